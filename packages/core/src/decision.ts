@@ -1,0 +1,119 @@
+import type { Rule } from './store.js';
+
+/** What one limit said. Figures as in {@link Decision}. */
+export interface LimitDecision {
+  readonly allowed: boolean;
+  readonly limit: number;
+  readonly remaining: number;
+  readonly retryAfterMs: number;
+  readonly resetMs: number;
+  readonly delayMs: number;
+}
+
+/**
+ * The answer to a check: a fresh value that never changes. "No" is an answer, not an error.
+ *
+ * One limit speaks for the whole. Allowed: the one with the least remaining, at a tie the longest reset. Refused:
+ * among those that refused the one with the longest wait, at a tie the longest reset.
+ */
+export interface Decision<Name extends string = string> {
+  readonly allowed: boolean;
+  /** The speaking limit's quota in units. */
+  readonly limit: number;
+  /** Units of the speaking limit that could still be spent now, after this decision; never negative. */
+  readonly remaining: number;
+  /**
+   * The smallest wait in milliseconds after which this same action would be allowed if nothing else happened; true to
+   * the microsecond. 0 when allowed; `Infinity` when it can never be, its cost being above a limit.
+   */
+  readonly retryAfterMs: number;
+  /** The wait in milliseconds until the speaking limit's full quota is back if nothing else happened. */
+  readonly resetMs: number;
+  /** How many milliseconds to hold an allowed action until its turn; 0 for limits that do not queue. */
+  readonly delayMs: number;
+  /** The names of the limits that refused. */
+  readonly violated: readonly Name[];
+  /** What each limit said, by its name. */
+  readonly limits: Readonly<Record<Name, LimitDecision>>;
+  /** `false`, or the policy that answered in the place of a store that failed. */
+  readonly degraded: false | 'fallback' | 'allow' | 'deny';
+}
+
+const NOTHING: readonly never[] = Object.freeze([]);
+
+/** A decision that remembers, invisibly, what it recorded. */
+class RecordedDecision implements Decision {
+  readonly allowed: boolean;
+  readonly limit: number;
+  readonly remaining: number;
+  readonly retryAfterMs: number;
+  readonly resetMs: number;
+  readonly delayMs: number;
+  readonly violated: readonly string[];
+  readonly limits: Readonly<Record<string, LimitDecision>>;
+  readonly degraded = false;
+  #receipt: unknown;
+
+  constructor(
+    speaking: LimitDecision,
+    retryAfterMs: number,
+    delayMs: number,
+    violated: readonly string[],
+    limits: Readonly<Record<string, LimitDecision>>,
+    receipt: unknown,
+  ) {
+    this.allowed = violated.length === 0;
+    this.limit = speaking.limit;
+    this.remaining = speaking.remaining;
+    this.retryAfterMs = retryAfterMs;
+    this.resetMs = speaking.resetMs;
+    this.delayMs = delayMs;
+    this.violated = violated;
+    this.limits = limits;
+    this.#receipt = receipt;
+  }
+
+  static takeReceipt(decision: unknown): unknown {
+    if (typeof decision !== 'object' || decision === null || !(#receipt in decision)) return NO_DECISION;
+    const receipt = decision.#receipt;
+    decision.#receipt = undefined;
+    return receipt;
+  }
+}
+
+/** What {@link takeReceipt} answers for a value that is no decision of this package. */
+export const NO_DECISION = Symbol('no decision');
+
+/** The decision's receipt, once: from then on the decision has none, so that nothing is given back twice. */
+export const takeReceipt = RecordedDecision.takeReceipt;
+
+/**
+ * The decision that these rules make together; what a store answers.
+ *
+ * @param said What each rule said, in their order. Its wait can be above 0 although it allowed the action: a limit that
+ * counts rejected attempts may have become full by the very attempt that another one refused.
+ * @param receipt What the store's `refund` needs to find the recorded hits again; `undefined` when it recorded nothing.
+ */
+export function toDecision(rules: readonly Rule[], said: readonly LimitDecision[], receipt: unknown): Decision {
+  let speaking = said[0]!;
+  const limits: Record<string, LimitDecision> = { [rules[0]!.name]: speaking };
+  let violated: readonly string[] = speaking.allowed ? NOTHING : [rules[0]!.name];
+  let { retryAfterMs, delayMs } = speaking;
+  for (let index = 1; index < rules.length; index++) {
+    const { name } = rules[index]!;
+    const decision = said[index]!;
+    limits[name] = decision;
+    if (!decision.allowed) violated = [...violated, name];
+    if (speaksBefore(decision, speaking)) speaking = decision;
+    retryAfterMs = Math.max(retryAfterMs, decision.retryAfterMs);
+    delayMs = Math.max(delayMs, decision.delayMs);
+  }
+  return new RecordedDecision(speaking, retryAfterMs, delayMs, violated, limits, receipt);
+}
+
+function speaksBefore(one: LimitDecision, other: LimitDecision): boolean {
+  if (one.allowed !== other.allowed) return !one.allowed;
+  if (one.allowed && one.remaining !== other.remaining) return one.remaining < other.remaining;
+  if (!one.allowed && one.retryAfterMs !== other.retryAfterMs) return one.retryAfterMs > other.retryAfterMs;
+  return one.resetMs > other.resetMs;
+}

@@ -1,0 +1,28 @@
+import { parse } from '@lukeed/ms';
+import { misuse } from './validate.js';
+
+/**
+ * A length of time: whole milliseconds, or text with a unit such as `'250ms'`, `'10s'`, `'1m'`, `'2h'`, `'1 day'`.
+ */
+export type Duration = number | string;
+
+/** A century; times in microseconds, now plus a window, stay exact integers up to here. */
+const LONGEST_MS = 100 * 365.25 * 24 * 60 * 60 * 1000;
+
+const EXPECTED = "a duration, that is positive whole milliseconds or text such as '1m', of 100 years at most";
+
+/**
+ * The duration in whole milliseconds.
+ *
+ * @throws TypeError, RangeError naming `option` when it is no positive duration of up to 100 years.
+ */
+export function durationMs(option: string, value: unknown): number {
+  const ms = typeof value === 'string' ? parseText(value) : value;
+  if (Number.isSafeInteger(ms) && (ms as number) > 0 && (ms as number) <= LONGEST_MS) return ms as number;
+  throw misuse(option, EXPECTED, value);
+}
+
+/** Text without a unit is refused: it is a number that was not converted, and its unit is anybody's guess. */
+function parseText(text: string): number | undefined {
+  return /[a-z]$/i.test(text) ? parse(text) : undefined;
+}

@@ -1,0 +1,109 @@
+import { type Duration, durationMs } from '../duration.js';
+import { boolean, knownOptions, positiveInteger } from '../validate.js';
+import { HitLog } from './hit-log.js';
+import type { Limit, Verdict } from './limit.js';
+
+export interface RollingWindowOptions {
+  /** Units that any window may hold; a positive safe integer. */
+  limit: number;
+  /** The window's length; milliseconds or text such as `'1m'`. */
+  window: Duration;
+  /** Time that must pass between two actions of a key; milliseconds or text. Without it, none need pass. */
+  minDifference?: Duration | undefined;
+  /** Whether a refused attempt counts like an allowed one, so that only a pause helps. Default `false`. */
+  countRejected?: boolean | undefined;
+}
+
+const OPTIONS = ['limit', 'window', 'minDifference', 'countRejected'] as const;
+
+/**
+ * At no instant do more than `limit` units lie inside the last `window`: a hit at `t` counts at `now` exactly when
+ * `t > now - window`. Exact, at the price of remembering the time of every hit in the window.
+ *
+ * The algorithm is the sliding-window log as Redis users know it from sorted sets (drop what left the window, count,
+ * add), with attempts that were refused left out unless `countRejected` says otherwise.
+ *
+ * @throws TypeError, RangeError naming the option that is wrong.
+ * @example
+ * ```ts
+ * import { rollingWindow } from '@rollgate/core';
+ *
+ * const limit = rollingWindow({ limit: 10, window: '1m', minDifference: '3s' });
+ * limit.limit; // => 10
+ * ```
+ */
+export function rollingWindow(options: RollingWindowOptions): RollingWindow {
+  return new RollingWindow(options);
+}
+
+/** See {@link rollingWindow}. Immutable. */
+export class RollingWindow implements Limit<HitLog> {
+  readonly algorithm = 'rolling-window';
+  readonly limit: number;
+  readonly countRejected: boolean;
+  readonly windowMicros: number;
+  /** 0 when none was asked for. */
+  readonly minDifferenceMicros: number;
+  readonly keepMicros: number;
+
+  constructor(options: RollingWindowOptions) {
+    knownOptions('rollingWindow', options, OPTIONS);
+    const { minDifference, countRejected = false } = options;
+    this.limit = positiveInteger('limit', options.limit);
+    this.windowMicros = durationMs('window', options.window) * 1000;
+    this.minDifferenceMicros = minDifference === undefined ? 0 : durationMs('minDifference', minDifference) * 1000;
+    this.countRejected = boolean('countRejected', countRejected);
+    this.keepMicros = Math.max(this.windowMicros, this.minDifferenceMicros);
+    Object.freeze(this);
+  }
+
+  create(): HitLog {
+    return new HitLog();
+  }
+
+  expiresMicros(log: HitLog): number {
+    return log.newestMicros + this.keepMicros;
+  }
+
+  isLive(log: HitLog, nowMicros: number): boolean {
+    const { newestMicros } = log;
+    return newestMicros + this.keepMicros > nowMicros && newestMicros - nowMicros <= this.windowMicros;
+  }
+
+  test(log: HitLog, nowMicros: number, cost: number): Verdict {
+    const atMicros = Math.max(nowMicros, log.newestMicros);
+    const first = log.firstAfter(atMicros - this.windowMicros);
+    const free = this.limit - log.unitsFrom(first);
+    return {
+      waitMicros: cost <= free && this.minDifferenceMicros === 0 ? 0 : this.#wait(log, nowMicros, cost, first, free),
+      delayMicros: 0,
+      remaining: Math.max(0, free),
+      resetMicros: Math.max(0, log.newestMicros + this.windowMicros - nowMicros),
+      atMicros,
+    };
+  }
+
+  record(log: HitLog, nowMicros: number, cost: number, { atMicros }: Verdict): Verdict {
+    log.dropBefore(log.firstAfter(atMicros - this.keepMicros));
+    if (this.countRejected) {
+      // Beyond `limit` units no older hit can change a decision: whatever it says, the newer ones say already.
+      const units = Math.min(cost, this.limit);
+      log.keepNewest(this.limit - units);
+      log.append(atMicros, units);
+    } else {
+      log.append(atMicros, cost);
+    }
+    return this.test(log, nowMicros, cost);
+  }
+
+  refund(log: HitLog, atMicros: number, cost: number): void {
+    log.remove(atMicros, cost);
+  }
+
+  /** The wait when something stands in the way, or may. The hits from `first` on leave `free` units. */
+  #wait(log: HitLog, nowMicros: number, cost: number, first: number, free: number): number {
+    if (cost > this.limit) return Infinity;
+    const untilFree = cost > free ? log.timeOf(log.indexOfUnit(first, cost - free)) + this.windowMicros - nowMicros : 0;
+    return Math.max(untilFree, log.newestMicros + this.minDifferenceMicros - nowMicros);
+  }
+}

@@ -1,0 +1,62 @@
+import type { Limit } from './limits/limit.js';
+import type { Keys, Plan, Rule } from './store.js';
+import { hasMethods, misuse, show } from './validate.js';
+
+/** One limit, named `default`, or a record of limits by their names. */
+export type Limits<Name extends string = string> = Limit | Readonly<Record<Name, Limit>>;
+
+/** One key for every limit, or a key for each. */
+export type Key<Name extends string = string> = string | Readonly<Record<Name, string>>;
+
+const NAME = /^[a-z0-9][\w.-]{0,63}$/i;
+
+const isLimit = (value: unknown): value is Limit => hasMethods(value, ['create', 'test', 'record', 'refund']);
+
+/**
+ * The rules that these limits make.
+ *
+ * @throws TypeError when `limits` is neither a limit nor a record of at least one.
+ */
+export function makePlan(prefix: string, limits: unknown): Plan {
+  if (isLimit(limits)) return { prefix, rules: [makeRule(prefix, 'default', limits)] };
+  if (typeof limits !== 'object' || limits === null || Object.keys(limits).length === 0) {
+    throw misuse('limits', 'a limit such as `rollingWindow({ … })`, or a record of at least one', limits);
+  }
+  return { prefix, rules: Object.entries(limits).map(([name, limit]) => makeRule(prefix, name, limit)) };
+}
+
+function makeRule(prefix: string, name: string, limit: unknown): Rule {
+  if (!NAME.test(name)) {
+    throw new TypeError(
+      `Expected the names in \`limits\` to be 1 to 64 letters, digits, '_', '.' or '-', a letter or digit first, got ${show(name)}`,
+    );
+  }
+  if (!isLimit(limit)) throw misuse(`limits.${name}`, 'a limit such as `rollingWindow({ … })`', limit);
+  return { name, limit, space: `${prefix}:${name}` };
+}
+
+/**
+ * The keys in the order of the rules.
+ *
+ * @throws TypeError when a key is no string, is missing, or belongs to no limit.
+ */
+export function keysFor(plan: Plan, key: unknown): Keys {
+  return typeof key === 'string' ? key : keysOfRecord(plan, key);
+}
+
+function keysOfRecord(plan: Plan, key: unknown): Keys {
+  if (typeof key !== 'object' || key === null)
+    throw misuse('key', 'a string, or a record with one for each limit', key);
+  const { rules } = plan;
+  for (const name of Object.keys(key)) {
+    if (!rules.some((rule) => rule.name === name)) {
+      const names = rules.map((rule) => `\`${rule.name}\``).join(', ');
+      throw new TypeError(`Unknown limit \`${name}\` in \`key\`; the limits are ${names}`);
+    }
+  }
+  return rules.map(({ name }) => {
+    const value = Object.hasOwn(key, name) ? (key as Record<string, unknown>)[name] : undefined;
+    if (typeof value !== 'string') throw misuse(`key.${name}`, 'a string', value);
+    return value;
+  });
+}

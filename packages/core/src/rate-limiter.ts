@@ -1,0 +1,154 @@
+import { type Decision, NO_DECISION, takeReceipt } from './decision.js';
+import type { Duration } from './duration.js';
+import { MemoryStore } from './memory-store.js';
+import { type Key, keysFor, type Limits, makePlan } from './plan.js';
+import type { Plan, Store } from './store.js';
+import { hasMethods, knownOptions, misuse, positiveInteger, string } from './validate.js';
+import { waitUntilAllowed } from './wait.js';
+
+export interface RateLimiterOptions<Name extends string = string> {
+  /** What is allowed: one limit, or a record of limits that decide together. */
+  limits: Limits<Name>;
+  /** Where the keys' state is kept; default a {@link MemoryStore} of this limiter's own. */
+  store?: Store | undefined;
+  /** Keeps the keys of limiters on one store apart; default `'rollgate'`. */
+  prefix?: string | undefined;
+}
+
+export interface CheckOptions {
+  /** Units that the action takes; a positive safe integer, default 1. */
+  cost?: number | undefined;
+  /** The limits for this call in the place of the limiter's own: plans, tenants. */
+  limits?: Limits | undefined;
+}
+
+export interface WaitOptions extends CheckOptions {
+  /** Ends the waiting; the promise then rejects with the signal's reason. */
+  signal?: AbortSignal | undefined;
+  /** How long to wait at most; milliseconds or text. Default: as long as it takes. */
+  timeout?: Duration | undefined;
+}
+
+const CHECK_OPTIONS = ['cost', 'limits'] as const;
+
+/**
+ * Decides who may act now.
+ *
+ * @throws TypeError, RangeError at construction, naming the option that is wrong.
+ * @example
+ * ```ts
+ * import { RateLimiter, rollingWindow } from '@rollgate/core';
+ *
+ * const limiter = new RateLimiter({
+ *   limits: {
+ *     global: rollingWindow({ limit: 100, window: '30m' }),
+ *     category: rollingWindow({ limit: 1, window: '30m' }),
+ *   },
+ * });
+ * const first = await limiter.check({ global: 'all', category: 'errors' });
+ * first.allowed; // => true
+ * const second = await limiter.check({ global: 'all', category: 'errors' });
+ * second.violated; // => ['category']
+ * second.limits.global.remaining; // => 99
+ * ```
+ */
+export class RateLimiter<Name extends string = string> {
+  readonly #plan: Plan;
+  readonly #store: Store;
+  readonly #ownsStore: boolean;
+  /** The plans of limits that came with a call: a user's plans are few, and checked often. */
+  readonly #plans = new WeakMap<object, Plan>();
+
+  constructor(options: RateLimiterOptions<Name>) {
+    knownOptions('RateLimiter', options, ['limits', 'store', 'prefix']);
+    const { store, prefix = 'rollgate' } = options;
+    if (store !== undefined && !hasMethods(store, ['check', 'peek', 'refund', 'reset'])) {
+      throw misuse('store', 'a store such as `new MemoryStore()`', store);
+    }
+    this.#plan = makePlan(string('prefix', prefix), options.limits);
+    this.#store = store ?? new MemoryStore();
+    this.#ownsStore = store === undefined;
+  }
+
+  /**
+   * Decides and records, in one atomic step: in every limit when all allow it, else in none but those that
+   * `countRejected`.
+   *
+   * @param key One key for all limits, or one for each.
+   * @throws TypeError, RangeError (as a rejection) for a wrong key or option; whatever a store on a network throws.
+   */
+  async check(key: Key<Name>, options?: CheckOptions): Promise<Decision<Name>> {
+    return this.decide(key, options);
+  }
+
+  /**
+   * As {@link check}, but answers at once when the store does: a {@link MemoryStore} always, one on a network never.
+   * For code, such as an adapter, to which a promise for each action is too dear.
+   */
+  decide(key: Key<Name>, options?: CheckOptions): Decision<Name> | Promise<Decision<Name>> {
+    const plan = options === undefined ? this.#plan : this.#planFor(options);
+    return this.#store.check(plan, keysFor(plan, key), costOf(options)) as Decision<Name> | Promise<Decision<Name>>;
+  }
+
+  /** The same question as {@link check}, recording nothing. */
+  async peek(key: Key<Name>, options?: CheckOptions): Promise<Decision<Name>> {
+    const plan = options === undefined ? this.#plan : this.#planFor(options);
+    return this.#store.peek(plan, keysFor(plan, key), costOf(options)) as Decision<Name> | Promise<Decision<Name>>;
+  }
+
+  /**
+   * Gives back exactly what the check with this decision recorded. Harmless twice, and harmless late: what has left
+   * the window, or was reset, is not given back.
+   *
+   * @throws TypeError when `decision` is not one that a limiter made.
+   */
+  async refund(decision: Decision): Promise<void> {
+    const receipt = takeReceipt(decision);
+    if (receipt === NO_DECISION) throw misuse('decision', 'a decision of `check`', decision);
+    if (receipt !== undefined) await this.#store.refund(receipt);
+  }
+
+  /** Forgets a key: its next action is as its first. Takes the `limits` of a call as {@link check} does. */
+  async reset(key: Key<Name>, options?: Pick<CheckOptions, 'limits'>): Promise<void> {
+    const plan = options === undefined ? this.#plan : this.#planFor(options);
+    await this.#store.reset(plan, keysFor(plan, key));
+  }
+
+  /**
+   * Waits until the action is allowed, and records it: for work that goes out, such as calls of an API. Those who wait
+   * for one key ask again in the order of their coming. Waiting counts no attempt, also with `countRejected`.
+   *
+   * @throws RangeError when it can never be allowed, its cost being above a limit; a `TimeoutError` as soon as it is
+   * clear that `timeout` will pass first; the signal's reason when it aborts.
+   */
+  async wait(key: Key<Name>, options: WaitOptions = {}): Promise<Decision<Name>> {
+    knownOptions('wait', options, [...CHECK_OPTIONS, 'signal', 'timeout']);
+    const { signal, timeout, ...checkOptions } = options;
+    return waitUntilAllowed(
+      () => this.peek(key, checkOptions),
+      () => this.check(key, checkOptions),
+      { signal, timeout },
+    );
+  }
+
+  /** Closes the store if this limiter made it; a store that was passed in stays with who made it. */
+  async close(): Promise<void> {
+    if (this.#ownsStore) await this.#store.close?.();
+  }
+
+  #planFor(options: CheckOptions): Plan {
+    knownOptions('check', options, CHECK_OPTIONS);
+    const { limits } = options;
+    if (limits === undefined) return this.#plan;
+    let plan = this.#plans.get(limits);
+    if (plan === undefined) {
+      plan = makePlan(this.#plan.prefix, limits);
+      this.#plans.set(limits, plan);
+    }
+    return plan;
+  }
+}
+
+function costOf(options: CheckOptions | undefined): number {
+  return options?.cost === undefined ? 1 : positiveInteger('cost', options.cost);
+}

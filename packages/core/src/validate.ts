@@ -1,0 +1,69 @@
+const MAX_SHOWN = 80;
+
+/** A value as error messages show it, with its type: `NaN (number)`, `"10" (string)`. */
+export function show(value: unknown): string {
+  if (value === null || value === undefined) return String(value);
+  const type = typeof value;
+  if (type === 'object') return `${Array.isArray(value) ? 'an array' : 'an object'} (object)`;
+  if (type === 'function') return 'a function (function)';
+  if (type !== 'string') return `${String(value)} (${type})`;
+  const text = value as string;
+  const shown = text.length > MAX_SHOWN ? `${text.slice(0, MAX_SHOWN)}…` : text;
+  return `${JSON.stringify(shown)} (string)`;
+}
+
+/** The error for a wrong value: a RangeError when only the number is wrong, a TypeError when the type is. */
+export function misuse(option: string, expected: string, value: unknown): TypeError | RangeError {
+  const message = `Expected \`${option}\` to be ${expected}, got ${show(value)}`;
+  return typeof value === 'number' ? new RangeError(message) : new TypeError(message);
+}
+
+/** Returns `value` when it is an integer from 1 to 2^53 - 1, and throws otherwise. */
+export function positiveInteger(option: string, value: unknown): number {
+  if (Number.isSafeInteger(value) && (value as number) > 0) return value as number;
+  throw misuse(option, 'a positive safe integer', value);
+}
+
+/** Returns `value` when it is a boolean, and throws otherwise. */
+export function boolean(option: string, value: unknown): boolean {
+  if (typeof value === 'boolean') return value;
+  throw misuse(option, 'a boolean', value);
+}
+
+/** Returns `value` when it is a string, and throws otherwise. */
+export function string(option: string, value: unknown): string {
+  if (typeof value === 'string') return value;
+  throw misuse(option, 'a string', value);
+}
+
+/** Returns `value` when it is one of `choices`, and throws otherwise. */
+export function oneOf<const Choice extends string>(option: string, value: unknown, choices: readonly Choice[]): Choice {
+  if (choices.includes(value as Choice)) return value as Choice;
+  throw misuse(option, `one of ${choices.map((choice) => `'${choice}'`).join(', ')}`, value);
+}
+
+/** Whether `value` has all of `methods`. */
+export function hasMethods(value: unknown, methods: readonly string[]): boolean {
+  return (
+    typeof value === 'object' &&
+    value !== null &&
+    methods.every((method) => typeof (value as Record<string, unknown>)[method] === 'function')
+  );
+}
+
+/**
+ * Throws unless `options` is an object with no other names than `known`; an option nobody reads is a typing mistake.
+ * `subject` says whose options they are.
+ */
+export function knownOptions(subject: string, options: unknown, known: readonly string[]): void {
+  if (typeof options !== 'object' || options === null || Array.isArray(options)) {
+    throw misuse(`${subject} options`, 'an object', options);
+  }
+  for (const name of Object.keys(options)) {
+    if (known.includes(name)) continue;
+    const value = (options as Record<string, unknown>)[name];
+    throw new TypeError(
+      `Unknown option \`${name}\` for ${subject}, got ${show(value)}; the options are ${known.map((option) => `\`${option}\``).join(', ')}`,
+    );
+  }
+}
