@@ -7,3 +7,4 @@ export { MemoryStore, type MemoryStoreOptions } from './memory-store.js';
 export type { Key, Limits } from './plan.js';
 export { type CheckOptions, RateLimiter, type RateLimiterOptions, type WaitOptions } from './rate-limiter.js';
 export { type Keys, keyAt, type Plan, type Rule, type Store } from './store.js';
+export * as validate from './validate.js';

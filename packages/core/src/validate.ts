@@ -1,3 +1,5 @@
+// For every package that takes options: one way to refuse what is wrong, naming the option, the value and its type.
+
 const MAX_SHOWN = 80;
 
 /** A value as error messages show it, with its type: `NaN (number)`, `"10" (string)`. */
@@ -22,6 +24,17 @@ export function misuse(option: string, expected: string, value: unknown): TypeEr
 export function positiveInteger(option: string, value: unknown): number {
   if (Number.isSafeInteger(value) && (value as number) > 0) return value as number;
   throw misuse(option, 'a positive safe integer', value);
+}
+
+/** Returns `value` when it is an integer from `least` to `most`, and throws otherwise. */
+export function integerBetween(option: string, value: unknown, least: number, most: number): number {
+  if (Number.isInteger(value) && (value as number) >= least && (value as number) <= most) return value as number;
+  throw misuse(option, `an integer from ${least} to ${most}`, value);
+}
+
+/** Throws unless `value` is a function or absent. */
+export function optionalFunction(option: string, value: unknown): void {
+  if (value !== undefined && typeof value !== 'function') throw misuse(option, 'a function', value);
 }
 
 /** Returns `value` when it is a boolean, and throws otherwise. */

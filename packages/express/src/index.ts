@@ -1,0 +1,1 @@
+export { type RateLimitMiddleware, type RateLimitOptions, rateLimit } from './rate-limit.js';

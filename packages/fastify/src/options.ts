@@ -1,0 +1,44 @@
+import type { Decision, Limits, RollingWindowOptions } from '@rollgate/core';
+import type { Awaitable, CommonOptions, HttpOptions } from '@rollgate/http';
+import type { FastifyReply, FastifyRequest } from 'fastify';
+
+/** The hooks in which a request can be decided, in the order in which Fastify runs them. */
+export const HOOKS = ['onRequest', 'preParsing', 'preValidation', 'preHandler'] as const;
+export type Hook = (typeof HOOKS)[number];
+
+/** What only this adapter takes. */
+export interface OwnOptions {
+  /** In which hook to decide; default `'onRequest'`. A later one lets `key` see the parsed body. */
+  hook?: Hook | undefined;
+  /**
+   * Answers a refused request in the place of the 429 error; the header fields are set already. What it returns is
+   * sent, unless it sent something itself.
+   */
+  handler?: ((request: FastifyRequest, reply: FastifyReply, decision: Decision) => Awaitable<unknown>) | undefined;
+}
+
+/** Limits and what goes with them: one rolling window by its numbers, or `limits`. */
+export type RateLimitOptions<Name extends string = string> = HttpOptions<FastifyRequest, Name> & OwnOptions;
+
+/** What the plugin takes. */
+export type RateLimitPluginOptions<Name extends string = string> =
+  | (RateLimitOptions<Name> & {
+      /** Whether routes without a `config.rateLimit` of their own are limited; default `true`. */
+      global?: boolean | undefined;
+    })
+  | (RateLimitRouteOptions<Name> & { global: false });
+
+/** What a route's `config.rateLimit` takes: what it leaves out is as the plugin was told. */
+export type RateLimitRouteOptions<Name extends string = string> = CommonOptions<FastifyRequest, Name> &
+  OwnOptions &
+  Partial<RollingWindowOptions> & { limits?: Limits<Name> | undefined };
+
+const WINDOW_NUMBERS = ['limit', 'window', 'minDifference', 'countRejected'] as const;
+
+/** The plugin's options with a route's in their place; of `limits` and the numbers of one window, the route's kind. */
+export function mergeOptions(plugin: RateLimitRouteOptions, route: RateLimitRouteOptions): RateLimitOptions {
+  const inherited = { ...plugin };
+  if (route.limits !== undefined) for (const name of WINDOW_NUMBERS) delete inherited[name];
+  if (WINDOW_NUMBERS.some((name) => route[name] !== undefined)) delete inherited.limits;
+  return { ...inherited, ...route } as RateLimitOptions;
+}

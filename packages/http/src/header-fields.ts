@@ -1,0 +1,41 @@
+import type { Decision } from '@rollgate/core';
+import type { ResetUnit } from './options.js';
+
+/** Sets one header field of a framework's response. */
+export type SetField<Response> = (response: Response, name: string, value: string) => void;
+
+/** Tells a decision, of the limit that speaks for the whole, in the fields that most clients know. */
+export function writeRateLimitFields<Response>(
+  response: Response,
+  setField: SetField<Response>,
+  decision: Decision,
+  resetUnit: ResetUnit,
+): void {
+  setField(response, 'X-RateLimit-Limit', String(decision.limit));
+  setField(response, 'X-RateLimit-Remaining', String(decision.remaining));
+  const sinceMs = resetUnit === 'epoch' ? Date.now() : 0;
+  setField(response, 'X-RateLimit-Reset', String(wholeSeconds(sinceMs + decision.resetMs)));
+}
+
+/**
+ * Tells when to come again (RFC 9110, section 10.2.3), unless never, and that the answer is for this moment only.
+ */
+export function writeRefusalFields<Response>(
+  response: Response,
+  setField: SetField<Response>,
+  { retryAfterMs }: Decision,
+): void {
+  const seconds = retryAfterSeconds(retryAfterMs);
+  if (seconds !== undefined) setField(response, 'Retry-After', String(seconds));
+  setField(response, 'Cache-Control', 'no-store');
+}
+
+/** At least 1, for 0 would tell the client to come again at once; `undefined` for never. */
+export function retryAfterSeconds(retryAfterMs: number): number | undefined {
+  return retryAfterMs === Infinity ? undefined : Math.max(1, wholeSeconds(retryAfterMs));
+}
+
+/** Up, always: a client that waits as long as it was told must not be refused again. */
+function wholeSeconds(ms: number): number {
+  return Math.ceil(ms / 1000);
+}
