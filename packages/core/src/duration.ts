@@ -1,5 +1,5 @@
 import { parse } from '@lukeed/ms';
-import { misuse } from './validate.js';
+import { numberMisuse } from './validate.js';
 
 /**
  * A length of time: whole milliseconds, or text with a unit such as `'250ms'`, `'10s'`, `'1m'`, `'2h'`, `'1 day'`.
@@ -19,7 +19,7 @@ const EXPECTED = "a duration, that is positive whole milliseconds or text such a
 export function durationMs(option: string, value: unknown): number {
   const ms = typeof value === 'string' ? parseText(value) : value;
   if (Number.isSafeInteger(ms) && (ms as number) > 0 && (ms as number) <= LONGEST_MS) return ms as number;
-  throw misuse(option, EXPECTED, value);
+  throw numberMisuse(option, EXPECTED, value);
 }
 
 /** Text without a unit is refused: it is a number that was not converted, and its unit is anybody's guess. */

@@ -4,7 +4,7 @@ export { type Duration, durationMs } from './duration.js';
 export type { Limit, Verdict } from './limits/limit.js';
 export { RollingWindow, type RollingWindowOptions, rollingWindow } from './limits/rolling-window.js';
 export { MemoryStore, type MemoryStoreOptions } from './memory-store.js';
-export type { Key, Limits } from './plan.js';
+export type { Key, Limits, NameOf } from './plan.js';
 export { type CheckOptions, RateLimiter, type RateLimiterOptions, type WaitOptions } from './rate-limiter.js';
 export { type Keys, keyAt, type Plan, type Rule, type Store } from './store.js';
 export * as validate from './validate.js';

@@ -5,6 +5,9 @@ import { hasMethods, misuse, show } from './validate.js';
 /** One limit, named `default`, or a record of limits by their names. */
 export type Limits<Name extends string = string> = Limit | Readonly<Record<Name, Limit>>;
 
+/** The names that limits have: those of the record, or `default`. */
+export type NameOf<Given extends Limits> = Given extends Limit ? 'default' : keyof Given & string;
+
 /** One key for every limit, or a key for each. */
 export type Key<Name extends string = string> = string | Readonly<Record<Name, string>>;
 

@@ -1,14 +1,14 @@
 import { type Decision, NO_DECISION, takeReceipt } from './decision.js';
 import type { Duration } from './duration.js';
 import { MemoryStore } from './memory-store.js';
-import { type Key, keysFor, type Limits, makePlan } from './plan.js';
+import { type Key, keysFor, type Limits, makePlan, type NameOf } from './plan.js';
 import type { Plan, Store } from './store.js';
 import { hasMethods, knownOptions, misuse, positiveInteger, string } from './validate.js';
 import { waitUntilAllowed } from './wait.js';
 
-export interface RateLimiterOptions<Name extends string = string> {
+export interface RateLimiterOptions<Given extends Limits = Limits> {
   /** What is allowed: one limit, or a record of limits that decide together. */
-  limits: Limits<Name>;
+  limits: Given;
   /** Where the keys' state is kept; default a {@link MemoryStore} of this limiter's own. */
   store?: Store | undefined;
   /** Keeps the keys of limiters on one store apart; default `'rollgate'`. */
@@ -52,14 +52,14 @@ const CHECK_OPTIONS = ['cost', 'limits'] as const;
  * second.limits.global.remaining; // => 99
  * ```
  */
-export class RateLimiter<Name extends string = string> {
+export class RateLimiter<Given extends Limits = Limits> {
   readonly #plan: Plan;
   readonly #store: Store;
   readonly #ownsStore: boolean;
   /** The plans of limits that came with a call: a user's plans are few, and checked often. */
   readonly #plans = new WeakMap<object, Plan>();
 
-  constructor(options: RateLimiterOptions<Name>) {
+  constructor(options: RateLimiterOptions<Given>) {
     knownOptions('RateLimiter', options, ['limits', 'store', 'prefix']);
     const { store, prefix = 'rollgate' } = options;
     if (store !== undefined && !hasMethods(store, ['check', 'peek', 'refund', 'reset'])) {
@@ -77,7 +77,7 @@ export class RateLimiter<Name extends string = string> {
    * @param key One key for all limits, or one for each.
    * @throws TypeError, RangeError (as a rejection) for a wrong key or option; whatever a store on a network throws.
    */
-  async check(key: Key<Name>, options?: CheckOptions): Promise<Decision<Name>> {
+  async check(key: Key<NameOf<Given>>, options?: CheckOptions): Promise<Decision<NameOf<Given>>> {
     return this.decide(key, options);
   }
 
@@ -85,15 +85,15 @@ export class RateLimiter<Name extends string = string> {
    * As {@link check}, but answers at once when the store does: a {@link MemoryStore} always, one on a network never.
    * For code, such as an adapter, to which a promise for each action is too dear.
    */
-  decide(key: Key<Name>, options?: CheckOptions): Decision<Name> | Promise<Decision<Name>> {
+  decide(key: Key<NameOf<Given>>, options?: CheckOptions): Decision<NameOf<Given>> | Promise<Decision<NameOf<Given>>> {
     const plan = options === undefined ? this.#plan : this.#planFor(options);
-    return this.#store.check(plan, keysFor(plan, key), costOf(options)) as Decision<Name> | Promise<Decision<Name>>;
+    return this.#store.check(plan, keysFor(plan, key), costOf(options)) as Decision<NameOf<Given>> | Promise<Decision<NameOf<Given>>>;
   }
 
   /** The same question as {@link check}, recording nothing. */
-  async peek(key: Key<Name>, options?: CheckOptions): Promise<Decision<Name>> {
+  async peek(key: Key<NameOf<Given>>, options?: CheckOptions): Promise<Decision<NameOf<Given>>> {
     const plan = options === undefined ? this.#plan : this.#planFor(options);
-    return this.#store.peek(plan, keysFor(plan, key), costOf(options)) as Decision<Name> | Promise<Decision<Name>>;
+    return this.#store.peek(plan, keysFor(plan, key), costOf(options)) as Decision<NameOf<Given>> | Promise<Decision<NameOf<Given>>>;
   }
 
   /**
@@ -109,7 +109,7 @@ export class RateLimiter<Name extends string = string> {
   }
 
   /** Forgets a key: its next action is as its first. Takes the `limits` of a call as {@link check} does. */
-  async reset(key: Key<Name>, options?: Pick<CheckOptions, 'limits'>): Promise<void> {
+  async reset(key: Key<NameOf<Given>>, options?: Pick<CheckOptions, 'limits'>): Promise<void> {
     const plan = options === undefined ? this.#plan : this.#planFor(options);
     await this.#store.reset(plan, keysFor(plan, key));
   }
@@ -121,7 +121,7 @@ export class RateLimiter<Name extends string = string> {
    * @throws RangeError when it can never be allowed, its cost being above a limit; a `TimeoutError` as soon as it is
    * clear that `timeout` will pass first; the signal's reason when it aborts.
    */
-  async wait(key: Key<Name>, options: WaitOptions = {}): Promise<Decision<Name>> {
+  async wait(key: Key<NameOf<Given>>, options: WaitOptions = {}): Promise<Decision<NameOf<Given>>> {
     knownOptions('wait', options, [...CHECK_OPTIONS, 'signal', 'timeout']);
     const { signal, timeout, ...checkOptions } = options;
     return waitUntilAllowed(

@@ -14,22 +14,31 @@ export function show(value: unknown): string {
   return `${JSON.stringify(shown)} (string)`;
 }
 
-/** The error for a wrong value: a RangeError when only the number is wrong, a TypeError when the type is. */
-export function misuse(option: string, expected: string, value: unknown): TypeError | RangeError {
-  const message = `Expected \`${option}\` to be ${expected}, got ${show(value)}`;
+/** The error for a value that is none of those expected. */
+export function misuse(option: string, expected: string, value: unknown): TypeError {
+  return new TypeError(misuseMessage(option, expected, value));
+}
+
+/** The error for a number that is none of those expected: a RangeError, but a TypeError when it is no number at all. */
+export function numberMisuse(option: string, expected: string, value: unknown): TypeError | RangeError {
+  const message = misuseMessage(option, expected, value);
   return typeof value === 'number' ? new RangeError(message) : new TypeError(message);
+}
+
+function misuseMessage(option: string, expected: string, value: unknown): string {
+  return `Expected \`${option}\` to be ${expected}, got ${show(value)}`;
 }
 
 /** Returns `value` when it is an integer from 1 to 2^53 - 1, and throws otherwise. */
 export function positiveInteger(option: string, value: unknown): number {
   if (Number.isSafeInteger(value) && (value as number) > 0) return value as number;
-  throw misuse(option, 'a positive safe integer', value);
+  throw numberMisuse(option, 'a positive safe integer', value);
 }
 
 /** Returns `value` when it is an integer from `least` to `most`, and throws otherwise. */
 export function integerBetween(option: string, value: unknown, least: number, most: number): number {
   if (Number.isInteger(value) && (value as number) >= least && (value as number) <= most) return value as number;
-  throw misuse(option, `an integer from ${least} to ${most}`, value);
+  throw numberMisuse(option, `an integer from ${least} to ${most}`, value);
 }
 
 /** Throws unless `value` is a function or absent. */

@@ -1,4 +1,4 @@
-import type { Decision, RateLimiter } from '@rollgate/core';
+import type { Decision, Limits, RateLimiter } from '@rollgate/core';
 import { validate } from '@rollgate/core';
 import { type Awaitable, type Framework, Gate, type HttpOptions } from '@rollgate/http';
 import type { NextFunction, Request, RequestHandler, Response } from 'express';
@@ -14,7 +14,7 @@ declare global {
 }
 
 /** What {@link rateLimit} takes: one rolling window by its numbers, or `limits`, and what is common to all adapters. */
-export type RateLimitOptions<Name extends string = string> = HttpOptions<Request, Name> & {
+export type RateLimitOptions<Given extends Limits = Limits> = HttpOptions<Request, Given> & {
   /** Answers a refused request in the place of the usual 429; the header fields are set already. */
   handler?:
     | ((request: Request, response: Response, next: NextFunction, decision: Decision) => Awaitable<void>)
@@ -46,7 +46,7 @@ const EXPRESS: Framework<Request, Response> = {
  * app.use(rateLimit({ limit: 100, window: '1m' }));
  * ```
  */
-export function rateLimit<Name extends string = string>(options: RateLimitOptions<Name>): RateLimitMiddleware {
+export function rateLimit<Given extends Limits>(options: RateLimitOptions<Given>): RateLimitMiddleware {
   const gate = new Gate(EXPRESS, options as RateLimitOptions);
   const { handler } = options;
   validate.optionalFunction('handler', handler);
@@ -81,11 +81,10 @@ export function rateLimit<Name extends string = string>(options: RateLimitOption
       sendRefusal(request, response, gate.statusCode, gate.message, gate.messageFor(decision));
       return;
     }
-    try {
-      Promise.resolve(handler(request, response, next, decision)).catch(next);
-    } catch (error) {
+    new Promise((resolve) => resolve(handler(request, response, next, decision))).catch((error) => {
+      response.statusCode = 500; // The handler's failure is no refusal.
       next(error);
-    }
+    });
   }
 
   return Object.assign(rateLimitMiddleware, { limiter: gate.limiter });

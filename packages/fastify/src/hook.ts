@@ -92,5 +92,8 @@ function answerWith(
     .then((body) => {
       if (body !== undefined && body !== reply && !reply.sent) reply.send(body);
     })
-    .catch(done);
+    .catch((error) => {
+      reply.code(500); // The handler's failure is no refusal; an error with a status of its own keeps that.
+      done(error);
+    });
 }

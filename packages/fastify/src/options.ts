@@ -18,20 +18,20 @@ export interface OwnOptions {
 }
 
 /** Limits and what goes with them: one rolling window by its numbers, or `limits`. */
-export type RateLimitOptions<Name extends string = string> = HttpOptions<FastifyRequest, Name> & OwnOptions;
+export type RateLimitOptions<Given extends Limits = Limits> = HttpOptions<FastifyRequest, Given> & OwnOptions;
 
 /** What the plugin takes. */
-export type RateLimitPluginOptions<Name extends string = string> =
-  | (RateLimitOptions<Name> & {
+export type RateLimitPluginOptions<Given extends Limits = Limits> =
+  | (RateLimitOptions<Given> & {
       /** Whether routes without a `config.rateLimit` of their own are limited; default `true`. */
       global?: boolean | undefined;
     })
-  | (RateLimitRouteOptions<Name> & { global: false });
+  | (RateLimitRouteOptions<Given> & { global: false });
 
 /** What a route's `config.rateLimit` takes: what it leaves out is as the plugin was told. */
-export type RateLimitRouteOptions<Name extends string = string> = CommonOptions<FastifyRequest, Name> &
+export type RateLimitRouteOptions<Given extends Limits = Limits> = CommonOptions<FastifyRequest, Given> &
   OwnOptions &
-  Partial<RollingWindowOptions> & { limits?: Limits<Name> | undefined };
+  { [Option in keyof RollingWindowOptions]?: RollingWindowOptions[Option] | undefined } & { limits?: Given | undefined };
 
 const WINDOW_NUMBERS = ['limit', 'window', 'minDifference', 'countRejected'] as const;
 

@@ -1,6 +1,7 @@
 import {
   type Key,
   type Limits,
+  type NameOf,
   RateLimiter,
   type RollingWindowOptions,
   rollingWindow,
@@ -11,12 +12,12 @@ import {
 export type Awaitable<Value> = Value | PromiseLike<Value>;
 
 /** What every adapter takes beside its limits. `Request` is the framework's request. */
-export interface CommonOptions<Request, Name extends string = string> {
+export interface CommonOptions<Request, Given extends Limits = Limits> {
   /**
    * Whom a request counts for: one key, or one for each limit. Default: the client's address as the framework resolves
    * it, IPv6 cut to its first `ipv6Prefix` bits. What it throws or rejects with goes to the framework's error handling.
    */
-  key?: ((request: Request) => Awaitable<Key<Name>>) | undefined;
+  key?: ((request: Request) => Awaitable<Key<NameOf<Given>>>) | undefined;
   /** The bits of an IPv6 address that tell one caller from another, 1 to 128; default 56. */
   ipv6Prefix?: number | undefined;
   /** Units that a request takes, a positive safe integer; default 1. */
@@ -26,7 +27,7 @@ export interface CommonOptions<Request, Name extends string = string> {
   /** Where the keys' state is kept; default a `MemoryStore` of its own. */
   store?: Store | undefined;
   /** Keeps the keys of limiters on one store apart; default `'rollgate'`. */
-  prefix?: string | undefined;
+  prefix?: string;
   /** Which header fields tell the decision; `Retry-After` is sent in any case. Default `'x-ratelimit'`. */
   headers?: 'x-ratelimit' | 'none' | undefined;
   /** Whether `X-RateLimit-Reset` is the epoch second of the reset or the seconds until it; default as the framework's users know it. */
@@ -40,11 +41,11 @@ export interface CommonOptions<Request, Name extends string = string> {
 export type ResetUnit = 'epoch' | 'delta';
 
 /** One rolling window by its numbers, or limits of any kind. */
-export type LimitOptions<Name extends string = string> =
-  | (RollingWindowOptions & { limits?: never })
-  | ({ limits: Limits<Name> } & { [Option in keyof RollingWindowOptions]?: never });
+export type LimitOptions<Given extends Limits = Limits> =
+  | (RollingWindowOptions & { limits?: undefined })
+  | ({ limits: Given } & { [Option in keyof RollingWindowOptions]?: undefined });
 
-export type HttpOptions<Request, Name extends string = string> = CommonOptions<Request, Name> & LimitOptions<Name>;
+export type HttpOptions<Request, Given extends Limits = Limits> = CommonOptions<Request, Given> & LimitOptions<Given>;
 
 const WINDOW_OPTIONS = ['limit', 'window', 'minDifference', 'countRejected'] as const;
 

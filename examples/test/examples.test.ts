@@ -1,0 +1,64 @@
+import { type ChildProcess, execFile, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { join } from 'node:path';
+import { promisify } from 'node:util';
+
+const folder = join(__dirname, '..');
+const tsx = join(folder, 'node_modules/.bin/tsx');
+
+const children: ChildProcess[] = [];
+afterEach(async () => {
+  for (const child of children.splice(0)) {
+    if (child.exitCode !== null) continue;
+    child.kill();
+    await once(child, 'exit');
+  }
+});
+
+/** Starts an example server on a free port, and answers with what it printed up to its last line. */
+async function start(file: string, env: Record<string, string> = {}): Promise<{ url: string; printed: string }> {
+  const child = spawn(tsx, [file], { cwd: folder, env: { ...process.env, PORT: '0', ...env } });
+  children.push(child);
+  let printed = '';
+  for await (const chunk of child.stdout) {
+    printed += chunk;
+    if (printed.includes('Ctrl-C')) break;
+  }
+  return { url: printed.match(/http:\/\/127\.0\.0\.1:\d+/)![0], printed };
+}
+
+async function statuses(url: string, count: number, init?: RequestInit): Promise<number[]> {
+  const found: number[] = [];
+  for (let turn = 0; turn < count; turn++) found.push((await fetch(url, init)).status);
+  return found;
+}
+
+const TEN = new Array(10).fill(200);
+
+test('express.ts lets ten requests of each client through, and says what to try', async () => {
+  const { url, printed } = await start('express.ts');
+  expect(printed).toContain(`curl -i ${url}`);
+  expect(await statuses(url, 12)).toEqual([...TEN, 429, 429]);
+  const other = { headers: { 'X-Forwarded-For': '203.0.113.7' } };
+  expect(await statuses(url, 11, other)).toEqual([...TEN, 429]);
+}, 20_000);
+
+test('fastify.ts limits all routes, login more strictly, health not at all', async () => {
+  const { url } = await start('fastify.ts');
+  expect(await statuses(`${url}/health`, 12)).not.toContain(429);
+  expect(await statuses(url, 12)).toEqual([...TEN, 429, 429]);
+  const login = (name: string) => ({
+    method: 'POST',
+    body: JSON.stringify({ name }),
+    headers: { 'Content-Type': 'application/json' },
+  });
+  expect(await statuses(`${url}/login`, 2, login('ann'))).toEqual([200, 429]);
+  expect(await statuses(`${url}/login`, 1, login('bob'))).toEqual([200]);
+}, 20_000);
+
+test('notifications.ts prints who is let through', async () => {
+  const { stdout } = await promisify(execFile)(tsx, ['notifications.ts'], { cwd: folder });
+  expect(stdout).toContain('  0 min  absences     ✓✓✓✓✓✓✓✓✓✓··   category full for 30 min');
+  expect(stdout).toContain(' 10 min  door I       ✓✓✓✓✓✓····     global full for 20 min');
+  expect(stdout.match(/✓/g)).toHaveLength(1 + 10 + 4 + 86 + 10 + 2);
+}, 20_000);

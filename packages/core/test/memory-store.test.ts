@@ -1,0 +1,127 @@
+import { execFile } from 'node:child_process';
+import { promisify } from 'node:util';
+import { MemoryStore, RateLimiter, rollingWindow } from '@rollgate/core';
+
+let now = 0;
+const clock = { now: () => now };
+beforeEach(() => {
+  now = 1_000_000;
+});
+afterEach(() => jest.restoreAllMocks());
+
+const keys = (store: MemoryStore) => store.toJSON().map(({ key }) => key);
+
+describe('a full store', () => {
+  test('gives up the key nearest to its expiry, and tells it once', async () => {
+    const store = new MemoryStore({ clock, maxKeys: 3 });
+    const short = new RateLimiter({ limits: rollingWindow({ limit: 5, window: '1m' }), store, prefix: 'short' });
+    const long = new RateLimiter({ limits: rollingWindow({ limit: 5, window: '1h' }), store, prefix: 'long' });
+    const warn = jest.spyOn(process, 'emitWarning').mockReturnValue();
+    await long.check('ann');
+    await short.check('bob');
+    now += 1;
+    await short.check('eve');
+    now += 1;
+    await short.check('bob'); // Now eve is nearer to her expiry, although she came later.
+    await short.check('dan');
+    expect(keys(store)).toEqual(['ann', 'bob', 'dan']);
+    await short.check('fay');
+    expect(warn).toHaveBeenCalledTimes(1);
+    expect(warn).toHaveBeenCalledWith(expect.stringContaining('holds 3 keys (`maxKeys`)'), {
+      type: 'RollgateWarning',
+      code: 'ROLLGATE_KEYS_EVICTED',
+    });
+    expect(store.size).toBe(3);
+  });
+
+  test('still decides when it has fewer places than a check has limits', async () => {
+    jest.spyOn(process, 'emitWarning').mockReturnValue();
+    const limit = rollingWindow({ limit: 1, window: '1m' });
+    const limiter = new RateLimiter({
+      limits: { one: limit, two: limit },
+      store: new MemoryStore({ clock, maxKeys: 1 }),
+    });
+    for (let check = 0; check < 3; check++) expect((await limiter.check('ann')).limits.one.limit).toBe(1);
+  });
+});
+
+test('expired keys go as new ones come, without a timer’s help', async () => {
+  const store = new MemoryStore({ clock });
+  const limiter = new RateLimiter({ limits: rollingWindow({ limit: 1, window: 1000 }), store });
+  for (let key = 0; key < 1000; key++) await limiter.check(`old ${key}`);
+  now += 2001;
+  for (let key = 0; key < 1000; key++) await limiter.check(`new ${key}`);
+  expect(store.size).toBe(1000);
+});
+
+test('a key that is used and used again is kept, and is gone a window and its grace after its last hit', async () => {
+  const store = new MemoryStore({ clock });
+  const limiter = new RateLimiter({ limits: rollingWindow({ limit: 100, window: 1000 }), store });
+  for (let hit = 0; hit < 50; hit++) {
+    await limiter.check('ann');
+    await limiter.check(`new ${hit}`);
+    now += 500;
+  }
+  expect(keys(store)).toContain('ann');
+  now += 2000;
+  for (let key = 0; key < 10; key++) await limiter.check(`last ${key}`);
+  expect(keys(store)).not.toContain('ann');
+});
+
+test('refunding the only hit and resetting leave nothing behind', async () => {
+  const store = new MemoryStore({ clock });
+  const limiter = new RateLimiter({ limits: rollingWindow({ limit: 5, window: '1m' }), store });
+  await limiter.refund(await limiter.check('ann'));
+  expect(store.size).toBe(0);
+  await limiter.check('ann');
+  await limiter.reset('ann');
+  expect(store.size).toBe(0);
+});
+
+test('counting rejected attempts keeps no more hits than the limit', async () => {
+  const store = new MemoryStore({ clock });
+  const limits = rollingWindow({ limit: 10, window: '1m', countRejected: true });
+  const limiter = new RateLimiter({ limits, store });
+  for (let attempt = 0; attempt < 10_000; attempt++) {
+    now += 0.5;
+    await limiter.check('ann', { cost: 1 + (attempt % 3) });
+  }
+  const state = store.toJSON()[0]?.state as [number, number][];
+  expect(state.length).toBeLessThanOrEqual(10);
+  expect(state.reduce((sum, [, units]) => sum + units, 0)).toBe(10);
+});
+
+test('memory follows the hits that are live, not those there once were', async () => {
+  const store = new MemoryStore({ clock });
+  const limiter = new RateLimiter({ limits: rollingWindow({ limit: 100_000, window: 1000 }), store });
+  for (let round = 0; round < 3; round++) {
+    for (let hit = 0; hit < 1000; hit++) await limiter.check('ann', { cost: 1 + (hit % 2) });
+    now += 1000;
+    await limiter.check('ann');
+    expect(store.toJSON()[0]?.state).toHaveLength(1);
+    now += 1000;
+  }
+});
+
+test('the idle sweep empties a store that nobody asks any more, and keeps no process alive', async () => {
+  // In a process of its own: only there the end of the process shows that nothing holds it open.
+  const script = `
+    import { MemoryStore, RateLimiter, rollingWindow } from '@rollgate/core';
+    const store = new MemoryStore();
+    const limiter = new RateLimiter({ limits: rollingWindow({ limit: 1, window: 1 }), store });
+    for (let key = 0; key < 20000; key++) limiter.decide(String(key));
+    const forever = new RateLimiter({ limits: rollingWindow({ limit: 1, window: '1h' }) });
+    forever.decide('ann');
+    const poll = setInterval(() => {
+      if (store.size > 0) return;
+      clearInterval(poll);
+      console.log('empty');
+    }, 10);
+  `;
+  const run = promisify(execFile);
+  const { stdout } = await run(process.execPath, ['--input-type=module', '--eval', script], {
+    cwd: `${__dirname}/../../express`, // A package that depends on core, so that its built form is found by name.
+    timeout: 20_000,
+  });
+  expect(stdout).toBe('empty\n');
+});

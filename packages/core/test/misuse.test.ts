@@ -1,0 +1,165 @@
+import { MemoryStore, RateLimiter, rollingWindow } from '@rollgate/core';
+
+const NOT_A_POSITIVE_INTEGER: [unknown, string][] = [
+  [Number.NaN, 'NaN (number)'],
+  [Infinity, 'Infinity (number)'],
+  [-Infinity, '-Infinity (number)'],
+  [-1, '-1 (number)'],
+  [0, '0 (number)'],
+  [1.5, '1.5 (number)'],
+  [2 ** 53, '9007199254740992 (number)'],
+  ['10', '"10" (string)'],
+  ['', '"" (string)'],
+  [null, 'null'],
+  [true, 'true (boolean)'],
+  [10n, '10 (bigint)'],
+  [{}, 'an object (object)'],
+  [[10], 'an array (object)'],
+  [() => 10, 'a function (function)'],
+  [Symbol('ten'), 'Symbol(ten) (symbol)'],
+];
+
+const NOT_A_DURATION: [unknown, string][] = [
+  ...NOT_A_POSITIVE_INTEGER,
+  ['60000', '"60000" (string)'],
+  ['-1m', '"-1m" (string)'],
+  ['0s', '"0s" (string)'],
+  ['0.5ms', '"0.5ms" (string)'],
+  ['soon', '"soon" (string)'],
+  ['1m 1m', '"1m 1m" (string)'],
+  ['101 years', '"101 years" (string)'],
+  ['9'.repeat(1e6), `"${'9'.repeat(80)}…" (string)`],
+];
+
+const NOT_A_BOOLEAN: [unknown, string][] = [
+  ['true', '"true" (string)'],
+  [1, '1 (number)'],
+  [null, 'null'],
+];
+
+const limits = rollingWindow({ limit: 1, window: 1000 });
+
+const WRONG: [subject: string, option: string, make: (value: never) => unknown, values: [unknown, string][]][] = [
+  ['rollingWindow', 'limit', (limit) => rollingWindow({ limit, window: 1000 }), NOT_A_POSITIVE_INTEGER],
+  ['rollingWindow', 'window', (window) => rollingWindow({ limit: 1, window }), NOT_A_DURATION],
+  [
+    'rollingWindow',
+    'minDifference',
+    (minDifference) => rollingWindow({ limit: 1, window: 1000, minDifference }),
+    NOT_A_DURATION,
+  ],
+  [
+    'rollingWindow',
+    'countRejected',
+    (countRejected) => rollingWindow({ limit: 1, window: 1000, countRejected }),
+    NOT_A_BOOLEAN,
+  ],
+  ['MemoryStore', 'maxKeys', (maxKeys) => new MemoryStore({ maxKeys }), NOT_A_POSITIVE_INTEGER],
+  [
+    'MemoryStore',
+    'clock',
+    (clock) => new MemoryStore({ clock }),
+    [
+      [Date.now, 'a function (function)'],
+      [{ now: 1 }, 'an object (object)'],
+    ],
+  ],
+  [
+    'RateLimiter',
+    'limits',
+    (limits) => new RateLimiter({ limits }),
+    [
+      [undefined, 'undefined'],
+      [{}, 'an object (object)'],
+      [[], 'an array (object)'],
+      [10, '10 (number)'],
+      ['10/1m', '"10/1m" (string)'],
+    ],
+  ],
+  [
+    'RateLimiter',
+    'limits.burst',
+    (burst) => new RateLimiter({ limits: { burst } }),
+    [
+      [{ limit: 1, window: 1 }, 'an object (object)'],
+      [undefined, 'undefined'],
+    ],
+  ],
+  [
+    'RateLimiter',
+    'store',
+    (store) => new RateLimiter({ limits, store }),
+    [
+      [new Map(), 'an object (object)'],
+      [null, 'null'],
+    ],
+  ],
+  ['RateLimiter', 'prefix', (prefix) => new RateLimiter({ limits, prefix }), [[1, '1 (number)']]],
+];
+
+describe.each(WRONG)('%s: `%s`', (_, option, make, values) => {
+  test.each(values)('refuses %p', (value, shown) => {
+    const misuse = () => make(value as never);
+    const isNumeric = values.some(([other]) => Number.isNaN(other));
+    expect(misuse).toThrow(isNumeric && typeof value === 'number' ? RangeError : TypeError);
+    expect(misuse).toThrow(`Expected \`${option}\` to be `);
+    expect(misuse).toThrow(new RegExp(`, got ${shown.replace(/[()$^*+?.[\]|\\]/g, '\\$&')}$`));
+  });
+});
+
+test('options that nobody reads are refused by name', () => {
+  expect(() => rollingWindow({ limit: 1, widnow: 5 } as never)).toThrow(
+    'Unknown option `widnow` for rollingWindow, got 5 (number); the options are `limit`, `window`, `minDifference`, `countRejected`',
+  );
+  expect(() => new RateLimiter({ limits, max: 5 } as never)).toThrow('Unknown option `max` for RateLimiter');
+  expect(() => new MemoryStore({ max: 5 } as never)).toThrow('Unknown option `max` for MemoryStore');
+  expect(() => rollingWindow(undefined as never)).toThrow('Expected `rollingWindow options` to be an object');
+});
+
+test.each(['', 'a b', '-a', '__proto__', 'ü', 'x'.repeat(65), 'a\n'])('refuses the limit name %p', (name) => {
+  const named = Object.fromEntries([[name, limits]]);
+  expect(() => new RateLimiter({ limits: named })).toThrow(TypeError);
+});
+
+describe('a check', () => {
+  const limiter = new RateLimiter({ limits: { burst: limits, daily: limits } });
+
+  test.each(NOT_A_POSITIVE_INTEGER)('refuses the cost %p', async (cost, shown) => {
+    await expect(limiter.check('ann', { cost: cost as never })).rejects.toThrow(
+      `Expected \`cost\` to be a positive safe integer, got ${shown}`,
+    );
+    await expect(limiter.peek('ann', { cost: cost as never })).rejects.toThrow('Expected `cost`');
+    await expect(limiter.wait('ann', { cost: cost as never })).rejects.toThrow('Expected `cost`');
+  });
+
+  test.each([[undefined], [null], [42], [Symbol('ann')], [['ann']]])('refuses the key %p', async (key) => {
+    await expect(limiter.check(key as never)).rejects.toThrow(TypeError);
+    await expect(limiter.reset(key as never)).rejects.toThrow(TypeError);
+  });
+
+  test('refuses a record that leaves out a limit, or names one that is not there', async () => {
+    await expect(limiter.check({ burst: 'ann' } as never)).rejects.toThrow(
+      'Expected `key.daily` to be a string, got undefined',
+    );
+    await expect(limiter.check({ burst: 'ann', daily: 'ann', hourly: 'ann' } as never)).rejects.toThrow(
+      'Unknown limit `hourly` in `key`; the limits are `burst`, `daily`',
+    );
+  });
+
+  test('refuses options it does not know, and limits that are none', async () => {
+    await expect(limiter.check('ann', { cots: 2 } as never)).rejects.toThrow('Unknown option `cots` for check');
+    await expect(limiter.check('ann', { limits: 5 } as never)).rejects.toThrow('Expected `limits`');
+    await expect(limiter.wait('ann', { timeout: -1 })).rejects.toThrow('Expected `timeout` to be a duration');
+    await expect(limiter.wait('ann', { signal: {} as never })).rejects.toThrow('Expected `signal`');
+    await expect(limiter.refund({} as never)).rejects.toThrow('Expected `decision` to be a decision of `check`');
+  });
+});
+
+test('a clock that tells no time is told so, and nothing is recorded', async () => {
+  let now = Number.NaN;
+  const store = new MemoryStore({ clock: { now: () => now } });
+  const limiter = new RateLimiter({ limits, store });
+  await expect(limiter.check('ann')).rejects.toThrow('Expected `clock.now()` to return a finite number');
+  now = 0;
+  expect((await limiter.check('ann')).allowed).toBe(true);
+});

@@ -1,0 +1,235 @@
+import { type Decision, type Limits, MemoryStore, RateLimiter, rollingWindow } from '@rollgate/core';
+
+let now = 0;
+const clock = { now: () => now };
+beforeEach(() => {
+  now = 1_000_000;
+});
+
+const make = <Given extends Limits>(limits: Given) => new RateLimiter({ limits, store: new MemoryStore({ clock }) });
+
+describe('keys', () => {
+  test.each([
+    ['empty', ''],
+    ['__proto__', '__proto__'],
+    ['constructor', 'constructor'],
+    ['with NUL and newlines', 'a\0b\r\nc'],
+    ['a lone surrogate', '\ud800'],
+    ['a megabyte', 'x'.repeat(1 << 20)],
+    ['like another key’s place', 'rollgate:default'],
+  ])('are only keys: %s', async (_, key) => {
+    const limiter = make(rollingWindow({ limit: 1, window: '1m' }));
+    expect((await limiter.check(key)).allowed).toBe(true);
+    expect((await limiter.check(key)).allowed).toBe(false);
+    expect((await limiter.check(`${key}.`)).allowed).toBe(true);
+    await limiter.reset(key);
+    expect((await limiter.check(key)).allowed).toBe(true);
+  });
+
+  test('limiters on one store meet when prefix and limit name are the same, and only then', async () => {
+    const store = new MemoryStore({ clock });
+    const limits = rollingWindow({ limit: 1, window: '1m' });
+    const login = new RateLimiter({ limits, store, prefix: 'login' });
+    const again = new RateLimiter({ limits, store, prefix: 'login' });
+    const other = new RateLimiter({ limits, store, prefix: 'logout' });
+    expect((await login.check('ann')).allowed).toBe(true);
+    expect((await again.check('ann')).allowed).toBe(false);
+    expect((await other.check('ann')).allowed).toBe(true);
+  });
+});
+
+describe('several limits', () => {
+  const limits = {
+    global: rollingWindow({ limit: 3, window: '30m' }),
+    category: rollingWindow({ limit: 2, window: '10m' }),
+  };
+
+  test('are recorded all together or not at all', async () => {
+    const limiter = make(limits);
+    await limiter.check({ global: 'all', category: 'errors' });
+    await limiter.check({ global: 'all', category: 'errors' });
+    const refused = await limiter.check({ global: 'all', category: 'errors' });
+    expect(refused.violated).toEqual(['category']);
+    expect(refused.limits.global).toMatchObject({ allowed: true, remaining: 1 });
+    const last = await limiter.check({ global: 'all', category: 'news' });
+    expect(last).toMatchObject({ allowed: true, limit: 3, remaining: 0 });
+    expect((await limiter.check({ global: 'all', category: 'sports' })).violated).toEqual(['global']);
+  });
+
+  test('the longest wait speaks for a refusal, the least remaining for a pass', async () => {
+    const limiter = make(limits);
+    expect(await limiter.check('ann')).toMatchObject({ limit: 2, remaining: 1, resetMs: 600_000 });
+    await limiter.check('ann');
+    expect(await limiter.check('ann')).toMatchObject({ violated: ['category'], limit: 2, retryAfterMs: 600_000 });
+    now += 600_000;
+    await limiter.check('ann');
+    expect(await limiter.check('ann')).toMatchObject({ violated: ['global'], limit: 3, retryAfterMs: 1_200_000 });
+  });
+
+  test('a limit that counts rejected attempts counts them for itself, and the told wait allows for that', async () => {
+    const limiter = make({
+      strict: rollingWindow({ limit: 1, window: '10m', countRejected: true }),
+      loose: rollingWindow({ limit: 1, window: '1m' }),
+    });
+    await limiter.check({ strict: 'ann', loose: 'all' });
+    const refused = await limiter.check({ strict: 'bob', loose: 'all' });
+    expect(refused).toMatchObject({ violated: ['loose'], retryAfterMs: 600_000 });
+    now += 599_999;
+    expect((await limiter.peek({ strict: 'bob', loose: 'all' })).allowed).toBe(false);
+    now += 1;
+    expect((await limiter.peek({ strict: 'bob', loose: 'all' })).allowed).toBe(true);
+  });
+});
+
+test('a cost above the limit can never be, and leaves no trace', async () => {
+  const limiter = make(rollingWindow({ limit: 5, window: '1m' }));
+  expect(await limiter.check('ann', { cost: 6 })).toMatchObject({
+    allowed: false,
+    retryAfterMs: Infinity,
+    remaining: 5,
+  });
+  expect((await limiter.check('ann', { cost: 5 })).allowed).toBe(true);
+});
+
+test('costs up to the largest safe integer stay exact', async () => {
+  const limiter = make(rollingWindow({ limit: Number.MAX_SAFE_INTEGER, window: '1m' }));
+  for (let minute = 0; minute < 3; minute++) {
+    expect(await limiter.check('ann', { cost: Number.MAX_SAFE_INTEGER - 1 })).toMatchObject({ remaining: 1 });
+    expect((await limiter.check('ann', { cost: 2 })).allowed).toBe(false);
+    expect(await limiter.check('ann', { cost: 1 })).toMatchObject({ allowed: true, remaining: 0 });
+    now += 60_000;
+  }
+});
+
+test('a decision is a value of its own that later checks do not change', async () => {
+  const limiter = make(rollingWindow({ limit: 2, window: '1m' }));
+  const decisions = await Promise.all([limiter.check('ann'), limiter.check('ann'), limiter.check('ann')]);
+  expect(decisions.map(({ allowed, remaining }) => [allowed, remaining])).toEqual([
+    [true, 1],
+    [true, 0],
+    [false, 0],
+  ]);
+  expect(JSON.parse(JSON.stringify(decisions[0]))).toEqual({
+    allowed: true,
+    limit: 2,
+    remaining: 1,
+    retryAfterMs: 0,
+    resetMs: 60_000,
+    delayMs: 0,
+    violated: [],
+    limits: { default: { allowed: true, limit: 2, remaining: 1, retryAfterMs: 0, resetMs: 60_000, delayMs: 0 } },
+    degraded: false,
+  });
+});
+
+test('decide answers at once when the store is in memory', () => {
+  const decision = make(rollingWindow({ limit: 2, window: '1m' })).decide('ann') as Decision;
+  expect(decision.allowed).toBe(true);
+});
+
+test('limits can come with the call, and change from call to call', async () => {
+  const limiter = make(rollingWindow({ limit: 1, window: '1m' }));
+  const pro = rollingWindow({ limit: 3, window: '1m' });
+  expect((await limiter.check('ann')).allowed).toBe(true);
+  expect((await limiter.check('ann')).allowed).toBe(false);
+  expect(await limiter.check('ann', { limits: pro })).toMatchObject({ allowed: true, limit: 3, remaining: 1 });
+});
+
+describe('refund', () => {
+  test('gives back what the check recorded, once', async () => {
+    const limiter = make(rollingWindow({ limit: 10, window: '1m' }));
+    const first = await limiter.check('ann', { cost: 3 });
+    await limiter.check('ann', { cost: 4 });
+    await limiter.refund(first);
+    expect((await limiter.peek('ann')).remaining).toBe(6);
+    await limiter.refund(first);
+    expect((await limiter.peek('ann')).remaining).toBe(6);
+  });
+
+  test('is harmless late: after the window, and after a reset', async () => {
+    const limiter = make(rollingWindow({ limit: 2, window: '1m' }));
+    const old = await limiter.check('ann');
+    now += 60_000;
+    await limiter.check('ann');
+    await limiter.refund(old);
+    expect((await limiter.peek('ann')).remaining).toBe(1);
+    const forgotten = await limiter.check('ann');
+    await limiter.reset('ann');
+    await limiter.check('ann');
+    await limiter.refund(forgotten);
+    expect((await limiter.peek('ann')).remaining).toBe(1);
+  });
+
+  test('of a refusal or of a peek gives nothing back', async () => {
+    const limiter = make(rollingWindow({ limit: 1, window: '1m' }));
+    await limiter.check('ann');
+    await limiter.refund(await limiter.check('ann'));
+    await limiter.refund(await limiter.peek('ann'));
+    expect((await limiter.peek('ann')).remaining).toBe(0);
+  });
+
+  test('of a copy of a decision is refused, for a copy does not know what was recorded', async () => {
+    const limiter = make(rollingWindow({ limit: 1, window: '1m' }));
+    const decision = await limiter.check('ann');
+    await expect(limiter.refund({ ...decision })).rejects.toThrow(TypeError);
+  });
+});
+
+describe('wait', () => {
+  const live = () => new RateLimiter({ limits: rollingWindow({ limit: 1, window: 40 }) });
+
+  test('resolves once the action is allowed, and has recorded it', async () => {
+    const limiter = live();
+    const startMs = performance.now();
+    for (let turn = 0; turn < 4; turn++) expect((await limiter.wait('ann')).allowed).toBe(true);
+    expect(performance.now() - startMs).toBeGreaterThanOrEqual(3 * 40 - 0.001);
+    expect((await limiter.peek('ann')).allowed).toBe(false);
+  });
+
+  test('lets those who wait for one key through in the order of their coming', async () => {
+    const limiter = live();
+    const order: number[] = [];
+    await Promise.all([1, 2, 3, 4].map(async (who) => limiter.wait('ann').then(() => order.push(who))));
+    expect(order).toEqual([1, 2, 3, 4]);
+  });
+
+  test('counts no attempt while it waits, also with countRejected', async () => {
+    const limiter = new RateLimiter({ limits: rollingWindow({ limit: 1, window: 40, countRejected: true }) });
+    await limiter.check('ann');
+    const decision = await limiter.wait('ann', { timeout: '1s' });
+    expect(decision.allowed).toBe(true);
+  });
+
+  test('rejects at once when the timeout will pass first', async () => {
+    const limiter = make(rollingWindow({ limit: 1, window: '1h' }));
+    await limiter.check('ann');
+    await expect(limiter.wait('ann', { timeout: '1m' })).rejects.toMatchObject({ name: 'TimeoutError' });
+  });
+
+  test('rejects at once when it can never be', async () => {
+    await expect(live().wait('ann', { cost: 2 })).rejects.toThrow(RangeError);
+  });
+
+  test('rejects with the signal’s reason, before and while it waits', async () => {
+    const limiter = make(rollingWindow({ limit: 1, window: '1h' }));
+    await limiter.check('ann');
+    const controller = new AbortController();
+    const waiting = limiter.wait('ann', { signal: controller.signal });
+    const reason = new Error('the user has left');
+    controller.abort(reason);
+    await expect(waiting).rejects.toBe(reason);
+    await expect(limiter.wait('ann', { signal: controller.signal })).rejects.toBe(reason);
+  });
+});
+
+test('closing forgets a store of the limiter’s own and leaves one that was passed in', async () => {
+  const limits = rollingWindow({ limit: 1, window: '1m' });
+  const own = new RateLimiter({ limits });
+  await own.check('ann');
+  await own.close();
+  expect((await own.check('ann')).allowed).toBe(true);
+  const shared = make(limits);
+  await shared.check('ann');
+  await shared.close();
+  expect((await shared.check('ann')).allowed).toBe(false);
+});

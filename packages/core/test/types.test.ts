@@ -1,0 +1,29 @@
+import { type Decision, MemoryStore, RateLimiter, rollingWindow } from '@rollgate/core';
+
+const limit = rollingWindow({ limit: 2, window: '1m' });
+
+// What must not compile is the test here; the type check runs over it.
+test('the names of limits are inferred, and wrong ones do not compile', async () => {
+  const limiter = new RateLimiter({ limits: { burst: limit, daily: limit }, store: new MemoryStore() });
+  const decision = await limiter.check({ burst: 'ann', daily: 'ann' });
+  const names: readonly ('burst' | 'daily')[] = decision.violated;
+  expect(names).toEqual([]);
+  expect(decision.limits.burst.remaining).toBe(1);
+  // @ts-expect-error there is no such limit
+  expect(decision.limits.hourly).toBeUndefined();
+  // @ts-expect-error a key for `daily` is missing
+  await expect(limiter.check({ burst: 'ann' })).rejects.toThrow(TypeError);
+  // @ts-expect-error there is no such limit
+  await expect(limiter.check({ burst: 'ann', daily: 'ann', hourly: 'ann' })).rejects.toThrow(TypeError);
+  // @ts-expect-error decisions are read-only
+  const write = () => (decision.remaining = 5);
+  expect(write).toBeInstanceOf(Function);
+});
+
+test('a single limit is named default', async () => {
+  const limiter = new RateLimiter({ limits: limit });
+  const decision: Decision<'default'> = await limiter.check('ann');
+  expect(decision.limits.default.limit).toBe(2);
+  // @ts-expect-error options that do not exist do not compile
+  expect(() => rollingWindow({ limit: 1, window: 1, burst: 2 })).toThrow(TypeError);
+});

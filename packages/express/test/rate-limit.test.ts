@@ -1,0 +1,397 @@
+import { once } from 'node:events';
+import { createServer, type Server } from 'node:http';
+import { type AddressInfo, connect } from 'node:net';
+import { text } from 'node:stream/consumers';
+import { MemoryStore, rollingWindow, type Store } from '@rollgate/core';
+import { type RateLimitOptions, rateLimit } from '@rollgate/express';
+import express5, { type ErrorRequestHandler, type Express } from 'express';
+import express4 from 'express4';
+import request from 'supertest';
+
+let now = 0;
+const clock = { now: () => now };
+beforeEach(() => {
+  now = 1_000_000;
+});
+
+const servers: Server[] = [];
+afterEach(async () => {
+  for (const server of servers.splice(0)) {
+    server.closeAllConnections();
+    server.close();
+    await once(server, 'close');
+  }
+});
+
+/** A real server on a free port of the loopback interface. */
+async function listen(app: Express): Promise<Server> {
+  const server = createServer(app);
+  servers.push(server);
+  await once(server.listen(0, '127.0.0.1'), 'listening');
+  return server;
+}
+
+/** What comes back for raw bytes on one connection. */
+async function exchange(server: Server, bytes: string): Promise<string> {
+  const socket = connect((server.address() as AddressInfo).port, '127.0.0.1');
+  socket.write(bytes);
+  return text(socket);
+}
+
+/** A promise and the function that fulfils it. */
+function deferred<Value>() {
+  let resolve!: (value: Value) => void;
+  const promise = new Promise<Value>((fulfil) => {
+    resolve = fulfil;
+  });
+  return { promise, resolve };
+}
+
+describe.each([
+  ['5', express5],
+  ['4', express4],
+])('Express %s', (_, express) => {
+  /** An app that says hello behind the limit, and tells its errors as JSON. */
+  function createApp(options: Partial<RateLimitOptions>) {
+    const errors: unknown[] = [];
+    const app = express();
+    const store = options.store ?? new MemoryStore({ clock });
+    const middleware = rateLimit({ ...options, store } as RateLimitOptions);
+    app.use(middleware);
+    app.get('/', (request, response) => {
+      response.json({ allowed: request.rateLimit?.allowed, remaining: request.rateLimit?.remaining });
+    });
+    const onError: ErrorRequestHandler = (error, _request, response, next) => {
+      errors.push(error);
+      if (response.headersSent) next(error);
+      else response.status(500).json({ error: String(error) });
+    };
+    app.use(onError);
+    return { app, errors, middleware };
+  }
+
+  test('lets requests through up to the limit, and answers the next with a Retry-After that is true', async () => {
+    const server = await listen(createApp({ limit: 2, window: '10s' }).app);
+    const first = await request(server).get('/');
+    expect(first.status).toBe(200);
+    expect(first.body).toEqual({ allowed: true, remaining: 1 });
+    expect(first.headers).toMatchObject({ 'x-ratelimit-limit': '2', 'x-ratelimit-remaining': '1' });
+    expect(first.headers).not.toHaveProperty('retry-after');
+    const resetAt = Number(first.headers['x-ratelimit-reset']);
+    expect(resetAt - Date.now() / 1000).toBeGreaterThan(8);
+    expect(resetAt - Date.now() / 1000).toBeLessThanOrEqual(11);
+    now += 500;
+    await request(server).get('/').expect(200);
+    now += 500.001;
+    const refused = await request(server).get('/');
+    expect(refused.status).toBe(429);
+    expect(refused.headers).toMatchObject({
+      'retry-after': '9',
+      'cache-control': 'no-store',
+      'content-type': 'application/json; charset=utf-8',
+      'x-ratelimit-limit': '2',
+      'x-ratelimit-remaining': '0',
+    });
+    expect(refused.body).toEqual({
+      statusCode: 429,
+      code: 'RATE_LIMIT_EXCEEDED',
+      error: 'Too Many Requests',
+      message: 'Rate limit exceeded: try again in 9 seconds',
+    });
+    now += 8_999.998; // One microsecond short of the first hit's leaving.
+    await request(server).get('/').expect(429);
+    now += 0.001;
+    await request(server).get('/').expect(200);
+  });
+
+  test.each([
+    [0.001, '1'],
+    [999.999, '1'],
+    [1000, '1'],
+    [1000.001, '2'],
+    [59_000.5, '60'],
+  ])('a wait of %d ms is told as %s whole seconds: never too few, never none', async (waitMs, seconds) => {
+    const server = await listen(createApp({ limit: 1, window: '1m', resetUnit: 'delta' }).app);
+    await request(server).get('/').expect(200);
+    now += 60_000 - waitMs;
+    await request(server).get('/').expect(429).expect('Retry-After', seconds).expect('X-RateLimit-Reset', seconds);
+  });
+
+  test('three pipelined requests on one connection at limit 2 are answered 200, 200, 429', async () => {
+    const server = await listen(createApp({ limit: 2, window: '1m' }).app);
+    const get = 'GET / HTTP/1.1\r\nHost: here\r\n\r\n';
+    const answer = await exchange(server, `${get}${get}${get.replace('\r\n\r\n', '\r\nConnection: close\r\n\r\n')}`);
+    expect(answer.match(/HTTP\/1\.1 \d+/g)).toEqual(['HTTP/1.1 200', 'HTTP/1.1 200', 'HTTP/1.1 429']);
+    expect(answer.match(/X-RateLimit-Remaining: \d+/gi)).toEqual([
+      'X-RateLimit-Remaining: 1',
+      'X-RateLimit-Remaining: 0',
+      'X-RateLimit-Remaining: 0',
+    ]);
+  });
+
+  test('counts by the client’s address, through the proxies that the app trusts and no others', async () => {
+    const { app } = createApp({ limit: 1, window: '1m' });
+    const server = await listen(app);
+    const from = (address: string) => request(server).get('/').set('X-Forwarded-For', address);
+    await from('203.0.113.1').expect(200);
+    await from('203.0.113.2').expect(429);
+    app.set('trust proxy', 1);
+    await from('203.0.113.1').expect(200);
+    await from('203.0.113.2').expect(200);
+    await from('203.0.113.1').expect(429);
+    await from('2001:db8::1').expect(200);
+    await from('2001:db8:0:ff::1').expect(429);
+    await from('2001:db8:0:100::1').expect(200);
+    await from('::ffff:203.0.113.1').expect(429);
+  });
+
+  test.each([
+    ['at once', (name: string) => name],
+    ['with a promise', async (name: string) => name],
+  ])('counts by the user’s own key, given %s', async (_, wrap) => {
+    const key = (request: { query: { who?: unknown } }) => wrap(String(request.query.who));
+    const server = await listen(createApp({ limit: 1, window: '1m', key } as RateLimitOptions).app);
+    await request(server).get('/?who=ann').expect(200);
+    await request(server).get('/?who=bob').expect(200);
+    await request(server).get('/?who=ann').expect(429);
+  });
+
+  test('decides several limits on several keys together', async () => {
+    const { app } = createApp({
+      limits: { everybody: rollingWindow({ limit: 3, window: '1m' }), user: rollingWindow({ limit: 1, window: '1m' }) },
+      key: (request) => ({ everybody: 'all', user: String(request.query.who) }),
+    });
+    const server = await listen(app);
+    await request(server).get('/?who=ann').expect(200);
+    await request(server).get('/?who=ann').expect(429).expect('X-RateLimit-Limit', '1');
+    await request(server).get('/?who=bob').expect(200);
+    await request(server).get('/?who=eve').expect(200).expect('X-RateLimit-Remaining', '0');
+    await request(server).get('/?who=dan').expect(429).expect('X-RateLimit-Limit', '3');
+  });
+
+  test('takes a cost, as a number or from the request; what can never be has no Retry-After', async () => {
+    const cost = (request: { query: { units?: unknown } }) => Promise.resolve(Number(request.query.units));
+    const server = await listen(createApp({ limit: 5, window: '1m', cost } as RateLimitOptions).app);
+    await request(server).get('/?units=3').expect(200).expect('X-RateLimit-Remaining', '2');
+    await request(server).get('/?units=3').expect(429).expect('Retry-After', '60');
+    const never = await request(server).get('/?units=6').expect(429);
+    expect(never.headers).not.toHaveProperty('retry-after');
+    const fixed = await listen(createApp({ limit: 5, window: '1m', cost: 4 }).app);
+    await request(fixed).get('/').expect(200).expect('X-RateLimit-Remaining', '1');
+  });
+
+  test('skipped requests pass uncounted and untold', async () => {
+    const skip = async (request: { path: string }) => request.path === '/' && now < 2_000_000;
+    const server = await listen(createApp({ limit: 1, window: '1m', skip } as RateLimitOptions).app);
+    for (let turn = 0; turn < 3; turn++) {
+      const reply = await request(server).get('/').expect(200);
+      expect(reply.headers).not.toHaveProperty('x-ratelimit-limit');
+    }
+    now = 2_000_000;
+    await request(server).get('/').expect(200);
+    await request(server).get('/').expect(429);
+  });
+
+  test('headers, reset unit and status are as told', async () => {
+    const silent = await listen(createApp({ limit: 1, window: '1m', headers: 'none', statusCode: 503 }).app);
+    const allowed = await request(silent).get('/').expect(200);
+    expect(Object.keys(allowed.headers).filter((name) => name.startsWith('x-ratelimit'))).toEqual([]);
+    const refused = await request(silent).get('/').expect(503).expect('Retry-After', '60');
+    expect(refused.headers).not.toHaveProperty('x-ratelimit-limit');
+    expect(refused.body).toMatchObject({ statusCode: 503, error: 'Service Unavailable' });
+    const delta = await listen(createApp({ limit: 1, window: '1m', resetUnit: 'delta' }).app);
+    await request(delta).get('/').expect('X-RateLimit-Reset', '60');
+  });
+
+  test.each([
+    [undefined, '*/*', 'application/json'],
+    [undefined, 'text/html,application/xhtml+xml,application/xml;q=0.9,*/*;q=0.8', 'application/json'],
+    [undefined, 'text/plain', 'text/plain'],
+    [undefined, 'text/plain, application/json;q=0.5', 'text/plain'],
+    [undefined, 'image/png', 'application/json'],
+    ['Slow down', 'text/plain', 'text/plain'],
+    ['Slow down', '*/*', 'application/json'],
+    [{ oh: 'no' }, 'text/plain', 'application/json'],
+  ])('a refusal saying %p, to a client that accepts %s, is %s', async (message, accept, type) => {
+    const server = await listen(createApp({ limit: 1, window: '1m', message }).app);
+    await request(server).get('/');
+    const refused = await request(server).get('/').set('Accept', accept).expect(429);
+    expect(refused.headers['content-type']).toBe(`${type}; charset=utf-8`);
+    const said = message ?? 'Rate limit exceeded: try again in 60 seconds';
+    if (type === 'text/plain') expect(refused.text).toBe(`${said}\n`);
+    else expect(refused.body).toMatchObject(typeof said === 'string' ? { message: said } : said);
+  });
+
+  test('a refused HEAD request has the fields and no body', async () => {
+    const server = await listen(createApp({ limit: 1, window: '1m' }).app);
+    await request(server).head('/').expect(200);
+    const refused = await request(server).head('/').expect(429).expect('Retry-After', '60');
+    expect(refused.text).toBeUndefined();
+  });
+
+  test('a handler answers in the usual refusal’s place', async () => {
+    const { app } = createApp({
+      limit: 1,
+      window: '1m',
+      handler: (_request, response, _next, decision) => {
+        response.status(418).json({ wait: decision.retryAfterMs });
+      },
+    });
+    const server = await listen(app);
+    await request(server).get('/').expect(200);
+    await request(server).get('/').expect(418, { wait: 60_000 }).expect('Retry-After', '60');
+  });
+
+  test.each([
+    [
+      'throws',
+      () => {
+        throw new Error('no session');
+      },
+    ],
+    ['rejects', () => Promise.reject(new Error('no session'))],
+  ])('a key function that %s goes to the error handler, once', async (_, key) => {
+    const { app, errors } = createApp({ limit: 1, window: '1m', key });
+    const server = await listen(app);
+    await request(server).get('/').expect(500, { error: 'Error: no session' });
+    expect(errors).toHaveLength(1);
+  });
+
+  test.each([
+    ['key', { key: () => 42 }, 'Expected `key` to be a string'],
+    ['key', { key: async () => undefined }, 'Expected `key` to be a string'],
+    ['cost', { cost: () => Number.NaN }, 'Expected `cost` to be a positive safe integer, got NaN (number)'],
+    ['cost', { cost: async () => '2' }, 'Expected `cost` to be a positive safe integer, got "2" (string)'],
+    ['skip', { skip: () => undefined }, 'Expected `skip(request)` to be a boolean, got undefined'],
+  ])(
+    'a %s function that answers nonsense goes to the error handler, never to a silent default',
+    async (_, options, said) => {
+      const { app, errors } = createApp({ limit: 1, window: '1m', ...options } as unknown as RateLimitOptions);
+      const server = await listen(app);
+      await request(server).get('/').expect(500);
+      expect(errors).toHaveLength(1);
+      expect(String(errors[0])).toContain(said);
+    },
+  );
+
+  test.each([
+    [
+      'throws',
+      () => {
+        throw new Error('no template');
+      },
+    ],
+    ['rejects', () => Promise.reject(new Error('no template'))],
+  ])('a handler that %s goes to the error handler, once', async (_, handler) => {
+    const { app, errors } = createApp({ limit: 1, window: '1m', handler });
+    const server = await listen(app);
+    await request(server).get('/').expect(200);
+    await request(server).get('/').expect(500, { error: 'Error: no template' });
+    expect(errors).toHaveLength(1);
+  });
+
+  test('a store that answers later, and one that fails', async () => {
+    const memory = new MemoryStore({ clock });
+    let isDown = false;
+    const store: Store = {
+      check: async (...question) => {
+        if (isDown) throw new Error('store is down');
+        return memory.check(...question);
+      },
+      peek: async (...question) => memory.peek(...question),
+      refund: (receipt) => memory.refund(receipt),
+      reset: (...keys) => memory.reset(...keys),
+    };
+    const { app, errors } = createApp({ limit: 1, window: '1m', store });
+    const server = await listen(app);
+    await request(server).get('/').expect(200);
+    await request(server).get('/').expect(429);
+    isDown = true;
+    await request(server).get('/').expect(500, { error: 'Error: store is down' });
+    expect(errors).toHaveLength(1);
+  });
+
+  test('a client that leaves during a check harms nothing', async () => {
+    const asked = deferred<void>();
+    const answered = deferred<string>();
+    let turn = 0;
+    const key = () => {
+      if (turn++ > 0) return 'bob';
+      asked.resolve();
+      return answered.promise;
+    };
+    const { app, errors } = createApp({ limit: 1, window: '1m', key });
+    const server = await listen(app);
+    const socket = connect((server.address() as AddressInfo).port, '127.0.0.1');
+    socket.write('GET / HTTP/1.1\r\nHost: here\r\n\r\n');
+    await asked.promise;
+    socket.destroy();
+    await once(socket, 'close');
+    answered.resolve('ann');
+    await request(server).get('/').expect(200);
+    await request(server).get('/').expect(429);
+    expect(errors).toEqual([]);
+  });
+
+  test('a request that was answered while it was decided is left alone', async () => {
+    const decided = deferred<string>();
+    const app = express();
+    app.use((_request, response, next) => {
+      response.on('close', () => decided.resolve('ann'));
+      next();
+      response.status(503).send('too slow');
+    });
+    app.use(rateLimit({ limit: 1, window: '1m', key: () => decided.promise, store: new MemoryStore({ clock }) }));
+    app.use((_request, response) => {
+      if (!response.headersSent) response.send('late');
+    });
+    const server = await listen(app);
+    await request(server).get('/').expect(503);
+    await request(server).get('/').expect(503);
+  });
+
+  test('the limiter behind the middleware resets a key', async () => {
+    const { app, middleware } = createApp({ limit: 1, window: '1m', key: () => 'ann' });
+    const server = await listen(app);
+    await request(server).get('/').expect(200);
+    await request(server).get('/').expect(429);
+    await middleware.limiter.reset('ann');
+    await request(server).get('/').expect(200);
+  });
+});
+
+describe('options', () => {
+  const wrong: [object, string][] = [
+    [{}, 'Expected `limit` to be a positive safe integer, got undefined'],
+    [{ limit: 5 }, 'Expected `window` to be a duration'],
+    [{ limit: '5', window: '1m' }, 'Expected `limit` to be a positive safe integer, got "5" (string)'],
+    [{ limit: 5, window: Number.NaN }, 'got NaN (number)'],
+    [{ limit: 5, window: '1m', max: 3 }, 'Unknown option `max` for rateLimit, got 3 (number)'],
+    [{ limits: rollingWindow({ limit: 1, window: 1 }), limit: 5 }, 'got `limits` and `limit`'],
+    [{ limit: 5, window: '1m', key: 'ip' }, 'Expected `key` to be a function, got "ip" (string)'],
+    [{ limit: 5, window: '1m', skip: true }, 'Expected `skip` to be a function, got true (boolean)'],
+    [{ limit: 5, window: '1m', handler: {} }, 'Expected `handler` to be a function'],
+    [{ limit: 5, window: '1m', cost: 0 }, 'Expected `cost` to be a positive safe integer, got 0 (number)'],
+    [{ limit: 5, window: '1m', store: {} }, 'Expected `store` to be a store'],
+    [{ limit: 5, window: '1m', prefix: 5 }, 'Expected `prefix` to be a string'],
+    [{ limit: 5, window: '1m', headers: 'draft' }, "Expected `headers` to be one of 'x-ratelimit', 'none'"],
+    [{ limit: 5, window: '1m', resetUnit: 'ms' }, "Expected `resetUnit` to be one of 'epoch', 'delta'"],
+    [{ limit: 5, window: '1m', statusCode: 200 }, 'Expected `statusCode` to be an integer from 400 to 599'],
+    [{ limit: 5, window: '1m', ipv6Prefix: 129 }, 'Expected `ipv6Prefix` to be an integer from 1 to 128'],
+    [{ limit: 5, window: '1m', message: 5 }, 'Expected `message` to be a string or an object, got 5 (number)'],
+  ];
+  test.each(wrong)('%p is refused at construction', (options, said) => {
+    expect(() => rateLimit(options as RateLimitOptions)).toThrow(said);
+  });
+
+  test('a record of limits makes `key` return exactly their names', () => {
+    const limits = { burst: rollingWindow({ limit: 1, window: 1 }), daily: rollingWindow({ limit: 1, window: 1 }) };
+    expect(rateLimit({ limits, key: () => ({ burst: 'ann', daily: 'ann' }) })).toBeInstanceOf(Function);
+    // @ts-expect-error a key for `daily` is missing
+    expect(rateLimit({ limits, key: () => ({ burst: 'ann' }) })).toBeInstanceOf(Function);
+    // @ts-expect-error numbers and `limits` exclude each other
+    expect(() => rateLimit({ limits, limit: 5, window: '1m' })).toThrow(TypeError);
+    // @ts-expect-error there is no such option
+    expect(() => rateLimit({ limit: 5, window: '1m', max: 5 })).toThrow(TypeError);
+  });
+});

@@ -1,0 +1,3 @@
+declare module 'fastify50' {
+  export { default } from 'fastify';
+}

@@ -1,0 +1,349 @@
+import { once } from 'node:events';
+import { connect as connectHttp2 } from 'node:http2';
+import { type AddressInfo, connect } from 'node:net';
+import { text } from 'node:stream/consumers';
+import { MemoryStore, rollingWindow } from '@rollgate/core';
+import rateLimit, { type RateLimitPluginOptions } from '@rollgate/fastify';
+import fastify5, { type FastifyInstance, type FastifyServerOptions } from 'fastify';
+import fastify50 from 'fastify50';
+
+let now = 0;
+const clock = { now: () => now };
+beforeEach(() => {
+  now = 1_000_000;
+});
+
+const apps: FastifyInstance[] = [];
+afterEach(() => Promise.all(apps.splice(0).map((app) => app.close())));
+
+describe.each([
+  ['newest', fastify5],
+  ['5.0.0', fastify50],
+])('Fastify %s', (_, fastify) => {
+  function create(serverOptions: FastifyServerOptions = {}): FastifyInstance {
+    const app = fastify({ forceCloseConnections: true, ...serverOptions });
+    apps.push(app);
+    return app;
+  }
+
+  async function limited(options: Partial<RateLimitPluginOptions>, serverOptions?: FastifyServerOptions) {
+    const app = create(serverOptions);
+    await app.register(rateLimit, { store: new MemoryStore({ clock }), ...options } as RateLimitPluginOptions);
+    return app;
+  }
+
+  /** A function that fetches a path from the app over a real connection. */
+  async function serve(app: FastifyInstance) {
+    const address = await app.listen({ port: 0, host: '127.0.0.1' });
+    return (path = '/', init?: RequestInit) => fetch(address + path, init);
+  }
+
+  async function statuses(get: (path: string, init?: RequestInit) => Promise<Response>, ...paths: string[]) {
+    const found: number[] = [];
+    for (const path of paths) {
+      const [method, url] = path.startsWith('HEAD ') ? ['HEAD', path.slice(5)] : ['GET', path];
+      const reply = await get(url!, { method: method! });
+      await reply.text();
+      found.push(reply.status);
+    }
+    return found;
+  }
+
+  test('lets requests through up to the limit, and answers the next with a Retry-After that is true', async () => {
+    const app = await limited({ limit: 2, window: '10s' });
+    app.get('/', async (request) => ({ remaining: request.rateLimit?.remaining }));
+    const get = await serve(app);
+    const first = await get();
+    expect(await first.json()).toEqual({ remaining: 1 });
+    expect(Object.fromEntries(first.headers)).toMatchObject({
+      'x-ratelimit-limit': '2',
+      'x-ratelimit-remaining': '1',
+      'x-ratelimit-reset': '10',
+    });
+    now += 1000.001;
+    await get();
+    const refused = await get();
+    expect(refused.status).toBe(429);
+    expect(Object.fromEntries(refused.headers)).toMatchObject({
+      'retry-after': '9',
+      'cache-control': 'no-store',
+      'content-type': 'application/json; charset=utf-8',
+      'x-ratelimit-limit': '2',
+      'x-ratelimit-remaining': '0',
+      'x-ratelimit-reset': '10',
+    });
+    expect(await refused.json()).toEqual({
+      statusCode: 429,
+      code: 'RATE_LIMIT_EXCEEDED',
+      error: 'Too Many Requests',
+      message: 'Rate limit exceeded: try again in 9 seconds',
+    });
+    now += 8_999.998;
+    expect(await statuses(get, '/')).toEqual([429]);
+    now += 0.001;
+    expect(await statuses(get, '/')).toEqual([200]);
+  });
+
+  test('three pipelined requests on one connection at limit 2 are answered 200, 200, 429', async () => {
+    const app = await limited({ limit: 2, window: '1m' });
+    app.get('/', async () => 'hello');
+    await app.listen({ port: 0, host: '127.0.0.1' });
+    const socket = connect((app.server.address() as AddressInfo).port, '127.0.0.1');
+    const get = 'GET / HTTP/1.1\r\nHost: here\r\n\r\n';
+    socket.write(`${get}${get}${get.replace('\r\n\r\n', '\r\nConnection: close\r\n\r\n')}`);
+    const answer = await text(socket);
+    expect(answer.match(/HTTP\/1\.1 \d+/g)).toEqual(['HTTP/1.1 200', 'HTTP/1.1 200', 'HTTP/1.1 429']);
+    expect(answer.match(/x-ratelimit-remaining: \d+/g)).toEqual(
+      ['1', '0', '0'].map((n) => `x-ratelimit-remaining: ${n}`),
+    );
+  });
+
+  test('speaks HTTP/2 as well', async () => {
+    const app = await limited({ limit: 1, window: '1m' }, { http2: true } as never);
+    app.get('/', async () => 'hello');
+    const session = connectHttp2(await app.listen({ port: 0, host: '127.0.0.1' }));
+    const found = [];
+    for (let turn = 0; turn < 2; turn++) {
+      const stream = session.request({ ':path': '/' });
+      const [headers] = await once(stream, 'response');
+      await text(stream);
+      found.push([headers[':status'], headers['retry-after']]);
+    }
+    session.close();
+    expect(found).toEqual([
+      [200, undefined],
+      [429, '60'],
+    ]);
+  });
+
+  test('a route’s own limit stands in the place of the global one, and `false` for none', async () => {
+    const app = await limited({ limit: 3, window: '1m' });
+    app.get('/', async () => 'hello');
+    app.get('/other', async () => 'hello');
+    app.get('/search', { config: { rateLimit: { limit: 1 } } }, async () => 'found');
+    app.get('/free', { config: { rateLimit: false } }, async () => 'ok');
+    const get = await serve(app);
+    expect(await statuses(get, '/search', '/search', '/', '/other', '/', '/other')).toEqual([
+      200, 429, 200, 200, 200, 429,
+    ]);
+    const free = await get('/free');
+    expect([free.status, free.headers.has('x-ratelimit-limit')]).toEqual([200, false]);
+  });
+
+  test('without global only the routes with a limit are limited, each on its own', async () => {
+    const app = await limited({ global: false, window: '1m', key: () => 'ann' });
+    app.get('/', async () => 'hello');
+    app.get('/one', { config: { rateLimit: { limit: 1 } } }, async () => 'one');
+    app.get('/two', { config: { rateLimit: { limit: 1 } } }, async () => 'two');
+    const get = await serve(app);
+    expect(await statuses(get, '/', '/', '/one', '/two', '/one', '/two')).toEqual([200, 200, 200, 200, 429, 429]);
+  });
+
+  test('routes with the same prefix share a count', async () => {
+    const app = await limited({ global: false, window: '1m', limit: 2 });
+    const config = { rateLimit: { prefix: 'login' } };
+    app.get('/login', { config }, async () => 'one');
+    app.get('/token', { config }, async () => 'two');
+    expect(await statuses(await serve(app), '/login', '/token', '/login')).toEqual([200, 200, 429]);
+  });
+
+  test('a HEAD request counts once, with its GET route', async () => {
+    const app = await limited({ limit: 3, window: '1m' });
+    app.get('/', async () => 'hello');
+    app.get('/own', { config: { rateLimit: { limit: 2 } } }, async () => 'own');
+    const get = await serve(app);
+    expect(await statuses(get, 'HEAD /', '/', 'HEAD /', 'HEAD /')).toEqual([200, 200, 200, 429]);
+    expect(await statuses(get, 'HEAD /own', '/own', 'HEAD /own', '/own')).toEqual([200, 200, 429, 429]);
+  });
+
+  test('limits the context it is registered in and those below, no others', async () => {
+    const app = create();
+    await app.register(async (inner) => {
+      await inner.register(rateLimit, { limit: 1, window: '1m' });
+      inner.get('/in', async () => 'in');
+      await inner.register(async (deeper) => {
+        deeper.get('/deep', async () => 'deep');
+      });
+    });
+    app.get('/out', async (request) => String(request.rateLimit));
+    const get = await serve(app);
+    expect(await statuses(get, '/in', '/deep', '/out', '/out')).toEqual([200, 429, 200, 200]);
+  });
+
+  test('registered within itself, both limits hold, and a route’s own is decided once', async () => {
+    const app = await limited({ limit: 3, window: '1m' });
+    await app.register(async (inner) => {
+      await inner.register(rateLimit, { limit: 1, window: '1m' });
+      inner.get('/both', async () => 'both');
+      inner.get('/own', { config: { rateLimit: { limit: 2, window: '1m' } } }, async () => 'own');
+    });
+    app.get('/', async () => 'outer');
+    const get = await serve(app);
+    expect(await statuses(get, '/both', '/both', '/', '/')).toEqual([200, 429, 200, 429]);
+    expect(await statuses(get, '/own', '/own', '/own')).toEqual([200, 200, 429]);
+  });
+
+  test.each(['onRequest', 'preParsing', 'preValidation', 'preHandler'] as const)(
+    'decides in the hook %s',
+    async (hook) => {
+      const app = await limited({ limit: 1, window: '1m', hook });
+      const seen: string[] = [];
+      for (const name of ['onRequest', 'preValidation', 'preHandler'] as const) {
+        app.addHook(name, async (request) => {
+          if (request.rateLimit === null) seen.push(name);
+        });
+      }
+      app.post('/', async (request) => request.body);
+      const get = await serve(app);
+      const post = () => get('/', { method: 'POST', body: '{"a":1}', headers: { 'content-type': 'application/json' } });
+      expect(await (await post()).json()).toEqual({ a: 1 });
+      expect((await post()).status).toBe(429);
+      const before = { onRequest: [], preParsing: ['onRequest'], preValidation: ['onRequest'] };
+      // A hook of the route's own runs after the app's hooks of the same name.
+      const expected = { ...before, onRequest: ['onRequest'], preValidation: ['onRequest', 'preValidation'] };
+      const all = { ...expected, preHandler: ['onRequest', 'preValidation', 'preHandler'] };
+      expect(seen).toEqual([...all[hook], ...all[hook]]);
+    },
+  );
+
+  test('the app’s error handler sees a refusal as an error with a code', async () => {
+    const app = await limited({ limit: 1, window: '1m', message: 'Slow down' });
+    const errors: unknown[] = [];
+    app.setErrorHandler((error: Error & { statusCode?: number; code?: string }, _request, reply) => {
+      errors.push(error);
+      reply.code(error.statusCode ?? 500).send({ oops: error.message });
+    });
+    app.get('/', async () => 'hello');
+    const get = await serve(app);
+    await get();
+    const refused = await get();
+    expect([refused.status, await refused.json()]).toEqual([429, { oops: 'Slow down' }]);
+    expect(refused.headers.get('retry-after')).toBe('60');
+    expect(errors).toHaveLength(1);
+    expect(errors[0]).toBeInstanceOf(Error);
+    expect(errors[0]).toMatchObject({
+      statusCode: 429,
+      code: 'RATE_LIMIT_EXCEEDED',
+      stack: 'RateLimitError: Slow down',
+      decision: { allowed: false, limit: 1 },
+    });
+  });
+
+  test('an object as message, a handler that returns and one that sends answer in the error’s place', async () => {
+    const app = await limited({ global: false, limit: 1, window: '1m', statusCode: 503 });
+    const config = (own: object) => ({ config: { rateLimit: own } });
+    app.get('/message', config({ message: { oh: 'no' } }), async () => 'hello');
+    app.get('/returns', config({ handler: async () => ({ returned: true }) }), async () => 'hello');
+    const sends = (_request: unknown, reply: { code(status: number): { send(body: unknown): void } }) => {
+      reply.code(418).send({ sent: true });
+    };
+    app.get('/sends', config({ handler: sends }), async () => 'hello');
+    const get = await serve(app);
+    const found: Record<string, unknown> = {};
+    for (const path of ['/message', '/returns', '/sends']) {
+      await get(path);
+      const refused = await get(path);
+      found[path] = [refused.status, await refused.json()];
+    }
+    expect(found).toEqual({
+      '/message': [503, { oh: 'no' }],
+      '/returns': [503, { returned: true }],
+      '/sends': [418, { sent: true }],
+    });
+  });
+
+  test.each([
+    ['key', { key: () => Promise.reject(new Error('no session')) }, 'no session'],
+    ['key', { key: () => 42 }, 'Expected `key` to be a string'],
+    ['cost', { cost: async () => 0 }, 'Expected `cost` to be a positive safe integer, got 0 (number)'],
+    ['skip', { skip: () => 'yes' }, 'Expected `skip(request)` to be a boolean, got "yes" (string)'],
+    [
+      'key',
+      {
+        key: () => {
+          throw new Error('thrown');
+        },
+      },
+      'thrown',
+    ],
+  ])('a %s function that fails goes to the error handler, once', async (_, options, said) => {
+    const app = await limited({ limit: 1, window: '1m', ...options } as unknown as RateLimitPluginOptions);
+    const errors: string[] = [];
+    app.setErrorHandler((error: Error, _request, reply) => {
+      errors.push(error.message);
+      reply.code(500).send('oops');
+    });
+    app.get('/', async () => 'hello');
+    expect((await (await serve(app))()).status).toBe(500);
+    expect(errors).toEqual([expect.stringContaining(said)]);
+  });
+
+  test('a handler that fails goes to the error handler', async () => {
+    const handler = async () => {
+      throw new Error('no template');
+    };
+    const app = await limited({ limit: 1, window: '1m', handler });
+    app.get('/', async () => 'hello');
+    const get = await serve(app);
+    await get();
+    expect(await (await get()).json()).toMatchObject({ statusCode: 500, message: 'no template' });
+  });
+
+  test('a client that leaves during a check harms nothing', async () => {
+    let asked!: () => void;
+    let answer!: (key: string) => void;
+    const wasAsked = new Promise<void>((resolve) => {
+      asked = resolve;
+    });
+    const key = (request: { query: unknown }) => {
+      if ((request.query as { who?: string }).who !== 'slow') return 'bob';
+      asked();
+      return new Promise<string>((resolve) => {
+        answer = resolve;
+      });
+    };
+    const app = await limited({ limit: 1, window: '1m', key });
+    app.get('/', async () => 'hello');
+    const get = await serve(app);
+    const controller = new AbortController();
+    const left = get('/?who=slow', { signal: controller.signal });
+    await wasAsked;
+    controller.abort();
+    await expect(left).rejects.toThrow('aborted');
+    answer('ann');
+    expect(await statuses(get, '/', '/')).toEqual([200, 429]);
+  });
+
+  test('several limits on several keys are decided together', async () => {
+    const app = await limited({
+      limits: { everybody: rollingWindow({ limit: 3, window: '1m' }), user: rollingWindow({ limit: 1, window: '1m' }) },
+      key: (request) => ({ everybody: 'all', user: String((request.query as { who?: string }).who) }),
+    });
+    app.get('/', async () => 'hello');
+    const get = await serve(app);
+    expect(await statuses(get, '/?who=a', '/?who=a', '/?who=b', '/?who=c', '/?who=d')).toEqual([
+      200, 429, 200, 200, 429,
+    ]);
+  });
+
+  test.each([
+    [{}, 'Expected `limit` to be a positive safe integer, got undefined'],
+    [{ limit: 5 }, 'Expected `window` to be a duration'],
+    [{ max: 5, limit: 5, window: '1m' }, 'Unknown option `max` for rateLimit, got 5 (number)'],
+    [{ limit: 5, window: '1m', hook: 'onSend' }, "Expected `hook` to be one of 'onRequest'"],
+    [{ limit: 5, window: '1m', global: 'yes' }, 'Expected `global` to be a boolean, got "yes" (string)'],
+    [{ limit: 5, window: '1m', handler: 5 }, 'Expected `handler` to be a function, got 5 (number)'],
+    [{ limit: 5, window: '1m', store: new Map() }, 'Expected `store` to be a store'],
+  ])('%p is refused at registration', async (options, said) => {
+    await expect(create().register(rateLimit, options as RateLimitPluginOptions)).rejects.toThrow(said);
+  });
+
+  test.each([
+    [true, 'Expected `config.rateLimit of GET /` to be an object, or false, got true (boolean)'],
+    [{ limit: -1 }, 'Expected `limit` to be a positive safe integer, got -1 (number)'],
+    [{ widnow: 5 }, 'Unknown option `widnow`'],
+  ])('a route’s config.rateLimit of %p is refused when the route is added', async (own, said) => {
+    const app = await limited({ limit: 1, window: '1m' });
+    expect(() => app.get('/', { config: { rateLimit: own as never } }, async () => 'hello')).toThrow(said);
+  });
+});

@@ -1,0 +1,44 @@
+import { createClientKey } from '@rollgate/http';
+
+const clientKey = createClientKey(56);
+
+test.each([
+  ['203.0.113.7', '203.0.113.7'],
+  ['::ffff:203.0.113.7', '203.0.113.7'],
+  ['::FFFF:203.0.113.7', '203.0.113.7'],
+  ['::ffff:cb00:7107', '203.0.113.7'],
+  ['2001:db8:85a3:12ff:5678:8a2e:370:7334', '2001:db8:85a3:1200::/56'],
+  ['2001:DB8:85A3:1200::1', '2001:db8:85a3:1200::/56'],
+  ['fe80::1%eth0', 'fe80::/56'],
+  ['::1', '::/56'],
+])('%s counts as %s', (address, key) => {
+  expect(clientKey(address)).toBe(key);
+  expect(clientKey(address)).toBe(key);
+});
+
+test.each([
+  [64, '2001:db8:85a3:12ff::/64'],
+  [128, '2001:db8:85a3:12ff:5678:8a2e:370:7334/128'],
+  [1, '::/1'],
+])('IPv6 is cut to its first %d bits when told so', (prefix, key) => {
+  expect(createClientKey(prefix)('2001:db8:85a3:12ff:5678:8a2e:370:7334')).toBe(key);
+});
+
+test('more addresses than are remembered get their keys all the same', () => {
+  for (let network = 0; network < 25_000; network++) {
+    const group = network.toString(16);
+    const expected = network === 0 ? '2001:db8::/56' : `2001:db8:${group}::/56`;
+    expect(clientKey(`2001:db8:${group}::1`)).toBe(expected);
+  }
+});
+
+test.each([[undefined], ['']])('no address (%p) is an error, never a shared key', (address) => {
+  expect(() => clientKey(address)).toThrow('The request has no client address');
+});
+
+test.each(['203.0.113.7:1234', 'not:an:address', '[::1]', ':'.repeat(1000)])(
+  '%s is refused as no address',
+  (address) => {
+    expect(() => clientKey(address)).toThrow('is no IP address');
+  },
+);
