@@ -1,6 +1,6 @@
 import type { Decision, Limits, RateLimiter } from '@rollgate/core';
 import { validate } from '@rollgate/core';
-import { type Awaitable, type Framework, Gate, type HttpOptions } from '@rollgate/http';
+import { type Awaitable, type Framework, Gate, type HttpOptions, isThenable } from '@rollgate/http';
 import type { NextFunction, Request, RequestHandler, Response } from 'express';
 import { sendRefusal } from './refusal.js';
 
@@ -59,7 +59,7 @@ export function rateLimit<Given extends Limits>(options: RateLimitOptions<Given>
       next(error);
       return;
     }
-    if (decision instanceof Promise) decision.then((settled) => settle(request, response, next, settled), next);
+    if (isThenable(decision)) decision.then((settled) => settle(request, response, next, settled), next);
     else settle(request, response, next, decision);
   }
 

@@ -1,6 +1,6 @@
 import type { Decision } from '@rollgate/core';
 import { validate } from '@rollgate/core';
-import { type Framework, Gate, RateLimitError } from '@rollgate/http';
+import { type Framework, Gate, isThenable, RateLimitError } from '@rollgate/http';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { HOOKS, type Hook, type RateLimitOptions } from './options.js';
 
@@ -42,7 +42,7 @@ export function createHook(options: RateLimitOptions): RateLimitHook {
       done(error as Error);
       return;
     }
-    if (decision instanceof Promise) decision.then((settled) => settle(request, reply, done, settled), done);
+    if (isThenable(decision)) decision.then((settled) => settle(request, reply, done, settled), done);
     else settle(request, reply, done, decision);
   }
 

@@ -30,8 +30,9 @@ export type RateLimitPluginOptions<Given extends Limits = Limits> =
 
 /** What a route's `config.rateLimit` takes: what it leaves out is as the plugin was told. */
 export type RateLimitRouteOptions<Given extends Limits = Limits> = CommonOptions<FastifyRequest, Given> &
-  OwnOptions &
-  { [Option in keyof RollingWindowOptions]?: RollingWindowOptions[Option] | undefined } & { limits?: Given | undefined };
+  OwnOptions & { [Option in keyof RollingWindowOptions]?: RollingWindowOptions[Option] | undefined } & {
+    limits?: Given | undefined;
+  };
 
 const WINDOW_NUMBERS = ['limit', 'window', 'minDifference', 'countRejected'] as const;
 

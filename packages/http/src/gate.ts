@@ -1,8 +1,9 @@
 import type { Decision, RateLimiter } from '@rollgate/core';
 import { validate } from '@rollgate/core';
+import { type Awaitable, isThenable } from './awaitable.js';
 import { createClientKey } from './client-key.js';
 import { type SetField, writeRateLimitFields, writeRefusalFields } from './header-fields.js';
-import { type Awaitable, type HttpOptions, type ResetUnit, type Settings, toSettings } from './options.js';
+import { type HttpOptions, type ResetUnit, type Settings, toSettings } from './options.js';
 import { refusalMessage } from './refusal.js';
 
 /** What differs from framework to framework. */
@@ -51,7 +52,7 @@ export class Gate<Request, Response> {
   }
 
   /** Decides one request; `undefined` when it is to pass uncounted. */
-  decide(request: Request): Decision | undefined | Promise<Decision | undefined> {
+  decide(request: Request): Awaitable<Decision | undefined> {
     const { skip } = this.#settings;
     if (skip === undefined) return this.#decideCounted(request);
     return andThen(skip(request), (skips) =>
@@ -73,7 +74,7 @@ export class Gate<Request, Response> {
     return typeof message === 'string' ? message : refusalMessage(decision);
   }
 
-  #decideCounted(request: Request): Decision | Promise<Decision> {
+  #decideCounted(request: Request): Awaitable<Decision> {
     const { cost, limiter } = this.#settings;
     return andThen(this.#keyOf(request), (key) => {
       if (cost === 1) return limiter.decide(key as string);
@@ -84,13 +85,6 @@ export class Gate<Request, Response> {
 }
 
 /** Goes on at once when the value is there, and else when it comes. */
-function andThen<Value, Result>(
-  value: Awaitable<Value>,
-  next: (value: Value) => Result | Promise<Result>,
-): Result | Promise<Result> {
+function andThen<Value, Result>(value: Awaitable<Value>, next: (value: Value) => Awaitable<Result>): Awaitable<Result> {
   return isThenable(value) ? Promise.resolve(value).then(next) : next(value);
-}
-
-function isThenable<Value>(value: Awaitable<Value>): value is PromiseLike<Value> {
-  return typeof value === 'object' && value !== null && 'then' in value && typeof value.then === 'function';
 }

@@ -8,8 +8,7 @@ import {
   type Store,
   validate,
 } from '@rollgate/core';
-
-export type Awaitable<Value> = Value | PromiseLike<Value>;
+import type { Awaitable } from './awaitable.js';
 
 /** What every adapter takes beside its limits. `Request` is the framework's request. */
 export interface CommonOptions<Request, Given extends Limits = Limits> {
@@ -38,6 +37,7 @@ export interface CommonOptions<Request, Given extends Limits = Limits> {
   message?: string | object | undefined;
 }
 
+/** What `X-RateLimit-Reset` counts: the seconds since 1970 at the reset, or the seconds left until it. */
 export type ResetUnit = 'epoch' | 'delta';
 
 /** One rolling window by its numbers, or limits of any kind. */
@@ -45,6 +45,7 @@ export type LimitOptions<Given extends Limits = Limits> =
   | (RollingWindowOptions & { limits?: undefined })
   | ({ limits: Given } & { [Option in keyof RollingWindowOptions]?: undefined });
 
+/** All options that adapters have in common. */
 export type HttpOptions<Request, Given extends Limits = Limits> = CommonOptions<Request, Given> & LimitOptions<Given>;
 
 const WINDOW_OPTIONS = ['limit', 'window', 'minDifference', 'countRejected'] as const;
