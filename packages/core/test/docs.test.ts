@@ -1,0 +1,232 @@
+import { execFile } from 'node:child_process';
+import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { pathToFileURL } from 'node:url';
+import { promisify } from 'node:util';
+import { transform } from 'esbuild';
+
+const run = promisify(execFile);
+
+const ROOT = join(__dirname, '../../..');
+const EXAMPLES = join(ROOT, 'examples');
+const TSC = join(ROOT, 'node_modules/typescript/bin/tsc');
+
+/** An example may wait for a window to roll, but not for ever. */
+const LONGEST_MS = 20_000;
+const TIMEOUT_MS = 2 * LONGEST_MS;
+
+/**
+ * The code in a fence of Markdown, or of a doc comment. After the language the fence may say `no-run`, for code that
+ * needs what is not here: it is type-checked only; or `fragment`, for code that is not complete: it is only read.
+ */
+interface Example {
+  file: string;
+  /** The line of the fence; the code begins on the next. */
+  line: number;
+  language: 'ts' | 'js';
+  note: string;
+  code: string;
+}
+
+const LANGUAGES: Record<string, Example['language']> = { ts: 'ts', typescript: 'ts', js: 'js', javascript: 'js' };
+
+function linesOf(file: string): string[] {
+  const lines = readFileSync(join(ROOT, file), 'utf8').split('\n');
+  // What is not a line of a doc comment becomes empty, so that the numbers of the others stay.
+  return file.endsWith('.ts') ? lines.map((line) => /^\s*\* ?(.*)$/.exec(line)?.[1] ?? '') : lines;
+}
+
+function examplesIn(file: string, lines = linesOf(file)): Example[] {
+  const examples: Example[] = [];
+  let open: { fence: string; info: string; line: number } | undefined;
+  for (const [index, line] of lines.entries()) {
+    if (open === undefined) {
+      const [, fence, info = ''] = /^\s*(`{3,})(.*)$/.exec(line) ?? [];
+      if (fence !== undefined) open = { fence, info, line: index + 1 };
+    } else if (line.trim() === open.fence) {
+      const [word = '', ...notes] = open.info.trim().split(/\s+/);
+      const language = LANGUAGES[word];
+      if (language !== undefined) {
+        const code = lines.slice(open.line, index).join('\n');
+        examples.push({ file, line: open.line, language, note: notes.join(' '), code });
+      }
+      open = undefined;
+    }
+  }
+  if (open !== undefined) throw new Error(`${file}:${open.line}: the code has no end`);
+  return examples;
+}
+
+/** The files with this extension in a folder and those below, by their paths from the root; none without the folder. */
+function filesIn(folder: string, extension: string): string[] {
+  if (!existsSync(join(ROOT, folder))) return [];
+  return readdirSync(join(ROOT, folder), { recursive: true, encoding: 'utf8' })
+    .filter((name) => name.endsWith(extension))
+    .map((name) => `${folder}/${name}`)
+    .sort();
+}
+
+const packages = readdirSync(join(ROOT, 'packages')).map((name) => `packages/${name}`);
+const sources = packages.flatMap((folder) => filesIn(`${folder}/src`, '.ts'));
+const pages = ['README.md', ...packages.map((folder) => `${folder}/README.md`)].filter((page) =>
+  existsSync(join(ROOT, page)),
+);
+const examples = [...pages, ...filesIn('docs', '.md'), ...sources].flatMap((file) => examplesIn(file));
+
+const nameOf = ({ file, line }: Example) => `${file}:${line}`;
+/** One file for each example, whose lines have the numbers that they have on the page. */
+const fileName = ({ file, line }: Example, extension: string) =>
+  join(temporary, `${file.replaceAll('/', '-')}-${line}${extension}`);
+const onItsLines = ({ line, code }: Example, firstLine = '') => `${firstLine}${'\n'.repeat(line)}${code}\n`;
+
+/** Turns the line `expression; // => value` into an assertion; of a declaration, the value that the name has then. */
+function assertingLine(line: string): string {
+  const [, statement, value] = /^(.+?);?\s*\/\/ => (.+)$/.exec(line) ?? [];
+  if (statement === undefined) {
+    if (/\/\/ *=>/.test(line)) throw new Error(`Expected \`expression; // => value\` on one line, got: ${line.trim()}`);
+    return line;
+  }
+  const name = /^\s*(?:const|let) (\w+)(?:: [^=]+)? = /.exec(line)?.[1];
+  const assertion = `__assert.deepStrictEqual((${name ?? statement.trim()}), (${value}))`;
+  return name === undefined ? `;${assertion};` : `${statement}; ${assertion};`;
+}
+
+/** Runs the example given to it. No port needs to be free, and no server keeps the process alive. */
+const RUNNER = `
+import { once } from 'node:events';
+import { Server } from 'node:net';
+
+const servers = [];
+const { listen } = Server.prototype;
+Server.prototype.listen = function (where, ...rest) {
+  servers.push(this);
+  return listen.call(this, typeof where === 'object' ? { ...where, port: 0 } : 0, ...rest);
+};
+
+await import(process.argv[2]);
+await Promise.all(servers.map((server) => server.listening || once(server, 'listening')));
+// Not before a promise that was rejected, and that nobody awaits, is reported.
+setImmediate(() => process.exit(0));
+`;
+
+let temporary: string;
+
+beforeAll(() => {
+  // From here the packages are found as the users' code finds them: what is built, through what they export.
+  temporary = mkdtempSync(join(EXAMPLES, 'node_modules/.docs-'));
+  writeFileSync(join(temporary, 'run.mjs'), RUNNER);
+});
+
+afterAll(() => rmSync(temporary, { recursive: true, force: true }));
+
+async function runExample(example: Example): Promise<void> {
+  const asserting = { ...example, code: example.code.split('\n').map(assertingLine).join('\n') };
+  const { code } = await transform(onItsLines(asserting, `import __assert from 'node:assert/strict';`), {
+    loader: example.language,
+    format: 'esm',
+    target: 'es2022',
+    sourcefile: example.file,
+    // Stack traces then tell the line on the page.
+    sourcemap: 'inline',
+    sourceRoot: pathToFileURL(`${ROOT}/`).href,
+  });
+  const module = fileName(example, '.mjs');
+  writeFileSync(module, code);
+  const args = ['--enable-source-maps', join(temporary, 'run.mjs'), pathToFileURL(module).href];
+  await run(process.execPath, args, { cwd: temporary, timeout: LONGEST_MS }).catch((error) => {
+    const how = error.killed ? `did not end within ${LONGEST_MS} ms` : `failed with exit code ${error.code}`;
+    // Jest leaves the stack trace out, and with it the line.
+    const line = Number.parseInt(error.stderr.split(`/${example.file}:`)[1], 10) || example.line;
+    throw new Error(`${nameOf({ ...example, line })} ${how}\n${error.stdout}${error.stderr}`);
+  });
+}
+
+async function typeCheck(typed: Example[]): Promise<void> {
+  const files = typed.map((example) => {
+    const file = fileName(example, '.mts');
+    writeFileSync(file, onItsLines(example));
+    return file;
+  });
+  const options = '--ignoreConfig --noEmit --strict --skipLibCheck --target es2022 --module nodenext --types node';
+  await run(process.execPath, [TSC, ...options.split(' '), ...files], { cwd: temporary }).catch((error) => {
+    throw new Error(`${error.stdout}${error.stderr}`);
+  });
+}
+
+const wholeExamples = examples.filter(({ note }) => note !== 'fragment');
+const runExamples = wholeExamples.filter(({ note }) => note !== 'no-run');
+
+test.each(runExamples.map((example) => ({ name: nameOf(example), example })))(
+  '$name does what it says',
+  ({ example }) => runExample(example),
+  TIMEOUT_MS,
+);
+
+test('the examples compile', () => typeCheck(wholeExamples.filter(({ language }) => language === 'ts')), TIMEOUT_MS);
+
+test('every fence says something known', () => {
+  const unknown = examples.filter(({ note }) => !['', 'no-run', 'fragment'].includes(note));
+  expect(unknown.map((example) => `${nameOf(example)} ${example.note}`)).toEqual([]);
+});
+
+test('every @example is code in a fence', () => {
+  const bare = sources.flatMap((file) =>
+    linesOf(file).flatMap((line, index, lines) =>
+      line.startsWith('@example') && !/^```(ts|js)\b/.test(lines[index + 1]!) ? [`${file}:${index + 1}`] : [],
+    ),
+  );
+  expect(bare).toEqual([]);
+});
+
+(existsSync(join(ROOT, 'README.md')) ? test : test.skip)('README.md has examples that are run', () => {
+  expect(runExamples.filter(({ file }) => file === 'README.md')).not.toEqual([]);
+});
+
+describe('an example', () => {
+  const example = (...code: string[]): Example => {
+    const [found] = examplesIn('page.md', ['# A page', '', '```ts', ...code, '```']);
+    return found!;
+  };
+
+  test.each([
+    ['says a wrong value', ['1 + 1; // => 2', '1 + 1; // => 3'], /page\.md:5/],
+    ['says a wrong value of a declared name', ['const sum: number = 1 + 1; // => 3'], /page\.md:4/],
+    ['says a value of another type', ["[1]; // => ['1']"], /page\.md:4/],
+    ['throws', ['', "throw new Error('broken');"], /page\.md:5.*broken/s],
+    ['rejects a promise that nobody awaits', ["Promise.reject(new Error('forgotten'));"], /page\.md:4.*forgotten/s],
+    ['waits for what never comes', ['await new Promise(() => {});', '1; // => 1'], /page\.md:3 failed/],
+    ['says a value beside what has none', ['if (true) { // => 1', '}'], /page\.md:4/],
+    ['says a value on a line of its own', ['1 + 1;', '// => 2'], /on one line, got: \/\/ => 2/],
+    ['imports what is not exported', ["import { no } from '@rollgate/core';", 'no();'], /'no'/],
+  ])(
+    'fails when it %s',
+    async (_, code, message) => {
+      await expect(runExample(example(...code))).rejects.toThrow(message);
+    },
+    TIMEOUT_MS,
+  );
+
+  test(
+    'fails when it does not compile',
+    async () => {
+      await expect(typeCheck([example("const text: string = 'x';", 'text.no;')])).rejects.toThrow(
+        /page\.md-3\.mts\(5,/,
+      );
+    },
+    TIMEOUT_MS,
+  );
+
+  test(
+    'may leave servers open, on a port that is taken',
+    () =>
+      runExample(
+        example(
+          "import { createServer } from 'node:http';",
+          'const first = createServer().listen(3000);',
+          'const second = createServer().listen({ port: 3000 });',
+          'first === second; // => false',
+        ),
+      ),
+    TIMEOUT_MS,
+  );
+});

@@ -1,0 +1,269 @@
+import { execFile } from 'node:child_process';
+import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { promisify } from 'node:util';
+
+const run = promisify(execFile);
+
+const ROOT = join(__dirname, '../../..');
+const MINUTES = 60_000;
+
+interface Manifest {
+  name: string;
+  version: string;
+  private?: boolean;
+  dependencies?: Record<string, string>;
+  peerDependencies?: Record<string, string>;
+}
+
+interface Tarball {
+  filename: string;
+  files: { path: string }[];
+}
+
+const readManifest = (folder: string): Manifest => JSON.parse(readFileSync(join(folder, 'package.json'), 'utf8'));
+
+const folders = readdirSync(join(ROOT, 'packages'))
+  .map((name) => join(ROOT, 'packages', name))
+  .filter((folder) => existsSync(join(folder, 'package.json')) && !readManifest(folder).private);
+const names = folders.map((folder) => readManifest(folder).name);
+
+/** What users install beside the packages, in the versions that the workspace is developed with. */
+const BESIDE = [
+  'node_modules/typescript',
+  'node_modules/@types/node',
+  'packages/express/node_modules/express',
+  'packages/express/node_modules/@types/express',
+  'packages/fastify/node_modules/fastify',
+];
+
+/** In a process of its own, because both tools are ES modules, which Jest cannot load without an experimental flag. */
+const LINT = `
+import { readFileSync } from 'node:fs';
+import { checkPackage, createPackageFromTarballData } from '@arethetypeswrong/core';
+import { publint } from 'publint';
+import { formatMessage } from 'publint/utils';
+
+const [file] = process.argv.slice(1);
+const tarball = new Uint8Array(readFileSync(file));
+const { messages, pkg } = await publint({ pack: { tarball: tarball.buffer }, level: 'suggestion' });
+const { types, problems, entrypoints } = await checkPackage(createPackageFromTarballData(tarball));
+console.log(JSON.stringify({
+  publint: messages.map((message) => message.type + ': ' + formatMessage(message, pkg, { color: false })),
+  types: types && types.kind,
+  problems,
+  resolutions: Object.keys(entrypoints['.'].resolutions),
+}));
+`;
+
+const USE = `
+const statuses = { express: [], fastify: [] };
+
+const limiter = new RateLimiter({ limits: rollingWindow({ limit: 1, window: '1m' }) });
+const clientKey = createClientKey(56);
+assert.equal((await limiter.check(clientKey('192.0.2.1'))).allowed, true);
+assert.equal((await limiter.check(clientKey('::ffff:192.0.2.1'))).allowed, false);
+
+const app = express();
+app.use(limitExpress({ limit: 1, window: '1m' }));
+app.get('/', (request, response) => response.send('hello'));
+const server = app.listen(0, '127.0.0.1');
+await once(server, 'listening');
+for (let i = 0; i < 2; i++) {
+  statuses.express.push((await fetch('http://127.0.0.1:' + server.address().port)).status);
+}
+server.close();
+server.closeAllConnections();
+
+const fastify = Fastify();
+await fastify.register(limitFastify, { limit: 1, window: '1m' });
+fastify.get('/', async () => 'hello');
+for (let i = 0; i < 2; i++) statuses.fastify.push((await fastify.inject('/')).statusCode);
+await fastify.close();
+
+assert.deepEqual(statuses, { express: [200, 429], fastify: [200, 429] });
+assert.equal(limitFastify, namedLimitFastify);
+`;
+
+const USE_ESM = `
+import assert from 'node:assert/strict';
+import { once } from 'node:events';
+import { RateLimiter, rollingWindow } from '@rollgate/core';
+import { rateLimit as limitExpress } from '@rollgate/express';
+import limitFastify, { rateLimit as namedLimitFastify } from '@rollgate/fastify';
+import { createClientKey } from '@rollgate/http';
+import express from 'express';
+import Fastify from 'fastify';
+${USE}`;
+
+const USE_CJS = `
+const assert = require('node:assert/strict');
+const { once } = require('node:events');
+const { RateLimiter, rollingWindow } = require('@rollgate/core');
+const { rateLimit: limitExpress } = require('@rollgate/express');
+const { default: limitFastify, rateLimit: namedLimitFastify } = require('@rollgate/fastify');
+const { createClientKey } = require('@rollgate/http');
+const express = require('express');
+const Fastify = require('fastify');
+(async () => {${USE}})();`;
+
+/** Every package by both ways; an export that only one of them has is missing for half the users. */
+const COMPARE = `
+import assert from 'node:assert/strict';
+import { createRequire } from 'node:module';
+const require = createRequire(import.meta.url);
+const named = (module) => Object.keys(module).filter((name) => name !== '__esModule').sort();
+for (const name of ${JSON.stringify(names)}) {
+  const imported = await import(name);
+  assert.deepEqual(named(imported), named(require(name)), name);
+  assert.ok(named(imported).length > 0, name);
+}
+`;
+
+/** The right use of every option stands beside the wrong one: else another error could pass for the expected one. */
+const USE_TYPES = `
+import { type Decision, RateLimiter, rollingWindow } from '@rollgate/core';
+import { rateLimit as limitExpress } from '@rollgate/express';
+import limitFastify, { rateLimit as namedLimitFastify } from '@rollgate/fastify';
+import { createClientKey } from '@rollgate/http';
+import express from 'express';
+import Fastify from 'fastify';
+
+export async function use(): Promise<boolean> {
+  const limiter = new RateLimiter({ limits: rollingWindow({ limit: 1, window: '1m', minDifference: '1s' }) });
+  // @ts-expect-error: no such option
+  rollingWindow({ limit: 1, window: '1m', minDiference: '1s' });
+  const decision: Decision = await limiter.check(createClientKey(56)('192.0.2.1'), { cost: 1 });
+  // @ts-expect-error: no such option
+  await limiter.check('ann', { costs: 1 });
+
+  const app = express();
+  app.use(limitExpress({ limit: 1, window: '1m', prefix: 'api', key: (request) => request.path }));
+  // @ts-expect-error: no such option
+  app.use(limitExpress({ limit: 1, window: '1m', prefixes: 'api' }));
+  app.get('/', (request, response) => void response.send(String(request.rateLimit?.remaining)));
+
+  const fastify = Fastify();
+  await fastify.register(limitFastify, { limit: 1, window: '1m', prefix: 'api', key: (request) => request.url });
+  await fastify.register(namedLimitFastify, { limit: 1, window: '1m' });
+  // @ts-expect-error: no such option
+  await fastify.register(limitFastify, { limit: 1, window: '1m', prefixes: 'api' });
+  fastify.get('/', { config: { rateLimit: { limit: 5 } } }, async (request) => request.rateLimit?.remaining);
+  // @ts-expect-error: no such option
+  fastify.get('/wrong', { config: { rateLimit: { limits: 5 } } }, async () => 'hello');
+  return decision.allowed;
+}
+`;
+
+/** Every way of TypeScript 7 to resolve a package, with each kind of module that goes with it. */
+const RESOLUTIONS = [
+  ['node16', 'node16'],
+  ['nodenext', 'nodenext'],
+  ['esnext', 'bundler'],
+  ['commonjs', 'bundler'],
+];
+
+const TSC_OPTIONS = '--noEmit --strict --exactOptionalPropertyTypes --skipLibCheck false --target es2022 --types node';
+
+/** What a built file imports or requires; comments, which may hold examples, do not begin so. */
+const IMPORTED =
+  /^(?:import |(?:import|export|\}).* from )['"](.+)['"]|^[^*\n]*\b(?:require|import)\(['"](.+?)['"]\)/gm;
+
+/** `@scope/name` of `@scope/name/path`. */
+const packageOf = (from: string) =>
+  from
+    .split('/')
+    .slice(0, from.startsWith('@') ? 2 : 1)
+    .join('/');
+
+let temporary: string;
+let tarballs: Tarball[];
+
+/** Runs in the user's folder; what the command says is the error, when it fails. */
+async function runThere(command: string, ...args: string[]): Promise<void> {
+  await run(command, args, { cwd: temporary }).catch((error) => {
+    throw new Error(`${command} ${args.join(' ')}\n${error.stdout}${error.stderr}`);
+  });
+}
+
+beforeAll(async () => {
+  temporary = mkdtempSync(join(tmpdir(), 'rollgate-'));
+  const packed = folders.map((folder) =>
+    run('npx', ['--yes', 'pnpm@12', 'pack', '--json', '--pack-destination', temporary], { cwd: folder }),
+  );
+  tarballs = (await Promise.all(packed)).map(({ stdout }) => JSON.parse(stdout));
+
+  const beside = BESIDE.map((folder) => readManifest(join(ROOT, folder))).map(
+    ({ name, version }) => `${name}@${version}`,
+  );
+  const files = tarballs.map(({ filename }) => filename);
+  // With a package.json of its own npm looks for none in the folders above.
+  writeFileSync(join(temporary, 'package.json'), '{ "private": true }');
+  await runThere('npm', 'install', '--no-audit', '--no-fund', '--prefer-offline', ...files, ...beside);
+
+  const sources = { 'use.mjs': USE_ESM, 'use.cjs': USE_CJS, 'compare.mjs': COMPARE };
+  const typed = { 'use.mts': USE_TYPES, 'use.cts': USE_TYPES };
+  for (const [name, text] of Object.entries({ ...sources, ...typed })) writeFileSync(join(temporary, name), text);
+}, 5 * MINUTES);
+
+afterAll(() => rmSync(temporary, { recursive: true, force: true }));
+
+describe.each(names)('the tarball of %s', (name) => {
+  const tarball = () => tarballs[names.indexOf(name)]!;
+
+  test('holds what was built and nothing else', () => {
+    const paths = tarball().files.map(({ path }) => path);
+    expect(paths.filter((path) => !/^(dist\/(esm|cjs)\/.+|package\.json|README\.md|LICENSE)$/.test(path))).toEqual([]);
+    expect(paths).toEqual(
+      expect.arrayContaining(['dist/esm/index.js', 'dist/esm/index.d.ts', 'dist/cjs/index.js', 'dist/cjs/index.d.ts']),
+    );
+    expect(paths).toContain('dist/cjs/package.json');
+  });
+
+  // The packages below are installed side by side, where each finds what only another one depends on.
+  test('depends on what it imports', () => {
+    const folder = folders[names.indexOf(name)]!;
+    const { dependencies, peerDependencies } = readManifest(folder);
+    const known = new Set(Object.keys({ ...dependencies, ...peerDependencies }));
+    const built = tarball().files.filter(({ path }) => /\.(js|d\.ts)$/.test(path));
+    const imported = built.flatMap(({ path }) =>
+      [...readFileSync(join(folder, path), 'utf8').matchAll(IMPORTED)].map((match) => match[1] ?? match[2]!),
+    );
+    const outside = imported.filter((from) => !/^(\.|node:)/.test(from) && !known.has(packageOf(from)));
+    expect(outside).toEqual([]);
+  });
+
+  test(
+    'is a package that every tool resolves, with its types',
+    async () => {
+      const { stdout } = await run(process.execPath, ['--input-type=module', '-e', LINT, tarball().filename], {
+        cwd: ROOT,
+      });
+      expect(JSON.parse(stdout)).toEqual({
+        publint: [],
+        types: 'included',
+        problems: [],
+        resolutions: ['node10', 'node16-cjs', 'node16-esm', 'bundler'],
+      });
+    },
+    MINUTES,
+  );
+});
+
+describe('installed beside Express and Fastify', () => {
+  test.each(['use.mjs', 'use.cjs', 'compare.mjs'])('%s runs', (file) => runThere(process.execPath, file), MINUTES);
+
+  test.each(RESOLUTIONS)(
+    'the types are right for module %s, resolution %s',
+    (module, moduleResolution) =>
+      runThere(
+        process.execPath,
+        'node_modules/typescript/bin/tsc',
+        ...TSC_OPTIONS.split(' '),
+        ...['--module', module!, '--moduleResolution', moduleResolution!],
+        ...['use.mts', 'use.cts'],
+      ),
+    MINUTES,
+  );
+});
