@@ -39,7 +39,7 @@ export interface Decision<Name extends string = string> {
   readonly degraded: false | 'fallback' | 'allow' | 'deny';
 }
 
-const NOTHING: readonly never[] = Object.freeze([]);
+const NOTHING: readonly string[] = Object.freeze([]);
 
 /** A decision that remembers, invisibly, what it recorded. */
 class RecordedDecision implements Decision {
@@ -96,19 +96,25 @@ export const takeReceipt = RecordedDecision.takeReceipt;
  */
 export function toDecision(rules: readonly Rule[], said: readonly LimitDecision[], receipt: unknown): Decision {
   let speaking = said[0]!;
-  const limits: Record<string, LimitDecision> = { [rules[0]!.name]: speaking };
-  let violated: readonly string[] = speaking.allowed ? NOTHING : [rules[0]!.name];
+  if (rules.length === 1) return decisionOfOne(rules[0]!.name, speaking, receipt);
+  const limits: Record<string, LimitDecision> = {};
+  let violated = NOTHING;
   let { retryAfterMs, delayMs } = speaking;
-  for (let index = 1; index < rules.length; index++) {
-    const { name } = rules[index]!;
+  rules.forEach(({ name }, index) => {
     const decision = said[index]!;
     limits[name] = decision;
     if (!decision.allowed) violated = [...violated, name];
     if (speaksBefore(decision, speaking)) speaking = decision;
     retryAfterMs = Math.max(retryAfterMs, decision.retryAfterMs);
     delayMs = Math.max(delayMs, decision.delayMs);
-  }
+  });
   return new RecordedDecision(speaking, retryAfterMs, delayMs, violated, limits, receipt);
+}
+
+/** As {@link toDecision}, for the usual plan of one rule: the limit named `name` speaks, whatever it said. */
+export function decisionOfOne(name: string, said: LimitDecision, receipt: unknown): Decision {
+  const violated = said.allowed ? NOTHING : [name];
+  return new RecordedDecision(said, said.retryAfterMs, said.delayMs, violated, { [name]: said }, receipt);
 }
 
 function speaksBefore(one: LimitDecision, other: LimitDecision): boolean {

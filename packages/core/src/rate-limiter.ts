@@ -1,11 +1,12 @@
 import { type Decision, NO_DECISION, takeReceipt } from './decision.js';
-import type { Duration } from './duration.js';
+import { type Duration, durationMs } from './duration.js';
 import { MemoryStore } from './memory-store.js';
 import { type Key, keysFor, type Limits, makePlan, type NameOf } from './plan.js';
 import type { Plan, Store } from './store.js';
 import { hasMethods, knownOptions, misuse, positiveInteger, string } from './validate.js';
-import { waitUntilAllowed } from './wait.js';
+import { WaitingLines, waitUntilAllowed } from './wait.js';
 
+/** What {@link RateLimiter} takes. */
 export interface RateLimiterOptions<Given extends Limits = Limits> {
   /** What is allowed: one limit, or a record of limits that decide together. */
   limits: Given;
@@ -15,6 +16,7 @@ export interface RateLimiterOptions<Given extends Limits = Limits> {
   prefix?: string | undefined;
 }
 
+/** What {@link RateLimiter.check} and {@link RateLimiter.peek} take beside the key. */
 export interface CheckOptions {
   /** Units that the action takes; a positive safe integer, default 1. */
   cost?: number | undefined;
@@ -22,6 +24,7 @@ export interface CheckOptions {
   limits?: Limits | undefined;
 }
 
+/** What {@link RateLimiter.wait} takes beside the key. */
 export interface WaitOptions extends CheckOptions {
   /** Ends the waiting; the promise then rejects with the signal's reason. */
   signal?: AbortSignal | undefined;
@@ -56,6 +59,7 @@ export class RateLimiter<Given extends Limits = Limits> {
   readonly #plan: Plan;
   readonly #store: Store;
   readonly #ownsStore: boolean;
+  readonly #lines = new WaitingLines();
   /** The plans of limits that came with a call: a user's plans are few, and checked often. */
   readonly #plans = new WeakMap<object, Plan>();
 
@@ -87,13 +91,17 @@ export class RateLimiter<Given extends Limits = Limits> {
    */
   decide(key: Key<NameOf<Given>>, options?: CheckOptions): Decision<NameOf<Given>> | Promise<Decision<NameOf<Given>>> {
     const plan = options === undefined ? this.#plan : this.#planFor(options);
-    return this.#store.check(plan, keysFor(plan, key), costOf(options)) as Decision<NameOf<Given>> | Promise<Decision<NameOf<Given>>>;
+    return this.#store.check(plan, keysFor(plan, key), costOf(options)) as
+      | Decision<NameOf<Given>>
+      | Promise<Decision<NameOf<Given>>>;
   }
 
   /** The same question as {@link check}, recording nothing. */
   async peek(key: Key<NameOf<Given>>, options?: CheckOptions): Promise<Decision<NameOf<Given>>> {
     const plan = options === undefined ? this.#plan : this.#planFor(options);
-    return this.#store.peek(plan, keysFor(plan, key), costOf(options)) as Decision<NameOf<Given>> | Promise<Decision<NameOf<Given>>>;
+    return this.#store.peek(plan, keysFor(plan, key), costOf(options)) as
+      | Decision<NameOf<Given>>
+      | Promise<Decision<NameOf<Given>>>;
   }
 
   /**
@@ -116,18 +124,28 @@ export class RateLimiter<Given extends Limits = Limits> {
 
   /**
    * Waits until the action is allowed, and records it: for work that goes out, such as calls of an API. Those who wait
-   * for one key ask again in the order of their coming. Waiting counts no attempt, also with `countRejected`.
+   * for one key at this limiter are let through in the order of their coming. Waiting counts no attempt, also with
+   * `countRejected`.
    *
-   * @throws RangeError when it can never be allowed, its cost being above a limit; a `TimeoutError` as soon as it is
-   * clear that `timeout` will pass first; the signal's reason when it aborts.
+   * @throws RangeError when it can never be allowed, its cost being above a limit; a `TimeoutError` when `timeout`
+   * passes, or as soon as it is clear that it will; the signal's reason when it aborts.
    */
   async wait(key: Key<NameOf<Given>>, options: WaitOptions = {}): Promise<Decision<NameOf<Given>>> {
     knownOptions('wait', options, [...CHECK_OPTIONS, 'signal', 'timeout']);
     const { signal, timeout, ...checkOptions } = options;
-    return waitUntilAllowed(
-      () => this.peek(key, checkOptions),
-      () => this.check(key, checkOptions),
-      { signal, timeout },
+    if (signal !== undefined && !(signal instanceof AbortSignal)) throw misuse('signal', 'an AbortSignal', signal);
+    const timeoutMs = timeout === undefined ? Infinity : durationMs('timeout', timeout);
+    const plan = this.#planFor(checkOptions);
+    const line = JSON.stringify([plan.prefix, keysFor(plan, key)]);
+    const giveUp = timeoutMs === Infinity ? signal : anySignal(AbortSignal.timeout(timeoutMs), signal);
+    const deadlineMs = performance.now() + timeoutMs;
+    return this.#lines.takeTurn(line, giveUp, () =>
+      waitUntilAllowed(
+        () => this.peek(key, checkOptions),
+        () => this.check(key, checkOptions),
+        deadlineMs,
+        giveUp,
+      ),
     );
   }
 
@@ -147,6 +165,10 @@ export class RateLimiter<Given extends Limits = Limits> {
     }
     return plan;
   }
+}
+
+function anySignal(one: AbortSignal, other: AbortSignal | undefined): AbortSignal {
+  return other === undefined ? one : AbortSignal.any([one, other]);
 }
 
 function costOf(options: CheckOptions | undefined): number {

@@ -1,23 +1,47 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Decision } from './decision.js';
-import { type Duration, durationMs } from './duration.js';
-import { misuse } from './validate.js';
 
 /** The longest that a Node timer can be set for, about 24.8 days; longer waits are slept in parts. */
 const LONGEST_TIMER_MS = 2 ** 31 - 1;
 
 /**
+ * Those who wait for the same thing, in the order of their coming: each asks only when all before them have been let
+ * through or have given up. So nobody is overtaken, and a place that comes free wakes one of them, not all.
+ */
+export class WaitingLines {
+  readonly #lastOf = new Map<string, Promise<void>>();
+
+  /** Runs `work` when its turn in the line `name` comes. Rejects with the signal's reason when it aborts before. */
+  async takeTurn<Result>(name: string, signal: AbortSignal | undefined, work: () => Promise<Result>): Promise<Result> {
+    const before = this.#lastOf.get(name);
+    let leave!: () => void;
+    const left = new Promise<void>((resolve) => {
+      leave = resolve;
+    });
+    const turn = before === undefined ? left : before.then(() => left);
+    this.#lastOf.set(name, turn);
+    try {
+      if (before !== undefined) await unlessAborted(before, signal);
+      return await work();
+    } finally {
+      leave();
+      turn.then(() => {
+        if (this.#lastOf.get(name) === turn) this.#lastOf.delete(name);
+      });
+    }
+  }
+}
+
+/**
  * Peeks until the action is allowed, then checks. Peeking keeps refused attempts out of limits that count them; that
  * somebody else takes the place between the two only means another turn.
  */
-export async function waitUntilAllowed<Name extends string>(
-  peek: () => Promise<Decision<Name>>,
-  check: () => Promise<Decision<Name>>,
-  { signal, timeout }: { signal: AbortSignal | undefined; timeout: Duration | undefined },
-): Promise<Decision<Name>> {
-  if (signal !== undefined && !(signal instanceof AbortSignal)) throw misuse('signal', 'an AbortSignal', signal);
-  const startMs = performance.now();
-  const timeoutMs = timeout === undefined ? Infinity : durationMs('timeout', timeout);
+export async function waitUntilAllowed<Answer extends Decision>(
+  peek: () => Promise<Answer>,
+  check: () => Promise<Answer>,
+  deadlineMs: number,
+  signal: AbortSignal | undefined,
+): Promise<Answer> {
   for (;;) {
     signal?.throwIfAborted();
     let decision = await peek();
@@ -27,9 +51,10 @@ export async function waitUntilAllowed<Name extends string>(
     if (retryAfterMs === Infinity) {
       throw new RangeError('Waited for an action that can never be allowed: its `cost` is above a limit');
     }
-    if (performance.now() - startMs + retryAfterMs > timeoutMs) {
+    if (performance.now() + retryAfterMs > deadlineMs) {
+      const inMs = Math.ceil(retryAfterMs);
       throw new DOMException(
-        `The action is allowed in ${Math.ceil(retryAfterMs)} ms at the earliest, after the \`timeout\` of ${timeoutMs} ms`,
+        `The action is allowed in ${inMs} ms at the earliest, after the \`timeout\``,
         'TimeoutError',
       );
     }
@@ -43,5 +68,21 @@ async function pause(ms: number, signal: AbortSignal | undefined): Promise<void>
   } catch (error) {
     signal?.throwIfAborted(); // The signal's own reason says more than the timer's.
     throw error;
+  }
+}
+
+/** As `promise`, which never rejects, but rejects with the signal's reason as soon as it aborts. */
+async function unlessAborted(promise: Promise<void>, signal: AbortSignal | undefined): Promise<void> {
+  if (signal === undefined) return promise;
+  signal.throwIfAborted();
+  let onAbort!: () => void;
+  const aborted = new Promise<never>((_, reject) => {
+    onAbort = () => reject(signal.reason);
+    signal.addEventListener('abort', onAbort, { once: true });
+  });
+  try {
+    await Promise.race([aborted, promise]);
+  } finally {
+    signal.removeEventListener('abort', onAbort);
   }
 }

@@ -45,6 +45,25 @@ describe('a full store', () => {
   });
 });
 
+test('a key that makes room for another one of the same check is kept all the same', async () => {
+  jest.spyOn(process, 'emitWarning').mockReturnValue();
+  const store = new MemoryStore({ clock, maxKeys: 2 });
+  const limits = {
+    wide: rollingWindow({ limit: 9, window: '1h' }),
+    narrow: rollingWindow({ limit: 9, window: '1m' }),
+  };
+  const limiter = new RateLimiter({ limits, store });
+  await limiter.check('ann');
+  const decision = await limiter.check({ wide: 'bob', narrow: 'ann' });
+  expect(decision.limits.narrow.remaining).toBe(7);
+  expect((await limiter.peek('ann')).limits.narrow.remaining).toBe(7);
+  await limiter.refund(decision);
+  expect((await limiter.peek('ann')).limits.narrow.remaining).toBe(8);
+  await limiter.reset('ann');
+  await limiter.reset('bob');
+  expect([store.size, keys(store)]).toEqual([0, []]);
+});
+
 test('expired keys go as new ones come, without a timer’s help', async () => {
   const store = new MemoryStore({ clock });
   const limiter = new RateLimiter({ limits: rollingWindow({ limit: 1, window: 1000 }), store });

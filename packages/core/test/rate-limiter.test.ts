@@ -186,11 +186,28 @@ describe('wait', () => {
     expect((await limiter.peek('ann')).allowed).toBe(false);
   });
 
-  test('lets those who wait for one key through in the order of their coming', async () => {
+  test('lets those who wait for one key through in the order of their coming, past those who gave up', async () => {
     const limiter = live();
     const order: number[] = [];
-    await Promise.all([1, 2, 3, 4].map(async (who) => limiter.wait('ann').then(() => order.push(who))));
-    expect(order).toEqual([1, 2, 3, 4]);
+    const controller = new AbortController();
+    await Promise.all(
+      [1, 2, 3, 4, 5].map(async (who) => {
+        const signal = who === 3 ? controller.signal : undefined;
+        const turn = limiter.wait('ann', { signal }).then(() => order.push(who));
+        if (who === 3) controller.abort('bored');
+        await turn.catch((reason) => expect(reason).toBe('bored'));
+      }),
+    );
+    expect(order).toEqual([1, 2, 4, 5]);
+    expect((await limiter.wait('ann')).allowed).toBe(true);
+  });
+
+  test('gives up at the timeout, also in the middle of the line', async () => {
+    const limiter = make(rollingWindow({ limit: 1, window: '1h' }));
+    await limiter.check('ann');
+    const first = limiter.wait('ann', { signal: AbortSignal.timeout(100) });
+    await expect(limiter.wait('ann', { timeout: 20 })).rejects.toMatchObject({ name: 'TimeoutError' });
+    await expect(first).rejects.toMatchObject({ name: 'TimeoutError' });
   });
 
   test('counts no attempt while it waits, also with countRejected', async () => {

@@ -35,16 +35,13 @@ export class HitLog {
 
   /** Index of the first hit later than `micros`; `size` when there is none. O(log n), and O(1) near the oldest. */
   firstAfter(micros: number): number {
-    const { size } = this;
-    if (size === 0 || this.timeOf(0) > micros) return 0;
-    let step = 1;
-    while (step < size && this.timeOf(step) <= micros) step *= 2;
-    return firstWhere(step >> 1, Math.min(step, size), (index) => this.timeOf(index) > micros);
+    return this.size === 0 || this.timeOf(0) > micros ? 0 : this.#searchAfter(micros);
   }
 
   /** The units of all hits from `index` on. */
   unitsFrom(index: number): number {
-    return this.#totalBefore(this.size) - this.#totalBefore(index);
+    const { size } = this;
+    return this.#totals === undefined ? size - index : this.#totalBefore(size) - this.#totalBefore(index);
   }
 
   /** Index of the hit that holds the `units`-th unit, counted from the hit at `from`. There are that many. O(log n). */
@@ -64,10 +61,7 @@ export class HitLog {
 
   /** Forgets the hits before `index`. */
   dropBefore(index: number): void {
-    if (index === 0) return;
-    if (this.#totals !== undefined) this.#dropped = this.#totalBefore(index);
-    this.#start += index;
-    if (this.#start > this.size) this.#cut();
+    if (index > 0) this.#drop(index);
   }
 
   /** Forgets all but the newest `units` units; a hit on the edge keeps the newer part of its units. */
@@ -99,6 +93,14 @@ export class HitLog {
     return Array.from({ length: this.size }, (_, index) => [this.timeOf(index), this.#unitsOf(index)]);
   }
 
+  /** As {@link firstAfter} when the oldest hit is not the one. */
+  #searchAfter(micros: number): number {
+    const { size } = this;
+    let step = 1;
+    while (step < size && this.timeOf(step) <= micros) step *= 2;
+    return firstWhere(step >> 1, Math.min(step, size), (index) => this.timeOf(index) > micros);
+  }
+
   #unitsOf(index: number): number {
     return this.#totalBefore(index + 1) - this.#totalBefore(index);
   }
@@ -125,6 +127,12 @@ export class HitLog {
   #restartTotals(): void {
     this.#lowerTotals(0, this.#dropped);
     this.#dropped = 0;
+  }
+
+  #drop(count: number): void {
+    if (this.#totals !== undefined) this.#dropped = this.#totalBefore(count);
+    this.#start += count;
+    if (this.#start > this.size) this.#cut();
   }
 
   #cut(): void {

@@ -3,6 +3,7 @@ import { boolean, knownOptions, positiveInteger } from '../validate.js';
 import { HitLog } from './hit-log.js';
 import type { Limit, Verdict } from './limit.js';
 
+/** The numbers of a {@link rollingWindow}. */
 export interface RollingWindowOptions {
   /** Units that any window may hold; a positive safe integer. */
   limit: number;

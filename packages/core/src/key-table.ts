@@ -1,0 +1,179 @@
+import type { Clock } from './clock.js';
+import { readMicros } from './clock.js';
+import { type Expiring, ExpiryQueue } from './expiry-queue.js';
+import type { Limit } from './limits/limit.js';
+import type { Rule } from './store.js';
+
+/** More than one for each new key, so that expired keys go faster than new ones come. */
+const SWEEPS_PER_NEW_KEY = 2;
+
+/** One turn of the idle sweep: short enough not to be felt by a request that waits behind it. */
+const SWEEPS_PER_TURN = 5_000;
+const IDLE_SWEEP_MS = 1_000;
+const BACKLOG_SWEEP_MS = 5;
+
+/**
+ * An expired key stays for as long again as its hits mattered, up to a minute: a clock that is set back by less finds
+ * what it would have found.
+ */
+const LONGEST_GRACE_MICROS = 60_000_000;
+
+/** One key of one rule. */
+export class Entry implements Expiring {
+  queuedMicros = 0;
+  queueIndex = -1;
+  constructor(
+    readonly space: Map<string, Entry>,
+    readonly key: string,
+    /** The limit that recorded last: the one that can read the state. */
+    public limit: Limit,
+    readonly state: unknown,
+  ) {}
+
+  /** Whether the key was forgotten, and its hits with it. */
+  get isForgotten(): boolean {
+    return this.queueIndex < 0;
+  }
+}
+
+/**
+ * The keys of a store and the state of each: at most `maxKeys`, and those that have expired are given up, a few for
+ * each key that is added and the rest by one timer, which keeps no process alive and stops when there are no keys.
+ */
+export class KeyTable {
+  readonly #clock: Clock;
+  readonly #maxKeys: number;
+  readonly #spaces = new Map<string, Map<string, Entry>>();
+  readonly #queue = new ExpiryQueue<Entry>();
+  #timer: NodeJS.Timeout | undefined;
+  #hasWarned = false;
+
+  constructor(clock: Clock, maxKeys: number) {
+    this.#clock = clock;
+    this.#maxKeys = maxKeys;
+  }
+
+  get size(): number {
+    return this.#queue.size;
+  }
+
+  /** The key's entry, unless it says nothing any more. */
+  find({ space, limit }: Rule, key: string, nowMicros: number): Entry | undefined {
+    const entry = this.#spaces.get(space)?.get(key);
+    if (entry === undefined || entry.limit.algorithm !== limit.algorithm) return undefined;
+    if (entry.limit.isLive(entry.state, nowMicros)) return entry;
+    // What a broken clock wrote must not come back to life when time gets there; what has expired cannot.
+    if (entry.limit.expiresMicros(entry.state) > nowMicros) this.#remove(entry);
+    return undefined;
+  }
+
+  /** A new entry for the key, in the place of one that says nothing any more. It is kept once it is `touched`. */
+  create({ space, limit }: Rule, key: string, nowMicros: number): Entry {
+    let entries = this.#spaces.get(space);
+    if (entries === undefined) {
+      entries = new Map();
+      this.#spaces.set(space, entries);
+    }
+    const stale = entries.get(key);
+    if (stale !== undefined) this.#remove(stale);
+    this.#sweep(nowMicros, SWEEPS_PER_NEW_KEY);
+    while (this.#queue.size >= this.#maxKeys) this.#evict();
+    return new Entry(entries, key, limit, limit.create());
+  }
+
+  /** Notes that `limit` has recorded in the entry: keeps it, also when it made room for another key since. */
+  touch(entry: Entry, limit: Limit): void {
+    if (entry.limit === limit && !entry.isForgotten) return; // Its expiry only moved on, which the queue finds out.
+    entry.limit = limit;
+    if (entry.isForgotten) {
+      entry.space.set(entry.key, entry);
+      this.#queue.add(entry, limit.expiresMicros(entry.state));
+      this.#startTimer(IDLE_SWEEP_MS);
+    } else {
+      this.#queue.move(entry, limit.expiresMicros(entry.state));
+    }
+  }
+
+  /** Takes back what was recorded, unless the key was forgotten since. */
+  refund(entry: Entry, atMicros: number, cost: number): void {
+    if (entry.isForgotten) return;
+    const { limit, state } = entry;
+    limit.refund(state, atMicros, cost);
+    const expiresMicros = limit.expiresMicros(state);
+    if (expiresMicros === -Infinity) this.#remove(entry);
+    else this.#queue.move(entry, expiresMicros);
+  }
+
+  forget({ space }: Rule, key: string): void {
+    const entry = this.#spaces.get(space)?.get(key);
+    if (entry !== undefined) this.#remove(entry);
+  }
+
+  clear(): void {
+    clearTimeout(this.#timer);
+    this.#timer = undefined;
+    this.#spaces.clear();
+    this.#queue.clear();
+  }
+
+  /** A copy for people and for tests. */
+  toJSON(): { space: string; key: string; algorithm: string; state: unknown }[] {
+    return [...this.#spaces].flatMap(([space, entries]) =>
+      [...entries.values()].map(({ key, limit, state }) => ({
+        space,
+        key,
+        algorithm: limit.algorithm,
+        state: JSON.parse(JSON.stringify(state)),
+      })),
+    );
+  }
+
+  #remove(entry: Entry): void {
+    entry.space.delete(entry.key);
+    this.#queue.remove(entry);
+  }
+
+  /** Removes expired entries, looking at `steps` of them at most. Whether any may be left. */
+  #sweep(nowMicros: number, steps: number): boolean {
+    for (let step = 0; step < steps; step++) {
+      const entry = this.#queue.first;
+      if (entry === undefined || entry.queuedMicros > nowMicros) return false;
+      if (this.#defer(entry)) continue;
+      const graceMicros = Math.min(entry.limit.keepMicros, LONGEST_GRACE_MICROS);
+      if (entry.queuedMicros + graceMicros > nowMicros) return false;
+      this.#remove(entry);
+    }
+    return true;
+  }
+
+  /** Queues the entry for its true expiry, when that is later than what it was queued for. */
+  #defer(entry: Entry): boolean {
+    const expiresMicros = entry.limit.expiresMicros(entry.state);
+    if (expiresMicros <= entry.queuedMicros) return false;
+    this.#queue.move(entry, expiresMicros);
+    return true;
+  }
+
+  /** Removes the key nearest to its expiry. */
+  #evict(): void {
+    let entry = this.#queue.first as Entry;
+    while (this.#defer(entry)) entry = this.#queue.first as Entry;
+    this.#remove(entry);
+    if (this.#hasWarned) return;
+    this.#hasWarned = true;
+    process.emitWarning(
+      `A MemoryStore is full: it holds ${this.#maxKeys} keys (\`maxKeys\`), and each new key now takes the place of the one nearest to its expiry, whose hits are forgotten`,
+      { type: 'RollgateWarning', code: 'ROLLGATE_KEYS_EVICTED' },
+    );
+  }
+
+  #sweepIdle(): void {
+    const isBehind = this.#sweep(readMicros(this.#clock), SWEEPS_PER_TURN);
+    this.#timer = undefined;
+    if (this.#queue.size > 0) this.#startTimer(isBehind ? BACKLOG_SWEEP_MS : IDLE_SWEEP_MS);
+  }
+
+  #startTimer(delayMs: number): void {
+    this.#timer ??= setTimeout(() => this.#sweepIdle(), delayMs).unref();
+  }
+}
