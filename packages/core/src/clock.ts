@@ -1,6 +1,6 @@
 import { performance } from 'node:perf_hooks'; // The global one is a getter: twice the price.
 
-/** Where a store gets its time. Replace it in tests; nothing else in Rollgate reads a clock. */
+/** Where a store gets its time: what every decision goes by. Replace it in tests. */
 export interface Clock {
   /** The current time in milliseconds; fractions count, down to the microsecond. */
   now(): number;

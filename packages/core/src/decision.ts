@@ -1,26 +1,36 @@
 import type { Rule } from './store.js';
 
-/** What one limit said. Figures as in {@link Decision}. */
+/** What one limit said. */
 export interface LimitDecision {
+  /** Whether this limit allowed the action; another one may have refused it. */
   readonly allowed: boolean;
+  /** Its quota in units. */
   readonly limit: number;
+  /** Units of its quota that are free, after this decision; never negative. A `minDifference` may bar them still. */
   readonly remaining: number;
+  /** The smallest wait in milliseconds after which this limit would allow the same action; `Infinity` for never. */
   readonly retryAfterMs: number;
+  /** The wait in milliseconds until its full quota is back if nothing else happened. */
   readonly resetMs: number;
+  /** How many milliseconds it asks to hold an allowed action. */
   readonly delayMs: number;
 }
 
 /**
- * The answer to a check: a fresh value that never changes. "No" is an answer, not an error.
+ * The answer to a check: a fresh value of its own, which Rollgate never changes. "No" is an answer, not an error.
  *
  * One limit speaks for the whole. Allowed: the one with the least remaining, at a tie the longest reset. Refused:
  * among those that refused the one with the longest wait, at a tie the longest reset.
  */
 export interface Decision<Name extends string = string> {
+  /** Whether the caller may act. */
   readonly allowed: boolean;
   /** The speaking limit's quota in units. */
   readonly limit: number;
-  /** Units of the speaking limit that could still be spent now, after this decision; never negative. */
+  /**
+   * Units of the speaking limit's quota that are free, after this decision; never negative. A `minDifference` may bar
+   * them still: that is told by the wait.
+   */
   readonly remaining: number;
   /**
    * The smallest wait in milliseconds after which this same action would be allowed if nothing else happened; true to

@@ -24,5 +24,9 @@ export function durationMs(option: string, value: unknown): number {
 
 /** Text without a unit is refused: it is a number that was not converted, and its unit is anybody's guess. */
 function parseText(text: string): number | undefined {
-  return /[a-z]$/i.test(text) ? parse(text) : undefined;
+  const ms = /[a-z]$/i.test(text) ? parse(text) : undefined;
+  if (ms === undefined) return undefined;
+  // 2.01 * 1000 is 2009.9999999999998: text that means whole milliseconds is not to be refused for that.
+  const whole = Math.round(ms);
+  return Math.abs(ms - whole) <= whole * Number.EPSILON ? whole : ms;
 }

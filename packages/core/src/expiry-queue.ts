@@ -24,6 +24,10 @@ export class ExpiryQueue<Member extends Expiring> {
     return this.#heap[0];
   }
 
+  has(member: Member): boolean {
+    return this.#heap[member.queueIndex] === member;
+  }
+
   add(member: Member, micros: number): void {
     member.queuedMicros = micros;
     this.#rise(member, this.#heap.length);

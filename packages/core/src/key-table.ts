@@ -1,5 +1,4 @@
-import type { Clock } from './clock.js';
-import { readMicros } from './clock.js';
+import { type Clock, readMicros } from './clock.js';
 import { type Expiring, ExpiryQueue } from './expiry-queue.js';
 import type { Limit } from './limits/limit.js';
 import type { Rule } from './store.js';
@@ -18,12 +17,18 @@ const BACKLOG_SWEEP_MS = 5;
  */
 const LONGEST_GRACE_MICROS = 60_000_000;
 
+/** The keys of one limit of one prefix. It is in the table while it has any. */
+interface Space {
+  readonly name: string;
+  readonly entries: Map<string, Entry>;
+}
+
 /** One key of one rule. */
 export class Entry implements Expiring {
   queuedMicros = 0;
   queueIndex = -1;
   constructor(
-    readonly space: Map<string, Entry>,
+    readonly space: Space,
     readonly key: string,
     /** The limit that recorded last: the one that can read the state. */
     public limit: Limit,
@@ -43,7 +48,7 @@ export class Entry implements Expiring {
 export class KeyTable {
   readonly #clock: Clock;
   readonly #maxKeys: number;
-  readonly #spaces = new Map<string, Map<string, Entry>>();
+  readonly #spaces = new Map<string, Space>();
   readonly #queue = new ExpiryQueue<Entry>();
   #timer: NodeJS.Timeout | undefined;
   #hasWarned = false;
@@ -59,7 +64,7 @@ export class KeyTable {
 
   /** The key's entry, unless it says nothing any more. */
   find({ space, limit }: Rule, key: string, nowMicros: number): Entry | undefined {
-    const entry = this.#spaces.get(space)?.get(key);
+    const entry = this.#spaces.get(space)?.entries.get(key);
     if (entry === undefined || entry.limit.algorithm !== limit.algorithm) return undefined;
     if (entry.limit.isLive(entry.state, nowMicros)) return entry;
     // What a broken clock wrote must not come back to life when time gets there; what has expired cannot.
@@ -69,16 +74,16 @@ export class KeyTable {
 
   /** A new entry for the key, in the place of one that says nothing any more. It is kept once it is `touched`. */
   create({ space, limit }: Rule, key: string, nowMicros: number): Entry {
-    let entries = this.#spaces.get(space);
-    if (entries === undefined) {
-      entries = new Map();
-      this.#spaces.set(space, entries);
-    }
-    const stale = entries.get(key);
+    const stale = this.#spaces.get(space)?.entries.get(key);
     if (stale !== undefined) this.#remove(stale);
     this.#sweep(nowMicros, SWEEPS_PER_NEW_KEY);
     while (this.#queue.size >= this.#maxKeys) this.#evict();
-    return new Entry(entries, key, limit, limit.create());
+    return new Entry(
+      this.#spaces.get(space) ?? { name: space, entries: new Map() },
+      ownCopy(key),
+      limit,
+      limit.create(),
+    );
   }
 
   /** Notes that `limit` has recorded in the entry: keeps it, also when it made room for another key since. */
@@ -86,7 +91,8 @@ export class KeyTable {
     if (entry.limit === limit && !entry.isForgotten) return; // Its expiry only moved on, which the queue finds out.
     entry.limit = limit;
     if (entry.isForgotten) {
-      entry.space.set(entry.key, entry);
+      entry.space.entries.set(entry.key, entry);
+      this.#spaces.set(entry.space.name, entry.space);
       this.#queue.add(entry, limit.expiresMicros(entry.state));
       this.#startTimer(IDLE_SWEEP_MS);
     } else {
@@ -97,6 +103,8 @@ export class KeyTable {
   /** Takes back what was recorded, unless the key was forgotten since. */
   refund(entry: Entry, atMicros: number, cost: number): void {
     if (entry.isForgotten) return;
+    if (!this.#queue.has(entry))
+      throw new TypeError('Expected `decision` to be a decision of this store, got one of another');
     const { limit, state } = entry;
     limit.refund(state, atMicros, cost);
     const expiresMicros = limit.expiresMicros(state);
@@ -105,7 +113,7 @@ export class KeyTable {
   }
 
   forget({ space }: Rule, key: string): void {
-    const entry = this.#spaces.get(space)?.get(key);
+    const entry = this.#spaces.get(space)?.entries.get(key);
     if (entry !== undefined) this.#remove(entry);
   }
 
@@ -118,7 +126,7 @@ export class KeyTable {
 
   /** A copy for people and for tests. */
   toJSON(): { space: string; key: string; algorithm: string; state: unknown }[] {
-    return [...this.#spaces].flatMap(([space, entries]) =>
+    return [...this.#spaces].flatMap(([space, { entries }]) =>
       [...entries.values()].map(({ key, limit, state }) => ({
         space,
         key,
@@ -129,7 +137,9 @@ export class KeyTable {
   }
 
   #remove(entry: Entry): void {
-    entry.space.delete(entry.key);
+    const { name, entries } = entry.space;
+    entries.delete(entry.key);
+    if (entries.size === 0) this.#spaces.delete(name);
     this.#queue.remove(entry);
   }
 
@@ -168,12 +178,26 @@ export class KeyTable {
   }
 
   #sweepIdle(): void {
-    const isBehind = this.#sweep(readMicros(this.#clock), SWEEPS_PER_TURN);
     this.#timer = undefined;
+    let isBehind = false;
+    try {
+      isBehind = this.#sweep(readMicros(this.#clock), SWEEPS_PER_TURN);
+    } catch {
+      // A clock that tells no time is an error to whoever asks next; thrown from a timer it would end the process.
+    }
     if (this.#queue.size > 0) this.#startTimer(isBehind ? BACKLOG_SWEEP_MS : IDLE_SWEEP_MS);
   }
 
   #startTimer(delayMs: number): void {
     this.#timer ??= setTimeout(() => this.#sweepIdle(), delayMs).unref();
   }
+}
+
+/**
+ * The same text in memory of its own. A key that was cut out of a longer text, such as an address out of a header
+ * field, would keep all of that text in memory.
+ */
+function ownCopy(key: string): string {
+  const encoding = /^[\0-\xff]*$/.test(key) ? 'latin1' : 'utf16le'; // Exact for any string, lone surrogates included.
+  return Buffer.from(key, encoding).toString(encoding);
 }

@@ -88,6 +88,8 @@ export class RateLimiter<Given extends Limits = Limits> {
   /**
    * As {@link check}, but answers at once when the store does: a {@link MemoryStore} always, one on a network never.
    * For code, such as an adapter, to which a promise for each action is too dear.
+   *
+   * @throws TypeError, RangeError for a wrong key or option, at once.
    */
   decide(key: Key<NameOf<Given>>, options?: CheckOptions): Decision<NameOf<Given>> | Promise<Decision<NameOf<Given>>> {
     const plan = options === undefined ? this.#plan : this.#planFor(options);

@@ -27,6 +27,7 @@ export type Keys = string | readonly string[];
  * `countRejected`, which record a refused attempt for themselves.
  */
 export interface Store {
+  /** Decides and records. */
   check(plan: Plan, keys: Keys, cost: number): Decision | Promise<Decision>;
   /** As `check`, recording nothing. */
   peek(plan: Plan, keys: Keys, cost: number): Decision | Promise<Decision>;

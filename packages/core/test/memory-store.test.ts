@@ -1,6 +1,7 @@
 import { execFile } from 'node:child_process';
 import { promisify } from 'node:util';
 import { MemoryStore, RateLimiter, rollingWindow } from '@rollgate/core';
+import fc from 'fast-check';
 
 let now = 0;
 const clock = { now: () => now };
@@ -62,6 +63,70 @@ test('a key that makes room for another one of the same check is kept all the sa
   await limiter.reset('ann');
   await limiter.reset('bob');
   expect([store.size, keys(store)]).toEqual([0, []]);
+});
+
+test('holds what it says it holds, at most maxKeys beside those of the last check', async () => {
+  jest.spyOn(process, 'emitWarning').mockReturnValue();
+  const names = fc.constantFrom('a', 'b', 'c', 'd', 'e');
+  const step = fc.record({
+    keys: fc.record({ short: names, long: names }),
+    passes: fc.integer({ min: 0, max: 700 }),
+    undo: fc.constantFrom('nothing', 'nothing', 'refund', 'reset'),
+  });
+  await fc.assert(
+    fc.asyncProperty(fc.array(step, { maxLength: 80 }), fc.integer({ min: 2, max: 6 }), async (steps, maxKeys) => {
+      const store = new MemoryStore({ clock, maxKeys });
+      const limits = {
+        short: rollingWindow({ limit: 2, window: 500 }),
+        long: rollingWindow({ limit: 3, window: 2000 }),
+      };
+      const limiter = new RateLimiter({ limits, store });
+      for (const { keys, passes, undo } of steps) {
+        now += passes;
+        const decision = await limiter.check(keys);
+        if (undo === 'refund') await limiter.refund(decision);
+        if (undo === 'reset') await limiter.reset(keys);
+        expect(store.toJSON()).toHaveLength(store.size);
+        expect(store.size).toBeLessThanOrEqual(maxKeys + 1);
+      }
+      store.close();
+    }),
+  );
+});
+
+test('a refund belongs to the store that recorded; another one refuses it and stays whole', async () => {
+  const limits = rollingWindow({ limit: 5, window: '1m' });
+  const one = new RateLimiter({ limits, store: new MemoryStore({ clock }) });
+  const store = new MemoryStore({ clock });
+  const other = new RateLimiter({ limits, store });
+  await other.check('bob');
+  await expect(other.refund(await one.check('ann'))).rejects.toThrow('a decision of this store');
+  expect(keys(store)).toEqual(['bob']);
+});
+
+test('prefixes leave nothing behind when their keys are gone', async () => {
+  const store = new MemoryStore({ clock });
+  const limits = rollingWindow({ limit: 5, window: '1m' });
+  for (let tenant = 0; tenant < 100; tenant++) {
+    const limiter = new RateLimiter({ limits, store, prefix: `tenant ${tenant}` });
+    await limiter.check('ann');
+    await limiter.reset('ann');
+  }
+  expect(JSON.stringify(store)).toBe('[]');
+});
+
+test('a clock that fails while the store sweeps does not end the process', async () => {
+  jest.useFakeTimers();
+  const store = new MemoryStore({ clock });
+  const limiter = new RateLimiter({ limits: rollingWindow({ limit: 5, window: 1000 }), store });
+  await limiter.check('ann');
+  now = Number.NaN;
+  jest.advanceTimersByTime(3000);
+  expect(store.size).toBe(1);
+  now = 2_000_000;
+  jest.advanceTimersByTime(3000);
+  expect(store.size).toBe(0);
+  jest.useRealTimers();
 });
 
 test('expired keys go as new ones come, without a timer’s help', async () => {

@@ -107,6 +107,12 @@ describe.each(WRONG)('%s: `%s`', (_, option, make, values) => {
   });
 });
 
+test('text that means whole milliseconds is taken, however floating point puts it', () => {
+  for (let hundredths = 1; hundredths < 10_000; hundredths++) {
+    expect(rollingWindow({ limit: 1, window: `${hundredths / 100}s` }).windowMicros).toBe(hundredths * 10_000);
+  }
+});
+
 test('options that nobody reads are refused by name', () => {
   expect(() => rollingWindow({ limit: 1, widnow: 5 } as never)).toThrow(
     'Unknown option `widnow` for rollingWindow, got 5 (number); the options are `limit`, `window`, `minDifference`, `countRejected`',

@@ -1,6 +1,6 @@
 import type { Decision, Limits, RateLimiter } from '@rollgate/core';
 import { validate } from '@rollgate/core';
-import { type Awaitable, type Framework, Gate, type HttpOptions, isThenable } from '@rollgate/http';
+import { type Awaitable, type Framework, Gate, type HttpOptions, toError } from '@rollgate/http';
 import type { NextFunction, Request, RequestHandler, Response } from 'express';
 import { sendRefusal } from './refusal.js';
 
@@ -15,7 +15,7 @@ declare global {
 
 /** What {@link rateLimit} takes: one rolling window by its numbers, or `limits`, and what is common to all adapters. */
 export type RateLimitOptions<Given extends Limits = Limits> = HttpOptions<Request, Given> & {
-  /** Answers a refused request in the place of the usual 429; the header fields are set already. */
+  /** Answers a refused request in the place of the usual 429; the status and the header fields are set already. */
   handler?:
     | ((request: Request, response: Response, next: NextFunction, decision: Decision) => Awaitable<void>)
     | undefined;
@@ -29,6 +29,9 @@ const EXPRESS: Framework<Request, Response> = {
   ownOptions: ['handler'],
   resetUnit: 'epoch',
   addressOf: (request) => request.ip,
+  hasLeft: (request) => request.socket.destroyed,
+  isAnswered: (response) => response.headersSent,
+  lowerCaseFields: false,
   setField: (response, name, value) => response.setHeader(name, value),
 };
 
@@ -52,40 +55,43 @@ export function rateLimit<Given extends Limits>(options: RateLimitOptions<Given>
   validate.optionalFunction('handler', handler);
 
   function rateLimitMiddleware(request: Request, response: Response, next: NextFunction): void {
-    let decision: ReturnType<typeof gate.decide>;
-    try {
-      decision = gate.decide(request);
-    } catch (error) {
-      next(error);
-      return;
-    }
-    if (isThenable(decision)) decision.then((settled) => settle(request, response, next, settled), next);
-    else settle(request, response, next, decision);
+    gate.run(request, response, (decision) => settle(request, response, next, decision), next);
   }
 
   function settle(request: Request, response: Response, next: NextFunction, decision: Decision | undefined): void {
-    if (decision === undefined) {
-      next();
-      return;
+    if (decision !== undefined) {
+      request.rateLimit = decision;
+      gate.writeFields(response, decision);
     }
-    request.rateLimit = decision;
-    // While the decision was awaited somebody else, a timeout perhaps, may have answered.
-    if (!response.headersSent) gate.writeFields(response, decision);
-    if (decision.allowed) next();
-    else if (!response.headersSent) refuse(request, response, next, decision);
-  }
-
-  function refuse(request: Request, response: Response, next: NextFunction, decision: Decision): void {
-    response.statusCode = gate.statusCode;
-    if (handler === undefined) {
-      sendRefusal(request, response, gate.statusCode, gate.message, gate.messageFor(decision));
-      return;
+    if (decision === undefined || decision.allowed) next();
+    else if (handler === undefined) sendRefusal(request, response, gate, decision);
+    else {
+      response.statusCode = gate.statusCode;
+      handWith(handler, request, response, next, decision);
     }
-    new Promise((resolve) => resolve(handler(request, response, next, decision))).catch((error) => {
-      response.statusCode = 500; // The handler's failure is no refusal.
-      next(error);
-    });
   }
 
   return Object.assign(rateLimitMiddleware, { limiter: gate.limiter });
+}
+
+/**
+ * Lets the user's handler answer. When it passes the request on after all, or fails, the status is no refusal's; what
+ * it throws or rejects with goes to the error handler.
+ */
+function handWith(
+  handler: NonNullable<RateLimitOptions['handler']>,
+  request: Request,
+  response: Response,
+  next: NextFunction,
+  decision: Decision,
+): void {
+  const passOn = (...args: unknown[]) => {
+    response.statusCode = 200;
+    response.removeHeader('Retry-After');
+    response.removeHeader('Cache-Control');
+    (next as (...args: unknown[]) => void)(...args);
+  };
+  new Promise((resolve) => resolve(handler(request, response, passOn as NextFunction, decision))).catch((thrown) =>
+    passOn(toError(thrown)),
+  );
 }

@@ -1,4 +1,5 @@
-import { refusalBody } from '@rollgate/http';
+import type { Decision } from '@rollgate/core';
+import { type Gate, refusalBody } from '@rollgate/http';
 import type { Request, Response } from 'express';
 
 /**
@@ -8,17 +9,17 @@ import type { Request, Response } from 'express';
 export function sendRefusal(
   request: Request,
   response: Response,
-  statusCode: number,
-  message: string | object | undefined,
-  text: string,
+  gate: Gate<Request, Response>,
+  decision: Decision,
 ): void {
-  if (typeof message === 'object') {
-    end(response, 'application/json; charset=utf-8', JSON.stringify(message));
-  } else if (prefersText(request)) {
-    end(response, 'text/plain; charset=utf-8', `${text}\n`);
-  } else {
-    end(response, 'application/json; charset=utf-8', JSON.stringify(refusalBody(statusCode, text)));
+  response.statusCode = gate.statusCode;
+  if (gate.messageJson !== undefined) {
+    end(response, 'application/json; charset=utf-8', gate.messageJson);
+    return;
   }
+  const text = gate.messageFor(decision);
+  if (prefersText(request)) end(response, 'text/plain; charset=utf-8', `${text}\n`);
+  else end(response, 'application/json; charset=utf-8', JSON.stringify(refusalBody(gate.statusCode, text)));
 }
 
 function prefersText(request: Request): boolean {

@@ -38,6 +38,10 @@ async function exchange(server: Server, bytes: string): Promise<string> {
   return text(socket);
 }
 
+function raise(thrown: unknown): never {
+  throw thrown;
+}
+
 /** A promise and the function that fulfils it. */
 function deferred<Value>() {
   let resolve!: (value: Value) => void;
@@ -335,6 +339,7 @@ describe.each([
 
   test('a request that was answered while it was decided is left alone', async () => {
     const decided = deferred<string>();
+    const late: string[] = [];
     const app = express();
     app.use((_request, response, next) => {
       response.on('close', () => decided.resolve('ann'));
@@ -342,12 +347,62 @@ describe.each([
       response.status(503).send('too slow');
     });
     app.use(rateLimit({ limit: 1, window: '1m', key: () => decided.promise, store: new MemoryStore({ clock }) }));
-    app.use((_request, response) => {
-      if (!response.headersSent) response.send('late');
+    app.use(() => {
+      late.push('handled');
     });
     const server = await listen(app);
     await request(server).get('/').expect(503);
     await request(server).get('/').expect(503);
+    expect(late).toEqual([]);
+  });
+
+  test.each([undefined, null, 0, '', 'route', 'router', 'text'])(
+    'a failure with %p lets no request through',
+    async (thrown) => {
+      for (const fail of [() => Promise.reject(thrown), () => raise(thrown)]) {
+        for (const options of [{ key: fail }, { skip: fail }, { cost: fail }]) {
+          const { app, errors } = createApp({ limit: 1, window: '1m', ...options } as unknown as RateLimitOptions);
+          await request(await listen(app))
+            .get('/')
+            .expect(500);
+          expect(errors).toEqual([expect.objectContaining({ message: expect.stringContaining('could not decide') })]);
+        }
+        const { app, errors } = createApp({ limit: 1, window: '1m', handler: fail as never });
+        const server = await listen(app);
+        await request(server).get('/').expect(200);
+        await request(server).get('/').expect(500);
+        expect(errors).toHaveLength(1);
+      }
+    },
+  );
+
+  test('a handler may pass a request on after all, as if it had not been refused', async () => {
+    const { app } = createApp({ limit: 1, window: '1m', handler: (_request, _response, next) => next() });
+    const server = await listen(app);
+    await request(server).get('/').expect(200);
+    const reply = await request(server).get('/').expect(200, { allowed: false, remaining: 0 });
+    expect(reply.headers).not.toHaveProperty('retry-after');
+    expect(reply.headers).not.toHaveProperty('cache-control');
+  });
+
+  test('clients that left before they were counted are no errors', async () => {
+    const { app, errors } = createApp({ limit: 1, window: '1m' });
+    const left = deferred<void>();
+    const outer = express();
+    outer.use(async (inner, _response, next) => {
+      if (inner.path === '/left') {
+        inner.socket.destroy();
+        await once(inner.socket, 'close');
+        next();
+        left.resolve();
+      } else next();
+    });
+    outer.use(app);
+    const server = await listen(outer);
+    await expect(request(server).get('/left')).rejects.toThrow();
+    await left.promise;
+    await request(server).get('/').expect(200);
+    expect(errors).toEqual([]);
   });
 
   test('the limiter behind the middleware resets a key', async () => {
@@ -378,6 +433,7 @@ describe('options', () => {
     [{ limit: 5, window: '1m', resetUnit: 'ms' }, "Expected `resetUnit` to be one of 'epoch', 'delta'"],
     [{ limit: 5, window: '1m', statusCode: 200 }, 'Expected `statusCode` to be an integer from 400 to 599'],
     [{ limit: 5, window: '1m', ipv6Prefix: 129 }, 'Expected `ipv6Prefix` to be an integer from 1 to 128'],
+    [{ limit: 5, window: '1m', message: { big: 1n } }, 'Expected `message` to be an object that can be sent as JSON'],
     [{ limit: 5, window: '1m', message: 5 }, 'Expected `message` to be a string or an object, got 5 (number)'],
   ];
   test.each(wrong)('%p is refused at construction', (options, said) => {

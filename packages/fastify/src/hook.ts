@@ -1,6 +1,6 @@
 import type { Decision } from '@rollgate/core';
 import { validate } from '@rollgate/core';
-import { type Framework, Gate, isThenable, RateLimitError } from '@rollgate/http';
+import { type Framework, Gate, RateLimitError, toError } from '@rollgate/http';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { HOOKS, type Hook, type RateLimitOptions } from './options.js';
 
@@ -9,75 +9,57 @@ const FASTIFY: Framework<FastifyRequest, FastifyReply> = {
   ownOptions: ['hook', 'handler'],
   resetUnit: 'delta',
   addressOf: (request) => request.ip,
+  hasLeft: (request) => request.raw.socket.destroyed,
+  isAnswered: (reply) => reply.sent,
+  lowerCaseFields: true,
   setField: (reply, name, value) => {
     reply.header(name, value);
   },
 };
 
-type Done = (error?: Error) => void;
+export type Done = (error?: Error) => void;
 
-/** A hook function of Fastify's, and in which hook it belongs. */
+/** Decides the requests of one route, or of all, in one of Fastify's hooks. */
 export interface RateLimitHook {
   readonly hook: Hook;
-  readonly run: (...args: never[]) => void;
+  readonly run: (request: FastifyRequest, reply: FastifyReply, done: Done) => void;
 }
 
 /**
- * Makes the hook that decides a route's requests. It takes a callback, because an async hook would cost each request a
- * promise.
+ * Makes a hook. It takes a callback, because an async hook would cost each request a promise.
  *
  * @throws TypeError, RangeError naming the option that is wrong.
  */
 export function createHook(options: RateLimitOptions): RateLimitHook {
   const gate = new Gate(FASTIFY, options);
   const { handler } = options;
-  const hook = validate.oneOf('hook', options.hook ?? 'onRequest', HOOKS);
   validate.optionalFunction('handler', handler);
 
   function rateLimitHook(request: FastifyRequest, reply: FastifyReply, done: Done): void {
-    let decision: ReturnType<typeof gate.decide>;
-    try {
-      decision = gate.decide(request);
-    } catch (error) {
-      done(error as Error);
-      return;
-    }
-    if (isThenable(decision)) decision.then((settled) => settle(request, reply, done, settled), done);
-    else settle(request, reply, done, decision);
+    gate.run(request, reply, (decision) => settle(request, reply, done, decision), done);
   }
 
   function settle(request: FastifyRequest, reply: FastifyReply, done: Done, decision: Decision | undefined): void {
-    if (decision === undefined) {
-      done();
-      return;
+    if (decision !== undefined) {
+      request.rateLimit = decision;
+      gate.writeFields(reply, decision);
     }
-    request.rateLimit = decision;
-    if (reply.sent) return; // While the decision was awaited somebody else, a timeout perhaps, has answered.
-    gate.writeFields(reply, decision);
-    if (decision.allowed) done();
+    if (decision === undefined || decision.allowed) done();
     else refuse(request, reply, done, decision);
   }
 
   function refuse(request: FastifyRequest, reply: FastifyReply, done: Done, decision: Decision): void {
-    const { statusCode, message } = gate;
     if (handler !== undefined) {
-      reply.code(statusCode);
+      reply.code(gate.statusCode);
       answerWith(handler, request, reply, done, decision);
-    } else if (typeof message === 'object') {
-      reply.code(statusCode).send(message);
+    } else if (gate.messageJson !== undefined) {
+      reply.code(gate.statusCode).type('application/json; charset=utf-8').send(gate.messageJson);
     } else {
-      done(new RateLimitError(statusCode, gate.messageFor(decision), decision));
+      done(new RateLimitError(gate.statusCode, gate.messageFor(decision), decision));
     }
   }
 
-  return {
-    hook,
-    run:
-      hook === 'preParsing'
-        ? (request: FastifyRequest, reply: FastifyReply, _payload: unknown, done: Done) =>
-            rateLimitHook(request, reply, done)
-        : rateLimitHook,
-  };
+  return { hook: validate.oneOf('hook', options.hook ?? 'onRequest', HOOKS), run: rateLimitHook };
 }
 
 /** Lets the user's handler answer, whether it sends something itself or returns it. */
@@ -92,8 +74,8 @@ function answerWith(
     .then((body) => {
       if (body !== undefined && body !== reply && !reply.sent) reply.send(body);
     })
-    .catch((error) => {
+    .catch((thrown) => {
       reply.code(500); // The handler's failure is no refusal; an error with a status of its own keeps that.
-      done(error);
+      done(toError(thrown));
     });
 }

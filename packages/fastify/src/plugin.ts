@@ -1,8 +1,9 @@
 import { type Decision, MemoryStore, validate } from '@rollgate/core';
-import type { FastifyInstance, RouteOptions } from 'fastify';
+import type { FastifyInstance, FastifyReply, FastifyRequest, RouteOptions } from 'fastify';
 import fastifyPlugin from 'fastify-plugin';
-import { createHook, type RateLimitHook } from './hook.js';
-import { HOOKS, mergeOptions, type RateLimitPluginOptions, type RateLimitRouteOptions } from './options.js';
+import { createHook, type Done, type RateLimitHook } from './hook.js';
+import { HOOKS, type Hook, mergeOptions, type RateLimitPluginOptions, type RateLimitRouteOptions } from './options.js';
+import { RouteHooks } from './route-hooks.js';
 
 declare module 'fastify' {
   interface FastifyRequest {
@@ -15,12 +16,16 @@ declare module 'fastify' {
   }
 }
 
-/** The hook functions that were made for one route's own options. */
-const ownHooks = new WeakSet<object>();
+/** The hooks of routes that decide elsewhere than the plugin does, and so were added to the routes themselves. */
+const addedToRoutes = new WeakSet<RateLimitHook>();
+
+/** On each Fastify instance and those below it, the rate limit registered nearest to it. */
+const nearest = Symbol('the nearest rate limit');
 
 /**
- * Limits the routes that are added after it, in the context it is registered in and those below: a refused request is
- * an error with status 429 and the code `RATE_LIMIT_EXCEEDED`, which the app's error handler sees.
+ * Limits the routes of the context it is registered in and of those below, and requests for routes there are none of:
+ * a refused request is an error with status 429 and the code `RATE_LIMIT_EXCEEDED`, which the app's error handler sees.
+ * It decides in the order of the hooks: after those that were added before it, before those added later.
  *
  * @throws TypeError, RangeError at registration, naming the option that is wrong.
  * @example
@@ -43,46 +48,56 @@ export const rateLimit = fastifyPlugin(rateLimitPlugin, { fastify: '5.x', name: 
 async function rateLimitPlugin(app: FastifyInstance, options: RateLimitPluginOptions): Promise<void> {
   const { global: isGlobal = true, ...given } = options;
   validate.boolean('global', isGlobal);
+  const hook = validate.oneOf('hook', given.hook ?? 'onRequest', HOOKS);
   // One store for all routes, so that those with the same `prefix` share a count.
   const ownStore = given.store === undefined ? new MemoryStore() : undefined;
   const shared: RateLimitRouteOptions = { ...given, store: given.store ?? ownStore };
   const globalHook = isGlobal ? createHook(mergeOptions(shared, {})) : undefined;
+  const routeHooks = new RouteHooks(shared);
+  Object.assign(app, { [nearest]: routeHooks });
+
+  function rateLimitHook(request: FastifyRequest, reply: FastifyReply, done: Done): void {
+    const { config } = request.routeOptions;
+    const own = config.rateLimit;
+    if (own === undefined && globalHook !== undefined) globalHook.run(request, reply, done);
+    else if (own === undefined || own === false || nearestTo(request.server) !== routeHooks) done();
+    else runOwn(routeHooks.of(own, config.method, config.url), request, reply, done);
+  }
+
+  function runOwn(own: RateLimitHook, request: FastifyRequest, reply: FastifyReply, done: Done): void {
+    if (own.hook === hook) own.run(request, reply, done);
+    else if (addedToRoutes.has(own)) done();
+    else
+      done(new Error(`Add routes with a \`config.rateLimit\` in ${own.hook} after \`await app.register(rateLimit)\``));
+  }
 
   if (!app.hasRequestDecorator('rateLimit')) app.decorateRequest('rateLimit', null);
-  app.addHook('onRoute', (route) => {
-    const routeOptions = route.config?.rateLimit;
-    if (routeOptions === false) return;
-    if (routeOptions === undefined) {
-      if (globalHook !== undefined) addHook(route, globalHook);
-    } else if (!hooksOf(route).some((run) => ownHooks.has(run))) {
-      const hook = createRouteHook(route, shared, routeOptions);
-      ownHooks.add(hook.run);
-      addHook(route, hook);
-    }
+  addHook(app, hook, rateLimitHook);
+  app.addHook('onRoute', function (route) {
+    const own = route.config?.rateLimit;
+    if (own === undefined || own === false || nearestTo(this) !== routeHooks) return;
+    const routeHook = routeHooks.of(own, route.method, route.url);
+    if (routeHook.hook !== hook && !addedToRoutes.has(routeHook)) addRouteHook(route, routeHook);
   });
   app.addHook('onClose', async () => ownStore?.close());
 }
 
-/** Each route counts for itself, the HEAD route that Fastify adds to a GET route with its GET route. */
-function createRouteHook(
-  { method, url }: RouteOptions,
-  shared: RateLimitRouteOptions,
-  options: RateLimitRouteOptions,
-): RateLimitHook {
-  if (typeof options !== 'object' || options === null) {
-    throw validate.misuse(`config.rateLimit of ${method} ${url}`, 'an object, or false', options);
-  }
-  const methods = [method].flat().map((one) => (one === 'HEAD' ? 'GET' : one));
-  const prefix = `${shared.prefix ?? 'rollgate'}:${methods.join(',')} ${url}`;
-  return createHook(mergeOptions({ ...shared, prefix }, options));
+function nearestTo(app: FastifyInstance): RouteHooks | undefined {
+  return (app as { [nearest]?: RouteHooks })[nearest];
 }
 
-/** Unless it is there: Fastify makes a HEAD route of a GET route with its hooks, and announces it like any other. */
-function addHook(route: RouteOptions, { hook, run }: RateLimitHook): void {
-  if (hooksOf(route).includes(run)) return;
-  Object.assign(route, { [hook]: [...[route[hook] ?? []].flat(), run] });
+function addHook(app: FastifyInstance, hook: Hook, run: RateLimitHook['run']): void {
+  if (hook === 'preParsing') app.addHook(hook, (request, reply, _payload, done) => run(request, reply, done));
+  else app.addHook(hook as 'onRequest', run);
 }
 
-function hooksOf(route: RouteOptions): object[] {
-  return HOOKS.flatMap((hook) => route[hook] ?? []);
+/** Before the route's own hooks. Fastify makes the HEAD route of a GET route with them, so that it is added once. */
+function addRouteHook(route: RouteOptions, routeHook: RateLimitHook): void {
+  const { hook, run } = routeHook;
+  const added =
+    hook === 'preParsing'
+      ? (request: FastifyRequest, reply: FastifyReply, _payload: unknown, done: Done) => run(request, reply, done)
+      : run;
+  Object.assign(route, { [hook]: [added, ...[route[hook] ?? []].flat()] });
+  addedToRoutes.add(routeHook);
 }

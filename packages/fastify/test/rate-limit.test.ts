@@ -170,17 +170,75 @@ describe.each([
     expect(await statuses(get, '/in', '/deep', '/out', '/out')).toEqual([200, 429, 200, 200]);
   });
 
-  test('registered within itself, both limits hold, and a route’s own is decided once', async () => {
+  test('registered within itself, both limits hold, and a route’s own is the nearest one’s', async () => {
     const app = await limited({ limit: 3, window: '1m' });
     await app.register(async (inner) => {
-      await inner.register(rateLimit, { limit: 1, window: '1m' });
+      await inner.register(rateLimit, { limit: 1, window: '1h', statusCode: 503 });
       inner.get('/both', async () => 'both');
-      inner.get('/own', { config: { rateLimit: { limit: 2, window: '1m' } } }, async () => 'own');
+      inner.get('/own', { config: { rateLimit: { limit: 2 } } }, async () => 'own');
     });
     app.get('/', async () => 'outer');
     const get = await serve(app);
-    expect(await statuses(get, '/both', '/both', '/', '/')).toEqual([200, 429, 200, 429]);
-    expect(await statuses(get, '/own', '/own', '/own')).toEqual([200, 200, 429]);
+    expect(await statuses(get, '/both', '/both', '/', '/')).toEqual([200, 503, 200, 429]);
+    expect(await statuses(get, '/own', '/own', '/own')).toEqual([200, 200, 503]);
+  });
+
+  test('limits routes that were added before it had loaded', async () => {
+    const app = create();
+    app.register(rateLimit, { limit: 2, window: '1m' });
+    app.get('/', async () => 'hello');
+    app.get('/own', { config: { rateLimit: { limit: 1 } } }, async () => 'own');
+    app.get('/late', { config: { rateLimit: { limit: 1, hook: 'preHandler' } } }, async () => 'late');
+    const get = await serve(app);
+    expect(await statuses(get, '/', '/own', '/own', '/', '/')).toEqual([200, 200, 429, 200, 429]);
+    expect(await (await get('/late')).json()).toMatchObject({
+      statusCode: 500,
+      message: expect.stringContaining('after `await app.register(rateLimit)`'),
+    });
+  });
+
+  test('limits requests for routes there are none of', async () => {
+    const get = await serve(await limited({ limit: 2, window: '1m' }));
+    expect(await statuses(get, '/admin', '/wp-login.php', '/.env')).toEqual([404, 404, 429]);
+  });
+
+  test('decides before hooks that are added later, and before a route’s own', async () => {
+    const app = await limited({ limit: 1, window: '1m' });
+    const ran: string[] = [];
+    app.addHook('onRequest', async () => {
+      ran.push('app');
+    });
+    const onRequest = async () => {
+      ran.push('route');
+    };
+    app.get('/', { onRequest }, async () => 'hello');
+    app.get('/own', { onRequest, config: { rateLimit: { limit: 1 } } }, async () => 'hello');
+    expect(await statuses(await serve(app), '/', '/', '/own', '/own')).toEqual([200, 429, 200, 429]);
+    expect(ran).toEqual(['app', 'route', 'app', 'route']);
+  });
+
+  test('a route for several methods counts them together, HEAD as well', async () => {
+    const app = await limited({ global: false, window: '1m' });
+    const config = { rateLimit: { limit: 2 } };
+    app.route({ method: ['GET', 'POST'], url: '/', config, handler: async () => 'hello' });
+    const get = await serve(app);
+    expect(await statuses(get, '/', 'HEAD /', '/', 'HEAD /')).toEqual([200, 200, 429, 429]);
+  });
+
+  test.each([undefined, null, 0, '', 'text'])('a failure with %p lets no request through', async (thrown) => {
+    for (const key of [
+      () => Promise.reject(thrown),
+      () => {
+        throw thrown;
+      },
+    ]) {
+      const app = await limited({ limit: 1, window: '1m', key });
+      app.get('/', async () => 'hello');
+      expect(await statuses(await serve(app), '/')).toEqual([500]);
+    }
+    const app = await limited({ limit: 1, window: '1m', handler: () => Promise.reject(thrown) });
+    app.get('/', async () => 'hello');
+    expect(await statuses(await serve(app), '/', '/')).toEqual([200, 500]);
   });
 
   test.each(['onRequest', 'preParsing', 'preValidation', 'preHandler'] as const)(
@@ -198,11 +256,13 @@ describe.each([
       const post = () => get('/', { method: 'POST', body: '{"a":1}', headers: { 'content-type': 'application/json' } });
       expect(await (await post()).json()).toEqual({ a: 1 });
       expect((await post()).status).toBe(429);
-      const before = { onRequest: [], preParsing: ['onRequest'], preValidation: ['onRequest'] };
-      // A hook of the route's own runs after the app's hooks of the same name.
-      const expected = { ...before, onRequest: ['onRequest'], preValidation: ['onRequest', 'preValidation'] };
-      const all = { ...expected, preHandler: ['onRequest', 'preValidation', 'preHandler'] };
-      expect(seen).toEqual([...all[hook], ...all[hook]]);
+      const before = {
+        onRequest: [],
+        preParsing: ['onRequest'],
+        preValidation: ['onRequest'],
+        preHandler: ['onRequest', 'preValidation'],
+      };
+      expect(seen).toEqual([...before[hook], ...before[hook]]);
     },
   );
 

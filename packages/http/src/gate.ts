@@ -2,7 +2,14 @@ import type { Decision, RateLimiter } from '@rollgate/core';
 import { validate } from '@rollgate/core';
 import { type Awaitable, isThenable } from './awaitable.js';
 import { createClientKey } from './client-key.js';
-import { type SetField, writeRateLimitFields, writeRefusalFields } from './header-fields.js';
+import { noAddress, toError } from './errors.js';
+import {
+  type FieldNames,
+  fieldNames,
+  type SetField,
+  writeRateLimitFields,
+  writeRefusalFields,
+} from './header-fields.js';
 import { type HttpOptions, type ResetUnit, type Settings, toSettings } from './options.js';
 import { refusalMessage } from './refusal.js';
 
@@ -16,62 +23,115 @@ export interface Framework<Request, Response> {
   readonly resetUnit: ResetUnit;
   /** The client's address, resolved through the proxies that the framework trusts. */
   readonly addressOf: (request: Request) => string | undefined;
+  /** Whether the client has closed the connection, and nobody waits for an answer. */
+  readonly hasLeft: (request: Request) => boolean;
+  /** Whether the request has been answered already. */
+  readonly isAnswered: (response: Response) => boolean;
   readonly setField: SetField<Response>;
+  /** Whether the framework puts the names of fields in lower case. */
+  readonly lowerCaseFields: boolean;
 }
+
+/** Thrown, and caught, where a request turns out to have nobody left who waits for it. */
+const CLIENT_LEFT = Symbol('the client has left');
 
 /**
  * The way of a request through an adapter: whom it counts for and what it costs, the decision, the fields that tell it.
  *
  * Nothing is awaited that does not make it necessary: with a store in memory, and functions that answer at once, the
- * decision is there when `decide` returns.
+ * request has gone on when `run` returns.
  */
 export class Gate<Request, Response> {
   readonly #framework: Framework<Request, Response>;
   readonly #settings: Settings<Request>;
+  readonly #names: FieldNames;
   readonly #keyOf: (request: Request) => Awaitable<unknown>;
 
   /** @throws TypeError, RangeError naming the option that is wrong. */
   constructor(framework: Framework<Request, Response>, options: HttpOptions<Request>) {
     this.#framework = framework;
     this.#settings = toSettings(framework.name, options, framework.ownOptions, framework.resetUnit);
-    const { addressOf } = framework;
+    this.#names = fieldNames(framework.lowerCaseFields);
     const clientKey = createClientKey(this.#settings.ipv6Prefix);
-    this.#keyOf = this.#settings.key ?? ((request) => clientKey(addressOf(request)));
+    this.#keyOf =
+      this.#settings.key ??
+      ((request) => {
+        const address = framework.addressOf(request);
+        if (address) return clientKey(address);
+        if (framework.hasLeft(request)) throw CLIENT_LEFT;
+        throw noAddress();
+      });
   }
 
+  /** The limiter behind the gate. */
   get limiter(): RateLimiter {
     return this.#settings.limiter;
   }
 
+  /** The status of a refusal. */
   get statusCode(): number {
     return this.#settings.statusCode;
   }
 
-  get message(): string | object | undefined {
-    return this.#settings.message;
+  /** The JSON that a refusal is to be, when the user gave one. */
+  get messageJson(): string | undefined {
+    return this.#settings.messageJson;
   }
 
-  /** Decides one request; `undefined` when it is to pass uncounted. */
-  decide(request: Request): Awaitable<Decision | undefined> {
-    const { skip } = this.#settings;
-    if (skip === undefined) return this.#decideCounted(request);
-    return andThen(skip(request), (skips) =>
-      validate.boolean('skip(request)', skips) ? undefined : this.#decideCounted(request),
-    );
+  /**
+   * Decides one request and goes on with the decision, `undefined` when it is to pass uncounted; or with the error,
+   * once, when it could not be decided. It goes nowhere when nobody waits for an answer any more.
+   */
+  run(
+    request: Request,
+    response: Response,
+    goOn: (decision: Decision | undefined) => void,
+    fail: (error: Error) => void,
+  ): void {
+    let decision: Awaitable<Decision | undefined>;
+    try {
+      decision = this.#decide(request);
+    } catch (thrown) {
+      failWith(fail, thrown);
+      return;
+    }
+    if (isThenable(decision)) this.#goOnLater(decision, response, goOn, fail);
+    else goOn(decision);
   }
 
   /** Writes the fields that tell the decision, and for a refusal those that tell when to come again. */
   writeFields(response: Response, decision: Decision): void {
     const { sendsFields, resetUnit } = this.#settings;
     const { setField } = this.#framework;
-    if (sendsFields) writeRateLimitFields(response, setField, decision, resetUnit);
-    if (!decision.allowed) writeRefusalFields(response, setField, decision);
+    if (sendsFields) writeRateLimitFields(response, setField, this.#names, decision, resetUnit);
+    if (!decision.allowed) writeRefusalFields(response, setField, this.#names, decision);
   }
 
   /** The text for people: the user's own, when it is a text. */
   messageFor(decision: Decision): string {
-    const { message } = this.#settings;
-    return typeof message === 'string' ? message : refusalMessage(decision);
+    return this.#settings.messageText ?? refusalMessage(decision);
+  }
+
+  #goOnLater(
+    decision: PromiseLike<Decision | undefined>,
+    response: Response,
+    goOn: (decision: Decision | undefined) => void,
+    fail: (error: Error) => void,
+  ): void {
+    Promise.resolve(decision)
+      .then((decided) => {
+        // Meanwhile somebody else, a timeout perhaps, may have answered.
+        if (!this.#framework.isAnswered(response)) goOn(decided);
+      })
+      .catch((thrown) => failWith(fail, thrown));
+  }
+
+  #decide(request: Request): Awaitable<Decision | undefined> {
+    const { skip } = this.#settings;
+    if (skip === undefined) return this.#decideCounted(request);
+    return andThen(skip(request), (skips) =>
+      validate.boolean('skip(request)', skips) ? undefined : this.#decideCounted(request),
+    );
   }
 
   #decideCounted(request: Request): Awaitable<Decision> {
@@ -82,6 +142,10 @@ export class Gate<Request, Response> {
       return andThen(cost(request), (units) => limiter.decide(key as string, { cost: units }));
     });
   }
+}
+
+function failWith(fail: (error: Error) => void, thrown: unknown): void {
+  if (thrown !== CLIENT_LEFT) fail(toError(thrown));
 }
 
 /** Goes on at once when the value is there, and else when it comes. */

@@ -1,5 +1,6 @@
 export { type Awaitable, isThenable } from './awaitable.js';
 export { createClientKey } from './client-key.js';
+export { toError } from './errors.js';
 export { type Framework, Gate } from './gate.js';
 export type { SetField } from './header-fields.js';
 export type { CommonOptions, HttpOptions, LimitOptions, ResetUnit } from './options.js';

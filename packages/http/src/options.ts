@@ -74,7 +74,8 @@ export interface Settings<Request> {
   readonly sendsFields: boolean;
   readonly resetUnit: ResetUnit;
   readonly statusCode: number;
-  readonly message: string | object | undefined;
+  readonly messageText: string | undefined;
+  readonly messageJson: string | undefined;
 }
 
 /**
@@ -95,9 +96,6 @@ export function toSettings<Request>(
   validate.optionalFunction('key', key);
   validate.optionalFunction('skip', skip);
   if (typeof cost !== 'function') validate.positiveInteger('cost', cost);
-  if (message !== undefined && typeof message !== 'string' && (typeof message !== 'object' || message === null)) {
-    throw validate.misuse('message', 'a string or an object', message);
-  }
   return {
     limiter: new RateLimiter({ limits: toLimits(options), store, prefix }),
     key,
@@ -107,8 +105,21 @@ export function toSettings<Request>(
     sendsFields: validate.oneOf('headers', headers, ['x-ratelimit', 'none']) === 'x-ratelimit',
     resetUnit: validate.oneOf('resetUnit', resetUnit, ['epoch', 'delta']),
     statusCode: validate.integerBetween('statusCode', statusCode, 400, 599),
-    message,
+    messageText: typeof message === 'string' ? message : undefined,
+    messageJson: typeof message === 'string' ? undefined : toJson(message),
   };
+}
+
+/** Once, here, where an object that cannot be sent is refused, and not for every refusal. */
+function toJson(message: unknown): string | undefined {
+  if (message === undefined) return undefined;
+  if (typeof message !== 'object' || message === null)
+    throw validate.misuse('message', 'a string or an object', message);
+  try {
+    return JSON.stringify(message);
+  } catch (cause) {
+    throw new TypeError(`Expected \`message\` to be an object that can be sent as JSON: ${String(cause)}`, { cause });
+  }
 }
 
 function toLimits(options: LimitOptions): Limits {

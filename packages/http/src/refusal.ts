@@ -20,6 +20,7 @@ export function refusalMessage(decision: Decision): string {
   return `Rate limit exceeded: try again in ${seconds} second${seconds === 1 ? '' : 's'}`;
 }
 
+/** The JSON body that says `message`. */
 export function refusalBody(statusCode: number, message: string): RefusalBody {
   return { statusCode, code: REFUSAL_CODE, error: STATUS_CODES[statusCode] ?? 'Error', message };
 }

@@ -1,0 +1,38 @@
+/** How much is measured. */
+export interface Effort {
+  readonly memory: { readonly rounds: number; readonly keys: number };
+  readonly http: Starts & { readonly express: Requests; readonly fastify: Requests };
+  readonly bytes: { readonly keysOfOneHit: number; readonly keysOfHundredHits: number };
+  readonly scaling: { readonly rounds: number; readonly checks: number; readonly keys: readonly number[] };
+}
+
+/**
+ * How often the servers are started anew, and how many rounds are measured of each start. A process keeps for its life
+ * what its compiler and its heap made of the first requests: one start alone would show one throw of the dice.
+ */
+export interface Starts {
+  readonly starts: number;
+  readonly rounds: number;
+}
+
+/** How many requests each server gets before the first round, and in each. */
+export interface Requests {
+  readonly warmUp: number;
+  readonly round: number;
+}
+
+/** About four minutes. */
+export const FULL: Effort = {
+  memory: { rounds: 7, keys: 10_000 },
+  http: { starts: 5, rounds: 4, express: { warmUp: 12_000, round: 4_000 }, fastify: { warmUp: 30_000, round: 10_000 } },
+  bytes: { keysOfOneHit: 100_000, keysOfHundredHits: 10_000 },
+  scaling: { rounds: 5, checks: 1_000_000, keys: [1_000, 10_000, 100_000, 1_000_000] },
+};
+
+/** About forty seconds, for a look; its figures scatter more. */
+export const QUICK: Effort = {
+  memory: { rounds: 2, keys: 5_000 },
+  http: { starts: 2, rounds: 2, express: { warmUp: 4_000, round: 1_500 }, fastify: { warmUp: 10_000, round: 4_000 } },
+  bytes: { keysOfOneHit: 20_000, keysOfHundredHits: 2_000 },
+  scaling: { rounds: 3, checks: 100_000, keys: [1_000, 10_000, 100_000] },
+};

@@ -1,0 +1,53 @@
+import { once } from 'node:events';
+import { createServer, type RequestListener, type Server } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import fastifyRateLimit from '@fastify/rate-limit';
+import { rateLimit as rollgateForExpress } from '@rollgate/express';
+import rollgateForFastify from '@rollgate/fastify';
+import express from 'express';
+import { rateLimit as expressRateLimit } from 'express-rate-limit';
+import Fastify from 'fastify';
+import { answer } from './worker.js';
+
+export type Framework = 'express' | 'fastify';
+export type Limiter = 'none' | 'rollgate' | 'alternative';
+
+const [framework, limiter, limitText] = process.argv.slice(2) as [Framework, Limiter, string];
+const limit = Number(limitText);
+const HOUR_MS = 3_600_000;
+const BODY = { hello: 'world' };
+
+const server = framework === 'express' ? await startExpress() : await startFastify();
+const { port } = server.address() as AddressInfo;
+
+/** The port, and the processor time that this process has used until now. */
+answer(() => {
+  const { user, system } = process.cpuUsage();
+  return { port, cpuMicros: user + system };
+});
+
+export interface ServerAnswer {
+  readonly port: number;
+  readonly cpuMicros: number;
+}
+
+async function startExpress(): Promise<Server> {
+  const app = express();
+  if (limiter === 'rollgate') app.use(rollgateForExpress({ limit, window: HOUR_MS }));
+  if (limiter === 'alternative') app.use(expressRateLimit({ limit, windowMs: HOUR_MS }));
+  app.get('/', (_request, response) => {
+    response.json(BODY);
+  });
+  const listening = createServer(app as RequestListener).listen(0, '127.0.0.1');
+  await once(listening, 'listening');
+  return listening;
+}
+
+async function startFastify(): Promise<Server> {
+  const app = Fastify();
+  if (limiter === 'rollgate') await app.register(rollgateForFastify, { limit, window: HOUR_MS });
+  if (limiter === 'alternative') await app.register(fastifyRateLimit, { max: limit, timeWindow: HOUR_MS });
+  app.get('/', async () => BODY);
+  await app.listen({ port: 0, host: '127.0.0.1' });
+  return app.server;
+}
