@@ -4,7 +4,7 @@ import { MemoryStore } from './memory-store.js';
 import { type Key, keysFor, type Limits, makePlan, type NameOf } from './plan.js';
 import type { Plan, Store } from './store.js';
 import { hasMethods, knownOptions, misuse, positiveInteger, string } from './validate.js';
-import { WaitingLines, waitUntilAllowed } from './wait.js';
+import { LONGEST_TIMER_MS, WaitingLines, waitUntilAllowed } from './wait.js';
 
 /** What {@link RateLimiter} takes. */
 export interface RateLimiterOptions<Given extends Limits = Limits> {
@@ -17,20 +17,24 @@ export interface RateLimiterOptions<Given extends Limits = Limits> {
 }
 
 /** What {@link RateLimiter.check} and {@link RateLimiter.peek} take beside the key. */
-export interface CheckOptions {
+export interface CheckOptions<Own extends Limits = Limits> {
   /** Units that the action takes; a positive safe integer, default 1. */
   cost?: number | undefined;
   /** The limits for this call in the place of the limiter's own: plans, tenants. */
-  limits?: Limits | undefined;
+  limits?: Own | undefined;
 }
 
 /** What {@link RateLimiter.wait} takes beside the key. */
-export interface WaitOptions extends CheckOptions {
+export interface WaitOptions<Own extends Limits = Limits> extends CheckOptions<Own> {
   /** Ends the waiting; the promise then rejects with the signal's reason. */
   signal?: AbortSignal | undefined;
   /** How long to wait at most; milliseconds or text. Default: as long as it takes. */
   timeout?: Duration | undefined;
 }
+
+// The names come from the limits alone, never from what the key or the expected answer happen to be.
+type KeyOn<Own extends Limits> = Key<NameOf<NoInfer<Own>>>;
+type DecisionOn<Own extends Limits> = Decision<NameOf<NoInfer<Own>>>;
 
 const CHECK_OPTIONS = ['cost', 'limits'] as const;
 
@@ -81,7 +85,7 @@ export class RateLimiter<Given extends Limits = Limits> {
    * @param key One key for all limits, or one for each.
    * @throws TypeError, RangeError (as a rejection) for a wrong key or option; whatever a store on a network throws.
    */
-  async check(key: Key<NameOf<Given>>, options?: CheckOptions): Promise<Decision<NameOf<Given>>> {
+  async check<Own extends Limits = Given>(key: KeyOn<Own>, options?: CheckOptions<Own>): Promise<DecisionOn<Own>> {
     return this.decide(key, options);
   }
 
@@ -91,19 +95,18 @@ export class RateLimiter<Given extends Limits = Limits> {
    *
    * @throws TypeError, RangeError for a wrong key or option, at once.
    */
-  decide(key: Key<NameOf<Given>>, options?: CheckOptions): Decision<NameOf<Given>> | Promise<Decision<NameOf<Given>>> {
+  decide<Own extends Limits = Given>(
+    key: KeyOn<Own>,
+    options?: CheckOptions<Own>,
+  ): DecisionOn<Own> | Promise<DecisionOn<Own>> {
     const plan = options === undefined ? this.#plan : this.#planFor(options);
-    return this.#store.check(plan, keysFor(plan, key), costOf(options)) as
-      | Decision<NameOf<Given>>
-      | Promise<Decision<NameOf<Given>>>;
+    return this.#store.check(plan, keysFor(plan, key), costOf(options)) as DecisionOn<Own> | Promise<DecisionOn<Own>>;
   }
 
   /** The same question as {@link check}, recording nothing. */
-  async peek(key: Key<NameOf<Given>>, options?: CheckOptions): Promise<Decision<NameOf<Given>>> {
+  async peek<Own extends Limits = Given>(key: KeyOn<Own>, options?: CheckOptions<Own>): Promise<DecisionOn<Own>> {
     const plan = options === undefined ? this.#plan : this.#planFor(options);
-    return this.#store.peek(plan, keysFor(plan, key), costOf(options)) as
-      | Decision<NameOf<Given>>
-      | Promise<Decision<NameOf<Given>>>;
+    return this.#store.peek(plan, keysFor(plan, key), costOf(options)) as DecisionOn<Own> | Promise<DecisionOn<Own>>;
   }
 
   /**
@@ -119,7 +122,7 @@ export class RateLimiter<Given extends Limits = Limits> {
   }
 
   /** Forgets a key: its next action is as its first. Takes the `limits` of a call as {@link check} does. */
-  async reset(key: Key<NameOf<Given>>, options?: Pick<CheckOptions, 'limits'>): Promise<void> {
+  async reset<Own extends Limits = Given>(key: KeyOn<Own>, options?: Pick<CheckOptions<Own>, 'limits'>): Promise<void> {
     const plan = options === undefined ? this.#plan : this.#planFor(options);
     await this.#store.reset(plan, keysFor(plan, key));
   }
@@ -132,14 +135,17 @@ export class RateLimiter<Given extends Limits = Limits> {
    * @throws RangeError when it can never be allowed, its cost being above a limit; a `TimeoutError` when `timeout`
    * passes, or as soon as it is clear that it will; the signal's reason when it aborts.
    */
-  async wait(key: Key<NameOf<Given>>, options: WaitOptions = {}): Promise<Decision<NameOf<Given>>> {
+  async wait<Own extends Limits = Given>(key: KeyOn<Own>, options: WaitOptions<Own> = {}): Promise<DecisionOn<Own>> {
     knownOptions('wait', options, [...CHECK_OPTIONS, 'signal', 'timeout']);
     const { signal, timeout, ...checkOptions } = options;
     if (signal !== undefined && !(signal instanceof AbortSignal)) throw misuse('signal', 'an AbortSignal', signal);
     const timeoutMs = timeout === undefined ? Infinity : durationMs('timeout', timeout);
     const plan = this.#planFor(checkOptions);
     const line = JSON.stringify([plan.prefix, keysFor(plan, key)]);
-    const giveUp = timeoutMs === Infinity ? signal : anySignal(AbortSignal.timeout(timeoutMs), signal);
+    const giveUp = AbortSignal.any([
+      ...(signal === undefined ? [] : [signal]),
+      ...(timeoutMs <= LONGEST_TIMER_MS ? [AbortSignal.timeout(timeoutMs)] : []),
+    ]);
     const deadlineMs = performance.now() + timeoutMs;
     return this.#lines.takeTurn(line, giveUp, () =>
       waitUntilAllowed(
@@ -167,10 +173,6 @@ export class RateLimiter<Given extends Limits = Limits> {
     }
     return plan;
   }
-}
-
-function anySignal(one: AbortSignal, other: AbortSignal | undefined): AbortSignal {
-  return other === undefined ? one : AbortSignal.any([one, other]);
 }
 
 function costOf(options: CheckOptions | undefined): number {

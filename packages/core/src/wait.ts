@@ -2,7 +2,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import type { Decision } from './decision.js';
 
 /** The longest that a Node timer can be set for, about 24.8 days; longer waits are slept in parts. */
-const LONGEST_TIMER_MS = 2 ** 31 - 1;
+export const LONGEST_TIMER_MS = 2 ** 31 - 1;
 
 /**
  * Those who wait for the same thing, in the order of their coming: each asks only when all before them have been let
@@ -12,7 +12,7 @@ export class WaitingLines {
   readonly #lastOf = new Map<string, Promise<void>>();
 
   /** Runs `work` when its turn in the line `name` comes. Rejects with the signal's reason when it aborts before. */
-  async takeTurn<Result>(name: string, signal: AbortSignal | undefined, work: () => Promise<Result>): Promise<Result> {
+  async takeTurn<Result>(name: string, signal: AbortSignal, work: () => Promise<Result>): Promise<Result> {
     const before = this.#lastOf.get(name);
     let leave!: () => void;
     const left = new Promise<void>((resolve) => {
@@ -40,10 +40,10 @@ export async function waitUntilAllowed<Answer extends Decision>(
   peek: () => Promise<Answer>,
   check: () => Promise<Answer>,
   deadlineMs: number,
-  signal: AbortSignal | undefined,
+  signal: AbortSignal,
 ): Promise<Answer> {
   for (;;) {
-    signal?.throwIfAborted();
+    signal.throwIfAborted();
     let decision = await peek();
     if (decision.allowed) decision = await check();
     if (decision.allowed) return decision;
@@ -62,18 +62,17 @@ export async function waitUntilAllowed<Answer extends Decision>(
   }
 }
 
-async function pause(ms: number, signal: AbortSignal | undefined): Promise<void> {
+async function pause(ms: number, signal: AbortSignal): Promise<void> {
   try {
-    await sleep(ms, undefined, signal === undefined ? {} : { signal });
+    await sleep(ms, undefined, { signal });
   } catch (error) {
-    signal?.throwIfAborted(); // The signal's own reason says more than the timer's.
+    signal.throwIfAborted(); // The signal's own reason says more than the timer's.
     throw error;
   }
 }
 
 /** As `promise`, which never rejects, but rejects with the signal's reason as soon as it aborts. */
-async function unlessAborted(promise: Promise<void>, signal: AbortSignal | undefined): Promise<void> {
-  if (signal === undefined) return promise;
+async function unlessAborted(promise: Promise<void>, signal: AbortSignal): Promise<void> {
   signal.throwIfAborted();
   let onAbort!: () => void;
   const aborted = new Promise<never>((_, reject) => {

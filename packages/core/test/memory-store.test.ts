@@ -187,6 +187,18 @@ test('memory follows the hits that are live, not those there once were', async (
   }
 });
 
+test('a log that rolls for long takes no more memory than one that is young', async () => {
+  const store = new MemoryStore({ clock });
+  const limiter = new RateLimiter({ limits: rollingWindow({ limit: 10, window: 10 }), store });
+  const before = process.memoryUsage().heapUsed;
+  for (let hit = 0; hit < 6_000_000; hit++) {
+    now += 1;
+    limiter.decide('ann');
+  }
+  expect(store.toJSON()[0]?.state).toHaveLength(10);
+  expect(process.memoryUsage().heapUsed - before).toBeLessThan(40e6); // The times alone would be 48 MB.
+}, 60_000);
+
 test('the idle sweep empties a store that nobody asks any more, and keeps no process alive', async () => {
   // In a process of its own: only there the end of the process shows that nothing holds it open.
   const script = `

@@ -223,6 +223,18 @@ describe('wait', () => {
     await expect(limiter.wait('ann', { timeout: '1m' })).rejects.toMatchObject({ name: 'TimeoutError' });
   });
 
+  test('of many on one signal end together, and warn of no leak', async () => {
+    const warned = jest.spyOn(process, 'emitWarning').mockReturnValue();
+    const limiter = make(rollingWindow({ limit: 1, window: '1h' }));
+    await limiter.check('ann');
+    const controller = new AbortController();
+    const waiting = Array.from({ length: 20 }, () => limiter.wait('ann', { signal: controller.signal }));
+    controller.abort('enough');
+    expect(await Promise.allSettled(waiting)).toEqual(waiting.map(() => ({ status: 'rejected', reason: 'enough' })));
+    expect(warned).not.toHaveBeenCalled();
+    warned.mockRestore();
+  });
+
   test('rejects at once when it can never be', async () => {
     await expect(live().wait('ann', { cost: 2 })).rejects.toThrow(RangeError);
   });
@@ -237,6 +249,16 @@ describe('wait', () => {
     await expect(waiting).rejects.toBe(reason);
     await expect(limiter.wait('ann', { signal: controller.signal })).rejects.toBe(reason);
   });
+});
+
+test('the default clock does not care who sets the machine’s', async () => {
+  const limiter = new RateLimiter({ limits: rollingWindow({ limit: 1, window: '1m' }) });
+  await limiter.check('ann');
+  const set = jest.spyOn(Date, 'now').mockReturnValue(Date.now() + 24 * 3600 * 1000);
+  expect((await limiter.check('ann')).allowed).toBe(false);
+  set.mockRestore();
+  const { retryAfterMs } = await limiter.peek('ann');
+  expect(retryAfterMs).toBeGreaterThan(50_000);
 });
 
 test('closing forgets a store of the limiter’s own and leaves one that was passed in', async () => {

@@ -20,6 +20,15 @@ test('the names of limits are inferred, and wrong ones do not compile', async ()
   expect(write).toBeInstanceOf(Function);
 });
 
+test('limits that come with a call bring their names', async () => {
+  const limiter = new RateLimiter({ limits: { burst: limit } });
+  const decision = await limiter.check({ pro: 'ann' }, { limits: { pro: limit } });
+  expect(decision.limits.pro.limit).toBe(2);
+  expect((await limiter.check({ burst: 'ann' }, { cost: 2 })).limits.burst.remaining).toBe(0);
+  // @ts-expect-error the limits of the call have no such name
+  await expect(limiter.check({ burst: 'ann' }, { limits: { pro: limit } })).rejects.toThrow(TypeError);
+});
+
 test('a single limit is named default', async () => {
   const limiter = new RateLimiter({ limits: limit });
   const decision: Decision<'default'> = await limiter.check('ann');
