@@ -33,14 +33,22 @@ export function refusalBody(statusCode: number, message: string): RefusalBody {
 export class RateLimitError {
   readonly name = 'RateLimitError';
   readonly code = REFUSAL_CODE;
+  stack: string;
+  readonly #decision: Decision;
+
+  /** @param statusCode The status of the answer, which frameworks read from the error. */
   constructor(
     readonly statusCode: number,
     readonly message: string,
-    readonly decision: Decision,
-  ) {}
+    decision: Decision,
+  ) {
+    this.stack = `RateLimitError: ${message}`;
+    this.#decision = decision;
+  }
 
-  get stack(): string {
-    return `${this.name}: ${this.message}`;
+  /** What the limiter decided. Not a property of its own, so that a log of the error does not hold all of it. */
+  get decision(): Decision {
+    return this.#decision;
   }
 }
 Object.setPrototypeOf(RateLimitError.prototype, Error.prototype);
