@@ -12,7 +12,7 @@ export interface MemoryStoreOptions {
   /**
    * How many keys the store holds at most, those of every limit counted; default 1,000,000. When it is full, a new key
    * takes the place of the one nearest to its expiry, and the process is told once by the warning
-   * `ROLLGATE_KEYS_EVICTED`.
+   * `ROLLGATE_KEYS_EVICTED`. (The keys of one check are kept together, also when they are more.)
    */
   maxKeys?: number | undefined;
 }

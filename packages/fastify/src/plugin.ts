@@ -16,8 +16,8 @@ declare module 'fastify' {
   }
 }
 
-/** The hooks of routes that decide elsewhere than the plugin does, and so were added to the routes themselves. */
-const addedToRoutes = new WeakSet<RateLimitHook>();
+/** The hooks of routes that decide elsewhere than the plugin does, and the functions added to those routes for them. */
+const addedToRoutes = new WeakMap<RateLimitHook, object>();
 
 /** On each Fastify instance and those below it, the rate limit registered nearest to it. */
 const nearest = Symbol('the nearest rate limit');
@@ -61,14 +61,21 @@ async function rateLimitPlugin(app: FastifyInstance, options: RateLimitPluginOpt
     const own = config.rateLimit;
     if (own === undefined && globalHook !== undefined) globalHook.run(request, reply, done);
     else if (own === undefined || own === false || nearestTo(request.server) !== routeHooks) done();
-    else runOwn(routeHooks.of(own, config.method, config.url), request, reply, done);
+    else runOwn(own, request, reply, done);
   }
 
-  function runOwn(own: RateLimitHook, request: FastifyRequest, reply: FastifyReply, done: Done): void {
-    if (own.hook === hook) own.run(request, reply, done);
-    else if (addedToRoutes.has(own)) done();
-    else
-      done(new Error(`Add routes with a \`config.rateLimit\` in ${own.hook} after \`await app.register(rateLimit)\``));
+  function runOwn(own: RateLimitRouteOptions, request: FastifyRequest, reply: FastifyReply, done: Done): void {
+    const { method, url } = request.routeOptions.config;
+    let routeHook: RateLimitHook;
+    try {
+      routeHook = routeHooks.of(own, method, url);
+    } catch (error) {
+      done(error as Error); // Of a route that was added before the plugin had loaded: others are refused when added.
+      return;
+    }
+    if (routeHook.hook === hook) routeHook.run(request, reply, done);
+    else if (addedToRoutes.has(routeHook)) done();
+    else done(new Error(`Add routes with the \`hook\` ${routeHook.hook} after \`await app.register(rateLimit)\``));
   }
 
   if (!app.hasRequestDecorator('rateLimit')) app.decorateRequest('rateLimit', null);
@@ -77,7 +84,7 @@ async function rateLimitPlugin(app: FastifyInstance, options: RateLimitPluginOpt
     const own = route.config?.rateLimit;
     if (own === undefined || own === false || nearestTo(this) !== routeHooks) return;
     const routeHook = routeHooks.of(own, route.method, route.url);
-    if (routeHook.hook !== hook && !addedToRoutes.has(routeHook)) addRouteHook(route, routeHook);
+    if (routeHook.hook !== hook) addRouteHook(route, routeHook);
   });
   app.addHook('onClose', async () => ownStore?.close());
 }
@@ -87,17 +94,19 @@ function nearestTo(app: FastifyInstance): RouteHooks | undefined {
 }
 
 function addHook(app: FastifyInstance, hook: Hook, run: RateLimitHook['run']): void {
-  if (hook === 'preParsing') app.addHook(hook, (request, reply, _payload, done) => run(request, reply, done));
+  if (hook === 'preParsing') app.addHook(hook, withoutPayload(run));
   else app.addHook(hook as 'onRequest', run);
 }
 
-/** Before the route's own hooks. Fastify makes the HEAD route of a GET route with them, so that it is added once. */
+/** Before the route's own hooks, and once: Fastify makes the HEAD route of a GET route with its hooks. */
 function addRouteHook(route: RouteOptions, routeHook: RateLimitHook): void {
   const { hook, run } = routeHook;
-  const added =
-    hook === 'preParsing'
-      ? (request: FastifyRequest, reply: FastifyReply, _payload: unknown, done: Done) => run(request, reply, done)
-      : run;
-  Object.assign(route, { [hook]: [added, ...[route[hook] ?? []].flat()] });
-  addedToRoutes.add(routeHook);
+  const present = [route[hook] ?? []].flat() as object[];
+  const added = addedToRoutes.get(routeHook) ?? (hook === 'preParsing' ? withoutPayload(run) : run);
+  addedToRoutes.set(routeHook, added);
+  if (!present.includes(added)) Object.assign(route, { [hook]: [added, ...present] });
+}
+
+function withoutPayload(run: RateLimitHook['run']) {
+  return (request: FastifyRequest, reply: FastifyReply, _payload: unknown, done: Done) => run(request, reply, done);
 }

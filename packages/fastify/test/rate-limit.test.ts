@@ -156,6 +156,22 @@ describe.each([
     expect(await statuses(get, 'HEAD /own', '/own', 'HEAD /own', '/own')).toEqual([200, 200, 429, 429]);
   });
 
+  test('a route that decides in a hook of its own does so for HEAD and for each host, once', async () => {
+    const app = await limited({ global: false, window: '1m' });
+    for (const hook of ['preHandler', 'preParsing'] as const) {
+      const config = { rateLimit: { limit: 2, hook } };
+      app.get(`/${hook}`, { config }, async () => 'own');
+      for (const host of ['127.0.0.1', 'b.example']) {
+        app.get(`/${hook}/host`, { config, constraints: { host: new RegExp(host) } }, async () => host);
+      }
+    }
+    const get = await serve(app);
+    for (const hook of ['/preHandler', '/preParsing']) {
+      expect(await statuses(get, hook, `HEAD ${hook}`, hook, `HEAD ${hook}`)).toEqual([200, 200, 429, 429]);
+      expect(await statuses(get, `${hook}/host`, `${hook}/host`, `${hook}/host`)).toEqual([200, 200, 429]);
+    }
+  });
+
   test('limits the context it is registered in and those below, no others', async () => {
     const app = create();
     await app.register(async (inner) => {
@@ -189,8 +205,13 @@ describe.each([
     app.get('/', async () => 'hello');
     app.get('/own', { config: { rateLimit: { limit: 1 } } }, async () => 'own');
     app.get('/late', { config: { rateLimit: { limit: 1, hook: 'preHandler' } } }, async () => 'late');
+    app.get('/wrong', { config: { rateLimit: { limit: -1 } } }, async () => 'wrong');
     const get = await serve(app);
     expect(await statuses(get, '/', '/own', '/own', '/', '/')).toEqual([200, 200, 429, 200, 429]);
+    expect(await (await get('/wrong')).json()).toMatchObject({
+      statusCode: 500,
+      message: 'Expected `limit` to be a positive safe integer, got -1 (number)',
+    });
     expect(await (await get('/late')).json()).toMatchObject({
       statusCode: 500,
       message: expect.stringContaining('after `await app.register(rateLimit)`'),
