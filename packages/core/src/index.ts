@@ -2,7 +2,12 @@ export { type Clock, monotonicClock } from './clock.js';
 export { type Decision, type LimitDecision, toDecision } from './decision.js';
 export { type Duration, durationMs } from './duration.js';
 export type { Limit, Verdict } from './limits/limit.js';
-export { RollingWindow, type RollingWindowOptions, rollingWindow } from './limits/rolling-window.js';
+export {
+  ROLLING_WINDOW_OPTIONS,
+  RollingWindow,
+  type RollingWindowOptions,
+  rollingWindow,
+} from './limits/rolling-window.js';
 export { MemoryStore, type MemoryStoreOptions } from './memory-store.js';
 export type { Key, Limits, NameOf } from './plan.js';
 export { type CheckOptions, RateLimiter, type RateLimiterOptions, type WaitOptions } from './rate-limiter.js';

@@ -99,13 +99,13 @@ export class RateLimiter<Given extends Limits = Limits> {
     key: KeyOn<Own>,
     options?: CheckOptions<Own>,
   ): DecisionOn<Own> | Promise<DecisionOn<Own>> {
-    const plan = options === undefined ? this.#plan : this.#planFor(options);
+    const plan = this.#planFor(options);
     return this.#store.check(plan, keysFor(plan, key), costOf(options)) as DecisionOn<Own> | Promise<DecisionOn<Own>>;
   }
 
   /** The same question as {@link check}, recording nothing. */
   async peek<Own extends Limits = Given>(key: KeyOn<Own>, options?: CheckOptions<Own>): Promise<DecisionOn<Own>> {
-    const plan = options === undefined ? this.#plan : this.#planFor(options);
+    const plan = this.#planFor(options);
     return this.#store.peek(plan, keysFor(plan, key), costOf(options)) as DecisionOn<Own> | Promise<DecisionOn<Own>>;
   }
 
@@ -123,7 +123,7 @@ export class RateLimiter<Given extends Limits = Limits> {
 
   /** Forgets a key: its next action is as its first. Takes the `limits` of a call as {@link check} does. */
   async reset<Own extends Limits = Given>(key: KeyOn<Own>, options?: Pick<CheckOptions<Own>, 'limits'>): Promise<void> {
-    const plan = options === undefined ? this.#plan : this.#planFor(options);
+    const plan = this.#planFor(options);
     await this.#store.reset(plan, keysFor(plan, key));
   }
 
@@ -162,7 +162,11 @@ export class RateLimiter<Given extends Limits = Limits> {
     if (this.#ownsStore) await this.#store.close?.();
   }
 
-  #planFor(options: CheckOptions): Plan {
+  #planFor(options: CheckOptions | undefined): Plan {
+    return options === undefined ? this.#plan : this.#planOfCall(options);
+  }
+
+  #planOfCall(options: CheckOptions): Plan {
     knownOptions('check', options, CHECK_OPTIONS);
     const { limits } = options;
     if (limits === undefined) return this.#plan;

@@ -45,8 +45,11 @@ export async function waitUntilAllowed<Answer extends Decision>(
   for (;;) {
     signal.throwIfAborted();
     let decision = await peek();
-    if (decision.allowed) decision = await check();
-    if (decision.allowed) return decision;
+    if (decision.allowed) {
+      signal.throwIfAborted(); // Who has given up meanwhile must not be charged.
+      decision = await check();
+      if (decision.allowed) return decision;
+    }
     const { retryAfterMs } = decision;
     if (retryAfterMs === Infinity) {
       throw new RangeError('Waited for an action that can never be allowed: its `cost` is above a limit');

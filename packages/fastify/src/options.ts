@@ -1,4 +1,4 @@
-import type { Decision, Limits, RollingWindowOptions } from '@rollgate/core';
+import { type Decision, type Limits, ROLLING_WINDOW_OPTIONS, type RollingWindowOptions } from '@rollgate/core';
 import type { Awaitable, CommonOptions, HttpOptions } from '@rollgate/http';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 
@@ -34,12 +34,10 @@ export type RateLimitRouteOptions<Given extends Limits = Limits> = CommonOptions
     limits?: Given | undefined;
   };
 
-const WINDOW_NUMBERS = ['limit', 'window', 'minDifference', 'countRejected'] as const;
-
 /** The plugin's options with a route's in their place; of `limits` and the numbers of one window, the route's kind. */
 export function mergeOptions(plugin: RateLimitRouteOptions, route: RateLimitRouteOptions): RateLimitOptions {
   const inherited = { ...plugin };
-  if (route.limits !== undefined) for (const name of WINDOW_NUMBERS) delete inherited[name];
-  if (WINDOW_NUMBERS.some((name) => route[name] !== undefined)) delete inherited.limits;
+  if (route.limits !== undefined) for (const name of ROLLING_WINDOW_OPTIONS) delete inherited[name];
+  if (ROLLING_WINDOW_OPTIONS.some((name) => route[name] !== undefined)) delete inherited.limits;
   return { ...inherited, ...route } as RateLimitOptions;
 }

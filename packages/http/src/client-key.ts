@@ -22,7 +22,8 @@ export function createClientKey(ipv6Prefix: number): (address: string) => string
     if (key === undefined) {
       key = parsedKey(address, ipv6Prefix);
       if (remembered.size === MAX_REMEMBERED) remembered.clear();
-      if (address.length <= LONGEST_UNKNOWN) remembered.set(Buffer.from(address).toString(), key); // A copy: the text may be part of a longer one.
+      // As a copy: the address may be part of a header field, which would stay in memory with it.
+      if (address.length <= LONGEST_UNKNOWN) remembered.set(Buffer.from(address).toString(), key);
     }
     return key;
   };

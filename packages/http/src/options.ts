@@ -3,6 +3,7 @@ import {
   type Limits,
   type NameOf,
   RateLimiter,
+  ROLLING_WINDOW_OPTIONS,
   type RollingWindowOptions,
   rollingWindow,
   type Store,
@@ -48,8 +49,6 @@ export type LimitOptions<Given extends Limits = Limits> =
 /** All options that adapters have in common. */
 export type HttpOptions<Request, Given extends Limits = Limits> = CommonOptions<Request, Given> & LimitOptions<Given>;
 
-const WINDOW_OPTIONS = ['limit', 'window', 'minDifference', 'countRejected'] as const;
-
 const COMMON_OPTIONS = [
   'limits',
   'key',
@@ -90,7 +89,7 @@ export function toSettings<Request>(
   ownOptions: readonly string[],
   usualResetUnit: ResetUnit,
 ): Settings<Request> {
-  validate.knownOptions(subject, options, [...WINDOW_OPTIONS, ...COMMON_OPTIONS, ...ownOptions]);
+  validate.knownOptions(subject, options, [...ROLLING_WINDOW_OPTIONS, ...COMMON_OPTIONS, ...ownOptions]);
   const { key, ipv6Prefix = 56, cost = 1, skip, store, prefix, message } = options;
   const { headers = 'x-ratelimit', resetUnit = usualResetUnit, statusCode = 429 } = options;
   validate.optionalFunction('key', key);
@@ -123,7 +122,7 @@ function toJson(message: unknown): string | undefined {
 }
 
 function toLimits(options: LimitOptions): Limits {
-  const given = WINDOW_OPTIONS.filter((name) => options[name] !== undefined);
+  const given = ROLLING_WINDOW_OPTIONS.filter((name) => options[name] !== undefined);
   if (options.limits === undefined) {
     const { limit, window, minDifference, countRejected } = options;
     return rollingWindow({ limit, window, minDifference, countRejected });

@@ -15,7 +15,8 @@ export interface RollingWindowOptions {
   countRejected?: boolean | undefined;
 }
 
-const OPTIONS = ['limit', 'window', 'minDifference', 'countRejected'] as const;
+/** The names of all {@link RollingWindowOptions}, for adapters that take them among others. */
+export const ROLLING_WINDOW_OPTIONS = ['limit', 'window', 'minDifference', 'countRejected'] as const;
 
 /**
  * At no instant do more than `limit` units lie inside the last `window`: a hit at `t` counts at `now` exactly when
@@ -48,7 +49,7 @@ export class RollingWindow implements Limit<HitLog> {
   readonly keepMicros: number;
 
   constructor(options: RollingWindowOptions) {
-    knownOptions('rollingWindow', options, OPTIONS);
+    knownOptions('rollingWindow', options, ROLLING_WINDOW_OPTIONS);
     const { minDifference, countRejected = false } = options;
     this.limit = positiveInteger('limit', options.limit);
     this.windowMicros = durationMs('window', options.window) * 1000;
