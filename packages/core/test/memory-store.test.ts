@@ -65,6 +65,23 @@ test('a key that makes room for another one of the same check is kept all the sa
   expect([store.size, keys(store)]).toEqual([0, []]);
 });
 
+test('a refused check changes no state', async () => {
+  const store = new MemoryStore({ clock });
+  const limiter = new RateLimiter({
+    limits: { wide: rollingWindow({ limit: 9, window: 1000 }), narrow: rollingWindow({ limit: 2, window: 900 }) },
+    store,
+  });
+  for (now of [0, 100]) await limiter.check('ann', { cost: 1 });
+  now = 950; // The narrow limit's first hit has left its window, so a tidier store would be tempted to drop it.
+  const before = JSON.stringify(store);
+  expect(JSON.parse(before)).toHaveLength(2);
+  for (now of [950, 960, 999]) {
+    expect((await limiter.check('ann', { cost: 2 })).allowed).toBe(false);
+    expect((await limiter.check({ wide: 'new', narrow: 'ann' }, { cost: 2 })).violated).toEqual(['narrow']);
+    expect(JSON.stringify(store)).toBe(before);
+  }
+});
+
 test('holds what it says it holds, at most maxKeys beside those of the last check', async () => {
   jest.spyOn(process, 'emitWarning').mockReturnValue();
   const names = fc.constantFrom('a', 'b', 'c', 'd', 'e');

@@ -1,3 +1,6 @@
+/** A millisecond in microseconds, the unit of all times here. */
+export const MS = 1000;
+
 /** The numbers of a rolling window, in microseconds. */
 export interface NaiveLimit {
   limit: number;

@@ -1,0 +1,6 @@
+export { FaultyProxy } from './faulty-proxy.js';
+export { type MoveOptions, RedisCluster } from './redis-cluster.js';
+export { RedisServer, type RedisServerOptions } from './redis-server.js';
+export { redisServerBinary } from './redis-server-binary.js';
+export { startRedis } from './start-redis.js';
+export { until } from './until.js';

@@ -1,0 +1,101 @@
+import { RedisServer } from './redis-server.js';
+import { until } from './until.js';
+
+const SLOTS = 16_384;
+const ARGS = ['--cluster-enabled', 'yes', '--cluster-config-file', 'nodes.conf', '--cluster-node-timeout', '2000'];
+
+/** What {@link RedisCluster.moveSlot} takes beside the slot and its new owner. */
+export interface MoveOptions {
+  /** Runs before the first key is moved, and after each. */
+  readonly between?: () => Promise<void>;
+}
+
+/** A real cluster of masters, each with an equal share of the slots. */
+export class RedisCluster {
+  readonly nodes: readonly RedisServer[];
+  readonly #owners: RedisServer[] = [];
+
+  private constructor(nodes: readonly RedisServer[]) {
+    this.nodes = nodes;
+    for (let slot = 0; slot < SLOTS; slot++) this.#owners.push(nodes[Math.floor((slot * nodes.length) / SLOTS)]!);
+  }
+
+  /** Resolves when every node knows all others and takes commands, which is after two seconds at the earliest. */
+  static async start(nodes = 3): Promise<RedisCluster> {
+    const starts = Array.from({ length: nodes }, () => RedisServer.start({ args: ARGS }));
+    const started = await Promise.allSettled(starts);
+    const cluster = new RedisCluster(started.flatMap((start) => (start.status === 'fulfilled' ? [start.value] : [])));
+    try {
+      await Promise.all(starts);
+      await cluster.#join();
+    } catch (error) {
+      await cluster.stop();
+      throw error;
+    }
+    return cluster;
+  }
+
+  ownerOf(slot: number): RedisServer {
+    return this.#owners[slot]!;
+  }
+
+  /**
+   * Moves a slot and its keys while the cluster serves, as an operator does. Meanwhile the owner answers ASK for the
+   * keys that are gone already, and TRYAGAIN for commands on keys of which only some are; afterwards it answers MOVED.
+   */
+  async moveSlot(slot: number, target: RedisServer, { between = async () => {} }: MoveOptions = {}): Promise<void> {
+    const source = this.ownerOf(slot);
+    if (source === target) return;
+    const [sourceId, targetId] = await Promise.all([idOf(source), idOf(target)]);
+    await target.run('CLUSTER', 'SETSLOT', slot, 'IMPORTING', sourceId);
+    await source.run('CLUSTER', 'SETSLOT', slot, 'MIGRATING', targetId);
+    await between();
+    for (;;) {
+      const [key] = (await source.run('CLUSTER', 'GETKEYSINSLOT', slot, 1)) as string[];
+      if (key === undefined) break;
+      await source.run('MIGRATE', target.host, target.port, key, 0, 5000);
+      await between();
+    }
+    const others = this.nodes.filter((node) => node !== source && node !== target);
+    // The new owner first: were it the last to know, the slot would have no owner for a moment.
+    for (const node of [target, source, ...others]) await node.run('CLUSTER', 'SETSLOT', slot, 'NODE', targetId);
+    this.#owners[slot] = target;
+  }
+
+  async stop(): Promise<void> {
+    await Promise.all(this.nodes.map((node) => node.stop()));
+  }
+
+  async #join(): Promise<void> {
+    const { nodes } = this;
+    await Promise.all(
+      nodes.map(async (node, index) => {
+        const slots = [...this.#owners.keys()].filter((slot) => this.ownerOf(slot) === node);
+        await node.run('CLUSTER', 'ADDSLOTSRANGE', slots[0]!, slots.at(-1)!);
+        await node.run('CLUSTER', 'SET-CONFIG-EPOCH', index + 1); // Else they would have to agree on who comes first.
+      }),
+    );
+    for (const node of nodes) {
+      for (const other of nodes) if (other !== node) await node.run('CLUSTER', 'MEET', other.host, other.port);
+    }
+    for (const node of nodes) {
+      await until(`the node of port ${node.port} knows the cluster`, () => knows(node, nodes.length));
+    }
+  }
+}
+
+async function idOf(node: RedisServer): Promise<string> {
+  return (await node.run('CLUSTER', 'MYID')) as string;
+}
+
+/** Whether the node takes commands, and knows as many nodes, none of which it is still getting to know. */
+async function knows(node: RedisServer, count: number): Promise<boolean> {
+  const info = (await node.run('CLUSTER', 'INFO')) as string;
+  const others = (await node.run('CLUSTER', 'NODES')) as string;
+  return (
+    info.includes('cluster_state:ok') &&
+    info.includes(`cluster_slots_ok:${SLOTS}`) &&
+    info.includes(`cluster_known_nodes:${count}\r`) &&
+    !/handshake|noaddr|fail/.test(others)
+  );
+}

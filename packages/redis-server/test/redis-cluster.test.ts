@@ -1,0 +1,71 @@
+import { RedisCluster, until } from '@rollgate/redis-server';
+import { Cluster } from 'ioredis';
+
+let cluster: RedisCluster;
+beforeAll(async () => {
+  cluster = await RedisCluster.start();
+}, 60_000);
+afterAll(() => cluster.stop());
+
+const KEYS = Array.from({ length: 25 }, (_, index) => `{ann}:${index}`);
+
+async function slotOf(key: string): Promise<number> {
+  return (await cluster.nodes[0]!.run('CLUSTER', 'KEYSLOT', key)) as number;
+}
+
+test('every slot has an owner, and the nodes agree', async () => {
+  expect(cluster.nodes).toHaveLength(3);
+  for (const [index, slot] of [0, 8000, 16_383].entries()) {
+    expect(cluster.ownerOf(slot)).toBe(cluster.nodes[index]);
+    for (const node of cluster.nodes) {
+      const ranges = (await node.run('CLUSTER', 'SLOTS')) as [number, number, [string, number]][];
+      expect(ranges).toHaveLength(3);
+      const [, , owner] = ranges.find(([from, to]) => from <= slot && slot <= to)!;
+      expect(owner[1]).toBe(cluster.ownerOf(slot).port);
+    }
+  }
+});
+
+test('a slot moves with its keys while a client works on them', async () => {
+  const slot = await slotOf('{ann}');
+  const source = cluster.ownerOf(slot);
+  const target = cluster.nodes.find((node) => node !== source)!;
+  const client = new Cluster(cluster.nodes.map(({ host, port }) => ({ host, port })));
+  try {
+    for (const key of KEYS) await client.set(key, 0);
+    let steps = 0;
+    let asked = 0;
+    const between = async () => {
+      for (const key of KEYS) await client.incr(key);
+      steps += 1;
+      const refused = await source.run('GET', KEYS[0]!).catch((error: Error) => error.message);
+      if (String(refused).startsWith('ASK')) asked += 1;
+    };
+    await cluster.moveSlot(slot, target, { between });
+    expect(steps).toBe(KEYS.length + 1);
+    expect(asked).toBeGreaterThan(0);
+    expect(cluster.ownerOf(slot)).toBe(target);
+    for (const node of cluster.nodes.filter((node) => node !== target)) {
+      await expect(node.run('GET', KEYS[0]!)).rejects.toThrow(`MOVED ${slot} ${target.host}:${target.port}`);
+    }
+    for (const key of KEYS) expect(await target.run('GET', key)).toBe(String(steps));
+    expect(await source.run('DBSIZE')).toBe(0);
+    await cluster.moveSlot(slot, target); // It is there already.
+    await cluster.moveSlot(slot, source);
+    for (const key of KEYS) expect(await client.incr(key)).toBe(steps + 1);
+  } finally {
+    client.disconnect();
+  }
+}, 60_000);
+
+test('a node that was killed comes back as the one it was', async () => {
+  const [node, other] = cluster.nodes;
+  await node!.kill();
+  await node!.restart();
+  for (const asked of [node, other]) {
+    await until('the cluster is whole again', async () =>
+      String(await asked!.run('CLUSTER', 'INFO')).includes('cluster_state:ok'),
+    );
+  }
+  expect(await node!.run('SET', '{06S}', 'value')).toBe('OK'); // A key of slot 0.
+}, 60_000);

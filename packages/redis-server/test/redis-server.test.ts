@@ -1,0 +1,157 @@
+import { existsSync, readFileSync } from 'node:fs';
+import { connect } from 'node:net';
+import { RedisServer, redisServerBinary, startRedis } from '@rollgate/redis-server';
+
+const servers: RedisServer[] = [];
+afterEach(() => Promise.all(servers.splice(0).map((server) => server.stop())));
+
+async function start(options?: Parameters<typeof RedisServer.start>[0]): Promise<RedisServer> {
+  const server = await RedisServer.start(options);
+  servers.push(server);
+  return server;
+}
+
+async function folderOf(server: RedisServer): Promise<string> {
+  const [, folder] = (await server.run('CONFIG', 'GET', 'dir')) as string[];
+  return folder!;
+}
+
+const isListening = ({ port, host }: RedisServer) =>
+  new Promise<boolean>((resolve) => {
+    const socket = connect(port, host, () => resolve(true));
+    socket.on('error', () => resolve(false));
+    socket.on('connect', () => socket.destroy());
+  });
+
+test('a server starts empty and leaves neither process nor folder behind', async () => {
+  const server = await start();
+  expect(server.url).toBe(`redis://127.0.0.1:${server.port}`);
+  expect(await server.run('PING')).toBe('PONG');
+  expect(await server.run('DBSIZE')).toBe(0);
+  const { pid } = server;
+  const folder = await folderOf(server);
+  expect(existsSync(folder)).toBe(true);
+  await Promise.all([server.stop(), server.stop()]);
+  await server.stop();
+  expect(() => process.kill(pid, 0)).toThrow('ESRCH');
+  expect(existsSync(folder)).toBe(false);
+  await expect(server.run('PING')).rejects.toThrow('is not running');
+  await expect(server.restart()).rejects.toThrow('cannot be restarted');
+});
+
+test('servers that start together share nothing', async () => {
+  const started = await Promise.all(Array.from({ length: 5 }, () => start()));
+  expect(new Set(started.map(({ port }) => port)).size).toBe(5);
+  expect(new Set(await Promise.all(started.map(folderOf))).size).toBe(5);
+});
+
+test('a server that is killed comes back empty on its port', async () => {
+  const server = await start();
+  const { pid, port } = server;
+  await server.run('SET', 'key', 'value');
+  await server.kill();
+  await server.kill();
+  expect(await isListening(server)).toBe(false);
+  await expect(server.run('GET', 'key')).rejects.toThrow('is not running');
+  await server.restart();
+  expect(await server.run('GET', 'key')).toBeNull();
+  expect(server.port).toBe(port);
+  expect(server.pid).not.toBe(pid);
+});
+
+test('a server that ends by itself is noticed, and can be started again', async () => {
+  const server = await start();
+  await expect(server.run('SHUTDOWN', 'NOSAVE')).rejects.toThrow('Connection is closed');
+  await server.kill();
+  await expect(server.run('PING')).rejects.toThrow('is not running');
+  await server.restart();
+  expect(await server.run('PING')).toBe('PONG');
+});
+
+test('a connection that the server closes is replaced', async () => {
+  const server = await start();
+  const first = (await server.run('CLIENT', 'ID')) as number;
+  expect(await server.run('CLIENT', 'KILL', 'TYPE', 'normal', 'SKIPME', 'no')).toBe(1);
+  await expect(server.run('CLIENT', 'ID')).rejects.toThrow('Connection is closed');
+  expect(await server.run('CLIENT', 'ID')).toBe(first + 1);
+});
+
+test('a paused server keeps who asks waiting', async () => {
+  const server = await start();
+  await server.run('SET', 'key', 'value');
+  server.pause();
+  expect(await isListening(server)).toBe(true);
+  let answered = false;
+  const answer = server.run('GET', 'key').finally(() => {
+    answered = true;
+  });
+  expect(await isListening(server)).toBe(true); // A round trip with the system, which an answer would not outlast.
+  expect(answered).toBe(false);
+  server.resume();
+  expect(await answer).toBe('value');
+});
+
+test('a paused server can be killed, restarted and stopped', async () => {
+  const server = await start();
+  await server.run('SET', 'key', 'value');
+  server.pause();
+  const lost = expect(server.run('GET', 'key')).rejects.toThrow('Connection is closed');
+  await server.restart();
+  await lost;
+  expect(await server.run('GET', 'key')).toBeNull();
+  const folder = await folderOf(server);
+  server.pause();
+  await server.stop();
+  expect(existsSync(folder)).toBe(false);
+});
+
+test('settings come from `args`, and a wrong one is told in the server’s words', async () => {
+  const server = await start({ args: ['--maxmemory', '3mb'] });
+  expect(await server.run('CONFIG', 'GET', 'maxmemory')).toEqual(['maxmemory', String(3 * 1024 * 1024)]);
+  await expect(start({ args: ['--maxmemory', 'much'] })).rejects.toThrow('argument must be a memory value');
+});
+
+test('a port of one’s own choice is kept to', async () => {
+  const server = await start();
+  await expect(start({ port: server.port })).rejects.toThrow('Address already in use');
+  const { port } = server;
+  await server.stop();
+  expect((await start({ port })).port).toBe(port);
+});
+
+(existsSync('/usr/bin/taskset') ? test : test.skip)('a server is pinned to its core', async () => {
+  const server = await start({ core: 0 });
+  expect(readFileSync(`/proc/${server.pid}/status`, 'utf8')).toMatch(/^Cpus_allowed_list:\t0$/m);
+});
+
+describe('environment', () => {
+  const { PATH, REDIS_URL } = process.env;
+  afterEach(() => {
+    process.env.PATH = PATH;
+    if (REDIS_URL === undefined) delete process.env.REDIS_URL;
+    else process.env.REDIS_URL = REDIS_URL;
+  });
+
+  test('the server of REDIS_URL is used, and left alone', async () => {
+    const server = await start();
+    process.env.REDIS_URL = server.url;
+    const found = await startRedis();
+    expect(found.url).toBe(server.url);
+    await found.stop();
+    expect(await server.run('PING')).toBe('PONG');
+  });
+
+  test('without REDIS_URL a private server is started', async () => {
+    process.env.REDIS_URL = '';
+    const found = await startRedis();
+    expect(found.url).toMatch(/^redis:\/\/127\.0\.0\.1:\d+$/);
+    await found.stop();
+  });
+
+  test('the binary is found once, and used from then on', async () => {
+    const path = await redisServerBinary();
+    expect(path).toMatch(/(redis|valkey)-server$/);
+    process.env.PATH = '';
+    expect(await redisServerBinary()).toBe(path);
+  });
+});

@@ -1,0 +1,1 @@
+export { type DescribeStoreOptions, describeStore } from './describe-store.js';
