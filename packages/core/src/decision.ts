@@ -45,7 +45,10 @@ export interface Decision<Name extends string = string> {
   readonly violated: readonly Name[];
   /** What each limit said, by its name. */
   readonly limits: Readonly<Record<Name, LimitDecision>>;
-  /** `false`, or the policy that answered in the place of a store that failed. */
+  /**
+   * `false`, or the policy that answered in the place of a store that failed: `'fallback'` decided by the same limits in
+   * this process's memory, `'allow'` and `'deny'` know nothing, and their figures mean nothing.
+   */
   readonly degraded: false | 'fallback' | 'allow' | 'deny';
 }
 
@@ -61,16 +64,17 @@ class RecordedDecision implements Decision {
   readonly delayMs: number;
   readonly violated: readonly string[];
   readonly limits: Readonly<Record<string, LimitDecision>>;
-  readonly degraded = false;
+  readonly degraded: Decision['degraded'];
   #receipt: unknown;
 
   constructor(
-    speaking: LimitDecision,
+    speaking: Pick<LimitDecision, 'limit' | 'remaining' | 'resetMs'>,
     retryAfterMs: number,
     delayMs: number,
     violated: readonly string[],
     limits: Readonly<Record<string, LimitDecision>>,
     receipt: unknown,
+    degraded: Decision['degraded'] = false,
   ) {
     this.allowed = violated.length === 0;
     this.limit = speaking.limit;
@@ -80,7 +84,19 @@ class RecordedDecision implements Decision {
     this.delayMs = delayMs;
     this.violated = violated;
     this.limits = limits;
+    this.degraded = degraded;
     this.#receipt = receipt;
+  }
+
+  static degrade(
+    decision: Decision,
+    policy: Exclude<Decision['degraded'], false>,
+    toReceipt?: (receipt: unknown) => unknown,
+  ): Decision {
+    const { retryAfterMs, delayMs, violated, limits } = decision;
+    const receipt = RecordedDecision.takeReceipt(decision);
+    const own = receipt === undefined ? undefined : toReceipt?.(receipt);
+    return new RecordedDecision(decision, retryAfterMs, delayMs, violated, limits, own, policy);
   }
 
   static takeReceipt(decision: unknown): unknown {
@@ -96,6 +112,9 @@ export const NO_DECISION = Symbol('no decision');
 
 /** The decision's receipt, once: from then on the decision has none, so that nothing is given back twice. */
 export const takeReceipt = RecordedDecision.takeReceipt;
+
+/** The same decision, its receipt included as `toReceipt` makes it, as the answer of a policy in a store's place. */
+export const degrade = RecordedDecision.degrade;
 
 /**
  * The decision that these rules make together; what a store answers.

@@ -1,6 +1,10 @@
-export { type Clock, monotonicClock } from './clock.js';
+export { type Awaitable, isThenable } from './awaitable.js';
+export { type Clock, monotonicClock, readMicros } from './clock.js';
 export { type Decision, type LimitDecision, toDecision } from './decision.js';
 export { type Duration, durationMs } from './duration.js';
+export type { OnStoreError } from './failure/stand-in.js';
+export { StoreError } from './failure/store-error.js';
+export type { StoreFailure, StoreRecovery } from './failure/store-health.js';
 export type { Limit, Verdict } from './limits/limit.js';
 export {
   ROLLING_WINDOW_OPTIONS,

@@ -100,11 +100,14 @@ export class KeyTable {
     }
   }
 
+  /** Whether the entry is, or was, one of this table's. */
+  has(entry: Entry): boolean {
+    return entry.isForgotten || this.#queue.has(entry);
+  }
+
   /** Takes back what was recorded, unless the key was forgotten since. */
   refund(entry: Entry, atMicros: number, cost: number): void {
     if (entry.isForgotten) return;
-    if (!this.#queue.has(entry))
-      throw new TypeError('Expected `decision` to be a decision of this store, got one of another');
     const { limit, state } = entry;
     limit.refund(state, atMicros, cost);
     const expiresMicros = limit.expiresMicros(state);

@@ -20,11 +20,13 @@ export interface MemoryStoreOptions {
 const DEFAULT_MAX_KEYS = 1_000_000;
 
 /** What a check recorded for one rule. The chain of them is the check's receipt. */
-interface RecordedHit {
-  readonly entry: Entry;
-  readonly atMicros: number;
-  readonly cost: number;
-  readonly next: RecordedHit | undefined;
+class RecordedHit {
+  constructor(
+    readonly entry: Entry,
+    readonly atMicros: number,
+    readonly cost: number,
+    readonly next: RecordedHit | undefined,
+  ) {}
 }
 
 /**
@@ -87,7 +89,9 @@ export class MemoryStore implements Store {
 
   /** As {@link Store.refund}, at once. */
   refund(receipt: unknown): void {
-    for (let hit = receipt as RecordedHit | undefined; hit !== undefined; hit = hit.next) {
+    if (!(receipt instanceof RecordedHit)) throw foreignDecision();
+    for (let hit: RecordedHit | undefined = receipt; hit !== undefined; hit = hit.next) {
+      if (!this.#keys.has(hit.entry)) throw foreignDecision();
       this.#keys.refund(hit.entry, hit.atMicros, hit.cost);
     }
   }
@@ -122,7 +126,7 @@ export class MemoryStore implements Store {
     const entry = found ?? this.#keys.create(rule, key, nowMicros);
     const after = this.#record(entry, limit, nowMicros, cost, verdict);
     const said = toLimitDecision(limit, allowed, after, allowed ? 0 : after.waitMicros);
-    const receipt: RecordedHit = { entry, atMicros, cost, next: undefined };
+    const receipt = new RecordedHit(entry, atMicros, cost, undefined);
     return decisionOfOne(name, said, receipt);
   }
 
@@ -138,7 +142,7 @@ export class MemoryStore implements Store {
       if (!allowed && !limit.countRejected) return toLimitDecision(limit, passed, verdict, verdict.waitMicros);
       const entry = entries[index] ?? this.#keys.create(rule, keyAt(keys, index), nowMicros);
       const after = this.#record(entry, limit, nowMicros, cost, verdict);
-      receipt = { entry, atMicros: verdict.atMicros, cost, next: receipt };
+      receipt = new RecordedHit(entry, verdict.atMicros, cost, receipt);
       return toLimitDecision(limit, passed, after, allowed ? 0 : after.waitMicros);
     });
     return toDecision(rules, said, receipt);
@@ -149,6 +153,10 @@ export class MemoryStore implements Store {
     this.#keys.touch(entry, limit);
     return after;
   }
+}
+
+function foreignDecision(): TypeError {
+  return new TypeError('Expected `decision` to be a decision of this store, got one of another');
 }
 
 function testEntry(limit: Limit, entry: Entry | undefined, nowMicros: number, cost: number): Verdict {

@@ -1,9 +1,13 @@
+import type { Awaitable } from './awaitable.js';
 import { type Decision, NO_DECISION, takeReceipt } from './decision.js';
 import { type Duration, durationMs } from './duration.js';
+import { GuardedStore } from './failure/guarded-store.js';
+import { ON_STORE_ERROR, type OnStoreError } from './failure/stand-in.js';
+import type { StoreError } from './failure/store-error.js';
 import { MemoryStore } from './memory-store.js';
 import { type Key, keysFor, type Limits, makePlan, type NameOf } from './plan.js';
 import type { Plan, Store } from './store.js';
-import { hasMethods, knownOptions, misuse, positiveInteger, string } from './validate.js';
+import { hasMethods, integerBetween, knownOptions, misuse, oneOf, positiveInteger, string } from './validate.js';
 import { LONGEST_TIMER_MS, WaitingLines, waitUntilAllowed } from './wait.js';
 
 /** What {@link RateLimiter} takes. */
@@ -14,6 +18,14 @@ export interface RateLimiterOptions<Given extends Limits = Limits> {
   store?: Store | undefined;
   /** Keeps the keys of limiters on one store apart; default `'rollgate'`. */
   prefix?: string | undefined;
+  /** How long `store` may take to answer, at most; milliseconds or text. Default 500 ms. */
+  timeout?: Duration | undefined;
+  /**
+   * What answers when `store` fails, or takes longer than `timeout`: `'throw'` rejects with a {@link StoreError},
+   * `'fallback'` decides by the same limits in this process's memory, `'allow'` lets everything through and `'deny'`
+   * nothing. Default `'throw'`.
+   */
+  onStoreError?: OnStoreError | undefined;
 }
 
 /** What {@link RateLimiter.check} and {@link RateLimiter.peek} take beside the key. */
@@ -35,6 +47,8 @@ export interface WaitOptions<Own extends Limits = Limits> extends CheckOptions<O
 // The names come from the limits alone, never from what the key or the expected answer happen to be.
 type KeyOn<Own extends Limits> = Key<NameOf<NoInfer<Own>>>;
 type DecisionOn<Own extends Limits> = Decision<NameOf<NoInfer<Own>>>;
+
+const DEFAULT_TIMEOUT_MS = 500;
 
 const CHECK_OPTIONS = ['cost', 'limits'] as const;
 
@@ -68,13 +82,15 @@ export class RateLimiter<Given extends Limits = Limits> {
   readonly #plans = new WeakMap<object, Plan>();
 
   constructor(options: RateLimiterOptions<Given>) {
-    knownOptions('RateLimiter', options, ['limits', 'store', 'prefix']);
-    const { store, prefix = 'rollgate' } = options;
+    knownOptions('RateLimiter', options, ['limits', 'store', 'prefix', 'timeout', 'onStoreError']);
+    const { store, prefix = 'rollgate', timeout = DEFAULT_TIMEOUT_MS, onStoreError = 'throw' } = options;
     if (store !== undefined && !hasMethods(store, ['check', 'peek', 'refund', 'reset'])) {
       throw misuse('store', 'a store such as `new MemoryStore()`', store);
     }
     this.#plan = makePlan(string('prefix', prefix), options.limits);
-    this.#store = store ?? new MemoryStore();
+    const timeoutMs = integerBetween('timeout', durationMs('timeout', timeout), 1, LONGEST_TIMER_MS);
+    const policy = oneOf('onStoreError', onStoreError, ON_STORE_ERROR);
+    this.#store = store === undefined ? new MemoryStore() : new GuardedStore(store, timeoutMs, policy);
     this.#ownsStore = store === undefined;
   }
 
@@ -85,8 +101,14 @@ export class RateLimiter<Given extends Limits = Limits> {
    * @param key One key for all limits, or one for each.
    * @throws TypeError, RangeError (as a rejection) for a wrong key or option; whatever a store on a network throws.
    */
-  async check<Own extends Limits = Given>(key: KeyOn<Own>, options?: CheckOptions<Own>): Promise<DecisionOn<Own>> {
-    return this.decide(key, options);
+  check<Own extends Limits = Given>(key: KeyOn<Own>, options?: CheckOptions<Own>): Promise<DecisionOn<Own>> {
+    try {
+      const decision = this.decide(key, options);
+      // An `async` method would put a second promise around a store's own.
+      return decision instanceof Promise ? decision : Promise.resolve(decision);
+    } catch (error) {
+      return Promise.reject(error);
+    }
   }
 
   /**
@@ -95,18 +117,15 @@ export class RateLimiter<Given extends Limits = Limits> {
    *
    * @throws TypeError, RangeError for a wrong key or option, at once.
    */
-  decide<Own extends Limits = Given>(
-    key: KeyOn<Own>,
-    options?: CheckOptions<Own>,
-  ): DecisionOn<Own> | Promise<DecisionOn<Own>> {
+  decide<Own extends Limits = Given>(key: KeyOn<Own>, options?: CheckOptions<Own>): Awaitable<DecisionOn<Own>> {
     const plan = this.#planFor(options);
-    return this.#store.check(plan, keysFor(plan, key), costOf(options)) as DecisionOn<Own> | Promise<DecisionOn<Own>>;
+    return this.#store.check(plan, keysFor(plan, key), costOf(options)) as Awaitable<DecisionOn<Own>>;
   }
 
   /** The same question as {@link check}, recording nothing. */
   async peek<Own extends Limits = Given>(key: KeyOn<Own>, options?: CheckOptions<Own>): Promise<DecisionOn<Own>> {
     const plan = this.#planFor(options);
-    return this.#store.peek(plan, keysFor(plan, key), costOf(options)) as DecisionOn<Own> | Promise<DecisionOn<Own>>;
+    return this.#store.peek(plan, keysFor(plan, key), costOf(options)) as Awaitable<DecisionOn<Own>>;
   }
 
   /**

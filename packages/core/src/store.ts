@@ -1,3 +1,4 @@
+import type { Awaitable } from './awaitable.js';
 import type { Decision } from './decision.js';
 import type { Limit } from './limits/limit.js';
 
@@ -23,20 +24,23 @@ export type Keys = string | readonly string[];
  * Where the state of keys is kept. A store holds no configuration (the limits come with every call) and owns the
  * time. It may answer at once or with a promise; the limiter passes on whichever it gets.
  *
+ * What it throws at once is misuse, and goes to the caller; what it rejects with is a failure, which the limiter's policy
+ * answers.
+ *
  * Every method is atomic: a check tests all rules, then records in all of them or in none, but for rules with
  * `countRejected`, which record a refused attempt for themselves.
  */
 export interface Store {
   /** Decides and records. */
-  check(plan: Plan, keys: Keys, cost: number): Decision | Promise<Decision>;
+  check(plan: Plan, keys: Keys, cost: number): Awaitable<Decision>;
   /** As `check`, recording nothing. */
-  peek(plan: Plan, keys: Keys, cost: number): Decision | Promise<Decision>;
+  peek(plan: Plan, keys: Keys, cost: number): Awaitable<Decision>;
   /** Takes back what the check recorded whose decision was built with this receipt, as far as it is still there. */
-  refund(receipt: unknown): void | Promise<void>;
+  refund(receipt: unknown): Awaitable<void>;
   /** Forgets the keys. */
-  reset(plan: Plan, keys: Keys): void | Promise<void>;
+  reset(plan: Plan, keys: Keys): Awaitable<void>;
   /** Releases what the store holds open. */
-  close?(): void | Promise<void>;
+  close?(): Awaitable<void>;
 }
 
 /** The key of the rule at `index`. */

@@ -95,6 +95,25 @@ const WRONG: [subject: string, option: string, make: (value: never) => unknown, 
     ],
   ],
   ['RateLimiter', 'prefix', (prefix) => new RateLimiter({ limits, prefix }), [[1, '1 (number)']]],
+  [
+    'RateLimiter',
+    'timeout',
+    (timeout) => new RateLimiter({ limits, timeout }),
+    [...NOT_A_DURATION, [2 ** 31, '2147483648 (number)']],
+  ],
+  [
+    'RateLimiter',
+    'onStoreError',
+    (onStoreError) => new RateLimiter({ limits, onStoreError }),
+    [
+      ['open', '"open" (string)'],
+      ['Fallback', '"Fallback" (string)'],
+      ['toString', '"toString" (string)'],
+      [null, 'null'],
+      [false, 'false (boolean)'],
+      [() => 'allow', 'a function (function)'],
+    ],
+  ],
 ];
 
 describe.each(WRONG)('%s: `%s`', (_, option, make, values) => {

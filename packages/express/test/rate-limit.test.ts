@@ -1,3 +1,4 @@
+import { subscribe, unsubscribe } from 'node:diagnostics_channel';
 import { once } from 'node:events';
 import { createServer, type Server } from 'node:http';
 import { type AddressInfo, connect } from 'node:net';
@@ -294,25 +295,57 @@ describe.each([
     expect(errors).toHaveLength(1);
   });
 
-  test('a store that answers later, and one that fails', async () => {
-    const memory = new MemoryStore({ clock });
-    let isDown = false;
-    const store: Store = {
-      check: async (...question) => {
-        if (isDown) throw new Error('store is down');
-        return memory.check(...question);
-      },
-      peek: async (...question) => memory.peek(...question),
-      refund: (receipt) => memory.refund(receipt),
-      reset: (...keys) => memory.reset(...keys),
-    };
-    const { app, errors } = createApp({ limit: 1, window: '1m', store });
-    const server = await listen(app);
-    await request(server).get('/').expect(200);
-    await request(server).get('/').expect(429);
-    isDown = true;
-    await request(server).get('/').expect(500, { error: 'Error: store is down' });
-    expect(errors).toHaveLength(1);
+  describe('a store that answers later', () => {
+    // Whoever listens is told in the place of the process's warnings.
+    const ignore = () => {};
+    beforeAll(() => subscribe('rollgate:store:failure', ignore));
+    afterAll(() => unsubscribe('rollgate:store:failure', ignore));
+
+    /** Answers by its memory, in a later turn, until it is down. */
+    function laterStore() {
+      const memory = new MemoryStore({ clock });
+      const state = { isDown: false };
+      const store: Store = {
+        check: async (...question) => {
+          if (state.isDown) throw new Error('connection refused');
+          return memory.check(...question);
+        },
+        peek: async (...question) => memory.peek(...question),
+        refund: (receipt) => memory.refund(receipt),
+        reset: (...keys) => memory.reset(...keys),
+      };
+      return { store, state };
+    }
+
+    test('decides', async () => {
+      const { app } = createApp({ limit: 1, window: '1m', store: laterStore().store });
+      const server = await listen(app);
+      await request(server).get('/').expect(200);
+      await request(server).get('/').expect(429);
+    });
+
+    test.each([
+      ['fallback', undefined, [200, 429]],
+      ['fallback', 'fallback', [200, 429]],
+      ['allow', 'allow', [200, 200]],
+      ['deny', 'deny', [429, 429]],
+    ] as const)('is stood in for by the policy %s when it fails', async (_, onStoreError, statuses) => {
+      const { store, state } = laterStore();
+      const { app, errors } = createApp({ limit: 1, window: '1m', store, onStoreError });
+      const server = await listen(app);
+      state.isDown = true;
+      for (const status of statuses) await request(server).get('/').expect(status);
+      expect(errors).toEqual([]);
+    });
+
+    test('goes to the error handler when it fails and the policy is to throw', async () => {
+      const { store, state } = laterStore();
+      const { app, errors } = createApp({ limit: 1, window: '1m', store, onStoreError: 'throw' });
+      const server = await listen(app);
+      state.isDown = true;
+      await request(server).get('/').expect(500, { error: 'StoreError: The store failed: connection refused' });
+      expect(errors).toHaveLength(1);
+    });
   });
 
   test('a client that leaves during a check harms nothing', async () => {

@@ -1,8 +1,9 @@
+import { subscribe, unsubscribe } from 'node:diagnostics_channel';
 import { once } from 'node:events';
 import { connect as connectHttp2 } from 'node:http2';
 import { type AddressInfo, connect } from 'node:net';
 import { text } from 'node:stream/consumers';
-import { MemoryStore, rollingWindow } from '@rollgate/core';
+import { MemoryStore, rollingWindow, type Store } from '@rollgate/core';
 import rateLimit, { type RateLimitPluginOptions } from '@rollgate/fastify';
 import fastify5, { type FastifyInstance, type FastifyServerOptions } from 'fastify';
 import fastify50 from 'fastify50';
@@ -405,6 +406,35 @@ describe.each([
     expect(await statuses(get, '/?who=a', '/?who=a', '/?who=b', '/?who=c', '/?who=d')).toEqual([
       200, 429, 200, 200, 429,
     ]);
+  });
+
+  describe('a store that fails', () => {
+    // Whoever listens is told in the place of the process's warnings.
+    const ignore = () => {};
+    beforeAll(() => subscribe('rollgate:store:failure', ignore));
+    afterAll(() => unsubscribe('rollgate:store:failure', ignore));
+
+    const refuse = () => Promise.reject(new Error('connection refused'));
+    const failing = (): Store => ({ check: refuse, peek: refuse, refund: refuse, reset: refuse });
+
+    test.each([
+      ['fallback', undefined, [200, 429]],
+      ['fallback', 'fallback', [200, 429]],
+      ['allow', 'allow', [200, 200]],
+      ['deny', 'deny', [429, 429]],
+      ['throw', 'throw', [500, 500]],
+    ] as const)('is stood in for by the policy %s', async (_, onStoreError, expected) => {
+      const app = await limited({ limit: 1, window: '1m', store: failing(), onStoreError });
+      app.get('/', async () => 'hello');
+      expect(await statuses(await serve(app), '/', '/')).toEqual(expected);
+    });
+
+    test('is stood in for by one memory for all routes that share a count', async () => {
+      const app = await limited({ limit: 1, window: '1m', store: failing() });
+      app.get('/a', { config: { rateLimit: { prefix: 'shared' } } }, async () => 'hello');
+      app.get('/b', { config: { rateLimit: { prefix: 'shared' } } }, async () => 'hello');
+      expect(await statuses(await serve(app), '/a', '/b')).toEqual([200, 429]);
+    });
   });
 
   test.each([

@@ -1,6 +1,4 @@
-import type { Decision, RateLimiter } from '@rollgate/core';
-import { validate } from '@rollgate/core';
-import { type Awaitable, isThenable } from './awaitable.js';
+import { type Awaitable, type Decision, isThenable, type RateLimiter, validate } from '@rollgate/core';
 import { createClientKey } from './client-key.js';
 import { noAddress, toError } from './errors.js';
 import {

@@ -1,4 +1,4 @@
-export type { Awaitable } from './awaitable.js';
+export type { Awaitable } from '@rollgate/core';
 export { createClientKey } from './client-key.js';
 export { toError } from './errors.js';
 export { type Framework, Gate } from './gate.js';

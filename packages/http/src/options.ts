@@ -1,7 +1,10 @@
 import {
+  type Awaitable,
+  type Duration,
   type Key,
   type Limits,
   type NameOf,
+  type OnStoreError,
   RateLimiter,
   ROLLING_WINDOW_OPTIONS,
   type RollingWindowOptions,
@@ -9,7 +12,6 @@ import {
   type Store,
   validate,
 } from '@rollgate/core';
-import type { Awaitable } from './awaitable.js';
 
 /** What every adapter takes beside its limits. `Request` is the framework's request. */
 export interface CommonOptions<Request, Given extends Limits = Limits> {
@@ -28,6 +30,14 @@ export interface CommonOptions<Request, Given extends Limits = Limits> {
   store?: Store | undefined;
   /** Keeps the keys of limiters on one store apart; default `'rollgate'`. */
   prefix?: string;
+  /** How long `store` may take to answer, at most; milliseconds or text. Default 500 ms. */
+  timeout?: Duration | undefined;
+  /**
+   * What answers when `store` fails or is late: `'fallback'` decides by the same limits in this process's memory,
+   * `'allow'` lets everything through, `'deny'` nothing, and `'throw'` hands the error to the framework. Default
+   * `'fallback'`.
+   */
+  onStoreError?: OnStoreError | undefined;
   /** Which header fields tell the decision; `Retry-After` is sent in any case. Default `'x-ratelimit'`. */
   headers?: 'x-ratelimit' | 'none' | undefined;
   /** Whether `X-RateLimit-Reset` is the epoch second of the reset or the seconds until it; default as the framework's users know it. */
@@ -57,6 +67,8 @@ const COMMON_OPTIONS = [
   'skip',
   'store',
   'prefix',
+  'timeout',
+  'onStoreError',
   'headers',
   'resetUnit',
   'statusCode',
@@ -90,13 +102,13 @@ export function toSettings<Request>(
   usualResetUnit: ResetUnit,
 ): Settings<Request> {
   validate.knownOptions(subject, options, [...ROLLING_WINDOW_OPTIONS, ...COMMON_OPTIONS, ...ownOptions]);
-  const { key, ipv6Prefix = 56, cost = 1, skip, store, prefix, message } = options;
+  const { key, ipv6Prefix = 56, cost = 1, skip, store, prefix, timeout, onStoreError = 'fallback', message } = options;
   const { headers = 'x-ratelimit', resetUnit = usualResetUnit, statusCode = 429 } = options;
   validate.optionalFunction('key', key);
   validate.optionalFunction('skip', skip);
   if (typeof cost !== 'function') validate.positiveInteger('cost', cost);
   return {
-    limiter: new RateLimiter({ limits: toLimits(options), store, prefix }),
+    limiter: new RateLimiter({ limits: toLimits(options), store, prefix, timeout, onStoreError }),
     key,
     ipv6Prefix: validate.integerBetween('ipv6Prefix', ipv6Prefix, 1, 128),
     cost,
