@@ -3,6 +3,7 @@ import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSy
 import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { promisify } from 'node:util';
+import { startRedis } from '@rollgate/redis-server';
 import { transform } from 'esbuild';
 
 const run = promisify(execFile);
@@ -110,14 +111,20 @@ setImmediate(() => process.exit(0));
 `;
 
 let temporary: string;
+/** For the examples that need one. */
+let redis: Awaited<ReturnType<typeof startRedis>>;
 
-beforeAll(() => {
+beforeAll(async () => {
+  redis = await startRedis();
   // From here the packages are found as the users' code finds them: what is built, through what they export.
   temporary = mkdtempSync(join(EXAMPLES, 'node_modules/.docs-'));
   writeFileSync(join(temporary, 'run.mjs'), RUNNER);
 });
 
-afterAll(() => rmSync(temporary, { recursive: true, force: true }));
+afterAll(async () => {
+  rmSync(temporary, { recursive: true, force: true });
+  await redis.stop();
+});
 
 async function runExample(example: Example): Promise<void> {
   const asserting = { ...example, code: example.code.split('\n').map(assertingLine).join('\n') };
@@ -133,7 +140,8 @@ async function runExample(example: Example): Promise<void> {
   const module = fileName(example, '.mjs');
   writeFileSync(module, code);
   const args = ['--enable-source-maps', join(temporary, 'run.mjs'), pathToFileURL(module).href];
-  await run(process.execPath, args, { cwd: temporary, timeout: LONGEST_MS }).catch((error) => {
+  const env = { ...process.env, REDIS_URL: redis.url };
+  await run(process.execPath, args, { cwd: temporary, timeout: LONGEST_MS, env }).catch((error) => {
     const how = error.killed ? `did not end within ${LONGEST_MS} ms` : `failed with exit code ${error.code}`;
     // Jest leaves the stack trace out, and with it the line.
     const line = Number.parseInt(error.stderr.split(`/${example.file}:`)[1], 10) || example.line;

@@ -3,6 +3,7 @@ import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSy
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
+import { startRedis } from '@rollgate/redis-server';
 
 const run = promisify(execFile);
 
@@ -36,6 +37,8 @@ const BESIDE = [
   'packages/express/node_modules/express',
   'packages/express/node_modules/@types/express',
   'packages/fastify/node_modules/fastify',
+  'packages/redis/node_modules/ioredis',
+  'packages/redis/node_modules/redis',
 ];
 
 /** In a process of its own, because both tools are ES modules, which Jest cannot load without an experimental flag. */
@@ -82,6 +85,17 @@ fastify.get('/', async () => 'hello');
 for (let i = 0; i < 2; i++) statuses.fastify.push((await fastify.inject('/')).statusCode);
 await fastify.close();
 
+const redis = new Redis(process.env.REDIS_URL);
+const shared = new RateLimiter({
+  limits: rollingWindow({ limit: 1, window: '1m' }),
+  store: new RedisStore({ client: redis }),
+  prefix: 'packages ' + process.pid,
+});
+assert.equal((await shared.check('ann')).allowed, true);
+assert.equal((await shared.check('ann')).allowed, false);
+await shared.reset('ann');
+redis.disconnect();
+
 assert.deepEqual(statuses, { express: [200, 429], fastify: [200, 429] });
 assert.equal(limitFastify, namedLimitFastify);
 `;
@@ -93,8 +107,10 @@ import { RateLimiter, rollingWindow } from '@rollgate/core';
 import { rateLimit as limitExpress } from '@rollgate/express';
 import limitFastify, { rateLimit as namedLimitFastify } from '@rollgate/fastify';
 import { createClientKey } from '@rollgate/http';
+import { RedisStore } from '@rollgate/redis';
 import express from 'express';
 import Fastify from 'fastify';
+import { Redis } from 'ioredis';
 ${USE}`;
 
 const USE_CJS = `
@@ -104,6 +120,8 @@ const { RateLimiter, rollingWindow } = require('@rollgate/core');
 const { rateLimit: limitExpress } = require('@rollgate/express');
 const { default: limitFastify, rateLimit: namedLimitFastify } = require('@rollgate/fastify');
 const { createClientKey } = require('@rollgate/http');
+const { RedisStore } = require('@rollgate/redis');
+const { Redis } = require('ioredis');
 const express = require('express');
 const Fastify = require('fastify');
 (async () => {${USE}})();`;
@@ -127,8 +145,26 @@ import { type Decision, RateLimiter, rollingWindow } from '@rollgate/core';
 import { rateLimit as limitExpress } from '@rollgate/express';
 import limitFastify, { rateLimit as namedLimitFastify } from '@rollgate/fastify';
 import { createClientKey } from '@rollgate/http';
+import { RedisStore } from '@rollgate/redis';
 import express from 'express';
 import Fastify from 'fastify';
+import { Cluster, Redis } from 'ioredis';
+import { createClient, createClientPool, createCluster } from 'redis';
+
+export function stores(): RedisStore[] {
+  // @ts-expect-error: no such option
+  new RedisStore({ client: new Redis(), lock: 'list' });
+  // @ts-expect-error: no client
+  new RedisStore({ client: 'redis://localhost' });
+  return [
+    new RedisStore({ client: new Redis(), log: 'sorted-set', denialCache: { maxAge: '1s' } }),
+    new RedisStore({ client: new Cluster([]), denialCache: false }),
+    new RedisStore({ client: createClient() }),
+    new RedisStore({ client: createClient({ RESP: 3 }) }),
+    new RedisStore({ client: createClientPool() }),
+    new RedisStore({ client: createCluster({ rootNodes: [] }) }),
+  ];
+}
 
 export async function use(): Promise<boolean> {
   const limiter = new RateLimiter({ limits: rollingWindow({ limit: 1, window: '1m', minDifference: '1s' }) });
@@ -179,15 +215,18 @@ const packageOf = (from: string) =>
 
 let temporary: string;
 let tarballs: Tarball[];
+let redis: Awaited<ReturnType<typeof startRedis>>;
 
 /** Runs in the user's folder; what the command says is the error, when it fails. */
 async function runThere(command: string, ...args: string[]): Promise<void> {
-  await run(command, args, { cwd: temporary }).catch((error) => {
+  const env = { ...process.env, REDIS_URL: redis.url };
+  await run(command, args, { cwd: temporary, env }).catch((error) => {
     throw new Error(`${command} ${args.join(' ')}\n${error.stdout}${error.stderr}`);
   });
 }
 
 beforeAll(async () => {
+  redis = await startRedis();
   temporary = mkdtempSync(join(tmpdir(), 'rollgate-'));
   const packed = folders.map((folder) =>
     run('npx', ['--yes', 'pnpm@12', 'pack', '--json', '--pack-destination', temporary], { cwd: folder }),
@@ -207,7 +246,10 @@ beforeAll(async () => {
   for (const [name, text] of Object.entries({ ...sources, ...typed })) writeFileSync(join(temporary, name), text);
 }, 5 * MINUTES);
 
-afterAll(() => rmSync(temporary, { recursive: true, force: true }));
+afterAll(async () => {
+  rmSync(temporary, { recursive: true, force: true });
+  await redis.stop();
+});
 
 describe.each(names)('the tarball of %s', (name) => {
   const tarball = () => tarballs[names.indexOf(name)]!;
@@ -251,7 +293,7 @@ describe.each(names)('the tarball of %s', (name) => {
   );
 });
 
-describe('installed beside Express and Fastify', () => {
+describe('installed beside the frameworks and clients', () => {
   test.each(['use.mjs', 'use.cjs', 'compare.mjs'])('%s runs', (file) => runThere(process.execPath, file), MINUTES);
 
   test.each(RESOLUTIONS)(

@@ -1,0 +1,77 @@
+import { validate } from '@rollgate/core';
+import type { Script } from './script.js';
+
+/** What the store needs of an ioredis `Redis` or `Cluster`, version 5 or 6. */
+export interface IoredisClient {
+  readonly status: string;
+  readonly isCluster?: boolean;
+  readonly options: { readonly keyPrefix?: string | undefined };
+  evalsha(sha: string, keyCount: number, ...keysAndArguments: string[]): Promise<unknown>;
+  eval(script: string, keyCount: number, ...keysAndArguments: string[]): Promise<unknown>;
+}
+
+/** What the store needs of a node-redis client, cluster, pool or sentinel, version 5 or 6. */
+export interface NodeRedisClient {
+  readonly isOpen: boolean;
+  evalSha(sha: string, options: { keys: string[]; arguments: string[] }): Promise<unknown>;
+  eval(script: string, options: { keys: string[]; arguments: string[] }): Promise<unknown>;
+}
+
+export type RedisClient = IoredisClient | NodeRedisClient;
+
+/** A client of any kind, as the store speaks to it. */
+export interface Connection {
+  readonly isCluster: boolean;
+  /** What the client puts in front of every key by itself. */
+  readonly keyPrefix: string;
+  evalSha(sha: string, keys: string[], argument: string): Promise<unknown>;
+  eval(script: string, keys: string[], argument: string): Promise<unknown>;
+}
+
+/** @throws TypeError when the client is of no kind that is known. */
+export function connectionTo(client: unknown): Connection {
+  if (validate.hasMethods(client, ['evalsha', 'eval']) && typeof (client as IoredisClient).status === 'string') {
+    return ofIoredis(client as IoredisClient);
+  }
+  if (validate.hasMethods(client, ['evalSha', 'eval']) && typeof (client as NodeRedisClient).isOpen === 'boolean') {
+    return ofNodeRedis(client as NodeRedisClient);
+  }
+  throw validate.misuse('client', 'an ioredis `Redis` or `Cluster`, or a node-redis client', client);
+}
+
+function ofIoredis(client: IoredisClient): Connection {
+  return {
+    isCluster: client.isCluster === true,
+    keyPrefix: client.options.keyPrefix ?? '',
+    evalSha: (sha, keys, argument) => client.evalsha(sha, keys.length, ...keys, argument),
+    eval: (script, keys, argument) => client.eval(script, keys.length, ...keys, argument),
+  };
+}
+
+function ofNodeRedis(given: NodeRedisClient): Connection {
+  // Whatever the app has its replies turned into, the store reads plain numbers and text.
+  const client = validate.hasMethods(given, ['withTypeMapping'])
+    ? (given as NodeRedisClient & { withTypeMapping(mapping: object): NodeRedisClient }).withTypeMapping({})
+    : given;
+  return {
+    isCluster: 'slots' in given && 'masters' in given,
+    keyPrefix: '',
+    evalSha: (sha, keys, argument) => client.evalSha(sha, { keys, arguments: [argument] }),
+    eval: (script, keys, argument) => client.eval(script, { keys, arguments: [argument] }),
+  };
+}
+
+/** Runs the script, sending its text only to a server that has not seen it, or has forgotten it. */
+export async function runScript(
+  connection: Connection,
+  { sha, text }: Script,
+  keys: string[],
+  argument: string,
+): Promise<unknown> {
+  try {
+    return await connection.evalSha(sha, keys, argument);
+  } catch (error) {
+    if (!(error instanceof Error) || !error.message.startsWith('NOSCRIPT')) throw error;
+    return await connection.eval(text, keys, argument);
+  }
+}

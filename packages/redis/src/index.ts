@@ -1,0 +1,3 @@
+export type { IoredisClient, NodeRedisClient, RedisClient } from './client.js';
+export { RedisStore, type RedisStoreOptions } from './redis-store.js';
+export type { Log } from './script.js';

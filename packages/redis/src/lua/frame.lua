@@ -1,0 +1,133 @@
+-- The frame around the algorithms: runs the operations of one call in their order. Each is atomic, and fails alone.
+--
+-- KEYS     for each operation the keys of its rules, in the order of the rules
+-- ARGV[1]  JSON: one list, read from front to back (a list of lists takes Redis twice as long to read)
+--          how many plans there are; for each how many rules; for each its algorithm, whether it counts rejected
+--          attempts, how many numbers it has, and the numbers; then the operations until the end:
+--            "check",  plan, cost, times, now    decide and record, so many times, each for the keys that follow
+--            "peek",   plan, cost, times, now    decide only
+--            "reset",  plan                      forget the keys
+--            "refund", count, now, stamp, then so often algorithm, at, cost
+--                                                take back, rule by rule, what was recorded with this stamp
+--          `now` is false where the server's time is meant.
+-- returns  the server's time, and one text (which clients read in a fraction of the time of so many numbers): a line for
+--          each operation. "!" and the error of one that failed; nothing for a reset or refund; for a check or peek, a
+--          comma between the rules, either "remaining reset" of a rule that recorded an action which may go ahead now, or
+--            how long to hold the action, -1 when the rule refuses it
+--            the wait, -1 for ever
+--            the units left
+--            the reset
+--            how far ahead of now the hit was recorded; when none was, how long the verdict is steady, -1 for ever
+--          The stamp of a check is the server's time plus how many operations came before it.
+
+local tape, place = cjson.decode(ARGV[1]), 0
+
+local function next_value()
+  place = place + 1
+  return tape[place]
+end
+
+local plans = {}
+for plan = 1, next_value() do
+  local rules = {}
+  for index = 1, next_value() do
+    local algorithm, counts_rejected, count = algorithms[next_value()], next_value() == 1, next_value()
+    local rule = algorithm.rule(unpack(tape, place + 1, place + count))
+    place = place + count
+    rule.algorithm, rule.counts_rejected = algorithm, counts_rejected
+    rules[index] = rule
+  end
+  plans[plan] = rules
+end
+
+local time = redis.call('TIME')
+local server_time = time[1] * 1000000 + time[2]
+
+local lines, next_key = {}, 0
+local states, verdicts = {}, {}
+local expires_written, expires_text
+
+-- Never before what the key says is over, for Redis counts whole milliseconds. An injected clock may stand still while
+-- the server's does not.
+local function expire(key, expires, keep, injected_now)
+  if injected_now then redis.call('PEXPIRE', key, keep / 1000 + 1000) return end
+  if expires ~= expires_written then
+    expires_written, expires_text = expires, string.format('%d', math.ceil(expires / 1000))
+  end
+  redis.call('PEXPIREAT', key, expires_text)
+end
+
+local function finite(number)
+  return number == NEVER and -1 or number
+end
+
+local function decide(plan, cost, injected_now, records)
+  local now = injected_now or server_time
+  local allowed = true
+  for index = 1, #plan do
+    local rule = plan[index]
+    local state = rule.algorithm.find(rule, KEYS[next_key + index], now)
+    local verdict = rule.algorithm.test(rule, state, now, cost)
+    states[index], verdicts[index] = state, verdict
+    allowed = allowed and verdict.wait == 0
+  end
+  local line
+  for index = 1, #plan do
+    local rule, verdict = plan[index], verdicts[index]
+    local passed, delay, last = verdict.wait == 0, verdict.delay or 0, verdict.steady
+    if records and (allowed or rule.counts_rejected) then
+      last = verdict.at - now
+      verdict = rule.algorithm.record(rule, states[index], now, cost, verdict, server_time + #lines)
+      expire(KEYS[next_key + index], verdict.expires, verdict.keep, injected_now)
+    end
+    local said
+    if allowed and records and delay == 0 and last == 0 then
+      said = string.format('%d %d', verdict.remaining, verdict.reset)
+    else
+      local wait = allowed and 0 or finite(verdict.wait)
+      said = string.format('%d %d %d %d %d', passed and delay or -1, wait, verdict.remaining, verdict.reset, finite(last))
+    end
+    line = line and line .. ',' .. said or said
+  end
+  return line
+end
+
+local function reset(plan)
+  for index = 1, #plan do redis.call('UNLINK', KEYS[next_key + index]) end
+  return ''
+end
+
+local function refund(place_before, count, now, stamp)
+  for index = 1, count do
+    local first = place_before + 3 * index
+    local algorithm, at, cost = tape[first - 2], tape[first - 1], tape[first]
+    local key = KEYS[next_key + index]
+    local expires, keep = algorithms[algorithm].refund(key, stamp, at, cost)
+    if expires then expire(key, expires, keep, now) end
+  end
+  return ''
+end
+
+-- Goes on with the next operation, whatever came of this one.
+local function finish(key_count, succeeded, said)
+  next_key = next_key + key_count
+  if not succeeded then said = '!' .. (type(said) == 'table' and said.err or tostring(said)) end
+  lines[#lines + 1] = said
+end
+
+while place < #tape do
+  local kind, number = next_value(), next_value()
+  if kind == 'reset' then
+    finish(#plans[number], pcall(reset, plans[number]))
+  elseif kind == 'refund' then
+    local now, stamp = next_value(), next_value()
+    finish(number, pcall(refund, place, number, now, stamp))
+    place = place + 3 * number
+  else
+    local plan, cost, times, now = plans[number], next_value(), next_value(), next_value()
+    local key_count, records = #plan, kind == 'check'
+    for _ = 1, times do finish(key_count, pcall(decide, plan, cost, now, records)) end
+  end
+end
+
+return { server_time, table.concat(lines, '\n') }

@@ -1,0 +1,148 @@
+-- The hits of one key as a Redis list, oldest first. An integer takes about 10 bytes there.
+--
+-- An element is the time of a hit in microseconds; from the first hit on that cost anything but 1 it is "time:total",
+-- the total being the units of all hits up to and including it. The oldest element says more about the key, each after
+-- a blank: where there are totals, the units in front of it that they include, and how many hits at the front have no
+-- total; then the window and the keep of the limit that recorded last, and since when there is a log (a stamp).
+--
+-- An opened log has no hits when `size` is 0. `by` is the limit that recorded last: its window, its keep, and the
+-- signature by which an element says so. Without totals `plain` is nil and every hit is one unit; with totals it is how
+-- many hits at the front have none. `dropped` is the units in front of the oldest hit, `total` those of all hits.
+
+local log = {}
+
+-- The log of a key, of which `rule` is likely to have recorded last.
+function log.open(key, rule)
+  local size = redis.call('LLEN', key)
+  if size == 0 then return { key = key, size = 0, dropped = 0, total = 0 } end
+  local text = redis.call('LINDEX', key, 0)
+  local tags = rule and string.find(text, rule.signature, 1, true)
+  local oldest = tags and tonumber(string.sub(text, 1, tags - 1))
+  local hits = {
+    key = key, size = size, text = text, oldest = oldest, newest = oldest, dropped = 0, total = size, by = rule,
+  }
+  if not oldest then log.parse_oldest(hits, text) end
+  if size > 1 then
+    local newest = redis.call('LINDEX', key, -1)
+    hits.newest = tonumber(newest)
+    if not hits.newest then hits.newest, hits.total = log.parse(newest) end
+  end
+  return hits
+end
+
+-- Adds the newest hit.
+function log.append(hits, time, cost)
+  local begins_totals = cost ~= 1 and not hits.plain
+  if begins_totals then hits.plain = hits.size end
+  hits.total = hits.total + cost
+  local total = hits.plain and hits.total
+  if hits.size == 0 then
+    hits.oldest, hits.oldest_total = time, total
+    redis.call('RPUSH', hits.key, log.oldest_text(hits))
+  else
+    redis.call('RPUSH', hits.key, total and string.format('%d:%d', time, total) or text_of(time))
+    if begins_totals then redis.call('LSET', hits.key, 0, log.oldest_text(hits)) end
+  end
+  hits.size, hits.newest = hits.size + 1, time
+end
+
+on_demand(log, function()
+  function log.since(hits)
+    return hits.stamp or tonumber(string.match(hits.text, '%d+$'))
+  end
+
+  function log.oldest_text(hits)
+    local text = text_of(hits.oldest)
+    if hits.oldest_total then text = text .. ':' .. text_of(hits.oldest_total) end
+    if hits.plain then text = text .. string.format(' %d %d', hits.dropped, hits.plain) end
+    return text .. hits.by.signature .. text_of(log.since(hits))
+  end
+
+  -- The time and the total of an element that has one.
+  function log.parse(text)
+    local time, total = string.match(text, '^(.+):(.+)$')
+    return tonumber(time), tonumber(total)
+  end
+
+  -- Of a log whose oldest element is not the usual one.
+  function log.parse_oldest(hits, text)
+    local rest, window, keep = string.match(text, '^(.-) (%d+) (%d+) %d+$')
+    local time, total, dropped, plain = string.match(rest, '^([^ :]+):?(%d*) (%d+) (%d+)$')
+    hits.oldest, hits.oldest_total = tonumber(time or rest), tonumber(total)
+    hits.plain, hits.dropped = tonumber(plain), tonumber(dropped) or 0
+    hits.newest, hits.total = hits.oldest, hits.oldest_total or hits.dropped + hits.size
+    hits.by = { window = tonumber(window), keep = tonumber(keep), signature = ' ' .. window .. ' ' .. keep .. ' ' }
+  end
+
+  -- The time of the hit at `index`, and its total if it has one. The last one read is often asked for again.
+  local function read(hits, index)
+    if index == 0 then return hits.oldest, hits.oldest_total end
+    if index == hits.read_index then return hits.read_time, hits.read_total end
+    local text = redis.call('LINDEX', hits.key, index)
+    local time, total = tonumber(text), nil
+    if not time then time, total = log.parse(text) end
+    hits.read_index, hits.read_time, hits.read_total = index, time, total
+    return time, total
+  end
+
+  function log.time_of(hits, index)
+    return (read(hits, index))
+  end
+
+  -- The units of all hits before `index`, and those in front of the oldest.
+  function log.total_before(hits, index)
+    if index == hits.size then return hits.total end
+    if not hits.plain or index <= hits.plain then return hits.dropped + index end
+    local _, total = read(hits, index - 1)
+    return total
+  end
+
+  -- Forgets the hits before `index`, and of the units of those that stay all before `dropped`.
+  function log.drop(hits, index, dropped)
+    hits.stamp = log.since(hits)
+    if index == hits.size then
+      redis.call('UNLINK', hits.key)
+      hits.size, hits.plain, hits.dropped, hits.total = 0, nil, 0, 0
+      return
+    end
+    if index > 0 then
+      hits.oldest, hits.oldest_total = read(hits, index)
+      if index == 1 then redis.call('LPOP', hits.key) else redis.call('LTRIM', hits.key, index, -1) end
+      hits.size, hits.read_index = hits.size - index, nil
+    end
+    if hits.plain then hits.plain, hits.dropped = math.max(0, hits.plain - index), dropped
+    else hits.total = hits.size end
+    redis.call('LSET', hits.key, 0, log.oldest_text(hits))
+  end
+
+  -- Notes the limit that records now. A new log is there since `stamp`.
+  function log.sign(hits, rule, stamp)
+    if hits.size == 0 then hits.stamp = stamp end
+    hits.by = rule
+    if hits.size > 0 then redis.call('LSET', hits.key, 0, log.oldest_text(hits)) end
+  end
+
+  -- The hits from `index` on, as a list of times and units.
+  function log.entries(hits, index)
+    local entries, before = {}, log.total_before(hits, index)
+    for offset, text in ipairs(redis.call('LRANGE', hits.key, index, -1)) do
+      local time, own = string.match(text, '^([^ :]+):?(%d*)')
+      local total = tonumber(own) or before + 1
+      entries[offset] = { time = tonumber(time), units = total - before }
+      before = total
+    end
+    return entries
+  end
+
+  -- Forgets the hits from `index` on.
+  function log.truncate(hits, index)
+    if index == 0 then return log.drop(hits, hits.size) end
+    hits.total = log.total_before(hits, index)
+    redis.call('LTRIM', hits.key, 0, index - 1)
+    hits.size, hits.read_index = index, nil
+    if hits.plain and hits.plain > index then
+      hits.plain = index
+      redis.call('LSET', hits.key, 0, log.oldest_text(hits))
+    end
+  end
+end)

@@ -1,0 +1,101 @@
+-- At no instant do more than `limit` units lie inside the last `window`. The twin of rolling-window.ts.
+
+local rolling_window = {}
+algorithms['rolling-window'] = rolling_window
+
+-- Beyond it sums of units are no longer exact.
+local LARGEST_TOTAL = 2 ^ 53 - 1
+
+function rolling_window.rule(limit, window, min_difference)
+  local keep = math.max(window, min_difference)
+  local signature = string.format(' %d %d ', window, keep)
+  return { limit = limit, window = window, min_difference = min_difference, keep = keep, signature = signature }
+end
+
+function rolling_window.find(rule, key, now)
+  local hits = log.open(key, rule)
+  if hits.size == 0 then return hits end
+  local newest = hits.newest
+  if newest - now > hits.by.window then
+    redis.call('UNLINK', key) -- A broken clock wrote it.
+    return { key = key, size = 0, dropped = 0, total = 0 }
+  end
+  if newest + hits.by.keep > now then return hits end
+  return { key = key, size = 0, dropped = 0, total = 0, is_expired = true }
+end
+
+function rolling_window.test(rule, hits, now, cost)
+  local limit, window = rule.limit, rule.window
+  local wait = 0
+  if hits.size == 0 then
+    if cost > limit then wait = NEVER end
+    return { wait = wait, remaining = limit, reset = 0, at = now, steady = NEVER }
+  end
+  local newest = hits.newest
+  local at = newest > now and newest or now
+  local first, dropped = 0, hits.dropped
+  if hits.oldest <= at - window then
+    first = log.first_after(hits, at - window)
+    dropped = log.total_before(hits, first)
+  end
+  local free = limit - (hits.total - dropped)
+  -- The limit that recorded last remembers no longer than it needs to: nothing is in the way when it has forgotten.
+  local left = newest + hits.by.keep - now
+  if cost > limit then wait = NEVER
+  else
+    if cost > free then wait = log.time_of(hits, log.index_of_unit(hits, first, cost - free)) + window - now end
+    if rule.min_difference > 0 then wait = math.max(wait, newest + rule.min_difference - now) end
+    if wait > left then wait = left end
+  end
+  local reset = newest + window - now
+  if reset > left then reset = left end
+  local steady = left
+  if first == 0 then steady = hits.oldest + window - now
+  elseif first < hits.size then steady = log.time_of(hits, first) + window - now end
+  return {
+    wait = wait,
+    remaining = free > 0 and free or 0,
+    reset = reset > 0 and reset or 0,
+    at = at,
+    steady = steady < left and steady or left,
+  }
+end
+
+function rolling_window.record(rule, hits, now, cost, verdict, stamp)
+  local at, keep = verdict.at, rule.keep
+  local units = rule.counts_rejected and math.min(cost, rule.limit) or cost
+  if hits.is_expired then redis.call('UNLINK', hits.key) end
+  if hits.by ~= rule then log.sign(hits, rule, stamp) end
+  local first, dropped = 0, hits.dropped
+  if hits.size > 0 and hits.oldest <= at - keep then
+    first = log.first_after(hits, at - keep)
+    dropped = log.total_before(hits, first)
+  end
+  if rule.counts_rejected then
+    -- Beyond `limit` units no older hit can change a decision: whatever it says, the newer ones say already.
+    local excess = hits.total - dropped - (rule.limit - units)
+    if excess > 0 then
+      dropped = dropped + excess
+      first = dropped == hits.total and hits.size or log.index_of_unit(hits, 0, dropped - hits.dropped + 1)
+    end
+  end
+  if first > 0 or dropped > hits.dropped then log.drop(hits, first, dropped) end
+  if hits.total + units > LARGEST_TOTAL then log.replace(hits, 0, log.entries(hits, 0)) end
+  log.append(hits, at, units)
+  if rule.counts_rejected then
+    verdict = rolling_window.test(rule, hits, now, cost)
+  else
+    verdict.remaining = verdict.remaining - cost
+    verdict.reset = at + rule.window - now
+  end
+  verdict.expires, verdict.keep = at + keep, keep
+  return verdict
+end
+
+function rolling_window.refund(key, recorded, at, cost)
+  local hits = log.open(key)
+  if hits.size == 0 or log.since(hits) > recorded then return nil end
+  log.take_back(hits, at, cost)
+  if hits.size == 0 then return nil end
+  return hits.newest + hits.by.keep, hits.by.keep
+end

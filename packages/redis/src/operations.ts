@@ -1,0 +1,69 @@
+import type { LimitDecision } from '@rollgate/core';
+import type { EncodedPlan } from './encoded-plan.js';
+
+/** A check or a peek that waits to be decided. */
+export interface Question {
+  readonly kind: 'check' | 'peek';
+  readonly encoded: EncodedPlan;
+  readonly keys: readonly string[];
+  readonly cost: number;
+  /** By the injected clock. */
+  readonly clockMicros: number | undefined;
+  /** `sentMs` is when it was sent, by this process's monotonic time. */
+  answer(answer: Answer, sentMs: number): void;
+  fail(error: unknown): void;
+}
+
+/** What the script said of a check or a peek. */
+export interface Answer {
+  readonly said: LimitDecision[];
+  /** What a check has recorded; `undefined` when it recorded nothing. */
+  readonly receipt: Receipt | undefined;
+  /** For how long the same answer holds, with its waits running down, if nobody else acts on these keys. */
+  readonly steadyMicros: number;
+}
+
+/** Keys that are to be forgotten. */
+export interface Reset {
+  readonly kind: 'reset';
+  readonly encoded: EncodedPlan;
+  readonly keys: readonly string[];
+  done(): void;
+  fail(error: unknown): void;
+}
+
+/** Hits that are to be taken back. */
+export interface Refund {
+  readonly kind: 'refund';
+  readonly keys: readonly string[];
+  readonly receipt: Receipt;
+  readonly clockMicros: number | undefined;
+  done(): void;
+  fail(error: unknown): void;
+}
+
+/** What the script is asked to do, in one atomic step each. */
+export type Operation = Question | Reset | Refund;
+
+/** Whether the operation asks for a decision. */
+export function isQuestion(operation: Operation): operation is Question {
+  return operation.kind === 'check' || operation.kind === 'peek';
+}
+
+/** What a check recorded for one rule. */
+export interface RecordedHit {
+  /** Of Redis. */
+  readonly key: string;
+  readonly algorithm: string;
+  readonly atMicros: number;
+}
+
+/** Where to find again what a check recorded. */
+export class Receipt {
+  constructor(
+    /** A number that only grows: the server's time in microseconds, plus the place of the check in its batch. */
+    readonly stamp: number,
+    readonly cost: number,
+    readonly hits: readonly RecordedHit[],
+  ) {}
+}

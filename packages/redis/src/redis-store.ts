@@ -1,0 +1,196 @@
+import { performance } from 'node:perf_hooks';
+import {
+  type Awaitable,
+  type Clock,
+  type Decision,
+  type Duration,
+  durationMs,
+  type Keys,
+  type Plan,
+  readMicros,
+  type Store,
+  toDecision,
+  validate,
+} from '@rollgate/core';
+import { connectionTo, type RedisClient } from './client.js';
+import { DenialCache, type Subject } from './denial-cache.js';
+import { type EncodedPlan, encodePlan } from './encoded-plan.js';
+import { Exchange } from './exchange.js';
+import { type Answer, type Operation, type Question, Receipt } from './operations.js';
+import { LOGS, type Log, scriptWith } from './script.js';
+
+/** What {@link RedisStore} takes. */
+export interface RedisStoreOptions {
+  /** An ioredis `Redis` or `Cluster`, or a node-redis client or cluster; it stays with who made it. */
+  client: RedisClient;
+  /** How the hits of a key are kept; default `'list'`. Change the limiters' `prefix` with it. */
+  log?: Log | undefined;
+  /** The time in the place of the server's, for tests. */
+  clock?: Clock | undefined;
+  /**
+   * Whether refusals are remembered in this process, so that a key that is hammered costs Redis next to nothing: at
+   * most `maxKeys` of them (default 10,000), each for `maxAge` at most (default one second), or `false`.
+   */
+  denialCache?: { maxAge?: Duration | undefined; maxKeys?: number | undefined } | false | undefined;
+}
+
+/**
+ * Keeps the state in Redis, or Valkey: every process that uses it decides by the same hits, as if they were one.
+ *
+ * A check is one script, which runs alone: it tests every limit by the server's time, then records in all or in none.
+ * Checks that start in the same turn of the event loop travel together.
+ *
+ * @throws TypeError, RangeError naming the option that is wrong.
+ * @example
+ * ```ts
+ * import { RateLimiter, rollingWindow } from '@rollgate/core';
+ * import { RedisStore } from '@rollgate/redis';
+ * import { Redis } from 'ioredis';
+ *
+ * const redis = new Redis(process.env.REDIS_URL ?? 'redis://localhost');
+ * const limiter = new RateLimiter({
+ *   limits: rollingWindow({ limit: 10, window: '1m' }),
+ *   store: new RedisStore({ client: redis }),
+ *   onStoreError: 'fallback',
+ * });
+ * (await limiter.check('user:42')).allowed; // => true
+ * redis.disconnect();
+ * ```
+ */
+export class RedisStore implements Store {
+  readonly #isCluster: boolean;
+  readonly #exchange: Exchange;
+  readonly #clock: Clock | undefined;
+  readonly #denials: DenialCache | undefined;
+  readonly #plans = new WeakMap<Plan, EncodedPlan>();
+  /** How often keys were reset or refunded: a refusal that was asked for before is not kept after. */
+  #changes = 0;
+  #lastMicros = -Infinity;
+
+  constructor(options: RedisStoreOptions) {
+    validate.knownOptions('RedisStore', options, ['client', 'log', 'clock', 'denialCache']);
+    const { client, log = 'list', clock, denialCache = {} } = options;
+    const connection = connectionTo(client);
+    if (connection.isCluster && connection.keyPrefix.includes('{')) {
+      throw new TypeError(
+        `Expected the client's \`keyPrefix\` to hold no '{' on a Cluster, got ${validate.show(connection.keyPrefix)}: it, and not the key, would say where a key lives, so that keys which are decided together could live apart; use the limiter's \`prefix\``,
+      );
+    }
+    if (clock !== undefined && !validate.hasMethods(clock, ['now'])) {
+      throw validate.misuse('clock', 'an object with a method `now`', clock);
+    }
+    this.#isCluster = connection.isCluster;
+    this.#exchange = new Exchange(connection, scriptWith(validate.oneOf('log', log, LOGS)));
+    this.#clock = clock;
+    this.#denials = denialCache === false ? undefined : toDenialCache(denialCache);
+  }
+
+  /** As {@link Store.check}; at once, when it is known already that the answer is no. */
+  check(plan: Plan, keys: Keys, cost: number): Awaitable<Decision> {
+    const subject = this.#subject(plan, keys, cost);
+    const clockMicros = this.#clockMicros();
+    const denials = this.#denials;
+    if (denials === undefined || denials.isEmpty) return this.#check(subject, clockMicros);
+    return denials.find(subject, clockMicros ?? localMicros()) ?? this.#check(subject, clockMicros);
+  }
+
+  /** As {@link Store.peek}. */
+  peek(plan: Plan, keys: Keys, cost: number): Promise<Decision> {
+    const subject = this.#subject(plan, keys, cost);
+    const clockMicros = this.#clockMicros();
+    return this.#ask('peek', subject, clockMicros, ({ said }) => toDecision(plan.rules, said, undefined));
+  }
+
+  /** As {@link Store.refund}; by any store on the same Redis. */
+  refund(receipt: unknown): Promise<void> {
+    if (!(receipt instanceof Receipt)) {
+      throw new TypeError('Expected `decision` to be a decision of a RedisStore, got one of another store');
+    }
+    const keys = receipt.hits.map(({ key }) => key);
+    const clockMicros = this.#clockMicros();
+    return this.#change(keys, (done, fail) => ({ kind: 'refund', receipt, keys, clockMicros, done, fail }));
+  }
+
+  /** As {@link Store.reset}. */
+  reset(plan: Plan, keys: Keys): Promise<void> {
+    const { encoded, keys: redisKeys } = this.#subject(plan, keys, 1);
+    return this.#change(redisKeys, (done, fail) => ({ kind: 'reset', encoded, keys: redisKeys, done, fail }));
+  }
+
+  #check(subject: Subject, clockMicros: number | undefined): Promise<Decision> {
+    const changes = this.#changes;
+    return this.#ask('check', subject, clockMicros, (answer, sentMs) => {
+      const { said, receipt } = answer;
+      const decision = toDecision(subject.encoded.plan.rules, said, receipt);
+      if (receipt !== undefined) this.#denials?.dropAll(subject.keys);
+      else if (changes === this.#changes) {
+        const askedMicros = clockMicros ?? sentMs * 1000;
+        this.#denials?.add(subject, answer, { askedMicros, answeredMicros: clockMicros ?? localMicros() });
+      }
+      return decision;
+    });
+  }
+
+  #ask(
+    kind: Question['kind'],
+    { encoded, keys, cost }: Subject,
+    clockMicros: number | undefined,
+    decide: (answer: Answer, sentMs: number) => Decision,
+  ): Promise<Decision> {
+    return new Promise((resolve, fail) => {
+      const answer = (said: Answer, sentMs: number) => resolve(decide(said, sentMs));
+      this.#exchange.add({ kind, encoded, keys, cost, clockMicros, answer, fail });
+    });
+  }
+
+  /** Forgets the refusals of the keys at once, and again when Redis has done it. */
+  #change(
+    keys: readonly string[],
+    toOperation: (done: () => void, fail: (error: unknown) => void) => Operation,
+  ): Promise<void> {
+    this.#changes += 1;
+    this.#denials?.dropAll(keys);
+    return new Promise((resolve, reject) => {
+      const done = () => {
+        this.#changes += 1;
+        this.#denials?.dropAll(keys);
+        resolve();
+      };
+      this.#exchange.add(toOperation(done, reject));
+    });
+  }
+
+  #subject(plan: Plan, keys: Keys, cost: number): Subject {
+    let encoded = this.#plans.get(plan);
+    if (encoded === undefined) {
+      encoded = encodePlan(plan, this.#isCluster);
+      this.#plans.set(plan, encoded);
+    }
+    return { encoded, keys: encoded.keysOf(keys), cost };
+  }
+
+  /** By the injected clock. When it steps back, no refusal is known any more: the state may be another one then. */
+  #clockMicros(): number | undefined {
+    if (this.#clock === undefined) return undefined;
+    const nowMicros = readMicros(this.#clock);
+    if (nowMicros < this.#lastMicros) {
+      this.#changes += 1;
+      this.#denials?.clear();
+    }
+    this.#lastMicros = nowMicros;
+    return nowMicros;
+  }
+}
+
+function localMicros(): number {
+  return performance.now() * 1000;
+}
+
+function toDenialCache(options: NonNullable<Exclude<RedisStoreOptions['denialCache'], false>>): DenialCache {
+  validate.knownOptions('denialCache', options, ['maxAge', 'maxKeys']);
+  const { maxAge = 1000, maxKeys = 10_000 } = options;
+  return new DenialCache({
+    maxAgeMs: durationMs('denialCache.maxAge', maxAge),
+    maxKeys: validate.positiveInteger('denialCache.maxKeys', maxKeys),
+  });
+}

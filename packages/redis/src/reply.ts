@@ -1,0 +1,98 @@
+import type { Limit, LimitDecision, Rule } from '@rollgate/core';
+import { type Answer, type Question, Receipt, type RecordedHit } from './operations.js';
+
+/** What the script returns, read from front to back: see `lua/frame.lua`. */
+export class Reply {
+  readonly #serverMicros: number;
+  readonly #lines: readonly string[];
+  #place = -1;
+
+  constructor(value: unknown) {
+    const [serverMicros, lines] = value as [number | string, string];
+    this.#serverMicros = Number(serverMicros); // A client may have been told to leave numbers as text.
+    this.#lines = lines.split('\n');
+  }
+
+  /** Goes on to the next operation; the error when it failed. */
+  nextError(): Error | undefined {
+    const line = this.#lines[++this.#place]!;
+    return line.startsWith('!') ? new Error(line.slice(1)) : undefined;
+  }
+
+  /** What the script said of this question, the present operation. */
+  answerTo(question: Question): Answer {
+    const { rules } = question.encoded.plan;
+    const line = this.#lines[this.#place]!;
+    return rules.length === 1 && isPlain(line)
+      ? this.#plainAnswer(question, rules[0]!.limit, line)
+      : this.#answer(question, rules, line.split(',').map(toNumbers));
+  }
+
+  /** As {@link #answer} for the usual check, of one rule that recorded: without its lists, which cost several times as much. */
+  #plainAnswer({ cost, keys, clockMicros }: Question, limit: Limit, line: string): Answer {
+    const space = line.indexOf(' ');
+    const said = toLimitDecision(limit, 0, 0, Number(line.slice(0, space)), Number(line.slice(space + 1)));
+    const atMicros = clockMicros ?? this.#serverMicros;
+    const hit: RecordedHit = { key: keys[0]!, algorithm: limit.algorithm, atMicros };
+    return { said: [said], receipt: new Receipt(this.#stamp, cost, [hit]), steadyMicros: 0 };
+  }
+
+  #answer({ cost, keys, kind, clockMicros }: Question, rules: readonly Rule[], words: readonly Numbers[]): Answer {
+    const allowed = words.every(([delay]) => delay >= 0);
+    const nowMicros = clockMicros ?? this.#serverMicros;
+    const hits: RecordedHit[] = [];
+    let steadyMicros = Infinity;
+    const said = rules.map(({ limit }, index): LimitDecision => {
+      const [delay, wait, remaining, reset, last] = words[index]!;
+      if (kind === 'check' && (allowed || limit.countRejected)) {
+        hits.push({ key: keys[index]!, algorithm: limit.algorithm, atMicros: nowMicros + last });
+      } else {
+        steadyMicros = Math.min(steadyMicros, orNever(last), delay < 0 ? orNever(wait) : Infinity);
+      }
+      return toLimitDecision(limit, delay, wait, remaining, reset);
+    });
+    const receipt = hits.length === 0 ? undefined : new Receipt(this.#stamp, cost, hits);
+    return { said, receipt, steadyMicros };
+  }
+
+  /** The stamp of what the present operation recorded. */
+  get #stamp(): number {
+    return this.#serverMicros + this.#place;
+  }
+}
+
+/** The delay, or -1 when refused; the wait, the units left, the reset; how far ahead it was recorded, or how steady it is. */
+type Numbers = readonly [delay: number, wait: number, remaining: number, reset: number, last: number];
+
+/** What the script says of one rule. */
+function toNumbers(part: string): Numbers {
+  const numbers = part.split(' ').map(Number);
+  return (numbers.length === 2 ? [0, 0, ...numbers, 0] : numbers) as unknown as Numbers;
+}
+
+/** Whether a line says no more than the units left and the reset, of one rule. */
+function isPlain(line: string): boolean {
+  return line.indexOf(' ') === line.lastIndexOf(' ');
+}
+
+function toLimitDecision(
+  { limit }: Limit,
+  delay: number,
+  wait: number,
+  remaining: number,
+  reset: number,
+): LimitDecision {
+  return {
+    allowed: delay >= 0,
+    limit,
+    remaining,
+    retryAfterMs: orNever(wait) / 1000,
+    resetMs: reset / 1000,
+    delayMs: delay <= 0 ? 0 : delay / 1000,
+  };
+}
+
+/** The script says "never" by a number that is no wait. */
+function orNever(micros: number): number {
+  return micros < 0 ? Infinity : micros;
+}

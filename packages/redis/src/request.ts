@@ -1,0 +1,65 @@
+import type { EncodedPlan } from './encoded-plan.js';
+import type { Operation, Question, Refund } from './operations.js';
+
+type Value = string | number | boolean;
+
+/** What the script takes: see `lua/frame.lua`. */
+export interface Request {
+  readonly keys: string[];
+  readonly argument: string;
+}
+
+/** Operations, in their order, as the script takes them. */
+export function toRequest(operations: readonly Operation[]): Request {
+  const plans: string[] = [];
+  const keys: string[] = [];
+  const items: Value[] = [];
+  let first: Question | undefined;
+  let times = 0;
+  for (const operation of operations) {
+    for (const key of operation.keys) keys.push(key);
+    if (first !== undefined && isAlike(operation, first)) {
+      times += 1;
+      continue;
+    }
+    if (first !== undefined) endRun(items, times, first);
+    first = undefined;
+    if (operation.kind === 'refund') pushRefund(items, operation);
+    else {
+      items.push(operation.kind, placeOf(operation.encoded, plans));
+      if (operation.kind === 'reset') continue;
+      items.push(operation.cost);
+      first = operation;
+      times = 1;
+    }
+  }
+  if (first !== undefined) endRun(items, times, first);
+  const argument = `[${[plans.length, ...plans, JSON.stringify(items).slice(1)].join(',')}`;
+  return { keys, argument };
+}
+
+/** Ends a run of equal questions. */
+function endRun(items: Value[], times: number, { clockMicros }: Question): void {
+  items.push(times, clockMicros ?? false);
+}
+
+function pushRefund(items: Value[], { receipt, clockMicros }: Refund): void {
+  const { stamp, cost, hits } = receipt;
+  items.push('refund', hits.length, clockMicros ?? false, stamp);
+  for (const { algorithm, atMicros } of hits) items.push(algorithm, atMicros, cost);
+}
+
+function isAlike(one: Operation, other: Question): boolean {
+  return (
+    one.kind === other.kind &&
+    one.cost === other.cost &&
+    one.clockMicros === other.clockMicros &&
+    one.encoded.text === other.encoded.text
+  );
+}
+
+/** The place of the plan in the request, from 1 as Lua counts; it gets one if it has none. */
+function placeOf({ text }: EncodedPlan, plans: string[]): number {
+  const place = plans.indexOf(text) + 1;
+  return place > 0 ? place : plans.push(text);
+}

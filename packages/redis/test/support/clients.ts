@@ -1,0 +1,29 @@
+import type { RedisClient } from '@rollgate/redis';
+import { Redis } from 'ioredis';
+import { Redis as Redis5 } from 'ioredis5';
+import { createClient } from 'redis';
+import { createClient as createClient5 } from 'redis5';
+
+/** A client that is connected, and the way to let go of it. */
+export interface OpenClient {
+  readonly client: RedisClient;
+  close(): void;
+}
+
+function ofIoredis(client: Redis | Redis5): OpenClient {
+  return { client, close: () => client.disconnect() };
+}
+
+/** How each kind of client is opened. */
+export const clients = {
+  'ioredis 6': async (url: string) => ofIoredis(new Redis(url)),
+  'ioredis 5': async (url: string) => ofIoredis(new Redis5(url)),
+  'node-redis 6': async (url: string): Promise<OpenClient> => {
+    const client = await createClient({ url }).connect();
+    return { client, close: () => client.destroy() };
+  },
+  'node-redis 5': async (url: string): Promise<OpenClient> => {
+    const client = await createClient5({ url }).connect();
+    return { client, close: () => client.destroy() };
+  },
+};
