@@ -2,6 +2,7 @@ import { type ChildProcess, execFile, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
+import { RedisServer } from '@rollgate/redis-server';
 
 const folder = join(__dirname, '..');
 const tsx = join(folder, 'node_modules/.bin/tsx');
@@ -20,10 +21,11 @@ async function start(file: string, env: Record<string, string> = {}): Promise<{ 
   const child = spawn(tsx, [file], { cwd: folder, env: { ...process.env, PORT: '0', ...env } });
   children.push(child);
   let printed = '';
-  for await (const chunk of child.stdout) {
+  for await (const chunk of child.stdout.iterator({ destroyOnReturn: false })) {
     printed += chunk;
     if (printed.includes('Ctrl-C')) break;
   }
+  child.stdout.resume(); // What it prints later is not to wait, nor to fail.
   return { url: printed.match(/http:\/\/127\.0\.0\.1:\d+/)![0], printed };
 }
 
@@ -62,3 +64,40 @@ test('notifications.ts prints who is let through', async () => {
   expect(stdout).toContain(' 10 min  door I       ✓✓✓✓✓✓····     global full for 20 min');
   expect(stdout.match(/✓/g)).toHaveLength(1 + 10 + 4 + 86 + 10 + 2);
 }, 20_000);
+
+describe('on Redis', () => {
+  let redis: RedisServer;
+  beforeEach(async () => {
+    redis = await RedisServer.start();
+  });
+  afterEach(() => redis.stop());
+
+  test.each(['express-redis.ts', 'fastify-redis.ts'])(
+    'two processes of %s count as one, and go on without Redis',
+    async (file) => {
+      const env = { REDIS_URL: redis.url };
+      const [one, other] = await Promise.all([start(file, env), start(file, env)]);
+      const left: number[] = [];
+      for (let turn = 0; turn < 2; turn++) {
+        for (const { url } of [one, other]) {
+          const { remaining, steady } = (await (await fetch(url)).json()) as { remaining?: number; steady?: number };
+          left.push((remaining ?? steady)!);
+        }
+      }
+      expect(left).toEqual([9, 8, 7, 6]);
+      await redis.kill();
+      const answer = await fetch(one.url);
+      expect([answer.status, await answer.json()]).toEqual([200, expect.objectContaining({ degraded: 'fallback' })]);
+    },
+    30_000,
+  );
+
+  test('notifications-redis.ts sends no more from four processes than from one', async () => {
+    const env = { ...process.env, REDIS_URL: redis.url };
+    const { stdout } = await promisify(execFile)(tsx, ['notifications-redis.ts'], { cwd: folder, env });
+    expect(stdout).toContain('20 in all');
+    const marks = stdout.split('\n').map((line) => line.match(/✓/g)?.length ?? 0);
+    expect(Math.max(...marks)).toBeLessThanOrEqual(6);
+    expect(marks.reduce((sum, count) => sum + count)).toBe(20);
+  }, 30_000);
+});

@@ -1,0 +1,41 @@
+// A Fastify server with several limits, shared by every process on the same Redis.   npm run example fastify-redis.ts
+import { rollingWindow } from '@rollgate/core';
+import rateLimit from '@rollgate/fastify';
+import { RedisStore } from '@rollgate/redis';
+import Fastify from 'fastify';
+import { Redis } from 'ioredis';
+
+const { PORT = '3000', REDIS_URL = 'redis://127.0.0.1:6379' } = process.env;
+
+const redis = new Redis(REDIS_URL);
+redis.on('error', () => {}); // It comes at every attempt to connect; Rollgate tells an outage once, as a warning.
+
+const app = Fastify();
+await app.register(rateLimit, {
+  // Decided together: who is refused by one of them is not counted by the others.
+  limits: {
+    burst: rollingWindow({ limit: 5, window: '1s' }),
+    steady: rollingWindow({ limit: 10, window: '1m' }),
+  },
+  store: new RedisStore({ client: redis }),
+  timeout: '200ms', // Redis may take so long; then this process's memory decides.
+});
+
+app.get('/', async ({ rateLimit }) => ({
+  pid: process.pid,
+  burst: rateLimit?.limits.burst?.remaining,
+  steady: rateLimit?.limits.steady?.remaining,
+  degraded: rateLimit?.degraded,
+}));
+app.addHook('onClose', () => redis.disconnect());
+
+const url = await app.listen({ port: Number(PORT), host: '127.0.0.1' });
+console.log(`
+Rollgate behind Fastify, on ${url}, with Redis on ${REDIS_URL}: 5 requests in any second and 10 in any minute
+for each client, whichever process they come to.
+
+  for i in $(seq 7); do curl -s ${url}; echo; done
+  redis-cli --scan --pattern 'rollgate:*'          what is kept, and redis-cli lrange <key> 0 -1 the times
+  redis-server                                     a Redis, when there is none
+
+Ctrl-C ends it.`);

@@ -1,0 +1,59 @@
+// Four processes send push notifications at once, and share one Redis: in any 30 minutes at most 20 in all and 6 of one
+// category reach a teacher, however many processes send.   npm run example notifications-redis.ts
+import { fork } from 'node:child_process';
+import { once } from 'node:events';
+import { fileURLToPath } from 'node:url';
+import { RateLimiter, rollingWindow } from '@rollgate/core';
+import { RedisStore } from '@rollgate/redis';
+import { Redis } from 'ioredis';
+
+const { REDIS_URL = 'redis://127.0.0.1:6379', TEACHER = `teacher ${process.pid}` } = process.env;
+const CATEGORIES = ['absences', 'homework', 'doors', 'fire alarm'];
+const WORKERS = 4;
+
+if (process.send === undefined) await startWorkers();
+else await sendNotifications(process.send.bind(process));
+
+/** Starts the processes and prints what they sent together. */
+async function startWorkers(): Promise<void> {
+  const sent = new Map(CATEGORIES.map((category) => [category, '']));
+  const workers = Array.from({ length: WORKERS }, () =>
+    fork(fileURLToPath(import.meta.url), { env: { ...process.env, TEACHER } }).on('message', (category: string) =>
+      sent.set(category, `${sent.get(category)}✓`),
+    ),
+  );
+  const codes = await Promise.all(workers.map(async (worker) => (await once(worker, 'exit'))[0] as number));
+  if (codes.some((code) => code !== 0)) {
+    console.error(`Is there a Redis on ${REDIS_URL}? Start one with redis-server, or set REDIS_URL.`);
+    process.exit(1);
+  }
+  console.log(`${WORKERS} processes tried 10 notifications of each category at the same time; sent were\n`);
+  for (const [category, marks] of sent) console.log(`  ${category.padEnd(12)} ${marks}`);
+  console.log(`\n${[...sent.values()].join('').length} in all; the limits are 6 of one category and 20 in all.`);
+}
+
+/** One process: tells its parent the category of each notification that may be sent. */
+async function sendNotifications(tell: (category: string) => void): Promise<void> {
+  const redis = new Redis(REDIS_URL);
+  redis.on('error', () => {}); // It comes at every attempt to connect; the first check that fails says it, too.
+  const limiter = new RateLimiter({
+    limits: {
+      global: rollingWindow({ limit: 20, window: '30m' }),
+      category: rollingWindow({ limit: 6, window: '30m' }),
+    },
+    prefix: 'push',
+    store: new RedisStore({ client: redis }),
+    timeout: '5s', // Nobody waits for a notification; rather late than twice.
+  });
+  try {
+    for (let turn = 0; turn < 10; turn++) {
+      for (const category of CATEGORIES) {
+        const { allowed } = await limiter.check({ global: TEACHER, category: `${TEACHER}: ${category}` });
+        if (allowed) tell(category);
+      }
+    }
+  } finally {
+    redis.disconnect();
+    process.disconnect();
+  }
+}
