@@ -4,6 +4,10 @@ export interface Effort {
   readonly http: Starts & { readonly express: Requests; readonly fastify: Requests };
   readonly bytes: { readonly keysOfOneHit: number; readonly keysOfHundredHits: number };
   readonly scaling: { readonly rounds: number; readonly checks: number; readonly keys: readonly number[] };
+  readonly redis: {
+    readonly load: RedisLoad;
+    readonly growth: { readonly rounds: number; readonly checks: number; readonly limits: readonly number[] };
+  };
 }
 
 /**
@@ -15,24 +19,40 @@ export interface Starts {
   readonly rounds: number;
 }
 
+/** Checks of each client before the first round, and keys of a round with one check in flight, or with several. */
+export interface RedisLoad {
+  readonly rounds: number;
+  readonly warmUp: number;
+  readonly keysAlone: number;
+  readonly keysTogether: number;
+}
+
 /** How many requests each server gets before the first round, and in each. */
 export interface Requests {
   readonly warmUp: number;
   readonly round: number;
 }
 
-/** About four minutes. */
+/** About six minutes. */
 export const FULL: Effort = {
   memory: { rounds: 7, keys: 10_000 },
   http: { starts: 5, rounds: 4, express: { warmUp: 12_000, round: 4_000 }, fastify: { warmUp: 30_000, round: 10_000 } },
   bytes: { keysOfOneHit: 100_000, keysOfHundredHits: 10_000 },
   scaling: { rounds: 5, checks: 1_000_000, keys: [1_000, 10_000, 100_000, 1_000_000] },
+  redis: {
+    load: { rounds: 9, warmUp: 100_000, keysAlone: 2_000, keysTogether: 10_000 },
+    growth: { rounds: 5, checks: 2_000, limits: [10, 100, 1_000, 10_000, 100_000] },
+  },
 };
 
-/** About forty seconds, for a look; its figures scatter more. */
+/** About seventy seconds, for a look; its figures scatter more. */
 export const QUICK: Effort = {
   memory: { rounds: 2, keys: 5_000 },
   http: { starts: 2, rounds: 2, express: { warmUp: 4_000, round: 1_500 }, fastify: { warmUp: 10_000, round: 4_000 } },
   bytes: { keysOfOneHit: 20_000, keysOfHundredHits: 2_000 },
   scaling: { rounds: 3, checks: 100_000, keys: [1_000, 10_000, 100_000] },
+  redis: {
+    load: { rounds: 3, warmUp: 40_000, keysAlone: 1_000, keysTogether: 4_000 },
+    growth: { rounds: 3, checks: 1_000, limits: [10, 100, 1_000, 10_000] },
+  },
 };

@@ -1,6 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { cpus, loadavg } from 'node:os';
 import { SUBJECT_NAMES, type SubjectName } from './subjects.js';
+import type { Column } from './table.js';
 
 /** Where and with what was measured, in one line each. */
 export function describeRun(): string[] {
@@ -12,16 +13,20 @@ export function describeRun(): string[] {
   ];
 }
 
-export function subjectVersions(): Record<SubjectName, string> {
+/** What stands above each column of the table. */
+export function columnHeads(): Record<Column, string> {
   const nameOf = (subject: SubjectName) => (subject === 'rollgate' ? '@rollgate/core' : subject);
-  return Object.fromEntries(SUBJECT_NAMES.map((name) => [name, versionOf(nameOf(name))])) as Record<
-    SubjectName,
-    string
-  >;
+  return {
+    bare: 'bare framework',
+    ...(Object.fromEntries(SUBJECT_NAMES.map((name) => [name, `${name} ${versionOf(nameOf(name))}`])) as Record<
+      SubjectName,
+      string
+    >),
+  };
 }
 
 /** Read from the file, for not every package exports its package.json. */
-function versionOf(name: string): string {
+export function versionOf(name: string): string {
   const file = new URL(`../node_modules/${name}/package.json`, import.meta.url);
   return (JSON.parse(readFileSync(file, 'utf8')) as { version: string }).version;
 }

@@ -1,49 +1,56 @@
 import { markdownTable } from 'markdown-table';
-import { SUBJECT_NAMES, type SubjectName } from './subjects.js';
+import type { SubjectName } from './subjects.js';
 
 export type Column = 'bare' | SubjectName;
 
 /** One measurement: a figure for each that took part, and whether Rollgate kept the bars that were set for it. */
-export interface Row {
+export interface Row<RowColumn extends string = Column> {
   readonly what: string;
-  readonly cells: Partial<Record<Column, string>>;
+  readonly cells: Partial<Record<RowColumn, string>>;
   readonly bars?: readonly Bar[];
 }
 
-/** What Rollgate's figure has to be beside another one. */
+/** What Rollgate's figure has to be, mostly beside another one. */
 export interface Bar {
   readonly rule: string;
-  readonly ratio: number;
+  readonly figure: string;
   readonly kept: boolean;
 }
 
-const COLUMNS: readonly Column[] = ['bare', ...SUBJECT_NAMES];
-
 export function atLeast(least: number, other: string, ratio: number): Bar {
-  return { rule: `≥ ${least}× ${other}`, ratio, kept: ratio >= least };
+  return { rule: `≥ ${least}× ${other}`, figure: times(ratio), kept: ratio >= least };
 }
 
 export function atMost(most: number, other: string, ratio: number): Bar {
-  return { rule: `≤ ${most}× ${other}`, ratio, kept: ratio <= most };
+  return { rule: `≤ ${most}× ${other}`, figure: times(ratio), kept: ratio <= most };
 }
 
-export function renderTable(rows: readonly Row[], versions: Readonly<Record<SubjectName, string>>): string {
-  const heads = COLUMNS.map((column) => (column === 'bare' ? 'bare framework' : `${column} ${versions[column]}`));
+/** For a figure that is held against nothing. */
+export function atMostOf(most: number, unit: string, figure: number): Bar {
+  return { rule: `≤ ${most} ${unit}`, figure: figure.toFixed(1), kept: figure <= most };
+}
+
+/** A table with these heads above its columns, in their order. */
+export function renderTable<RowColumn extends string>(
+  rows: readonly Row<RowColumn>[],
+  heads: Readonly<Record<RowColumn, string>>,
+): string {
+  const columns = Object.keys(heads) as RowColumn[];
   return markdownTable(
     [
-      ['measured', ...heads, 'bars'],
+      ['measured', ...columns.map((column) => heads[column]), 'bars'],
       ...rows.map(({ what, cells, bars = [] }) => [
         what,
-        ...COLUMNS.map((column) => cells[column] ?? ''),
+        ...columns.map((column) => cells[column] ?? ''),
         bars.map(renderBar).join('; '),
       ]),
     ],
-    { align: ['left', ...COLUMNS.map(() => 'right'), 'left'] },
+    { align: ['left', ...columns.map(() => 'right'), 'left'] },
   );
 }
 
-function renderBar({ rule, ratio, kept }: Bar): string {
-  return `${rule}: ${kept ? 'kept' : '**missed**'} (${ratio.toFixed(2)}×)`;
+function renderBar({ rule, figure, kept }: Bar): string {
+  return `${rule}: ${kept ? 'kept' : '**missed**'} (${figure})`;
 }
 
 /** A whole number with its thousands apart. */
@@ -63,5 +70,9 @@ export function millions(value: number): string {
 
 /** Rollgate's figure divided by the one that it is put behind. */
 export function versus(ratio: number): string {
-  return ` (${ratio.toFixed(2)}×)`;
+  return ` (${times(ratio)})`;
+}
+
+function times(ratio: number): string {
+  return `${ratio < 100 ? ratio.toFixed(2) : whole(ratio)}×`;
 }

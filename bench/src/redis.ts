@@ -1,0 +1,26 @@
+import { RedisServer } from '@rollgate/redis-server';
+import type { Effort } from './effort.js';
+import { measureRedisBytes } from './redis/bytes.js';
+import { SERVER_CORE } from './redis/check-workers.js';
+import type { RedisRow } from './redis/columns.js';
+import { measureFlood } from './redis/flood.js';
+import { measureGrowth } from './redis/growth.js';
+import { measureLoad } from './redis/load.js';
+import { canPin } from './worker.js';
+
+/** Limits whose state is at a Redis server: one of the benchmark's own, that keeps nothing on disk. */
+export async function measureRedis(effort: Effort['redis']): Promise<{ version: string; rows: RedisRow[] }> {
+  const server = await RedisServer.start(canPin ? { core: SERVER_CORE } : {});
+  try {
+    const [, version = 'unknown'] = /^redis_version:(\S+)/m.exec(String(await server.run('INFO', 'server'))) ?? [];
+    const rows = [
+      ...(await measureLoad(server, effort.load)),
+      ...(await measureRedisBytes(server)),
+      ...(await measureFlood(server)),
+      ...(await measureGrowth(server, effort.growth)),
+    ];
+    return { version, rows };
+  } finally {
+    await server.stop();
+  }
+}

@@ -1,0 +1,19 @@
+import { versionOf } from '../machine.js';
+import type { Row } from '../table.js';
+import type { RedisSubjectName } from './subjects.js';
+
+export type RedisRow = Row<RedisSubjectName>;
+
+/** What stands above each column. */
+export function redisHeads(): Record<RedisSubjectName, string> {
+  return {
+    'rollgate, list': `rollgate ${versionOf('@rollgate/redis')}, list`,
+    'rollgate, sorted-set': `rollgate ${versionOf('@rollgate/redis')}, sorted-set`,
+    'rate-limit-redis': `rate-limit-redis ${versionOf('rate-limit-redis')}`,
+    'rate-limiter-flexible': `rate-limiter-flexible ${versionOf('rate-limiter-flexible')}`,
+    'rolling-rate-limiter': `rolling-rate-limiter ${versionOf('rolling-rate-limiter')}`,
+    INCR: 'bare INCR',
+    'INCR + PTTL': 'script of INCR and PTTL',
+    EVALSHA: "our list's script, plain EVALSHA",
+  };
+}

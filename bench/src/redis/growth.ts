@@ -1,0 +1,71 @@
+import type { RedisServer } from '@rollgate/redis-server';
+import type { Effort } from '../effort.js';
+import { median } from '../statistics.js';
+import { whole } from '../table.js';
+import { Worker } from '../worker.js';
+import { CLIENT_CORE } from './check-workers.js';
+import type { RedisRow } from './columns.js';
+import type { GrowthQuestion } from './growth-worker.js';
+import { readFigures, resetFigures } from './server-figures.js';
+
+/** So that the smallest limit, which comes first, is not the one whose code is not compiled yet. */
+const WARM_UP = 10_000;
+
+const LOGS = ['list', 'sorted-set'] as const;
+
+type GrowthWorker = Worker<GrowthQuestion, number>;
+
+interface Growth {
+  readonly serverMicros: number;
+  readonly clientMicros: number;
+}
+
+/** What a check of ours costs as limits grow, the log being full: one hit leaves the window for each that comes. */
+export async function measureGrowth(server: RedisServer, effort: Effort['redis']['growth']): Promise<RedisRow[]> {
+  const workers = await Promise.all(
+    LOGS.map(async (log) => ({
+      log,
+      worker: await Worker.start<GrowthQuestion, number>('redis/growth-worker.ts', {
+        args: [log, server.url],
+        core: CLIENT_CORE,
+      }),
+    })),
+  );
+  try {
+    for (const { worker } of workers) await fill(server, worker, WARM_UP);
+    const rows: RedisRow[] = [];
+    for (const limit of effort.limits) {
+      const cells: RedisRow['cells'] = {};
+      for (const { log, worker } of workers) {
+        const { serverMicros, clientMicros } = await measureOne(server, worker, limit, effort);
+        cells[`rollgate, ${log}`] = `${serverMicros.toFixed(1)} server, ${clientMicros.toFixed(1)} client`;
+      }
+      rows.push({ what: `CPU µs/check, limit ${whole(limit)}, log full`, cells });
+    }
+    return rows;
+  } finally {
+    await Promise.all(workers.map(({ worker }) => worker.stop()));
+  }
+}
+
+async function measureOne(
+  server: RedisServer,
+  worker: GrowthWorker,
+  limit: number,
+  { rounds, checks }: Effort['redis']['growth'],
+): Promise<Growth> {
+  await fill(server, worker, limit);
+  const serverMicros: number[] = [];
+  const clientMicros: number[] = [];
+  for (let round = 0; round < rounds; round++) {
+    await resetFigures(server);
+    clientMicros.push(await worker.ask({ limit, checks }));
+    serverMicros.push((await readFigures(server)).micros / checks);
+  }
+  return { serverMicros: median(serverMicros), clientMicros: median(clientMicros) };
+}
+
+async function fill(server: RedisServer, worker: GrowthWorker, limit: number): Promise<void> {
+  await server.run('FLUSHALL');
+  await worker.ask({ limit, checks: limit });
+}

@@ -1,0 +1,49 @@
+import type { RedisServer } from '@rollgate/redis-server';
+
+/** What the server did since its figures were set back. */
+export interface ServerFigures {
+  /** Commands that came from a client. */
+  readonly commands: number;
+  /** Processor time within commands: without reading, parsing, answering. */
+  readonly micros: number;
+}
+
+interface CommandFigures {
+  readonly name: string;
+  readonly calls: number;
+  readonly micros: number;
+}
+
+/** Commands within these are counted for themselves, too, and their time once more. */
+const SCRIPTS = ['evalsha', 'eval'];
+const TRANSACTIONS = ['exec', 'multi'];
+/** What this benchmark sends between two figures. */
+const OWN = ['config|resetstat', 'info', 'flushall'];
+
+export async function resetFigures(server: RedisServer): Promise<void> {
+  await server.run('CONFIG', 'RESETSTAT');
+}
+
+export async function readFigures(server: RedisServer): Promise<ServerFigures> {
+  const text = String(await server.run('INFO', 'commandstats'));
+  const all = parse(text).filter(({ name }) => !OWN.includes(name));
+  const scripts = all.filter(({ name }) => SCRIPTS.includes(name));
+  const transactions = all.filter(({ name }) => TRANSACTIONS.includes(name));
+  return {
+    commands: sum(scripts.length > 0 ? scripts : all, 'calls'),
+    micros: sum([scripts, transactions].find((some) => some.length > 0) ?? all, 'micros'),
+  };
+}
+
+/** Of lines such as `cmdstat_evalsha:calls=3,usec=57,usec_per_call=19.00,rejected_calls=0,failed_calls=0`. */
+function parse(text: string): CommandFigures[] {
+  return [...text.matchAll(/^cmdstat_(.+?):calls=(\d+),usec=(\d+)/gm)].map(([, name, calls, micros]) => ({
+    name: name!,
+    calls: Number(calls),
+    micros: Number(micros),
+  }));
+}
+
+function sum(commands: readonly CommandFigures[], what: 'calls' | 'micros'): number {
+  return commands.reduce((total, command) => total + command[what], 0);
+}
