@@ -7,11 +7,16 @@ import { Reply } from './reply.js';
 import { toRequest } from './request.js';
 import type { Script } from './script.js';
 
+/** For how long operations on a slot that was seen to move go alone. */
+const MOVING_FOR_MS = 10_000;
+
 /** Sends operations to Redis, those of one turn of the event loop together, and settles each with what comes back. */
 export class Exchange {
   readonly #connection: Connection;
   readonly #script: Script;
   readonly #batches: Batches<Operation>;
+  /** Slots of a Cluster that are on their way: some of their keys are here and some there, and no script can use both. */
+  readonly #movingUntilMs = new Map<number, number>();
 
   constructor(connection: Connection, script: Script) {
     this.#connection = connection;
@@ -35,23 +40,38 @@ export class Exchange {
       if (group === undefined) groups.set(slot, [operation]);
       else group.push(operation);
     }
-    await Promise.all(Array.from(groups.values(), (group) => this.#send(group)));
+    await Promise.all(
+      Array.from(groups, ([slot, group]) => (this.#isMoving(slot) ? this.#sendEach(group) : this.#send(group, slot))),
+    );
+  }
+
+  async #sendEach(operations: readonly Operation[]): Promise<void> {
+    await Promise.all(operations.map((operation) => this.#send([operation])));
   }
 
   /** Never rejects: whatever goes wrong is the failure of the operations that are not settled yet. */
-  async #send(operations: readonly Operation[]): Promise<void> {
+  async #send(operations: readonly Operation[], slot = 0): Promise<void> {
     try {
       const { keys, argument } = toRequest(operations);
       const sentMs = performance.now();
       const reply = new Reply(await runScript(this.#connection, this.#script, keys, argument));
       for (const operation of operations) settle(operation, reply, sentMs);
     } catch (error) {
-      if (isMoving(error) && operations.length > 1) {
-        await Promise.all(operations.map((operation) => this.#send([operation])));
+      if (operations.length > 1 && isRedirection(error)) {
+        this.#movingUntilMs.set(slot, performance.now() + MOVING_FOR_MS);
+        await this.#sendEach(operations);
       } else {
         for (const operation of operations) operation.fail(error);
       }
     }
+  }
+
+  #isMoving(slot: number): boolean {
+    const untilMs = this.#movingUntilMs.get(slot);
+    if (untilMs === undefined) return false;
+    if (performance.now() < untilMs) return true;
+    this.#movingUntilMs.delete(slot);
+    return false;
   }
 }
 
@@ -62,7 +82,7 @@ function settle(operation: Operation, reply: Reply, sentMs: number): void {
   else operation.done();
 }
 
-/** While a slot of a Cluster moves, some of its keys are here and some there: then each operation is to go alone. */
-function isMoving(error: unknown): boolean {
-  return error instanceof Error && error.message.startsWith('TRYAGAIN');
+/** What a Cluster says while a slot moves, or its client when it has been told so too often. */
+function isRedirection(error: unknown): boolean {
+  return error instanceof Error && /^(TRYAGAIN|ASK|MOVED|Too many Cluster redirections)/.test(error.message);
 }

@@ -183,7 +183,7 @@ export class RedisStore implements Store {
 }
 
 function localMicros(): number {
-  return performance.now() * 1000;
+  return Math.floor(performance.now() * 1000); // Waits are whole microseconds, also when they have run down.
 }
 
 function toDenialCache(options: NonNullable<Exclude<RedisStoreOptions['denialCache'], false>>): DenialCache {
