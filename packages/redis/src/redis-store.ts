@@ -98,7 +98,11 @@ export class RedisStore implements Store {
   peek(plan: Plan, keys: Keys, cost: number): Promise<Decision> {
     const subject = this.#subject(plan, keys, cost);
     const clockMicros = this.#clockMicros();
-    return this.#ask('peek', subject, clockMicros, ({ said }) => toDecision(plan.rules, said, undefined));
+    return this.#ask('peek', subject, clockMicros, ({ said }) => {
+      const decision = toDecision(plan.rules, said, undefined);
+      if (decision.allowed) this.#denials?.dropAll(subject.keys); // Another process has reset them.
+      return decision;
+    });
   }
 
   /** As {@link Store.refund}; by any store on the same Redis. */
