@@ -9,7 +9,7 @@ const files = readdirSync(folder)
 const entries = files.map(
   (name) => `  ${JSON.stringify(name)}: ${JSON.stringify(readFileSync(new URL(name, folder), 'utf8'))},\n`,
 );
-const text = `// Made of the files in lua/ by embed-lua.mjs.\nexport const lua = {\n${entries.join('')}} as const;\n`;
+const text = `// Made of the files in lua/ by embed-lua.mjs.\nexport const lua: Readonly<Record<string, string>> = {\n${entries.join('')}};\n`;
 const target = new URL('src/lua.generated.ts', import.meta.url);
 
 let present;

@@ -32,14 +32,14 @@ export class Reply {
   #plainAnswer({ cost, keys, clockMicros }: Question, limit: Limit, line: string): Answer {
     const space = line.indexOf(' ');
     const said = toLimitDecision(limit, 0, 0, Number(line.slice(0, space)), Number(line.slice(space + 1)));
-    const atMicros = clockMicros ?? this.#serverMicros;
+    const atMicros = clockMicros ?? this.#stamp;
     const hit: RecordedHit = { key: keys[0]!, algorithm: limit.algorithm, atMicros };
     return { said: [said], receipt: new Receipt(this.#stamp, cost, [hit]), steadyMicros: 0 };
   }
 
   #answer({ cost, keys, kind, clockMicros }: Question, rules: readonly Rule[], words: readonly Numbers[]): Answer {
     const allowed = words.every(([delay]) => delay >= 0);
-    const nowMicros = clockMicros ?? this.#serverMicros;
+    const nowMicros = clockMicros ?? this.#stamp;
     const hits: RecordedHit[] = [];
     let steadyMicros = Infinity;
     const said = rules.map(({ limit }, index): LimitDecision => {
@@ -55,7 +55,7 @@ export class Reply {
     return { said, receipt, steadyMicros };
   }
 
-  /** The stamp of what the present operation recorded. */
+  /** The time of the present operation, by the server, and the stamp of what it recorded. */
   get #stamp(): number {
     return this.#serverMicros + this.#place;
   }

@@ -17,6 +17,6 @@ export interface Script {
 /** The script with this log: all algorithms in the frame, each file as it can be read in `lua/`. */
 export function scriptWith(log: Log): Script {
   const names = ['prelude', log, 'hit-log', ...ALGORITHMS, 'frame'];
-  const text = names.map((name) => lua[`${name}.lua` as keyof typeof lua]).join('\n');
+  const text = names.map((name) => lua[`${name}.lua`]).join('\n');
   return { text, sha: createHash('sha1').update(text).digest('hex') };
 }

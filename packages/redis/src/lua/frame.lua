@@ -18,7 +18,8 @@
 --            the units left
 --            the reset
 --            how far ahead of now the hit was recorded; when none was, how long the verdict is steady, -1 for ever
---          The stamp of a check is the server's time plus how many operations came before it.
+--          The time and the stamp of an operation are the server's time plus how many operations came before it: no two
+--          checks record at the same microsecond, so that a refund that is sent twice finds nothing the second time.
 
 local tape, place = cjson.decode(ARGV[1]), 0
 
@@ -51,9 +52,8 @@ local expires_written, expires_text
 -- the server's does not.
 local function expire(key, expires, keep, injected_now)
   if injected_now then redis.call('PEXPIRE', key, keep / 1000 + 1000) return end
-  if expires ~= expires_written then
-    expires_written, expires_text = expires, string.format('%d', math.ceil(expires / 1000))
-  end
+  local expires_ms = math.ceil(expires / 1000)
+  if expires_ms ~= expires_written then expires_written, expires_text = expires_ms, string.format('%d', expires_ms) end
   redis.call('PEXPIREAT', key, expires_text)
 end
 
@@ -62,7 +62,8 @@ local function finite(number)
 end
 
 local function decide(plan, cost, injected_now, records)
-  local now = injected_now or server_time
+  local stamp = server_time + #lines
+  local now = injected_now or stamp
   local allowed = true
   for index = 1, #plan do
     local rule = plan[index]
@@ -77,7 +78,7 @@ local function decide(plan, cost, injected_now, records)
     local passed, delay, last = verdict.wait == 0, verdict.delay or 0, verdict.steady
     if records and (allowed or rule.counts_rejected) then
       last = verdict.at - now
-      verdict = rule.algorithm.record(rule, states[index], now, cost, verdict, server_time + #lines)
+      verdict = rule.algorithm.record(rule, states[index], now, cost, verdict, stamp)
       expire(KEYS[next_key + index], verdict.expires, verdict.keep, injected_now)
     end
     local said

@@ -35,6 +35,7 @@ on_demand(log, function()
 
   -- Takes back up to `cost` of the units that were recorded at `time`.
   function log.take_back(hits, time, cost)
+    if log.remove(hits, time, cost) then return end
     -- From one hit earlier on, so that the newest of those that stay is written last, and says what the key is to say.
     local index = math.max(0, log.first_after(hits, time - 1) - 1)
     local entries, left = log.entries(hits, index), cost

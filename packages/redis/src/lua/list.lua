@@ -1,9 +1,9 @@
 -- The hits of one key as a Redis list, oldest first. An integer takes about 10 bytes there.
 --
 -- An element is the time of a hit in microseconds; from the first hit on that cost anything but 1 it is "time:total",
--- the total being the units of all hits up to and including it. The oldest element says more about the key, each after
--- a blank: where there are totals, the units in front of it that they include, and how many hits at the front have no
--- total; then the window and the keep of the limit that recorded last, and since when there is a log (a stamp).
+-- the total being the units of all hits up to and including it. The oldest element says more about the key. Where there
+-- are totals, ";" and the units in front of it that they include, ";" and how many hits at the front have no total. Then,
+-- each after a blank, the window and the keep of the limit that recorded last, and since when there is a log (a stamp).
 --
 -- An opened log has no hits when `size` is 0. `by` is the limit that recorded last: its window, its keep, and the
 -- signature by which an element says so. Without totals `plain` is nil and every hit is one unit; with totals it is how
@@ -54,7 +54,7 @@ on_demand(log, function()
   function log.oldest_text(hits)
     local text = text_of(hits.oldest)
     if hits.oldest_total then text = text .. ':' .. text_of(hits.oldest_total) end
-    if hits.plain then text = text .. string.format(' %d %d', hits.dropped, hits.plain) end
+    if hits.plain then text = text .. string.format(';%d;%d', hits.dropped, hits.plain) end
     return text .. hits.by.signature .. text_of(log.since(hits))
   end
 
@@ -67,7 +67,7 @@ on_demand(log, function()
   -- Of a log whose oldest element is not the usual one.
   function log.parse_oldest(hits, text)
     local rest, window, keep = string.match(text, '^(.-) (%d+) (%d+) %d+$')
-    local time, total, dropped, plain = string.match(rest, '^([^ :]+):?(%d*) (%d+) (%d+)$')
+    local time, total, dropped, plain = string.match(rest, '^([^:;]+):?(%d*);(%d+);(%d+)$')
     hits.oldest, hits.oldest_total = tonumber(time or rest), tonumber(total)
     hits.plain, hits.dropped = tonumber(plain), tonumber(dropped) or 0
     hits.newest, hits.total = hits.oldest, hits.oldest_total or hits.dropped + hits.size
@@ -102,7 +102,7 @@ on_demand(log, function()
     hits.stamp = log.since(hits)
     if index == hits.size then
       redis.call('UNLINK', hits.key)
-      hits.size, hits.plain, hits.dropped, hits.total = 0, nil, 0, 0
+      hits.size, hits.plain, hits.dropped, hits.total, hits.read_index = 0, nil, 0, 0, nil
       return
     end
     if index > 0 then
@@ -122,11 +122,21 @@ on_demand(log, function()
     if hits.size > 0 then redis.call('LSET', hits.key, 0, log.oldest_text(hits)) end
   end
 
+  -- Takes back up to `cost` hits of this time, and answers true; false when not every hit is one unit.
+  function log.remove(hits, time, cost)
+    if hits.plain then return false end
+    local removed = redis.call('LREM', hits.key, -cost, text_of(time)) -- The oldest element says more, so it stays.
+    hits.size, hits.total, hits.read_index = hits.size - removed, hits.total - removed, nil
+    if removed < cost and hits.oldest == time then log.drop(hits, 1, 0) end
+    if hits.size > 0 then hits.newest = log.time_of(hits, hits.size - 1) end
+    return true
+  end
+
   -- The hits from `index` on, as a list of times and units.
   function log.entries(hits, index)
     local entries, before = {}, log.total_before(hits, index)
     for offset, text in ipairs(redis.call('LRANGE', hits.key, index, -1)) do
-      local time, own = string.match(text, '^([^ :]+):?(%d*)')
+      local time, own = string.match(text, '^([^ :;]+):?(%d*)')
       local total = tonumber(own) or before + 1
       entries[offset] = { time = tonumber(time), units = total - before }
       before = total

@@ -87,6 +87,9 @@ on_demand(log, function()
     hits.by = rule
   end
 
+  -- Every member says the units before it, so that none can go alone.
+  function log.remove() return false end
+
   -- The hits from `index` on, as a list of times and units.
   function log.entries(hits, index)
     local entries = {}
