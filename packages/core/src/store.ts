@@ -39,6 +39,13 @@ export interface Store {
   refund(receipt: unknown): Awaitable<void>;
   /** Forgets the keys. */
   reset(plan: Plan, keys: Keys): Awaitable<void>;
+  /**
+   * For a store whose parts fail apart, such as the nodes of a Cluster: the part that answers for these keys, as the
+   * operator knows it. One part that is down is then no reason to do without the others.
+   */
+  partOf?(plan: Plan, keys: Keys): string;
+  /** As `partOf`, for what a receipt recorded. */
+  partOfReceipt?(receipt: unknown): string;
   /** Releases what the store holds open. */
   close?(): Awaitable<void>;
 }

@@ -5,6 +5,8 @@ import type { Script } from './script.js';
 export interface IoredisClient {
   readonly status: string;
   readonly isCluster?: boolean;
+  /** Of a Cluster: the nodes of each slot, the one that is written to first. */
+  readonly slots?: readonly (readonly string[])[];
   readonly options: { readonly keyPrefix?: string | undefined };
   evalsha(sha: string, keyCount: number, ...keysAndArguments: string[]): Promise<unknown>;
   eval(script: string, keyCount: number, ...keysAndArguments: string[]): Promise<unknown>;
@@ -13,6 +15,8 @@ export interface IoredisClient {
 /** What the store needs of a node-redis client, cluster, pool or sentinel, version 5 or 6. */
 export interface NodeRedisClient {
   readonly isOpen: boolean;
+  /** Of a cluster. */
+  readonly slots?: readonly { readonly master?: { readonly address?: string } }[];
   evalSha(sha: string, options: { keys: string[]; arguments: string[] }): Promise<unknown>;
   eval(script: string, options: { keys: string[]; arguments: string[] }): Promise<unknown>;
 }
@@ -24,6 +28,8 @@ export interface Connection {
   readonly isCluster: boolean;
   /** What the client puts in front of every key by itself. */
   readonly keyPrefix: string;
+  /** The address of the node that a slot of a Cluster belongs to, as the client knows it; empty when it does not. */
+  nodeOf(slot: number): string;
   evalSha(sha: string, keys: string[], argument: string): Promise<unknown>;
   eval(script: string, keys: string[], argument: string): Promise<unknown>;
 }
@@ -43,6 +49,7 @@ function ofIoredis(client: IoredisClient): Connection {
   return {
     isCluster: client.isCluster === true,
     keyPrefix: client.options.keyPrefix ?? '',
+    nodeOf: (slot) => client.slots?.[slot]?.[0] ?? '',
     evalSha: (sha, keys, argument) => client.evalsha(sha, keys.length, ...keys, argument),
     eval: (script, keys, argument) => client.eval(script, keys.length, ...keys, argument),
   };
@@ -56,6 +63,7 @@ function ofNodeRedis(given: NodeRedisClient): Connection {
   return {
     isCluster: 'slots' in given && 'masters' in given,
     keyPrefix: '',
+    nodeOf: (slot) => given.slots?.[slot]?.master?.address ?? '',
     evalSha: (sha, keys, argument) => client.evalSha(sha, { keys, arguments: [argument] }),
     eval: (script, keys, argument) => client.eval(script, { keys, arguments: [argument] }),
   };

@@ -26,22 +26,32 @@ export interface Times {
 }
 
 interface Denial extends Subject, Times, Pick<Answer, 'said' | 'steadyMicros'> {
+  readonly id: string;
   /** By this process's own time, whatever clock is injected. */
   readonly keptUntilMs: number;
+  /** What was known of the keys: when one of them has changed since, the refusal is void. */
+  readonly notes: readonly KeyNote[];
+  readonly versions: readonly number[];
+}
+
+/** How often a key that refusals were kept of has changed. */
+interface KeyNote {
+  version: number;
+  denialCount: number;
 }
 
 /**
- * Refusals are proofs: until the wait is over, the same action stays refused, whatever other processes do, but for a
- * reset or a refund there, which is seen when the refusal has reached its greatest age.
+ * Refusals are proofs: until the wait is over, the same action stays refused, whatever other processes record.
  *
- * What is answered from here is what Redis would have said: a refusal is dropped as soon as this process records in,
- * resets or refunds one of its keys, and lasts no longer than its figures do nothing but run down.
+ * A refusal is void as soon as this process records in, resets or refunds one of its keys, and lasts no longer than its
+ * figures do nothing but run down. So in one process it is what Redis would say. What other processes record in, reset or
+ * refund shows when it has reached its greatest age.
  */
 export class DenialCache {
   readonly #limits: DenialCacheLimits;
   /** In the order of their coming, so that the oldest makes room. */
-  readonly #denials = new Set<Denial>();
-  readonly #byKey = new Map<string, Set<Denial>>();
+  readonly #denials = new Map<string, Denial>();
+  readonly #notes = new Map<string, KeyNote>();
 
   constructor(limits: DenialCacheLimits) {
     this.#limits = limits;
@@ -54,7 +64,8 @@ export class DenialCache {
 
   /** The refusal of this question, when one is known that still holds. */
   find(subject: Subject, nowMicros: number): Decision | undefined {
-    const denial = this.#known(subject);
+    if (!this.#notes.has(subject.keys.at(-1)!)) return undefined;
+    const denial = this.#denials.get(idOf(subject));
     if (denial === undefined) return undefined;
     if (holds(denial, nowMicros)) return decisionOf(denial, nowMicros);
     this.#drop(denial);
@@ -62,67 +73,63 @@ export class DenialCache {
   }
 
   /** Keeps a refusal, unless a limit counts rejected attempts: then it changes with every one. */
-  add({ encoded, keys, cost }: Subject, { said, steadyMicros }: Answer, { askedMicros, answeredMicros }: Times): void {
+  add(subject: Subject, { said, steadyMicros }: Answer, { askedMicros, answeredMicros }: Times): void {
+    const { encoded, keys, cost } = subject;
     if (encoded.countsRejected || answeredMicros - askedMicros >= steadyMicros) return;
-    const keptUntilMs = performance.now() + this.#limits.maxAgeMs;
-    const denial = { encoded, keys, cost, said, steadyMicros, askedMicros, answeredMicros, keptUntilMs };
-    const outdated = this.#known(denial);
+    const id = idOf(subject);
+    const outdated = this.#denials.get(id);
     if (outdated !== undefined) this.#drop(outdated);
     if (this.#denials.size >= this.#limits.maxKeys) this.#drop(this.#denials.values().next().value!);
-    this.#denials.add(denial);
-    for (const key of keys) {
-      const denials = this.#byKey.get(key);
-      if (denials === undefined) this.#byKey.set(key, new Set([denial]));
-      else denials.add(denial);
-    }
+    const notes = keys.map((key) => this.#noteOf(key));
+    const versions = notes.map(({ version }) => version);
+    const keptUntilMs = performance.now() + this.#limits.maxAgeMs;
+    const what = { id, encoded, keys, cost, notes, versions };
+    this.#denials.set(id, { ...what, said, steadyMicros, askedMicros, answeredMicros, keptUntilMs });
+    for (const note of notes) note.denialCount += 1;
   }
 
-  /** Forgets all refusals that have to do with these keys. */
+  /** Makes all refusals void that have to do with these keys. */
   dropAll(keys: readonly string[]): void {
-    if (this.#denials.size === 0) return;
-    for (const key of keys) for (const denial of this.#byKey.get(key) ?? []) this.#drop(denial);
+    if (this.#notes.size === 0) return;
+    for (const key of keys) {
+      const note = this.#notes.get(key);
+      if (note !== undefined) note.version += 1;
+    }
   }
 
   clear(): void {
     this.#denials.clear();
-    this.#byKey.clear();
+    this.#notes.clear();
   }
 
-  /** Looked for among those of the key that has the fewest: a key that all share has many. */
-  #known(subject: Subject): Denial | undefined {
-    let fewest: Set<Denial> | undefined;
-    for (const key of subject.keys) {
-      const denials = this.#byKey.get(key);
-      if (denials === undefined) return undefined;
-      if (fewest === undefined || denials.size < fewest.size) fewest = denials;
+  #noteOf(key: string): KeyNote {
+    let note = this.#notes.get(key);
+    if (note === undefined) {
+      note = { version: 0, denialCount: 0 };
+      this.#notes.set(key, note);
     }
-    for (const denial of fewest!) if (isSame(denial, subject)) return denial;
-    return undefined;
+    return note;
   }
 
   #drop(denial: Denial): void {
-    this.#denials.delete(denial);
-    for (const key of denial.keys) {
-      const denials = this.#byKey.get(key);
-      denials?.delete(denial);
-      if (denials?.size === 0) this.#byKey.delete(key);
-    }
+    this.#denials.delete(denial.id);
+    denial.notes.forEach((note, index) => {
+      note.denialCount -= 1;
+      if (note.denialCount === 0) this.#notes.delete(denial.keys[index]!);
+    });
   }
 }
 
-function isSame(one: Subject, other: Subject): boolean {
-  return (
-    one.cost === other.cost &&
-    one.encoded.text === other.encoded.text &&
-    one.keys.length === other.keys.length &&
-    one.keys.every((key, index) => key === other.keys[index])
-  );
+/** The same plan, keys and cost are the same question. No key holds a control character. */
+function idOf({ encoded, keys, cost }: Subject): string {
+  return `${cost} ${encoded.text}\n${keys.length === 1 ? keys[0] : keys.join('\n')}`;
 }
 
 /** It was made at some time between the question and the answer: so it holds for sure only from the question on. */
-function holds({ askedMicros, steadyMicros, keptUntilMs }: Denial, nowMicros: number): boolean {
+function holds({ askedMicros, steadyMicros, keptUntilMs, notes, versions }: Denial, nowMicros: number): boolean {
   const sinceAsked = nowMicros - askedMicros;
-  return sinceAsked >= 0 && sinceAsked < steadyMicros && performance.now() < keptUntilMs;
+  const isSteady = sinceAsked >= 0 && sinceAsked < steadyMicros && performance.now() < keptUntilMs;
+  return isSteady && notes.every(({ version }, index) => version === versions[index]);
 }
 
 /** The refusal with its waits run down since the answer came: so they are never told shorter than they are. */

@@ -11,6 +11,12 @@ export interface EncodedPlan {
   readonly countsRejected: boolean;
   /** The Redis keys of the rules, in their order. */
   keysOf(keys: Keys): string[];
+  /**
+   * As `keysOf`, for a check.
+   *
+   * @throws TypeError on a Cluster, when earlier checks took one key for all rules and this one takes one for each.
+   */
+  keysToRecordIn(keys: Keys): string[];
 }
 
 /** @throws TypeError when there is no script for one of the limits. */
@@ -24,26 +30,24 @@ export function encodePlan(plan: Plan, isCluster: boolean): EncodedPlan {
 
   function keysOf(keys: Keys): string[] {
     if (ends.length === 1) return [start + keyPart(keyAt(keys, 0)) + ends[0]];
-    if (isCluster) return keysOnCluster(keys);
+    // Different keys can be decided together on a Cluster only where all keys of the limiter live in one place: there the
+    // prefix is what is in braces.
+    if (isCluster && typeof keys !== 'string') {
+      return rules.map(({ name }, index) => `{${prefix}}:${keyPart(keyAt(keys, index))}:${name}`);
+    }
     return ends.map((end, index) => start + keyPart(keyAt(keys, index)) + end);
   }
 
-  /**
-   * Different keys can be decided together only where all keys of the limiter live in one place: there the prefix is
-   * what is in braces. So one key for all limits and the same key for each are not the same place.
-   */
-  function keysOnCluster(keys: Keys): string[] {
-    isOneKey ??= typeof keys === 'string';
-    if (isOneKey !== (typeof keys === 'string')) {
-      throw new TypeError(
-        'On a Cluster a limiter of several limits takes either one key for all or a key for each, always the same: the two live in different places',
-      );
+  function keysToRecordIn(keys: Keys): string[] {
+    if (isCluster && ends.length > 1) {
+      isOneKey ??= typeof keys === 'string';
+      if (isOneKey !== (typeof keys === 'string')) {
+        throw new TypeError(
+          'On a Cluster a limiter of several limits takes either one key for all or a key for each, always the same: the two live in different places, and would count apart',
+        );
+      }
     }
-    if (typeof keys === 'string') {
-      const together = start + keyPart(keys);
-      return ends.map((end) => together + end);
-    }
-    return rules.map(({ name }, index) => `{${prefix}}:${keyPart(keyAt(keys, index))}:${name}`);
+    return keysOf(keys);
   }
 
   return {
@@ -51,5 +55,6 @@ export function encodePlan(plan: Plan, isCluster: boolean): EncodedPlan {
     text: JSON.stringify([rules.length, ...rules.flatMap(({ limit }) => ruleOf(limit))]).slice(1, -1),
     countsRejected: rules.some(({ limit }) => limit.countRejected),
     keysOf,
+    keysToRecordIn,
   };
 }

@@ -1,5 +1,4 @@
 import { performance } from 'node:perf_hooks';
-import slotOf from 'cluster-key-slot';
 import { Batches } from './batches.js';
 import { type Connection, runScript } from './client.js';
 import { isQuestion, type Operation } from './operations.js';
@@ -7,7 +6,7 @@ import { Reply } from './reply.js';
 import { toRequest } from './request.js';
 import type { Script } from './script.js';
 
-/** For how long operations on a slot that was seen to move go alone. */
+/** For how long operations on a slot of a Cluster that was seen to move go alone. */
 const MOVING_FOR_MS = 10_000;
 
 /** Sends operations to Redis, those of one turn of the event loop together, and settles each with what comes back. */
@@ -15,14 +14,14 @@ export class Exchange {
   readonly #connection: Connection;
   readonly #script: Script;
   readonly #batches: Batches<Operation>;
-  /** Slots of a Cluster that are on their way: some of their keys are here and some there, and no script can use both. */
-  readonly #movingUntilMs = new Map<number, number>();
+  /** What is in the braces of keys whose slot was seen to move. */
+  readonly #movingUntilMs = new Map<string, number>();
 
   constructor(connection: Connection, script: Script) {
     this.#connection = connection;
     this.#script = script;
     this.#batches = new Batches((operations) =>
-      connection.isCluster ? this.#sendBySlot(operations) : this.#send(operations),
+      connection.isCluster ? this.#sendByTag(operations) : this.#send(operations),
     );
   }
 
@@ -31,17 +30,20 @@ export class Exchange {
     this.#batches.add(operation);
   }
 
-  /** All keys of an operation are in one slot, and a Cluster takes no script with keys of several. */
-  async #sendBySlot(operations: readonly Operation[]): Promise<void> {
-    const groups = new Map<number, Operation[]>();
+  /**
+   * A Cluster takes no script with keys of several slots; and while a slot moves, none with keys of which some have moved.
+   * So what goes together has one text in braces: it is of one caller, or of a limiter whose keys all live together.
+   */
+  async #sendByTag(operations: readonly Operation[]): Promise<void> {
+    const groups = new Map<string, Operation[]>();
     for (const operation of operations) {
-      const slot = slotOf(operation.keys[0]!);
-      const group = groups.get(slot);
-      if (group === undefined) groups.set(slot, [operation]);
+      const tag = tagOf(operation.keys[0]!);
+      const group = groups.get(tag);
+      if (group === undefined) groups.set(tag, [operation]);
       else group.push(operation);
     }
     await Promise.all(
-      Array.from(groups, ([slot, group]) => (this.#isMoving(slot) ? this.#sendEach(group) : this.#send(group, slot))),
+      Array.from(groups, ([tag, group]) => (this.#isMoving(tag) ? this.#sendEach(group) : this.#send(group, tag))),
     );
   }
 
@@ -50,7 +52,7 @@ export class Exchange {
   }
 
   /** Never rejects: whatever goes wrong is the failure of the operations that are not settled yet. */
-  async #send(operations: readonly Operation[], slot = 0): Promise<void> {
+  async #send(operations: readonly Operation[], tag = ''): Promise<void> {
     try {
       const { keys, argument } = toRequest(operations);
       const sentMs = performance.now();
@@ -58,7 +60,7 @@ export class Exchange {
       for (const operation of operations) settle(operation, reply, sentMs);
     } catch (error) {
       if (operations.length > 1 && isRedirection(error)) {
-        this.#movingUntilMs.set(slot, performance.now() + MOVING_FOR_MS);
+        this.#movingUntilMs.set(tag, performance.now() + MOVING_FOR_MS);
         await this.#sendEach(operations);
       } else {
         for (const operation of operations) operation.fail(error);
@@ -66,11 +68,11 @@ export class Exchange {
     }
   }
 
-  #isMoving(slot: number): boolean {
-    const untilMs = this.#movingUntilMs.get(slot);
+  #isMoving(tag: string): boolean {
+    const untilMs = this.#movingUntilMs.get(tag);
     if (untilMs === undefined) return false;
     if (performance.now() < untilMs) return true;
-    this.#movingUntilMs.delete(slot);
+    this.#movingUntilMs.delete(tag);
     return false;
   }
 }
@@ -85,4 +87,9 @@ function settle(operation: Operation, reply: Reply, sentMs: number): void {
 /** What a Cluster says while a slot moves, or its client when it has been told so too often. */
 function isRedirection(error: unknown): boolean {
   return error instanceof Error && /^(TRYAGAIN|ASK|MOVED|Too many Cluster redirections)/.test(error.message);
+}
+
+/** The text in braces, which says where a key lives. */
+function tagOf(key: string): string {
+  return key.slice(key.indexOf('{'), key.indexOf('}'));
 }

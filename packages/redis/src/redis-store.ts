@@ -12,6 +12,7 @@ import {
   toDecision,
   validate,
 } from '@rollgate/core';
+import slotOf from 'cluster-key-slot';
 import { connectionTo, type RedisClient } from './client.js';
 import { DenialCache, type Subject } from './denial-cache.js';
 import { type EncodedPlan, encodePlan } from './encoded-plan.js';
@@ -58,6 +59,10 @@ export interface RedisStoreOptions {
  * ```
  */
 export class RedisStore implements Store {
+  /** On a Cluster, the node that answers for the keys. */
+  declare readonly partOf?: (plan: Plan, keys: Keys) => string;
+  /** On a Cluster, the node that answers for what a check recorded. */
+  declare readonly partOfReceipt?: (receipt: unknown) => string;
   readonly #isCluster: boolean;
   readonly #exchange: Exchange;
   readonly #clock: Clock | undefined;
@@ -80,6 +85,11 @@ export class RedisStore implements Store {
       throw validate.misuse('clock', 'an object with a method `now`', clock);
     }
     this.#isCluster = connection.isCluster;
+    if (connection.isCluster) {
+      const nodeOf = (key: string) => connection.nodeOf(slotOf(key));
+      this.partOf = (plan, keys) => nodeOf(this.#encoded(plan).keysOf(keys)[0]!);
+      this.partOfReceipt = (receipt) => (receipt instanceof Receipt ? nodeOf(receipt.hits[0]!.key) : '');
+    }
     this.#exchange = new Exchange(connection, scriptWith(validate.oneOf('log', log, LOGS)));
     this.#clock = clock;
     this.#denials = denialCache === false ? undefined : toDenialCache(denialCache);
@@ -87,7 +97,8 @@ export class RedisStore implements Store {
 
   /** As {@link Store.check}; at once, when it is known already that the answer is no. */
   check(plan: Plan, keys: Keys, cost: number): Awaitable<Decision> {
-    const subject = this.#subject(plan, keys, cost);
+    const encoded = this.#encoded(plan);
+    const subject: Subject = { encoded, keys: encoded.keysToRecordIn(keys), cost };
     const clockMicros = this.#clockMicros();
     const denials = this.#denials;
     if (denials === undefined || denials.isEmpty) return this.#check(subject, clockMicros);
@@ -96,11 +107,12 @@ export class RedisStore implements Store {
 
   /** As {@link Store.peek}. */
   peek(plan: Plan, keys: Keys, cost: number): Promise<Decision> {
-    const subject = this.#subject(plan, keys, cost);
+    const encoded = this.#encoded(plan);
+    const subject: Subject = { encoded, keys: encoded.keysOf(keys), cost };
     const clockMicros = this.#clockMicros();
     return this.#ask('peek', subject, clockMicros, ({ said }) => {
       const decision = toDecision(plan.rules, said, undefined);
-      if (decision.allowed) this.#denials?.dropAll(subject.keys); // Another process has reset them.
+      if (decision.allowed) this.#denials?.dropAll(subject.keys); // It may be that another process has reset them.
       return decision;
     });
   }
@@ -117,7 +129,8 @@ export class RedisStore implements Store {
 
   /** As {@link Store.reset}. */
   reset(plan: Plan, keys: Keys): Promise<void> {
-    const { encoded, keys: redisKeys } = this.#subject(plan, keys, 1);
+    const encoded = this.#encoded(plan);
+    const redisKeys = encoded.keysOf(keys);
     return this.#change(redisKeys, (done, fail) => ({ kind: 'reset', encoded, keys: redisKeys, done, fail }));
   }
 
@@ -164,13 +177,13 @@ export class RedisStore implements Store {
     });
   }
 
-  #subject(plan: Plan, keys: Keys, cost: number): Subject {
+  #encoded(plan: Plan): EncodedPlan {
     let encoded = this.#plans.get(plan);
     if (encoded === undefined) {
       encoded = encodePlan(plan, this.#isCluster);
       this.#plans.set(plan, encoded);
     }
-    return { encoded, keys: encoded.keysOf(keys), cost };
+    return encoded;
   }
 
   /** By the injected clock. When it steps back, no refusal is known any more: the state may be another one then. */

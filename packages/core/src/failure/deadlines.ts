@@ -4,54 +4,68 @@ import { performance } from 'node:perf_hooks';
 export abstract class TimedCall {
   dueMs = 0;
   isSettled = false;
-  /** The call that was started after this one. */
+  /** The open calls that were started before and after this one. */
+  previous: TimedCall | undefined = undefined;
   next: TimedCall | undefined = undefined;
 
   /** Called, once, when it was not settled in time. */
   abstract onLate(): void;
 }
 
+/** A timer that is so late tells of a process that did nothing for a while. */
+const LONG_PAUSE_MS = 25;
+/** What such a process is given to catch up with its sockets. */
+const GRACE_MS = 25;
+
 /**
  * Deadlines that are all equally far away, so that they pass in the order of the calls: one timer for all, which keeps
  * the process alive only while a call is open.
  */
 export class Deadlines {
-  readonly #timeoutMs: number;
-  /** The oldest call that is open; settled ones before it are let go of at once. */
+  /** The open calls, oldest first: a settled one is let go of at once, whatever those before it do. */
   #first: TimedCall | undefined;
   #last: TimedCall | undefined;
   #timer: NodeJS.Timeout | undefined;
 
-  constructor(timeoutMs: number) {
-    this.#timeoutMs = timeoutMs;
-  }
+  /** How long a call may take. */
+  constructor(readonly timeoutMs: number) {}
 
   /** Starts a call, which may take so long from now on. */
   start(call: TimedCall): void {
-    call.dueMs = performance.now() + this.#timeoutMs;
+    call.dueMs = performance.now() + this.timeoutMs;
     if (this.#first === undefined) {
       this.#first = call;
       this.#timer?.ref();
     } else {
       this.#last!.next = call;
+      call.previous = this.#last;
     }
     this.#last = call;
-    this.#timer ??= this.#startTimer(this.#timeoutMs);
+    this.#timer ??= this.#startTimer(this.timeoutMs);
   }
 
   /** Settles the call, and answers whether it was open: whoever gets `true` may answer. */
   settle(call: TimedCall): boolean {
     if (call.isSettled) return false;
     call.isSettled = true;
-    while (this.#first?.isSettled) this.#first = this.#first.next;
+    const { previous, next } = call;
+    if (previous === undefined) this.#first = next;
+    else previous.next = next;
+    if (next === undefined) this.#last = previous;
+    else next.previous = previous;
     // Setting a timer for each call anew costs more than letting this one pass for nothing.
     if (this.#first === undefined) this.#timer?.unref();
     return true;
   }
 
   #startTimer(ms: number): NodeJS.Timeout {
-    // A timer passes before what the sockets hold is read: after a long pause of the process the answer may be there.
-    return setTimeout(() => setImmediate(() => this.#passDeadlines()), ms);
+    const dueMs = performance.now() + ms;
+    return setTimeout(() => {
+      // After a long pause of the process the answer may be there unread, or the question still be unsent.
+      if (performance.now() - dueMs > LONG_PAUSE_MS) this.#timer = setTimeout(() => this.#passDeadlines(), GRACE_MS);
+      // A timer passes before what the sockets hold is read.
+      else setImmediate(() => this.#passDeadlines());
+    }, ms);
   }
 
   #passDeadlines(): void {

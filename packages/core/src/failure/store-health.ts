@@ -3,16 +3,22 @@ import { performance } from 'node:perf_hooks';
 import { MemoryStore } from '../memory-store.js';
 import type { Store } from '../store.js';
 
-/** Published on the channel `rollgate:store:failure` when a store begins to fail. */
+/**
+ * Published on the channel `rollgate:store:failure` when a store begins to fail, and when one that failed by its answers
+ * falls silent.
+ */
 export interface StoreFailure {
   readonly store: Store;
+  /** Which part of the store, for one whose parts fail apart: a node of a Cluster. Else empty. */
+  readonly part: string;
   readonly error: Error;
 }
 
-/** Published on the channel `rollgate:store:recovery` when it has answered again without a failure. */
+/** Published on the channel `rollgate:store:recovery` when it has answered for a second without a failure. */
 export interface StoreRecovery {
   readonly store: Store;
-  /** Milliseconds since the failure was published. */
+  readonly part: string;
+  /** Milliseconds since its first failure. */
   readonly failedForMs: number;
   /** How many calls failed meanwhile; those that were not sent because the store was known to be down do not count. */
   readonly failures: number;
@@ -27,49 +33,71 @@ const QUIET_MS = 1000;
 const SHORTEST_PROBE_MS = 250;
 const LONGEST_PROBE_MS = 8000;
 
-const healths = new WeakMap<Store, StoreHealth>();
+const stores = new WeakMap<Store, StoreHealths>();
 
-/**
- * What this process knows of how a store is doing, from the calls of all limiters that use it.
- *
- * *Down*: a call was not answered in time, and none was answered since. Nobody is to wait for it then; a probe now and
- * then finds out when it is back. *Failing*: calls fail, in whichever way. That is what the operator is told, by the
- * two channels, or by a warning of the process when nobody listens there.
- */
-export class StoreHealth {
+/** How all parts of a store are doing, and what stands in for it: one for all limiters of the store in this process. */
+export class StoreHealths {
   readonly #store: Store;
-  #isDown = false;
-  #failingSinceMs: number | undefined;
-  #failures = 0;
-  #lastFailureMs = 0;
-  #probeDueMs = 0;
-  #probeIntervalMs = SHORTEST_PROBE_MS;
+  readonly #parts = new Map<string, StoreHealth>();
   #fallback: MemoryStore | undefined;
 
   private constructor(store: Store) {
     this.#store = store;
   }
 
-  static of(store: Store): StoreHealth {
-    let health = healths.get(store);
+  static of(store: Store): StoreHealths {
+    let healths = stores.get(store);
+    if (healths === undefined) {
+      healths = new StoreHealths(store);
+      stores.set(store, healths);
+    }
+    return healths;
+  }
+
+  /** This process's own memory: limiters that share keys in the store share them here. */
+  get fallback(): MemoryStore {
+    this.#fallback ??= new MemoryStore();
+    return this.#fallback;
+  }
+
+  ofPart(part: string): StoreHealth {
+    let health = this.#parts.get(part);
     if (health === undefined) {
-      health = new StoreHealth(store);
-      healths.set(store, health);
+      health = new StoreHealth(this.#store, part);
+      this.#parts.set(part, health);
     }
     return health;
+  }
+}
+
+/**
+ * What this process knows of how a store, or a part of one, is doing, from the calls of all limiters that use it.
+ *
+ * *Down*: a call was not answered in time, and none was answered in time since. Nobody is to wait for it then; a probe
+ * now and then finds out when it is back. *Failing*: calls fail, in whichever way. That is what the operator is told, by
+ * the two channels, or by a warning of the process when nobody listens there.
+ */
+export class StoreHealth {
+  readonly #store: Store;
+  readonly #part: string;
+  #isDown = false;
+  #failingSinceMs: number | undefined;
+  #toldMs = 0;
+  #failures = 0;
+  #lastFailureMs = 0;
+  #probeDueMs = 0;
+  #probeIntervalMs = SHORTEST_PROBE_MS;
+
+  constructor(store: Store, part: string) {
+    this.#store = store;
+    this.#part = part;
   }
 
   get isDown(): boolean {
     return this.#isDown;
   }
 
-  /** This process's own memory, for all limiters of the store: those that share keys there share them here. */
-  get fallback(): MemoryStore {
-    this.#fallback ??= new MemoryStore();
-    return this.#fallback;
-  }
-
-  /** Notes that a call was answered. */
+  /** Notes that a call was answered in time. */
   answered(): void {
     if (this.#failingSinceMs !== undefined) this.#recover(this.#failingSinceMs);
   }
@@ -77,14 +105,17 @@ export class StoreHealth {
   /** Notes that a call was rejected; `isLate` when it was not answered in time instead. */
   failed(error: Error, isLate: boolean): void {
     const nowMs = performance.now();
+    // What failed by its answers until now may fail so for long, and is not to hide that it has fallen silent.
+    const beginsAnew = isLate && !this.#isDown && nowMs - this.#toldMs > QUIET_MS;
     this.#isDown ||= isLate;
     this.#failures += 1;
     this.#lastFailureMs = nowMs;
-    if (this.#failingSinceMs !== undefined) return;
-    this.#failingSinceMs = nowMs;
-    const failure: StoreFailure = { store: this.#store, error };
+    if (this.#failingSinceMs !== undefined && !beginsAnew) return;
+    this.#failingSinceMs ??= nowMs;
+    this.#toldMs = nowMs;
+    const failure: StoreFailure = { store: this.#store, part: this.#part, error };
     if (failureChannel.hasSubscribers) failureChannel.publish(failure);
-    else warn(`${error.message}. Checks are answered as \`onStoreError\` says`, 'ROLLGATE_STORE_FAILED');
+    else this.#warn(`${error.message}. Checks are answered as \`onStoreError\` says`, 'ROLLGATE_STORE_FAILED');
   }
 
   /** Whether it is time to ask a store that is down whether it is back. The longer it is silent, the rarer. */
@@ -96,7 +127,7 @@ export class StoreHealth {
     return true;
   }
 
-  /** Notes that a probe came back, be it with an error: the next one need not be rarer. */
+  /** Notes that an answer came, be it late or an error: the next probe need not be rarer. */
   probed(): void {
     this.#probeIntervalMs = SHORTEST_PROBE_MS;
     this.#probeDueMs = Math.min(this.#probeDueMs, performance.now() + SHORTEST_PROBE_MS);
@@ -107,14 +138,15 @@ export class StoreHealth {
     const nowMs = performance.now();
     if (nowMs - this.#lastFailureMs < QUIET_MS) return;
     const failedForMs = Math.round(nowMs - sinceMs);
-    const recovery: StoreRecovery = { store: this.#store, failedForMs, failures: this.#failures };
+    const recovery: StoreRecovery = { store: this.#store, part: this.#part, failedForMs, failures: this.#failures };
     this.#failingSinceMs = undefined;
     this.#failures = 0;
     if (recoveryChannel.hasSubscribers) recoveryChannel.publish(recovery);
-    else warn(`The store answers again, after ${failedForMs} ms`, 'ROLLGATE_STORE_RECOVERED');
+    else this.#warn(`The store answers again, after ${failedForMs} ms`, 'ROLLGATE_STORE_RECOVERED');
   }
-}
 
-function warn(message: string, code: string): void {
-  process.emitWarning(message, { type: 'RollgateWarning', code });
+  #warn(message: string, code: string): void {
+    const where = this.#part === '' ? '' : ` (${this.#part})`;
+    process.emitWarning(message + where, { type: 'RollgateWarning', code });
+  }
 }

@@ -1,0 +1,71 @@
+import { subscribe, unsubscribe } from 'node:diagnostics_channel';
+import { RateLimiter, rollingWindow, type StoreFailure } from '@rollgate/core';
+import { type RedisClient, RedisStore } from '@rollgate/redis';
+import { RedisCluster, until } from '@rollgate/redis-server';
+import slotOf from 'cluster-key-slot';
+import { Cluster } from 'ioredis';
+import { createCluster } from 'redis';
+
+const TIMEOUT_MS = 200;
+
+const clients = {
+  ioredis: async (cluster: RedisCluster): Promise<[RedisClient, () => void]> => {
+    const client = new Cluster(cluster.nodes.map(({ host, port }) => ({ host, port })));
+    client.on('error', () => {});
+    return [client, () => client.disconnect()];
+  },
+  'node-redis': async (cluster: RedisCluster): Promise<[RedisClient, () => void]> => {
+    const client = createCluster({ rootNodes: cluster.nodes.map(({ url }) => ({ url })) });
+    client.on('error', () => {});
+    await client.connect();
+    return [client, () => client.destroy()];
+  },
+};
+
+test.each(Object.entries(clients))(
+  'a node that is silent is no reason to do without the others: %s',
+  async (_, connect) => {
+    // Long enough that the others do not vote the silent one out meanwhile.
+    const cluster = await RedisCluster.start();
+    const [client, close] = await connect(cluster);
+    const failures: StoreFailure[] = [];
+    const noteFailure = (message: unknown) => void failures.push(message as StoreFailure);
+    subscribe('rollgate:store:failure', noteFailure);
+    try {
+      const limiter = new RateLimiter({
+        limits: rollingWindow({ limit: 1000, window: '1h' }),
+        store: new RedisStore({ client }),
+        timeout: TIMEOUT_MS,
+        onStoreError: 'fallback',
+      });
+      const users = Array.from({ length: 60 }, (_, index) => `user ${index}`);
+      const [silent] = cluster.nodes;
+      const isSilent = (user: string) => cluster.ownerOf(slotOf(`{${user}}`)) === silent;
+      const round = () =>
+        Promise.all(
+          users.map(async (user) => {
+            const startMs = performance.now();
+            const { degraded } = await limiter.check(user);
+            return { user, degraded, tookMs: performance.now() - startMs };
+          }),
+        );
+      await until('all nodes answer', async () => (await round()).every(({ degraded }) => degraded === false));
+      silent!.pause();
+      await round();
+      for (let turn = 0; turn < 5; turn++) {
+        for (const { user, degraded, tookMs } of await round()) {
+          expect([user, degraded]).toEqual([user, isSilent(user) ? 'fallback' : false]);
+          expect(tookMs).toBeLessThan(TIMEOUT_MS); // Nobody waits for the silent one any more.
+        }
+      }
+      silent!.resume();
+      expect(failures.map(({ part }) => part)).toEqual([`127.0.0.1:${silent!.port}`]);
+      await until('all nodes answer again', async () => (await round()).every(({ degraded }) => degraded === false));
+    } finally {
+      unsubscribe('rollgate:store:failure', noteFailure);
+      close();
+      await cluster.stop();
+    }
+  },
+  60_000,
+);

@@ -1,0 +1,65 @@
+import { randomUUID } from 'node:crypto';
+import { type Limits, RateLimiter, type RateLimiterOptions } from '@rollgate/core';
+import { RedisStore, type RedisStoreOptions } from '@rollgate/redis';
+import { startRedis } from '@rollgate/redis-server';
+import { Redis } from 'ioredis';
+
+/** How the hits of a key can be kept. */
+export const LOGS = ['list', 'sorted-set'] as const;
+export type Log = (typeof LOGS)[number];
+
+/** Some server, that others may use too, with a client; for all tests of a file. */
+export class SomeRedis {
+  #server: Awaited<ReturnType<typeof startRedis>> | undefined;
+  #client: Redis | undefined;
+
+  /** To be called once, where tests are registered. */
+  static forThisFile(): SomeRedis {
+    const redis = new SomeRedis();
+    beforeAll(() => redis.#open());
+    afterAll(() => redis.#close());
+    return redis;
+  }
+
+  get url(): string {
+    return this.#server!.url;
+  }
+
+  get client(): Redis {
+    return this.#client!;
+  }
+
+  /** A limiter whose keys nobody else has; on a slow machine it still waits for its answers. */
+  limiter<Given extends Limits>(
+    limits: Given,
+    store: Omit<RedisStoreOptions, 'client'> = {},
+    options: Omit<RateLimiterOptions, 'limits' | 'store'> = {},
+  ): RateLimiter<Given> {
+    const ofRedis = new RedisStore({ client: this.client, ...store });
+    return new RateLimiter({ limits, store: ofRedis, prefix: freshPrefix(), timeout: '30s', ...options });
+  }
+
+  /** The names of all keys of a limiter with this prefix. */
+  async keysOf(prefix: string): Promise<string[]> {
+    const found = new Set<string>();
+    for await (const keys of this.client.scanStream({ match: `${prefix}:*`, count: 1000 })) {
+      for (const key of keys as string[]) found.add(key);
+    }
+    return [...found].sort();
+  }
+
+  async #open(): Promise<void> {
+    this.#server = await startRedis();
+    this.#client = new Redis(this.#server.url);
+  }
+
+  async #close(): Promise<void> {
+    this.#client?.disconnect();
+    await this.#server?.stop();
+  }
+}
+
+/** A prefix that no other test has. */
+export function freshPrefix(): string {
+  return `test-${randomUUID()}`;
+}
