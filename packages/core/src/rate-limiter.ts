@@ -99,7 +99,8 @@ export class RateLimiter<Given extends Limits = Limits> {
    * `countRejected`.
    *
    * @param key One key for all limits, or one for each.
-   * @throws TypeError, RangeError (as a rejection) for a wrong key or option; whatever a store on a network throws.
+   * @throws TypeError, RangeError (as a rejection) for a wrong key or option; a {@link StoreError} when the store failed and
+   * the policy is to throw.
    */
   check<Own extends Limits = Given>(key: KeyOn<Own>, options?: CheckOptions<Own>): Promise<DecisionOn<Own>> {
     try {
@@ -112,8 +113,8 @@ export class RateLimiter<Given extends Limits = Limits> {
   }
 
   /**
-   * As {@link check}, but answers at once when the store does: a {@link MemoryStore} always, one on a network never.
-   * For code, such as an adapter, to which a promise for each action is too dear.
+   * As {@link check}, but answers at once when the store does: a {@link MemoryStore} always, one on a network only with
+   * what is known already. For code, such as an adapter, to which a promise for each action is too dear.
    *
    * @throws TypeError, RangeError for a wrong key or option, at once.
    */

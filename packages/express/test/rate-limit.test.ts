@@ -334,7 +334,11 @@ describe.each([
       const { app, errors } = createApp({ limit: 1, window: '1m', store, onStoreError });
       const server = await listen(app);
       state.isDown = true;
-      for (const status of statuses) await request(server).get('/').expect(status);
+      for (const status of statuses) {
+        const { headers } = await request(server).get('/').expect(status);
+        expect('x-ratelimit-remaining' in headers).toBe(onStoreError === undefined || onStoreError === 'fallback');
+        expect(headers['retry-after']).toBe({ 200: undefined, 429: onStoreError === 'deny' ? '1' : '60' }[status]);
+      }
       expect(errors).toEqual([]);
     });
 

@@ -101,7 +101,9 @@ export class Gate<Request, Response> {
   writeFields(response: Response, decision: Decision): void {
     const { sendsFields, resetUnit } = this.#settings;
     const { setField } = this.#framework;
-    if (sendsFields) writeRateLimitFields(response, setField, this.#names, decision, resetUnit);
+    // Policies that know nothing have nothing to tell but when to come again.
+    const knows = decision.degraded !== 'allow' && decision.degraded !== 'deny';
+    if (sendsFields && knows) writeRateLimitFields(response, setField, this.#names, decision, resetUnit);
     if (!decision.allowed) writeRefusalFields(response, setField, this.#names, decision);
   }
 

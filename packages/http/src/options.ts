@@ -29,7 +29,7 @@ export interface CommonOptions<Request, Given extends Limits = Limits> {
   /** Where the keys' state is kept; default a `MemoryStore` of its own. */
   store?: Store | undefined;
   /** Keeps the keys of limiters on one store apart; default `'rollgate'`. */
-  prefix?: string;
+  prefix?: string | undefined;
   /** How long `store` may take to answer, at most; milliseconds or text. Default 500 ms. */
   timeout?: Duration | undefined;
   /**
