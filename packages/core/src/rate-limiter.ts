@@ -7,7 +7,7 @@ import type { StoreError } from './failure/store-error.js';
 import { MemoryStore } from './memory-store.js';
 import { type Key, keysFor, type Limits, makePlan, type NameOf } from './plan.js';
 import type { Plan, Store } from './store.js';
-import { hasMethods, integerBetween, knownOptions, misuse, oneOf, positiveInteger, string } from './validate.js';
+import { hasMethods, knownOptions, misuse, numberMisuse, oneOf, positiveInteger, string } from './validate.js';
 import { LONGEST_TIMER_MS, WaitingLines, waitUntilAllowed } from './wait.js';
 
 /** What {@link RateLimiter} takes. */
@@ -88,7 +88,8 @@ export class RateLimiter<Given extends Limits = Limits> {
       throw misuse('store', 'a store such as `new MemoryStore()`', store);
     }
     this.#plan = makePlan(string('prefix', prefix), options.limits);
-    const timeoutMs = integerBetween('timeout', durationMs('timeout', timeout), 1, LONGEST_TIMER_MS);
+    const timeoutMs = durationMs('timeout', timeout);
+    if (timeoutMs > LONGEST_TIMER_MS) throw numberMisuse('timeout', 'a duration of 24 days at most', timeout);
     const policy = oneOf('onStoreError', onStoreError, ON_STORE_ERROR);
     this.#store = store === undefined ? new MemoryStore() : new GuardedStore(store, timeoutMs, policy);
     this.#ownsStore = store === undefined;
@@ -116,7 +117,8 @@ export class RateLimiter<Given extends Limits = Limits> {
    * As {@link check}, but answers at once when the store does: a {@link MemoryStore} always, one on a network only with
    * what is known already. For code, such as an adapter, to which a promise for each action is too dear.
    *
-   * @throws TypeError, RangeError for a wrong key or option, at once.
+   * @throws TypeError, RangeError for a wrong key or option, at once; so is a {@link StoreError} while the store is known
+   * to be down and the policy is to throw.
    */
   decide<Own extends Limits = Given>(key: KeyOn<Own>, options?: CheckOptions<Own>): Awaitable<DecisionOn<Own>> {
     const plan = this.#planFor(options);

@@ -44,7 +44,7 @@ export async function waitUntilAllowed<Answer extends Decision>(
 ): Promise<Answer> {
   for (;;) {
     signal.throwIfAborted();
-    let decision = await peek();
+    let decision = await unlessAborted(peek(), signal);
     if (decision.allowed) {
       signal.throwIfAborted(); // Who has given up meanwhile must not be charged.
       decision = await check();
@@ -74,8 +74,8 @@ async function pause(ms: number, signal: AbortSignal): Promise<void> {
   }
 }
 
-/** As `promise`, which never rejects, but rejects with the signal's reason as soon as it aborts. */
-async function unlessAborted(promise: Promise<void>, signal: AbortSignal): Promise<void> {
+/** As `promise`, but rejects with the signal's reason as soon as it aborts. */
+async function unlessAborted<Value>(promise: Promise<Value>, signal: AbortSignal): Promise<Value> {
   signal.throwIfAborted();
   let onAbort!: () => void;
   const aborted = new Promise<never>((_, reject) => {
@@ -83,7 +83,7 @@ async function unlessAborted(promise: Promise<void>, signal: AbortSignal): Promi
     signal.addEventListener('abort', onAbort, { once: true });
   });
   try {
-    await Promise.race([aborted, promise]);
+    return await Promise.race([aborted, promise]);
   } finally {
     signal.removeEventListener('abort', onAbort);
   }

@@ -28,8 +28,8 @@ export interface CommonOptions<Request, Given extends Limits = Limits> {
   skip?: ((request: Request) => Awaitable<boolean>) | undefined;
   /** Where the keys' state is kept; default a `MemoryStore` of its own. */
   store?: Store | undefined;
-  /** Keeps the keys of limiters on one store apart; default `'rollgate'`. */
-  prefix?: string | undefined;
+  /** Keeps the keys of limiters on one store apart; default `'rollgate'`. (Fastify's own `prefix` takes no `undefined`.) */
+  prefix?: string;
   /** How long `store` may take to answer, at most; milliseconds or text. Default 500 ms. */
   timeout?: Duration | undefined;
   /**

@@ -61,19 +61,20 @@ export class Deadlines {
   #startTimer(ms: number): NodeJS.Timeout {
     const dueMs = performance.now() + ms;
     return setTimeout(() => {
+      const nowMs = performance.now();
       // After a long pause of the process the answer may be there unread, or the question still be unsent.
-      if (performance.now() - dueMs > LONG_PAUSE_MS) this.#timer = setTimeout(() => this.#passDeadlines(), GRACE_MS);
+      if (nowMs - dueMs > LONG_PAUSE_MS) this.#timer = setTimeout(() => this.#passDeadlines(nowMs), GRACE_MS);
       // A timer passes before what the sockets hold is read.
-      else setImmediate(() => this.#passDeadlines());
+      else setImmediate(() => this.#passDeadlines(performance.now()));
     }, ms);
   }
 
-  #passDeadlines(): void {
+  /** Passes those that were due by then: what became due in a second pause is given a grace of its own. */
+  #passDeadlines(untilMs: number): void {
     this.#timer = undefined;
-    const nowMs = performance.now();
-    for (let call = this.#first; call !== undefined && call.dueMs <= nowMs; call = this.#first) {
+    for (let call = this.#first; call !== undefined && call.dueMs <= untilMs; call = this.#first) {
       if (this.settle(call)) call.onLate();
     }
-    if (this.#first !== undefined) this.#timer ??= this.#startTimer(this.#first.dueMs - nowMs);
+    if (this.#first !== undefined) this.#timer ??= this.#startTimer(Math.max(0, this.#first.dueMs - performance.now()));
   }
 }

@@ -15,26 +15,22 @@ export class GuardedCall<Answer> extends TimedCall {
     deadlines.start(this);
   }
 
-  /** An answer that comes late is dropped: a store that needs so long is as good as down. But it is worth a probe. */
+  /** An answer that comes late is dropped, but tells how slow the store is. */
   answer(answer: Answer): void {
-    if (this.deadlines.settle(this)) {
-      this.health.answered();
-      this.resolve(answer);
-    } else {
-      this.health.probed();
-    }
+    this.health.answered(this.dueMs - this.deadlines.timeoutMs);
+    if (this.deadlines.settle(this)) this.resolve(answer);
   }
 
   fail(thrown: unknown): void {
-    if (this.deadlines.settle(this)) this.#settleInstead(failedError(thrown), false);
+    if (this.deadlines.settle(this)) this.#settleInstead(failedError(thrown), 0);
   }
 
   override onLate(): void {
-    this.#settleInstead(lateError(this.deadlines.timeoutMs), true);
+    this.#settleInstead(lateError(this.deadlines.timeoutMs), this.deadlines.timeoutMs);
   }
 
-  #settleInstead(error: StoreError, isLate: boolean): void {
-    this.health.failed(error, isLate);
+  #settleInstead(error: StoreError, waitedMs: number): void {
+    this.health.failed(error, waitedMs);
     try {
       this.resolve(this.instead(error));
     } catch (thrown) {

@@ -45,13 +45,13 @@ export class GuardedStore implements Store {
 
   /** Forgets the keys in the memory that stands in and in the store; rejects when it cannot, whatever the policy is. */
   reset(plan: Plan, keys: Keys): Awaitable<void> {
-    if (this.#policy === 'fallback') this.#healths.fallback.reset(plan, keys);
+    this.#healths.resetFallback(plan, keys);
     return this.#inTime(this.#store.reset(plan, keys), this.#healthOf(plan, keys), rethrow);
   }
 
   #decide(question: 'check' | 'peek', plan: Plan, keys: Keys, cost: number): Awaitable<Decision> {
     const health = this.#health ?? this.#healthOf(plan, keys);
-    if (health.isDown) {
+    if (health.isDownFor(this.#deadlines.timeoutMs)) {
       this.#probe(health, plan, keys, cost);
       return this.#decideInstead(downError(this.#deadlines.timeoutMs), question, plan, keys, cost);
     }
@@ -89,10 +89,7 @@ export class GuardedStore implements Store {
     if (!health.takeProbe()) return;
     const askedMs = performance.now();
     new Promise((resolve) => resolve(this.#store.peek(plan, keys, cost))).then(
-      () => {
-        health.probed();
-        if (performance.now() - askedMs <= this.#deadlines.timeoutMs) health.answered();
-      },
+      () => health.answered(askedMs),
       () => health.probed(),
     );
   }

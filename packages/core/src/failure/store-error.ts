@@ -1,3 +1,5 @@
+import { show } from '../validate.js';
+
 /**
  * What a limiter rejects with when its store has failed and the policy is `'throw'`. The store's own error is its
  * `cause`; there is none when the store has not answered in time.
@@ -22,6 +24,6 @@ export function downError(timeoutMs: number): StoreError {
 /** The error of a call that the store rejected. */
 export function failedError(cause: unknown): StoreError {
   if (cause instanceof StoreError) return cause;
-  const message = cause instanceof Error ? cause.message : String(cause);
+  const message = cause instanceof Error ? cause.message.replace(/\.+$/, '') : show(cause);
   return new StoreError(`The store failed: ${message}`, { cause });
 }

@@ -1,7 +1,7 @@
 import { channel } from 'node:diagnostics_channel';
 import { performance } from 'node:perf_hooks';
 import { MemoryStore } from '../memory-store.js';
-import type { Store } from '../store.js';
+import type { Keys, Plan, Store } from '../store.js';
 
 /**
  * Published on the channel `rollgate:store:failure` when a store begins to fail, and when one that failed by its answers
@@ -60,6 +60,11 @@ export class StoreHealths {
     return this.#fallback;
   }
 
+  /** Forgets the keys in the memory, if there is one. */
+  resetFallback(plan: Plan, keys: Keys): void {
+    this.#fallback?.reset(plan, keys);
+  }
+
   ofPart(part: string): StoreHealth {
     let health = this.#parts.get(part);
     if (health === undefined) {
@@ -73,14 +78,17 @@ export class StoreHealths {
 /**
  * What this process knows of how a store, or a part of one, is doing, from the calls of all limiters that use it.
  *
- * *Down*: a call was not answered in time, and none was answered in time since. Nobody is to wait for it then; a probe
- * now and then finds out when it is back. *Failing*: calls fail, in whichever way. That is what the operator is told, by
+ * *Down*: a call was not answered for so long, and none was answered sooner since. Whoever would not wait longer than that
+ * is not to wait at all then; a probe now and then finds out when it is back. *Failing*: calls fail, in whichever way. That is what the operator is told, by
  * the two channels, or by a warning of the process when nobody listens there.
  */
 export class StoreHealth {
   readonly #store: Store;
   readonly #part: string;
-  #isDown = false;
+  /** How long a call waited in vain; 0 when one was answered sooner since. */
+  #silentForMs = 0;
+  /** Whether the operator was told, or needs not be told, that the present failure is silence. */
+  #wasSilent = false;
   #failingSinceMs: number | undefined;
   #toldMs = 0;
   #failures = 0;
@@ -93,21 +101,28 @@ export class StoreHealth {
     this.#part = part;
   }
 
-  get isDown(): boolean {
-    return this.#isDown;
+  /** Whether it is down for those who would wait for so long. */
+  isDownFor(timeoutMs: number): boolean {
+    return timeoutMs <= this.#silentForMs;
   }
 
-  /** Notes that a call was answered in time. */
-  answered(): void {
-    if (this.#failingSinceMs !== undefined) this.#recover(this.#failingSinceMs);
+  /** Notes that what was asked at `askedMs` has been answered now, however late. */
+  answered(askedMs: number): void {
+    if (this.#failingSinceMs === undefined) return;
+    const nowMs = performance.now();
+    this.probed();
+    if (this.#silentForMs > 0 && nowMs - askedMs >= this.#silentForMs) return; // It is as slow as it was.
+    this.#silentForMs = 0;
+    this.#recover(this.#failingSinceMs, nowMs);
   }
 
-  /** Notes that a call was rejected; `isLate` when it was not answered in time instead. */
-  failed(error: Error, isLate: boolean): void {
+  /** Notes that a call was rejected, or had waited in vain for `waitedMs`. */
+  failed(error: Error, waitedMs: number): void {
     const nowMs = performance.now();
     // What failed by its answers until now may fail so for long, and is not to hide that it has fallen silent.
-    const beginsAnew = isLate && !this.#isDown && nowMs - this.#toldMs > QUIET_MS;
-    this.#isDown ||= isLate;
+    const beginsAnew = waitedMs > 0 && !this.#wasSilent && nowMs - this.#toldMs > QUIET_MS;
+    this.#wasSilent ||= waitedMs > 0;
+    this.#silentForMs = Math.max(this.#silentForMs, waitedMs);
     this.#failures += 1;
     this.#lastFailureMs = nowMs;
     if (this.#failingSinceMs !== undefined && !beginsAnew) return;
@@ -133,13 +148,12 @@ export class StoreHealth {
     this.#probeDueMs = Math.min(this.#probeDueMs, performance.now() + SHORTEST_PROBE_MS);
   }
 
-  #recover(sinceMs: number): void {
-    this.#isDown = false;
-    const nowMs = performance.now();
+  #recover(sinceMs: number, nowMs: number): void {
     if (nowMs - this.#lastFailureMs < QUIET_MS) return;
     const failedForMs = Math.round(nowMs - sinceMs);
     const recovery: StoreRecovery = { store: this.#store, part: this.#part, failedForMs, failures: this.#failures };
     this.#failingSinceMs = undefined;
+    this.#wasSilent = false;
     this.#failures = 0;
     if (recoveryChannel.hasSubscribers) recoveryChannel.publish(recovery);
     else this.#warn(`The store answers again, after ${failedForMs} ms`, 'ROLLGATE_STORE_RECOVERED');

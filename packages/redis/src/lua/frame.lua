@@ -109,10 +109,16 @@ local function refund(place_before, count, now, stamp)
   return ''
 end
 
+local read_only
+
 -- Goes on with the next operation, whatever came of this one.
 local function finish(key_count, succeeded, said)
   next_key = next_key + key_count
-  if not succeeded then said = '!' .. (type(said) == 'table' and said.err or tostring(said)) end
+  if not succeeded then
+    local message = type(said) == 'table' and said.err or tostring(said)
+    if string.find(message, 'READONLY', 1, true) then read_only = message end
+    said = '!' .. message
+  end
   lines[#lines + 1] = said
 end
 
@@ -131,4 +137,6 @@ while place < #tape do
   end
 end
 
+-- Clients look at errors of the call as a whole for whether this is still a master; nothing was written if it is not.
+if read_only then return redis.error_reply(read_only) end
 return { server_time, table.concat(lines, '\n') }

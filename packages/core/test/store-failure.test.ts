@@ -1,0 +1,214 @@
+import { MemoryStore, type OnStoreError, RateLimiter, rollingWindow, StoreError } from '@rollgate/core';
+import { OutageLog } from './outage-log.js';
+import { PuppetStore } from './puppet-store.js';
+
+const TIMEOUT_MS = 25;
+const SLACK_MS = 250;
+const REFUSED = { rejection: new Error('no room') };
+
+const limits = rollingWindow({ limit: 2, window: '1m' });
+
+let store: PuppetStore;
+let log: OutageLog;
+beforeEach(() => {
+  store = new PuppetStore();
+  log = new OutageLog(store);
+});
+afterEach(() => {
+  log.stop();
+  jest.restoreAllMocks();
+});
+
+const make = (onStoreError?: OnStoreError, timeout: number | string = TIMEOUT_MS) =>
+  new RateLimiter({ limits, store, timeout, onStoreError });
+
+async function timed<Value>(promise: Promise<Value>): Promise<[PromiseSettledResult<Value>, number]> {
+  const startMs = performance.now();
+  const [result] = await Promise.allSettled([promise]);
+  return [result, performance.now() - startMs];
+}
+
+describe('a call', () => {
+  test.each(['check', 'peek', 'refund', 'reset'] as const)('that is late is given up in time: %s', async (method) => {
+    const limiter = make();
+    const decision = await limiter.check('ann');
+    store.manner = 'silence';
+    const [result, tookMs] = await timed<unknown>(
+      method === 'refund' ? limiter.refund(decision) : limiter[method]('ann'),
+    );
+    expect(tookMs).toBeGreaterThan(TIMEOUT_MS - 2);
+    expect(tookMs).toBeLessThan(TIMEOUT_MS + SLACK_MS);
+    const { reason } = result as PromiseRejectedResult;
+    expect(reason).toBeInstanceOf(StoreError);
+    expect(reason).toMatchObject({ name: 'StoreError', code: 'ROLLGATE_STORE_FAILED' });
+    expect(reason.message).toBe('The store did not answer within 25 ms (`timeout`)');
+    expect(reason).not.toHaveProperty('cause');
+    expect(log.failures).toMatchObject([{ store, error: reason }]);
+    expect(log.failures[0]!.error).toBe(reason);
+  });
+
+  test.each(['check', 'peek', 'refund', 'reset'] as const)('that fails tells why: %s', async (method) => {
+    const limiter = make();
+    const decision = await limiter.check('ann');
+    store.manner = REFUSED;
+    const call: Promise<unknown> = method === 'refund' ? limiter.refund(decision) : limiter[method]('ann');
+    const reason = await call.catch((error) => error);
+    expect(reason).toBeInstanceOf(StoreError);
+    expect(reason).toMatchObject({ message: 'The store failed: no room', cause: REFUSED.rejection });
+  });
+
+  test.each([[undefined], [null], ['text'], [Symbol('oh')]])('that rejects with %p is a failure', async (rejection) => {
+    store.manner = { rejection };
+    const reason = await make()
+      .check('ann')
+      .catch((error) => error);
+    expect(reason).toBeInstanceOf(StoreError);
+    expect(reason.cause).toBe(rejection);
+    expect((await make('deny').check('ann')).degraded).toBe('deny');
+  });
+
+  test('waits 500 ms unless told otherwise, and text is a duration', async () => {
+    store.manner = 'silence';
+    await expect(new RateLimiter({ limits, store }).check('ann')).rejects.toThrow('within 500 ms');
+    await expect(
+      new RateLimiter({ limits, store: new PuppetStore(), timeout: '1s' }).check('ann'),
+    ).resolves.toBeDefined();
+  });
+
+  test('that the store throws at once is misuse, whatever the policy', async () => {
+    const misuse = new TypeError('no such algorithm');
+    jest.spyOn(store, 'check').mockImplementation(() => {
+      throw misuse;
+    });
+    const limiter = make('fallback');
+    expect(() => limiter.decide('ann')).toThrow(misuse);
+    await expect(limiter.check('ann')).rejects.toBe(misuse);
+    expect(log.failures).toEqual([]);
+  });
+
+  test('that is answered at once is passed on without a promise', () => {
+    const limiter = new RateLimiter({ limits, store: new MemoryStore(), timeout: 1, onStoreError: 'deny' });
+    expect(limiter.decide('ann')).toMatchObject({ allowed: true, remaining: 1, degraded: false });
+  });
+});
+
+describe('the policy', () => {
+  const one = { limit: 2, delayMs: 0 };
+  const free = { ...one, allowed: true, remaining: 2, retryAfterMs: 0, resetMs: 0 };
+  const full = { ...one, allowed: false, remaining: 0, retryAfterMs: 1000, resetMs: 1000 };
+  const used = { ...one, allowed: true, remaining: 1, retryAfterMs: 0, resetMs: 60_000 };
+
+  test.each(['late', 'rejected'])(
+    'answers with the same figures for everybody, or its own memory’s: %s',
+    async (how) => {
+      store.manner = how === 'late' ? 'silence' : REFUSED;
+      for (let turn = 0; turn < 2; turn++) {
+        expect(await make('allow').check('ann')).toEqual({
+          ...free,
+          violated: [],
+          limits: { default: free },
+          degraded: 'allow',
+        });
+        expect(await make('deny').check('ann')).toEqual({
+          ...full,
+          violated: ['default'],
+          limits: { default: full },
+          degraded: 'deny',
+        });
+        await expect(make('throw').check('ann')).rejects.toThrow(StoreError);
+        await expect(make().check('ann')).rejects.toThrow(StoreError);
+      }
+      expect(await make('fallback').check('ann')).toEqual({
+        ...used,
+        violated: [],
+        limits: { default: used },
+        degraded: 'fallback',
+      });
+      await make('fallback').check('ann');
+      expect(await make('fallback').check('ann')).toMatchObject({
+        allowed: false,
+        violated: ['default'],
+        remaining: 0,
+      });
+      expect(await make('fallback').peek('ann')).toMatchObject({ allowed: false, degraded: 'fallback' });
+      expect(await make('fallback').peek('bob')).toMatchObject({ allowed: true, remaining: 2, degraded: 'fallback' });
+    },
+  );
+
+  test('speaks for every limit, with the limits of the call', async () => {
+    store.manner = REFUSED;
+    const own = { small: limits, large: rollingWindow({ limit: 9, window: '1h' }) };
+    const allowed = await make('allow').check('ann', { limits: own });
+    expect(allowed).toMatchObject({ limit: 2, limits: { small: { remaining: 2 }, large: { remaining: 9 } } });
+    expect((await make('deny').check('ann', { limits: own })).violated).toEqual(['small', 'large']);
+    const decided = await make('fallback').check({ small: 'ann', large: 'all' }, { limits: own, cost: 2 });
+    expect(decided.limits).toMatchObject({ small: { remaining: 0 }, large: { remaining: 7 } });
+    const refused = await make('fallback').check({ small: 'ann', large: 'all' }, { limits: own });
+    expect(refused).toMatchObject({ violated: ['small'], limits: { large: { remaining: 7 } } });
+  });
+
+  test('‘fallback’ remembers for all limiters of the store what they share there, from outage to outage', async () => {
+    const limiter = make('fallback');
+    store.manner = REFUSED;
+    await limiter.check('ann');
+    store.manner = 'answer';
+    expect(await limiter.check('ann')).toMatchObject({ remaining: 1, degraded: false });
+    store.manner = REFUSED;
+    expect(await make('fallback').check('ann')).toMatchObject({ allowed: true, remaining: 0 });
+    expect(await limiter.check('ann')).toMatchObject({ allowed: false });
+    const other = new RateLimiter({ limits, store, prefix: 'other', onStoreError: 'fallback' });
+    expect((await other.check('ann')).remaining).toBe(1);
+    store = new PuppetStore();
+    store.manner = REFUSED;
+    expect((await make('fallback').check('ann')).remaining).toBe(1);
+  });
+});
+
+describe('a refund', () => {
+  test('goes to where the hit was recorded, whatever has happened since', async () => {
+    const limiter = make('fallback');
+    const stored = await limiter.check('ann');
+    store.manner = REFUSED;
+    const remembered = await limiter.check('ann');
+    store.manner = 'answer';
+    store.asked.length = 0;
+    await limiter.refund(remembered);
+    await limiter.refund(remembered);
+    expect(store.asked).toEqual([]);
+    await limiter.refund(stored);
+    expect(store.asked).toEqual(['refund']);
+    expect((await limiter.peek('ann')).remaining).toBe(2);
+    store.manner = REFUSED;
+    expect((await limiter.peek('ann')).remaining).toBe(2);
+  });
+
+  test.each(['allow', 'deny'] as const)('of what ‘%s’ answered has nothing to give back', async (policy) => {
+    store.manner = REFUSED;
+    const decision = await make(policy).check('ann');
+    store.asked.length = 0;
+    await make(policy).refund(decision);
+    expect(store.asked).toEqual([]);
+  });
+
+  test.each(['fallback', 'allow', 'deny'] as const)('or a reset that fails is told, also with ‘%s’', async (policy) => {
+    const limiter = make(policy);
+    const decision = await limiter.check('ann');
+    store.manner = REFUSED;
+    await expect(limiter.refund(decision)).rejects.toThrow(StoreError);
+    await expect(limiter.reset('ann')).rejects.toThrow(StoreError);
+  });
+});
+
+test('a reset in an outage forgets what the memory that stands in knows, and asks the store', async () => {
+  const limiter = make('fallback');
+  await limiter.check('ann');
+  store.manner = 'silence';
+  await limiter.check('ann');
+  await limiter.check('bob');
+  await expect(limiter.reset('ann')).rejects.toThrow(StoreError);
+  expect((await limiter.peek('ann')).remaining).toBe(2);
+  expect((await limiter.peek('bob')).remaining).toBe(1);
+  store.manner = 'answer';
+  store.answerWhatIsOwed();
+  expect(store.asked).toContain('reset');
+});

@@ -1,0 +1,161 @@
+import { setTimeout as lasting } from 'node:timers/promises';
+import { type OnStoreError, RateLimiter, rollingWindow } from '@rollgate/core';
+import { RedisStore } from '@rollgate/redis';
+import { FaultyProxy, RedisServer, until } from '@rollgate/redis-server';
+import { AnswerThief } from './support/fault-answer-thief.js';
+import { type AppClient, type ClientKind, openClient } from './support/fault-client.js';
+import { Load } from './support/fault-load.js';
+import { silenceOutages } from './support/fault-silence.js';
+
+jest.setTimeout(60_000);
+silenceOutages();
+
+const LIMIT = 50;
+
+let server: RedisServer;
+let proxy: FaultyProxy;
+let load: Load | undefined;
+const clients: AppClient[] = [];
+beforeEach(async () => {
+  server = await RedisServer.start();
+  proxy = await FaultyProxy.start(server.port);
+});
+afterEach(async () => {
+  await load?.stop();
+  for (const client of clients.splice(0)) client.end();
+  await proxy.stop();
+  await server.stop();
+});
+
+interface Options {
+  readonly kind?: ClientKind;
+  readonly onStoreError?: OnStoreError;
+  readonly timeout?: number;
+  readonly limit?: number;
+}
+
+/** A limiter with a client of its own. */
+function make(
+  port: number,
+  { kind = 'ioredis 6', onStoreError = 'throw', timeout = 200, limit = LIMIT }: Options = {},
+) {
+  const client = openClient(kind, port);
+  clients.push(client);
+  const limits = rollingWindow({ limit, window: '1h' });
+  return new RateLimiter({ limits, store: new RedisStore({ client: client.client }), timeout, onStoreError });
+}
+
+/** Twenty callers that all want the same key, all the time. */
+function hammer(port: number, options: Options): Load {
+  load = new Load(make(port, options), 20, () => 'ann');
+  return load;
+}
+
+const byRedis = (load: Load, count: number) =>
+  until(`Redis let ${count} through`, async () => load.admitted.byRedis >= count);
+const byPolicy = (load: Load, count: number) =>
+  until(`the policy let ${count} through`, async () => load.admitted.byPolicy >= count);
+const failing = async (load: Load) => {
+  const { failed } = load;
+  await until('calls fail', async () => load.failed >= failed + 100);
+};
+const served = async (load: Load) => {
+  const { length } = load.outcomes;
+  await until('calls are served', async () => Math.min(load.servedLately, load.outcomes.length - length) >= 100);
+};
+
+describe.each<ClientKind>(['ioredis 6', 'node-redis 6'])('no more is let through with %s', (kind) => {
+  test('when a server is killed than it lost, and than the memory that stands in lets through', async () => {
+    const load = hammer(server.port, { kind, onStoreError: 'fallback' });
+    await byRedis(load, LIMIT);
+    await server.kill();
+    await byPolicy(load, LIMIT);
+    await lasting(300);
+    await server.restart();
+    await byRedis(load, LIMIT + 1);
+    await served(load);
+    await load.stop();
+    expect(load.admitted.byRedis).toBeLessThanOrEqual(2 * LIMIT);
+    expect(load.admitted.byPolicy).toBe(LIMIT);
+  });
+
+  test('when a server stands still, which loses nothing', async () => {
+    const load = hammer(server.port, { kind, onStoreError: 'fallback' });
+    await byRedis(load, LIMIT);
+    for (let outage = 0; outage < 2; outage++) {
+      server.pause();
+      await failing(load);
+      server.resume();
+      await served(load);
+    }
+    await load.stop();
+    expect(load.admitted).toEqual({ byRedis: LIMIT, byPolicy: LIMIT });
+  });
+
+  test('when a server is killed again and again', async () => {
+    const load = hammer(server.port, { kind, onStoreError: 'fallback' });
+    await byRedis(load, LIMIT);
+    for (let kill = 1; kill <= 3; kill++) {
+      await server.kill();
+      await lasting(100 * kill);
+      await server.restart();
+      await served(load);
+    }
+    await load.stop();
+    expect(load.admitted.byRedis).toBeLessThanOrEqual(4 * LIMIT);
+    expect(load.admitted.byPolicy).toBeLessThanOrEqual(LIMIT);
+  });
+
+  test('when connections are cut, and the scripts forgotten, all the while', async () => {
+    const limit = 500;
+    const load = hammer(proxy.port, { kind, limit });
+    await byRedis(load, 1);
+    while (load.outcomes.at(-1)?.decision?.allowed !== false) {
+      await server.run('SCRIPT', 'FLUSH');
+      proxy.cut();
+      const { length } = load.outcomes;
+      await until('calls are settled', async () => load.outcomes.length > length + 40);
+    }
+    await load.stop();
+    // What was recorded twice, or without anybody being told, is counted: never too many are let through.
+    expect(load.admitted.byRedis).toBeLessThanOrEqual(limit);
+  });
+
+  test('when every answer comes too late', async () => {
+    proxy.delay(150);
+    const load = hammer(proxy.port, { kind, onStoreError: 'fallback' });
+    await byPolicy(load, LIMIT);
+    proxy.delay(0);
+    await served(load);
+    await load.stop();
+    expect(load.admitted.byRedis).toBeLessThan(LIMIT);
+    expect(load.admitted.byPolicy).toBe(LIMIT);
+    expect((await make(server.port, { timeout: 10_000 }).peek('ann')).remaining).toBe(0);
+  });
+});
+
+describe('what was recorded before', () => {
+  test('a restart cannot be refunded from what was recorded after', async () => {
+    const limiter = make(server.port, { timeout: 10_000 });
+    const before = await limiter.check('ann', { cost: LIMIT });
+    await server.restart();
+    await limiter.check('ann', { cost: LIMIT });
+    await limiter.refund(before);
+    expect(await limiter.peek('ann')).toMatchObject({ allowed: false, remaining: 0 });
+  });
+
+  // ioredis sends again what it has no reply to.
+  test('a refund that is sent again gives back once', async () => {
+    const thief = await AnswerThief.start(server.port);
+    const limiter = make(thief.port, { timeout: 10_000 });
+    const observer = make(server.port, { timeout: 10_000 });
+    const decisions = await Promise.all([limiter.check('ann'), limiter.check('ann')]);
+    thief.steal();
+    const refunded = limiter.refund(decisions[0]!);
+    await until('it is given back', async () => (await observer.peek('ann')).remaining === LIMIT - 1);
+    thief.flee();
+    await refunded;
+    thief.stop();
+    expect((await observer.peek('ann')).remaining).toBe(LIMIT - 1);
+  });
+});

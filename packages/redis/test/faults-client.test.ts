@@ -1,0 +1,207 @@
+import { execFile } from 'node:child_process';
+import { promisify } from 'node:util';
+import { RateLimiter, rollingWindow, StoreError } from '@rollgate/core';
+import { type RedisClient, RedisStore } from '@rollgate/redis';
+import { RedisServer, until } from '@rollgate/redis-server';
+import { Redis, type RedisOptions } from 'ioredis';
+import { createClient } from 'redis';
+import { Pulse } from './support/fault-pulse.js';
+import { silenceOutages } from './support/fault-silence.js';
+import { SLACK_MS } from './support/fault-trial.js';
+
+jest.setTimeout(30_000);
+silenceOutages();
+
+type Options = Omit<RedisOptions, 'replyMapping'>;
+
+const limits = rollingWindow({ limit: 100_000, window: '1h' });
+
+let server: RedisServer;
+const clients: Redis[] = [];
+beforeEach(async () => {
+  server = await RedisServer.start();
+});
+afterEach(async () => {
+  for (const client of clients.splice(0)) client.disconnect();
+  await server.stop();
+});
+
+function connect(options: Options = {}): Redis {
+  const client = new Redis(server.port, options);
+  client.on('error', () => {}); // Else it is written to the console.
+  clients.push(client);
+  return client;
+}
+
+const make = (client: RedisClient, timeout: number, onStoreError: 'throw' | 'fallback' = 'throw') =>
+  new RateLimiter({ limits, store: new RedisStore({ client }), timeout, onStoreError });
+
+/** How long it takes until all calls are settled, not counting how late this process is with everything. */
+async function timed(calls: readonly Promise<unknown>[]): Promise<number> {
+  const pulse = new Pulse();
+  const startMs = performance.now();
+  await Promise.allSettled(calls);
+  pulse.stop();
+  return performance.now() - startMs - pulse.lateMs;
+}
+
+describe('a client that is set up otherwise', () => {
+  test.each<[string, Options]>([
+    ['has no offline queue', { enableOfflineQueue: false }],
+    ['connects when it is first used', { lazyConnect: true }],
+    ['tries once', { maxRetriesPerRequest: 1 }],
+    ['tries for ever', { maxRetriesPerRequest: null }],
+    ['gives up sooner itself', { commandTimeout: 50 }],
+    ['does not ask whether the server is ready', { enableReadyCheck: false }],
+    ['sends nothing again', { autoResendUnfulfilledCommands: false }],
+    ['collects commands', { enableAutoPipelining: true }],
+  ])('and %s: calls are settled in time, and served when the server is back', async (_, options) => {
+    const client = connect(options);
+    const limiter = make(client, 200);
+    await until('it is served', async () =>
+      limiter
+        .check('ann')
+        .then(() => true)
+        .catch(() => false),
+    );
+    for (const fail of [() => server.kill(), async () => server.pause()]) {
+      await fail();
+      for (let call = 0; call < 5; call++) {
+        const calls = [limiter.check('ann'), limiter.check('bob')];
+        expect(await timed(calls)).toBeLessThan(200 + SLACK_MS);
+        await expect(calls[0]).rejects.toThrow(StoreError);
+      }
+      await server.restart();
+      await until('it is served again', async () =>
+        limiter
+          .check('ann')
+          .then(() => true)
+          .catch(() => false),
+      );
+    }
+  });
+
+  test('or looks for the new master when it hears READONLY', async () => {
+    const heard: string[] = [];
+    const client = connect({ reconnectOnError: ({ message }) => heard.push(message) < 0 });
+    const limiter = make(client, 10_000);
+    await limiter.check('ann');
+    await server.run('REPLICAOF', server.host, 1);
+    await expect(limiter.check('ann')).rejects.toThrow('READONLY');
+    expect(heard).toContainEqual(expect.stringContaining('READONLY'));
+  });
+
+  test('or was ended: calls are refused at once, with the reason', async () => {
+    const client = connect();
+    const limiter = make(client, 10_000);
+    await limiter.check('ann');
+    client.disconnect();
+    const refused = limiter.check('ann');
+    expect(await timed([refused])).toBeLessThan(5000);
+    await expect(refused).rejects.toMatchObject({ cause: { message: 'Connection is closed.' } });
+  });
+
+  test('or was never connected', async () => {
+    const limiter = make(createClient({ socket: { port: server.port } }) as RedisClient, 10_000);
+    const refused = limiter.check('ann');
+    expect(await timed([refused])).toBeLessThan(5000);
+    await expect(refused).rejects.toMatchObject({ name: 'StoreError', cause: { message: 'The client is closed' } });
+  });
+});
+
+test('five thousand calls that were under way are settled in time, and Redis is used again', async () => {
+  const limiter = make(connect(), 400, 'fallback');
+  await limiter.check('ann');
+  server.pause();
+  const calls = Array.from({ length: 5000 }, (_, call) => limiter.check(`user:${call}`));
+  expect(await timed(calls)).toBeLessThan(400 + SLACK_MS);
+  const decisions = await Promise.all(calls);
+  expect(decisions.filter(({ degraded }) => degraded !== 'fallback')).toEqual([]);
+  server.resume();
+  await until('it is served', async () => !(await limiter.check('ann')).degraded);
+  // The answers that were too late are dropped, but what they tell of was done.
+  const { remaining } = await limiter.peek('user:4999');
+  expect(remaining).toBe(99_999);
+});
+
+test('with a deadline of a millisecond, calls are settled, and none is admitted twice', async () => {
+  const client = connect();
+  const few = rollingWindow({ limit: 50, window: '1h' });
+  const store = new RedisStore({ client });
+  const hasty = new RateLimiter({ limits: few, store, timeout: 1 });
+  const settled = await Promise.allSettled(Array.from({ length: 300 }, () => hasty.check('ann')));
+  const patient = new RateLimiter({ limits: few, store: new RedisStore({ client }), timeout: '10s' });
+  const admitted = settled.filter((result) => result.status === 'fulfilled' && result.value.allowed);
+  expect(admitted.length).toBeLessThanOrEqual(50 - (await patient.peek('ann')).remaining);
+});
+
+describe('in an outage', () => {
+  test('a reset is told to have failed; when it is done later, it is done in its turn', async () => {
+    const limiter = make(connect(), 200, 'fallback');
+    await limiter.check('ann', { cost: 5 });
+    server.pause();
+    expect((await limiter.check('ann', { cost: 7 })).degraded).toBe('fallback');
+    await expect(limiter.reset('ann')).rejects.toThrow(StoreError);
+    expect((await limiter.peek('ann')).remaining).toBe(100_000);
+    server.resume();
+    await until('it is served', async () => !(await limiter.peek('ann')).degraded);
+    expect((await limiter.check('ann')).remaining).toBe(99_999);
+  });
+
+  test('refunds go to where the hit is, before and after the recovery', async () => {
+    const limiter = make(connect(), 200, 'fallback');
+    const stored = [await limiter.check('ann', { cost: 5 }), await limiter.check('ann', { cost: 7 })];
+    server.pause();
+    const remembered = [await limiter.check('ann', { cost: 11 }), await limiter.check('ann', { cost: 13 })];
+    await limiter.refund(remembered[0]!);
+    expect((await limiter.peek('ann')).remaining).toBe(100_000 - 13);
+    await expect(limiter.refund(stored[0]!)).rejects.toThrow(StoreError);
+    server.resume();
+    await until('it is served', async () => !(await limiter.peek('ann')).degraded);
+    await limiter.refund(stored[1]!);
+    await limiter.refund(remembered[1]!);
+    // The check that was late (11) was recorded, the refund that was late (5) was done; 13 was never sent.
+    expect((await limiter.peek('ann')).remaining).toBe(100_000 - 11);
+  });
+});
+
+describe('a process whose server is dead', () => {
+  const run = promisify(execFile);
+  const open = {
+    ioredis: `
+      import { Redis } from 'ioredis';
+      const client = new Redis(port).on('error', () => {});
+      const close = () => client.disconnect();`,
+    'node-redis': `
+      import { createClient } from 'redis';
+      const client = createClient({ socket: { port } }).on('error', () => {});
+      client.connect().catch(() => {});
+      const close = () => client.destroy();`,
+  };
+
+  test.each(Object.entries(open))('ends by itself when it lets go of its client: %s', async (_, opening) => {
+    await server.kill();
+    const script = `
+      import { RateLimiter, rollingWindow } from '@rollgate/core';
+      import { RedisStore } from '@rollgate/redis';
+      const port = ${server.port};
+      ${opening}
+      const limits = rollingWindow({ limit: 10, window: '1h' });
+      const store = new RedisStore({ client });
+      const limiter = new RateLimiter({ limits, store, timeout: 200, onStoreError: 'fallback' });
+      const patient = new RateLimiter({ limits, store, timeout: '2s', onStoreError: 'deny' });
+      const pending = patient.check('bob');
+      for (let call = 0; call < 3; call++) console.log((await limiter.check('ann')).remaining);
+      close();
+      console.log((await pending).degraded); // ioredis may never settle it: its deadline does.
+    `;
+    const { stdout, stderr } = await run(process.execPath, ['--input-type=module', '--eval', script], {
+      cwd: `${__dirname}/..`, // Where the built forms are found by name.
+      timeout: 20_000,
+    });
+    expect(stdout).toBe('9\n8\n7\ndeny\n');
+    expect(stderr.split('\n').filter((line) => line.includes('RollgateWarning'))).toEqual([
+      expect.stringContaining('[ROLLGATE_STORE_FAILED] RollgateWarning: The store did not answer within 200 ms'),
+    ]);
+  });
+});

@@ -1,0 +1,100 @@
+import { setTimeout as lasting } from 'node:timers/promises';
+import { FaultyProxy, RedisServer } from '@rollgate/redis-server';
+import { type ClientKind, openClient } from './support/fault-client.js';
+import { TIMEOUT_MS, Trial } from './support/fault-trial.js';
+
+jest.setTimeout(60_000);
+
+const CLIENTS: readonly ClientKind[] = ['ioredis 6', 'node-redis 6'];
+
+let server: RedisServer;
+let proxy: FaultyProxy;
+let trial: Trial;
+beforeEach(async () => {
+  server = await RedisServer.start();
+  proxy = await FaultyProxy.start(server.port);
+});
+afterEach(async () => {
+  await trial.stop();
+  await proxy.stop();
+  await server.stop();
+});
+
+const start = ({ port }: { port: number }, password?: string) =>
+  new Trial(CLIENTS.map((kind) => openClient(kind, port, password)));
+
+/** Does something again and again for so long. */
+async function storm(ms: number, strike: () => Promise<unknown>): Promise<void> {
+  const endMs = performance.now() + ms;
+  while (performance.now() < endMs) await strike();
+}
+
+test('a connection that is slow, but not too slow, is waited for', async () => {
+  trial = start(proxy);
+  await trial.served();
+  proxy.delay(TIMEOUT_MS / 20);
+  await lasting(500);
+  await trial.served();
+  await trial.finish(0);
+  expect(trial.failed).toBe(0);
+});
+
+test('a connection that is too slow', async () => {
+  trial = start(proxy);
+  await trial.served();
+  proxy.delay(0.75 * TIMEOUT_MS); // Each way.
+  await trial.failing();
+  await lasting(2000);
+  proxy.delay(0);
+  await trial.served();
+  await trial.finish(1);
+});
+
+test('a connection that is half open: nobody answers, and nobody is told', async () => {
+  trial = start(proxy);
+  await trial.served();
+  proxy.freeze();
+  await trial.failing();
+  await lasting(1000);
+  proxy.thaw();
+  await trial.served();
+  await trial.finish(1);
+});
+
+test('a connection that is cut now and then', async () => {
+  trial = start(proxy);
+  await trial.served();
+  for (let cut = 0; cut < 10; cut++) {
+    proxy.cut();
+    await trial.served();
+  }
+  await trial.finish();
+});
+
+test('CLIENT KILL without end', async () => {
+  trial = start(server);
+  await trial.served();
+  await storm(1500, () => server.run('CLIENT', 'KILL', 'TYPE', 'normal'));
+  await trial.served();
+  await trial.finish(1);
+});
+
+test('SCRIPT FLUSH without end is not noticed', async () => {
+  trial = start(server);
+  await trial.served();
+  await storm(1500, () => server.run('SCRIPT', 'FLUSH'));
+  await trial.served();
+  await trial.finish(0);
+  expect(trial.failed).toBe(0);
+});
+
+test('a wrong password, until it is the right one', async () => {
+  await server.run('CONFIG', 'SET', 'requirepass', 'right');
+  trial = start(server, 'wrong');
+  await trial.failing();
+  await lasting(1000);
+  await server.run('CONFIG', 'SET', 'requirepass', 'wrong');
+  await trial.served();
+  await trial.finish(1);
+  expect(trial.reasons).toContain('WRONGPASS');
+});

@@ -1,0 +1,59 @@
+import { setTimeout as lasting } from 'node:timers/promises';
+import { RedisServer } from '@rollgate/redis-server';
+import { type ClientKind, openClient } from './support/fault-client.js';
+import { Trial } from './support/fault-trial.js';
+
+jest.setTimeout(60_000);
+
+const CLIENTS: readonly ClientKind[] = ['ioredis 6', 'node-redis 6', 'ioredis 5', 'node-redis 5'];
+
+/** Within which calls are to be served again after an outage of a second or two. */
+const RECOVERY_MS = 8000;
+
+let server: RedisServer;
+let trial: Trial;
+beforeEach(async () => {
+  server = await RedisServer.start();
+});
+afterEach(async () => {
+  await trial.stop();
+  await server.stop();
+});
+
+const start = () => new Trial(CLIENTS.map((kind) => openClient(kind, server.port)));
+
+/** One failure and one recovery, no wrong answer, and only those who did not know yet have waited. */
+async function recover(): Promise<void> {
+  expect(await trial.served()).toBeLessThan(RECOVERY_MS);
+  await trial.finish(1);
+  expect(trial.waitedEach).toBeLessThanOrEqual(2);
+}
+
+test('a server that is killed, and comes back with nothing', async () => {
+  trial = start();
+  await trial.served();
+  await server.kill();
+  await trial.failing();
+  await lasting(1000);
+  await server.restart();
+  await recover();
+});
+
+test('a server that stands still for seconds', async () => {
+  trial = start();
+  await trial.served();
+  server.pause();
+  await trial.failing();
+  await lasting(2000);
+  server.resume();
+  await recover();
+});
+
+test('a server that comes later than the app', async () => {
+  await server.kill();
+  trial = start();
+  await trial.failing();
+  await lasting(1000);
+  await server.restart();
+  await recover();
+});

@@ -1,0 +1,61 @@
+import { setTimeout as lasting } from 'node:timers/promises';
+import { RedisServer, until } from '@rollgate/redis-server';
+import { Redis } from 'ioredis';
+import { type ClientKind, openClient } from './support/fault-client.js';
+import { Trial } from './support/fault-trial.js';
+
+jest.setTimeout(60_000);
+
+const CLIENTS: readonly ClientKind[] = ['ioredis 6', 'node-redis 6'];
+
+let server: RedisServer;
+let other: RedisServer;
+let observer: Redis;
+let trial: Trial;
+beforeAll(async () => {
+  // Keys of somebody else's, for which it takes a while to load them when the server starts again.
+  server = await RedisServer.start({
+    args: ['--key-load-delay', '1000', '--loading-process-events-interval-bytes', '1024'],
+  });
+  other = await RedisServer.start();
+  observer = new Redis({ port: server.port, enableReadyCheck: false }); // Asks also while the server loads.
+  observer.on('error', () => {});
+  await server.run('EVAL', "for i = 1, 3000 do redis.call('SET', 'other:' .. i, string.rep('x', 100)) end", 0);
+  await server.run('SAVE');
+});
+afterEach(() => trial.stop());
+afterAll(async () => {
+  observer.disconnect();
+  await Promise.all([server.stop(), other.stop()]);
+});
+
+const start = () => new Trial(CLIENTS.map((kind) => openClient(kind, server.port)));
+
+test.each([
+  ['READONLY', () => ['REPLICAOF', other.host, other.port], ['REPLICAOF', 'NO', 'ONE']],
+  ['NOREPLICAS', () => ['CONFIG', 'SET', 'min-replicas-to-write', 1], ['CONFIG', 'SET', 'min-replicas-to-write', 0]],
+  ['OOM', () => ['CONFIG', 'SET', 'maxmemory', 1], ['CONFIG', 'SET', 'maxmemory', 0]],
+])('a server that takes no writes: %s', async (reason, begin, end) => {
+  const run = ([command, ...args]: (string | number)[]) => server.run(command as string, ...args);
+  trial = start();
+  await trial.served();
+  await run(begin());
+  await trial.failing();
+  await lasting(500);
+  await run(end);
+  await trial.served();
+  await trial.finish(1);
+  expect(trial.reasons).toMatch(new RegExp(`^The store failed: ${reason} [^\n]*$`));
+});
+
+test('a server that loads its keys for a while', async () => {
+  trial = start();
+  await trial.served();
+  const isBack = server.restart();
+  await until('the server loads', async () => (await observer.info('persistence')).includes('loading:1'));
+  await trial.failing();
+  expect(await observer.info('persistence')).toContain('loading:1');
+  await isBack;
+  await trial.served();
+  await trial.finish(1);
+});

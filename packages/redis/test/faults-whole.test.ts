@@ -1,0 +1,156 @@
+import { RateLimiter, rollingWindow, StoreError } from '@rollgate/core';
+import { type Log, RedisStore } from '@rollgate/redis';
+import { RedisServer } from '@rollgate/redis-server';
+import { Redis } from 'ioredis';
+import { silenceOutages } from './support/fault-silence.js';
+
+jest.setTimeout(30_000);
+silenceOutages();
+
+const LOGS: readonly Log[] = ['list', 'sorted-set'];
+
+const limits = {
+  user: rollingWindow({ limit: 3, window: '1h' }),
+  all: rollingWindow({ limit: 100_000, window: '1h' }),
+};
+
+let server: RedisServer;
+let client: Redis;
+beforeAll(async () => {
+  server = await RedisServer.start();
+  client = new Redis(server.port);
+});
+afterEach(async () => {
+  await client.config('SET', 'maxmemory', 0);
+  await client.flushall();
+});
+afterAll(async () => {
+  client.disconnect();
+  await server.stop();
+});
+
+/** Every key with its value, byte by byte, and when it expires. */
+async function everything(): Promise<unknown> {
+  const keys = (await client.keys('*')).sort();
+  return Promise.all(keys.map(async (key) => [key, await client.dumpBuffer(key), await client.pexpiretime(key)]));
+}
+
+const nothingFits = () => client.config('SET', 'maxmemory', 1);
+
+describe.each(LOGS)('on a server that is full, with the log ‘%s’', (log) => {
+  const make = (onStoreError?: 'deny') =>
+    new RateLimiter({ limits, store: new RedisStore({ client, log, denialCache: false }), onStoreError });
+  const keyOf = (user: string) => ({ user, all: 'all' });
+
+  test('a check that cannot be recorded writes nothing, and a refusal is still answered', async () => {
+    const limiter = make();
+    for (let hit = 0; hit < 3; hit++) await limiter.check(keyOf('ann'));
+    await limiter.check(keyOf('bob'), { cost: 2 });
+    const before = await everything();
+    await nothingFits();
+    for (const user of ['ann', 'bob', 'new', 'bob', 'ann']) {
+      const checked = limiter.check(keyOf(user));
+      if (user === 'ann') expect(await checked).toMatchObject({ allowed: false, violated: ['user'], degraded: false });
+      else await expect(checked).rejects.toThrow('The store failed: OOM ');
+    }
+    expect(await limiter.peek(keyOf('bob'))).toMatchObject({ allowed: true, degraded: false });
+    expect((await make('deny').check(keyOf('bob'))).degraded).toBe('deny');
+    expect(await everything()).toEqual(before);
+  });
+
+  test('each check of a batch has its own answer', async () => {
+    const limiter = make();
+    for (let hit = 0; hit < 3; hit++) await limiter.check(keyOf('ann'));
+    await nothingFits();
+    const settled = await Promise.allSettled(
+      ['ann', 'bob', 'ann', 'cid', 'ann'].map((user) => limiter.check(keyOf(user))),
+    );
+    expect(settled.map(({ status }) => status)).toEqual([
+      'fulfilled',
+      'rejected',
+      'fulfilled',
+      'rejected',
+      'fulfilled',
+    ]);
+  });
+
+  test('what takes room away is done: a refund and a reset', async () => {
+    const limiter = make();
+    const decision = await limiter.check(keyOf('ann'), { cost: 2 });
+    await limiter.check(keyOf('ann'));
+    await limiter.check(keyOf('bob'));
+    await nothingFits();
+    await limiter.refund(decision);
+    expect((await limiter.peek(keyOf('ann'))).limits).toMatchObject({
+      user: { remaining: 2 },
+      all: { remaining: 99_998 },
+    });
+    await limiter.reset(keyOf('ann'));
+    expect((await limiter.peek(keyOf('bob'))).limits).toMatchObject({
+      user: { remaining: 2 },
+      all: { remaining: 100_000 },
+    });
+  });
+
+  test('at the brink, every check is recorded in all its limits or in none', async () => {
+    const limiter = make();
+    await limiter.check(keyOf('first'));
+    const memory = await client.info('memory');
+    await client.config('SET', 'maxmemory', Number(/used_memory:(\d+)/.exec(memory)![1]) + 100_000);
+    let allowed = 1;
+    let failed = 0;
+    for (let turn = 0; turn < 100; turn++) {
+      const checks = Array.from({ length: 20 }, (_, user) => limiter.check(keyOf(`${turn}:${user % 13}`)));
+      for (const settled of await Promise.allSettled(checks)) {
+        if (settled.status === 'rejected') failed += 1;
+        else if (settled.value.allowed) allowed += 1;
+      }
+    }
+    expect(failed).toBeGreaterThan(0);
+    expect(allowed).toBeGreaterThan(100);
+    await client.config('SET', 'maxmemory', 0);
+    expect((await limiter.peek(keyOf('new'))).limits.all.remaining).toBe(100_000 - allowed);
+    const size = log === 'list' ? 'llen' : 'zcard';
+    const users = await client.keys('*:user');
+    const sizes = await Promise.all(users.map((key) => client[size](key)));
+    expect(sizes.reduce((sum, hits) => sum + hits, 0)).toBe(allowed);
+    expect(await Promise.all((await client.keys('*')).map((key) => client.pttl(key)))).not.toContain(-1);
+  });
+});
+
+describe.each(LOGS)('a key that is not ours, with the log ‘%s’', (log) => {
+  const others: [string, (key: string) => Promise<unknown>][] = [
+    ['text', (key) => client.set(key, 'text', 'EX', 1000)],
+    ['a set', (key) => client.sadd(key, 'one', 'two')],
+    ['another list', (key) => client.rpush(key, 'one', 'two')],
+    ['a list with an odd end', (key) => client.rpush(key, '1', '2 3')],
+    ['another sorted set', (key) => client.zadd(key, 1, 'one', 2, 'two')],
+  ];
+
+  test.each(others)('fails alone, and stays what it is: %s', async (_, write) => {
+    const store = new RedisStore({ client, log, denialCache: false });
+    const limiter = new RateLimiter({ limits, store });
+    await limiter.check({ user: 'other', all: 'all' });
+    const [ours] = await client.keys('*{other}:user');
+    const key = ours!.replace('{other}', '{ann}');
+    await write(key);
+    const before = [await client.dumpBuffer(key), await client.pexpiretime(key)];
+    const keys = ['bob', 'ann', 'cid', 'ann', 'bob'].map((user) => ({ user, all: 'all' }));
+    const settled = await Promise.allSettled(keys.map((key) => limiter.check(key)));
+    for (const [index, { user }] of keys.entries()) {
+      expect(settled[index]).toMatchObject(
+        user === 'ann' ? { reason: expect.any(StoreError) } : { value: { allowed: true, degraded: false } },
+      );
+    }
+    expect([await client.dumpBuffer(key), await client.pexpiretime(key)]).toEqual(before);
+    expect((await limiter.peek({ user: 'bob', all: 'all' })).limits).toMatchObject({
+      user: { remaining: 1 },
+      all: { remaining: 100_000 - 4 },
+    });
+    const deny = new RateLimiter({ limits, store, onStoreError: 'deny' });
+    expect((await deny.check(keys[1]!)).degraded).toBe('deny');
+    expect((await deny.check(keys[0]!)).degraded).toBe(false);
+    await limiter.reset({ user: 'ann', all: 'all' });
+    expect(await limiter.check(keys[1]!)).toMatchObject({ allowed: true, limits: { user: { remaining: 2 } } });
+  });
+});

@@ -1,0 +1,46 @@
+import type { EventEmitter } from 'node:events';
+import type { RedisClient } from '@rollgate/redis';
+import { Redis } from 'ioredis';
+import { Redis as Redis5 } from 'ioredis5';
+import { createClient } from 'redis';
+import { createClient as createClient5 } from 'redis5';
+
+/** A client as an app makes it: with its defaults, and connecting by itself for ever. */
+export interface AppClient {
+  readonly kind: ClientKind;
+  readonly client: RedisClient;
+  /** Ends it without a word to the server. Harmless twice. */
+  end(): unknown;
+}
+
+export type ClientKind = 'ioredis 6' | 'ioredis 5' | 'node-redis 6' | 'node-redis 5';
+
+type Opened = Omit<AppClient, 'kind'>;
+
+const OPEN: Readonly<Record<ClientKind, (url: string) => Opened>> = {
+  'ioredis 6': (url) => ofIoredis(new Redis(url)),
+  'ioredis 5': (url) => ofIoredis(new Redis5(url)),
+  'node-redis 6': (url) => ofNodeRedis(createClient({ url })),
+  'node-redis 5': (url) => ofNodeRedis(createClient5({ url })),
+};
+
+export function openClient(kind: ClientKind, port: number, password = ''): AppClient {
+  return { kind, ...OPEN[kind](`redis://${password === '' ? '' : `:${password}@`}127.0.0.1:${port}`) };
+}
+
+/** How many listeners a client has, by event. */
+export function listenersOf({ client }: AppClient): Record<string, number> {
+  const emitter = client as unknown as EventEmitter;
+  return Object.fromEntries(emitter.eventNames().map((event) => [String(event), emitter.listenerCount(event)]));
+}
+
+function ofIoredis(client: Redis | Redis5): Opened {
+  client.on('error', () => {}); // Else it is written to the console.
+  return { client, end: () => client.disconnect() };
+}
+
+function ofNodeRedis(client: ReturnType<typeof createClient> | ReturnType<typeof createClient5>): Opened {
+  client.on('error', () => {}); // Else it ends the process.
+  client.connect().catch(() => {}); // It tries on, or was told to end.
+  return { client: client as RedisClient, end: () => client.isOpen && client.destroy() };
+}

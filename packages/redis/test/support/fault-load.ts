@@ -1,0 +1,61 @@
+import { setTimeout as delay } from 'node:timers/promises';
+import type { Decision, RateLimiter } from '@rollgate/core';
+import { Pulse } from './fault-pulse.js';
+
+/** How a call was settled. */
+export interface Outcome {
+  /** Not counting how late this process was with everything. */
+  readonly tookMs: number;
+  readonly decision?: Decision;
+  readonly error?: unknown;
+}
+
+/** Checks all the time, so many at once, and keeps how each was settled. */
+export class Load {
+  readonly outcomes: Outcome[] = [];
+  readonly #limiter: RateLimiter;
+  readonly #callers: Promise<void>[];
+  readonly #pulse = new Pulse();
+  #isOver = false;
+
+  constructor(limiter: RateLimiter, inFlight: number, keyOf = (caller: number) => `user:${caller % 7}`) {
+    this.#limiter = limiter;
+    this.#callers = Array.from({ length: inFlight }, (_, caller) => this.#call(keyOf(caller)));
+  }
+
+  /** How many actions Redis let through, and how many the policy. */
+  get admitted(): { readonly byRedis: number; readonly byPolicy: number } {
+    const allowed = this.outcomes.filter(({ decision }) => decision?.allowed);
+    const byRedis = allowed.filter(({ decision }) => decision?.degraded === false).length;
+    return { byRedis, byPolicy: allowed.length - byRedis };
+  }
+
+  /** How many of the last calls in a row came from the store. */
+  get servedLately(): number {
+    const last = this.outcomes.findLastIndex(({ decision }) => decision?.degraded !== false);
+    return this.outcomes.length - 1 - last;
+  }
+
+  /** How many calls did not come from the store. */
+  get failed(): number {
+    return this.outcomes.filter(({ decision }) => decision?.degraded !== false).length;
+  }
+
+  async stop(): Promise<void> {
+    this.#isOver = true;
+    await Promise.all(this.#callers);
+    this.#pulse.stop();
+  }
+
+  async #call(key: string): Promise<void> {
+    while (!this.#isOver) {
+      const startMs = performance.now();
+      const { lateMs } = this.#pulse;
+      const [settled] = await Promise.allSettled([this.#limiter.check(key)]);
+      const tookMs = performance.now() - startMs - (this.#pulse.lateMs - lateMs);
+      if (settled.status === 'fulfilled') this.outcomes.push({ tookMs, decision: settled.value });
+      else this.outcomes.push({ tookMs, error: settled.reason });
+      await delay(4); // What is answered at once would leave no time to anybody else.
+    }
+  }
+}

@@ -1,0 +1,14 @@
+import { subscribe, unsubscribe } from 'node:diagnostics_channel';
+
+const CHANNELS = ['rollgate:store:failure', 'rollgate:store:recovery'];
+
+/** Listens to outages while the tests of a file run: else each would be a warning of the process. */
+export function silenceOutages(): void {
+  const listen = () => {};
+  beforeAll(() => {
+    for (const channel of CHANNELS) subscribe(channel, listen);
+  });
+  afterAll(() => {
+    for (const channel of CHANNELS) unsubscribe(channel, listen);
+  });
+}

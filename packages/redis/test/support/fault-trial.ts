@@ -1,0 +1,117 @@
+import { type OnStoreError, RateLimiter, rollingWindow, StoreError } from '@rollgate/core';
+import { RedisStore } from '@rollgate/redis';
+import { until } from '@rollgate/redis-server';
+import { OutageLog } from '../../../core/test/outage-log.js';
+import { type AppClient, listenersOf } from './fault-client.js';
+import { Load, type Outcome } from './fault-load.js';
+
+/** The default of `timeout`. */
+export const TIMEOUT_MS = 500;
+/** How late the event loop of a busy machine may be. */
+export const SLACK_MS = 250;
+
+const POLICIES: readonly OnStoreError[] = ['fallback', 'allow', 'deny', 'throw'];
+const IN_FLIGHT = 20;
+
+/** One failure for each recovery; and one more word where a server that was failing falls silent. */
+const WELL_TOLD = /^((failure|silence|failure silence) recovery ?)*$/;
+
+/** One that uses Redis all the time, in its own way. */
+interface App {
+  readonly name: string;
+  readonly policy: OnStoreError;
+  readonly log: OutageLog;
+  readonly load: Load;
+}
+
+/** Apps under load while something happens to their Redis: through each client twenty calls at once, with each policy. */
+export class Trial {
+  readonly #clients: readonly AppClient[];
+  readonly #apps: readonly App[];
+  #listeners: readonly Record<string, number>[] | undefined;
+
+  constructor(clients: readonly AppClient[]) {
+    this.#clients = clients;
+    this.#apps = clients.flatMap((client) => POLICIES.map((policy) => toApp(client, policy)));
+  }
+
+  /** How many calls waited in vain, for each that can be under way. */
+  get waitedEach(): number {
+    const waited = this.#outcomes.filter(
+      ({ tookMs, decision }) => decision?.degraded !== false && tookMs > TIMEOUT_MS / 2,
+    );
+    return waited.length / (this.#clients.length * IN_FLIGHT);
+  }
+
+  /** How many calls Redis did not answer in time. */
+  get failed(): number {
+    return this.#apps.reduce((sum, { load }) => sum + load.failed, 0);
+  }
+
+  /** What the calls of `'throw'` were told. */
+  get reasons(): string {
+    const messages = this.#outcomes.flatMap(({ error }) => (error instanceof StoreError ? [error.message] : []));
+    return [...new Set(messages)].join('\n');
+  }
+
+  /** Until Redis has served every app's last fifty calls, none of which had been settled before; how long it took. */
+  async served(): Promise<number> {
+    const startMs = performance.now();
+    const settled = new Map(this.#apps.map(({ load }) => [load, load.outcomes.length]));
+    await this.#all('calls are served', ({ load }) => {
+      return Math.min(load.servedLately, load.outcomes.length - settled.get(load)!) >= 50;
+    });
+    this.#listeners ??= this.#clients.map(listenersOf);
+    return performance.now() - startMs;
+  }
+
+  /** Until every app had its policy's answer to a hundred calls. */
+  async failing(): Promise<void> {
+    await this.#all('calls fail', ({ load }) => load.failed >= 100);
+  }
+
+  /** Ends the load and the clients when every failure's recovery was told, and judges each call. */
+  async finish(outages?: number): Promise<void> {
+    try {
+      await this.#all('the recovery is told', ({ log }) => log.story.length === 0 || log.story.at(-1) === 'recovery');
+      expect(this.#clients.map(listenersOf)).toEqual(this.#listeners);
+    } finally {
+      await this.stop();
+    }
+    for (const { name, policy, log, load } of this.#apps) {
+      expect([name, ...load.outcomes.filter((outcome) => !isRight(policy, outcome))]).toEqual([name]);
+      expect([name, log.story.join(' ')]).toEqual([name, expect.stringMatching(WELL_TOLD)]);
+      if (outages !== undefined) expect([name, log.recoveries.length]).toEqual([name, outages]);
+    }
+    expect(Math.max(...this.#outcomes.map(({ tookMs }) => tookMs))).toBeLessThan(TIMEOUT_MS + SLACK_MS);
+  }
+
+  /** Harmless twice. */
+  async stop(): Promise<void> {
+    await Promise.all(this.#apps.map(({ load }) => load.stop()));
+    for (const { log } of this.#apps) log.stop();
+    for (const client of this.#clients) client.end();
+  }
+
+  get #outcomes(): readonly Outcome[] {
+    return this.#apps.flatMap(({ load }) => load.outcomes);
+  }
+
+  async #all(what: string, isTrue: (app: App) => boolean): Promise<void> {
+    await until(what, async () => this.#apps.every(isTrue));
+  }
+}
+
+function toApp({ kind, client }: AppClient, policy: OnStoreError): App {
+  const store = new RedisStore({ client });
+  const limits = rollingWindow({ limit: 1_000_000, window: '1h' });
+  const limiter = new RateLimiter({ limits, store, onStoreError: policy });
+  const load = new Load(limiter, IN_FLIGHT / POLICIES.length);
+  return { name: `${kind}, ${policy}`, policy, log: new OutageLog(store), load };
+}
+
+/** Whether it is Redis' answer, or that of the policy. */
+function isRight(policy: OnStoreError, { decision, error }: Outcome): boolean {
+  if (decision === undefined) return policy === 'throw' && error instanceof StoreError;
+  return decision.degraded === false || decision.degraded === policy;
+}
