@@ -1,0 +1,180 @@
+import { channel } from 'node:diagnostics_channel';
+import { setImmediate as nextTurn } from 'node:timers/promises';
+import { RateLimiter, rollingWindow, StoreError } from '@rollgate/core';
+import { RedisStore } from '@rollgate/redis';
+import type { Redis } from 'ioredis';
+import { PrivateRedis } from './support/private-redis.js';
+import { freshPrefix } from './support/some-redis.js';
+
+const redis = PrivateRedis.forThisFile();
+
+let client: Redis;
+let store: RedisStore;
+beforeAll(async () => {
+  client = redis.connect();
+  store = new RedisStore({ client, denialCache: false });
+  await make().check('so that the server knows the script');
+});
+
+function make(limit = 1, prefix = freshPrefix()) {
+  return new RateLimiter({ limits: rollingWindow({ limit, window: '1m' }), store, prefix, timeout: '30s' });
+}
+
+const times = <Result>(count: number, make: (index: number) => Result) =>
+  Array.from({ length: count }, (_, i) => make(i));
+
+test('what starts in one turn travels as one call, whatever it is and whoever asks', async () => {
+  const [one, other] = [make(), make(5)];
+  const calls = await redis.callsOf(async () => {
+    const decisions = [one.check('ann'), one.check('bob'), other.check('ann', { cost: 2 }), other.peek('ann')];
+    await one.reset('bob');
+    expect((await Promise.all(decisions)).map(({ remaining }) => remaining)).toEqual([0, 0, 3, 3]);
+  });
+  expect(calls).toBe(1);
+  expect(
+    await redis.callsOf(async () => {
+      const decision = await one.check('bob');
+      await Promise.all([one.refund(decision), one.peek('bob')]);
+    }),
+  ).toBe(2);
+});
+
+test.each([
+  [1, 1],
+  [100, 1],
+  [101, 2],
+  [200, 2],
+  [201, 3],
+  [1000, 10],
+])('%d checks are %d calls', async (checks, calls) => {
+  const limiter = make(checks);
+  const work = () => Promise.all(times(checks, () => limiter.check('ann')));
+  expect(await redis.callsOf(work)).toBe(calls);
+  expect((await limiter.check('ann')).allowed).toBe(false);
+});
+
+test('no call holds more than a hundred', async () => {
+  await redis.server.run('CONFIG', 'SET', 'slowlog-max-len', 10_000, 'slowlog-log-slower-than', 0);
+  await redis.server.run('SLOWLOG', 'RESET');
+  const limiter = make();
+  await Promise.all(times(250, (index) => limiter.check(`user ${index}`)));
+  const entries = (await redis.server.run('SLOWLOG', 'GET', -1)) as [number, number, number, string[]][];
+  await redis.server.run('CONFIG', 'SET', 'slowlog-log-slower-than', 10_000);
+  const counts = entries
+    .filter(([, , , [command]]) => /^evalsha$/i.test(command!))
+    .map(([, , , command]) => command[2]);
+  expect(counts.reverse()).toEqual(['100', '100', '50']);
+});
+
+test('a turn is decided in its order, as in memory', async () => {
+  const limiter = make();
+  const check = () => limiter.check('ann').then(({ allowed }) => allowed);
+  const answers = [check(), check(), limiter.reset('ann'), check(), check(), limiter.reset('ann'), check()];
+  expect(await Promise.all(answers)).toEqual([true, false, undefined, true, false, undefined, true]);
+});
+
+test('each check of a turn can be given back, and it alone', async () => {
+  const limiter = make(1000);
+  const decisions = await Promise.all(times(30, (index) => limiter.check('ann', { cost: index + 1 })));
+  let left = (30 * 31) / 2;
+  for (const place of [7, 0, 29, 15]) {
+    await Promise.all([limiter.refund(decisions[place]!), limiter.refund(decisions[place]!)]);
+    left -= place + 1;
+    expect((await limiter.peek('ann')).remaining).toBe(1000 - left);
+  }
+  await Promise.all(decisions.map((decision) => limiter.refund(decision)));
+  expect((await limiter.peek('ann')).remaining).toBe(1000);
+});
+
+test('turns are decided in their order, whether anybody waits for the answers or not', async () => {
+  const limiter = make();
+  const answers: Promise<unknown>[] = [];
+  for (let turn = 0; turn < 50; turn++) {
+    answers.push(limiter.check('ann').then(({ allowed }) => allowed));
+    await nextTurn();
+    answers.push(limiter.check('ann').then(({ allowed }) => allowed));
+    await nextTurn();
+    answers.push(limiter.reset('ann'));
+    await nextTurn();
+  }
+  expect(await Promise.all(answers)).toEqual(times(50, () => [true, false, undefined]).flat());
+});
+
+test('those who ask again as soon as they are answered are decided in their order, too', async () => {
+  const [rounds, askers] = [60, 64];
+  const limiter = make(rounds * askers);
+  const told: number[] = [];
+  const calls = await redis.callsOf(async () => {
+    for (let round = 0; round < rounds; round++) {
+      const decisions = await Promise.all(times(askers, () => limiter.check('ann')));
+      told.push(...decisions.map(({ remaining }) => remaining));
+    }
+  });
+  expect(told).toEqual(times(rounds * askers, (index) => rounds * askers - 1 - index));
+  expect(calls).toBeLessThanOrEqual(4 * rounds); // Parts of them may go a turn later, so that Redis never waits.
+});
+
+test('so is what a hundred divides', async () => {
+  const limiter = make(99);
+  const before = times(99, () => limiter.check('ann'));
+  const [refused] = [limiter.check('ann'), limiter.reset('ann')];
+  const after = times(99, () => limiter.check('ann'));
+  const last = limiter.check('ann');
+  expect((await Promise.all([...before, ...after])).every(({ allowed }) => allowed)).toBe(true);
+  expect([(await refused).allowed, (await last).allowed]).toEqual([false, false]);
+});
+
+describe('a key that holds something else', () => {
+  const ignore = () => {}; // Else the process would warn.
+  beforeAll(() => channel('rollgate:store:failure').subscribe(ignore));
+  afterAll(() => channel('rollgate:store:failure').unsubscribe(ignore));
+
+  test('fails alone', async () => {
+    const prefix = freshPrefix();
+    const limiter = make(1, prefix);
+    await client.set(`${prefix}:{bad}:default`, 'something else');
+    for (const kind of ['check', 'peek'] as const) {
+      const calls = await redis.callsOf(async () => {
+        const answers = ['ann', 'bad', 'bob', 'bad', 'eve'].map((key) => limiter[kind](key));
+        const [ann, bad, bob, again, eve] = await Promise.allSettled(answers);
+        for (const fine of [ann, bob, eve]) expect(fine).toMatchObject({ value: { allowed: true } });
+        for (const failed of [bad, again]) {
+          const { reason } = failed as PromiseRejectedResult;
+          expect(reason).toBeInstanceOf(StoreError);
+          expect(String(reason.cause)).toContain('WRONGTYPE');
+        }
+      });
+      expect(calls).toBe(1);
+      await Promise.all(['ann', 'bob', 'eve'].map((key) => limiter.reset(key)));
+    }
+    expect(await client.get(`${prefix}:{bad}:default`)).toBe('something else');
+    await limiter.reset('bad');
+    expect((await limiter.check('bad')).allowed).toBe(true);
+  });
+
+  test.each(['one', 'two', 'three'])('fails the whole check, which then leaves no trace: %s', async (bad) => {
+    const prefix = freshPrefix();
+    const limit = rollingWindow({ limit: 5, window: '1m' });
+    const counting = rollingWindow({ limit: 5, window: '1m', countRejected: true });
+    const limits = { one: limit, two: counting, three: limit };
+    const limiter = new RateLimiter({ limits, store, prefix, timeout: '30s' });
+    await client.set(`${prefix}:{ann}:${bad}`, 'something else');
+    const [failed, fine] = await Promise.allSettled([limiter.check('ann'), limiter.check('bob')]);
+    expect(failed.status).toBe('rejected');
+    expect(fine).toMatchObject({ value: { allowed: true } });
+    expect(await client.keys(`${prefix}:{ann}:*`)).toEqual([`${prefix}:{ann}:${bad}`]);
+  });
+});
+
+test('scripts that were flushed are sent again, and nobody notices', async () => {
+  for (let round = 0; round < 20; round++) {
+    const limiter = make(150);
+    const before = times(150, () => limiter.check('ann'));
+    const flushed = redis.server.run('SCRIPT', 'FLUSH');
+    await nextTurn();
+    const after = times(150, () => limiter.check('ann'));
+    await flushed;
+    const decisions = await Promise.all([...before, ...after]);
+    expect(decisions.filter(({ allowed }) => allowed)).toHaveLength(150);
+  }
+});

@@ -1,0 +1,126 @@
+import { RateLimiter, rollingWindow } from '@rollgate/core';
+import { type RedisClient, RedisStore } from '@rollgate/redis';
+import { Redis } from 'ioredis';
+import { Redis as Redis5 } from 'ioredis5';
+import { createClient, createClientPool, RESP_TYPES } from 'redis';
+import { createClient as createClient5, createClientPool as createClientPool5 } from 'redis5';
+import { quietly } from './support/quietly.js';
+import { freshPrefix, LOGS, SomeRedis } from './support/some-redis.js';
+
+const redis = SomeRedis.forThisFile();
+
+interface Opened {
+  readonly client: RedisClient;
+  close(): Promise<unknown>;
+}
+
+type Open = () => Promise<Opened>;
+
+const ofIoredis =
+  (make: () => Redis | Redis5): Open =>
+  async () => {
+    const client = make();
+    return { client, close: () => client.quit() };
+  };
+
+/** A client of node-redis that connects, or a part of one as `use` makes it. */
+const ofNodeRedis =
+  <Client extends { connect(): Promise<unknown>; close(): Promise<unknown> }>(
+    make: () => Client,
+    use: (client: Client) => unknown = (client) => client,
+  ): Open =>
+  async () => {
+    const client = make();
+    await client.connect();
+    return { client: use(client) as RedisClient, close: () => client.close() };
+  };
+
+const ioredisOptions = {
+  'a prefix': { keyPrefix: 'app:' },
+  'a prefix with a brace': { keyPrefix: '{app' },
+  'numbers as text': { stringNumbers: true },
+  'auto-pipelining': { enableAutoPipelining: true },
+  'a connection that is made when it is needed': { lazyConnect: true },
+  'no ready check': { enableReadyCheck: false },
+};
+
+const buffers = { [RESP_TYPES.BLOB_STRING]: Buffer, [RESP_TYPES.SIMPLE_STRING]: Buffer, [RESP_TYPES.NUMBER]: String };
+const url = () => redis.url;
+
+const opened: Record<string, Open> = {
+  'ioredis 6 with RESP 2': ofIoredis(() => new Redis(url(), { protocol: 2 })),
+  'node-redis 6 with RESP 2': ofNodeRedis(() => createClient({ url: url(), RESP: 2 })),
+  'node-redis 6 with RESP 3': ofNodeRedis(() => createClient({ url: url(), RESP: 3 })),
+  'node-redis 5 with RESP 2': ofNodeRedis(() => createClient5({ url: url(), RESP: 2 })),
+  'node-redis 5 with RESP 3': ofNodeRedis(() => createClient5({ url: url(), RESP: 3 })),
+  'node-redis 6 with a prefix': ofNodeRedis(() => createClient({ url: url(), keyPrefix: 'app:' })),
+  'node-redis 6 with replies as buffers': ofNodeRedis(() =>
+    createClient({ url: url(), commandOptions: { typeMapping: buffers } }),
+  ),
+  'node-redis 5 with replies as buffers': ofNodeRedis(() =>
+    createClient5({ url: url(), commandOptions: { typeMapping: buffers } }),
+  ),
+  'node-redis 6 with replies as buffers in a part of the app': ofNodeRedis(
+    () => createClient({ url: url() }),
+    (client) => client.withTypeMapping(buffers),
+  ),
+  'a pool of node-redis 6': ofNodeRedis(() => createClientPool({ url: url() }, { minimum: 2, maximum: 4 })),
+  'a pool of node-redis 5': ofNodeRedis(() => createClientPool5({ url: url() }, { minimum: 2, maximum: 4 })),
+};
+for (const [what, options] of Object.entries(ioredisOptions)) {
+  opened[`ioredis 6 with ${what}`] = ofIoredis(() => new Redis(url(), options));
+  opened[`ioredis 5 with ${what}`] = ofIoredis(() => new Redis5(url(), options));
+}
+opened['ioredis 6 without an offline queue'] = async () => {
+  const client = new Redis(url(), { enableOfflineQueue: false, lazyConnect: true });
+  await client.connect();
+  return { client, close: () => client.quit() };
+};
+
+test.each(Object.keys(opened))('%s', async (name) => {
+  const { client, close } = await opened[name]!();
+  try {
+    for (const log of LOGS) {
+      const limits = {
+        plain: rollingWindow({ limit: 4, window: '1h' }),
+        counting: rollingWindow({ limit: 9, window: '1h', countRejected: true }),
+      };
+      const store = new RedisStore({ client, log });
+      const limiter = new RateLimiter({ limits, store, prefix: freshPrefix(), timeout: '30s' });
+      const first = await limiter.check('ann', { cost: 2 });
+      expect(first).toMatchObject({ allowed: true, limits: { plain: { remaining: 2 }, counting: { remaining: 7 } } });
+      expect(first.resetMs).toBe(3_600_000);
+      const refused = await limiter.check('ann', { cost: 3 });
+      expect(refused).toMatchObject({
+        violated: ['plain'],
+        limits: { plain: { remaining: 2 }, counting: { remaining: 4 } },
+      });
+      expect(refused.retryAfterMs).toBeGreaterThan(3_500_000);
+      expect(await limiter.check('ann', { cost: 10 })).toMatchObject({ retryAfterMs: Infinity });
+      await limiter.refund(first);
+      expect((await limiter.peek('ann')).limits.plain.remaining).toBe(4);
+      await limiter.reset('ann');
+      const many = await Promise.all(Array.from({ length: 250 }, (_, index) => limiter.check(`${index % 50}`)));
+      expect(many.filter(({ allowed }) => allowed)).toHaveLength(200);
+    }
+    await quietly(async () => {
+      const prefix = freshPrefix();
+      const limits = rollingWindow({ limit: 1, window: '1h' });
+      const make = (log: 'list' | 'sorted-set') =>
+        new RateLimiter({ limits, store: new RedisStore({ client, log }), prefix, timeout: '30s' });
+      await make('list').check('ann');
+      await expect(make('sorted-set').check('ann')).rejects.toThrow('WRONGTYPE');
+    });
+  } finally {
+    await close();
+  }
+});
+
+test('a client stays open when a limiter on it is closed', async () => {
+  const limits = rollingWindow({ limit: 1, window: '1h' });
+  const limiter = new RateLimiter({ limits, store: new RedisStore({ client: redis.client }), prefix: freshPrefix() });
+  await limiter.check('ann');
+  await limiter.close();
+  expect(redis.client.status).toBe('ready');
+  expect((await limiter.check('ann')).allowed).toBe(false);
+});

@@ -1,0 +1,194 @@
+import { type Limits, RateLimiter, rollingWindow } from '@rollgate/core';
+import { type RedisClient, RedisStore } from '@rollgate/redis';
+import { RedisCluster } from '@rollgate/redis-server';
+import { Cluster, Redis } from 'ioredis';
+import { Cluster as Cluster5 } from 'ioredis5';
+import { createCluster } from 'redis';
+import { createCluster as createCluster5 } from 'redis5';
+import { quietly } from './support/quietly.js';
+import { SlotMove } from './support/slot-move.js';
+import { freshPrefix } from './support/some-redis.js';
+
+jest.setTimeout(60_000);
+
+let cluster: RedisCluster;
+beforeAll(async () => {
+  cluster = await RedisCluster.start();
+});
+afterAll(() => cluster.stop());
+
+const addresses = () => cluster.nodes.map(({ host, port }) => ({ host, port }));
+const rootNodes = () => cluster.nodes.map(({ url }) => ({ url }));
+
+interface OpenCluster {
+  readonly client: RedisClient;
+  close(): void;
+}
+
+function ofIoredis(client: Cluster | Cluster5): OpenCluster {
+  return { client, close: () => client.disconnect() };
+}
+
+const SOON = { retryDelayOnTryAgain: 10 };
+
+const clients = {
+  'ioredis 6': async () => ofIoredis(new Cluster(addresses(), SOON)),
+  'ioredis 5': async () => ofIoredis(new Cluster5(addresses(), SOON)),
+  'ioredis 6 with auto-pipelining': async () => ofIoredis(new Cluster(addresses(), { enableAutoPipelining: true })),
+  'ioredis 6 with a prefix': async () => ofIoredis(new Cluster(addresses(), { ...SOON, keyPrefix: 'app:' })),
+  'node-redis 6': async (): Promise<OpenCluster> => {
+    const client = await createCluster({ rootNodes: rootNodes() }).connect();
+    return { client, close: () => client.destroy() };
+  },
+  'node-redis 6 with a prefix': async (): Promise<OpenCluster> => {
+    const client = await createCluster({ rootNodes: rootNodes(), keyPrefix: 'app:' }).connect();
+    return { client, close: () => client.destroy() };
+  },
+  'node-redis 5': async (): Promise<OpenCluster> => {
+    const client = await createCluster5({ rootNodes: rootNodes() }).connect();
+    return { client, close: () => client.destroy() };
+  },
+};
+
+const kinds = Object.keys(clients) as (keyof typeof clients)[];
+const users = (count: number) => Array.from({ length: count }, (_, index) => `user ${index}`);
+
+/** Calls `test` with a way to make limiters on a store of its own with this kind of client. */
+async function withStore(
+  kind: keyof typeof clients,
+  test: (make: <Given extends Limits>(limits: Given, prefix?: string) => RateLimiter<Given>) => Promise<void>,
+): Promise<void> {
+  const { client, close } = await clients[kind]();
+  try {
+    const store = new RedisStore({ client, denialCache: false });
+    await test((limits, prefix = freshPrefix()) => new RateLimiter({ limits, store, prefix, timeout: '30s' }));
+  } finally {
+    close();
+  }
+}
+
+/** How often a node was asked for keys of which some are there and some are not; a client then waits before it asks again. */
+async function timesToldToTryAgain(): Promise<number> {
+  const told = cluster.nodes.map(async (node) => {
+    const errors = (await node.run('INFO', 'errorstats')) as string;
+    return Number(/errorstat_TRYAGAIN:count=(\d+)/.exec(errors)?.[1] ?? 0);
+  });
+  return (await Promise.all(told)).reduce((sum, count) => sum + count);
+}
+
+describe.each(kinds)('with %s', (kind) => {
+  test('keys of all nodes are decided in one turn', () =>
+    withStore(kind, async (make) => {
+      const limiter = make(rollingWindow({ limit: 2, window: '1h' }));
+      const asked = users(300);
+      const round = () => Promise.all(asked.map((user) => limiter.check(user)));
+      const rounds = await Promise.all([round(), round(), round()]);
+      const remaining = rounds.map((decisions) => decisions.map((decision) => decision.allowed && decision.remaining));
+      expect(remaining).toEqual([asked.map(() => 1), asked.map(() => 0), asked.map(() => false)]);
+      for (const node of cluster.nodes) expect(await node.run('DBSIZE')).toBeGreaterThan(50);
+    }));
+
+  test('several limits decide together, with one key for all', () =>
+    withStore(kind, async (make) => {
+      const burst = rollingWindow({ limit: 2, window: '10m' });
+      const limiter = make({ burst, day: rollingWindow({ limit: 9, window: '1d' }) });
+      for (const user of users(20)) {
+        for (const day of [8, 7]) expect((await limiter.check(user)).limits.day.remaining).toBe(day);
+        const refused = await limiter.check(user);
+        expect(refused).toMatchObject({ allowed: false, violated: ['burst'], limits: { day: { remaining: 7 } } });
+      }
+    }));
+
+  test('several limits decide together, with a key for each', () =>
+    withStore(kind, async (make) => {
+      const caller = rollingWindow({ limit: 2, window: '10m' });
+      const limiter = make({ caller, all: rollingWindow({ limit: 9, window: '10m' }) });
+      const asked = users(5).flatMap((caller) => [caller, caller, caller]);
+      const decisions = await Promise.all(asked.map((caller) => limiter.check({ caller, all: 'all' })));
+      expect(decisions.filter(({ allowed }) => allowed)).toHaveLength(9);
+      expect(decisions[2]).toMatchObject({ violated: ['caller'], limits: { all: { remaining: 7 } } });
+      expect(decisions[13]).toMatchObject({ violated: ['all'], limits: { caller: { remaining: 1 } } });
+      await limiter.refund(decisions[0]!);
+      expect((await limiter.peek({ caller: 'user 0', all: 'all' })).limits.all.remaining).toBe(1);
+      await limiter.reset({ caller: 'user 0', all: 'all' });
+      expect((await limiter.peek({ caller: 'user 0', all: 'all' })).limits.all.remaining).toBe(9);
+    }));
+});
+
+// A pipeline of ioredis hands on redirections in the place of following them when only some of its commands have any.
+describe.each(kinds.filter((kind) => !kind.includes('pipelining')))('while a slot moves, with %s', (kind) => {
+  test('a limit decides as ever', () =>
+    withStore(kind, async (make) => {
+      const limiter = make(rollingWindow({ limit: 30, window: '1h' }));
+      const move = await SlotMove.make(cluster, 5);
+      const [fresh, ...known] = move.keys;
+      for (const key of known) await limiter.check(key);
+      const allowed = new Map(known.map((key) => [key, 1]));
+      await move.run(async (step) => {
+        const asked = [...move.keys, ...move.keys, `${step}`].filter((key) => step > 2 || key !== fresh);
+        const decisions = await Promise.all(asked.map((key) => limiter.check(key)));
+        for (const [index, key] of asked.entries()) {
+          const before = allowed.get(key) ?? 0;
+          expect(decisions[index]).toMatchObject({ allowed: before < 30, remaining: Math.max(0, 29 - before) });
+          if (before < 30) allowed.set(key, before + 1);
+        }
+      });
+    }));
+
+  test('callers who share a slot do not hold up each other', () =>
+    withStore(kind, async (make) => {
+      const limiter = make(rollingWindow({ limit: 1000, window: '1h' }));
+      const move = await SlotMove.make(cluster, 4);
+      const before = await timesToldToTryAgain();
+      await move.run(async () => {
+        await Promise.all(move.keys.map((key) => limiter.check(key)));
+      });
+      expect(await timesToldToTryAgain()).toBe(before);
+    }));
+
+  test('limits that decide together may fail, but decide nothing wrong', () =>
+    withStore(kind, async (make) => {
+      const limits = {
+        burst: rollingWindow({ limit: 6, window: '1h' }),
+        day: rollingWindow({ limit: 20, window: '1d' }),
+      };
+      const limiter = make(limits);
+      const move = await SlotMove.make(cluster, 2);
+      const [fresh, known] = move.keys as [string, string];
+      await limiter.check(known);
+      const allowed = new Map([[known, 1], [fresh, 0]]); // biome-ignore format: a table
+      await quietly(() =>
+        move.run(async () => {
+          const settled = await Promise.allSettled(move.keys.map((key) => limiter.check(key)));
+          for (const [index, key] of move.keys.entries()) {
+            const one = settled[index]!;
+            if (one.status === 'fulfilled' && one.value.allowed) allowed.set(key, allowed.get(key)! + 1);
+          }
+        }),
+      );
+      for (const key of move.keys) {
+        expect(allowed.get(key)).toBeLessThanOrEqual(6);
+        expect((await limiter.peek(key)).limits.day.remaining).toBe(20 - allowed.get(key)!);
+      }
+    }));
+});
+
+describe('a prefix of the client that says where keys live', () => {
+  const message =
+    "Expected the client's `keyPrefix` to hold no '{' on a Cluster, got \"{app}:\" (string): it, and not the key, would say where a key lives, so that keys which are decided together could live apart; use the limiter's `prefix`";
+  const far = [{ host: '127.0.0.1', port: 1 }];
+  const lazy = { lazyConnect: true };
+
+  test.each([
+    ['ioredis 6', () => new Cluster(far, { ...lazy, keyPrefix: '{app}:' })],
+    ['ioredis 6, told for each node', () => new Cluster(far, { ...lazy, redisOptions: { keyPrefix: '{app}:' } })],
+    ['ioredis 5', () => new Cluster5(far, { ...lazy, keyPrefix: '{app}:' })],
+  ])('is refused on a Cluster: %s', (_, make) => {
+    expect(() => new RedisStore({ client: make() })).toThrow(new TypeError(message));
+  });
+
+  test('is as good as any elsewhere', () => {
+    const client = new Redis({ lazyConnect: true, keyPrefix: '{app}:' });
+    expect(new RedisStore({ client })).toBeInstanceOf(RedisStore);
+  });
+});

@@ -1,0 +1,232 @@
+import { type Limits, RateLimiter, rollingWindow } from '@rollgate/core';
+import { RedisStore, type RedisStoreOptions } from '@rollgate/redis';
+import { until } from '@rollgate/redis-server';
+import type { Redis } from 'ioredis';
+import { PrivateRedis } from './support/private-redis.js';
+import { freshPrefix } from './support/some-redis.js';
+
+const redis = PrivateRedis.forThisFile();
+
+let client: Redis;
+beforeAll(() => {
+  client = redis.connect();
+});
+
+/** As long as any test takes. */
+const LONG = '1h';
+
+type DenialCache = RedisStoreOptions['denialCache'];
+
+function make<Given extends Limits>(limits: Given, denialCache: DenialCache = { maxAge: LONG }, more = {}) {
+  const store = new RedisStore({ client, denialCache, ...more });
+  return new RateLimiter({ limits, store, prefix: freshPrefix(), timeout: '30s' });
+}
+
+const one = rollingWindow({ limit: 1, window: LONG });
+
+/** How many calls these checks take, which all have to be refused. */
+function callsOfRefused(...checks: (() => Promise<{ allowed: boolean }>)[]): Promise<number> {
+  return redis.callsOf(async () => {
+    for (const check of checks) expect((await check()).allowed).toBe(false);
+  });
+}
+
+test('a flood of refused checks asks Redis once', async () => {
+  const limiter = make(one);
+  await limiter.check('ann');
+  const check = () => limiter.check('ann');
+  expect(await callsOfRefused(...new Array(10_000).fill(check))).toBe(1);
+  const known = [limiter.decide('ann'), limiter.decide('ann')];
+  for (const decision of known) expect(decision).toMatchObject({ allowed: false, violated: ['default'] });
+  expect(known[0]).not.toBe(known[1]);
+});
+
+test.each([
+  ['by default', {}, 1000],
+  ['with a greatest age', { maxAge: 150 }, 150],
+])('but Redis is asked again after a while: %s', async (_, denialCache, maxAgeMs) => {
+  const limiter = make(one, denialCache);
+  await limiter.check('ann');
+  const calls = await redis.calls();
+  const startMs = performance.now();
+  expect((await limiter.check('ann')).allowed).toBe(false);
+  await until('Redis is asked again', async () => {
+    expect((await limiter.check('ann')).allowed).toBe(false);
+    return (await redis.calls()) > calls + 1;
+  });
+  expect(performance.now() - startMs).toBeGreaterThanOrEqual(maxAgeMs);
+});
+
+test('with `false` Redis is asked each time', async () => {
+  const limiter = make(one, false);
+  await limiter.check('ann');
+  const check = () => limiter.check('ann');
+  expect(await callsOfRefused(check, check, check)).toBe(3);
+});
+
+test('a limit that counts rejected attempts is asked each time, and so is one beside it', async () => {
+  const counting = rollingWindow({ limit: 1, window: LONG, countRejected: true });
+  for (const limits of [counting, { one, counting }]) {
+    const limiter = make(limits);
+    await limiter.check('ann');
+    const check = () => limiter.check('ann');
+    expect(await callsOfRefused(check, check, check)).toBe(3);
+  }
+});
+
+test('a peek asks each time', async () => {
+  const limiter = make(one);
+  await limiter.check('ann');
+  const peek = () => limiter.peek('ann');
+  expect(await callsOfRefused(() => limiter.check('ann'), peek, peek)).toBe(3);
+});
+
+describe('what this process does is seen at once:', () => {
+  const three = rollingWindow({ limit: 3, window: LONG });
+
+  test('a reset', async () => {
+    const limiter = make(one);
+    await limiter.check('ann');
+    expect((await limiter.check('ann')).allowed).toBe(false);
+    const [, decision] = await Promise.all([limiter.reset('ann'), limiter.check('ann')]);
+    expect(decision.allowed).toBe(true);
+  });
+
+  test('a reset that was asked for before the refusal was told', async () => {
+    const limiter = make(one);
+    await limiter.check('ann');
+    const [refused] = await Promise.all([limiter.check('ann'), limiter.reset('ann')]);
+    expect(refused.allowed).toBe(false);
+    expect((await limiter.check('ann')).allowed).toBe(true);
+  });
+
+  test('a refund', async () => {
+    const limiter = make(one);
+    const decision = await limiter.check('ann');
+    expect((await limiter.check('ann')).allowed).toBe(false);
+    const [, again] = await Promise.all([limiter.refund(decision), limiter.check('ann')]);
+    expect(again.allowed).toBe(true);
+  });
+
+  test('a raised limit', async () => {
+    const limiter = make(one);
+    await limiter.check('ann');
+    expect((await limiter.check('ann')).allowed).toBe(false);
+    expect(await limiter.check('ann', { limits: three })).toMatchObject({ allowed: true, remaining: 1 });
+  });
+
+  test('a lower cost', async () => {
+    const limiter = make(three);
+    await limiter.check('ann');
+    expect((await limiter.check('ann', { cost: 3 })).allowed).toBe(false);
+    expect(await limiter.check('ann', { cost: 2 })).toMatchObject({ allowed: true });
+    expect(await limiter.check('ann', { cost: 3 })).toMatchObject({ allowed: false, remaining: 0 });
+  });
+
+  test('what another limiter of the store records under one of the keys', async () => {
+    const store = new RedisStore({ client, denialCache: { maxAge: LONG } });
+    const prefix = freshPrefix();
+    const limiter = new RateLimiter({ limits: { one, three }, store, prefix });
+    const other = new RateLimiter({ limits: { three }, store, prefix });
+    await limiter.check('ann');
+    expect((await limiter.check('ann')).limits.three.remaining).toBe(2);
+    await other.check('ann');
+    expect((await limiter.check('ann')).limits.three.remaining).toBe(1);
+  });
+});
+
+/** Two limiters that share nothing but Redis. */
+function asOfTwoProcesses() {
+  const prefix = freshPrefix();
+  const make = () => new RateLimiter({ limits: one, store: new RedisStore({ client }), prefix, timeout: '30s' });
+  return [make(), make()] as const;
+}
+
+test('what another process does is seen as soon as the refusal is old', async () => {
+  const [here, there] = asOfTwoProcesses();
+  await here.check('ann');
+  expect((await here.check('ann')).allowed).toBe(false);
+  await there.reset('ann');
+  await until('the reset is seen', async () => (await here.check('ann')).allowed);
+});
+
+test('who waits is let through soon after another process has reset the key', async () => {
+  const [here, there] = asOfTwoProcesses();
+  await here.check('ann');
+  expect((await here.check('ann')).allowed).toBe(false);
+  await there.reset('ann');
+  expect((await here.wait('ann', { timeout: '20s' })).allowed).toBe(true);
+}, 30_000);
+
+test('no more refusals are kept than `maxKeys`', async () => {
+  const limiter = make(one, { maxAge: LONG, maxKeys: 2 });
+  const check = (key: string) => () => limiter.check(key);
+  for (const key of ['ann', 'bob', 'eve']) await limiter.check(key);
+  expect(await callsOfRefused(check('ann'), check('bob'), check('eve'))).toBe(3);
+  expect(await callsOfRefused(check('bob'), check('eve'), check('bob'))).toBe(0);
+  expect(await callsOfRefused(check('ann'), check('ann'), check('eve'))).toBe(1);
+  expect(await callsOfRefused(check('bob'))).toBe(1);
+});
+
+describe('the waits that are told', () => {
+  let now = 0;
+  const clock = { now: () => now };
+
+  test('run down until Redis allows it', async () => {
+    now = 0;
+    const limiter = make(rollingWindow({ limit: 1, window: '1m' }), { maxAge: LONG }, { clock });
+    await limiter.check('ann');
+    now = 10_000;
+    const check = () => limiter.check('ann');
+    expect(await callsOfRefused(check)).toBe(1);
+    for (now of [10_000, 10_000.001, 12_345.678, 59_999.999]) {
+      expect(await callsOfRefused(check)).toBe(0);
+      const left = Math.round((60_000 - now) * 1000) / 1000;
+      expect(await check()).toMatchObject({ retryAfterMs: left, resetMs: left, remaining: 0 });
+    }
+    now = 60_000;
+    expect((await check()).allowed).toBe(true);
+  });
+
+  test('go with figures that are true: Redis is asked again when they change', async () => {
+    now = 0;
+    const limiter = make(rollingWindow({ limit: 3, window: '1m' }), { maxAge: LONG }, { clock });
+    await limiter.check('ann');
+    now = 10_000;
+    await limiter.check('ann');
+    const check = () => limiter.check('ann', { cost: 3 });
+    expect(await check()).toMatchObject({ allowed: false, remaining: 1, retryAfterMs: 60_000 });
+    now = 60_000;
+    expect(await check()).toMatchObject({ allowed: false, remaining: 2, retryAfterMs: 10_000 });
+    now = 70_000;
+    expect(await check()).toMatchObject({ allowed: true });
+  });
+
+  test('are whole microseconds by the server’s time too', async () => {
+    const limiter = make(one);
+    await limiter.check('ann');
+    for (let attempt = 0; attempt < 20; attempt++) {
+      const { retryAfterMs, resetMs } = await limiter.check('ann');
+      expect(retryAfterMs).toBe(Math.round(retryAfterMs * 1000) / 1000);
+      expect(resetMs).toBe(Math.round(resetMs * 1000) / 1000);
+    }
+  });
+
+  test('are forgotten when the injected clock steps back', async () => {
+    now = 100_000;
+    const limiter = make(rollingWindow({ limit: 1, window: 1000 }), { maxAge: LONG }, { clock });
+    await limiter.check('ann');
+    expect((await limiter.check('ann')).allowed).toBe(false);
+    now = 10_000; // More than a window: a broken clock wrote the hit.
+    expect((await limiter.check('ann')).allowed).toBe(true);
+  });
+});
+
+test('a refusal that was known has nothing to refund', async () => {
+  const limiter = make(one);
+  await limiter.check('ann');
+  await limiter.check('ann');
+  const known = await limiter.check('ann');
+  expect(await redis.callsOf(() => limiter.refund(known))).toBe(0);
+  expect((await limiter.check('ann')).allowed).toBe(false);
+});

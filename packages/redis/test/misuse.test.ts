@@ -1,0 +1,81 @@
+import { type Limit, MemoryStore, RateLimiter, rollingWindow } from '@rollgate/core';
+import { RedisStore } from '@rollgate/redis';
+import { Redis } from 'ioredis';
+import { createClient } from 'redis';
+import { SomeRedis } from './support/some-redis.js';
+
+const redis = SomeRedis.forThisFile();
+const lazy = new Redis({ lazyConnect: true });
+
+const A_CLIENT = 'an ioredis `Redis` or `Cluster`, or a node-redis client';
+const NO_CLIENT: [string, unknown, string][] = [
+  ['nothing', undefined, 'undefined'],
+  ['null', null, 'null'],
+  ['a URL', 'redis://localhost', '"redis://localhost" (string)'],
+  ['an empty object', {}, 'an object (object)'],
+  ['the class', Redis, 'a function (function)'],
+  ['what can only get and set', { get: async () => null, set: async () => 'OK' }, 'an object (object)'],
+  ['what can only run scripts', { eval: async () => [], evalsha: async () => [] }, 'an object (object)'],
+  ['an ioredis pipeline', lazy.pipeline(), 'an object (object)'],
+  ['an ioredis transaction', lazy.multi(), 'an object (object)'],
+  ['a node-redis transaction', createClient().multi(), 'an object (object)'],
+  ['a client that is still to come', Promise.resolve(lazy), 'an object (object)'],
+];
+
+test.each(NO_CLIENT)('refuses as a client %s', (_, client, shown) => {
+  const make = () => new RedisStore({ client: client as Redis });
+  expect(make).toThrow(new TypeError(`Expected \`client\` to be ${A_CLIENT}, got ${shown}`));
+});
+
+test.each([
+  [{ log: 'zset' }, "Expected `log` to be one of 'sorted-set', 'list', got \"zset\" (string)"],
+  [{ log: null }, "Expected `log` to be one of 'sorted-set', 'list', got null"],
+  [{ log: 'constructor' }, "Expected `log` to be one of 'sorted-set', 'list', got \"constructor\" (string)"],
+  [{ clock: Date.now }, 'Expected `clock` to be an object with a method `now`, got a function (function)'],
+  [{ clock: { now: 1 } }, 'Expected `clock` to be an object with a method `now`, got an object (object)'],
+  [{ clock: null }, 'Expected `clock` to be an object with a method `now`, got null'],
+  [{ denialCache: true }, /^Expected `denialCache.* to be an object.*, got true \(boolean\)$/],
+  [{ denialCache: null }, /^Expected `denialCache.* to be an object.*, got null$/],
+  [{ denialCache: { maxKeys: 0 } }, 'Expected `denialCache.maxKeys` to be a positive safe integer, got 0 (number)'],
+  [
+    { denialCache: { maxAge: '1' } },
+    'Expected `denialCache.maxAge` to be a duration, that is positive whole milliseconds or text such as \'1m\', of 100 years at most, got "1" (string)',
+  ],
+  [
+    { denialCache: { maxage: 5 } },
+    'Unknown option `maxage` for denialCache, got 5 (number); the options are `maxAge`, `maxKeys`',
+  ],
+  [
+    { prefix: 'a' },
+    'Unknown option `prefix` for RedisStore, got "a" (string); the options are `client`, `log`, `clock`, `denialCache`',
+  ],
+] as [object, string | RegExp][])('refuses the options %j', (options, message) => {
+  expect(() => new RedisStore({ client: lazy, ...options })).toThrow(message);
+});
+
+test.each([undefined, null, 'redis://localhost', lazy])('refuses options that are none', (options) => {
+  expect(() => new RedisStore(options as never)).toThrow(TypeError);
+});
+
+test('refuses an algorithm that it has no script for, and says what it knows', async () => {
+  const limit = { ...rollingWindow({ limit: 1, window: 1 }), algorithm: 'constructor' };
+  const methods = Object.fromEntries(['create', 'test', 'record', 'refund'].map((name) => [name, () => {}]));
+  const limiter = redis.limiter({ ...limit, ...methods } as unknown as Limit);
+  const message = 'RedisStore has no script for the algorithm `constructor`; it knows `rolling-window`';
+  await expect(limiter.check('ann')).rejects.toThrow(new TypeError(message));
+});
+
+test('refuses to refund what another kind of store recorded', async () => {
+  const limits = rollingWindow({ limit: 1, window: '1m' });
+  const ofMemory = await new RateLimiter({ limits, store: new MemoryStore() }).check('ann');
+  await expect(redis.limiter(limits).refund(ofMemory)).rejects.toThrow(
+    new TypeError('Expected `decision` to be a decision of a RedisStore, got one of another store'),
+  );
+});
+
+test('refuses a clock that tells no time, and sends nothing', async () => {
+  const limiter = redis.limiter(rollingWindow({ limit: 1, window: '1m' }), { clock: { now: () => Number.NaN } });
+  await expect(limiter.check('ann')).rejects.toThrow(
+    new RangeError('Expected `clock.now()` to return a finite number of milliseconds, got NaN'),
+  );
+});

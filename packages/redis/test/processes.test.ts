@@ -1,0 +1,129 @@
+import { RedisServer, until } from '@rollgate/redis-server';
+import { Hammer, type HammerOptions, type Task, type Told } from './support/hammers.js';
+import { NaiveReplay, redisKeysOf } from './support/naive-replay.js';
+import { ScriptRecord } from './support/script-record.js';
+
+jest.setTimeout(120_000);
+
+let server: RedisServer;
+beforeAll(async () => {
+  server = await RedisServer.start();
+});
+afterAll(() => server.stop());
+
+const PROCESSES = 8;
+const SECONDS = 3;
+
+const names = Array.from({ length: PROCESSES }, (_, index) => `hammer-${index}`);
+
+/** The same keys for all, and one that each has for itself; windows that roll many times, and limits that are full soon. */
+const TASKS: readonly Task[] = [
+  { prefix: 'tight', limits: { default: { limit: 1, window: 20 } }, keys: ['same'] },
+  { prefix: 'single', limits: { default: { limit: 40, window: 250 } }, keys: ['same', 'other', ...names] },
+  {
+    prefix: 'together',
+    limits: { burst: { limit: 10, window: 100 }, steady: { limit: 60, window: 1000 } },
+    keys: ['same', 'other', ...names],
+  },
+  {
+    prefix: 'apart',
+    limits: { caller: { limit: 15, window: 300 }, all: { limit: 70, window: 500 } },
+    keys: names.map((caller) => ({ caller, all: 'all' })),
+  },
+];
+
+const now = async () => {
+  const [seconds, micros] = (await server.run('TIME')) as [string, string];
+  return Number(seconds) + Number(micros) / 1e6;
+};
+
+/** What eight processes are told, and what the server did, while something is `done` to it again and again. */
+async function hammer(
+  options: Omit<HammerOptions, 'url' | 'name' | 'tasks'>,
+  done: () => Promise<void> = async () => {},
+): Promise<{ told: Told[]; record: ScriptRecord }> {
+  await server.run('FLUSHALL');
+  const record = await ScriptRecord.start(server.url);
+  const hammers = names.map((name) => new Hammer({ ...options, url: server.url, name, tasks: TASKS }));
+  try {
+    await until('all processes are at it', async () => {
+      const asking = new Set(record.scripts.flatMap(({ looks }) => looks.map(({ key }) => key)));
+      return names.every((name) => asking.has(`single:{${name}}:default`));
+    });
+    const start = await now();
+    await until('some seconds have passed', async () => {
+      await done();
+      return (await now()) - start > SECONDS;
+    });
+    const told = await Promise.all(hammers.map((one) => one.stop()));
+    await record.complete();
+    return { told, record };
+  } finally {
+    record.stop();
+    for (const one of hammers) one.kill();
+  }
+}
+
+/** Checks each single decision of the server against the naive log's. */
+function replay({ scripts }: ScriptRecord): NaiveReplay {
+  const replay = new NaiveReplay(TASKS);
+  for (const script of scripts) expect(script.looks).toEqual(replay.run(script));
+  for (const { limit, windowMicros, times } of replay.admitted.values()) {
+    for (let index = 0; index + limit < times.length; index++) {
+      expect(times[index + limit]! - times[index]!).toBeGreaterThanOrEqual(windowMicros);
+    }
+  }
+  expect(replay.decided).toBeGreaterThan(1000);
+  return replay;
+}
+
+/** How often each key was told to be allowed, beside how often it was recorded. */
+function* counts(told: readonly Told[], replay: NaiveReplay) {
+  for (const [taskIndex, task] of TASKS.entries()) {
+    for (const [keyIndex, key] of task.keys.entries()) {
+      const [redisKey] = redisKeysOf(task, key);
+      const toldCount = told.reduce((sum, { allowed }) => sum + allowed[taskIndex]![keyIndex]!, 0);
+      yield [toldCount, replay.admitted.get(redisKey!)!.times.length] as const;
+    }
+  }
+}
+
+test.each([
+  ['list', 'ioredis', false],
+  ['sorted-set', 'ioredis', false],
+  ['list', 'node-redis', {}],
+] as const)('8 processes decide as one: %s, %s, denialCache: %j', async (log, kind, denialCache) => {
+  const { told, record } = await hammer({ log, kind, denialCache });
+  const replayed = replay(record);
+  for (const [allowed, recorded] of counts(told, replayed)) expect(allowed).toBe(recorded);
+  for (const one of told) {
+    expect(one.refusals.length).toBeGreaterThan(10);
+    expect(replayed.unfounded(one)).toEqual([]);
+    expect(one.failed).toBe(0);
+  }
+});
+
+test.each([
+  ['list', 'ioredis', {}],
+  ['sorted-set', 'node-redis', false],
+] as const)(
+  'also while scripts are flushed and connections killed: %s, %s, denialCache: %j',
+  async (log, kind, denialCache) => {
+    let killed = 0;
+    const { told, record } = await hammer({ log, kind, denialCache }, async () => {
+      await server.run('SCRIPT', 'FLUSH');
+      const clients = (await server.run('CLIENT', 'LIST')) as string;
+      const ids = [...clients.matchAll(/^id=(\d+) .*name=hammer-/gm)].map(([, id]) => id!);
+      const victim = ids[Math.floor(Math.random() * ids.length)];
+      if (victim !== undefined) killed += Number(await server.run('CLIENT', 'KILL', 'ID', victim));
+    });
+    expect(killed).toBeGreaterThan(5);
+    const replayed = replay(record);
+    // What was recorded and never told, or recorded twice, is over-counted; over-admitted is nothing.
+    for (const [allowed, recorded] of counts(told, replayed)) expect(allowed).toBeLessThanOrEqual(recorded);
+    for (const one of told) {
+      expect(one.refusals.length).toBeGreaterThan(10);
+      expect(replayed.unfounded(one)).toEqual([]);
+    }
+  },
+);

@@ -1,0 +1,75 @@
+import type { Task } from './support/hammers.js';
+import { NaiveReplay, redisKeysOf } from './support/naive-replay.js';
+import { type Line, Replayer } from './support/replayers.js';
+import { freshPrefix, SomeRedis } from './support/some-redis.js';
+
+jest.setTimeout(120_000);
+
+const redis = SomeRedis.forThisFile();
+
+const limits = { caller: { limit: 10, window: 60_000 }, all: { limit: 60, window: 60_000 } };
+
+/** Numbers from 0 to 1 that look random, and are the same each time. */
+function* numbers(seed: number): Generator<number, never> {
+  for (let state = seed; ; ) {
+    state = (Math.imul(state, 1_664_525) + 1_013_904_223) >>> 0;
+    yield state / 2 ** 32;
+  }
+}
+
+/**
+ * As a web server's access log: whole seconds; many callers that come once, some that come in bursts (a page and what is
+ * on it), a few that never stop.
+ */
+function traffic(seed: number): Line[] {
+  const random = numbers(seed);
+  const below = (limit: number) => Math.floor(random.next().value * limit);
+  const lines: Line[] = [];
+  const visit = (caller: string, fromSeconds: number, requests: number, longestGap: number) => {
+    let atSeconds = fromSeconds;
+    for (let request = 0; request < requests; request++) {
+      lines.push({ atMs: (1_431_857_103 + atSeconds) * 1000, key: { caller, all: 'all' } });
+      atSeconds += below(longestGap + 1);
+    }
+  };
+  for (let caller = 0; caller < 600; caller++) visit(`visitor ${caller}`, below(3600), 1 + below(3), 30);
+  for (let page = 0; page < 120; page++) visit(`reader ${below(50)}`, below(3600), 10 + below(30), 1);
+  for (let robot = 0; robot < 5; robot++) visit(`robot ${robot}`, below(60), 300, 20);
+  return lines.sort((one, other) => one.atMs - other.atMs);
+}
+
+test.each([
+  ['list', false],
+  ['sorted-set', false],
+  ['list', {}],
+] as const)(
+  '4 processes decide each line of a log as the naive log does: %s, denialCache: %j',
+  async (log, denialCache) => {
+    const lines = traffic(42);
+    const task: Task = { prefix: freshPrefix(), limits, keys: lines.map(({ key }) => key) };
+    const naive = new NaiveReplay([task]);
+    const make = () => new Replayer({ url: redis.url, log, denialCache, task: { prefix: task.prefix, limits } });
+    const processes = Array.from({ length: 4 }, make);
+    const refused = { caller: 0, all: 0, both: 0 };
+    try {
+      // In turn, each when the one before has decided: so they meet the lines in their order. From 1 to 40 at a time.
+      for (let start = 0, turn = 0; start < lines.length; turn++) {
+        const handed = lines.slice(start, start + 1 + ((turn * 7) % 40));
+        start += handed.length;
+        const decided = await processes[turn % 4]!.decide(handed);
+        const expected = handed.map(({ atMs, key }) =>
+          naive.decide(redisKeysOf(task, key), atMs * 1000).map((full) => full.slice(full.lastIndexOf(':') + 1)),
+        );
+        for (const [one] of expected.filter(({ length }) => length === 1)) refused[one as 'caller' | 'all'] += 1;
+        refused.both += expected.filter(({ length }) => length === 2).length;
+        // Who remembers a refusal does not know what else has become full meanwhile.
+        const asked = (violated: string[]) => (denialCache === false ? violated : violated.length > 0);
+        expect(decided.map(asked)).toEqual(expected.map(asked));
+      }
+    } finally {
+      for (const one of processes) one.kill();
+    }
+    for (const count of Object.values(refused)) expect(count).toBeGreaterThan(50);
+    expect(naive.decided).toBe(lines.length);
+  },
+);

@@ -1,0 +1,252 @@
+import { type Limits, RateLimiter, rollingWindow } from '@rollgate/core';
+import { RedisStore } from '@rollgate/redis';
+import { until } from '@rollgate/redis-server';
+import { entryCount, hitTimes } from './support/hits.js';
+import { freshPrefix, LOGS, SomeRedis } from './support/some-redis.js';
+
+const redis = SomeRedis.forThisFile();
+
+let prefix: string;
+beforeEach(() => {
+  prefix = freshPrefix();
+});
+
+describe.each(LOGS)('with the log %s', (log) => {
+  const makeStore = (options = {}) => new RedisStore({ client: redis.client, log, denialCache: false, ...options });
+  const make = <Given extends Limits>(limits: Given, options = {}) =>
+    new RateLimiter({ limits, store: makeStore(options), prefix, timeout: '30s' });
+  const keyOf = (key: string, name = 'default') => `${prefix}:{${key}}:${name}`;
+  const expiryOf = (key: string) => redis.client.pexpiretime(key);
+
+  /** All that Redis knows of the limiter's keys. */
+  async function snapshot() {
+    const keys = await redis.keysOf(prefix);
+    return Promise.all(keys.map(async (key) => [key, await redis.client.dumpBuffer(key), await expiryOf(key)]));
+  }
+
+  describe('whole or nothing', () => {
+    const limits = {
+      user: rollingWindow({ limit: 2, window: '1h' }),
+      pace: rollingWindow({ limit: 100, window: '1h', minDifference: '30m' }),
+      all: rollingWindow({ limit: 100, window: '1h' }),
+    };
+
+    test.each([
+      ['a limit that is full', { user: 'ann', pace: 'other', all: 'all' }, 1],
+      ['a minimal difference', { user: 'new', pace: 'ann', all: 'all' }, 1],
+      ['a cost above a limit', { user: 'new', pace: 'new', all: 'all' }, 3],
+      ['all limits', { user: 'ann', pace: 'ann', all: 'all' }, 99],
+    ])('a refusal by %s changes no key and makes none', async (_, key, cost) => {
+      const limiter = make(limits);
+      expect((await limiter.check({ user: 'ann', pace: 'ann', all: 'all' }, { cost: 2 })).allowed).toBe(true);
+      const before = await snapshot();
+      expect(before).toHaveLength(3);
+      for (let attempt = 0; attempt < 20; attempt++) {
+        const [one, other, peeked] = await Promise.all([
+          limiter.check(key, { cost }),
+          limiter.check(key, { cost }),
+          limiter.peek(key, { cost }),
+        ]);
+        expect([one.allowed, other.allowed, peeked.allowed]).toEqual([false, false, false]);
+      }
+      expect(await snapshot()).toEqual(before);
+    });
+
+    test('a limit that counts rejected attempts records for itself alone', async () => {
+      const strict = rollingWindow({ limit: 3, window: '1h', countRejected: true });
+      const limiter = make({ ...limits, strict });
+      const key = { user: 'ann', pace: 'ann', all: 'all', strict: 'ann' };
+      expect((await limiter.check(key)).allowed).toBe(true);
+      const before = await snapshot();
+      expect((await limiter.check(key)).violated).toEqual(['pace']);
+      const after = await snapshot();
+      expect(after.filter(([name]) => name !== keyOf('ann', 'strict'))).toEqual(
+        before.filter(([name]) => name !== keyOf('ann', 'strict')),
+      );
+      expect(await entryCount(redis.client, log, keyOf('ann', 'strict'))).toBe(2);
+    });
+  });
+
+  test('10,000 refused attempts that count leave no more hits than the limit', async () => {
+    const limiter = make(rollingWindow({ limit: 10, window: '1m', countRejected: true }));
+    const attempts = Array.from({ length: 10_000 }, () => limiter.check('ann'));
+    const allowed = (await Promise.all(attempts)).filter((decision) => decision.allowed);
+    expect(allowed).toHaveLength(10);
+    expect(await entryCount(redis.client, log, keyOf('ann'))).toBe(10);
+    expect(await redis.keysOf(prefix)).toEqual([keyOf('ann')]);
+  });
+
+  describe('a key lives as long as it matters', () => {
+    /** For how long after its newest hit a key is kept, in whole milliseconds; `undefined` when it is gone. */
+    async function keptFor(key: string): Promise<number | undefined> {
+      const expiresMs = await expiryOf(key);
+      const newest = (await hitTimes(redis.client, log, key)).at(-1);
+      return newest === undefined ? undefined : Math.floor(expiresMs - newest / 1000);
+    }
+
+    /** It is never gone before its newest hit has left the window, and at most a millisecond after. */
+    const expectKept = async (key: string, lastsMs: number) => expect(await keptFor(key)).toBe(lastsMs);
+
+    const DAY = 24 * 60 * 60 * 1000;
+
+    test.each([250, 60_000, 40 * DAY])('to the millisecond, with a window of %d ms', async (window) => {
+      const limits = rollingWindow({ limit: 1e6, window });
+      const limiter = make(limits);
+      for (const cost of [1, 2]) {
+        await until('the key was seen before it was gone', async () => {
+          await limiter.check('ann', { cost });
+          const kept = await keptFor(keyOf('ann'));
+          expect([undefined, window]).toContain(kept);
+          expect(await redis.client.pttl(keyOf('ann'))).toBeLessThanOrEqual(window + 1000);
+          return kept !== undefined;
+        });
+      }
+    });
+
+    test('when the minimal difference is longer than the window', async () => {
+      const limits = rollingWindow({ limit: 3, window: '1s', minDifference: '1h' });
+      const limiter = make(limits);
+      await limiter.check('ann');
+      await expectKept(keyOf('ann'), 3_600_000);
+    });
+
+    test('when every limit has its own window', async () => {
+      const limits = {
+        short: rollingWindow({ limit: 3, window: '10s' }),
+        long: rollingWindow({ limit: 3, window: 40 * DAY }),
+      };
+      const limiter = make(limits);
+      await limiter.check('ann');
+      await expectKept(keyOf('ann', 'short'), 10_000);
+      await expectKept(keyOf('ann', 'long'), 40 * DAY);
+    });
+
+    test('when its limit becomes longer, shorter and longer again', async () => {
+      const limits = rollingWindow({ limit: 10, window: '1h' });
+      const limiter = make(limits);
+      for (const window of [3_600_000, 20_000, 40 * DAY, 20_000, 3_600_000]) {
+        const decision = await limiter.check('ann', { limits: rollingWindow({ limit: 10, window }) });
+        expect(decision.allowed).toBe(true);
+        await expectKept(keyOf('ann'), window);
+      }
+    });
+
+    test('after refunds, and not at all when nothing is left', async () => {
+      const limits = rollingWindow({ limit: 10, window: '1h' });
+      const limiter = make(limits);
+      const decisions = [];
+      for (const cost of [1, 3, 1]) decisions.push(await limiter.check('ann', { cost }));
+      const [first, second, last] = decisions;
+      for (const decision of [first, last]) {
+        await limiter.refund(decision!);
+        await expectKept(keyOf('ann'), 3_600_000);
+      }
+      expect((await limiter.peek('ann')).remaining).toBe(7);
+      await limiter.refund(second!);
+      expect(await redis.keysOf(prefix)).toEqual([]);
+    });
+
+    test('after a refund of what another limit recorded', async () => {
+      const limits = rollingWindow({ limit: 10, window: '1h' });
+      const limiter = make(limits);
+      await limiter.check('ann');
+      const last = await limiter.check('ann', { limits: rollingWindow({ limit: 10, window: '20s' }) });
+      await limiter.refund(last);
+      await expectKept(keyOf('ann'), 20_000);
+    });
+
+    test('and nothing is left of it then', async () => {
+      const limits = {
+        plain: rollingWindow({ limit: 3, window: 250 }),
+        counting: rollingWindow({ limit: 1, window: 250, countRejected: true }),
+        apart: rollingWindow({ limit: 3, window: 100, minDifference: 250 }),
+      };
+      const limiter = make(limits);
+      await until('all keys are seen', async () => {
+        await limiter.check('ann');
+        return (await redis.keysOf(prefix)).length === 3;
+      });
+      await until('all keys are gone', async () => (await redis.keysOf(prefix)).length === 0);
+      expect(await limiter.check('ann')).toMatchObject({ allowed: true });
+    });
+  });
+
+  describe('costs', () => {
+    test('take one entry for each hit', async () => {
+      const limits = rollingWindow({ limit: 10_000, window: '1h' });
+      const limiter = make(limits);
+      for (const cost of [1, 3000, 3000, 1]) await limiter.check('ann', { cost });
+      expect(await entryCount(redis.client, log, keyOf('ann'))).toBe(4);
+      expect((await limiter.peek('ann')).remaining).toBe(3998);
+    });
+
+    test('stay exact near 2^53, however many windows pass', async () => {
+      const limit = Number.MAX_SAFE_INTEGER;
+      let now = 0;
+      const limiter = make(rollingWindow({ limit, window: 1000 }), { clock: { now: () => now } });
+      for (let round = 0; round < 20; round++) {
+        expect(await limiter.check('ann', { cost: 2 ** 52 })).toMatchObject({ allowed: true });
+        now += 100;
+        expect(await limiter.check('ann', { cost: 2 ** 52 })).toMatchObject({ allowed: false, retryAfterMs: 900 });
+        expect(await limiter.check('ann', { cost: 2 ** 52 - 2 })).toMatchObject({ allowed: true, remaining: 1 });
+        expect(await limiter.check('ann', { cost: 2 })).toMatchObject({ allowed: false, retryAfterMs: 900 });
+        expect(await limiter.check('ann')).toMatchObject({ allowed: true, remaining: 0 });
+        now += 900;
+        expect(await limiter.peek('ann', { cost: 2 ** 52 })).toMatchObject({ allowed: true, remaining: 2 ** 52 });
+        now += 50;
+      }
+    });
+
+    test('stay exact near 2^53 when attempts count that were refused', async () => {
+      const limit = 2 ** 53 - 100;
+      let now = 1e9;
+      const limiter = make(rollingWindow({ limit, window: 500, countRejected: true }), { clock: { now: () => now } });
+      for (const cost of [limit, 1, 1, 1]) await limiter.check('ann', { cost });
+      now += 1;
+      // The newest units fit, and of those before them too few.
+      expect(await limiter.check('ann', { cost: 2 ** 52 })).toMatchObject({ allowed: false, retryAfterMs: 500 });
+      expect(await limiter.check('ann')).toMatchObject({ allowed: false, retryAfterMs: 499 });
+    });
+  });
+
+  test('a log of 20,000 hits decides right at both its ends', async () => {
+    const limit = 20_000;
+    const minute = 60_000;
+    let now = 1e12;
+    const limiter = make(rollingWindow({ limit, window: minute }), { clock: { now: () => now } });
+    const checks = Array.from({ length: limit }, (_, hit) => {
+      now = 1e12 + hit;
+      return limiter.check('ann');
+    });
+    const decisions = await Promise.all(checks);
+    expect(decisions.every(({ allowed }) => allowed)).toBe(true);
+    for (const cost of [1, 2, 3, 100, 9999, 10_000, 19_999, 20_000]) {
+      const { retryAfterMs } = await limiter.peek('ann', { cost });
+      expect(now + retryAfterMs).toBe(1e12 + cost - 1 + minute);
+    }
+    await limiter.refund(decisions.at(-1)!);
+    expect(await limiter.check('ann')).toMatchObject({ allowed: true, remaining: 0 });
+    await limiter.refund(decisions[0]!);
+    expect(await limiter.check('ann')).toMatchObject({ allowed: true, remaining: 0 });
+    now = 1e12 + minute + 9_999;
+    expect(await limiter.check('ann', { cost: 10_000 })).toMatchObject({ allowed: false, retryAfterMs: 1 });
+    now += 1;
+    expect(await limiter.check('ann', { cost: 10_000 })).toMatchObject({ allowed: true, remaining: 0 });
+    expect(await entryCount(redis.client, log, keyOf('ann'))).toBe(10_001);
+  });
+});
+
+test('a hit in a list takes 16 bytes at most', async () => {
+  const limiter = new RateLimiter({
+    limits: rollingWindow({ limit: 10_000, window: '1h' }),
+    store: new RedisStore({ client: redis.client, log: 'list' }),
+    prefix,
+    timeout: '30s',
+  });
+  const add = (count: number) => Promise.all(Array.from({ length: count }, () => limiter.check('ann')));
+  const bytes = async () => Number(await redis.client.memory('USAGE', `${prefix}:{ann}:default`, 'SAMPLES', 0));
+  await add(128);
+  const few = await bytes();
+  await add(9_872);
+  expect(((await bytes()) - few) / 9_872).toBeLessThan(16);
+});

@@ -1,0 +1,53 @@
+import { RedisServer } from '@rollgate/redis-server';
+import { Redis } from 'ioredis';
+
+/** A server that nobody else uses, so that what it is asked can be counted; for all tests of a file. */
+export class PrivateRedis {
+  #server: RedisServer | undefined;
+  readonly #closing: (() => void)[] = [];
+
+  /** To be called once, where tests are registered. */
+  static forThisFile(): PrivateRedis {
+    const redis = new PrivateRedis();
+    beforeAll(async () => {
+      redis.#server = await RedisServer.start();
+    });
+    afterAll(() => redis.#close());
+    return redis;
+  }
+
+  get server(): RedisServer {
+    return this.#server!;
+  }
+
+  /** A client of its own; it is closed in the end. */
+  connect(): Redis {
+    const client = new Redis(this.server.url);
+    this.beforeStop(() => client.disconnect());
+    return client;
+  }
+
+  /** Has something closed before the server stops. */
+  beforeStop(close: () => void): void {
+    this.#closing.push(close);
+  }
+
+  /** How many scripts the server was asked to run. */
+  async calls(): Promise<number> {
+    const info = (await this.server.run('INFO', 'commandstats')) as string;
+    const count = (command: string) => Number(new RegExp(`cmdstat_${command}:calls=(\\d+)`).exec(info)?.[1] ?? 0);
+    return count('evalsha') + count('eval');
+  }
+
+  /** How many scripts the server was asked to run by what was done. */
+  async callsOf(work: () => Promise<unknown>): Promise<number> {
+    const before = await this.calls();
+    await work();
+    return (await this.calls()) - before;
+  }
+
+  async #close(): Promise<void> {
+    for (const close of this.#closing) close();
+    await this.#server?.stop();
+  }
+}

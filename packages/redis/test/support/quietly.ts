@@ -1,0 +1,14 @@
+import { channel } from 'node:diagnostics_channel';
+
+const CHANNELS = ['rollgate:store:failure', 'rollgate:store:recovery'];
+
+/** Does what is known to make a store fail, without the warnings of the process that nobody listens. */
+export async function quietly<Result>(work: () => Promise<Result>): Promise<Result> {
+  const listen = () => {};
+  for (const name of CHANNELS) channel(name).subscribe(listen);
+  try {
+    return await work();
+  } finally {
+    for (const name of CHANNELS) channel(name).unsubscribe(listen);
+  }
+}

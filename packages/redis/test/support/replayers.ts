@@ -1,0 +1,33 @@
+import type { Task } from './hammers.js';
+import { ScriptProcess } from './script-process.js';
+
+/** An action of the past. */
+export interface Line {
+  readonly atMs: number;
+  readonly key: Task['keys'][number];
+}
+
+export interface ReplayerOptions {
+  readonly url: string;
+  readonly log: 'list' | 'sorted-set';
+  readonly denialCache: false | object;
+  readonly task: Omit<Task, 'keys'>;
+}
+
+/** A process of its own that decides what it is handed: see `replayer.mjs`. */
+export class Replayer {
+  readonly #process: ScriptProcess;
+
+  constructor(options: ReplayerOptions) {
+    this.#process = new ScriptProcess('replayer.mjs', options);
+  }
+
+  /** For each line the names of the limits that refused. */
+  async decide(lines: readonly Line[]): Promise<string[][]> {
+    return (await this.#process.ask(lines)) as string[][];
+  }
+
+  kill(): void {
+    this.#process.kill();
+  }
+}

@@ -1,0 +1,76 @@
+import { type ChildProcess, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { type AddressInfo, createServer } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { type RedisServer, redisServerBinary, until } from '@rollgate/redis-server';
+import { Redis } from 'ioredis';
+
+// It goes when its input ends, which is when this process does, whatever the way.
+const SCRIPT = '"$1" "$2" --sentinel & sentinel=$!; cat > /dev/null; kill -9 $sentinel';
+
+/** A Sentinel that watches a server, and makes its replica the master when it is gone. */
+export class Sentinel {
+  static readonly masterName = 'the-master';
+  readonly host = '127.0.0.1';
+  readonly port: number;
+  readonly #folder: string;
+  readonly #shell: ChildProcess;
+
+  private constructor(port: number, folder: string, shell: ChildProcess) {
+    this.port = port;
+    this.#folder = folder;
+    this.#shell = shell;
+  }
+
+  /** Resolves when the Sentinel knows the server and its one replica. */
+  static async start(master: RedisServer): Promise<Sentinel> {
+    const folder = mkdtempSync(join(tmpdir(), 'rollgate-sentinel-'));
+    const port = await freePort();
+    const name = Sentinel.masterName;
+    const settings = [
+      `port ${port}`,
+      'bind 127.0.0.1',
+      `dir ${folder}`,
+      `sentinel monitor ${name} ${master.host} ${master.port} 1`,
+      `sentinel down-after-milliseconds ${name} 500`,
+      `sentinel failover-timeout ${name} 5000`,
+    ];
+    const file = join(folder, 'sentinel.conf');
+    writeFileSync(file, `${settings.join('\n')}\n`);
+    const args = ['-c', SCRIPT, 'sentinel', await redisServerBinary(), file];
+    const sentinel = new Sentinel(port, folder, spawn('/bin/sh', args, { stdio: ['pipe', 'ignore', 'ignore'] }));
+    await sentinel.#ask(async (client) => {
+      const answer = (await client.call('SENTINEL', 'REPLICAS', name)) as unknown[];
+      return answer.length === 1 && JSON.stringify(answer).includes('"ok"');
+    });
+    return sentinel;
+  }
+
+  async stop(): Promise<void> {
+    const exited = once(this.#shell, 'exit');
+    this.#shell.stdin!.end();
+    await exited;
+    rmSync(this.#folder, { recursive: true, force: true });
+  }
+
+  async #ask(isReady: (client: Redis) => Promise<boolean>): Promise<void> {
+    const client = new Redis({ port: this.port, retryStrategy: () => 20 });
+    client.on('error', () => {}); // It starts.
+    try {
+      await until('the Sentinel knows the replica', () => isReady(client).catch(() => false));
+    } finally {
+      client.disconnect();
+    }
+  }
+}
+
+async function freePort(): Promise<number> {
+  const server = createServer().listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  const { port } = server.address() as AddressInfo;
+  server.close();
+  await once(server, 'close');
+  return port;
+}

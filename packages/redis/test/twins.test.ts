@@ -1,0 +1,127 @@
+import { type Decision, type Limits, MemoryStore, RateLimiter, rollingWindow } from '@rollgate/core';
+import { RedisStore } from '@rollgate/redis';
+import fc from 'fast-check';
+import { freshPrefix, LOGS, SomeRedis } from './support/some-redis.js';
+
+jest.setTimeout(120_000);
+
+const redis = SomeRedis.forThisFile();
+
+/** So large that sums of a few are no longer exact. Beyond it some clients round what they are told. */
+const LARGEST = 2 ** 53 - 100;
+
+const units = fc.oneof(
+  { weight: 3, arbitrary: fc.integer({ min: 1, max: 6 }) },
+  { weight: 2, arbitrary: fc.integer({ min: 1, max: 60 }) },
+  { weight: 1, arbitrary: fc.constantFrom(LARGEST, LARGEST - 1, LARGEST / 2, 1000) },
+);
+
+const limit = fc
+  .record({
+    limit: units,
+    window: fc.oneof(fc.integer({ min: 1, max: 12 }), fc.constant(500)),
+    minDifference: fc.option(fc.integer({ min: 1, max: 15 }), { nil: undefined, freq: 3 }),
+    countRejected: fc.boolean(),
+  })
+  .map(rollingWindow);
+
+const plan: fc.Arbitrary<Limits> = fc.oneof(
+  limit,
+  fc.dictionary(fc.constantFrom('a', 'b', 'c'), limit, { minKeys: 1 }),
+);
+const key = fc.constantFrom('ann', 'bob');
+
+const operation = fc.record({
+  kind: fc.constantFrom('check', 'check', 'check', 'check', 'peek', 'refund', 'reset'),
+  plan: fc.nat(),
+  key,
+  /** When there is one, every other limit gets this key. */
+  other: fc.option(key, { nil: undefined }),
+  cost: fc.oneof({ weight: 3, arbitrary: fc.constant(1) }, units),
+  /** Of the past decisions, for a refund. */
+  which: fc.nat(),
+});
+
+const turn = fc.record({
+  stepMicros: fc.oneof(
+    fc.integer({ min: 0, max: 4 }).map((ms) => ms * 1000),
+    fc.integer({ min: 0, max: 12_001 }),
+    fc.constantFrom(0, 1),
+  ),
+  operations: fc.array(operation, { minLength: 1, maxLength: 12 }),
+});
+
+const turns = fc.array(turn, { maxLength: 30, size: '+1' });
+const plans = fc.array(plan, { minLength: 1, maxLength: 4 });
+
+type Operation = typeof operation extends fc.Arbitrary<infer One> ? One : never;
+
+/** Two limiters that live through the same. */
+class Twins {
+  readonly #memory: RateLimiter;
+  readonly #redis: RateLimiter;
+  readonly #past: { ofMemory: Decision; ofRedis: Decision }[] = [];
+
+  constructor(limits: Limits, memory: MemoryStore, ofRedis: RedisStore) {
+    const prefix = freshPrefix();
+    this.#memory = new RateLimiter({ limits, store: memory, prefix });
+    this.#redis = new RateLimiter({ limits, store: ofRedis, prefix, timeout: '30s' });
+  }
+
+  /** Does all in one turn, and expects the same of both. */
+  async run(operations: readonly Operation[], plans: readonly Limits[]): Promise<void> {
+    const pairs = operations.map((one) => this.#start(one, plans[one.plan % plans.length]!));
+    const ofRedis = await Promise.all(pairs.map(([, ofRedis]) => ofRedis));
+    const ofMemory = await Promise.all(pairs.map(([ofMemory]) => ofMemory));
+    expect(ofRedis).toEqual(ofMemory);
+    for (const [index, { kind }] of operations.entries()) {
+      if (kind === 'check') this.#past.push({ ofMemory: ofMemory[index]!, ofRedis: ofRedis[index]! });
+    }
+  }
+
+  #start({ kind, key, other, cost, which }: Operation, limits: Limits) {
+    const both = <Result>(ask: (limiter: RateLimiter) => Promise<Result>) =>
+      [ask(this.#memory), ask(this.#redis)] as [Promise<Decision>, Promise<Decision>];
+    if (kind === 'refund') {
+      const past = this.#past[which % this.#past.length];
+      return both(async (limiter) => past && limiter.refund(limiter === this.#memory ? past.ofMemory : past.ofRedis));
+    }
+    const names = 'algorithm' in limits ? ['default'] : Object.keys(limits);
+    const keys = Object.fromEntries(names.map((name, place) => [name, place % 2 === 0 ? key : (other ?? key)]));
+    const asked = other === undefined ? key : keys;
+    if (kind === 'reset') return both((limiter) => limiter.reset(asked as string, { limits }));
+    return both((limiter) => limiter[kind as 'check' | 'peek'](asked as string, { limits, cost }));
+  }
+}
+
+test.each(LOGS)('whatever is asked in a turn, Redis decides as memory does: %s', async (log) => {
+  await fc.assert(
+    fc.asyncProperty(plans, turns, async (plans, turns) => {
+      let now = 1e9;
+      const clock = { now: () => now };
+      const ofRedis = new RedisStore({ client: redis.client, log, clock, denialCache: false });
+      const twins = new Twins(plans[0]!, new MemoryStore({ clock }), ofRedis);
+      for (const { stepMicros, operations } of turns) {
+        now = Math.round(now * 1000 + stepMicros) / 1000;
+        await twins.run(operations, plans);
+      }
+    }),
+    { numRuns: 250 },
+  );
+});
+
+test.each(LOGS)('what is remembered of refusals is what Redis would say: %s', async (log) => {
+  await fc.assert(
+    fc.asyncProperty(plans, turns, async (plans, turns) => {
+      let now = 1e9;
+      const clock = { now: () => now };
+      const ofRedis = new RedisStore({ client: redis.client, log, clock });
+      const twins = new Twins(plans[0]!, new MemoryStore({ clock }), ofRedis);
+      for (const { stepMicros, operations } of turns) {
+        now = Math.round(now * 1000 + stepMicros) / 1000;
+        for (const one of operations) await twins.run([one], plans);
+      }
+    }),
+    { numRuns: 80 },
+  );
+});
