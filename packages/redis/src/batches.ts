@@ -12,7 +12,7 @@ const IN_LOCKSTEP = 16;
  * of at most a hundred.
  *
  * When those who ask do so only after an answer, all of them at once, then Redis waits while this process works, and this
- * process while Redis does. Then half of a batch goes a turn later, once: from then on both work at the same time.
+ * process while Redis does. Then half of a batch goes a turn later: from then on both work at the same time.
  */
 export class Batches<Item> {
   readonly #send: (items: Item[]) => Promise<void>;

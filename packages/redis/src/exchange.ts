@@ -8,13 +8,14 @@ import type { Script } from './script.js';
 
 /** For how long operations on a slot of a Cluster that was seen to move go alone. */
 const MOVING_FOR_MS = 10_000;
+const MOST_MOVING = 1000;
 
 /** Sends operations to Redis, those of one turn of the event loop together, and settles each with what comes back. */
 export class Exchange {
   readonly #connection: Connection;
   readonly #script: Script;
   readonly #batches: Batches<Operation>;
-  /** What is in the braces of keys whose slot was seen to move. */
+  /** Of keys whose slot was seen to move, what says where they live. */
   readonly #movingUntilMs = new Map<string, number>();
 
   constructor(connection: Connection, script: Script) {
@@ -25,7 +26,10 @@ export class Exchange {
     );
   }
 
-  /** Sends the operation when the turn ends. Operations on one key reach Redis in the order in which they were added. */
+  /**
+   * Sends the operation when the turn ends. Those of one turn are decided in the order in which they were added, and so are
+   * turns, as long as they go over one connection to a server that knows the script.
+   */
   add(operation: Operation): void {
     this.#batches.add(operation);
   }
@@ -60,6 +64,7 @@ export class Exchange {
       for (const operation of operations) settle(operation, reply, sentMs);
     } catch (error) {
       if (operations.length > 1 && isRedirection(error)) {
+        if (this.#movingUntilMs.size >= MOST_MOVING) this.#movingUntilMs.clear();
         this.#movingUntilMs.set(tag, performance.now() + MOVING_FOR_MS);
         await this.#sendEach(operations);
       } else {
@@ -89,7 +94,7 @@ function isRedirection(error: unknown): boolean {
   return error instanceof Error && /^(TRYAGAIN|ASK|MOVED|Too many Cluster redirections)/.test(error.message);
 }
 
-/** The text in braces, which says where a key lives. */
+/** The key up to the end of the text in braces, which says where it lives. */
 function tagOf(key: string): string {
-  return key.slice(key.indexOf('{'), key.indexOf('}'));
+  return key.slice(0, key.indexOf('}'));
 }
