@@ -55,9 +55,9 @@ export class GuardedStore implements Store {
       this.#probe(health, plan, keys, cost);
       return this.#decideInstead(downError(this.#deadlines.timeoutMs), question, plan, keys, cost);
     }
-    return this.#inTime(this.#store[question](plan, keys, cost), health, (error) =>
-      this.#decideInstead(error, question, plan, keys, cost),
-    );
+    const answer = this.#store[question](plan, keys, cost);
+    if (!isThenable(answer)) return answer; // Without making what only a later answer needs.
+    return this.#inTime(answer, health, (error) => this.#decideInstead(error, question, plan, keys, cost));
   }
 
   #healthOf(plan: Plan, keys: Keys): StoreHealth {
