@@ -91,7 +91,8 @@ export class RateLimiter<Given extends Limits = Limits> {
     const timeoutMs = durationMs('timeout', timeout);
     if (timeoutMs > LONGEST_TIMER_MS) throw numberMisuse('timeout', 'a duration of 24 days at most', timeout);
     const policy = oneOf('onStoreError', onStoreError, ON_STORE_ERROR);
-    this.#store = store === undefined ? new MemoryStore() : new GuardedStore(store, timeoutMs, policy);
+    const isInMemory = store === undefined || store instanceof MemoryStore; // Never late, never out of reach.
+    this.#store = isInMemory ? (store ?? new MemoryStore()) : new GuardedStore(store, timeoutMs, policy);
     this.#ownsStore = store === undefined;
   }
 
