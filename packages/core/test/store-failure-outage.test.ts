@@ -2,26 +2,10 @@ import { execFile } from 'node:child_process';
 import { setTimeout as delay } from 'node:timers/promises';
 import { promisify } from 'node:util';
 import { type Awaitable, type OnStoreError, RateLimiter, rollingWindow, StoreError } from '@rollgate/core';
-import { OutageLog } from './outage-log.js';
 import { PuppetStore } from './puppet-store.js';
+import { limits, log, REFUSED, store, TIMEOUT_MS } from './watched-puppet.js';
 
 jest.setTimeout(20_000);
-
-const TIMEOUT_MS = 25;
-const REFUSED = { rejection: new Error('no room') };
-
-const limits = rollingWindow({ limit: 2, window: '1m' });
-
-let store: PuppetStore;
-let log: OutageLog;
-beforeEach(() => {
-  store = new PuppetStore();
-  log = new OutageLog(store);
-});
-afterEach(() => {
-  log.stop();
-  jest.restoreAllMocks();
-});
 
 const make = (onStoreError: OnStoreError = 'fallback', timeout = TIMEOUT_MS) =>
   new RateLimiter({ limits, store, timeout, onStoreError });

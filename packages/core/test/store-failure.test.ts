@@ -1,24 +1,8 @@
 import { MemoryStore, type OnStoreError, RateLimiter, rollingWindow, StoreError } from '@rollgate/core';
-import { OutageLog } from './outage-log.js';
 import { PuppetStore } from './puppet-store.js';
+import { limits, log, REFUSED, store, TIMEOUT_MS } from './watched-puppet.js';
 
-const TIMEOUT_MS = 25;
 const SLACK_MS = 250;
-const REFUSED = { rejection: new Error('no room') };
-
-const limits = rollingWindow({ limit: 2, window: '1m' });
-
-let store: PuppetStore;
-let log: OutageLog;
-beforeEach(() => {
-  store = new PuppetStore();
-  log = new OutageLog(store);
-});
-afterEach(() => {
-  log.stop();
-  jest.restoreAllMocks();
-});
-
 const make = (onStoreError?: OnStoreError, timeout: number | string = TIMEOUT_MS) =>
   new RateLimiter({ limits, store, timeout, onStoreError });
 
@@ -158,9 +142,10 @@ describe('the policy', () => {
     expect(await limiter.check('ann')).toMatchObject({ allowed: false });
     const other = new RateLimiter({ limits, store, prefix: 'other', onStoreError: 'fallback' });
     expect((await other.check('ann')).remaining).toBe(1);
-    store = new PuppetStore();
-    store.manner = REFUSED;
-    expect((await make('fallback').check('ann')).remaining).toBe(1);
+    const another = new PuppetStore();
+    another.manner = REFUSED;
+    const elsewhere = new RateLimiter({ limits, store: another, onStoreError: 'fallback' });
+    expect((await elsewhere.check('ann')).remaining).toBe(1);
   });
 });
 

@@ -36,7 +36,7 @@ export interface RedisStoreOptions {
 }
 
 /**
- * Keeps the state in Redis, or Valkey: every process that uses it decides by the same hits, as if they were one.
+ * Keeps the state in Redis: every process that uses it decides by the same hits, as if they were one.
  *
  * A check is one script, which runs alone: it tests every limit by the server's time, then records in all or in none.
  * Checks that start in the same turn of the event loop travel together.

@@ -50,7 +50,7 @@ export class GuardedStore implements Store {
   }
 
   #decide(question: 'check' | 'peek', plan: Plan, keys: Keys, cost: number): Awaitable<Decision> {
-    const health = this.#health ?? this.#healthOf(plan, keys);
+    const health = this.#healthOf(plan, keys);
     if (health.isDownFor(this.#deadlines.timeoutMs)) {
       this.#probe(health, plan, keys, cost);
       return this.#decideInstead(downError(this.#deadlines.timeoutMs), question, plan, keys, cost);

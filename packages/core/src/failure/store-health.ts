@@ -78,9 +78,9 @@ export class StoreHealths {
 /**
  * What this process knows of how a store, or a part of one, is doing, from the calls of all limiters that use it.
  *
- * *Down*: a call was not answered for so long, and none was answered sooner since. Whoever would not wait longer than that
- * is not to wait at all then; a probe now and then finds out when it is back. *Failing*: calls fail, in whichever way. That is what the operator is told, by
- * the two channels, or by a warning of the process when nobody listens there.
+ * *Down*: a call was not answered for so long, and none was answered sooner since. Whoever would not wait longer than
+ * that is not to wait at all then; a probe now and then finds out when it is back. *Failing*: calls fail, in whichever
+ * way. That is what the operator is told, by the two channels, or by a warning of the process when nobody listens there.
  */
 export class StoreHealth {
   readonly #store: Store;

@@ -19,7 +19,8 @@ function log.open(key, rule)
   local tags = rule and string.find(text, rule.signature, 1, true)
   local oldest = tags and tonumber(string.sub(text, 1, tags - 1))
   local hits = {
-    key = key, size = size, text = text, oldest = oldest, newest = oldest, dropped = 0, total = size, by = rule,
+    key = key, size = size, text = text, oldest = oldest, newest = oldest, dropped = 0, total = size,
+    by = tags and rule,
   }
   if not oldest then log.parse_oldest(hits, text) end
   if size > 1 then
@@ -71,7 +72,7 @@ on_demand(log, function()
     hits.oldest, hits.oldest_total = tonumber(time or rest), tonumber(total)
     hits.plain, hits.dropped = tonumber(plain), tonumber(dropped) or 0
     hits.newest, hits.total = hits.oldest, hits.oldest_total or hits.dropped + hits.size
-    hits.by = { window = tonumber(window), keep = tonumber(keep), signature = ' ' .. window .. ' ' .. keep .. ' ' }
+    hits.by = hits.by or { window = tonumber(window), keep = tonumber(keep), signature = ' ' .. window .. ' ' .. keep .. ' ' }
   end
 
   -- The time of the hit at `index`, and its total if it has one. The last one read is often asked for again.
