@@ -12,7 +12,7 @@ export interface LimitDecision {
   readonly retryAfterMs: number;
   /** The wait in milliseconds until its full quota is back if nothing else happened. */
   readonly resetMs: number;
-  /** How many milliseconds it asks to hold an allowed action. */
+  /** How many milliseconds it asks to hold the action until its turn; 0 when the whole was refused. */
   readonly delayMs: number;
 }
 
@@ -39,7 +39,10 @@ export interface Decision<Name extends string = string> {
   readonly retryAfterMs: number;
   /** The wait in milliseconds until the speaking limit's full quota is back if nothing else happened. */
   readonly resetMs: number;
-  /** How many milliseconds to hold an allowed action until its turn; 0 for limits that do not queue. */
+  /**
+   * How many milliseconds to hold an allowed action until its turn: the longest that a limit asks for, 0 for limits that
+   * do not queue. 0 when refused.
+   */
   readonly delayMs: number;
   /** The names of the limits that refused. */
   readonly violated: readonly Name[];
@@ -137,13 +140,14 @@ export function toDecision(rules: readonly Rule[], said: readonly LimitDecision[
     retryAfterMs = Math.max(retryAfterMs, decision.retryAfterMs);
     delayMs = Math.max(delayMs, decision.delayMs);
   });
-  return new RecordedDecision(speaking, retryAfterMs, delayMs, violated, limits, receipt);
+  return new RecordedDecision(speaking, retryAfterMs, violated === NOTHING ? delayMs : 0, violated, limits, receipt);
 }
 
 /** As {@link toDecision}, for the usual plan of one rule: the limit named `name` speaks, whatever it said. */
 export function decisionOfOne(name: string, said: LimitDecision, receipt: unknown): Decision {
-  const violated = said.allowed ? NOTHING : [name];
-  return new RecordedDecision(said, said.retryAfterMs, said.delayMs, violated, { [name]: said }, receipt);
+  const { allowed, retryAfterMs, delayMs } = said;
+  const violated = allowed ? NOTHING : [name];
+  return new RecordedDecision(said, retryAfterMs, allowed ? delayMs : 0, violated, { [name]: said }, receipt);
 }
 
 function speaksBefore(one: LimitDecision, other: LimitDecision): boolean {

@@ -7,7 +7,7 @@ import { numberMisuse } from './validate.js';
 export type Duration = number | string;
 
 /** A century; times in microseconds, now plus a window, stay exact integers up to here. */
-const LONGEST_MS = 100 * 365.25 * 24 * 60 * 60 * 1000;
+export const LONGEST_MS = 100 * 365.25 * 24 * 60 * 60 * 1000;
 
 const EXPECTED = "a duration, that is positive whole milliseconds or text such as '1m', of 100 years at most";
 

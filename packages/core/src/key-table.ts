@@ -1,7 +1,6 @@
 import { type Clock, readMicros } from './clock.js';
 import { type Expiring, ExpiryQueue } from './expiry-queue.js';
-import type { Limit } from './limits/limit.js';
-import type { Rule } from './store.js';
+import type { Keeper } from './limits/limit.js';
 
 /** More than one for each new key, so that expired keys go faster than new ones come. */
 const SWEEPS_PER_NEW_KEY = 2;
@@ -17,6 +16,12 @@ const BACKLOG_SWEEP_MS = 5;
  */
 const LONGEST_GRACE_MICROS = 60_000_000;
 
+/** Where the states of a keeper are found. */
+export interface Place {
+  readonly space: string;
+  readonly limit: Keeper;
+}
+
 /** The keys of one limit of one prefix. It is in the table while it has any. */
 interface Space {
   readonly name: string;
@@ -31,7 +36,7 @@ export class Entry implements Expiring {
     readonly space: Space,
     readonly key: string,
     /** The limit that recorded last: the one that can read the state. */
-    public limit: Limit,
+    public limit: Keeper,
     readonly state: unknown,
   ) {}
 
@@ -63,17 +68,16 @@ export class KeyTable {
   }
 
   /** The key's entry, unless it says nothing any more. */
-  find({ space, limit }: Rule, key: string, nowMicros: number): Entry | undefined {
+  find({ space, limit }: Place, key: string, nowMicros: number): Entry | undefined {
     const entry = this.#spaces.get(space)?.entries.get(key);
-    if (entry === undefined || entry.limit.algorithm !== limit.algorithm) return undefined;
-    if (entry.limit.isLive(entry.state, nowMicros)) return entry;
-    // What a broken clock wrote must not come back to life when time gets there; what has expired cannot.
-    if (entry.limit.expiresMicros(entry.state) > nowMicros) this.#remove(entry);
+    if (entry === undefined || entry.limit.expiresMicros(entry.state) <= nowMicros) return undefined;
+    if (limit.isPlausible(entry.state, nowMicros)) return entry;
+    this.#remove(entry); // What a broken clock wrote must not come back to life when time gets there.
     return undefined;
   }
 
   /** A new entry for the key, in the place of one that says nothing any more. It is kept once it is `touched`. */
-  create({ space, limit }: Rule, key: string, nowMicros: number): Entry {
+  create({ space, limit }: Place, key: string, nowMicros: number): Entry {
     const stale = this.#spaces.get(space)?.entries.get(key);
     if (stale !== undefined) this.#remove(stale);
     this.#sweep(nowMicros, SWEEPS_PER_NEW_KEY);
@@ -87,7 +91,7 @@ export class KeyTable {
   }
 
   /** Notes that `limit` has recorded in the entry: keeps it, also when it made room for another key since. */
-  touch(entry: Entry, limit: Limit): void {
+  touch(entry: Entry, limit: Keeper): void {
     if (entry.limit === limit && !entry.isForgotten) return; // Its expiry only moved on, which the queue finds out.
     entry.limit = limit;
     if (entry.isForgotten) {
@@ -105,17 +109,14 @@ export class KeyTable {
     return entry.isForgotten || this.#queue.has(entry);
   }
 
-  /** Takes back what was recorded, unless the key was forgotten since. */
-  refund(entry: Entry, atMicros: number, cost: number): void {
-    if (entry.isForgotten) return;
-    const { limit, state } = entry;
-    limit.refund(state, atMicros, cost);
-    const expiresMicros = limit.expiresMicros(state);
+  /** Notes that something was taken back from the entry, which is one of this table's. */
+  reduced(entry: Entry): void {
+    const expiresMicros = entry.limit.expiresMicros(entry.state);
     if (expiresMicros === -Infinity) this.#remove(entry);
     else this.#queue.move(entry, expiresMicros);
   }
 
-  forget({ space }: Rule, key: string): void {
+  forget({ space }: Place, key: string): void {
     const entry = this.#spaces.get(space)?.entries.get(key);
     if (entry !== undefined) this.#remove(entry);
   }

@@ -1,8 +1,9 @@
 import { type Clock, monotonicClock, readMicros } from './clock.js';
+import type { Counter, CounterState } from './counter.js';
 import { type Decision, decisionOfOne, type LimitDecision, toDecision } from './decision.js';
 import { type Entry, KeyTable } from './key-table.js';
-import type { Limit, Verdict } from './limits/limit.js';
-import { type Keys, keyAt, type Plan, type Rule, type Store } from './store.js';
+import type { Hit, Limit, Verdict } from './limits/limit.js';
+import { type CountingStore, type Keys, keyAt, type Plan, type Rule, type Store } from './store.js';
 import { hasMethods, knownOptions, misuse, positiveInteger } from './validate.js';
 
 /** What {@link MemoryStore} takes. */
@@ -20,10 +21,12 @@ export interface MemoryStoreOptions {
 const DEFAULT_MAX_KEYS = 1_000_000;
 
 /** What a check recorded for one rule. The chain of them is the check's receipt. */
-class RecordedHit {
+class RecordedHit implements Hit {
   constructor(
     readonly entry: Entry,
+    readonly limit: Limit,
     readonly atMicros: number,
+    readonly recordedMicros: number,
     readonly cost: number,
     readonly next: RecordedHit | undefined,
   ) {}
@@ -49,7 +52,7 @@ class RecordedHit {
  * (await limiter.check('ann')).allowed; // => true
  * ```
  */
-export class MemoryStore implements Store {
+export class MemoryStore implements Store, CountingStore {
   readonly #clock: Clock;
   readonly #keys: KeyTable;
 
@@ -78,11 +81,15 @@ export class MemoryStore implements Store {
   /** As {@link Store.peek}, at once. */
   peek(plan: Plan, keys: Keys, cost: number): Decision {
     const nowMicros = readMicros(this.#clock);
-    const said = plan.rules.map((rule, index) => {
-      const { limit } = rule;
+    const verdicts = plan.rules.map((rule, index) => {
       const entry = this.#keys.find(rule, keyAt(keys, index), nowMicros);
-      const verdict = testEntry(limit, entry, nowMicros, cost);
-      return toLimitDecision(limit, verdict.waitMicros === 0, verdict, verdict.waitMicros);
+      return testEntry(rule.limit, entry, nowMicros, cost);
+    });
+    const allowed = verdicts.every(({ waitMicros }) => waitMicros === 0);
+    const said = plan.rules.map(({ limit }, index) => {
+      const verdict = verdicts[index]!;
+      const { waitMicros, delayMicros } = verdict;
+      return toLimitDecision(limit, waitMicros === 0, verdict, waitMicros, allowed ? delayMicros : 0);
     });
     return toDecision(plan.rules, said, undefined);
   }
@@ -90,9 +97,13 @@ export class MemoryStore implements Store {
   /** As {@link Store.refund}, at once. */
   refund(receipt: unknown): void {
     if (!(receipt instanceof RecordedHit)) throw foreignDecision();
+    const nowMicros = readMicros(this.#clock);
     for (let hit: RecordedHit | undefined = receipt; hit !== undefined; hit = hit.next) {
-      if (!this.#keys.has(hit.entry)) throw foreignDecision();
-      this.#keys.refund(hit.entry, hit.atMicros, hit.cost);
+      const { entry, limit } = hit;
+      if (!this.#keys.has(entry)) throw foreignDecision();
+      if (entry.isForgotten) continue;
+      limit.refund(entry.state, nowMicros, hit);
+      this.#keys.reduced(entry);
     }
   }
 
@@ -101,6 +112,19 @@ export class MemoryStore implements Store {
     plan.rules.forEach((rule, index) => {
       this.#keys.forget(rule, keyAt(keys, index));
     });
+  }
+
+  /** As {@link CountingStore.addCount}, at once. */
+  addCount(counter: Counter, subject: string, units: number, intervalMicros: number): number {
+    const nowMicros = readMicros(this.#clock);
+    const place = { space: counter.space, limit: counter };
+    const found = this.#keys.find(place, subject, nowMicros);
+    if (units === 0)
+      return found === undefined ? 0 : counter.count(found.state as CounterState, nowMicros, intervalMicros);
+    const entry = found ?? this.#keys.create(place, subject, nowMicros);
+    counter.add(entry.state as CounterState, nowMicros, units);
+    this.#keys.touch(entry, counter);
+    return counter.count(entry.state as CounterState, nowMicros, intervalMicros);
   }
 
   /** Forgets every key and stops the timer. The store can be used again. */
@@ -121,12 +145,18 @@ export class MemoryStore implements Store {
     const { waitMicros, atMicros } = verdict;
     const allowed = waitMicros === 0;
     if (!allowed && !limit.countRejected) {
-      return decisionOfOne(name, toLimitDecision(limit, false, verdict, waitMicros), undefined);
+      return decisionOfOne(name, toLimitDecision(limit, false, verdict, waitMicros, 0), undefined);
     }
     const entry = found ?? this.#keys.create(rule, key, nowMicros);
     const after = this.#record(entry, limit, nowMicros, cost, verdict);
-    const said = toLimitDecision(limit, allowed, after, allowed ? 0 : after.waitMicros);
-    const receipt = new RecordedHit(entry, atMicros, cost, undefined);
+    const said = toLimitDecision(
+      limit,
+      allowed,
+      after,
+      allowed ? 0 : after.waitMicros,
+      allowed ? after.delayMicros : 0,
+    );
+    const receipt = new RecordedHit(entry, limit, atMicros, nowMicros, cost, undefined);
     return decisionOfOne(name, said, receipt);
   }
 
@@ -139,11 +169,13 @@ export class MemoryStore implements Store {
       const { limit } = rule;
       const verdict = verdicts[index]!;
       const passed = verdict.waitMicros === 0;
-      if (!allowed && !limit.countRejected) return toLimitDecision(limit, passed, verdict, verdict.waitMicros);
+      if (!allowed && !limit.countRejected) return toLimitDecision(limit, passed, verdict, verdict.waitMicros, 0);
       const entry = entries[index] ?? this.#keys.create(rule, keyAt(keys, index), nowMicros);
       const after = this.#record(entry, limit, nowMicros, cost, verdict);
-      receipt = new RecordedHit(entry, verdict.atMicros, cost, receipt);
-      return toLimitDecision(limit, passed, after, allowed ? 0 : after.waitMicros);
+      receipt = new RecordedHit(entry, limit, verdict.atMicros, nowMicros, cost, receipt);
+      return allowed
+        ? toLimitDecision(limit, true, after, 0, after.delayMicros)
+        : toLimitDecision(limit, passed, after, after.waitMicros, 0);
     });
     return toDecision(rules, said, receipt);
   }
@@ -177,14 +209,20 @@ function untilForgotten(entry: Entry, limit: Limit, verdict: Verdict, nowMicros:
   return { ...verdict, waitMicros, resetMicros: Math.min(verdict.resetMicros, leftMicros) };
 }
 
-/** The verdict in the words of a decision; `waitMicros` stands in for the verdict's own. */
-function toLimitDecision(limit: Limit, allowed: boolean, verdict: Verdict, waitMicros: number): LimitDecision {
+/** The verdict in the words of a decision; `waitMicros` and `delayMicros` stand in for the verdict's own. */
+function toLimitDecision(
+  limit: Limit,
+  allowed: boolean,
+  verdict: Verdict,
+  waitMicros: number,
+  delayMicros: number,
+): LimitDecision {
   return {
     allowed,
     limit: limit.limit,
     remaining: verdict.remaining,
     retryAfterMs: waitMicros / 1000,
     resetMs: verdict.resetMicros / 1000,
-    delayMs: verdict.delayMicros / 1000,
+    delayMs: delayMicros / 1000,
   };
 }

@@ -35,7 +35,7 @@ function makeRule(prefix: string, name: string, limit: unknown): Rule {
     );
   }
   if (!isLimit(limit)) throw misuse(`limits.${name}`, 'a limit such as `rollingWindow({ … })`', limit);
-  return { name, limit, space: `${prefix}:${name}` };
+  return { name, limit, space: `${prefix}:${name}:${limit.algorithm}` };
 }
 
 /**

@@ -1,14 +1,16 @@
 import type { Awaitable } from './awaitable.js';
 import { type Decision, NO_DECISION, takeReceipt } from './decision.js';
+import { LONGEST_TIMER_MS } from './departures.js';
 import { type Duration, durationMs } from './duration.js';
+import { DEFAULT_TIMEOUT_MS, timeoutMs } from './failure/deadlines.js';
 import { GuardedStore } from './failure/guarded-store.js';
 import { ON_STORE_ERROR, type OnStoreError } from './failure/stand-in.js';
 import type { StoreError } from './failure/store-error.js';
 import { MemoryStore } from './memory-store.js';
 import { type Key, keysFor, type Limits, makePlan, type NameOf } from './plan.js';
 import type { Plan, Store } from './store.js';
-import { hasMethods, knownOptions, misuse, numberMisuse, oneOf, positiveInteger, string } from './validate.js';
-import { LONGEST_TIMER_MS, WaitingLines, waitUntilAllowed } from './wait.js';
+import { hasMethods, knownOptions, misuse, oneOf, positiveInteger, string } from './validate.js';
+import { WaitingLines, waitForTurn, waitUntilAllowed } from './wait.js';
 
 /** What {@link RateLimiter} takes. */
 export interface RateLimiterOptions<Given extends Limits = Limits> {
@@ -48,8 +50,6 @@ export interface WaitOptions<Own extends Limits = Limits> extends CheckOptions<O
 type KeyOn<Own extends Limits> = Key<NameOf<NoInfer<Own>>>;
 type DecisionOn<Own extends Limits> = Decision<NameOf<NoInfer<Own>>>;
 
-const DEFAULT_TIMEOUT_MS = 500;
-
 const CHECK_OPTIONS = ['cost', 'limits'] as const;
 
 /**
@@ -88,11 +88,10 @@ export class RateLimiter<Given extends Limits = Limits> {
       throw misuse('store', 'a store such as `new MemoryStore()`', store);
     }
     this.#plan = makePlan(string('prefix', prefix), options.limits);
-    const timeoutMs = durationMs('timeout', timeout);
-    if (timeoutMs > LONGEST_TIMER_MS) throw numberMisuse('timeout', 'a duration of 24 days at most', timeout);
+    const mayTakeMs = timeoutMs(timeout);
     const policy = oneOf('onStoreError', onStoreError, ON_STORE_ERROR);
     const isInMemory = store === undefined || store instanceof MemoryStore; // Never late, never out of reach.
-    this.#store = isInMemory ? (store ?? new MemoryStore()) : new GuardedStore(store, timeoutMs, policy);
+    this.#store = isInMemory ? (store ?? new MemoryStore()) : new GuardedStore(store, mayTakeMs, policy);
     this.#ownsStore = store === undefined;
   }
 
@@ -152,8 +151,9 @@ export class RateLimiter<Given extends Limits = Limits> {
 
   /**
    * Waits until the action is allowed, and records it: for work that goes out, such as calls of an API. Those who wait
-   * for one key at this limiter are let through in the order of their coming. Waiting counts no attempt, also with
-   * `countRejected`.
+   * for one key at this limiter are let through in the order of their coming, and with a queue such as `leakyBucket`
+   * each at its turn (the decision's `delayMs` have passed then). Waiting counts no attempt, also with `countRejected`.
+   * Who gives up before its turn gives its place back.
    *
    * @throws RangeError when it can never be allowed, its cost being above a limit; a `TimeoutError` when `timeout`
    * passes, or as soon as it is clear that it will; the signal's reason when it aborts.
@@ -170,7 +170,7 @@ export class RateLimiter<Given extends Limits = Limits> {
       ...(timeoutMs <= LONGEST_TIMER_MS ? [AbortSignal.timeout(timeoutMs)] : []),
     ]);
     const deadlineMs = performance.now() + timeoutMs;
-    return this.#lines.takeTurn(line, giveUp, () =>
+    const decision = await this.#lines.takeTurn(line, giveUp, () =>
       waitUntilAllowed(
         () => this.peek(key, checkOptions),
         () => this.check(key, checkOptions),
@@ -178,6 +178,9 @@ export class RateLimiter<Given extends Limits = Limits> {
         giveUp,
       ),
     );
+    // Out of the line: those behind take their places in the queue meanwhile.
+    await waitForTurn(decision, () => this.refund(decision), deadlineMs, giveUp);
+    return decision;
   }
 
   /** Closes the store if this limiter made it; a store that was passed in stays with who made it. */

@@ -1,4 +1,5 @@
 import type { Awaitable } from './awaitable.js';
+import type { Counter } from './counter.js';
 import type { Decision } from './decision.js';
 import type { Limit } from './limits/limit.js';
 
@@ -7,7 +8,10 @@ export interface Rule {
   /** `default`, or the name the limit has in the record of limits. */
   readonly name: string;
   readonly limit: Limit;
-  /** The limiter's prefix and the name: keys of two rules never meet unless both are equal. */
+  /**
+   * The limiter's prefix, the name and the algorithm: keys of two rules never meet unless all three are equal. So a limit
+   * whose algorithm has changed starts afresh, whatever the one before it has recorded.
+   */
   readonly space: string;
 }
 
@@ -48,6 +52,17 @@ export interface Store {
   partOfReceipt?(receipt: unknown): string;
   /** Releases what the store holds open. */
   close?(): Awaitable<void>;
+}
+
+/** A store that can also count without judging, for a `RollingCounter`. */
+export interface CountingStore {
+  /**
+   * Adds `units` to the subject, which may be 0, and answers how many there are in the last `intervalMicros`, in one atomic
+   * step.
+   */
+  addCount(counter: Counter, subject: string, units: number, intervalMicros: number): Awaitable<number>;
+  /** As `partOf` of a {@link Store}, for a subject. */
+  partOfSubject?(counter: Counter, subject: string): string;
 }
 
 /** The key of the rule at `index`. */

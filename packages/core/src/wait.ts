@@ -1,8 +1,5 @@
-import { setTimeout as sleep } from 'node:timers/promises';
 import type { Decision } from './decision.js';
-
-/** The longest that a Node timer can be set for, about 24.8 days; longer waits are slept in parts. */
-export const LONGEST_TIMER_MS = 2 ** 31 - 1;
+import { hold } from './departures.js';
 
 /**
  * Those who wait for the same thing, in the order of their coming: each asks only when all before them have been let
@@ -46,7 +43,8 @@ export async function waitUntilAllowed<Answer extends Decision>(
     signal.throwIfAborted();
     let decision = await unlessAborted(peek(), signal);
     if (decision.allowed) {
-      signal.throwIfAborted(); // Who has given up meanwhile must not be charged.
+      signal.throwIfAborted(); // Who has given up meanwhile must not be charged,
+      throwIfBeyond(deadlineMs, decision.delayMs); // nor who cannot stay until its turn.
       decision = await check();
       if (decision.allowed) return decision;
     }
@@ -54,23 +52,45 @@ export async function waitUntilAllowed<Answer extends Decision>(
     if (retryAfterMs === Infinity) {
       throw new RangeError('Waited for an action that can never be allowed: its `cost` is above a limit');
     }
-    if (performance.now() + retryAfterMs > deadlineMs) {
-      const inMs = Math.ceil(retryAfterMs);
-      throw new DOMException(
-        `The action is allowed in ${inMs} ms at the earliest, after the \`timeout\``,
-        'TimeoutError',
-      );
-    }
-    await pause(Math.min(Math.ceil(retryAfterMs), LONGEST_TIMER_MS), signal);
+    throwIfBeyond(deadlineMs, retryAfterMs);
+    await pause(retryAfterMs, signal);
   }
 }
 
-async function pause(ms: number, signal: AbortSignal): Promise<void> {
+/** Holds an action that was allowed until its turn. Who gives up before, gives its place back. */
+export async function waitForTurn(
+  { delayMs }: Decision,
+  refund: () => Promise<void>,
+  deadlineMs: number,
+  signal: AbortSignal,
+): Promise<void> {
+  if (delayMs === 0) return;
   try {
-    await sleep(ms, undefined, { signal });
+    throwIfBeyond(deadlineMs, delayMs);
+    await pause(delayMs, signal);
   } catch (error) {
-    signal.throwIfAborted(); // The signal's own reason says more than the timer's.
+    refund().catch(() => {}); // Nobody waits for it, and why the action was given up says more.
     throw error;
+  }
+}
+
+function throwIfBeyond(deadlineMs: number, waitMs: number): void {
+  if (performance.now() + waitMs <= deadlineMs) return;
+  const inMs = Math.ceil(waitMs);
+  throw new DOMException(`The action is allowed in ${inMs} ms at the earliest, after the \`timeout\``, 'TimeoutError');
+}
+
+/** Rejects with the signal's reason as soon as it aborts. */
+async function pause(ms: number, signal: AbortSignal): Promise<void> {
+  signal.throwIfAborted();
+  let letGo!: () => void;
+  const over = new Promise<void>((resolve) => {
+    letGo = hold(ms, resolve);
+  });
+  try {
+    await unlessAborted(over, signal);
+  } finally {
+    letGo();
   }
 }
 

@@ -1,4 +1,4 @@
-import { type Decision, type Limits, MemoryStore, RateLimiter, rollingWindow } from '@rollgate/core';
+import { type Decision, type Limits, leakyBucket, MemoryStore, RateLimiter, rollingWindow } from '@rollgate/core';
 
 let now = 0;
 const clock = { now: () => now };
@@ -64,6 +64,23 @@ describe('several limits', () => {
     now += 600_000;
     await limiter.check('ann');
     expect(await limiter.check('ann')).toMatchObject({ violated: ['global'], limit: 3, retryAfterMs: 1_200_000 });
+  });
+
+  test('the longest delay is the whole’s, and who is refused is not to be held', async () => {
+    const limiter = make({
+      window: rollingWindow({ limit: 3, window: '1m' }),
+      slow: leakyBucket({ capacity: 5, interval: '2s' }),
+      fast: leakyBucket({ capacity: 5, interval: '1s' }),
+    });
+    expect(await limiter.check('ann')).toMatchObject({ allowed: true, delayMs: 0 });
+    const held = await limiter.check('ann');
+    expect(held).toMatchObject({ allowed: true, delayMs: 2000 });
+    expect(Object.values(held.limits).map(({ delayMs }) => delayMs)).toEqual([0, 2000, 1000]);
+    await limiter.check('ann');
+    for (const refused of [await limiter.peek('ann'), await limiter.check('ann')]) {
+      expect(refused).toMatchObject({ violated: ['window'], delayMs: 0 });
+      expect(Object.values(refused.limits).map(({ delayMs }) => delayMs)).toEqual([0, 0, 0]);
+    }
   });
 
   test('a limit that counts rejected attempts counts them for itself, and the told wait allows for that', async () => {

@@ -31,13 +31,15 @@ const EXPRESS: Framework<Request, Response> = {
   addressOf: (request) => request.ip,
   hasLeft: (request) => request.socket.destroyed,
   isAnswered: (response) => response.headersSent,
+  nodeResponse: (response) => response,
   lowerCaseFields: false,
   setField: (response, name, value) => response.setHeader(name, value),
 };
 
 /**
  * Makes a middleware for Express 4 and 5 that lets a request pass, with the decision on `request.rateLimit` and in the
- * `X-RateLimit-*` fields, or answers it with 429 and a `Retry-After` that is true.
+ * `X-RateLimit-*` fields, or answers it with 429 and a `Retry-After` that is true. With a queue such as `leakyBucket` a
+ * request is held until its turn; when its client leaves before, it goes nowhere, and its place is given back.
  *
  * @throws TypeError, RangeError naming the option that is wrong.
  * @example
@@ -59,11 +61,13 @@ export function rateLimit<Given extends Limits>(options: RateLimitOptions<Given>
   }
 
   function settle(request: Request, response: Response, next: NextFunction, decision: Decision | undefined): void {
-    if (decision !== undefined) {
-      request.rateLimit = decision;
-      gate.writeFields(response, decision);
+    if (decision === undefined) {
+      next();
+      return;
     }
-    if (decision === undefined || decision.allowed) next();
+    request.rateLimit = decision;
+    gate.writeFields(response, decision);
+    if (decision.allowed) gate.passOn(response, decision, next);
     else if (handler === undefined) sendRefusal(request, response, gate, decision);
     else {
       response.statusCode = gate.statusCode;

@@ -11,6 +11,7 @@ const FASTIFY: Framework<FastifyRequest, FastifyReply> = {
   addressOf: (request) => request.ip,
   hasLeft: (request) => request.raw.socket.destroyed,
   isAnswered: (reply) => reply.sent,
+  nodeResponse: (reply) => reply.raw,
   lowerCaseFields: true,
   setField: (reply, name, value) => {
     reply.header(name, value);
@@ -40,11 +41,13 @@ export function createHook(options: RateLimitOptions): RateLimitHook {
   }
 
   function settle(request: FastifyRequest, reply: FastifyReply, done: Done, decision: Decision | undefined): void {
-    if (decision !== undefined) {
-      request.rateLimit = decision;
-      gate.writeFields(reply, decision);
+    if (decision === undefined) {
+      done();
+      return;
     }
-    if (decision === undefined || decision.allowed) done();
+    request.rateLimit = decision;
+    gate.writeFields(reply, decision);
+    if (decision.allowed) gate.passOn(reply, decision, done);
     else refuse(request, reply, done, decision);
   }
 

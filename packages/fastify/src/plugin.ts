@@ -25,7 +25,9 @@ const nearest = Symbol('the nearest rate limit');
 /**
  * Limits the routes of the context it is registered in and of those below, and requests for routes there are none of:
  * a refused request is an error with status 429 and the code `RATE_LIMIT_EXCEEDED`, which the app's error handler sees.
- * It decides in the order of the hooks: after those that were added before it, before those added later.
+ * It decides in the order of the hooks: after those that were added before it, before those added later. With a queue
+ * such as `leakyBucket` a request is held until its turn; when its client leaves before, it goes nowhere, and its place is
+ * given back.
  *
  * @throws TypeError, RangeError at registration, naming the option that is wrong.
  * @example

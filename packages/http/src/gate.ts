@@ -1,40 +1,18 @@
 import { type Awaitable, type Decision, isThenable, type RateLimiter, validate } from '@rollgate/core';
 import { createClientKey } from './client-key.js';
 import { noAddress, toError } from './errors.js';
-import {
-  type FieldNames,
-  fieldNames,
-  type SetField,
-  writeRateLimitFields,
-  writeRefusalFields,
-} from './header-fields.js';
-import { type HttpOptions, type ResetUnit, type Settings, toSettings } from './options.js';
+import type { Framework } from './framework.js';
+import { type FieldNames, fieldNames, writeRateLimitFields, writeRefusalFields } from './header-fields.js';
+import { HeldRequests } from './hold.js';
+import { type HttpOptions, type Settings, toSettings } from './options.js';
 import { refusalMessage } from './refusal.js';
-
-/** What differs from framework to framework. */
-export interface Framework<Request, Response> {
-  /** What errors call the adapter. */
-  readonly name: string;
-  /** The names of the options that only this adapter has. */
-  readonly ownOptions: readonly string[];
-  /** What `X-RateLimit-Reset` means to the framework's users. */
-  readonly resetUnit: ResetUnit;
-  /** The client's address, resolved through the proxies that the framework trusts. */
-  readonly addressOf: (request: Request) => string | undefined;
-  /** Whether the client has closed the connection, and nobody waits for an answer. */
-  readonly hasLeft: (request: Request) => boolean;
-  /** Whether the request has been answered already. */
-  readonly isAnswered: (response: Response) => boolean;
-  readonly setField: SetField<Response>;
-  /** Whether the framework puts the names of fields in lower case. */
-  readonly lowerCaseFields: boolean;
-}
 
 /** Thrown, and caught, where a request turns out to have nobody left who waits for it. */
 const CLIENT_LEFT = Symbol('the client has left');
 
 /**
- * The way of a request through an adapter: whom it counts for and what it costs, the decision, the fields that tell it.
+ * The way of a request through an adapter: whom it counts for and what it costs, the decision, the fields that tell it,
+ * and the waiting for its turn.
  *
  * Nothing is awaited that does not make it necessary: with a store in memory, and functions that answer at once, the
  * request has gone on when `run` returns.
@@ -44,12 +22,14 @@ export class Gate<Request, Response> {
   readonly #settings: Settings<Request>;
   readonly #names: FieldNames;
   readonly #keyOf: (request: Request) => Awaitable<unknown>;
+  readonly #held: HeldRequests;
 
   /** @throws TypeError, RangeError naming the option that is wrong. */
   constructor(framework: Framework<Request, Response>, options: HttpOptions<Request>) {
     this.#framework = framework;
     this.#settings = toSettings(framework.name, options, framework.ownOptions, framework.resetUnit);
     this.#names = fieldNames(framework.lowerCaseFields);
+    this.#held = new HeldRequests(this.#settings.limiter);
     const clientKey = createClientKey(this.#settings.ipv6Prefix);
     this.#keyOf =
       this.#settings.key ??
@@ -105,6 +85,17 @@ export class Gate<Request, Response> {
     const knows = decision.degraded !== 'allow' && decision.degraded !== 'deny';
     if (sendsFields && knows) writeRateLimitFields(response, setField, this.#names, decision, resetUnit);
     if (!decision.allowed) writeRefusalFields(response, setField, this.#names, decision);
+  }
+
+  /**
+   * Passes an accepted request on when its turn has come: at once, unless its limit is a queue. It goes nowhere when by
+   * then nobody waits for an answer any more.
+   */
+  passOn(response: Response, decision: Decision, goOn: () => void): void {
+    if (decision.delayMs > 0) {
+      const { isAnswered, nodeResponse } = this.#framework;
+      this.#held.hold(nodeResponse(response), decision, () => isAnswered(response), goOn);
+    } else goOn();
   }
 
   /** The text for people: the user's own, when it is a text. */

@@ -1,4 +1,10 @@
 import { performance } from 'node:perf_hooks';
+import { LONGEST_TIMER_MS } from '../departures.js';
+import { type Duration, durationMs } from '../duration.js';
+import { numberMisuse } from '../validate.js';
+
+/** How long a store may take when nothing else was said, in milliseconds. */
+export const DEFAULT_TIMEOUT_MS = 500;
 
 /** A call that is to be settled in time: by its answer, else by its deadline. */
 export abstract class TimedCall {
@@ -77,4 +83,11 @@ export class Deadlines {
     }
     if (this.#first !== undefined) this.#timer ??= this.#startTimer(Math.max(0, this.#first.dueMs - performance.now()));
   }
+}
+
+/** @throws TypeError, RangeError when it is no duration that a timer can be set for. */
+export function timeoutMs(timeout: Duration): number {
+  const ms = durationMs('timeout', timeout);
+  if (ms > LONGEST_TIMER_MS) throw numberMisuse('timeout', 'a duration of 24 days at most', timeout);
+  return ms;
 }

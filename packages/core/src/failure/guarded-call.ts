@@ -1,9 +1,11 @@
+import { performance } from 'node:perf_hooks';
+import { type Awaitable, isThenable } from '../awaitable.js';
 import { type Deadlines, TimedCall } from './deadlines.js';
 import { failedError, lateError, type StoreError } from './store-error.js';
 import type { StoreHealth } from './store-health.js';
 
 /** A call of a store, which its answer, its failure or its deadline settles: whichever comes first. */
-export class GuardedCall<Answer> extends TimedCall {
+class GuardedCall<Answer> extends TimedCall {
   constructor(
     private readonly deadlines: Deadlines,
     private readonly health: StoreHealth,
@@ -37,4 +39,36 @@ export class GuardedCall<Answer> extends TimedCall {
       this.reject(thrown);
     }
   }
+}
+
+/** The answer, or what `instead` makes of its failure. */
+export function inTime<Answer>(
+  answer: Awaitable<Answer>,
+  deadlines: Deadlines,
+  health: StoreHealth,
+  instead: (error: StoreError) => Answer,
+): Awaitable<Answer> {
+  if (!isThenable(answer)) return answer;
+  return new Promise((resolve, reject) => {
+    const call = new GuardedCall(deadlines, health, resolve, reject, instead);
+    answer.then(
+      (value) => call.answer(value),
+      (thrown) => call.fail(thrown),
+    );
+  });
+}
+
+/** Asks a store that is down whether it is back, now and then, beside the call that is answered without it. */
+export function probe(health: StoreHealth, ask: () => Awaitable<unknown>): void {
+  if (!health.takeProbe()) return;
+  const askedMs = performance.now();
+  new Promise((resolve) => resolve(ask())).then(
+    () => health.answered(askedMs),
+    () => health.probed(),
+  );
+}
+
+/** What `instead` is where nothing can stand in. */
+export function rethrow(error: StoreError): never {
+  throw error;
 }

@@ -1,9 +1,8 @@
-import { performance } from 'node:perf_hooks';
 import { type Awaitable, isThenable } from '../awaitable.js';
 import type { Decision } from '../decision.js';
 import type { Keys, Plan, Store } from '../store.js';
 import { Deadlines } from './deadlines.js';
-import { GuardedCall } from './guarded-call.js';
+import { inTime, probe, rethrow } from './guarded-call.js';
 import { decideInstead, FallbackReceipt, type OnStoreError } from './stand-in.js';
 import { downError, type StoreError } from './store-error.js';
 import { type StoreHealth, StoreHealths } from './store-health.js';
@@ -40,24 +39,24 @@ export class GuardedStore implements Store {
   refund(receipt: unknown): Awaitable<void> {
     if (receipt instanceof FallbackReceipt) return this.#healths.fallback.refund(receipt.receipt);
     const health = this.#health ?? this.#healths.ofPart(this.#store.partOfReceipt?.(receipt) ?? '');
-    return this.#inTime(this.#store.refund(receipt), health, rethrow);
+    return inTime(this.#store.refund(receipt), this.#deadlines, health, rethrow);
   }
 
   /** Forgets the keys in the memory that stands in and in the store; rejects when it cannot, whatever the policy is. */
   reset(plan: Plan, keys: Keys): Awaitable<void> {
     this.#healths.resetFallback(plan, keys);
-    return this.#inTime(this.#store.reset(plan, keys), this.#healthOf(plan, keys), rethrow);
+    return inTime(this.#store.reset(plan, keys), this.#deadlines, this.#healthOf(plan, keys), rethrow);
   }
 
   #decide(question: 'check' | 'peek', plan: Plan, keys: Keys, cost: number): Awaitable<Decision> {
     const health = this.#healthOf(plan, keys);
     if (health.isDownFor(this.#deadlines.timeoutMs)) {
-      this.#probe(health, plan, keys, cost);
+      probe(health, () => this.#store.peek(plan, keys, cost)); // Records nothing.
       return this.#decideInstead(downError(this.#deadlines.timeoutMs), question, plan, keys, cost);
     }
     const answer = this.#store[question](plan, keys, cost);
     if (!isThenable(answer)) return answer; // Without making what only a later answer needs.
-    return this.#inTime(answer, health, (error) => this.#decideInstead(error, question, plan, keys, cost));
+    return inTime(answer, this.#deadlines, health, (error) => this.#decideInstead(error, question, plan, keys, cost));
   }
 
   #healthOf(plan: Plan, keys: Keys): StoreHealth {
@@ -67,34 +66,4 @@ export class GuardedStore implements Store {
   #decideInstead(error: StoreError, question: 'check' | 'peek', plan: Plan, keys: Keys, cost: number): Decision {
     return decideInstead(this.#policy, error, () => this.#healths.fallback, question, plan, keys, cost);
   }
-
-  /** The answer, or what `instead` makes of its failure. */
-  #inTime<Answer>(
-    answer: Awaitable<Answer>,
-    health: StoreHealth,
-    instead: (error: StoreError) => Answer,
-  ): Awaitable<Answer> {
-    if (!isThenable(answer)) return answer;
-    return new Promise((resolve, reject) => {
-      const call = new GuardedCall(this.#deadlines, health, resolve, reject, instead);
-      answer.then(
-        (value) => call.answer(value),
-        (thrown) => call.fail(thrown),
-      );
-    });
-  }
-
-  /** Asks a store that is down whether it is back, beside the call that is answered by the policy. Records nothing. */
-  #probe(health: StoreHealth, plan: Plan, keys: Keys, cost: number): void {
-    if (!health.takeProbe()) return;
-    const askedMs = performance.now();
-    new Promise((resolve) => resolve(this.#store.peek(plan, keys, cost))).then(
-      () => health.answered(askedMs),
-      () => health.probed(),
-    );
-  }
-}
-
-function rethrow(error: StoreError): never {
-  throw error;
 }

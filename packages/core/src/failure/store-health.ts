@@ -1,14 +1,14 @@
 import { channel } from 'node:diagnostics_channel';
 import { performance } from 'node:perf_hooks';
 import { MemoryStore } from '../memory-store.js';
-import type { Keys, Plan, Store } from '../store.js';
+import type { CountingStore, Keys, Plan, Store } from '../store.js';
 
 /**
  * Published on the channel `rollgate:store:failure` when a store begins to fail, and when one that failed by its answers
  * falls silent.
  */
 export interface StoreFailure {
-  readonly store: Store;
+  readonly store: Store | CountingStore;
   /** Which part of the store, for one whose parts fail apart: a node of a Cluster. Else empty. */
   readonly part: string;
   readonly error: Error;
@@ -16,7 +16,7 @@ export interface StoreFailure {
 
 /** Published on the channel `rollgate:store:recovery` when it has answered for a second without a failure. */
 export interface StoreRecovery {
-  readonly store: Store;
+  readonly store: Store | CountingStore;
   readonly part: string;
   /** Milliseconds since its first failure. */
   readonly failedForMs: number;
@@ -33,19 +33,19 @@ const QUIET_MS = 1000;
 const SHORTEST_PROBE_MS = 250;
 const LONGEST_PROBE_MS = 8000;
 
-const stores = new WeakMap<Store, StoreHealths>();
+const stores = new WeakMap<Store | CountingStore, StoreHealths>();
 
 /** How all parts of a store are doing, and what stands in for it: one for all limiters of the store in this process. */
 export class StoreHealths {
-  readonly #store: Store;
+  readonly #store: Store | CountingStore;
   readonly #parts = new Map<string, StoreHealth>();
   #fallback: MemoryStore | undefined;
 
-  private constructor(store: Store) {
+  private constructor(store: Store | CountingStore) {
     this.#store = store;
   }
 
-  static of(store: Store): StoreHealths {
+  static of(store: Store | CountingStore): StoreHealths {
     let healths = stores.get(store);
     if (healths === undefined) {
       healths = new StoreHealths(store);
@@ -83,7 +83,7 @@ export class StoreHealths {
  * way. That is what the operator is told, by the two channels, or by a warning of the process when nobody listens there.
  */
 export class StoreHealth {
-  readonly #store: Store;
+  readonly #store: Store | CountingStore;
   readonly #part: string;
   /** How long a call waited in vain; 0 when one was answered sooner since. */
   #silentForMs = 0;
@@ -96,7 +96,7 @@ export class StoreHealth {
   #probeDueMs = 0;
   #probeIntervalMs = SHORTEST_PROBE_MS;
 
-  constructor(store: Store, part: string) {
+  constructor(store: Store | CountingStore, part: string) {
     this.#store = store;
     this.#part = part;
   }

@@ -1,7 +1,7 @@
 import { type Duration, durationMs } from '../duration.js';
 import { boolean, knownOptions, positiveInteger } from '../validate.js';
 import { HitLog } from './hit-log.js';
-import type { Limit, Verdict } from './limit.js';
+import type { Hit, Limit, Verdict } from './limit.js';
 
 /** The numbers of a {@link rollingWindow}. */
 export interface RollingWindowOptions {
@@ -67,9 +67,8 @@ export class RollingWindow implements Limit<HitLog> {
     return log.newestMicros + this.keepMicros;
   }
 
-  isLive(log: HitLog, nowMicros: number): boolean {
-    const { newestMicros } = log;
-    return newestMicros + this.keepMicros > nowMicros && newestMicros - nowMicros <= this.windowMicros;
+  isPlausible(log: HitLog, nowMicros: number): boolean {
+    return log.newestMicros - nowMicros <= this.windowMicros;
   }
 
   test(log: HitLog, nowMicros: number, cost: number): Verdict {
@@ -98,7 +97,7 @@ export class RollingWindow implements Limit<HitLog> {
     return this.test(log, nowMicros, cost);
   }
 
-  refund(log: HitLog, atMicros: number, cost: number): void {
+  refund(log: HitLog, _nowMicros: number, { atMicros, cost }: Hit): void {
     log.remove(atMicros, cost);
   }
 

@@ -1,0 +1,63 @@
+import { AsyncResource } from 'node:async_hooks';
+import { monotonicClock, readMicros } from './clock.js';
+import { type Expiring, ExpiryQueue } from './expiry-queue.js';
+
+/** The longest that a Node timer can be set for, about 24.8 days; longer waits are slept in parts. */
+export const LONGEST_TIMER_MS = 2 ** 31 - 1;
+
+/** Somebody who waits for a moment. */
+class Held implements Expiring {
+  queuedMicros = 0;
+  queueIndex = -1;
+  constructor(readonly leave: () => void) {}
+}
+
+/**
+ * All who are held in this process, on one timer: with a timer for each, Node would call those that are late in another
+ * order than that of their moments.
+ */
+const held = new ExpiryQueue<Held>();
+let timer: NodeJS.Timeout | undefined;
+/** Whom the timer is set for. */
+let next: Held | undefined;
+
+/**
+ * Calls `leave`, in the caller's async context, once `delayMs` have passed: never before, after however many weeks, and
+ * in the order of the moments, also when the process is late for several. Until then the process stays alive.
+ *
+ * @returns What lets go: `leave` is then not called any more. Harmless afterwards.
+ */
+export function hold(delayMs: number, leave: () => void): () => void {
+  const one = new Held(AsyncResource.bind(leave));
+  held.add(one, readMicros(monotonicClock) + Math.ceil(delayMs * 1000));
+  setTimer();
+  return function letGo() {
+    if (!held.has(one)) return;
+    held.remove(one);
+    setTimer();
+  };
+}
+
+function setTimer(): void {
+  const first = held.first;
+  if (first === next) return;
+  clearTimeout(timer);
+  next = first;
+  if (first === undefined) return;
+  const leftMs = Math.ceil((first.queuedMicros - readMicros(monotonicClock)) / 1000);
+  timer = setTimeout(releaseDue, Math.min(leftMs, LONGEST_TIMER_MS));
+}
+
+/** A timer may also be early: by its millisecond, or by the parts of a long wait. Then it is only set again. */
+function releaseDue(): void {
+  next = undefined;
+  const nowMicros = readMicros(monotonicClock);
+  try {
+    for (let first = held.first; first !== undefined && first.queuedMicros <= nowMicros; first = held.first) {
+      held.remove(first);
+      first.leave();
+    }
+  } finally {
+    setTimer(); // Also when somebody's leaving failed: the others are not to stay.
+  }
+}

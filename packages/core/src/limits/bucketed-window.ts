@@ -1,0 +1,125 @@
+import { type Duration, durationMs } from '../duration.js';
+import { integerBetween, knownOptions, positiveInteger } from '../validate.js';
+import { BucketCounts, MOST_BUCKETS } from './bucket-counts.js';
+import type { Hit, Limit, Verdict } from './limit.js';
+import {
+  isSpacingPlausible,
+  minDifferenceMicros,
+  nextSpacing,
+  type Spacing,
+  spacingExpires,
+  spacingWait,
+} from './spacing.js';
+
+/** The numbers of a {@link bucketedWindow}. */
+export interface BucketedWindowOptions {
+  /** Units that any window may hold; a positive safe integer. */
+  limit: number;
+  /** The window's length; milliseconds or text such as `'1m'`. */
+  window: Duration;
+  /** Into how many parts the window is cut, from 1 to 3,600; default 60. */
+  buckets?: number | undefined;
+  /** Time that must pass between two actions of a key; milliseconds or text. Without it, none need pass. */
+  minDifference?: Duration | undefined;
+}
+
+/** The units by the bucket, and the window of the limit that recorded last. */
+export interface BucketedWindowState {
+  readonly counts: BucketCounts;
+  windowMicros: number;
+  spacing: Spacing | undefined;
+}
+
+/**
+ * A rolling window that remembers in which of its `buckets` an action lay, and not when: at no instant do more than `limit`
+ * units lie inside the last `window`, and the state does not grow with the limit. A bucket counts whole until all of it has
+ * left the window: so an action is refused for up to one bucket longer than it had to be.
+ *
+ * Other numbers on a key that is in use: what was counted counts on, in buckets of the new width from the next action on.
+ *
+ * @throws TypeError, RangeError naming the option that is wrong.
+ * @example
+ * ```ts
+ * import { bucketedWindow } from '@rollgate/core';
+ *
+ * const limit = bucketedWindow({ limit: 100_000, window: '1h', buckets: 60 });
+ * limit.limit; // => 100000
+ * ```
+ */
+export function bucketedWindow(options: BucketedWindowOptions): BucketedWindow {
+  return new BucketedWindow(options);
+}
+
+/** See {@link bucketedWindow}. Immutable. */
+export class BucketedWindow implements Limit<BucketedWindowState> {
+  readonly algorithm = 'bucketed-window';
+  readonly limit: number;
+  readonly countRejected = false;
+  readonly windowMicros: number;
+  /** Of a bucket: so many that the window is covered by no more than were asked for, and a part of one. */
+  readonly widthMicros: number;
+  /** 0 when none was asked for. */
+  readonly minDifferenceMicros: number;
+  readonly keepMicros: number;
+
+  constructor(options: BucketedWindowOptions) {
+    knownOptions('bucketedWindow', options, ['limit', 'window', 'buckets', 'minDifference']);
+    this.limit = positiveInteger('limit', options.limit);
+    this.windowMicros = durationMs('window', options.window) * 1000;
+    this.widthMicros = Math.ceil(this.windowMicros / integerBetween('buckets', options.buckets ?? 60, 1, MOST_BUCKETS));
+    this.minDifferenceMicros = minDifferenceMicros(options.minDifference);
+    this.keepMicros = Math.max(this.windowMicros + this.widthMicros, this.minDifferenceMicros);
+    Object.freeze(this);
+  }
+
+  create(): BucketedWindowState {
+    return { counts: new BucketCounts(), windowMicros: 0, spacing: undefined };
+  }
+
+  expiresMicros({ counts, windowMicros, spacing }: BucketedWindowState): number {
+    return Math.max(counts.newestEndMicros + windowMicros, spacingExpires(spacing));
+  }
+
+  isPlausible({ counts, spacing }: BucketedWindowState, nowMicros: number): boolean {
+    const keepMicros = Math.max(this.windowMicros, this.minDifferenceMicros);
+    return (
+      counts.newestStartMicros - nowMicros <= this.windowMicros && isSpacingPlausible(spacing, keepMicros, nowMicros)
+    );
+  }
+
+  test({ counts, spacing }: BucketedWindowState, nowMicros: number, cost: number): Verdict {
+    const { limit, windowMicros, widthMicros } = this;
+    const latestMicros = Math.max(nowMicros, counts.newestStartMicros);
+    const used = counts.unitsAfter(latestMicros - windowMicros);
+    const free = limit - used;
+    const isPossible = cost <= limit;
+    const untilFree =
+      isPossible && cost > free
+        ? counts.endOfUnit(latestMicros - windowMicros, cost - free) + windowMicros - nowMicros
+        : 0;
+    return {
+      waitMicros: isPossible
+        ? Math.max(untilFree, spacingWait(spacing, this.minDifferenceMicros, nowMicros))
+        : Infinity,
+      delayMicros: 0,
+      remaining: Math.max(0, free),
+      resetMicros: used > 0 ? counts.newestEndMicros + windowMicros - nowMicros : 0,
+      atMicros: (Math.floor(latestMicros / widthMicros) + 1) * widthMicros,
+    };
+  }
+
+  record(state: BucketedWindowState, nowMicros: number, cost: number): Verdict {
+    const { counts } = state;
+    const latestMicros = Math.max(nowMicros, counts.newestStartMicros);
+    counts.drop(latestMicros - this.windowMicros);
+    counts.resize(this.widthMicros, latestMicros);
+    counts.add(latestMicros, cost);
+    state.windowMicros = this.windowMicros;
+    state.spacing = nextSpacing(state.spacing, this.minDifferenceMicros, nowMicros);
+    return this.test(state, nowMicros, cost);
+  }
+
+  refund({ counts }: BucketedWindowState, _nowMicros: number, { atMicros, cost }: Hit): void {
+    if (counts.widthMicros === this.widthMicros) counts.take(atMicros, cost);
+  }
+}

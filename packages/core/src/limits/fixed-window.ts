@@ -1,0 +1,107 @@
+import { type Duration, durationMs } from '../duration.js';
+import { knownOptions, positiveInteger } from '../validate.js';
+import type { Hit, Limit, Verdict } from './limit.js';
+import {
+  isSpacingPlausible,
+  minDifferenceMicros,
+  nextSpacing,
+  type Spacing,
+  spacingExpires,
+  spacingWait,
+} from './spacing.js';
+
+/** The numbers of a {@link fixedWindow}. */
+export interface FixedWindowOptions {
+  /** Units that each window may hold; a positive safe integer. */
+  limit: number;
+  /** The window's length; milliseconds or text such as `'1m'`. */
+  window: Duration;
+  /** Time that must pass between two actions of a key; milliseconds or text. Without it, none need pass. */
+  minDifference?: Duration | undefined;
+}
+
+/** The count of one window. */
+export interface FixedWindowState {
+  endMicros: number;
+  count: number;
+  spacing: Spacing | undefined;
+}
+
+/**
+ * A counter for each window, and windows that lie end to end on the clock: a day ends at midnight UTC. The least state
+ * there is; but who comes just before and just after a boundary gets twice the limit within a moment.
+ *
+ * Other numbers on a key that is in use: the window that runs keeps its end and its count, unless that end lies more than
+ * two of the new windows ahead; then the key starts afresh.
+ *
+ * @throws TypeError, RangeError naming the option that is wrong.
+ * @example
+ * ```ts
+ * import { fixedWindow } from '@rollgate/core';
+ *
+ * const limit = fixedWindow({ limit: 1000, window: '1d' });
+ * limit.limit; // => 1000
+ * ```
+ */
+export function fixedWindow(options: FixedWindowOptions): FixedWindow {
+  return new FixedWindow(options);
+}
+
+/** See {@link fixedWindow}. Immutable. */
+export class FixedWindow implements Limit<FixedWindowState> {
+  readonly algorithm = 'fixed-window';
+  readonly limit: number;
+  readonly countRejected = false;
+  readonly windowMicros: number;
+  /** 0 when none was asked for. */
+  readonly minDifferenceMicros: number;
+  readonly keepMicros: number;
+
+  constructor(options: FixedWindowOptions) {
+    knownOptions('fixedWindow', options, ['limit', 'window', 'minDifference']);
+    this.limit = positiveInteger('limit', options.limit);
+    this.windowMicros = durationMs('window', options.window) * 1000;
+    this.minDifferenceMicros = minDifferenceMicros(options.minDifference);
+    this.keepMicros = Math.max(this.windowMicros, this.minDifferenceMicros);
+    Object.freeze(this);
+  }
+
+  create(): FixedWindowState {
+    return { endMicros: -Infinity, count: 0, spacing: undefined };
+  }
+
+  expiresMicros({ endMicros, count, spacing }: FixedWindowState): number {
+    return Math.max(count > 0 ? endMicros : -Infinity, spacingExpires(spacing));
+  }
+
+  isPlausible({ endMicros, spacing }: FixedWindowState, nowMicros: number): boolean {
+    return endMicros - nowMicros <= 2 * this.windowMicros && isSpacingPlausible(spacing, this.keepMicros, nowMicros);
+  }
+
+  test({ endMicros, count, spacing }: FixedWindowState, nowMicros: number, cost: number): Verdict {
+    const runs = endMicros > nowMicros;
+    const used = runs ? count : 0;
+    const untilFree = cost > this.limit - used ? endMicros - nowMicros : 0;
+    return {
+      waitMicros:
+        cost > this.limit ? Infinity : Math.max(untilFree, spacingWait(spacing, this.minDifferenceMicros, nowMicros)),
+      delayMicros: 0,
+      remaining: Math.max(0, this.limit - used),
+      resetMicros: used > 0 ? endMicros - nowMicros : 0,
+      // All units of one window are alike.
+      atMicros: runs ? endMicros : (Math.floor(nowMicros / this.windowMicros) + 1) * this.windowMicros,
+    };
+  }
+
+  record(state: FixedWindowState, nowMicros: number, cost: number, { atMicros }: Verdict): Verdict {
+    if (atMicros !== state.endMicros) state.count = 0;
+    state.endMicros = atMicros;
+    state.count += cost;
+    state.spacing = nextSpacing(state.spacing, this.minDifferenceMicros, nowMicros);
+    return this.test(state, nowMicros, cost);
+  }
+
+  refund(state: FixedWindowState, _nowMicros: number, { atMicros, cost }: Hit): void {
+    if (state.endMicros === atMicros) state.count = Math.max(0, state.count - cost);
+  }
+}

@@ -1,0 +1,92 @@
+import { type Duration, durationMs, LONGEST_MS } from '../duration.js';
+import { knownOptions, numberMisuse, positiveInteger } from '../validate.js';
+import type { Hit, Limit, Verdict } from './limit.js';
+
+/** The numbers of a {@link leakyBucket}. */
+export interface LeakyBucketOptions {
+  /** Units that may wait at most, beside the one that leaves; a positive safe integer. */
+  capacity: number;
+  /** The time between two units that leave; milliseconds or text such as `'100ms'`. */
+  interval: Duration;
+}
+
+/** The queue of one key: all places before `freeMicros` are taken. */
+export interface LeakyBucketState {
+  freeMicros: number;
+}
+
+/**
+ * A queue, first in, first out, of at most `capacity` units, which one leaves every `interval`: whoever is let in is told how
+ * long to wait for its turn (`delayMs`), and refused is who finds the queue full. So what comes in bursts goes out evenly.
+ * An action of several units leaves as the first of them would, and keeps the next one waiting for all of them.
+ *
+ * A refund gives back the place of who came last; a place further ahead passes unused, for those behind know their turn.
+ * Other numbers on a key that is in use: the places that were told stay taken, unless they reach more than two queues of
+ * the new length ahead; then the key starts afresh.
+ *
+ * @throws TypeError, RangeError naming the option that is wrong.
+ * @example
+ * ```ts
+ * import { leakyBucket } from '@rollgate/core';
+ *
+ * const limit = leakyBucket({ capacity: 50, interval: '100ms' });
+ * limit.limit; // => 50
+ * ```
+ */
+export function leakyBucket(options: LeakyBucketOptions): LeakyBucket {
+  return new LeakyBucket(options);
+}
+
+/** See {@link leakyBucket}. Immutable. */
+export class LeakyBucket implements Limit<LeakyBucketState> {
+  readonly algorithm = 'leaky-bucket';
+  readonly limit: number;
+  readonly countRejected = false;
+  readonly intervalMicros: number;
+  readonly keepMicros: number;
+
+  constructor(options: LeakyBucketOptions) {
+    knownOptions('leakyBucket', options, ['capacity', 'interval']);
+    this.limit = positiveInteger('capacity', options.capacity);
+    this.intervalMicros = durationMs('interval', options.interval) * 1000;
+    this.keepMicros = (this.limit + 1) * this.intervalMicros;
+    if (this.keepMicros > LONGEST_MS * 1000) {
+      throw numberMisuse('capacity', 'a queue that is gone within 100 years with this `interval`', options.capacity);
+    }
+    Object.freeze(this);
+  }
+
+  create(): LeakyBucketState {
+    return { freeMicros: -Infinity };
+  }
+
+  expiresMicros({ freeMicros }: LeakyBucketState): number {
+    return freeMicros;
+  }
+
+  isPlausible({ freeMicros }: LeakyBucketState, nowMicros: number): boolean {
+    return freeMicros - nowMicros <= 2 * this.keepMicros;
+  }
+
+  test({ freeMicros }: LeakyBucketState, nowMicros: number, cost: number): Verdict {
+    const { limit, intervalMicros } = this;
+    const delayMicros = Math.max(0, freeMicros - nowMicros);
+    const waiting = Math.max(0, Math.ceil(delayMicros / intervalMicros) - 1);
+    return {
+      waitMicros: cost > limit ? Infinity : Math.max(0, delayMicros - (limit + 1 - cost) * intervalMicros),
+      delayMicros,
+      remaining: Math.max(0, limit - waiting),
+      resetMicros: Math.max(0, delayMicros - intervalMicros),
+      atMicros: nowMicros + delayMicros,
+    };
+  }
+
+  record(state: LeakyBucketState, nowMicros: number, cost: number, { atMicros, delayMicros }: Verdict): Verdict {
+    state.freeMicros = atMicros + cost * this.intervalMicros;
+    return { ...this.test(state, nowMicros, cost), delayMicros };
+  }
+
+  refund(state: LeakyBucketState, _nowMicros: number, { atMicros, cost }: Hit): void {
+    if (state.freeMicros === atMicros + cost * this.intervalMicros) state.freeMicros = atMicros;
+  }
+}

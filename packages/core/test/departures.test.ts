@@ -1,0 +1,81 @@
+import { AsyncLocalStorage } from 'node:async_hooks';
+import { hold } from '@rollgate/core';
+
+/** Lets nothing else run. */
+function stall(ms: number): void {
+  const endMs = performance.now() + ms;
+  while (performance.now() < endMs);
+}
+
+const held = (delayMs: number) => new Promise<void>((resolve) => hold(delayMs, resolve));
+
+afterEach(() => jest.restoreAllMocks());
+
+test.each([0.4, 1, 7.3, 20])('nobody leaves before %d ms have passed', async (delayMs) => {
+  for (let turn = 0; turn < 20; turn++) {
+    const startMs = performance.now();
+    await held(delayMs);
+    expect(performance.now() - startMs).toBeGreaterThanOrEqual(delayMs - 0.001);
+  }
+});
+
+test('those who are late leave in the order of their moments', async () => {
+  const order: string[] = [];
+  const all = [held(20).then(() => order.push('first')), held(30).then(() => order.push('second'))];
+  stall(15);
+  all.push(held(20).then(() => order.push('third'))); // To Node of the same duration as the first.
+  stall(30);
+  await Promise.all(all);
+  expect(order).toEqual(['first', 'second', 'third']);
+});
+
+test('who is let go never leaves, and the others do', async () => {
+  const left: string[] = [];
+  const letGo = hold(1, () => left.push('let go'));
+  letGo();
+  letGo();
+  await held(5);
+  expect(left).toEqual([]);
+});
+
+test('one whose leaving fails stops nobody', async () => {
+  const other = held(3);
+  const setTimer = jest.spyOn(globalThis, 'setTimeout').mockReturnValueOnce(undefined as never);
+  hold(1, () => {
+    throw new Error('failed');
+  });
+  const release = setTimer.mock.calls[0]![0] as () => void;
+  stall(5);
+  expect(release).toThrow('failed');
+  await other;
+});
+
+test('a long wait is slept in parts that a timer can be set for', () => {
+  const parts: unknown[] = [];
+  let wake!: () => void;
+  jest.spyOn(globalThis, 'setTimeout').mockImplementation(((callback: () => void, ms: number) => {
+    wake = callback;
+    parts.push(ms);
+  }) as never);
+  const left = jest.fn();
+  const startMs = performance.now();
+  const now = jest.spyOn(performance, 'now').mockReturnValue(startMs);
+  hold(2 ** 31 + 5000, left);
+  now.mockReturnValue(startMs + 2 ** 31 - 1);
+  wake();
+  expect(left).not.toHaveBeenCalled();
+  now.mockReturnValue(startMs + 2 ** 31 + 5000.5);
+  wake();
+  expect(left).toHaveBeenCalledTimes(1);
+  expect(parts).toEqual([2 ** 31 - 1, 5001]);
+});
+
+test('who leaves does so in the async context it came in', async () => {
+  const context = new AsyncLocalStorage<string>();
+  const seen = await Promise.all(
+    ['ann', 'bob'].map((name, index) =>
+      context.run(name, () => new Promise((resolve) => hold(4 - index, () => resolve(context.getStore())))),
+    ),
+  );
+  expect(seen).toEqual(['ann', 'bob']);
+});

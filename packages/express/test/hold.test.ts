@@ -1,0 +1,289 @@
+import { AsyncLocalStorage } from 'node:async_hooks';
+import { subscribe, unsubscribe } from 'node:diagnostics_channel';
+import { once } from 'node:events';
+import { Agent, createServer, get, type IncomingMessage, type Server } from 'node:http';
+import { type AddressInfo, connect, type Socket } from 'node:net';
+import { text } from 'node:stream/consumers';
+import { leakyBucket, MemoryStore, type Store } from '@rollgate/core';
+import { type RateLimitMiddleware, rateLimit } from '@rollgate/express';
+import express5, { type Response } from 'express';
+import express4 from 'express4';
+
+let now = 0;
+const clock = { now: () => now };
+beforeEach(() => {
+  now = 1_000_000;
+});
+
+const servers: Server[] = [];
+afterEach(() => {
+  for (const server of servers.splice(0)) {
+    server.closeAllConnections();
+    server.close();
+  }
+});
+
+const INTERVAL_MS = 100;
+const HOUR_MS = 3_600_000;
+const queue = leakyBucket({ capacity: 3, interval: INTERVAL_MS });
+const slowQueue = leakyBucket({ capacity: 3, interval: '1h' });
+
+/** Of a time that stands still: how many come in one interval does not depend on how fast the machine is. */
+const atOnce = () => new MemoryStore({ clock });
+
+function later(methods: Partial<Store> = {}): Store {
+  const memory = atOnce();
+  return {
+    check: async (...question) => memory.check(...question),
+    peek: async (...question) => memory.peek(...question),
+    refund: async (receipt) => memory.refund(receipt),
+    reset: async (...keys) => memory.reset(...keys),
+    ...methods,
+  };
+}
+
+const raw = (who: string | number, fields = '') => `GET /${who} HTTP/1.1\r\nHost: here\r\n${fields}\r\n`;
+
+/** Goes on when what the other side did has been noticed. */
+async function until(isTrue: () => boolean | Promise<boolean>): Promise<void> {
+  while (!(await isTrue())) await new Promise(setImmediate);
+}
+
+describe.each([
+  ['5', express5],
+  ['4', express4],
+])('a queue in Express %s', (_, express) => {
+  /** A server that notes who came in and who was let through, and when. */
+  async function serve(options: { limits: typeof queue; store?: Store; key?: () => string | Promise<string> }) {
+    const came: { who: string; atMs: number; response: Response; socket: Socket }[] = [];
+    const passed: { who: string; atMs: number; delayMs: number | undefined; context: string | undefined }[] = [];
+    const context = new AsyncLocalStorage<string>();
+    const limit: RateLimitMiddleware = rateLimit({ key: () => 'everybody', ...options });
+    const app = express();
+    app.use((request, response, next) => {
+      const who = request.path.slice(1);
+      came.push({ who, atMs: performance.now(), response, socket: request.socket });
+      context.run(who, next);
+    });
+    app.use(limit);
+    app.use((request, response) => {
+      const who = request.path.slice(1);
+      passed.push({ who, atMs: performance.now(), delayMs: request.rateLimit?.delayMs, context: context.getStore() });
+      response.send(who);
+    });
+    const server = createServer(app);
+    servers.push(server);
+    await once(server.listen(0, '127.0.0.1'), 'listening');
+    const { port } = server.address() as AddressInfo;
+    const ask = (who: string | number) => fetch(`http://127.0.0.1:${port}/${who}`);
+    const open = () => connect(port, '127.0.0.1').on('error', () => {});
+    /** How long the next one would be held. */
+    const delayMs = async () => (await limit.limiter.peek('everybody')).delayMs;
+    return { server, port, came, passed, limit, ask, open, delayMs };
+  }
+
+  test.each([
+    ['at once', atOnce],
+    ['later', later],
+  ])(
+    'lets one through each interval, in the order of coming, and refuses who finds it full, with a store that answers %s',
+    async (_, store) => {
+      const { came, passed, ask } = await serve({ limits: queue, store: store() });
+      const replies = await Promise.all([0, 1, 2, 3, 4].map(ask));
+      const order = came.map(({ who }) => who);
+      expect(passed.map(({ who }) => who)).toEqual(order.slice(0, 4));
+      for (const [index, { atMs }] of passed.entries()) {
+        expect(atMs - came[index]!.atMs).toBeGreaterThanOrEqual(index * INTERVAL_MS - 0.001);
+      }
+      expect(passed.map(({ delayMs }) => delayMs)).toEqual([0, 1, 2, 3].map((turn) => turn * INTERVAL_MS));
+      expect(order.map((who) => replies[Number(who)]!.status)).toEqual([200, 200, 200, 200, 429]);
+      expect(order.map((who) => replies[Number(who)]!.headers.get('x-ratelimit-remaining'))).toEqual([
+        '3',
+        '2',
+        '1',
+        '0',
+        '0',
+      ]);
+      expect(replies[Number(order[4])]!.headers.get('retry-after')).toBe('1');
+      now += INTERVAL_MS - 0.001;
+      expect((await ask(5)).status).toBe(429);
+      now += 0.001;
+      expect((await ask(6)).status).toBe(200);
+    },
+  );
+
+  test('goes by the real time, also in a pipeline', async () => {
+    const { came, passed, open } = await serve({ limits: queue });
+    const socket = open();
+    socket.write(raw(0) + raw(1) + raw(2) + raw(3) + raw(4, 'Connection: close\r\n'));
+    const answer = await text(socket);
+    expect(answer.match(/HTTP\/1\.1 \d+/g)).toEqual([200, 200, 200, 200, 429].map((status) => `HTTP/1.1 ${status}`));
+    expect(passed.map(({ who }) => who)).toEqual(['0', '1', '2', '3']);
+    for (const [turn, { atMs }] of passed.entries()) {
+      expect(atMs - came[0]!.atMs).toBeGreaterThanOrEqual(turn * INTERVAL_MS - 0.001);
+    }
+  });
+
+  test('passes each on in its own async context', async () => {
+    const { passed, ask } = await serve({ limits: queue, store: later() });
+    await Promise.all([0, 1, 2, 3].map(ask));
+    expect(passed.map(({ context }) => context)).toEqual(passed.map(({ who }) => who));
+  });
+
+  test.each([
+    ['at once', atOnce],
+    ['later', later],
+  ])('lets go whose client leaves, and gives the last place back, with a store that answers %s', async (_, store) => {
+    const { came, passed, ask, open, delayMs } = await serve({ limits: slowQueue, store: store() });
+    await ask('first');
+    const [leaving, alsoLeaving] = [open(), open()];
+    leaving.write(raw('leaving'));
+    await until(async () => (await delayMs()) === 2 * HOUR_MS);
+    alsoLeaving.write(raw('also-leaving'));
+    await until(async () => (await delayMs()) === 3 * HOUR_MS);
+    alsoLeaving.destroy();
+    await until(async () => (await delayMs()) === 2 * HOUR_MS);
+    leaving.destroy();
+    await until(async () => (await delayMs()) === HOUR_MS);
+    expect(came).toHaveLength(3);
+    expect(passed.map(({ who }) => who)).toEqual(['first']);
+  });
+
+  test('lets those behind one that left go on at the turns they know', async () => {
+    const { came, passed, ask, open } = await serve({ limits: queue, store: atOnce() });
+    await ask(0);
+    const leaving = open();
+    leaving.write(raw('leaving'));
+    await until(() => came.length === 2);
+    const behind = ask(2);
+    await until(() => came.length === 3);
+    leaving.destroy();
+    expect((await behind).status).toBe(200);
+    expect(passed.map(({ who }) => who)).toEqual(['0', '2']);
+    expect(passed[1]!.atMs - came[2]!.atMs).toBeGreaterThanOrEqual(2 * INTERVAL_MS - 0.001);
+  });
+
+  test('gives back every place of a pipeline whose client leaves', async () => {
+    const { came, passed, limit, open, delayMs } = await serve({ limits: slowQueue, store: atOnce() });
+    const socket = open();
+    socket.write(raw(0) + raw(1) + raw(2) + raw(3));
+    await until(() => came.length === 4);
+    expect((await limit.limiter.peek('everybody')).remaining).toBe(0);
+    socket.destroy();
+    await until(async () => (await delayMs()) === HOUR_MS);
+    expect(passed.map(({ who }) => who)).toEqual(['0']);
+  });
+
+  test('puts one listener on a socket, however many of its requests are held, and takes it away', async () => {
+    const limits = leakyBucket({ capacity: 30, interval: 1 });
+    const { came, passed, open } = await serve({ limits, store: atOnce() });
+    const socket = open();
+    socket.write(raw('first'));
+    await until(() => passed.length === 1);
+    const before = came[0]!.socket.listenerCount('close');
+    socket.write(Array.from({ length: 20 }, (_, who) => raw(who)).join(''));
+    await until(() => came.length === 21);
+    // Beside Node's own for the response that is being sent.
+    expect(came[0]!.socket.listenerCount('close')).toBeLessThanOrEqual(before + 2);
+    await until(() => passed.length === 21);
+    await until(() => came[20]!.response.writableFinished);
+    await new Promise(setImmediate);
+    expect(came[0]!.socket.listenerCount('close')).toBe(before);
+    for (const { response } of came)
+      expect(response.listenerCount('close')).toBe(came[0]!.response.listenerCount('close'));
+    socket.destroy();
+  });
+
+  test('leaves nothing behind on a connection that is kept alive', async () => {
+    const { came, passed, port } = await serve({ limits: leakyBucket({ capacity: 30, interval: 1 }), store: atOnce() });
+    const agent = new Agent({ keepAlive: true, maxSockets: 1 });
+    const counts = new Set<number>();
+    for (let turn = 0; turn < 15; turn++) {
+      const asked = get({ port, agent, path: `/${turn}` });
+      const [reply] = (await once(asked, 'response')) as [IncomingMessage];
+      await text(reply);
+      counts.add(came[turn]!.socket.listenerCount('close'));
+    }
+    agent.destroy();
+    expect(new Set(came.map(({ socket }) => socket)).size).toBe(1);
+    expect(passed.at(-1)!.delayMs).toBe(14);
+    expect(counts.size).toBe(1);
+  });
+
+  test('takes nobody in who has left while it was decided', async () => {
+    let answer!: (key: string) => void;
+    const key = () =>
+      new Promise<string>((resolve) => {
+        answer = resolve;
+      });
+    const { came, passed, limit, open, delayMs } = await serve({ limits: slowQueue, store: atOnce(), key });
+    await limit.limiter.check('everybody');
+    const socket = open();
+    socket.write(raw('leaving'));
+    await until(() => came.length === 1);
+    socket.destroy();
+    await until(() => came[0]!.socket.destroyed);
+    answer('everybody');
+    await new Promise(setImmediate);
+    expect(await delayMs()).toBe(HOUR_MS);
+    expect(passed).toEqual([]);
+  });
+
+  test('lets go at once who has been answered by somebody else, and gives the place back', async () => {
+    const { came, passed, ask, delayMs } = await serve({ limits: slowQueue, store: atOnce() });
+    await ask('first');
+    const held = ask('held');
+    await until(async () => (await delayMs()) === 2 * HOUR_MS);
+    came[1]!.response.status(503).send('too slow');
+    expect((await held).status).toBe(503);
+    await until(async () => (await delayMs()) === HOUR_MS);
+    expect(passed.map(({ who }) => who)).toEqual(['first']);
+  });
+
+  test('goes on with nobody whose answer has begun', async () => {
+    const { came, passed, ask } = await serve({ limits: queue, store: atOnce() });
+    await ask(0);
+    const begun = ask(1);
+    await until(() => came.length === 2);
+    came[1]!.response.write('one moment');
+    await ask(2); // Leaves after the turn of the one before.
+    expect(passed.map(({ who }) => who)).toEqual(['0', '2']);
+    came[1]!.response.end();
+    await (await begun).text();
+  });
+
+  test('gives those who are held their turn when the server closes', async () => {
+    const { server, came, passed, ask } = await serve({ limits: queue, store: atOnce() });
+    const replies = [0, 1, 2].map(ask);
+    await until(() => came.length === 3);
+    const closed = once(server, 'close');
+    server.close();
+    expect((await Promise.all(replies)).map(({ status }) => status)).toEqual([200, 200, 200]);
+    server.closeIdleConnections();
+    await closed;
+    expect(passed).toHaveLength(3);
+  });
+
+  describe('whose store does not take back', () => {
+    const ignore = () => {};
+    beforeAll(() => subscribe('rollgate:store:failure', ignore));
+    afterAll(() => unsubscribe('rollgate:store:failure', ignore));
+
+    test('lets go of those whose clients leave all the same', async () => {
+      const refused: unknown[] = [];
+      const refund = async (receipt: unknown) => {
+        refused.push(receipt);
+        throw new Error('no connection');
+      };
+      const { passed, ask, open, delayMs } = await serve({ limits: slowQueue, store: later({ refund }) });
+      await ask('first');
+      const leaving = open();
+      leaving.write(raw('leaving'));
+      await until(async () => (await delayMs()) === 2 * HOUR_MS);
+      leaving.destroy();
+      await until(() => refused.length === 1);
+      await new Promise(setImmediate);
+      expect(passed.map(({ who }) => who)).toEqual(['first']);
+    });
+  });
+});

@@ -1,0 +1,35 @@
+// Injects requests into an app with a queue, aborts one that is held, and tells what became of all. It takes what was
+// built, as an app does, in a process of its own: what Fastify injects with cannot be loaded into a test.
+import { leakyBucket, MemoryStore, RateLimiter } from '@rollgate/core';
+import rateLimit from '@rollgate/fastify';
+
+const INTERVAL_MS = 50;
+
+const { default: fastify } = await import(process.argv[2]);
+let now = 0;
+const store = new MemoryStore({ clock: { now: () => now } });
+const limits = leakyBucket({ capacity: 3, interval: INTERVAL_MS });
+const outside = new RateLimiter({ limits, store });
+const app = fastify();
+await app.register(rateLimit, { limits, store, key: () => 'everybody' });
+const passed = [];
+app.get('/:who', async (request) => {
+  passed.push([request.params.who, performance.now() - startMs]);
+  return 'hello';
+});
+await app.ready();
+const startMs = performance.now();
+const replies = await Promise.all([0, 1, 2, 3, 4].map((who) => app.inject(`/${who}`)));
+
+now += INTERVAL_MS;
+const controller = new AbortController();
+const aborted = app.inject({ url: '/aborted', signal: controller.signal }).then(
+  () => 'answered',
+  () => 'aborted',
+);
+const before = (await outside.peek('everybody')).remaining;
+controller.abort();
+const ended = await aborted;
+const after = (await outside.peek('everybody')).remaining;
+
+console.log(JSON.stringify({ statuses: replies.map(({ statusCode }) => statusCode), passed, before, ended, after }));
