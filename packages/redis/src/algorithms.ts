@@ -1,16 +1,85 @@
-import type { Limit, RollingWindow } from '@rollgate/core';
+import type {
+  BucketedWindow,
+  FixedWindow,
+  LeakyBucket,
+  Limit,
+  RollingWindow,
+  SlidingWindowCounter,
+  TokenBucket,
+} from '@rollgate/core';
 
-/** The numbers of a limit in the order in which the `rule` of its script takes them, by the name of its algorithm. */
-const NUMBERS: Readonly<Record<string, (limit: never) => readonly number[]>> = {
-  'rolling-window': ({ limit, windowMicros, minDifferenceMicros }: RollingWindow) => [
-    limit,
-    windowMicros,
-    minDifferenceMicros,
-  ],
+/** What Redis has to know of an algorithm, the steps of which are in `lua/<name>.lua`. */
+interface Twin {
+  /** What its keys end with. */
+  readonly suffix: string;
+  /** The files of `lua/` that its steps need, in their order; `log` is the one that the store was told to use. */
+  readonly needs: readonly string[];
+  /** The numbers of a limit in the order in which the `rule` of its script takes them. */
+  readonly numbers: (limit: never) => readonly number[];
+}
+
+const TWINS: Readonly<Record<string, Twin>> = {
+  'rolling-window': {
+    suffix: '',
+    needs: ['log', 'hit-log'],
+    numbers: (by: RollingWindow) => [by.limit, by.windowMicros, by.minDifferenceMicros],
+  },
+  'fixed-window': {
+    suffix: ':fw',
+    needs: ['cell', 'spacing'],
+    numbers: (by: FixedWindow) => [by.limit, by.windowMicros, by.minDifferenceMicros],
+  },
+  'sliding-window-counter': {
+    suffix: ':swc',
+    needs: ['mul-div', 'cell', 'spacing'],
+    numbers: (by: SlidingWindowCounter) => [by.limit, by.windowMicros, by.minDifferenceMicros],
+  },
+  'token-bucket': {
+    suffix: ':tb',
+    needs: ['mul-div', 'spacing'],
+    numbers: (by: TokenBucket) => [by.limit, by.tokens, by.micros, by.fillMicros, by.minDifferenceMicros],
+  },
+  'leaky-bucket': {
+    suffix: ':lb',
+    needs: ['cell'],
+    numbers: (by: LeakyBucket) => [by.limit, by.intervalMicros],
+  },
+  'bucketed-window': {
+    suffix: ':bw',
+    needs: ['cell', 'spacing', 'bucket-counts'],
+    numbers: (by: BucketedWindow) => [by.limit, by.windowMicros, by.widthMicros, by.minDifferenceMicros],
+  },
 };
 
-/** The algorithms that there are scripts for: `lua/<name>.lua`. */
-export const ALGORITHMS = Object.keys(NUMBERS);
+const NAMES = Object.keys(TWINS);
+
+/** A part of the script that not every call needs: an algorithm, or the steps of a `RollingCounter`. */
+const PARTS: readonly (readonly [name: string, needs: readonly string[]])[] = [
+  ...Object.entries(TWINS).map(([name, { needs }]) => [name, needs] as const),
+  ['rolling-counter', ['bucket-counts']],
+];
+
+/** A set of parts, as bits. */
+export type Parts = number;
+
+/** The steps of a `RollingCounter`. */
+export const COUNTER_PART: Parts = 1 << (PARTS.length - 1);
+
+/** The files of `lua/` that these parts are made of, each after those that it needs. */
+export function filesOf(parts: Parts): string[] {
+  const wanted = PARTS.filter((_, index) => parts & (1 << index));
+  return [...new Set([...wanted.flatMap(([, needs]) => needs), ...wanted.map(([name]) => name)])];
+}
+
+/** The part of the script that decides by this limit. */
+export function partOf({ algorithm }: Limit): Parts {
+  return 1 << NAMES.indexOf(algorithm);
+}
+
+/** What the keys of this limit end with: no two algorithms share a key, for neither could read it. */
+export function suffixOf({ algorithm }: Limit): string {
+  return TWINS[algorithm]!.suffix;
+}
 
 /**
  * A limit as the scripts read it: its algorithm, 1 if it counts rejected attempts, how many numbers it has, the numbers.
@@ -19,11 +88,11 @@ export const ALGORITHMS = Object.keys(NUMBERS);
  */
 export function ruleOf(limit: Limit): readonly (string | number)[] {
   const { algorithm, countRejected } = limit;
-  if (!Object.hasOwn(NUMBERS, algorithm)) {
+  if (!Object.hasOwn(TWINS, algorithm)) {
     throw new TypeError(
-      `RedisStore has no script for the algorithm \`${algorithm}\`; it knows ${ALGORITHMS.map((name) => `\`${name}\``).join(', ')}`,
+      `RedisStore has no script for the algorithm \`${algorithm}\`; it knows ${NAMES.map((name) => `\`${name}\``).join(', ')}`,
     );
   }
-  const numbers = NUMBERS[algorithm]!(limit as never);
+  const numbers = TWINS[algorithm]!.numbers(limit as never);
   return [algorithm, countRejected ? 1 : 0, numbers.length, ...numbers];
 }

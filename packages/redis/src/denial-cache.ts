@@ -36,6 +36,8 @@ interface Denial extends Subject, Times, Pick<Answer, 'said' | 'steadyMicros'> {
 
 /** How often a key that refusals were kept of has changed. */
 interface KeyNote {
+  /** Of the plan that asked last. */
+  text: string;
   version: number;
   denialCount: number;
 }
@@ -72,6 +74,20 @@ export class DenialCache {
     return undefined;
   }
 
+  /**
+   * Notes that Redis was asked, and recorded nothing. Even so another plan may have changed what is known of a key, by
+   * numbers to which it cannot be true.
+   */
+  asked({ encoded, keys }: Subject): void {
+    if (this.#notes.size === 0) return;
+    for (const key of keys) {
+      const note = this.#notes.get(key);
+      if (note === undefined || note.text === encoded.text) continue;
+      note.text = encoded.text;
+      note.version += 1;
+    }
+  }
+
   /** Keeps a refusal, unless a limit counts rejected attempts: then it changes with every one. */
   add(subject: Subject, { said, steadyMicros }: Answer, { askedMicros, answeredMicros }: Times): void {
     const { encoded, keys, cost } = subject;
@@ -80,7 +96,7 @@ export class DenialCache {
     const outdated = this.#denials.get(id);
     if (outdated !== undefined) this.#drop(outdated);
     if (this.#denials.size >= this.#limits.maxKeys) this.#drop(this.#denials.values().next().value!);
-    const notes = keys.map((key) => this.#noteOf(key));
+    const notes = keys.map((key) => this.#noteOf(key, encoded.text));
     const versions = notes.map(({ version }) => version);
     const keptUntilMs = performance.now() + this.#limits.maxAgeMs;
     const what = { id, encoded, keys, cost, notes, versions };
@@ -102,10 +118,10 @@ export class DenialCache {
     this.#notes.clear();
   }
 
-  #noteOf(key: string): KeyNote {
+  #noteOf(key: string, text: string): KeyNote {
     let note = this.#notes.get(key);
     if (note === undefined) {
-      note = { version: 0, denialCount: 0 };
+      note = { text, version: 0, denialCount: 0 };
       this.#notes.set(key, note);
     }
     return note;

@@ -4,7 +4,7 @@ import { type Connection, runScript } from './client.js';
 import { isQuestion, type Operation } from './operations.js';
 import { Reply } from './reply.js';
 import { toRequest } from './request.js';
-import type { Script } from './script.js';
+import type { Scripts } from './script.js';
 
 /** For how long operations on a slot of a Cluster that was seen to move go alone. */
 const MOVING_FOR_MS = 10_000;
@@ -13,14 +13,14 @@ const MOST_MOVING = 1000;
 /** Sends operations to Redis, those of one turn of the event loop together, and settles each with what comes back. */
 export class Exchange {
   readonly #connection: Connection;
-  readonly #script: Script;
+  readonly #scripts: Scripts;
   readonly #batches: Batches<Operation>;
   /** Of keys whose slot was seen to move, what says where they live. */
   readonly #movingUntilMs = new Map<string, number>();
 
-  constructor(connection: Connection, script: Script) {
+  constructor(connection: Connection, scripts: Scripts) {
     this.#connection = connection;
-    this.#script = script;
+    this.#scripts = scripts;
     this.#batches = new Batches((operations) =>
       connection.isCluster ? this.#sendByTag(operations) : this.#send(operations),
     );
@@ -58,9 +58,9 @@ export class Exchange {
   /** Never rejects: whatever goes wrong is the failure of the operations that are not settled yet. */
   async #send(operations: readonly Operation[], tag = ''): Promise<void> {
     try {
-      const { keys, argument } = toRequest(operations);
+      const { keys, argument, parts } = toRequest(operations);
       const sentMs = performance.now();
-      const reply = new Reply(await runScript(this.#connection, this.#script, keys, argument));
+      const reply = new Reply(await runScript(this.#connection, this.#scripts.with(parts), keys, argument));
       for (const operation of operations) settle(operation, reply, sentMs);
     } catch (error) {
       if (operations.length > 1 && isRedirection(error)) {
@@ -86,6 +86,7 @@ function settle(operation: Operation, reply: Reply, sentMs: number): void {
   const error = reply.nextError();
   if (error !== undefined) operation.fail(error);
   else if (isQuestion(operation)) operation.answer(reply.answerTo(operation), sentMs);
+  else if (operation.kind === 'count') operation.answer(reply.counted);
   else operation.done();
 }
 

@@ -1,4 +1,4 @@
-import type { LimitDecision } from '@rollgate/core';
+import type { Counter, LimitDecision } from '@rollgate/core';
 import type { EncodedPlan } from './encoded-plan.js';
 
 /** A check or a peek that waits to be decided. */
@@ -42,8 +42,20 @@ export interface Refund {
   fail(error: unknown): void;
 }
 
+/** Units of a rolling counter that are to be added, and counted. */
+export interface Count {
+  readonly kind: 'count';
+  readonly counter: Counter;
+  readonly keys: readonly string[];
+  readonly units: number;
+  readonly intervalMicros: number;
+  readonly clockMicros: number | undefined;
+  answer(units: number): void;
+  fail(error: unknown): void;
+}
+
 /** What the script is asked to do, in one atomic step each. */
-export type Operation = Question | Reset | Refund;
+export type Operation = Question | Reset | Refund | Count;
 
 /** Whether the operation asks for a decision. */
 export function isQuestion(operation: Operation): operation is Question {
@@ -54,7 +66,8 @@ export function isQuestion(operation: Operation): operation is Question {
 export interface RecordedHit {
   /** Of Redis. */
   readonly key: string;
-  readonly algorithm: string;
+  /** The place of the rule in its plan. */
+  readonly index: number;
   readonly atMicros: number;
 }
 
@@ -63,7 +76,10 @@ export class Receipt {
   constructor(
     /** A number that only grows: the server's time in microseconds, plus the place of the check in its batch. */
     readonly stamp: number,
+    /** By the clock that decided. */
+    readonly recordedMicros: number,
     readonly cost: number,
+    readonly encoded: EncodedPlan,
     readonly hits: readonly RecordedHit[],
   ) {}
 }

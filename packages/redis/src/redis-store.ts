@@ -2,6 +2,8 @@ import { performance } from 'node:perf_hooks';
 import {
   type Awaitable,
   type Clock,
+  type Counter,
+  type CountingStore,
   type Decision,
   type Duration,
   durationMs,
@@ -15,10 +17,10 @@ import {
 import slotOf from 'cluster-key-slot';
 import { connectionTo, type RedisClient } from './client.js';
 import { DenialCache, type Subject } from './denial-cache.js';
-import { type EncodedPlan, encodePlan } from './encoded-plan.js';
+import { counterKey, type EncodedPlan, encodePlan } from './encoded-plan.js';
 import { Exchange } from './exchange.js';
 import { type Answer, type Operation, type Question, Receipt } from './operations.js';
-import { LOGS, type Log, scriptWith } from './script.js';
+import { LOGS, type Log, Scripts } from './script.js';
 
 /** What {@link RedisStore} takes. */
 export interface RedisStoreOptions {
@@ -58,11 +60,13 @@ export interface RedisStoreOptions {
  * redis.disconnect();
  * ```
  */
-export class RedisStore implements Store {
+export class RedisStore implements Store, CountingStore {
   /** On a Cluster, the node that answers for the keys. */
   declare readonly partOf?: (plan: Plan, keys: Keys) => string;
   /** On a Cluster, the node that answers for what a check recorded. */
   declare readonly partOfReceipt?: (receipt: unknown) => string;
+  /** On a Cluster, the node that answers for what is counted. */
+  declare readonly partOfSubject?: (counter: Counter, subject: string) => string;
   readonly #isCluster: boolean;
   readonly #exchange: Exchange;
   readonly #clock: Clock | undefined;
@@ -89,8 +93,9 @@ export class RedisStore implements Store {
       const nodeOf = (key: string) => connection.nodeOf(slotOf(key));
       this.partOf = (plan, keys) => nodeOf(this.#encoded(plan).keysOf(keys)[0]!);
       this.partOfReceipt = (receipt) => (receipt instanceof Receipt ? nodeOf(receipt.hits[0]!.key) : '');
+      this.partOfSubject = (counter, subject) => nodeOf(counterKey(counter, subject));
     }
-    this.#exchange = new Exchange(connection, scriptWith(validate.oneOf('log', log, LOGS)));
+    this.#exchange = new Exchange(connection, new Scripts(validate.oneOf('log', log, LOGS)));
     this.#clock = clock;
     this.#denials = denialCache === false ? undefined : toDenialCache(denialCache);
   }
@@ -112,7 +117,9 @@ export class RedisStore implements Store {
     const clockMicros = this.#clockMicros();
     return this.#ask('peek', subject, clockMicros, ({ said }) => {
       const decision = toDecision(plan.rules, said, undefined);
-      if (decision.allowed) this.#denials?.dropAll(subject.keys); // It may be that another process has reset them.
+      if (decision.allowed)
+        this.#denials?.dropAll(subject.keys); // It may be that another process has reset them.
+      else this.#denials?.asked(subject);
       return decision;
     });
   }
@@ -134,13 +141,23 @@ export class RedisStore implements Store {
     return this.#change(redisKeys, (done, fail) => ({ kind: 'reset', encoded, keys: redisKeys, done, fail }));
   }
 
+  /** As {@link CountingStore.addCount}. */
+  addCount(counter: Counter, subject: string, units: number, intervalMicros: number): Promise<number> {
+    const keys = [counterKey(counter, subject)];
+    const clockMicros = this.#clockMicros();
+    return new Promise((answer, fail) => {
+      this.#exchange.add({ kind: 'count', counter, keys, units, intervalMicros, clockMicros, answer, fail });
+    });
+  }
+
   #check(subject: Subject, clockMicros: number | undefined): Promise<Decision> {
     const changes = this.#changes;
     return this.#ask('check', subject, clockMicros, (answer, sentMs) => {
       const { said, receipt } = answer;
       const decision = toDecision(subject.encoded.plan.rules, said, receipt);
       if (receipt !== undefined) this.#denials?.dropAll(subject.keys);
-      else if (changes === this.#changes) {
+      else this.#denials?.asked(subject);
+      if (receipt === undefined && changes === this.#changes) {
         const askedMicros = clockMicros ?? sentMs * 1000;
         this.#denials?.add(subject, answer, { askedMicros, answeredMicros: clockMicros ?? localMicros() });
       }

@@ -28,16 +28,25 @@ export class Reply {
       : this.#answer(question, rules, line.split(',').map(toNumbers));
   }
 
+  /** What the script counted in the present operation. */
+  get counted(): number {
+    return Number(this.#lines[this.#place]);
+  }
+
   /** As {@link #answer} for the usual check, of one rule that recorded: without its lists, which cost several times as much. */
-  #plainAnswer({ cost, keys, clockMicros }: Question, limit: Limit, line: string): Answer {
+  #plainAnswer({ encoded, cost, keys, clockMicros }: Question, limit: Limit, line: string): Answer {
     const space = line.indexOf(' ');
     const said = toLimitDecision(limit, 0, 0, Number(line.slice(0, space)), Number(line.slice(space + 1)));
     const atMicros = clockMicros ?? this.#stamp;
-    const hit: RecordedHit = { key: keys[0]!, algorithm: limit.algorithm, atMicros };
-    return { said: [said], receipt: new Receipt(this.#stamp, cost, [hit]), steadyMicros: 0 };
+    const hit: RecordedHit = { key: keys[0]!, index: 0, atMicros };
+    return { said: [said], receipt: new Receipt(this.#stamp, atMicros, cost, encoded, [hit]), steadyMicros: 0 };
   }
 
-  #answer({ cost, keys, kind, clockMicros }: Question, rules: readonly Rule[], words: readonly Numbers[]): Answer {
+  #answer(
+    { encoded, cost, keys, kind, clockMicros }: Question,
+    rules: readonly Rule[],
+    words: readonly Numbers[],
+  ): Answer {
     const allowed = words.every(([delay]) => delay >= 0);
     const nowMicros = clockMicros ?? this.#stamp;
     const hits: RecordedHit[] = [];
@@ -45,13 +54,13 @@ export class Reply {
     const said = rules.map(({ limit }, index): LimitDecision => {
       const [delay, wait, remaining, reset, last] = words[index]!;
       if (kind === 'check' && (allowed || limit.countRejected)) {
-        hits.push({ key: keys[index]!, algorithm: limit.algorithm, atMicros: nowMicros + last });
+        hits.push({ key: keys[index]!, index, atMicros: nowMicros + last });
       } else {
         steadyMicros = Math.min(steadyMicros, orNever(last), delay < 0 ? orNever(wait) : Infinity);
       }
       return toLimitDecision(limit, delay, wait, remaining, reset);
     });
-    const receipt = hits.length === 0 ? undefined : new Receipt(this.#stamp, cost, hits);
+    const receipt = hits.length === 0 ? undefined : new Receipt(this.#stamp, nowMicros, cost, encoded, hits);
     return { said, receipt, steadyMicros };
   }
 

@@ -1,5 +1,6 @@
+import { COUNTER_PART, type Parts } from './algorithms.js';
 import type { EncodedPlan } from './encoded-plan.js';
-import type { Operation, Question, Refund } from './operations.js';
+import type { Count, Operation, Question, Refund } from './operations.js';
 
 type Value = string | number | boolean;
 
@@ -7,6 +8,8 @@ type Value = string | number | boolean;
 export interface Request {
   readonly keys: string[];
   readonly argument: string;
+  /** What of the script is needed. */
+  readonly parts: Parts;
 }
 
 /** Operations, in their order, as the script takes them. */
@@ -16,6 +19,7 @@ export function toRequest(operations: readonly Operation[]): Request {
   const items: Value[] = [];
   let first: Question | undefined;
   let times = 0;
+  let parts = 0;
   for (const operation of operations) {
     for (const key of operation.keys) keys.push(key);
     if (first !== undefined && isAlike(operation, first)) {
@@ -24,7 +28,9 @@ export function toRequest(operations: readonly Operation[]): Request {
     }
     if (first !== undefined) endRun(items, times, first);
     first = undefined;
-    if (operation.kind === 'refund') pushRefund(items, operation);
+    parts |= partsOf(operation);
+    if (operation.kind === 'refund') pushRefund(items, operation, plans);
+    else if (operation.kind === 'count') pushCount(items, operation);
     else {
       items.push(operation.kind, placeOf(operation.encoded, plans));
       if (operation.kind === 'reset') continue;
@@ -35,7 +41,7 @@ export function toRequest(operations: readonly Operation[]): Request {
   }
   if (first !== undefined) endRun(items, times, first);
   const argument = `[${[plans.length, ...plans, JSON.stringify(items).slice(1)].join(',')}`;
-  return { keys, argument };
+  return { keys, argument, parts };
 }
 
 /** Ends a run of equal questions. */
@@ -43,10 +49,20 @@ function endRun(items: Value[], times: number, { clockMicros }: Question): void 
   items.push(times, clockMicros ?? false);
 }
 
-function pushRefund(items: Value[], { receipt, clockMicros }: Refund): void {
-  const { stamp, cost, hits } = receipt;
-  items.push('refund', hits.length, clockMicros ?? false, stamp);
-  for (const { algorithm, atMicros } of hits) items.push(algorithm, atMicros, cost);
+function pushRefund(items: Value[], { receipt, clockMicros }: Refund, plans: string[]): void {
+  const { stamp, recordedMicros, cost, encoded, hits } = receipt;
+  items.push('refund', placeOf(encoded, plans), cost, clockMicros ?? false, stamp, recordedMicros, hits.length);
+  for (const { index, atMicros } of hits) items.push(index + 1, atMicros); // Lua counts from 1.
+}
+
+function pushCount(items: Value[], { counter, units, intervalMicros, clockMicros }: Count): void {
+  const { widthMicros, spanMicros, expiryMicros } = counter;
+  items.push('count', widthMicros, spanMicros, expiryMicros, units, intervalMicros, clockMicros ?? false);
+}
+
+function partsOf(operation: Operation): Parts {
+  if (operation.kind === 'count') return COUNTER_PART;
+  return (operation.kind === 'refund' ? operation.receipt.encoded : operation.encoded).parts;
 }
 
 function isAlike(one: Operation, other: Question): boolean {

@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import { ALGORITHMS } from './algorithms.js';
+import { filesOf, type Parts } from './algorithms.js';
 import { lua } from './lua.generated.js';
 
 /** How the hits of a key are kept: see the README for what each costs. */
@@ -14,9 +14,30 @@ export interface Script {
   readonly sha: string;
 }
 
-/** The script with this log: all algorithms in the frame, each file as it can be read in `lua/`. */
-export function scriptWith(log: Log): Script {
-  const names = ['prelude', log, 'hit-log', ...ALGORITHMS, 'frame'];
-  const text = names.map((name) => lua[`${name}.lua`]).join('\n');
-  return { text, sha: createHash('sha1').update(text).digest('hex') };
+/**
+ * The scripts of a store: one for each set of parts that a call needed, made of the files as they can be read in `lua/`.
+ * For each run of a script makes all its functions anew, those that nobody asks for as well.
+ */
+export class Scripts {
+  readonly #log: Log;
+  readonly #scripts = new Map<Parts, Script>();
+
+  constructor(log: Log) {
+    this.#log = log;
+  }
+
+  with(parts: Parts): Script {
+    let script = this.#scripts.get(parts);
+    if (script === undefined) {
+      script = this.#make(parts);
+      this.#scripts.set(parts, script);
+    }
+    return script;
+  }
+
+  #make(parts: Parts): Script {
+    const files = ['prelude', ...filesOf(parts).map((name) => (name === 'log' ? this.#log : name)), 'frame'];
+    const text = files.map((name) => lua[`${name}.lua`]).join('\n');
+    return { text, sha: createHash('sha1').update(text).digest('hex') };
+  }
 }

@@ -1,37 +1,57 @@
-import { type RedisClient, RedisStore, type RedisStoreOptions } from '@rollgate/redis';
-import { startRedis } from '@rollgate/redis-server';
-import { describeStore } from '@rollgate/store-conformance';
-import { clients } from './support/clients.js';
+import { RedisStore, type RedisStoreOptions } from '@rollgate/redis';
+import { RedisCluster, startRedis } from '@rollgate/redis-server';
+import { type CheckOptions, describeStore } from '@rollgate/store-conformance';
+import { Cluster } from 'ioredis';
+import { createCluster } from 'redis';
+import { clients, type OpenClient } from './support/clients.js';
 
 let server: Awaited<ReturnType<typeof startRedis>>;
+let cluster: RedisCluster;
 beforeAll(async () => {
-  server = await startRedis();
+  [server, cluster] = await Promise.all([startRedis(), RedisCluster.start(3)]);
 });
-afterAll(() => server.stop());
+afterAll(() => Promise.all([server.stop(), cluster.stop()]));
 
-/** Runs the suite with a store on a client of this kind. */
+/** How a client of each kind is opened, for one server or for a Cluster. */
+const opened = {
+  ...clients,
+  'an ioredis Cluster': async (): Promise<OpenClient> => {
+    const client = new Cluster(cluster.nodes.map(({ port }) => ({ host: '127.0.0.1', port })));
+    return { client, close: () => client.disconnect() };
+  },
+  'a node-redis cluster': async (): Promise<OpenClient> => {
+    const client = createCluster({ rootNodes: cluster.nodes.map(({ url }) => ({ url })) });
+    await client.connect();
+    return { client, close: () => client.destroy() };
+  },
+};
+
+/** Runs the suite with stores on clients of this kind. */
 function describeRedisStore(
-  kind: keyof typeof clients,
-  runs: number,
+  kind: keyof typeof opened,
   options: Omit<RedisStoreOptions, 'client'>,
+  effort: Pick<CheckOptions, 'runs' | 'longRun'>,
 ): void {
-  let client: RedisClient;
-  let close: () => void;
-  const asOption = JSON.stringify(options).slice(1, -1);
+  const closeOf = new Map<unknown, () => void>();
+  const closeStore = (store: unknown) => closeOf.get(store)?.();
   describeStore(
-    `RedisStore on ${kind}, ${asOption}`,
+    `RedisStore on ${kind}, ${JSON.stringify(options).slice(1, -1)}`,
     async (clock) => {
-      ({ client, close } = await clients[kind](server.url));
-      return new RedisStore({ client, clock, ...options });
+      const { client, close } = await opened[kind](server.url);
+      const store = new RedisStore({ client, clock, ...options });
+      closeOf.set(store, close);
+      return store;
     },
-    { runs, closeStore: () => close() },
+    { shared: true, closeStore, ...effort },
   );
 }
 
-describeRedisStore('ioredis 6', 1000, { log: 'list' });
-describeRedisStore('ioredis 6', 1000, { log: 'sorted-set' });
-describeRedisStore('ioredis 6', 200, { log: 'list', denialCache: false });
-describeRedisStore('ioredis 5', 100, { log: 'list' });
-describeRedisStore('node-redis 6', 100, { log: 'list' });
-describeRedisStore('node-redis 6', 100, { log: 'sorted-set' });
-describeRedisStore('node-redis 5', 100, { log: 'list' });
+describeRedisStore('ioredis 6', { log: 'list' }, { runs: 150, longRun: 5000 });
+describeRedisStore('ioredis 6', { log: 'sorted-set' }, { runs: 60, longRun: 1000 });
+describeRedisStore('ioredis 6', { log: 'list', denialCache: false }, { runs: 40, longRun: 1000 });
+describeRedisStore('ioredis 5', { log: 'list' }, { runs: 15, longRun: 500 });
+describeRedisStore('node-redis 6', { log: 'list' }, { runs: 30, longRun: 500 });
+describeRedisStore('node-redis 6', { log: 'sorted-set' }, { runs: 15, longRun: 500 });
+describeRedisStore('node-redis 5', { log: 'list' }, { runs: 15, longRun: 500 });
+describeRedisStore('an ioredis Cluster', { log: 'list' }, { runs: 20, longRun: 500 });
+describeRedisStore('a node-redis cluster', { log: 'sorted-set' }, { runs: 20, longRun: 500 });

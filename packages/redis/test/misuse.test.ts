@@ -61,7 +61,9 @@ test('refuses an algorithm that it has no script for, and says what it knows', a
   const limit = { ...rollingWindow({ limit: 1, window: 1 }), algorithm: 'constructor' };
   const methods = Object.fromEntries(['create', 'test', 'record', 'refund'].map((name) => [name, () => {}]));
   const limiter = redis.limiter({ ...limit, ...methods } as unknown as Limit);
-  const message = 'RedisStore has no script for the algorithm `constructor`; it knows `rolling-window`';
+  const names = ['rolling-window', 'fixed-window', 'sliding-window-counter', 'token-bucket', 'leaky-bucket'];
+  const known = [...names, 'bucketed-window'].map((name) => `\`${name}\``).join(', ');
+  const message = `RedisStore has no script for the algorithm \`constructor\`; it knows ${known}`;
   await expect(limiter.check('ann')).rejects.toThrow(new TypeError(message));
 });
 

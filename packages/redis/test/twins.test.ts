@@ -1,4 +1,16 @@
-import { type Decision, type Limits, MemoryStore, RateLimiter, rollingWindow } from '@rollgate/core';
+import {
+  bucketedWindow,
+  type Decision,
+  fixedWindow,
+  type Limit,
+  type Limits,
+  leakyBucket,
+  MemoryStore,
+  RateLimiter,
+  rollingWindow,
+  slidingWindowCounter,
+  tokenBucket,
+} from '@rollgate/core';
 import { RedisStore } from '@rollgate/redis';
 import fc from 'fast-check';
 import { freshPrefix, LOGS, SomeRedis } from './support/some-redis.js';
@@ -16,14 +28,40 @@ const units = fc.oneof(
   { weight: 1, arbitrary: fc.constantFrom(LARGEST, LARGEST - 1, LARGEST / 2, 1000) },
 );
 
-const limit = fc
-  .record({
-    limit: units,
-    window: fc.oneof(fc.integer({ min: 1, max: 12 }), fc.constant(500)),
-    minDifference: fc.option(fc.integer({ min: 1, max: 15 }), { nil: undefined, freq: 3 }),
-    countRejected: fc.boolean(),
-  })
-  .map(rollingWindow);
+const window = fc.oneof(fc.integer({ min: 1, max: 12 }), fc.constant(500));
+const minDifference = fc.option(fc.integer({ min: 1, max: 15 }), { nil: undefined, freq: 3 });
+const windowed = fc.record({ limit: units, window, minDifference });
+
+/** The windows of these are multiples of a bucket, or an odd number of microseconds beside. */
+const limit: fc.Arbitrary<Limit> = fc.oneof(
+  {
+    weight: 2,
+    arbitrary: fc.record({ limit: units, window, minDifference, countRejected: fc.boolean() }).map(rollingWindow),
+  },
+  windowed.map(fixedWindow),
+  windowed.map(slidingWindowCounter),
+  fc.record({ limit: units, window, minDifference, buckets: fc.integer({ min: 1, max: 9 }) }).map(bucketedWindow),
+  fc
+    .record({
+      capacity: fc.oneof(fc.integer({ min: 1, max: 60 }), fc.constantFrom(1e6, 1e9)),
+      refill: fc.oneof(fc.integer({ min: 1, max: 9 }), fc.constantFrom(1000, 999_983)),
+      every: fc.oneof(fc.integer({ min: 1, max: 30 }), fc.constantFrom(86_400_000)),
+      minDifference,
+    })
+    .map(tokenBucketWithin),
+  fc
+    .record({
+      capacity: fc.oneof(fc.integer({ min: 1, max: 6 }), fc.constantFrom(1e6)),
+      interval: fc.integer({ min: 1, max: 9 }),
+    })
+    .map(leakyBucket),
+);
+
+/** A bucket that takes a century to fill is refused. */
+function tokenBucketWithin(numbers: Parameters<typeof tokenBucket>[0]): Limit {
+  const { capacity, refill } = numbers;
+  return tokenBucket({ ...numbers, capacity: Math.min(capacity, refill * 30_000) });
+}
 
 const plan: fc.Arbitrary<Limits> = fc.oneof(
   limit,

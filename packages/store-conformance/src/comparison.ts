@@ -1,59 +1,96 @@
+import assert from 'node:assert/strict';
 import type { Decision, Limit, RateLimiter } from '@rollgate/core';
-import type { Command } from './arbitraries.js';
-import { MS, type NaiveLimit, NaiveLog, type NaiveReceipt } from './naive-log.js';
+import { limitOf } from './algorithms.js';
+import type { Command, Names, Step } from './arbitraries/histories.js';
+import { Model, type ModelReceipt, type Specs } from './model.js';
+import { MS } from './oracles/oracle.js';
+import { same } from './same.js';
 import type { TestClock } from './test-clock.js';
-import { expected, keysFor, toLimits } from './translate.js';
+import { plain } from './whole-decision.js';
 
-type ChecksOf = Extract<Command, { kind: 'check' | 'peek' }>;
+type Asked = Extract<Command, { kind: 'check' | 'peek' }>;
 
-/** Lets a limiter and a naive log live through the same history, and expects the same decisions of both. */
+/** A key for each limit there is. */
+function keysFor(specs: Specs, names: Names): Record<string, string> {
+  return Object.fromEntries(Object.keys(specs).map((name, index) => [name, names[index % names.length]!]));
+}
+
+/** The same limits as a limiter takes them. */
+export function limitsOf(specs: Specs): Readonly<Record<string, Limit>> {
+  return Object.fromEntries(Object.entries(specs).map(([name, spec]) => [name, limitOf(spec)]));
+}
+
+/** Lets a limiter and the model live through the same history, and expects the same decisions of both. */
 export class Comparison {
-  readonly #limiter: RateLimiter;
   readonly #clock: TestClock;
-  readonly #naive = new NaiveLog();
-  readonly #made: { decision: Decision; receipt: NaiveReceipt }[] = [];
-  #naiveLimits: Record<string, NaiveLimit>;
+  readonly #model = new Model();
+  readonly #made: { limiter: RateLimiter; decision: Decision; receipt: ModelReceipt }[] = [];
+  #specs: Specs;
   #limits: Readonly<Record<string, Limit>>;
+  #dueMicros = 0;
 
-  constructor(limiter: RateLimiter, limits: Record<string, NaiveLimit>, clock: TestClock) {
-    this.#limiter = limiter;
+  constructor(specs: Specs, clock: TestClock) {
     this.#clock = clock;
-    this.#naiveLimits = limits;
-    this.#limits = toLimits(limits);
+    this.#specs = specs;
+    this.#limits = limitsOf(specs);
   }
 
-  async run(command: Command): Promise<void> {
-    this.#clock.micros += command.step;
+  async run(command: Command, limiter: RateLimiter): Promise<void> {
+    this.#goOn(command.step);
     if (command.kind === 'change') {
-      this.#naiveLimits = command.limits;
-      this.#limits = toLimits(command.limits);
+      this.#specs = command.limits;
+      this.#limits = limitsOf(command.limits);
     } else if (command.kind === 'refund') {
-      const past = this.#made[command.which % this.#made.length];
-      if (past === undefined) return;
-      await this.#limiter.refund(past.decision);
-      this.#naive.refund(past.receipt);
+      await this.#refund(command.which);
     } else if (command.kind === 'reset') {
-      const keys = keysFor(this.#naiveLimits, command.keys);
-      await this.#limiter.reset(keys, { limits: this.#limits });
-      this.#naive.reset(Object.keys(this.#naiveLimits), keys);
+      const keys = keysFor(this.#specs, command.keys);
+      await limiter.reset(keys, { limits: this.#limits });
+      this.#model.reset(this.#specs, keys);
     } else {
-      await this.#check(command);
+      await this.#ask(command, limiter);
     }
   }
 
-  async #check({ kind, keys: given, cost }: ChecksOf): Promise<void> {
-    const keys = keysFor(this.#naiveLimits, given);
-    const options = { cost, limits: this.#limits };
-    const decision = await this.#limiter[kind](keys, options);
-    const truth = this.#naive.check(this.#naiveLimits, keys, cost, this.#clock.micros, kind === 'check');
-    expect(decision).toEqual(expected(truth.decision));
-    if (kind === 'check') this.#made.push({ decision, receipt: truth.receipt });
-    if (decision.allowed || decision.retryAfterMs === Infinity) return;
+  #goOn(step: Step): void {
+    const { micros } = this.#clock;
+    this.#clock.micros = typeof step === 'number' ? micros + step : Math.max(micros, this.#dueMicros + step.due);
+  }
+
+  async #refund(which: number): Promise<void> {
+    const past = this.#made[which % this.#made.length];
+    if (past === undefined) return;
+    await past.limiter.refund(past.decision);
+    this.#model.refund(past.receipt, this.#clock.micros);
+    past.receipt = []; // Spent.
+  }
+
+  async #ask(command: Asked, limiter: RateLimiter): Promise<void> {
+    const { kind, cost } = command;
+    const keys = keysFor(this.#specs, command.keys);
+    const { micros } = this.#clock;
+    const { decision: expected, receipt } = this.#model.check(this.#specs, keys, cost, micros, kind === 'check');
+    const decision = await limiter[kind](keys, { cost, limits: this.#limits });
+    same(plain(decision), expected, () => this.#describe(command));
+    if (kind === 'check') this.#made.push({ limiter, decision, receipt });
+    const waitMs = decision.allowed ? decision.resetMs : decision.retryAfterMs;
+    if (waitMs !== Infinity) this.#dueMicros = micros + Math.round(waitMs * MS);
+    if (!decision.allowed && waitMs !== Infinity) await this.#wait(command, limiter, keys, waitMs);
+  }
+
+  /** Refused one microsecond before the end of the wait, allowed at it. */
+  async #wait(command: Asked, limiter: RateLimiter, keys: Record<string, string>, waitMs: number): Promise<void> {
     const asked = this.#clock.micros;
-    this.#clock.micros = asked + Math.round(decision.retryAfterMs * MS) - 1;
-    expect((await this.#limiter.peek(keys, options)).allowed).toBe(false);
-    this.#clock.micros += 1;
-    expect((await this.#limiter.peek(keys, options)).allowed).toBe(true);
+    const options = { cost: command.cost, limits: this.#limits };
+    const allowed: boolean[] = [];
+    for (const beside of [-1, 0]) {
+      this.#clock.micros = asked + Math.round(waitMs * MS) + beside;
+      allowed.push((await limiter.peek(keys, options)).allowed);
+    }
     this.#clock.micros = asked;
+    assert.deepEqual(allowed, [false, true], `A wait of ${waitMs} ms is not true: ${this.#describe(command)}`);
+  }
+
+  #describe(command: Asked): string {
+    return `${JSON.stringify(command)} at ${this.#clock.micros} µs under ${JSON.stringify(this.#specs)}`;
   }
 }

@@ -7,11 +7,13 @@
 --            "check",  plan, cost, times, now    decide and record, so many times, each for the keys that follow
 --            "peek",   plan, cost, times, now    decide only
 --            "reset",  plan                      forget the keys
---            "refund", count, now, stamp, then so often algorithm, at, cost
---                                                take back, rule by rule, what was recorded with this stamp
+--            "refund", plan, cost, now, stamp, then, count, and so often the number of a rule, at
+--                                                take back, rule by rule, what was recorded then with this stamp
+--            "count",  width, span, expiry, units, interval, now
+--                                                add to a rolling counter, and count
 --          `now` is false where the server's time is meant.
 -- returns  the server's time, and one text (which clients read in a fraction of the time of so many numbers): a line for
---          each operation. "!" and the error of one that failed; nothing for a reset or refund; for a check or peek, a
+--          each operation. "!" and the error of one that failed; nothing for a reset or refund; the count; for a check or peek, a
 --          comma between the rules, either "remaining reset" of a rule that recorded an action which may go ahead now, or
 --            how long to hold the action, -1 when the rule refuses it
 --            the wait, -1 for ever
@@ -51,7 +53,7 @@ local expires_written, expires_text
 -- Never before what the key says is over, for Redis counts whole milliseconds. An injected clock may stand still while
 -- the server's does not.
 local function expire(key, expires, keep, injected_now)
-  if injected_now then redis.call('PEXPIRE', key, keep / 1000 + 1000) return end
+  if injected_now then redis.call('PEXPIRE', key, math.ceil(keep / 1000) + 60000) return end
   local expires_ms = math.ceil(expires / 1000)
   if expires_ms ~= expires_written then expires_written, expires_text = expires_ms, string.format('%d', expires_ms) end
   redis.call('PEXPIREAT', key, expires_text)
@@ -67,7 +69,7 @@ local function decide(plan, cost, injected_now, records)
   local allowed = true
   for index = 1, #plan do
     local rule = plan[index]
-    local state = rule.algorithm.find(rule, KEYS[next_key + index], now)
+    local state = rule.algorithm.find(rule, KEYS[next_key + index], now, stamp)
     local verdict = rule.algorithm.test(rule, state, now, cost)
     states[index], verdicts[index] = state, verdict
     allowed = allowed and verdict.wait == 0
@@ -86,7 +88,7 @@ local function decide(plan, cost, injected_now, records)
       said = string.format('%d %d', verdict.remaining, verdict.reset)
     else
       local wait = allowed and 0 or finite(verdict.wait)
-      said = string.format('%d %d %d %d %d', passed and delay or -1, wait, verdict.remaining, verdict.reset, finite(last))
+      said = string.format('%d %d %d %d %d', passed and (allowed and delay or 0) or -1, wait, verdict.remaining, verdict.reset, finite(last))
     end
     line = line and line .. ',' .. said or said
   end
@@ -94,19 +96,30 @@ local function decide(plan, cost, injected_now, records)
 end
 
 local function reset(plan)
-  for index = 1, #plan do redis.call('UNLINK', KEYS[next_key + index]) end
+  for index = 1, #plan do
+    local key, forget = KEYS[next_key + index], plan[index].algorithm.forget
+    if forget then forget(key, server_time + #lines) else redis.call('UNLINK', key) end
+  end
   return ''
 end
 
-local function refund(place_before, count, now, stamp)
+local function refund(plan, cost, injected_now, stamp, recorded_at, count)
+  local now = injected_now or server_time + #lines
   for index = 1, count do
-    local first = place_before + 3 * index
-    local algorithm, at, cost = tape[first - 2], tape[first - 1], tape[first]
+    local rule, at = plan[tape[place + 2 * index - 1]], tape[place + 2 * index]
     local key = KEYS[next_key + index]
-    local expires, keep = algorithms[algorithm].refund(key, stamp, at, cost)
-    if expires then expire(key, expires, keep, now) end
+    local expires, keep = rule.algorithm.refund(rule, key, stamp, now, at, cost, recorded_at)
+    if expires then expire(key, expires, keep, injected_now) end
   end
   return ''
+end
+
+local function count(width, span, expiry, units, interval, injected_now)
+  local now = injected_now or server_time + #lines
+  local key = KEYS[next_key + 1]
+  local counted, expires = algorithms['rolling-counter'].add(key, width, span, expiry, units, interval, now)
+  if expires then expire(key, expires, expiry, injected_now) end
+  return string.format('%d', counted)
 end
 
 local read_only
@@ -123,17 +136,23 @@ local function finish(key_count, succeeded, said)
 end
 
 while place < #tape do
-  local kind, number = next_value(), next_value()
-  if kind == 'reset' then
-    finish(#plans[number], pcall(reset, plans[number]))
-  elseif kind == 'refund' then
-    local now, stamp = next_value(), next_value()
-    finish(number, pcall(refund, place, number, now, stamp))
-    place = place + 3 * number
+  local kind = next_value()
+  if kind == 'count' then
+    finish(1, pcall(count, unpack(tape, place + 1, place + 6)))
+    place = place + 6
   else
-    local plan, cost, times, now = plans[number], next_value(), next_value(), next_value()
-    local key_count, records = #plan, kind == 'check'
-    for _ = 1, times do finish(key_count, pcall(decide, plan, cost, now, records)) end
+    local plan = plans[next_value()]
+    if kind == 'reset' then
+      finish(#plan, pcall(reset, plan))
+    elseif kind == 'refund' then
+      local cost, now, stamp, recorded_at, hits = next_value(), next_value(), next_value(), next_value(), next_value()
+      finish(hits, pcall(refund, plan, cost, now, stamp, recorded_at, hits))
+      place = place + 2 * hits
+    else
+      local cost, times, now = next_value(), next_value(), next_value()
+      local key_count, records = #plan, kind == 'check'
+      for _ = 1, times do finish(key_count, pcall(decide, plan, cost, now, records)) end
+    end
   end
 end
 

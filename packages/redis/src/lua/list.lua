@@ -3,10 +3,10 @@
 -- An element is the time of a hit in microseconds; from the first hit on that cost anything but 1 it is "time:total",
 -- the total being the units of all hits up to and including it. The oldest element says more about the key. Where there
 -- are totals, ";" and the units in front of it that they include, ";" and how many hits at the front have no total. Then,
--- each after a blank, the window and the keep of the limit that recorded last, and since when there is a log (a stamp).
+-- each after a blank, the keep of the limit that recorded last, and since when there is a log (a stamp).
 --
--- An opened log has no hits when `size` is 0. `by` is the limit that recorded last: its window, its keep, and the
--- signature by which an element says so. Without totals `plain` is nil and every hit is one unit; with totals it is how
+-- An opened log has no hits when `size` is 0. `by` is the limit that recorded last: its keep, and the signature
+-- by which an element says so. Without totals `plain` is nil and every hit is one unit; with totals it is how
 -- many hits at the front have none. `dropped` is the units in front of the oldest hit, `total` those of all hits.
 
 local log = {}
@@ -67,12 +67,12 @@ on_demand(log, function()
 
   -- Of a log whose oldest element is not the usual one.
   function log.parse_oldest(hits, text)
-    local rest, window, keep = string.match(text, '^(.-) (%d+) (%d+) %d+$')
+    local rest, keep = string.match(text, '^(.-) (%d+) %d+$')
     local time, total, dropped, plain = string.match(rest, '^([^:;]+):?(%d*);(%d+);(%d+)$')
     hits.oldest, hits.oldest_total = tonumber(time or rest), tonumber(total)
     hits.plain, hits.dropped = tonumber(plain), tonumber(dropped) or 0
     hits.newest, hits.total = hits.oldest, hits.oldest_total or hits.dropped + hits.size
-    hits.by = hits.by or { window = tonumber(window), keep = tonumber(keep), signature = ' ' .. window .. ' ' .. keep .. ' ' }
+    hits.by = hits.by or { keep = tonumber(keep), signature = ' ' .. keep .. ' ' }
   end
 
   -- The time of the hit at `index`, and its total if it has one. The last one read is often asked for again.

@@ -1,4 +1,4 @@
--- One script is made of: this, one log (list.lua or sorted-set.lua), hit-log.lua, the algorithms, and frame.lua.
+-- One script is made of: this, the algorithms that are asked for and what they need (see ../algorithms.ts), and frame.lua.
 --
 -- All times are whole microseconds: differences of whole numbers below 2^53 are exact. A script is run for every check,
 -- so whatever the usual check does not need is looked for only where it is needed.
@@ -7,12 +7,13 @@ local NEVER = math.huge
 
 -- Each algorithm by the name of its TypeScript twin, as a table of steps:
 --   rule(numbers...)       a rule from the numbers of a limit
---   find(rule, key, now)   what is known of a key; writes nothing, but forgets what a broken clock wrote
+--   find(rule, key, now, stamp)  what is known of a key; writes nothing, but forgets what a broken clock wrote
 --   test(rule, state, now, cost)  the verdict; writes nothing
 --   record(rule, state, now, cost, verdict, stamp)  records, and returns the verdict from then on. `stamp` is a number that
 --                          only grows: what is known of a new key is known since then
---   refund(key, recorded, at, cost)  takes back what was recorded at `at`, if the key is still the one that it was when the
---                          stamp was `recorded`; returns when the key expires, and the keep
+--   refund(rule, key, stamp, now, at, cost, recorded_at)  takes back what was recorded, if the key is still the one that it
+--                          was when the stamp was this; returns when the key expires, and the keep, if they have changed
+--   forget(key, stamp)     forgets the key, where more than its removal is needed: nothing recorded before is to be found
 -- A verdict has: wait (0 allows, NEVER is for ever), remaining, reset, at (by which the hit can be refunded), steady (how
 -- long nothing but the waits changes by the passing of time), delay if the action is to be held; after a record also
 -- expires and keep.

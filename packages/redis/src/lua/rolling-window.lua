@@ -8,7 +8,7 @@ local LARGEST_TOTAL = 2 ^ 53 - 1
 
 function rolling_window.rule(limit, window, min_difference)
   local keep = math.max(window, min_difference)
-  local signature = string.format(' %d %d ', window, keep)
+  local signature = string.format(' %d ', keep)
   return { limit = limit, window = window, min_difference = min_difference, keep = keep, signature = signature }
 end
 
@@ -16,7 +16,7 @@ function rolling_window.find(rule, key, now)
   local hits = log.open(key, rule)
   if hits.size == 0 then return hits end
   local newest = hits.newest
-  if newest - now > hits.by.window then
+  if newest - now > rule.window then
     redis.call('UNLINK', key) -- A broken clock wrote it.
     return { key = key, size = 0, dropped = 0, total = 0 }
   end
@@ -92,9 +92,9 @@ function rolling_window.record(rule, hits, now, cost, verdict, stamp)
   return verdict
 end
 
-function rolling_window.refund(key, recorded, at, cost)
+function rolling_window.refund(_, key, stamp, _, at, cost)
   local hits = log.open(key)
-  if hits.size == 0 or log.since(hits) > recorded then return nil end
+  if hits.size == 0 or log.since(hits) > stamp then return nil end
   log.take_back(hits, at, cost)
   if hits.size == 0 then return nil end
   return hits.newest + hits.by.keep, hits.by.keep

@@ -1,12 +1,12 @@
 -- The hits of one key as a Redis sorted set, as people know it from the published algorithm: the score of a member is
 -- the time of a hit in microseconds.
 --
--- A member is "before:cost window keep since", in which `before` is the units of all earlier hits, written with 16 digits
--- so that hits of one microsecond stand in their order; the window and the keep are those of the limit that recorded it,
+-- A member is "before:cost keep since", in which `before` is the units of all earlier hits, written with 16 digits
+-- so that hits of one microsecond stand in their order; the keep is that of the limit that recorded it,
 -- and since says since when there is a log (a stamp).
 --
--- An opened log has no hits when `size` is 0. `by` is the limit that recorded last: its window, its keep, and the
--- signature by which a member says so. `dropped` is the units in front of the oldest hit, `total` those of all hits.
+-- An opened log has no hits when `size` is 0. `by` is the limit that recorded last: its keep, and the signature
+-- by which a member says so. `dropped` is the units in front of the oldest hit, `total` those of all hits.
 
 local log = {}
 
@@ -26,8 +26,8 @@ function log.open(key, rule)
   hits.newest, hits.text, hits.total = newest, text, before + cost
   if rule and string.find(text, rule.signature, 1, true) then hits.by = rule
   else
-    local window, keep = string.match(text, ' (%d+) (%d+) ')
-    hits.by = { window = tonumber(window), keep = tonumber(keep), signature = ' ' .. window .. ' ' .. keep .. ' ' }
+    local keep = string.match(text, ' (%d+) ')
+    hits.by = { keep = tonumber(keep), signature = ' ' .. keep .. ' ' }
   end
   hits.oldest, hits.dropped = newest, before
   if size > 1 then hits.oldest, hits.dropped = read(hits, 0) end

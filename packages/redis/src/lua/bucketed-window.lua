@@ -1,0 +1,90 @@
+-- A rolling window that remembers in which of its buckets an action lay. The twin of bucketed-window.ts.
+--
+-- The text is the window of the limit that recorded last, in milliseconds, for a minDifference ":newest:apart", then "/" and
+-- the buckets (see bucket-counts.lua).
+
+local bucketed_window = {}
+algorithms['bucketed-window'] = bucketed_window
+
+function bucketed_window.rule(limit, window, width, min_difference)
+  return { limit = limit, window = window, width = width, min_difference = min_difference }
+end
+
+local function read(key)
+  local text, since = cell.read(key)
+  local state = { key = key, since = since, window = 0, buckets = bucket_counts.empty(), expires = NEVER }
+  if not text then return state, false end
+  local window, newest, apart, buckets = string.match(text, '^(%d+):?(%-?%d*):?(%d*)/(.*)$')
+  state.window, state.buckets = window * 1000, bucket_counts.read(buckets)
+  spacing.read(state, newest, apart, bucket_counts.newest_end(state.buckets) + state.window)
+  return state, true
+end
+
+local function text_with(state)
+  return string.format('%d', state.window / 1000) .. spacing.text(state) .. '/' .. bucket_counts.text(state.buckets)
+end
+
+-- A state's expiry, latest moment and buckets; those that have left the window are not among them.
+function bucketed_window.find(rule, key, now, stamp)
+  local state, is_known = read(key)
+  local window = rule.window
+  local newest_start = bucket_counts.newest_start(state.buckets)
+  local keep = math.max(window, rule.min_difference)
+  if is_known and not spacing.is_live(rule, state, now, newest_start - now > window, keep, stamp) then
+    state = { key = key, since = state.since, buckets = bucket_counts.empty(), expires = NEVER }
+    newest_start = -NEVER
+  end
+  state.latest = math.max(now, newest_start)
+  state.newest_end = bucket_counts.newest_end(state.buckets)
+  bucket_counts.drop(state.buckets, state.latest - window)
+  return state
+end
+
+function bucketed_window.test(rule, state, now, cost)
+  local limit, window, buckets = rule.limit, rule.window, state.buckets
+  local used = buckets.units
+  local free = limit - used
+  local wait, reset, steady = 0, 0, NEVER
+  if used > 0 then
+    if cost > free and cost <= limit then
+      wait = bucket_counts.end_of_unit(buckets, cost - free) + window - now
+    end
+    reset = state.newest_end + window - now
+    steady = bucket_counts.end_of_unit(buckets, 1) + window - now
+  end
+  return spacing.verdict(rule, state, now, cost, {
+    wait = wait,
+    remaining = math.max(0, free),
+    reset = reset,
+    steady = steady,
+    at = (math.floor(state.latest / rule.width) + 1) * rule.width,
+  })
+end
+
+function bucketed_window.record(rule, state, now, cost, verdict)
+  local buckets, latest = state.buckets, state.latest
+  if buckets.size > 0 and buckets.width ~= rule.width then bucket_counts.resize(buckets, rule.width, latest) end
+  buckets.width, state.window = rule.width, rule.window
+  bucket_counts.add(buckets, latest, cost)
+  spacing.note(rule, state, now)
+  cell.write(state, text_with(state))
+  verdict.remaining, verdict.reset = math.max(0, rule.limit - buckets.units), verdict.at + rule.window - now
+  verdict.expires = verdict.at + rule.window
+  if state.newest then verdict.expires = math.max(verdict.expires, state.newest + state.apart) end
+  verdict.keep = math.max(rule.window + rule.width, rule.min_difference)
+  return verdict
+end
+
+function bucketed_window.refund(rule, key, stamp, _, at, cost)
+  local state, is_known = read(key)
+  local buckets = state.buckets
+  if not is_known or buckets.width ~= rule.width or (state.since and state.since > stamp) then return end
+  bucket_counts.take(buckets, at, cost)
+  cell.rewrite(state, (buckets.units > 0 or state.newest) and text_with(state))
+  if state.since then return end
+  local expires = bucket_counts.newest_end(buckets) + state.window
+  if state.newest then expires = math.max(expires, state.newest + state.apart) end
+  return expires, rule.window + rule.width
+end
+
+bucketed_window.forget = cell.forget

@@ -1,0 +1,36 @@
+-- A key whose state is one text. After a reset it says since when it knows anything, "r" and a stamp: until the state would
+-- have expired anyway, a refund of what was recorded before the reset must find nothing.
+
+local cell = {}
+
+-- The text, if there is one, and the stamp of a reset.
+function cell.read(key)
+  local text = redis.call('GET', key)
+  local mark = text and string.find(text, 'r', 1, true)
+  if not mark then return text end
+  return mark > 1 and string.sub(text, 1, mark - 1), tonumber(string.sub(text, mark + 1))
+end
+
+local function marked(text, since)
+  return since and text .. string.format('r%d', since) or text
+end
+
+-- The frame sets the expiry of what was recorded.
+function cell.write(state, text)
+  redis.call('SET', state.key, marked(text, state.since))
+end
+
+-- Puts a text in the place of the one that is there, or nothing, and leaves the expiry as it is.
+local function replace(key, text)
+  local left = redis.call('PTTL', key)
+  if text ~= '' and left > 0 then redis.call('SET', key, text, 'PX', left) else redis.call('UNLINK', key) end
+end
+
+-- Writes what is left after a refund, which may be nothing.
+function cell.rewrite(state, text)
+  replace(state.key, marked(text or '', state.since))
+end
+
+function cell.forget(key, stamp)
+  replace(key, marked('', stamp))
+end

@@ -1,0 +1,71 @@
+-- A counter for each window of the clock. The twin of fixed-window.ts.
+--
+-- The text is the window's end in milliseconds and the count in six digits, in one, which Redis keeps as a number; a count
+-- that needs more, and the newest action of a limit with a minDifference, stand apart: "end:count", "end:count:newest:apart".
+
+local fixed_window = {}
+algorithms['fixed-window'] = fixed_window
+
+function fixed_window.rule(limit, window, min_difference)
+  return { limit = limit, window = window, min_difference = min_difference, keep = math.max(window, min_difference) }
+end
+
+local function read(key)
+  local text, since = cell.read(key)
+  local state = { key = key, since = since, count = 0, window_end = -NEVER, expires = NEVER }
+  if not text then return state, false end
+  local window_end, count, newest, apart = string.match(text, '^(%-?%d+):(%d+):?(%-?%d*):?(%d*)$')
+  if not window_end then window_end, count = string.sub(text, 1, -7), string.sub(text, -6) end
+  state.window_end, state.count = tonumber(window_end) * 1000, tonumber(count)
+  spacing.read(state, newest, apart, state.count > 0 and state.window_end or -NEVER)
+  return state, true
+end
+
+local function text_with(state)
+  local end_ms = state.window_end / 1000
+  if state.newest or state.count >= 1000000 then
+    return string.format('%d:%d', end_ms, state.count) .. spacing.text(state)
+  end
+  return string.format('%d%06d', end_ms, state.count)
+end
+
+function fixed_window.find(rule, key, now, stamp)
+  local state, is_known = read(key)
+  local ahead = state.window_end - now > 2 * rule.window
+  if is_known and spacing.is_live(rule, state, now, ahead, rule.keep, stamp) then return state end
+  return { key = key, since = state.since, count = 0, window_end = -NEVER, expires = NEVER }
+end
+
+function fixed_window.test(rule, state, now, cost)
+  local limit, window_end = rule.limit, state.window_end
+  local runs = window_end > now
+  local used = runs and state.count or 0
+  local left = used > 0 and window_end - now or 0
+  return spacing.verdict(rule, state, now, cost, {
+    wait = cost > limit - used and left or 0,
+    remaining = math.max(0, limit - used),
+    reset = left,
+    steady = used > 0 and left or NEVER,
+    at = runs and window_end or (math.floor(now / rule.window) + 1) * rule.window,
+  })
+end
+
+function fixed_window.record(rule, state, now, cost, verdict)
+  if verdict.at ~= state.window_end then state.window_end, state.count = verdict.at, 0 end
+  state.count = state.count + cost
+  spacing.note(rule, state, now)
+  cell.write(state, text_with(state))
+  verdict.remaining, verdict.reset = math.max(0, rule.limit - state.count), state.window_end - now
+  verdict.expires, verdict.keep = state.window_end, rule.keep
+  if state.newest then verdict.expires = math.max(state.window_end, state.newest + rule.min_difference) end
+  return verdict
+end
+
+function fixed_window.refund(_, key, stamp, _, at, cost)
+  local state, is_known = read(key)
+  if not is_known or state.window_end ~= at or (state.since and state.since > stamp) then return end
+  state.count = math.max(0, state.count - cost)
+  cell.rewrite(state, (state.count > 0 or state.newest) and text_with(state))
+end
+
+fixed_window.forget = cell.forget

@@ -1,0 +1,37 @@
+-- Products and quotients of whole numbers from 0, exact also where the product is not. The twin of mul-div.ts.
+
+local EXACT = 2 ^ 53
+
+-- a * b / c, the whole part and what is left; `c` below 2^52. Doubles what it has for each bit of `a`, for great products.
+local function divide_product(a, b, c)
+  local product = a * b
+  if product < EXACT then
+    local whole = math.floor(product / c)
+    return whole, product - whole * c
+  end
+  local whole, left = 0, 0
+  local whole_of_b, left_of_b = math.floor(b / c), b % c
+  local bit = 2 ^ 52
+  while bit >= 1 do
+    whole, left = 2 * whole, 2 * left
+    if left >= c then whole, left = whole + 1, left - c end
+    if a >= bit then
+      a = a - bit
+      whole, left = whole + whole_of_b, left + left_of_b
+      if left >= c then whole, left = whole + 1, left - c end
+    end
+    bit = bit / 2
+  end
+  return whole, left
+end
+
+-- The whole part of a * b / c.
+local function mul_div(a, b, c)
+  return (divide_product(a, b, c))
+end
+
+-- (a * b + d) / c, rounded up; `d` below 2^52.
+local function mul_div_up(a, b, c, d)
+  local whole, left = divide_product(a, b, c)
+  return whole + math.ceil((left + (d or 0)) / c)
+end

@@ -1,0 +1,109 @@
+-- Two counters for an estimate of the rolling window. The twin of sliding-window-counter.ts.
+--
+-- The text is "end:window:current:previous", the first two in milliseconds: the end of the window that runs, and the length of
+-- those of the limit that recorded last; then, for a minDifference, ":newest:apart".
+
+local sliding_window_counter = {}
+algorithms['sliding-window-counter'] = sliding_window_counter
+
+function sliding_window_counter.rule(limit, window, min_difference)
+  return { limit = limit, window = window, min_difference = min_difference }
+end
+
+local function empty(key, since)
+  return { key = key, since = since, window_end = -NEVER, current = 0, previous = 0, expires = NEVER }
+end
+
+local function expires_of(state)
+  if state.current > 0 then return state.window_end + state.window end
+  return state.previous > 0 and state.window_end or -NEVER
+end
+
+local function expires_with_newest(state)
+  return math.max(expires_of(state), state.newest and state.newest + state.apart or -NEVER)
+end
+
+local function read(key)
+  local text, since = cell.read(key)
+  if not text then return empty(key, since), false end
+  local pattern = '^(%-?%d+):(%d+):(%d+):(%d+):?(%-?%d*):?(%d*)$'
+  local window_end, window, current, previous, newest, apart = string.match(text, pattern)
+  local state = { key = key, since = since, window_end = window_end * 1000, window = window * 1000 }
+  state.current, state.previous = tonumber(current), tonumber(previous)
+  spacing.read(state, newest, apart, expires_of(state))
+  return state, true
+end
+
+local function text_with(state)
+  local window_end, window = state.window_end / 1000, state.window / 1000
+  return string.format('%d:%d:%d:%d', window_end, window, state.current, state.previous) .. spacing.text(state)
+end
+
+function sliding_window_counter.find(rule, key, now, stamp)
+  local state, is_known = read(key)
+  local keep = math.max(rule.window, rule.min_difference)
+  local ahead = state.window_end - now > 2 * rule.window
+  if is_known and spacing.is_live(rule, state, now, ahead, keep, stamp) then return state end
+  return empty(key, state.since)
+end
+
+-- When no more than `most` units are counted.
+local function until_free(rule, state, most, runs)
+  if runs and state.current <= most then
+    return state.window_end - mul_div(most - state.current, rule.window, state.previous)
+  end
+  return state.window_end + rule.window - mul_div(most, rule.window, state.current)
+end
+
+local function end_of_window(rule, window_end, now)
+  if window_end > now then return window_end end
+  if window_end + rule.window > now then return window_end + rule.window end
+  return (math.floor(now / rule.window) + 1) * rule.window
+end
+
+function sliding_window_counter.test(rule, state, now, cost)
+  local limit, window, window_end = rule.limit, rule.window, state.window_end
+  -- Before its end a window counts in full and weighs down the one before it; after its end it is the one before.
+  local runs = window_end > now
+  local full, fading, faded = 0, state.current, window_end + window
+  if runs then full, fading, faded = state.current, state.previous, window_end end
+  local covered = math.min(window, math.max(0, faded - now))
+  local free = limit - full - (fading > 0 and mul_div_up(fading, covered, window) or 0)
+  local remaining = math.max(0, free)
+  local reset = 0
+  if state.current > 0 then reset = math.max(0, window_end + window - now)
+  elseif fading > 0 then reset = math.max(0, faded - now) end
+  return spacing.verdict(rule, state, now, cost, {
+    wait = cost > free and cost <= limit and until_free(rule, state, limit - cost, runs) - now or 0,
+    remaining = remaining,
+    reset = reset,
+    steady = remaining < limit and until_free(rule, state, limit - remaining - 1, runs) - now or NEVER,
+    at = end_of_window(rule, window_end, now),
+  })
+end
+
+function sliding_window_counter.record(rule, state, now, cost, verdict)
+  if verdict.at ~= state.window_end then
+    state.previous = verdict.at == state.window_end + rule.window and state.current or 0
+    state.current, state.window_end = 0, verdict.at
+  end
+  state.current, state.window = state.current + cost, rule.window
+  spacing.note(rule, state, now)
+  cell.write(state, text_with(state))
+  state.expires = expires_with_newest(state)
+  verdict = sliding_window_counter.test(rule, state, now, cost)
+  verdict.expires, verdict.keep = state.expires, math.max(2 * rule.window, rule.min_difference)
+  return verdict
+end
+
+function sliding_window_counter.refund(rule, key, stamp, _, at, cost)
+  local state, is_known = read(key)
+  if not is_known or state.window ~= rule.window or (state.since and state.since > stamp) then return end
+  if state.window_end == at then state.current = math.max(0, state.current - cost)
+  elseif state.window_end == at + rule.window then state.previous = math.max(0, state.previous - cost)
+  else return end
+  cell.rewrite(state, (state.current > 0 or state.previous > 0 or state.newest) and text_with(state))
+  if not state.since then return expires_with_newest(state), 2 * rule.window end
+end
+
+sliding_window_counter.forget = cell.forget

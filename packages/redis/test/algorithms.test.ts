@@ -1,0 +1,208 @@
+import {
+  bucketedWindow,
+  fixedWindow,
+  type Limit,
+  leakyBucket,
+  RateLimiter,
+  rollingWindow,
+  slidingWindowCounter,
+  tokenBucket,
+} from '@rollgate/core';
+import { RedisStore } from '@rollgate/redis';
+import { until } from '@rollgate/redis-server';
+import { freshPrefix, SomeRedis } from './support/some-redis.js';
+
+const redis = SomeRedis.forThisFile();
+
+let prefix: string;
+beforeEach(() => {
+  prefix = freshPrefix();
+});
+
+const limiterOf = (limits: Limit, clock?: { now(): number }) =>
+  new RateLimiter({
+    limits,
+    store: new RedisStore({ client: redis.client, clock, denialCache: false }),
+    prefix,
+    timeout: '30s',
+  });
+
+const MINUTE = 60_000;
+
+/** Each with room for two, its key's end, and how long the key lives after the first action at `now`, in milliseconds. */
+const ALGORITHMS: [name: string, limit: Limit, suffix: string, expiresMs: (nowMs: number) => number][] = [
+  ['rollingWindow', rollingWindow({ limit: 2, window: '1m' }), '', (now) => now + MINUTE],
+  ['fixedWindow', fixedWindow({ limit: 2, window: '1m' }), ':fw', (now) => Math.ceil(now / MINUTE) * MINUTE],
+  [
+    'slidingWindowCounter',
+    slidingWindowCounter({ limit: 2, window: '1m' }),
+    ':swc',
+    (now) => Math.ceil(now / MINUTE) * MINUTE + MINUTE,
+  ],
+  ['tokenBucket', tokenBucket({ capacity: 2, refill: 1, every: '1m' }), ':tb', (now) => now + MINUTE],
+  ['leakyBucket', leakyBucket({ capacity: 1, interval: '1m' }), ':lb', (now) => now + MINUTE],
+  [
+    'bucketedWindow',
+    bucketedWindow({ limit: 2, window: '1m', buckets: 60 }),
+    ':bw',
+    (now) => Math.ceil(now / 1000) * 1000 + MINUTE,
+  ],
+];
+
+const serverMs = async () => {
+  const [seconds, micros] = await redis.client.time();
+  return Number(seconds) * 1000 + Number(micros) / 1000;
+};
+
+describe.each(ALGORITHMS)('%s', (_, limit, suffix, expiresMs) => {
+  const keyOf = (key: string) => `${prefix}:{${key}}:default${suffix}`;
+
+  test('keeps one key, which lives as long as it matters', async () => {
+    const earliestMs = await serverMs();
+    expect((await limiterOf(limit).check('ann')).allowed).toBe(true);
+    const latestMs = await serverMs();
+    expect(await redis.keysOf(prefix)).toEqual([keyOf('ann')]);
+    const expiry = await redis.client.pexpiretime(keyOf('ann'));
+    expect(expiry).toBeGreaterThanOrEqual(Math.ceil(expiresMs(earliestMs)));
+    expect(expiry).toBeLessThanOrEqual(Math.ceil(expiresMs(latestMs)));
+  });
+
+  test('a refusal changes nothing', async () => {
+    const limiter = limiterOf(limit);
+    await limiter.check('ann', { cost: 1 });
+    await limiter.check('ann', { cost: 1 });
+    const look = async () => [
+      await redis.client.dumpBuffer(keyOf('ann')),
+      await redis.client.pexpiretime(keyOf('ann')),
+    ];
+    const before = await look();
+    for (let attempt = 0; attempt < 20; attempt++) expect((await limiter.check('ann')).allowed).toBe(false);
+    expect(await look()).toEqual(before);
+  });
+
+  test('a state from a clock far ahead is dropped, and the key is usable at once', async () => {
+    let now = 1e12;
+    const limiter = limiterOf(limit, { now: () => now });
+    await limiter.check('ann');
+    await limiter.check('ann');
+    now -= 10 * MINUTE;
+    expect(await limiter.check('ann')).toMatchObject({ allowed: true });
+    expect(await redis.keysOf(prefix)).toEqual([keyOf('ann')]);
+  });
+
+  test('what a reset has forgotten no refund gives back', async () => {
+    const limiter = limiterOf(limit);
+    const forgotten = await limiter.check('ann');
+    await limiter.reset('ann');
+    await limiter.check('ann');
+    await limiter.check('ann');
+    const before = await limiter.peek('ann');
+    await limiter.refund(forgotten);
+    expect((await limiter.peek('ann')).remaining).toBe(before.remaining);
+    expect((await limiter.peek('ann')).allowed).toBe(false);
+  });
+
+  test('a key of a foreign type fails alone', async () => {
+    const limiter = limiterOf(limit);
+    await redis.client.hset(keyOf('bob'), 'field', 'value');
+    const [ann, bob, eve] = await Promise.allSettled([
+      limiter.check('ann'),
+      limiter.check('bob'),
+      limiter.check('eve'),
+    ]);
+    expect([ann.status, bob.status, eve.status]).toEqual(['fulfilled', 'rejected', 'fulfilled']);
+    expect(bob).toMatchObject({ reason: { cause: { message: expect.stringContaining('WRONGTYPE') } } });
+    await redis.client.unlink(keyOf('bob'));
+  });
+
+  test('nothing is left when all is given back', async () => {
+    const limiter = limiterOf(limit);
+    const first = await limiter.check('ann');
+    const second = await limiter.check('ann');
+    await limiter.refund(second);
+    await limiter.refund(first);
+    expect(await limiter.peek('ann')).toMatchObject({ remaining: limit.limit, resetMs: 0 });
+    await until('Redis has dropped what is over', async () => (await redis.keysOf(prefix)).length === 0);
+  });
+});
+
+/** With a user's key of 20 characters and the usual prefix and name, filled to a limit of 100. */
+test.each<[name: string, most: number, limit: Limit, stepMs: number]>([
+  ['fixedWindow', 100, fixedWindow({ limit: 100, window: '1m' }), 0],
+  ['slidingWindowCounter', 140, slidingWindowCounter({ limit: 100, window: '1d' }), 0],
+  ['tokenBucket', 140, tokenBucket({ capacity: 100, refill: 3, every: '7s' }), 0],
+  ['leakyBucket', 120, leakyBucket({ capacity: 100, interval: '1s' }), 0],
+  ['bucketedWindow', 700, bucketedWindow({ limit: 60_000, window: '1m' }), 600],
+])('%s takes at most %d bytes of Redis for a key', async (_, most, limit, stepMs) => {
+  let now = Date.now();
+  const store = new RedisStore({ client: redis.client, clock: { now: () => now } });
+  const limiter = new RateLimiter({ limits: limit, store, timeout: '30s' });
+  const key = 'user-0123456789-test';
+  expect(key).toHaveLength(20);
+  for (let hit = 0; hit < 100; hit++) {
+    expect((await limiter.check(key, { cost: stepMs === 0 ? 1 : 600 })).allowed).toBe(true);
+    now += stepMs;
+  }
+  const names = await redis.keysOf('rollgate');
+  expect(names).toHaveLength(1);
+  const bytes = await redis.client.memory('USAGE', names[0]!, 'SAMPLES', 0);
+  await redis.client.unlink(names);
+  expect(bytes).toBeGreaterThan(50);
+  expect(bytes).toBeLessThanOrEqual(most);
+});
+
+describe('other numbers under a live key', () => {
+  const numbers = [1, 7, 1000];
+  const many: [name: string, limits: Limit[]][] = [
+    ['rollingWindow', numbers.map((n) => rollingWindow({ limit: n, window: n * 1000 }))],
+    ['fixedWindow', numbers.map((n) => fixedWindow({ limit: n, window: n * 1000 }))],
+    ['slidingWindowCounter', numbers.map((n) => slidingWindowCounter({ limit: n, window: n * 1000 }))],
+    ['tokenBucket', numbers.map((n) => tokenBucket({ capacity: n, refill: n, every: n * 1000 }))],
+    ['leakyBucket', numbers.map((n) => leakyBucket({ capacity: n, interval: n * 100 }))],
+    ['bucketedWindow', numbers.map((n) => bucketedWindow({ limit: n, window: n * 1000, buckets: n }))],
+  ];
+
+  test.each(many)('%s: told waits come true, and none is longer than the longest of them', async (_, limits) => {
+    let now = 1e12;
+    for (const before of limits) {
+      for (const after of limits) {
+        const limiter = limiterOf(before, { now: () => now });
+        const key = `${limits.indexOf(before)} ${limits.indexOf(after)}`;
+        while ((await limiter.check(key)).allowed);
+        const asked = { limits: after };
+        const decision = await limiter.peek(key, asked);
+        expect(decision.retryAfterMs).toBeLessThanOrEqual(2 * 1000 * 1000);
+        now += decision.retryAfterMs;
+        expect((await limiter.check(key, asked)).allowed).toBe(true);
+      }
+    }
+  });
+
+  test('another algorithm has a key of its own: it starts afresh, and the one before finds what it had', async () => {
+    const limits = ALGORITHMS.map(([, limit]) => limit);
+    const limiter = limiterOf(limits[0]!);
+    for (const limit of limits) {
+      await limiter.check('ann', { limits: limit });
+      await limiter.check('ann', { limits: limit });
+      expect((await limiter.check('ann', { limits: limit })).allowed).toBe(false);
+    }
+    for (const limit of limits) expect((await limiter.peek('ann', { limits: limit })).allowed).toBe(false);
+  });
+});
+
+test('limits of different kinds decide together, and are recorded in all or in none', async () => {
+  const limits = Object.fromEntries(ALGORITHMS.map(([name, limit]) => [name, limit]));
+  const limiter = new RateLimiter({
+    limits: { ...limits, one: fixedWindow({ limit: 1, window: '1m' }) },
+    store: new RedisStore({ client: redis.client, denialCache: false }),
+    prefix,
+    timeout: '30s',
+  });
+  expect(await limiter.check('ann')).toMatchObject({ allowed: true, delayMs: 0 });
+  const before = await limiter.peek('ann');
+  const refused = await limiter.check('ann');
+  expect(refused.violated).toEqual(['one']);
+  expect(refused.delayMs).toBe(0);
+  const remaining = ({ limits }: typeof before) => Object.values(limits).map(({ remaining }) => remaining);
+  expect(remaining(await limiter.peek('ann'))).toEqual(remaining(before));
+});

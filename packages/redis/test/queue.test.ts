@@ -1,0 +1,70 @@
+import { RedisServer, until } from '@rollgate/redis-server';
+import { Redis } from 'ioredis';
+import { ScriptProcess } from './support/script-process.js';
+
+jest.setTimeout(60_000);
+
+const PROCESSES = 8;
+const CAPACITY = 20;
+const INTERVAL_MS = 5;
+const INTERVAL_MICROS = INTERVAL_MS * 1000;
+
+interface Told {
+  readonly turns: readonly (readonly [startMs: number, endMs: number, delayMs: number])[];
+  readonly refused: number;
+}
+
+let server: RedisServer;
+beforeAll(async () => {
+  server = await RedisServer.start();
+});
+afterAll(() => server.stop());
+
+/** From when on no place is taken, as the server wrote it with each action that it let in, in the order in which it did. */
+async function watchQueue(): Promise<{ freeMicros: number[]; complete(): Promise<void> }> {
+  const client = new Redis(server.url);
+  const monitor = await client.monitor();
+  const freeMicros: number[] = [];
+  let lastEcho = '';
+  monitor.on('monitor', (_: string, [command, , value]: string[], source: string) => {
+    if (source === 'lua' && command === 'SET') freeMicros.push(Number(value));
+    if (command === 'echo') lastEcho = 'seen';
+  });
+  const complete = async () => {
+    await client.echo('last');
+    await until('the record is complete', async () => lastEcho === 'seen');
+    monitor.disconnect();
+    client.disconnect();
+  };
+  return { freeMicros, complete };
+}
+
+test('8 processes leave one queue in the order in which they were let in, at least the interval apart', async () => {
+  const watched = await watchQueue();
+  const options = { url: server.url, prefix: 'queue', capacity: CAPACITY, interval: INTERVAL_MS };
+  const queuers = Array.from({ length: PROCESSES }, () => new ScriptProcess('queuer.mjs', options));
+  await until('the queue was used for long', async () => watched.freeMicros.length >= 600);
+  const told = (await Promise.all(queuers.map((queuer) => queuer.ask('stop')))) as Told[];
+  await watched.complete();
+  for (const queuer of queuers) queuer.kill();
+
+  const departures = watched.freeMicros.map((free) => free - INTERVAL_MICROS);
+  for (let index = 1; index < departures.length; index++) {
+    expect(departures[index]! - departures[index - 1]!).toBeGreaterThanOrEqual(INTERVAL_MICROS);
+  }
+  const turns = told.flatMap((one) => one.turns);
+  expect(turns).toHaveLength(departures.length);
+  expect(told.reduce((sum, { refused }) => sum + refused, 0)).toBeGreaterThan(10);
+  for (const { turns } of told) expect(turns.length).toBeGreaterThan(0);
+  // Each turn that was told is one of those that the server gave, each of which it gave once.
+  const left = new Set(departures);
+  const byEnd = turns
+    .map(([startMs, endMs, delayMs]) => [(startMs - 1 + delayMs) * 1000, (endMs + 1 + delayMs) * 1000] as const)
+    .toSorted(([, one], [, other]) => one - other);
+  for (const [from, to] of byEnd) {
+    const mine = departures.find((departure) => left.has(departure) && departure >= from && departure <= to);
+    expect(mine).toBeDefined();
+    left.delete(mine!);
+  }
+  expect(left.size).toBe(0);
+});

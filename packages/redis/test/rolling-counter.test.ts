@@ -1,0 +1,42 @@
+import { RollingCounter, StoreError } from '@rollgate/core';
+import { RedisStore } from '@rollgate/redis';
+import { quietly } from './support/quietly.js';
+import { freshPrefix, SomeRedis } from './support/some-redis.js';
+
+const redis = SomeRedis.forThisFile();
+
+let prefix: string;
+beforeEach(() => {
+  prefix = freshPrefix();
+});
+
+test('counts for all processes as one, and an idle subject expires', async () => {
+  const make = () => new RollingCounter({ store: new RedisStore({ client: redis.client }), prefix, timeout: '30s' });
+  const [one, other] = [make(), make()];
+  await Promise.all([one.add('ann'), one.add('ann', 2), other.add('ann', 3), other.add('bob')]);
+  expect(await one.count('ann', '1m')).toBe(6);
+  expect(await other.addCount('ann', '10m', 4)).toBe(10);
+  expect(await one.count('nobody', '10m')).toBe(0);
+  const keys = await redis.keysOf(prefix);
+  expect(keys).toEqual([`${prefix}:{ann}:#count`, `${prefix}:{bob}:#count`]);
+  const leftMs = await redis.client.pttl(keys[0]!);
+  expect(leftMs).toBeGreaterThan(1_190_000);
+  expect(leftMs).toBeLessThanOrEqual(1_200_000);
+});
+
+test('a count leaves no trace', async () => {
+  const counter = new RollingCounter({ store: new RedisStore({ client: redis.client }), prefix, timeout: '30s' });
+  await counter.count('ann', '1m');
+  expect(await redis.keysOf(prefix)).toEqual([]);
+});
+
+test('a failing store is an error', async () => {
+  const client = redis.client.duplicate();
+  const counter = new RollingCounter({ store: new RedisStore({ client }), prefix, timeout: '30s' });
+  await counter.add('ann');
+  await client.quit();
+  await quietly(async () => {
+    await expect(counter.add('ann')).rejects.toThrow(StoreError);
+    await expect(counter.count('ann', '1m')).rejects.toThrow(StoreError);
+  });
+});

@@ -1,0 +1,49 @@
+import {
+  bucketedWindow,
+  fixedWindow,
+  type Limit,
+  leakyBucket,
+  rollingWindow,
+  slidingWindowCounter,
+  tokenBucket,
+} from '@rollgate/core';
+import { bucketedWindowOracle } from './oracles/bucketed-window.js';
+import { fixedWindowOracle } from './oracles/fixed-window.js';
+import { leakyBucketOracle } from './oracles/leaky-bucket.js';
+import type { Oracle } from './oracles/oracle.js';
+import { rollingWindowOracle } from './oracles/rolling-window.js';
+import { slidingWindowCounterOracle } from './oracles/sliding-window-counter.js';
+import { tokenBucketOracle } from './oracles/token-bucket.js';
+
+/** Each algorithm as users make it, and its oracle. Whatever else is asked of one, the compiler then asks for. */
+const algorithms = {
+  rollingWindow: { make: rollingWindow, oracle: rollingWindowOracle },
+  fixedWindow: { make: fixedWindow, oracle: fixedWindowOracle },
+  slidingWindowCounter: { make: slidingWindowCounter, oracle: slidingWindowCounterOracle },
+  tokenBucket: { make: tokenBucket, oracle: tokenBucketOracle },
+  leakyBucket: { make: leakyBucket, oracle: leakyBucketOracle },
+  bucketedWindow: { make: bucketedWindow, oracle: bucketedWindowOracle },
+};
+
+/** The name of the function of `@rollgate/core` that makes the limit. */
+export type AlgorithmName = keyof typeof algorithms;
+
+/** What the function takes; durations in milliseconds. */
+export type OptionsOf<Name extends AlgorithmName> = Parameters<(typeof algorithms)[Name]['oracle']>[0];
+
+type SpecOf<Name extends AlgorithmName> = { readonly algorithm: Name; readonly options: OptionsOf<Name> };
+
+/** A limit as data. */
+export type LimitSpec = { [Name in AlgorithmName]: SpecOf<Name> }[AlgorithmName];
+
+export const algorithmNames = Object.keys(algorithms) as AlgorithmName[];
+
+/** The limit of this spec as a limiter takes it. */
+export function limitOf({ algorithm, options }: LimitSpec): Limit {
+  return (algorithms[algorithm].make as (options: unknown) => Limit)(options);
+}
+
+/** The oracle of the limit of this spec. */
+export function oracleOf({ algorithm, options }: LimitSpec): Oracle {
+  return (algorithms[algorithm].oracle as (options: unknown) => Oracle)(options);
+}

@@ -1,0 +1,61 @@
+import fc from 'fast-check';
+import type { Specs } from '../model.js';
+import { MS } from '../oracles/oracle.js';
+import type { Parts } from './limits.js';
+
+/** By how many microseconds time goes on; or beside the moment that the last decision named. */
+export type Step = number | { readonly due: -1 | 0 | 1 };
+
+export type Names = readonly [string, string, string];
+
+/** What is done, each a step of time after the one before. */
+export type Command =
+  | { readonly kind: 'check' | 'peek'; readonly step: Step; readonly keys: Names; readonly cost: number }
+  | { readonly kind: 'refund'; readonly step: Step; readonly which: number }
+  | { readonly kind: 'reset'; readonly step: Step; readonly keys: Names }
+  | { readonly kind: 'change'; readonly step: Step; readonly limits: Specs };
+
+export interface History {
+  readonly limits: Specs;
+  readonly commands: readonly Command[];
+}
+
+/** Steps that meet the boundaries of windows often, and one microsecond beside them. */
+export const forwards: fc.Arbitrary<Step> = fc.oneof(
+  { weight: 6, arbitrary: fc.integer({ min: 0, max: 4 }).map((ms) => ms * MS) },
+  { weight: 3, arbitrary: fc.integer({ min: 0, max: 12 * MS + 1 }) },
+  { weight: 3, arbitrary: fc.record({ due: fc.constantFrom(-1, 0, 1) }) },
+  { weight: 2, arbitrary: fc.constant(1) },
+  { weight: 1, arbitrary: fc.constantFrom(1e12, 40 * 24 * 3600 * 1000 * MS) },
+);
+
+/** As {@link forwards}, and back. */
+export const anywhere: fc.Arbitrary<Step> = fc.oneof(
+  { weight: 8, arbitrary: forwards },
+  { weight: 2, arbitrary: fc.integer({ min: -15 * MS, max: 0 }) },
+  { weight: 2, arbitrary: fc.integer({ min: -30, max: 0 }).map((ms) => ms * MS) },
+  { weight: 1, arbitrary: fc.constant(-1e12) },
+);
+
+const cost = fc.oneof({ weight: 4, arbitrary: fc.constant(1) }, fc.integer({ min: 1, max: 7 }));
+
+/** Whatever can be done with limits of this kind, for keys of these names. */
+export function histories(
+  limitsWith: (parts: Parts) => fc.Arbitrary<Specs>,
+  names: readonly string[],
+  step: fc.Arbitrary<Step>,
+): fc.Arbitrary<History> {
+  const key = fc.constantFrom(...names);
+  const keys = fc.tuple(key, key, key);
+  return fc.constantFrom<Parts[]>(1, 3, 7).chain((parts) => {
+    const limits = limitsWith(parts);
+    const command: fc.Arbitrary<Command> = fc.oneof(
+      { weight: 10, arbitrary: fc.record({ kind: fc.constant('check'), step, keys, cost }) },
+      { weight: 2, arbitrary: fc.record({ kind: fc.constant('peek'), step, keys, cost }) },
+      { weight: 3, arbitrary: fc.record({ kind: fc.constant('refund'), step, which: fc.nat() }) },
+      { weight: 1, arbitrary: fc.record({ kind: fc.constant('reset'), step, keys }) },
+      { weight: 1, arbitrary: fc.record({ kind: fc.constant('change'), step, limits }) },
+    );
+    return fc.record({ limits, commands: fc.array(command, { maxLength: 60, size: 'max' }) });
+  });
+}

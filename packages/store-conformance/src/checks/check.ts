@@ -1,0 +1,86 @@
+import { randomUUID } from 'node:crypto';
+import { type Awaitable, type Clock, type Limits, RateLimiter, type Store } from '@rollgate/core';
+import { TestClock } from '../test-clock.js';
+
+/** Makes a store that goes by this clock. */
+export type MakeStore = (clock: Clock) => Awaitable<Store>;
+
+/** What a store is held against, and how hard. */
+export interface CheckOptions {
+  /** How many random histories each property tries; default 2000. */
+  readonly runs?: number | undefined;
+  /** How many actions a long run asks for; default 20,000. */
+  readonly longRun?: number | undefined;
+  /** Whether two stores that `makeStore` made for one clock are on the same data; default `false`. */
+  readonly shared?: boolean | undefined;
+  /** Whether the store counts for a `RollingCounter`, having `addCount`; default `true`. */
+  readonly rollingCounter?: boolean | undefined;
+  /** Releases what `makeStore` opened; default the store's own `close`. */
+  readonly closeStore?: ((store: Store) => Awaitable<void>) | undefined;
+}
+
+/** One thing that a store has to hold. */
+export interface Check {
+  readonly name: string;
+  /** Why it is not asked of this store; such a check is not to be run. */
+  readonly leftOut?: string;
+  /** Rejects when the store does not hold it. */
+  readonly run: () => Promise<void>;
+}
+
+/** What a check works on: a store of its own. */
+export interface Ground {
+  readonly clock: TestClock;
+  readonly store: Store;
+  readonly runs: number;
+  readonly longRun: number;
+  /** Opens one more store for the same clock. */
+  openStore(): Promise<Store>;
+}
+
+/** A check before it is known of which store. */
+export interface Demand {
+  readonly name: string;
+  readonly needs?: 'shared' | 'rollingCounter';
+  readonly hold: (ground: Ground) => Promise<void>;
+}
+
+/** A network may be slow; what is asked here is whether a store is right. */
+export const TIMEOUT = '30s';
+
+/** A limiter with keys that no other one has. */
+export function makeLimiter<Given extends Limits>(
+  { store }: Pick<Ground, 'store'>,
+  limits: Given,
+  prefix = `run-${randomUUID()}`,
+): RateLimiter<Given> {
+  return new RateLimiter({ limits, store, prefix, timeout: TIMEOUT });
+}
+
+/** The demand as a check of the stores that `makeStore` makes. */
+export function toCheck(demand: Demand, makeStore: MakeStore, options: CheckOptions): Check {
+  const { runs = 2000, longRun = 20_000, shared = false, rollingCounter = true } = options;
+  const { name, needs, hold } = demand;
+  const run = () => onGround(makeStore, options, (ground) => hold({ ...ground, runs, longRun }));
+  const isLeftOut = needs !== undefined && !{ shared, rollingCounter }[needs];
+  return isLeftOut ? { name, run, leftOut: `\`${needs}\` is false` } : { name, run };
+}
+
+async function onGround(
+  makeStore: MakeStore,
+  { closeStore = (store) => store.close?.() }: CheckOptions,
+  use: (ground: Omit<Ground, 'runs' | 'longRun'>) => Promise<void>,
+): Promise<void> {
+  const clock = new TestClock();
+  const opened: Store[] = [];
+  const openStore = async () => {
+    const store = await makeStore(clock);
+    opened.push(store);
+    return store;
+  };
+  try {
+    await use({ clock, store: await openStore(), openStore });
+  } finally {
+    for (const store of opened) await closeStore(store);
+  }
+}

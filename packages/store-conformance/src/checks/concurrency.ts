@@ -1,0 +1,82 @@
+import assert from 'node:assert/strict';
+import { randomUUID } from 'node:crypto';
+import type { Decision, Store } from '@rollgate/core';
+import { type AlgorithmName, algorithmNames, limitOf } from '../algorithms.js';
+import { same } from '../same.js';
+import { plain } from '../whole-decision.js';
+import { type Demand, type Ground, makeLimiter } from './check.js';
+import { plainLimit } from './plain-limits.js';
+
+const CALLS = 1000;
+const QUOTA = 100;
+
+/** All start in one turn of the event loop. */
+const atOnce = (call: (index: number) => Promise<Decision>) =>
+  Promise.all(Array.from({ length: CALLS }, (_, index) => call(index)));
+
+async function admitQuota(stores: readonly Store[], algorithm: AlgorithmName): Promise<void> {
+  const prefix = randomUUID();
+  const limiters = stores.map((store) => makeLimiter({ store }, limitOf(plainLimit(algorithm, QUOTA)), prefix));
+  const decisions = await atOnce((index) => limiters[index % limiters.length]!.check('ann'));
+  const allowed = decisions.filter(({ allowed }) => allowed);
+  const delays = allowed.map(({ delayMs }) => delayMs).sort((one, other) => one - other);
+  // The one that leaves at once takes no place in a queue.
+  const places = Array.from({ length: QUOTA + 1 }, (_, place) => place * 60_000);
+  const expected = algorithm === 'leakyBucket' ? places : new Array<number>(QUOTA).fill(0);
+  same(delays, expected, () => `Delays of those let through by ${algorithm}`);
+}
+
+/** Ten callers may have 20 units each, all of them 100 together. */
+async function recordInAllOrNone(ground: Ground): Promise<void> {
+  const limits = {
+    each: limitOf(plainLimit('rollingWindow', 20)),
+    all: limitOf(plainLimit('tokenBucket', QUOTA)),
+  };
+  const limiter = makeLimiter(ground, limits);
+  const callers = Array.from({ length: 10 }, (_, caller) => `caller ${caller}`);
+  const keyOf = (each: string) => ({ each, all: 'all' });
+  const decisions = await atOnce((index) => limiter.check(keyOf(callers[index % 7]!)));
+  assert.equal(decisions.filter(({ allowed }) => allowed).length, QUOTA);
+  for (const [index, caller] of callers.entries()) {
+    const had = decisions.filter(({ allowed }, call) => allowed && call % 7 === index).length;
+    const { each, all } = (await limiter.peek(keyOf(caller))).limits;
+    same([each.remaining, all.remaining], [20 - had, 0], () => `What is left for ${caller}, and for all`);
+  }
+}
+
+/** One limit is full, so the other one, which allowed, is not touched. */
+async function leaveNoTrace(ground: Ground, full: AlgorithmName, open: AlgorithmName): Promise<void> {
+  const limits = { full: limitOf(plainLimit(full, 1)), open: limitOf(plainLimit(open, 5)) };
+  const limiter = makeLimiter(ground, limits);
+  const key = { full: 'ann', open: 'ann' };
+  for (let units = 0; (await limiter.check(key)).allowed; units++) assert.ok(units < 2, `${full} is never full`);
+  const before = plain(await limiter.peek(key));
+  const refused = await limiter.check(key);
+  same(refused.violated, ['full'], () => `Those that refuse, ${full} being full and ${open} not`);
+  same(plain(await limiter.peek(key)), before, () => `${open} after ${full} has refused`);
+}
+
+export const concurrency: readonly Demand[] = [
+  ...algorithmNames.map((algorithm) => ({
+    name: `${algorithm} lets exactly its quota through of ${CALLS} checks in one turn`,
+    hold: ({ store }: Ground) => admitQuota([store], algorithm),
+  })),
+  {
+    name: `${CALLS} checks of two limits in one turn are recorded in both or in none`,
+    hold: recordInAllOrNone,
+  },
+  {
+    name: `two stores on the same data let exactly the quota through of ${CALLS} checks in one turn`,
+    needs: 'shared',
+    async hold({ store, openStore }) {
+      const stores = [store, await openStore()];
+      for (const algorithm of algorithmNames) await admitQuota(stores, algorithm);
+    },
+  },
+  {
+    name: 'a check that one limit refuses leaves no trace in the one that allowed it',
+    async hold(ground) {
+      for (const full of algorithmNames) for (const open of algorithmNames) await leaveNoTrace(ground, full, open);
+    },
+  },
+];

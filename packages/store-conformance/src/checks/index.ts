@@ -1,0 +1,25 @@
+import { type Check, type CheckOptions, type MakeStore, toCheck } from './check.js';
+import { concurrency } from './concurrency.js';
+import { decisions } from './decisions.js';
+import { longRunDemands } from './long-run.js';
+import { rollingCounter } from './rolling-counter.js';
+import { safety } from './safety.js';
+import { sharing } from './sharing.js';
+import { vectorDemands } from './vectors.js';
+import { worstBurstDemands } from './worst-bursts.js';
+
+const demands = [
+  ...vectorDemands,
+  ...decisions,
+  ...safety,
+  ...worstBurstDemands,
+  ...longRunDemands,
+  ...concurrency,
+  ...sharing,
+  ...rollingCounter,
+];
+
+/** All that a store has to hold, as functions to be run by any tool; `describeStore` gives them to Jest or Vitest. */
+export function checks(makeStore: MakeStore, options: CheckOptions = {}): Check[] {
+  return demands.map((demand) => toCheck(demand, makeStore, options));
+}

@@ -1,0 +1,15 @@
+import type { AlgorithmName, LimitSpec } from '../algorithms.js';
+
+/** Of each algorithm a limit of this quota that gives nothing back within a minute. */
+export function plainLimit(algorithm: AlgorithmName, quota: number): LimitSpec {
+  const limit = { limit: quota, window: 60_000 };
+  const specs: { [Name in AlgorithmName]: Extract<LimitSpec, { algorithm: Name }> } = {
+    rollingWindow: { algorithm: 'rollingWindow', options: limit },
+    fixedWindow: { algorithm: 'fixedWindow', options: limit },
+    slidingWindowCounter: { algorithm: 'slidingWindowCounter', options: limit },
+    tokenBucket: { algorithm: 'tokenBucket', options: { capacity: quota, refill: 1, every: 60_000 } },
+    leakyBucket: { algorithm: 'leakyBucket', options: { capacity: quota, interval: 60_000 } },
+    bucketedWindow: { algorithm: 'bucketedWindow', options: limit },
+  };
+  return specs[algorithm];
+}

@@ -1,0 +1,54 @@
+import type { Decision } from '@rollgate/core';
+import fc from 'fast-check';
+import { type AlgorithmName, algorithmNames, limitOf } from '../algorithms.js';
+import { limit, type Parts } from '../arbitraries/limits.js';
+import { MS } from '../oracles/oracle.js';
+import { type Admitted, keepPromise } from '../promises.js';
+import { type Demand, type Ground, makeLimiter } from './check.js';
+
+/** Time goes on by so many microseconds, or by as long as the last one that was refused is to wait. */
+const pace = fc.oneof(
+  fc.integer({ min: 0, max: 3000 }),
+  fc.integer({ min: 0, max: 200 }),
+  fc.integer({ min: 0, max: 4 }).map((ms) => ms * MS),
+  fc.constant('wait' as const),
+);
+
+const attempt = fc.record({
+  pace,
+  cost: fc.oneof({ weight: 3, arbitrary: fc.constant(1) }, fc.integer({ min: 1, max: 5 })),
+  /** Which of those let through so far is given back first. */
+  refund: fc.option(fc.nat(), { freq: 6 }),
+});
+
+const attempts = fc.array(attempt, { maxLength: 100, size: 'max' });
+
+/** Whoever asks, and gives back, is never let through more often than promised. */
+async function admitNoMore(ground: Ground, algorithm: AlgorithmName): Promise<void> {
+  const { clock, runs } = ground;
+  const limits = fc.constantFrom<Parts[]>(1, 3, 7).chain((parts) => limit(algorithm, parts));
+  const property = fc.asyncProperty(limits, attempts, async (spec, attempts) => {
+    clock.micros = 1e9 * MS;
+    const limiter = makeLimiter(ground, limitOf(spec));
+    const admitted: (Admitted & { decision: Decision })[] = [];
+    let wait = 0;
+    for (const { pace, cost, refund } of attempts) {
+      clock.micros += pace === 'wait' ? wait : pace;
+      if (refund !== null && admitted.length > 0) {
+        const [given] = admitted.splice(refund % admitted.length, 1);
+        await limiter.refund(given!.decision);
+      }
+      const decision = await limiter.check('ann', { cost });
+      const { allowed, delayMs, retryAfterMs } = decision;
+      wait = retryAfterMs === Infinity ? 0 : Math.round(retryAfterMs * MS);
+      if (allowed) admitted.push({ at: clock.micros, cost, delay: Math.round(delayMs * MS), decision });
+    }
+    keepPromise(spec, admitted);
+  });
+  await fc.assert(property, { numRuns: runs });
+}
+
+export const safety: readonly Demand[] = algorithmNames.map((algorithm) => ({
+  name: `${algorithm} lets no more through than it promises, whatever is given back`,
+  hold: (ground) => admitNoMore(ground, algorithm),
+}));

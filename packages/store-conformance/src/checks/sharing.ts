@@ -1,0 +1,48 @@
+import { randomUUID } from 'node:crypto';
+import fc from 'fast-check';
+import { algorithmNames } from '../algorithms.js';
+import { type Command, forwards } from '../arbitraries/histories.js';
+import { oneLimit, type Parts } from '../arbitraries/limits.js';
+import { Comparison, limitsOf } from '../comparison.js';
+import { MS } from '../oracles/oracle.js';
+import { type Demand, type Ground, makeLimiter } from './check.js';
+
+const specs = fc
+  .tuple(fc.constantFrom(...algorithmNames), fc.constantFrom<Parts[]>(1, 3, 7))
+  .chain(([algorithm, parts]) => oneLimit(algorithm)(parts));
+
+const keys = fc.constantFrom('ann', 'bob').map((key) => [key, key, key] as const);
+
+/**
+ * Actions that cost 1 each, at any of two stores. A store may remember for a while what it refused; nothing that the
+ * other one does can then change the answer.
+ */
+const turns = fc.array(
+  fc.record({
+    at: fc.constantFrom(0, 1),
+    command: fc.record({
+      kind: fc.constantFrom('check' as const, 'check' as const, 'peek' as const),
+      step: forwards,
+      keys,
+      cost: fc.constant(1),
+    }) satisfies fc.Arbitrary<Command>,
+  }),
+  { maxLength: 60, size: 'max' },
+);
+
+async function decideAsOne(ground: Ground): Promise<void> {
+  const { clock, store, runs } = ground;
+  const stores = [store, await ground.openStore()];
+  const property = fc.asyncProperty(specs, turns, async (specs, turns) => {
+    clock.micros = 1e9 * MS;
+    const prefix = `run-${randomUUID()}`;
+    const limiters = stores.map((store) => makeLimiter({ store }, limitsOf(specs), prefix));
+    const comparison = new Comparison(specs, clock);
+    for (const { at, command } of turns) await comparison.run(command, limiters[at]!);
+  });
+  await fc.assert(property, { numRuns: runs });
+}
+
+export const sharing: readonly Demand[] = [
+  { name: 'two stores on the same data decide as one', needs: 'shared', hold: decideAsOne },
+];

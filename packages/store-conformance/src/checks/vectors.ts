@@ -1,0 +1,39 @@
+import type { Decision } from '@rollgate/core';
+import { algorithmNames, limitOf } from '../algorithms.js';
+import { MS } from '../oracles/oracle.js';
+import { same } from '../same.js';
+import { vectors } from '../vectors/index.js';
+import type { Vector, VectorVerdict } from '../vectors/vector.js';
+import { type Demand, type Ground, makeLimiter } from './check.js';
+
+const KEY = 'ann';
+
+const verdictOf = ({ allowed, remaining, retryAfterMs, resetMs, delayMs }: VectorVerdict): VectorVerdict => {
+  return { allowed, remaining, retryAfterMs, resetMs, delayMs };
+};
+
+async function holdVector(ground: Ground, vector: Vector): Promise<void> {
+  const limiter = makeLimiter(ground, limitOf(vector.limit));
+  const decisions = new Map<number, Decision>();
+  for (const [index, step] of vector.steps.entries()) {
+    ground.clock.micros = Math.round(step.at * MS);
+    if ('reset' in step) {
+      await limiter.reset(KEY);
+    } else if ('refund' in step) {
+      await limiter.refund(decisions.get(step.refund)!);
+    } else {
+      const decision = await limiter[step.peek ? 'peek' : 'check'](KEY, { cost: step.cost });
+      decisions.set(index, decision);
+      const about = () => `${JSON.stringify(vector.limit)}: ${vector.title}: step ${index}, at ${step.at} ms`;
+      same(verdictOf(decision), verdictOf(step), about);
+    }
+  }
+}
+
+/** The vectors hold, each for a key that nothing is known of. */
+export const vectorDemands: readonly Demand[] = algorithmNames.map((algorithm) => ({
+  name: `${algorithm} decides the vectors as they say`,
+  async hold(ground) {
+    for (const vector of vectors[algorithm]) await holdVector(ground, vector);
+  },
+}));

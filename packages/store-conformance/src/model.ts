@@ -1,0 +1,117 @@
+import type { Decision, LimitDecision } from '@rollgate/core';
+import { type LimitSpec, oracleOf } from './algorithms.js';
+import { firstTime } from './first-time.js';
+import { MS, type Oracle } from './oracles/oracle.js';
+import { wholeDecision } from './whole-decision.js';
+
+/** Limits by their names. */
+export type Specs = Readonly<Record<string, LimitSpec>>;
+
+/** The life of one key of one limit and algorithm: from its first record until it is reset, or begun anew. */
+interface Life {
+  state: unknown;
+  /** Who recorded last, and so said when the state expires. */
+  by: Oracle;
+}
+
+/** One limit of a check, and where its key is kept. */
+interface Asked {
+  readonly name: string;
+  readonly oracle: Oracle;
+  readonly place: string;
+}
+
+interface Recorded {
+  readonly life: Life;
+  readonly place: string;
+  readonly oracle: Oracle;
+  readonly receipt: unknown;
+}
+
+/** What a check recorded; empty when it recorded nothing. */
+export type ModelReceipt = readonly Recorded[];
+
+/**
+ * The truth that stores are held against: a plan of limits on some keys, each limit told by its oracle. Every wait is
+ * found by trying moments.
+ */
+export class Model {
+  readonly #lives = new Map<string, Life>();
+
+  /** Decides at `now`, in microseconds. With `records` as `check` does, without as `peek`. */
+  check(specs: Specs, keys: Readonly<Record<string, string>>, cost: number, now: number, records: boolean) {
+    const asked = Object.entries(specs).map(([name, spec]): Asked => {
+      return { name, oracle: oracleOf(spec), place: placeOf(name, spec, keys) };
+    });
+    for (const one of asked) this.#forgetWrongClock(one, now);
+    const passes = asked.map((one) => this.#allows(one, now, cost));
+    const allowed = passes.every(Boolean);
+    const delays = asked.map(({ oracle, place }) => (allowed ? oracle.delay(this.#read(oracle, place, now), now) : 0));
+    const recording = asked.filter(({ oracle }) => records && (allowed || oracle.countRejected));
+    const receipt: ModelReceipt = recording.map((one) => this.#record(one, now, cost));
+    const said = asked.map((one, index): [string, LimitDecision] => [
+      one.name,
+      {
+        allowed: passes[index]!,
+        ...this.#figures(one, now),
+        retryAfterMs: allowed ? 0 : this.#wait(one, now, cost) / MS,
+        delayMs: delays[index]! / MS,
+      },
+    ]);
+    const decision: Decision = wholeDecision(Object.fromEntries(said));
+    return { decision, receipt };
+  }
+
+  /** Takes back, at `now`, what is left of it in lives that still last. */
+  refund(receipts: ModelReceipt, now: number): void {
+    for (const { life, place, oracle, receipt } of receipts) {
+      if (this.#lives.get(place) === life) life.state = oracle.refund(life.state, receipt, now);
+    }
+  }
+
+  reset(specs: Specs, keys: Readonly<Record<string, string>>): void {
+    for (const [name, spec] of Object.entries(specs)) this.#lives.delete(placeOf(name, spec, keys));
+  }
+
+  /** What is known of the key at a moment. */
+  #read(oracle: Oracle, place: string, at: number): unknown {
+    return this.#isLive(place, at) ? this.#lives.get(place)!.state : oracle.empty;
+  }
+
+  #isLive(place: string, at: number): boolean {
+    const life = this.#lives.get(place);
+    return life !== undefined && life.by.expires(life.state) > at;
+  }
+
+  /** What a clock that was wrong wrote is gone for good, and does not come back when time gets there. */
+  #forgetWrongClock({ oracle, place }: Asked, now: number): void {
+    const life = this.#lives.get(place);
+    if (life !== undefined && oracle.isImplausible(life.state, now)) this.#lives.delete(place);
+  }
+
+  #allows({ oracle, place }: Asked, at: number, cost: number): boolean {
+    return cost <= oracle.quota && oracle.allows(this.#read(oracle, place, at), at, cost);
+  }
+
+  #wait(asked: Asked, now: number, cost: number): number {
+    return cost > asked.oracle.quota ? Infinity : firstTime(now, (at) => this.#allows(asked, at, cost)) - now;
+  }
+
+  #figures({ oracle, place }: Asked, now: number): Pick<LimitDecision, 'limit' | 'remaining' | 'resetMs'> {
+    const free = (at: number) => oracle.free(this.#read(oracle, place, at), at);
+    const fullAgain = firstTime(now, (at) => free(at) >= oracle.quota);
+    return { limit: oracle.quota, remaining: Math.max(0, free(now)), resetMs: (fullAgain - now) / MS };
+  }
+
+  #record({ oracle, place }: Asked, now: number, cost: number): Recorded {
+    const [state, receipt] = oracle.record(this.#read(oracle, place, now), now, cost);
+    const life = this.#isLive(place, now) ? this.#lives.get(place)! : { state, by: oracle };
+    Object.assign(life, { state, by: oracle });
+    this.#lives.set(place, life);
+    return { life, place, oracle, receipt };
+  }
+}
+
+function placeOf(name: string, { algorithm }: LimitSpec, keys: Readonly<Record<string, string>>): string {
+  return JSON.stringify([name, keys[name], algorithm]);
+}

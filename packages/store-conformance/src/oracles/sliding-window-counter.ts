@@ -1,0 +1,63 @@
+import { gridEnd } from './fixed-window.js';
+import { withMinDifference } from './min-difference.js';
+import { MS, noDelay, type Oracle } from './oracle.js';
+
+/** Durations in milliseconds. */
+export interface SlidingWindowCounterNumbers {
+  readonly limit: number;
+  readonly window: number;
+  readonly minDifference?: number | undefined;
+}
+
+/** Units of the window that ends at `end` and of the one before, as who recorded last, with `window`, saw them. */
+interface Counts {
+  readonly end: number;
+  readonly window: number;
+  readonly current: number;
+  readonly previous: number;
+}
+
+/** An estimate: the window before counts by the part of it that a rolling window would still hold. */
+export function slidingWindowCounterOracle(numbers: SlidingWindowCounterNumbers): Oracle {
+  const { limit, minDifference } = numbers;
+  const window = numbers.window * MS;
+
+  /** The estimate times `window`: so it is a whole number. */
+  function estimate({ end, current, previous }: Counts, at: number): bigint {
+    if (at < end) return BigInt(current) * BigInt(window) + BigInt(previous) * BigInt(Math.min(window, end - at));
+    return at < end + window ? BigInt(current) * BigInt(end + window - at) : 0n;
+  }
+  /** The estimate, rounded up. */
+  const used = (counts: Counts, at: number) => Number((estimate(counts, at) + BigInt(window - 1)) / BigInt(window));
+
+  const oracle: Oracle<Counts, { end: number; cost: number }> = {
+    quota: limit,
+    empty: { end: -Infinity, window, current: 0, previous: 0 },
+    isImplausible: ({ end }, now) => end - now > 2 * window,
+    expires: ({ end, current, previous }) => (current > 0 ? end + window : previous > 0 ? end : -Infinity),
+    allows: (counts, at, cost) => estimate(counts, at) + BigInt(cost * window) <= BigInt(limit * window),
+    free: (counts, at) => limit - used(counts, at),
+    delay: noDelay,
+    record({ end, current, previous }, now, cost) {
+      if (now < end)
+        return [
+          { end, window, current: current + cost, previous },
+          { end, cost },
+        ];
+      const next = now < end + window ? end + window : gridEnd(now, window);
+      const before = now < end + window ? current : 0;
+      return [
+        { end: next, window, current: cost, previous: before },
+        { end: next, cost },
+      ];
+    },
+    refund(counts, receipt) {
+      if (counts.window !== window) return counts;
+      const { end, current, previous } = counts;
+      if (end === receipt.end) return { ...counts, current: Math.max(0, current - receipt.cost) };
+      if (end === receipt.end + window) return { ...counts, previous: Math.max(0, previous - receipt.cost) };
+      return counts;
+    },
+  };
+  return withMinDifference(oracle, window, minDifference);
+}

@@ -1,0 +1,83 @@
+import assert from 'node:assert/strict';
+import type { AlgorithmName, LimitSpec, OptionsOf } from './algorithms.js';
+import { MS, sum } from './oracles/oracle.js';
+
+/** An action that was let through and not given back; times in microseconds. */
+export interface Admitted {
+  readonly at: number;
+  readonly cost: number;
+  /** How long it was to be held. */
+  readonly delay: number;
+}
+
+/** The most units in any window `(t - window, t]`, for times that do not decrease. */
+export function mostInAnyWindow(hits: readonly { time: number; cost: number }[], window: number): number {
+  const unitsUpTo = (end: number) => sum(hits.filter(({ time }) => time > end - window && time <= end).map(costOf));
+  return Math.max(0, ...hits.map(({ time }) => unitsUpTo(time)));
+}
+
+const costOf = ({ cost }: { cost: number }) => cost;
+
+const atTheirTime = (admitted: readonly Admitted[]) => admitted.map(({ at, cost }) => ({ time: at, cost }));
+
+function atMost(most: number, units: number, what: string): void {
+  assert.ok(units <= most, `Expected at most ${most} units ${what}, got ${units}`);
+}
+
+function neverAboveLimit({ limit, window }: { limit: number; window: number }, admitted: readonly Admitted[]): void {
+  atMost(limit, mostInAnyWindow(atTheirTime(admitted), window * MS), 'in any window');
+}
+
+/**
+ * What each algorithm promises of all that it let through, told without any state; derived in the comments where it is
+ * not plain.
+ */
+const promises: { [Name in AlgorithmName]: (options: OptionsOf<Name>, admitted: readonly Admitted[]) => void } = {
+  rollingWindow: neverAboveLimit,
+  bucketedWindow: neverAboveLimit,
+  fixedWindow({ limit, window }, admitted) {
+    const windows = admitted.map(({ at }) => Math.floor(at / (window * MS)));
+    for (const one of new Set(windows)) {
+      atMost(limit, sum(admitted.filter((_, index) => windows[index] === one).map(costOf)), 'in a window of the clock');
+    }
+  },
+  // A window lies over two of the clock's. With p units of the earlier one in it, and its end a part x into the later
+  // one, c <= limit - p * (1 - x) units are of the later one: p + c <= limit + p * x, and p <= limit. Because p is in
+  // the window, x is at most 1 - 2 / window: a unit a microsecond before the boundary, the end one before its window.
+  slidingWindowCounter({ limit, window }, admitted) {
+    const most = 2 * limit - Math.ceil((2 * limit) / (window * MS));
+    atMost(most, mostInAnyWindow(atTheirTime(admitted), window * MS), 'in any window');
+  },
+  tokenBucket({ capacity, refill, every }, admitted) {
+    for (const [index, first] of admitted.entries()) {
+      let units = 0;
+      for (const { at, cost } of admitted.slice(index)) {
+        units += cost;
+        const refilled = (BigInt(at - first.at) * BigInt(refill)) / BigInt(every * MS);
+        atMost(capacity + Number(refilled), units, `in the ${at - first.at} µs from ${first.at} on`);
+      }
+    }
+  },
+  leakyBucket({ capacity, interval }, admitted) {
+    const apart = interval * MS;
+    const departures = admitted.map(({ at, delay }) => at + delay);
+    for (const [index, { at, cost }] of admitted.entries()) {
+      const next = departures[index + 1] ?? Infinity;
+      assert.ok(next - departures[index]! >= cost * apart, `Too near to each other: ${departures[index]} and ${next}`);
+      const places = admitted
+        .slice(0, index + 1)
+        .flatMap(({ cost }, place) => Array.from({ length: cost }, (_, unit) => departures[place]! + unit * apart));
+      atMost(capacity, places.filter((place) => place > at).length, `waiting at ${at}`);
+    }
+  },
+};
+
+/** Throws unless what was let through is no more than the limit promises. Times do not decrease. */
+export function keepPromise({ algorithm, options }: LimitSpec, admitted: readonly Admitted[]): void {
+  (promises[algorithm] as (options: unknown, admitted: readonly Admitted[]) => void)(options, admitted);
+  const difference = ('minDifference' in options ? (options.minDifference ?? 0) : 0) * MS;
+  for (const [index, { at }] of admitted.entries()) {
+    const gap = (admitted[index + 1]?.at ?? Infinity) - at;
+    assert.ok(gap >= difference, `Nearer to each other than \`minDifference\`: ${gap} µs`);
+  }
+}

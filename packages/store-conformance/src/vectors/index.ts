@@ -1,0 +1,18 @@
+import type { AlgorithmName } from '../algorithms.js';
+import { bucketedWindowVectors } from './bucketed-window.js';
+import { fixedWindowVectors } from './fixed-window.js';
+import { leakyBucketVectors } from './leaky-bucket.js';
+import { rollingWindowVectors } from './rolling-window.js';
+import { slidingWindowCounterVectors } from './sliding-window-counter.js';
+import { tokenBucketVectors } from './token-bucket.js';
+import type { Vector } from './vector.js';
+
+/** Histories of each algorithm, and what is to be decided in them, as data. */
+export const vectors: Readonly<Record<AlgorithmName, readonly Vector[]>> = {
+  rollingWindow: rollingWindowVectors,
+  fixedWindow: fixedWindowVectors,
+  slidingWindowCounter: slidingWindowCounterVectors,
+  tokenBucket: tokenBucketVectors,
+  leakyBucket: leakyBucketVectors,
+  bucketedWindow: bucketedWindowVectors,
+};

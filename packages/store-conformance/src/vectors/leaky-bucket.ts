@@ -1,0 +1,132 @@
+import type { Vector } from './vector.js';
+
+export const leakyBucketVectors: readonly Vector[] = [
+  {
+    title: 'the first leaves at once, the next ones an interval apart',
+    limit: { algorithm: 'leakyBucket', options: { capacity: 3, interval: 1000 } },
+    steps: [
+      { at: 0, peek: true, cost: 1, allowed: true, remaining: 3, retryAfterMs: 0, resetMs: 0, delayMs: 0 },
+      { at: 0, cost: 1, allowed: true, remaining: 3, retryAfterMs: 0, resetMs: 0, delayMs: 0 },
+      { at: 0, cost: 1, allowed: true, remaining: 2, retryAfterMs: 0, resetMs: 1000, delayMs: 1000 },
+      { at: 0, cost: 1, allowed: true, remaining: 1, retryAfterMs: 0, resetMs: 2000, delayMs: 2000 },
+      { at: 0, cost: 1, allowed: true, remaining: 0, retryAfterMs: 0, resetMs: 3000, delayMs: 3000 },
+    ],
+  },
+  {
+    title: 'when the queue is full, there is a place as soon as one has left',
+    limit: { algorithm: 'leakyBucket', options: { capacity: 2, interval: 1000 } },
+    steps: [
+      { at: 0, cost: 1, allowed: true, remaining: 2, retryAfterMs: 0, resetMs: 0, delayMs: 0 },
+      { at: 0, cost: 1, allowed: true, remaining: 1, retryAfterMs: 0, resetMs: 1000, delayMs: 1000 },
+      { at: 0, cost: 1, allowed: true, remaining: 0, retryAfterMs: 0, resetMs: 2000, delayMs: 2000 },
+      { at: 0, cost: 1, allowed: false, remaining: 0, retryAfterMs: 1000, resetMs: 2000, delayMs: 0 },
+      { at: 999.999, cost: 1, allowed: false, remaining: 0, retryAfterMs: 0.001, resetMs: 1000.001, delayMs: 0 },
+      { at: 1000, cost: 1, allowed: true, remaining: 0, retryAfterMs: 0, resetMs: 2000, delayMs: 2000 },
+      { at: 1000, cost: 1, allowed: false, remaining: 0, retryAfterMs: 1000, resetMs: 2000, delayMs: 0 },
+    ],
+  },
+  {
+    title: 'after a pause the queue has drained',
+    limit: { algorithm: 'leakyBucket', options: { capacity: 2, interval: 1000 } },
+    steps: [
+      { at: 0, cost: 1, allowed: true, remaining: 2, retryAfterMs: 0, resetMs: 0, delayMs: 0 },
+      { at: 0, cost: 1, allowed: true, remaining: 1, retryAfterMs: 0, resetMs: 1000, delayMs: 1000 },
+      { at: 500, cost: 1, allowed: true, remaining: 0, retryAfterMs: 0, resetMs: 1500, delayMs: 1500 },
+      {
+        at: 1999.999,
+        peek: true,
+        cost: 1,
+        allowed: true,
+        remaining: 1,
+        retryAfterMs: 0,
+        resetMs: 0.001,
+        delayMs: 1000.001,
+      },
+      { at: 2000, peek: true, cost: 1, allowed: true, remaining: 2, retryAfterMs: 0, resetMs: 0, delayMs: 1000 },
+      { at: 2999.999, peek: true, cost: 1, allowed: true, remaining: 2, retryAfterMs: 0, resetMs: 0, delayMs: 0.001 },
+      { at: 3000, peek: true, cost: 1, allowed: true, remaining: 2, retryAfterMs: 0, resetMs: 0, delayMs: 0 },
+      { at: 3500, cost: 1, allowed: true, remaining: 2, retryAfterMs: 0, resetMs: 0, delayMs: 0 },
+    ],
+  },
+  {
+    title: 'a cost takes as many places in the queue',
+    limit: { algorithm: 'leakyBucket', options: { capacity: 4, interval: 1000 } },
+    steps: [
+      { at: 0, cost: 2, allowed: true, remaining: 3, retryAfterMs: 0, resetMs: 1000, delayMs: 0 },
+      { at: 0, cost: 2, allowed: true, remaining: 1, retryAfterMs: 0, resetMs: 3000, delayMs: 2000 },
+      { at: 0, cost: 1, allowed: true, remaining: 0, retryAfterMs: 0, resetMs: 4000, delayMs: 4000 },
+      { at: 0, cost: 1, allowed: false, remaining: 0, retryAfterMs: 1000, resetMs: 4000, delayMs: 0 },
+      { at: 1000, cost: 2, allowed: false, remaining: 1, retryAfterMs: 1000, resetMs: 3000, delayMs: 0 },
+      { at: 1999.999, cost: 2, allowed: false, remaining: 1, retryAfterMs: 0.001, resetMs: 2000.001, delayMs: 0 },
+      { at: 2000, cost: 2, allowed: true, remaining: 0, retryAfterMs: 0, resetMs: 4000, delayMs: 3000 },
+    ],
+  },
+  {
+    title: 'a cost as large as the capacity needs a queue that is almost empty; a larger one is never allowed',
+    limit: { algorithm: 'leakyBucket', options: { capacity: 3, interval: 1000 } },
+    steps: [
+      { at: 0, cost: 4, allowed: false, remaining: 3, retryAfterMs: Infinity, resetMs: 0, delayMs: 0 },
+      { at: 0, cost: 3, allowed: true, remaining: 1, retryAfterMs: 0, resetMs: 2000, delayMs: 0 },
+      { at: 0, cost: 3, allowed: false, remaining: 1, retryAfterMs: 2000, resetMs: 2000, delayMs: 0 },
+      { at: 1999.999, cost: 3, allowed: false, remaining: 2, retryAfterMs: 0.001, resetMs: 0.001, delayMs: 0 },
+      { at: 2000, cost: 3, allowed: true, remaining: 0, retryAfterMs: 0, resetMs: 3000, delayMs: 1000 },
+      { at: 2000, cost: 4, allowed: false, remaining: 0, retryAfterMs: Infinity, resetMs: 3000, delayMs: 0 },
+    ],
+  },
+  {
+    title: 'a clock that steps back finds the queue as it was',
+    limit: { algorithm: 'leakyBucket', options: { capacity: 3, interval: 1000 } },
+    steps: [
+      { at: 5000, cost: 1, allowed: true, remaining: 3, retryAfterMs: 0, resetMs: 0, delayMs: 0 },
+      { at: 4500, cost: 1, allowed: true, remaining: 1, retryAfterMs: 0, resetMs: 1500, delayMs: 1500 },
+      { at: 4500, cost: 1, allowed: true, remaining: 0, retryAfterMs: 0, resetMs: 2500, delayMs: 2500 },
+      { at: 4999.999, cost: 1, allowed: false, remaining: 0, retryAfterMs: 0.001, resetMs: 2000.001, delayMs: 0 },
+      { at: 5000, cost: 1, allowed: true, remaining: 0, retryAfterMs: 0, resetMs: 3000, delayMs: 3000 },
+    ],
+  },
+  {
+    title: 'a queue that is longer than twice all it holds was written by a wrong clock',
+    limit: { algorithm: 'leakyBucket', options: { capacity: 1, interval: 1000 } },
+    steps: [
+      { at: 5000, cost: 1, allowed: true, remaining: 1, retryAfterMs: 0, resetMs: 0, delayMs: 0 },
+      { at: 2000, peek: true, cost: 1, allowed: false, remaining: 0, retryAfterMs: 3000, resetMs: 3000, delayMs: 0 },
+      { at: 1999.999, peek: true, cost: 1, allowed: true, remaining: 1, retryAfterMs: 0, resetMs: 0, delayMs: 0 },
+      { at: 5000, cost: 1, allowed: true, remaining: 1, retryAfterMs: 0, resetMs: 0, delayMs: 0 },
+    ],
+  },
+  {
+    title: 'the last of the queue can be taken back, no other',
+    limit: { algorithm: 'leakyBucket', options: { capacity: 3, interval: 1000 } },
+    steps: [
+      { at: 0, cost: 1, allowed: true, remaining: 3, retryAfterMs: 0, resetMs: 0, delayMs: 0 },
+      { at: 0, cost: 1, allowed: true, remaining: 2, retryAfterMs: 0, resetMs: 1000, delayMs: 1000 },
+      { at: 0, cost: 1, allowed: true, remaining: 1, retryAfterMs: 0, resetMs: 2000, delayMs: 2000 },
+      { at: 100, refund: 1 },
+      { at: 100, peek: true, cost: 1, allowed: true, remaining: 1, retryAfterMs: 0, resetMs: 1900, delayMs: 2900 },
+      { at: 100, refund: 2 },
+      { at: 100, peek: true, cost: 1, allowed: true, remaining: 2, retryAfterMs: 0, resetMs: 900, delayMs: 1900 },
+      { at: 100, cost: 1, allowed: true, remaining: 1, retryAfterMs: 0, resetMs: 1900, delayMs: 1900 },
+    ],
+  },
+  {
+    title: 'what is refunded after a reset gives nothing',
+    limit: { algorithm: 'leakyBucket', options: { capacity: 2, interval: 1000 } },
+    steps: [
+      { at: 0, cost: 1, allowed: true, remaining: 2, retryAfterMs: 0, resetMs: 0, delayMs: 0 },
+      { at: 0, reset: true },
+      { at: 0, cost: 1, allowed: true, remaining: 2, retryAfterMs: 0, resetMs: 0, delayMs: 0 },
+      { at: 0, refund: 0 },
+      { at: 0, cost: 1, allowed: true, remaining: 1, retryAfterMs: 0, resetMs: 1000, delayMs: 1000 },
+    ],
+  },
+  {
+    title: 'an idle key lets one through at once',
+    limit: { algorithm: 'leakyBucket', options: { capacity: 2, interval: 1000 } },
+    steps: [
+      { at: 0, cost: 1, allowed: true, remaining: 2, retryAfterMs: 0, resetMs: 0, delayMs: 0 },
+      { at: 0, cost: 1, allowed: true, remaining: 1, retryAfterMs: 0, resetMs: 1000, delayMs: 1000 },
+      { at: 0, cost: 1, allowed: true, remaining: 0, retryAfterMs: 0, resetMs: 2000, delayMs: 2000 },
+      { at: 86400000, cost: 1, allowed: true, remaining: 2, retryAfterMs: 0, resetMs: 0, delayMs: 0 },
+    ],
+  },
+];

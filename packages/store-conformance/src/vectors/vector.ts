@@ -1,0 +1,30 @@
+import type { LimitSpec } from '../algorithms.js';
+
+/** What is told of an action; times in milliseconds, to the microsecond. */
+export interface VectorVerdict {
+  readonly allowed: boolean;
+  readonly remaining: number;
+  readonly retryAfterMs: number;
+  readonly resetMs: number;
+  readonly delayMs: number;
+}
+
+/** An action of this cost, checked, or only asked about. */
+export interface VectorAction extends VectorVerdict {
+  readonly at: number;
+  readonly cost: number;
+  readonly peek?: true;
+}
+
+/** A step at a moment of the clock, in milliseconds. A refund gives back the action of the step with this index. */
+export type VectorStep =
+  | VectorAction
+  | { readonly at: number; readonly refund: number }
+  | { readonly at: number; readonly reset: true };
+
+/** A history of one key under one limit, and what is to be decided at each step. */
+export interface Vector {
+  readonly title: string;
+  readonly limit: LimitSpec;
+  readonly steps: readonly VectorStep[];
+}

@@ -1,0 +1,117 @@
+import type { AlgorithmName, LimitSpec } from './algorithms.js';
+
+/** The most that a limit lets through in a window, and how to get it. */
+export interface WorstBurst {
+  readonly limit: LimitSpec;
+  /** What the burst is of: actions when they are let through, or when they leave a queue. */
+  readonly counted: 'let through' | 'leaving';
+  /** The window `(t - windowMs, t]` in which they are. */
+  readonly windowMs: number;
+  /** The most units in any such window; no traffic gets more. */
+  readonly units: number;
+  /** The same for any numbers, in terms of the limit's own and of `W`, the window; `µs` is a microsecond. */
+  readonly formula: string;
+  /** Actions that attain it: how many of which cost when, in milliseconds. All of them are let through. */
+  readonly traffic: readonly { readonly at: number; readonly cost: number; readonly times: number }[];
+}
+
+/** Ten a second by every algorithm. */
+export const worstBursts: Readonly<Record<AlgorithmName, readonly WorstBurst[]>> = {
+  rollingWindow: [
+    {
+      limit: { algorithm: 'rollingWindow', options: { limit: 10, window: 1000 } },
+      counted: 'let through',
+      windowMs: 1000,
+      units: 10,
+      formula: 'limit',
+      traffic: [
+        { at: 999.999, cost: 1, times: 10 },
+        { at: 1999.999, cost: 1, times: 10 },
+      ],
+    },
+  ],
+  bucketedWindow: [
+    {
+      limit: { algorithm: 'bucketedWindow', options: { limit: 10, window: 1000 } },
+      counted: 'let through',
+      windowMs: 1000,
+      units: 10,
+      formula: 'limit',
+      traffic: [
+        { at: 999.999, cost: 1, times: 10 },
+        { at: 2000.02, cost: 1, times: 10 },
+      ],
+    },
+  ],
+  fixedWindow: [
+    {
+      limit: { algorithm: 'fixedWindow', options: { limit: 10, window: 1000 } },
+      counted: 'let through',
+      windowMs: 1000,
+      units: 20,
+      formula: '2 * limit',
+      traffic: [
+        { at: 999.999, cost: 1, times: 10 },
+        { at: 1000, cost: 1, times: 10 },
+      ],
+    },
+  ],
+  slidingWindowCounter: [
+    {
+      limit: { algorithm: 'slidingWindowCounter', options: { limit: 10, window: 1000 } },
+      counted: 'let through',
+      windowMs: 1000,
+      units: 19,
+      formula: '2 * limit - ceil(2 * limit / W in µs)',
+      traffic: [
+        { at: 999.999, cost: 1, times: 10 },
+        { at: 1999.998, cost: 1, times: 9 },
+      ],
+    },
+  ],
+  tokenBucket: [
+    {
+      limit: { algorithm: 'tokenBucket', options: { capacity: 10, refill: 10, every: 1000 } },
+      counted: 'let through',
+      windowMs: 1000,
+      units: 19,
+      formula: 'capacity + floor((W - 1 µs) * refill / every)',
+      traffic: [
+        { at: 0, cost: 1, times: 10 },
+        { at: 999.999, cost: 1, times: 9 },
+      ],
+    },
+  ],
+  leakyBucket: [
+    {
+      limit: { algorithm: 'leakyBucket', options: { capacity: 10, interval: 100 } },
+      counted: 'leaving',
+      windowMs: 1000,
+      units: 10,
+      formula: '1 + floor((W - 1 µs) / interval), when every cost is 1',
+      traffic: [{ at: 0, cost: 1, times: 11 }],
+    },
+    {
+      limit: { algorithm: 'leakyBucket', options: { capacity: 10, interval: 100 } },
+      counted: 'leaving',
+      windowMs: 1000,
+      units: 19,
+      formula: 'capacity + floor((W - 1 µs) / interval), when costs differ',
+      traffic: [
+        { at: 0, cost: 9, times: 1 },
+        { at: 900, cost: 10, times: 1 },
+      ],
+    },
+    {
+      limit: { algorithm: 'leakyBucket', options: { capacity: 10, interval: 100 } },
+      counted: 'let through',
+      windowMs: 1000,
+      units: 20,
+      formula: 'capacity + 1 + floor((W - 1 µs) / interval), when nobody is held',
+      traffic: [
+        { at: 0, cost: 1, times: 11 },
+        { at: 999.999, cost: 1, times: 9 },
+      ],
+    },
+  ],
+};

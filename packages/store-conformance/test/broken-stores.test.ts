@@ -1,0 +1,96 @@
+import type { Clock, Store } from '@rollgate/core';
+import { type CheckOptions, checks } from '@rollgate/store-conformance';
+import * as broken from './support/broken-stores';
+
+const OPTIONS = { runs: 100, longRun: 10_000, rollingCounter: false } as const;
+
+const find = (Broken: new (clock: Clock) => Store, name: string, options: CheckOptions) =>
+  checks((clock) => new Broken(clock), options).find((check) => check.name.startsWith(name))!;
+
+/** What each is to be found out by. */
+const FOUND_OUT_BY = [
+  [broken.RecordsRefused, 'rollingWindow decides the vectors'],
+  [broken.RecordsRefused, 'rollingWindow decides as its oracle'],
+  [broken.ForgetsRefunds, 'fixedWindow decides the vectors'],
+  [broken.ForgetsRefunds, 'leakyBucket decides as its oracle'],
+  [broken.ForgetsResets, 'tokenBucket decides the vectors'],
+  [broken.ForgetsResets, 'several limits of any kinds'],
+  [broken.TellsLongWaits, 'slidingWindowCounter decides the vectors'],
+  [broken.TellsLongWaits, 'bucketedWindow decides as its oracle'],
+  [broken.TellsLongWaits, 'several limits of any kinds'],
+  [broken.RecordsOneLimit, 'several limits of any kinds'],
+  [broken.RecordsOneLimit, '1000 checks of two limits'],
+  [broken.RecordsApart, '1000 checks of two limits'],
+  [broken.RecordsApart, 'a check that one limit refuses leaves no trace'],
+  [broken.IsNotAtomic, 'rollingWindow lets exactly its quota through'],
+  [broken.IsNotAtomic, '1000 checks of two limits'],
+  [broken.NeverRefuses, 'rollingWindow lets no more through'],
+  [broken.NeverRefuses, 'fixedWindow lets no more through'],
+  [broken.NeverRefuses, 'slidingWindowCounter lets no more through'],
+  [broken.NeverRefuses, 'tokenBucket lets no more through'],
+  [broken.NeverRefuses, 'leakyBucket lets no more through'],
+  [broken.NeverRefuses, 'bucketedWindow lets no more through'],
+  [broken.NeverRefuses, 'rollingWindow gives a caller who never rests'],
+  [broken.NeverRefuses, 'leakyBucket gives a caller who never rests'],
+  [broken.NeverRefuses, 'a check that one limit refuses leaves no trace'],
+  [broken.HoldsNobody, 'leakyBucket decides the vectors'],
+  [broken.HoldsNobody, 'leakyBucket lets no more through'],
+  [broken.HoldsNobody, 'leakyBucket can be made to let its worst burst'],
+  [broken.HoldsNobody, 'leakyBucket lets exactly its quota through'],
+  [broken.CutsTime, 'bucketedWindow decides the vectors'],
+  [broken.CutsTime, 'tokenBucket decides as its oracle'],
+  [broken.LosesTime, 'tokenBucket gives a caller who never rests'],
+  [broken.LosesTime, 'leakyBucket gives a caller who never rests'],
+] as const;
+
+for (const [Broken, name] of FOUND_OUT_BY) {
+  test(`${Broken.name} is found out: ${name}`, async () => {
+    await expect(find(Broken, name, OPTIONS).run()).rejects.toThrow();
+  });
+}
+
+test.each(['RollingCounter counts several subjects', 'RollingCounter counts each that is added in one turn'])(
+  'CountsTwice is found out: %s',
+  async (name) => {
+    const options = { ...OPTIONS, rollingCounter: true };
+    await expect(find(broken.CountsTwice, name, options).run()).rejects.toThrow();
+  },
+);
+
+test('a store without `addCount` is told of the option that leaves its tests out', async () => {
+  const options = { ...OPTIONS, rollingCounter: true };
+  await expect(find(broken.Wrapper, 'RollingCounter', options).run()).rejects.toThrow('rollingCounter: false');
+});
+
+test.each(['two stores on the same data decide', 'two stores on the same data let'])(
+  'two stores that share nothing are found out: %s',
+  async (name) => {
+    const options = { ...OPTIONS, shared: true };
+    await expect(find(broken.Wrapper, name, options).run()).rejects.toThrow();
+  },
+);
+
+test('a store that is not broken passes, though it is no MemoryStore', async () => {
+  for (const { run, leftOut } of checks((clock) => new broken.Wrapper(clock), OPTIONS)) {
+    if (leftOut === undefined) await run();
+  }
+});
+
+test('what is left out says why', () => {
+  const left = checks((clock) => new broken.Wrapper(clock), OPTIONS).filter(({ leftOut }) => leftOut !== undefined);
+  expect(left.map(({ leftOut }) => leftOut)).toEqual([
+    ...Array(2).fill('`shared` is false'),
+    ...Array(3).fill('`rollingCounter` is false'),
+  ]);
+});
+
+test('a failure says the limit, the history and the seed', async () => {
+  const { run } = find(broken.TellsLongWaits, 'leakyBucket decides as its oracle', OPTIONS);
+  const error = await run().then(
+    () => undefined,
+    (reason: Error) => reason,
+  );
+  expect(error!.message).toMatch(/seed: -?\d+/);
+  expect(error!.message).toMatch(/Counterexample: .*"algorithm":"leakyBucket".*"kind":"check"/);
+  expect(String((error!.cause as Error).message)).toMatch(/under .*leakyBucket(.|\n)*retryAfterMs/);
+});
