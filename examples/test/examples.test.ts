@@ -58,6 +58,18 @@ test('fastify.ts limits all routes, login more strictly, health not at all', asy
   expect(await statuses(`${url}/login`, 1, login('bob'))).toEqual([200]);
 }, 20_000);
 
+test('queue.ts holds requests until their turn, and refuses who finds the queue full', async () => {
+  const { url } = await start('queue.ts', { CAPACITY: '2', INTERVAL: '100ms' });
+  const answers = await Promise.all(Array.from({ length: 5 }, () => fetch(url)));
+  expect(answers.map(({ status }) => status).sort()).toEqual([200, 200, 200, 429, 429]);
+  const through = answers.filter(({ ok }) => ok).map((answer) => answer.json() as Promise<Record<string, number>>);
+  const turns = (await Promise.all(through)).sort((one, other) => one['at']! - other['at']!);
+  expect(turns[0]!['heldForMs']).toBe(0);
+  expect(turns[1]!['heldForMs']).toBeLessThanOrEqual(100);
+  expect(turns[2]!['heldForMs']).toBeGreaterThan(turns[1]!['heldForMs']!);
+  expect(turns[2]!['at']! - turns[0]!['at']!).toBeGreaterThan(turns[2]!['heldForMs']! - 1);
+}, 20_000);
+
 test('notifications.ts prints who is let through', async () => {
   const { stdout } = await promisify(execFile)(tsx, ['notifications.ts'], { cwd: folder });
   expect(stdout).toContain('  0 min  absences     ✓✓✓✓✓✓✓✓✓✓··   category full for 30 min');
