@@ -59,15 +59,15 @@ test('fastify.ts limits all routes, login more strictly, health not at all', asy
 }, 20_000);
 
 test('queue.ts holds requests until their turn, and refuses who finds the queue full', async () => {
-  const { url } = await start('queue.ts', { CAPACITY: '2', INTERVAL: '100ms' });
+  const { url } = await start('queue.ts', { CAPACITY: '2', INTERVAL: '1s' });
   const answers = await Promise.all(Array.from({ length: 5 }, () => fetch(url)));
   expect(answers.map(({ status }) => status).sort()).toEqual([200, 200, 200, 429, 429]);
   const through = answers.filter(({ ok }) => ok).map((answer) => answer.json() as Promise<Record<string, number>>);
-  const turns = (await Promise.all(through)).sort((one, other) => one['at']! - other['at']!);
-  expect(turns[0]!['heldForMs']).toBe(0);
-  expect(turns[1]!['heldForMs']).toBeLessThanOrEqual(100);
-  expect(turns[2]!['heldForMs']).toBeGreaterThan(turns[1]!['heldForMs']!);
-  expect(turns[2]!['at']! - turns[0]!['at']!).toBeGreaterThan(turns[2]!['heldForMs']! - 1);
+  const turns = (await Promise.all(through)).sort((one, other) => one.at! - other.at!);
+  expect(turns[0]!.heldForMs).toBe(0);
+  expect(turns[1]!.heldForMs).toBeLessThanOrEqual(1000);
+  expect(turns[2]!.heldForMs).toBeGreaterThan(turns[1]!.heldForMs!);
+  expect(turns[2]!.at! - turns[0]!.at!).toBeGreaterThan(turns[2]!.heldForMs! - 1);
 }, 20_000);
 
 test('notifications.ts prints who is let through', async () => {
