@@ -1,3 +1,4 @@
+import { usedBytes } from './heap.js';
 import { createSubject, ipv4Key, type SubjectName } from './subjects.js';
 import { answer } from './worker.js';
 
@@ -23,10 +24,3 @@ answer(async ({ keyCount, hitsPerKey }: BytesQuestion): Promise<number> => {
   await subject.dispose([]); // It must be there until here.
   return bytes / keyCount;
 });
-
-/** What the program holds: in the heap, and in buffers outside it. */
-function usedBytes(): number {
-  for (let time = 0; time < 3; time++) globalThis.gc!();
-  const { heapUsed, arrayBuffers } = process.memoryUsage();
-  return heapUsed + arrayBuffers;
-}

@@ -4,6 +4,7 @@ export interface Effort {
   readonly http: Starts & { readonly express: Requests; readonly fastify: Requests };
   readonly bytes: { readonly keysOfOneHit: number; readonly keysOfHundredHits: number };
   readonly scaling: { readonly rounds: number; readonly checks: number; readonly keys: readonly number[] };
+  readonly algorithms: { readonly keys: number; readonly rounds: number; readonly checksPerKey: number };
   readonly redis: {
     readonly load: RedisLoad;
     readonly growth: { readonly rounds: number; readonly checks: number; readonly limits: readonly number[] };
@@ -33,24 +34,26 @@ export interface Requests {
   readonly round: number;
 }
 
-/** About six minutes. */
+/** About eight minutes. */
 export const FULL: Effort = {
   memory: { rounds: 7, keys: 10_000 },
   http: { starts: 5, rounds: 4, express: { warmUp: 12_000, round: 4_000 }, fastify: { warmUp: 30_000, round: 10_000 } },
   bytes: { keysOfOneHit: 100_000, keysOfHundredHits: 10_000 },
   scaling: { rounds: 5, checks: 1_000_000, keys: [1_000, 10_000, 100_000, 1_000_000] },
+  algorithms: { keys: 50_000, rounds: 11, checksPerKey: 1_000 },
   redis: {
     load: { rounds: 9, warmUp: 100_000, keysAlone: 2_000, keysTogether: 10_000 },
     growth: { rounds: 5, checks: 2_000, limits: [10, 100, 1_000, 10_000, 100_000] },
   },
 };
 
-/** About seventy seconds, for a look; its figures scatter more. */
+/** About two minutes, for a look; its figures scatter more. */
 export const QUICK: Effort = {
   memory: { rounds: 2, keys: 5_000 },
   http: { starts: 2, rounds: 2, express: { warmUp: 4_000, round: 1_500 }, fastify: { warmUp: 10_000, round: 4_000 } },
   bytes: { keysOfOneHit: 20_000, keysOfHundredHits: 2_000 },
   scaling: { rounds: 3, checks: 100_000, keys: [1_000, 10_000, 100_000] },
+  algorithms: { keys: 10_000, rounds: 3, checksPerKey: 200 },
   redis: {
     load: { rounds: 3, warmUp: 40_000, keysAlone: 1_000, keysTogether: 4_000 },
     growth: { rounds: 3, checks: 1_000, limits: [10, 100, 1_000, 10_000] },

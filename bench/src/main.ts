@@ -1,3 +1,10 @@
+import { access } from 'node:fs/promises';
+import { resolve } from 'node:path';
+import { parseArgs } from 'node:util';
+import { ACCURACY_HEADS, measureAccuracy } from './accuracy.js';
+import { ALGORITHM_HEADS } from './algorithms/columns.js';
+import { describeAlgorithmsMethod } from './algorithms/method.js';
+import { measureAlgorithms } from './algorithms.js';
 import { measureBytes } from './bytes.js';
 import { FULL, QUICK } from './effort.js';
 import { measureHttp } from './http-cpu.js';
@@ -10,24 +17,27 @@ import { measureRedis } from './redis.js';
 import { measureScaling } from './scaling.js';
 import { type Row, renderTable } from './table.js';
 
-const args = process.argv.slice(2);
-const effort = args.includes('--quick') ? QUICK : FULL;
+const { values: options, positionals: asked } = parseArgs({
+  options: { quick: { type: 'boolean', default: false }, log: { type: 'string' } },
+  allowPositionals: true,
+});
+/** From where npm was called, which runs scripts elsewhere. */
+const logPath = options.log === undefined ? undefined : resolve(process.env.INIT_CWD ?? '.', options.log);
+const effort = options.quick ? QUICK : FULL;
 
-/** What is measured without Redis, in this order. */
+/** Rollgate beside the alternatives, without Redis, in this order. */
 const LOCAL_PARTS = {
   memory: () => measureMemory(effort.memory),
   http: () => measureHttp(effort.http),
   bytes: () => measureBytes(effort.bytes),
   scaling: () => measureScaling(effort.scaling),
 };
-const PARTS = [...Object.keys(LOCAL_PARTS), 'redis'];
+const PARTS = [...Object.keys(LOCAL_PARTS), 'redis', 'algorithms', 'accuracy'];
 
 /** Names of parts on the command line leave the others out. */
-const asked = args.filter((arg) => arg !== '--quick');
-const unknown = asked.find((arg) => !PARTS.includes(arg));
-if (unknown !== undefined) {
-  throw new Error(`Unknown argument ${unknown}: there are --quick and the parts ${PARTS.join(', ')}`);
-}
+const unknown = asked.find((part) => !PARTS.includes(part));
+if (unknown !== undefined) throw new Error(`Unknown part ${unknown}: there are ${PARTS.join(', ')}`);
+if (logPath !== undefined) await access(logPath); // Rather now than after minutes.
 const isAsked = (part: string) => asked.length === 0 || asked.includes(part);
 
 console.log(describeRun().join('\n'));
@@ -40,6 +50,14 @@ if (isAsked('redis')) {
   const { version, rows: redisRows } = await timed('redis', () => measureRedis(effort.redis));
   console.log(`\n- Redis ${version}, ioredis ${versionOf('ioredis')}`);
   print(renderTable(redisRows, redisHeads()), describeRedisMethod(effort.redis));
+}
+if (isAsked('algorithms')) {
+  const algorithmRows = await timed('algorithms', () => measureAlgorithms(effort));
+  print(renderTable(algorithmRows, ALGORITHM_HEADS), describeAlgorithmsMethod(effort));
+}
+if (isAsked('accuracy')) {
+  const { rows: accuracyRows, about } = await timed('accuracy', () => measureAccuracy(logPath));
+  print(renderTable(accuracyRows, ACCURACY_HEADS), about);
 }
 
 async function timed<Result>(part: string, measure: () => Promise<Result>): Promise<Result> {

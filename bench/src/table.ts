@@ -30,22 +30,23 @@ export function atMostOf(most: number, unit: string, figure: number): Bar {
   return { rule: `≤ ${most} ${unit}`, figure: figure.toFixed(1), kept: figure <= most };
 }
 
-/** A table with these heads above its columns, in their order. */
+/** A table with these heads above its columns, in their order, and the bars if there are any. */
 export function renderTable<RowColumn extends string>(
   rows: readonly Row<RowColumn>[],
   heads: Readonly<Record<RowColumn, string>>,
 ): string {
   const columns = Object.keys(heads) as RowColumn[];
+  const hasBars = rows.some(({ bars = [] }) => bars.length > 0);
   return markdownTable(
     [
-      ['measured', ...columns.map((column) => heads[column]), 'bars'],
+      ['measured', ...columns.map((column) => heads[column]), ...(hasBars ? ['bars'] : [])],
       ...rows.map(({ what, cells, bars = [] }) => [
         what,
         ...columns.map((column) => cells[column] ?? ''),
-        bars.map(renderBar).join('; '),
+        ...(hasBars ? [bars.map(renderBar).join('; ')] : []),
       ]),
     ],
-    { align: ['left', ...columns.map(() => 'right'), 'left'] },
+    { align: ['left', ...columns.map(() => 'right'), ...(hasBars ? ['left'] : [])] },
   );
 }
 

@@ -1,6 +1,6 @@
 import type { RedisServer } from '@rollgate/redis-server';
 import { Worker } from '../worker.js';
-import type { CheckAnswer, CheckQuestion } from './check-worker.js';
+import type { CheckAnswer, CheckQuestion } from './check-loop.js';
 import type { RedisSubjectName } from './subjects.js';
 
 /** Where the server runs, and where its clients do. */

@@ -49,6 +49,13 @@ export class ExpiryQueue<Member extends Expiring> {
     member.queueIndex = -1;
   }
 
+  /** Puts another member in this one's place. */
+  replace(member: Member, by: Member): void {
+    by.queuedMicros = member.queuedMicros;
+    this.#place(by, member.queueIndex);
+    member.queueIndex = -1;
+  }
+
   clear(): void {
     for (const member of this.#heap) member.queueIndex = -1;
     this.#heap.length = 0;

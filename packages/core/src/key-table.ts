@@ -76,10 +76,10 @@ export class KeyTable {
     return undefined;
   }
 
-  /** A new entry for the key, in the place of one that says nothing any more. It is kept once it is `touched`. */
+  /** A new entry for the key, in the place of one that has expired. One that has none to replace is kept once `touched`. */
   create({ space, limit }: Place, key: string, nowMicros: number): Entry {
     const stale = this.#spaces.get(space)?.entries.get(key);
-    if (stale !== undefined) this.#remove(stale);
+    if (stale !== undefined) return this.#replace(stale, limit);
     this.#sweep(nowMicros, SWEEPS_PER_NEW_KEY);
     while (this.#queue.size >= this.#maxKeys) this.#evict();
     return new Entry(
@@ -138,6 +138,14 @@ export class KeyTable {
         state: JSON.parse(JSON.stringify(state)),
       })),
     );
+  }
+
+  /** A new life of a key whose old one has expired, in its place: much cheaper than a key that comes and goes. */
+  #replace(stale: Entry, limit: Keeper): Entry {
+    const entry = new Entry(stale.space, stale.key, limit, limit.create());
+    entry.space.entries.set(entry.key, entry);
+    this.#queue.replace(stale, entry); // What is recorded now expires later than what has expired.
+    return entry;
   }
 
   #remove(entry: Entry): void {

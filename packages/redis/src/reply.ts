@@ -36,10 +36,13 @@ export class Reply {
   /** As {@link #answer} for the usual check, of one rule that recorded: without its lists, which cost several times as much. */
   #plainAnswer({ encoded, cost, keys, clockMicros }: Question, limit: Limit, line: string): Answer {
     const space = line.indexOf(' ');
-    const said = toLimitDecision(limit, 0, 0, Number(line.slice(0, space)), Number(line.slice(space + 1)));
-    const atMicros = clockMicros ?? this.#stamp;
+    const second = line.indexOf(' ', space + 1);
+    const reset = second < 0 ? line.slice(space + 1) : line.slice(space + 1, second);
+    const said = toLimitDecision(limit, 0, 0, Number(line.slice(0, space)), Number(reset));
+    const nowMicros = clockMicros ?? this.#stamp;
+    const atMicros = second < 0 ? nowMicros : nowMicros + Number(line.slice(second + 1));
     const hit: RecordedHit = { key: keys[0]!, index: 0, atMicros };
-    return { said: [said], receipt: new Receipt(this.#stamp, atMicros, cost, encoded, [hit]), steadyMicros: 0 };
+    return { said: [said], receipt: new Receipt(this.#stamp, nowMicros, cost, encoded, [hit]), steadyMicros: 0 };
   }
 
   #answer(
@@ -76,12 +79,15 @@ type Numbers = readonly [delay: number, wait: number, remaining: number, reset: 
 /** What the script says of one rule. */
 function toNumbers(part: string): Numbers {
   const numbers = part.split(' ').map(Number);
-  return (numbers.length === 2 ? [0, 0, ...numbers, 0] : numbers) as unknown as Numbers;
+  if (numbers.length === 5) return numbers as unknown as Numbers;
+  const [remaining, reset, last = 0] = numbers as [number, number, number?];
+  return [0, 0, remaining, reset, last];
 }
 
-/** Whether a line says no more than the units left and the reset, of one rule. */
+/** Whether a line is of one rule that recorded: it has three numbers at most. */
 function isPlain(line: string): boolean {
-  return line.indexOf(' ') === line.lastIndexOf(' ');
+  const second = line.indexOf(' ', line.indexOf(' ') + 1);
+  return second < 0 || second === line.lastIndexOf(' ');
 }
 
 function toLimitDecision(

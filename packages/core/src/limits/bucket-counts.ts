@@ -13,6 +13,8 @@ export class BucketCounts {
   /** Which bucket the first count is of, counted from the clock's zero. */
   #first = 0;
   #counts: number[] = [];
+  /** Of all of them. */
+  #units = 0;
 
   /** When the newest bucket with units began; `-Infinity` when there is none. */
   get newestStartMicros(): number {
@@ -26,8 +28,8 @@ export class BucketCounts {
 
   /** The units of all buckets that end after `micros`. */
   unitsAfter(micros: number): number {
-    let units = 0;
-    for (let index = this.#firstAfter(micros); index < this.#counts.length; index++) units += this.#counts[index]!;
+    let units = this.#units;
+    for (let index = this.#firstAfter(micros) - 1; index >= 0; index--) units -= this.#counts[index]!;
     return units;
   }
 
@@ -41,6 +43,7 @@ export class BucketCounts {
   /** Adds to the bucket in which `micros` lies; it is not before the newest one. */
   add(micros: number, units: number): void {
     const bucket = Math.floor(micros / this.widthMicros);
+    this.#units += units;
     if (this.#counts.length === 0) {
       this.#first = bucket;
       this.#counts = [units]; // Room for one: many keys never need more.
@@ -56,7 +59,9 @@ export class BucketCounts {
     const index = endMicros / this.widthMicros - 1 - this.#first;
     const held = this.#counts[index];
     if (held === undefined) return;
-    this.#counts[index] = Math.max(0, held - units);
+    const taken = Math.min(held, units);
+    this.#counts[index] = held - taken;
+    this.#units -= taken;
     while (this.#counts.at(-1) === 0) this.#counts.pop();
     this.#dropBefore(0);
   }
@@ -75,6 +80,7 @@ export class BucketCounts {
     const old = this.#counts.map((units, index) => [this.#endOf(index) - 1, units] as const);
     this.widthMicros = widthMicros;
     this.#counts = [];
+    this.#units = 0;
     for (const [micros, units] of old) if (units > 0) this.add(Math.min(micros, latestMicros), units);
   }
 
@@ -97,7 +103,7 @@ export class BucketCounts {
     let count = index;
     while (this.#counts[count] === 0) count += 1;
     if (count === 0) return;
-    this.#counts.splice(0, count);
+    for (const units of this.#counts.splice(0, count)) this.#units -= units;
     this.#first += count;
   }
 }

@@ -14,7 +14,8 @@
 --          `now` is false where the server's time is meant.
 -- returns  the server's time, and one text (which clients read in a fraction of the time of so many numbers): a line for
 --          each operation. "!" and the error of one that failed; nothing for a reset or refund; the count; for a check or peek, a
---          comma between the rules, either "remaining reset" of a rule that recorded an action which may go ahead now, or
+--          comma between the rules, either "remaining reset" of a rule that recorded an action which may go ahead now, with
+--          how far ahead of now it was recorded behind it if that is not 0, or
 --            how long to hold the action, -1 when the rule refuses it
 --            the wait, -1 for ever
 --            the units left
@@ -84,8 +85,9 @@ local function decide(plan, cost, injected_now, records)
       expire(KEYS[next_key + index], verdict.expires, verdict.keep, injected_now)
     end
     local said
-    if allowed and records and delay == 0 and last == 0 then
-      said = string.format('%d %d', verdict.remaining, verdict.reset)
+    if allowed and records and delay == 0 then
+      if last == 0 then said = string.format('%d %d', verdict.remaining, verdict.reset)
+      else said = string.format('%d %d %d', verdict.remaining, verdict.reset, last) end
     else
       local wait = allowed and 0 or finite(verdict.wait)
       said = string.format('%d %d %d %d %d', passed and (allowed and delay or 0) or -1, wait, verdict.remaining, verdict.reset, finite(last))

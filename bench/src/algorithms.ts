@@ -1,0 +1,19 @@
+import { RedisServer } from '@rollgate/redis-server';
+import type { AlgorithmRow } from './algorithms/columns.js';
+import { measureKeys, measureTime } from './algorithms/memory.js';
+import { measureServerBytes } from './algorithms/redis-bytes.js';
+import { measureServer } from './algorithms/redis-load.js';
+import type { Effort } from './effort.js';
+import { SERVER_CORE } from './redis/check-workers.js';
+import { canPin } from './worker.js';
+
+/** What each algorithm of ours costs, in memory and at a Redis server of the benchmark's own. */
+export async function measureAlgorithms(effort: Effort): Promise<AlgorithmRow[]> {
+  const rows = [...(await measureKeys(effort.algorithms)), ...(await measureTime(effort.algorithms))];
+  const server = await RedisServer.start(canPin ? { core: SERVER_CORE } : {});
+  try {
+    return [...rows, ...(await measureServerBytes(server)), ...(await measureServer(server, effort.redis.load))];
+  } finally {
+    await server.stop();
+  }
+}

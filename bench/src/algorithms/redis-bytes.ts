@@ -1,0 +1,58 @@
+import { RateLimiter } from '@rollgate/core';
+import { RedisStore } from '@rollgate/redis';
+import type { RedisServer } from '@rollgate/redis-server';
+import { Redis } from 'ioredis';
+import { ALGORITHMS, type Algorithm, EXACT, perMinute, WINDOW_MS } from '../limits.js';
+import { atMostOf, whole } from '../table.js';
+import { type AlgorithmRow, cellsOf, LIMIT } from './columns.js';
+import { ManualClock } from './manual-clock.js';
+
+const KEY = 'user:0123456789abcde';
+
+/** What a full key may take at the most; the exact log has no such bar. */
+const MOST_BYTES: Partial<Record<Algorithm, number>> = {
+  bucketedWindow: 700,
+  slidingWindowCounter: 140,
+  fixedWindow: 100,
+  tokenBucket: 140,
+  leakyBucket: 120,
+};
+
+/** What a key takes at the server when its limit is spent by hits at even distances. */
+export async function measureServerBytes(server: RedisServer): Promise<AlgorithmRow[]> {
+  const client = new Redis(server.url);
+  try {
+    const bytes = new Map<Algorithm, number>();
+    for (const name of ALGORITHMS) bytes.set(name, await bytesOfOne(server, client, name, 'list'));
+    const sorted = await bytesOfOne(server, client, EXACT, 'sorted-set');
+    const bars = Object.entries(MOST_BYTES).map(([name, most]) =>
+      atMostOf(most, `B ${name}`, bytes.get(name as Algorithm)!),
+    );
+    const cell = (name: Algorithm) => whole(bytes.get(name)!);
+    const cells = cellsOf((name) =>
+      name === EXACT ? `${cell(name)} as a list, ${whole(sorted)} as a sorted set` : cell(name),
+    );
+    return [{ what: `Redis, bytes per key with ${LIMIT} hits`, cells, bars }];
+  } finally {
+    client.disconnect();
+  }
+}
+
+async function bytesOfOne(
+  server: RedisServer,
+  client: Redis,
+  name: Algorithm,
+  log: 'list' | 'sorted-set',
+): Promise<number> {
+  await server.run('FLUSHALL');
+  const clock = new ManualClock();
+  const limiter = new RateLimiter({ limits: perMinute(name, LIMIT), store: new RedisStore({ client, log, clock }) });
+  for (let hit = 0; hit < LIMIT; hit++) {
+    const { allowed } = await limiter.check(KEY);
+    if (!allowed) throw new Error(`${name} refused hit ${hit + 1} of ${LIMIT}`);
+    clock.ms += WINDOW_MS / LIMIT;
+  }
+  const keys = (await server.run('KEYS', '*')) as string[];
+  if (keys.length !== 1) throw new Error(`${name} keeps ${keys.length} keys in the place of one`);
+  return Number(await server.run('MEMORY', 'USAGE', keys[0]!, 'SAMPLES', '0'));
+}

@@ -1,0 +1,38 @@
+import { type Decision, RateLimiter } from '@rollgate/core';
+import { RedisStore } from '@rollgate/redis';
+import { Redis } from 'ioredis';
+import { type Algorithm, perMinute, WINDOW_MS } from '../limits.js';
+import { type CheckQuestion, runChecks } from '../redis/check-loop.js';
+import { answer } from '../worker.js';
+import { HITS_PER_WINDOW, LIMIT } from './columns.js';
+import { ManualClock } from './manual-clock.js';
+
+export interface LoadQuestion extends CheckQuestion {
+  /** Whether a clock goes by which each key has hits all over its window, or the server's. */
+  readonly isSpread: boolean;
+}
+
+const [algorithm, url] = process.argv.slice(2) as [Algorithm, string];
+const client = new Redis(url);
+const clock = new ManualClock();
+const byServer = limiterOn(new RedisStore({ client }));
+const byClock = limiterOn(new RedisStore({ client, clock }));
+
+function limiterOn(store: RedisStore): RateLimiter {
+  return new RateLimiter({ limits: perMinute(algorithm, LIMIT), store });
+}
+
+answer(({ isSpread, ...question }: LoadQuestion) => {
+  let started = 0;
+  return runChecks(
+    {
+      check(key) {
+        if (!isSpread) return byServer.check(key);
+        if (started++ % question.keyCount === 0) clock.ms += WINDOW_MS / HITS_PER_WINDOW;
+        return byClock.check(key);
+      },
+      isRefusal: (decision) => !(decision as Decision).allowed,
+    },
+    question,
+  );
+});

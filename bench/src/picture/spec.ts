@@ -1,0 +1,104 @@
+import type { TopLevelSpec } from 'vega-lite';
+import { ALGORITHMS, type Algorithm } from '../limits.js';
+import { type Bar, BIN_SECONDS, type Cell, SHOWN } from './cells.js';
+import { COLOURS, CONFIG, FAINT, INK, WRONG } from './style.js';
+import { END_SECONDS, LIMIT, TRAFFIC } from './traffic.js';
+
+/** What somebody who chooses has to know. */
+const NOTES: Readonly<Record<Algorithm, string>> = {
+  rollingWindow: 'exact, for it keeps the time of every request',
+  bucketedWindow: 'never above the limit; frees room up to a second late',
+  slidingWindowCounter: 'an estimate by two counters, as if requests came evenly',
+  fixedWindow: 'one counter, which starts from 0 at every full minute',
+  tokenBucket: '60 at once after a pause, and one more each second',
+  leakyBucket: 'a queue of 60, of which one leaves each second',
+};
+
+const PIXELS_PER_BAR = 4; // Whole ones, or bars would be blurred.
+const LABEL = 'label';
+
+/** The picture as vega-lite draws it: a column for each traffic, a row for each algorithm. */
+export function toSpec(bars: readonly Bar[], cells: readonly Cell[]): TopLevelSpec {
+  const heads = Object.fromEntries(TRAFFIC.map(({ title, note }) => [title, [title, note]]));
+  const labels = cells.map((cell) => ({ ...cell, shown: LABEL, note: NOTES[cell.algorithm] }));
+  return {
+    title: {
+      text: `Six ways to say “${LIMIT} a minute”`,
+      subtitle: [
+        `Requests in each ${BIN_SECONDS} seconds, those of the leaky bucket as they leave its queue.`,
+        'Above them the most that was let through in any rolling minute. Real runs of Rollgate.',
+      ],
+    },
+    data: { values: [...bars, ...labels] },
+    facet: {
+      row: { field: 'algorithm', sort: ALGORITHMS, title: null, header: { labels: false } },
+      column: {
+        field: 'traffic',
+        sort: TRAFFIC.map(({ title }) => title),
+        title: null,
+        header: { labelExpr: `${JSON.stringify(heads)}[datum.value]` },
+      },
+    },
+    spec: {
+      width: (END_SECONDS / BIN_SECONDS) * PIXELS_PER_BAR,
+      height: 60,
+      layer: [
+        barsOf(SHOWN.slice(0, 1)),
+        barsOf(SHOWN.slice(1)),
+        mostOfEach(),
+        rowHead(0, 'algorithm', INK, 'rowName'),
+        rowHead(1, 'note', FAINT, 'rowNote'),
+      ],
+    },
+    bounds: 'flush', // The heads of rows reach over their neighbours.
+    resolve: { scale: { y: 'independent' } },
+    config: CONFIG,
+  } as unknown as TopLevelSpec; // Its literals are texts to the compiler.
+}
+
+function barsOf(shown: readonly string[]): object {
+  return {
+    transform: [{ filter: { field: 'shown', oneOf: shown } }],
+    mark: { type: 'bar', binSpacing: 1 },
+    encoding: {
+      x: {
+        field: 'from',
+        bin: 'binned',
+        title: null,
+        scale: { domain: [0, END_SECONDS], nice: false },
+        axis: { values: [0, 60, 120, 180], grid: true, labelExpr: "floor(datum.value / 60) + ':00'" },
+      },
+      x2: { field: 'to' },
+      y: { field: 'requests', type: 'quantitative', title: null, axis: { tickCount: 2 } },
+      color: { field: 'shown', scale: { domain: SHOWN, range: COLOURS }, title: null },
+      order: { field: 'shown', sort: 'ascending' }, // Beyond on top of within.
+    },
+  };
+}
+
+function mostOfEach(): object {
+  const isBeyond = `datum.most > ${LIMIT}`;
+  const text = `${isBeyond} ? datum.most + ' in a minute: ' + (datum.most - ${LIMIT}) + ' beyond' : datum.most + ' in a minute'`;
+  return {
+    transform: [{ filter: { field: 'shown', equal: LABEL } }, { calculate: text, as: 'text' }],
+    mark: { type: 'text', style: 'most' },
+    encoding: {
+      x: { value: 1 },
+      y: { value: -4 },
+      text: { field: 'text' },
+      color: { condition: { test: isBeyond, value: WRONG }, value: INK },
+    },
+  };
+}
+
+/** Above the row, from the cell of this column on: headers of vega-lite are above each cell, or beside the row and take its width. */
+function rowHead(column: number, field: string, colour: string, style: string): object {
+  return {
+    transform: [
+      { filter: { field: 'shown', equal: LABEL } },
+      { filter: { field: 'traffic', equal: TRAFFIC[column]!.title } },
+    ],
+    mark: { type: 'text', style },
+    encoding: { x: { value: 1 }, y: { value: -22 }, text: { field }, color: { value: colour } },
+  };
+}

@@ -1,0 +1,29 @@
+/** What one client asks for. */
+export interface Traffic {
+  readonly title: string;
+  readonly note: string;
+  /** When each request comes, in microseconds. */
+  readonly times: readonly number[];
+}
+
+export const LIMIT = 60;
+export const END_SECONDS = 180;
+/** Not at a boundary of the clock's minutes: clients do not go by them. */
+const START = 20;
+
+export const TRAFFIC: readonly Traffic[] = [
+  { title: 'Steady', note: '90 a minute', times: evenly(START, END_SECONDS, 90) },
+  { title: 'One burst', note: '120 within 8 seconds', times: evenly(START, START + 8, 900) },
+  { title: 'Around the full minute', note: '60 at 0:59, 60 at 1:01', times: [...atOnce(59, 60), ...atOnce(61, 60)] },
+  { title: 'Hammering', note: '300 a minute', times: evenly(START, END_SECONDS, 300) },
+];
+
+/** So many a minute at even distances, from one second up to another. */
+function evenly(from: number, to: number, perMinute: number): number[] {
+  const count = Math.round(((to - from) / 60) * perMinute);
+  return Array.from({ length: count }, (_, index) => Math.round((from + (index * 60) / perMinute) * 1e6));
+}
+
+function atOnce(second: number, count: number): number[] {
+  return Array.from({ length: count }, () => second * 1e6);
+}
