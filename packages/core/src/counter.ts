@@ -50,7 +50,7 @@ export class Counter implements Keeper<CounterState> {
     const { counts } = state;
     const latestMicros = Math.max(nowMicros, counts.newestStartMicros);
     counts.drop(latestMicros - this.spanMicros);
-    counts.resize(this.widthMicros, latestMicros);
+    counts.resize(counts.widthFor(this.widthMicros, this.spanMicros), latestMicros);
     counts.add(latestMicros, units);
     state.expiresMicros = latestMicros + this.expiryMicros;
   }

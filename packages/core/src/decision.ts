@@ -123,7 +123,8 @@ export const degrade = RecordedDecision.degrade;
  * The decision that these rules make together; what a store answers.
  *
  * @param said What each rule said, in their order. Its wait can be above 0 although it allowed the action: a limit that
- * counts rejected attempts may have become full by the very attempt that another one refused.
+ * counts rejected attempts may have become full by the very attempt that another one refused. A `delayMs` that a store in
+ * JavaScript leaves out is 0.
  * @param receipt What the store's `refund` needs to find the recorded hits again; `undefined` when it recorded nothing.
  */
 export function toDecision(rules: readonly Rule[], said: readonly LimitDecision[], receipt: unknown): Decision {
@@ -131,21 +132,22 @@ export function toDecision(rules: readonly Rule[], said: readonly LimitDecision[
   if (rules.length === 1) return decisionOfOne(rules[0]!.name, speaking, receipt);
   const limits: Record<string, LimitDecision> = {};
   let violated = NOTHING;
-  let { retryAfterMs, delayMs } = speaking;
+  let { retryAfterMs } = speaking;
+  let delayMs = 0;
   rules.forEach(({ name }, index) => {
     const decision = said[index]!;
     limits[name] = decision;
     if (!decision.allowed) violated = [...violated, name];
     if (speaksBefore(decision, speaking)) speaking = decision;
     retryAfterMs = Math.max(retryAfterMs, decision.retryAfterMs);
-    delayMs = Math.max(delayMs, decision.delayMs);
+    delayMs = Math.max(delayMs, decision.delayMs ?? 0);
   });
   return new RecordedDecision(speaking, retryAfterMs, violated === NOTHING ? delayMs : 0, violated, limits, receipt);
 }
 
 /** As {@link toDecision}, for the usual plan of one rule: the limit named `name` speaks, whatever it said. */
 export function decisionOfOne(name: string, said: LimitDecision, receipt: unknown): Decision {
-  const { allowed, retryAfterMs, delayMs } = said;
+  const { allowed, retryAfterMs, delayMs = 0 } = said;
   const violated = allowed ? NOTHING : [name];
   return new RecordedDecision(said, retryAfterMs, allowed ? delayMs : 0, violated, { [name]: said }, receipt);
 }

@@ -1,6 +1,7 @@
 import { AsyncResource } from 'node:async_hooks';
 import { monotonicClock, readMicros } from './clock.js';
 import { type Expiring, ExpiryQueue } from './expiry-queue.js';
+import { numberMisuse } from './validate.js';
 
 /** The longest that a Node timer can be set for, about 24.8 days; longer waits are slept in parts. */
 export const LONGEST_TIMER_MS = 2 ** 31 - 1;
@@ -26,8 +27,11 @@ let next: Held | undefined;
  * in the order of the moments, also when the process is late for several. Until then the process stays alive.
  *
  * @returns What lets go: `leave` is then not called any more. Harmless afterwards.
+ * @throws TypeError, RangeError for a delay that is no finite number from 0.
  */
 export function hold(delayMs: number, leave: () => void): () => void {
+  // Everybody in the process is on one queue, which a NaN would put out of order.
+  if (!Number.isFinite(delayMs) || delayMs < 0) throw numberMisuse('delayMs', 'a finite number from 0', delayMs);
   const one = new Held(AsyncResource.bind(leave));
   held.add(one, readMicros(monotonicClock) + Math.ceil(delayMs * 1000));
   setTimer();

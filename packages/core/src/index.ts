@@ -7,6 +7,7 @@ export { type Duration, durationMs } from './duration.js';
 export type { OnStoreError } from './failure/stand-in.js';
 export { StoreError } from './failure/store-error.js';
 export type { StoreFailure, StoreRecovery } from './failure/store-health.js';
+export { toGiveBack } from './give-back.js';
 export {
   type BucketedWindow,
   type BucketedWindowOptions,

@@ -6,6 +6,7 @@ import { DEFAULT_TIMEOUT_MS, timeoutMs } from './failure/deadlines.js';
 import { GuardedStore } from './failure/guarded-store.js';
 import { ON_STORE_ERROR, type OnStoreError } from './failure/stand-in.js';
 import type { StoreError } from './failure/store-error.js';
+import { toGiveBack } from './give-back.js';
 import { MemoryStore } from './memory-store.js';
 import { type Key, keysFor, type Limits, makePlan, type NameOf } from './plan.js';
 import type { Plan, Store } from './store.js';
@@ -179,7 +180,7 @@ export class RateLimiter<Given extends Limits = Limits> {
       ),
     );
     // Out of the line: those behind take their places in the queue meanwhile.
-    await waitForTurn(decision, () => this.refund(decision), deadlineMs, giveUp);
+    await waitForTurn(decision, toGiveBack(this, decision), deadlineMs, giveUp);
     return decision;
   }
 

@@ -60,7 +60,7 @@ export async function waitUntilAllowed<Answer extends Decision>(
 /** Holds an action that was allowed until its turn. Who gives up before, gives its place back. */
 export async function waitForTurn(
   { delayMs }: Decision,
-  refund: () => Promise<void>,
+  giveBack: () => void,
   deadlineMs: number,
   signal: AbortSignal,
 ): Promise<void> {
@@ -69,7 +69,7 @@ export async function waitForTurn(
     throwIfBeyond(deadlineMs, delayMs);
     await pause(delayMs, signal);
   } catch (error) {
-    refund().catch(() => {}); // Nobody waits for it, and why the action was given up says more.
+    giveBack();
     throw error;
   }
 }
@@ -83,10 +83,11 @@ function throwIfBeyond(deadlineMs: number, waitMs: number): void {
 /** Rejects with the signal's reason as soon as it aborts. */
 async function pause(ms: number, signal: AbortSignal): Promise<void> {
   signal.throwIfAborted();
-  let letGo!: () => void;
+  let leave!: () => void;
   const over = new Promise<void>((resolve) => {
-    letGo = hold(ms, resolve);
+    leave = resolve;
   });
+  const letGo = hold(ms, leave);
   try {
     await unlessAborted(over, signal);
   } finally {

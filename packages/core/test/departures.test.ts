@@ -79,3 +79,23 @@ test('who leaves does so in the async context it came in', async () => {
   );
   expect(seen).toEqual(['ann', 'bob']);
 });
+
+test.each([
+  [Number.NaN, RangeError, 'NaN (number)'],
+  [Infinity, RangeError, 'Infinity (number)'],
+  [-0.001, RangeError, '-0.001 (number)'],
+  ['5', TypeError, '"5" (string)'],
+  [undefined, TypeError, 'undefined'],
+])('a delay of %p is refused, and puts nobody out of order', async (delayMs, kind, shown) => {
+  const left: string[] = [];
+  const others = [held(6).then(() => left.push('second')), held(3).then(() => left.push('first'))];
+  const wrong = () => hold(delayMs as number, () => left.push('wrong'));
+  expect(wrong).toThrow(kind);
+  expect(wrong).toThrow(`Expected \`delayMs\` to be a finite number from 0, got ${shown}`);
+  await Promise.all(others);
+  expect(left).toEqual(['first', 'second']);
+});
+
+test('a delay of 0 is none', async () => {
+  await held(0);
+});

@@ -1,4 +1,14 @@
-import { type Decision, type Limits, leakyBucket, MemoryStore, RateLimiter, rollingWindow } from '@rollgate/core';
+import {
+  type Decision,
+  type LimitDecision,
+  type Limits,
+  leakyBucket,
+  MemoryStore,
+  RateLimiter,
+  rollingWindow,
+  type Store,
+  toDecision,
+} from '@rollgate/core';
 
 let now = 0;
 const clock = { now: () => now };
@@ -266,6 +276,22 @@ describe('wait', () => {
     await expect(waiting).rejects.toBe(reason);
     await expect(limiter.wait('ann', { signal: controller.signal })).rejects.toBe(reason);
   });
+});
+
+test.each([1, 2])('a store in JavaScript may leave `delayMs` out, with %d limits', async (count) => {
+  const said = { allowed: true, limit: 5, remaining: 4, retryAfterMs: 0, resetMs: 1000 } as LimitDecision;
+  const answer: Store['check'] = ({ rules }) =>
+    toDecision(
+      rules,
+      rules.map(() => said),
+      undefined,
+    );
+  const store: Store = { check: answer, peek: answer, refund: () => {}, reset: () => {} };
+  const limits = Object.fromEntries(
+    Array.from({ length: count }, (_, nth) => [`limit${nth}`, rollingWindow({ limit: 5, window: '1m' })]),
+  );
+  const decision = await new RateLimiter({ limits, store }).wait('ann');
+  expect(decision).toMatchObject({ allowed: true, delayMs: 0 });
 });
 
 test('the default clock does not care who sets the machine’s', async () => {

@@ -95,6 +95,39 @@ describe('wait on a queue', () => {
     expect((await limiter.peek('ann')).delayMs).toBe(3_600_000);
   });
 
+  describe.each([
+    ['at once', () => new MemoryStore({ clock })],
+    ['later', () => laterStore().store],
+  ])('with a store that answers %s', (_, store) => {
+    test.each([
+      ['on one signal', () => [new AbortController()]],
+      ['on signals that abort in the order of coming', () => Array.from({ length: 8 }, () => new AbortController())],
+    ])('gives every place back of those who give up together, %s', async (_, create) => {
+      const limiter = new RateLimiter({ limits: leakyBucket({ capacity: 10, interval: '1s' }), store: store() });
+      await limiter.wait('ann');
+      const controllers = create();
+      const held = Array.from({ length: 8 }, (_, who) =>
+        limiter.wait('ann', { signal: controllers[who % controllers.length]!.signal }),
+      );
+      await settled();
+      expect((await limiter.peek('ann')).remaining).toBe(2);
+      for (const controller of controllers) controller.abort('enough');
+      await Promise.allSettled(held);
+      expect((await limiter.peek('ann')).remaining).toBe(10);
+    });
+
+    test('gives every place back, in whatever order they give up', async () => {
+      const limiter = new RateLimiter({ limits: slowQueue, store: store() });
+      await limiter.wait('ann');
+      const controllers = [0, 1, 2].map(() => new AbortController());
+      const held = controllers.map(({ signal }) => limiter.wait('ann', { signal }));
+      await settled();
+      for (const who of [1, 2, 0]) controllers[who]!.abort('enough');
+      await Promise.allSettled(held);
+      expect((await limiter.peek('ann')).remaining).toBe(3);
+    });
+  });
+
   test('lets the others leave in their order when one of them gives up', async () => {
     const limiter = new RateLimiter({ limits: queue });
     const controller = new AbortController();

@@ -39,7 +39,9 @@ const EXPRESS: Framework<Request, Response> = {
 /**
  * Makes a middleware for Express 4 and 5 that lets a request pass, with the decision on `request.rateLimit` and in the
  * `X-RateLimit-*` fields, or answers it with 429 and a `Retry-After` that is true. With a queue such as `leakyBucket` a
- * request is held until its turn; when its client leaves before, it goes nowhere, and its place is given back.
+ * request is held until its turn; when its client leaves before, it goes nowhere, and its place is given back. Not noticed
+ * is who leaves an HTTP/1 request with more than about 64 kB of body that nobody has read, for Node stops reading there:
+ * it goes on at its turn. Behind a body parser it is noticed.
  *
  * @throws TypeError, RangeError naming the option that is wrong.
  * @example

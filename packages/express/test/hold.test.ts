@@ -4,9 +4,9 @@ import { once } from 'node:events';
 import { Agent, createServer, get, type IncomingMessage, type Server } from 'node:http';
 import { type AddressInfo, connect, type Socket } from 'node:net';
 import { text } from 'node:stream/consumers';
-import { leakyBucket, MemoryStore, type Store } from '@rollgate/core';
+import { type Decision, leakyBucket, MemoryStore, rollingWindow, type Store } from '@rollgate/core';
 import { type RateLimitMiddleware, rateLimit } from '@rollgate/express';
-import express5, { type Response } from 'express';
+import express5, { type RequestHandler, type Response } from 'express';
 import express4 from 'express4';
 
 let now = 0;
@@ -31,8 +31,7 @@ const slowQueue = leakyBucket({ capacity: 3, interval: '1h' });
 /** Of a time that stands still: how many come in one interval does not depend on how fast the machine is. */
 const atOnce = () => new MemoryStore({ clock });
 
-function later(methods: Partial<Store> = {}): Store {
-  const memory = atOnce();
+function later(methods: Partial<Store> = {}, memory = atOnce()): Store {
   return {
     check: async (...question) => memory.check(...question),
     peek: async (...question) => memory.peek(...question),
@@ -44,9 +43,35 @@ function later(methods: Partial<Store> = {}): Store {
 
 const raw = (who: string | number, fields = '') => `GET /${who} HTTP/1.1\r\nHost: here\r\n${fields}\r\n`;
 
+/** A store that decides at once, and tells it when it is told to. */
+function slow() {
+  const memory = atOnce();
+  const answers: (() => void)[] = [];
+  const check = (...question: Parameters<Store['check']>) => {
+    const decision = memory.check(...question);
+    return new Promise<Decision>((resolve) => answers.push(() => resolve(decision)));
+  };
+  return { store: later({ check }, memory), answers };
+}
+
+/** A request whose body has come as far as the other side's system takes it. */
+async function post(socket: Socket, who: string, bytes: number): Promise<void> {
+  socket.write(`POST /${who} HTTP/1.1\r\nHost: here\r\nContent-Length: ${bytes}\r\n\r\n`);
+  await new Promise((resolve) => socket.write(Buffer.alloc(bytes), resolve));
+}
+
 /** Goes on when what the other side did has been noticed. */
 async function until(isTrue: () => boolean | Promise<boolean>): Promise<void> {
   while (!(await isTrue())) await new Promise(setImmediate);
+}
+
+interface Options {
+  limits: typeof queue | ReturnType<typeof rollingWindow>;
+  store?: Store;
+  timeout?: string;
+  key?: () => string | Promise<string>;
+  /** What a request passes before the limit. */
+  before?: RequestHandler;
 }
 
 describe.each([
@@ -54,7 +79,7 @@ describe.each([
   ['4', express4],
 ])('a queue in Express %s', (_, express) => {
   /** A server that notes who came in and who was let through, and when. */
-  async function serve(options: { limits: typeof queue; store?: Store; key?: () => string | Promise<string> }) {
+  async function serve({ before, ...options }: Options) {
     const came: { who: string; atMs: number; response: Response; socket: Socket }[] = [];
     const passed: { who: string; atMs: number; delayMs: number | undefined; context: string | undefined }[] = [];
     const context = new AsyncLocalStorage<string>();
@@ -65,6 +90,7 @@ describe.each([
       came.push({ who, atMs: performance.now(), response, socket: request.socket });
       context.run(who, next);
     });
+    if (before !== undefined) app.use(before);
     app.use(limit);
     app.use((request, response) => {
       const who = request.path.slice(1);
@@ -238,6 +264,76 @@ describe.each([
     expect((await held).status).toBe(503);
     await until(async () => (await delayMs()) === HOUR_MS);
     expect(passed.map(({ who }) => who)).toEqual(['first']);
+  });
+
+  test.each([
+    ['the place in a queue is given back', slowQueue, 3, 3],
+    ['what a limit without one counted stays', rollingWindow({ limit: 3, window: '1h' }), 2, 1],
+  ])('of who is answered while the store decides %s', async (_, limits, before, after) => {
+    const { store, answers } = slow();
+    const { came, passed, limit, ask } = await serve({ limits, store, timeout: '1h' });
+    const remaining = async () => (await limit.limiter.peek('everybody')).remaining;
+    const first = ask('first');
+    await until(() => answers.length === 1);
+    answers[0]!();
+    await first;
+    expect(await remaining()).toBe(before);
+    const late = ask('late');
+    await until(() => answers.length === 2);
+    expect(await remaining()).toBe(before - 1);
+    came[1]!.response.status(503).send('too slow');
+    expect((await late).status).toBe(503);
+    answers[1]!();
+    await new Promise(setImmediate);
+    expect(await remaining()).toBe(after);
+    expect(passed.map(({ who }) => who)).toEqual(['first']);
+  });
+
+  describe('of a client that leaves before its body was read', () => {
+    async function leave(bytes: number, options: Partial<Options> = {}) {
+      const served = await serve({ limits: slowQueue, store: atOnce(), ...options });
+      await served.ask('first');
+      const leaving = served.open();
+      await post(leaving, 'leaving', bytes);
+      await until(async () => (await served.delayMs()) === 2 * HOUR_MS);
+      leaving.destroy();
+      await once(leaving, 'close');
+      return served;
+    }
+
+    test('notices what Node buffers', async () => {
+      const { delayMs, passed } = await leave(60_000);
+      await until(async () => (await delayMs()) === HOUR_MS);
+      expect(passed.map(({ who }) => who)).toEqual(['first']);
+    });
+
+    test('does not notice what is more, and keeps its place', async () => {
+      const { came, open, delayMs } = await leave(100_000);
+      const other = open();
+      other.write(raw('other'));
+      await until(() => came.length === 3);
+      other.destroy();
+      await until(async () => came[2]!.socket.destroyed && (await delayMs()) === 2 * HOUR_MS);
+      expect(came[1]!.socket.destroyed).toBe(false);
+    });
+
+    test('passes what is more on at its turn, and disturbs nobody', async () => {
+      const { came, passed, ask, open } = await serve({ limits: queue, store: atOnce() });
+      await ask(0);
+      const leaving = open();
+      await post(leaving, 'leaving', 100_000);
+      await until(() => came.length === 2);
+      leaving.destroy();
+      expect((await ask(2)).status).toBe(200);
+      expect(passed.map(({ who }) => who)).toEqual(['0', 'leaving', '2']);
+      expect(passed[2]!.atMs - came[2]!.atMs).toBeGreaterThanOrEqual(2 * INTERVAL_MS - 0.001);
+    });
+
+    test('notices any behind a body parser', async () => {
+      const { delayMs, passed } = await leave(100_000, { before: express.raw({ type: () => true, limit: '1mb' }) });
+      await until(async () => (await delayMs()) === HOUR_MS);
+      expect(passed.map(({ who }) => who)).toEqual(['first']);
+    });
   });
 
   test('goes on with nobody whose answer has begun', async () => {

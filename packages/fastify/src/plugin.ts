@@ -27,7 +27,8 @@ const nearest = Symbol('the nearest rate limit');
  * a refused request is an error with status 429 and the code `RATE_LIMIT_EXCEEDED`, which the app's error handler sees.
  * It decides in the order of the hooks: after those that were added before it, before those added later. With a queue
  * such as `leakyBucket` a request is held until its turn; when its client leaves before, it goes nowhere, and its place is
- * given back.
+ * given back. Not noticed is who leaves an HTTP/1 request with more than about 64 kB of body that nobody has read, for Node
+ * stops reading there: it goes on at its turn. In the hooks `'preValidation'` and `'preHandler'` it is noticed.
  *
  * @throws TypeError, RangeError at registration, naming the option that is wrong.
  * @example

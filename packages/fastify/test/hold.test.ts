@@ -4,7 +4,7 @@ import { connect as connectHttp2 } from 'node:http2';
 import { type AddressInfo, connect } from 'node:net';
 import { text } from 'node:stream/consumers';
 import { promisify } from 'node:util';
-import { leakyBucket, MemoryStore, type Store } from '@rollgate/core';
+import { type Decision, leakyBucket, MemoryStore, type Store } from '@rollgate/core';
 import rateLimit, { type RateLimitPluginOptions } from '@rollgate/fastify';
 import fastify5, { type FastifyInstance, type FastifyReply, type FastifyServerOptions } from 'fastify';
 import fastify50 from 'fastify50';
@@ -26,13 +26,13 @@ const slowQueue = leakyBucket({ capacity: 3, interval: '1h' });
 /** Of a time that stands still: how many come in one interval does not depend on how fast the machine is. */
 const atOnce = () => new MemoryStore({ clock });
 
-function later(): Store {
-  const memory = atOnce();
+function later(methods: Partial<Store> = {}, memory = atOnce()): Store {
   return {
     check: async (...question) => memory.check(...question),
     peek: async (...question) => memory.peek(...question),
     refund: async (receipt) => memory.refund(receipt),
     reset: async (...keys) => memory.reset(...keys),
+    ...methods,
   };
 }
 
@@ -190,6 +190,22 @@ describe.each([
     session.close();
   });
 
+  test.each(['cancelled', 'lost'])('notices over HTTP/2 also behind a large body that it was %s', async (how) => {
+    const { app, passed, delayMs } = await create({ limits: slowQueue }, { http2: true } as never);
+    const address = await listen(app);
+    const socket = open(app);
+    const session = connectHttp2(address, { createConnection: () => socket }).on('error', () => {});
+    await text(session.request({ ':path': '/first' }));
+    const leaving = session.request({ ':path': '/leaving', ':method': 'POST' }).on('error', () => {});
+    leaving.write(Buffer.alloc(1_000_000));
+    await until(async () => (await delayMs()) === 2 * HOUR_MS);
+    if (how === 'cancelled') leaving.close(8);
+    else socket.destroy();
+    await until(async () => (await delayMs()) === HOUR_MS);
+    expect(passed.map(({ who }) => who)).toEqual(['first']);
+    session.destroy();
+  });
+
   test('gives back every place of an HTTP/2 connection that is lost', async () => {
     const { app, came, passed, delayMs } = await create({ limits: slowQueue }, { http2: true } as never);
     const address = await listen(app);
@@ -212,6 +228,57 @@ describe.each([
     came[1]!.reply.code(503).send('too slow');
     expect((await held).status).toBe(503);
     await until(async () => (await delayMs()) === HOUR_MS);
+    expect(passed.map(({ who }) => who)).toEqual(['first']);
+  });
+
+  test('gives the place back of who is answered while the store decides', async () => {
+    const memory = atOnce();
+    const answers: (() => void)[] = [];
+    const check = (...question: Parameters<Store['check']>) => {
+      const decision = memory.check(...question);
+      return new Promise<Decision>((resolve) => answers.push(() => resolve(decision)));
+    };
+    const store = later({ check }, memory);
+    const { app, came, passed, delayMs } = await create({ limits: slowQueue, store, timeout: '1h' });
+    const address = await listen(app);
+    const first = fetch(`${address}/first`);
+    await until(() => answers.length === 1);
+    answers[0]!();
+    await first;
+    const late = fetch(`${address}/late`);
+    await until(() => answers.length === 2);
+    expect(await delayMs()).toBe(2 * HOUR_MS);
+    came[1]!.reply.code(503).send('too slow');
+    expect((await late).status).toBe(503);
+    answers[1]!();
+    await until(async () => (await delayMs()) === HOUR_MS);
+    expect(passed.map(({ who }) => who)).toEqual(['first']);
+  });
+
+  test.each([
+    ['onRequest', 60_000, true],
+    ['onRequest', 100_000, false],
+    ['preParsing', 100_000, false],
+    ['preValidation', 100_000, true],
+    ['preHandler', 100_000, true],
+  ] as const)('in the hook %s, that a client has left behind a body of %d bytes is noticed: %p', async (...given) => {
+    const [hook, bytes, isNoticed] = given;
+    const { app, came, passed, delayMs } = await create({ limits: slowQueue, hook });
+    await fetch(`${await listen(app)}/first`);
+    const [leaving, other] = [open(app), open(app)];
+    const type = 'Content-Type: text/plain\r\n';
+    leaving.write(`POST /leaving HTTP/1.1\r\nHost: here\r\n${type}Content-Length: ${bytes}\r\n\r\n`);
+    await new Promise((resolve) => leaving.write('x'.repeat(bytes), resolve));
+    await until(async () => (await delayMs()) === 2 * HOUR_MS);
+    leaving.destroy();
+    await once(leaving, 'close');
+    if (isNoticed) await until(async () => (await delayMs()) === HOUR_MS);
+    other.write(raw('other'));
+    await until(() => came.length === 3);
+    other.destroy();
+    await until(() => came[2]!.reply.raw.req.socket.destroyed);
+    await until(async () => (await delayMs()) === (isNoticed ? HOUR_MS : 2 * HOUR_MS));
+    expect(came[1]!.reply.raw.req.socket.destroyed).toBe(isNoticed);
     expect(passed.map(({ who }) => who)).toEqual(['first']);
   });
 

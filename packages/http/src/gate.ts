@@ -1,9 +1,9 @@
-import { type Awaitable, type Decision, isThenable, type RateLimiter, validate } from '@rollgate/core';
+import { type Awaitable, type Decision, isThenable, type RateLimiter, toGiveBack, validate } from '@rollgate/core';
 import { createClientKey } from './client-key.js';
 import { noAddress, toError } from './errors.js';
 import type { Framework } from './framework.js';
 import { type FieldNames, fieldNames, writeRateLimitFields, writeRefusalFields } from './header-fields.js';
-import { HeldRequests } from './hold.js';
+import { holdRequest } from './hold.js';
 import { type HttpOptions, type Settings, toSettings } from './options.js';
 import { refusalMessage } from './refusal.js';
 
@@ -22,14 +22,12 @@ export class Gate<Request, Response> {
   readonly #settings: Settings<Request>;
   readonly #names: FieldNames;
   readonly #keyOf: (request: Request) => Awaitable<unknown>;
-  readonly #held: HeldRequests;
 
   /** @throws TypeError, RangeError naming the option that is wrong. */
   constructor(framework: Framework<Request, Response>, options: HttpOptions<Request>) {
     this.#framework = framework;
     this.#settings = toSettings(framework.name, options, framework.ownOptions, framework.resetUnit);
     this.#names = fieldNames(framework.lowerCaseFields);
-    this.#held = new HeldRequests(this.#settings.limiter);
     const clientKey = createClientKey(this.#settings.ipv6Prefix);
     this.#keyOf =
       this.#settings.key ??
@@ -94,7 +92,7 @@ export class Gate<Request, Response> {
   passOn(response: Response, decision: Decision, goOn: () => void): void {
     if (decision.delayMs > 0) {
       const { isAnswered, nodeResponse } = this.#framework;
-      this.#held.hold(nodeResponse(response), decision, () => isAnswered(response), goOn);
+      holdRequest(this.limiter, nodeResponse(response), decision, () => isAnswered(response), goOn);
     } else goOn();
   }
 
@@ -111,8 +109,9 @@ export class Gate<Request, Response> {
   ): void {
     Promise.resolve(decision)
       .then((decided) => {
-        // Meanwhile somebody else, a timeout perhaps, may have answered.
         if (!this.#framework.isAnswered(response)) goOn(decided);
+        // Meanwhile somebody else, a timeout perhaps, has answered: a place in a queue is free again, what counts stays.
+        else if (decided !== undefined && decided.delayMs > 0) toGiveBack(this.limiter, decided)();
       })
       .catch((thrown) => failWith(fail, thrown));
   }

@@ -27,22 +27,22 @@ const TWINS: Readonly<Record<string, Twin>> = {
   'fixed-window': {
     suffix: ':fw',
     needs: ['cell', 'spacing'],
-    numbers: (by: FixedWindow) => [by.limit, by.windowMicros, by.minDifferenceMicros],
+    numbers: (by: FixedWindow) => [by.limit, by.windowMicros, by.scale, by.minDifferenceMicros],
   },
   'sliding-window-counter': {
     suffix: ':swc',
     needs: ['mul-div', 'cell', 'spacing'],
-    numbers: (by: SlidingWindowCounter) => [by.limit, by.windowMicros, by.minDifferenceMicros],
+    numbers: (by: SlidingWindowCounter) => [by.limit, by.windowMicros, by.scale, by.minDifferenceMicros],
   },
   'token-bucket': {
     suffix: ':tb',
-    needs: ['mul-div', 'spacing'],
-    numbers: (by: TokenBucket) => [by.limit, by.tokens, by.micros, by.fillMicros, by.minDifferenceMicros],
+    needs: ['mul-div', 'cell', 'spacing'],
+    numbers: (by: TokenBucket) => [by.limit, by.tokens, by.micros, by.fillMicros, by.scale, by.minDifferenceMicros],
   },
   'leaky-bucket': {
     suffix: ':lb',
     needs: ['cell'],
-    numbers: (by: LeakyBucket) => [by.limit, by.intervalMicros],
+    numbers: (by: LeakyBucket) => [by.limit, by.intervalMicros, by.scale],
   },
   'bucketed-window': {
     suffix: ':bw',

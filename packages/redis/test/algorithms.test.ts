@@ -115,6 +115,33 @@ describe.each(ALGORITHMS)('%s', (_, limit, suffix, expiresMs) => {
     await redis.client.unlink(keyOf('bob'));
   });
 
+  test.each([
+    '',
+    'hello',
+    'nan000001',
+    '1:2',
+    '1:2:3:4',
+    '-',
+    '{}',
+    '60000/5:1:5000000:1000;5',
+    '60000/5:0:1:0;5',
+    'x/1:1:1:1;1',
+  ])('a key that holds %j fails alone', async (text) => {
+    if (suffix === '') return; // Its keys are no texts.
+    const limiter = limiterOf(limit);
+    await redis.client.set(keyOf('bob'), text);
+    const [ann, bob, again] = await Promise.allSettled([
+      limiter.check('ann'),
+      limiter.check('bob'),
+      limiter.peek('bob'),
+    ]);
+    expect([ann.status, bob.status, again.status]).toEqual(['fulfilled', 'rejected', 'rejected']);
+    expect(bob).toMatchObject({ reason: { cause: { message: expect.stringContaining('holds no state') } } });
+    expect(await redis.client.get(keyOf('bob'))).toBe(text);
+    await limiter.reset('bob');
+    expect((await limiter.check('bob')).allowed).toBe(true);
+  });
+
   test('nothing is left when all is given back', async () => {
     const limiter = limiterOf(limit);
     const first = await limiter.check('ann');
@@ -158,7 +185,7 @@ describe('other numbers under a live key', () => {
     ['fixedWindow', numbers.map((n) => fixedWindow({ limit: n, window: n * 1000 }))],
     ['slidingWindowCounter', numbers.map((n) => slidingWindowCounter({ limit: n, window: n * 1000 }))],
     ['tokenBucket', numbers.map((n) => tokenBucket({ capacity: n, refill: n, every: n * 1000 }))],
-    ['leakyBucket', numbers.map((n) => leakyBucket({ capacity: n, interval: n * 100 }))],
+    ['leakyBucket', numbers.map((n) => leakyBucket({ capacity: n, interval: n }))],
     ['bucketedWindow', numbers.map((n) => bucketedWindow({ limit: n, window: n * 1000, buckets: n }))],
   ];
 
@@ -176,6 +203,20 @@ describe('other numbers under a live key', () => {
         expect((await limiter.check(key, asked)).allowed).toBe(true);
       }
     }
+  });
+
+  test.each(many)('%s: who asks with lesser numbers erases nothing', async (_, limits) => {
+    const now = 1e12;
+    const greatest = limits.at(-1)!;
+    const limiter = limiterOf(greatest, { now: () => now });
+    const first = await limiter.check('ann', { cost: greatest.limit - 1 });
+    const [key] = await redis.keysOf(prefix);
+    const before = await redis.client.dumpBuffer(key!);
+    for (const limit of limits) await limiter.peek('ann', { limits: limit });
+    for (const limit of limits.slice(0, -1))
+      expect((await limiter.check('ann', { limits: limit })).allowed).toBe(false);
+    expect(await redis.client.dumpBuffer(key!)).toEqual(before);
+    expect((await limiter.peek('ann')).remaining).toBe(first.remaining);
   });
 
   test('another algorithm has a key of its own: it starts afresh, and the one before finds what it had', async () => {

@@ -34,7 +34,7 @@ export type OptionsOf<Name extends AlgorithmName> = Parameters<(typeof algorithm
 type SpecOf<Name extends AlgorithmName> = { readonly algorithm: Name; readonly options: OptionsOf<Name> };
 
 /** A limit as data. */
-export type LimitSpec = { [Name in AlgorithmName]: SpecOf<Name> }[AlgorithmName];
+export type LimitSpec<Name extends AlgorithmName = AlgorithmName> = { [One in Name]: SpecOf<One> }[Name];
 
 export const algorithmNames = Object.keys(algorithms) as AlgorithmName[];
 

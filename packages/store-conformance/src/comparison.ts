@@ -41,7 +41,7 @@ export class Comparison {
       this.#specs = command.limits;
       this.#limits = limitsOf(command.limits);
     } else if (command.kind === 'refund') {
-      await this.#refund(command.which);
+      await this.#refund(command.back);
     } else if (command.kind === 'reset') {
       const keys = keysFor(this.#specs, command.keys);
       await limiter.reset(keys, { limits: this.#limits });
@@ -56,8 +56,8 @@ export class Comparison {
     this.#clock.micros = typeof step === 'number' ? micros + step : Math.max(micros, this.#dueMicros + step.due);
   }
 
-  async #refund(which: number): Promise<void> {
-    const past = this.#made[which % this.#made.length];
+  async #refund(back: number): Promise<void> {
+    const past = this.#made.at(-1 - (back % this.#made.length));
     if (past === undefined) return;
     await past.limiter.refund(past.decision);
     this.#model.refund(past.receipt, this.#clock.micros);

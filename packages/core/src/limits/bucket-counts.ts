@@ -40,23 +40,34 @@ export class BucketCounts {
     return this.#endOf(index);
   }
 
-  /** Adds to the bucket in which `micros` lies; it is not before the newest one. */
+  /**
+   * The width to go on with, of a limit that would have this one for its window: the finer one, for to go back and forth
+   * between two would make what was counted younger each time.
+   */
+  widthFor(widthMicros: number, windowMicros: number): number {
+    const finer = this.#units > 0 ? Math.min(this.widthMicros, widthMicros) : widthMicros;
+    return windowMicros > finer * MOST_BUCKETS ? widthMicros : finer;
+  }
+
+  /** Adds to the bucket in which `micros` lies, not before the newest one; no more than all together can be told exactly. */
   add(micros: number, units: number): void {
     const bucket = Math.floor(micros / this.widthMicros);
-    this.#units += units;
+    const added = Math.min(units, Number.MAX_SAFE_INTEGER - this.#units);
+    if (added === 0) return;
+    this.#units += added;
     if (this.#counts.length === 0) {
       this.#first = bucket;
-      this.#counts = [units]; // Room for one: many keys never need more.
+      this.#counts = [added]; // Room for one: many keys never need more.
       return;
     }
     const index = bucket - this.#first;
     while (this.#counts.length <= index) this.#counts.push(0);
-    this.#counts[index]! += units;
+    this.#counts[index]! += added;
   }
 
-  /** Takes up to so many units from the bucket that ends at `endMicros`. */
+  /** Takes up to so many units from the bucket in which the moment before `endMicros` lies. */
   take(endMicros: number, units: number): void {
-    const index = endMicros / this.widthMicros - 1 - this.#first;
+    const index = Math.floor((endMicros - 1) / this.widthMicros) - this.#first;
     const held = this.#counts[index];
     if (held === undefined) return;
     const taken = Math.min(held, units);

@@ -35,7 +35,7 @@ export interface BucketedWindowState {
  * units lie inside the last `window`, and the state does not grow with the limit. A bucket counts whole until all of it has
  * left the window: so an action is refused for up to one bucket longer than it had to be.
  *
- * Other numbers on a key that is in use: what was counted counts on, in buckets of the new width from the next action on.
+ * Other numbers on a key that is in use: what was counted counts on, in buckets of the finer width of the two.
  *
  * @throws TypeError, RangeError naming the option that is wrong.
  * @example
@@ -88,7 +88,7 @@ export class BucketedWindow implements Limit<BucketedWindowState> {
   }
 
   test({ counts, spacing }: BucketedWindowState, nowMicros: number, cost: number): Verdict {
-    const { limit, windowMicros, widthMicros } = this;
+    const { limit, windowMicros } = this;
     const latestMicros = Math.max(nowMicros, counts.newestStartMicros);
     const used = counts.unitsAfter(latestMicros - windowMicros);
     const free = limit - used;
@@ -97,6 +97,7 @@ export class BucketedWindow implements Limit<BucketedWindowState> {
       isPossible && cost > free
         ? counts.endOfUnit(latestMicros - windowMicros, cost - free) + windowMicros - nowMicros
         : 0;
+    const widthMicros = used > 0 ? counts.widthFor(this.widthMicros, windowMicros) : this.widthMicros;
     return {
       waitMicros: isPossible
         ? Math.max(untilFree, spacingWait(spacing, this.minDifferenceMicros, nowMicros))
@@ -112,7 +113,7 @@ export class BucketedWindow implements Limit<BucketedWindowState> {
     const { counts } = state;
     const latestMicros = Math.max(nowMicros, counts.newestStartMicros);
     counts.drop(latestMicros - this.windowMicros);
-    counts.resize(this.widthMicros, latestMicros);
+    counts.resize(counts.widthFor(this.widthMicros, this.windowMicros), latestMicros);
     counts.add(latestMicros, cost);
     state.windowMicros = this.windowMicros;
     state.spacing = nextSpacing(state.spacing, this.minDifferenceMicros, nowMicros);
@@ -120,6 +121,6 @@ export class BucketedWindow implements Limit<BucketedWindowState> {
   }
 
   refund({ counts }: BucketedWindowState, _nowMicros: number, { atMicros, cost }: Hit): void {
-    if (counts.widthMicros === this.widthMicros) counts.take(atMicros, cost);
+    counts.take(atMicros, cost);
   }
 }

@@ -1,6 +1,7 @@
 import { type Duration, durationMs } from '../duration.js';
 import { knownOptions, positiveInteger } from '../validate.js';
 import type { Hit, Limit, Verdict } from './limit.js';
+import { isWithinScale, type Scale, scaleOf } from './scale.js';
 import {
   isSpacingPlausible,
   minDifferenceMicros,
@@ -24,6 +25,8 @@ export interface FixedWindowOptions {
 export interface FixedWindowState {
   endMicros: number;
   count: number;
+  /** Of the greatest limit that has recorded in it. */
+  scale: Scale;
   spacing: Spacing | undefined;
 }
 
@@ -31,8 +34,7 @@ export interface FixedWindowState {
  * A counter for each window, and windows that lie end to end on the clock: a day ends at midnight UTC. The least state
  * there is; but who comes just before and just after a boundary gets twice the limit within a moment.
  *
- * Other numbers on a key that is in use: the window that runs keeps its end and its count, unless that end lies more than
- * two of the new windows ahead; then the key starts afresh.
+ * Other numbers on a key that is in use: the window that runs keeps its end and its count.
  *
  * @throws TypeError, RangeError naming the option that is wrong.
  * @example
@@ -56,6 +58,7 @@ export class FixedWindow implements Limit<FixedWindowState> {
   /** 0 when none was asked for. */
   readonly minDifferenceMicros: number;
   readonly keepMicros: number;
+  readonly scale: Scale;
 
   constructor(options: FixedWindowOptions) {
     knownOptions('fixedWindow', options, ['limit', 'window', 'minDifference']);
@@ -63,19 +66,20 @@ export class FixedWindow implements Limit<FixedWindowState> {
     this.windowMicros = durationMs('window', options.window) * 1000;
     this.minDifferenceMicros = minDifferenceMicros(options.minDifference);
     this.keepMicros = Math.max(this.windowMicros, this.minDifferenceMicros);
+    this.scale = scaleOf(this.windowMicros);
     Object.freeze(this);
   }
 
   create(): FixedWindowState {
-    return { endMicros: -Infinity, count: 0, spacing: undefined };
+    return { endMicros: -Infinity, count: 0, scale: 0, spacing: undefined };
   }
 
   expiresMicros({ endMicros, count, spacing }: FixedWindowState): number {
     return Math.max(count > 0 ? endMicros : -Infinity, spacingExpires(spacing));
   }
 
-  isPlausible({ endMicros, spacing }: FixedWindowState, nowMicros: number): boolean {
-    return endMicros - nowMicros <= 2 * this.windowMicros && isSpacingPlausible(spacing, this.keepMicros, nowMicros);
+  isPlausible({ endMicros, scale, spacing }: FixedWindowState, nowMicros: number): boolean {
+    return isWithinScale(endMicros - nowMicros, scale) && isSpacingPlausible(spacing, this.keepMicros, nowMicros);
   }
 
   test({ endMicros, count, spacing }: FixedWindowState, nowMicros: number, cost: number): Verdict {
@@ -94,7 +98,9 @@ export class FixedWindow implements Limit<FixedWindowState> {
   }
 
   record(state: FixedWindowState, nowMicros: number, cost: number, { atMicros }: Verdict): Verdict {
-    if (atMicros !== state.endMicros) state.count = 0;
+    const runs = atMicros === state.endMicros;
+    if (!runs) state.count = 0;
+    state.scale = runs ? Math.max(state.scale, this.scale) : this.scale;
     state.endMicros = atMicros;
     state.count += cost;
     state.spacing = nextSpacing(state.spacing, this.minDifferenceMicros, nowMicros);

@@ -1,6 +1,7 @@
 import { type Duration, durationMs, LONGEST_MS } from '../duration.js';
 import { knownOptions, numberMisuse, positiveInteger } from '../validate.js';
 import type { Hit, Limit, Verdict } from './limit.js';
+import { isWithinScale, type Scale, scaleOf } from './scale.js';
 
 /** The numbers of a {@link leakyBucket}. */
 export interface LeakyBucketOptions {
@@ -13,6 +14,8 @@ export interface LeakyBucketOptions {
 /** The queue of one key: all places before `freeMicros` are taken. */
 export interface LeakyBucketState {
   freeMicros: number;
+  /** Of the greatest limit that has recorded since it was empty. */
+  scale: Scale;
 }
 
 /**
@@ -21,8 +24,7 @@ export interface LeakyBucketState {
  * An action of several units leaves as the first of them would, and keeps the next one waiting for all of them.
  *
  * A refund gives back the place of who came last; a place further ahead passes unused, for those behind know their turn.
- * Other numbers on a key that is in use: the places that were told stay taken, unless they reach more than two queues of
- * the new length ahead; then the key starts afresh.
+ * Other numbers on a key that is in use: the places that were told stay taken.
  *
  * @throws TypeError, RangeError naming the option that is wrong.
  * @example
@@ -44,6 +46,7 @@ export class LeakyBucket implements Limit<LeakyBucketState> {
   readonly countRejected = false;
   readonly intervalMicros: number;
   readonly keepMicros: number;
+  readonly scale: Scale;
 
   constructor(options: LeakyBucketOptions) {
     knownOptions('leakyBucket', options, ['capacity', 'interval']);
@@ -53,19 +56,20 @@ export class LeakyBucket implements Limit<LeakyBucketState> {
     if (this.keepMicros > LONGEST_MS * 1000) {
       throw numberMisuse('capacity', 'a queue that is gone within 100 years with this `interval`', options.capacity);
     }
+    this.scale = scaleOf(this.keepMicros);
     Object.freeze(this);
   }
 
   create(): LeakyBucketState {
-    return { freeMicros: -Infinity };
+    return { freeMicros: -Infinity, scale: 0 };
   }
 
   expiresMicros({ freeMicros }: LeakyBucketState): number {
     return freeMicros;
   }
 
-  isPlausible({ freeMicros }: LeakyBucketState, nowMicros: number): boolean {
-    return freeMicros - nowMicros <= 2 * this.keepMicros;
+  isPlausible({ freeMicros, scale }: LeakyBucketState, nowMicros: number): boolean {
+    return isWithinScale(freeMicros - nowMicros, scale);
   }
 
   test({ freeMicros }: LeakyBucketState, nowMicros: number, cost: number): Verdict {
@@ -82,6 +86,7 @@ export class LeakyBucket implements Limit<LeakyBucketState> {
   }
 
   record(state: LeakyBucketState, nowMicros: number, cost: number, { atMicros, delayMicros }: Verdict): Verdict {
+    state.scale = delayMicros > 0 ? Math.max(state.scale, this.scale) : this.scale;
     state.freeMicros = atMicros + cost * this.intervalMicros;
     return { ...this.test(state, nowMicros, cost), delayMicros };
   }

@@ -32,10 +32,7 @@ export interface Keeper<State = unknown> {
   create(): State;
   /** The moment from which the state is indistinguishable from a new one; `-Infinity` when it is already. */
   expiresMicros(state: State): number;
-  /**
-   * Whether a clock that is right could have written the state with these numbers. One that lies further ahead is dropped:
-   * a broken clock wrote it, or a limit of much greater numbers.
-   */
+  /** Whether a clock that is right could have written the state. One that lies further ahead is dropped. */
   isPlausible(state: State, nowMicros: number): boolean;
 }
 

@@ -2,6 +2,7 @@ import { type Duration, durationMs } from '../duration.js';
 import { knownOptions, positiveInteger } from '../validate.js';
 import type { Hit, Limit, Verdict } from './limit.js';
 import { mulDiv, mulDivUp } from './mul-div.js';
+import { isWithinScale, type Scale, scaleOf } from './scale.js';
 import {
   isSpacingPlausible,
   minDifferenceMicros,
@@ -28,6 +29,8 @@ export interface SlidingWindowCounterState {
   windowMicros: number;
   current: number;
   previous: number;
+  /** Of the greatest limit that has recorded in the window that runs. */
+  scale: Scale;
   spacing: Spacing | undefined;
 }
 
@@ -36,8 +39,7 @@ export interface SlidingWindowCounterState {
  * before it, weighted by the part of it that the rolling window still covers. It takes the units of a window to be spread
  * evenly: where they are not, it lets too many through, or too few.
  *
- * Other numbers on a key that is in use: the counts stay, as if the window that runs had been of the new length, unless
- * its end lies more than two of the new windows ahead; then the key starts afresh.
+ * Other numbers on a key that is in use: the counts stay, as if the window that runs had been of the new length.
  *
  * @throws TypeError, RangeError naming the option that is wrong.
  * @example
@@ -61,6 +63,7 @@ export class SlidingWindowCounter implements Limit<SlidingWindowCounterState> {
   /** 0 when none was asked for. */
   readonly minDifferenceMicros: number;
   readonly keepMicros: number;
+  readonly scale: Scale;
 
   constructor(options: SlidingWindowCounterOptions) {
     knownOptions('slidingWindowCounter', options, ['limit', 'window', 'minDifference']);
@@ -68,11 +71,12 @@ export class SlidingWindowCounter implements Limit<SlidingWindowCounterState> {
     this.windowMicros = durationMs('window', options.window) * 1000;
     this.minDifferenceMicros = minDifferenceMicros(options.minDifference);
     this.keepMicros = Math.max(2 * this.windowMicros, this.minDifferenceMicros);
+    this.scale = scaleOf(this.windowMicros);
     Object.freeze(this);
   }
 
   create(): SlidingWindowCounterState {
-    return { endMicros: -Infinity, windowMicros: 0, current: 0, previous: 0, spacing: undefined };
+    return { endMicros: -Infinity, windowMicros: 0, current: 0, previous: 0, scale: 0, spacing: undefined };
   }
 
   expiresMicros({ endMicros, windowMicros, current, previous, spacing }: SlidingWindowCounterState): number {
@@ -80,9 +84,9 @@ export class SlidingWindowCounter implements Limit<SlidingWindowCounterState> {
     return Math.max(counted, spacingExpires(spacing));
   }
 
-  isPlausible({ endMicros, spacing }: SlidingWindowCounterState, nowMicros: number): boolean {
+  isPlausible({ endMicros, scale, spacing }: SlidingWindowCounterState, nowMicros: number): boolean {
     const keepMicros = Math.max(this.windowMicros, this.minDifferenceMicros);
-    return endMicros - nowMicros <= 2 * this.windowMicros && isSpacingPlausible(spacing, keepMicros, nowMicros);
+    return isWithinScale(endMicros - nowMicros, scale) && isSpacingPlausible(spacing, keepMicros, nowMicros);
   }
 
   test(state: SlidingWindowCounterState, nowMicros: number, cost: number): Verdict {
@@ -109,7 +113,9 @@ export class SlidingWindowCounter implements Limit<SlidingWindowCounterState> {
   }
 
   record(state: SlidingWindowCounterState, nowMicros: number, cost: number, { atMicros }: Verdict): Verdict {
-    if (atMicros !== state.endMicros) {
+    const runs = atMicros === state.endMicros;
+    state.scale = runs ? Math.max(state.scale, this.scale) : this.scale;
+    if (!runs) {
       state.previous = atMicros === state.endMicros + this.windowMicros ? state.current : 0;
       state.current = 0;
     }

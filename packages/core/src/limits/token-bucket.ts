@@ -2,6 +2,7 @@ import { type Duration, durationMs, LONGEST_MS } from '../duration.js';
 import { knownOptions, numberMisuse, positiveInteger } from '../validate.js';
 import type { Hit, Limit, Verdict } from './limit.js';
 import { mulDivUp } from './mul-div.js';
+import { isWithinScale, type Scale, scaleOf } from './scale.js';
 import {
   isSpacingPlausible,
   minDifferenceMicros,
@@ -32,6 +33,8 @@ export interface TokenBucketState {
   /** What `fullMicros` leaves out, in parts of a microsecond: as many as there are in `TokenBucket.tokens`. */
   fullParts: number;
   refundedMicros: number;
+  /** Of the greatest limit that has recorded since it was full. */
+  scale: Scale;
   spacing: Spacing | undefined;
 }
 
@@ -39,8 +42,8 @@ export interface TokenBucketState {
  * A bucket that starts full, gives a token for each unit, and gets `refill` tokens back in each `every`, evenly. So a key
  * that was idle may burst, and goes on at the rate of the refill. Exact: at no time is a fraction of a token lost or won.
  *
- * A refund gives back what has not come back by itself yet. Other numbers on a key that is in use: the time at which it is
- * full again stays, unless that lies more than two refills of the new, empty bucket ahead; then the key starts afresh.
+ * A refund gives back what has not come back by itself yet; of several that are given back late, the newest first, a little
+ * less. Other numbers on a key that is in use: the time at which it is full again stays.
  *
  * @throws TypeError, RangeError naming the option that is wrong.
  * @example
@@ -68,6 +71,7 @@ export class TokenBucket implements Limit<TokenBucketState> {
   /** 0 when none was asked for. */
   readonly minDifferenceMicros: number;
   readonly keepMicros: number;
+  readonly scale: Scale;
 
   constructor(options: TokenBucketOptions) {
     knownOptions('tokenBucket', options, ['capacity', 'refill', 'every', 'minDifference']);
@@ -87,19 +91,20 @@ export class TokenBucket implements Limit<TokenBucketState> {
     this.fillMicros = this.#wholeMicros(this.limit) + (this.#parts(this.limit) > 0 ? 1 : 0);
     this.minDifferenceMicros = minDifferenceMicros(options.minDifference);
     this.keepMicros = Math.max(this.fillMicros, this.minDifferenceMicros);
+    this.scale = scaleOf(this.fillMicros);
     Object.freeze(this);
   }
 
   create(): TokenBucketState {
-    return { fullMicros: -Infinity, fullParts: 0, refundedMicros: 0, spacing: undefined };
+    return { fullMicros: -Infinity, fullParts: 0, refundedMicros: 0, scale: 0, spacing: undefined };
   }
 
   expiresMicros({ fullMicros, fullParts, spacing }: TokenBucketState): number {
     return Math.max(fullParts > 0 ? fullMicros + 1 : fullMicros, spacingExpires(spacing));
   }
 
-  isPlausible({ fullMicros, spacing }: TokenBucketState, nowMicros: number): boolean {
-    return fullMicros - nowMicros <= 2 * this.fillMicros && isSpacingPlausible(spacing, this.keepMicros, nowMicros);
+  isPlausible({ fullMicros, scale, spacing }: TokenBucketState, nowMicros: number): boolean {
+    return isWithinScale(fullMicros - nowMicros, scale) && isSpacingPlausible(spacing, this.keepMicros, nowMicros);
   }
 
   test(state: TokenBucketState, nowMicros: number, cost: number): Verdict {
@@ -126,6 +131,8 @@ export class TokenBucket implements Limit<TokenBucketState> {
 
   record(state: TokenBucketState, nowMicros: number, cost: number): Verdict {
     const parts = state.fullMicros < nowMicros ? 0 : this.#partsOf(state);
+    const isFull = state.fullMicros < nowMicros || (state.fullMicros === nowMicros && parts === 0);
+    state.scale = isFull ? this.scale : Math.max(state.scale, this.scale);
     this.#move(state, Math.max(state.fullMicros, nowMicros) + this.#wholeMicros(cost), parts + this.#parts(cost));
     state.spacing = nextSpacing(state.spacing, this.minDifferenceMicros, nowMicros);
     return this.test(state, nowMicros, cost);

@@ -9,8 +9,14 @@ function bucket_counts.empty()
   return { units = 0, first = 0, size = 0, width = 0, body = '', start = 1 }
 end
 
+-- More than a limit may have (see bucket-counts.ts): what says so was not written here, and would take for ever to look through.
+local MOST_SIZE = 3602
+local LARGEST = 2 ^ 53 - 1
+
+-- The buckets that a text tells; nothing when it tells none.
 function bucket_counts.read(text)
-  local units, first, size, width, body = string.match(text, '^(%d+):(%-?%d+):(%d+):(%d+);(.*)$')
+  local units, first, size, width, body = string.match(text, '^(%d+):(%-?%d+):(%d+):(%d+);([%d,]*)$')
+  if not units or tonumber(size) > MOST_SIZE or tonumber(width) == 0 then return nil end
   return {
     units = tonumber(units), first = tonumber(first), size = tonumber(size), width = tonumber(width),
     body = body, start = 1, -- where the first count begins in `body`
@@ -57,9 +63,18 @@ function bucket_counts.end_of_unit(buckets, units)
   end
 end
 
--- Adds to the bucket in which `micros` lies; it is not before the newest one.
+-- The width to go on with, of a limit that would have this one for its window: the finer one, for to go back and forth between
+-- two would make what was counted younger each time.
+function bucket_counts.width_for(buckets, width, window)
+  local finer = buckets.units > 0 and math.min(buckets.width, width) or width
+  return window > finer * 3600 and width or finer
+end
+
+-- Adds to the bucket in which `micros` lies, not before the newest one; no more than all together can be told exactly.
 function bucket_counts.add(buckets, micros, units)
   local bucket = math.floor(micros / buckets.width)
+  units = math.min(units, LARGEST - buckets.units)
+  if units == 0 then return end
   if buckets.size == 0 then
     buckets.first, buckets.size, buckets.body, buckets.start = bucket, 1, text_of(units), 1
   elseif bucket == buckets.first + buckets.size - 1 then
@@ -75,38 +90,42 @@ function bucket_counts.add(buckets, micros, units)
 end
 
 on_demand(bucket_counts, function()
-  -- The end and the units of each bucket that has any, oldest first.
-  local function entries_of(buckets)
-    local entries, start, units = {}, buckets.start, nil
-    for index = 1, buckets.size do
-      units, start = count_at(buckets.body, start)
-      if units > 0 then entries[#entries + 1] = { ends = (buckets.first + index) * buckets.width, units = units } end
-    end
-    return entries
-  end
-
-  local function refill(buckets, entries)
-    buckets.units, buckets.size, buckets.body, buckets.start = 0, 0, '', 1
-    for _, entry in ipairs(entries) do bucket_counts.add(buckets, entry.at, entry.units) end
-  end
-
   -- Goes over to buckets of another width. What an old one holds goes where its end lies, so that nothing is forgotten too
   -- early; but not beyond `latest`, by which all has been counted.
   function bucket_counts.resize(buckets, width, latest)
-    local entries = entries_of(buckets)
-    for _, entry in ipairs(entries) do entry.at = math.min(entry.ends - 1, latest) end
+    if buckets.size > 0 and buckets.width ~= width then
+      local parts, first, newest, sum, start, units = {}, nil, nil, 0, buckets.start, nil
+      for index = 1, buckets.size do
+        units, start = count_at(buckets.body, start)
+        local bucket = math.floor(math.min((buckets.first + index) * buckets.width - 1, latest) / width)
+        if units > 0 and bucket ~= newest then
+          if newest then parts[#parts + 1] = text_of(sum) .. string.rep(',', bucket - newest) end
+          first, newest, sum = first or bucket, bucket, 0
+        end
+        sum = sum + units
+      end
+      parts[#parts + 1] = text_of(sum)
+      buckets.body, buckets.start = table.concat(parts), 1
+      buckets.first, buckets.size = first, newest - first + 1
+    end
     buckets.width = width
-    refill(buckets, entries)
   end
 
-  -- Takes up to so many units from the bucket that ends at `ends`.
+  -- Takes up to so many units from the bucket in which the moment before `ends` lies.
   function bucket_counts.take(buckets, ends, units)
-    local left = {}
-    for _, entry in ipairs(entries_of(buckets)) do
-      if entry.ends == ends then entry.units = math.max(0, entry.units - units) end
-      entry.at = entry.ends - 1
-      if entry.units > 0 then left[#left + 1] = entry end
+    local index = math.floor((ends - 1) / buckets.width) - buckets.first
+    if index < 0 or index >= buckets.size then return end
+    local start, next_start, held = buckets.start, buckets.start, nil
+    for _ = 0, index do
+      start = next_start
+      held, next_start = count_at(buckets.body, start)
     end
-    refill(buckets, left)
+    local taken = math.min(held, units)
+    local left = held > taken and text_of(held - taken) or ''
+    local body = string.sub(buckets.body, buckets.start, start - 1) .. left .. string.sub(buckets.body, next_start - 1)
+    -- The last count is above 0.
+    buckets.body, buckets.start = string.match(body, '^.*%d') or '', 1
+    buckets.size = buckets.body == '' and 0 or buckets.size - (#body - #buckets.body)
+    buckets.units = buckets.units - taken
   end
 end)

@@ -1,7 +1,7 @@
 -- A rolling window that remembers in which of its buckets an action lay. The twin of bucketed-window.ts.
 --
--- The text is the window of the limit that recorded last, in milliseconds, for a minDifference ":newest:apart", then "/" and
--- the buckets (see bucket-counts.lua).
+-- The text is "window:since", the window of the limit that recorded last in milliseconds, and since when the key is there (a stamp);
+-- for a minDifference ":newest:apart"; then "/" and the buckets (see bucket-counts.lua).
 
 local bucketed_window = {}
 algorithms['bucketed-window'] = bucketed_window
@@ -11,27 +11,29 @@ function bucketed_window.rule(limit, window, width, min_difference)
 end
 
 local function read(key)
-  local text, since = cell.read(key)
-  local state = { key = key, since = since, window = 0, buckets = bucket_counts.empty(), expires = NEVER }
+  local text = redis.call('GET', key)
+  local state = { key = key, window = 0, buckets = bucket_counts.empty(), expires = NEVER }
   if not text then return state, false end
-  local window, newest, apart, buckets = string.match(text, '^(%d+):?(%-?%d*):?(%d*)/(.*)$')
-  state.window, state.buckets = window * 1000, bucket_counts.read(buckets)
+  local window, since, newest, apart, buckets = string.match(text, '^(%d+):(%d+):?(%-?%d*):?(%d*)/(.*)$')
+  state.buckets = window and bucket_counts.read(buckets)
+  if not state.buckets then cell.refuse(key) end
+  state.window, state.since = window * 1000, tonumber(since)
   spacing.read(state, newest, apart, bucket_counts.newest_end(state.buckets) + state.window)
   return state, true
 end
 
 local function text_with(state)
-  return string.format('%d', state.window / 1000) .. spacing.text(state) .. '/' .. bucket_counts.text(state.buckets)
+  return string.format('%d:%d', state.window / 1000, state.since) .. spacing.text(state) .. '/' .. bucket_counts.text(state.buckets)
 end
 
 -- A state's expiry, latest moment and buckets; those that have left the window are not among them.
-function bucketed_window.find(rule, key, now, stamp)
+function bucketed_window.find(rule, key, now)
   local state, is_known = read(key)
   local window = rule.window
   local newest_start = bucket_counts.newest_start(state.buckets)
   local keep = math.max(window, rule.min_difference)
-  if is_known and not spacing.is_live(rule, state, now, newest_start - now > window, keep, stamp) then
-    state = { key = key, since = state.since, buckets = bucket_counts.empty(), expires = NEVER }
+  if is_known and not spacing.is_live(rule, state, now, newest_start - now > window, keep) then
+    state = { key = key, buckets = bucket_counts.empty(), expires = NEVER }
     newest_start = -NEVER
   end
   state.latest = math.max(now, newest_start)
@@ -42,6 +44,7 @@ end
 
 function bucketed_window.test(rule, state, now, cost)
   local limit, window, buckets = rule.limit, rule.window, state.buckets
+  local width = bucket_counts.width_for(buckets, rule.width, window)
   local used = buckets.units
   local free = limit - used
   local wait, reset, steady = 0, 0, NEVER
@@ -57,17 +60,17 @@ function bucketed_window.test(rule, state, now, cost)
     remaining = math.max(0, free),
     reset = reset,
     steady = steady,
-    at = (math.floor(state.latest / rule.width) + 1) * rule.width,
+    at = (math.floor(state.latest / width) + 1) * width,
   })
 end
 
-function bucketed_window.record(rule, state, now, cost, verdict)
+function bucketed_window.record(rule, state, now, cost, verdict, stamp)
   local buckets, latest = state.buckets, state.latest
-  if buckets.size > 0 and buckets.width ~= rule.width then bucket_counts.resize(buckets, rule.width, latest) end
-  buckets.width, state.window = rule.width, rule.window
+  bucket_counts.resize(buckets, bucket_counts.width_for(buckets, rule.width, rule.window), latest)
+  state.window, state.since = rule.window, state.since or stamp
   bucket_counts.add(buckets, latest, cost)
   spacing.note(rule, state, now)
-  cell.write(state, text_with(state))
+  redis.call('SET', state.key, text_with(state))
   verdict.remaining, verdict.reset = math.max(0, rule.limit - buckets.units), verdict.at + rule.window - now
   verdict.expires = verdict.at + rule.window
   if state.newest then verdict.expires = math.max(verdict.expires, state.newest + state.apart) end
@@ -78,13 +81,11 @@ end
 function bucketed_window.refund(rule, key, stamp, _, at, cost)
   local state, is_known = read(key)
   local buckets = state.buckets
-  if not is_known or buckets.width ~= rule.width or (state.since and state.since > stamp) then return end
+  if not is_known or state.since > stamp then return end
   bucket_counts.take(buckets, at, cost)
-  cell.rewrite(state, (buckets.units > 0 or state.newest) and text_with(state))
-  if state.since then return end
+  if buckets.units == 0 and not state.newest then redis.call('UNLINK', key) return end
+  redis.call('SET', key, text_with(state))
   local expires = bucket_counts.newest_end(buckets) + state.window
   if state.newest then expires = math.max(expires, state.newest + state.apart) end
   return expires, rule.window + rule.width
 end
-
-bucketed_window.forget = cell.forget

@@ -3,6 +3,16 @@
 
 local cell = {}
 
+-- Whether a limit of this scale could have written of a time so far ahead. See scale.ts.
+function cell.is_within_scale(ahead, scale)
+  return ahead <= 2 ^ (scale + 1)
+end
+
+-- What somebody else wrote fails this operation alone.
+function cell.refuse(key)
+  error(key .. ' holds no state of this algorithm', 0)
+end
+
 -- The text, if there is one, and the stamp of a reset.
 function cell.read(key)
   local text = redis.call('GET', key)

@@ -1,39 +1,44 @@
 -- A counter for each window of the clock. The twin of fixed-window.ts.
 --
--- The text is the window's end in milliseconds and the count in six digits, in one, which Redis keeps as a number; a count
--- that needs more, and the newest action of a limit with a minDifference, stand apart: "end:count", "end:count:newest:apart".
+-- The text is the window's end in milliseconds, the count in four digits and the scale (see scale.ts) in two, all in one, which
+-- Redis keeps as a number; a count that needs more, and the newest action of a limit with a minDifference, stand apart:
+-- "end:count:scale", "end:count:scale:newest:apart".
 
 local fixed_window = {}
 algorithms['fixed-window'] = fixed_window
 
-function fixed_window.rule(limit, window, min_difference)
-  return { limit = limit, window = window, min_difference = min_difference, keep = math.max(window, min_difference) }
+function fixed_window.rule(limit, window, scale, min_difference)
+  local keep = math.max(window, min_difference)
+  return { limit = limit, window = window, scale = scale, min_difference = min_difference, keep = keep }
 end
 
 local function read(key)
   local text, since = cell.read(key)
-  local state = { key = key, since = since, count = 0, window_end = -NEVER, expires = NEVER }
+  local state = { key = key, since = since, count = 0, scale = 0, window_end = -NEVER, expires = NEVER }
   if not text then return state, false end
-  local window_end, count, newest, apart = string.match(text, '^(%-?%d+):(%d+):?(%-?%d*):?(%d*)$')
-  if not window_end then window_end, count = string.sub(text, 1, -7), string.sub(text, -6) end
-  state.window_end, state.count = tonumber(window_end) * 1000, tonumber(count)
+  local window_end, count, scale, newest, apart = string.match(text, '^(%-?%d+)(%d%d%d%d)(%d%d)$')
+  if not window_end then
+    window_end, count, scale, newest, apart = string.match(text, '^(%-?%d+):(%d+):(%d+):?(%-?%d*):?(%d*)$')
+  end
+  if not window_end then cell.refuse(key) end
+  state.window_end, state.count, state.scale = window_end * 1000, tonumber(count), tonumber(scale)
   spacing.read(state, newest, apart, state.count > 0 and state.window_end or -NEVER)
   return state, true
 end
 
 local function text_with(state)
   local end_ms = state.window_end / 1000
-  if state.newest or state.count >= 1000000 then
-    return string.format('%d:%d', end_ms, state.count) .. spacing.text(state)
+  if state.newest or state.count >= 10000 then
+    return string.format('%d:%d:%d', end_ms, state.count, state.scale) .. spacing.text(state)
   end
-  return string.format('%d%06d', end_ms, state.count)
+  return string.format('%d%04d%02d', end_ms, state.count, state.scale)
 end
 
 function fixed_window.find(rule, key, now, stamp)
   local state, is_known = read(key)
-  local ahead = state.window_end - now > 2 * rule.window
+  local ahead = not cell.is_within_scale(state.window_end - now, state.scale)
   if is_known and spacing.is_live(rule, state, now, ahead, rule.keep, stamp) then return state end
-  return { key = key, since = state.since, count = 0, window_end = -NEVER, expires = NEVER }
+  return { key = key, since = state.since, count = 0, scale = 0, window_end = -NEVER, expires = NEVER }
 end
 
 function fixed_window.test(rule, state, now, cost)
@@ -51,7 +56,9 @@ function fixed_window.test(rule, state, now, cost)
 end
 
 function fixed_window.record(rule, state, now, cost, verdict)
-  if verdict.at ~= state.window_end then state.window_end, state.count = verdict.at, 0 end
+  local runs = verdict.at == state.window_end
+  if not runs then state.window_end, state.count = verdict.at, 0 end
+  state.scale = runs and math.max(state.scale, rule.scale) or rule.scale
   state.count = state.count + cost
   spacing.note(rule, state, now)
   cell.write(state, text_with(state))

@@ -1,22 +1,35 @@
 -- A queue, first in, first out, that one unit leaves every interval. The twin of leaky-bucket.ts.
 --
--- The text is the time from which on no place is taken, in microseconds, which Redis keeps as a number.
+-- The text is the time from which on no place is taken, in microseconds, and the scale (see scale.ts) in two digits, both in one,
+-- which Redis keeps as a number.
 
 local leaky_bucket = {}
 algorithms['leaky-bucket'] = leaky_bucket
 
-function leaky_bucket.rule(limit, interval)
-  return { limit = limit, interval = interval, keep = (limit + 1) * interval }
+function leaky_bucket.rule(limit, interval, scale)
+  return { limit = limit, interval = interval, scale = scale, keep = (limit + 1) * interval }
+end
+
+-- From when on no place is taken, if anything is known; the scale; and the stamp of a reset.
+local function read(key)
+  local text, since = cell.read(key)
+  if not text then return nil, 0, since end
+  local free, scale = string.match(text, '^(%-?%d+)(%d%d)$')
+  if not free then cell.refuse(key) end
+  return tonumber(free), tonumber(scale), since
+end
+
+local function text_with(free, scale)
+  return string.format('%d%02d', free, scale)
 end
 
 function leaky_bucket.find(rule, key, now, stamp)
-  local text, since = cell.read(key)
-  local free = tonumber(text or nil)
-  if free and free - now > 2 * rule.keep then
-    cell.forget(key, stamp) -- A broken clock wrote it, or a limit of much greater numbers.
+  local free, scale, since = read(key)
+  if free and not cell.is_within_scale(free - now, scale) then
+    cell.forget(key, stamp) -- A broken clock wrote it.
     free, since = nil, stamp
   end
-  return { key = key, since = since, free = free or now }
+  return { key = key, since = since, free = free or now, scale = scale }
 end
 
 function leaky_bucket.test(rule, state, now, cost)
@@ -36,17 +49,18 @@ function leaky_bucket.test(rule, state, now, cost)
 end
 
 function leaky_bucket.record(rule, state, now, cost, verdict)
+  state.scale = verdict.delay > 0 and math.max(state.scale, rule.scale) or rule.scale
   state.free = verdict.at + cost * rule.interval
-  cell.write(state, text_of(state.free))
+  cell.write(state, text_with(state.free, state.scale))
   verdict = leaky_bucket.test(rule, state, now, cost)
   verdict.expires, verdict.keep = state.free, rule.keep
   return verdict
 end
 
 function leaky_bucket.refund(rule, key, stamp, _, at, cost)
-  local text, since = cell.read(key)
-  if not text or tonumber(text) ~= at + cost * rule.interval or (since and since > stamp) then return end
-  cell.rewrite({ key = key, since = since }, text_of(at))
+  local free, scale, since = read(key)
+  if free ~= at + cost * rule.interval or (since and since > stamp) then return end
+  cell.rewrite({ key = key, since = since }, text_with(at, scale))
   if not since then return at, rule.keep end
 end
 

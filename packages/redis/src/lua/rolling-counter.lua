@@ -11,15 +11,16 @@ function rolling_counter.add(key, width, span, expiry, units, interval, now)
   local buckets = bucket_counts.empty()
   if text then
     local expires, rest = string.match(text, '^(%-?%d+)/(.*)$')
-    if tonumber(expires) > now then buckets = bucket_counts.read(rest) end
-    if bucket_counts.newest_start(buckets) - now > expiry then buckets = bucket_counts.empty() end -- A broken clock's.
+    local known = expires and bucket_counts.read(rest)
+    if not known then error(key .. ' holds no counts', 0) end
+    if bucket_counts.newest_start(known) - now > expiry then redis.call('UNLINK', key) -- A broken clock wrote it.
+    elseif tonumber(expires) > now then buckets = known end
   end
   local latest = math.max(now, bucket_counts.newest_start(buckets))
   local expires
   if units > 0 then
     bucket_counts.drop(buckets, latest - span)
-    if buckets.size > 0 and buckets.width ~= width then bucket_counts.resize(buckets, width, latest) end
-    buckets.width = width
+    bucket_counts.resize(buckets, bucket_counts.width_for(buckets, width, span), latest)
     bucket_counts.add(buckets, latest, units)
     expires = latest + expiry
     redis.call('SET', key, string.format('%d/', expires) .. bucket_counts.text(buckets))

@@ -1,17 +1,17 @@
 -- Two counters for an estimate of the rolling window. The twin of sliding-window-counter.ts.
 --
--- The text is "end:window:current:previous", the first two in milliseconds: the end of the window that runs, and the length of
--- those of the limit that recorded last; then, for a minDifference, ":newest:apart".
+-- The text is "end:window:current:previous:scale", the first two in milliseconds: the end of the window that runs, and the
+-- length of those of the limit that recorded last; then, for a minDifference, ":newest:apart". For the scale see scale.ts.
 
 local sliding_window_counter = {}
 algorithms['sliding-window-counter'] = sliding_window_counter
 
-function sliding_window_counter.rule(limit, window, min_difference)
-  return { limit = limit, window = window, min_difference = min_difference }
+function sliding_window_counter.rule(limit, window, scale, min_difference)
+  return { limit = limit, window = window, scale = scale, min_difference = min_difference }
 end
 
 local function empty(key, since)
-  return { key = key, since = since, window_end = -NEVER, current = 0, previous = 0, expires = NEVER }
+  return { key = key, since = since, window_end = -NEVER, current = 0, previous = 0, scale = 0, expires = NEVER }
 end
 
 local function expires_of(state)
@@ -26,23 +26,25 @@ end
 local function read(key)
   local text, since = cell.read(key)
   if not text then return empty(key, since), false end
-  local pattern = '^(%-?%d+):(%d+):(%d+):(%d+):?(%-?%d*):?(%d*)$'
-  local window_end, window, current, previous, newest, apart = string.match(text, pattern)
+  local pattern = '^(%-?%d+):(%d+):(%d+):(%d+):(%d+):?(%-?%d*):?(%d*)$'
+  local window_end, window, current, previous, scale, newest, apart = string.match(text, pattern)
+  if not window_end then cell.refuse(key) end
   local state = { key = key, since = since, window_end = window_end * 1000, window = window * 1000 }
-  state.current, state.previous = tonumber(current), tonumber(previous)
+  state.current, state.previous, state.scale = tonumber(current), tonumber(previous), tonumber(scale)
   spacing.read(state, newest, apart, expires_of(state))
   return state, true
 end
 
 local function text_with(state)
   local window_end, window = state.window_end / 1000, state.window / 1000
-  return string.format('%d:%d:%d:%d', window_end, window, state.current, state.previous) .. spacing.text(state)
+  local text = string.format('%d:%d:%d:%d:%d', window_end, window, state.current, state.previous, state.scale)
+  return text .. spacing.text(state)
 end
 
 function sliding_window_counter.find(rule, key, now, stamp)
   local state, is_known = read(key)
   local keep = math.max(rule.window, rule.min_difference)
-  local ahead = state.window_end - now > 2 * rule.window
+  local ahead = not cell.is_within_scale(state.window_end - now, state.scale)
   if is_known and spacing.is_live(rule, state, now, ahead, keep, stamp) then return state end
   return empty(key, state.since)
 end
@@ -83,7 +85,9 @@ function sliding_window_counter.test(rule, state, now, cost)
 end
 
 function sliding_window_counter.record(rule, state, now, cost, verdict)
-  if verdict.at ~= state.window_end then
+  local runs = verdict.at == state.window_end
+  state.scale = runs and math.max(state.scale, rule.scale) or rule.scale
+  if not runs then
     state.previous = verdict.at == state.window_end + rule.window and state.current or 0
     state.current, state.window_end = 0, verdict.at
   end

@@ -13,11 +13,13 @@ end
 -- Reads what `spacing.text` wrote; the expiry is that of all else.
 function spacing.read(state, newest, apart, expires)
   state.newest, state.apart, state.expires = tonumber(newest), tonumber(apart), expires
-  if state.newest then state.expires = math.max(expires, state.newest + state.apart) end
+  if not state.newest then return end
+  if not state.apart then cell.refuse(state.key) end
+  state.expires = math.max(expires, state.newest + state.apart)
 end
 
 -- Whether the state still says something. `ahead` is whether all else lies too far ahead, `keep` how far the newest action
--- may; what does was written by a broken clock, or by a limit of much greater numbers, and is forgotten.
+-- may; what does was written by a broken clock, and is forgotten.
 function spacing.is_live(rule, state, now, ahead, keep, stamp)
   if state.expires <= now then return false end
   if not ahead and (not state.newest or state.newest - now <= keep) then return true end

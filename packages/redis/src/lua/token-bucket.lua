@@ -1,15 +1,15 @@
 -- A bucket of tokens that fills again evenly. The twin of token-bucket.ts.
 --
--- The text is "full:parts:refunded:since": when it is full again, in microseconds and parts of one; the times of what was given
--- back; and since when the key is there (a stamp). Then, for a minDifference, ":newest:apart".
+-- The text is "full:parts:refunded:since:scale": when it is full again, in microseconds and parts of one; the times of what was
+-- given back; since when the key is there (a stamp); and the scale (see scale.ts). Then, for a minDifference, ":newest:apart".
 
 local token_bucket = {}
 algorithms['token-bucket'] = token_bucket
 
-function token_bucket.rule(limit, tokens, micros, fill, min_difference)
+function token_bucket.rule(limit, tokens, micros, fill, scale, min_difference)
   local rest = micros % tokens
   return {
-    limit = limit, tokens = tokens, micros = micros, fill = fill, min_difference = min_difference,
+    limit = limit, tokens = tokens, micros = micros, scale = scale, min_difference = min_difference,
     rest = rest, whole = (micros - rest) / tokens, keep = math.max(fill, min_difference),
   }
 end
@@ -22,22 +22,24 @@ local function time_of(rule, tokens)
 end
 
 local function empty(key)
-  return { key = key, full = -NEVER, parts = 0, refunded = 0, expires = NEVER }
+  return { key = key, full = -NEVER, parts = 0, refunded = 0, scale = 0, expires = NEVER }
 end
 
 local function read(key)
   local text = redis.call('GET', key)
   if not text then return empty(key), false end
-  local pattern = '^(%-?%d+):(%d+):(%d+):(%d+):?(%-?%d*):?(%d*)$'
-  local full, parts, refunded, since, newest, apart = string.match(text, pattern)
+  local pattern = '^(%-?%d+):(%d+):(%d+):(%d+):(%d+):?(%-?%d*):?(%d*)$'
+  local full, parts, refunded, since, scale, newest, apart = string.match(text, pattern)
+  if not full then cell.refuse(key) end
   local state = { key = key, full = tonumber(full), parts = tonumber(parts) }
-  state.refunded, state.since = tonumber(refunded), tonumber(since)
+  state.refunded, state.since, state.scale = tonumber(refunded), tonumber(since), tonumber(scale)
   spacing.read(state, newest, apart, state.parts > 0 and state.full + 1 or state.full)
   return state, true
 end
 
 local function text_with(state)
-  return string.format('%d:%d:%d:%d', state.full, state.parts, state.refunded, state.since) .. spacing.text(state)
+  local text = string.format('%d:%d:%d:%d:%d', state.full, state.parts, state.refunded, state.since, state.scale)
+  return text .. spacing.text(state)
 end
 
 -- Another limit's parts are of another size: never more than there are.
@@ -55,7 +57,7 @@ end
 
 function token_bucket.find(rule, key, now)
   local state, is_known = read(key)
-  local ahead = state.full - now > 2 * rule.fill
+  local ahead = not cell.is_within_scale(state.full - now, state.scale)
   if is_known and spacing.is_live(rule, state, now, ahead, rule.keep) then return state end
   return empty(key)
 end
@@ -82,8 +84,11 @@ end
 
 function token_bucket.record(rule, state, now, cost, _, stamp)
   local micros, parts = time_of(rule, cost)
+  local before = state.full < now and 0 or parts_of(rule, state)
+  local is_full = state.full < now or (state.full == now and before == 0)
+  state.scale = is_full and rule.scale or math.max(state.scale, rule.scale)
   spacing.note(rule, state, now)
-  move(rule, state, math.max(state.full, now) + micros, (state.full < now and 0 or parts_of(rule, state)) + parts)
+  move(rule, state, math.max(state.full, now) + micros, before + parts)
   state.since = state.since or stamp
   redis.call('SET', state.key, text_with(state))
   local verdict = token_bucket.test(rule, state, now, cost)

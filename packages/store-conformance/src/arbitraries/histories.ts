@@ -8,10 +8,10 @@ export type Step = number | { readonly due: -1 | 0 | 1 };
 
 export type Names = readonly [string, string, string];
 
-/** What is done, each a step of time after the one before. */
+/** What is done, each a step of time after the one before. A refund is of the check that was made so many checks back. */
 export type Command =
   | { readonly kind: 'check' | 'peek'; readonly step: Step; readonly keys: Names; readonly cost: number }
-  | { readonly kind: 'refund'; readonly step: Step; readonly which: number }
+  | { readonly kind: 'refund'; readonly step: Step; readonly back: number }
   | { readonly kind: 'reset'; readonly step: Step; readonly keys: Names }
   | { readonly kind: 'change'; readonly step: Step; readonly limits: Specs };
 
@@ -37,13 +37,18 @@ export const anywhere: fc.Arbitrary<Step> = fc.oneof(
   { weight: 1, arbitrary: fc.constant(-1e12) },
 );
 
+/** Mostly of one of the newest, so that often the later of two is given back first; and at the same moment. */
+const back = fc.oneof({ weight: 3, arbitrary: fc.nat(3) }, fc.nat());
+const atOnceOr = (step: fc.Arbitrary<Step>) => fc.oneof(fc.constant(0), step);
+
 const cost = fc.oneof({ weight: 4, arbitrary: fc.constant(1) }, fc.integer({ min: 1, max: 7 }));
 
-/** Whatever can be done with limits of this kind, for keys of these names. */
+/** Whatever can be done with limits of this kind, for keys of these names; `changes` is the weight of changes of limits. */
 export function histories(
   limitsWith: (parts: Parts) => fc.Arbitrary<Specs>,
   names: readonly string[],
   step: fc.Arbitrary<Step>,
+  changes = 1,
 ): fc.Arbitrary<History> {
   const key = fc.constantFrom(...names);
   const keys = fc.tuple(key, key, key);
@@ -52,9 +57,9 @@ export function histories(
     const command: fc.Arbitrary<Command> = fc.oneof(
       { weight: 10, arbitrary: fc.record({ kind: fc.constant('check'), step, keys, cost }) },
       { weight: 2, arbitrary: fc.record({ kind: fc.constant('peek'), step, keys, cost }) },
-      { weight: 3, arbitrary: fc.record({ kind: fc.constant('refund'), step, which: fc.nat() }) },
+      { weight: 5, arbitrary: fc.record({ kind: fc.constant('refund'), step: atOnceOr(step), back }) },
       { weight: 1, arbitrary: fc.record({ kind: fc.constant('reset'), step, keys }) },
-      { weight: 1, arbitrary: fc.record({ kind: fc.constant('change'), step, limits }) },
+      { weight: changes, arbitrary: fc.record({ kind: fc.constant('change'), step, limits }) },
     );
     return fc.record({ limits, commands: fc.array(command, { maxLength: 60, size: 'max' }) });
   });

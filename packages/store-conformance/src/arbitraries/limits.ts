@@ -1,6 +1,7 @@
 import fc from 'fast-check';
 import { type AlgorithmName, algorithmNames, type LimitSpec, type OptionsOf } from '../algorithms.js';
 import type { Specs } from '../model.js';
+import { greatLimits } from './great-limits.js';
 
 /**
  * By how many a microsecond is divided in the times of token buckets. Within a history it is the same for all of them:
@@ -33,8 +34,18 @@ const options: { [Name in AlgorithmName]: (parts: Parts) => fc.Arbitrary<Options
 };
 
 /** A limit of this algorithm, small enough to be full soon. */
-export function limit(algorithm: AlgorithmName, parts: Parts): fc.Arbitrary<LimitSpec> {
+export function smallLimit(algorithm: AlgorithmName, parts: Parts): fc.Arbitrary<LimitSpec> {
   return options[algorithm](parts).map((options) => ({ algorithm, options }) as LimitSpec);
+}
+
+/** A limit of this algorithm whose numbers are far from those of the small ones. */
+export function greatLimit(algorithm: AlgorithmName, parts: Parts): fc.Arbitrary<LimitSpec> {
+  return fc.constantFrom(...greatLimits[algorithm](parts)).map((options) => ({ algorithm, options }) as LimitSpec);
+}
+
+/** A limit of this algorithm, a small one unless it is a great one. */
+export function limit(algorithm: AlgorithmName, parts: Parts): fc.Arbitrary<LimitSpec> {
+  return fc.oneof({ weight: 12, arbitrary: smallLimit(algorithm, parts) }, greatLimit(algorithm, parts));
 }
 
 /** One limit of this algorithm. */

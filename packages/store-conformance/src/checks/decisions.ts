@@ -7,7 +7,7 @@ import { MS } from '../oracles/oracle.js';
 import { type Demand, type Ground, makeLimiter } from './check.js';
 
 /** Every decision is the model's, and every wait true to the microsecond. */
-async function decideAsModel(ground: Ground, some: fc.Arbitrary<History>): Promise<void> {
+export async function decideAsModel(ground: Ground, some: fc.Arbitrary<History>): Promise<void> {
   const { clock, runs } = ground;
   await fc.assert(
     fc.asyncProperty(some, async ({ limits, commands }) => {

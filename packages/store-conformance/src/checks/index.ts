@@ -1,3 +1,4 @@
+import { changingNumbers } from './changing-numbers.js';
 import { type Check, type CheckOptions, type MakeStore, toCheck } from './check.js';
 import { concurrency } from './concurrency.js';
 import { decisions } from './decisions.js';
@@ -11,6 +12,7 @@ import { worstBurstDemands } from './worst-bursts.js';
 const demands = [
   ...vectorDemands,
   ...decisions,
+  ...changingNumbers,
   ...safety,
   ...worstBurstDemands,
   ...longRunDemands,

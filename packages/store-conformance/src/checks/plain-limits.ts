@@ -3,7 +3,7 @@ import type { AlgorithmName, LimitSpec } from '../algorithms.js';
 /** Of each algorithm a limit of this quota that gives nothing back within a minute. */
 export function plainLimit(algorithm: AlgorithmName, quota: number): LimitSpec {
   const limit = { limit: quota, window: 60_000 };
-  const specs: { [Name in AlgorithmName]: Extract<LimitSpec, { algorithm: Name }> } = {
+  const specs: { [Name in AlgorithmName]: LimitSpec<Name> } = {
     rollingWindow: { algorithm: 'rollingWindow', options: limit },
     fixedWindow: { algorithm: 'fixedWindow', options: limit },
     slidingWindowCounter: { algorithm: 'slidingWindowCounter', options: limit },

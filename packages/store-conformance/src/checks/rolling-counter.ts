@@ -13,23 +13,45 @@ function countingStore({ store }: Ground): CountingStore {
   throw new TypeError('The store has no `addCount`; with `rollingCounter: false` it needs none');
 }
 
-const makeCounter = (store: CountingStore, numbers: CounterNumbers) =>
-  new RollingCounter({ ...numbers, store, prefix: `run-${randomUUID()}`, timeout: TIMEOUT });
+const makeCounter = (store: CountingStore, numbers: CounterNumbers, prefix = `run-${randomUUID()}`) =>
+  new RollingCounter({ ...numbers, store, prefix, timeout: TIMEOUT });
 
-const numbers = fc.record({
+const DAY = 24 * 3600 * 1000;
+
+const small = fc.record({
   bucketInterval: fc.integer({ min: 1, max: 5 }),
   bucketSpan: fc.integer({ min: 5, max: 30 }),
   subjectExpiry: fc.integer({ min: 30, max: 45 }),
 });
+// Some have buckets so much coarser than the small ones that the finer ones can stay, and just cannot.
+const great = fc.constantFrom<CounterNumbers>(
+  { bucketInterval: 1, bucketSpan: 3600, subjectExpiry: 3600 },
+  { bucketInterval: 7, bucketSpan: 3600, subjectExpiry: 5000 },
+  { bucketInterval: 60, bucketSpan: 3601, subjectExpiry: 4000 },
+  { bucketInterval: 60_000, bucketSpan: DAY, subjectExpiry: DAY },
+);
+const numbers = fc.oneof({ weight: 6, arbitrary: small }, great);
 
 const micros = (min: number, max: number) => fc.integer({ min, max });
 const forwards = fc.oneof(
-  { weight: 4, arbitrary: micros(0, 6).map((ms) => ms * MS) },
-  { weight: 4, arbitrary: micros(0, 6 * MS) },
-  { weight: 1, arbitrary: micros(25, 50).map((ms) => ms * MS) },
+  { weight: 8, arbitrary: micros(0, 6).map((ms) => ms * MS) },
+  { weight: 8, arbitrary: micros(0, 6 * MS) },
+  { weight: 2, arbitrary: micros(25, 50).map((ms) => ms * MS) },
+  { weight: 1, arbitrary: fc.constantFrom(3600 * MS, DAY * MS) },
 );
-// Going back no further than a span, within which it does not matter from which moment a subject's expiry counts.
-const around = fc.oneof({ weight: 4, arbitrary: forwards }, { weight: 1, arbitrary: micros(-5 * MS, 0) });
+// Going back within a bucket or some, and by more than a subject lasts.
+const around = fc.oneof(
+  { weight: 16, arbitrary: forwards },
+  { weight: 4, arbitrary: micros(-5 * MS, 0) },
+  { weight: 1, arbitrary: micros(-60, -30).map((ms) => ms * MS) },
+  { weight: 1, arbitrary: fc.constant(-DAY * MS - MS) },
+);
+
+const n = fc.oneof(
+  { weight: 8, arbitrary: fc.constant(1) },
+  { weight: 8, arbitrary: fc.integer({ min: 1, max: 1000 }) },
+  { weight: 1, arbitrary: fc.constantFrom(2 ** 52, Number.MAX_SAFE_INTEGER - 1, Number.MAX_SAFE_INTEGER) },
+);
 
 const commands = (step: fc.Arbitrary<number>, subjects: readonly string[]) =>
   fc.array(
@@ -37,33 +59,37 @@ const commands = (step: fc.Arbitrary<number>, subjects: readonly string[]) =>
       kind: fc.constantFrom('add', 'count', 'addCount'),
       subject: fc.constantFrom(...subjects),
       step,
-      n: fc.oneof(fc.constant(1), fc.integer({ min: 1, max: 1000 })),
+      n,
       interval: fc.nat(),
+      /** Which of the counters does it. */
+      by: fc.constantFrom(0, 0, 1),
     }),
     { maxLength: 60, size: 'max' },
   );
 
+/** Several counters on the same subjects, the numbers of each its own. */
 async function countAsModel(ground: Ground, step: fc.Arbitrary<number>, subjects: readonly string[]): Promise<void> {
   const { clock, runs } = ground;
   const store = countingStore(ground);
-  const property = fc.asyncProperty(numbers, commands(step, subjects), async (numbers, commands) => {
+  const several = fc.array(numbers, { minLength: 1, maxLength: 2 });
+  const property = fc.asyncProperty(several, commands(step, subjects), async (several, commands) => {
     clock.micros = 1e9 * MS;
-    const counter = makeCounter(store, numbers);
-    const model = new CounterModel(numbers);
+    const prefix = `run-${randomUUID()}`;
+    const counters = several.map((numbers) => makeCounter(store, numbers, prefix));
+    const model = new CounterModel();
     for (const command of commands) {
       clock.micros += command.step;
       const { kind, subject, n } = command;
+      const by = command.by % several.length;
+      const [counter, numbers] = [counters[by]!, several[by]!];
       const interval = 1 + (command.interval % numbers.bucketSpan);
-      if (kind !== 'count') model.add(subject, n, clock.micros);
+      const about = () => `${JSON.stringify(command)} at ${clock.micros} µs under ${JSON.stringify(numbers)}`;
+      if (kind !== 'count') model.add(subject, n, clock.micros, numbers);
       if (kind === 'add') await counter.add(subject, n);
       const counted = await (kind === 'addCount'
         ? counter.addCount(subject, interval, n)
         : counter.count(subject, interval));
-      same(
-        counted,
-        model.count(subject, interval, clock.micros),
-        () => `${JSON.stringify(command)} at ${clock.micros} µs`,
-      );
+      same(counted, model.count(subject, interval, clock.micros, numbers), about);
     }
   });
   await fc.assert(property, { numRuns: runs });

@@ -1,5 +1,5 @@
 import type { Decision } from '@rollgate/core';
-import { algorithmNames, limitOf } from '../algorithms.js';
+import { algorithmNames, type LimitSpec, limitOf } from '../algorithms.js';
 import { MS } from '../oracles/oracle.js';
 import { same } from '../same.js';
 import { vectors } from '../vectors/index.js';
@@ -13,6 +13,7 @@ const verdictOf = ({ allowed, remaining, retryAfterMs, resetMs, delayMs }: Vecto
 };
 
 async function holdVector(ground: Ground, vector: Vector): Promise<void> {
+  const { algorithm, options: own } = vector.limit;
   const limiter = makeLimiter(ground, limitOf(vector.limit));
   const decisions = new Map<number, Decision>();
   for (const [index, step] of vector.steps.entries()) {
@@ -22,9 +23,11 @@ async function holdVector(ground: Ground, vector: Vector): Promise<void> {
     } else if ('refund' in step) {
       await limiter.refund(decisions.get(step.refund)!);
     } else {
-      const decision = await limiter[step.peek ? 'peek' : 'check'](KEY, { cost: step.cost });
+      const { cost, options = own } = step;
+      const limits = limitOf({ algorithm, options } as LimitSpec);
+      const decision = await limiter[step.peek ? 'peek' : 'check'](KEY, { cost, limits });
       decisions.set(index, decision);
-      const about = () => `${JSON.stringify(vector.limit)}: ${vector.title}: step ${index}, at ${step.at} ms`;
+      const about = () => `${algorithm} ${JSON.stringify(options)}: ${vector.title}: step ${index}, at ${step.at} ms`;
       same(verdictOf(decision), verdictOf(step), about);
     }
   }

@@ -1,3 +1,4 @@
+import { bucketBefore, usedWidth } from './buckets.js';
 import { withMinDifference } from './min-difference.js';
 import { MS, noDelay, type Oracle } from './oracle.js';
 
@@ -25,7 +26,7 @@ export function bucketedWindowOracle({ limit, minDifference, ...numbers }: Bucke
   const live = (units: Units, at: number) =>
     units.buckets.filter((bucket) => endOf(bucket, units.width) > later(units, at) - window);
 
-  const oracle: Oracle<Units, { width: number; bucket: number; cost: number }> = {
+  const oracle: Oracle<Units, { end: number; cost: number }> = {
     quota: limit,
     empty: { width: ownWidth, buckets: [] },
     isImplausible: (units, now) => newestStart(units) - now > window,
@@ -35,20 +36,21 @@ export function bucketedWindowOracle({ limit, minDifference, ...numbers }: Bucke
     delay: noDelay,
     record(units, now, cost) {
       const at = later(units, now);
-      const newest = Math.floor(at / ownWidth);
-      // A unit that is over stays so, also when the bucket it would be moved to is not.
-      const moved = live(units, at).map((bucket) =>
-        units.width === ownWidth ? bucket : Math.min(Math.floor((endOf(bucket, units.width) - 1) / ownWidth), newest),
+      const left = live(units, now); // A unit that is over stays so, also when the bucket it would be moved to is not.
+      const width = usedWidth(units.width, ownWidth, window, left.length > 0);
+      const newest = Math.floor(at / width);
+      const moved = left.map((bucket) =>
+        units.width === width ? bucket : bucketBefore(endOf(bucket, units.width), width, newest),
       );
       const buckets = [...moved, ...new Array<number>(cost).fill(newest)];
       return [
-        { width: ownWidth, buckets },
-        { width: ownWidth, bucket: newest, cost },
+        { width, buckets },
+        { end: endOf(newest, width), cost },
       ];
     },
-    refund(units, { width, bucket, cost }) {
-      if (units.width !== width) return units;
-      const left = [...units.buckets];
+    refund({ width, buckets }, { end, cost }) {
+      const left = [...buckets];
+      const bucket = bucketBefore(end, width);
       for (let unit = 0; unit < cost && left.includes(bucket); unit++) left.splice(left.indexOf(bucket), 1);
       return { width, buckets: left };
     },

@@ -1,5 +1,6 @@
 import { withMinDifference } from './min-difference.js';
 import { MS, noDelay, type Oracle, sum } from './oracle.js';
+import { isTooFarAhead, scaleOf } from './scale.js';
 
 /** Durations in milliseconds. */
 export interface FixedWindowNumbers {
@@ -13,10 +14,11 @@ interface Hit {
   readonly cost: number;
 }
 
-/** The end of the running window, and the actions in it. */
+/** The end of the running window, the actions in it, and the scale of the greatest limit that recorded them. */
 interface Running {
   readonly end: number;
   readonly hits: readonly Hit[];
+  readonly scale: number;
 }
 
 /** The end of the window that holds `at`, windows being cut where the clock is a multiple of their length. */
@@ -25,20 +27,22 @@ export const gridEnd = (at: number, window: number): number => (Math.floor(at / 
 /** Actions of one window of the clock are counted, and forgotten at its end. */
 export function fixedWindowOracle({ limit, minDifference, ...numbers }: FixedWindowNumbers): Oracle {
   const window = numbers.window * MS;
+  const ownScale = scaleOf(window);
   const count = ({ end, hits }: Running, at: number) => (at < end ? sum(hits.map(({ cost }) => cost)) : 0);
   const oracle: Oracle<Running, Hit> = {
     quota: limit,
-    empty: { end: -Infinity, hits: [] },
-    isImplausible: ({ end }, now) => end - now > 2 * window,
+    empty: { end: -Infinity, hits: [], scale: 0 },
+    isImplausible: ({ end, scale }, now) => isTooFarAhead(end, now, scale),
     expires: ({ end, hits }) => (hits.length > 0 ? end : -Infinity),
     allows: (running, at, cost) => count(running, at) + cost <= limit,
     free: (running, at) => limit - count(running, at),
     delay: noDelay,
-    record({ end, hits }, now, cost) {
+    record({ end, hits, scale }, now, cost) {
       const hit = { cost };
-      return [now < end ? { end, hits: [...hits, hit] } : { end: gridEnd(now, window), hits: [hit] }, hit];
+      if (now < end) return [{ end, hits: [...hits, hit], scale: Math.max(scale, ownScale) }, hit];
+      return [{ end: gridEnd(now, window), hits: [hit], scale: ownScale }, hit];
     },
-    refund: ({ end, hits }, receipt) => ({ end, hits: hits.filter((hit) => hit !== receipt) }),
+    refund: (running, receipt) => ({ ...running, hits: running.hits.filter((hit) => hit !== receipt) }),
   };
   return withMinDifference(oracle, window, minDifference);
 }

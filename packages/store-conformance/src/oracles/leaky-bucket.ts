@@ -1,4 +1,5 @@
 import { MS, type Oracle } from './oracle.js';
+import { isTooFarAhead, scaleOf } from './scale.js';
 
 /** Durations in milliseconds. */
 export interface LeakyBucketNumbers {
@@ -6,32 +7,38 @@ export interface LeakyBucketNumbers {
   readonly interval: number;
 }
 
-/** The time from which the next action may leave. */
-type Free = number;
+/** The time from which the next action may leave, and the scale of the greatest limit that is in the queue. */
+interface Queue {
+  readonly free: number;
+  readonly scale: number;
+}
 
 /** A queue: actions leave in the order of their coming, a unit every `interval`, and `capacity` of them may wait. */
 export function leakyBucketOracle({ capacity, interval }: LeakyBucketNumbers): Oracle {
   const apart = interval * MS;
-  const delay = (free: Free, at: number) => Math.max(free, at) - at;
-  /** Units that leave later than `at`. */
-  function waiting(free: Free, at: number): number {
-    let units = 0;
-    while (free - (units + 1) * apart > at) units += 1;
-    return units;
+  const ownScale = scaleOf((capacity + 1) * apart);
+  const delay = ({ free }: Queue, at: number) => Math.max(free, at) - at;
+  /** Units that leave later than `at`; the one before `free` leaves an interval before it. */
+  function waiting(queue: Queue, at: number): number {
+    const ahead = Math.max(0, delay(queue, at) - 1);
+    return (ahead - (ahead % apart)) / apart;
   }
-  const oracle: Oracle<Free, { departure: number; cost: number }> = {
+  const oracle: Oracle<Queue, { departure: number; cost: number }> = {
     quota: capacity,
-    empty: -Infinity,
-    isImplausible: (free, now) => free - now > 2 * (capacity + 1) * apart,
-    expires: (free) => free,
-    allows: (free, at, cost) => delay(free, at) + (cost - 1) * apart <= capacity * apart,
-    free: (free, at) => capacity - waiting(free, at),
+    empty: { free: -Infinity, scale: 0 },
+    isImplausible: ({ free, scale }, now) => isTooFarAhead(free, now, scale),
+    expires: ({ free }) => free,
+    allows: (queue, at, cost) => delay(queue, at) + (cost - 1) * apart <= capacity * apart,
+    free: (queue, at) => capacity - waiting(queue, at),
     delay,
-    record(free, now, cost) {
+    record({ free, scale }, now, cost) {
       const departure = Math.max(free, now);
-      return [departure + cost * apart, { departure, cost }];
+      const queue = { free: departure + cost * apart, scale: free > now ? Math.max(scale, ownScale) : ownScale };
+      return [queue, { departure, cost }];
     },
-    refund: (free, { departure, cost }) => (free === departure + cost * apart ? departure : free),
+    refund({ free, scale }, { departure, cost }) {
+      return { free: free === departure + cost * apart ? departure : free, scale };
+    },
   };
   return oracle;
 }

@@ -1,6 +1,7 @@
 import { gridEnd } from './fixed-window.js';
 import { withMinDifference } from './min-difference.js';
 import { MS, noDelay, type Oracle } from './oracle.js';
+import { isTooFarAhead, scaleOf } from './scale.js';
 
 /** Durations in milliseconds. */
 export interface SlidingWindowCounterNumbers {
@@ -15,12 +16,15 @@ interface Counts {
   readonly window: number;
   readonly current: number;
   readonly previous: number;
+  /** That of the greatest limit that recorded in the running window. */
+  readonly scale: number;
 }
 
 /** An estimate: the window before counts by the part of it that a rolling window would still hold. */
 export function slidingWindowCounterOracle(numbers: SlidingWindowCounterNumbers): Oracle {
   const { limit, minDifference } = numbers;
   const window = numbers.window * MS;
+  const ownScale = scaleOf(window);
 
   /** The estimate times `window`: so it is a whole number. */
   function estimate({ end, current, previous }: Counts, at: number): bigint {
@@ -32,22 +36,21 @@ export function slidingWindowCounterOracle(numbers: SlidingWindowCounterNumbers)
 
   const oracle: Oracle<Counts, { end: number; cost: number }> = {
     quota: limit,
-    empty: { end: -Infinity, window, current: 0, previous: 0 },
-    isImplausible: ({ end }, now) => end - now > 2 * window,
+    empty: { end: -Infinity, window, current: 0, previous: 0, scale: 0 },
+    isImplausible: ({ end, scale }, now) => isTooFarAhead(end, now, scale),
     expires: ({ end, current, previous }) => (current > 0 ? end + window : previous > 0 ? end : -Infinity),
-    allows: (counts, at, cost) => estimate(counts, at) + BigInt(cost * window) <= BigInt(limit * window),
+    allows: (counts, at, cost) => estimate(counts, at) <= BigInt(limit - cost) * BigInt(window),
     free: (counts, at) => limit - used(counts, at),
     delay: noDelay,
-    record({ end, current, previous }, now, cost) {
-      if (now < end)
-        return [
-          { end, window, current: current + cost, previous },
-          { end, cost },
-        ];
+    record({ end, current, previous, scale }, now, cost) {
+      if (now < end) {
+        const counts = { end, window, current: current + cost, previous, scale: Math.max(scale, ownScale) };
+        return [counts, { end, cost }];
+      }
       const next = now < end + window ? end + window : gridEnd(now, window);
       const before = now < end + window ? current : 0;
       return [
-        { end: next, window, current: cost, previous: before },
+        { end: next, window, current: cost, previous: before, scale: ownScale },
         { end: next, cost },
       ];
     },

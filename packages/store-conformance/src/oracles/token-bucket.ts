@@ -1,5 +1,6 @@
 import { withMinDifference } from './min-difference.js';
 import { MS, noDelay, type Oracle } from './oracle.js';
+import { isTooFarAhead, scaleOf } from './scale.js';
 
 /** Durations in milliseconds. */
 export interface TokenBucketNumbers {
@@ -16,15 +17,20 @@ interface Bucket {
   readonly part: bigint;
   /** Microseconds of refilling that refunds have taken back. */
   readonly refunded: bigint;
+  /** That of the greatest limit whose tokens are still missing. */
+  readonly scale: number;
 }
 
 interface Receipt {
+  /** The time of the check. */
+  readonly at: bigint;
   /** When the refilling of these tokens begins, as if nothing had been refunded. */
   readonly start: bigint;
   readonly cost: number;
 }
 
 const ceilDivided = (dividend: bigint, divisor: bigint) => (dividend + divisor - 1n) / divisor;
+const lesser = (one: bigint, other: bigint) => (one < other ? one : other);
 const greater = (one: bigint, other: bigint) => (one > other ? one : other);
 const greatestDivisor = (one: bigint, other: bigint): bigint =>
   other === 0n ? one : greatestDivisor(other, one % other);
@@ -34,13 +40,18 @@ export function tokenBucketOracle({ capacity, refill, every, minDifference }: To
   const divisor = greatestDivisor(BigInt(every * MS), BigInt(refill));
   const cycles = BigInt(every * MS) / divisor;
   const parts = BigInt(refill) / divisor;
-  const fillTime = ceilDivided(BigInt(capacity) * cycles, parts);
+  const fillTime = Number(ceilDivided(BigInt(capacity) * cycles, parts));
+  const ownScale = scaleOf(fillTime);
 
-  const fullAt = ({ whole, part }: Bucket) => whole * parts + (part < parts ? part : parts - 1n);
-  const split = (time: bigint, refunded: bigint): Bucket => {
+  const fullAt = ({ whole, part }: Pick<Bucket, 'whole' | 'part'>) =>
+    whole * parts + (part < parts ? part : parts - 1n);
+  const split = (time: bigint) => {
     const part = ((time % parts) + parts) % parts; // Times may be negative.
-    return { whole: (time - part) / parts, part, refunded };
+    return { whole: (time - part) / parts, part };
   };
+  /** When the last microsecond of refilling is over. */
+  const over = (bucket: Bucket | undefined) =>
+    bucket === undefined ? -Infinity : Number(bucket.whole) + (bucket.part > 0n ? 1 : 0);
   /** What is missing at `at`, in parts of refilling. */
   const missing = (bucket: Bucket | undefined, at: number) =>
     bucket === undefined ? 0n : greater(0n, fullAt(bucket) - BigInt(at) * parts);
@@ -48,22 +59,27 @@ export function tokenBucketOracle({ capacity, refill, every, minDifference }: To
   const oracle: Oracle<Bucket | undefined, Receipt> = {
     quota: capacity,
     empty: undefined,
-    isImplausible: (bucket, now) => bucket !== undefined && bucket.whole - BigInt(now) > 2n * fillTime,
-    expires: (bucket) => (bucket === undefined ? -Infinity : Number(bucket.whole) + (bucket.part > 0n ? 1 : 0)),
+    isImplausible: (bucket, now) => bucket !== undefined && isTooFarAhead(Number(bucket.whole), now, bucket.scale),
+    expires: over,
     allows: (bucket, at, cost) => missing(bucket, at) <= BigInt(capacity - cost) * cycles,
     free: (bucket, at) => capacity - Number(ceilDivided(missing(bucket, at), cycles)),
     delay: noDelay,
     record(bucket, now, cost) {
       const start = BigInt(now) * parts + missing(bucket, now);
-      const refunded = bucket?.refunded ?? 0n;
-      return [split(start + BigInt(cost) * cycles, refunded), { start: split(start, 0n).whole + refunded, cost }];
+      const { refunded = 0n, scale = 0 } = bucket ?? {};
+      const noted = { start: split(start).whole + refunded, at: BigInt(now), cost };
+      const scaled = over(bucket) > now ? Math.max(scale, ownScale) : ownScale;
+      return [{ ...split(start + BigInt(cost) * cycles), refunded, scale: scaled }, noted];
     },
-    refund(bucket, { start, cost }, now) {
+    // What is refilled of it: no more than came since, and no more than its place among the debts says.
+    refund(bucket, { start, at, cost }, now) {
       if (bucket === undefined) return undefined;
-      const refilled = greater(0n, BigInt(now) + bucket.refunded - start);
+      const since = BigInt(now) - at;
+      const refilled = greater(0n, lesser(BigInt(now) + bucket.refunded - start, since));
       const back = BigInt(cost) * cycles - refilled * parts;
-      return back <= 0n ? bucket : split(fullAt(bucket) - back, bucket.refunded + ceilDivided(back, parts));
+      if (back <= 0n) return bucket;
+      return { ...bucket, ...split(fullAt(bucket) - back), refunded: bucket.refunded + ceilDivided(back, parts) };
     },
   };
-  return withMinDifference(oracle, Number(fillTime), minDifference);
+  return withMinDifference(oracle, fillTime, minDifference);
 }

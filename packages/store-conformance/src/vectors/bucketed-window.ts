@@ -1,6 +1,6 @@
 import type { Vector } from './vector.js';
 
-export const bucketedWindowVectors: readonly Vector[] = [
+export const bucketedWindowVectors: readonly Vector<'bucketedWindow'>[] = [
   {
     title: 'an empty key has the whole quota',
     limit: { algorithm: 'bucketedWindow', options: { limit: 3, window: 1000, buckets: 10 } },

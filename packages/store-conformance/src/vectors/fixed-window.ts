@@ -1,6 +1,6 @@
 import type { Vector } from './vector.js';
 
-export const fixedWindowVectors: readonly Vector[] = [
+export const fixedWindowVectors: readonly Vector<'fixedWindow'>[] = [
   {
     title: 'an empty key has the whole quota',
     limit: { algorithm: 'fixedWindow', options: { limit: 3, window: 1000 } },
@@ -68,13 +68,23 @@ export const fixedWindowVectors: readonly Vector[] = [
     ],
   },
   {
-    title: 'what ends more than two windows ahead was written by a wrong clock',
+    title: 'what ends further ahead than twice the next power of two microseconds was written by a wrong clock',
     limit: { algorithm: 'fixedWindow', options: { limit: 1, window: 1000 } },
     steps: [
       { at: 5000, cost: 1, allowed: true, remaining: 0, retryAfterMs: 0, resetMs: 1000, delayMs: 0 },
       { at: 4000, cost: 1, allowed: false, remaining: 0, retryAfterMs: 2000, resetMs: 2000, delayMs: 0 },
-      { at: 3999.999, cost: 1, allowed: true, remaining: 0, retryAfterMs: 0, resetMs: 0.001, delayMs: 0 },
-      { at: 3999.999, cost: 1, allowed: false, remaining: 0, retryAfterMs: 0.001, resetMs: 0.001, delayMs: 0 },
+      {
+        at: 3902.848,
+        peek: true,
+        cost: 1,
+        allowed: false,
+        remaining: 0,
+        retryAfterMs: 2097.152,
+        resetMs: 2097.152,
+        delayMs: 0,
+      },
+      { at: 3902.847, cost: 1, allowed: true, remaining: 0, retryAfterMs: 0, resetMs: 97.153, delayMs: 0 },
+      { at: 3902.847, cost: 1, allowed: false, remaining: 0, retryAfterMs: 97.153, resetMs: 97.153, delayMs: 0 },
     ],
   },
   {
@@ -146,6 +156,35 @@ export const fixedWindowVectors: readonly Vector[] = [
       { at: 1000, peek: true, cost: 2, allowed: true, remaining: 2, retryAfterMs: 0, resetMs: 0, delayMs: 0 },
       { at: 86400999.999, cost: 2, allowed: true, remaining: 0, retryAfterMs: 0, resetMs: 0.001, delayMs: 0 },
       { at: 86401000, cost: 2, allowed: true, remaining: 0, retryAfterMs: 0, resetMs: 1000, delayMs: 0 },
+    ],
+  },
+  {
+    title: 'a limit of much lesser numbers erases nothing',
+    limit: { algorithm: 'fixedWindow', options: { limit: 2, window: 3600000 } },
+    steps: [
+      { at: 0, cost: 2, allowed: true, remaining: 0, retryAfterMs: 0, resetMs: 3600000, delayMs: 0 },
+      {
+        at: 0,
+        peek: true,
+        cost: 1,
+        options: { limit: 5, window: 1000 },
+        allowed: true,
+        remaining: 3,
+        retryAfterMs: 0,
+        resetMs: 3600000,
+        delayMs: 0,
+      },
+      {
+        at: 0,
+        cost: 1,
+        options: { limit: 5, window: 1000 },
+        allowed: true,
+        remaining: 2,
+        retryAfterMs: 0,
+        resetMs: 3600000,
+        delayMs: 0,
+      },
+      { at: 1000, cost: 1, allowed: false, remaining: 0, retryAfterMs: 3599000, resetMs: 3599000, delayMs: 0 },
     ],
   },
 ];

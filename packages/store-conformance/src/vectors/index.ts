@@ -8,7 +8,7 @@ import { tokenBucketVectors } from './token-bucket.js';
 import type { Vector } from './vector.js';
 
 /** Histories of each algorithm, and what is to be decided in them, as data. */
-export const vectors: Readonly<Record<AlgorithmName, readonly Vector[]>> = {
+export const vectors: { readonly [Name in AlgorithmName]: readonly Vector<Name>[] } = {
   rollingWindow: rollingWindowVectors,
   fixedWindow: fixedWindowVectors,
   slidingWindowCounter: slidingWindowCounterVectors,

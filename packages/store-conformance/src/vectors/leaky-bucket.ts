@@ -1,6 +1,6 @@
 import type { Vector } from './vector.js';
 
-export const leakyBucketVectors: readonly Vector[] = [
+export const leakyBucketVectors: readonly Vector<'leakyBucket'>[] = [
   {
     title: 'the first leaves at once, the next ones an interval apart',
     limit: { algorithm: 'leakyBucket', options: { capacity: 3, interval: 1000 } },
@@ -85,12 +85,22 @@ export const leakyBucketVectors: readonly Vector[] = [
     ],
   },
   {
-    title: 'a queue that is longer than twice all it holds was written by a wrong clock',
+    title: 'a queue that is longer than twice the next power of two microseconds was written by a wrong clock',
     limit: { algorithm: 'leakyBucket', options: { capacity: 1, interval: 1000 } },
     steps: [
       { at: 5000, cost: 1, allowed: true, remaining: 1, retryAfterMs: 0, resetMs: 0, delayMs: 0 },
       { at: 2000, peek: true, cost: 1, allowed: false, remaining: 0, retryAfterMs: 3000, resetMs: 3000, delayMs: 0 },
-      { at: 1999.999, peek: true, cost: 1, allowed: true, remaining: 1, retryAfterMs: 0, resetMs: 0, delayMs: 0 },
+      {
+        at: 1805.696,
+        peek: true,
+        cost: 1,
+        allowed: false,
+        remaining: 0,
+        retryAfterMs: 3194.304,
+        resetMs: 3194.304,
+        delayMs: 0,
+      },
+      { at: 1805.695, peek: true, cost: 1, allowed: true, remaining: 1, retryAfterMs: 0, resetMs: 0, delayMs: 0 },
       { at: 5000, cost: 1, allowed: true, remaining: 1, retryAfterMs: 0, resetMs: 0, delayMs: 0 },
     ],
   },
@@ -127,6 +137,25 @@ export const leakyBucketVectors: readonly Vector[] = [
       { at: 0, cost: 1, allowed: true, remaining: 1, retryAfterMs: 0, resetMs: 1000, delayMs: 1000 },
       { at: 0, cost: 1, allowed: true, remaining: 0, retryAfterMs: 0, resetMs: 2000, delayMs: 2000 },
       { at: 86400000, cost: 1, allowed: true, remaining: 2, retryAfterMs: 0, resetMs: 0, delayMs: 0 },
+    ],
+  },
+  {
+    title: 'a limit of much lesser numbers erases nothing',
+    limit: { algorithm: 'leakyBucket', options: { capacity: 2, interval: 3600000 } },
+    steps: [
+      { at: 0, cost: 2, allowed: true, remaining: 1, retryAfterMs: 0, resetMs: 3600000, delayMs: 0 },
+      {
+        at: 0,
+        peek: true,
+        cost: 1,
+        options: { capacity: 5, interval: 1000 },
+        allowed: false,
+        remaining: 0,
+        retryAfterMs: 7195000,
+        resetMs: 7199000,
+        delayMs: 0,
+      },
+      { at: 0, peek: true, cost: 1, allowed: true, remaining: 1, retryAfterMs: 0, resetMs: 3600000, delayMs: 7200000 },
     ],
   },
 ];

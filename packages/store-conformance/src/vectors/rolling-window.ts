@@ -1,6 +1,6 @@
 import type { Vector } from './vector.js';
 
-export const rollingWindowVectors: readonly Vector[] = [
+export const rollingWindowVectors: readonly Vector<'rollingWindow'>[] = [
   {
     title: 'an empty key has the whole quota',
     limit: { algorithm: 'rollingWindow', options: { limit: 3, window: 1000 } },

@@ -1,6 +1,6 @@
 import type { Vector } from './vector.js';
 
-export const slidingWindowCounterVectors: readonly Vector[] = [
+export const slidingWindowCounterVectors: readonly Vector<'slidingWindowCounter'>[] = [
   {
     title: 'an empty key has the whole quota',
     limit: { algorithm: 'slidingWindowCounter', options: { limit: 3, window: 1000 } },
@@ -103,13 +103,23 @@ export const slidingWindowCounterVectors: readonly Vector[] = [
     ],
   },
   {
-    title: 'what ends more than two windows ahead was written by a wrong clock',
+    title: 'what ends further ahead than twice the next power of two microseconds was written by a wrong clock',
     limit: { algorithm: 'slidingWindowCounter', options: { limit: 1, window: 1000 } },
     steps: [
       { at: 5000, cost: 1, allowed: true, remaining: 0, retryAfterMs: 0, resetMs: 2000, delayMs: 0 },
       { at: 4000, cost: 1, allowed: false, remaining: 0, retryAfterMs: 3000, resetMs: 3000, delayMs: 0 },
-      { at: 3999.999, cost: 1, allowed: true, remaining: 0, retryAfterMs: 0, resetMs: 1000.001, delayMs: 0 },
-      { at: 3999.999, cost: 1, allowed: false, remaining: 0, retryAfterMs: 1000.001, resetMs: 1000.001, delayMs: 0 },
+      {
+        at: 3902.848,
+        peek: true,
+        cost: 1,
+        allowed: false,
+        remaining: 0,
+        retryAfterMs: 3097.152,
+        resetMs: 3097.152,
+        delayMs: 0,
+      },
+      { at: 3902.847, cost: 1, allowed: true, remaining: 0, retryAfterMs: 0, resetMs: 1097.153, delayMs: 0 },
+      { at: 3902.847, cost: 1, allowed: false, remaining: 0, retryAfterMs: 1097.153, resetMs: 1097.153, delayMs: 0 },
     ],
   },
   {
@@ -173,6 +183,25 @@ export const slidingWindowCounterVectors: readonly Vector[] = [
       { at: 1999.999, peek: true, cost: 1, allowed: true, remaining: 1, retryAfterMs: 0, resetMs: 0.001, delayMs: 0 },
       { at: 2000, peek: true, cost: 2, allowed: true, remaining: 2, retryAfterMs: 0, resetMs: 0, delayMs: 0 },
       { at: 86400000, cost: 2, allowed: true, remaining: 0, retryAfterMs: 0, resetMs: 2000, delayMs: 0 },
+    ],
+  },
+  {
+    title: 'a limit of much lesser numbers erases nothing',
+    limit: { algorithm: 'slidingWindowCounter', options: { limit: 2, window: 3600000 } },
+    steps: [
+      { at: 0, cost: 2, allowed: true, remaining: 0, retryAfterMs: 0, resetMs: 7200000, delayMs: 0 },
+      {
+        at: 0,
+        peek: true,
+        cost: 1,
+        options: { limit: 5, window: 1000 },
+        allowed: true,
+        remaining: 3,
+        retryAfterMs: 0,
+        resetMs: 3601000,
+        delayMs: 0,
+      },
+      { at: 0, cost: 1, allowed: false, remaining: 0, retryAfterMs: 5400000, resetMs: 7200000, delayMs: 0 },
     ],
   },
 ];

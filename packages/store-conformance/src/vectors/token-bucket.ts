@@ -1,6 +1,6 @@
 import type { Vector } from './vector.js';
 
-export const tokenBucketVectors: readonly Vector[] = [
+export const tokenBucketVectors: readonly Vector<'tokenBucket'>[] = [
   {
     title: 'an empty key has a full bucket',
     limit: { algorithm: 'tokenBucket', options: { capacity: 3, refill: 1, every: 1000 } },
@@ -123,12 +123,22 @@ export const tokenBucketVectors: readonly Vector[] = [
     ],
   },
   {
-    title: 'a bucket that is full in more than twice its time was written by a wrong clock',
+    title: 'a bucket that is full later than twice the next power of two microseconds was written by a wrong clock',
     limit: { algorithm: 'tokenBucket', options: { capacity: 2, refill: 1, every: 1000 } },
     steps: [
       { at: 5000, cost: 1, allowed: true, remaining: 1, retryAfterMs: 0, resetMs: 1000, delayMs: 0 },
       { at: 2000, peek: true, cost: 1, allowed: false, remaining: 0, retryAfterMs: 3000, resetMs: 4000, delayMs: 0 },
-      { at: 1999.999, peek: true, cost: 2, allowed: true, remaining: 2, retryAfterMs: 0, resetMs: 0, delayMs: 0 },
+      {
+        at: 1805.696,
+        peek: true,
+        cost: 1,
+        allowed: false,
+        remaining: 0,
+        retryAfterMs: 3194.304,
+        resetMs: 4194.304,
+        delayMs: 0,
+      },
+      { at: 1805.695, peek: true, cost: 2, allowed: true, remaining: 2, retryAfterMs: 0, resetMs: 0, delayMs: 0 },
       { at: 5000, cost: 2, allowed: true, remaining: 0, retryAfterMs: 0, resetMs: 2000, delayMs: 0 },
     ],
   },
@@ -202,6 +212,36 @@ export const tokenBucketVectors: readonly Vector[] = [
       { at: 1999.999, peek: true, cost: 1, allowed: true, remaining: 1, retryAfterMs: 0, resetMs: 0.001, delayMs: 0 },
       { at: 2000, peek: true, cost: 2, allowed: true, remaining: 2, retryAfterMs: 0, resetMs: 0, delayMs: 0 },
       { at: 86400000, cost: 2, allowed: true, remaining: 0, retryAfterMs: 0, resetMs: 2000, delayMs: 0 },
+    ],
+  },
+  {
+    title: 'a limit of much lesser numbers erases nothing',
+    limit: { algorithm: 'tokenBucket', options: { capacity: 2, refill: 1, every: 3600000 } },
+    steps: [
+      { at: 0, cost: 2, allowed: true, remaining: 0, retryAfterMs: 0, resetMs: 7200000, delayMs: 0 },
+      {
+        at: 0,
+        peek: true,
+        cost: 1,
+        options: { capacity: 5, refill: 1, every: 1000 },
+        allowed: false,
+        remaining: 0,
+        retryAfterMs: 7196000,
+        resetMs: 7200000,
+        delayMs: 0,
+      },
+      { at: 0, cost: 1, allowed: false, remaining: 0, retryAfterMs: 3600000, resetMs: 7200000, delayMs: 0 },
+    ],
+  },
+  {
+    title: 'refunds at once give all back, the newest first, though a token takes no whole number of microseconds',
+    limit: { algorithm: 'tokenBucket', options: { capacity: 2, refill: 3, every: 10 } },
+    steps: [
+      { at: 0, cost: 1, allowed: true, remaining: 1, retryAfterMs: 0, resetMs: 3.334, delayMs: 0 },
+      { at: 0, cost: 1, allowed: true, remaining: 0, retryAfterMs: 0, resetMs: 6.667, delayMs: 0 },
+      { at: 0, refund: 1 },
+      { at: 0, refund: 0 },
+      { at: 0, peek: true, cost: 2, allowed: true, remaining: 2, retryAfterMs: 0, resetMs: 0, delayMs: 0 },
     ],
   },
 ];

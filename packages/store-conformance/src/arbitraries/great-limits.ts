@@ -1,0 +1,40 @@
+import type { AlgorithmName, OptionsOf } from '../algorithms.js';
+import type { Parts } from './limits.js';
+
+const DAY = 24 * 3600 * 1000;
+const MOST = Number.MAX_SAFE_INTEGER;
+
+const windows = [
+  { limit: 2, window: DAY },
+  { limit: 1e6, window: DAY, minDifference: 7 },
+  { limit: 3, window: 12, minDifference: DAY },
+  { limit: MOST, window: 5 },
+  { limit: MOST, window: DAY },
+];
+
+/** Numbers far from the small ones, up to the greatest there are. Buckets of tokens are divided as `Parts` says. */
+export const greatLimits: { [Name in AlgorithmName]: (parts: Parts) => readonly OptionsOf<Name>[] } = {
+  rollingWindow: () => [...windows, { limit: 2, window: DAY, countRejected: true }],
+  fixedWindow: () => windows,
+  slidingWindowCounter: () => windows,
+  tokenBucket: (parts) => [
+    // A day and a millisecond is a multiple neither of 3 nor of 7.
+    { capacity: 2, refill: parts === 1 ? 2 : parts, every: DAY + (parts === 1 ? 0 : 1) },
+    { capacity: 4, refill: parts, every: DAY + (parts === 1 ? 0 : 1), minDifference: DAY },
+    { capacity: 1e6, refill: 1000 * parts, every: 1 },
+    { capacity: 1e15, refill: 1000 * parts, every: 1 },
+  ],
+  leakyBucket: () => [
+    { capacity: 2, interval: DAY },
+    { capacity: 1e6, interval: 1000 },
+    { capacity: 1e12, interval: 3 },
+  ],
+  // Some have buckets so much coarser than the small ones that the finer ones can stay, and just cannot.
+  bucketedWindow: () => [
+    ...windows.map((numbers) => ({ ...numbers, buckets: 60 })),
+    { limit: 3, window: 720 },
+    { limit: 3, window: 721 },
+    { limit: 4, window: 3600, buckets: 10 },
+    { limit: 4, window: 3601, buckets: 3600 },
+  ],
+};

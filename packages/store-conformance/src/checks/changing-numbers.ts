@@ -1,0 +1,86 @@
+import { randomUUID } from 'node:crypto';
+import type { Decision } from '@rollgate/core';
+import fc from 'fast-check';
+import { type AlgorithmName, algorithmNames } from '../algorithms.js';
+import { anywhere, histories } from '../arbitraries/histories.js';
+import { greatLimit, limit, type Parts, smallLimit } from '../arbitraries/limits.js';
+import { limitsOf } from '../comparison.js';
+import type { Specs } from '../model.js';
+import { MS } from '../oracles/oracle.js';
+import { same } from '../same.js';
+import { plain } from '../whole-decision.js';
+import { type Demand, type Ground, makeLimiter } from './check.js';
+import { decideAsModel } from './decisions.js';
+
+const anyParts = fc.constantFrom<Parts[]>(1, 3, 7);
+
+/** Two limits on one key in turn, the one far greater than the other. */
+const inTurn = (algorithm: AlgorithmName) =>
+  anyParts
+    .chain((parts) => fc.tuple(smallLimit(algorithm, parts), greatLimit(algorithm, parts)))
+    .chain((pair) => histories(() => fc.constantFrom(...pair).map((one) => ({ one })), ['ann'], anywhere, 8));
+
+/** Forwards alone: where time runs back, a wrong clock may be found out by a peek that is asked then. */
+const pace = fc.oneof(
+  { weight: 4, arbitrary: fc.integer({ min: 0, max: 4 }).map((ms) => ms * MS) },
+  { weight: 4, arbitrary: fc.integer({ min: 0, max: 12 * MS }) },
+  { weight: 1, arbitrary: fc.constantFrom(3600 * 1000 * MS, 24 * 3600 * 1000 * MS) },
+);
+
+/** Checks under one of two limits, and before each a peek under any limit; or something is given back. */
+const asked = (algorithm: AlgorithmName) =>
+  anyParts.chain((parts) => {
+    const any = fc.oneof(smallLimit(algorithm, parts), greatLimit(algorithm, parts)).map((one) => ({ one }));
+    const action = fc.record({
+      pace,
+      cost: fc.integer({ min: 1, max: 3 }),
+      which: fc.constantFrom(0, 1),
+      peek: any,
+      refund: fc.oneof({ weight: 3, arbitrary: fc.constant(undefined) }, fc.nat(3)),
+    });
+    const recorded = fc.tuple(
+      limit(algorithm, parts),
+      any.map(({ one }) => one),
+    );
+    return fc.record({ recorded, actions: fc.array(action, { maxLength: 30, size: 'max' }) });
+  });
+
+/** The same history with peeks of any numbers and without decides alike. */
+async function peekWithoutTrace(ground: Ground, algorithm: AlgorithmName): Promise<void> {
+  const { clock, runs } = ground;
+  const property = fc.asyncProperty(asked(algorithm), async ({ recorded, actions }) => {
+    clock.micros = 1e9 * MS;
+    const specs = recorded.map((one): Specs => ({ one }));
+    const makeOne = () => makeLimiter(ground, limitsOf(specs[0]!), `run-${randomUUID()}`);
+    const [peeking, other] = [makeOne(), makeOne()];
+    const made: Decision[][] = [];
+    for (const { pace, cost, which, peek, refund } of actions) {
+      clock.micros += pace;
+      const key = { one: 'ann' };
+      await peeking.peek(key, { cost, limits: limitsOf(peek) });
+      const past = refund === undefined ? undefined : made.at(-1 - refund);
+      if (past !== undefined) {
+        await peeking.refund(past[0]!);
+        await other.refund(past[1]!);
+      }
+      const options = { cost, limits: limitsOf(specs[which]!) };
+      const decisions = [await peeking.check(key, options), await other.check(key, options)];
+      made.push(decisions);
+      const about = () =>
+        `A check at ${clock.micros} µs under ${JSON.stringify(specs[which])}, after a peek and without`;
+      same(plain(decisions[0]!), plain(decisions[1]!), about);
+    }
+  });
+  await fc.assert(property, { numRuns: runs });
+}
+
+export const changingNumbers: readonly Demand[] = algorithmNames.flatMap((algorithm) => [
+  {
+    name: `${algorithm} decides as its oracle when very different numbers ask in turn for one key`,
+    hold: (ground: Ground) => decideAsModel(ground, inTurn(algorithm)),
+  },
+  {
+    name: `${algorithm} decides alike whatever numbers a peek asks with`,
+    hold: (ground: Ground) => peekWithoutTrace(ground, algorithm),
+  },
+]);
