@@ -27,7 +27,7 @@ async function watchQueue(): Promise<{ freeMicros: number[]; complete(): Promise
   const freeMicros: number[] = [];
   let lastEcho = '';
   monitor.on('monitor', (_: string, [command, , value]: string[], source: string) => {
-    if (source === 'lua' && command === 'SET') freeMicros.push(Number(value));
+    if (source === 'lua' && command === 'SET') freeMicros.push(Number(value!.slice(0, -2))); // The scale comes last.
     if (command === 'echo') lastEcho = 'seen';
   });
   const complete = async () => {

@@ -1,5 +1,6 @@
 -- A key whose state is one text. After a reset it says since when it knows anything, "r" and a stamp: until the state would
--- have expired anyway, a refund of what was recorded before the reset must find nothing.
+-- have expired anyway, a refund of what was recorded before the reset must find nothing. The same holds after a refund that
+-- leaves nothing: should time run back, what was before may be begun anew.
 
 local cell = {}
 
@@ -36,11 +37,11 @@ local function replace(key, text)
   if text ~= '' and left > 0 then redis.call('SET', key, text, 'PX', left) else redis.call('UNLINK', key) end
 end
 
--- Writes what is left after a refund, which may be nothing.
-function cell.rewrite(state, text)
-  replace(state.key, marked(text or '', state.since))
-end
-
 function cell.forget(key, stamp)
   replace(key, marked('', stamp))
+end
+
+-- Writes what is left after a refund of what was recorded at `stamp`, which may be nothing.
+function cell.rewrite(state, text, stamp)
+  if text then replace(state.key, marked(text, state.since)) else cell.forget(state.key, stamp) end
 end

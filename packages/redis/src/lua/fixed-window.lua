@@ -72,7 +72,7 @@ function fixed_window.refund(_, key, stamp, _, at, cost)
   local state, is_known = read(key)
   if not is_known or state.window_end ~= at or (state.since and state.since > stamp) then return end
   state.count = math.max(0, state.count - cost)
-  cell.rewrite(state, (state.count > 0 or state.newest) and text_with(state))
+  cell.rewrite(state, (state.count > 0 or state.newest) and text_with(state), stamp)
 end
 
 fixed_window.forget = cell.forget

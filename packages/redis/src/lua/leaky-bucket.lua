@@ -57,9 +57,10 @@ function leaky_bucket.record(rule, state, now, cost, verdict)
   return verdict
 end
 
-function leaky_bucket.refund(rule, key, stamp, _, at, cost)
+function leaky_bucket.refund(rule, key, stamp, _, at, cost, recorded_at)
   local free, scale, since = read(key)
   if free ~= at + cost * rule.interval or (since and since > stamp) then return end
+  if at == recorded_at then since = stamp end -- It began the queue: nothing is left of it.
   cell.rewrite({ key = key, since = since }, text_with(at, scale))
   if not since then return at, rule.keep end
 end

@@ -25,6 +25,7 @@ function rolling_counter.add(key, width, span, expiry, units, interval, now)
     expires = latest + expiry
     redis.call('SET', key, string.format('%d/', expires) .. bucket_counts.text(buckets))
   end
-  bucket_counts.drop(buckets, latest - interval)
+  -- Finer buckets may have begun earlier.
+  bucket_counts.drop(buckets, math.max(now, bucket_counts.newest_start(buckets)) - interval)
   return buckets.units, expires
 end

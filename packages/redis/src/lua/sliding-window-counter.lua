@@ -106,8 +106,9 @@ function sliding_window_counter.refund(rule, key, stamp, _, at, cost)
   if state.window_end == at then state.current = math.max(0, state.current - cost)
   elseif state.window_end == at + rule.window then state.previous = math.max(0, state.previous - cost)
   else return end
-  cell.rewrite(state, (state.current > 0 or state.previous > 0 or state.newest) and text_with(state))
-  if not state.since then return expires_with_newest(state), 2 * rule.window end
+  local text = (state.current > 0 or state.previous > 0 or state.newest) and text_with(state)
+  cell.rewrite(state, text, stamp)
+  if text and not state.since then return expires_with_newest(state), 2 * rule.window end
 end
 
 sliding_window_counter.forget = cell.forget
