@@ -2,6 +2,7 @@ import type { Awaitable } from './awaitable.js';
 import { type Decision, NO_DECISION, takeReceipt } from './decision.js';
 import { LONGEST_TIMER_MS } from './departures.js';
 import { type Duration, durationMs } from './duration.js';
+import { isAnybodyTold, tell } from './events.js';
 import { DEFAULT_TIMEOUT_MS, timeoutMs } from './failure/deadlines.js';
 import { GuardedStore } from './failure/guarded-store.js';
 import { ON_STORE_ERROR, type OnStoreError } from './failure/stand-in.js';
@@ -15,8 +16,8 @@ import { WaitingLines, waitForTurn, waitUntilAllowed } from './wait.js';
 
 /** What {@link RateLimiter} takes. */
 export interface RateLimiterOptions<Given extends Limits = Limits> {
-  /** What is allowed: one limit, or a record of limits that decide together. */
-  limits: Given;
+  /** What is allowed: one limit, or a record of limits that decide together; `null` when each call brings its own. */
+  limits: Given | null;
   /** Where the keys' state is kept; default a {@link MemoryStore} of this limiter's own. */
   store?: Store | undefined;
   /** Keeps the keys of limiters on one store apart; default `'rollgate'`. */
@@ -75,7 +76,8 @@ const CHECK_OPTIONS = ['cost', 'limits'] as const;
  * ```
  */
 export class RateLimiter<Given extends Limits = Limits> {
-  readonly #plan: Plan;
+  readonly #prefix: string;
+  readonly #plan: Plan | undefined;
   readonly #store: Store;
   readonly #ownsStore: boolean;
   readonly #lines = new WaitingLines();
@@ -88,7 +90,8 @@ export class RateLimiter<Given extends Limits = Limits> {
     if (store !== undefined && !hasMethods(store, ['check', 'peek', 'refund', 'reset'])) {
       throw misuse('store', 'a store such as `new MemoryStore()`', store);
     }
-    this.#plan = makePlan(string('prefix', prefix), options.limits);
+    this.#prefix = string('prefix', prefix);
+    this.#plan = options.limits === null ? undefined : makePlan(prefix, options.limits);
     const mayTakeMs = timeoutMs(timeout);
     const policy = oneOf('onStoreError', onStoreError, ON_STORE_ERROR);
     const isInMemory = store === undefined || store instanceof MemoryStore; // Never late, never out of reach.
@@ -123,7 +126,9 @@ export class RateLimiter<Given extends Limits = Limits> {
    */
   decide<Own extends Limits = Given>(key: KeyOn<Own>, options?: CheckOptions<Own>): Awaitable<DecisionOn<Own>> {
     const plan = this.#planFor(options);
-    return this.#store.check(plan, keysFor(plan, key), costOf(options)) as Awaitable<DecisionOn<Own>>;
+    const cost = costOf(options);
+    const decision = this.#store.check(plan, keysFor(plan, key), cost);
+    return (isAnybodyTold() ? tell(this, key, cost, decision) : decision) as Awaitable<DecisionOn<Own>>;
   }
 
   /** The same question as {@link check}, recording nothing. */
@@ -190,16 +195,21 @@ export class RateLimiter<Given extends Limits = Limits> {
   }
 
   #planFor(options: CheckOptions | undefined): Plan {
-    return options === undefined ? this.#plan : this.#planOfCall(options);
+    return options === undefined ? this.#ownPlan() : this.#planOfCall(options);
+  }
+
+  #ownPlan(): Plan {
+    if (this.#plan !== undefined) return this.#plan;
+    throw new TypeError('Expected `limits` in the options of this call: the limiter has none of its own');
   }
 
   #planOfCall(options: CheckOptions): Plan {
     knownOptions('check', options, CHECK_OPTIONS);
     const { limits } = options;
-    if (limits === undefined) return this.#plan;
+    if (limits === undefined) return this.#ownPlan();
     let plan = this.#plans.get(limits);
     if (plan === undefined) {
-      plan = makePlan(this.#plan.prefix, limits);
+      plan = makePlan(this.#prefix, limits);
       this.#plans.set(limits, plan);
     }
     return plan;

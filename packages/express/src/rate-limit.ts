@@ -1,8 +1,8 @@
 import type { Decision, Limits, RateLimiter } from '@rollgate/core';
 import { validate } from '@rollgate/core';
-import { type Awaitable, type Framework, Gate, type HttpOptions, toError } from '@rollgate/http';
+import { type Awaitable, type Framework, Gate, type HttpOptions, type ProxyTrust, toError } from '@rollgate/http';
 import type { NextFunction, Request, RequestHandler, Response } from 'express';
-import { sendRefusal } from './refusal.js';
+import { noRefusal, sendRefusal } from './refusal.js';
 
 declare global {
   namespace Express {
@@ -14,11 +14,13 @@ declare global {
 }
 
 /** What {@link rateLimit} takes: one rolling window by its numbers, or `limits`, and what is common to all adapters. */
-export type RateLimitOptions<Given extends Limits = Limits> = HttpOptions<Request, Given> & {
+export type RateLimitOptions<Given extends Limits = Limits> = HttpOptions<Request, Given, Response> & {
   /** Answers a refused request in the place of the usual 429; the status and the header fields are set already. */
   handler?:
     | ((request: Request, response: Response, next: NextFunction, decision: Decision) => Awaitable<void>)
     | undefined;
+  /** Where on the request the decision is noted; default `'rateLimit'`. */
+  requestPropertyName?: string | undefined;
 };
 
 /** The middleware, and the limiter behind it, to peek or reset a key from the outside. */
@@ -26,15 +28,24 @@ export type RateLimitMiddleware = RequestHandler & { readonly limiter: RateLimit
 
 const EXPRESS: Framework<Request, Response> = {
   name: 'rateLimit',
-  ownOptions: ['handler'],
+  ownOptions: ['handler', 'requestPropertyName'],
   resetUnit: 'epoch',
   addressOf: (request) => request.ip,
+  headersOf: (request) => request.headers,
+  proxyTrust,
   hasLeft: (request) => request.socket.destroyed,
   isAnswered: (response) => response.headersSent,
   nodeResponse: (response) => response,
   lowerCaseFields: false,
   setField: (response, name, value) => response.setHeader(name, value),
+  getField: (response, name) => response.getHeader(name),
 };
+
+function proxyTrust({ app }: Request): ProxyTrust {
+  const setting: unknown = app.get('trust proxy');
+  if (setting === true) return 'every';
+  return setting === undefined || setting === false || setting === 0 ? 'none' : 'some';
+}
 
 /**
  * Makes a middleware for Express 4 and 5 that lets a request pass, with the decision on `request.rateLimit` and in the
@@ -54,27 +65,23 @@ const EXPRESS: Framework<Request, Response> = {
  * ```
  */
 export function rateLimit<Given extends Limits>(options: RateLimitOptions<Given>): RateLimitMiddleware {
-  const gate = new Gate(EXPRESS, options as RateLimitOptions);
-  const { handler } = options;
+  const gate = new Gate(EXPRESS, options as unknown as RateLimitOptions);
+  const { handler, requestPropertyName = 'rateLimit' } = options;
   validate.optionalFunction('handler', handler);
+  const property = validate.string('requestPropertyName', requestPropertyName) as 'rateLimit';
 
   function rateLimitMiddleware(request: Request, response: Response, next: NextFunction): void {
-    gate.run(request, response, (decision) => settle(request, response, next, decision), next);
-  }
-
-  function settle(request: Request, response: Response, next: NextFunction, decision: Decision | undefined): void {
-    if (decision === undefined) {
-      next();
-      return;
-    }
-    request.rateLimit = decision;
-    gate.writeFields(response, decision);
-    if (decision.allowed) gate.passOn(response, decision, next);
-    else if (handler === undefined) sendRefusal(request, response, gate, decision);
-    else {
-      response.statusCode = gate.statusCode;
-      handWith(handler, request, response, next, decision);
-    }
+    gate.run(request, response, {
+      next,
+      note: (decision) => {
+        request[property] = decision;
+      },
+      refuse: (decision) => {
+        response.statusCode = gate.statusCode;
+        if (handler === undefined) sendRefusal(request, response, next, gate, decision);
+        else handWith(handler, request, response, next, decision);
+      },
+    });
   }
 
   return Object.assign(rateLimitMiddleware, { limiter: gate.limiter });
@@ -92,9 +99,7 @@ function handWith(
   decision: Decision,
 ): void {
   const passOn = (...args: unknown[]) => {
-    response.statusCode = 200;
-    response.removeHeader('Retry-After');
-    response.removeHeader('Cache-Control');
+    noRefusal(response);
     (next as (...args: unknown[]) => void)(...args);
   };
   new Promise((resolve) => resolve(handler(request, response, passOn as NextFunction, decision))).catch((thrown) =>

@@ -1,25 +1,48 @@
-import type { Decision } from '@rollgate/core';
-import { type Gate, refusalBody } from '@rollgate/http';
-import type { Request, Response } from 'express';
+import { type Decision, isThenable } from '@rollgate/core';
+import { type Gate, type Refusal, refusalBody, toError } from '@rollgate/http';
+import type { NextFunction, Request, Response } from 'express';
 
 /**
  * Answers a refused request as JSON or, for clients that would rather have it, plain text. It goes past Express's own
- * `send`, whose `ETag` is of no use in an answer that is not to be stored: a flood must not pay for it.
+ * `send`, whose `ETag` is of no use in an answer that is not to be stored: a flood must not pay for it. When the user's
+ * message fails, the request goes to the error handler, and is no refusal.
  */
 export function sendRefusal(
   request: Request,
   response: Response,
+  next: NextFunction,
   gate: Gate<Request, Response>,
   decision: Decision,
 ): void {
-  response.statusCode = gate.statusCode;
-  if (gate.messageJson !== undefined) {
-    end(response, 'application/json; charset=utf-8', gate.messageJson);
-    return;
+  const fail = (thrown: unknown) => {
+    noRefusal(response);
+    next(toError(thrown));
+  };
+  try {
+    const refusal = gate.refusalOf(request, decision);
+    if (isThenable(refusal)) {
+      Promise.resolve(refusal)
+        .then((known) => {
+          if (!response.headersSent) send(request, response, gate.statusCode, known);
+        })
+        .catch(fail);
+    } else send(request, response, gate.statusCode, refusal);
+  } catch (thrown) {
+    fail(thrown);
   }
-  const text = gate.messageFor(decision);
-  if (prefersText(request)) end(response, 'text/plain; charset=utf-8', `${text}\n`);
-  else end(response, 'application/json; charset=utf-8', JSON.stringify(refusalBody(gate.statusCode, text)));
+}
+
+/** Takes back what told the refusal: the request goes on after all, or fails. */
+export function noRefusal(response: Response): void {
+  response.statusCode = 200;
+  response.removeHeader('Retry-After');
+  response.removeHeader('Cache-Control');
+}
+
+function send(request: Request, response: Response, statusCode: number, refusal: Refusal): void {
+  if ('json' in refusal) end(response, refusal.type, refusal.json);
+  else if (prefersText(request)) end(response, 'text/plain; charset=utf-8', `${refusal.text}\n`);
+  else end(response, 'application/json; charset=utf-8', JSON.stringify(refusalBody(statusCode, refusal.text)));
 }
 
 function prefersText(request: Request): boolean {

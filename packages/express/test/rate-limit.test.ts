@@ -466,12 +466,12 @@ describe('options', () => {
     [{ limit: 5, window: '1m', cost: 0 }, 'Expected `cost` to be a positive safe integer, got 0 (number)'],
     [{ limit: 5, window: '1m', store: {} }, 'Expected `store` to be a store'],
     [{ limit: 5, window: '1m', prefix: 5 }, 'Expected `prefix` to be a string'],
-    [{ limit: 5, window: '1m', headers: 'draft' }, "Expected `headers` to be one of 'x-ratelimit', 'none'"],
+    [{ limit: 5, window: '1m', headers: 'draft' }, "Expected `headers` to be one of 'x-ratelimit', 'draft-11', 'all', 'none'"],
     [{ limit: 5, window: '1m', resetUnit: 'ms' }, "Expected `resetUnit` to be one of 'epoch', 'delta'"],
     [{ limit: 5, window: '1m', statusCode: 200 }, 'Expected `statusCode` to be an integer from 400 to 599'],
     [{ limit: 5, window: '1m', ipv6Prefix: 129 }, 'Expected `ipv6Prefix` to be an integer from 1 to 128'],
     [{ limit: 5, window: '1m', message: { big: 1n } }, 'Expected `message` to be an object that can be sent as JSON'],
-    [{ limit: 5, window: '1m', message: 5 }, 'Expected `message` to be a string or an object, got 5 (number)'],
+    [{ limit: 5, window: '1m', message: 5 }, 'Expected `message` to be a string, an object or a function that returns one, got 5 (number)'],
   ];
   test.each(wrong)('%p is refused at construction', (options, said) => {
     expect(() => rateLimit(options as RateLimitOptions)).toThrow(said);

@@ -1,28 +1,15 @@
-import type { Decision } from '@rollgate/core';
-import { validate } from '@rollgate/core';
-import { type Framework, Gate, RateLimitError, toError } from '@rollgate/http';
+import { type Decision, isThenable, type RateLimiter, validate } from '@rollgate/core';
+import { Gate, RateLimitError, type Refusal, toError } from '@rollgate/http';
 import type { FastifyReply, FastifyRequest } from 'fastify';
+import { FASTIFY } from './framework.js';
 import { HOOKS, type Hook, type RateLimitOptions } from './options.js';
-
-const FASTIFY: Framework<FastifyRequest, FastifyReply> = {
-  name: 'rateLimit',
-  ownOptions: ['hook', 'handler'],
-  resetUnit: 'delta',
-  addressOf: (request) => request.ip,
-  hasLeft: (request) => request.raw.socket.destroyed,
-  isAnswered: (reply) => reply.sent,
-  nodeResponse: (reply) => reply.raw,
-  lowerCaseFields: true,
-  setField: (reply, name, value) => {
-    reply.header(name, value);
-  },
-};
 
 export type Done = (error?: Error) => void;
 
 /** Decides the requests of one route, or of all, in one of Fastify's hooks. */
 export interface RateLimitHook {
   readonly hook: Hook;
+  readonly limiter: RateLimiter;
   readonly run: (request: FastifyRequest, reply: FastifyReply, done: Done) => void;
 }
 
@@ -37,32 +24,46 @@ export function createHook(options: RateLimitOptions): RateLimitHook {
   validate.optionalFunction('handler', handler);
 
   function rateLimitHook(request: FastifyRequest, reply: FastifyReply, done: Done): void {
-    gate.run(request, reply, (decision) => settle(request, reply, done, decision), done);
-  }
-
-  function settle(request: FastifyRequest, reply: FastifyReply, done: Done, decision: Decision | undefined): void {
-    if (decision === undefined) {
-      done();
-      return;
-    }
-    request.rateLimit = decision;
-    gate.writeFields(reply, decision);
-    if (decision.allowed) gate.passOn(reply, decision, done);
-    else refuse(request, reply, done, decision);
+    gate.run(request, reply, {
+      next: done,
+      note: (decision) => {
+        request.rateLimit = decision;
+      },
+      refuse: (decision) => {
+        if (handler === undefined) refuse(request, reply, done, decision);
+        else {
+          reply.code(gate.statusCode);
+          answerWith(handler, request, reply, done, decision);
+        }
+      },
+    });
   }
 
   function refuse(request: FastifyRequest, reply: FastifyReply, done: Done, decision: Decision): void {
-    if (handler !== undefined) {
-      reply.code(gate.statusCode);
-      answerWith(handler, request, reply, done, decision);
-    } else if (gate.messageJson !== undefined) {
-      reply.code(gate.statusCode).type('application/json; charset=utf-8').send(gate.messageJson);
-    } else {
-      done(new RateLimitError(gate.statusCode, gate.messageFor(decision), decision));
+    const say = (refusal: Refusal) => {
+      if ('text' in refusal) done(new RateLimitError(gate.statusCode, refusal.text, decision));
+      else reply.code(gate.statusCode).type(refusal.type).send(refusal.json);
+    };
+    const fail = (thrown: unknown) => {
+      for (const name of ['retry-after', 'cache-control']) reply.removeHeader(name);
+      done(toError(thrown));
+    };
+    try {
+      const refusal = gate.refusalOf(request, decision);
+      if (!isThenable(refusal)) say(refusal);
+      else
+        Promise.resolve(refusal)
+          .then((known) => {
+            if (!reply.sent) say(known);
+          })
+          .catch(fail);
+    } catch (thrown) {
+      fail(thrown);
     }
   }
 
-  return { hook: validate.oneOf('hook', options.hook ?? 'onRequest', HOOKS), run: rateLimitHook };
+  const hook = validate.oneOf('hook', options.hook ?? 'onRequest', HOOKS);
+  return { hook, limiter: gate.limiter, run: rateLimitHook };
 }
 
 /** Lets the user's handler answer, whether it sends something itself or returns it. */

@@ -1,5 +1,10 @@
 import { rateLimit } from './plugin.js';
 
-export type { RateLimitOptions, RateLimitPluginOptions, RateLimitRouteOptions } from './options.js';
+export type {
+  RateLimitHookFunction,
+  RateLimitOptions,
+  RateLimitPluginOptions,
+  RateLimitRouteOptions,
+} from './options.js';
 export { rateLimit };
 export default rateLimit;

@@ -1,5 +1,5 @@
-import { type Decision, type Limits, ROLLING_WINDOW_OPTIONS, type RollingWindowOptions } from '@rollgate/core';
-import type { Awaitable, CommonOptions, HttpOptions } from '@rollgate/http';
+import { type Decision, type Limits, type RateLimiter, ROLLING_WINDOW_OPTIONS } from '@rollgate/core';
+import type { Awaitable, CommonOptions, ForRequest, HttpOptions, WindowOptions } from '@rollgate/http';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 
 /** The hooks in which a request can be decided, in the order in which Fastify runs them. */
@@ -18,7 +18,8 @@ export interface OwnOptions {
 }
 
 /** Limits and what goes with them: one rolling window by its numbers, or `limits`. */
-export type RateLimitOptions<Given extends Limits = Limits> = HttpOptions<FastifyRequest, Given> & OwnOptions;
+export type RateLimitOptions<Given extends Limits = Limits> = HttpOptions<FastifyRequest, Given, FastifyReply> &
+  OwnOptions;
 
 /** What the plugin takes. */
 export type RateLimitPluginOptions<Given extends Limits = Limits> =
@@ -26,13 +27,27 @@ export type RateLimitPluginOptions<Given extends Limits = Limits> =
       /** Whether routes without a `config.rateLimit` of their own are limited; default `true`. */
       global?: boolean | undefined;
     })
-  | (RateLimitRouteOptions<Given> & { global: false });
+  | (PartialOptions<Given> & { global: false });
 
 /** What a route's `config.rateLimit` takes: what it leaves out is as the plugin was told. */
-export type RateLimitRouteOptions<Given extends Limits = Limits> = CommonOptions<FastifyRequest, Given> &
-  OwnOptions & { [Option in keyof RollingWindowOptions]?: RollingWindowOptions[Option] | undefined } & {
-    limits?: Given | undefined;
-  };
+export type RateLimitRouteOptions<Given extends Limits = Limits> = PartialOptions<Given> & {
+  /** Routes with the same one count together, whatever numbers each of them has; default: each route for itself. */
+  groupId?: string | undefined;
+};
+
+type PartialOptions<Given extends Limits> = CommonOptions<FastifyRequest, Given, FastifyReply> &
+  OwnOptions & {
+    [Option in keyof WindowOptions<FastifyRequest>]?: WindowOptions<FastifyRequest>[Option] | undefined;
+  } & { limits?: ForRequest<FastifyRequest, Given> | undefined };
+
+/** A hook of one route, or of the handler for unknown ones; and the limiter behind it, to peek or reset a key. */
+export type RateLimitHookFunction = ((
+  request: FastifyRequest,
+  reply: FastifyReply,
+  ...payloadAndDone: never[]
+) => void) & {
+  readonly limiter: RateLimiter;
+};
 
 /** The plugin's options with a route's in their place; of `limits` and the numbers of one window, the route's kind. */
 export function mergeOptions(plugin: RateLimitRouteOptions, route: RateLimitRouteOptions): RateLimitOptions {

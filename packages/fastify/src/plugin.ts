@@ -1,14 +1,30 @@
-import { type Decision, MemoryStore, validate } from '@rollgate/core';
+import { type Decision, MemoryStore, type RateLimiter, validate } from '@rollgate/core';
 import type { FastifyInstance, FastifyReply, FastifyRequest, RouteOptions } from 'fastify';
 import fastifyPlugin from 'fastify-plugin';
 import { createHook, type Done, type RateLimitHook } from './hook.js';
-import { HOOKS, type Hook, mergeOptions, type RateLimitPluginOptions, type RateLimitRouteOptions } from './options.js';
+import {
+  HOOKS,
+  type Hook,
+  mergeOptions,
+  type RateLimitHookFunction,
+  type RateLimitPluginOptions,
+  type RateLimitRouteOptions,
+} from './options.js';
 import { RouteHooks } from './route-hooks.js';
 
 declare module 'fastify' {
   interface FastifyRequest {
     /** What the rate limiter decided about this request; `null` when none did. */
     rateLimit: Decision | null;
+  }
+  interface FastifyInstance {
+    /**
+     * Makes a hook for one route, or for the handler of unknown ones: `{ preHandler: app.rateLimit({ … }) }`. What the
+     * options leave out is as the plugin was told; without a `groupId` it counts for itself.
+     */
+    rateLimit(options?: RateLimitRouteOptions): RateLimitHookFunction;
+    /** The limiter of the routes without a limit of their own, to peek or reset a key; `undefined` with `global: false`. */
+    readonly rateLimiter: RateLimiter | undefined;
   }
   interface FastifyContextConfig {
     /** The route's own limit, or `false` for none. */
@@ -18,6 +34,12 @@ declare module 'fastify' {
 
 /** The hooks of routes that decide elsewhere than the plugin does, and the functions added to those routes for them. */
 const addedToRoutes = new WeakMap<RateLimitHook, object>();
+
+/** What one registration of the plugin has for the contexts below it. */
+interface Registration {
+  readonly routes: RouteHooks;
+  readonly limiter: RateLimiter | undefined;
+}
 
 /** On each Fastify instance and those below it, the rate limit registered nearest to it. */
 const nearest = Symbol('the nearest rate limit');
@@ -57,13 +79,14 @@ async function rateLimitPlugin(app: FastifyInstance, options: RateLimitPluginOpt
   const shared: RateLimitRouteOptions = { ...given, store: given.store ?? ownStore };
   const globalHook = isGlobal ? createHook(mergeOptions(shared, {})) : undefined;
   const routeHooks = new RouteHooks(shared);
-  Object.assign(app, { [nearest]: routeHooks });
+  const registration: Registration = { routes: routeHooks, limiter: globalHook?.limiter };
+  Object.assign(app, { [nearest]: registration });
 
   function rateLimitHook(request: FastifyRequest, reply: FastifyReply, done: Done): void {
     const { config } = request.routeOptions;
     const own = config.rateLimit;
     if (own === undefined && globalHook !== undefined) globalHook.run(request, reply, done);
-    else if (own === undefined || own === false || nearestTo(request.server) !== routeHooks) done();
+    else if (own === undefined || own === false || nearestTo(request.server) !== registration) done();
     else runOwn(own, request, reply, done);
   }
 
@@ -81,19 +104,33 @@ async function rateLimitPlugin(app: FastifyInstance, options: RateLimitPluginOpt
     else done(new Error(`Add routes with the \`hook\` ${routeHook.hook} after \`await app.register(rateLimit)\``));
   }
 
-  if (!app.hasRequestDecorator('rateLimit')) app.decorateRequest('rateLimit', null);
+  if (!app.hasRequestDecorator('rateLimit')) decorate(app);
   addHook(app, hook, rateLimitHook);
   app.addHook('onRoute', function (route) {
     const own = route.config?.rateLimit;
-    if (own === undefined || own === false || nearestTo(this) !== routeHooks) return;
+    if (own === undefined || own === false || nearestTo(this) !== registration) return;
     const routeHook = routeHooks.of(own, route.method, route.url);
     if (routeHook.hook !== hook) addRouteHook(route, routeHook);
   });
   app.addHook('onClose', async () => ownStore?.close());
 }
 
-function nearestTo(app: FastifyInstance): RouteHooks | undefined {
-  return (app as { [nearest]?: RouteHooks })[nearest];
+function decorate(app: FastifyInstance): void {
+  app.decorateRequest('rateLimit', null);
+  app.decorate('rateLimit', function rateLimit(this: FastifyInstance, options: RateLimitRouteOptions = {}) {
+    const { run, limiter } = nearestTo(this)!.routes.create(options);
+    const hook = (request: FastifyRequest, reply: FastifyReply, ...rest: never[]) => run(request, reply, rest.at(-1)!);
+    return Object.assign(hook, { limiter });
+  });
+  app.decorate('rateLimiter', {
+    getter(this: FastifyInstance) {
+      return nearestTo(this)?.limiter;
+    },
+  });
+}
+
+function nearestTo(app: FastifyInstance): Registration | undefined {
+  return (app as { [nearest]?: Registration })[nearest];
 }
 
 function addHook(app: FastifyInstance, hook: Hook, run: RateLimitHook['run']): void {

@@ -1,15 +1,16 @@
 import { validate } from '@rollgate/core';
 import { createHook, type RateLimitHook } from './hook.js';
-import { mergeOptions, type RateLimitRouteOptions } from './options.js';
+import { mergeOptions, type RateLimitOptions, type RateLimitRouteOptions } from './options.js';
 
 /**
- * The limits of routes with a `config.rateLimit` of their own. Each route counts for itself, the HEAD route that
- * Fastify adds to a GET route with its GET route.
+ * The limits of routes with a `config.rateLimit` of their own, and of hooks that were made by hand. Each route counts for
+ * itself, the HEAD route that Fastify adds to a GET route with its GET route; or with all those of its group.
  */
 export class RouteHooks {
   readonly #shared: RateLimitRouteOptions;
   /** By the route's options, and then by its place: several routes may share one options object. */
   readonly #hooks = new WeakMap<RateLimitRouteOptions, Map<string, RateLimitHook>>();
+  #made = 0;
 
   constructor(shared: RateLimitRouteOptions) {
     this.#shared = shared;
@@ -18,20 +19,38 @@ export class RouteHooks {
   /** @throws TypeError, RangeError naming the option that is wrong, when the route is met for the first time. */
   of(own: RateLimitRouteOptions, method: string | string[], url: string): RateLimitHook {
     const place = `${method} ${url}`;
-    const byPlace = this.#hooks.get(own);
-    return byPlace?.get(place) ?? this.#create(own, [method].flat(), url, place);
+    return this.#hooks.get(own)?.get(place) ?? this.#ofRoute(own, [method].flat(), url, place);
   }
 
-  #create(own: RateLimitRouteOptions, methods: string[], url: string, place: string): RateLimitHook {
+  /**
+   * A hook that the user adds where it is wanted.
+   *
+   * @throws TypeError, RangeError naming the option that is wrong.
+   */
+  create(own: RateLimitRouteOptions): RateLimitHook {
+    if (own.hook !== undefined) throw validate.misuse('hook', 'left out, as the hook is where it is added', own.hook);
+    this.#made += 1;
+    return createHook({ ...this.#merged(own, `hook ${this.#made}`), hook: undefined });
+  }
+
+  #ofRoute(own: RateLimitRouteOptions, methods: string[], url: string, place: string): RateLimitHook {
     if (typeof own !== 'object' || own === null) {
       throw validate.misuse(`config.rateLimit of ${place}`, 'an object, or false', own);
     }
     const byPlace = this.#hooks.get(own) ?? new Map<string, RateLimitHook>();
     this.#hooks.set(own, byPlace);
-    const prefix = `${this.#shared.prefix ?? 'rollgate'}:${place}`;
-    const hook = createHook(mergeOptions({ ...this.#shared, prefix }, own));
+    const hook = createHook(this.#merged(own, place));
     byPlace.set(place, hook);
     if (methods.includes('GET')) byPlace.set(`HEAD ${url}`, hook);
     return hook;
+  }
+
+  #merged({ groupId, ...own }: RateLimitRouteOptions, place: string): RateLimitOptions {
+    if (groupId !== undefined) validate.string('groupId', groupId);
+    const prefix = `${this.#shared.prefix ?? 'rollgate'}:${groupId === undefined ? place : `group ${groupId}`}`;
+    const merged = mergeOptions({ ...this.#shared, prefix }, own);
+    // Who names a group or a prefix knows that it is shared.
+    if (groupId === undefined && own.prefix === undefined) return merged;
+    return { ...merged, silence: [...(merged.silence ?? []), 'ROLLGATE_SHARED_KEYS'] };
   }
 }

@@ -1,6 +1,10 @@
-import type { SetField } from './header-fields.js';
-import type { NodeResponse } from './hold.js';
+import type { IncomingHttpHeaders } from 'node:http';
+import type { NodeResponse } from './answer.js';
+import type { GetField, SetField } from './header-fields.js';
 import type { ResetUnit } from './options.js';
+
+/** Which proxies an app believes when they tell the client's address. */
+export type ProxyTrust = 'none' | 'some' | 'every';
 
 /** What differs from framework to framework. */
 export interface Framework<Request, Response> {
@@ -12,6 +16,9 @@ export interface Framework<Request, Response> {
   readonly resetUnit: ResetUnit;
   /** The client's address, resolved through the proxies that the framework trusts. */
   readonly addressOf: (request: Request) => string | undefined;
+  /** The request's fields, with names in lower case. */
+  readonly headersOf: (request: Request) => IncomingHttpHeaders;
+  readonly proxyTrust: (request: Request) => ProxyTrust;
   /** Whether the client has closed the connection, and nobody waits for an answer. */
   readonly hasLeft: (request: Request) => boolean;
   /** Whether the request has been answered already. */
@@ -19,6 +26,7 @@ export interface Framework<Request, Response> {
   /** The response of Node's that the framework's stands for. */
   readonly nodeResponse: (response: Response) => NodeResponse;
   readonly setField: SetField<Response>;
+  readonly getField: GetField<Response>;
   /** Whether the framework puts the names of fields in lower case. */
   readonly lowerCaseFields: boolean;
 }

@@ -1,42 +1,59 @@
-import { type Awaitable, type Decision, isThenable, type RateLimiter, toGiveBack, validate } from '@rollgate/core';
+import {
+  type Awaitable,
+  type Decision,
+  isThenable,
+  type Limits,
+  type RateLimiter,
+  toGiveBack,
+  validate,
+} from '@rollgate/core';
 import { createClientKey } from './client-key.js';
 import { noAddress, toError } from './errors.js';
+import { tellRequest } from './events.js';
 import type { Framework } from './framework.js';
-import { type FieldNames, fieldNames, writeRateLimitFields, writeRefusalFields } from './header-fields.js';
+import { DecisionFields } from './header-fields.js';
 import { holdRequest } from './hold.js';
-import { type HttpOptions, type Settings, toSettings } from './options.js';
-import { refusalMessage } from './refusal.js';
+import { andThen, inTime } from './in-time.js';
+import type { HttpOptions } from './options.js';
+import { refundWhenAnswered } from './refunds.js';
+import { jsonRefusal, problemRefusal, type Refusal, refusalMessage } from './refusal.js';
+import { type Settings, toSaid, toSettings } from './settings.js';
 
 /** Thrown, and caught, where a request turns out to have nobody left who waits for it. */
 const CLIENT_LEFT = Symbol('the client has left');
 
+/** Where a request goes, once: to the next one in line, with an error or without, or nowhere. */
+export interface Ways {
+  /** On, or to the framework's error handling. */
+  readonly next: (error?: Error) => void;
+  /** Notes the decision where the user looks for it. */
+  readonly note: (decision: Decision) => void;
+  /** Answers a refused request; its fields are set. */
+  readonly refuse: (decision: Decision) => void;
+}
+
 /**
  * The way of a request through an adapter: whom it counts for and what it costs, the decision, the fields that tell it,
- * and the waiting for its turn.
+ * the waiting for its turn, and what it is given back.
  *
  * Nothing is awaited that does not make it necessary: with a store in memory, and functions that answer at once, the
  * request has gone on when `run` returns.
  */
 export class Gate<Request, Response> {
   readonly #framework: Framework<Request, Response>;
-  readonly #settings: Settings<Request>;
-  readonly #names: FieldNames;
-  readonly #keyOf: (request: Request) => Awaitable<unknown>;
+  readonly #settings: Settings<Request, Response>;
+  readonly #fields: DecisionFields<Response>;
+  readonly #clientKey: (address: string) => string;
+  /** What limited a request, when that differs from request to request. */
+  readonly #limitsOf = new WeakMap<Decision, Limits>();
 
   /** @throws TypeError, RangeError naming the option that is wrong. */
-  constructor(framework: Framework<Request, Response>, options: HttpOptions<Request>) {
+  constructor(framework: Framework<Request, Response>, options: HttpOptions<Request, Limits, Response>) {
     this.#framework = framework;
-    this.#settings = toSettings(framework.name, options, framework.ownOptions, framework.resetUnit);
-    this.#names = fieldNames(framework.lowerCaseFields);
-    const clientKey = createClientKey(this.#settings.ipv6Prefix);
-    this.#keyOf =
-      this.#settings.key ??
-      ((request) => {
-        const address = framework.addressOf(request);
-        if (address) return clientKey(address);
-        if (framework.hasLeft(request)) throw CLIENT_LEFT;
-        throw noAddress();
-      });
+    const settings = toSettings(framework.name, options, framework.ownOptions, framework.resetUnit);
+    this.#settings = settings;
+    this.#fields = new DecisionFields(framework, settings.headers, settings.resetUnit, settings.exposeHeaders);
+    this.#clientKey = createClientKey(settings.ipv6Prefix);
   }
 
   /** The limiter behind the gate. */
@@ -49,96 +66,159 @@ export class Gate<Request, Response> {
     return this.#settings.statusCode;
   }
 
-  /** The JSON that a refusal is to be, when the user gave one. */
-  get messageJson(): string | undefined {
-    return this.#settings.messageJson;
-  }
-
   /**
-   * Decides one request and goes on with the decision, `undefined` when it is to pass uncounted; or with the error,
-   * once, when it could not be decided. It goes nowhere when nobody waits for an answer any more.
+   * Decides one request and sends it on one of its ways; on to the error handling, once, when it could not be decided. It
+   * goes nowhere when nobody waits for an answer any more.
    */
-  run(
-    request: Request,
-    response: Response,
-    goOn: (decision: Decision | undefined) => void,
-    fail: (error: Error) => void,
-  ): void {
+  run(request: Request, response: Response, ways: Ways): void {
     let decision: Awaitable<Decision | undefined>;
     try {
+      const { mistakes, key } = this.#settings;
+      const { headersOf, proxyTrust } = this.#framework;
+      mistakes.lookAt(headersOf(request), () => proxyTrust(request), key === undefined);
       decision = this.#decide(request);
     } catch (thrown) {
-      failWith(fail, thrown);
+      failWith(ways, thrown);
       return;
     }
-    if (isThenable(decision)) this.#goOnLater(decision, response, goOn, fail);
-    else goOn(decision);
-  }
-
-  /** Writes the fields that tell the decision, and for a refusal those that tell when to come again. */
-  writeFields(response: Response, decision: Decision): void {
-    const { sendsFields, resetUnit } = this.#settings;
-    const { setField } = this.#framework;
-    // Policies that know nothing have nothing to tell but when to come again.
-    const knows = decision.degraded !== 'allow' && decision.degraded !== 'deny';
-    if (sendsFields && knows) writeRateLimitFields(response, setField, this.#names, decision, resetUnit);
-    if (!decision.allowed) writeRefusalFields(response, setField, this.#names, decision);
+    if (isThenable(decision)) this.#settleLater(decision, request, response, ways);
+    else this.#settle(decision, request, response, ways);
   }
 
   /**
-   * Passes an accepted request on when its turn has come: at once, unless its limit is a queue. It goes nowhere when by
-   * then nobody waits for an answer any more.
+   * What the refusal is to say, as soon as that is known.
+   *
+   * @throws What the user's function throws, or a TypeError when it returns neither a text nor an object.
    */
-  passOn(response: Response, decision: Decision, goOn: () => void): void {
-    if (decision.delayMs > 0) {
-      const { isAnswered, nodeResponse } = this.#framework;
-      holdRequest(this.limiter, nodeResponse(response), decision, () => isAnswered(response), goOn);
-    } else goOn();
+  refusalOf(request: Request, decision: Decision): Awaitable<Refusal> {
+    const { message } = this.#settings;
+    if (message.of === undefined) return this.#refusal(message, decision);
+    const answer = message.of(request, decision);
+    return this.#then('message', answer, (said) => this.#refusal(toSaid(said), decision));
   }
 
-  /** The text for people: the user's own, when it is a text. */
-  messageFor(decision: Decision): string {
-    return this.#settings.messageText ?? refusalMessage(decision);
+  #refusal(message: ReturnType<typeof toSaid>, decision: Decision): Refusal {
+    const { problem, statusCode } = this.#settings;
+    const text = message.text ?? refusalMessage(decision);
+    if (problem) return problemRefusal(statusCode, decision, text, message.members);
+    return message.json === undefined ? { text } : jsonRefusal(message.json);
   }
 
-  #goOnLater(
-    decision: PromiseLike<Decision | undefined>,
-    response: Response,
-    goOn: (decision: Decision | undefined) => void,
-    fail: (error: Error) => void,
-  ): void {
+  #settleLater(decision: PromiseLike<Decision | undefined>, request: Request, response: Response, ways: Ways): void {
     Promise.resolve(decision)
       .then((decided) => {
-        if (!this.#framework.isAnswered(response)) goOn(decided);
+        if (!this.#framework.isAnswered(response)) this.#settle(decided, request, response, ways);
         // Meanwhile somebody else, a timeout perhaps, has answered: a place in a queue is free again, what counts stays.
         else if (decided !== undefined && decided.delayMs > 0) toGiveBack(this.limiter, decided)();
       })
-      .catch((thrown) => failWith(fail, thrown));
+      .catch((thrown) => failWith(ways, thrown));
+  }
+
+  #settle(decision: Decision | undefined, request: Request, response: Response, ways: Ways): void {
+    if (decision === undefined) {
+      ways.next();
+      return;
+    }
+    const { limiter, limits, dryRun, onLimited } = this.#settings;
+    ways.note(decision);
+    tellRequest(limiter, request, decision, dryRun);
+    if (!dryRun) this.#fields.write(response, decision, limits.fixed ?? this.#limitsOf.get(decision)!);
+    if (decision.allowed) this.#passOn(decision, request, response, ways);
+    else if (onLimited === undefined) this.#refuse(decision, ways);
+    else this.#refuseAfter(onLimited, decision, request, response, ways);
+  }
+
+  /** Tells the user of the refusal first. */
+  #refuseAfter(
+    onLimited: NonNullable<Settings<Request, Response>['onLimited']>,
+    decision: Decision,
+    request: Request,
+    response: Response,
+    ways: Ways,
+  ): void {
+    try {
+      const told = onLimited(request, decision);
+      if (!isThenable(told)) this.#refuse(decision, ways);
+      else {
+        inTime('onLimited', told, this.#settings.timeoutMs)
+          .then(() => {
+            if (!this.#framework.isAnswered(response)) this.#refuse(decision, ways);
+          })
+          .catch((thrown) => failWith(ways, thrown));
+      }
+    } catch (thrown) {
+      failWith(ways, thrown);
+    }
+  }
+
+  #refuse(decision: Decision, ways: Ways): void {
+    if (this.#settings.dryRun) ways.next();
+    else ways.refuse(decision);
+  }
+
+  /** Passes an accepted request on when its turn has come: at once, unless its limit is a queue. */
+  #passOn(decision: Decision, request: Request, response: Response, ways: Ways): void {
+    const { limiter, refunds, dryRun } = this.#settings;
+    const { isAnswered, nodeResponse } = this.#framework;
+    const goOn = () => {
+      if (refunds !== undefined) {
+        refundWhenAnswered(limiter, refunds, nodeResponse(response), request, response, decision);
+      }
+      ways.next();
+    };
+    if (decision.delayMs > 0 && !dryRun) {
+      holdRequest(limiter, nodeResponse(response), decision, () => isAnswered(response), goOn);
+    } else goOn();
   }
 
   #decide(request: Request): Awaitable<Decision | undefined> {
-    const { skip } = this.#settings;
+    const { skip, isAllowed } = this.#settings;
+    if (isAllowed !== undefined) {
+      const address = this.#framework.addressOf(request);
+      if (address && isAllowed(address)) return undefined;
+    }
     if (skip === undefined) return this.#decideCounted(request);
-    return andThen(skip(request), (skips) =>
+    return this.#then('skip', skip(request), (skips) =>
       validate.boolean('skip(request)', skips) ? undefined : this.#decideCounted(request),
     );
   }
 
   #decideCounted(request: Request): Awaitable<Decision> {
-    const { cost, limiter } = this.#settings;
-    return andThen(this.#keyOf(request), (key) => {
-      if (cost === 1) return limiter.decide(key as string);
-      if (typeof cost === 'number') return limiter.decide(key as string, { cost });
-      return andThen(cost(request), (units) => limiter.decide(key as string, { cost: units }));
+    const { key, cost, limits, limiter } = this.#settings;
+    if (key === undefined && cost === 1 && limits.of === undefined) return limiter.decide(this.#addressKey(request));
+    return this.#then('key', key === undefined ? this.#addressKey(request) : key(request), (counted) =>
+      this.#then('cost', typeof cost === 'function' ? cost(request) : cost, (units) => {
+        const options = { cost: units };
+        if (limits.of === undefined) return limiter.decide(counted as string, options);
+        return this.#then('limits', limits.of(request), (own) => this.#decideBy(own, counted as string, units));
+      }),
+    );
+  }
+
+  #decideBy(limits: Limits, key: string, cost: number): Awaitable<Decision> {
+    return andThen(this.limiter.decide(key, { cost, limits }), (decision) => {
+      this.#limitsOf.set(decision, limits);
+      return decision;
     });
+  }
+
+  #addressKey(request: Request): string {
+    const address = this.#framework.addressOf(request);
+    if (address) return this.#clientKey(address);
+    if (this.#framework.hasLeft(request)) throw CLIENT_LEFT;
+    throw noAddress();
+  }
+
+  /** Goes on with what a function of the user's has answered: at once, or as soon as it does. */
+  #then<Value, Result>(
+    name: string,
+    answer: Awaitable<Value>,
+    next: (value: Value) => Awaitable<Result>,
+  ): Awaitable<Result> {
+    return isThenable(answer) ? inTime(name, answer, this.#settings.timeoutMs).then(next) : next(answer);
   }
 }
 
-function failWith(fail: (error: Error) => void, thrown: unknown): void {
-  if (thrown !== CLIENT_LEFT) fail(toError(thrown));
-}
-
-/** Goes on at once when the value is there, and else when it comes. */
-function andThen<Value, Result>(value: Awaitable<Value>, next: (value: Value) => Awaitable<Result>): Awaitable<Result> {
-  return isThenable(value) ? Promise.resolve(value).then(next) : next(value);
+function failWith({ next }: Ways, thrown: unknown): void {
+  if (thrown !== CLIENT_LEFT) next(toError(thrown));
 }

@@ -1,10 +1,5 @@
-import type { ServerResponse } from 'node:http';
-import type { Http2ServerResponse } from 'node:http2';
 import { type Decision, hold, type RateLimiter, toGiveBack } from '@rollgate/core';
-import { onClose } from './close-listeners.js';
-
-/** Node's own response, which every framework has somewhere. */
-export type NodeResponse = ServerResponse | Http2ServerResponse;
+import { type NodeResponse, whenGone } from './answer.js';
 
 /**
  * Holds an accepted request until its turn in a queue: calls `goOn` once, in the caller's async context, when its
@@ -24,30 +19,15 @@ export function holdRequest(
   goOn: () => void,
 ): void {
   const giveBack = toGiveBack(limiter, decision);
-  // A response of HTTP/1 that is behind others in a pipeline learns nothing of its socket, nor does one of HTTP/2 to a
-  // HEAD request of its stream.
-  const watched = [response, isHttp2(response) ? response.stream : response.req.socket];
-  if (watched.some(({ destroyed }: { destroyed?: boolean }) => destroyed)) {
+  let letGo = () => {};
+  const stopWatching = whenGone(response, () => {
+    letGo();
     giveBack();
-    return;
-  }
-  const letGo = hold(decision.delayMs, () => {
+  });
+  if (stopWatching === undefined) return;
+  letGo = hold(decision.delayMs, () => {
     stopWatching();
     if (isAnswered()) giveBack();
     else goOn();
   });
-  const stops = watched.map((emitter) =>
-    onClose(emitter, () => {
-      letGo();
-      stopWatching();
-      giveBack();
-    }),
-  );
-  function stopWatching() {
-    for (const stop of stops) stop();
-  }
-}
-
-function isHttp2(response: NodeResponse): response is Http2ServerResponse {
-  return response.req.httpVersionMajor === 2;
 }

@@ -1,9 +1,12 @@
 export type { Awaitable } from '@rollgate/core';
+export type { NodeResponse } from './answer.js';
 export { createClientKey } from './client-key.js';
 export { toError } from './errors.js';
-export type { Framework } from './framework.js';
-export { Gate } from './gate.js';
-export type { SetField } from './header-fields.js';
-export type { NodeResponse } from './hold.js';
-export type { CommonOptions, HttpOptions, LimitOptions, ResetUnit } from './options.js';
-export { RateLimitError, REFUSAL_CODE, type RefusalBody, refusalBody } from './refusal.js';
+export type { RequestEvent } from './events.js';
+export type { Framework, ProxyTrust } from './framework.js';
+export { Gate, type Ways } from './gate.js';
+export type { GetField, Headers, SetField } from './header-fields.js';
+export type { CommonOptions, ForRequest, HttpOptions, LimitOptions, ResetUnit, WindowOptions } from './options.js';
+export { RateLimitError } from './rate-limit-error.js';
+export { REFUSAL_CODE, type Refusal, type RefusalBody, refusalBody } from './refusal.js';
+export { WARNING_CODES, type WarningCode } from './warnings.js';

@@ -1,36 +1,54 @@
-import {
-  type Awaitable,
-  type Duration,
-  type Key,
-  type Limits,
-  type NameOf,
-  type OnStoreError,
-  RateLimiter,
-  ROLLING_WINDOW_OPTIONS,
-  type RollingWindowOptions,
-  rollingWindow,
-  type Store,
-  validate,
+import type {
+  Awaitable,
+  Decision,
+  Duration,
+  Key,
+  Limits,
+  NameOf,
+  OnStoreError,
+  RollingWindowOptions,
+  Store,
 } from '@rollgate/core';
+import type { Headers } from './header-fields.js';
+import type { WarningCode } from './warnings.js';
 
-/** What every adapter takes beside its limits. `Request` is the framework's request. */
-export interface CommonOptions<Request, Given extends Limits = Limits> {
+/** A value, or a function that tells it for a request. */
+export type ForRequest<Request, Value> = Value | ((request: Request) => Awaitable<Value>);
+
+/**
+ * What every adapter takes beside its limits. `Request` and `Response` are the framework's. What a function of these
+ * throws or rejects with goes to the framework's error handling, and so does the request when one takes longer than
+ * `timeout` or returns what makes no sense.
+ */
+export interface CommonOptions<Request, Given extends Limits = Limits, Response = never> {
   /**
    * Whom a request counts for: one key, or one for each limit. Default: the client's address as the framework resolves
-   * it, IPv6 cut to its first `ipv6Prefix` bits. What it throws or rejects with goes to the framework's error handling.
+   * it, IPv6 cut to its first `ipv6Prefix` bits.
    */
   key?: ((request: Request) => Awaitable<Key<NameOf<Given>>>) | undefined;
   /** The bits of an IPv6 address that tell one caller from another, 1 to 128; default 56. */
   ipv6Prefix?: number | undefined;
   /** Units that a request takes, a positive safe integer; default 1. */
-  cost?: number | ((request: Request) => Awaitable<number>) | undefined;
+  cost?: ForRequest<Request, number> | undefined;
   /** Whether to let a request pass uncounted. */
   skip?: ((request: Request) => Awaitable<boolean>) | undefined;
+  /** Addresses and networks (`'10.0.0.0/8'`) whose requests pass uncounted. */
+  allowList?: readonly string[] | undefined;
+  /** Gives back what a request took when its answer is a success: count failures only, such as wrong passwords. */
+  skipSuccessfulRequests?: boolean | undefined;
+  /** Gives back what a request took when its answer is none, or its client has left before it. */
+  skipFailedRequests?: boolean | undefined;
+  /** Whether an answer is a success; default: its status is below 400. */
+  requestWasSuccessful?: ((request: Request, response: Response) => Awaitable<boolean>) | undefined;
+  /** Called for each refused request, before it is answered; also with `dryRun`. */
+  onLimited?: ((request: Request, decision: Decision<NameOf<Given>>) => Awaitable<void>) | undefined;
+  /** Decides, counts and tells of it, but refuses, holds and writes nothing: to see what limits would do. Default `false`. */
+  dryRun?: boolean | undefined;
   /** Where the keys' state is kept; default a `MemoryStore` of its own. */
   store?: Store | undefined;
   /** Keeps the keys of limiters on one store apart; default `'rollgate'`. (Fastify's own `prefix` takes no `undefined`.) */
   prefix?: string;
-  /** How long `store` may take to answer, at most; milliseconds or text. Default 500 ms. */
+  /** How long `store`, or a function of these options, may take to answer; milliseconds or text. Default 500 ms. */
   timeout?: Duration | undefined;
   /**
    * What answers when `store` fails or is late: `'fallback'` decides by the same limits in this process's memory,
@@ -38,109 +56,49 @@ export interface CommonOptions<Request, Given extends Limits = Limits> {
    * `'fallback'`.
    */
   onStoreError?: OnStoreError | undefined;
-  /** Which header fields tell the decision; `Retry-After` is sent in any case. Default `'x-ratelimit'`. */
-  headers?: 'x-ratelimit' | 'none' | undefined;
+  /**
+   * Which header fields tell the decision: `'x-ratelimit'`, the fields `RateLimit` and `RateLimit-Policy` of
+   * `'draft-11'`, `'all'` of them or `'none'`. `Retry-After` is sent in any case. Default `'x-ratelimit'`.
+   */
+  headers?: Headers | undefined;
   /** Whether `X-RateLimit-Reset` is the epoch second of the reset or the seconds until it; default as the framework's users know it. */
   resetUnit?: ResetUnit | undefined;
+  /** Whether scripts of other origins may read the fields: names them in `Access-Control-Expose-Headers`. Default `false`. */
+  exposeHeaders?: boolean | undefined;
   /** The status of a refusal, 400 to 599; default 429. */
   statusCode?: number | undefined;
   /** What a refusal says in the place of the usual text; an object is sent as JSON, as it is. */
-  message?: string | object | undefined;
+  message?:
+    | string
+    | object
+    | ((request: Request, decision: Decision<NameOf<Given>>) => Awaitable<string | object>)
+    | undefined;
+  /** Whether a refusal is told as problem details (RFC 9457); a `message` that is an object adds its members. Default `false`. */
+  problem?: boolean | undefined;
+  /** The warnings that are not to be given. */
+  silence?: readonly WarningCode[] | undefined;
 }
 
 /** What `X-RateLimit-Reset` counts: the seconds since 1970 at the reset, or the seconds left until it. */
 export type ResetUnit = 'epoch' | 'delta';
 
-/** One rolling window by its numbers, or limits of any kind. */
-export type LimitOptions<Given extends Limits = Limits> =
-  | (RollingWindowOptions & { limits?: undefined })
-  | ({ limits: Given } & { [Option in keyof RollingWindowOptions]?: undefined });
+/** The numbers of one rolling window; `limit` and `window` as values or for a request. */
+export interface WindowOptions<Request> extends Omit<RollingWindowOptions, 'limit' | 'window'> {
+  /** Units allowed in any `window`. */
+  limit: ForRequest<Request, number>;
+  /** Milliseconds or text such as `'1m'`. */
+  window: ForRequest<Request, Duration>;
+}
+
+/** One rolling window by its numbers, or limits of any kind: plans and tenants have theirs by a function of the request. */
+export type LimitOptions<Request, Given extends Limits = Limits> =
+  | (WindowOptions<Request> & { limits?: undefined })
+  | ({ limits: ForRequest<Request, Given> } & { [Option in keyof RollingWindowOptions]?: undefined });
 
 /** All options that adapters have in common. */
-export type HttpOptions<Request, Given extends Limits = Limits> = CommonOptions<Request, Given> & LimitOptions<Given>;
-
-const COMMON_OPTIONS = [
-  'limits',
-  'key',
-  'ipv6Prefix',
-  'cost',
-  'skip',
-  'store',
-  'prefix',
-  'timeout',
-  'onStoreError',
-  'headers',
-  'resetUnit',
-  'statusCode',
-  'message',
-] as const;
-
-/** The options with every default filled in. */
-export interface Settings<Request> {
-  readonly limiter: RateLimiter;
-  readonly key: ((request: Request) => Awaitable<Key>) | undefined;
-  readonly ipv6Prefix: number;
-  readonly cost: number | ((request: Request) => Awaitable<number>);
-  readonly skip: ((request: Request) => Awaitable<boolean>) | undefined;
-  readonly sendsFields: boolean;
-  readonly resetUnit: ResetUnit;
-  readonly statusCode: number;
-  readonly messageText: string | undefined;
-  readonly messageJson: string | undefined;
-}
-
-/**
- * Checks an adapter's options, once, and fills in the defaults.
- *
- * @param ownOptions The options that only this adapter has; it checks their values itself.
- * @throws TypeError, RangeError naming the option that is wrong.
- */
-export function toSettings<Request>(
-  subject: string,
-  options: HttpOptions<Request>,
-  ownOptions: readonly string[],
-  usualResetUnit: ResetUnit,
-): Settings<Request> {
-  validate.knownOptions(subject, options, [...ROLLING_WINDOW_OPTIONS, ...COMMON_OPTIONS, ...ownOptions]);
-  const { key, ipv6Prefix = 56, cost = 1, skip, store, prefix, timeout, onStoreError = 'fallback', message } = options;
-  const { headers = 'x-ratelimit', resetUnit = usualResetUnit, statusCode = 429 } = options;
-  validate.optionalFunction('key', key);
-  validate.optionalFunction('skip', skip);
-  if (typeof cost !== 'function') validate.positiveInteger('cost', cost);
-  return {
-    limiter: new RateLimiter({ limits: toLimits(options), store, prefix, timeout, onStoreError }),
-    key,
-    ipv6Prefix: validate.integerBetween('ipv6Prefix', ipv6Prefix, 1, 128),
-    cost,
-    skip,
-    sendsFields: validate.oneOf('headers', headers, ['x-ratelimit', 'none']) === 'x-ratelimit',
-    resetUnit: validate.oneOf('resetUnit', resetUnit, ['epoch', 'delta']),
-    statusCode: validate.integerBetween('statusCode', statusCode, 400, 599),
-    messageText: typeof message === 'string' ? message : undefined,
-    messageJson: typeof message === 'string' ? undefined : toJson(message),
-  };
-}
-
-/** Once, here, where an object that cannot be sent is refused, and not for every refusal. */
-function toJson(message: unknown): string | undefined {
-  if (message === undefined) return undefined;
-  if (typeof message !== 'object' || message === null)
-    throw validate.misuse('message', 'a string or an object', message);
-  try {
-    return JSON.stringify(message);
-  } catch (cause) {
-    throw new TypeError(`Expected \`message\` to be an object that can be sent as JSON: ${String(cause)}`, { cause });
-  }
-}
-
-function toLimits(options: LimitOptions): Limits {
-  const given = ROLLING_WINDOW_OPTIONS.filter((name) => options[name] !== undefined);
-  if (options.limits === undefined) {
-    const { limit, window, minDifference, countRejected } = options;
-    return rollingWindow({ limit, window, minDifference, countRejected });
-  }
-  if (given.length === 0) return options.limits;
-  throw new TypeError(
-    `Expected either \`limits\` or the numbers of one rolling window, got \`limits\` and \`${given.join('`, `')}\``,
-  );
-}
+export type HttpOptions<Request, Given extends Limits = Limits, Response = never> = CommonOptions<
+  Request,
+  Given,
+  Response
+> &
+  LimitOptions<Request, Given>;

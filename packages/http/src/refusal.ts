@@ -5,6 +5,9 @@ import { retryAfterSeconds } from './header-fields.js';
 /** The `code` of every refusal, for programs to look at. */
 export const REFUSAL_CODE = 'RATE_LIMIT_EXCEEDED';
 
+/** What a refusal says: a text for the framework to put as its users know it, or JSON to be sent as it is. */
+export type Refusal = { readonly text: string } | { readonly json: string; readonly type: string };
+
 /** The JSON body of a refusal, in the shape of Fastify's errors. */
 export interface RefusalBody {
   readonly statusCode: number;
@@ -25,30 +28,18 @@ export function refusalBody(statusCode: number, message: string): RefusalBody {
   return { statusCode, code: REFUSAL_CODE, error: STATUS_CODES[statusCode] ?? 'Error', message };
 }
 
-/**
- * A refusal as an error, for frameworks that answer through their error handler. It is an `Error` to `instanceof` and
- * to every handler, but holds no stack: a refusal is no fault, and a flood of refused requests must not pay for one
- * stack each.
- */
-export class RateLimitError {
-  readonly name = 'RateLimitError';
-  readonly code = REFUSAL_CODE;
-  stack: string;
-  readonly #decision: Decision;
+/** JSON as it is. */
+export const jsonRefusal = (json: string): Refusal => ({ json, type: 'application/json; charset=utf-8' });
 
-  /** @param statusCode The status of the answer, which frameworks read from the error. */
-  constructor(
-    readonly statusCode: number,
-    readonly message: string,
-    decision: Decision,
-  ) {
-    this.stack = `RateLimitError: ${message}`;
-    this.#decision = decision;
-  }
-
-  /** What the limiter decided. Not a property of its own, so that a log of the error does not hold all of it. */
-  get decision(): Decision {
-    return this.#decision;
-  }
+/** Problem details (RFC 9457) of the type that the draft of the RateLimit fields registers; `members` are the user's own. */
+export function problemRefusal(statusCode: number, decision: Decision, detail: string, members?: object): Refusal {
+  const problem = {
+    type: 'https://iana.org/assignments/http-problem-types#quota-exceeded',
+    title: 'Request cannot be satisfied as assigned quota has been exceeded',
+    status: statusCode,
+    detail,
+    'violated-policies': decision.violated,
+    ...members,
+  };
+  return { json: JSON.stringify(problem), type: 'application/problem+json' };
 }
-Object.setPrototypeOf(RateLimitError.prototype, Error.prototype);

@@ -37,7 +37,7 @@ const TWINS: Readonly<Record<string, Twin>> = {
   'token-bucket': {
     suffix: ':tb',
     needs: ['mul-div', 'cell', 'spacing'],
-    numbers: (by: TokenBucket) => [by.limit, by.tokens, by.micros, by.fillMicros, by.scale, by.minDifferenceMicros],
+    numbers: (by: TokenBucket) => [by.limit, by.tokens, by.micros, by.windowMicros, by.scale, by.minDifferenceMicros],
   },
   'leaky-bucket': {
     suffix: ':lb',

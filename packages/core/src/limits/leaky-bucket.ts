@@ -45,6 +45,8 @@ export class LeakyBucket implements Limit<LeakyBucketState> {
   readonly limit: number;
   readonly countRejected = false;
   readonly intervalMicros: number;
+  /** What a full queue takes to be empty. */
+  readonly windowMicros: number;
   readonly keepMicros: number;
   readonly scale: Scale;
 
@@ -52,7 +54,8 @@ export class LeakyBucket implements Limit<LeakyBucketState> {
     knownOptions('leakyBucket', options, ['capacity', 'interval']);
     this.limit = positiveInteger('capacity', options.capacity);
     this.intervalMicros = durationMs('interval', options.interval) * 1000;
-    this.keepMicros = (this.limit + 1) * this.intervalMicros;
+    this.windowMicros = this.limit * this.intervalMicros;
+    this.keepMicros = this.windowMicros + this.intervalMicros;
     if (this.keepMicros > LONGEST_MS * 1000) {
       throw numberMisuse('capacity', 'a queue that is gone within 100 years with this `interval`', options.capacity);
     }

@@ -50,6 +50,8 @@ export interface Keeper<State = unknown> {
 export interface Limit<State = unknown> extends Keeper<State> {
   /** The quota in units. */
   readonly limit: number;
+  /** The time in which a quota that is used up comes back: what clients are told as the window. */
+  readonly windowMicros: number;
   /** Whether a refused attempt is recorded too. */
   readonly countRejected: boolean;
 

@@ -67,7 +67,7 @@ export class TokenBucket implements Limit<TokenBucketState> {
   readonly tokens: number;
   readonly micros: number;
   /** What an empty bucket takes to be full. */
-  readonly fillMicros: number;
+  readonly windowMicros: number;
   /** 0 when none was asked for. */
   readonly minDifferenceMicros: number;
   readonly keepMicros: number;
@@ -88,10 +88,10 @@ export class TokenBucket implements Limit<TokenBucketState> {
       const most = Math.floor(Number.MAX_SAFE_INTEGER / this.tokens);
       throw numberMisuse('capacity', `${most} at most with this \`refill\` and \`every\``, options.capacity);
     }
-    this.fillMicros = this.#wholeMicros(this.limit) + (this.#parts(this.limit) > 0 ? 1 : 0);
+    this.windowMicros = this.#wholeMicros(this.limit) + (this.#parts(this.limit) > 0 ? 1 : 0);
     this.minDifferenceMicros = minDifferenceMicros(options.minDifference);
-    this.keepMicros = Math.max(this.fillMicros, this.minDifferenceMicros);
-    this.scale = scaleOf(this.fillMicros);
+    this.keepMicros = Math.max(this.windowMicros, this.minDifferenceMicros);
+    this.scale = scaleOf(this.windowMicros);
     Object.freeze(this);
   }
 

@@ -1,0 +1,28 @@
+import { type Awaitable, isThenable } from '@rollgate/core';
+
+/** What a function of the user's answers, and no later than that: a request must not hang on it. */
+export function inTime<Value>(name: string, answer: PromiseLike<Value>, timeoutMs: number): Promise<Value> {
+  return new Promise((resolve, reject) => {
+    const timer = setTimeout(() => {
+      reject(new Error(`\`${name}\` did not answer within ${timeoutMs} ms (the option \`timeout\`)`));
+    }, timeoutMs);
+    answer.then(
+      (value) => {
+        clearTimeout(timer);
+        resolve(value);
+      },
+      (thrown) => {
+        clearTimeout(timer);
+        reject(thrown);
+      },
+    );
+  });
+}
+
+/** Goes on at once when the answer is there, and else when it comes. */
+export function andThen<Value, Result>(
+  answer: Awaitable<Value>,
+  next: (value: Value) => Awaitable<Result>,
+): Awaitable<Result> {
+  return isThenable(answer) ? Promise.resolve(answer).then(next) : next(answer);
+}

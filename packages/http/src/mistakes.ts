@@ -1,0 +1,81 @@
+import type { IncomingHttpHeaders } from 'node:http';
+import type { RateLimiter, Store } from '@rollgate/core';
+import type { ProxyTrust } from './framework.js';
+import { type WarningCode, warnOnce } from './warnings.js';
+
+/** A mistake shows in the first requests; the others are not to pay for looking. */
+const LOOKED_AT = 100;
+
+/** So many limiters, each asked once, all made after requests had begun to come, are no set of routes. */
+const TOO_MANY = 20;
+
+const prefixes = new WeakMap<Store, Map<string, object>>();
+
+/** How many limiters were made since the first request, and not asked again since their first. */
+let madeWhileServing = 0;
+let isServing = false;
+
+/** Looks out for the usual mistakes with one limiter, and warns of each once. */
+export class Mistakes {
+  readonly #isSilent: (code: WarningCode) => boolean;
+  #toLookAt = LOOKED_AT;
+  #isNew = isServing;
+
+  constructor(silent: readonly WarningCode[]) {
+    this.#isSilent = (code) => silent.includes(code);
+  }
+
+  /** Two adapters' limiters with the same keys in one store: hits of either count for both. */
+  sharesKeys(store: Store | undefined, prefix: string, limiter: RateLimiter): void {
+    if (store === undefined) return;
+    const known = prefixes.get(store) ?? new Map<string, object>();
+    prefixes.set(store, known);
+    if (known.has(prefix)) {
+      this.#warn(
+        'ROLLGATE_SHARED_KEYS',
+        `Two limiters on one store have the prefix '${prefix}', so their limits of the same name share their keys. Give each a \`prefix\` of its own`,
+      );
+    } else known.set(prefix, limiter);
+  }
+
+  /** Looks at a request, which counts for the client's address if `isByAddress`. */
+  lookAt(headers: IncomingHttpHeaders, trust: () => ProxyTrust, isByAddress: boolean): void {
+    if (this.#toLookAt === 0) return;
+    if (this.#toLookAt === LOOKED_AT) this.#lookAtFirst();
+    else if (this.#isNew) this.#askedAgain();
+    this.#toLookAt -= 1;
+    if (!isByAddress || headers['x-forwarded-for'] === undefined) return;
+    const trusted = trust();
+    if (trusted === 'none') {
+      this.#warn(
+        'ROLLGATE_UNTRUSTED_PROXY',
+        'A request has the field X-Forwarded-For, but the app trusts no proxy: all clients behind one count as one. Tell the framework which proxy it may trust, or give the option `key`',
+      );
+    } else if (trusted === 'every') {
+      this.#warn(
+        'ROLLGATE_TRUSTS_EVERY_PROXY',
+        'The app trusts every proxy, so a client can choose with X-Forwarded-For whom it counts for. Tell the framework which proxy it may trust',
+      );
+    }
+  }
+
+  #lookAtFirst(): void {
+    isServing = true;
+    if (!this.#isNew) return;
+    madeWhileServing += 1;
+    if (madeWhileServing < TOO_MANY) return;
+    this.#warn(
+      'ROLLGATE_LIMITER_PER_REQUEST',
+      `${TOO_MANY} limiters were made while requests came, and each decided one: is one made for each request? Then nothing is ever limited. Make it once, when the app starts`,
+    );
+  }
+
+  #askedAgain(): void {
+    this.#isNew = false;
+    madeWhileServing -= 1;
+  }
+
+  #warn(code: WarningCode, message: string): void {
+    if (!this.#isSilent(code)) warnOnce(code, message);
+  }
+}

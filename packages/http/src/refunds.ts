@@ -1,0 +1,49 @@
+import type { Awaitable, Decision, RateLimiter } from '@rollgate/core';
+import { isThenable, validate } from '@rollgate/core';
+import { type NodeResponse, whenAnswered } from './answer.js';
+import { warnOf } from './warnings.js';
+
+/** Which requests are to count only until they are answered. */
+export interface RefundRules<Request, Response> {
+  readonly skipSuccessful: boolean;
+  readonly skipFailed: boolean;
+  /** By default one whose status is below 400. */
+  readonly wasSuccessful: ((request: Request, response: Response) => Awaitable<boolean>) | undefined;
+}
+
+/** Gives back exactly what this request took, if it turns out to be one that does not count. Who leaves early has failed. */
+export function refundWhenAnswered<Request, Response>(
+  limiter: RateLimiter,
+  rules: RefundRules<Request, Response>,
+  nodeResponse: NodeResponse,
+  request: Request,
+  response: Response,
+  decision: Decision,
+): void {
+  const settle = (isSuccess: boolean) => {
+    if (isSuccess ? !rules.skipSuccessful : !rules.skipFailed) return;
+    // Nobody is there to be told of a failure, and the store's own diagnostics tell it.
+    limiter.refund(decision).catch(() => {});
+  };
+  const judge = () => {
+    const said =
+      rules.wasSuccessful === undefined ? nodeResponse.statusCode < 400 : rules.wasSuccessful(request, response);
+    if (!isThenable(said)) settle(validate.boolean('requestWasSuccessful(request, response)', said));
+    else {
+      Promise.resolve(said)
+        .then((later) => settle(validate.boolean('requestWasSuccessful(request, response)', later)))
+        .catch(warnOf('ROLLGATE_REQUEST_WAS_SUCCESSFUL_FAILED'));
+    }
+  };
+  whenAnswered(nodeResponse, (isWhole) => {
+    if (!isWhole) {
+      settle(false);
+      return;
+    }
+    try {
+      judge();
+    } catch (thrown) {
+      warnOf('ROLLGATE_REQUEST_WAS_SUCCESSFUL_FAILED')(thrown);
+    }
+  });
+}
