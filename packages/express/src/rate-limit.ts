@@ -65,23 +65,23 @@ function proxyTrust({ app }: Request): ProxyTrust {
  * ```
  */
 export function rateLimit<Given extends Limits>(options: RateLimitOptions<Given>): RateLimitMiddleware {
-  const gate = new Gate(EXPRESS, options as unknown as RateLimitOptions);
-  const { handler, requestPropertyName = 'rateLimit' } = options;
+  const { handler, requestPropertyName = 'rateLimit' } = options ?? {};
   validate.optionalFunction('handler', handler);
   const property = validate.string('requestPropertyName', requestPropertyName) as 'rateLimit';
 
+  const gate = new Gate(EXPRESS, options as unknown as RateLimitOptions, {
+    note(request, decision) {
+      request[property] = decision;
+    },
+    refuse(request, response, next, decision) {
+      response.statusCode = gate.statusCode;
+      if (handler === undefined) sendRefusal(request, response, next, gate, decision);
+      else handWith(handler, request, response, next as NextFunction, decision);
+    },
+  });
+
   function rateLimitMiddleware(request: Request, response: Response, next: NextFunction): void {
-    gate.run(request, response, {
-      next,
-      note: (decision) => {
-        request[property] = decision;
-      },
-      refuse: (decision) => {
-        response.statusCode = gate.statusCode;
-        if (handler === undefined) sendRefusal(request, response, next, gate, decision);
-        else handWith(handler, request, response, next, decision);
-      },
-    });
+    gate.run(request, response, next);
   }
 
   return Object.assign(rateLimitMiddleware, { limiter: gate.limiter });

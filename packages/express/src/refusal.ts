@@ -1,6 +1,6 @@
 import { type Decision, isThenable } from '@rollgate/core';
-import { type Gate, type Refusal, refusalBody, toError } from '@rollgate/http';
-import type { NextFunction, Request, Response } from 'express';
+import { type Gate, type Next, type Refusal, refusalBody, toError } from '@rollgate/http';
+import type { Request, Response } from 'express';
 
 /**
  * Answers a refused request as JSON or, for clients that would rather have it, plain text. It goes past Express's own
@@ -10,7 +10,7 @@ import type { NextFunction, Request, Response } from 'express';
 export function sendRefusal(
   request: Request,
   response: Response,
-  next: NextFunction,
+  next: Next,
   gate: Gate<Request, Response>,
   decision: Decision,
 ): void {

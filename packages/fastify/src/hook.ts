@@ -19,24 +19,23 @@ export interface RateLimitHook {
  * @throws TypeError, RangeError naming the option that is wrong.
  */
 export function createHook(options: RateLimitOptions): RateLimitHook {
-  const gate = new Gate(FASTIFY, options);
   const { handler } = options;
   validate.optionalFunction('handler', handler);
+  const gate = new Gate(FASTIFY, options, {
+    note(request, decision) {
+      request.rateLimit = decision;
+    },
+    refuse(request, reply, done, decision) {
+      if (handler === undefined) refuse(request, reply, done, decision);
+      else {
+        reply.code(gate.statusCode);
+        answerWith(handler, request, reply, done, decision);
+      }
+    },
+  });
 
   function rateLimitHook(request: FastifyRequest, reply: FastifyReply, done: Done): void {
-    gate.run(request, reply, {
-      next: done,
-      note: (decision) => {
-        request.rateLimit = decision;
-      },
-      refuse: (decision) => {
-        if (handler === undefined) refuse(request, reply, done, decision);
-        else {
-          reply.code(gate.statusCode);
-          answerWith(handler, request, reply, done, decision);
-        }
-      },
-    });
+    gate.run(request, reply, done);
   }
 
   function refuse(request: FastifyRequest, reply: FastifyReply, done: Done, decision: Decision): void {

@@ -22,14 +22,15 @@ import { type Settings, toSaid, toSettings } from './settings.js';
 /** Thrown, and caught, where a request turns out to have nobody left who waits for it. */
 const CLIENT_LEFT = Symbol('the client has left');
 
-/** Where a request goes, once: to the next one in line, with an error or without, or nowhere. */
-export interface Ways {
-  /** On, or to the framework's error handling. */
-  readonly next: (error?: Error) => void;
+/** Sends a request on, or with an error to the framework's error handling; once. */
+export type Next = (error?: Error) => void;
+
+/** What an adapter does with what is decided. */
+export interface Adapter<Request, Response> {
   /** Notes the decision where the user looks for it. */
-  readonly note: (decision: Decision) => void;
+  note(request: Request, decision: Decision): void;
   /** Answers a refused request; its fields are set. */
-  readonly refuse: (decision: Decision) => void;
+  refuse(request: Request, response: Response, next: Next, decision: Decision): void;
 }
 
 /**
@@ -41,6 +42,7 @@ export interface Ways {
  */
 export class Gate<Request, Response> {
   readonly #framework: Framework<Request, Response>;
+  readonly #adapter: Adapter<Request, Response>;
   readonly #settings: Settings<Request, Response>;
   readonly #fields: DecisionFields<Response>;
   readonly #clientKey: (address: string) => string;
@@ -48,8 +50,13 @@ export class Gate<Request, Response> {
   readonly #limitsOf = new WeakMap<Decision, Limits>();
 
   /** @throws TypeError, RangeError naming the option that is wrong. */
-  constructor(framework: Framework<Request, Response>, options: HttpOptions<Request, Limits, Response>) {
+  constructor(
+    framework: Framework<Request, Response>,
+    options: HttpOptions<Request, Limits, Response>,
+    adapter: Adapter<Request, Response>,
+  ) {
     this.#framework = framework;
+    this.#adapter = adapter;
     const settings = toSettings(framework.name, options, framework.ownOptions, framework.resetUnit);
     this.#settings = settings;
     this.#fields = new DecisionFields(framework, settings.headers, settings.resetUnit, settings.exposeHeaders);
@@ -67,22 +74,21 @@ export class Gate<Request, Response> {
   }
 
   /**
-   * Decides one request and sends it on one of its ways; on to the error handling, once, when it could not be decided. It
-   * goes nowhere when nobody waits for an answer any more.
+   * Decides one request and sends it on, or lets the adapter refuse it; to the error handling, once, when it could not be
+   * decided. It goes nowhere when nobody waits for an answer any more.
    */
-  run(request: Request, response: Response, ways: Ways): void {
+  run(request: Request, response: Response, next: Next): void {
     let decision: Awaitable<Decision | undefined>;
     try {
       const { mistakes, key } = this.#settings;
-      const { headersOf, proxyTrust } = this.#framework;
-      mistakes.lookAt(headersOf(request), () => proxyTrust(request), key === undefined);
+      mistakes.lookAt(this.#framework, request, key === undefined);
       decision = this.#decide(request);
     } catch (thrown) {
-      failWith(ways, thrown);
+      failWith(next, thrown);
       return;
     }
-    if (isThenable(decision)) this.#settleLater(decision, request, response, ways);
-    else this.#settle(decision, request, response, ways);
+    if (isThenable(decision)) this.#settleLater(decision, request, response, next);
+    else this.#settle(decision, request, response, next);
   }
 
   /**
@@ -104,28 +110,28 @@ export class Gate<Request, Response> {
     return message.json === undefined ? { text } : jsonRefusal(message.json);
   }
 
-  #settleLater(decision: PromiseLike<Decision | undefined>, request: Request, response: Response, ways: Ways): void {
+  #settleLater(decision: PromiseLike<Decision | undefined>, request: Request, response: Response, next: Next): void {
     Promise.resolve(decision)
       .then((decided) => {
-        if (!this.#framework.isAnswered(response)) this.#settle(decided, request, response, ways);
+        if (!this.#framework.isAnswered(response)) this.#settle(decided, request, response, next);
         // Meanwhile somebody else, a timeout perhaps, has answered: a place in a queue is free again, what counts stays.
         else if (decided !== undefined && decided.delayMs > 0) toGiveBack(this.limiter, decided)();
       })
-      .catch((thrown) => failWith(ways, thrown));
+      .catch((thrown) => failWith(next, thrown));
   }
 
-  #settle(decision: Decision | undefined, request: Request, response: Response, ways: Ways): void {
+  #settle(decision: Decision | undefined, request: Request, response: Response, next: Next): void {
     if (decision === undefined) {
-      ways.next();
+      next();
       return;
     }
     const { limiter, limits, dryRun, onLimited } = this.#settings;
-    ways.note(decision);
+    this.#adapter.note(request, decision);
     tellRequest(limiter, request, decision, dryRun);
     if (!dryRun) this.#fields.write(response, decision, limits.fixed ?? this.#limitsOf.get(decision)!);
-    if (decision.allowed) this.#passOn(decision, request, response, ways);
-    else if (onLimited === undefined) this.#refuse(decision, ways);
-    else this.#refuseAfter(onLimited, decision, request, response, ways);
+    if (decision.allowed) this.#passOn(decision, request, response, next);
+    else if (onLimited === undefined) this.#refuse(decision, request, response, next);
+    else this.#refuseAfter(onLimited, decision, request, response, next);
   }
 
   /** Tells the user of the refusal first. */
@@ -134,37 +140,37 @@ export class Gate<Request, Response> {
     decision: Decision,
     request: Request,
     response: Response,
-    ways: Ways,
+    next: Next,
   ): void {
     try {
       const told = onLimited(request, decision);
-      if (!isThenable(told)) this.#refuse(decision, ways);
+      if (!isThenable(told)) this.#refuse(decision, request, response, next);
       else {
         inTime('onLimited', told, this.#settings.timeoutMs)
           .then(() => {
-            if (!this.#framework.isAnswered(response)) this.#refuse(decision, ways);
+            if (!this.#framework.isAnswered(response)) this.#refuse(decision, request, response, next);
           })
-          .catch((thrown) => failWith(ways, thrown));
+          .catch((thrown) => failWith(next, thrown));
       }
     } catch (thrown) {
-      failWith(ways, thrown);
+      failWith(next, thrown);
     }
   }
 
-  #refuse(decision: Decision, ways: Ways): void {
-    if (this.#settings.dryRun) ways.next();
-    else ways.refuse(decision);
+  #refuse(decision: Decision, request: Request, response: Response, next: Next): void {
+    if (this.#settings.dryRun) next();
+    else this.#adapter.refuse(request, response, next, decision);
   }
 
   /** Passes an accepted request on when its turn has come: at once, unless its limit is a queue. */
-  #passOn(decision: Decision, request: Request, response: Response, ways: Ways): void {
+  #passOn(decision: Decision, request: Request, response: Response, next: Next): void {
     const { limiter, refunds, dryRun } = this.#settings;
     const { isAnswered, nodeResponse } = this.#framework;
     const goOn = () => {
       if (refunds !== undefined) {
         refundWhenAnswered(limiter, refunds, nodeResponse(response), request, response, decision);
       }
-      ways.next();
+      next();
     };
     if (decision.delayMs > 0 && !dryRun) {
       holdRequest(limiter, nodeResponse(response), decision, () => isAnswered(response), goOn);
@@ -219,6 +225,6 @@ export class Gate<Request, Response> {
   }
 }
 
-function failWith({ next }: Ways, thrown: unknown): void {
+function failWith(next: Next, thrown: unknown): void {
   if (thrown !== CLIENT_LEFT) next(toError(thrown));
 }

@@ -4,7 +4,7 @@ export { createClientKey } from './client-key.js';
 export { toError } from './errors.js';
 export type { RequestEvent } from './events.js';
 export type { Framework, ProxyTrust } from './framework.js';
-export { Gate, type Ways } from './gate.js';
+export { type Adapter, Gate, type Next } from './gate.js';
 export type { GetField, Headers, SetField } from './header-fields.js';
 export type { CommonOptions, ForRequest, HttpOptions, LimitOptions, ResetUnit, WindowOptions } from './options.js';
 export { RateLimitError } from './rate-limit-error.js';

@@ -1,6 +1,5 @@
-import type { IncomingHttpHeaders } from 'node:http';
 import type { RateLimiter, Store } from '@rollgate/core';
-import type { ProxyTrust } from './framework.js';
+import type { Framework } from './framework.js';
 import { type WarningCode, warnOnce } from './warnings.js';
 
 /** A mistake shows in the first requests; the others are not to pay for looking. */
@@ -39,13 +38,13 @@ export class Mistakes {
   }
 
   /** Looks at a request, which counts for the client's address if `isByAddress`. */
-  lookAt(headers: IncomingHttpHeaders, trust: () => ProxyTrust, isByAddress: boolean): void {
+  lookAt<Request>(framework: Framework<Request, never>, request: Request, isByAddress: boolean): void {
     if (this.#toLookAt === 0) return;
     if (this.#toLookAt === LOOKED_AT) this.#lookAtFirst();
     else if (this.#isNew) this.#askedAgain();
     this.#toLookAt -= 1;
-    if (!isByAddress || headers['x-forwarded-for'] === undefined) return;
-    const trusted = trust();
+    if (!isByAddress || framework.headersOf(request)['x-forwarded-for'] === undefined) return;
+    const trusted = framework.proxyTrust(request);
     if (trusted === 'none') {
       this.#warn(
         'ROLLGATE_UNTRUSTED_PROXY',
