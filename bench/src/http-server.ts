@@ -2,6 +2,7 @@ import { once } from 'node:events';
 import { createServer, type RequestListener, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import fastifyRateLimit from '@fastify/rate-limit';
+import { type Decision, RateLimiter, rollingWindow } from '@rollgate/core';
 import { rateLimit as rollgateForExpress } from '@rollgate/express';
 import rollgateForFastify from '@rollgate/fastify';
 import express from 'express';
@@ -10,12 +11,14 @@ import Fastify from 'fastify';
 import { answer } from './worker.js';
 
 export type Framework = 'express' | 'fastify';
-export type Limiter = 'none' | 'rollgate' | 'alternative';
+/** `by hand`: the same limiter behind a few lines that know no option at all. */
+export type Limiter = 'none' | 'rollgate' | 'by hand' | 'alternative';
 
 const [framework, limiter, limitText] = process.argv.slice(2) as [Framework, Limiter, string];
 const limit = Number(limitText);
 const HOUR_MS = 3_600_000;
 const BODY = { hello: 'world' };
+const limiterByHand = new RateLimiter({ limits: rollingWindow({ limit, window: HOUR_MS }) });
 
 const server = framework === 'express' ? await startExpress() : await startFastify();
 const { port } = server.address() as AddressInfo;
@@ -34,6 +37,13 @@ export interface ServerAnswer {
 async function startExpress(): Promise<Server> {
   const app = express();
   if (limiter === 'rollgate') app.use(rollgateForExpress({ limit, window: HOUR_MS }));
+  if (limiter === 'by hand') {
+    app.use((request, response, next) => {
+      const decision = limiterByHand.decide(request.ip!) as Decision;
+      for (const [name, value] of fieldsOf(decision, Date.now())) response.setHeader(name, value);
+      next();
+    });
+  }
   if (limiter === 'alternative') app.use(expressRateLimit({ limit, windowMs: HOUR_MS }));
   app.get('/', (_request, response) => {
     response.json(BODY);
@@ -46,8 +56,23 @@ async function startExpress(): Promise<Server> {
 async function startFastify(): Promise<Server> {
   const app = Fastify();
   if (limiter === 'rollgate') await app.register(rollgateForFastify, { limit, window: HOUR_MS });
+  if (limiter === 'by hand') {
+    app.addHook('onRequest', (request, reply, done) => {
+      const decision = limiterByHand.decide(request.ip) as Decision;
+      for (const [name, value] of fieldsOf(decision, 0)) reply.header(name.toLowerCase(), value);
+      done();
+    });
+  }
   if (limiter === 'alternative') await app.register(fastifyRateLimit, { max: limit, timeWindow: HOUR_MS });
   app.get('/', async () => BODY);
   await app.listen({ port: 0, host: '127.0.0.1' });
   return app.server;
+}
+
+function fieldsOf({ limit, remaining, resetMs }: Decision, sinceMs: number): readonly (readonly [string, string])[] {
+  return [
+    ['X-RateLimit-Limit', String(limit)],
+    ['X-RateLimit-Remaining', String(remaining)],
+    ['X-RateLimit-Reset', String(Math.ceil((sinceMs + resetMs) / 1000))],
+  ];
 }

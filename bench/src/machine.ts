@@ -18,6 +18,7 @@ export function columnHeads(): Record<Column, string> {
   const nameOf = (subject: SubjectName) => (subject === 'rollgate' ? '@rollgate/core' : subject);
   return {
     bare: 'bare framework',
+    'by hand': 'Rollgate by hand',
     ...(Object.fromEntries(SUBJECT_NAMES.map((name) => [name, `${name} ${versionOf(nameOf(name))}`])) as Record<
       SubjectName,
       string

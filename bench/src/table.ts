@@ -1,7 +1,7 @@
 import { markdownTable } from 'markdown-table';
 import type { SubjectName } from './subjects.js';
 
-export type Column = 'bare' | SubjectName;
+export type Column = 'bare' | 'by hand' | SubjectName;
 
 /** One measurement: a figure for each that took part, and whether Rollgate kept the bars that were set for it. */
 export interface Row<RowColumn extends string = Column> {

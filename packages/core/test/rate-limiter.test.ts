@@ -315,3 +315,24 @@ test('closing forgets a store of the limiter’s own and leaves one that was pas
   await shared.close();
   expect((await shared.check('ann')).allowed).toBe(false);
 });
+
+describe('a limiter without limits of its own', () => {
+  const create = () => new RateLimiter({ limits: null, store: new MemoryStore({ clock }) });
+
+  test('decides by those of each call', async () => {
+    const limiter = create();
+    const basic = rollingWindow({ limit: 1, window: '1m' });
+    const pro = rollingWindow({ limit: 2, window: '1m' });
+    expect((await limiter.check('ann', { limits: basic })).allowed).toBe(true);
+    expect((await limiter.check('ann', { limits: basic })).allowed).toBe(false);
+    expect((await limiter.check('ann', { limits: pro })).allowed).toBe(true);
+    await limiter.reset('ann', { limits: pro });
+    expect((await limiter.peek('ann', { limits: basic })).remaining).toBe(1);
+  });
+
+  test.each(['check', 'peek', 'reset', 'wait'] as const)('says so when a %s brings none', async (method) => {
+    await expect(create()[method]('ann')).rejects.toThrow(
+      'Expected `limits` in the options of this call: the limiter has none of its own',
+    );
+  });
+});
