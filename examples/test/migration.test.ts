@@ -1,0 +1,507 @@
+import { type ChildProcess, execFile, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { connect } from 'node:net';
+import { join } from 'node:path';
+import { promisify } from 'node:util';
+import { RedisServer } from '@rollgate/redis-server';
+import { transform } from 'esbuild';
+
+const ROOT = join(__dirname, '../..');
+const EXAMPLES = join(ROOT, 'examples');
+const TSC = join(ROOT, 'node_modules/typescript/bin/tsc');
+
+/** Two programs of a page, by the heading above them. */
+interface Pair {
+  heading: string;
+  before: string;
+  after: string;
+}
+
+/** The pairs of a page: code in a fence below a paragraph that begins with "Before" or "After". */
+function pairsOf(page: string): Pair[] {
+  const text = readFileSync(join(ROOT, 'docs', page), 'utf8');
+  return text
+    .split(/^### /m)
+    .slice(1)
+    .map((section) => {
+      const heading = section.slice(0, section.indexOf('\n'));
+      const code = (word: string) => {
+        const program = new RegExp(`^${word}\\b.*(?:\\n.+)*\\n\\n\`{3}ts fragment\\n([^]*?)^\`{3}$`, 'gm');
+        const found = [...section.matchAll(program)];
+        if (found.length !== 1) throw new Error(`${page}: "${heading}" has ${found.length} programs for "${word}"`);
+        return found[0]![1]!;
+      };
+      return { heading, before: code('Before'), after: code('After') };
+    });
+}
+
+/** What the reader's program has above and below the code of the page. */
+const APPS = {
+  express: {
+    head: `import express from 'express';\nconst app = express();\napp.set('trust proxy', 'loopback');\n`,
+    tail: `
+app.use((request, response) => response.status(Number(request.query.status ?? 200)).end('let through'));
+export const __listen = () => new Promise((resolve) => {
+  const server = app.listen(0, '127.0.0.1', () => resolve(server.address().port));
+});`,
+  },
+  fastify: {
+    head: `import Fastify from 'fastify';\nconst app = Fastify({ trustProxy: 'loopback' });\n`,
+    tail: `
+if (!app.hasRoute({ method: 'GET', url: '/' })) {
+  app.get('/', async (request, reply) => reply.code(Number(request.query.status ?? 200)).send('let through'));
+}
+export const __listen = async () => {
+  await app.listen({ port: 0, host: '127.0.0.1' });
+  return app.server.address().port;
+};`,
+  },
+};
+
+/** Runs all programs given to it, and tells where they listen. */
+const HOST = `
+const ports = [];
+for (const program of process.argv.slice(2)) ports.push(await (await import(program)).__listen());
+console.log(JSON.stringify(ports));
+`;
+
+const temporary: string[] = [];
+afterAll(() => {
+  for (const folder of temporary) rmSync(folder, { recursive: true, force: true });
+});
+
+/** From here packages are found as the users' code finds them. */
+function makeFolder(): string {
+  const folder = mkdtempSync(join(EXAMPLES, 'node_modules/.migration-'));
+  temporary.push(folder);
+  return folder;
+}
+
+async function typeCheck(head: string, programs: string[]): Promise<void> {
+  const folder = makeFolder();
+  const files = programs.map((program, index) => {
+    const file = join(folder, `${index}.mts`);
+    writeFileSync(file, head + program);
+    return file;
+  });
+  const options = '--ignoreConfig --noEmit --strict --skipLibCheck --target es2022 --module nodenext --types node';
+  const run = promisify(execFile)(process.execPath, [TSC, ...options.split(' '), ...files], { cwd: folder });
+  await run.catch((error) => {
+    throw new Error(`${error.stdout}${error.stderr}`);
+  });
+}
+
+interface Asked {
+  method?: string;
+  path?: string;
+  headers?: Record<string, string>;
+  body?: string;
+}
+
+interface Answer {
+  status: number;
+  headers: Headers;
+  body: string;
+}
+
+/** A program of the page, which listens. */
+class Server {
+  constructor(readonly port: number) {}
+
+  async ask({ method = 'GET', path = '/', headers = {}, body }: Asked = {}): Promise<Answer> {
+    const answer = await fetch(`http://127.0.0.1:${this.port}${path}`, { method, headers, body: body ?? null });
+    return { status: answer.status, headers: answer.headers, body: await answer.text() };
+  }
+
+  async statuses(asked: Asked[]): Promise<number[]> {
+    const found: number[] = [];
+    for (const one of asked) found.push((await this.ask(one)).status);
+    return found;
+  }
+
+  /** Sends requests at once over one connection. */
+  async pipeline(count: number, address: string): Promise<number[]> {
+    const socket = connect(this.port, '127.0.0.1').setEncoding('utf8');
+    const request = `GET / HTTP/1.1\r\nHost: x\r\nX-Forwarded-For: ${address}\r\n`;
+    socket.write(`${`${request}\r\n`.repeat(count - 1)}${request}Connection: close\r\n\r\n`);
+    let answers = '';
+    for await (const chunk of socket) answers += chunk;
+    return [...answers.matchAll(/HTTP\/1\.1 (\d+)/g)].map(([, status]) => Number(status));
+  }
+}
+
+const times = (count: number, asked: Asked = {}): Asked[] => new Array(count).fill(asked);
+const from = (address: string): Asked => ({ headers: { 'X-Forwarded-For': address } });
+
+interface Sides {
+  before: Server;
+  after: Server;
+}
+
+/** Both have to answer alike. */
+async function alike({ before, after }: Sides, asked: Asked[], expected: number[]): Promise<void> {
+  expect(await before.statuses(asked)).toEqual(expected);
+  expect(await after.statuses(asked)).toEqual(expected);
+}
+
+/** Asks again at every answer, for so long. */
+async function keepTrying(server: Server, ms: number): Promise<number[]> {
+  const found: number[] = [];
+  for (const endMs = performance.now() + ms; performance.now() < endMs; ) found.push((await server.ask()).status);
+  return found;
+}
+
+const epochSecond = () => Date.now() / 1000;
+const field = ({ headers }: Answer, name: string) => headers.get(name);
+const noFields = (answer: Answer) =>
+  [...answer.headers.keys()].filter((name) => /ratelimit|retry-after/.test(name)).length === 0;
+
+type Scenario = (sides: Sides, redis: RedisServer) => Promise<void>;
+
+const EXPRESS: Record<string, Scenario> = {
+  async 'A limit for all requests'({ before, after }) {
+    await alike({ before, after }, [...times(4), from('203.0.113.1')], [200, 200, 200, 429, 200]);
+    const old = await before.ask();
+    const refused = await after.ask();
+    const first = await after.ask(from('203.0.113.2'));
+    for (const name of ['X-RateLimit-Limit', 'X-RateLimit-Remaining']) {
+      expect(field(refused, name)).toBe(field(old, name));
+    }
+    for (const answer of [old, refused]) {
+      const left = Number(field(answer, 'X-RateLimit-Reset')) - epochSecond();
+      expect(left).toBeGreaterThan(30);
+      expect(left).toBeLessThan(62);
+      expect(Number(field(answer, 'Retry-After'))).toBeGreaterThan(30);
+    }
+    expect(field(first, 'Retry-After')).toBeNull();
+    expect([field(old, 'Content-Type'), old.body]).toEqual([
+      'text/html; charset=utf-8',
+      'Too many requests, please try again later.',
+    ]);
+    expect(JSON.parse(refused.body)).toEqual({
+      statusCode: 429,
+      code: 'RATE_LIMIT_EXCEEDED',
+      error: 'Too Many Requests',
+      message: `Rate limit exceeded: try again in ${field(refused, 'Retry-After')} seconds`,
+    });
+    expect(field(await after.ask({ headers: { Accept: 'text/plain' } }), 'Content-Type')).toContain('text/plain');
+    expect([field(old, 'Cache-Control'), field(refused, 'Cache-Control')]).toEqual([null, 'no-store']);
+    expect(await before.pipeline(4, '203.0.113.3')).toEqual([429, 429, 429, 429]);
+    expect(await after.pipeline(4, '203.0.113.3')).toEqual([200, 200, 200, 429]);
+  },
+  async 'Whom a request counts for'(sides) {
+    const ann = { headers: { 'X-Api-Key': 'ann' } };
+    const bob = { headers: { 'X-Api-Key': 'bob' } };
+    await alike(sides, [...times(4, ann), ...times(4, bob)], [200, 200, 200, 429, 200, 200, 200, 429]);
+    const neighbours = ['2001:db8::1', '2001:db8::2', '2001:db8::3', '2001:db8::4', '2001:db8:1::1'].map(from);
+    await alike(sides, neighbours, [200, 200, 200, 429, 200]);
+  },
+  async 'A limit for each plan'(sides) {
+    const paid = { headers: { 'X-Plan': 'paid', ...from('203.0.113.1').headers } };
+    await alike(sides, [...times(3), ...times(6, paid)], [200, 200, 429, 200, 200, 200, 200, 200, 429]);
+  },
+  async 'Requests that are not limited'(sides) {
+    const office = from('203.0.113.8');
+    await alike(sides, [...times(5, office), ...times(5, { path: '/health' })], new Array(10).fill(200));
+    await alike(sides, times(4), [200, 200, 200, 429]);
+    for (const side of [sides.before, sides.after]) expect(noFields(await side.ask(office))).toBe(true);
+  },
+  async 'What a refusal says'(sides) {
+    await alike(sides, times(4), [200, 200, 200, 503]);
+    for (const side of [sides.before, sides.after]) {
+      expect(JSON.parse((await side.ask()).body)).toEqual({ error: 'Slow down' });
+    }
+  },
+  async 'Refusals of your own'(sides) {
+    await alike(sides, times(4), [200, 200, 200, 429]);
+    for (const side of [sides.before, sides.after]) {
+      const refused = await side.ask();
+      expect([refused.body, field(refused, 'Content-Type')]).toEqual(['Come back later', 'text/plain; charset=utf-8']);
+      expect(Number(field(refused, 'Retry-After'))).toBeGreaterThan(30);
+    }
+  },
+  async 'Only failures count'(sides) {
+    const right = { path: '/login' };
+    const wrong = { path: '/login?status=401' };
+    await alike(sides, [...times(4, right), wrong, wrong, wrong, right], [200, 200, 200, 200, 401, 401, 429, 429]);
+  },
+  async 'Failures do not count'(sides) {
+    const failing = { path: '/?status=500' };
+    const missing = { path: '/?status=404' };
+    await alike(sides, [...times(4, failing), missing, missing, missing], [500, 500, 500, 500, 404, 404, 429]);
+  },
+  async 'Other header fields'(sides) {
+    await alike(sides, times(3), [200, 200, 200]);
+    const [old, refused] = [await sides.before.ask(), await sides.after.ask()];
+    expect(field(old, 'RateLimit-Policy')).toMatch(/^"requests"; q=3; w=60; pk=:\w+=*:$/);
+    expect(field(refused, 'RateLimit-Policy')).toBe('"requests";q=3;w=60');
+    expect(field(old, 'RateLimit')).toMatch(/^"requests"; r=0; t=\d+$/);
+    expect(field(refused, 'RateLimit')).toMatch(/^"requests";r=0;t=\d+$/);
+    for (const answer of [old, refused]) {
+      expect(answer.status).toBe(429);
+      expect(field(answer, 'X-RateLimit-Limit')).toBeNull();
+      expect(field(answer, 'Retry-After')).not.toBeNull();
+    }
+  },
+  async 'No header fields'(sides) {
+    await alike(sides, times(4), [200, 200, 200, 429]);
+    expect(noFields(await sides.before.ask())).toBe(true);
+    const refused = await sides.after.ask();
+    expect(Number(field(refused, 'Retry-After'))).toBeGreaterThan(30);
+    expect(field(refused, 'X-RateLimit-Limit')).toBeNull();
+  },
+  async 'What was decided'(sides) {
+    for (const side of [sides.before, sides.after]) {
+      await side.ask();
+      const { limit, remaining, reset } = JSON.parse((await side.ask({ path: '/quota' })).body);
+      expect([limit, remaining]).toEqual([3, 1]);
+      expect(Math.abs(Date.parse(reset) - Date.now() - 60_000)).toBeLessThan(30_000);
+    }
+  },
+  async 'Look at a client, and let it begin afresh'(sides) {
+    const ann = { headers: { 'X-Api-Key': 'ann' } };
+    for (const side of [sides.before, sides.after]) {
+      const used = async () => JSON.parse((await side.ask({ path: '/admin/ann' })).body).used;
+      expect(await used()).toBe(0);
+      expect(await side.statuses(times(3, ann))).toEqual([200, 200, 200]);
+      expect(await used()).toBe(3);
+      await side.ask({ method: 'DELETE', path: '/admin/ann' });
+      expect(await used()).toBe(0);
+      expect(await side.statuses(times(4, ann))).toEqual([200, 200, 200, 429]);
+    }
+  },
+  async 'Several processes, by Redis'(sides, redis) {
+    await alike(sides, times(4), [200, 200, 200, 429]);
+    expect(await redis.run('EXISTS', 'api:127.0.0.1')).toBe(1);
+    await redis.kill();
+    const others = times(4, from('203.0.113.1'));
+    expect(await sides.before.statuses([others[0]!])).toEqual([500]);
+    expect(await sides.after.statuses(others)).toEqual([200, 200, 200, 429]);
+  },
+};
+
+const FASTIFY: Record<string, Scenario> = {
+  async 'A limit for all routes'({ before, after }) {
+    await alike({ before, after }, [...times(4), from('203.0.113.1')], [200, 200, 200, 429, 200]);
+    const old = await before.ask();
+    const refused = await after.ask();
+    for (const name of ['X-RateLimit-Limit', 'X-RateLimit-Remaining']) {
+      expect(field(refused, name)).toBe(field(old, name));
+    }
+    for (const answer of [old, refused]) {
+      for (const name of ['X-RateLimit-Reset', 'Retry-After']) {
+        expect(Number(field(answer, name))).toBeGreaterThan(30);
+        expect(Number(field(answer, name))).toBeLessThan(61);
+      }
+    }
+    expect(JSON.parse(old.body)).toEqual({
+      statusCode: 429,
+      error: 'Too Many Requests',
+      message: expect.stringMatching(/^Rate limit exceeded, retry in (1 minute|\d+ seconds)$/),
+    });
+    expect(JSON.parse(refused.body)).toEqual({
+      statusCode: 429,
+      code: 'RATE_LIMIT_EXCEEDED',
+      error: 'Too Many Requests',
+      message: `Rate limit exceeded: try again in ${field(refused, 'Retry-After')} seconds`,
+    });
+    expect([field(old, 'Cache-Control'), field(refused, 'Cache-Control')]).toEqual([null, 'no-store']);
+    const neighbours = ['2001:db8::1', '2001:db8:0:1::2', '2001:db8:0:2::3', '2001:db8:0:3::4'].map(from);
+    expect(await before.statuses(neighbours)).toEqual([200, 200, 200, 200]);
+    expect(await after.statuses(neighbours)).toEqual([200, 200, 200, 429]);
+    const nowhere = { path: '/nowhere', ...from('203.0.113.2') };
+    expect(noFields(await before.ask(nowhere))).toBe(true);
+    expect(field(await after.ask(nowhere), 'X-RateLimit-Remaining')).toBe('2');
+  },
+  async 'A limit for some routes'(sides) {
+    const asked = ['/search', '/search', '/search', '/export', '/export', '/', '/', '/'].map((path) => ({ path }));
+    await alike(sides, asked, [200, 200, 429, 200, 429, 200, 200, 200]);
+  },
+  async 'A route without a limit'(sides) {
+    await alike(sides, [...times(4, { path: '/health' }), ...times(3)], [200, 200, 200, 200, 200, 200, 429]);
+    for (const side of [sides.before, sides.after]) expect(noFields(await side.ask({ path: '/health' }))).toBe(true);
+  },
+  async 'Whom a request counts for'(sides) {
+    const login = (name: string): Asked => ({
+      method: 'POST',
+      path: '/login',
+      headers: { 'Content-Type': 'application/json' },
+      body: JSON.stringify({ name }),
+    });
+    await alike(sides, [...times(3, login('ann')), login('bob')], [200, 200, 429, 200]);
+  },
+  async 'Clients that are not limited'(sides) {
+    await alike(sides, [...times(4, from('203.0.113.8')), ...times(3)], [200, 200, 200, 200, 200, 200, 429]);
+    for (const side of [sides.before, sides.after]) {
+      expect(noFields(await side.ask(from('203.0.113.7')))).toBe(true);
+    }
+  },
+  async 'Requests that are not limited'(sides) {
+    const internal = { headers: { 'X-Internal': 'yes' } };
+    await alike(sides, [...times(4, internal), ...times(3)], [200, 200, 200, 200, 200, 200, 429]);
+  },
+  async 'What a refusal says'(sides) {
+    await alike(sides, times(3), [200, 200, 429]);
+    for (const side of [sides.before, sides.after]) {
+      expect(JSON.parse((await side.ask()).body)).toEqual({ statusCode: 429, error: 'Slow down', limit: 2 });
+    }
+  },
+  async 'An error handler of your own'(sides) {
+    await alike(sides, times(3), [200, 200, 429]);
+    for (const side of [sides.before, sides.after]) {
+      expect(JSON.parse((await side.ask()).body)).toEqual({ tooMany: true });
+    }
+  },
+  async 'Hear of refusals'(sides) {
+    await alike(sides, times(4), [200, 200, 429, 429]);
+    for (const side of [sides.before, sides.after]) {
+      expect(JSON.parse((await side.ask({ path: '/refused' })).body)).toEqual({ refused: 2 });
+    }
+  },
+  async 'Who keeps trying stays out'(sides) {
+    const found = await Promise.all([keepTrying(sides.before, 2500), keepTrying(sides.after, 2500)]);
+    for (const statuses of found) expect(statuses.filter((status) => status === 200)).toHaveLength(2);
+  },
+  async 'Unknown routes'(sides) {
+    await alike(sides, times(3, { path: '/nowhere' }), [404, 404, 429]);
+  },
+  async 'Routes that count together'({ before, after }) {
+    const asked = ['/daily', '/weekly', '/daily', '/weekly', '/daily'].map((path) => ({ path }));
+    expect(await before.statuses(asked)).toEqual([200, 200, 200, 200, 429]);
+    expect(await after.statuses(asked)).toEqual([200, 200, 429, 429, 429]);
+  },
+  async 'Several processes, by Redis'(sides, redis) {
+    await alike(sides, times(3), [200, 200, 429]);
+    expect(await redis.run('EXISTS', 'api:127.0.0.1')).toBe(1);
+    await redis.kill();
+    const others = times(3, from('203.0.113.1'));
+    expect((await sides.before.ask(others[0])).status).toBe(200);
+    expect(await sides.after.statuses(others)).toEqual([200, 200, 429]);
+  },
+};
+
+const ROLLING: Record<string, Scenario> = {
+  async 'limit becomes check'(sides) {
+    await alike(sides, [...times(4), from('203.0.113.1')], [200, 200, 200, 429, 200]);
+    for (const side of [sides.before, sides.after]) expect(noFields(await side.ask())).toBe(true);
+  },
+  async 'Time between two actions'(sides) {
+    await alike(sides, times(2), [200, 429]);
+    const other = from('203.0.113.1');
+    for (const side of [sides.before, sides.after]) {
+      expect((await side.ask(other)).status).toBe(200);
+      expect(JSON.parse((await side.ask(other)).body)).toEqual({ tooFast: true });
+    }
+  },
+  async 'limitWithInfo becomes check, too'(sides) {
+    for (const side of [sides.before, sides.after]) {
+      for (const remaining of [2, 1, 0]) expect(JSON.parse((await side.ask()).body)).toEqual({ remaining });
+      const refused = await side.ask();
+      expect([refused.status, JSON.parse(refused.body)]).toEqual([429, { remaining: 0 }]);
+      expect(Number(field(refused, 'Retry-After'))).toBeGreaterThan(30);
+      expect(Number(field(refused, 'Retry-After'))).toBeLessThan(61);
+    }
+  },
+  async 'wouldLimit becomes peek'({ before, after }) {
+    const act = { method: 'POST', path: '/do/ann' };
+    for (const side of [before, after]) {
+      const may = async () => JSON.parse((await side.ask({ path: '/may/ann' })).body).may;
+      expect([await may(), await may(), await may()]).toEqual([true, true, true]);
+      expect(await side.statuses([act, act])).toEqual([200, 200]);
+      expect(await may()).toBe(false);
+    }
+  },
+  async 'clear becomes reset'(sides) {
+    const act = { method: 'POST', path: '/do/ann' };
+    const clear = { method: 'DELETE', path: '/limits/ann' };
+    await alike(sides, [act, act, act, clear, act, act, act], [200, 200, 429, 200, 200, 200, 429]);
+  },
+  async 'Blocked actions count'(sides) {
+    const found = await Promise.all([keepTrying(sides.before, 2500), keepTrying(sides.after, 2500)]);
+    for (const statuses of found) expect(statuses.filter((status) => status === 200)).toHaveLength(1);
+  },
+  async 'Blocked actions no longer count'(sides) {
+    const [old, now] = await Promise.all([keepTrying(sides.before, 2500), keepTrying(sides.after, 2500)]);
+    expect(old.filter((status) => status === 200)).toHaveLength(1);
+    expect(now.filter((status) => status === 200)).toHaveLength(2);
+  },
+  async 'Several processes, by Redis'(sides, redis) {
+    await alike(sides, times(4), [200, 200, 200, 429]);
+    expect(await redis.run('EXISTS', 'logins:127.0.0.1')).toBe(1);
+    await redis.kill();
+    await alike(sides, [from('203.0.113.1')], [500]);
+  },
+};
+
+const PAGES: Record<string, { app: keyof typeof APPS; scenarios: Record<string, Scenario> }> = {
+  'migrating-from-express-rate-limit.md': { app: 'express', scenarios: EXPRESS },
+  'migrating-from-fastify-rate-limit.md': { app: 'fastify', scenarios: FASTIFY },
+  'migrating-from-rolling-rate-limiter.md': { app: 'express', scenarios: ROLLING },
+};
+
+describe.each(Object.entries(PAGES))('%s', (page, { app, scenarios }) => {
+  const pairs = pairsOf(page);
+  const { head, tail } = APPS[app];
+  let redis: RedisServer;
+  let host: ChildProcess | undefined;
+  let servers: Server[];
+
+  beforeAll(async () => {
+    redis = await RedisServer.start();
+    const folder = makeFolder();
+    writeFileSync(join(folder, 'host.mjs'), HOST);
+    const programs: string[] = [];
+    for (const program of pairs.flatMap(({ before, after }) => [before, after])) {
+      const { code } = await transform(head + program, { loader: 'ts', format: 'esm', target: 'es2022' });
+      const file = join(folder, `${programs.length}.mjs`);
+      writeFileSync(file, code + tail);
+      programs.push(file);
+    }
+    const env = { ...process.env, NODE_ENV: 'test', REDIS_URL: redis.url };
+    host = spawn(process.execPath, [join(folder, 'host.mjs'), ...programs], { cwd: folder, env });
+    let printed = '';
+    let complaints = '';
+    host.stderr!.on('data', (chunk) => {
+      complaints += chunk;
+    });
+    for await (const chunk of host.stdout!.iterator({ destroyOnReturn: false })) {
+      printed += chunk;
+      if (printed.endsWith('\n')) break;
+    }
+    if (printed === '') throw new Error(`${page}: ${complaints}`);
+    servers = (JSON.parse(printed) as number[]).map((port) => new Server(port));
+  }, 30_000);
+
+  afterAll(async () => {
+    if (host?.exitCode === null) {
+      host.kill();
+      await once(host, 'exit');
+    }
+    await redis.stop();
+  });
+
+  test.each(pairs.map(({ heading }, index) => [heading, index] as const))(
+    '%s',
+    async (heading, index) => {
+      const scenario = scenarios[heading];
+      if (scenario === undefined) throw new Error(`Nothing says what "${heading}" has to do`);
+      await scenario({ before: servers[2 * index]!, after: servers[2 * index + 1]! }, redis);
+    },
+    20_000,
+  );
+
+  test('has every pair that is told of here', () => {
+    expect(pairs.map(({ heading }) => heading).sort()).toEqual(Object.keys(scenarios).sort());
+  });
+
+  test.each(['before', 'after'] as const)(
+    'the programs %s compile',
+    (side) =>
+      typeCheck(
+        head,
+        pairs.map((pair) => pair[side]),
+      ),
+    30_000,
+  );
+});

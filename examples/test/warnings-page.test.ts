@@ -1,0 +1,30 @@
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { WARNING_CODES } from '../../packages/http/src/warnings';
+
+const page = readFileSync(join(__dirname, '../../docs/warnings.md'), 'utf8');
+
+/** What the page says of each code, by its heading. */
+const sections = new Map(
+  page
+    .split(/^## /m)
+    .slice(1)
+    .map((section) => [section.slice(0, section.indexOf('\n')), section.slice(section.indexOf('\n')).trim()]),
+);
+
+test.each(WARNING_CODES)('%s has one paragraph, which says how to silence it', (code) => {
+  expect(sections.get(code)?.replaceAll('\n', ' ')).toContain(`\`silence: ['${code}']\``);
+  expect(sections.get(code)).not.toContain('\n\n');
+});
+
+test.each(['ROLLGATE_STORE_FAILED', 'ROLLGATE_STORE_RECOVERED'])('%s of the core has one paragraph', (code) => {
+  const source = readFileSync(join(__dirname, '../../packages/core/src/failure/store-health.ts'), 'utf8');
+  expect(source).toContain(`'${code}'`);
+  expect(sections.get(code)).toMatch(/rollgate:store:(failure|recovery)/);
+  expect(sections.get(code)).not.toContain('\n\n');
+});
+
+test('the page tells of no code that is not there', () => {
+  const known = [...WARNING_CODES, 'ROLLGATE_STORE_FAILED', 'ROLLGATE_STORE_RECOVERED'];
+  expect([...sections.keys()].sort()).toEqual(known.sort());
+});
