@@ -1,4 +1,4 @@
-import type { Decision, Limits, RateLimiter } from '@rollgate/core';
+import type { Decision, Limits, NameOf, RateLimiter } from '@rollgate/core';
 import { validate } from '@rollgate/core';
 import { type Awaitable, type Framework, Gate, type HttpOptions, type ProxyTrust, toError } from '@rollgate/http';
 import type { NextFunction, Request, RequestHandler, Response } from 'express';
@@ -17,14 +17,16 @@ declare global {
 export type RateLimitOptions<Given extends Limits = Limits> = HttpOptions<Request, Given, Response> & {
   /** Answers a refused request in the place of the usual 429; the status and the header fields are set already. */
   handler?:
-    | ((request: Request, response: Response, next: NextFunction, decision: Decision) => Awaitable<void>)
+    | ((request: Request, response: Response, next: NextFunction, decision: Decision<NameOf<Given>>) => Awaitable<void>)
     | undefined;
   /** Where on the request the decision is noted; default `'rateLimit'`. */
   requestPropertyName?: string | undefined;
 };
 
 /** The middleware, and the limiter behind it, to peek or reset a key from the outside. */
-export type RateLimitMiddleware = RequestHandler & { readonly limiter: RateLimiter };
+export type RateLimitMiddleware<Given extends Limits = Limits> = RequestHandler & {
+  readonly limiter: RateLimiter<Given>;
+};
 
 const EXPRESS: Framework<Request, Response> = {
   name: 'rateLimit',
@@ -64,10 +66,11 @@ function proxyTrust({ app }: Request): ProxyTrust {
  * app.use(rateLimit({ limit: 100, window: '1m' }));
  * ```
  */
-export function rateLimit<Given extends Limits>(options: RateLimitOptions<Given>): RateLimitMiddleware {
-  const { handler, requestPropertyName = 'rateLimit' } = options ?? {};
+export function rateLimit<Given extends Limits>(options: RateLimitOptions<Given>): RateLimitMiddleware<Given> {
+  const { handler, requestPropertyName = 'rateLimit' } = (options ?? {}) as RateLimitOptions;
   validate.optionalFunction('handler', handler);
   const property = validate.string('requestPropertyName', requestPropertyName) as 'rateLimit';
+  if (requestPropertyName === '') throw validate.misuse('requestPropertyName', 'the name of a property', '');
 
   const gate = new Gate(EXPRESS, options as unknown as RateLimitOptions, {
     note(request, decision) {
@@ -84,7 +87,7 @@ export function rateLimit<Given extends Limits>(options: RateLimitOptions<Given>
     gate.run(request, response, next);
   }
 
-  return Object.assign(rateLimitMiddleware, { limiter: gate.limiter });
+  return Object.assign(rateLimitMiddleware, { limiter: gate.limiter as unknown as RateLimiter<Given> });
 }
 
 /**

@@ -15,6 +15,7 @@ export function sendRefusal(
   decision: Decision,
 ): void {
   const fail = (thrown: unknown) => {
+    if (response.headersSent) return; // Somebody else has answered, and nobody waits for it.
     noRefusal(response);
     next(toError(thrown));
   };
@@ -34,6 +35,7 @@ export function sendRefusal(
 
 /** Takes back what told the refusal: the request goes on after all, or fails. */
 export function noRefusal(response: Response): void {
+  if (response.headersSent) return;
   response.statusCode = 200;
   response.removeHeader('Retry-After');
   response.removeHeader('Cache-Control');

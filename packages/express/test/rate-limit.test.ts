@@ -5,6 +5,7 @@ import { type AddressInfo, connect } from 'node:net';
 import { text } from 'node:stream/consumers';
 import { MemoryStore, rollingWindow, type Store } from '@rollgate/core';
 import { type RateLimitOptions, rateLimit } from '@rollgate/express';
+import { WARNING_CODES } from '@rollgate/http';
 import express5, { type ErrorRequestHandler, type Express } from 'express';
 import express4 from 'express4';
 import request from 'supertest';
@@ -61,7 +62,7 @@ describe.each([
     const errors: unknown[] = [];
     const app = express();
     const store = options.store ?? new MemoryStore({ clock });
-    const middleware = rateLimit({ ...options, store } as RateLimitOptions);
+    const middleware = rateLimit({ silence: WARNING_CODES, ...options, store } as RateLimitOptions);
     app.use(middleware);
     app.get('/', (request, response) => {
       response.json({ allowed: request.rateLimit?.allowed, remaining: request.rateLimit?.remaining });
@@ -466,12 +467,84 @@ describe('options', () => {
     [{ limit: 5, window: '1m', cost: 0 }, 'Expected `cost` to be a positive safe integer, got 0 (number)'],
     [{ limit: 5, window: '1m', store: {} }, 'Expected `store` to be a store'],
     [{ limit: 5, window: '1m', prefix: 5 }, 'Expected `prefix` to be a string'],
-    [{ limit: 5, window: '1m', headers: 'draft' }, "Expected `headers` to be one of 'x-ratelimit', 'draft-11', 'all', 'none'"],
+    [
+      { limit: 5, window: '1m', headers: 'draft' },
+      "Expected `headers` to be one of 'x-ratelimit', 'draft-11', 'all', 'none'",
+    ],
     [{ limit: 5, window: '1m', resetUnit: 'ms' }, "Expected `resetUnit` to be one of 'epoch', 'delta'"],
     [{ limit: 5, window: '1m', statusCode: 200 }, 'Expected `statusCode` to be an integer from 400 to 599'],
     [{ limit: 5, window: '1m', ipv6Prefix: 129 }, 'Expected `ipv6Prefix` to be an integer from 1 to 128'],
     [{ limit: 5, window: '1m', message: { big: 1n } }, 'Expected `message` to be an object that can be sent as JSON'],
-    [{ limit: 5, window: '1m', message: 5 }, 'Expected `message` to be a string, an object or a function that returns one, got 5 (number)'],
+    [
+      { limit: 5, window: '1m', message: 5 },
+      'Expected `message` to be a string, an object or a function that returns one, got 5 (number)',
+    ],
+    [{ limit: 0, window: () => '1m' }, 'Expected `limit` to be a positive safe integer, got 0 (number)'],
+    [{ limit: () => 5, window: 'soon' }, 'Expected `window` to be a duration'],
+    [{ limit: () => 5, window: '1m', minDifference: -1 }, 'Expected `minDifference` to be a duration'],
+    [
+      { limit: () => 5, window: () => '1m', countRejected: 1 },
+      'Expected `countRejected` to be a boolean, got 1 (number)',
+    ],
+    [
+      { limits: null },
+      'Expected `limits` to be a limit such as `rollingWindow({ … })`, or a record of at least one, got null',
+    ],
+    [{ limits: {} }, 'Expected `limits` to be a limit such as `rollingWindow({ … })`, or a record of at least one'],
+    [
+      { limits: 5 },
+      'Expected `limits` to be a limit such as `rollingWindow({ … })`, or a record of at least one, got 5',
+    ],
+    [{ limits: () => rollingWindow({ limit: 1, window: 1 }), window: '1m' }, 'got `limits` and `window`'],
+    [
+      { limit: 5, window: '1m', allowList: '10.0.0.0/8' },
+      'Expected `allowList` to be an array of addresses and networks',
+    ],
+    [
+      { limit: 5, window: '1m', allowList: ['::1', '10/8'] },
+      'Expected `allowList[1]` to be an IP address, or a network',
+    ],
+    [{ limit: 5, window: '1m', skipSuccessfulRequests: 'yes' }, 'Expected `skipSuccessfulRequests` to be a boolean'],
+    [{ limit: 5, window: '1m', skipFailedRequests: 1 }, 'Expected `skipFailedRequests` to be a boolean'],
+    [
+      { limit: 5, window: '1m', skipFailedRequests: true, requestWasSuccessful: 200 },
+      'Expected `requestWasSuccessful` to be a function',
+    ],
+    [
+      { limit: 5, window: '1m', requestWasSuccessful: () => true },
+      'with `requestWasSuccessful`, which does nothing alone',
+    ],
+    [{ limit: 5, window: '1m', onLimited: [] }, 'Expected `onLimited` to be a function, got an array (object)'],
+    [{ limit: 5, window: '1m', dryRun: 'no' }, 'Expected `dryRun` to be a boolean, got "no" (string)'],
+    [{ limit: 5, window: '1m', timeout: 0 }, 'Expected `timeout` to be a duration'],
+    [{ limit: 5, window: '1m', timeout: '25d' }, 'Expected `timeout` to be a duration of 24 days at most'],
+    [{ limit: 5, window: '1m', onStoreError: 'ignore' }, 'Expected `onStoreError` to be one of'],
+    [
+      { limit: 5, window: '1m', headers: true },
+      "Expected `headers` to be one of 'x-ratelimit', 'draft-11', 'all', 'none', got true (boolean)",
+    ],
+    [{ limit: 5, window: '1m', exposeHeaders: 'all' }, 'Expected `exposeHeaders` to be a boolean'],
+    [{ limit: 5, window: '1m', statusCode: 429.5 }, 'Expected `statusCode` to be an integer from 400 to 599'],
+    [
+      { limit: 5, window: '1m', message: null },
+      'Expected `message` to be a string, an object or a function that returns one, got null',
+    ],
+    [{ limit: 5, window: '1m', problem: {} }, 'Expected `problem` to be a boolean'],
+    [
+      { limit: 5, window: '1m', silence: 'ROLLGATE_SHARED_KEYS' },
+      'Expected `silence` to be an array of codes of warnings',
+    ],
+    [
+      { limit: 5, window: '1m', silence: ['ROLLGATE_NOTHING'] },
+      "Expected `silence[0]` to be one of 'ROLLGATE_UNTRUSTED_PROXY'",
+    ],
+    [
+      { limit: 5, window: '1m', requestPropertyName: 5 },
+      'Expected `requestPropertyName` to be a string, got 5 (number)',
+    ],
+    [{ limit: 5, window: '1m', requestPropertyName: '' }, 'Expected `requestPropertyName` to be'],
+    [undefined as never, 'Expected `rateLimit options` to be an object, got undefined'],
+    [null as never, 'Expected `rateLimit options` to be an object, got null'],
   ];
   test.each(wrong)('%p is refused at construction', (options, said) => {
     expect(() => rateLimit(options as RateLimitOptions)).toThrow(said);

@@ -43,10 +43,7 @@ export function createHook(options: RateLimitOptions): RateLimitHook {
       if ('text' in refusal) done(new RateLimitError(gate.statusCode, refusal.text, decision));
       else reply.code(gate.statusCode).type(refusal.type).send(refusal.json);
     };
-    const fail = (thrown: unknown) => {
-      for (const name of ['retry-after', 'cache-control']) reply.removeHeader(name);
-      done(toError(thrown));
-    };
+    const fail = (thrown: unknown) => failInstead(reply, done, thrown);
     try {
       const refusal = gate.refusalOf(request, decision);
       if (!isThenable(refusal)) say(refusal);
@@ -79,6 +76,12 @@ function answerWith(
     })
     .catch((thrown) => {
       reply.code(500); // The handler's failure is no refusal; an error with a status of its own keeps that.
-      done(toError(thrown));
+      failInstead(reply, done, thrown);
     });
+}
+
+/** Hands on what failed while the request was refused, without what told the refusal. */
+function failInstead(reply: FastifyReply, done: Done, thrown: unknown): void {
+  for (const name of ['retry-after', 'cache-control']) reply.removeHeader(name);
+  done(toError(thrown));
 }

@@ -6,5 +6,6 @@ export type {
   RateLimitPluginOptions,
   RateLimitRouteOptions,
 } from './options.js';
+export type { RateLimitPlugin } from './plugin.js';
 export { rateLimit };
 export default rateLimit;

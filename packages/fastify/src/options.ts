@@ -41,18 +41,17 @@ type PartialOptions<Given extends Limits> = CommonOptions<FastifyRequest, Given,
   } & { limits?: ForRequest<FastifyRequest, Given> | undefined };
 
 /** A hook of one route, or of the handler for unknown ones; and the limiter behind it, to peek or reset a key. */
-export type RateLimitHookFunction = ((
-  request: FastifyRequest,
-  reply: FastifyReply,
-  ...payloadAndDone: never[]
-) => void) & {
-  readonly limiter: RateLimiter;
+export type RateLimitHookFunction<Given extends Limits = Limits> = HookFunction & {
+  readonly limiter: RateLimiter<Given>;
 };
+/** Of any hook; the types of request and reply differ from server to server, such as one of HTTP/2. */
+export type HookFunction = (request: unknown, reply: unknown, ...payloadAndDone: unknown[]) => void;
 
 /** The plugin's options with a route's in their place; of `limits` and the numbers of one window, the route's kind. */
 export function mergeOptions(plugin: RateLimitRouteOptions, route: RateLimitRouteOptions): RateLimitOptions {
   const inherited = { ...plugin };
   if (route.limits !== undefined) for (const name of ROLLING_WINDOW_OPTIONS) delete inherited[name];
   if (ROLLING_WINDOW_OPTIONS.some((name) => route[name] !== undefined)) delete inherited.limits;
-  return { ...inherited, ...route } as RateLimitOptions;
+  const given = Object.entries(route).filter(([, value]) => value !== undefined);
+  return { ...inherited, ...Object.fromEntries(given) } as RateLimitOptions;
 }

@@ -1,10 +1,11 @@
-import { type Decision, MemoryStore, type RateLimiter, validate } from '@rollgate/core';
+import { type Decision, type Limits, MemoryStore, type RateLimiter, validate } from '@rollgate/core';
 import type { FastifyInstance, FastifyReply, FastifyRequest, RouteOptions } from 'fastify';
 import fastifyPlugin from 'fastify-plugin';
 import { createHook, type Done, type RateLimitHook } from './hook.js';
 import {
   HOOKS,
   type Hook,
+  type HookFunction,
   mergeOptions,
   type RateLimitHookFunction,
   type RateLimitPluginOptions,
@@ -22,7 +23,7 @@ declare module 'fastify' {
      * Makes a hook for one route, or for the handler of unknown ones: `{ preHandler: app.rateLimit({ … }) }`. What the
      * options leave out is as the plugin was told; without a `groupId` it counts for itself.
      */
-    rateLimit(options?: RateLimitRouteOptions): RateLimitHookFunction;
+    rateLimit<Given extends Limits = Limits>(options?: RateLimitRouteOptions<Given>): RateLimitHookFunction<Given>;
     /** The limiter of the routes without a limit of their own, to peek or reset a key; `undefined` with `global: false`. */
     readonly rateLimiter: RateLimiter | undefined;
   }
@@ -39,6 +40,13 @@ const addedToRoutes = new WeakMap<RateLimitHook, object>();
 interface Registration {
   readonly routes: RouteHooks;
   readonly limiter: RateLimiter | undefined;
+}
+
+/** The plugin's type: `rateLimit<typeof limits>` knows the names of the limits, where their keys are to be told. */
+export interface RateLimitPlugin {
+  <Given extends Limits>(app: FastifyInstance, options: RateLimitPluginOptions<Given>): Promise<void>;
+  // Last, because it is the one that `app.register` infers from.
+  (app: FastifyInstance, options: RateLimitPluginOptions): Promise<void>;
 }
 
 /** On each Fastify instance and those below it, the rate limit registered nearest to it. */
@@ -68,7 +76,10 @@ const nearest = Symbol('the nearest rate limit');
  * reply.headers['x-ratelimit-remaining']; // => '4'
  * ```
  */
-export const rateLimit = fastifyPlugin(rateLimitPlugin, { fastify: '5.x', name: '@rollgate/fastify' });
+export const rateLimit = fastifyPlugin(rateLimitPlugin, {
+  fastify: '5.x',
+  name: '@rollgate/fastify',
+}) as RateLimitPlugin;
 
 async function rateLimitPlugin(app: FastifyInstance, options: RateLimitPluginOptions): Promise<void> {
   const { global: isGlobal = true, ...given } = options;
@@ -79,6 +90,7 @@ async function rateLimitPlugin(app: FastifyInstance, options: RateLimitPluginOpt
   const shared: RateLimitRouteOptions = { ...given, store: given.store ?? ownStore };
   const globalHook = isGlobal ? createHook(mergeOptions(shared, {})) : undefined;
   const routeHooks = new RouteHooks(shared);
+  if (!isGlobal) routeHooks.checkShared();
   const registration: Registration = { routes: routeHooks, limiter: globalHook?.limiter };
   Object.assign(app, { [nearest]: registration });
 
@@ -119,7 +131,8 @@ function decorate(app: FastifyInstance): void {
   app.decorateRequest('rateLimit', null);
   app.decorate('rateLimit', function rateLimit(this: FastifyInstance, options: RateLimitRouteOptions = {}) {
     const { run, limiter } = nearestTo(this)!.routes.create(options);
-    const hook = (request: FastifyRequest, reply: FastifyReply, ...rest: never[]) => run(request, reply, rest.at(-1)!);
+    const hook: HookFunction = (request, reply, ...payloadAndDone) =>
+      run(request as FastifyRequest, reply as FastifyReply, payloadAndDone.at(-1) as Done);
     return Object.assign(hook, { limiter });
   });
   app.decorate('rateLimiter', {

@@ -1,4 +1,5 @@
 import { validate } from '@rollgate/core';
+import type { WarningCode } from '@rollgate/http';
 import { createHook, type RateLimitHook } from './hook.js';
 import { mergeOptions, type RateLimitOptions, type RateLimitRouteOptions } from './options.js';
 
@@ -28,9 +29,20 @@ export class RouteHooks {
    * @throws TypeError, RangeError naming the option that is wrong.
    */
   create(own: RateLimitRouteOptions): RateLimitHook {
+    if (typeof own !== 'object' || own === null) throw validate.misuse('rateLimit options', 'an object', own);
     if (own.hook !== undefined) throw validate.misuse('hook', 'left out, as the hook is where it is added', own.hook);
     this.#made += 1;
-    return createHook({ ...this.#merged(own, `hook ${this.#made}`), hook: undefined });
+    return createHook({ ...this.#merged(own, `hook ${this.#made}`, []), hook: undefined });
+  }
+
+  /**
+   * Refuses what is wrong in what the routes have in common, also when no route is there yet.
+   *
+   * @throws TypeError, RangeError naming the option that is wrong.
+   */
+  checkShared(): void {
+    const shared = this.#merged({}, 'no route', ['ROLLGATE_SHARED_KEYS']);
+    createHook(mergeOptions({ limit: 1, window: 1 }, shared));
   }
 
   #ofRoute(own: RateLimitRouteOptions, methods: string[], url: string, place: string): RateLimitHook {
@@ -39,18 +51,24 @@ export class RouteHooks {
     }
     const byPlace = this.#hooks.get(own) ?? new Map<string, RateLimitHook>();
     this.#hooks.set(own, byPlace);
-    const hook = createHook(this.#merged(own, place));
+    // Kept by its route, so not one for each request, also when it is made for the first one.
+    const hook = createHook(this.#merged(own, place, ['ROLLGATE_LIMITER_PER_REQUEST']));
     byPlace.set(place, hook);
     if (methods.includes('GET')) byPlace.set(`HEAD ${url}`, hook);
     return hook;
   }
 
-  #merged({ groupId, ...own }: RateLimitRouteOptions, place: string): RateLimitOptions {
+  #merged({ groupId, ...own }: RateLimitRouteOptions, place: string, silent: readonly WarningCode[]): RateLimitOptions {
     if (groupId !== undefined) validate.string('groupId', groupId);
-    const prefix = `${this.#shared.prefix ?? 'rollgate'}:${groupId === undefined ? place : `group ${groupId}`}`;
-    const merged = mergeOptions({ ...this.#shared, prefix }, own);
+    const merged = mergeOptions(this.#shared, own);
+    const { prefix = 'rollgate', silence = [] } = merged;
+    validate.string('prefix', prefix);
+    if (groupId !== undefined) merged.prefix = `${prefix}:group ${groupId}`;
+    else if (own.prefix === undefined) merged.prefix = `${prefix}:${place}`;
+    else merged.prefix = prefix;
     // Who names a group or a prefix knows that it is shared.
-    if (groupId === undefined && own.prefix === undefined) return merged;
-    return { ...merged, silence: [...(merged.silence ?? []), 'ROLLGATE_SHARED_KEYS'] };
+    const isShared = groupId !== undefined || own.prefix !== undefined;
+    const known: readonly WarningCode[] = isShared ? [...silent, 'ROLLGATE_SHARED_KEYS'] : silent;
+    return Array.isArray(silence) ? { ...merged, silence: [...silence, ...known] } : merged;
   }
 }

@@ -1,5 +1,6 @@
 import { validate } from '@rollgate/core';
 import ipaddr from 'ipaddr.js';
+import { bareAddress } from './client-key.js';
 
 /**
  * Makes the function that tells whether an address is on the list: addresses, and networks such as `10.0.0.0/8`.
@@ -10,17 +11,32 @@ export function createAllowList(entries: readonly string[]): (address: string) =
   if (!Array.isArray(entries)) throw validate.misuse('allowList', 'an array of addresses and networks', entries);
   const networks = entries.map((entry, index) => networkOf(entry, `allowList[${index}]`));
   return function isAllowed(address) {
-    if (!ipaddr.isValid(address)) return false;
-    const parsed = ipaddr.process(address);
+    const bare = bareAddress(address);
+    if (!isAddress(bare)) return false;
+    const parsed = ipaddr.process(bare);
     return networks.some(([network, bits]) => network.kind() === parsed.kind() && parsed.match(network, bits));
   };
 }
 
-function networkOf(entry: unknown, name: string): [ipaddr.IPv4 | ipaddr.IPv6, number] {
-  if (typeof entry === 'string' && ipaddr.isValidCIDR(entry)) return ipaddr.parseCIDR(entry);
-  if (typeof entry !== 'string' || !ipaddr.isValid(entry)) {
-    throw validate.misuse(name, "an IP address, or a network such as '10.0.0.0/8'", entry);
-  }
-  const address = ipaddr.process(entry);
-  return [address, address.kind() === 'ipv4' ? 32 : 128];
+/** Not all that the system's own functions take: `10.1` is `10.0.0.1` to them, and `010.0.0.1` is `8.0.0.1`. */
+function isAddress(text: string): boolean {
+  return text.includes(':') ? ipaddr.isValid(text) : ipaddr.IPv4.isValidFourPartDecimal(text);
 }
+
+function networkOf(entry: unknown, name: string): [ipaddr.IPv4 | ipaddr.IPv6, number] {
+  if (typeof entry !== 'string') throw noNetwork(entry, name);
+  const [address = '', length, ...rest] = entry.split('/');
+  if (!isAddress(address) || rest.length > 0) throw noNetwork(entry, name);
+  const parsed = ipaddr.parse(address);
+  const size = parsed.kind() === 'ipv4' ? 32 : 128;
+  const bits = length === undefined ? size : /^\d{1,3}$/.test(length) ? Number(length) : Infinity;
+  if (bits > size) throw noNetwork(entry, name);
+  // As addresses are, that a socket for both families tells: `::ffff:10.0.0.0/104` is `10.0.0.0/8`.
+  if (bits >= 96 && parsed instanceof ipaddr.IPv6 && parsed.isIPv4MappedAddress()) {
+    return [parsed.toIPv4Address(), bits - 96];
+  }
+  return [parsed, bits];
+}
+
+const noNetwork = (entry: unknown, name: string) =>
+  validate.misuse(name, "an IP address, or a network such as '10.0.0.0/8'", entry);

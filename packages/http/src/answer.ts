@@ -1,6 +1,5 @@
-import type { EventEmitter } from 'node:events';
 import type { ServerResponse } from 'node:http';
-import type { Http2ServerResponse } from 'node:http2';
+import { constants, type Http2ServerResponse } from 'node:http2';
 import { onClose } from './close-listeners.js';
 
 /** Node's own response, which every framework has somewhere. */
@@ -31,19 +30,45 @@ export function whenGone(response: NodeResponse, gone: () => void): (() => void)
   return stop;
 }
 
-/** Calls `end` once: when the whole answer was handed to the system, or when the client has left before. */
+/** Calls `end` once: when the whole answer was handed to the system, also before now, or when the client has left before. */
 export function whenAnswered(response: NodeResponse, end: (isWhole: boolean) => void): void {
-  // The response of HTTP/2 says that it has finished also when its stream was reset.
-  const sender: EventEmitter = isHttp2(response) ? response.stream : response;
+  if (isHttp2(response)) {
+    whenStreamAnswered(response, end);
+    return;
+  }
+  if (response.writableFinished) {
+    end(true);
+    return;
+  }
   const stop = whenGone(response, () => {
-    sender.off('finish', finished);
+    response.off('finish', finished);
     end(false);
   });
   function finished() {
     stop?.();
-    end(true);
+    // It says that it has finished also when its connection is closed and drops what was left to send.
+    end(!response.req.socket.destroyed);
   }
-  if (stop !== undefined) sender.once('finish', finished);
+  if (stop !== undefined) response.once('finish', finished);
+}
+
+/** Over HTTP/2 a stream has finished also when it was reset, and to a HEAD request before there is an answer. */
+function whenStreamAnswered(response: Http2ServerResponse, end: (isWhole: boolean) => void): void {
+  const { stream } = response;
+  const isHead = response.req.method === 'HEAD';
+  if (!isHead && stream.writableFinished) {
+    end(!stream.aborted);
+    return;
+  }
+  const stop = whenGone(response, () => {
+    stream.off('finish', finished);
+    end(isHead && response.headersSent && stream.rstCode === constants.NGHTTP2_NO_ERROR);
+  });
+  function finished() {
+    stop?.();
+    end(!stream.aborted);
+  }
+  if (stop !== undefined && !isHead) stream.once('finish', finished);
 }
 
 function isHttp2(response: NodeResponse): response is Http2ServerResponse {

@@ -29,9 +29,14 @@ export function createClientKey(ipv6Prefix: number): (address: string) => string
   };
 }
 
-function parsedKey(address: string, prefix: number): string {
+/** Without the port that a proxy added. */
+export function bareAddress(address: string): string {
   const [, bracketed, dotted] = /^(?:\[(.*)\](?::\d+)?|([\d.]+):\d+)$/.exec(address) ?? [];
-  const bare = bracketed ?? dotted ?? address;
+  return bracketed ?? dotted ?? address;
+}
+
+function parsedKey(address: string, prefix: number): string {
+  const bare = bareAddress(address);
   if (!ipaddr.isValid(bare)) return bare.slice(0, LONGEST_UNKNOWN);
   const parsed = ipaddr.process(bare);
   if (parsed.kind() === 'ipv4') return parsed.toString();

@@ -14,6 +14,7 @@ import type { Framework } from './framework.js';
 import { DecisionFields } from './header-fields.js';
 import { holdRequest } from './hold.js';
 import { andThen, inTime } from './in-time.js';
+import { noLimits } from './limits-source.js';
 import type { HttpOptions } from './options.js';
 import { refundWhenAnswered } from './refunds.js';
 import { jsonRefusal, problemRefusal, type Refusal, refusalMessage } from './refusal.js';
@@ -115,9 +116,17 @@ export class Gate<Request, Response> {
       .then((decided) => {
         if (!this.#framework.isAnswered(response)) this.#settle(decided, request, response, next);
         // Meanwhile somebody else, a timeout perhaps, has answered: a place in a queue is free again, what counts stays.
-        else if (decided !== undefined && decided.delayMs > 0) toGiveBack(this.limiter, decided)();
+        else if (decided?.allowed) {
+          if (decided.delayMs > 0) toGiveBack(this.limiter, decided)();
+          else this.#watch(decided, request, response);
+        }
       })
-      .catch((thrown) => failWith(next, thrown));
+      .catch((thrown) => this.#failLater(response, next, thrown));
+  }
+
+  /** As {@link failWith}, unless somebody else has answered: then nobody waits for it. */
+  #failLater(response: Response, next: Next, thrown: unknown): void {
+    if (!this.#framework.isAnswered(response)) failWith(next, thrown);
   }
 
   #settle(decision: Decision | undefined, request: Request, response: Response, next: Next): void {
@@ -125,16 +134,17 @@ export class Gate<Request, Response> {
       next();
       return;
     }
-    const { limiter, limits, dryRun, onLimited } = this.#settings;
+    const { limiter, dryRun, onLimited } = this.#settings;
     this.#adapter.note(request, decision);
     tellRequest(limiter, request, decision, dryRun);
-    if (!dryRun) this.#fields.write(response, decision, limits.fixed ?? this.#limitsOf.get(decision)!);
-    if (decision.allowed) this.#passOn(decision, request, response, next);
-    else if (onLimited === undefined) this.#refuse(decision, request, response, next);
+    if (decision.allowed) {
+      if (!dryRun) this.#writeFields(response, decision);
+      this.#passOn(decision, request, response, next);
+    } else if (onLimited === undefined) this.#refuse(decision, request, response, next);
     else this.#refuseAfter(onLimited, decision, request, response, next);
   }
 
-  /** Tells the user of the refusal first. */
+  /** Tells the user of the refusal first: when that fails, nothing tells of one. */
   #refuseAfter(
     onLimited: NonNullable<Settings<Request, Response>['onLimited']>,
     decision: Decision,
@@ -142,15 +152,16 @@ export class Gate<Request, Response> {
     response: Response,
     next: Next,
   ): void {
+    const refuse = () => {
+      if (!this.#framework.isAnswered(response)) this.#refuse(decision, request, response, next);
+    };
     try {
       const told = onLimited(request, decision);
-      if (!isThenable(told)) this.#refuse(decision, request, response, next);
+      if (!isThenable(told)) refuse();
       else {
         inTime('onLimited', told, this.#settings.timeoutMs)
-          .then(() => {
-            if (!this.#framework.isAnswered(response)) this.#refuse(decision, request, response, next);
-          })
-          .catch((thrown) => failWith(next, thrown));
+          .then(refuse)
+          .catch((thrown) => this.#failLater(response, next, thrown));
       }
     } catch (thrown) {
       failWith(next, thrown);
@@ -159,22 +170,34 @@ export class Gate<Request, Response> {
 
   #refuse(decision: Decision, request: Request, response: Response, next: Next): void {
     if (this.#settings.dryRun) next();
-    else this.#adapter.refuse(request, response, next, decision);
+    else {
+      this.#writeFields(response, decision);
+      this.#adapter.refuse(request, response, next, decision);
+    }
+  }
+
+  #writeFields(response: Response, decision: Decision): void {
+    this.#fields.write(response, decision, this.#settings.limits.fixed ?? this.#limitsOf.get(decision)!);
   }
 
   /** Passes an accepted request on when its turn has come: at once, unless its limit is a queue. */
   #passOn(decision: Decision, request: Request, response: Response, next: Next): void {
-    const { limiter, refunds, dryRun } = this.#settings;
+    const { limiter, dryRun } = this.#settings;
     const { isAnswered, nodeResponse } = this.#framework;
     const goOn = () => {
-      if (refunds !== undefined) {
-        refundWhenAnswered(limiter, refunds, nodeResponse(response), request, response, decision);
-      }
+      this.#watch(decision, request, response);
       next();
     };
     if (decision.delayMs > 0 && !dryRun) {
       holdRequest(limiter, nodeResponse(response), decision, () => isAnswered(response), goOn);
     } else goOn();
+  }
+
+  /** Waits for the answer, if what the request took depends on it. */
+  #watch(decision: Decision, request: Request, response: Response): void {
+    const { limiter, refunds } = this.#settings;
+    if (refunds === undefined) return;
+    refundWhenAnswered(limiter, refunds, this.#framework.nodeResponse(response), request, response, decision);
   }
 
   #decide(request: Request): Awaitable<Decision | undefined> {
@@ -194,14 +217,15 @@ export class Gate<Request, Response> {
     if (key === undefined && cost === 1 && limits.of === undefined) return limiter.decide(this.#addressKey(request));
     return this.#then('key', key === undefined ? this.#addressKey(request) : key(request), (counted) =>
       this.#then('cost', typeof cost === 'function' ? cost(request) : cost, (units) => {
-        const options = { cost: units };
+        const options = { cost: validate.positiveInteger('cost', units) };
         if (limits.of === undefined) return limiter.decide(counted as string, options);
-        return this.#then('limits', limits.of(request), (own) => this.#decideBy(own, counted as string, units));
+        return this.#then(limits.name, limits.of(request), (own) => this.#decideBy(own, counted as string, units));
       }),
     );
   }
 
   #decideBy(limits: Limits, key: string, cost: number): Awaitable<Decision> {
+    if (limits === undefined) throw noLimits(limits);
     return andThen(this.limiter.decide(key, { cost, limits }), (decision) => {
       this.#limitsOf.set(decision, limits);
       return decision;

@@ -42,7 +42,7 @@ export class DecisionFields<Response> {
   readonly #usual: boolean;
   readonly #draft: boolean;
   readonly #resetUnit: ResetUnit;
-  readonly #exposed: string | undefined;
+  readonly #exposed: readonly string[];
 
   constructor(
     {
@@ -60,12 +60,13 @@ export class DecisionFields<Response> {
     this.#usual = headers === 'x-ratelimit' || headers === 'all';
     this.#draft = headers === 'draft-11' || headers === 'all';
     this.#resetUnit = resetUnit;
-    const exposed = [
-      ...(this.#usual ? [FIELDS.limit, FIELDS.remaining, FIELDS.reset] : []),
-      ...(this.#draft ? [FIELDS.policy, FIELDS.rateLimit] : []),
-      FIELDS.retryAfter,
-    ];
-    this.#exposed = exposesHeaders ? exposed.join(', ') : undefined;
+    this.#exposed = !exposesHeaders
+      ? []
+      : [
+          ...(this.#usual ? [FIELDS.limit, FIELDS.remaining, FIELDS.reset] : []),
+          ...(this.#draft ? [FIELDS.policy, FIELDS.rateLimit] : []),
+          FIELDS.retryAfter,
+        ];
   }
 
   /** Tells a decision, `limits` being those that made it, and when it refuses, when to come again. */
@@ -74,11 +75,11 @@ export class DecisionFields<Response> {
     const knows = decision.degraded !== 'allow' && decision.degraded !== 'deny';
     if (this.#usual && knows) this.#writeUsual(response, decision);
     if (this.#draft && knows) {
-      this.#append(response, this.#names.policy, policyField(limits));
+      this.#appendPolicy(response, policyField(limits));
       this.#append(response, this.#names.rateLimit, rateLimitField(decision));
     }
     if (!decision.allowed) this.#writeRefusal(response, decision);
-    if (this.#exposed !== undefined) this.#append(response, this.#names.expose, this.#exposed);
+    if (this.#exposed.length > 0) this.#expose(response);
   }
 
   /** The limit that speaks for the whole, in the fields that most clients know. */
@@ -106,13 +107,24 @@ export class DecisionFields<Response> {
   /** To what is there, of other limiters or of somebody else. */
   #append(response: Response, name: string, value: string): void {
     const before = this.#getField(response, name);
-    if (before === undefined || before === '') this.#setField(response, name, value);
-    else if (!isListed(String(before), value)) this.#setField(response, name, `${before}, ${value}`);
+    this.#setField(response, name, before === undefined || before === '' ? value : `${before}, ${value}`);
+  }
+
+  /** Not twice, for a limiter that decides twice about a request. */
+  #appendPolicy(response: Response, value: string): void {
+    const before = String(this.#getField(response, this.#names.policy) ?? '');
+    if (before !== value && !before.endsWith(`, ${value}`)) this.#append(response, this.#names.policy, value);
+  }
+
+  /** Names that others have exposed already are not repeated. */
+  #expose(response: Response): void {
+    const before = String(this.#getField(response, this.#names.expose) ?? '')
+      .toLowerCase()
+      .split(/[\s,]+/);
+    const missing = this.#exposed.filter((name) => !before.includes(name.toLowerCase()));
+    if (missing.length > 0) this.#append(response, this.#names.expose, missing.join(', '));
   }
 }
-
-/** Whether all that is to be said stands there already: names of fields that were exposed before. */
-const isListed = (list: string, value: string) => list === value || list.endsWith(`, ${value}`);
 
 /** At least 1, for 0 would tell the client to come again at once; `undefined` for never. */
 export function retryAfterSeconds(retryAfterMs: number): number | undefined {

@@ -7,13 +7,26 @@ import {
   type RollingWindow,
   type RollingWindowOptions,
   rollingWindow,
+  validate,
 } from '@rollgate/core';
+import { andThen } from './in-time.js';
 import type { ForRequest, LimitOptions, WindowOptions } from './options.js';
 
 /** What limits a request: always the same, or what a function tells. */
 export type LimitsSource<Request> =
-  | { readonly fixed: Limits; readonly of?: undefined }
-  | { readonly fixed?: undefined; readonly of: (request: Request) => Awaitable<Limits> };
+  | { readonly fixed: Limits; readonly like: Limits; readonly of?: undefined }
+  | {
+      readonly fixed?: undefined;
+      /** Limits of the names and kinds that it tells, when they are always the same. */
+      readonly like: Limits | undefined;
+      /** The options that are functions. */
+      readonly name: string;
+      readonly of: (request: Request) => Awaitable<Limits>;
+    };
+
+/** For what are no limits. */
+export const noLimits = (given: unknown): TypeError =>
+  validate.misuse('limits', 'a limit such as `rollingWindow({ … })`, or a record of at least one', given);
 
 /** A user's plans are few; should they not be, all are made anew. */
 const MOST_REMEMBERED = 1000;
@@ -28,16 +41,26 @@ export function toLimitsSource<Request>(options: LimitOptions<Request>): LimitsS
       `Expected either \`limits\` or the numbers of one rolling window, got \`limits\` and \`${given.join('`, `')}\``,
     );
   }
-  return typeof limits === 'function' ? { of: limits as (request: Request) => Awaitable<Limits> } : { fixed: limits };
+  if (typeof limits === 'function') {
+    return { like: undefined, name: 'limits', of: limits as (request: Request) => Awaitable<Limits> };
+  }
+  if (limits === null) throw noLimits(limits);
+  return { fixed: limits, like: limits };
 }
 
 function windowSource<Request>(options: WindowOptions<Request>): LimitsSource<Request> {
   const { limit, window, minDifference, countRejected } = options;
   const rest = { minDifference, countRejected };
   const make = (numbers: Pick<RollingWindowOptions, 'limit' | 'window'>) => rollingWindow({ ...numbers, ...rest });
-  if (typeof limit !== 'function' && typeof window !== 'function') return { fixed: make({ limit, window }) };
+  if (typeof limit !== 'function' && typeof window !== 'function') {
+    const fixed = make({ limit, window });
+    return { fixed, like: fixed };
+  }
   // What is a value is checked now, and not when the first request comes.
-  make({ limit: typeof limit === 'function' ? 1 : limit, window: typeof window === 'function' ? 1 : window });
+  const like = make({
+    limit: typeof limit === 'function' ? 1 : limit,
+    window: typeof window === 'function' ? 1 : window,
+  });
 
   const remembered = new Map<string, RollingWindow>();
   const windowOf = (units: number, length: Duration): RollingWindow => {
@@ -51,10 +74,16 @@ function windowSource<Request>(options: WindowOptions<Request>): LimitsSource<Re
     return made;
   };
   return {
+    like,
+    name: Object.entries({ limit, window })
+      .filter(([, value]) => typeof value === 'function')
+      .map(([name]) => name)
+      .join('` or `'),
     of(request) {
       const units = valueFor(limit, request);
-      const length = valueFor(window, request);
-      if (!isThenable(units) && !isThenable(length)) return windowOf(units, length);
+      if (!isThenable(units)) return andThen(valueFor(window, request), (length) => windowOf(units, length));
+      // In a function: what `window` throws must not leave the promise of `limit` with nobody who listens.
+      const length = new Promise<Duration>((resolve) => resolve(valueFor(window, request)));
       return Promise.all([units, length]).then(([later, laterLength]) => windowOf(later, laterLength));
     },
   };

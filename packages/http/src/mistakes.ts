@@ -1,5 +1,6 @@
-import type { RateLimiter, Store } from '@rollgate/core';
+import { type Limits, type Store, validate } from '@rollgate/core';
 import type { Framework } from './framework.js';
+import { byName } from './policies.js';
 import { type WarningCode, warnOnce } from './warnings.js';
 
 /** A mistake shows in the first requests; the others are not to pay for looking. */
@@ -8,7 +9,8 @@ const LOOKED_AT = 100;
 /** So many limiters, each asked once, all made after requests had begun to come, are no set of routes. */
 const TOO_MANY = 20;
 
-const prefixes = new WeakMap<Store, Map<string, object>>();
+/** Where limits keep their keys, by the store. */
+const spacesOf = new WeakMap<Store, Set<string>>();
 
 /** How many limiters were made since the first request, and not asked again since their first. */
 let madeWhileServing = 0;
@@ -18,23 +20,26 @@ let isServing = false;
 export class Mistakes {
   readonly #isSilent: (code: WarningCode) => boolean;
   #toLookAt = LOOKED_AT;
-  #isNew = isServing;
+  #isNew: boolean;
 
   constructor(silent: readonly WarningCode[]) {
     this.#isSilent = (code) => silent.includes(code);
+    this.#isNew = isServing && !silent.includes('ROLLGATE_LIMITER_PER_REQUEST');
   }
 
   /** Two adapters' limiters with the same keys in one store: hits of either count for both. */
-  sharesKeys(store: Store | undefined, prefix: string, limiter: RateLimiter): void {
+  sharesKeys(store: Store | undefined, prefix: string, limits: Limits): void {
     if (store === undefined) return;
-    const known = prefixes.get(store) ?? new Map<string, object>();
-    prefixes.set(store, known);
-    if (known.has(prefix)) {
+    const known = spacesOf.get(store) ?? new Set();
+    spacesOf.set(store, known);
+    const spaces = Object.entries(byName(limits)).map(([name, { algorithm }]) => `${prefix}:${name}:${algorithm}`);
+    if (spaces.some((space) => known.has(space))) {
       this.#warn(
         'ROLLGATE_SHARED_KEYS',
-        `Two limiters on one store have the prefix '${prefix}', so their limits of the same name share their keys. Give each a \`prefix\` of its own`,
+        `Two limiters on one store have the prefix '${prefix}', so their limits of the same name and kind share their keys. Give each a \`prefix\` of its own`,
       );
-    } else known.set(prefix, limiter);
+    }
+    for (const space of spaces) known.add(space);
   }
 
   /** Looks at a request, which counts for the client's address if `isByAddress`. */
@@ -72,6 +77,12 @@ export class Mistakes {
   #askedAgain(): void {
     this.#isNew = false;
     madeWhileServing -= 1;
+  }
+
+  /** Tells of a failure that no request can be told of any more. */
+  failed(code: WarningCode, thrown: unknown): void {
+    const said = thrown instanceof Error ? thrown : validate.show(thrown);
+    this.#warn(code, `A function of the limiter's options failed after the request was answered: ${said}`);
   }
 
   #warn(code: WarningCode, message: string): void {

@@ -23,7 +23,8 @@ export function policyField(limits: Limits): string {
   return text;
 }
 
-function byName(limits: Limits): Readonly<Record<string, Limit>> {
+/** One limit under the name that it goes by. */
+export function byName(limits: Limits): Readonly<Record<string, Limit>> {
   return 'test' in limits && typeof limits.test === 'function' ? { default: limits as Limit } : (limits as never);
 }
 

@@ -1,7 +1,6 @@
 import type { Awaitable, Decision, RateLimiter } from '@rollgate/core';
 import { isThenable, validate } from '@rollgate/core';
 import { type NodeResponse, whenAnswered } from './answer.js';
-import { warnOf } from './warnings.js';
 
 /** Which requests are to count only until they are answered. */
 export interface RefundRules<Request, Response> {
@@ -9,6 +8,8 @@ export interface RefundRules<Request, Response> {
   readonly skipFailed: boolean;
   /** By default one whose status is below 400. */
   readonly wasSuccessful: ((request: Request, response: Response) => Awaitable<boolean>) | undefined;
+  /** Told when `wasSuccessful` fails: what the request took stays then. */
+  readonly onError: (thrown: unknown) => void;
 }
 
 /** Gives back exactly what this request took, if it turns out to be one that does not count. Who leaves early has failed. */
@@ -32,7 +33,7 @@ export function refundWhenAnswered<Request, Response>(
     else {
       Promise.resolve(said)
         .then((later) => settle(validate.boolean('requestWasSuccessful(request, response)', later)))
-        .catch(warnOf('ROLLGATE_REQUEST_WAS_SUCCESSFUL_FAILED'));
+        .catch(rules.onError);
     }
   };
   whenAnswered(nodeResponse, (isWhole) => {
@@ -43,7 +44,7 @@ export function refundWhenAnswered<Request, Response>(
     try {
       judge();
     } catch (thrown) {
-      warnOf('ROLLGATE_REQUEST_WAS_SUCCESSFUL_FAILED')(thrown);
+      rules.onError(thrown);
     }
   });
 }

@@ -94,7 +94,7 @@ export function toSettings<Request, Response>(
   const limits = toLimitsSource(options);
   const limiter = new RateLimiter({ limits: limits.fixed ?? null, store, prefix, timeout, onStoreError });
   const mistakes = new Mistakes(toSilence(silence));
-  mistakes.sharesKeys(store, prefix, limiter);
+  if (limits.like !== undefined) mistakes.sharesKeys(store, prefix, limits.like);
   return {
     limiter,
     limits,
@@ -103,7 +103,7 @@ export function toSettings<Request, Response>(
     cost,
     skip,
     isAllowed: allowList === undefined ? undefined : createAllowList(allowList),
-    refunds: toRefundRules(options),
+    refunds: toRefundRules(options, mistakes),
     onLimited,
     dryRun: validate.boolean('dryRun', dryRun),
     timeoutMs: durationMs('timeout', timeout),
@@ -124,12 +124,16 @@ function toSilence(silence: readonly WarningCode[]): readonly WarningCode[] {
 
 function toRefundRules<Request, Response>(
   options: HttpOptions<Request, Limits, Response>,
+  mistakes: Mistakes,
 ): RefundRules<Request, Response> | undefined {
   const { skipSuccessfulRequests = false, skipFailedRequests = false, requestWasSuccessful } = options;
   const skipSuccessful = validate.boolean('skipSuccessfulRequests', skipSuccessfulRequests);
   const skipFailed = validate.boolean('skipFailedRequests', skipFailedRequests);
   validate.optionalFunction('requestWasSuccessful', requestWasSuccessful);
-  if (skipSuccessful || skipFailed) return { skipSuccessful, skipFailed, wasSuccessful: requestWasSuccessful };
+  if (skipSuccessful || skipFailed) {
+    const onError = (thrown: unknown) => mistakes.failed('ROLLGATE_REQUEST_WAS_SUCCESSFUL_FAILED', thrown);
+    return { skipSuccessful, skipFailed, wasSuccessful: requestWasSuccessful, onError };
+  }
   if (requestWasSuccessful === undefined) return undefined;
   throw new TypeError(
     'Expected `skipSuccessfulRequests` or `skipFailedRequests` with `requestWasSuccessful`, which does nothing alone',

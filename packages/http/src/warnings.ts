@@ -18,7 +18,3 @@ export function warnOnce(code: WarningCode, message: string): void {
   warned.add(code);
   emitWarning(message, { type: 'RollgateWarning', code, detail: `Silence it with \`silence: ['${code}']\`` });
 }
-
-/** What to do with a failure that no request can be told of any more. */
-export const warnOf = (code: WarningCode) => (thrown: unknown) =>
-  warnOnce(code, `A function of the limiter's options failed after the request was answered: ${String(thrown)}`);

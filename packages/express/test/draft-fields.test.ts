@@ -1,0 +1,226 @@
+import { fixedWindow, leakyBucket, rollingWindow, tokenBucket } from '@rollgate/core';
+import type { RequestHandler } from 'express';
+import { clock, EXPRESSES, limitWith, serve, storeWith } from './support/serve';
+import { parseField } from './support/structured-fields';
+
+const draft = { headers: 'draft-11' };
+const setting =
+  (name: string, value: string | string[]): RequestHandler =>
+  (_request, response, next) => {
+    response.setHeader(name, value);
+    next();
+  };
+
+const told = ({ headers }: Response) => ({
+  policy: parseField(headers.get('ratelimit-policy')),
+  limit: parseField(headers.get('ratelimit')),
+});
+
+describe.each(EXPRESSES)('in Express %s', (_, express) => {
+  test.each([
+    ['x-ratelimit', ['x-ratelimit-limit', 'x-ratelimit-remaining', 'x-ratelimit-reset']],
+    ['draft-11', ['ratelimit', 'ratelimit-policy']],
+    ['all', ['ratelimit', 'ratelimit-policy', 'x-ratelimit-limit', 'x-ratelimit-remaining', 'x-ratelimit-reset']],
+    ['none', []],
+  ])('headers %p writes its fields, and Retry-After in any case', async (headers, names) => {
+    const { ask } = await serve(express, [limitWith({ limit: 1, window: '1m', headers })]);
+    for (const status of [200, 429]) {
+      const reply = await ask();
+      expect(reply.status).toBe(status);
+      expect([...reply.headers.keys()].filter((name) => name.includes('ratelimit')).sort()).toEqual(names);
+      expect(reply.headers.get('retry-after')).toBe(status === 429 ? '60' : null);
+    }
+  });
+
+  test('tells the policy, and what is left of it', async () => {
+    const { ask } = await serve(express, [limitWith({ limit: 2, window: '1m', ...draft })]);
+    expect(told(await ask())).toEqual({
+      policy: [['default', { q: 2, w: 60 }]],
+      limit: [['default', { r: 1, t: 60 }]],
+    });
+    clock.ms += 10_000;
+    expect(told(await ask()).limit).toEqual([['default', { r: 0, t: 60 }]]);
+    clock.ms += 20_001;
+    const refused = await ask();
+    expect(told(refused)).toEqual({ policy: [['default', { q: 2, w: 60 }]], limit: [['default', { r: 0, t: 40 }]] });
+    expect(refused.headers.get('retry-after')).toBe('30');
+  });
+
+  test('tells each of several limits, of any kind', async () => {
+    const limits = {
+      burst: tokenBucket({ capacity: 5, refill: 1, every: '2s' }),
+      'per.minute': rollingWindow({ limit: 10, window: '1m' }),
+      today_2: fixedWindow({ limit: 100, window: '1d' }),
+      queue: leakyBucket({ capacity: 7, interval: '1s' }),
+    };
+    const { ask } = await serve(express, [limitWith({ limits, cost: 2, ...draft })]);
+    const { policy, limit } = told(await ask());
+    expect(policy.map(([name, { q }]) => [name, q])).toEqual([
+      ['burst', 5],
+      ['per.minute', 10],
+      ['today_2', 100],
+      ['queue', limits.queue.limit],
+    ]);
+    expect(limit.map(([name, { r }]) => [name, r])).toEqual([
+      ['burst', 3],
+      ['per.minute', 8],
+      ['today_2', 98],
+      ['queue', 6], // The first unit leaves at once.
+    ]);
+    for (const [, { w }] of policy) expect(Number.isInteger(w)).toBe(true);
+    for (const [, { t }] of limit) expect(Number.isInteger(t)).toBe(true);
+  });
+
+  test('tells the limits that came with the request', async () => {
+    const plans = {
+      free: { free: rollingWindow({ limit: 1, window: '1h' }) },
+      pro: rollingWindow({ limit: 9, window: '1h' }),
+    };
+    const limits = ({ query }: { query: Record<string, unknown> }) => plans[query.plan as keyof typeof plans];
+    const { ask } = await serve(express, [limitWith({ limits, ...draft })]);
+    expect(told(await ask('/?plan=free')).policy).toEqual([['free', { q: 1, w: 3600 }]]);
+    expect(told(await ask('/?plan=pro')).policy).toEqual([['default', { q: 9, w: 3600 }]]);
+    const byNumbers = await serve(express, [limitWith({ limit: async () => 5, window: () => '1s', ...draft })]);
+    expect(told(await byNumbers.ask())).toEqual({
+      policy: [['default', { q: 5, w: 1 }]],
+      limit: [['default', { r: 4, t: 1 }]],
+    });
+  });
+
+  test('a window below a second is told as one, never as none', async () => {
+    const { ask } = await serve(express, [limitWith({ limit: 2, window: 250, ...draft })]);
+    expect(told(await ask())).toEqual({ policy: [['default', { q: 2, w: 1 }]], limit: [['default', { r: 1, t: 1 }]] });
+  });
+
+  test('numbers beyond those of structured fields are told as the greatest', async () => {
+    const greatest = 999_999_999_999_999;
+    const limits = {
+      huge: rollingWindow({ limit: Number.MAX_SAFE_INTEGER, window: '100y' }),
+      great: rollingWindow({ limit: greatest, window: '100y' }),
+    };
+    const { ask } = await serve(express, [limitWith({ limits, headers: 'all' })]);
+    const reply = await ask();
+    expect(told(reply)).toEqual({
+      policy: [
+        ['huge', { q: greatest, w: 3_155_760_000 }],
+        ['great', { q: greatest, w: 3_155_760_000 }],
+      ],
+      limit: [
+        ['huge', { r: greatest, t: 3_155_760_000 }],
+        ['great', { r: greatest - 1, t: 3_155_760_000 }],
+      ],
+    });
+    expect(reply.headers.get('x-ratelimit-remaining')).toBe(String(greatest - 1));
+  });
+
+  describe('several limiters on one request', () => {
+    const limiter = (name: string, limit: number, window: string, more = {}) =>
+      limitWith({ limits: { [name]: rollingWindow({ limit, window }) }, headers: 'all', ...more });
+
+    test.each([
+      ['first', [limiter('narrow', 2, '1h'), limiter('wide', 9, '1m')]],
+      ['last', [limiter('wide', 9, '1m'), limiter('narrow', 2, '1h')]],
+    ])(
+      'each appends its items, and X-RateLimit tells the one that leaves least, though it comes %s',
+      async (_place, limits) => {
+        const { ask } = await serve(express, limits);
+        const reply = await ask();
+        expect(new Map(told(reply).policy)).toEqual(
+          new Map([
+            ['narrow', { q: 2, w: 3600 }],
+            ['wide', { q: 9, w: 60 }],
+          ]),
+        );
+        expect(new Map(told(reply).limit)).toEqual(
+          new Map([
+            ['narrow', { r: 1, t: 3600 }],
+            ['wide', { r: 8, t: 60 }],
+          ]),
+        );
+        expect(reply.headers.get('x-ratelimit-limit')).toBe('2');
+        expect(reply.headers.get('x-ratelimit-remaining')).toBe('1');
+        const inSeconds = Number(reply.headers.get('x-ratelimit-reset')) - Date.now() / 1000;
+        expect(inSeconds).toBeGreaterThan(3590);
+      },
+    );
+
+    test('X-RateLimit tells the one that refuses', async () => {
+      const { ask, statuses } = await serve(express, [
+        limiter('narrow', 2, '1m'),
+        limiter('wide', 1, '1h', { cost: 1 }),
+      ]);
+      await statuses(1);
+      const refused = await ask();
+      expect(refused.status).toBe(429);
+      expect(refused.headers.get('x-ratelimit-limit')).toBe('1');
+      expect(refused.headers.get('retry-after')).toBe('3600');
+    });
+
+    test('those who write none or only some leave the others’ fields alone', async () => {
+      const { ask } = await serve(express, [
+        limiter('first', 9, '1m', { headers: 'x-ratelimit' }),
+        limiter('second', 5, '1m', { headers: 'draft-11' }),
+        limiter('third', 1, '1m', { headers: 'none' }),
+        limiter('fourth', 1, '1m', { dryRun: true }),
+      ]);
+      const reply = await ask();
+      expect(reply.headers.get('x-ratelimit-limit')).toBe('9');
+      expect(told(reply).policy.map(([name]) => name)).toEqual(['second']);
+    });
+
+    test('one that decides twice tells its policy once', async () => {
+      const twice = limiter('twice', 9, '1m');
+      const { ask } = await serve(express, [twice, twice]);
+      const reply = await ask();
+      expect(told(reply).policy).toEqual([['twice', { q: 9, w: 60 }]]);
+      expect(reply.headers.get('x-ratelimit-remaining')).toBe('7');
+    });
+  });
+
+  test('what somebody else has told before is kept', async () => {
+    const before = [
+      setting('RateLimit-Policy', '"gateway";q=1000;w=60'),
+      setting('RateLimit', ['"gateway";r=5;t=9', '"cdn";r=1;t=1']),
+    ];
+    const { ask } = await serve(express, [limitWith({ limit: 2, window: '1m', ...draft })], { before });
+    const { policy, limit } = told(await ask());
+    expect(policy.map(([name]) => name)).toEqual(['gateway', 'default']);
+    expect(limit.map(([name]) => name)).toEqual(['gateway', 'cdn', 'default']);
+  });
+
+  test.each([
+    ['x-ratelimit', 'X-RateLimit-Limit, X-RateLimit-Remaining, X-RateLimit-Reset, Retry-After'],
+    ['draft-11', 'RateLimit-Policy, RateLimit, Retry-After'],
+    ['none', 'Retry-After'],
+  ])('exposeHeaders names the fields of %s to other origins, with any answer', async (headers, names) => {
+    const { ask } = await serve(express, [limitWith({ limit: 1, window: '1m', exposeHeaders: true, headers })]);
+    for (const status of [200, 429]) {
+      const reply = await ask();
+      expect(reply.status).toBe(status);
+      expect(reply.headers.get('access-control-expose-headers')).toBe(names);
+    }
+  });
+
+  test.each([
+    ['ETag', 'ETag, RateLimit-Policy, RateLimit, Retry-After'],
+    [['ETag', 'Link'], 'ETag,Link, RateLimit-Policy, RateLimit, Retry-After'],
+    ['retry-after,ratelimit', 'retry-after,ratelimit, RateLimit-Policy'],
+    ['RateLimit-Policy, RateLimit, Retry-After', 'RateLimit-Policy, RateLimit, Retry-After'],
+    ['', 'RateLimit-Policy, RateLimit, Retry-After'],
+  ])('beside %p exposeHeaders names what is missing', async (value, names) => {
+    const before = [setting('Access-Control-Expose-Headers', value)];
+    const limits = [limitWith({ limit: 9, window: '1m', exposeHeaders: true, ...draft })];
+    const { ask } = await serve(express, [...limits, ...limits], { before });
+    expect((await ask()).headers.get('access-control-expose-headers')).toBe(names);
+  });
+
+  test('who knows nothing tells nothing but when to come again', async () => {
+    const store = storeWith({ check: () => Promise.reject(new Error('down')) });
+    const options = { limit: 1, window: '1m', headers: 'all', store, onStoreError: 'deny' };
+    const { ask } = await serve(express, [limitWith(options)]);
+    const reply = await ask();
+    expect(reply.status).toBe(429);
+    expect(reply.headers.get('retry-after')).toBe('1');
+    expect([...reply.headers.keys()].filter((name) => name.includes('ratelimit'))).toEqual([]);
+  });
+});

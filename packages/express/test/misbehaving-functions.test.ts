@@ -1,0 +1,223 @@
+import { once } from 'node:events';
+import { text } from 'node:stream/consumers';
+import { rollingWindow } from '@rollgate/core';
+import type { RequestHandler } from 'express';
+import { EXPRESSES, limitWith, serve } from './support/serve';
+
+const usual = { limit: 1, window: '1m' };
+const byLimits = { limits: rollingWindow({ limit: 1, window: '1m' }) };
+const numbers = [undefined, null, Number.NaN, Infinity, 0, -1, 1.5, '1', {}];
+
+/** Which functions decide whether a request passes, what stands beside them, and what they must not answer. */
+const DECIDING: [string, object, unknown[]][] = [
+  ['skip', usual, [undefined, null, 0, 1, '', 'no', {}]],
+  ['key', usual, [undefined, null, 5, {}, { other: 'ann' }, { default: 5 }, ['ann']]],
+  ['cost', usual, numbers],
+  ['limit', { window: '1m' }, numbers],
+  ['window', { limit: 1 }, [undefined, null, Number.NaN, Infinity, 0, -1, 1.5, '1', 'soon', '-1m', {}]],
+  ['limits', {}, [undefined, null, 5, 'all', {}, [], { default: 5 }, { 'no name': byLimits.limits }]],
+];
+/** Which functions are asked only about a refusal; what `onLimited` answers is nobody's business. */
+const REFUSING: [string, object, unknown[]][] = [
+  ['onLimited', usual, []],
+  ['message', usual, [undefined, null, 5, true, () => 'no', { big: 1n }]],
+];
+
+const thrown = new Error('no session');
+const never = new Promise<never>(() => {});
+const raise = (error: unknown): never => {
+  throw error;
+};
+type Then = (resolve: (value: unknown) => void, reject: (error: unknown) => void) => void;
+const thenable = (then: Then) => ({ then });
+
+describe.each(EXPRESSES)('in Express %s', (_, express) => {
+  const serveWith = (options: object, before: RequestHandler[] = []) => {
+    const handler: RequestHandler = (_request, response) => void response.send('hello');
+    return serve(express, [limitWith({ timeout: 20, ...options })], { before, answer: handler });
+  };
+
+  /** Asks, the first time for nothing when only refusals matter, and looks at what must hold after any failure. */
+  async function fail(name: string, options: object) {
+    const { ask, errors, passed } = await serveWith(options);
+    const isRefusing = REFUSING.some(([refusing]) => refusing === name);
+    if (isRefusing) await ask();
+    const reply = await ask();
+    expect(reply.status).toBe(500);
+    for (const field of ['retry-after', 'cache-control']) expect(reply.headers.get(field)).toBeNull();
+    expect(passed).toHaveLength(isRefusing ? 1 : 0);
+    expect(errors).toHaveLength(1);
+    return errors[0]!;
+  }
+
+  describe.each([...DECIDING, ...REFUSING])('the function %s', (name, beside, nonsense) => {
+    test.each([
+      ['throws', () => raise(thrown)],
+      ['rejects', () => Promise.reject(thrown)],
+      ['is a thenable that rejects', () => thenable((_, reject) => reject(thrown))],
+      ['is a thenable that throws', () => thenable(() => raise(thrown))],
+    ])('that %s goes to the error handler, once', async (_how, bad) => {
+      expect(await fail(name, { ...beside, [name]: bad })).toBe(thrown);
+    });
+
+    test.each([undefined, null, 'route', 'router', 0])('that fails with %p lets nobody through', async (reason) => {
+      for (const bad of [() => Promise.reject(reason), () => raise(reason)]) {
+        const error = await fail(name, { ...beside, [name]: bad });
+        expect(error.message).toContain('The rate limiter could not decide');
+      }
+    });
+
+    test('that hangs is told of when the time is over, by its name', async () => {
+      const error = await fail(name, { ...beside, [name]: () => never });
+      expect(error.message).toBe(`\`${name}\` did not answer within 20 ms (the option \`timeout\`)`);
+    });
+
+    test('that answers or fails after its time is not heard any more', async () => {
+      const settles: (() => void)[] = [];
+      const bad = () =>
+        new Promise((resolve, reject) =>
+          settles.push(settles.length === 0 ? () => resolve('late') : () => reject(thrown)),
+        );
+      for (const _turn of [1, 2]) {
+        const { ask, errors, passed } = await serveWith({ ...beside, [name]: bad });
+        if (REFUSING.some(([refusing]) => refusing === name)) await ask();
+        expect((await ask()).status).toBe(500);
+        const before = passed.length;
+        settles.at(-1)!();
+        await new Promise(setImmediate);
+        expect(errors).toHaveLength(1);
+        expect(passed).toHaveLength(before);
+      }
+    });
+
+    if (nonsense.length > 0) {
+      test.each(nonsense.map((value) => [value]))(
+        'that answers %p is refused, at once or with a promise',
+        async (value) => {
+          for (const bad of [() => value, async () => value]) {
+            const error = await fail(name, { ...beside, [name]: bad });
+            expect(error).toBeInstanceOf(Error);
+            expect(error.message).toContain(name);
+            expect(error.message).toMatch(/Expected|Unknown limit/);
+          }
+        },
+      );
+    }
+  });
+
+  test.each([
+    ['limit', 'window'],
+    ['window', 'limit'],
+  ])('when %s rejects and %s throws, one failure is told, and the process lives', async (rejecting, throwing) => {
+    const functions = {
+      [rejecting]: () => Promise.reject(thrown),
+      [throwing]: () => {
+        throw new Error('no plan');
+      },
+    };
+    expect(['no session', 'no plan']).toContain((await fail('limit', functions)).message);
+    expect(await fail('limit', { ...functions, [throwing]: () => never })).toBe(thrown);
+    const both = await fail('limit', { limit: () => never, window: () => never });
+    expect(both.message).toBe('`limit` or `window` did not answer within 20 ms (the option `timeout`)');
+  });
+
+  test('a failure in a dry run is told too', async () => {
+    const { ask, errors } = await serveWith({ ...usual, dryRun: true, onLimited: () => Promise.reject(thrown) });
+    expect([(await ask()).status, (await ask()).status]).toEqual([200, 500]);
+    expect(errors).toEqual([thrown]);
+  });
+
+  test('nothing is counted for who could not be counted', async () => {
+    let fails = true;
+    const cost = async () => (fails ? Number.NaN : 1);
+    const { statuses } = await serveWith({ ...usual, cost });
+    expect(await statuses(3)).toEqual([500, 500, 500]);
+    fails = false;
+    expect(await statuses(2)).toEqual([200, 429]);
+  });
+
+  describe('after somebody else has answered', () => {
+    const impatient: RequestHandler = (_request, response, next) => {
+      next();
+      if (!response.headersSent) response.status(503).send('too slow');
+    };
+
+    test.each([...DECIDING, ...REFUSING])('a late failure of %s is told to nobody', async (name, beside) => {
+      let failNow = () => {};
+      const bad = () =>
+        new Promise((_resolve, reject) => {
+          failNow = () => reject(thrown);
+        });
+      const { errors, open } = await serveWith({ ...beside, timeout: '1h', [name]: bad }, [
+        (request, response, next) => (request.path === '/late' ? impatient(request, response, next) : next()),
+      ]);
+      const socket = open();
+      if (REFUSING.some(([refusing]) => refusing === name)) {
+        socket.write('GET /first HTTP/1.1\r\nHost: here\r\n\r\n');
+        await once(socket, 'data');
+      }
+      socket.write('GET /late HTTP/1.1\r\nHost: here\r\n\r\n');
+      const [answer] = (await once(socket, 'data')) as [Buffer];
+      expect(String(answer)).toContain('HTTP/1.1 503');
+      failNow();
+      await new Promise(setImmediate);
+      expect(errors).toEqual([]);
+      expect(socket.destroyed).toBe(false);
+      socket.destroy();
+    });
+  });
+
+  describe('a handler', () => {
+    const refuseBy = async (handler: unknown) => {
+      const served = await serveWith({ ...usual, handler });
+      await served.ask();
+      return { ...served, reply: await served.ask() };
+    };
+
+    test.each([
+      ['throws', () => raise(thrown)],
+      ['rejects', () => Promise.reject(thrown)],
+    ])('that %s before it has answered leaves no field of a refusal', async (_how, handler) => {
+      const { errors, reply } = await refuseBy(handler);
+      expect(reply.status).toBe(500);
+      for (const field of ['retry-after', 'cache-control']) expect(reply.headers.get(field)).toBeNull();
+      expect(errors).toEqual([thrown]);
+    });
+
+    test.each([
+      [
+        'throws',
+        (response: { send(body: string): unknown }) => {
+          response.send('no');
+          throw thrown;
+        },
+      ],
+      [
+        'rejects',
+        async (response: { send(body: string): unknown }) => {
+          response.send('no');
+          throw thrown;
+        },
+      ],
+    ])('that answers and then %s is told to the error handler, and its answer stands', async (_how, answer) => {
+      const { errors, reply, statuses } = await refuseBy(
+        (_request: unknown, response: { send(body: string): unknown }) => answer(response),
+      );
+      expect([reply.status, await reply.text()]).toEqual([429, 'no']);
+      expect(reply.headers.get('retry-after')).toBe('60');
+      expect(errors).toEqual([thrown]);
+      expect(await statuses(1)).toEqual([429]);
+    });
+  });
+
+  test('pipelined requests behind one that failed are decided', async () => {
+    const key = (request: { path: string }) => (request.path === '/bad' ? Promise.reject(thrown) : request.path);
+    const { open } = await serveWith({ ...usual, key });
+    const socket = open();
+    const raw = (path: string, fields = '') => `GET ${path} HTTP/1.1\r\nHost: here\r\n${fields}\r\n`;
+    socket.write(raw('/bad') + raw('/a') + raw('/a') + raw('/b', 'Connection: close\r\n'));
+    expect((await text(socket)).match(/HTTP\/1\.1 \d+/g)).toEqual(
+      [500, 200, 429, 200].map((status) => `HTTP/1.1 ${status}`),
+    );
+  });
+});

@@ -1,0 +1,150 @@
+import { type Decision, fixedWindow, leakyBucket, rollingWindow } from '@rollgate/core';
+import type { Request } from 'express';
+import { clock, EXPRESSES, limitWith, serve, syncAndAsync } from './support/serve';
+
+const free = { burst: rollingWindow({ limit: 1, window: '1s' }), hourly: rollingWindow({ limit: 2, window: '1h' }) };
+const pro = { hourly: rollingWindow({ limit: 3, window: '1h' }) };
+
+const plan = ({ query }: Request) => query.plan;
+describe.each(EXPRESSES)('in Express %s', (_, express) => {
+  describe.each(syncAndAsync((request) => (plan(request) === 'pro' ? 3 : 1)))('a limit told %s', (_told, limit) => {
+    test('is the request’s own, on one count', async () => {
+      const { ask, statuses } = await serve(express, [limitWith({ limit, window: '1m' })]);
+      expect(await statuses(2)).toEqual([200, 429]);
+      expect(await statuses(3, '/?plan=pro')).toEqual([200, 200, 429]);
+      const reply = await ask('/?plan=pro');
+      expect(reply.headers.get('x-ratelimit-limit')).toBe('3');
+      expect(reply.headers.get('retry-after')).toBe('60');
+    });
+  });
+
+  test.each(syncAndAsync((request) => (plan(request) === 'pro' ? 1000 : '1m')))(
+    'a window told %s is the request’s own',
+    async (_told, window) => {
+      const { ask } = await serve(express, [limitWith({ limit: 1, window, key: plan })]);
+      for (const [path, seconds] of [
+        ['/?plan=pro', '1'],
+        ['/?plan=free', '60'],
+      ] as const) {
+        expect((await ask(path)).status).toBe(200);
+        expect((await ask(path)).headers.get('retry-after')).toBe(seconds);
+      }
+    },
+  );
+
+  test('limit and window may both be functions, of different kinds', async () => {
+    const options = { limit: async () => 2, window: () => '10s', minDifference: '1s' };
+    const { ask, statuses } = await serve(express, [limitWith(options)]);
+    expect(await statuses(2)).toEqual([200, 429]);
+    clock.ms += 1000;
+    expect(await statuses(2)).toEqual([200, 429]);
+    expect((await ask()).headers.get('retry-after')).toBe('9');
+  });
+
+  test('more plans than are remembered limit all the same', async () => {
+    const limit = ({ query }: Request) => Number(query.units);
+    const { ask, statuses } = await serve(express, [limitWith({ limit, window: '1h', key: plan })]);
+    for (let units = 1; units <= 1010; units++) {
+      const reply = await ask(`/?plan=${units}&units=${units}`);
+      expect(reply.headers.get('x-ratelimit-remaining')).toBe(String(units - 1));
+    }
+    expect(await statuses(2, '/?plan=2&units=2')).toEqual([200, 429]);
+  });
+
+  test.each(syncAndAsync((request) => (plan(request) === 'pro' ? pro : free)))(
+    'limits told %s are the plan’s, and limits of one name and kind share a count',
+    async (_told, limits) => {
+      const { ask, passed, statuses } = await serve(express, [limitWith({ limits })]);
+      expect(await statuses(2)).toEqual([200, 429]);
+      expect(await statuses(3, '/?plan=pro')).toEqual([200, 200, 429]);
+      expect(passed.map(({ rateLimit }) => Object.keys(rateLimit!.limits))).toEqual([
+        ['burst', 'hourly'],
+        ['hourly'],
+        ['hourly'],
+      ]);
+      clock.ms += 1000;
+      expect((await ask()).headers.get('retry-after')).toBe('3599');
+    },
+  );
+
+  test('limits of any kind may come with a request', async () => {
+    const kinds = {
+      fixed: fixedWindow({ limit: 1, window: '1h' }),
+      queue: leakyBucket({ capacity: 1, interval: '1h' }),
+    };
+    const limits = ({ query }: Request) => kinds[query.kind as keyof typeof kinds];
+    const { ask } = await serve(express, [limitWith({ limits })]);
+    for (const kind of ['fixed', 'queue']) expect((await ask(`/?kind=${kind}`)).status).toBe(200);
+    expect((await ask('/?kind=fixed')).status).toBe(429);
+  });
+
+  test.each(syncAndAsync(({ query }) => Number(query.units)))('a cost told %s is taken', async (_told, cost) => {
+    const { statuses, passed } = await serve(express, [limitWith({ limit: 5, window: '1m', cost })]);
+    expect(await statuses(1, '/?units=3')).toEqual([200]);
+    expect(await statuses(1, '/?units=3')).toEqual([429]);
+    expect(await statuses(1, '/?units=2')).toEqual([200]);
+    expect(passed.map(({ rateLimit }) => rateLimit!.remaining)).toEqual([2, 0]);
+  });
+
+  test.each(syncAndAsync(({ query }) => ({ burst: String(query.user), hourly: String(query.tenant) })))(
+    'a key for each limit told %s counts for each',
+    async (_told, key) => {
+      const { statuses } = await serve(express, [limitWith({ limits: free, key })]);
+      expect(await statuses(2, '/?user=ann&tenant=here')).toEqual([200, 429]);
+      expect(await statuses(2, '/?user=bob&tenant=here')).toEqual([200, 429]);
+      expect(await statuses(2, '/?user=eve&tenant=here')).toEqual([429, 429]);
+      expect(await statuses(2, '/?user=eve&tenant=there')).toEqual([200, 429]);
+    },
+  );
+
+  describe.each([
+    ['text', (path: string) => `Not so fast at ${path}`, { message: 'Not so fast at /here', statusCode: 429 }],
+    ['an object', (path: string) => ({ slow: path }), { slow: '/here' }],
+  ])('a message that is %s', (_kind, message, body) => {
+    test.each(syncAndAsync<string | object>(({ path }) => message(path)))('told %s is said', async (_told, of) => {
+      const decisions: Decision[] = [];
+      const told = (request: Request, decision: Decision) => {
+        decisions.push(decision);
+        return of(request);
+      };
+      const { ask } = await serve(express, [limitWith({ limit: 1, window: '1m', message: told })]);
+      await ask();
+      const refused = await ask('/here');
+      expect(refused.status).toBe(429);
+      expect(await refused.json()).toMatchObject(body);
+      expect(decisions).toMatchObject([{ allowed: false, retryAfterMs: 60_000 }]);
+    });
+  });
+
+  test.each(syncAndAsync(() => undefined))('onLimited is told of each refusal %s', async (_told, answer) => {
+    const told: [string, Decision][] = [];
+    const onLimited = (request: Request, decision: Decision) => {
+      told.push([request.path, decision]);
+      return answer(request);
+    };
+    const { statuses } = await serve(express, [limitWith({ limit: 1, window: '1m', onLimited })]);
+    expect(await statuses(1, '/first')).toEqual([200]);
+    expect(told).toEqual([]);
+    expect(await statuses(2, '/again')).toEqual([429, 429]);
+    expect(told).toMatchObject([
+      ['/again', { allowed: false, violated: ['default'] }],
+      ['/again', { allowed: false, violated: ['default'] }],
+    ]);
+  });
+
+  test('who answers in onLimited is not answered again', async () => {
+    const onLimited = (request: Request) => void request.res!.status(418).send('no');
+    const { errors, statuses } = await serve(express, [limitWith({ limit: 1, window: '1m', onLimited })]);
+    expect(await statuses(3)).toEqual([200, 418, 418]);
+    expect(errors).toEqual([]);
+  });
+
+  test('requestPropertyName says where the decision is noted', async () => {
+    const { passed, statuses } = await serve(express, [
+      limitWith({ limit: 2, window: '1m', requestPropertyName: 'burst' }),
+      limitWith({ limit: 9, window: '1h' }),
+    ]);
+    await statuses(1);
+    expect(passed[0]).toMatchObject({ burst: { limit: 2, remaining: 1 }, rateLimit: { limit: 9, remaining: 8 } });
+  });
+});

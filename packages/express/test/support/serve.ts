@@ -1,0 +1,116 @@
+import { subscribe, unsubscribe } from 'node:diagnostics_channel';
+import { once } from 'node:events';
+import { createServer, type Server } from 'node:http';
+import { type AddressInfo, connect } from 'node:net';
+import { MemoryStore, type Store } from '@rollgate/core';
+import { type RateLimitMiddleware, type RateLimitOptions, rateLimit } from '@rollgate/express';
+import { WARNING_CODES } from '@rollgate/http';
+import express5, { type ErrorRequestHandler, type Express, type Request, type RequestHandler } from 'express';
+import express4 from 'express4';
+
+/** For `describe.each`. */
+export const EXPRESSES = [
+  ['5', express5],
+  ['4', express4],
+] as const;
+export type ExpressVersion = typeof express5;
+
+/** The time of all stores here; it goes by hand. */
+export const clock = { ms: 0, now: () => clock.ms };
+beforeEach(() => {
+  clock.ms = 1_000_000;
+});
+
+const servers: Server[] = [];
+afterEach(async () => {
+  for (const server of servers.splice(0)) {
+    server.closeAllConnections();
+    server.close();
+    await once(server, 'close');
+  }
+});
+
+export const memory = () => new MemoryStore({ clock });
+
+/** A store that is none of this process's memory: it may fail, and is to answer in time. */
+export const storeWith = (methods: Partial<Store>, inner = memory()): Store => ({
+  check: async (...question) => inner.check(...question),
+  peek: async (...question) => inner.peek(...question),
+  refund: async (receipt) => inner.refund(receipt),
+  reset: async (...keys) => inner.reset(...keys),
+  ...methods,
+});
+
+// Whoever listens is told in the place of the process's warnings.
+const ignore = () => {};
+beforeAll(() => subscribe('rollgate:store:failure', ignore));
+afterAll(() => unsubscribe('rollgate:store:failure', ignore));
+
+/** A middleware whose store goes by the test's clock, unless it has one, and which warns of nothing. */
+export const limitWith = (options: object): RateLimitMiddleware =>
+  rateLimit({ store: memory(), silence: WARNING_CODES, ...options } as unknown as RateLimitOptions);
+
+/** What comes before the limits, what answers behind them, and what is to be set on the app. */
+export interface Around {
+  before?: RequestHandler[];
+  answer?: RequestHandler;
+  set?: (app: Express) => void;
+}
+
+/** A real server behind the limits, which notes who was let through and which errors came. */
+export async function serve(express: ExpressVersion, limits: RequestHandler[], around: Around = {}) {
+  const { before = [], answer = (_request, response) => void response.send('hello'), set } = around;
+  const passed: Request[] = [];
+  const errors: Error[] = [];
+  const app = express();
+  set?.(app);
+  for (const handler of [...before, ...limits]) app.use(handler);
+  app.use((request, response, next) => {
+    passed.push(request);
+    return answer(request, response, next);
+  });
+  const onError: ErrorRequestHandler = (error, _request, response, next) => {
+    errors.push(error);
+    if (response.headersSent) next(error);
+    else response.status(500).json({ error: String(error) });
+  };
+  app.use(onError);
+  const server = createServer(app);
+  servers.push(server);
+  await once(server.listen(0, '127.0.0.1'), 'listening');
+  const { port } = server.address() as AddressInfo;
+  return {
+    port,
+    passed,
+    errors,
+    ask: (path = '/', init: RequestInit = {}) => fetch(`http://127.0.0.1:${port}${path}`, init),
+    /** The statuses of as many requests, one after the other. */
+    async statuses(count: number, path = '/', headers: Record<string, string> = {}): Promise<number[]> {
+      const all: number[] = [];
+      for (let turn = 0; turn < count; turn++) {
+        const reply = await fetch(`http://127.0.0.1:${port}${path}`, { headers });
+        await reply.arrayBuffer();
+        all.push(reply.status);
+      }
+      return all;
+    },
+    open: () => connect(port, '127.0.0.1').on('error', () => {}),
+  };
+}
+
+/** Goes on when what the other side did has been noticed. */
+export async function until(isTrue: () => boolean | Promise<boolean>): Promise<void> {
+  const endMs = performance.now() + 4000;
+  while (!(await isTrue())) {
+    if (performance.now() > endMs) throw new Error(`Waited in vain until ${isTrue}`);
+    await new Promise(setImmediate);
+  }
+}
+
+/** The same function of a request, which answers at once, and with a promise. */
+export function syncAndAsync<Value>(of: (request: Request) => Value): [string, (request: Request) => unknown][] {
+  return [
+    ['at once', of],
+    ['with a promise', async (request) => of(request)],
+  ];
+}

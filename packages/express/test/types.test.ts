@@ -1,0 +1,96 @@
+import { type Decision, rollingWindow } from '@rollgate/core';
+import { type RateLimitOptions, rateLimit } from '@rollgate/express';
+import type { Request } from 'express';
+
+const limit = rollingWindow({ limit: 2, window: '1m' });
+const limits = { burst: limit, daily: limit };
+type Names = readonly ('burst' | 'daily')[];
+
+// What must not compile is the test here; the type check runs over it.
+describe.each([
+  ['a value', limits],
+  ['a function', () => limits],
+  ['a function that answers with a promise', async () => limits],
+])('of limits by %s', (_, given) => {
+  test('keys are to have exactly the names', () => {
+    expect(rateLimit({ limits: given, key: () => ({ burst: 'ann', daily: 'ann' }) })).toBeInstanceOf(Function);
+    expect(rateLimit({ limits: given, key: async () => ({ burst: 'ann', daily: 'ann' }) })).toBeInstanceOf(Function);
+    expect(rateLimit({ limits: given, key: () => 'ann' })).toBeInstanceOf(Function);
+    // @ts-expect-error a key for `daily` is missing
+    expect(rateLimit({ limits: given, key: () => ({ burst: 'ann' }) })).toBeInstanceOf(Function);
+    // @ts-expect-error there is no limit `hourly`
+    expect(rateLimit({ limits: given, key: () => ({ burst: 'ann', hourly: 'ann' }) })).toBeInstanceOf(Function);
+    // @ts-expect-error a key is text
+    expect(rateLimit({ limits: given, key: () => 5 })).toBeInstanceOf(Function);
+  });
+
+  test('those who are told of a decision know the names', () => {
+    const told = (decision: Decision<'burst' | 'daily'>): Names => {
+      // @ts-expect-error there is no limit `hourly`
+      expect(decision.limits.hourly).toBeUndefined();
+      return decision.violated;
+    };
+    const options = {
+      onLimited: (_request: Request, decision: Decision<'burst' | 'daily'>) => void told(decision),
+    };
+    expect(rateLimit({ limits: given, ...options })).toBeInstanceOf(Function);
+    const middleware = rateLimit({
+      limits: given,
+      onLimited: (_request, decision) => void told(decision),
+      message: (_request, decision) => ({ names: told(decision) }),
+      handler: (_request, response, _next, decision) => void response.json(told(decision)),
+    });
+    expect(middleware).toBeInstanceOf(Function);
+  });
+});
+
+test('the limiter behind the middleware knows the names', async () => {
+  const { limiter } = rateLimit({ limits });
+  const decision = await limiter.check({ burst: 'ann', daily: 'ann' });
+  const names: Names = decision.violated;
+  expect([names, decision.limits.burst.remaining]).toEqual([[], 1]);
+  // @ts-expect-error a key for `daily` is missing
+  await expect(limiter.reset({ burst: 'ann' })).rejects.toThrow(TypeError);
+});
+
+test('functions are given a request and tell what their option takes', () => {
+  const options = {
+    limit: (request: Request) => (request.path === '/' ? 1 : 2),
+    window: async () => '1m',
+    cost: (request: Request) => request.path.length,
+  } satisfies RateLimitOptions;
+  expect(rateLimit(options)).toBeInstanceOf(Function);
+  // @ts-expect-error a limit is a number
+  expect(rateLimit({ ...options, limit: () => '1' })).toBeInstanceOf(Function);
+  // @ts-expect-error a cost is a number
+  expect(rateLimit({ ...options, cost: async () => '1' })).toBeInstanceOf(Function);
+  // @ts-expect-error whether to skip is a boolean
+  expect(rateLimit({ ...options, skip: () => 'no' })).toBeInstanceOf(Function);
+  // @ts-expect-error an Express request has no such property
+  expect(rateLimit({ ...options, key: (request) => request.user })).toBeInstanceOf(Function);
+});
+
+test('options that exclude each other or do not exist do not compile', () => {
+  // @ts-expect-error numbers and `limits` exclude each other
+  expect(() => rateLimit({ limits: () => limits, limit: 5, window: '1m' })).toThrow(TypeError);
+  // @ts-expect-error the window is missing
+  expect(() => rateLimit({ limit: 5 })).toThrow(TypeError);
+  // @ts-expect-error there are no such fields
+  expect(() => rateLimit({ limits, headers: 'draft-6' })).toThrow(TypeError);
+  // @ts-expect-error there is no such warning
+  expect(() => rateLimit({ limits, silence: ['ROLLGATE_NOTHING'] })).toThrow(TypeError);
+  // @ts-expect-error there is no such option
+  expect(() => rateLimit({ limits, max: 5 })).toThrow(TypeError);
+});
+
+test('a request knows its decision', () => {
+  const read = (request: Request): number | undefined => {
+    // @ts-expect-error a decision has no such property
+    expect(request.rateLimit?.used).toBeUndefined();
+    // @ts-expect-error there may be none
+    expect(() => request.rateLimit.remaining).toThrow(TypeError);
+    const decision: Decision | undefined = request.rateLimit;
+    return decision?.remaining;
+  };
+  expect(read({} as Request)).toBeUndefined();
+});

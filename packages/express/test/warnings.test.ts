@@ -1,0 +1,196 @@
+import type { Store } from '@rollgate/core';
+import type { RateLimitMiddleware, RateLimitOptions } from '@rollgate/express';
+import { WARNING_CODES, type WarningCode } from '@rollgate/http';
+import type { Express, RequestHandler } from 'express';
+import { EXPRESSES, type ExpressVersion, memory, serve, until } from './support/serve';
+
+const usual = { limit: 1000, window: '1m' };
+const forwarded = { 'x-forwarded-for': '203.0.113.7' };
+
+let warnings: { code: string; message: string; detail: string }[] = [];
+beforeEach(() => {
+  warnings = [];
+  jest.spyOn(process, 'emitWarning').mockImplementation((message, options) => {
+    const { type, code, detail } = options as unknown as Record<'type' | 'code' | 'detail', string>;
+    expect(type).toBe('RollgateWarning');
+    warnings.push({ code, message: String(message), detail });
+  });
+});
+afterEach(() => jest.restoreAllMocks());
+const codes = () => warnings.map(({ code }) => code);
+
+type Make = (options?: object) => RateLimitMiddleware;
+type Core = typeof import('@rollgate/core');
+
+/** As in a new process: what is known of one is known once. */
+function inNewProcess(): { make: Make; core: Core } {
+  let make!: Make;
+  let core!: Core;
+  jest.isolateModules(() => {
+    core = require('@rollgate/core');
+    const { rateLimit } = require('@rollgate/express') as typeof import('@rollgate/express');
+    make = (options) => rateLimit({ ...usual, ...options } as RateLimitOptions);
+  });
+  return { make, core };
+}
+
+/** One made for each request. */
+const perRequest =
+  (make: () => RateLimitMiddleware): RequestHandler =>
+  (request, response, next) =>
+    make()(request, response, next);
+
+/** Makes each mistake twice, with what is to be silent. */
+const MISTAKES: Record<WarningCode, (express: ExpressVersion, make: Make, more: object) => Promise<unknown>> = {
+  async ROLLGATE_UNTRUSTED_PROXY(express, make, more) {
+    const { statuses } = await serve(express, [make(more), make(more)]);
+    expect(await statuses(2, '/', forwarded)).toEqual([200, 200]);
+  },
+  async ROLLGATE_TRUSTS_EVERY_PROXY(express, make, more) {
+    const set = (app: Express) => void app.set('trust proxy', true);
+    const { statuses } = await serve(express, [make(more), make(more)], { set });
+    expect(await statuses(2, '/', forwarded)).toEqual([200, 200]);
+  },
+  async ROLLGATE_SHARED_KEYS(_express, make, more) {
+    const store = memory();
+    for (const _turn of [1, 2, 3]) make({ store, ...more });
+  },
+  async ROLLGATE_LIMITER_PER_REQUEST(express, make, more) {
+    const { statuses } = await serve(express, [perRequest(() => make(more))]);
+    expect(await statuses(45)).toEqual(Array(45).fill(200));
+  },
+  async ROLLGATE_REQUEST_WAS_SUCCESSFUL_FAILED(express, make, more) {
+    let asked = 0;
+    const failures = [
+      () => {
+        throw new Error('no template');
+      },
+      () => Promise.reject(Object.create(null)),
+      () => undefined,
+      async () => 'yes',
+    ];
+    const requestWasSuccessful = () => failures[asked++]!();
+    const { passed, statuses } = await serve(express, [
+      make({ skipSuccessfulRequests: true, requestWasSuccessful, ...more }),
+    ]);
+    expect(await statuses(4)).toEqual([200, 200, 200, 200]);
+    await until(() => asked === 4);
+    await new Promise(setImmediate);
+    expect(passed[3]!.rateLimit!.remaining).toBe(996);
+  },
+};
+
+describe.each(EXPRESSES)('in Express %s', (_, express) => {
+  describe.each(WARNING_CODES)('%s', (code) => {
+    test('is told once, and how to silence it', async () => {
+      await MISTAKES[code](express, inNewProcess().make, {});
+      expect(codes()).toEqual([code]);
+      expect(warnings[0]!.detail).toBe(`Silence it with \`silence: ['${code}']\``);
+    });
+
+    test('is not told when it is silent', async () => {
+      await MISTAKES[code](express, inNewProcess().make, { silence: [code] });
+      expect(codes()).toEqual([]);
+    });
+
+    test('is told when all others are silent', async () => {
+      const silence = WARNING_CODES.filter((other) => other !== code);
+      await MISTAKES[code](express, inNewProcess().make, { silence });
+      expect(codes()).toEqual([code]);
+    });
+  });
+
+  test('all mistakes together are told one by one', async () => {
+    const { make } = inNewProcess();
+    for (const code of WARNING_CODES) await MISTAKES[code](express, make, {});
+    expect(codes()).toEqual(WARNING_CODES);
+    expect(new Set(warnings.map(({ message }) => message)).size).toBe(WARNING_CODES.length);
+  });
+
+  test.each([
+    ['functions of the request', { limit: () => 5, window: async () => '1m' }],
+    ['numbers alone', { limit: 5, window: '1m' }],
+  ])('shared keys are told also with %s', (_what, options) => {
+    const { make } = inNewProcess();
+    const store = memory();
+    make({ store, ...options });
+    expect(codes()).toEqual([]);
+    make({ store });
+    expect(codes()).toEqual(['ROLLGATE_SHARED_KEYS']);
+    expect(warnings[0]!.message).toContain("the prefix 'rollgate'");
+  });
+
+  describe('there is no false alarm', () => {
+    afterEach(() => expect(codes()).toEqual([]));
+
+    test.each([[1], ['loopback'], ['127.0.0.1, 10.0.0.0/8'], [['127.0.0.1']], [() => true]])(
+      'behind a proxy that the app trusts by %p',
+      async (trusted) => {
+        const set = (app: Express) => void app.set('trust proxy', trusted);
+        const { statuses, passed } = await serve(express, [inNewProcess().make()], { set });
+        await statuses(3, '/', forwarded);
+        expect(passed[0]!.ip).toBe('203.0.113.7');
+      },
+    );
+
+    test('in an app below one that trusts its proxy', async () => {
+      const below = express();
+      below.use(inNewProcess().make());
+      const set = (app: Express) => void app.set('trust proxy', 1);
+      const { statuses } = await serve(express, [below], { set });
+      expect(await statuses(2, '/', forwarded)).toEqual([200, 200]);
+    });
+
+    test.each([false, true, 0, 1])('with `trust proxy` %p and no proxy', async (trusted) => {
+      const set = (app: Express) => void app.set('trust proxy', trusted);
+      await (await serve(express, [inNewProcess().make()], { set })).statuses(3);
+    });
+
+    test.each([false, true])('with `trust proxy` %p and a key that is no address', async (trusted) => {
+      const set = (app: Express) => void app.set('trust proxy', trusted);
+      const { statuses } = await serve(express, [inNewProcess().make({ key: () => 'ann' })], { set });
+      await statuses(3, '/', forwarded);
+    });
+
+    test('on stores of their own, or one with different prefixes, names or kinds', () => {
+      const { make, core } = inNewProcess();
+      const store: Store = new core.MemoryStore();
+      make();
+      make();
+      make({ store: new core.MemoryStore() });
+      make({ store });
+      make({ store, prefix: 'other' });
+      const limit = core.rollingWindow({ limit: 1, window: '1m' });
+      const numbers = { limit: undefined, window: undefined };
+      make({ store, ...numbers, limits: { burst: limit } });
+      make({ store, ...numbers, limits: { daily: limit } });
+      make({ store, ...numbers, limits: core.fixedWindow({ limit: 1, window: '1m' }) });
+      make({ store, ...numbers, limits: () => ({ hourly: limit }) });
+    });
+
+    test.each([
+      ['made before the first request', 30, 1, true],
+      ['made later and asked again', 30, 2, false],
+      ['made later, but not many', 15, 1, false],
+    ])('of limiters %s', async (_which, count, times, isBefore) => {
+      const { make } = inNewProcess();
+      const made = new Map<string, RateLimitMiddleware>();
+      const limitOf = (path: string) => made.get(path) ?? made.set(path, make()).get(path)!;
+      const paths = Array.from({ length: count }, (_path, index) => `/${index}`);
+      if (isBefore) paths.forEach(limitOf);
+      const { statuses } = await serve(express, [
+        (request, response, next) => limitOf(request.path)(request, response, next),
+      ]);
+      for (const path of paths) await statuses(times, path);
+      expect(made.size).toBe(count);
+    });
+
+    test('of answers that are judged well', async () => {
+      const requestWasSuccessful = async () => true;
+      const limit = inNewProcess().make({ skipSuccessfulRequests: true, requestWasSuccessful });
+      const { statuses } = await serve(express, [limit]);
+      await statuses(3);
+      await new Promise(setImmediate);
+    });
+  });
+});

@@ -1,0 +1,116 @@
+import { fixedWindow, rollingWindow } from '@rollgate/core';
+import rateLimit, { type RateLimitRouteOptions } from '@rollgate/fastify';
+import { appsOf, memory, serve, statuses, VERSIONS } from './support/apps.js';
+
+const hello = async () => 'hello';
+const limitedBy = (own: RateLimitRouteOptions) => ({ config: { rateLimit: own } });
+
+describe.each(VERSIONS)('groups in Fastify %s', (_, fastify) => {
+  const { create, limited } = appsOf(fastify);
+
+  test('routes of one group share one count, those of others and of none do not', async () => {
+    const app = await limited({ limit: 2, window: '1m' });
+    app.get('/login', limitedBy({ groupId: 'auth' }), hello);
+    app.post('/login', limitedBy({ groupId: 'auth' }), hello);
+    app.get('/token', limitedBy({ groupId: 'auth' }), hello);
+    app.get('/search', limitedBy({ groupId: 'search' }), hello);
+    app.get('/own', limitedBy({}), hello);
+    app.get('/global', hello);
+    const get = await serve(app);
+    expect(await statuses(get, '/login', 'POST /login', '/token', '/login')).toEqual([200, 200, 429, 429]);
+    for (const path of ['/search', '/own', '/global']) {
+      expect(await statuses(get, path, path, path)).toEqual([200, 200, 429]);
+    }
+  });
+
+  test('also with numbers that differ', async () => {
+    const app = await limited({ global: false, window: '1m' });
+    app.get('/few', limitedBy({ groupId: 'all', limit: 1 }), hello);
+    app.get('/many', limitedBy({ groupId: 'all', limit: 3 }), hello);
+    app.get('/short', limitedBy({ groupId: 'all', limit: 4, window: '1s' }), hello);
+    const get = await serve(app);
+    expect(await statuses(get, '/many', '/few', '/short', '/many', '/many', '/short', '/short')).toEqual([
+      200, 429, 200, 200, 429, 200, 429,
+    ]);
+  });
+
+  test('also with limits of any kind, and in every hook', async () => {
+    const app = await limited({ global: false });
+    const limits = { burst: rollingWindow({ limit: 3, window: '1m' }), daily: fixedWindow({ limit: 9, window: '1d' }) };
+    for (const hook of ['onRequest', 'preParsing', 'preValidation', 'preHandler'] as const) {
+      app.get(`/${hook}`, limitedBy({ groupId: 'all', limits, hook }), hello);
+    }
+    expect(await statuses(await serve(app), '/onRequest', '/preParsing', '/preValidation', '/preHandler')).toEqual([
+      200, 200, 200, 429,
+    ]);
+  });
+
+  test('without a group each route and each method counts for itself, also with one object for all', async () => {
+    const app = await limited({ global: false, limit: 1, window: '1m' });
+    const shared = limitedBy({});
+    app.get('/a', shared, hello);
+    app.post('/a', shared, hello);
+    app.get('/b', shared, hello);
+    const get = await serve(app);
+    expect(await statuses(get, '/a', 'POST /a', '/b', '/a', 'POST /a', '/b')).toEqual([200, 200, 200, 429, 429, 429]);
+  });
+
+  test('HEAD beside GET counts once, in a group and without', async () => {
+    const app = await limited({ global: false, limit: 2, window: '1m' });
+    app.get('/a', limitedBy({ groupId: 'both' }), hello);
+    app.get('/b', limitedBy({ groupId: 'both', hook: 'preHandler' }), hello);
+    app.get('/own', limitedBy({}), hello);
+    const get = await serve(app);
+    expect(await statuses(get, 'HEAD /a', 'HEAD /b', '/a', '/b', 'HEAD /a')).toEqual([200, 200, 429, 429, 429]);
+    expect(await statuses(get, 'HEAD /own', '/own', 'HEAD /own', '/own')).toEqual([200, 200, 429, 429]);
+  });
+
+  test('the allow list of the plugin, or of the route, goes on matching', async () => {
+    const app = await limited({ global: false, limit: 1, window: '1m', allowList: ['127.0.0.0/8'] });
+    app.get('/allowed', limitedBy({ groupId: 'all' }), hello);
+    app.get('/counted', limitedBy({ groupId: 'all', allowList: ['10.1.2.3'] }), hello);
+    const get = await serve(app);
+    expect(await statuses(get, '/allowed', '/allowed', '/counted', '/counted', '/allowed')).toEqual([
+      200, 200, 200, 429, 200,
+    ]);
+  });
+
+  test('a hook made by hand can be of the group, and without one counts for itself', async () => {
+    const app = await limited({ global: false, limit: 2, window: '1m' });
+    app.get('/route', limitedBy({ groupId: 'all' }), hello);
+    app.get('/hook', { preHandler: app.rateLimit({ groupId: 'all' }) }, hello);
+    app.get('/own', { preHandler: app.rateLimit() }, hello);
+    app.get('/other', { preHandler: app.rateLimit() }, hello);
+    const get = await serve(app);
+    expect(await statuses(get, '/route', '/hook', '/route', '/hook')).toEqual([200, 200, 429, 429]);
+    expect(await statuses(get, '/own', '/own', '/own', '/other')).toEqual([200, 200, 429, 200]);
+  });
+
+  test('a prefix beside the group keeps groups of one name apart', async () => {
+    const app = await limited({ global: false, limit: 1, window: '1m' });
+    app.get('/a', limitedBy({ groupId: 'all', prefix: 'one' }), hello);
+    app.get('/b', limitedBy({ groupId: 'all', prefix: 'one' }), hello);
+    app.get('/c', limitedBy({ groupId: 'all', prefix: 'two' }), hello);
+    app.get('/d', limitedBy({ groupId: 'other', prefix: 'one' }), hello);
+    expect(await statuses(await serve(app), '/a', '/b', '/c', '/d')).toEqual([200, 429, 200, 200]);
+  });
+
+  test('registrations with stores of their own have groups of their own', async () => {
+    const app = create();
+    const store = memory();
+    for (const [prefix, own] of [
+      ['/a', store],
+      ['/b', store],
+      ['/c', memory()],
+    ] as const) {
+      await app.register(
+        async (inner) => {
+          await inner.register(rateLimit, { global: false, limit: 1, window: '1m', store: own });
+          inner.get('/', limitedBy({ groupId: 'all' }), hello);
+        },
+        { prefix },
+      );
+    }
+    expect(await statuses(await serve(app), '/a', '/b', '/c')).toEqual([200, 429, 200]);
+  });
+});

@@ -1,0 +1,153 @@
+import rateLimit from '@rollgate/fastify';
+import { appsOf, clock, memory, serve, statuses, VERSIONS } from './support/apps.js';
+
+const hello = async () => 'hello';
+const HOOKS = ['onRequest', 'preParsing', 'preValidation', 'preHandler'] as const;
+
+describe.each(VERSIONS)('a hook made by hand in Fastify %s', (_, fastify) => {
+  const { create, limited } = appsOf(fastify);
+
+  test.each(HOOKS)('limits one route in the hook %s', async (hook) => {
+    const app = await limited({ global: false, limit: 2, window: '1m' });
+    const ran: string[] = [];
+    for (const name of ['onRequest', 'preValidation', 'preHandler'] as const) {
+      app.addHook(name, async (request) => {
+        if (request.rateLimit === null) ran.push(name);
+      });
+    }
+    app.post('/', { [hook]: app.rateLimit() }, async (request) => [request.body, request.rateLimit?.remaining]);
+    app.post('/array', { [hook]: [app.rateLimit({ limit: 1 })] }, hello);
+    app.get('/free', hello);
+    const get = await serve(app);
+    const post = () => get('/', { method: 'POST', body: '{"a":1}', headers: { 'content-type': 'application/json' } });
+    expect(await (await post()).json()).toEqual([{ a: 1 }, 1]);
+    const before = ['onRequest', ...(hook === 'onRequest' || hook === 'preParsing' ? [] : ['preValidation'])];
+    expect(ran).toEqual(hook === 'preHandler' ? [...before, 'preHandler'] : before);
+    await post();
+    const refused = await post();
+    expect([refused.status, refused.headers.get('retry-after')]).toEqual([429, '60']);
+    expect(await refused.json()).toMatchObject({ code: 'RATE_LIMIT_EXCEEDED' });
+    expect(await statuses(get, 'POST /array', 'POST /array', '/free')).toEqual([200, 429, 200]);
+    clock.ms += 60_000;
+    expect(await statuses(get, 'POST /array')).toEqual([200]);
+  });
+
+  test('limits a HEAD request with its GET route, and all routes that it is given to together', async () => {
+    const app = await limited({ global: false, limit: 3, window: '1m' });
+    const onRequest = app.rateLimit();
+    app.get('/a', { onRequest }, hello);
+    app.get('/b', { onRequest }, hello);
+    expect(await statuses(await serve(app), 'HEAD /a', '/a', '/b', '/a', 'HEAD /b')).toEqual([200, 200, 200, 429, 429]);
+  });
+
+  test('limits a context as an app’s hook', async () => {
+    const app = await limited({ global: false, limit: 1, window: '1m' });
+    await app.register(async (inner) => {
+      inner.addHook('preHandler', inner.rateLimit());
+      inner.get('/in', hello);
+    });
+    app.get('/out', hello);
+    expect(await statuses(await serve(app), '/in', '/in', '/out', '/out')).toEqual([200, 429, 200, 200]);
+  });
+
+  test.each(['preValidation', 'preHandler'] as const)('limits unknown routes in the hook %s', async (hook) => {
+    const app = await limited({ limit: 4, window: '1m', key: () => 'everybody' });
+    app.setNotFoundHandler({ [hook]: app.rateLimit({ limit: 2 }) }, (_request, reply) => {
+      reply.code(404).send('none');
+    });
+    app.get('/', hello);
+    const get = await serve(app);
+    expect(await statuses(get, '/.env', '/.git', '/.ssh', '/', '/')).toEqual([404, 404, 429, 200, 429]);
+  });
+
+  test('beside the plugin’s own limit both count, and the fields tell the one that leaves less', async () => {
+    const app = await limited({ limit: 3, window: '1m' });
+    app.get('/', { preHandler: app.rateLimit({ limit: 2 }) }, hello);
+    app.get('/more', { preHandler: app.rateLimit({ limit: 9 }) }, hello);
+    const get = await serve(app);
+    const first = await get();
+    expect([first.headers.get('x-ratelimit-limit'), first.headers.get('x-ratelimit-remaining')]).toEqual(['2', '1']);
+    const second = await get('/more');
+    expect([second.headers.get('x-ratelimit-limit'), second.headers.get('x-ratelimit-remaining')]).toEqual(['3', '1']);
+    expect(await statuses(get, '/', '/')).toEqual([200, 429]);
+  });
+
+  test('its limiter peeks and resets', async () => {
+    const app = await limited({ global: false, limit: 1, window: '1m', key: () => 'ann' });
+    const hook = app.rateLimit();
+    app.get('/', { preHandler: hook }, hello);
+    const get = await serve(app);
+    expect((await hook.limiter.peek('ann')).remaining).toBe(1);
+    expect(await statuses(get, '/', '/')).toEqual([200, 429]);
+    expect(await hook.limiter.peek('ann')).toMatchObject({ allowed: false, remaining: 0, retryAfterMs: 60_000 });
+    await hook.limiter.reset('ann');
+    expect(await statuses(get, '/', '/')).toEqual([200, 429]);
+  });
+
+  test('the app’s limiter peeks and resets, and is undefined without global', async () => {
+    const app = await limited({ limit: 1, window: '1m', key: () => 'ann' });
+    app.get('/', hello);
+    const get = await serve(app);
+    expect(await statuses(get, '/', '/')).toEqual([200, 429]);
+    expect((await app.rateLimiter!.peek('ann')).allowed).toBe(false);
+    await app.rateLimiter!.reset('ann');
+    expect(await statuses(get, '/', '/')).toEqual([200, 429]);
+    expect((await limited({ global: false })).rateLimiter).toBeUndefined();
+  });
+
+  test('takes what is left out from the nearest registration, whose limiter the app’s is', async () => {
+    const app = await limited({ limit: 1, window: '1m', statusCode: 420 });
+    await app.register(async (inner) => {
+      await inner.register(rateLimit, { limit: 2, window: '1m', store: memory(), prefix: 'inner', statusCode: 503 });
+      inner.get('/inner', { config: { rateLimit: false }, preHandler: inner.rateLimit() }, hello);
+      await inner.register(async (deeper) => {
+        const preHandler = deeper.rateLimit({ window: '1h' });
+        deeper.get('/deeper', { config: { rateLimit: false }, preHandler }, hello);
+        expect(deeper.rateLimiter).toBe(inner.rateLimiter);
+      });
+      expect(inner.rateLimiter).not.toBe(app.rateLimiter);
+      expect((await inner.rateLimiter!.peek('ann')).limit).toBe(2);
+    });
+    app.get('/outer', { config: { rateLimit: false }, preHandler: app.rateLimit() }, hello);
+    const get = await serve(app);
+    expect(await statuses(get, '/inner', '/inner', '/inner')).toEqual([200, 200, 503]);
+    expect(await statuses(get, '/outer', '/outer')).toEqual([200, 420]);
+    const [, , refused] = [await get('/deeper'), await get('/deeper'), await get('/deeper')];
+    expect([refused.status, refused.headers.get('retry-after')]).toEqual([503, '3600']);
+  });
+
+  test('contexts beside one another have registrations of their own, and the app above has none', async () => {
+    const app = create();
+    for (const [path, limit] of [
+      ['/one', 1],
+      ['/two', 2],
+    ] as const) {
+      await app.register(async (inner) => {
+        await inner.register(rateLimit, { global: false, limit, window: '1m' });
+        inner.get(path, { preHandler: inner.rateLimit() }, hello);
+      });
+    }
+    expect([app.hasDecorator('rateLimit'), app.hasDecorator('rateLimiter')]).toEqual([false, false]);
+    expect(await statuses(await serve(app), '/one', '/one', '/two', '/two', '/two')).toEqual([200, 429, 200, 200, 429]);
+  });
+
+  test('refuses a hook in its options', async () => {
+    const app = await limited({ limit: 1, window: '1m', hook: 'preHandler' });
+    expect(() => app.rateLimit({ hook: 'preHandler' })).toThrow(
+      'Expected `hook` to be left out, as the hook is where it is added, got "preHandler" (string)',
+    );
+    app.get('/', { config: { rateLimit: false }, onRequest: app.rateLimit() }, hello);
+    expect(await statuses(await serve(app), '/', '/')).toEqual([200, 429]);
+  });
+
+  test('decides and answers as the plugin does: error, handler, message', async () => {
+    const app = await limited({ global: false, limit: 1, window: '1m' });
+    app.get('/message', { preHandler: app.rateLimit({ message: { no: 1 } }) }, hello);
+    app.get('/handler', { preParsing: app.rateLimit({ handler: async () => 'handled' }) }, hello);
+    const get = await serve(app);
+    await statuses(get, '/message', '/handler');
+    expect(await (await get('/message')).json()).toEqual({ no: 1 });
+    const handled = await get('/handler');
+    expect([handled.status, await handled.text()]).toEqual([429, 'handled']);
+  });
+});

@@ -1,0 +1,143 @@
+import type { RateLimitPluginOptions } from '@rollgate/fastify';
+import type { FastifyReply } from 'fastify';
+import { appsOf, serve, until, VERSIONS } from './support/apps.js';
+
+const TIMEOUT_MS = 20;
+const never = () => new Promise<never>(() => {});
+const fails = () => new Error('no session');
+
+/** What each function returns that makes no sense, and what is said of it; those of the second kind are asked at a refusal. */
+const BEFORE: Record<string, [unknown, string][]> = {
+  limit: [
+    [-1, 'Expected `limit` to be a positive safe integer, got -1 (number)'],
+    ['5', 'Expected `limit` to be a positive safe integer, got "5" (string)'],
+    [undefined, 'Expected `limit` to be a positive safe integer, got undefined'],
+  ],
+  window: [
+    ['soon', 'Expected `window` to be a duration'],
+    [undefined, 'Expected `window` to be a duration'],
+  ],
+  limits: [
+    [{}, 'Expected `limits` to be a limit such as'],
+    [5, 'Expected `limits` to be a limit such as'],
+    [null, 'Expected `limits` to be a limit such as'],
+    [undefined, 'Expected `limits`'],
+  ],
+  key: [
+    [42, 'Expected `key` to be a string, or a record with one for each limit, got 42 (number)'],
+    [undefined, 'Expected `key` to be a string, or a record with one for each limit, got undefined'],
+    [{}, 'Expected `key.default` to be a string, got undefined'],
+    [{ default: 'a', other: 'b' }, 'Unknown limit `other` in `key`'],
+  ],
+  cost: [
+    [0, 'Expected `cost` to be a positive safe integer, got 0 (number)'],
+    [undefined, 'Expected `cost` to be a positive safe integer, got undefined'],
+  ],
+  skip: [
+    ['yes', 'Expected `skip(request)` to be a boolean, got "yes" (string)'],
+    [undefined, 'Expected `skip(request)` to be a boolean, got undefined'],
+  ],
+};
+const AT_REFUSAL: Record<string, [unknown, string][]> = {
+  message: [
+    [5, 'Expected `message` to be a string, an object or a function that returns one, got 5 (number)'],
+    [undefined, 'Expected `message` to be a string, an object or a function that returns one, got undefined'],
+    [{ big: 1n }, 'Expected `message` to be an object that can be sent as JSON'],
+  ],
+  onLimited: [],
+  handler: [],
+};
+const NAMES = [...Object.keys(BEFORE), ...Object.keys(AT_REFUSAL)];
+const NONSENSE = Object.entries({ ...BEFORE, ...AT_REFUSAL }).flatMap(([name, cases]) =>
+  cases.map(([value, said]) => [name, value, said] as const),
+);
+
+describe.each(VERSIONS)('a function that misbehaves in Fastify %s', (_, fastify) => {
+  const { limited } = appsOf(fastify);
+
+  /** Asks once, or twice if the first one is not to be refused, and expects an error that says so. */
+  async function expectFailure(name: string, misbehave: () => unknown, said: string, others: object = {}) {
+    const numbers = name === 'limits' ? {} : { limit: 1, window: '1m' };
+    const options = { ...numbers, timeout: TIMEOUT_MS, ...others, [name]: misbehave };
+    const app = await limited(options as unknown as RateLimitPluginOptions);
+    const errors: Error[] = [];
+    app.setErrorHandler((error: Error, _request, reply: FastifyReply) => {
+      errors.push(error);
+      reply.send(error);
+    });
+    const handled = jest.fn(async () => 'hello');
+    app.get('/', handled);
+    const get = await serve(app);
+    if (name in AT_REFUSAL) expect((await get()).status).toBe(200);
+    const reply = await get();
+    expect([reply.status, ((await reply.json()) as Error).message]).toEqual([500, expect.stringContaining(said)]);
+    expect([reply.headers.has('retry-after'), reply.headers.has('cache-control')]).toEqual([false, false]);
+    expect(handled).toHaveBeenCalledTimes(name in AT_REFUSAL ? 1 : 0);
+    await app.close();
+    expect(errors).toEqual([expect.objectContaining({ message: expect.stringContaining(said) })]);
+    expect(errors[0]).toBeInstanceOf(Error);
+  }
+
+  test.each(NAMES)('`%s` that throws, or rejects', async (name) => {
+    await expectFailure(name, () => Promise.reject(fails()), 'no session');
+    await expectFailure(
+      name,
+      () => {
+        throw fails();
+      },
+      'no session',
+    );
+    await expectFailure(name, () => Promise.reject(undefined), 'undefined was thrown');
+  });
+
+  test.each(NAMES.filter((name) => name !== 'handler'))('`%s` that hangs', async (name) => {
+    await expectFailure(name, never, `did not answer within ${TIMEOUT_MS} ms (the option \`timeout\`)`);
+  });
+
+  test.each(NONSENSE)('`%s` that returns %p, at once or later', async (name, value, said) => {
+    await expectFailure(name, () => value, said);
+    await expectFailure(name, async () => value, said);
+  });
+
+  test.each(['message', 'onLimited'])('`%s` with problem details, and as a hook made by hand', async (name) => {
+    await expectFailure(name, () => Promise.reject(fails()), 'no session', { problem: true });
+    await expectFailure(name, never, `\`${name}\` did not answer`, { problem: true, headers: 'all' });
+  });
+
+  test('an own Cache-Control stays when nothing was refused yet', async () => {
+    const key = () => {
+      throw fails();
+    };
+    const app = await limited({ global: false, limit: 1, window: '1m', key });
+    app.addHook('onRequest', async (_request, reply) => {
+      reply.header('cache-control', 'private');
+    });
+    app.get('/', { preHandler: app.rateLimit() }, async () => 'hello');
+    const reply = await (await serve(app))();
+    expect([reply.status, reply.headers.get('cache-control')]).toEqual([500, 'private']);
+  });
+
+  test('what answers after somebody else has answered changes nothing', async () => {
+    const answers: ((value: string) => void)[] = [];
+    const message = () => new Promise<string>((resolve) => answers.push(resolve));
+    const app = await limited({ global: false, limit: 1, window: '1m', timeout: '1h', message });
+    const came: FastifyReply[] = [];
+    let sent = 0;
+    app.addHook('onRequest', async (_request, reply) => {
+      came.push(reply);
+    });
+    app.addHook('onSend', async () => {
+      sent += 1;
+    });
+    app.get('/', { preHandler: app.rateLimit() }, async () => 'hello');
+    const get = await serve(app);
+    expect((await get()).status).toBe(200);
+    const refused = get();
+    await until(() => answers.length === 1);
+    came[1]!.code(503).send('too slow');
+    expect((await refused).status).toBe(503);
+    answers[0]!('late');
+    await app.close();
+    expect(sent).toBe(2);
+  });
+});

@@ -1,0 +1,99 @@
+import { once } from 'node:events';
+import { connect as connectHttp2, type IncomingHttpHeaders } from 'node:http2';
+import { text } from 'node:stream/consumers';
+import { rollingWindow } from '@rollgate/core';
+import type { RateLimitPluginOptions } from '@rollgate/fastify';
+import { appsOf, listen, serve, VERSIONS } from './support/apps.js';
+
+const TYPE = 'https://iana.org/assignments/http-problem-types#quota-exceeded';
+const TITLE = 'Request cannot be satisfied as assigned quota has been exceeded';
+const limits = { burst: rollingWindow({ limit: 1, window: '1m' }), daily: rollingWindow({ limit: 9, window: '1d' }) };
+
+describe.each(VERSIONS)('a refusal in Fastify %s', (_, fastify) => {
+  const { limited } = appsOf(fastify);
+
+  async function refusal(options: Partial<RateLimitPluginOptions>) {
+    const app = await limited({ limit: 1, window: '1m', ...options } as RateLimitPluginOptions);
+    const errors: unknown[] = [];
+    app.setErrorHandler((error: Error & { statusCode?: number }, _request, reply) => {
+      errors.push(error);
+      reply.code(error.statusCode ?? 500).send(error);
+    });
+    app.get('/', async () => 'hello');
+    const get = await serve(app);
+    await get();
+    const reply = await get();
+    return { reply, body: await reply.json(), errors };
+  }
+
+  test('as problem details over HTTP/1, which the error handler does not see', async () => {
+    const { reply, body, errors } = await refusal({
+      limit: undefined,
+      window: undefined,
+      limits,
+      problem: true,
+    } as never);
+    expect(reply.status).toBe(429);
+    expect(reply.headers.get('content-type')).toMatch(/^application\/problem\+json/);
+    expect(Object.fromEntries(reply.headers)).toMatchObject({ 'retry-after': '60', 'cache-control': 'no-store' });
+    expect(body).toEqual({
+      type: TYPE,
+      title: TITLE,
+      status: 429,
+      detail: 'Rate limit exceeded: try again in 60 seconds',
+      'violated-policies': ['burst'],
+    });
+    expect(errors).toEqual([]);
+  });
+
+  test('as problem details over HTTP/2, and to HEAD without a body', async () => {
+    const app = await limited({ limit: 1, window: '1m', problem: true, statusCode: 503 }, { http2: true } as never);
+    app.get('/', async () => 'hello');
+    const session = connectHttp2(await listen(app));
+    const ask = async (method: string): Promise<[IncomingHttpHeaders, string]> => {
+      const stream = session.request({ ':path': '/', ':method': method });
+      const [headers] = await once(stream, 'response');
+      return [headers, await text(stream)];
+    };
+    await ask('GET');
+    const [headers, body] = await ask('GET');
+    expect(headers).toMatchObject({ ':status': 503, 'retry-after': '60', 'cache-control': 'no-store' });
+    expect(headers['content-type']).toMatch(/^application\/problem\+json/);
+    expect(JSON.parse(body)).toMatchObject({ type: TYPE, status: 503, 'violated-policies': ['default'] });
+    const [ofHead, nothing] = await ask('HEAD');
+    expect([ofHead[':status'], nothing]).toEqual([503, '']);
+    expect(ofHead['content-type']).toMatch(/^application\/problem\+json/);
+    session.close();
+  });
+
+  test.each([
+    ['a text', 'Slow down', { detail: 'Slow down' }],
+    ['a function', async () => 'Slow down', { detail: 'Slow down' }],
+    ['an object', { contact: 'ops', status: 418 }, { contact: 'ops', status: 418, type: TYPE }],
+    ['a function of an object', () => ({ type: 'about:blank', n: 1 }), { type: 'about:blank', n: 1, title: TITLE }],
+  ])('with %s as message', async (_, message, expected) => {
+    const { reply, body, errors } = await refusal({ problem: true, message });
+    expect([reply.status, reply.headers.get('retry-after')]).toEqual([429, '60']);
+    expect(body).toMatchObject(expected);
+    expect(errors).toEqual([]);
+  });
+
+  test('what can never be allowed has no time to come again', async () => {
+    const { reply, body } = await refusal({ problem: true, cost: 2 });
+    expect([reply.status, reply.headers.has('retry-after')]).toEqual([429, false]);
+    expect(body).toMatchObject({ detail: 'Rate limit exceeded: this request alone is more than the limit allows' });
+  });
+
+  test('without `problem` is an error with a code, which the error handler sees', async () => {
+    const { reply, body, errors } = await refusal({});
+    expect(reply.headers.get('content-type')).toBe('application/json; charset=utf-8');
+    expect(body).toMatchObject({ statusCode: 429, code: 'RATE_LIMIT_EXCEEDED', error: 'Too Many Requests' });
+    expect(errors).toEqual([expect.objectContaining({ statusCode: 429, code: 'RATE_LIMIT_EXCEEDED' })]);
+  });
+
+  test('a handler answers in the place of both', async () => {
+    const handler = async () => ({ mine: true });
+    const { reply, body, errors } = await refusal({ problem: true, handler });
+    expect([reply.status, body, errors]).toEqual([429, { mine: true }, []]);
+  });
+});

@@ -1,0 +1,85 @@
+import { type Decision, MemoryStore, type RateLimiter, rollingWindow } from '@rollgate/core';
+import rateLimit, { type RateLimitPluginOptions, type RateLimitRouteOptions } from '@rollgate/fastify';
+import Fastify from 'fastify';
+
+const limit = rollingWindow({ limit: 2, window: '1m' });
+const limits = { burst: limit, daily: limit };
+const store = new MemoryStore();
+
+// What must not compile is the test here; the type check runs over it.
+test('with a record of limits `key` returns their names and no others', async () => {
+  const right: RateLimitPluginOptions<typeof limits> = {
+    limits,
+    key: (request) => ({ burst: request.ip, daily: request.hostname }),
+    onLimited: (_request, decision) => {
+      const names: readonly ('burst' | 'daily')[] = decision.violated;
+      expect(names).toEqual(['burst']);
+      // @ts-expect-error there is no such limit
+      expect(decision.limits.hourly).toBeUndefined();
+    },
+  };
+  const app = Fastify();
+  await app.register(rateLimit<typeof limits>, right);
+  await app.register(rateLimit<typeof limits>, { store, limits, key: ({ ip }) => ({ burst: ip, daily: ip }) });
+  await app.register(rateLimit<typeof limits>, { store, prefix: 'one key for all', limits, key: ({ ip }) => ip });
+  // @ts-expect-error a key for `daily` is missing
+  const fewer: RateLimitPluginOptions<typeof limits> = { limits, key: ({ ip }) => ({ burst: ip }) };
+  // @ts-expect-error there is no such limit
+  const other: RateLimitPluginOptions<typeof limits> = { limits, key: ({ ip }) => ({ burst: ip, hourly: ip }) };
+  // @ts-expect-error a key is a string
+  const wrong: RateLimitRouteOptions<typeof limits> = { limits, key: () => ({ burst: 'a', daily: 5 }) };
+  expect([fewer, other, wrong]).toHaveLength(3);
+  // @ts-expect-error a key for `daily` is missing
+  const register = () => app.register(rateLimit<typeof limits>, { limits, key: ({ ip }) => ({ burst: ip }) });
+  expect(register).toBeInstanceOf(Function);
+  await app.close();
+});
+
+test('a hook made by hand, its limiter and what it refuses know the names of its limits', async () => {
+  const app = Fastify();
+  await app.register(rateLimit, { global: false });
+  const { limiter } = app.rateLimit({ limits, key: ({ ip }) => ({ burst: ip, daily: ip }) });
+  const typed: RateLimiter<typeof limits> = limiter;
+  expect((await typed.check({ burst: 'ann', daily: 'ann' })).limits.daily.remaining).toBe(1);
+  // @ts-expect-error there is no such limit
+  await expect(limiter.check({ burst: 'ann', daily: 'ann', hourly: 'ann' })).rejects.toThrow('hourly');
+  // @ts-expect-error a key for `daily` is missing
+  app.rateLimit({ limits, key: ({ ip }) => ({ burst: ip }) });
+  // @ts-expect-error the hook is where it is added
+  expect(() => app.rateLimit({ limit: 1, window: 1, hook: 'onRequest', nonsense: 1 })).toThrow(TypeError);
+  await app.close();
+});
+
+test('what is added to requests, to apps and to routes is typed', async () => {
+  const app = Fastify();
+  await app.register(rateLimit, { limit: 5, window: '1m', message: (_request, { retryAfterMs }) => `${retryAfterMs}` });
+  const limiter: RateLimiter | undefined = app.rateLimiter;
+  expect(limiter).toBeDefined();
+  // @ts-expect-error it can be missing
+  await app.rateLimiter.reset('ann');
+  // @ts-expect-error it is not to be written
+  const write = () => (app.rateLimiter = undefined);
+  expect(write).toThrow(TypeError);
+  const hook = app.rateLimit({ limit: async () => 3, cost: ({ url }) => url.length });
+  const hooks = { onRequest: hook, preParsing: hook, preValidation: [hook], preHandler: [hook] };
+  app.get<{ Querystring: { who: string }; Reply: string }>('/', hooks, async (request) => {
+    const decision: Decision | null = request.rateLimit;
+    // @ts-expect-error it can be null
+    return `${request.rateLimit.remaining} ${decision?.limits} ${request.query.who}`;
+  });
+  app.setNotFoundHandler({ preHandler: hook }, async () => 'none');
+  app.get('/own', { config: { rateLimit: { limit: ({ ip }) => ip.length, groupId: 'own' } } }, async () => 'own');
+  app.get('/none', { config: { rateLimit: false } }, async () => 'none');
+  // @ts-expect-error a limit is a number
+  expect(() => app.get('/wrong', { config: { rateLimit: { limit: '5' } } }, async () => '')).toThrow(TypeError);
+  // @ts-expect-error numbers are missing
+  await expect(Fastify().register(rateLimit, { limit: 1 })).rejects.toThrow('window');
+  await app.close();
+});
+
+test('apps of HTTP/2 take the plugin and hooks as well', async () => {
+  const app = Fastify({ http2: true });
+  await app.register(rateLimit, { limit: 5, window: '1m' });
+  app.get('/', { onRequest: app.rateLimit() }, async (request) => String(request.rateLimit?.remaining));
+  await app.close();
+});
