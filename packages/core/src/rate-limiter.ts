@@ -49,8 +49,8 @@ export interface WaitOptions<Own extends Limits = Limits> extends CheckOptions<O
 }
 
 // The names come from the limits alone, never from what the key or the expected answer happen to be.
-type KeyOn<Own extends Limits> = Key<NameOf<NoInfer<Own>>>;
-type DecisionOn<Own extends Limits> = Decision<NameOf<NoInfer<Own>>>;
+type KeyOn<Own extends Limits> = NoInfer<Key<NameOf<Own>>>;
+type DecisionOn<Own extends Limits> = NoInfer<Decision<NameOf<Own>>>;
 
 const CHECK_OPTIONS = ['cost', 'limits'] as const;
 

@@ -36,3 +36,10 @@ test('a single limit is named default', async () => {
   // @ts-expect-error options that do not exist do not compile
   expect(() => rollingWindow({ limit: 1, window: 1, burst: 2 })).toThrow(TypeError);
 });
+
+test('a limiter whose names are not known takes any', () => {
+  const limiter = new RateLimiter({ limits: rollingWindow({ limit: 1, window: '1m' }) }) as RateLimiter;
+  // The compiler is the test: a key for each limit, or one for all.
+  const ask = () => [limiter.peek({ burst: 'ann' }), limiter.check('ann')];
+  expect(ask).toBeInstanceOf(Function);
+});

@@ -1,27 +1,15 @@
-import {
-  type Awaitable,
-  type Decision,
-  isThenable,
-  type Limits,
-  type RateLimiter,
-  toGiveBack,
-  validate,
-} from '@rollgate/core';
-import { createClientKey } from './client-key.js';
-import { noAddress, toError } from './errors.js';
+import { type Awaitable, type Decision, isThenable, type Limits, type RateLimiter, toGiveBack } from '@rollgate/core';
+import { CLIENT_LEFT, Decider } from './decider.js';
+import { toError } from './errors.js';
 import { tellRequest } from './events.js';
 import type { Framework } from './framework.js';
 import { DecisionFields } from './header-fields.js';
 import { holdRequest } from './hold.js';
-import { andThen, inTime } from './in-time.js';
-import { noLimits } from './limits-source.js';
+import { goOnWith, inTime } from './in-time.js';
 import type { HttpOptions } from './options.js';
 import { refundWhenAnswered } from './refunds.js';
 import { jsonRefusal, problemRefusal, type Refusal, refusalMessage } from './refusal.js';
 import { type Settings, toSaid, toSettings } from './settings.js';
-
-/** Thrown, and caught, where a request turns out to have nobody left who waits for it. */
-const CLIENT_LEFT = Symbol('the client has left');
 
 /** Sends a request on, or with an error to the framework's error handling; once. */
 export type Next = (error?: Error) => void;
@@ -46,9 +34,7 @@ export class Gate<Request, Response> {
   readonly #adapter: Adapter<Request, Response>;
   readonly #settings: Settings<Request, Response>;
   readonly #fields: DecisionFields<Response>;
-  readonly #clientKey: (address: string) => string;
-  /** What limited a request, when that differs from request to request. */
-  readonly #limitsOf = new WeakMap<Decision, Limits>();
+  readonly #decider: Decider<Request>;
 
   /** @throws TypeError, RangeError naming the option that is wrong. */
   constructor(
@@ -61,7 +47,7 @@ export class Gate<Request, Response> {
     const settings = toSettings(framework.name, options, framework.ownOptions, framework.resetUnit);
     this.#settings = settings;
     this.#fields = new DecisionFields(framework, settings.headers, settings.resetUnit, settings.exposeHeaders);
-    this.#clientKey = createClientKey(settings.ipv6Prefix);
+    this.#decider = new Decider<Request>(framework, settings);
   }
 
   /** The limiter behind the gate. */
@@ -83,7 +69,7 @@ export class Gate<Request, Response> {
     try {
       const { mistakes, key } = this.#settings;
       mistakes.lookAt(this.#framework, request, key === undefined);
-      decision = this.#decide(request);
+      decision = this.#decider.decide(request);
     } catch (thrown) {
       failWith(next, thrown);
       return;
@@ -101,7 +87,7 @@ export class Gate<Request, Response> {
     const { message } = this.#settings;
     if (message.of === undefined) return this.#refusal(message, decision);
     const answer = message.of(request, decision);
-    return this.#then('message', answer, (said) => this.#refusal(toSaid(said), decision));
+    return goOnWith('message', this.#settings.timeoutMs, answer, (said) => this.#refusal(toSaid(said), decision));
   }
 
   #refusal(message: ReturnType<typeof toSaid>, decision: Decision): Refusal {
@@ -177,7 +163,7 @@ export class Gate<Request, Response> {
   }
 
   #writeFields(response: Response, decision: Decision): void {
-    this.#fields.write(response, decision, this.#settings.limits.fixed ?? this.#limitsOf.get(decision)!);
+    this.#fields.write(response, decision, this.#decider.limitsOf(decision));
   }
 
   /** Passes an accepted request on when its turn has come: at once, unless its limit is a queue. */
@@ -198,54 +184,6 @@ export class Gate<Request, Response> {
     const { limiter, refunds } = this.#settings;
     if (refunds === undefined) return;
     refundWhenAnswered(limiter, refunds, this.#framework.nodeResponse(response), request, response, decision);
-  }
-
-  #decide(request: Request): Awaitable<Decision | undefined> {
-    const { skip, isAllowed } = this.#settings;
-    if (isAllowed !== undefined) {
-      const address = this.#framework.addressOf(request);
-      if (address && isAllowed(address)) return undefined;
-    }
-    if (skip === undefined) return this.#decideCounted(request);
-    return this.#then('skip', skip(request), (skips) =>
-      validate.boolean('skip(request)', skips) ? undefined : this.#decideCounted(request),
-    );
-  }
-
-  #decideCounted(request: Request): Awaitable<Decision> {
-    const { key, cost, limits, limiter } = this.#settings;
-    if (key === undefined && cost === 1 && limits.of === undefined) return limiter.decide(this.#addressKey(request));
-    return this.#then('key', key === undefined ? this.#addressKey(request) : key(request), (counted) =>
-      this.#then('cost', typeof cost === 'function' ? cost(request) : cost, (units) => {
-        const options = { cost: validate.positiveInteger('cost', units) };
-        if (limits.of === undefined) return limiter.decide(counted as string, options);
-        return this.#then(limits.name, limits.of(request), (own) => this.#decideBy(own, counted as string, units));
-      }),
-    );
-  }
-
-  #decideBy(limits: Limits, key: string, cost: number): Awaitable<Decision> {
-    if (limits === undefined) throw noLimits(limits);
-    return andThen(this.limiter.decide(key, { cost, limits }), (decision) => {
-      this.#limitsOf.set(decision, limits);
-      return decision;
-    });
-  }
-
-  #addressKey(request: Request): string {
-    const address = this.#framework.addressOf(request);
-    if (address) return this.#clientKey(address);
-    if (this.#framework.hasLeft(request)) throw CLIENT_LEFT;
-    throw noAddress();
-  }
-
-  /** Goes on with what a function of the user's has answered: at once, or as soon as it does. */
-  #then<Value, Result>(
-    name: string,
-    answer: Awaitable<Value>,
-    next: (value: Value) => Awaitable<Result>,
-  ): Awaitable<Result> {
-    return isThenable(answer) ? inTime(name, answer, this.#settings.timeoutMs).then(next) : next(answer);
   }
 }
 

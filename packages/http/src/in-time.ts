@@ -26,3 +26,13 @@ export function andThen<Value, Result>(
 ): Awaitable<Result> {
   return isThenable(answer) ? Promise.resolve(answer).then(next) : next(answer);
 }
+
+/** Goes on with what a function of the user's answers: at once, or as soon as it does, if that is in time. */
+export function goOnWith<Value, Result>(
+  name: string,
+  timeoutMs: number,
+  answer: Awaitable<Value>,
+  next: (value: Value) => Awaitable<Result>,
+): Awaitable<Result> {
+  return isThenable(answer) ? inTime(name, answer, timeoutMs).then(next) : next(answer);
+}
