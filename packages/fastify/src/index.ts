@@ -1,6 +1,7 @@
 import { rateLimit } from './plugin.js';
 
 export type {
+  AppRateLimiter,
   RateLimitHookFunction,
   RateLimitOptions,
   RateLimitPluginOptions,

@@ -47,6 +47,12 @@ export type RateLimitHookFunction<Given extends Limits = Limits> = HookFunction 
 /** Of any hook; the types of request and reply differ from server to server, such as one of HTTP/2. */
 export type HookFunction = (request: unknown, reply: unknown, ...payloadAndDone: unknown[]) => void;
 
+/**
+ * What an app's limiter is asked from the outside. Without the class's private fields, for the module's two builds declare
+ * it both.
+ */
+export type AppRateLimiter = Pick<RateLimiter, 'check' | 'peek' | 'refund' | 'reset'>;
+
 /** The plugin's options with a route's in their place; of `limits` and the numbers of one window, the route's kind. */
 export function mergeOptions(plugin: RateLimitRouteOptions, route: RateLimitRouteOptions): RateLimitOptions {
   const inherited = { ...plugin };

@@ -3,6 +3,7 @@ import type { FastifyInstance, FastifyReply, FastifyRequest, RouteOptions } from
 import fastifyPlugin from 'fastify-plugin';
 import { createHook, type Done, type RateLimitHook } from './hook.js';
 import {
+  type AppRateLimiter,
   HOOKS,
   type Hook,
   type HookFunction,
@@ -25,7 +26,7 @@ declare module 'fastify' {
      */
     rateLimit<Given extends Limits = Limits>(options?: RateLimitRouteOptions<Given>): RateLimitHookFunction<Given>;
     /** The limiter of the routes without a limit of their own, to peek or reset a key; `undefined` with `global: false`. */
-    readonly rateLimiter: RateLimiter | undefined;
+    readonly rateLimiter: AppRateLimiter | undefined;
   }
   interface FastifyContextConfig {
     /** The route's own limit, or `false` for none. */

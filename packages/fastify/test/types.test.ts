@@ -1,5 +1,9 @@
 import { type Decision, MemoryStore, type RateLimiter, rollingWindow } from '@rollgate/core';
-import rateLimit, { type RateLimitPluginOptions, type RateLimitRouteOptions } from '@rollgate/fastify';
+import rateLimit, {
+  type AppRateLimiter,
+  type RateLimitPluginOptions,
+  type RateLimitRouteOptions,
+} from '@rollgate/fastify';
 import Fastify from 'fastify';
 
 const limit = rollingWindow({ limit: 2, window: '1m' });
@@ -53,7 +57,7 @@ test('a hook made by hand, its limiter and what it refuses know the names of its
 test('what is added to requests, to apps and to routes is typed', async () => {
   const app = Fastify();
   await app.register(rateLimit, { limit: 5, window: '1m', message: (_request, { retryAfterMs }) => `${retryAfterMs}` });
-  const limiter: RateLimiter | undefined = app.rateLimiter;
+  const limiter: AppRateLimiter | undefined = app.rateLimiter;
   expect(limiter).toBeDefined();
   // @ts-expect-error it can be missing
   await app.rateLimiter.reset('ann');
