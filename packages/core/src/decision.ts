@@ -57,9 +57,6 @@ export interface Decision<Name extends string = string> {
 
 const NOTHING: readonly string[] = Object.freeze([]);
 
-/** What decides who speaks for several. */
-type Spoken = Pick<LimitDecision, 'allowed' | 'remaining' | 'retryAfterMs' | 'resetMs'>;
-
 /** A decision that remembers, invisibly, what it recorded. */
 class RecordedDecision implements Decision {
   readonly allowed: boolean;
@@ -155,8 +152,7 @@ export function decisionOfOne(name: string, said: LimitDecision, receipt: unknow
   return new RecordedDecision(said, retryAfterMs, allowed ? delayMs : 0, violated, { [name]: said }, receipt);
 }
 
-/** Whether of two decisions the first one tells a client more of what it may do: it refuses, longer, or leaves less. */
-export function speaksBefore(one: Spoken, other: Spoken): boolean {
+function speaksBefore(one: LimitDecision, other: LimitDecision): boolean {
   if (one.allowed !== other.allowed) return !one.allowed;
   if (one.allowed && one.remaining !== other.remaining) return one.remaining < other.remaining;
   if (!one.allowed && one.retryAfterMs !== other.retryAfterMs) return one.retryAfterMs > other.retryAfterMs;

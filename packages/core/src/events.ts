@@ -28,6 +28,7 @@ export function tell<Made extends Awaitable<Decision>>(
   decision: Made,
 ): Made {
   const publish = (made: Decision): Decision => {
+    if (made.allowed && !decisions.hasSubscribers) return made;
     const event: DecisionEvent = { limiter, key, cost, decision: made };
     decisions.publish(event);
     if (!made.allowed) refusals.publish(event);

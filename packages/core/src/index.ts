@@ -1,7 +1,7 @@
 export { type Awaitable, isThenable } from './awaitable.js';
 export { type Clock, monotonicClock, readMicros } from './clock.js';
 export type { Counter } from './counter.js';
-export { type Decision, type LimitDecision, speaksBefore, toDecision } from './decision.js';
+export { type Decision, type LimitDecision, toDecision } from './decision.js';
 export { hold } from './departures.js';
 export { type Duration, durationMs } from './duration.js';
 export type { DecisionEvent } from './events.js';

@@ -1,8 +1,10 @@
+import { IncomingMessage } from 'node:http';
+import { Socket } from 'node:net';
 import type { Decision, Limits, NameOf, RateLimiter } from '@rollgate/core';
 import { validate } from '@rollgate/core';
 import { type Awaitable, type Framework, Gate, type HttpOptions, type ProxyTrust, toError } from '@rollgate/http';
 import type { NextFunction, Request, RequestHandler, Response } from 'express';
-import { noRefusal, sendRefusal } from './refusal.js';
+import { sendRefusal, withdraw } from './refusal.js';
 
 declare global {
   namespace Express {
@@ -41,6 +43,7 @@ const EXPRESS: Framework<Request, Response> = {
   lowerCaseFields: false,
   setField: (response, name, value) => response.setHeader(name, value),
   getField: (response, name) => response.getHeader(name),
+  removeField: (response, name) => response.removeHeader(name),
 };
 
 function proxyTrust({ app }: Request): ProxyTrust {
@@ -48,6 +51,11 @@ function proxyTrust({ app }: Request): ProxyTrust {
   if (setting === true) return 'every';
   return setting === undefined || setting === false || setting === 0 ? 'none' : 'some';
 }
+
+/** What Express puts on a request beside what Node does. */
+const OF_EXPRESS = 'app res next route params query body ip ips path hostname host protocol secure baseUrl originalUrl';
+const ofNode = new IncomingMessage(new Socket());
+const isTaken = (name: string) => name in ofNode || OF_EXPRESS.split(' ').includes(name);
 
 /**
  * Makes a middleware for Express 4 and 5 that lets a request pass, with the decision on `request.rateLimit` and in the
@@ -70,7 +78,9 @@ export function rateLimit<Given extends Limits>(options: RateLimitOptions<Given>
   const { handler, requestPropertyName = 'rateLimit' } = (options ?? {}) as RateLimitOptions;
   validate.optionalFunction('handler', handler);
   const property = validate.string('requestPropertyName', requestPropertyName) as 'rateLimit';
-  if (requestPropertyName === '') throw validate.misuse('requestPropertyName', 'the name of a property', '');
+  if (requestPropertyName === '' || isTaken(requestPropertyName)) {
+    throw validate.misuse('requestPropertyName', 'a name that requests do not use themselves', requestPropertyName);
+  }
 
   const gate = new Gate(EXPRESS, options as unknown as RateLimitOptions, {
     note(request, decision) {
@@ -79,7 +89,7 @@ export function rateLimit<Given extends Limits>(options: RateLimitOptions<Given>
     refuse(request, response, next, decision) {
       response.statusCode = gate.statusCode;
       if (handler === undefined) sendRefusal(request, response, next, gate, decision);
-      else handWith(handler, request, response, next as NextFunction, decision);
+      else handWith(handler, request, response, next as NextFunction, gate, decision);
     },
   });
 
@@ -99,10 +109,11 @@ function handWith(
   request: Request,
   response: Response,
   next: NextFunction,
+  gate: Gate<Request, Response>,
   decision: Decision,
 ): void {
   const passOn = (...args: unknown[]) => {
-    noRefusal(response);
+    withdraw(gate, response, args[0]);
     (next as (...args: unknown[]) => void)(...args);
   };
   new Promise((resolve) => resolve(handler(request, response, passOn as NextFunction, decision))).catch((thrown) =>

@@ -16,8 +16,9 @@ export function sendRefusal(
 ): void {
   const fail = (thrown: unknown) => {
     if (response.headersSent) return; // Somebody else has answered, and nobody waits for it.
-    noRefusal(response);
-    next(toError(thrown));
+    const error = toError(thrown);
+    withdraw(gate, response, error);
+    next(error);
   };
   try {
     const refusal = gate.refusalOf(request, decision);
@@ -33,12 +34,9 @@ export function sendRefusal(
   }
 }
 
-/** Takes back what told the refusal: the request goes on after all, or fails. */
-export function noRefusal(response: Response): void {
-  if (response.headersSent) return;
-  response.statusCode = 200;
-  response.removeHeader('Retry-After');
-  response.removeHeader('Cache-Control');
+/** Takes back what told the refusal, unless `error` is one itself: the request goes on after all, or fails. */
+export function withdraw(gate: Gate<Request, Response>, response: Response, error: unknown): void {
+  if (gate.withdraw(response, error) && response.statusCode === gate.statusCode) response.statusCode = 200;
 }
 
 function send(request: Request, response: Response, statusCode: number, refusal: Refusal): void {

@@ -57,7 +57,19 @@ const MISTAKES: Record<WarningCode, (express: ExpressVersion, make: Make, more: 
   },
   async ROLLGATE_LIMITER_PER_REQUEST(express, make, more) {
     const { statuses } = await serve(express, [perRequest(() => make(more))]);
-    expect(await statuses(45)).toEqual(Array(45).fill(200));
+    expect(await statuses(120)).toEqual(Array(120).fill(200));
+  },
+  async ROLLGATE_COUNTED_TWICE(express, make, more) {
+    const twice = make(more);
+    const { statuses } = await serve(express, [twice, twice]);
+    expect(await statuses(2)).toEqual([200, 200]);
+  },
+  async ROLLGATE_DRY_RUN_FAILED(express, make, more) {
+    const key = () => {
+      throw new Error('no session');
+    };
+    const { statuses } = await serve(express, [make({ dryRun: true, key, ...more })]);
+    expect(await statuses(2)).toEqual([200, 200]);
   },
   async ROLLGATE_REQUEST_WAS_SUCCESSFUL_FAILED(express, make, more) {
     let asked = 0;

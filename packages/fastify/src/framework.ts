@@ -17,6 +17,9 @@ export const FASTIFY: Framework<FastifyRequest, FastifyReply> = {
     reply.header(name, value);
   },
   getField: (reply, name) => reply.getHeader(name),
+  removeField: (reply, name) => {
+    reply.removeHeader(name);
+  },
 };
 
 /** More proxies than stand before any app, of addresses that nobody has (RFC 5737). */

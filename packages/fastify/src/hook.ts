@@ -29,7 +29,7 @@ export function createHook(options: RateLimitOptions): RateLimitHook {
       if (handler === undefined) refuse(request, reply, done, decision);
       else {
         reply.code(gate.statusCode);
-        answerWith(handler, request, reply, done, decision);
+        answerWith(handler, request, reply, done, gate, decision);
       }
     },
   });
@@ -43,7 +43,7 @@ export function createHook(options: RateLimitOptions): RateLimitHook {
       if ('text' in refusal) done(new RateLimitError(gate.statusCode, refusal.text, decision));
       else reply.code(gate.statusCode).type(refusal.type).send(refusal.json);
     };
-    const fail = (thrown: unknown) => failInstead(reply, done, thrown);
+    const fail = (thrown: unknown) => failInstead(gate, reply, done, thrown);
     try {
       const refusal = gate.refusalOf(request, decision);
       if (!isThenable(refusal)) say(refusal);
@@ -68,20 +68,28 @@ function answerWith(
   request: FastifyRequest,
   reply: FastifyReply,
   done: Done,
+  gate: Gate<FastifyRequest, FastifyReply>,
   decision: Decision,
 ): void {
-  new Promise((resolve) => resolve(handler(request, reply, decision)))
+  let isAsync = false;
+  new Promise((resolve) => {
+    const answer = handler(request, reply, decision);
+    isAsync = isThenable(answer);
+    resolve(answer);
+  })
     .then((body) => {
-      if (body !== undefined && body !== reply && !reply.sent) reply.send(body);
+      // As of a route's handler: one that returns nothing at once sends later, one that promises nothing has no body.
+      if ((body !== undefined || isAsync) && body !== reply && !reply.sent) reply.send(body);
     })
     .catch((thrown) => {
       reply.code(500); // The handler's failure is no refusal; an error with a status of its own keeps that.
-      failInstead(reply, done, thrown);
+      failInstead(gate, reply, done, thrown);
     });
 }
 
 /** Hands on what failed while the request was refused, without what told the refusal. */
-function failInstead(reply: FastifyReply, done: Done, thrown: unknown): void {
-  for (const name of ['retry-after', 'cache-control']) reply.removeHeader(name);
-  done(toError(thrown));
+function failInstead(gate: Gate<FastifyRequest, FastifyReply>, reply: FastifyReply, done: Done, thrown: unknown): void {
+  const error = toError(thrown);
+  gate.withdraw(reply, error);
+  done(error);
 }

@@ -117,19 +117,20 @@ async function rateLimitPlugin(app: FastifyInstance, options: RateLimitPluginOpt
     else done(new Error(`Add routes with the \`hook\` ${routeHook.hook} after \`await app.register(rateLimit)\``));
   }
 
-  if (!app.hasRequestDecorator('rateLimit')) decorate(app);
+  decorate(app);
   addHook(app, hook, rateLimitHook);
   app.addHook('onRoute', function (route) {
     const own = route.config?.rateLimit;
     if (own === undefined || own === false || nearestTo(this) !== registration) return;
-    const routeHook = routeHooks.of(own, route.method, route.url);
+    const routeHook = routeHooks.of(own, route.method, route.url, route.constraints);
     if (routeHook.hook !== hook) addRouteHook(route, routeHook);
   });
   app.addHook('onClose', async () => ownStore?.close());
 }
 
 function decorate(app: FastifyInstance): void {
-  app.decorateRequest('rateLimit', null);
+  if (!app.hasRequestDecorator('rateLimit')) app.decorateRequest('rateLimit', null);
+  if (app.hasDecorator('rateLimiter')) return; // Of a registration above.
   app.decorate('rateLimit', function rateLimit(this: FastifyInstance, options: RateLimitRouteOptions = {}) {
     const { run, limiter } = nearestTo(this)!.routes.create(options);
     const hook: HookFunction = (request, reply, ...payloadAndDone) =>

@@ -1,7 +1,10 @@
-import { validate } from '@rollgate/core';
+import { MemoryStore, type Store, validate } from '@rollgate/core';
 import type { WarningCode } from '@rollgate/http';
 import { createHook, type RateLimitHook } from './hook.js';
 import { mergeOptions, type RateLimitOptions, type RateLimitRouteOptions } from './options.js';
+
+/** How many hooks without a name were made on a store: each counts for itself. */
+const hooksOn = new WeakMap<Store, number>();
 
 /**
  * The limits of routes with a `config.rateLimit` of their own, and of hooks that were made by hand. Each route counts for
@@ -11,16 +14,15 @@ export class RouteHooks {
   readonly #shared: RateLimitRouteOptions;
   /** By the route's options, and then by its place: several routes may share one options object. */
   readonly #hooks = new WeakMap<RateLimitRouteOptions, Map<string, RateLimitHook>>();
-  #made = 0;
 
   constructor(shared: RateLimitRouteOptions) {
     this.#shared = shared;
   }
 
   /** @throws TypeError, RangeError naming the option that is wrong, when the route is met for the first time. */
-  of(own: RateLimitRouteOptions, method: string | string[], url: string): RateLimitHook {
+  of(own: RateLimitRouteOptions, method: string | string[], url: string, constraints?: object): RateLimitHook {
     const place = `${method} ${url}`;
-    return this.#hooks.get(own)?.get(place) ?? this.#ofRoute(own, [method].flat(), url, place);
+    return this.#hooks.get(own)?.get(place) ?? this.#ofRoute(own, [method].flat(), url, place, constraints);
   }
 
   /**
@@ -31,8 +33,16 @@ export class RouteHooks {
   create(own: RateLimitRouteOptions): RateLimitHook {
     if (typeof own !== 'object' || own === null) throw validate.misuse('rateLimit options', 'an object', own);
     if (own.hook !== undefined) throw validate.misuse('hook', 'left out, as the hook is where it is added', own.hook);
-    this.#made += 1;
-    return createHook({ ...this.#merged(own, `hook ${this.#made}`, []), hook: undefined });
+    const hasName = own.groupId !== undefined || own.prefix !== undefined;
+    const store = own.store ?? this.#shared.store!;
+    if (!hasName && !(store instanceof MemoryStore)) {
+      throw new TypeError(
+        'Expected `groupId` or `prefix` in the options of `app.rateLimit()`: with a store on a network its keys need a name that all processes agree on',
+      );
+    }
+    const made = (hooksOn.get(store) ?? 0) + 1;
+    hooksOn.set(store, made);
+    return createHook({ ...this.#merged(own, `hook ${made}`, []), hook: undefined });
   }
 
   /**
@@ -45,14 +55,21 @@ export class RouteHooks {
     createHook(mergeOptions({ limit: 1, window: 1 }, shared));
   }
 
-  #ofRoute(own: RateLimitRouteOptions, methods: string[], url: string, place: string): RateLimitHook {
+  #ofRoute(
+    own: RateLimitRouteOptions,
+    methods: string[],
+    url: string,
+    place: string,
+    constraints: object | undefined,
+  ): RateLimitHook {
     if (typeof own !== 'object' || own === null) {
       throw validate.misuse(`config.rateLimit of ${place}`, 'an object, or false', own);
     }
     const byPlace = this.#hooks.get(own) ?? new Map<string, RateLimitHook>();
     this.#hooks.set(own, byPlace);
+    const constrained = constraints === undefined ? '' : ` ${JSON.stringify(constraints)}`;
     // Kept by its route, so not one for each request, also when it is made for the first one.
-    const hook = createHook(this.#merged(own, place, ['ROLLGATE_LIMITER_PER_REQUEST']));
+    const hook = createHook(this.#merged(own, `${place}${constrained}`, ['ROLLGATE_LIMITER_PER_REQUEST']));
     byPlace.set(place, hook);
     if (methods.includes('GET')) byPlace.set(`HEAD ${url}`, hook);
     return hook;

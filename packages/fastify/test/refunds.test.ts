@@ -230,7 +230,7 @@ describe.each(VERSIONS)('what is given back in Fastify %s', (_, fastify) => {
   test('a route and a hook made by hand have rules of their own', async () => {
     const { app, used } = await create({});
     app.get('/own', { config: { rateLimit: { skipSuccessfulRequests: true, limit: 1 } } }, async () => 'own');
-    const preHandler = app.rateLimit({ skipSuccessfulRequests: true, limit: 1 });
+    const preHandler = app.rateLimit({ groupId: 'hook', skipSuccessfulRequests: true, limit: 1 });
     app.get('/hook', { preHandler }, async () => 'hook');
     const get = await serve(app);
     for (const path of ['/own', '/own', '/hook', '/hook']) {

@@ -1,6 +1,6 @@
 import { validate } from '@rollgate/core';
 import ipaddr from 'ipaddr.js';
-import { bareAddress } from './client-key.js';
+import { bareAddress, LONGEST_UNKNOWN, MAX_REMEMBERED } from './client-key.js';
 
 /**
  * Makes the function that tells whether an address is on the list: addresses, and networks such as `10.0.0.0/8`.
@@ -10,11 +10,22 @@ import { bareAddress } from './client-key.js';
 export function createAllowList(entries: readonly string[]): (address: string) => boolean {
   if (!Array.isArray(entries)) throw validate.misuse('allowList', 'an array of addresses and networks', entries);
   const networks = entries.map((entry, index) => networkOf(entry, `allowList[${index}]`));
-  return function isAllowed(address) {
+  const remembered = new Map<string, boolean>();
+  const isListed = (address: string) => {
     const bare = bareAddress(address);
     if (!isAddress(bare)) return false;
     const parsed = ipaddr.process(bare);
     return networks.some(([network, bits]) => network.kind() === parsed.kind() && parsed.match(network, bits));
+  };
+  return function isAllowed(address) {
+    let allowed = remembered.get(address);
+    if (allowed === undefined) {
+      allowed = isListed(address);
+      if (remembered.size === MAX_REMEMBERED) remembered.clear();
+      // As a copy: the address may be part of a header field, which would stay in memory with it.
+      if (address.length <= LONGEST_UNKNOWN) remembered.set(Buffer.from(address).toString(), allowed);
+    }
+    return allowed;
   };
 }
 

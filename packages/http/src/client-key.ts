@@ -1,10 +1,10 @@
 import ipaddr from 'ipaddr.js';
 
 /** How many IPv6 addresses a process remembers the keys of, so that few requests pay for parsing theirs. */
-const MAX_REMEMBERED = 10_000;
+export const MAX_REMEMBERED = 10_000;
 
 /** What is kept of an address that is none: it comes from a header that anybody can fill. */
-const LONGEST_UNKNOWN = 64;
+export const LONGEST_UNKNOWN = 64;
 
 /**
  * Makes the function that turns a client's address into its key: IPv4 as it is, IPv4-mapped IPv6 as the IPv4 address
@@ -16,8 +16,8 @@ export function createClientKey(ipv6Prefix: number): (address: string) => string
   const remembered = new Map<string, string>();
 
   return function clientKey(address) {
-    if (!address.includes(':')) return address;
-    if (address.startsWith('::ffff:') && address.includes('.')) return address.slice('::ffff:'.length);
+    if (!address.includes(':')) return address.slice(0, LONGEST_UNKNOWN);
+    if (address.startsWith('::ffff:') && address.includes('.')) return address.slice('::ffff:'.length, LONGEST_UNKNOWN);
     let key = remembered.get(address);
     if (key === undefined) {
       key = parsedKey(address, ipv6Prefix);

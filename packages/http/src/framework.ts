@@ -27,6 +27,7 @@ export interface Framework<Request, Response> {
   readonly nodeResponse: (response: Response) => NodeResponse;
   readonly setField: SetField<Response>;
   readonly getField: GetField<Response>;
+  readonly removeField: (response: Response, name: string) => void;
   /** Whether the framework puts the names of fields in lower case. */
   readonly lowerCaseFields: boolean;
 }

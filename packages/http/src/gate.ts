@@ -62,20 +62,32 @@ export class Gate<Request, Response> {
 
   /**
    * Decides one request and sends it on, or lets the adapter refuse it; to the error handling, once, when it could not be
-   * decided. It goes nowhere when nobody waits for an answer any more.
+   * decided. It goes nowhere when somebody else has answered meanwhile; nor does one that is held, when its client has left.
    */
   run(request: Request, response: Response, next: Next): void {
     let decision: Awaitable<Decision | undefined>;
     try {
-      const { mistakes, key } = this.#settings;
-      mistakes.lookAt(this.#framework, request, key === undefined);
+      const { mistakes, key, isAllowed } = this.#settings;
+      mistakes.lookAt(this.#framework, request, key === undefined || isAllowed !== undefined);
       decision = this.#decider.decide(request);
     } catch (thrown) {
-      failWith(next, thrown);
+      this.#fail(next, thrown);
       return;
     }
     if (isThenable(decision)) this.#settleLater(decision, request, response, next);
     else this.#settle(decision, request, response, next);
+  }
+
+  /**
+   * Takes back what tells of a refusal, when the user's code lets the request go on after all or fails; not when it hands
+   * on an error that is a refusal itself.
+   *
+   * @returns Whether it did.
+   */
+  withdraw(response: Response, error?: unknown): boolean {
+    if (this.#framework.isAnswered(response) || isRefusal(error, this.statusCode)) return false;
+    this.#fields.withdrawRefusal(response);
+    return true;
   }
 
   /**
@@ -110,9 +122,19 @@ export class Gate<Request, Response> {
       .catch((thrown) => this.#failLater(response, next, thrown));
   }
 
-  /** As {@link failWith}, unless somebody else has answered: then nobody waits for it. */
+  /** What cannot be decided goes to the error handling; in a dry run it passes, and the process is warned. */
+  #fail(next: Next, thrown: unknown): void {
+    if (thrown === CLIENT_LEFT) return;
+    if (!this.#settings.dryRun) next(toError(thrown));
+    else {
+      this.#settings.mistakes.failed('ROLLGATE_DRY_RUN_FAILED', thrown);
+      next();
+    }
+  }
+
+  /** The same, unless somebody else has answered: then nobody waits for it. */
   #failLater(response: Response, next: Next, thrown: unknown): void {
-    if (!this.#framework.isAnswered(response)) failWith(next, thrown);
+    if (!this.#framework.isAnswered(response)) this.#fail(next, thrown);
   }
 
   #settle(decision: Decision | undefined, request: Request, response: Response, next: Next): void {
@@ -150,7 +172,7 @@ export class Gate<Request, Response> {
           .catch((thrown) => this.#failLater(response, next, thrown));
       }
     } catch (thrown) {
-      failWith(next, thrown);
+      this.#fail(next, thrown);
     }
   }
 
@@ -170,13 +192,16 @@ export class Gate<Request, Response> {
   #passOn(decision: Decision, request: Request, response: Response, next: Next): void {
     const { limiter, dryRun } = this.#settings;
     const { isAnswered, nodeResponse } = this.#framework;
-    const goOn = () => {
+    if (decision.delayMs === 0 || dryRun) {
       this.#watch(decision, request, response);
       next();
-    };
-    if (decision.delayMs > 0 && !dryRun) {
-      holdRequest(limiter, nodeResponse(response), decision, () => isAnswered(response), goOn);
-    } else goOn();
+      return;
+    }
+    const isOver = () => isAnswered(response);
+    holdRequest(limiter, nodeResponse(response), decision, isOver, () => {
+      this.#watch(decision, request, response);
+      next();
+    });
   }
 
   /** Waits for the answer, if what the request took depends on it. */
@@ -187,6 +212,9 @@ export class Gate<Request, Response> {
   }
 }
 
-function failWith(next: Next, thrown: unknown): void {
-  if (thrown !== CLIENT_LEFT) next(toError(thrown));
+/** Whether an error of the user's says, by its status, that the client is to come again later. */
+function isRefusal(error: unknown, statusCode: number): boolean {
+  if (typeof error !== 'object' || error === null) return false;
+  const { status, statusCode: own = status } = error as { status?: unknown; statusCode?: unknown };
+  return own === statusCode || own === 429 || own === 503;
 }

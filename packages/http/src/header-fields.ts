@@ -1,4 +1,4 @@
-import { type Decision, type Limits, speaksBefore } from '@rollgate/core';
+import type { Decision, Limits } from '@rollgate/core';
 import type { Framework } from './framework.js';
 import type { ResetUnit } from './options.js';
 import { policyField, rateLimitField } from './policies.js';
@@ -31,13 +31,14 @@ function fieldNames(inLowerCase: boolean): FieldNames {
   return Object.fromEntries(Object.entries(FIELDS).map(([field, name]) => [field, name.toLowerCase()])) as FieldNames;
 }
 
-/** On a response, the decision that its X-RateLimit fields tell: of several limiters, the one that leaves least. */
-const told = Symbol('the decision told');
+/** On a response, what `Cache-Control` was before it was refused. */
+const kept = Symbol('the Cache-Control kept');
 
 /** Writes the fields that tell a client what was decided. */
 export class DecisionFields<Response> {
   readonly #setField: SetField<Response>;
   readonly #getField: GetField<Response>;
+  readonly #removeField: (response: Response, name: string) => void;
   readonly #names: FieldNames;
   readonly #usual: boolean;
   readonly #draft: boolean;
@@ -48,14 +49,16 @@ export class DecisionFields<Response> {
     {
       setField,
       getField,
+      removeField,
       lowerCaseFields,
-    }: Pick<Framework<never, Response>, 'setField' | 'getField' | 'lowerCaseFields'>,
+    }: Pick<Framework<never, Response>, 'setField' | 'getField' | 'removeField' | 'lowerCaseFields'>,
     headers: Headers,
     resetUnit: ResetUnit,
     exposesHeaders: boolean,
   ) {
     this.#setField = setField;
     this.#getField = getField;
+    this.#removeField = removeField;
     this.#names = fieldNames(lowerCaseFields);
     this.#usual = headers === 'x-ratelimit' || headers === 'all';
     this.#draft = headers === 'draft-11' || headers === 'all';
@@ -75,7 +78,7 @@ export class DecisionFields<Response> {
     const knows = decision.degraded !== 'allow' && decision.degraded !== 'deny';
     if (this.#usual && knows) this.#writeUsual(response, decision);
     if (this.#draft && knows) {
-      this.#appendPolicy(response, policyField(limits));
+      this.#append(response, this.#names.policy, policyField(limits));
       this.#append(response, this.#names.rateLimit, rateLimitField(decision));
     }
     if (!decision.allowed) this.#writeRefusal(response, decision);
@@ -84,9 +87,10 @@ export class DecisionFields<Response> {
 
   /** The limit that speaks for the whole, in the fields that most clients know. */
   #writeUsual(response: Response, decision: Decision): void {
-    const before = (response as { [told]?: Decision })[told];
-    if (before !== undefined && !speaksBefore(decision, before)) return;
-    (response as { [told]?: Decision })[told] = decision;
+    // Of several limiters the one that leaves least is told. What they have told stands in the field: a property of its own
+    // on each response would cost ten times as much.
+    const before = this.#getField(response, this.#names.remaining);
+    if (before !== undefined && decision.allowed && Number(before) <= decision.remaining) return;
     const setField = this.#setField;
     const names = this.#names;
     setField(response, names.limit, String(decision.limit));
@@ -101,19 +105,23 @@ export class DecisionFields<Response> {
   #writeRefusal(response: Response, { retryAfterMs }: Decision): void {
     const seconds = retryAfterSeconds(retryAfterMs);
     if (seconds !== undefined) this.#setField(response, this.#names.retryAfter, String(seconds));
+    const before = this.#getField(response, this.#names.cacheControl);
+    if (before !== undefined) (response as { [kept]?: unknown })[kept] = before;
     this.#setField(response, this.#names.cacheControl, 'no-store');
+  }
+
+  /** Takes back what tells a refusal: the request goes on after all, or has failed. */
+  withdrawRefusal(response: Response): void {
+    const before = (response as { [kept]?: unknown })[kept];
+    this.#removeField(response, this.#names.retryAfter);
+    if (before === undefined) this.#removeField(response, this.#names.cacheControl);
+    else this.#setField(response, this.#names.cacheControl, String(before));
   }
 
   /** To what is there, of other limiters or of somebody else. */
   #append(response: Response, name: string, value: string): void {
     const before = this.#getField(response, name);
     this.#setField(response, name, before === undefined || before === '' ? value : `${before}, ${value}`);
-  }
-
-  /** Not twice, for a limiter that decides twice about a request. */
-  #appendPolicy(response: Response, value: string): void {
-    const before = String(this.#getField(response, this.#names.policy) ?? '');
-    if (before !== value && !before.endsWith(`, ${value}`)) this.#append(response, this.#names.policy, value);
   }
 
   /** Names that others have exposed already are not repeated. */

@@ -7,7 +7,7 @@ import { type WarningCode, warnOnce } from './warnings.js';
 const LOOKED_AT = 100;
 
 /** So many limiters, each asked once, all made after requests had begun to come, are no set of routes. */
-const TOO_MANY = 20;
+const TOO_MANY = 100;
 
 /** Where limits keep their keys, by the store. */
 const spacesOf = new WeakMap<Store, Set<string>>();
@@ -20,6 +20,7 @@ let isServing = false;
 export class Mistakes {
   readonly #isSilent: (code: WarningCode) => boolean;
   #toLookAt = LOOKED_AT;
+  readonly #seen = new WeakSet<object>();
   #isNew: boolean;
 
   constructor(silent: readonly WarningCode[]) {
@@ -48,6 +49,7 @@ export class Mistakes {
     if (this.#toLookAt === LOOKED_AT) this.#lookAtFirst();
     else if (this.#isNew) this.#askedAgain();
     this.#toLookAt -= 1;
+    this.#lookForTwice(request as object);
     if (!isByAddress || framework.headersOf(request)['x-forwarded-for'] === undefined) return;
     const trusted = framework.proxyTrust(request);
     if (trusted === 'none') {
@@ -61,6 +63,16 @@ export class Mistakes {
         'The app trusts every proxy, so a client can choose with X-Forwarded-For whom it counts for. Tell the framework which proxy it may trust',
       );
     }
+  }
+
+  #lookForTwice(request: object): void {
+    if (this.#seen.has(request)) {
+      this.#warn(
+        'ROLLGATE_COUNTED_TWICE',
+        'One limiter has decided twice about one request, which so counts twice: is it added twice? Add it once, or make two',
+      );
+    }
+    this.#seen.add(request);
   }
 
   #lookAtFirst(): void {
@@ -82,7 +94,7 @@ export class Mistakes {
   /** Tells of a failure that no request can be told of any more. */
   failed(code: WarningCode, thrown: unknown): void {
     const said = thrown instanceof Error ? thrown : validate.show(thrown);
-    this.#warn(code, `A function of the limiter's options failed after the request was answered: ${said}`);
+    this.#warn(code, `A function of the limiter's options failed, and no request was told of it: ${said}`);
   }
 
   #warn(code: WarningCode, message: string): void {

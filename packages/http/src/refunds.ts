@@ -1,6 +1,7 @@
 import type { Awaitable, Decision, RateLimiter } from '@rollgate/core';
 import { isThenable, validate } from '@rollgate/core';
 import { type NodeResponse, whenAnswered } from './answer.js';
+import { inTime } from './in-time.js';
 
 /** Which requests are to count only until they are answered. */
 export interface RefundRules<Request, Response> {
@@ -8,6 +9,8 @@ export interface RefundRules<Request, Response> {
   readonly skipFailed: boolean;
   /** By default one whose status is below 400. */
   readonly wasSuccessful: ((request: Request, response: Response) => Awaitable<boolean>) | undefined;
+  /** How long `wasSuccessful` may take. */
+  readonly timeoutMs: number;
   /** Told when `wasSuccessful` fails: what the request took stays then. */
   readonly onError: (thrown: unknown) => void;
 }
@@ -31,7 +34,7 @@ export function refundWhenAnswered<Request, Response>(
       rules.wasSuccessful === undefined ? nodeResponse.statusCode < 400 : rules.wasSuccessful(request, response);
     if (!isThenable(said)) settle(validate.boolean('requestWasSuccessful(request, response)', said));
     else {
-      Promise.resolve(said)
+      inTime('requestWasSuccessful', said, rules.timeoutMs)
         .then((later) => settle(validate.boolean('requestWasSuccessful(request, response)', later)))
         .catch(rules.onError);
     }

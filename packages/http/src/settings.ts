@@ -93,6 +93,7 @@ export function toSettings<Request, Response>(
   if (typeof cost !== 'function') validate.positiveInteger('cost', cost);
   const limits = toLimitsSource(options);
   const limiter = new RateLimiter({ limits: limits.fixed ?? null, store, prefix, timeout, onStoreError });
+  const timeoutMs = durationMs('timeout', timeout);
   const mistakes = new Mistakes(toSilence(silence));
   if (limits.like !== undefined) mistakes.sharesKeys(store, prefix, limits.like);
   return {
@@ -103,10 +104,10 @@ export function toSettings<Request, Response>(
     cost,
     skip,
     isAllowed: allowList === undefined ? undefined : createAllowList(allowList),
-    refunds: toRefundRules(options, mistakes),
+    refunds: toRefundRules(options, mistakes, timeoutMs),
     onLimited,
     dryRun: validate.boolean('dryRun', dryRun),
-    timeoutMs: durationMs('timeout', timeout),
+    timeoutMs,
     headers: validate.oneOf('headers', headers, HEADERS),
     resetUnit: validate.oneOf('resetUnit', resetUnit, ['epoch', 'delta']),
     exposeHeaders: validate.boolean('exposeHeaders', exposeHeaders),
@@ -125,6 +126,7 @@ function toSilence(silence: readonly WarningCode[]): readonly WarningCode[] {
 function toRefundRules<Request, Response>(
   options: HttpOptions<Request, Limits, Response>,
   mistakes: Mistakes,
+  timeoutMs: number,
 ): RefundRules<Request, Response> | undefined {
   const { skipSuccessfulRequests = false, skipFailedRequests = false, requestWasSuccessful } = options;
   const skipSuccessful = validate.boolean('skipSuccessfulRequests', skipSuccessfulRequests);
@@ -132,7 +134,7 @@ function toRefundRules<Request, Response>(
   validate.optionalFunction('requestWasSuccessful', requestWasSuccessful);
   if (skipSuccessful || skipFailed) {
     const onError = (thrown: unknown) => mistakes.failed('ROLLGATE_REQUEST_WAS_SUCCESSFUL_FAILED', thrown);
-    return { skipSuccessful, skipFailed, wasSuccessful: requestWasSuccessful, onError };
+    return { skipSuccessful, skipFailed, wasSuccessful: requestWasSuccessful, timeoutMs, onError };
   }
   if (requestWasSuccessful === undefined) return undefined;
   throw new TypeError(

@@ -26,7 +26,7 @@ app.get('/made', async (request, reply) => {
 });
 const address = await app.listen({ port: 0, host: '127.0.0.1' });
 const statuses = new Set();
-for (let turn = 0; turn < (isPerRequest ? 30 : routes); turn++) {
+for (let turn = 0; turn < (isPerRequest ? 120 : routes); turn++) {
   const path = isPerRequest ? '/made' : `/${turn}`;
   statuses.add((await fetch(address + path, { headers: { 'x-forwarded-for': '198.51.100.7' } })).status);
 }
