@@ -5,8 +5,6 @@ const config: Config = {
   roots: ['<rootDir>/packages', '<rootDir>/examples'],
   testMatch: ['**/test/**/*.test.ts'],
   globalSetup: '<rootDir>/packages/redis-server/src/jest-global-setup.ts',
-  // Each file loads everything anew, and Node lets go of little of it: a process that ran them all would need 4 GB.
-  workerIdleMemoryLimit: '500MB',
   transform: {
     '^.+\\.ts$': ['@swc/jest', { jsc: { target: 'es2022', parser: { syntax: 'typescript' } } }],
   },

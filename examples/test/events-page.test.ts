@@ -1,4 +1,4 @@
-import { subscribe } from 'node:diagnostics_channel';
+import { subscribe, unsubscribe } from 'node:diagnostics_channel';
 import { once } from 'node:events';
 import { readdirSync, readFileSync } from 'node:fs';
 import type { AddressInfo } from 'node:net';
@@ -24,6 +24,19 @@ const CHANNELS = [
   'rollgate:store:recovery',
 ];
 
+const heard = new Map<string, object[]>(CHANNELS.map((channel) => [channel, []]));
+const listeners = CHANNELS.map((channel) => {
+  const note = (event: unknown) => void heard.get(channel)!.push(event as object);
+  return [channel, note] as const;
+});
+beforeAll(() => {
+  for (const [channel, note] of listeners) subscribe(channel, note);
+});
+// The channels are the process's, in which tests of millions of checks may follow.
+afterAll(() => {
+  for (const [channel, note] of listeners) unsubscribe(channel, note);
+});
+
 test('the page tells of every channel there is, and of no other', () => {
   const sources = ['core', 'http', 'redis', 'express', 'fastify'].flatMap((name) =>
     readdirSync(join(ROOT, 'packages', name, 'src'), { recursive: true, encoding: 'utf8' })
@@ -36,8 +49,6 @@ test('the page tells of every channel there is, and of no other', () => {
 });
 
 test('the events have the members that the page tells', async () => {
-  const heard = new Map<string, object[]>(CHANNELS.map((channel) => [channel, []]));
-  for (const channel of CHANNELS) subscribe(channel, (event) => heard.get(channel)!.push(event as object));
   const members = (channel: string) => [...new Set(heard.get(channel)!.flatMap((event) => Object.keys(event)))].sort();
 
   const app = express();

@@ -57,6 +57,14 @@ describe.each([
   });
 });
 
+test('who hears refusals alone is told of them alone', async () => {
+  unsubscribe('rollgate:decision', listeners[0]!);
+  const limiter = new RateLimiter({ limits, store: memory() });
+  for (let turn = 0; turn < 5; turn++) await limiter.check('ann');
+  expect(told['rollgate:decision']).toEqual([]);
+  expect(told['rollgate:refusal']!.map(({ decision }) => decision.allowed)).toEqual([false, false]);
+});
+
 test('a wrong call is told to nobody', async () => {
   const limiter = new RateLimiter({ limits });
   await expect(limiter.check(5 as never)).rejects.toThrow(TypeError);

@@ -121,7 +121,16 @@ describe.each(EXPRESSES)('in Express %s', (_, express) => {
     expect(both.message).toBe('`limit` or `window` did not answer within 20 ms (the option `timeout`)');
   });
 
-  test('a failure in a dry run harms no request', async () => {
+  test.each(DECIDING)('a failure of %s in a dry run harms no request', async (name, beside) => {
+    for (const bad of [() => raise(thrown), () => Promise.reject(thrown), () => never, () => Number.NaN]) {
+      const { errors, passed, statuses } = await serveWith({ ...beside, dryRun: true, [name]: bad });
+      expect(await statuses(2)).toEqual([200, 200]);
+      expect(passed.map(({ rateLimit }) => rateLimit)).toEqual([undefined, undefined]);
+      expect(errors).toEqual([]);
+    }
+  });
+
+  test('a failure of onLimited in a dry run harms no request', async () => {
     const options = { ...usual, dryRun: true, silence: ['ROLLGATE_DRY_RUN_FAILED'] } as const;
     const { ask, errors } = await serveWith({ ...options, onLimited: () => Promise.reject(thrown) });
     expect([(await ask()).status, (await ask()).status]).toEqual([200, 200]);

@@ -542,7 +542,10 @@ describe('options', () => {
       { limit: 5, window: '1m', requestPropertyName: 5 },
       'Expected `requestPropertyName` to be a string, got 5 (number)',
     ],
-    [{ limit: 5, window: '1m', requestPropertyName: '' }, 'Expected `requestPropertyName` to be'],
+    ...['', 'headers', 'body', 'ip', 'on', '__proto__', 'constructor'].map((requestPropertyName): [object, string] => [
+      { limit: 5, window: '1m', requestPropertyName },
+      'Expected `requestPropertyName` to be a name that requests do not use themselves',
+    ]),
     [undefined as never, 'Expected `rateLimit options` to be an object, got undefined'],
     [null as never, 'Expected `rateLimit options` to be an object, got null'],
   ];

@@ -132,6 +132,25 @@ describe.each(EXPRESSES)('in Express %s', (_, express) => {
     expect(warnings[0]!.message).toContain("the prefix 'rollgate'");
   });
 
+  test('requestWasSuccessful that hangs is told of when the time is over, and what was taken stays', async () => {
+    const { make } = inNewProcess();
+    const requestWasSuccessful = () => new Promise(() => {});
+    const limit = make({ skipSuccessfulRequests: true, requestWasSuccessful, timeout: 20, key: () => 'ann' });
+    const { statuses } = await serve(express, [limit]);
+    await statuses(1);
+    await until(() => warnings.length > 0);
+    expect(warnings[0]!.message).toContain('`requestWasSuccessful` did not answer within 20 ms');
+    expect((await limit.limiter.peek('ann')).remaining).toBe(999);
+  });
+
+  test('an allow list goes by addresses also when the key does not', async () => {
+    const { make } = inNewProcess();
+    const options = { key: () => 'ann', allowList: ['203.0.113.7'] };
+    const { statuses } = await serve(express, [make(options)]);
+    await statuses(1, '/', forwarded);
+    expect(codes()).toEqual(['ROLLGATE_UNTRUSTED_PROXY']);
+  });
+
   describe('there is no false alarm', () => {
     afterEach(() => expect(codes()).toEqual([]));
 

@@ -31,7 +31,10 @@ export type RateLimitPluginOptions<Given extends Limits = Limits> =
 
 /** What a route's `config.rateLimit` takes: what it leaves out is as the plugin was told. */
 export type RateLimitRouteOptions<Given extends Limits = Limits> = PartialOptions<Given> & {
-  /** Routes with the same one count together, whatever numbers each of them has; default: each route for itself. */
+  /**
+   * Routes with the same one count together, whatever numbers each of them has; default: each route for itself, except
+   * that routes which share one options object and differ by their `constraints` alone count together.
+   */
   groupId?: string | undefined;
 };
 

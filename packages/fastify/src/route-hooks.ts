@@ -3,6 +3,9 @@ import type { WarningCode } from '@rollgate/http';
 import { createHook, type RateLimitHook } from './hook.js';
 import { mergeOptions, type RateLimitOptions, type RateLimitRouteOptions } from './options.js';
 
+/** For constraints such as `{ host: /^api\./ }`. */
+const asText = (_name: string, value: unknown) => (value instanceof RegExp ? String(value) : value);
+
 /** How many hooks without a name were made on a store: each counts for itself. */
 const hooksOn = new WeakMap<Store, number>();
 
@@ -67,7 +70,7 @@ export class RouteHooks {
     }
     const byPlace = this.#hooks.get(own) ?? new Map<string, RateLimitHook>();
     this.#hooks.set(own, byPlace);
-    const constrained = constraints === undefined ? '' : ` ${JSON.stringify(constraints)}`;
+    const constrained = constraints === undefined ? '' : ` ${JSON.stringify(constraints, asText)}`;
     // Kept by its route, so not one for each request, also when it is made for the first one.
     const hook = createHook(this.#merged(own, `${place}${constrained}`, ['ROLLGATE_LIMITER_PER_REQUEST']));
     byPlace.set(place, hook);

@@ -1,6 +1,8 @@
+import { once } from 'node:events';
+import { get, type IncomingMessage } from 'node:http';
 import { fixedWindow, rollingWindow } from '@rollgate/core';
 import rateLimit, { type RateLimitRouteOptions } from '@rollgate/fastify';
-import { appsOf, memory, serve, statuses, VERSIONS } from './support/apps.js';
+import { appsOf, listen, memory, serve, statuses, VERSIONS } from './support/apps.js';
 
 const hello = async () => 'hello';
 const limitedBy = (own: RateLimitRouteOptions) => ({ config: { rateLimit: own } });
@@ -53,6 +55,22 @@ describe.each(VERSIONS)('groups in Fastify %s', (_, fastify) => {
     app.get('/b', shared, hello);
     const get = await serve(app);
     expect(await statuses(get, '/a', 'POST /a', '/b', '/a', 'POST /a', '/b')).toEqual([200, 200, 200, 429, 429, 429]);
+  });
+
+  test('without a group routes that differ by their constraints count each for itself', async () => {
+    const store = memory();
+    const app = await limited({ global: false, limit: 1, window: '1m', store, key: () => 'ann' });
+    for (const host of ['a.example', 'b.example', /^[cd]\.example$/, /^[ef]\.example$/]) {
+      app.get('/', { constraints: { host }, ...limitedBy({}) }, hello);
+    }
+    const address = await listen(app);
+    const ask = async (host: string) => {
+      const [reply] = (await once(get(address, { headers: { host } }), 'response')) as [IncomingMessage];
+      reply.resume();
+      return reply.statusCode;
+    };
+    for (const host of ['a', 'b', 'c', 'e']) expect(await ask(`${host}.example`)).toBe(200);
+    for (const host of ['a', 'b', 'd', 'f']) expect(await ask(`${host}.example`)).toBe(429);
   });
 
   test('HEAD beside GET counts once, in a group and without', async () => {

@@ -1,3 +1,4 @@
+import type { Store } from '@rollgate/core';
 import rateLimit from '@rollgate/fastify';
 import { appsOf, clock, memory, serve, statuses, VERSIONS } from './support/apps.js';
 
@@ -38,6 +39,22 @@ describe.each(VERSIONS)('a hook made by hand in Fastify %s', (_, fastify) => {
     app.get('/a', { onRequest }, hello);
     app.get('/b', { onRequest }, hello);
     expect(await statuses(await serve(app), 'HEAD /a', '/a', '/b', '/a', 'HEAD /b')).toEqual([200, 200, 200, 429, 429]);
+  });
+
+  test('needs a name where other processes count too', async () => {
+    const inner = memory();
+    const store: Store = {
+      check: async (...question) => inner.check(...question),
+      peek: async (...question) => inner.peek(...question),
+      refund: async (receipt) => inner.refund(receipt),
+      reset: async (...keys) => inner.reset(...keys),
+    };
+    const app = await limited({ global: false, limit: 1, window: '1m', store });
+    expect(() => app.rateLimit()).toThrow(/^Expected `groupId` or `prefix` in the options of `app.rateLimit\(\)`/);
+    app.get('/', { preHandler: app.rateLimit({ groupId: 'all' }) }, hello);
+    app.get('/too', { preHandler: app.rateLimit({ groupId: 'all' }) }, hello);
+    app.get('/own', { preHandler: app.rateLimit({ prefix: 'own' }) }, hello);
+    expect(await statuses(await serve(app), '/', '/too', '/own')).toEqual([200, 429, 200]);
   });
 
   test('limits a context as an app’s hook', async () => {

@@ -38,6 +38,8 @@ test.each([
   ['[2001:db8::1]', '2001:db8::/56'],
   ['not:an:address', 'not:an:address'],
   [':'.repeat(1000), ':'.repeat(64)],
+  ['a'.repeat(1000), 'a'.repeat(64)],
+  [`::ffff:1.${'2'.repeat(1000)}`, `1.${'2'.repeat(55)}`],
 ])('a port is dropped, and text that is no address counts for itself: %s', (address, key) => {
   expect(clientKey(address)).toBe(key);
 });
