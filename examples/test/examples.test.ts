@@ -58,6 +58,17 @@ test('fastify.ts limits all routes, login more strictly, health not at all', asy
   expect(await statuses(`${url}/login`, 1, login('bob'))).toEqual([200]);
 }, 20_000);
 
+test('going-live.ts refuses nobody on trial, and in force just those whom the trial counted', async () => {
+  const trial = await start('going-live.ts');
+  expect(trial.printed).toContain('on trial');
+  expect(await statuses(trial.url, 12)).toEqual([...TEN, 200, 200]);
+  const told = await (await fetch(`${trial.url}/trial`)).json();
+  expect(told).toEqual({ enforced: false, requests: 12, refused: 2, callers: 1, worstHit: [['127.0.0.1', 2]] });
+  const inForce = await start('going-live.ts', { ENFORCE: 'yes' });
+  expect(await statuses(inForce.url, 12)).toEqual([...TEN, 429, 429]);
+  expect(await (await fetch(`${inForce.url}/trial`)).json()).toEqual({ ...(told as object), enforced: true });
+}, 20_000);
+
 test('queue.ts holds requests until their turn, and refuses who finds the queue full', async () => {
   const { url } = await start('queue.ts', { CAPACITY: '2', INTERVAL: '1s' });
   const answers = await Promise.all(Array.from({ length: 5 }, () => fetch(url)));
