@@ -43,6 +43,8 @@ export interface Store {
   refund(receipt: unknown): Awaitable<void>;
   /** Forgets the keys. */
   reset(plan: Plan, keys: Keys): Awaitable<void>;
+  /** What it keeps the keys in, if other stores may too, such as a client's connection: those share their keys. */
+  readonly backend?: object;
   /**
    * For a store whose parts fail apart, such as the nodes of a Cluster: the part that answers for these keys, as the
    * operator knows it. One part that is down is then no reason to do without the others.

@@ -2,7 +2,7 @@ import type { Store } from '@rollgate/core';
 import type { RateLimitMiddleware, RateLimitOptions } from '@rollgate/express';
 import { WARNING_CODES, type WarningCode } from '@rollgate/http';
 import type { Express, RequestHandler } from 'express';
-import { EXPRESSES, type ExpressVersion, memory, serve, until } from './support/serve';
+import { EXPRESSES, type ExpressVersion, memory, serve, storeWith, until } from './support/serve';
 
 const usual = { limit: 1000, window: '1m' };
 const forwarded = { 'x-forwarded-for': '203.0.113.7' };
@@ -141,6 +141,16 @@ describe.each(EXPRESSES)('in Express %s', (_, express) => {
     await until(() => warnings.length > 0);
     expect(warnings[0]!.message).toContain('`requestWasSuccessful` did not answer within 20 ms');
     expect((await limit.limiter.peek('ann')).remaining).toBe(999);
+  });
+
+  test('shared keys are told also with two stores on one backend', async () => {
+    const { make } = inNewProcess();
+    const backend = {};
+    make({ store: storeWith({ backend }) });
+    make({ store: storeWith({ backend: {} }) });
+    expect(codes()).toEqual([]);
+    make({ store: storeWith({ backend }) });
+    expect(codes()).toEqual(['ROLLGATE_SHARED_KEYS']);
   });
 
   test('an allow list goes by addresses also when the key does not', async () => {

@@ -9,8 +9,8 @@ const LOOKED_AT = 100;
 /** So many limiters, each asked once, all made after requests had begun to come, are no set of routes. */
 const TOO_MANY = 100;
 
-/** Where limits keep their keys, by the store. */
-const spacesOf = new WeakMap<Store, Set<string>>();
+/** Where limits keep their keys, by what keeps them. */
+const spacesOf = new WeakMap<object, Set<string>>();
 
 /** How many limiters were made since the first request, and not asked again since their first. */
 let madeWhileServing = 0;
@@ -31,8 +31,9 @@ export class Mistakes {
   /** Two adapters' limiters with the same keys in one store: hits of either count for both. */
   sharesKeys(store: Store | undefined, prefix: string, limits: Limits): void {
     if (store === undefined) return;
-    const known = spacesOf.get(store) ?? new Set();
-    spacesOf.set(store, known);
+    const { backend = store } = store;
+    const known = spacesOf.get(backend) ?? new Set();
+    spacesOf.set(backend, known);
     const spaces = Object.entries(byName(limits)).map(([name, { algorithm }]) => `${prefix}:${name}:${algorithm}`);
     if (spaces.some((space) => known.has(space))) {
       this.#warn(

@@ -61,6 +61,8 @@ export interface RedisStoreOptions {
  * ```
  */
 export class RedisStore implements Store, CountingStore {
+  /** The client: all stores on it share their keys. */
+  readonly backend: RedisClient;
   /** On a Cluster, the node that answers for the keys. */
   declare readonly partOf?: (plan: Plan, keys: Keys) => string;
   /** On a Cluster, the node that answers for what a check recorded. */
@@ -80,6 +82,7 @@ export class RedisStore implements Store, CountingStore {
     validate.knownOptions('RedisStore', options, ['client', 'log', 'clock', 'denialCache']);
     const { client, log = 'list', clock, denialCache = {} } = options;
     const connection = connectionTo(client);
+    this.backend = client;
     if (connection.isCluster && connection.keyPrefix.includes('{')) {
       throw new TypeError(
         `Expected the client's \`keyPrefix\` to hold no '{' on a Cluster, got ${validate.show(connection.keyPrefix)}: it, and not the key, would say where a key lives, so that keys which are decided together could live apart; use the limiter's \`prefix\``,

@@ -28,6 +28,10 @@ describe.each(LOGS)('two stores on one Redis, with the log %s', (log) => {
     return [make(clients[0]), make(clients[1])] as const;
   };
 
+  test('on one client say so', () => {
+    for (const client of clients) expect(new RedisStore({ client, log }).backend).toBe(client);
+  });
+
   test('decide by the same hits', async () => {
     const [one, other] = makeTwo(rollingWindow({ limit: 5, window: '1h' }));
     for (const remaining of [4, 2, 0]) {
