@@ -8,6 +8,7 @@ import { type Decision, leakyBucket, MemoryStore, rollingWindow, type Store } fr
 import { type RateLimitMiddleware, rateLimit } from '@rollgate/express';
 import express5, { type RequestHandler, type Response } from 'express';
 import express4 from 'express4';
+import { until } from './support/serve';
 
 let now = 0;
 const clock = { now: () => now };
@@ -58,11 +59,6 @@ function slow() {
 async function post(socket: Socket, who: string, bytes: number): Promise<void> {
   socket.write(`POST /${who} HTTP/1.1\r\nHost: here\r\nContent-Length: ${bytes}\r\n\r\n`);
   await new Promise((resolve) => socket.write(Buffer.alloc(bytes), resolve));
-}
-
-/** Goes on when what the other side did has been noticed. */
-async function until(isTrue: () => boolean | Promise<boolean>): Promise<void> {
-  while (!(await isTrue())) await new Promise(setImmediate);
 }
 
 interface Options {

@@ -8,6 +8,7 @@ import { type Decision, leakyBucket, MemoryStore, type Store } from '@rollgate/c
 import rateLimit, { type RateLimitPluginOptions } from '@rollgate/fastify';
 import fastify5, { type FastifyInstance, type FastifyReply, type FastifyServerOptions } from 'fastify';
 import fastify50 from 'fastify50';
+import { until } from './support/apps.js';
 
 let now = 0;
 const clock = { now: () => now };
@@ -34,11 +35,6 @@ function later(methods: Partial<Store> = {}, memory = atOnce()): Store {
     reset: async (...keys) => memory.reset(...keys),
     ...methods,
   };
-}
-
-/** Goes on when what the other side did has been noticed. */
-async function until(isTrue: () => boolean | Promise<boolean>): Promise<void> {
-  while (!(await isTrue())) await new Promise(setImmediate);
 }
 
 test.each(['fastify', 'fastify50'])(
