@@ -1,3 +1,4 @@
+export { chromiumBinary } from './chromium-binary.js';
 export { FaultyProxy } from './faulty-proxy.js';
 export { type MoveOptions, RedisCluster } from './redis-cluster.js';
 export { RedisServer, type RedisServerOptions } from './redis-server.js';

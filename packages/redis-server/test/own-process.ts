@@ -14,7 +14,7 @@ const sources = pathToFileURL(`${__dirname}/../src/index.ts`).href;
 /** Runs a script in a process of its own, outside of Jest. What this package exports is there by name. */
 export function runInOwnProcess(script: string, env: NodeJS.ProcessEnv = process.env): Promise<Outcome> {
   const { JEST_WORKER_ID: _, ...outside } = env;
-  const imports = `import { RedisServer, redisServerBinary } from '${sources}';`;
+  const imports = `import { RedisServer, chromiumBinary, redisServerBinary } from '${sources}';`;
   const args = ['--import', tsx, '--input-type=module', '--eval', imports + script];
   return new Promise((resolve) => {
     const child = execFile(process.execPath, args, { env: outside }, (_, stdout, stderr) => {

@@ -62,6 +62,18 @@ describe('installing', () => {
     expect(asked()).toEqual([`${APT} update (noninteractive)`, `${APT} install -y redis-server (noninteractive)`]);
   });
 
+  test('several packages are installed after one update', async () => {
+    canInstall(`[ "$3" = update ] || { echo '#!/bin/sh' >"${folder}/$5"; /bin/chmod +x "${folder}/$5"; }`);
+    const script = 'console.log(await redisServerBinary(), await chromiumBinary());';
+    const { stdout } = await runInOwnProcess(script, { PATH: folder });
+    expect(stdout).toBe(`${join(folder, 'redis-server')} ${join(folder, 'chromium')}\n`);
+    expect(asked()).toEqual([
+      `${APT} update (noninteractive)`,
+      `${APT} install -y redis-server (noninteractive)`,
+      `${APT} install -y chromium (noninteractive)`,
+    ]);
+  });
+
   test('a failure is told with its cause', async () => {
     canInstall('echo "Temporary failure resolving" >&2; exit 100');
     const { code, stderr } = await ask();

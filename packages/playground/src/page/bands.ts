@@ -1,0 +1,74 @@
+import { ALGORITHMS, type Settings, WINDOWS_SHOWN } from '../shared/settings.js';
+import { type Counts, fixedStart } from './counts.js';
+import type { Theme } from './theme.js';
+
+/** What the bands and texts of a frame are painted on and by; `bbox` is the plot in the canvas's own pixels. */
+export interface Scene {
+  readonly ctx: CanvasRenderingContext2D;
+  readonly bbox: { readonly left: number; readonly top: number; readonly width: number; readonly height: number };
+  readonly theme: Theme;
+  readonly ratio: number;
+  readonly nowMs: number;
+  readonly settings: Settings;
+}
+
+/** Where a line may begin that is not to run through the texts, in CSS pixels. */
+const BELOW_TEXT = 26;
+/** A chart that has no room for all of it, in CSS pixels. */
+const NARROW = 480;
+
+type ToX = (momentMs: number) => number;
+
+/** The last window, which moves with the time. */
+export function paintRollingBand({ ctx, bbox, theme, nowMs, settings, ratio }: Scene, xOf: ToX): void {
+  const x = xOf(nowMs - settings.windowMs);
+  ctx.fillStyle = theme.band;
+  ctx.fillRect(x, bbox.top, bbox.left + bbox.width - x, bbox.height / 2 - ratio);
+  ctx.fillStyle = theme.letThrough;
+  ctx.fillRect(x, bbox.top, 2 * ratio, bbox.height / 2 - ratio);
+}
+
+/** The fixed window that runs. */
+export function paintFixedBand({ ctx, bbox, theme, nowMs, settings, ratio }: Scene, xOf: ToX): void {
+  const top = bbox.top + bbox.height / 2 + ratio;
+  const x = xOf(fixedStart(nowMs, settings.windowMs));
+  ctx.fillStyle = theme.fixedBand;
+  ctx.fillRect(x, top, bbox.left + bbox.width - x, bbox.top + bbox.height - top);
+}
+
+/** Where fixed windows end. */
+export function paintBoundaries({ ctx, bbox, theme, nowMs, settings, ratio }: Scene, xOf: ToX): void {
+  const { windowMs } = settings;
+  ctx.strokeStyle = theme.quiet;
+  ctx.lineWidth = 1.5 * ratio;
+  ctx.setLineDash([5 * ratio, 4 * ratio]);
+  ctx.beginPath();
+  for (let endMs = fixedStart(nowMs, windowMs); endMs > nowMs - windowMs * WINDOWS_SHOWN; endMs -= windowMs) {
+    ctx.moveTo(xOf(endMs), bbox.top + bbox.height / 2 + BELOW_TEXT * ratio);
+    ctx.lineTo(xOf(endMs), bbox.top + bbox.height);
+  }
+  ctx.stroke();
+  ctx.setLineDash([]);
+}
+
+/** Whose row it is, on the left; and on the right, in the band, what counts now. */
+export function paintTexts({ ctx, bbox, theme, ratio, settings }: Scene, counts: Counts): void {
+  const { limit, algorithm } = settings;
+  const write = (text: string, x: number, row: number) => {
+    ctx.font = `650 ${14 * ratio}px ${theme.font}`;
+    ctx.fillText(text, x, bbox.top + (row * bbox.height) / 2 + 7 * ratio);
+  };
+  ctx.textBaseline = 'top';
+  ctx.textAlign = 'left';
+  ctx.fillStyle = theme.text;
+  const name = ALGORITHMS[algorithm];
+  const isNarrow = bbox.width < NARROW * ratio;
+  write(isNarrow ? name : `Rollgate: ${name.toLowerCase()}`, bbox.left + 8 * ratio, 0);
+  write('Fixed window', bbox.left + 8 * ratio, 1);
+  ctx.textAlign = 'right';
+  const right = bbox.left + bbox.width - 8 * ratio;
+  ctx.fillStyle = counts.rolling > limit ? theme.refusedText : theme.text;
+  write(`${counts.rolling} of ${limit}`, right, 0);
+  ctx.fillStyle = theme.text;
+  write(`${counts.fixed} of ${limit}`, right, 1);
+}

@@ -1,0 +1,22 @@
+import type { Next } from '../shared/wire.js';
+import { element, say } from './elements.js';
+
+const target = element('#countdown');
+const turn = element('#turn');
+
+/**
+ * Says when the next request is let through. A tenth of a second counts as long as any of it is left: so it says "now" when
+ * the time has come, and not before.
+ */
+export function showCountdown(next: Next | undefined, nowMs: number): void {
+  if (next === undefined) return;
+  const leftMs = next.allowedAtMs - nowMs;
+  const heldMs = next.turnAtMs - Math.max(nowMs, next.allowedAtMs);
+  say(target, leftMs > 0 ? `in ${tenths(leftMs)}` : 'now');
+  say(turn, heldMs > 0 ? `and then held for ${tenths(heldMs)}, until its turn` : '');
+  target.dataset.allowedAtMs = String(next.allowedAtMs);
+}
+
+function tenths(ms: number): string {
+  return `${(Math.ceil(ms / 100) / 10).toFixed(1)} s`;
+}

@@ -1,0 +1,32 @@
+/** What the page's clock leaves out: it is kept coarse, so that pages cannot spy by it. */
+const COARSE_MS = 1;
+
+/**
+ * Resolves after that time, never earlier, as a timer may by a part of a millisecond.
+ *
+ * @throws The signal's reason when it aborts.
+ */
+export function pause(ms: number, signal: AbortSignal): Promise<void> {
+  const endMs = performance.now() + Math.max(0, ms);
+  return new Promise((resolve, reject) => {
+    let timer: ReturnType<typeof setTimeout>;
+    const abort = () => {
+      clearTimeout(timer);
+      reject(signal.reason);
+    };
+    const look = () => {
+      const leftMs = endMs - performance.now();
+      if (leftMs > 0) {
+        timer = setTimeout(look, leftMs + COARSE_MS);
+        return;
+      }
+      signal.removeEventListener('abort', abort);
+      resolve();
+    };
+    if (signal.aborted) reject(signal.reason);
+    else {
+      signal.addEventListener('abort', abort, { once: true });
+      timer = setTimeout(look, Math.max(0, ms) + COARSE_MS);
+    }
+  });
+}

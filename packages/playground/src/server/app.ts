@@ -1,0 +1,67 @@
+import { fileURLToPath } from 'node:url';
+import express, { type ErrorRequestHandler, type Express, type Response } from 'express';
+import type { Events } from './events.js';
+import type { Playground } from './playground.js';
+import { toSettings } from './settings.js';
+
+const PAGE = fileURLToPath(new URL('../page', import.meta.url));
+
+/** The page asks nobody but this server, and the browser sees to it. */
+const HEADERS = {
+  'Content-Security-Policy':
+    "default-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'; object-src 'none'",
+  'Referrer-Policy': 'no-referrer',
+  'X-Content-Type-Options': 'nosniff',
+};
+
+/** The server's routes. */
+export function createApp(playground: Playground, events: Events): Express {
+  const app = express();
+  app.disable('x-powered-by');
+  app.use((_request, response, next) => {
+    response.set(HEADERS);
+    next();
+  });
+
+  app.post('/hit', playground.middleware, (_request, response) => {
+    response.set('Cache-Control', 'no-store').json({ allowed: true });
+  });
+  app.get('/events', (_request, response) => events.add(response));
+  app.get('/records', (_request, response) => {
+    response.set('Cache-Control', 'no-store').json(playground.book.records);
+  });
+  app.put('/settings', express.json({ limit: '1kb' }), async (request, response) => {
+    const settings = settingsOf(request.body, response);
+    if (settings === undefined) return;
+    await playground.change(settings);
+    response.json(settings);
+  });
+  app.post('/reset', async (_request, response) => {
+    await playground.forget();
+    response.status(204).end();
+  });
+
+  app.use(express.static(PAGE, { cacheControl: false }));
+  app.use((_request, response) => problem(response, 404, 'There is nothing here; the page is at /'));
+  app.use(answerError);
+  return app;
+}
+
+function settingsOf(body: unknown, response: Response) {
+  try {
+    return toSettings(body);
+  } catch (error) {
+    problem(response, 400, (error as Error).message);
+    return undefined;
+  }
+}
+
+const answerError: ErrorRequestHandler = (error: { status?: number; message?: string }, _request, response, next) => {
+  if (response.headersSent) next(error);
+  else problem(response, error.status ?? 500, String(error.message ?? error));
+};
+
+/** Says what went wrong as problem details (RFC 9457). */
+function problem(response: Response, status: number, detail: string): void {
+  response.status(status).type('application/problem+json').send(JSON.stringify({ status, detail }));
+}

@@ -1,0 +1,34 @@
+import { type Clock, MemoryStore, monotonicClock, type Store } from '@rollgate/core';
+import type { News } from './records.js';
+
+/** Where the limiters' state is kept, and how servers on it hear of each other. */
+export interface Backing {
+  /** As the server's greeting says it. */
+  readonly name: string;
+  readonly store: Store;
+  /** The time that `store` decides by. */
+  readonly clock: Clock;
+  /** Hears what is known already, then all that anybody publishes, this server included, in one order for all. */
+  open(hear: (news: News) => void): Promise<void>;
+  /** Tells all servers. */
+  publish(news: News): void;
+  close(): Promise<void>;
+}
+
+/** This process alone. */
+export class MemoryBacking implements Backing {
+  readonly name = 'in memory';
+  readonly store = new MemoryStore();
+  readonly clock = monotonicClock;
+  #hear: (news: News) => void = () => {};
+
+  async open(hear: (news: News) => void): Promise<void> {
+    this.#hear = hear;
+  }
+
+  publish(news: News): void {
+    this.#hear(news);
+  }
+
+  async close(): Promise<void> {}
+}

@@ -1,0 +1,98 @@
+import { setTimeout as delay } from 'node:timers/promises';
+import { RedisStore } from '@rollgate/redis';
+import { Redis } from 'ioredis';
+import type { Backing } from './backing.js';
+import { MOST_ATTEMPTS, type News } from './records.js';
+import { RedisClock } from './redis-clock.js';
+
+const NEWS = 'rollgate-playground:news';
+const STATE = 'rollgate-playground:state';
+/** What is left behind in Redis is gone after a day. */
+const KEEP_SECONDS = 24 * 60 * 60;
+
+/** How long Redis may take at the start, and to be told of one attempt. */
+const PATIENCE_MS = 3000;
+const OPTIONS = {
+  connectTimeout: PATIENCE_MS,
+  maxRetriesPerRequest: 0,
+  autoResendUnfulfilledCommands: false,
+  retryStrategy: (times: number) => Math.min(50 * times, 500),
+};
+
+/**
+ * All servers on one Redis. They tell each other by a stream, and not by publish and subscribe, so that one that starts
+ * later or was cut off for a while hears what it missed, and all of them the same in the same order.
+ */
+export class RedisBacking implements Backing {
+  readonly name: string;
+  readonly store: RedisStore;
+  readonly clock: RedisClock;
+  readonly #client: Redis;
+  readonly #reader: Redis;
+  #hear: (news: News) => void = () => {};
+  #isOpen = true;
+  #lastId = '0';
+
+  /** @throws Error naming REDIS_URL when it is none. */
+  constructor(url: string) {
+    if (!/^rediss?:\/\/./.test(url) || !URL.canParse(url)) {
+      throw new TypeError(`Expected \`REDIS_URL\` to be a URL such as redis://localhost:6379, got "${url}" (string)`);
+    }
+    this.name = `on the Redis of ${new URL(url).host}`; // Not the whole URL, in which a password may be.
+    this.#client = new Redis(url, { ...OPTIONS, commandTimeout: PATIENCE_MS });
+    this.#reader = new Redis(url, OPTIONS);
+    for (const client of [this.#client, this.#reader]) client.on('error', () => {}); // What waits for it tells.
+    this.store = new RedisStore({ client: this.#client });
+    this.clock = new RedisClock(this.#client);
+  }
+
+  async open(hear: (news: News) => void): Promise<void> {
+    this.#hear = hear;
+    try {
+      await this.clock.start();
+      const state = await this.#client.get(STATE);
+      if (state !== null) hear(JSON.parse(state) as News);
+      for (const [id, [, text]] of await this.#client.xrange(NEWS, '-', '+')) this.#read(id, text!);
+    } catch (cause) {
+      await this.close();
+      throw new Error(`Could not start ${this.name}: ${String(cause)}`, { cause });
+    }
+    void this.#follow();
+  }
+
+  publish(news: News): void {
+    const text = JSON.stringify(news);
+    const commands = this.#client.pipeline();
+    if (news.kind === 'state') {
+      commands.set(STATE, JSON.stringify({ ...news, forgets: false }), 'EX', KEEP_SECONDS);
+    }
+    commands.xadd(NEWS, 'MAXLEN', '~', MOST_ATTEMPTS, '*', 'news', text).expire(NEWS, KEEP_SECONDS);
+    const tellHere = () => this.#hear(news); // While Redis is away, each server shows its own.
+    commands.exec().then((replies) => {
+      if (replies?.some(([error]) => error !== null)) tellHere();
+    }, tellHere);
+  }
+
+  async close(): Promise<void> {
+    this.#isOpen = false;
+    this.clock.stop();
+    this.#client.disconnect();
+    this.#reader.disconnect();
+  }
+
+  async #follow(): Promise<void> {
+    while (this.#isOpen) {
+      try {
+        const found = await this.#reader.xread('BLOCK', 0, 'STREAMS', NEWS, this.#lastId);
+        for (const [id, [, text]] of found?.[0]?.[1] ?? []) this.#read(id, text!);
+      } catch {
+        await delay(100); // Until Redis is back.
+      }
+    }
+  }
+
+  #read(id: string, text: string): void {
+    this.#lastId = id;
+    this.#hear(JSON.parse(text) as News);
+  }
+}

@@ -1,0 +1,166 @@
+import { until } from '@rollgate/redis-server';
+import { openPage } from './support/browser.js';
+import { contrast, difference, EYES } from './support/colours.js';
+import { Server } from './support/server.js';
+
+jest.setTimeout(60_000);
+
+let server: Server;
+beforeAll(async () => {
+  server = await Server.start();
+});
+afterAll(() => server.end());
+beforeEach(() => server.begin({}));
+
+const NAMES = [
+  ...['ground', 'card', 'text', 'quiet', 'control', 'let-through', 'refused', 'refused-text'],
+  ...['band', 'fixed-band', 'accent', 'on-accent'],
+] as const;
+
+async function colours(colorScheme: 'light' | 'dark'): Promise<Record<(typeof NAMES)[number], string>> {
+  const { page } = await openPage(server.url, { colorScheme });
+  const values = await page.locator('html').evaluate((html, names) => {
+    const style = html.ownerDocument.defaultView.getComputedStyle(html);
+    return names.map((name) => style.getPropertyValue(`--${name}`).trim()) as string[];
+  }, NAMES);
+  return Object.fromEntries(NAMES.map((name, index) => [name, values[index]!])) as Awaited<ReturnType<typeof colours>>;
+}
+
+describe.each(['light', 'dark'] as const)('in %s', (scheme) => {
+  let colour: Awaited<ReturnType<typeof colours>>;
+  beforeAll(async () => {
+    colour = await colours(scheme);
+  });
+
+  test('text stands out by 4.5 to 1 at least, marks and the edges of controls by 3 to 1', () => {
+    const behindMarks = ['card', 'band', 'fixed-band'] as const;
+    const text = [
+      ...(['text', 'quiet'] as const).flatMap((name) =>
+        ['ground' as const, ...behindMarks].map((on) => [name, on] as const),
+      ),
+      ...behindMarks.map((on) => ['refused-text', on] as const),
+      ['on-accent', 'accent'] as const,
+    ];
+    const marks = [
+      ...(['let-through', 'refused'] as const).flatMap((name) => behindMarks.map((on) => [name, on] as const)),
+      ...(['control', 'accent'] as const).map((name) => [name, 'card'] as const),
+    ];
+    const tooWeak = (pairs: typeof text | typeof marks, least: number) =>
+      pairs
+        .map(([name, on]) => [name, on, contrast(colour[name], colour[on])] as const)
+        .filter(([, , ratio]) => ratio < least);
+    expect(tooWeak(text, 4.5)).toEqual([]);
+    expect(tooWeak(marks, 3)).toEqual([]);
+  });
+
+  test.each(Object.entries(EYES))('eyes with %s tell the two marks apart', (_, eyes) => {
+    expect(difference(colour['let-through'], colour.refused, eyes)).toBeGreaterThan(30);
+  });
+});
+
+test('the page follows the system from light to dark, the chart too', async () => {
+  const { page, chart } = await openPage(server.url, { colorScheme: 'light' });
+  const corner = () =>
+    page.locator('#chart canvas').evaluate((canvas) => {
+      const style = canvas.ownerDocument.defaultView.getComputedStyle(canvas.ownerDocument.body);
+      const { data } = canvas.getContext('2d').getImageData(Math.floor(canvas.width * 0.8), 3, 1, 1);
+      return { ground: style.backgroundColor as string, band: [...data].slice(0, 3).join() };
+    });
+  await until('the chart is drawn', async () => (await corner()).band === '220,235,245');
+  await page.emulateMedia({ colorScheme: 'dark' });
+  await until('the chart is dark', async () => (await corner()).band === '30,58,77');
+  expect((await corner()).ground).toBe('rgb(20, 24, 27)');
+  expect(await chart.locator('canvas').count()).toBe(1);
+});
+
+test('everything is reached by the keyboard, in the order of the page', async () => {
+  const { page } = await openPage(server.url);
+  const reached: string[] = [];
+  for (let tab = 0; tab < 10; tab++) {
+    await page.keyboard.press('Tab');
+    const focused = page.locator(':focus');
+    reached.push((await focused.getAttribute('data-sends')) ?? (await focused.getAttribute('id')) ?? '?');
+    expect(
+      await focused.evaluate((element) => element.ownerDocument.defaultView.getComputedStyle(element).outlineStyle),
+    ).toBe('solid');
+  }
+  // "Stop" has nothing to stop.
+  expect(reached).toEqual([
+    ...['boundary', 'one', 'steady', 'burst', 'hammer', 'forget'],
+    ...['algorithm', 'limit', 'windowMs', 'minDifferenceMs'],
+  ]);
+});
+
+test('the keyboard presses buttons and moves sliders; who stops does not lose the place', async () => {
+  const tab = await openPage(server.url);
+  const { page } = tab;
+  await page.getByRole('button', { name: 'One request' }).focus();
+  await page.keyboard.press('Enter');
+  await tab.done();
+  await page.keyboard.press('Space');
+  await until('two are sent', async () => (await server.attempts()).length === 2);
+  await tab.done();
+  await page.getByRole('slider', { name: 'Limit' }).focus();
+  await page.keyboard.press('ArrowRight');
+  await until('the limit is 11', async () => (await server.records()).state.settings.limit === 11);
+  expect(await page.getByRole('slider', { name: 'Limit' }).getAttribute('aria-valuetext')).toBe('11');
+  await page.getByRole('button', { name: 'Hammer' }).press('Enter');
+  await page.getByRole('button', { name: 'Stop' }).press('Enter');
+  await tab.done('Stopped');
+  expect(await page.locator(':focus').textContent()).toBe('Hammer');
+});
+
+test('a screen reader hears what the chart shows', async () => {
+  const tab = await openPage(server.url);
+  const { page } = tab;
+  expect(await page.getByRole('heading', { level: 1 }).textContent()).toBe('Rollgate');
+  for (const name of ['Send requests', 'The limit', 'The last answer', 'What happens']) {
+    expect(await page.getByRole('region', { name }).count()).toBe(1);
+  }
+  for (const name of ['Limit', 'Window', 'Minimum distance']) {
+    expect(await page.getByRole('slider', { name, exact: true }).count()).toBe(1);
+  }
+  expect(await page.locator('html').getAttribute('lang')).toBe('en');
+
+  await tab.press('Burst');
+  await tab.done();
+  const words = 'Last window: 10 of 10. 10 let through, 5 refused.';
+  const spoken = page.locator('[aria-live="polite"]');
+  await until('it is said', async () => ((await spoken.textContent()) ?? '').startsWith(words));
+  await page.getByRole('img', { name: words }).waitFor();
+  expect(await page.getByRole('status').first().textContent()).toBe('Done: 10 let through, 5 refused.');
+});
+
+test('it does not speak all the time', async () => {
+  const tab = await openPage(server.url);
+  const spoken = tab.page.locator('[aria-live="polite"]');
+  const moments = await spoken.evaluateHandle((element) => {
+    const { MutationObserver, performance } = element.ownerDocument.defaultView;
+    const said: number[] = [];
+    new MutationObserver(() => said.push(performance.now())).observe(element, { childList: true });
+    return said;
+  });
+  const heard = async () => (await moments.jsonValue()) as number[];
+  await tab.press('Hammer');
+  await until('it has spoken twice', async () => (await heard()).length >= 2);
+  const [first, second] = await heard();
+  expect(second! - first!).toBeGreaterThan(2900);
+});
+
+test('who wants less motion gets two pictures a second', async () => {
+  const drawnInASecond = async (reducedMotion: 'reduce' | 'no-preference') => {
+    const { page } = await openPage(server.url, { reducedMotion });
+    return page.locator('#chart canvas').evaluate((canvas) => {
+      const context = canvas.getContext('2d');
+      const { clearRect } = context;
+      let count = 0;
+      context.clearRect = (...box: number[]) => {
+        count += 1;
+        clearRect.apply(context, box);
+      };
+      return new Promise<number>((resolve) => setTimeout(() => resolve(count), 1000));
+    });
+  };
+  expect(await drawnInASecond('reduce')).toBeLessThanOrEqual(3);
+  expect(await drawnInASecond('no-preference')).toBeGreaterThan(8);
+});

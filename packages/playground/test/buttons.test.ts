@@ -1,0 +1,125 @@
+import { until } from '@rollgate/redis-server';
+import type { Attempt } from '../src/shared/wire.js';
+import { expected, openPage } from './support/browser.js';
+import { Server } from './support/server.js';
+
+jest.setTimeout(60_000);
+
+let server: Server;
+beforeAll(async () => {
+  server = await Server.start();
+});
+afterAll(() => server.end());
+
+const letThrough = (attempts: readonly Attempt[]) => attempts.filter(({ allowed }) => allowed);
+
+/** By hand: no more than `limit` of these moments lie inside any window. */
+function staysWithin(moments: readonly number[], limit: number, windowMs: number): boolean {
+  return moments.every((moment, index) => (moments[index + limit] ?? Infinity) - moment > windowMs - 1);
+}
+
+test('"One request" sends one, and shows the header fields of its answer', async () => {
+  await server.begin({ limit: 1, windowMs: 60_000 });
+  const page = await openPage(server.url);
+  await page.press('One request');
+  await page.says('#status', '200 OK, let through');
+  const fields = page.page.locator('#fields');
+  expect(await fields.locator('dt').allTextContents()).toEqual([
+    ...['X-RateLimit-Limit', 'X-RateLimit-Remaining', 'X-RateLimit-Reset', 'RateLimit-Policy', 'RateLimit'],
+  ]);
+  expect((await fields.locator('dd').allTextContents()).slice(0, 2)).toEqual(['1', '0']);
+  await page.press('One request');
+  await page.says('#status', '429 Too Many Requests, refused');
+  expect(await fields.locator('dt').first().textContent()).toBe('Retry-After');
+  expect(Number(await fields.locator('dd').first().textContent())).toBeGreaterThan(50);
+  expect(await server.attempts()).toHaveLength(2);
+});
+
+test('"Burst" sends the limit and five more at once', async () => {
+  await server.begin({ limit: 7, windowMs: 60_000 });
+  const page = await openPage(server.url);
+  await page.press('Burst');
+  await page.done();
+  expect(await page.text('#traffic')).toBe('Done: 7 let through, 5 refused.');
+  const attempts = await server.attempts();
+  expect(attempts.map(({ allowed }) => allowed)).toEqual([...Array(7).fill(true), ...Array(5).fill(false)]);
+  await page.draws(expected(attempts));
+});
+
+test('"Steady" sends as many as are allowed for two windows, of which none is refused', async () => {
+  await server.begin({ limit: 4, windowMs: 2000 });
+  const page = await openPage(server.url);
+  await page.press('Steady');
+  await page.done();
+  expect(await page.text('#traffic')).toBe('Done: 8 let through, 0 refused.');
+  const moments = (await server.attempts()).map(({ atMs }) => atMs);
+  expect(moments).toHaveLength(8);
+  expect(moments.at(-1)! - moments[0]!).toBeGreaterThan(3450);
+});
+
+test('"Boundary attack": the fixed window lets twice the limit through within a moment, Rollgate does not', async () => {
+  await server.begin({ limit: 5, windowMs: 4000 });
+  const page = await openPage(server.url);
+  await page.press('Boundary attack');
+  await page.says(
+    '#traffic',
+    /^Boundary attack: 5 requests 0.4 s before a fixed window ends, and 5 more as long after/,
+  );
+  await page.done();
+  const attempts = await server.attempts();
+  const boundaryMs = Math.floor(attempts[5]!.atMs / 4000) * 4000;
+  expect(attempts.map(({ atMs }) => atMs < boundaryMs)).toEqual([...Array(5).fill(true), ...Array(5).fill(false)]);
+  expect(attempts.every(({ fixedAllowed }) => fixedAllowed)).toBe(true);
+  expect(attempts.map(({ allowed }) => allowed)).toEqual([...Array(5).fill(true), ...Array(5).fill(false)]);
+  expect(attempts.at(-1)!.atMs - attempts[0]!.atMs).toBeLessThan(2000);
+  await page.draws({ letThrough: 5, refused: 5, fixedLetThrough: 10, fixedRefused: 0 });
+  await page.says('#fixed-rolling', '10 in the last 4 s');
+  expect(await page.page.locator('#fixed-rolling').getAttribute('class')).toBe('above');
+});
+
+test('"Hammer" sends twenty a second for five seconds, and no window holds more than the limit', async () => {
+  await server.begin({ limit: 3, windowMs: 2000 });
+  const page = await openPage(server.url);
+  await page.press('Hammer');
+  await page.done();
+  const attempts = await server.attempts();
+  expect(attempts).toHaveLength(100);
+  const moments = letThrough(attempts).map(({ atMs }) => atMs);
+  expect(moments.length).toBeGreaterThanOrEqual(6);
+  expect(staysWithin(moments, 3, 2000)).toBe(true);
+  expect(await page.text('#traffic')).toBe(`Done: ${moments.length} let through, ${100 - moments.length} refused.`);
+});
+
+test('"Stop" ends what runs, and another button does, too', async () => {
+  await server.begin({ limit: 3, windowMs: 60_000 });
+  const page = await openPage(server.url);
+  const stop = page.page.getByRole('button', { name: 'Stop' });
+  expect(await stop.isDisabled()).toBe(true);
+  await page.press('Hammer');
+  await until('some are sent', async () => (await server.attempts()).length > 3);
+  await stop.click();
+  await page.done('Stopped');
+  expect(await stop.isDisabled()).toBe(true);
+  const { length } = await server.attempts();
+  expect(length).toBeLessThan(100);
+
+  await page.press('Boundary attack');
+  await page.press('One request');
+  await page.done();
+  expect(await server.attempts()).toHaveLength(length + 1);
+});
+
+test('"Forget everything" begins afresh: nothing is drawn, and the whole limit is there again', async () => {
+  await server.begin({ limit: 2, windowMs: 60_000 });
+  const page = await openPage(server.url);
+  await page.press('Burst');
+  await page.done();
+  await page.press('Forget everything');
+  await page.draws({ letThrough: 0, refused: 0, fixedLetThrough: 0, fixedRefused: 0 });
+  expect(await server.attempts()).toEqual([]);
+  await page.says('#count', '0');
+  await page.says('#countdown', 'now');
+  await page.press('Burst');
+  await page.done();
+  expect(letThrough(await server.attempts())).toHaveLength(2);
+});

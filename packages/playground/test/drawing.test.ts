@@ -1,0 +1,103 @@
+import { until } from '@rollgate/redis-server';
+import { expected, openPage } from './support/browser.js';
+import { blobsOf } from './support/pixels.js';
+import { Server } from './support/server.js';
+
+jest.setTimeout(60_000);
+
+let server: Server;
+beforeAll(async () => {
+  server = await Server.start();
+});
+afterAll(() => server.end());
+
+test('each request is a mark, in both rows', async () => {
+  await server.begin({ limit: 4, windowMs: 60_000 });
+  const page = await openPage(server.url);
+  for (let hit = 0; hit < 7; hit++) await server.hit();
+  const attempts = await server.attempts();
+  expect(attempts).toHaveLength(7);
+  await page.draws(expected(attempts));
+  expect(page.errors).toEqual([]);
+});
+
+test('the marks can be counted in the picture: full discs and crosses, each in its row', async () => {
+  await server.begin({ limit: 3, windowMs: 10_000 });
+  const page = await openPage(server.url);
+  for (let hit = 1; hit <= 5; hit++) {
+    await server.hit();
+    // Apart in the picture: 500 ms are some twenty pixels.
+    const { atMs } = (await server.attempts()).at(-1)!;
+    await until('half a second is over', async () => Date.now() > atMs + 500);
+  }
+  const attempts = await server.attempts();
+  await page.draws(expected(attempts));
+  const { letThrough, refused } = await blobsOf(page.page);
+  const rows = (blobs: typeof letThrough) => [
+    blobs.filter(({ row }) => row === 'upper').length,
+    blobs.filter(({ row }) => row === 'lower').length,
+  ];
+  const { fixedLetThrough, fixedRefused } = expected(attempts);
+  expect(rows(letThrough)).toEqual([3, fixedLetThrough]);
+  expect(rows(refused)).toEqual([2, fixedRefused]);
+  // A disc fills more of its box than a cross.
+  const fullness = (blobs: typeof letThrough) => blobs.map(({ fill }) => fill);
+  expect(Math.min(...fullness(letThrough))).toBeGreaterThan(Math.max(...fullness(refused)));
+});
+
+test('time runs: marks move to the left, and leave with the windows that are shown', async () => {
+  await server.begin({ limit: 1, windowMs: 2000 });
+  const page = await openPage(server.url);
+  await server.hit();
+  const [attempt] = await server.attempts();
+  await page.draws({ letThrough: 1, refused: 0, fixedLetThrough: 1, fixedRefused: 0 });
+  const where = async () => (await blobsOf(page.page)).letThrough.find(({ row }) => row === 'upper')?.x;
+  const first = await where();
+  await until('it has moved', async () => ((await where()) ?? Infinity) < first! - 100);
+  expect(await page.text('#count')).toMatch(/^[01]$/);
+  await page.draws({ letThrough: 0, refused: 0, fixedLetThrough: 0, fixedRefused: 0 });
+  const ageMs = Date.now() - attempt!.atMs;
+  expect(ageMs).toBeGreaterThanOrEqual(4990);
+  expect(ageMs).toBeLessThan(8000);
+});
+
+test('the last window is a band with its count against the limit, and it rolls', async () => {
+  await server.begin({ limit: 5, windowMs: 3000 });
+  const page = await openPage(server.url);
+  await server.hit();
+  await server.hit();
+  await page.says('#count', '2');
+  expect(await page.page.locator('.figures div').first().textContent()).toContain('of 5');
+  // The band begins two fifths before the right edge: two and a half windows are shown.
+  expect((await blobsOf(page.page)).bandLeft).toBeCloseTo(0.6, 1);
+  const [first] = await server.attempts();
+  await page.says('#count', '0');
+  expect(Date.now() - first!.atMs).toBeGreaterThanOrEqual(2990);
+});
+
+test('nothing is asked of any other host, and the page has no error', async () => {
+  await server.begin({});
+  const context = await (await openPage(server.url)).page.context();
+  const asked: string[] = [];
+  context.on('request', (request) => asked.push(request.url()));
+  const page = await openPage(server.url, context);
+  await page.press('Burst');
+  await page.done();
+  const paths = asked.map((url) => (url.startsWith(`${server.url}/`) ? new URL(url).pathname : url));
+  expect([...new Set(paths)].sort()).toEqual(['/', '/events', '/favicon.svg', '/hit', '/page.js', '/style.css']);
+  expect(page.errors).toEqual([]);
+  const policy = (await fetch(server.url)).headers.get('content-security-policy');
+  expect(policy).toContain("default-src 'self'");
+});
+
+test.each([1280, 390])('at %d pixels nothing sticks out to the side', async (width) => {
+  const page = await openPage(server.url, { viewport: { width, height: 844 } });
+  const html = page.page.locator('html');
+  expect(await html.evaluate((element) => element.scrollWidth)).toBe(width);
+  for (const box of await page.page.locator('button, input, select, canvas').all()) {
+    const { x, width: own, height } = (await box.boundingBox())!;
+    expect(x).toBeGreaterThanOrEqual(0);
+    expect(x + own).toBeLessThanOrEqual(width);
+    expect(height).toBeGreaterThanOrEqual(24); // What a finger can hit.
+  }
+});

@@ -1,0 +1,63 @@
+import { expected, openPage } from './support/browser.js';
+import { Server } from './support/server.js';
+
+jest.setTimeout(60_000);
+
+let server: Server;
+beforeEach(async () => {
+  server = await Server.start();
+});
+afterEach(() => server.end());
+
+test('a server that is killed and started again: the page says so, and recovers by itself', async () => {
+  const page = await openPage(server.url);
+  await page.press('Burst');
+  await page.done();
+  const banner = page.page.getByRole('alert');
+  expect(await banner.isVisible()).toBe(false);
+
+  await server.end('SIGKILL');
+  await banner.waitFor({ state: 'visible' });
+  expect(await banner.textContent()).toContain('The server does not answer');
+  await page.press('One request');
+  await page.says('#traffic', 'Done: 0 let through, 0 refused, 1 not answered by the server.');
+  await page.press('Forget everything');
+  await page.says('#traffic', 'The server does not answer: nothing is forgotten.');
+
+  server = await server.restarted();
+  await banner.waitFor({ state: 'hidden' });
+  // It was all in the memory of the one that was killed.
+  await page.draws({ letThrough: 0, refused: 0, fixedLetThrough: 0, fixedRefused: 0 });
+  await page.press('Burst');
+  await page.done();
+  expect(await page.text('#traffic')).toBe('Done: 10 let through, 5 refused.');
+  await page.draws(expected(await server.attempts()));
+  expect(page.errors).toEqual([]);
+});
+
+test('what is set while the server is away is not shown as if it were so', async () => {
+  const page = await openPage(server.url);
+  await server.end();
+  await page.page.getByRole('alert').waitFor({ state: 'visible' });
+  const slider = page.page.getByRole('slider', { name: 'Limit' });
+  await slider.fill('33');
+  server = await server.restarted();
+  await page.page.getByRole('alert').waitFor({ state: 'hidden' });
+  await page.says('output[for="limit"]', '10');
+  expect(await slider.inputValue()).toBe('10');
+});
+
+test('a server that is silent without a word is noticed, and nothing is missed or drawn twice when it is back', async () => {
+  const page = await openPage(server.url);
+  await page.press('Burst');
+  await page.done();
+  server.signal('SIGSTOP');
+  try {
+    await page.page.getByRole('alert').waitFor({ state: 'visible' });
+  } finally {
+    server.signal('SIGCONT');
+  }
+  await page.page.getByRole('alert').waitFor({ state: 'hidden' });
+  await server.hit();
+  await page.draws(expected(await server.attempts()));
+});

@@ -1,0 +1,103 @@
+import { RedisServer, until } from '@rollgate/redis-server';
+import { expected, openContext, openPage } from './support/browser.js';
+import { Server } from './support/server.js';
+
+jest.setTimeout(60_000);
+
+// One of its own: the playground's keys are always the same, and the server is broken on the way.
+let redis: RedisServer;
+const servers: Server[] = [];
+const start = async () => {
+  const server = await Server.start({ REDIS_URL: redis.url });
+  servers.push(server);
+  return server;
+};
+beforeEach(async () => {
+  redis = await RedisServer.start();
+});
+afterEach(async () => {
+  await Promise.all(servers.splice(0).map((server) => server.end()));
+  await redis.stop();
+});
+
+test('two playgrounds on one Redis show one window', async () => {
+  const [one, other] = [await start(), await start()];
+  expect(one.greeting).toContain(`on the Redis of ${new URL(redis.url).host}`);
+  await one.begin({ limit: 8, windowMs: 60_000 });
+  await until('the other knows', async () => (await other.records()).state.settings.limit === 8);
+  const context = await openContext();
+  const [here, there] = [await openPage(one.url, context), await openPage(other.url, context)];
+  for (let hit = 0; hit < 6; hit++) {
+    await one.hit();
+    await other.hit();
+  }
+  await until('both have the same on record', async () => {
+    const [records, others] = [await one.records(), await other.records()];
+    return records.attempts.length === 12 && JSON.stringify(records) === JSON.stringify(others);
+  });
+  const all = expected(await one.attempts());
+  expect(all).toMatchObject({ letThrough: 8, refused: 4 });
+  for (const page of [here, there]) {
+    await page.draws(all);
+    await page.says('#count', '8');
+  }
+
+  const late = await openPage((await start()).url, context);
+  await late.draws(all);
+  await late.press('Forget everything');
+  for (const page of [here, there, late]) await page.says('#countdown', 'now');
+  // No process still knows a refusal from before.
+  expect([(await one.hit()).status, (await other.hit()).status]).toEqual([200, 200]);
+});
+
+test('settings are shared, and stay when a playground is started again', async () => {
+  const [one, other] = [await start(), await start()];
+  const page = await openPage(other.url);
+  await one.begin({ limit: 3, windowMs: 20_000, algorithm: 'bucketed' });
+  await until(
+    'the other page shows them',
+    async () => (await page.page.getByRole('combobox').inputValue()) === 'bucketed',
+  );
+  await one.end();
+  await other.end();
+  const again = await start();
+  expect((await again.records()).state.settings).toMatchObject({ limit: 3, windowMs: 20_000, algorithm: 'bucketed' });
+});
+
+test('the countdown of one page is true for requests to the other server', async () => {
+  const [one, other] = [await start(), await start()];
+  await one.begin({ limit: 2, windowMs: 3000 });
+  await until('the other knows', async () => (await other.records()).state.settings.limit === 2);
+  const page = await openPage(one.url);
+  await other.hit();
+  await other.hit();
+  await page.says('#countdown', /^in [12]\.\d s$/);
+  const zeroMs = Number(await page.page.locator('#countdown').getAttribute('data-allowed-at-ms'));
+  await until('one is let through', async () => (await other.hit()).status === 200);
+  await until('all are on record', async () => (await one.records()).letThrough === 3);
+  const attempts = (await one.attempts()).slice(2);
+  const at = attempts.findIndex(({ allowed }) => allowed);
+  // What a process knows of Redis's clock is right by half of a round trip.
+  expect(attempts[at - 1]!.atMs).toBeLessThan(zeroMs + 20);
+  expect(attempts[at]!.atMs).toBeGreaterThan(zeroMs - 20);
+  expect(attempts[at]!.atMs - zeroMs).toBeLessThan(150);
+});
+
+test('while Redis is away one server goes on by itself, and says so; then it is Redis again', async () => {
+  const server = await start();
+  await server.begin({ limit: 5, windowMs: 60_000 });
+  const page = await openPage(server.url);
+  const alert = page.page.getByRole('alert');
+  await redis.kill();
+  await page.press('One request');
+  await page.done();
+  await alert.waitFor({ state: 'visible' });
+  expect(await alert.textContent()).toContain('Redis did not answer');
+  await redis.restart();
+  await until('Redis decides again', async () => {
+    await server.hit();
+    return (await server.attempts()).at(-1)?.degraded === false;
+  });
+  await alert.waitFor({ state: 'hidden' });
+  await page.draws(expected(await server.attempts()));
+});

@@ -1,0 +1,151 @@
+import { until } from '@rollgate/redis-server';
+import { runToEnd, Server } from './support/server.js';
+
+jest.setTimeout(30_000);
+
+let server: Server;
+beforeAll(async () => {
+  server = await Server.start();
+});
+afterAll(() => server.end());
+
+describe('the program', () => {
+  test('says where it is and what to try, and ends when it is asked to', async () => {
+    const other = await Server.start();
+    expect(other.greeting).toContain('Boundary attack');
+    expect(other.greeting).toContain(`curl -i -X POST ${other.url}/hit`);
+    const waiting = fetch(`${other.url}/events`);
+    await waiting; // A page that is open keeps nobody from ending.
+    expect(await other.end('SIGTERM')).toBe(0);
+    await expect(fetch(other.url)).rejects.toThrow();
+  });
+
+  test.each([
+    [{ PORT: 'http' }, 'Expected `PORT` to be a number from 0 to 65535, got "http" (string)'],
+    [{ PORT: '65536' }, 'Expected `PORT` to be a number from 0 to 65535, got "65536" (string)'],
+    [{ REDIS_URL: 'localhost' }, 'Expected `REDIS_URL` to be a URL such as redis://localhost:6379, got "localhost"'],
+    [{ PORT: '0', REDIS_URL: 'redis://user:secret@127.0.0.1:1' }, 'Could not start on the Redis of 127.0.0.1:1'],
+  ])('%j is refused with a word', async (env, word) => {
+    const { code, output } = await runToEnd(env);
+    expect(code).toBe(1);
+    expect(output).toContain(word);
+    expect(output).not.toContain('secret');
+  });
+
+  test('a port that is taken is told', async () => {
+    const { code, output } = await runToEnd({ PORT: new URL(server.url).port });
+    expect(code).toBe(1);
+    expect(output).toMatch(/^Port \d+ is taken: choose another one, as in PORT=\d+ npm run demo\n$/);
+  });
+});
+
+test('requests go through the real middleware, and each is on the record', async () => {
+  await server.begin({ limit: 2, windowMs: 60_000 });
+  const first = await server.hit();
+  expect(first.status).toBe(200);
+  expect(first.headers.get('x-ratelimit-remaining')).toBe('1');
+  expect(first.headers.get('ratelimit-policy')).toBe('"default";q=2;w=60');
+  expect(first.headers.get('ratelimit')).toMatch(/^"default";r=1;t=\d+$/);
+  await server.hit();
+  const refused = await server.hit();
+  expect(refused.status).toBe(429);
+  expect(Number(refused.headers.get('retry-after'))).toBeGreaterThan(55);
+  const records = await server.records();
+  expect(records).toMatchObject({ letThrough: 2, refused: 1, state: { settings: { limit: 2, windowMs: 60_000 } } });
+  expect(records.attempts.map(({ allowed, remaining }) => [allowed, remaining])).toEqual([
+    [true, 1],
+    [true, 0],
+    [false, 0],
+  ]);
+  expect(Math.abs(records.attempts[0]!.atMs - Date.now())).toBeLessThan(60_000);
+});
+
+test.each([
+  [{ algorithm: 'sliding' }, /Expected `algorithm` to be one of .*'leaky', got "sliding" \(string\)/],
+  [{ limit: 0 }, 'Expected `limit` to be an integer from 1 to 50, got 0 (number)'],
+  [{ limit: '10' }, 'Expected `limit` to be an integer from 1 to 50, got "10" (string)'],
+  [{ windowMs: 1999 }, 'Expected `windowMs` to be an integer from 2000 to 60000, got 1999 (number)'],
+  [{ windowMs: undefined }, 'Expected `windowMs` to be an integer from 2000 to 60000, got undefined'],
+  [{ minDifferenceMs: 0.5 }, 'Expected `minDifferenceMs` to be an integer from 0 to 5000, got 0.5 (number)'],
+  [{ window: 1 }, /^Unknown option `window` for settings, got 1 \(number\); the options are/],
+])('settings with %j are refused, and change nothing', async (wrong, detail) => {
+  await server.begin({});
+  const before = await server.records();
+  const response = await server.put({ ...before.state.settings, ...wrong });
+  expect(response.status).toBe(400);
+  expect(response.headers.get('content-type')).toContain('application/problem+json');
+  expect(await response.json()).toEqual({
+    status: 400,
+    detail: typeof detail === 'string' ? detail : expect.stringMatching(detail),
+  });
+  expect(await server.records()).toEqual(before);
+});
+
+test('what is no JSON is refused, and what is not there is not found', async () => {
+  const headers = { 'Content-Type': 'application/json' };
+  const response = await fetch(`${server.url}/settings`, { method: 'PUT', headers, body: '{' });
+  expect(response.status).toBe(400);
+  expect(await response.json()).toMatchObject({ status: 400 });
+  expect((await server.put(undefined)).status).toBe(400);
+  expect((await fetch(`${server.url}/nothing`)).status).toBe(404);
+});
+
+test('a new limit is in force at once, and what was counted counts on', async () => {
+  await server.begin({ limit: 2 });
+  for (let hit = 0; hit < 3; hit++) await server.hit();
+  await server.put({ algorithm: 'rolling', limit: 3, windowMs: 10_000, minDifferenceMs: 0 });
+  expect([(await server.hit()).status, (await server.hit()).status]).toEqual([200, 429]);
+});
+
+test.each(['windowMs', 'algorithm'])('another %s starts afresh', async (name) => {
+  await server.begin({ limit: 1 });
+  await server.hit();
+  const { settings, countedFromMs } = (await server.records()).state;
+  await server.put({ ...settings, ...(name === 'windowMs' ? { windowMs: 20_000 } : { algorithm: 'token' }) });
+  expect((await server.hit()).status).toBe(200);
+  expect((await server.records()).state.countedFromMs).toBeGreaterThan(countedFromMs);
+});
+
+test('a minimum distance is kept', async () => {
+  await server.begin({ minDifferenceMs: 5000 });
+  expect((await server.hit()).status).toBe(200);
+  const refused = await server.hit();
+  expect(refused.status).toBe(429);
+  expect(refused.headers.get('x-ratelimit-remaining')).toBe('9');
+});
+
+test.each(['rolling', 'bucketed', 'counter', 'fixed', 'token'] as const)(
+  '%s lets the limit through at once, and no more',
+  async (algorithm) => {
+    // A quarter of a minute at least lies between now and the end of the fixed window.
+    await server.begin({ algorithm, limit: 3, windowMs: 60_000 });
+    const isFarFromEnd = async () => Date.now() % 60_000 < 59_000;
+    await until('the fixed window does not end meanwhile', isFarFromEnd);
+    const statuses: number[] = [];
+    for (let hit = 0; hit < 4; hit++) statuses.push((await server.hit()).status);
+    expect(statuses).toEqual([200, 200, 200, 429]);
+  },
+);
+
+test('a leaky bucket holds what it lets in until its turn', async () => {
+  await server.begin({ algorithm: 'leaky', limit: 4, windowMs: 2000 });
+  const startMs = performance.now();
+  const statuses = await Promise.all(Array.from({ length: 6 }, async () => (await server.hit()).status));
+  expect(statuses.sort()).toEqual([200, 200, 200, 200, 200, 429]);
+  expect(performance.now() - startMs).toBeGreaterThan(1990);
+  const delays = (await server.attempts())
+    .filter(({ allowed }) => allowed)
+    .map(({ delayMs }) => Math.round(delayMs / 100));
+  expect(delays).toEqual([0, 5, 10, 15, 20]);
+});
+
+test('who leaves a leaky bucket before its turn was not let through', async () => {
+  await server.begin({ algorithm: 'leaky', limit: 1, windowMs: 60_000 });
+  await server.hit();
+  const leaving = new AbortController();
+  const held = fetch(`${server.url}/hit`, { method: 'POST', signal: leaving.signal }).catch(() => {});
+  await until('it is held', async () => (await server.records()).letThrough === 2);
+  leaving.abort();
+  await held;
+  await until('it has left', async () => (await server.records()).letThrough === 1);
+});

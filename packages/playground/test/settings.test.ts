@@ -1,0 +1,121 @@
+import { until } from '@rollgate/redis-server';
+import { expected, openContext, openPage, type PlaygroundPage } from './support/browser.js';
+import { Server } from './support/server.js';
+
+jest.setTimeout(60_000);
+
+let server: Server;
+beforeAll(async () => {
+  server = await Server.start();
+});
+afterAll(() => server.end());
+
+const settings = async () => (await server.records()).state.settings;
+const becomes = (what: object) =>
+  until(`the settings are ${JSON.stringify(what)}`, async () => {
+    const now = await settings();
+    return Object.entries(what).every(([name, value]) => now[name as keyof typeof now] === value);
+  });
+const slider = ({ page }: PlaygroundPage, name: string) => page.getByRole('slider', { name, exact: true });
+
+test('sliders and the algorithm set the real limit', async () => {
+  await server.begin({});
+  const page = await openPage(server.url);
+  await slider(page, 'Limit').fill('4');
+  await becomes({ limit: 4 });
+  await slider(page, 'Window').fill('30000');
+  await becomes({ windowMs: 30_000 });
+  await slider(page, 'Minimum distance').fill('700');
+  await becomes({ limit: 4, windowMs: 30_000, minDifferenceMs: 700 });
+  await page.page.getByRole('combobox', { name: 'Algorithm' }).selectOption('Token bucket');
+  await becomes({ algorithm: 'token', limit: 4, windowMs: 30_000, minDifferenceMs: 700 });
+  expect(await page.page.locator('output').allTextContents()).toEqual(['4', '30 s', '0.7 s']);
+  expect((await server.hit()).headers.get('ratelimit-policy')).toBe('"default";q=4;w=30');
+  expect((await server.hit()).status).toBe(429); // Too soon.
+});
+
+test('a slider that is dragged ends where it was let go', async () => {
+  await server.begin({});
+  const page = await openPage(server.url);
+  await slider(page, 'Limit').scrollIntoViewIfNeeded();
+  const box = (await slider(page, 'Limit').boundingBox())!;
+  const { mouse } = page.page;
+  await mouse.move(box.x + box.width * 0.2, box.y + box.height / 2);
+  await mouse.down();
+  for (let step = 2; step <= 9; step++) await mouse.move(box.x + (box.width * step) / 10, box.y + box.height / 2);
+  await mouse.up();
+  const limit = Number(await slider(page, 'Limit').inputValue());
+  expect(limit).toBeGreaterThan(40);
+  await becomes({ limit });
+  expect(await slider(page, 'Limit').inputValue()).toBe(String(limit));
+});
+
+test('every algorithm can be chosen; the queue has no minimum distance, and its marks come at their turn', async () => {
+  await server.begin({ limit: 4, windowMs: 2000 });
+  const page = await openPage(server.url);
+  const algorithm = page.page.getByRole('combobox', { name: 'Algorithm' });
+  for (const value of ['bucketed', 'counter', 'fixed', 'token', 'leaky'] as const) {
+    await algorithm.selectOption(value);
+    await becomes({ algorithm: value });
+  }
+  expect(await slider(page, 'Minimum distance').isDisabled()).toBe(true);
+  const hits = [server.hit(), server.hit(), server.hit()];
+  await page.says('#turn', /^and then held for 1\.\d s, until its turn$/);
+  expect(Number(await page.chart.getAttribute('data-let-through'))).toBeLessThan(3);
+  await until('all have had their turn', async () => (await page.drawn()).letThrough === 3);
+  await Promise.all(hits);
+});
+
+test('several tabs see the same: requests, settings, and what was before they came', async () => {
+  await server.begin({ limit: 6, windowMs: 60_000 });
+  const context = await openContext();
+  const one = await openPage(server.url, context);
+  await one.press('Burst');
+  await one.done();
+  const other = await openPage(server.url, context);
+  await other.draws(expected(await server.attempts()));
+  await other.press('Burst');
+  await other.done();
+  const all = expected(await server.attempts());
+  expect(all).toMatchObject({ letThrough: 6, refused: 16 });
+  await one.draws(all);
+  await other.draws(all);
+  expect(await one.text('#count')).toBe('6');
+  expect(await other.text('#count')).toBe('6');
+  const countdowns = await Promise.all([one, other].map(({ page }) => page.locator('#countdown').textContent()));
+  const [first, second] = countdowns.map((text) => Number.parseFloat(text!.slice('in '.length)));
+  expect(Math.abs(first! - second!)).toBeLessThanOrEqual(0.3);
+
+  await slider(one, 'Limit').fill('20');
+  await until('the other tab shows it', async () => (await slider(other, 'Limit').inputValue()) === '20');
+  await other.says('#countdown', 'now');
+});
+
+test('a page that is loaded again shows what it showed', async () => {
+  await server.begin({ limit: 3, windowMs: 60_000, algorithm: 'token' });
+  const page = await openPage(server.url);
+  await page.press('Burst');
+  await page.done();
+  const before = expected(await server.attempts());
+  await page.draws(before);
+  await page.page.reload();
+  await page.connected();
+  await page.draws(before);
+  expect(await page.page.getByRole('combobox').inputValue()).toBe('token');
+  expect(await slider(page, 'Limit').inputValue()).toBe('3');
+  expect(page.errors).toEqual([]);
+});
+
+test('many tabs that nobody looks at take no connections from the one that is seen', async () => {
+  await server.begin({ limit: 20, windowMs: 60_000 });
+  const context = await openContext();
+  const hidden = await Promise.all(Array.from({ length: 7 }, () => context.newPage()));
+  for (const page of hidden) {
+    await page.addInitScript("Object.defineProperty(Document.prototype, 'hidden', { get: () => true })");
+    await page.goto(server.url);
+  }
+  const page = await openPage(server.url, context);
+  await page.press('Burst');
+  await page.done();
+  await page.draws(expected(await server.attempts()));
+});

@@ -1,0 +1,94 @@
+import type { Page } from 'playwright-core';
+
+/** A connected patch of one colour in the picture, in CSS pixels. */
+export interface Blob {
+  readonly x: number;
+  readonly row: 'upper' | 'lower';
+  /** The part of its box that it fills. */
+  readonly fill: number;
+}
+
+/** What a person sees of the chart. */
+export interface Seen {
+  readonly letThrough: readonly Blob[];
+  readonly refused: readonly Blob[];
+  /** Where the line on the left of the band is, as a part of the picture's width. */
+  readonly bandLeft: number;
+}
+
+interface Pixels {
+  readonly width: number;
+  readonly height: number;
+  /** The pixels that have the colour, by index. */
+  readonly letThrough: readonly number[];
+  readonly refused: readonly number[];
+}
+
+/** Marks are no larger. */
+const LARGEST = 12;
+/** What the fading edges of two marks that touch leave over is no mark. */
+const LEAST_PIXELS = 8;
+
+/** Finds the marks in the pixels that are on the screen. */
+export async function blobsOf(page: Page): Promise<Seen> {
+  const pixels = (await page.locator('#chart canvas').evaluate((canvas) => {
+    const style = canvas.ownerDocument.defaultView.getComputedStyle(canvas.ownerDocument.documentElement);
+    const { width, height } = canvas;
+    const { data } = canvas.getContext('2d').getImageData(0, 0, width, height);
+    const find = (name: string) => {
+      const hex = style.getPropertyValue(name).trim();
+      const colour = [1, 3, 5].map((at) => Number.parseInt(hex.slice(at, at + 2), 16));
+      const found: number[] = [];
+      for (let index = 0; index < width * height; index++) {
+        if (colour.every((value, part) => Math.abs(data[4 * index + part] - value) < 60)) found.push(index);
+      }
+      return found;
+    };
+    return { width, height, letThrough: find('--let-through'), refused: find('--refused') };
+  })) as Pixels;
+  const patches = patchesOf(pixels.letThrough, pixels.width);
+  const line = patches.find(({ height }) => height > 5 * LARGEST);
+  return {
+    letThrough: marksOf(patches, pixels),
+    refused: marksOf(patchesOf(pixels.refused, pixels.width), pixels),
+    bandLeft: (line?.left ?? Number.NaN) / pixels.width,
+  };
+}
+
+interface Patch {
+  readonly left: number;
+  readonly top: number;
+  readonly width: number;
+  readonly height: number;
+  readonly size: number;
+}
+
+function marksOf(patches: readonly Patch[], { height }: Pixels): Blob[] {
+  return patches
+    .filter((patch) => patch.width <= LARGEST && patch.height <= LARGEST && patch.size >= LEAST_PIXELS)
+    .map((patch) => ({
+      x: patch.left + patch.width / 2,
+      row: patch.top < (height - 32) / 2 ? 'upper' : 'lower',
+      fill: patch.size / (patch.width * patch.height),
+    }));
+}
+
+/** Pixels that touch, also at their corners, are one patch. */
+function patchesOf(indexes: readonly number[], width: number): Patch[] {
+  const left = new Set(indexes);
+  const patches: Patch[] = [];
+  for (const start of indexes) {
+    if (!left.delete(start)) continue;
+    const members = [start];
+    for (const index of members) {
+      for (const step of [-width - 1, -width, -width + 1, -1, 1, width - 1, width, width + 1]) {
+        if (left.delete(index + step)) members.push(index + step);
+      }
+    }
+    const [xs, ys] = [members.map((index) => index % width), members.map((index) => Math.floor(index / width))];
+    const [x, y] = [Math.min(...xs), Math.min(...ys)];
+    const box = { width: Math.max(...xs) - x + 1, height: Math.max(...ys) - y + 1 };
+    patches.push({ left: x, top: y, ...box, size: members.length });
+  }
+  return patches;
+}

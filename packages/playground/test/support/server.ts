@@ -1,0 +1,104 @@
+import { type ChildProcess, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { existsSync } from 'node:fs';
+import { join } from 'node:path';
+import { until } from '@rollgate/redis-server';
+import type { Settings } from '../../src/shared/settings.js';
+import type { Attempt, Records } from '../../src/shared/wire.js';
+
+const MAIN = join(__dirname, '../../dist/server/main.js');
+
+/** What a run of the program comes to that is not to go on. */
+export interface Ending {
+  readonly code: number | null;
+  readonly output: string;
+}
+
+/** The real program, in a process of its own. */
+export class Server {
+  readonly url: string;
+  readonly greeting: string;
+  readonly #child: ChildProcess;
+
+  private constructor(child: ChildProcess, greeting: string) {
+    this.#child = child;
+    this.greeting = greeting;
+    this.url = /http:\/\/[\d.:]+/.exec(greeting)![0];
+  }
+
+  /** Resolves when it says that it listens. */
+  static async start(env: NodeJS.ProcessEnv = {}): Promise<Server> {
+    const child = spawnMain({ PORT: '0', ...env });
+    let output = '';
+    child.stdout!.on('data', (chunk) => (output += chunk));
+    child.stderr!.on('data', (chunk) => (output += chunk));
+    await until('the server listens', async () => {
+      if (child.exitCode !== null) throw new Error(`The playground did not start:\n${output}`);
+      return output.includes('Ctrl-C');
+    });
+    return new Server(child, output);
+  }
+
+  /** Another one on the same port. */
+  restarted(env: NodeJS.ProcessEnv = {}): Promise<Server> {
+    return Server.start({ PORT: new URL(this.url).port, ...env });
+  }
+
+  /** Ends it as a crash does, or as `signal` asks. */
+  async end(signal: NodeJS.Signals = 'SIGKILL'): Promise<number | null> {
+    if (this.#child.exitCode === null && this.#child.signalCode === null) {
+      const exited = once(this.#child, 'exit');
+      this.#child.kill(signal);
+      await exited;
+    }
+    return this.#child.exitCode;
+  }
+
+  signal(signal: 'SIGSTOP' | 'SIGCONT'): void {
+    this.#child.kill(signal);
+  }
+
+  async hit(): Promise<Response> {
+    const response = await fetch(`${this.url}/hit`, { method: 'POST' });
+    await response.arrayBuffer();
+    return response;
+  }
+
+  put(settings: unknown): Promise<Response> {
+    const headers = { 'Content-Type': 'application/json' };
+    return fetch(`${this.url}/settings`, { method: 'PUT', headers, body: JSON.stringify(settings) });
+  }
+
+  /** Begins afresh with these settings, in the place of the usual ones. */
+  async begin(settings: Partial<Settings>): Promise<void> {
+    const all = { algorithm: 'rolling', limit: 10, windowMs: 10_000, minDifferenceMs: 0, ...settings };
+    const response = await this.put(all);
+    if (!response.ok) throw new Error(await response.text());
+    await fetch(`${this.url}/reset`, { method: 'POST' });
+    await until('all is forgotten', async () => (await this.records()).attempts.length === 0);
+  }
+
+  async records(): Promise<Records> {
+    return (await (await fetch(`${this.url}/records`)).json()) as Records;
+  }
+
+  async attempts(): Promise<readonly Attempt[]> {
+    return (await this.records()).attempts;
+  }
+}
+
+function spawnMain(env: NodeJS.ProcessEnv): ChildProcess {
+  if (!existsSync(MAIN)) throw new Error('The playground is not built: run `npm run build`');
+  const { REDIS_URL: _, ...outside } = process.env;
+  return spawn(process.execPath, [MAIN], { env: { ...outside, ...env }, stdio: ['ignore', 'pipe', 'pipe'] });
+}
+
+/** Runs the program with what it is to refuse. */
+export async function runToEnd(env: NodeJS.ProcessEnv): Promise<Ending> {
+  const child = spawnMain(env);
+  let output = '';
+  child.stdout!.on('data', (chunk) => (output += chunk));
+  child.stderr!.on('data', (chunk) => (output += chunk));
+  await once(child, 'close');
+  return { code: child.exitCode, output };
+}
