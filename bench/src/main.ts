@@ -8,6 +8,7 @@ import { measureAlgorithms } from './algorithms.js';
 import { measureBytes } from './bytes.js';
 import { FULL, QUICK } from './effort.js';
 import { measureHttp } from './http-cpu.js';
+import { LOG_REPLAY_HEADS, measureLogReplay } from './log-replay.js';
 import { columnHeads, describeRun, versionOf } from './machine.js';
 import { measureMemory } from './memory.js';
 import { describeMethod } from './method.js';
@@ -32,7 +33,7 @@ const LOCAL_PARTS = {
   bytes: () => measureBytes(effort.bytes),
   scaling: () => measureScaling(effort.scaling),
 };
-const PARTS = [...Object.keys(LOCAL_PARTS), 'redis', 'algorithms', 'accuracy'];
+const PARTS = [...Object.keys(LOCAL_PARTS), 'redis', 'algorithms', 'accuracy', 'logs'];
 
 /** Names of parts on the command line leave the others out. */
 const unknown = asked.find((part) => !PARTS.includes(part));
@@ -58,6 +59,11 @@ if (isAsked('algorithms')) {
 if (isAsked('accuracy')) {
   const { rows: accuracyRows, about } = await timed('accuracy', () => measureAccuracy(logPath));
   print(renderTable(accuracyRows, ACCURACY_HEADS), about);
+}
+
+if (isAsked('logs')) {
+  const logRows = await timed('logs', () => measureLogReplay(effort.logs));
+  print(renderTable(logRows, LOG_REPLAY_HEADS), ['CPU time of all threads of the command, its start included.']);
 }
 
 async function timed<Result>(part: string, measure: () => Promise<Result>): Promise<Result> {

@@ -14,6 +14,8 @@ interface Manifest {
   name: string;
   version: string;
   private?: boolean;
+  /** A package with a command is none that anybody imports. */
+  bin?: Record<string, string>;
   dependencies?: Record<string, string>;
   peerDependencies?: Record<string, string>;
 }
@@ -29,6 +31,8 @@ const folders = readdirSync(join(ROOT, 'packages'))
   .map((name) => join(ROOT, 'packages', name))
   .filter((folder) => existsSync(join(folder, 'package.json')) && !readManifest(folder).private);
 const names = folders.map((folder) => readManifest(folder).name);
+const commands = names.filter((_, index) => readManifest(folders[index]!).bin !== undefined);
+const libraries = names.filter((name) => !commands.includes(name));
 
 /** What users install beside the packages, in the versions that the workspace is developed with. */
 const BESIDE = [
@@ -56,7 +60,7 @@ console.log(JSON.stringify({
   publint: messages.map((message) => message.type + ': ' + formatMessage(message, pkg, { color: false })),
   types: types && types.kind,
   problems,
-  resolutions: Object.keys(entrypoints['.'].resolutions),
+  resolutions: Object.keys(entrypoints['.']?.resolutions ?? {}),
 }));
 `;
 
@@ -132,7 +136,7 @@ import assert from 'node:assert/strict';
 import { createRequire } from 'node:module';
 const require = createRequire(import.meta.url);
 const named = (module) => Object.keys(module).filter((name) => name !== '__esModule').sort();
-for (const name of ${JSON.stringify(names)}) {
+for (const name of ${JSON.stringify(libraries)}) {
   const imported = await import(name);
   assert.deepEqual(named(imported), named(require(name)), name);
   assert.ok(named(imported).length > 0, name);
@@ -257,10 +261,7 @@ describe.each(names)('the tarball of %s', (name) => {
   test('holds what was built and nothing else', () => {
     const paths = tarball().files.map(({ path }) => path);
     expect(paths.filter((path) => !/^(dist\/(esm|cjs)\/.+|package\.json|README\.md|LICENSE)$/.test(path))).toEqual([]);
-    expect(paths).toEqual(
-      expect.arrayContaining(['dist/esm/index.js', 'dist/esm/index.d.ts', 'dist/cjs/index.js', 'dist/cjs/index.d.ts']),
-    );
-    expect(paths).toContain('dist/cjs/package.json');
+    expect(paths).toEqual(expect.arrayContaining(['package.json', 'README.md', 'LICENSE']));
   });
 
   // The packages below are installed side by side, where each finds what only another one depends on.
@@ -275,14 +276,28 @@ describe.each(names)('the tarball of %s', (name) => {
     const outside = imported.filter((from) => !/^(\.|node:)/.test(from) && !known.has(packageOf(from)));
     expect(outside).toEqual([]);
   });
+});
+
+/** What the tools say of a tarball. */
+async function lint(name: string): Promise<unknown> {
+  const { filename } = tarballs[names.indexOf(name)]!;
+  const { stdout } = await run(process.execPath, ['--input-type=module', '-e', LINT, filename], { cwd: ROOT });
+  return JSON.parse(stdout);
+}
+
+describe.each(libraries)('the library %s', (name) => {
+  test('has both kinds of modules', () => {
+    const paths = tarballs[names.indexOf(name)]!.files.map(({ path }) => path);
+    expect(paths).toEqual(
+      expect.arrayContaining(['dist/esm/index.js', 'dist/esm/index.d.ts', 'dist/cjs/index.js', 'dist/cjs/index.d.ts']),
+    );
+    expect(paths).toContain('dist/cjs/package.json');
+  });
 
   test(
     'is a package that every tool resolves, with its types',
     async () => {
-      const { stdout } = await run(process.execPath, ['--input-type=module', '-e', LINT, tarball().filename], {
-        cwd: ROOT,
-      });
-      expect(JSON.parse(stdout)).toEqual({
+      expect(await lint(name)).toEqual({
         publint: [],
         types: 'included',
         problems: [],
@@ -291,6 +306,26 @@ describe.each(names)('the tarball of %s', (name) => {
     },
     MINUTES,
   );
+});
+
+describe.each(commands)('the command of %s', (name) => {
+  test('is a package without complaints', async () => expect(await lint(name)).toMatchObject({ publint: [] }), MINUTES);
+});
+
+describe('rollgate, as npm installs it', () => {
+  const rollgate = async (...args: string[]) =>
+    (await run(join(temporary, 'node_modules/.bin/rollgate'), args, { cwd: temporary })).stdout;
+
+  test('helps', async () => expect(await rollgate('--help')).toMatch(/^Usage: rollgate/));
+
+  test('replays a log, and writes a page', async () => {
+    const line = '192.0.2.1 - - [01/Mar/2026:00:00:00 +0000] "GET / HTTP/1.1" 200 1\n';
+    writeFileSync(join(temporary, 'access.log'), line.repeat(2));
+    const told = await rollgate('simulate', 'access.log', '--limit', '1/1m', '--html', 'report.html');
+    expect(told).toContain('2 requests of 1 caller,');
+    expect(told).toContain('\n  1 request (50 %)\n');
+    expect(readFileSync(join(temporary, 'report.html'), 'utf8')).toContain('uPlot');
+  });
 });
 
 describe('installed beside the frameworks and clients', () => {

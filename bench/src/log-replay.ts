@@ -1,0 +1,98 @@
+import { spawn } from 'node:child_process';
+import { mkdtemp, open, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import type { Effort } from './effort.js';
+import { type Row, whole } from './table.js';
+
+export const LOG_REPLAY_HEADS = { time: 'lines a second', memory: 'memory at its highest, MB' } as const;
+export type LogReplayRow = Row<keyof typeof LOG_REPLAY_HEADS>;
+
+const CLI = fileURLToPath(new URL('../../packages/cli/dist/esm/main.js', import.meta.url));
+
+const COMMANDS = [
+  ['suggest', '--window', '1m'],
+  ['simulate', '--limit', '100/1m'],
+  ['simulate', '--limit', '100/1m', '--algorithm', 'fixed'],
+  ['compare', '--limit', '100/1m'],
+];
+
+const CALLERS = 20_000;
+const LINES_PER_SECOND = 50;
+const AGENT = 'Mozilla/5.0 (X11; Linux x86_64) AppleWebKit/537.36 (KHTML, like Gecko) Chrome/120.0.0.0 Safari/537.36';
+const MONTHS = ['Jan', 'Feb', 'Mar', 'Apr', 'May', 'Jun', 'Jul', 'Aug', 'Sep', 'Oct', 'Nov', 'Dec'];
+
+/** How fast logs are replayed, and that memory does not follow their length: the second log goes on where the first ends. */
+export async function measureLogReplay({ lines, times }: Effort['logs']): Promise<LogReplayRow[]> {
+  const folder = await mkdtemp(join(tmpdir(), 'rollgate-log-'));
+  try {
+    const rows: LogReplayRow[] = [];
+    for (const count of [lines, lines * times]) {
+      const log = join(folder, 'access.log');
+      await writeLog(log, count);
+      for (const command of COMMANDS) {
+        const { cpuSeconds, peakMb } = await replay([...command, log]);
+        rows.push({
+          what: `${command.join(' ')}: ${whole(count)} lines`,
+          cells: { time: whole(Math.round(count / cpuSeconds)), memory: whole(Math.round(peakMb)) },
+        });
+      }
+    }
+    return rows;
+  } finally {
+    await rm(folder, { recursive: true, force: true });
+  }
+}
+
+/** A combined log in which few callers are busy and most are not, and lines are a few seconds out of order. */
+async function writeLog(path: string, count: number): Promise<void> {
+  const random = chance();
+  const start = Date.UTC(2026, 0, 1);
+  const file = await open(path, 'w');
+  let lines: string[] = [];
+  for (let line = 0; line < count; line++) {
+    const ms = start + (Math.floor(line / LINES_PER_SECOND) + Math.floor(random() * 3)) * 1000;
+    const caller = Math.floor(random() ** 3 * CALLERS);
+    const request = `GET /articles/${line % 977}/images/picture-${caller % 31}.png HTTP/1.1`;
+    lines.push(`10.0.${caller >> 8}.${caller & 255} - - [${commonDate(ms)}] "${request}" 200 ${line} "-" "${AGENT}"\n`);
+    if (lines.length === 10_000 || line === count - 1) {
+      await file.write(lines.join(''));
+      lines = [];
+    }
+  }
+  await file.close();
+}
+
+function commonDate(ms: number): string {
+  const [day, time] = new Date(ms).toISOString().slice(0, 19).split('T');
+  const [year, month, date] = day!.split('-');
+  return `${date}/${MONTHS[Number(month) - 1]}/${year}:${time} +0000`;
+}
+
+/** Numbers from 0 to 1 that look like chance and are the same each time. */
+function chance(): () => number {
+  let state = 7;
+  return () => {
+    state = (state * 1_664_525 + 1_013_904_223) % 2 ** 32;
+    return state / 2 ** 32;
+  };
+}
+
+/** The process tells by itself what it took, at its end. */
+const TELL = `data:text/javascript,${encodeURIComponent(
+  "process.on('exit', () => process.stderr.write(JSON.stringify(process.resourceUsage())))",
+)}`;
+
+/** CPU time of all threads, the compiler's and the garbage collector's included: as if there were one core. */
+async function replay(args: readonly string[]): Promise<{ cpuSeconds: number; peakMb: number }> {
+  const child = spawn(process.execPath, ['--import', TELL, CLI, ...args], { stdio: ['ignore', 'ignore', 'pipe'] });
+  let told = '';
+  child.stderr.setEncoding('utf8').on('data', (text) => {
+    told += text;
+  });
+  const code = await new Promise((resolve, reject) => child.on('error', reject).on('close', resolve));
+  if (code !== 0) throw new Error(`rollgate ${args.join(' ')} ended with ${code}: ${told}`);
+  const { userCPUTime, systemCPUTime, maxRSS } = JSON.parse(told) as NodeJS.ResourceUsage;
+  return { cpuSeconds: (userCPUTime + systemCPUTime) / 1e6, peakMb: maxRSS / 1024 };
+}

@@ -1,0 +1,201 @@
+import { Command, Option } from 'commander';
+import { Comparer } from './compare.js';
+import { UsageError } from './errors.js';
+import { ALGORITHMS, type Algorithm, type NamedQuota } from './limits.js';
+import { FORMATS, type Format } from './log/read-log.js';
+import {
+  checkQuotas,
+  parseAlgorithm,
+  parseBy,
+  parseDuration,
+  parseField,
+  parseFormat,
+  parseIpv6Prefix,
+  parseQuota,
+  parseShare,
+  parseTolerance,
+  parseTop,
+} from './options.js';
+import { describeComparison } from './report/describe-comparison.js';
+import { describeSimulation } from './report/describe-simulation.js';
+import { describeSuggestions } from './report/describe-suggestions.js';
+import { comparisonJson, simulationJson, suggestionsJson } from './report/json-report.js';
+import { run, type Settings } from './run.js';
+import { Simulator } from './simulate.js';
+import { Suggester } from './suggest.js';
+import { Totals } from './totals.js';
+
+interface CommonOptions {
+  by: string;
+  keyField?: string;
+  cost?: string;
+  timeField?: string;
+  format?: Format;
+  tolerance: number;
+  ipv6Prefix: number;
+  html?: string;
+  json?: boolean;
+}
+
+/** `--x a --x b` as a list. */
+const listOf =
+  <Value>(parse: (text: string) => Value) =>
+  (text: string, before: readonly Value[] = []) => [...before, parse(text)];
+
+function command(name: string, description: string): Command {
+  return new Command(name)
+    .description(description)
+    .argument('[log...]', 'files, also gzip; - or none for standard input')
+    .option('--by <caller>', 'what tells callers apart: ip, user, path, or the name of a field of JSON lines', 'ip')
+    .option('--key-field <name>', 'the same for a field of JSON lines, whatever its name', parseField('--key-field'))
+    .option('--time-field <name>', 'the field of JSON lines with the time', parseField('--time-field'))
+    .option('--cost <field>', 'the field of JSON lines that says how many units a request costs', parseField('--cost'))
+    .option('--format <format>', `${FORMATS.join(', ')}; unless told, what the first line is`, parseFormat)
+    .addOption(
+      new Option('--tolerance <time>', 'how far out of order lines may be')
+        .argParser(parseTolerance)
+        .default(parseTolerance('5m'), '5m'),
+    )
+    .option('--ipv6-prefix <bits>', 'of an IPv6 address, tell one client from another', parseIpv6Prefix, 56)
+    .option('--html <file>', 'write the same as a page with charts')
+    .option('--json', 'print one JSON object');
+}
+
+function settingsOf(paths: readonly string[], options: CommonOptions): Settings {
+  const { by, keyField, cost, timeField, format, tolerance, ipv6Prefix, html, json = false } = options;
+  if (cost !== undefined && format !== undefined && format !== 'json') {
+    throw new UsageError(`\`--cost ${cost}\` names a field of JSON lines, and \`--format ${format}\` has none`);
+  }
+  return {
+    paths,
+    by: parseBy(by, keyField, format),
+    cost,
+    timeField,
+    format,
+    toleranceMs: tolerance,
+    ipv6Prefix,
+    html,
+    json,
+  };
+}
+
+interface SimulateOptions extends CommonOptions {
+  limit: readonly NamedQuota[];
+  algorithm: Algorithm;
+  top: number;
+}
+
+/** `rollgate simulate`. */
+export function simulateCommand(): Command {
+  return command('simulate', 'replays a log through a rate limiter, and tells whom it refuses')
+    .requiredOption('--limit <limit>', '100/1m, or burst=10/1s; several decide together', listOf(parseQuota))
+    .option('--algorithm <name>', ALGORITHMS.join(', '), parseAlgorithm, 'rolling')
+    .option('--top <number>', 'how many of the worst-hit callers to tell', parseTop, 10)
+    .addHelpText('after', SIMULATE_EXAMPLES)
+    .action(async (paths: readonly string[], options: SimulateOptions) => {
+      const { limit: quotas, algorithm, top } = options;
+      const settings = settingsOf(paths, options);
+      checkQuotas(algorithm, quotas);
+      const simulator = new Simulator(algorithm, quotas);
+      await run(
+        'simulate',
+        settings,
+        (entry) => simulator.add(entry),
+        () => {
+          const found = simulator.result(top);
+          return {
+            report: describeSimulation(algorithm, quotas, found),
+            json: simulationJson(algorithm, quotas, found),
+          };
+        },
+      );
+    });
+}
+
+interface SuggestOptions extends CommonOptions {
+  window?: readonly number[];
+  refuse: number;
+}
+
+/** `rollgate suggest`. */
+export function suggestCommand(): Command {
+  return command('suggest', 'finds the smallest rolling limit that refuses hardly anybody')
+    .option(
+      '--window <time>',
+      '1m unless told; several are answered side by side',
+      listOf((text) => parseDuration('--window', text)),
+    )
+    .addOption(
+      new Option('--refuse <share>', 'of requests, and of callers, that may be refused')
+        .argParser(parseShare)
+        .default(parseShare('0.1%'), '0.1%'),
+    )
+    .addHelpText('after', SUGGEST_EXAMPLES)
+    .action(async (paths: readonly string[], options: SuggestOptions) => {
+      const { window = [60_000], refuse } = options;
+      if (options.cost !== undefined) {
+        throw new UsageError(
+          `\`--cost ${options.cost}\` is nothing for suggest, which counts requests; try limits with simulate`,
+        );
+      }
+      const settings = settingsOf(paths, options);
+      const totals = new Totals();
+      const suggesters = [...new Set(window)].map((windowMs) => new Suggester(windowMs));
+      await run(
+        'suggest',
+        settings,
+        (entry) => {
+          totals.add(entry);
+          for (const suggester of suggesters) suggester.add(entry);
+        },
+        () => {
+          const found = suggesters.map((suggester) => suggester.result(refuse));
+          return { report: describeSuggestions(refuse, found, totals), json: suggestionsJson(refuse, found, totals) };
+        },
+      );
+    });
+}
+
+interface CompareOptions extends CommonOptions {
+  limit: readonly NamedQuota[];
+}
+
+/** `rollgate compare`. */
+export function compareCommand(): Command {
+  return command('compare', 'sets the algorithms side by side, under one limit')
+    .requiredOption('--limit <limit>', '100/1m', listOf(parseQuota))
+    .addHelpText('after', COMPARE_EXAMPLES)
+    .action(async (paths: readonly string[], options: CompareOptions) => {
+      const [quota, another] = options.limit;
+      if (another !== undefined) throw new UsageError(`compare takes one \`--limit\`, got ${options.limit.length}`);
+      const settings = settingsOf(paths, options);
+      for (const algorithm of ALGORITHMS) checkQuotas(algorithm, [quota!]);
+      const comparer = new Comparer(quota!);
+      await run(
+        'compare',
+        settings,
+        (entry) => comparer.add(entry),
+        () => {
+          const found = comparer.result();
+          return { report: describeComparison(quota!, found), json: comparisonJson(quota!, found) };
+        },
+      );
+    });
+}
+
+const SIMULATE_EXAMPLES = `
+Examples:
+  rollgate simulate access.log --limit 100/1m
+  rollgate simulate access.log --limit 100/1m --limit burst=10/1s --by path
+  zcat access.log.*.gz | rollgate simulate --limit 1000/1h --algorithm token --json
+  rollgate simulate app.jsonl --limit 500/1m --by tenant --cost units --time-field ts`;
+
+const SUGGEST_EXAMPLES = `
+Examples:
+  rollgate suggest access.log --window 1m --refuse 0.1%
+  rollgate suggest access.log access.log.1.gz --window 1s --window 1h --html report.html`;
+
+const COMPARE_EXAMPLES = `
+Examples:
+  rollgate compare access.log --limit 100/1m
+  rollgate compare access.log --limit 100/1m --json`;

@@ -1,0 +1,108 @@
+import { commonTime } from './parse-time.js';
+import { type CommonBy, type Parse, type Request, withoutQuery } from './request.js';
+
+const BACKSLASH = 92;
+const SPACE = 32;
+const ZERO = 48;
+
+const NOT_COMMON = 'it is not of the common or combined format';
+
+/**
+ * Reads lines of the common and the combined format, which begin alike:
+ * `address identity user [time] "request" status size`. What comes after is nobody's business here.
+ */
+export function commonParser(by: CommonBy): Parse {
+  const readTime = rememberingTime();
+  return (line) => {
+    const address = line.indexOf(' ');
+    if (address < 1 || !isPrintable(line, address)) return NOT_COMMON;
+    const identity = line.indexOf(' ', address + 1);
+    const user = identity === -1 ? -1 : line.indexOf(' [', identity + 1);
+    if (user === -1) return NOT_COMMON;
+    const time = line.indexOf('] "', user + 2);
+    if (time === -1) return NOT_COMMON;
+    const request = endOfQuoted(line, time + 3);
+    if (request === -1 || !isAnswered(line, request + 1)) return NOT_COMMON;
+    const micros = readTime(line, user + 2, time);
+    if (typeof micros === 'string') return micros;
+    return { micros, key: keyOf(by, line, address, identity, user, time + 3, request), cost: 1 } satisfies Request;
+  };
+}
+
+function keyOf(
+  by: CommonBy,
+  line: string,
+  address: number,
+  identity: number,
+  user: number,
+  start: number,
+  end: number,
+): string | undefined {
+  if (by === 'ip') return line.slice(0, address);
+  if (by === 'user') return said(line.slice(identity + 1, user));
+  const target = line.indexOf(' ', start) + 1;
+  if (target === 0 || target > end) return undefined;
+  const protocol = line.indexOf(' ', target);
+  return said(withoutQuery(line.slice(target, protocol === -1 || protocol > end ? end : protocol)));
+}
+
+/** A dash says that there is none. */
+function said(text: string): string | undefined {
+  return text === '' || text === '-' ? undefined : text;
+}
+
+/** Of `17/May/2015:10:05:03 +0200`: where the seconds are, and where they end. */
+const SECONDS = 18;
+const ZONE = 20;
+
+/** Lines of one minute differ in two digits: the rest of a date is read once. */
+function rememberingTime(): (line: string, start: number, end: number) => number | string {
+  let [minute, zone, micros] = ['', '', 0];
+  return (line, start, end) => {
+    const tens = line.charCodeAt(start + SECONDS) - ZERO;
+    const ones = line.charCodeAt(start + SECONDS + 1) - ZERO;
+    const isKnown =
+      end - start === ZONE + zone.length && line.startsWith(minute, start) && line.startsWith(zone, start + ZONE);
+    if (isKnown && tens >= 0 && tens < 6 && ones >= 0 && ones < 10) return micros + (tens * 10 + ones) * 1e6;
+    const text = line.slice(start, end);
+    const found = commonTime(text);
+    const hasFraction = text.charCodeAt(ZONE) !== SPACE;
+    if (typeof found === 'number' && !hasFraction && tens < 6) {
+      [minute, zone] = [text.slice(0, SECONDS), text.slice(ZONE)];
+      micros = found - (tens * 10 + ones) * 1e6;
+    }
+    return found;
+  };
+}
+
+function isPrintable(line: string, end: number): boolean {
+  for (let at = 0; at < end; at++) if (line.charCodeAt(at) < SPACE) return false;
+  return true;
+}
+
+/** Where the quote is that ends the text from `start` on; -1 when there is none. */
+function endOfQuoted(line: string, start: number): number {
+  for (let at = line.indexOf('"', start); at !== -1; at = line.indexOf('"', at + 1)) {
+    let before = at - 1;
+    while (before >= start && line.charCodeAt(before) === BACKSLASH) before -= 1;
+    if ((at - before) % 2 === 1) return at;
+  }
+  return -1;
+}
+
+/** Whether a status and a size, or a dash for none, begin at `start`. */
+function isAnswered(line: string, start: number): boolean {
+  const size = line.charCodeAt(start + 5);
+  return (
+    line.charCodeAt(start) === SPACE &&
+    isDigit(line.charCodeAt(start + 1)) &&
+    isDigit(line.charCodeAt(start + 2)) &&
+    isDigit(line.charCodeAt(start + 3)) &&
+    line.charCodeAt(start + 4) === SPACE &&
+    (isDigit(size) || size === 45)
+  );
+}
+
+function isDigit(code: number): boolean {
+  return code >= ZERO && code < ZERO + 10;
+}

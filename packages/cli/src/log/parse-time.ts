@@ -1,0 +1,64 @@
+/** The clock's microseconds are exact up to here, as the engine reads them; and no log is older. */
+const EARLIEST_MICROS = 0;
+const LATEST_MICROS = Date.UTC(2100, 0) * 1000;
+
+const MONTHS = new Map(
+  ['Jan', 'Feb', 'Mar', 'Apr', 'May', 'Jun', 'Jul', 'Aug', 'Sep', 'Oct', 'Nov', 'Dec'].map((name, month) => [
+    name,
+    month,
+  ]),
+);
+
+const COMMON = /^(\d{2})\/([A-Z][a-z]{2})\/(\d{4}):(\d{2}):(\d{2}):(\d{2})(\.\d{1,9})? ([+-])(\d{2})(\d{2})$/;
+const ISO = /^(\d{4})-(\d{2})-(\d{2})[T ](\d{2}):(\d{2}):(\d{2})(?:[.,](\d{1,9}))? ?(?:Z|([+-])(\d{2}):?(\d{2}))?$/i;
+
+const EXPECTED = 'from 1970 to 2099';
+
+/** Of text such as `17/May/2015:10:05:03 +0200`, microseconds since the epoch, or why there are none. */
+export function commonTime(text: string): number | string {
+  const [, day, month, year, hour, minute, second, fraction, sign, zoneHours, zoneMinutes] = COMMON.exec(text) ?? [];
+  if (day === undefined) return 'its time is not as in [17/May/2015:10:05:03 +0000]';
+  const date = [year, MONTHS.get(month!) ?? -1, day, hour, minute, second].map(Number);
+  return toMicros(date, Number(fraction ?? 0), zone(sign, zoneHours, zoneMinutes));
+}
+
+/** Of ISO 8601 (UTC, unless it says otherwise), the common format, or a number: see {@link epochTime}. */
+export function anyTime(value: unknown): number | string {
+  if (typeof value === 'number') return epochTime(value);
+  if (typeof value !== 'string') return 'its time is neither text nor a number';
+  const [, year, month, day, hour, minute, second, fraction, sign, zoneHours, zoneMinutes] = ISO.exec(value) ?? [];
+  if (year !== undefined) {
+    const date = [year, Number(month) - 1, day, hour, minute, second].map(Number);
+    return toMicros(date, Number(`0.${fraction ?? 0}`), zone(sign, zoneHours, zoneMinutes));
+  }
+  if (/^\d+(\.\d+)?$/.test(value)) return epochTime(Number(value));
+  return COMMON.test(value)
+    ? commonTime(value)
+    : 'its time is neither ISO 8601, nor a number, nor of the common format';
+}
+
+/** Of seconds, milliseconds, microseconds or nanoseconds since the epoch: as seconds, each of them is centuries apart. */
+function epochTime(value: number): number | string {
+  let micros = value * 1e6;
+  for (let unit = 0; unit < 3 && micros > 1e17; unit++) micros /= 1000;
+  return inRange(Math.round(micros));
+}
+
+function zone(sign: string | undefined, hours: string | undefined, minutes: string | undefined): number {
+  const ms = (Number(hours ?? 0) * 60 + Number(minutes ?? 0)) * 60_000;
+  return sign === '-' ? -ms : ms;
+}
+
+function toMicros(date: number[], seconds: number, zoneMs: number): number | string {
+  const [year, month, day, hour, minute, second] = date as [number, number, number, number, number, number];
+  const local = new Date(Date.UTC(year, month, day, hour, minute, Math.min(second, 59))); // A leap second is the one before.
+  // No such month, day or hour would be taken for another one.
+  const isReal =
+    local.getUTCMonth() === month && local.getUTCDate() === day && local.getUTCHours() === hour && second <= 60;
+  if (!isReal || local.getUTCMinutes() !== minute) return 'there is no such date';
+  return inRange((local.getTime() - zoneMs) * 1000 + Math.round(seconds * 1e6));
+}
+
+function inRange(micros: number): number | string {
+  return micros >= EARLIEST_MICROS && micros < LATEST_MICROS ? micros : `it is not ${EXPECTED}`;
+}

@@ -1,0 +1,83 @@
+import { StringDecoder } from 'node:string_decoder';
+
+/** A longer line is no request of any server, and is not to fill the memory. */
+const LONGEST_LINE = 1024 * 1024;
+/** Of a line that is too long, characters that are kept to show it. */
+const SHOWN = 100;
+
+/**
+ * Cuts chunks of bytes into lines, without their ends (LF or CRLF). A line of more than 1 MB is not kept: an empty one
+ * stands in its place, so that the lines' numbers stay, and it is told by its start.
+ *
+ * A line is a slice of its chunk's text, and keeps all of that alive: copy what is to stay.
+ */
+export class LineSplitter {
+  readonly #decoder = new StringDecoder('utf8');
+  readonly #onTooLong: (index: number, start: string) => void;
+  /** The start of a line whose end is still to come, in pieces: joining them at each chunk would take quadratic time. */
+  #pieces: string[] = [];
+  #length = 0;
+  #isTooLong = false;
+
+  /** @param onTooLong Told of a line that is too long: its index among the lines about to be returned, and its start. */
+  constructor(onTooLong: (index: number, start: string) => void) {
+    this.#onTooLong = onTooLong;
+  }
+
+  /** The lines that end in this chunk. */
+  push(chunk: Buffer): string[] {
+    const text = this.#decoder.write(chunk);
+    const lines: string[] = [];
+    let start = 0;
+    for (let end = text.indexOf('\n'); end !== -1; end = text.indexOf('\n', start)) {
+      if (this.#length === 0) this.#cut(lines, text, start, end);
+      else {
+        this.#keep(text.slice(start, end));
+        this.#finish(lines);
+      }
+      start = end + 1;
+    }
+    if (start < text.length) this.#keep(text.slice(start));
+    return lines;
+  }
+
+  /** The last line, if it had no end. */
+  end(): string[] {
+    const lines: string[] = [];
+    this.#keep(this.#decoder.end());
+    if (this.#length > 0) this.#finish(lines);
+    return lines;
+  }
+
+  /** Takes a line that lies in one chunk. */
+  #cut(lines: string[], text: string, start: number, end: number): void {
+    if (end - start > LONGEST_LINE) {
+      this.#onTooLong(lines.length, text.slice(start, start + SHOWN));
+      lines.push('');
+    } else {
+      const hasReturn = end > start && text.charCodeAt(end - 1) === 13;
+      lines.push(text.slice(start, hasReturn ? end - 1 : end));
+    }
+  }
+
+  #keep(piece: string): void {
+    this.#length += piece.length;
+    if (this.#isTooLong) return;
+    this.#pieces.push(piece);
+    if (this.#length > LONGEST_LINE) {
+      this.#isTooLong = true;
+      this.#pieces = [this.#pieces.join('').slice(0, SHOWN)];
+    }
+  }
+
+  #finish(lines: string[]): void {
+    const text = this.#pieces.join('');
+    if (this.#isTooLong) {
+      this.#onTooLong(lines.length, text);
+      lines.push('');
+    } else this.#cut(lines, text, 0, text.length);
+    this.#pieces = [];
+    this.#length = 0;
+    this.#isTooLong = false;
+  }
+}

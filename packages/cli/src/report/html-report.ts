@@ -1,0 +1,79 @@
+import { readFileSync } from 'node:fs';
+import { createRequire } from 'node:module';
+import { CHARTS_SCRIPT } from './charts-script.js';
+import type { Chart, Report, Table } from './report.js';
+
+const require = createRequire(import.meta.url);
+
+const STYLE = `
+:root { color-scheme: light dark; --ink: #1f2328; --paper: #fff; --faint: #d8dee4; --soft: #59636e;
+  --series-0: #cf222e; --series-1: #0969da; --series-2: #1a7f37; --series-3: #9a6700; --series-4: #8250df; --series-5: #bf3989; }
+@media (prefers-color-scheme: dark) { :root { --ink: #e6edf3; --paper: #0d1117; --faint: #30363d; --soft: #9198a1;
+  --series-0: #ff7b72; --series-1: #58a6ff; --series-2: #3fb950; --series-3: #d29922; --series-4: #bc8cff; --series-5: #f778ba; } }
+body { margin: 2rem auto; padding: 0 1rem; max-width: 60rem; font: 16px/1.5 system-ui, sans-serif; color: var(--ink);
+  background: var(--paper); }
+h1 { font-size: 1.4rem; } h2 { font-size: 1.1rem; margin-top: 2rem; }
+p { margin: 0.2rem 0; white-space: pre-wrap; } .note { color: var(--soft); }
+.wide { overflow-x: auto; }
+table { border-collapse: collapse; font-variant-numeric: tabular-nums; }
+th, td { padding: 0.25rem 0.8rem; border-bottom: 1px solid var(--faint); text-align: right; white-space: nowrap; }
+th:first-child, td:first-child { text-align: left; max-width: 28rem; overflow: hidden; text-overflow: ellipsis; }
+`;
+
+/** Nothing but what is in the page may be loaded, whatever gets into it. */
+const POLICY = "default-src 'none'; script-src 'unsafe-inline'; style-src 'unsafe-inline'; img-src data:";
+
+/** The report as one page that needs nothing else, and asks nobody for anything. */
+export function toHtml({ title, facts, tables, charts, notes }: Report): string {
+  return `<!doctype html>
+<html lang="en">
+<head>
+<meta charset="utf-8">
+<meta name="viewport" content="width=device-width">
+<meta http-equiv="Content-Security-Policy" content="${POLICY}">
+<link rel="icon" href="data:,">
+<title>${escapeHtml(title)}</title>
+<style>${fileOf('uplot/dist/uPlot.min.css')}${STYLE}</style>
+</head>
+<body>
+<h1>${escapeHtml(title)}</h1>
+${facts.map((fact) => `<p>${escapeHtml(fact)}</p>`).join('\n')}
+${tables.map(toTable).join('\n')}
+${charts.map(({ title: name }, index) => `<h2>${escapeHtml(name)}</h2>\n<div class="chart" id="chart-${index}"></div>`).join('\n')}
+${notes.map((note) => `<p class="note">${escapeHtml(note)}</p>`).join('\n')}
+<script type="application/json" id="charts">${toData(charts)}</script>
+<script>${fileOf('uplot/dist/uPlot.iife.min.js')}</script>
+<script>${CHARTS_SCRIPT}</script>
+</body>
+</html>
+`;
+}
+
+function toTable({ title, heads, rows, empty = '' }: Table): string {
+  if (rows.length === 0) return `<p>${escapeHtml(empty)}</p>`;
+  const toRow = (cells: readonly string[], tag: 'th' | 'td') =>
+    `<tr>${cells.map((cell) => `<${tag}>${escapeHtml(cell)}</${tag}>`).join('')}</tr>`;
+  return `<h2>${escapeHtml(title)}</h2>
+<div class="wide"><table>
+<thead>${toRow(heads, 'th')}</thead>
+<tbody>
+${rows.map((row) => toRow(row, 'td')).join('\n')}
+</tbody>
+</table></div>`;
+}
+
+/** JSON that ends no script, whatever is in it. */
+function toData(charts: readonly Chart[]): string {
+  return JSON.stringify(charts).replaceAll('<', '\\u003c');
+}
+
+const ENTITIES: Record<string, string> = { '&': '&amp;', '<': '&lt;', '>': '&gt;', '"': '&quot;', "'": '&#39;' };
+
+function escapeHtml(text: string): string {
+  return text.replace(/[&<>"']/g, (character) => ENTITIES[character]!);
+}
+
+/** As it is in the package that is installed. */
+function fileOf(path: string): string {
+  return readFileSync(require.resolve(path), 'utf8');
+}

@@ -1,0 +1,26 @@
+import type { Entry } from './log/entry.js';
+
+/** How much there was, of how many, and when. */
+export class Totals {
+  requests = 0;
+  callers = 0;
+  /** Microseconds since the epoch, as the last. */
+  firstMicros = Number.NaN;
+  lastMicros = Number.NaN;
+  /** Requests of each caller, by its place. */
+  readonly #requestsOf: number[] = [];
+
+  /** Times never decrease. */
+  add({ micros, caller: { index } }: Entry): void {
+    if (this.requests === 0) this.firstMicros = micros;
+    this.lastMicros = micros;
+    this.requests += 1;
+    const before = this.#requestsOf[index] ?? 0;
+    if (before === 0) this.callers += 1;
+    this.#requestsOf[index] = before + 1;
+  }
+
+  requestsOf({ index }: Entry['caller']): number {
+    return this.#requestsOf[index] ?? 0;
+  }
+}

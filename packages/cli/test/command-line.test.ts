@@ -1,0 +1,86 @@
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { combinedLine, START_MS, toLog } from './support/log-lines';
+import { folder, MAIN, rollgate, write } from './support/rollgate';
+
+beforeAll(() => write('small.log', toLog([{ ms: START_MS, ip: '192.0.2.1' }])));
+
+test.each([
+  [['simulate', '--limit', 'many'], /^rollgate: Expected `--limit` to be .*`100\/1m`.*, got "many" \(string\)\n$/],
+  [['simulate', '--limit', '0/1m'], /`--limit` .* got "0\/1m" \(string\)/],
+  [['simulate', '--limit', '5/1x'], /`--limit` .* got "5\/1x" \(string\)/],
+  [['simulate', '--limit', '5/1000y'], /`--limit` .* got "5\/1000y" \(string\)/],
+  [['simulate', '--limit', 'a b=5/1m'], /`--limit` .* got "a b=5\/1m" \(string\)/],
+  [['simulate', '--limit', 'a=5/1m', '--limit', 'a=6/1m'], /`--limit` .* a name for each limit, got "a" \(string\)/],
+  [['simulate'], /required option '--limit <limit>' not specified/],
+  [
+    ['simulate', '--limit', '5/1m', '--algorithm', 'magic'],
+    /`--algorithm` to be one of 'rolling', .* got "magic" \(string\)/,
+  ],
+  [['simulate', '--limit', '5/1m', '--format', 'xml'], /`--format` to be one of 'common', .* got "xml" \(string\)/],
+  [['simulate', '--limit', '5/1m', '--top', '-1'], /`--top` .* got "-1" \(string\)/],
+  [['simulate', '--limit', '5/1m', '--tolerance', 'long'], /`--tolerance` to be a duration.* got "long" \(string\)/],
+  [['simulate', '--limit', '5/1m', '--by', 'field'], /`--by field` needs the name of the field/],
+  [['simulate', '--limit', '5/1m', '--by', 'tenant', '--format', 'common'], /`--by` .* got "tenant" \(string\)/],
+  [
+    ['simulate', '--limit', '5/1m', '--cost', 'units', '--format', 'common'],
+    /`--cost units` names a field of JSON lines/,
+  ],
+  [['simulate', '--limit', '5/1m', '--colour'], /unknown option '--colour'/],
+  [['simulate', '--limit', '5/1m', '--html', 'no/such/page.html'], /Cannot write `--html` "no\/such\/page\.html": /],
+  [['suggest', '--refuse', '0.1'], /`--refuse` to be a share below 100% such as `0\.1%`, got "0\.1" \(string\)/],
+  [['suggest', '--refuse', '100%'], /`--refuse` .* got "100%" \(string\)/],
+  [['suggest', '--window', '60'], /`--window` to be a duration.* got "60" \(string\)/],
+  [['replay'], /unknown command 'replay'/],
+])('%j is used wrongly', async (args, message) => {
+  const { code, stdout, stderr } = await rollgate([...args, 'small.log']);
+  expect({ code, stdout }).toEqual({ code: 2, stdout: '' });
+  expect(stderr).toMatch(message);
+});
+
+test.each([[[]], [['simulate']], [['suggest']], [['compare']]])('%j helps, with examples', async (command) => {
+  const { code, stdout, stderr } = await rollgate([...command, '--help']);
+  expect({ code, stderr }).toEqual({ code: 0, stderr: '' });
+  expect(stdout).toMatch(/^Usage: rollgate/);
+  expect(stdout).toMatch(/^Examples:\n {2}\S/m);
+});
+
+test('it tells its version', async () => {
+  const { version } = JSON.parse(readFileSync(join(__dirname, '../package.json'), 'utf8'));
+  expect(await rollgate(['--version'])).toEqual({ code: 0, stdout: `${version}\n`, stderr: '' });
+});
+
+test('with --json nothing else is printed, and warnings go elsewhere', async () => {
+  write('mixed.log', `${combinedLine({ ms: START_MS, ip: '192.0.2.1' })}\nnonsense\n`);
+  const { code, stdout, stderr } = await rollgate(['suggest', 'mixed.log', '--json']);
+  expect(code).toBe(0);
+  expect(JSON.parse(stdout)).toMatchObject({ command: 'suggest', by: 'ip', requests: 1, log: { lines: 2 } });
+  expect(stderr).toBe(
+    '1 of 2 lines could not be parsed; the first, line 2 of mixed.log: it is not of the common or combined format: "nonsense"\n',
+  );
+});
+
+test('a reader who has had enough is no failure', async () => {
+  const keys = Array.from({ length: 20_000 }, (_, index) => `{"time":${START_MS},"ip":"caller ${index >> 1}"}`);
+  write('many.log', keys.join('\n'));
+  const child = spawn(process.execPath, [MAIN, 'simulate', 'many.log', '--limit', '1/1m', '--top', '9999', '--json'], {
+    cwd: folder(),
+  });
+  let stderr = '';
+  child.stderr.setEncoding('utf8').on('data', (text) => (stderr += text));
+  child.stdout.once('data', () => child.stdout.destroy());
+  const [code] = await once(child, 'close');
+  expect({ code, stderr }).toEqual({ code: 0, stderr: '' });
+});
+
+test('who interrupts it is told so by 130', async () => {
+  const child = spawn(process.execPath, [MAIN, 'suggest', '-'], { cwd: folder() });
+  const closed = once(child, 'close');
+  // It takes more than a pipe holds only when it reads, and by then it listens.
+  const line = `${combinedLine({ ms: START_MS, ip: '192.0.2.1' })}\n`;
+  await new Promise((resolve) => child.stdin.write(line.repeat(20_000), resolve));
+  child.kill('SIGINT');
+  expect(await closed).toEqual([130, null]);
+});

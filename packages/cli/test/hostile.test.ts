@@ -1,0 +1,148 @@
+import { gzipSync } from 'node:zlib';
+import { chance, combinedLine, START_MS, toLog } from './support/log-lines';
+import { folder, rollgate, simulate, write } from './support/rollgate';
+
+const LIMIT = ['--limit', '1/1m'];
+const GOOD = toLog([
+  { ms: START_MS, ip: '192.0.2.1' },
+  { ms: START_MS + 1000, ip: '192.0.2.1' },
+]);
+const random = chance(9);
+const NOISE = Buffer.from(Array.from({ length: 200_000 }, () => Math.floor(random() * 256)));
+
+describe.each(['simulate', 'suggest', 'compare'])('%s ends with 1 and says why', (command) => {
+  const args = command === 'suggest' ? [command] : [command, ...LIMIT];
+
+  test.each<[string, string | Buffer, RegExp]>([
+    ['an empty file', '', /^rollgate: There is no line in bad\.log\n$/],
+    ['empty lines', '\n\r\n\n', /^rollgate: There is no line in bad\.log\n$/],
+    [
+      'a binary file',
+      NOISE,
+      /^rollgate: No line in bad\.log \(\d+\) could be parsed as a request; the first, line \d+ of .+\n$/,
+    ],
+    ['NUL bytes', Buffer.alloc(5_000_000), /line 1 of bad\.log: it is longer than 1 MB: "(\\u0000){70}/],
+    ['a line of 10 MB', 'a'.repeat(10_000_000), /line 1 of bad\.log: it is longer than 1 MB: "a+"\n$/],
+    [
+      'prose',
+      'It was a dark\nand stormy night\n',
+      /line 1 of bad\.log: it is not of the common or combined format: "It was a dark"\n$/,
+    ],
+    ['JSON that is none', '{"time":1\n{}\n', /\(2\) .*line 1 of bad\.log: it is no JSON object: "\{\\"time\\":1"\n$/],
+    [
+      'gzip that ends early',
+      gzipSync(NOISE).subarray(0, 1000),
+      /^rollgate: Cannot read bad\.log: its gzip data ends too early\n$/,
+    ],
+    ['gzip that is damaged', damaged(gzipSync(NOISE)), /^rollgate: Cannot read bad\.log: its gzip data is damaged\n$/],
+  ])('for %s', async (_, log, message) => {
+    write('bad.log', log);
+    const { code, stdout, stderr } = await rollgate([...args, 'bad.log']);
+    expect({ code, stdout }).toEqual({ code: 1, stdout: '' });
+    expect(stderr).toMatch(message);
+    const piped = await rollgate(args, { input: [Buffer.from(log)] });
+    expect({ code: piped.code, stdout: piped.stdout }).toEqual({ code: 1, stdout: '' });
+    expect(piped.stderr).toMatch(/standard input/);
+  });
+
+  test('for a missing file, before the others are read', async () => {
+    write('good.log', GOOD);
+    const { code, stdout, stderr } = await rollgate([...args, 'good.log', 'missing.log']);
+    expect({ code, stdout, stderr }).toEqual({
+      code: 1,
+      stdout: '',
+      stderr: 'rollgate: Cannot read missing.log: there is no such file\n',
+    });
+  });
+
+  test('for a folder', async () => {
+    const { code, stderr } = await rollgate([...args, folder()]);
+    expect(code).toBe(1);
+    expect(stderr).toMatch(/^rollgate: Cannot read .+: it is a directory\n$/);
+  });
+
+  test('for a log in which nobody is named', async () => {
+    write('good.log', GOOD);
+    const { code, stderr } = await rollgate([...args, 'good.log', '--by', 'user']);
+    expect(code).toBe(1);
+    expect(stderr).toBe('rollgate: No request in good.log (2) says whom it counts for; see --by\n');
+  });
+});
+
+function damaged(bytes: Buffer): Buffer {
+  return bytes.fill(0xff, 500, 600);
+}
+
+const dated = (date: string) => `192.0.2.9 - - [${date}] "GET / HTTP/1.1" 200 1`;
+
+test.each<[string, string, string]>([
+  ['a line of 10 MB', 'a'.repeat(10_000_000), 'it is longer than 1 MB'],
+  [
+    'a line of 10 MB that begins well',
+    `${dated('01/Mar/2026:00:00:00 +0000')} "${'a'.repeat(10_000_000)}"`,
+    'it is longer than 1 MB',
+  ],
+  [
+    'NUL bytes before a line',
+    `\0\0\0${dated('01/Mar/2026:00:00:00 +0000')}`,
+    'it is not of the common or combined format',
+  ],
+  ['a day that is none', dated('31/Feb/2026:00:00:00 +0000'), 'there is no such date'],
+  ['a month that is none', dated('01/Foo/2026:00:00:00 +0000'), 'there is no such date'],
+  ['an hour that is none', dated('01/Mar/2026:24:00:00 +0000'), 'there is no such date'],
+  ['a second that is none', dated('01/Mar/2026:00:00:77 +0000'), 'there is no such date'],
+  ['a date that is none', dated('yesterday'), 'its time is not as in [17/May/2015:10:05:03 +0000]'],
+  ['the year 0', dated('01/Jan/0000:00:00:00 +0000'), 'it is not from 1970 to 2099'],
+  ['the year 9999', dated('01/Jan/9999:00:00:00 +0000'), 'it is not from 1970 to 2099'],
+  ['a line cut off', dated('01/Mar/2026:00:00:00 +0000').slice(0, -4), 'it is not of the common or combined format'],
+  [
+    'a quote that does not end',
+    dated('01/Mar/2026:00:00:00 +0000').replace('1.1"', '1.1\\"'),
+    'it is not of the common or combined format',
+  ],
+])('%s among good lines is counted, and the first is shown', async (_, bad, reason) => {
+  const [first, second] = GOOD.trimEnd().split('\n');
+  write('mixed.log', [first, bad, bad, second].join('\n'));
+  const { requests, refusedRequests, log } = await simulate(['mixed.log', ...LIMIT]);
+  expect({ requests, refusedRequests }).toEqual({ requests: 2, refusedRequests: 1 });
+  expect(log).toMatchObject({
+    lines: 4,
+    unparsedLines: 2,
+    firstUnparsed: { file: 'mixed.log', line: 2, reason, text: bad.slice(0, 100) },
+  });
+});
+
+test.each([
+  ['no time', '{"ip":"a"}', 'it has no time in a field of a usual name'],
+  ['a time that is none', '{"time":{},"ip":"a"}', 'its time is neither text nor a number'],
+  [
+    'a date alone',
+    '{"time":"2026-03-01","ip":"a"}',
+    'its time is neither ISO 8601, nor a number, nor of the common format',
+  ],
+  ['a negative time', '{"time":-5,"ip":"a"}', 'it is not from 1970 to 2099'],
+  ['a list', '[1,2]', 'it is no JSON object'],
+  ['brackets within brackets', '['.repeat(500_000), 'it is no JSON object'],
+])('in JSON lines, too: %s', async (_, bad, reason) => {
+  write('mixed.log', [`{"time":${START_MS},"ip":"a"}`, bad].join('\n'));
+  const { requests, log } = await simulate(['mixed.log', ...LIMIT]);
+  expect({ requests, reason: log.firstUnparsed?.reason }).toEqual({ requests: 1, reason });
+});
+
+test('what strangers sent does not reach the terminal as it is', async () => {
+  const line = (path: string) => combinedLine({ ms: START_MS, ip: '192.0.2.1', path });
+  const evil = '/\u001b]0;owned\u0007\u001b[31m\u202e';
+  write('evil.log', [line(evil), line(evil), '\u001b[2J'].join('\n'));
+  const { stdout, stderr } = await rollgate(['simulate', 'evil.log', ...LIMIT, '--by', 'path']);
+  expect(stdout).toContain('/\\u001b]0;owned\\u0007\\u001b[31m\\u202e');
+  // biome-ignore lint/suspicious/noControlCharactersInRegex: these are what must not be there.
+  expect(stdout + stderr).not.toMatch(/[\u0000-\u0009\u000b-\u001f\u007f-\u009f\u202e]/);
+});
+
+test('names of objects are callers like any other', async () => {
+  const keys = ['__proto__', 'constructor', '__proto__', '😀', '😀'];
+  write('names.log', keys.map((ip) => `{"time":${START_MS},"ip":${JSON.stringify(ip)}}`).join('\n'));
+  const { callers, refusedRequests, worstHit } = await simulate(['names.log', ...LIMIT]);
+  expect({ callers, refusedRequests }).toEqual({ callers: 3, refusedRequests: 2 });
+  expect(worstHit.map(({ key }) => key).sort()).toEqual(['__proto__', '😀']);
+});
