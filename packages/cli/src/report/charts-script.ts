@@ -20,8 +20,14 @@ function seriesOf(chart) {
     const stroke = colour('--series-' + (index % 6));
     const line = { label: name, stroke, width: 2, points: { show: chart.axis === 'number' } };
     if (chart.style === 'line') return line;
-    return { ...line, fill: stroke + '55', width: 1, paths: uPlot.paths.bars({ size: [0.9, 100] }) };
+    return { ...line, fill: stroke, width: 0, paths: uPlot.paths.bars({ size: [0.9, 100] }) };
   });
+}
+
+/** With room for half a bar at both ends. */
+function timeRange({ xs, style }) {
+  const half = style === 'bars' ? (xs.length > 1 ? xs[1] - xs[0] : 1) / 2 : 0;
+  return [xs[0] - half, xs.at(-1) + half];
 }
 
 function optionsOf(chart, width) {
@@ -31,7 +37,7 @@ function optionsOf(chart, width) {
     width,
     height: 280,
     tzDate: (seconds) => uPlot.tzDate(new Date(seconds * 1000), 'Etc/UTC'),
-    scales: { x: isTime ? { time: true } : { time: false, distr: 3 }, y: { range: (_, least, most) => [0, most || 1] } },
+    scales: { x: isTime ? { time: true, range: timeRange(chart) } : { time: false, distr: 3 }, y: { range: (_, least, most) => [0, most || 1] } },
     axes: [isTime ? { ...axis, values: times } : axis, { ...axis, size: 70 }],
     series: [isTime ? { label: 'time (UTC)', value: timeOf } : { label: 'limit' }, ...seriesOf(chart)],
   };
@@ -41,8 +47,12 @@ function draw() {
   for (const chart of drawn) chart.destroy();
   drawn = charts.map((chart, index) => {
     const place = document.getElementById('chart-' + index);
-    const data = [chart.xs, ...chart.series.map(({ values }) => values)];
-    return new uPlot(optionsOf(chart, place.clientWidth), data, place);
+    const options = optionsOf(chart, place.clientWidth);
+    const [xAxis, ...series] = options.series;
+    const values = chart.series.map((each) => each.values);
+    // The first one matters most: it is drawn last, above the others.
+    const data = [chart.xs, ...values.reverse()];
+    return new uPlot({ ...options, series: [xAxis, ...series.reverse()] }, data, place);
   });
 }
 

@@ -5,11 +5,12 @@ import type { Chart, Report, Table } from './report.js';
 
 const require = createRequire(import.meta.url);
 
+/** The series' colours are those of Okabe and Ito, or near: the colour-blind can tell them apart. */
 const STYLE = `
 :root { color-scheme: light dark; --ink: #1f2328; --paper: #fff; --faint: #d8dee4; --soft: #59636e;
-  --series-0: #cf222e; --series-1: #0969da; --series-2: #1a7f37; --series-3: #9a6700; --series-4: #8250df; --series-5: #bf3989; }
+  --series-0: #d55e00; --series-1: #56b4e9; --series-2: #009e73; --series-3: #cc79a7; --series-4: #0072b2; --series-5: #e69f00; }
 @media (prefers-color-scheme: dark) { :root { --ink: #e6edf3; --paper: #0d1117; --faint: #30363d; --soft: #9198a1;
-  --series-0: #ff7b72; --series-1: #58a6ff; --series-2: #3fb950; --series-3: #d29922; --series-4: #bc8cff; --series-5: #f778ba; } }
+  --series-0: #f0803c; --series-1: #2f6f9f; --series-2: #2bbd94; --series-3: #cc79a7; --series-4: #56b4e9; --series-5: #e69f00; } }
 body { margin: 2rem auto; padding: 0 1rem; max-width: 60rem; font: 16px/1.5 system-ui, sans-serif; color: var(--ink);
   background: var(--paper); }
 h1 { font-size: 1.4rem; } h2 { font-size: 1.1rem; margin-top: 2rem; }
