@@ -1,4 +1,5 @@
 // A limit on trial, then in force: counts whom it would refuse before it refuses.   npm run example going-live.ts
+// Which number to begin with, `rollgate suggest access.log` tells (@rollgate/cli); the whole way is docs/going-live.md.
 import { subscribe } from 'node:diagnostics_channel';
 import type { AddressInfo } from 'node:net';
 import { rateLimit } from '@rollgate/express';

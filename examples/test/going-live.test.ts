@@ -1,0 +1,58 @@
+import { execFile } from 'node:child_process';
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { promisify } from 'node:util';
+import { start } from './support/example-server.js';
+
+const ROLLGATE = join(__dirname, '../../packages/cli/dist/esm/main.js');
+
+/** How many requests each caller makes, all in one moment. */
+const CALLERS = { '203.0.113.1': 15, '203.0.113.2': 8, '203.0.113.3': 3, '203.0.113.4': 1 };
+
+const folder = mkdtempSync(join(tmpdir(), 'rollgate-going-live-'));
+afterAll(() => rmSync(folder, { recursive: true }));
+
+async function rollgate(...args: string[]) {
+  const { stdout } = await promisify(execFile)(process.execPath, [ROLLGATE, ...args, '--json'], { cwd: folder });
+  return JSON.parse(stdout);
+}
+
+/** The same traffic against the server: how many requests of each caller it refused. */
+async function send(url: string): Promise<Record<string, number>> {
+  const refused: Record<string, number> = {};
+  for (const [caller, count] of Object.entries(CALLERS)) {
+    for (let turn = 0; turn < count; turn++) {
+      const { status } = await fetch(url, { headers: { 'X-Forwarded-For': caller } });
+      if (status !== 200) refused[caller] = (refused[caller] ?? 0) + 1;
+    }
+  }
+  return refused;
+}
+
+test('what the log foretells, the trial counts and the limit in force refuses', async () => {
+  const line = (caller: string) => `${caller} - - [01/Mar/2026:10:00:00 +0000] "GET / HTTP/1.1" 200 17\n`;
+  const log = Object.entries(CALLERS).map(([caller, count]) => line(caller).repeat(count));
+  writeFileSync(join(folder, 'access.log'), log.join(''));
+
+  const { windows } = await rollgate('suggest', 'access.log', '--window', '1m', '--refuse', '20%');
+  const { limit } = windows[0].forRequests;
+  expect(limit).toBe(10);
+  const foretold = await rollgate('simulate', 'access.log', '--limit', `${limit}/1m`);
+  expect(foretold).toMatchObject({ requests: 27, refusedRequests: 5, refusedCallers: 1 });
+
+  const trial = await start('going-live.ts', { LIMIT: String(limit) });
+  expect(trial.printed).toContain('on trial');
+  expect(await send(trial.url)).toEqual({});
+  const told = await (await fetch(`${trial.url}/trial`)).json();
+  const worstHit = foretold.worstHit.map((hit: { key: string; refusedRequests: number }) => [
+    hit.key,
+    hit.refusedRequests,
+  ]);
+  expect(told).toEqual({ enforced: false, requests: 27, refused: 5, callers: 1, worstHit });
+
+  const inForce = await start('going-live.ts', { LIMIT: String(limit), ENFORCE: 'yes' });
+  expect(inForce.printed).toContain('in force');
+  expect(await send(inForce.url)).toEqual(Object.fromEntries(worstHit));
+  expect(await (await fetch(`${inForce.url}/trial`)).json()).toEqual({ ...(told as object), enforced: true });
+}, 30_000);
