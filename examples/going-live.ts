@@ -10,7 +10,7 @@ const { PORT = '3000', LIMIT = '10', WINDOW = '1m', ENFORCE = 'no' } = process.e
 if (ENFORCE !== 'no' && ENFORCE !== 'yes') throw new Error(`Expected ENFORCE to be no or yes, got ${ENFORCE}`);
 
 const MAX_CALLERS = 1000; // So that a flood of addresses does not fill the memory.
-const trial = { requests: 0, refused: 0, callers: new Map<string, number>() };
+const trial = { requests: 0, refused: 0, refusedOfOthers: 0, callers: new Map<string, number>() };
 
 subscribe('rollgate:request', (message) => {
   const { request, decision } = message as RequestEvent;
@@ -19,15 +19,16 @@ subscribe('rollgate:request', (message) => {
   trial.refused += 1;
   const caller = (request as Request).ip ?? 'unknown';
   const refused = trial.callers.get(caller);
-  if (refused !== undefined || trial.callers.size < MAX_CALLERS) trial.callers.set(caller, (refused ?? 0) + 1);
+  if (refused === undefined && trial.callers.size >= MAX_CALLERS) trial.refusedOfOthers += 1;
+  else trial.callers.set(caller, (refused ?? 0) + 1);
 });
 
 const app = express();
 app.set('trust proxy', 'loopback');
 app.get('/trial', (_request, response) => {
-  const { requests, refused, callers } = trial;
+  const { requests, refused, refusedOfOthers, callers } = trial;
   const worstHit = [...callers].sort(([, one], [, other]) => other - one).slice(0, 5);
-  response.json({ enforced: ENFORCE === 'yes', requests, refused, callers: callers.size, worstHit });
+  response.json({ enforced: ENFORCE === 'yes', requests, refused, callers: callers.size, refusedOfOthers, worstHit });
 });
 app.use(rateLimit({ limit: Number(LIMIT), window: WINDOW, dryRun: ENFORCE === 'no' }));
 app.get('/', (_request, response) => {

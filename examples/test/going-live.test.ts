@@ -49,7 +49,7 @@ test('what the log foretells, the trial counts and the limit in force refuses', 
     hit.key,
     hit.refusedRequests,
   ]);
-  expect(told).toEqual({ enforced: false, requests: 27, refused: 5, callers: 1, worstHit });
+  expect(told).toEqual({ enforced: false, requests: 27, refused: 5, callers: 1, refusedOfOthers: 0, worstHit });
 
   const inForce = await start('going-live.ts', { LIMIT: String(limit), ENFORCE: 'yes' });
   expect(inForce.printed).toContain('in force');
