@@ -1,83 +1,17 @@
-import { Command, Option } from 'commander';
+import { type Command, Option } from 'commander';
+import { type CommonOptions, command, listOf, settingsOf } from './common-options.js';
 import { Comparer } from './compare.js';
 import { UsageError } from './errors.js';
 import { ALGORITHMS, type Algorithm, type NamedQuota } from './limits.js';
-import { FORMATS, type Format } from './log/read-log.js';
-import {
-  checkQuotas,
-  parseAlgorithm,
-  parseBy,
-  parseDuration,
-  parseField,
-  parseFormat,
-  parseIpv6Prefix,
-  parseQuota,
-  parseShare,
-  parseTolerance,
-  parseTop,
-} from './options.js';
+import { checkQuotas, parseAlgorithm, parseDuration, parseQuota, parseShare, parseTop } from './options.js';
 import { describeComparison } from './report/describe-comparison.js';
 import { describeSimulation } from './report/describe-simulation.js';
 import { describeSuggestions } from './report/describe-suggestions.js';
 import { comparisonJson, simulationJson, suggestionsJson } from './report/json-report.js';
-import { run, type Settings } from './run.js';
+import { run } from './run.js';
 import { Simulator } from './simulate.js';
 import { Suggester } from './suggest.js';
 import { Totals } from './totals.js';
-
-interface CommonOptions {
-  by: string;
-  keyField?: string;
-  cost?: string;
-  timeField?: string;
-  format?: Format;
-  tolerance: number;
-  ipv6Prefix: number;
-  html?: string;
-  json?: boolean;
-}
-
-/** `--x a --x b` as a list. */
-const listOf =
-  <Value>(parse: (text: string) => Value) =>
-  (text: string, before: readonly Value[] = []) => [...before, parse(text)];
-
-function command(name: string, description: string): Command {
-  return new Command(name)
-    .description(description)
-    .argument('[log...]', 'files, also gzip; - or none for standard input')
-    .option('--by <caller>', 'what tells callers apart: ip, user, path, or the name of a field of JSON lines', 'ip')
-    .option('--key-field <name>', 'the same for a field of JSON lines, whatever its name', parseField('--key-field'))
-    .option('--time-field <name>', 'the field of JSON lines with the time', parseField('--time-field'))
-    .option('--cost <field>', 'the field of JSON lines that says how many units a request costs', parseField('--cost'))
-    .option('--format <format>', `${FORMATS.join(', ')}; unless told, what the first line is`, parseFormat)
-    .addOption(
-      new Option('--tolerance <time>', 'how far out of order lines may be')
-        .argParser(parseTolerance)
-        .default(parseTolerance('5m'), '5m'),
-    )
-    .option('--ipv6-prefix <bits>', 'of an IPv6 address, tell one client from another', parseIpv6Prefix, 56)
-    .option('--html <file>', 'write the same as a page with charts')
-    .option('--json', 'print one JSON object');
-}
-
-function settingsOf(paths: readonly string[], options: CommonOptions): Settings {
-  const { by, keyField, cost, timeField, format, tolerance, ipv6Prefix, html, json = false } = options;
-  if (cost !== undefined && format !== undefined && format !== 'json') {
-    throw new UsageError(`\`--cost ${cost}\` names a field of JSON lines, and \`--format ${format}\` has none`);
-  }
-  return {
-    paths,
-    by: parseBy(by, keyField, format),
-    cost,
-    timeField,
-    format,
-    toleranceMs: tolerance,
-    ipv6Prefix,
-    html,
-    json,
-  };
-}
 
 interface SimulateOptions extends CommonOptions {
   limit: readonly NamedQuota[];
@@ -106,6 +40,7 @@ export function simulateCommand(): Command {
           return {
             report: describeSimulation(algorithm, quotas, found),
             json: simulationJson(algorithm, quotas, found),
+            windowsMs: quotas.map(({ windowMs }) => windowMs),
           };
         },
       );
@@ -150,7 +85,11 @@ export function suggestCommand(): Command {
         },
         () => {
           const found = suggesters.map((suggester) => suggester.result(refuse));
-          return { report: describeSuggestions(refuse, found, totals), json: suggestionsJson(refuse, found, totals) };
+          return {
+            report: describeSuggestions(refuse, found, totals),
+            json: suggestionsJson(refuse, found, totals),
+            windowsMs: window,
+          };
         },
       );
     });
@@ -177,7 +116,11 @@ export function compareCommand(): Command {
         (entry) => comparer.add(entry),
         () => {
           const found = comparer.result();
-          return { report: describeComparison(quota!, found), json: comparisonJson(quota!, found) };
+          return {
+            report: describeComparison(quota!, found),
+            json: comparisonJson(quota!, found),
+            windowsMs: [quota!.windowMs],
+          };
         },
       );
     });
@@ -187,7 +130,7 @@ const SIMULATE_EXAMPLES = `
 Examples:
   rollgate simulate access.log --limit 100/1m
   rollgate simulate access.log --limit 100/1m --limit burst=10/1s --by path
-  zcat access.log.*.gz | rollgate simulate --limit 1000/1h --algorithm token --json
+  rollgate simulate access.log* --limit 1000/1h --algorithm token --json
   rollgate simulate app.jsonl --limit 500/1m --by tenant --cost units --time-field ts`;
 
 const SUGGEST_EXAMPLES = `

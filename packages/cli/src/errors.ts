@@ -8,6 +8,11 @@ export class UsageError extends Error {
   override readonly name = 'UsageError';
 }
 
+/** What was found cannot be written. The command ends with 3. */
+export class OutputError extends Error {
+  override readonly name = 'OutputError';
+}
+
 /** What the system says of a file, in words. */
 export function reasonOf(error: unknown): string {
   const { code, message } = error as NodeJS.ErrnoException;
@@ -19,6 +24,10 @@ const REASONS: Partial<Record<string, string>> = {
   EISDIR: 'it is a directory',
   ENOTDIR: 'a part of its path is no directory',
   EACCES: 'reading or writing it is not permitted',
+  EROFS: 'it is on a file system that takes no writes',
+  ENOSPC: 'there is no space left',
+  EDQUOT: 'there is no space left for this user',
+  EFBIG: 'the file would be larger than is permitted',
   Z_BUF_ERROR: 'its gzip data ends too early',
   Z_DATA_ERROR: 'its gzip data is damaged',
 };

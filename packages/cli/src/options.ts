@@ -101,16 +101,16 @@ export function parseBy(by: string, keyField: string | undefined, format: Format
   if (by === 'field' && keyField === undefined) {
     throw new UsageError('`--by field` needs the name of the field: `--key-field <name>`, or at once `--by <name>`');
   }
-  const name = keyField ?? by;
-  if (keyField === undefined && (by === 'ip' || by === 'user' || by === 'path')) return by;
-  if (name === '' || (format !== undefined && format !== 'json')) {
-    throw usage(
-      keyField === undefined ? '--by' : '--key-field',
-      '`ip`, `user` or `path`, or the name of a field of JSON lines',
-      name,
-    );
+  const isKind = by === 'ip' || by === 'user' || by === 'path' || by === 'field';
+  if (!isKind && keyField !== undefined) {
+    throw usage('--by', '`ip`, `user`, `path` or `field` beside `--key-field`', by);
   }
-  return { field: name };
+  const found: By = isKind ? { kind: by, field: keyField } : { kind: 'field', field: by };
+  if (by === '' || (found.field !== undefined && format !== undefined && format !== 'json')) {
+    const expected = '`ip`, `user` or `path`, or the name of a field of JSON lines';
+    throw keyField === undefined ? usage('--by', expected, by) : usage('--key-field', expected, keyField);
+  }
+  return found;
 }
 
 function oneOf<const Choice extends string>(option: string, choices: readonly Choice[], text: string): Choice {

@@ -24,4 +24,5 @@ Examples:
   rollgate simulate access.log --limit 100/1m
   rollgate compare access.log.1.gz access.log --limit 100/1m --html report.html
 
-Ends with 0; with 1 when the log cannot be read or nothing in it parsed; with 2 when it was used wrongly.`;
+Ends with 0; with 1 when the log cannot be read or nothing in it parsed; with 2 when it was used wrongly; with 3 when what was
+found cannot be written.`;

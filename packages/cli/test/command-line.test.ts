@@ -23,6 +23,11 @@ test.each([
   [['simulate', '--limit', '5/1m', '--top', '-1'], /`--top` .* got "-1" \(string\)/],
   [['simulate', '--limit', '5/1m', '--tolerance', 'long'], /`--tolerance` to be a duration.* got "long" \(string\)/],
   [['simulate', '--limit', '5/1m', '--by', 'field'], /`--by field` needs the name of the field/],
+  [
+    ['simulate', '--limit', '5/1m', '--by', 'tenant', '--key-field', 'id'],
+    /`--by` to be `ip`, .* got "tenant" \(string\)/,
+  ],
+  [['simulate', '--limit', '5/1m', '--key-field', 'id', '--format', 'common'], /`--key-field` .* got "id" \(string\)/],
   [['simulate', '--limit', '5/1m', '--by', 'tenant', '--format', 'common'], /`--by` .* got "tenant" \(string\)/],
   [
     ['simulate', '--limit', '5/1m', '--cost', 'units', '--format', 'common'],
@@ -47,6 +52,22 @@ test.each([[[]], [['simulate']], [['suggest']], [['compare']]])('%j helps, with 
   expect(stdout).toMatch(/^Examples:\n {2}\S/m);
 });
 
+test('the examples with several files name them, for a pipe has them out of order', async () => {
+  const { stdout } = await rollgate(['simulate', '--help']);
+  expect(stdout).toContain('rollgate simulate access.log* ');
+  expect(stdout).not.toContain('zcat');
+});
+
+test.each([
+  [['--by', 'IP'], 'for `--by IP`; `--by` takes `ip`, `user` or `path` for all formats: '],
+  [['--key-field', 'who'], 'for `--key-field who`: '],
+  [['--cost', 'units'], 'for `--cost units`: '],
+])('%j, which only JSON has, is named where there is none', async (args, hint) => {
+  const { code, stderr } = await rollgate(['simulate', 'small.log', '--limit', '5/1m', ...args]);
+  expect(code).toBe(1);
+  expect(stderr).toContain(`line 1 of small.log: it is no JSON object, which alone has a field ${hint}`);
+});
+
 test('it tells its version', async () => {
   const { version } = JSON.parse(readFileSync(join(__dirname, '../package.json'), 'utf8'));
   expect(await rollgate(['--version'])).toEqual({ code: 0, stdout: `${version}\n`, stderr: '' });
@@ -58,7 +79,7 @@ test('with --json nothing else is printed, and warnings go elsewhere', async () 
   expect(code).toBe(0);
   expect(JSON.parse(stdout)).toMatchObject({ command: 'suggest', by: 'ip', requests: 1, log: { lines: 2 } });
   expect(stderr).toBe(
-    '1 of 2 lines could not be parsed; the first, line 2 of mixed.log: it is not of the common or combined format: "nonsense"\n',
+    '1 of 2 lines (50 %) could not be parsed; the first, line 2 of mixed.log: it is not of the common or combined format: "nonsense"\n',
   );
 });
 

@@ -48,36 +48,90 @@ function coloursOfCharts(page: Page): Promise<number[]> {
   );
 }
 
-/** What the page's text and its ground are coloured. */
-function inkAndPaper(page: Page): Promise<string[]> {
-  return page.locator('body').evaluate((body) => {
+/** What the page's text and its ground are coloured: red, green and blue, from 0 to 255. */
+async function inkAndPaper(page: Page): Promise<number[][]> {
+  const colours = await page.locator('body').evaluate((body) => {
     const view = globalThis as unknown as { getComputedStyle(element: unknown): Record<string, string> };
     const { color, backgroundColor } = view.getComputedStyle(body);
     return [color!, backgroundColor!];
   });
+  return colours.map((colour) => colour.match(/\d+/g)!.map(Number));
 }
 
-test.each([
-  ['simulate', ['--limit', '10/1m', '--limit', '3/1s'], 1],
-  ['suggest', ['--window', '1m', '--window', '1s'], 2],
-  ['compare', ['--limit', '10/1m'], 1],
-] as const)(
+/** As the Web Content Accessibility Guidelines have it. */
+function luminance(colour: readonly number[]): number {
+  const [red, green, blue] = colour.map((value) => {
+    const part = value / 255;
+    return part <= 0.04045 ? part / 12.92 : ((part + 0.055) / 1.055) ** 2.4;
+  });
+  return 0.2126 * red! + 0.7152 * green! + 0.0722 * blue!;
+}
+
+function contrast(ink: readonly number[], paper: readonly number[]): number {
+  const [dark, light] = [luminance(ink), luminance(paper)].sort((one, other) => one - other);
+  return (light! + 0.05) / (dark! + 0.05);
+}
+
+/** What those hear who do not see the charts. */
+function labelsOf(page: Page): Promise<(string | null)[]> {
+  return page
+    .getByRole('img')
+    .evaluateAll((images) =>
+      (images as unknown as { getAttribute(name: string): string | null }[]).map((image) =>
+        image.getAttribute('aria-label'),
+      ),
+    );
+}
+
+const SPAN = 'from 2026-03-01 [\\d:]{8} UTC to 2026-03-01 [\\d:]{8} UTC';
+
+test.each<[string, string[], string[], string[]]>([
+  [
+    'simulate',
+    ['--limit', '10/1m', '--limit', '3/1s'],
+    ['2,000 requests of 40 callers', '10/1m and 3/1s', 'Worst hit', 'Requests and refused, each 30s'],
+    [`^Requests and refused, each 30s, ${SPAN}: refused [\\d,]+, requests 2,000$`],
+  ],
+  [
+    'suggest',
+    ['--window', '1m', '--window', '1s'],
+    [
+      '2,000 requests of 40 callers',
+      'at most 0.1 % of requests',
+      'What a limit for 1s refuses',
+      'Refused, % of all, by limit for 1m',
+    ],
+    [1, 2].map(
+      (_, index) => `^Refused, % of all, by limit for ${['1m', '1s'][index]}, from 1 to \\d+: requests, callers$`,
+    ),
+  ],
+  [
+    'compare',
+    ['--limit', '10/1m'],
+    ['2,000 requests of 40 callers', '10/1m by each algorithm', 'bucketed', 'Refused, each 30s'],
+    [`^Refused, each 30s, ${SPAN}: rolling \\d+, fixed \\d+, counter \\d+, token \\d+, leaky \\d+, bucketed \\d+$`],
+  ],
+])(
   'the page of %s draws its charts, and needs nothing else',
-  async (command, args, charts) => {
-    const { code, stdout } = await rollgate([command, 'busy.log', ...args, '--html', 'page.html']);
-    expect(code).toBe(0);
+  async (command, args, words, labels) => {
+    expect((await rollgate([command, 'busy.log', ...args, '--html', 'page.html'])).code).toBe(0);
+    const papers: number[] = [];
     for (const scheme of ['light', 'dark'] as const) {
       const { page, requests, complaints } = await open('page.html', scheme);
       const colours = await coloursOfCharts(page);
-      expect(colours).toHaveLength(charts);
+      expect(colours).toHaveLength(labels.length);
       for (const count of colours) expect(count).toBeGreaterThan(2);
+      expect(await labelsOf(page)).toEqual(labels.map((label) => expect.stringMatching(label)));
       const text = await page.locator('body').textContent();
-      for (const word of ['2,000 requests', '10/1m']) if (stdout.includes(word)) expect(text).toContain(word);
+      for (const word of words) expect(text).toContain(word);
       const [ink, paper] = await inkAndPaper(page);
-      expect(ink).not.toBe(paper);
+      expect(contrast(ink!, paper!)).toBeGreaterThan(7);
+      papers.push(luminance(paper!));
       expect({ requests, complaints }).toEqual({ requests: [], complaints: [] });
       await page.close();
     }
+    const [light, dark] = papers;
+    expect(light! - dark!).toBeGreaterThan(0.5);
   },
   60_000,
 );
@@ -89,7 +143,7 @@ test('what strangers sent is text on the page', async () => {
   const { page, requests, complaints } = await open('evil.html');
   expect(await page.locator('.wide td').first().textContent()).toBe(EVIL);
   expect(await page.title()).toBe('rollgate simulate: 1/1m, rolling');
-  expect(await page.locator('.note').textContent()).toContain(EVIL.slice(0, 40));
+  expect(await page.locator('p', { hasText: 'Careful: ' }).textContent()).toContain(EVIL.slice(0, 40));
   expect(await page.locator('img').count()).toBe(0);
   expect({ requests, complaints }).toEqual({ requests: [], complaints: [] });
   expect(readFileSync(join(folder(), 'evil.html'), 'utf8')).not.toContain(EVIL);

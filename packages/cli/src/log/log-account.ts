@@ -30,7 +30,12 @@ export interface Account {
   /** Further out of order than the tolerance allows. */
   readonly leftOutLines: number;
   readonly firstLeftOut: LeftOutLine | undefined;
+  /** The finest step between the times of the requests: a minute, a second or a decimal part of it. */
+  readonly resolutionMicros: number;
 }
+
+/** Steps in which logs write times, each a part of the one before, and the last of any. */
+const STEPS_MICROS = [60_000_000, 1_000_000, 100_000, 10_000, 1000, 100, 10, 1];
 
 /** Of a line that does not parse, characters that are kept to show it. */
 const SHOWN = 100;
@@ -44,8 +49,14 @@ export class LogAccount implements Account {
   withoutKeyLines = 0;
   leftOutLines = 0;
   firstLeftOut: LeftOutLine | undefined;
+  #step = 0;
 
-  request(): void {
+  get resolutionMicros(): number {
+    return STEPS_MICROS[this.#step]!;
+  }
+
+  request(micros: number): void {
+    while (micros % STEPS_MICROS[this.#step]! !== 0) this.#step += 1;
     this.lines += 1;
     this.requests += 1;
   }
@@ -63,7 +74,9 @@ export class LogAccount implements Account {
 
   leftOut(file: string, { line, micros }: Entry): void {
     this.leftOutLines += 1;
-    this.firstLeftOut ??= { file, line, micros };
+    const first = this.firstLeftOut;
+    // A jump is left out after late lines that follow it.
+    if (first === undefined || (first.file === file && line < first.line)) this.firstLeftOut = { file, line, micros };
   }
 
   /** For a log without a request. */

@@ -1,7 +1,9 @@
+import { isIPv6 } from 'node:net';
 import { commonTime } from './parse-time.js';
 import { type CommonBy, type Parse, type Request, withoutQuery } from './request.js';
 
 const BACKSLASH = 92;
+const DASH = 45;
 const SPACE = 32;
 const ZERO = 48;
 
@@ -9,12 +11,14 @@ const NOT_COMMON = 'it is not of the common or combined format';
 
 /**
  * Reads lines of the common and the combined format, which begin alike:
- * `address identity user [time] "request" status size`. What comes after is nobody's business here.
+ * `address identity user [time] "request" status size`. What comes after is nobody's business here; before may stand the
+ * name of the virtual host, as Debian's Apache writes it.
  */
 export function commonParser(by: CommonBy): Parse {
   const readTime = rememberingTime();
   return (line) => {
-    const address = line.indexOf(' ');
+    const start = startOfAddress(line);
+    const address = line.indexOf(' ', start);
     if (address < 1 || !isPrintable(line, address)) return NOT_COMMON;
     const identity = line.indexOf(' ', address + 1);
     const user = identity === -1 ? -1 : line.indexOf(' [', identity + 1);
@@ -25,30 +29,32 @@ export function commonParser(by: CommonBy): Parse {
     if (request === -1 || !isAnswered(line, request + 1)) return NOT_COMMON;
     const micros = readTime(line, user + 2, time);
     if (typeof micros === 'string') return micros;
-    return { micros, key: keyOf(by, line, address, identity, user, time + 3, request), cost: 1 } satisfies Request;
+    if (by === 'ip') return { micros, key: line.slice(start, address), cost: 1 } satisfies Request;
+    const key = by === 'user' ? line.slice(identity + 1, user) : targetOf(line.slice(time + 3, request));
+    return { micros, key: said(key), cost: 1 } satisfies Request;
   };
 }
 
-function keyOf(
-  by: CommonBy,
-  line: string,
-  address: number,
-  identity: number,
-  user: number,
-  start: number,
-  end: number,
-): string | undefined {
-  if (by === 'ip') return line.slice(0, address);
-  if (by === 'user') return said(line.slice(identity + 1, user));
-  const target = line.indexOf(' ', start) + 1;
-  if (target === 0 || target > end) return undefined;
-  const protocol = line.indexOf(' ', target);
-  return said(withoutQuery(line.slice(target, protocol === -1 || protocol > end ? end : protocol)));
+/** `host:port address identity user [`, and no address with a port before a user's name of two words. */
+const VIRTUAL_HOST = /^\S+:\d+ (?=[^ -]\S* \S+ [^ [])/;
+
+/** Behind the virtual host, if there is one: but for lines that have one, the second field is nearly always a dash. */
+function startOfAddress(line: string): number {
+  const first = line.indexOf(' ');
+  if (line.charCodeAt(first + 1) === DASH) return 0;
+  const [host = ''] = VIRTUAL_HOST.exec(line) ?? [];
+  return isIPv6(host.trimEnd()) ? 0 : host.length;
 }
 
-/** A dash says that there is none. */
+/** Of `"GET /path HTTP/1.1`, without the query. */
+function targetOf(request: string): string {
+  const [, target = ''] = request.split(' ', 2);
+  return withoutQuery(target);
+}
+
+/** Dashes say that there is none. */
 function said(text: string): string | undefined {
-  return text === '' || text === '-' ? undefined : text;
+  return text === '' || /^[- ]+$/.test(text) ? undefined : text;
 }
 
 /** Of `17/May/2015:10:05:03 +0200`: where the seconds are, and where they end. */
@@ -99,7 +105,7 @@ function isAnswered(line: string, start: number): boolean {
     isDigit(line.charCodeAt(start + 2)) &&
     isDigit(line.charCodeAt(start + 3)) &&
     line.charCodeAt(start + 4) === SPACE &&
-    (isDigit(size) || size === 45)
+    (isDigit(size) || size === DASH)
   );
 }
 

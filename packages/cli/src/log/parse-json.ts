@@ -1,5 +1,6 @@
 import { anyTime } from './parse-time.js';
 import { type By, type Parse, withoutQuery } from './request.js';
+import { USUAL_FIELDS } from './usual-fields.js';
 
 /** Which fields of JSON lines to read; without a name those that servers usually write. */
 export interface JsonFields {
@@ -10,37 +11,8 @@ export interface JsonFields {
   readonly cost: string | undefined;
 }
 
-/** As pino, winston, Caddy, Traefik, Envoy, nginx and Logstash write them, or people who write their own. */
-const USUAL: Record<'time' | 'ip' | 'user' | 'path', readonly string[]> = {
-  time: [
-    'time',
-    'timestamp',
-    '@timestamp',
-    'ts',
-    'date',
-    'time_iso8601',
-    'time_local',
-    'start_time',
-    'StartUTC',
-    'msec',
-  ],
-  ip: [
-    ...[
-      'ip',
-      'remote_addr',
-      'remoteAddress',
-      'remote_ip',
-      'remoteIp',
-      'client_ip',
-      'clientIp',
-      'clientip',
-      'ClientHost',
-    ],
-    ...['client', 'address', 'req.ip', 'req.remoteAddress', 'request.client_ip', 'request.remote_ip'],
-  ],
-  user: ['user', 'remote_user', 'username', 'user_id', 'userId', 'ClientUsername', 'req.user', 'user.id'],
-  path: ['path', 'url', 'uri', 'request_uri', 'RequestPath', 'req.path', 'req.url', 'request.uri'],
-};
+/** In sums of so many units over all lines of a log, nothing is rounded. */
+const MOST_UNITS = 2 ** 31;
 
 type Path = readonly string[];
 /** A field, and the way to it through objects. */
@@ -48,10 +20,10 @@ type Field = readonly [name: string, path: Path];
 
 /** Reads JSON lines: an object on each. */
 export function jsonParser({ by, time, cost }: JsonFields): Parse {
-  const timeFields = toFields(time === undefined ? USUAL.time : [time]);
-  const keyFields = toFields(typeof by === 'object' ? [by.field] : USUAL[by]);
+  const timeFields = toFields(time === undefined ? USUAL_FIELDS.time : [time]);
+  const keyFields = toFields(keyFieldsOf(by));
   const costFields = cost === undefined ? undefined : toFields([cost]);
-  const toKey = by === 'path' ? (text: string) => withoutQuery(text) : (text: string) => text;
+  const toKey = by.kind === 'path' ? (text: string) => withoutQuery(text) : (text: string) => text;
   return (line) => {
     const record = parseObject(line);
     if (record === undefined) return 'it is no JSON object';
@@ -60,10 +32,17 @@ export function jsonParser({ by, time, cost }: JsonFields): Parse {
     const micros = anyTime(value);
     if (typeof micros === 'string') return micros;
     const units = costFields === undefined ? 1 : Number(find(record, costFields));
-    if (!Number.isSafeInteger(units) || units < 1) return `its ${named(cost, 'cost')} is no positive whole number`;
-    const key = toText(find(record, keyFields));
+    if (!Number.isInteger(units) || units < 1 || units > MOST_UNITS) {
+      return `its ${named(cost, 'cost')} is no whole number from 1 to ${MOST_UNITS}`;
+    }
+    const key = findText(record, keyFields);
     return { micros, key: key === undefined ? undefined : toKey(key), cost: units };
   };
+}
+
+function keyFieldsOf({ kind, field }: By): readonly string[] {
+  if (field !== undefined) return [field];
+  return kind === 'field' ? [] : USUAL_FIELDS[kind];
 }
 
 function named(field: string | undefined, what: string): string {
@@ -85,11 +64,24 @@ function parseObject(line: string): object | undefined {
 
 /** The value of the first of the fields that is there. */
 function find(record: object, fields: readonly Field[]): unknown {
-  for (const [name, path] of fields) {
-    const value = path.length === 1 ? own(record, name) : (own(record, name) ?? follow(record, path));
+  for (const field of fields) {
+    const value = fieldOf(record, field);
     if (value !== undefined && value !== null) return value;
   }
   return undefined;
+}
+
+/** The first of the fields that says something. */
+function findText(record: object, fields: readonly Field[]): string | undefined {
+  for (const field of fields) {
+    const text = toText(fieldOf(record, field));
+    if (text !== undefined) return text;
+  }
+  return undefined;
+}
+
+function fieldOf(record: object, [name, path]: Field): unknown {
+  return path.length === 1 ? own(record, name) : (own(record, name) ?? follow(record, path));
 }
 
 function follow(record: object, path: Path): unknown {

@@ -10,7 +10,8 @@ const MONTHS = new Map(
 );
 
 const COMMON = /^(\d{2})\/([A-Z][a-z]{2})\/(\d{4}):(\d{2}):(\d{2}):(\d{2})(\.\d{1,9})? ([+-])(\d{2})(\d{2})$/;
-const ISO = /^(\d{4})-(\d{2})-(\d{2})[T ](\d{2}):(\d{2}):(\d{2})(?:[.,](\d{1,9}))? ?(?:Z|([+-])(\d{2}):?(\d{2}))?$/i;
+const ISO =
+  /^(\d{4})-(\d{2})-(\d{2})[T ](\d{2}):(\d{2})(?::(\d{2})(?:[.,](\d{1,9}))?)? ?(?:Z|([+-])(\d{2})(?::?(\d{2}))?)?$/i;
 
 const EXPECTED = 'from 1970 to 2099';
 
@@ -28,7 +29,7 @@ export function anyTime(value: unknown): number | string {
   if (typeof value !== 'string') return 'its time is neither text nor a number';
   const [, year, month, day, hour, minute, second, fraction, sign, zoneHours, zoneMinutes] = ISO.exec(value) ?? [];
   if (year !== undefined) {
-    const date = [year, Number(month) - 1, day, hour, minute, second].map(Number);
+    const date = [year, Number(month) - 1, day, hour, minute, second ?? 0].map(Number);
     return toMicros(date, Number(`0.${fraction ?? 0}`), zone(sign, zoneHours, zoneMinutes));
   }
   if (/^\d+(\.\d+)?$/.test(value)) return epochTime(Number(value));

@@ -8,11 +8,14 @@ import { nameOfLog, type OnRead, readBytes } from './open-log.js';
 import { commonParser } from './parse-common.js';
 import { type JsonFields, jsonParser } from './parse-json.js';
 import { LineSplitter } from './read-lines.js';
-import type { CommonBy, Parse } from './request.js';
+import type { By, CommonBy, Parse } from './request.js';
 
 /** Common is the start of combined, and read alike. */
 export const FORMATS = ['common', 'combined', 'json'] as const;
 export type Format = (typeof FORMATS)[number];
+
+/** With a port, a zone and all. */
+const LONGEST_ADDRESS = 64;
 
 /** What some systems write before all else. */
 const BYTE_ORDER_MARK = '\ufeff';
@@ -43,7 +46,7 @@ export class LogReader {
 
   constructor(options: LogOptions) {
     this.#options = options;
-    this.#toCaller = options.fields.by === 'ip' ? createClientKey(options.ipv6Prefix) : (key) => key;
+    this.#toCaller = toCaller(options.fields.by, options.ipv6Prefix);
   }
 
   /** What became of the lines that were read so far. */
@@ -86,8 +89,8 @@ export class LogReader {
     if (typeof request === 'string') this.#account.unparsed({ file, line: number, reason: request, text: line });
     else if (request.key === undefined) this.#account.withoutKey();
     else {
-      this.#account.request();
       const { micros, cost } = request;
+      this.#account.request(micros);
       order.push({ micros, caller: this.#callers.of(this.#toCaller(request.key)), cost, line: number });
     }
   }
@@ -95,8 +98,9 @@ export class LogReader {
   /** Of the format that was named, or that the first line has which can be parsed. */
   #parser(): Parse {
     const { format, fields } = this.#options;
-    const isCommon = typeof fields.by === 'string' && fields.time === undefined && fields.cost === undefined;
-    const parsers = { json: jsonParser(fields), common: isCommon ? commonParser(fields.by as CommonBy) : none };
+    const named = namedField(fields);
+    const common = named === undefined ? commonParser(fields.by.kind as CommonBy) : () => onlyInJson(named);
+    const parsers = { json: jsonParser(fields), common };
     if (format !== undefined) return format === 'json' ? parsers.json : parsers.common;
     let found: Parse | undefined;
     return (line) => {
@@ -109,7 +113,22 @@ export class LogReader {
   }
 }
 
-/** Stands for a format that has no such field. */
-function none(): string {
-  return 'it is no JSON object, which alone has fields to be named';
+/** A field that was named may hold anything: what is longer than any address is left as it is. */
+function toCaller({ kind, field }: By, ipv6Prefix: number): (key: string) => string {
+  if (kind !== 'ip') return (key) => key;
+  const clientKey = createClientKey(ipv6Prefix);
+  return field === undefined ? clientKey : (key) => (key.length > LONGEST_ADDRESS ? key : clientKey(key));
+}
+
+/** The option that names a field, which only JSON has. */
+function namedField({ by, time, cost }: JsonFields): string | undefined {
+  if (by.kind === 'field') return `--by ${by.field}`;
+  if (by.field !== undefined) return `--key-field ${by.field}`;
+  if (time !== undefined) return `--time-field ${time}`;
+  return cost === undefined ? undefined : `--cost ${cost}`;
+}
+
+function onlyInJson(option: string): string {
+  const choices = option.startsWith('--by') ? '; `--by` takes `ip`, `user` or `path` for all formats' : '';
+  return `it is no JSON object, which alone has a field for \`${option}\`${choices}`;
 }

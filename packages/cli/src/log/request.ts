@@ -11,10 +11,16 @@ export interface Request {
 /** Reads a line of one format: a request, or why it is none. */
 export type Parse = (line: string) => Request | string;
 
-/** What tells one caller from another: a part of a line that every format has, or a field of JSON lines by its name. */
-export type By = CommonBy | { readonly field: string };
-/** See {@link By}. */
+/** What every format has that tells one caller from another. */
 export type CommonBy = 'ip' | 'user' | 'path';
+
+/** What tells one caller from another. */
+export interface By {
+  /** What the key is: a `field` counts as it is written, an address or a path as those do. */
+  readonly kind: CommonBy | 'field';
+  /** The field of JSON lines that has it; `undefined` for those of usual names. */
+  readonly field: string | undefined;
+}
 
 /** The path alone: who varies the query asks for the same. */
 export function withoutQuery(target: string): string {

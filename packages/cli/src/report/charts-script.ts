@@ -52,7 +52,11 @@ function draw() {
     const values = chart.series.map((each) => each.values);
     // The first one matters most: it is drawn last, above the others.
     const data = [chart.xs, ...values.reverse()];
-    return new uPlot({ ...options, series: [xAxis, ...series.reverse()] }, data, place);
+    const plot = new uPlot({ ...options, series: [xAxis, ...series.reverse()] }, data, place);
+    const canvas = place.querySelector('canvas');
+    canvas.setAttribute('role', 'img');
+    canvas.setAttribute('aria-label', chart.label);
+    return plot;
   });
 }
 

@@ -22,15 +22,22 @@ export function leakyNotes(quotas: readonly Quota[]): string[] {
     });
 }
 
-/** Of refused requests, and whatever else there is, along the log. */
-export function refusedChart<Name extends string>(
+/** A timeline's series, along the log. */
+export function timeChart<Name extends string>(
+  title: string,
   { startMicros, widthMicros, series }: Timeline<Name>,
   names: readonly Name[],
-): Omit<Chart, 'style' | 'isForTerminal'> {
+): Pick<Chart, 'title' | 'widthMs' | 'axis' | 'xs' | 'series'> {
   return {
-    title: `Refused, each ${duration(widthMicros / 1000)}`,
+    title,
+    widthMs: widthMicros / 1000,
     axis: 'time',
     xs: series[names[0]!].map((_, index) => (startMicros + index * widthMicros) / 1e6),
     series: names.map((name) => ({ name, values: series[name] })),
   };
+}
+
+/** `Refused, each 30s`, where the chart is along the time. */
+export function titleOf(title: string, widthMs: number | undefined): string {
+  return widthMs === undefined ? title : `${title}, each ${duration(widthMs)}`;
 }

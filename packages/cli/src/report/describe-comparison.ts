@@ -1,6 +1,6 @@
 import type { Comparison } from '../compare.js';
 import type { Quota } from '../limits.js';
-import { leakyNotes, refusedChart, totalsFact } from './common.js';
+import { leakyNotes, timeChart, totalsFact } from './common.js';
 import type { Report, Table } from './report.js';
 import { duration, percent, quotaText, whole } from './words.js';
 
@@ -11,7 +11,7 @@ export function describeComparison(quota: Quota, found: Comparison): Report {
     title: `rollgate compare: ${quotaText(quota)}`,
     facts: [totalsFact(found)],
     tables: [algorithmsTable(quota, found)],
-    charts: [{ ...refusedChart(found.timeline, algorithms), style: 'line', isForTerminal: false }],
+    charts: [{ ...timeChart('Refused', found.timeline, algorithms), style: 'line' }],
     notes: [
       'over: let through although the last window had no room for it; under: refused although it had.',
       'The window is an exact one over what the algorithm itself let through.',

@@ -1,6 +1,6 @@
 import type { Algorithm, NamedQuota } from '../limits.js';
 import type { Simulation } from '../simulate.js';
-import { leakyNotes, refusedChart, totalsFact } from './common.js';
+import { leakyNotes, timeChart, totalsFact } from './common.js';
 import type { Report, Table } from './report.js';
 import { counted, duration, percent, quotaText, time, whole } from './words.js';
 
@@ -8,7 +8,7 @@ import { counted, duration, percent, quotaText, time, whole } from './words.js';
 export function describeSimulation(algorithm: Algorithm, quotas: readonly NamedQuota[], found: Simulation): Report {
   const limits = quotas.map(quotaText).join(' and ');
   const { requests, callers, refusedRequests, refusedCallers, timeline } = found;
-  const isForTerminal = refusedRequests > 0;
+  const chart = timeChart('Requests and refused', timeline, ['refused', 'requests']);
   return {
     title: `rollgate simulate: ${limits}, ${algorithm}`,
     facts: [
@@ -18,7 +18,7 @@ export function describeSimulation(algorithm: Algorithm, quotas: readonly NamedQ
       `  ${counted(refusedCallers, 'caller')} (${percent(refusedCallers, callers)})`,
     ],
     tables: [...(quotas.length === 1 ? [] : [limitsTable(quotas, found)]), worstHitTable(quotas, found)],
-    charts: [{ ...refusedChart(timeline, ['refused', 'requests']), style: 'bars', isForTerminal }],
+    charts: [{ ...chart, style: 'bars', ...(refusedRequests > 0 ? { terminalTitle: 'Refused' } : {}) }],
     notes: algorithm === 'leaky' ? leakyNotes(quotas) : [],
   };
 }

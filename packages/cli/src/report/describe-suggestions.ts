@@ -39,7 +39,6 @@ function curveChart({ windowMs, curve }: Suggestion, all: LogTotals): Chart {
     title: `Refused, % of all, by limit for ${duration(windowMs)}`,
     axis: 'number',
     style: 'line',
-    isForTerminal: false,
     xs: curve.map(({ limit }) => limit),
     series: [
       { name: 'requests', values: curve.map(({ refusedRequests }) => (refusedRequests / all.requests) * 100) },

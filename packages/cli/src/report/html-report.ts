@@ -1,7 +1,9 @@
 import { readFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { CHARTS_SCRIPT } from './charts-script.js';
+import { titleOf } from './common.js';
 import type { Chart, Report, Table } from './report.js';
+import { time, whole } from './words.js';
 
 const require = createRequire(import.meta.url);
 
@@ -40,7 +42,7 @@ export function toHtml({ title, facts, tables, charts, notes }: Report): string 
 <h1>${escapeHtml(title)}</h1>
 ${facts.map((fact) => `<p>${escapeHtml(fact)}</p>`).join('\n')}
 ${tables.map(toTable).join('\n')}
-${charts.map(({ title: name }, index) => `<h2>${escapeHtml(name)}</h2>\n<div class="chart" id="chart-${index}"></div>`).join('\n')}
+${charts.map(toPlace).join('\n')}
 ${notes.map((note) => `<p class="note">${escapeHtml(note)}</p>`).join('\n')}
 <script type="application/json" id="charts">${toData(charts)}</script>
 <script>${fileOf('uplot/dist/uPlot.iife.min.js')}</script>
@@ -63,9 +65,23 @@ ${rows.map((row) => toRow(row, 'td')).join('\n')}
 </table></div>`;
 }
 
+/** Where the script draws the chart. */
+function toPlace({ title, widthMs }: Chart, index: number): string {
+  return `<h2>${escapeHtml(titleOf(title, widthMs))}</h2>\n<div class="chart" id="chart-${index}"></div>`;
+}
+
 /** JSON that ends no script, whatever is in it. */
 function toData(charts: readonly Chart[]): string {
-  return JSON.stringify(charts).replaceAll('<', '\\u003c');
+  const labelled = charts.map((chart) => ({ ...chart, label: labelOf(chart) }));
+  return JSON.stringify(labelled).replaceAll('<', '\\u003c');
+}
+
+/** For those who do not see the chart: what it shows, from where to where, and along the time how much in all. */
+function labelOf({ title, widthMs, axis, xs, series }: Chart): string {
+  const [first, last] = [xs[0]!, xs.at(-1)!].map((x) => (axis === 'time' ? `${time(x * 1e6)} UTC` : whole(x)));
+  const sum = (values: readonly number[]) => values.reduce((total, value) => total + value, 0);
+  const shown = series.map(({ name, values }) => (axis === 'time' ? `${name} ${whole(sum(values))}` : name));
+  return `${titleOf(title, widthMs)}, from ${first} to ${last}: ${shown.join(', ')}`;
 }
 
 const ENTITIES: Record<string, string> = { '&': '&amp;', '<': '&lt;', '>': '&gt;', '"': '&quot;', "'": '&#39;' };

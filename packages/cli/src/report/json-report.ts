@@ -14,9 +14,10 @@ import { duration, isoTime } from './words.js';
 export type AccountJson = ReturnType<typeof accountJson>;
 
 export function accountJson(account: Account, by: By) {
-  const { lines, unparsedLines, firstUnparsed, withoutKeyLines, leftOutLines, firstLeftOut } = account;
+  const { lines, unparsedLines, firstUnparsed, withoutKeyLines, leftOutLines, firstLeftOut, resolutionMicros } =
+    account;
   return {
-    by: typeof by === 'string' ? by : by.field,
+    by: by.field ?? by.kind,
     log: {
       lines,
       unparsedLines,
@@ -27,6 +28,7 @@ export function accountJson(account: Account, by: By) {
         firstLeftOut === undefined
           ? null
           : { file: firstLeftOut.file, line: firstLeftOut.line, time: isoTime(firstLeftOut.micros) },
+      resolutionMs: resolutionMicros / 1000,
     },
   };
 }

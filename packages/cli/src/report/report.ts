@@ -22,14 +22,16 @@ export interface Table {
 
 export interface Chart {
   readonly title: string;
+  /** Along the time, milliseconds that each value is of; the title ends with them. */
+  readonly widthMs?: number;
   /** What `xs` are: seconds since the epoch, or numbers, shown by their logarithm. */
   readonly axis: 'time' | 'number';
   readonly xs: readonly number[];
   /** Bars, or a line through the points. */
   readonly style: 'bars' | 'line';
   readonly series: readonly Series[];
-  /** Whether a terminal shows it too: its first series. */
-  readonly isForTerminal: boolean;
+  /** What a terminal calls it, which shows the first series alone; without it, none. */
+  readonly terminalTitle?: string;
 }
 
 export interface Series {

@@ -1,4 +1,6 @@
 import plot, { type Point } from 'simple-ascii-chart';
+import stringWidth from 'string-width';
+import { titleOf } from './common.js';
 import type { Chart, Report, Table } from './report.js';
 import { plain, time, whole } from './words.js';
 
@@ -11,7 +13,7 @@ export function toText({ facts, tables, charts, notes }: Report): string {
   const parts = [
     facts.map((fact) => plain(fact, Number.POSITIVE_INFINITY)).join('\n'),
     ...tables.map(toTable),
-    ...charts.filter(({ isForTerminal }) => isForTerminal).map(toChart),
+    ...charts.filter(({ terminalTitle }) => terminalTitle !== undefined).map(toChart),
     notes.map((note) => plain(note, Number.POSITIVE_INFINITY)).join('\n'),
   ];
   return `${parts.filter((part) => part !== '').join('\n\n')}\n`;
@@ -21,19 +23,25 @@ export function toText({ facts, tables, charts, notes }: Report): string {
 function toTable({ title, heads, rows, bars, empty = '' }: Table): string {
   if (rows.length === 0) return empty;
   const lines = [heads, ...rows].map((cells) => cells.map((cell) => plain(cell)));
-  const widths = heads.map((_, column) => Math.max(...lines.map((cells) => cells[column]!.length)));
+  const widths = heads.map((_, column) =>
+    lines.reduce((widest, cells) => Math.max(widest, stringWidth(cells[column]!)), 0),
+  );
   const written = lines.map((cells, line) => {
-    const padded = cells.map((cell, column) =>
-      column === 0 ? cell.padEnd(widths[column]!) : cell.padStart(widths[column]!),
-    );
+    const padded = cells.map((cell, column) => {
+      const padding = ' '.repeat(widths[column]! - stringWidth(cell));
+      return column === 0 ? cell + padding : padding + cell;
+    });
     const bar = '█'.repeat(Math.ceil((bars?.[line - 1] ?? 0) * BAR_LENGTH));
     return [...padded, bar].join('  ').trimEnd();
   });
   return [...(title === '' ? [] : [title]), ...written].join('\n');
 }
 
-function toChart({ title, xs, series }: Chart): string {
-  const columns = inColumns(series[0]!.values);
+function toChart({ terminalTitle = '', widthMs, xs, series }: Chart): string {
+  const { values } = series[0]!;
+  // So many neighbours are summed that the columns have room.
+  const step = Math.ceil(values.length / CHART_WIDTH);
+  const columns = sumsOf(values, step);
   if (columns.length < 2) return ''; // A point is no line.
   const most = Math.max(...columns);
   const drawn = plot(
@@ -48,13 +56,13 @@ function toChart({ title, xs, series }: Chart): string {
     },
   );
   const lines = drawn.split('\n').map((line) => line.trimEnd());
+  const title = titleOf(terminalTitle, widthMs === undefined ? undefined : widthMs * step);
   const [first, last] = [xs[0]!, xs.at(-1)!].map((seconds) => time(seconds * 1e6));
   return [`${title}, ${first} to ${last}`, ...lines.filter((line) => line !== '')].join('\n');
 }
 
-/** As many sums of neighbours as there is room for. */
-function inColumns(values: readonly number[]): number[] {
-  const step = Math.ceil(values.length / CHART_WIDTH);
+/** Of so many neighbours each; the last of those that are left. */
+function sumsOf(values: readonly number[], step: number): number[] {
   return Array.from({ length: Math.ceil(values.length / step) }, (_, column) =>
     values.slice(column * step, (column + 1) * step).reduce((sum, value) => sum + value, 0),
   );

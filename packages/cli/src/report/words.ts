@@ -50,5 +50,6 @@ export function plain(text: string, longest = 60): string {
   const visible = text.replace(/[\x00-\x1f\x7f-\x9f\u2028-\u202e\u2066-\u2069\ufeff]/g, (character) => {
     return `\\u${character.charCodeAt(0).toString(16).padStart(4, '0')}`;
   });
-  return visible.length > longest ? `${visible.slice(0, longest - 1)}…` : visible;
+  // No half of a character that takes two.
+  return visible.length > longest ? `${visible.slice(0, longest - 1).replace(/[\ud800-\udbff]$/, '')}…` : visible;
 }

@@ -1,0 +1,37 @@
+import { fstat, type Stats } from 'node:fs';
+import { stat } from 'node:fs/promises';
+import { promisify } from 'node:util';
+import { UsageError } from './errors.js';
+import { nameOfLog, STANDARD_INPUT } from './log/open-log.js';
+
+/**
+ * Asked before any log is read or anything is written.
+ *
+ * @param html Where a page is to be written.
+ * @throws UsageError when a log would be read twice, or written over.
+ */
+export async function checkInputs(paths: readonly string[], html: string | undefined): Promise<void> {
+  const names = new Map<string, string>();
+  for (const path of paths) {
+    const identity = await identityOf(path);
+    const other = names.get(identity);
+    if (other !== undefined) {
+      const isSame = other === path ? '' : `, which is also ${JSON.stringify(nameOfLog(other))}`;
+      throw new UsageError(`Expected each log once, got ${JSON.stringify(nameOfLog(path))} twice${isSame}`);
+    }
+    names.set(identity, path);
+  }
+  if (html === undefined) return;
+  if (html === STANDARD_INPUT) throw new UsageError('Expected `--html` to be a file, got "-" (string)');
+  const log = names.get(await identityOf(html));
+  if (log !== undefined) {
+    throw new UsageError(`\`--html\` ${JSON.stringify(html)} would overwrite a log that is read: ${nameOfLog(log)}`);
+  }
+}
+
+/** The same for two names of one file. */
+async function identityOf(path: string): Promise<string> {
+  const isStandardInput = path === STANDARD_INPUT;
+  const found: Stats | undefined = await (isStandardInput ? promisify(fstat)(0) : stat(path)).catch(() => undefined);
+  return found === undefined ? `named ${path}` : `${found.dev}:${found.ino}`;
+}

@@ -1,0 +1,29 @@
+import type { Entry } from './entry.js';
+
+export function byTime(one: Entry, other: Entry): number {
+  return one.micros - other.micros;
+}
+
+/** How many entries of the start are not later than this. */
+export function countUntil(sorted: readonly Entry[], micros: number): number {
+  let [low, high] = [0, sorted.length];
+  while (low < high) {
+    const middle = (low + high) >>> 1;
+    if (sorted[middle]!.micros <= micros) low = middle + 1;
+    else high = middle;
+  }
+  return low;
+}
+
+/** At a tie those of `early` come first. */
+export function mergeSorted(early: Entry[], late: Entry[]): Entry[] {
+  if (early.length === 0) return late;
+  const merged: Entry[] = [];
+  let next = 0;
+  for (const entry of late) {
+    while (next < early.length && early[next]!.micros <= entry.micros) merged.push(early[next++]!);
+    merged.push(entry);
+  }
+  while (next < early.length) merged.push(early[next++]!);
+  return merged;
+}

@@ -1,0 +1,47 @@
+import { busyHits, START_MS, toLog } from './support/log-lines';
+import { rollgate, simulate, write } from './support/rollgate';
+
+const SECONDS: Record<string, number> = { s: 1, m: 60, h: 3600, d: 86_400 };
+
+test.each([50, 1_000, 4_000])('the chart is of what its title says: %d requests', async (count) => {
+  write('busy.log', toLog(busyHits(count, 2)));
+  const { timeline } = await simulate(['busy.log', '--limit', '3/1m']);
+  const { stdout } = await rollgate(['simulate', 'busy.log', '--limit', '3/1m']);
+  const [, length, unit, peak] = /^Refused, each (\d+)([smhd]), .*\n(?:.*\n)*? *([\d,]+)┤/m.exec(stdout)!;
+  const step = (Number(length) * SECONDS[unit!]! * 1000) / timeline.widthMs;
+  const sums: number[] = [];
+  for (const [index, refused] of timeline.refused.entries()) {
+    const column = Math.floor(index / step);
+    sums[column] = (sums[column] ?? 0) + refused;
+  }
+  expect(Number(peak!.replaceAll(',', ''))).toBe(Math.max(...sums));
+  expect(sums.length).toBeLessThanOrEqual(60);
+});
+
+test('columns are as wide as what is in them is shown', async () => {
+  const callers = ['日本語', '👩‍👩‍👧 ok', 'e\u0301te\u0301', 'ﾊﾝｶｸ', '❤️', 'plain'];
+  const columns = [6, 5, 3, 4, 2, 5];
+  const lines = callers.flatMap((user) => [user, user].map(() => JSON.stringify({ time: START_MS, user })));
+  write('wide.log', lines.join('\n'));
+  const { stdout } = await rollgate(['simulate', 'wide.log', '--limit', '1/1m', '--by', 'user']);
+  for (const [index, caller] of callers.entries()) {
+    expect(stdout).toContain(`\n${caller}${' '.repeat('caller'.length - columns[index]!)}         2  `);
+  }
+});
+
+test('no half of a character is shown where a text is cut', async () => {
+  const lines = [1, 2].map(() => JSON.stringify({ time: START_MS, user: `${'x'.repeat(58)}😀😀` }));
+  write('long.log', lines.join('\n'));
+  const { stdout } = await rollgate(['simulate', 'long.log', '--limit', '1/1m', '--by', 'user']);
+  expect(stdout).toContain(`\n${'x'.repeat(58)}…  `);
+});
+
+test('as many callers are told as there are', async () => {
+  const count = 130_000;
+  const lines = Array.from({ length: 2 * count }, (_, index) => `{"time":${START_MS},"user":${index >> 1}}\n`);
+  write('many.log', lines.join(''));
+  const args = ['simulate', 'many.log', '--limit', '1/1m', '--by', 'user', '--top', String(count)];
+  const { code, stdout, stderr } = await rollgate(args);
+  expect({ code, stderr }).toEqual({ code: 0, stderr: '' });
+  expect(stdout).toMatch(/^129999 +2 +1 /m);
+});
