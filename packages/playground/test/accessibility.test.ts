@@ -124,7 +124,7 @@ test('a screen reader hears what the chart shows', async () => {
 
   await tab.press('Burst');
   await tab.done();
-  const words = 'Last window: 10 of 10. 10 let through, 5 refused.';
+  const words = '10 let through in the last 10 s, limit 10. In all 10 let through, 5 refused.';
   const spoken = page.locator('[aria-live="polite"]');
   await until('it is said', async () => ((await spoken.textContent()) ?? '').startsWith(words));
   await page.getByRole('img', { name: words }).waitFor();

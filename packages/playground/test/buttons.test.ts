@@ -109,6 +109,47 @@ test('"Stop" ends what runs, and another button does, too', async () => {
   expect(await server.attempts()).toHaveLength(length + 1);
 });
 
+test('"Stop" withdraws what was handed to the browser: what it tells is what happened', async () => {
+  await server.begin({ algorithm: 'leaky', limit: 20, windowMs: 60_000 });
+  const page = await openPage(server.url);
+  await page.press('Hammer');
+  // One has had its turn, four wait for it, and the browser holds back the rest.
+  await until('some are held', async () => (await server.attempts()).length > 3);
+  await page.press('Stop');
+  await page.done('Stopped');
+  const told = /^Stopped: (\d+) let through, (\d+) refused, \d+ withdrawn unanswered\.$/.exec(
+    await page.text('#traffic'),
+  );
+  const [letThroughThen, refused] = told!.slice(1).map(Number);
+  await until('those who waited have left', async () => (await server.records()).letThrough === letThroughThen);
+  expect((await server.records()).refused).toBe(refused);
+});
+
+test('"Forget everything" withdraws first what is on its way', async () => {
+  await server.begin({ algorithm: 'leaky', limit: 20, windowMs: 10_000 });
+  const page = await openPage(server.url);
+  await page.press('Burst');
+  await until('some are held', async () => (await server.attempts()).length > 3);
+  await page.press('Forget everything');
+  await page.says('#traffic', 'All is forgotten.');
+  // The browser sends in order: whatever it still had would come before this one.
+  await page.press('One request');
+  await page.done();
+  expect(await server.attempts()).toHaveLength(1);
+});
+
+test('"Steady" stops when the limit is changed: it was sent for another one', async () => {
+  await server.begin({ limit: 10, windowMs: 5000 });
+  const page = await openPage(server.url);
+  await page.press('Steady');
+  await until('some are sent', async () => (await server.attempts()).length > 2);
+  await server.put({ algorithm: 'rolling', limit: 40, windowMs: 5000, minDifferenceMs: 0 });
+  await page.done('Stopped');
+  expect(await page.text('#traffic')).toMatch(
+    /^Stopped: \d+ let through, 0 refused\. The limit was changed meanwhile\.$/,
+  );
+});
+
 test('"Forget everything" begins afresh: nothing is drawn, and the whole limit is there again', async () => {
   await server.begin({ limit: 2, windowMs: 60_000 });
   const page = await openPage(server.url);

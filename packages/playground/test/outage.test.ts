@@ -1,3 +1,5 @@
+import { once } from 'node:events';
+import { createServer } from 'node:http';
 import { expected, openPage } from './support/browser.js';
 import { Server } from './support/server.js';
 
@@ -13,7 +15,7 @@ test('a server that is killed and started again: the page says so, and recovers 
   const page = await openPage(server.url);
   await page.press('Burst');
   await page.done();
-  const banner = page.page.getByRole('alert');
+  const banner = page.page.locator('#banner');
   expect(await banner.isVisible()).toBe(false);
 
   await server.end('SIGKILL');
@@ -22,7 +24,7 @@ test('a server that is killed and started again: the page says so, and recovers 
   await page.press('One request');
   await page.says('#traffic', 'Done: 0 let through, 0 refused, 1 not answered by the server.');
   await page.press('Forget everything');
-  await page.says('#traffic', 'The server does not answer: nothing is forgotten.');
+  await page.says('#traffic', 'Nothing is forgotten. The server does not answer.');
 
   server = await server.restarted();
   await banner.waitFor({ state: 'hidden' });
@@ -38,11 +40,12 @@ test('a server that is killed and started again: the page says so, and recovers 
 test('what is set while the server is away is not shown as if it were so', async () => {
   const page = await openPage(server.url);
   await server.end();
-  await page.page.getByRole('alert').waitFor({ state: 'visible' });
+  await page.page.locator('#banner').waitFor({ state: 'visible' });
   const slider = page.page.getByRole('slider', { name: 'Limit' });
   await slider.fill('33');
+  await page.says('#settings-problem', 'Not changed. The server does not answer.');
   server = await server.restarted();
-  await page.page.getByRole('alert').waitFor({ state: 'hidden' });
+  await page.page.locator('#banner').waitFor({ state: 'hidden' });
   await page.says('output[for="limit"]', '10');
   expect(await slider.inputValue()).toBe('10');
 });
@@ -53,11 +56,29 @@ test('a server that is silent without a word is noticed, and nothing is missed o
   await page.done();
   server.signal('SIGSTOP');
   try {
-    await page.page.getByRole('alert').waitFor({ state: 'visible' });
+    await page.page.locator('#banner').waitFor({ state: 'visible' });
   } finally {
     server.signal('SIGCONT');
   }
-  await page.page.getByRole('alert').waitFor({ state: 'hidden' });
+  await page.page.locator('#banner').waitFor({ state: 'hidden' });
   await server.hit();
   await page.draws(expected(await server.attempts()));
+});
+
+test('what stands before a server that is away, and says so, has refused nothing: the request failed', async () => {
+  const page = await openPage(server.url);
+  await server.end();
+  const gateway = createServer((_request, response) => response.writeHead(503).end('No server'));
+  gateway.listen(Number(new URL(server.url).port), '127.0.0.1');
+  await once(gateway, 'listening');
+  try {
+    await page.press('One request');
+    await page.says('#traffic', 'Done: 0 let through, 0 refused, 1 failed.');
+    expect(await page.text('#status')).toBe('503 Service Unavailable, failed');
+    await page.press('Forget everything');
+    await page.says('#traffic', 'Nothing is forgotten. The server answered 503 Service Unavailable.');
+  } finally {
+    gateway.close();
+    gateway.closeAllConnections();
+  }
 });

@@ -51,7 +51,7 @@ test('a slider that is dragged ends where it was let go', async () => {
 });
 
 test('every algorithm can be chosen; the queue has no minimum distance, and its marks come at their turn', async () => {
-  await server.begin({ limit: 4, windowMs: 2000 });
+  await server.begin({ limit: 4, windowMs: 12_000 });
   const page = await openPage(server.url);
   const algorithm = page.page.getByRole('combobox', { name: 'Algorithm' });
   for (const value of ['bucketed', 'counter', 'fixed', 'token', 'leaky'] as const) {
@@ -60,10 +60,22 @@ test('every algorithm can be chosen; the queue has no minimum distance, and its 
   }
   expect(await slider(page, 'Minimum distance').isDisabled()).toBe(true);
   const hits = [server.hit(), server.hit(), server.hit()];
-  await page.says('#turn', /^and then held for 1\.\d s, until its turn$/);
+  await page.says('#turn', /^and then held for [1-9]\.\d s, until its turn$/);
   expect(Number(await page.chart.getAttribute('data-let-through'))).toBeLessThan(3);
   await until('all have had their turn', async () => (await page.drawn()).letThrough === 3);
   await Promise.all(hits);
+});
+
+test('what counted before another algorithm began is not told as let through since', async () => {
+  await server.begin({ limit: 3, windowMs: 60_000 });
+  const page = await openPage(server.url);
+  await page.press('Burst');
+  await page.done();
+  await page.says('#rolling-note', 'in the last 60 s, limit 3');
+  await page.page.getByRole('combobox', { name: 'Algorithm' }).selectOption('Fixed window');
+  await page.says('#rolling-note', 'since the change, limit 3');
+  expect(await page.text('#count')).toBe('0');
+  expect(await page.text('#settings-note')).toContain('The same as below, but for the minimum distance');
 });
 
 test('several tabs see the same: requests, settings, and what was before they came', async () => {

@@ -1,5 +1,5 @@
 import { ALGORITHMS, type Settings, WINDOWS_SHOWN } from '../shared/settings.js';
-import { type Counts, fixedStart } from './counts.js';
+import { type Counts, fixedStart, lastWindow, thisWindow } from './counts.js';
 import type { Theme } from './theme.js';
 
 /** What the bands and texts of a frame are painted on and by; `bbox` is the plot in the canvas's own pixels. */
@@ -51,9 +51,9 @@ export function paintBoundaries({ ctx, bbox, theme, nowMs, settings, ratio }: Sc
   ctx.setLineDash([]);
 }
 
-/** Whose row it is, on the left; and on the right, in the band, what counts now. */
+/** Whose row it is, on the left; and on the right, in the band, what it let through. */
 export function paintTexts({ ctx, bbox, theme, ratio, settings }: Scene, counts: Counts): void {
-  const { limit, algorithm } = settings;
+  const { limit, windowMs, algorithm } = settings;
   const write = (text: string, x: number, row: number) => {
     ctx.font = `650 ${14 * ratio}px ${theme.font}`;
     ctx.fillText(text, x, bbox.top + (row * bbox.height) / 2 + 7 * ratio);
@@ -68,7 +68,9 @@ export function paintTexts({ ctx, bbox, theme, ratio, settings }: Scene, counts:
   ctx.textAlign = 'right';
   const right = bbox.left + bbox.width - 8 * ratio;
   ctx.fillStyle = counts.rolling > limit ? theme.refusedText : theme.text;
-  write(`${counts.rolling} of ${limit}`, right, 0);
+  // A narrow one is right below the figures, which say the rest.
+  const told = (count: number, when: string) => (isNarrow ? String(count) : `${count} ${when}, limit ${limit}`);
+  write(told(counts.rolling, lastWindow(counts, windowMs)), right, 0);
   ctx.fillStyle = theme.text;
-  write(`${counts.fixed} of ${limit}`, right, 1);
+  write(told(counts.fixed, thisWindow(counts)), right, 1);
 }

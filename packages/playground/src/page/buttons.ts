@@ -1,25 +1,21 @@
+import { ask } from './ask.js';
 import { element, say } from './elements.js';
-import { showAnswer } from './last-answer.js';
 import type { Model } from './model.js';
 import { pause } from './pause.js';
+import { Run } from './run.js';
 import type { ServerClock } from './server-clock.js';
 import { PATTERNS, type Sender } from './traffic.js';
 
 const stop = element<HTMLButtonElement>('#stop');
 const status = element('#traffic');
 
-/** What happened to the requests of one press of a button. */
-interface Outcome {
-  letThrough: number;
-  refused: number;
-  lost: number;
-}
-
 /** The buttons that send requests, one pattern at a time; another one ends it. */
 export class Buttons {
   readonly #model: Model;
   readonly #clock: ServerClock;
-  #running: AbortController | undefined;
+  #running: Run | undefined;
+  /** Of all runs, those included that another one has ended. */
+  readonly #unanswered = new Set<Promise<void>>();
 
   constructor(model: Model, clock: ServerClock) {
     this.#model = model;
@@ -27,59 +23,55 @@ export class Buttons {
     for (const button of document.querySelectorAll<HTMLButtonElement>('[data-sends]')) {
       button.addEventListener('click', () => void this.#run(button.dataset.sends!));
     }
-    stop.addEventListener('click', () => this.#running?.abort());
+    stop.addEventListener('click', () => this.#running?.stop());
     element('#forget').addEventListener('click', () => void this.#forget());
   }
 
   async #run(name: string): Promise<void> {
-    this.#running?.abort();
-    const running = new AbortController();
+    this.#running?.stop();
+    const running = new Run();
     this.#running = running;
     stop.disabled = false;
-    const outcome = { letThrough: 0, refused: 0, lost: 0 };
     try {
-      await PATTERNS[name]!(this.#sender(running.signal, outcome));
+      await PATTERNS[name]!(this.#sender(running));
     } catch (error) {
       if (error !== running.signal.reason) throw error;
     }
+    await Promise.all(this.#unanswered);
     if (this.#running !== running) return;
     this.#running = undefined;
-    say(status, `${running.signal.aborted ? 'Stopped' : 'Done'}: ${inWords(outcome)}.`);
+    say(status, running.inWords());
     if (document.activeElement === stop) element(`[data-sends="${name}"]`).focus();
     stop.disabled = true;
   }
 
-  #sender(signal: AbortSignal, outcome: Outcome): Sender {
+  #sender(run: Run): Sender {
+    const { settings } = this.#model.state;
     return {
-      settings: this.#model.state.settings,
+      settings,
+      haveChanged: () => JSON.stringify(this.#model.state.settings) !== JSON.stringify(settings),
       now: () => this.#clock.now(),
-      hit: () => hit(outcome),
-      pause: (ms) => pause(ms, signal),
+      hit: () => this.#hit(run),
+      pause: (ms) => pause(ms, run.signal),
       tell: (text) => say(status, text),
+      stop: (why) => {
+        run.why = ` ${why}`;
+        run.stop();
+      },
     };
   }
 
+  async #hit(run: Run): Promise<void> {
+    const hit = run.hit();
+    this.#unanswered.add(hit);
+    await hit;
+    this.#unanswered.delete(hit);
+  }
+
   async #forget(): Promise<void> {
-    this.#running?.abort();
-    const isDone = await fetch('reset', { method: 'POST', priority: 'high' }).then(
-      ({ ok }) => ok,
-      () => false,
-    );
-    say(status, isDone ? 'All is forgotten.' : 'The server does not answer: nothing is forgotten.');
+    this.#running?.stop();
+    await Promise.all(this.#unanswered); // One that came after it would not be forgotten.
+    const wrong = await ask('reset', { method: 'POST' });
+    say(status, wrong === undefined ? 'All is forgotten.' : `Nothing is forgotten. ${wrong}`);
   }
-}
-
-async function hit(outcome: Outcome): Promise<void> {
-  try {
-    const response = await fetch('hit', { method: 'POST', priority: 'low' });
-    outcome[response.ok ? 'letThrough' : 'refused'] += 1;
-    showAnswer(response);
-    await response.text(); // Else the browser keeps the connection for it.
-  } catch {
-    outcome.lost += 1;
-  }
-}
-
-function inWords({ letThrough, refused, lost }: Outcome): string {
-  return `${letThrough} let through, ${refused} refused${lost === 0 ? '' : `, ${lost} not answered by the server`}`;
 }

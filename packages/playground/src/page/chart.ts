@@ -29,7 +29,7 @@ export class Chart {
   #theme!: Theme;
   #painter!: MarkPainter;
   #nowMs = 0;
-  #counts: Counts = { rolling: 0, fixed: 0, fixedRolling: 0 };
+  #counts: Counts = { rolling: 0, fixed: 0, fixedRolling: 0, isCut: false, isFixedCut: false };
 
   /** `onDrawn` is called after each frame. */
   constructor(root: HTMLElement, model: Model, onDrawn: (drawn: Drawn) => void) {
@@ -114,7 +114,9 @@ export class Chart {
   #paintAbove(): void {
     if (this.#plot === undefined) return;
     const scene = this.#scene();
-    const { ctx, bbox, nowMs } = scene;
+    const { ctx, bbox, nowMs, theme, ratio } = scene;
+    // A page is zoomed, or moved to another screen, while it is open.
+    if (this.#painter.ratio !== ratio) this.#painter = new MarkPainter(theme, ratio);
     const { windowMs } = scene.settings;
     const span = { fromMs: nowMs - windowMs * WINDOWS_SHOWN, toMs: nowMs, windowMs };
     // One that was held is shown at its turn, which is up to a window later.

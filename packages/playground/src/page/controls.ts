@@ -1,4 +1,5 @@
 import { ALGORITHMS, type Algorithm, BOUNDS, type Settings } from '../shared/settings.js';
+import { ask } from './ask.js';
 import { element, say, seconds } from './elements.js';
 
 const NAMES = Object.keys(BOUNDS) as (keyof typeof BOUNDS)[];
@@ -10,13 +11,14 @@ const NOTES: Readonly<Record<Algorithm, string>> = {
   rolling: 'Exact: remembers the time of every request in the window.',
   bucketed: 'Never above the limit; remembers tenths of the window, and so refuses up to a tenth longer.',
   counter: 'An estimate from two counters: now and then too many pass, or too few.',
-  fixed: 'The same as below: twice the limit can pass around a boundary.',
+  fixed: 'The same as below, but for the minimum distance: twice the limit can pass around a boundary.',
   token: 'A burst of the limit, and then as many as come back in time.',
   leaky: 'A queue: those let in wait for their turn, one each window ÷ limit. It knows no minimum distance.',
 };
 
 const algorithm = element<HTMLSelectElement>('#algorithm');
 const note = element('#settings-note');
+const problem = element('#settings-problem');
 const slider = (name: string) => element<HTMLInputElement>(`#${name}`);
 
 /** The settings that all tabs share: sends what is set here, shows what was set elsewhere. */
@@ -54,11 +56,8 @@ export class Controls {
     const numbers = Object.fromEntries(NAMES.map((name) => [name, slider(name).valueAsNumber]));
     const body = JSON.stringify({ algorithm: algorithm.value, ...numbers });
     const headers = { 'Content-Type': 'application/json' };
-    try {
-      await fetch('settings', { method: 'PUT', headers, body, priority: 'high' });
-    } catch {
-      // The banner says that the server is away; what it says when it is back is shown.
-    }
+    const wrong = await ask('settings', { method: 'PUT', headers, body });
+    say(problem, wrong === undefined ? '' : `Not changed. ${wrong}`);
     if (this.#timer === undefined) this.#isUnsent = false;
   }
 }

@@ -1,6 +1,5 @@
-import { ALGORITHMS } from '../shared/settings.js';
-import type { Counts } from './counts.js';
-import { element, say, seconds } from './elements.js';
+import { type Counts, lastWindow, thisWindow } from './counts.js';
+import { element, say } from './elements.js';
 import type { Model } from './model.js';
 
 /** What is read aloud comes no more often. */
@@ -10,10 +9,10 @@ const targets = {
   count: element('#count'),
   fixedCount: element('#fixed-count'),
   fixedRolling: element('#fixed-rolling'),
+  fixedNote: element('#fixed-note'),
   rollingNote: element('#rolling-note'),
   words: element('#words'),
 };
-const limits = [...document.querySelectorAll<HTMLElement>('[data-says="limit"]')];
 
 /** The figures above the chart, and the same in words, for those who hear the page. */
 export class Figures {
@@ -25,24 +24,26 @@ export class Figures {
     this.#model = model;
   }
 
-  show({ rolling, fixed, fixedRolling }: Counts): void {
-    const { algorithm, limit, windowMs } = this.#model.state.settings;
+  show(counts: Counts): void {
+    const { rolling, fixed, fixedRolling } = counts;
+    const { limit, windowMs } = this.#model.state.settings;
     say(targets.count, String(rolling));
     say(targets.fixedCount, String(fixed));
-    say(targets.rollingNote, `${ALGORITHMS[algorithm].toLowerCase()}, last ${seconds(windowMs)}`);
-    for (const target of limits) say(target, String(limit));
+    say(targets.rollingNote, `${lastWindow(counts, windowMs)}, limit ${limit}`);
+    say(targets.fixedNote, counts.isFixedCut ? thisWindow(counts) : `${thisWindow(counts)};`);
     targets.count.classList.toggle('above', rolling > limit);
-    say(targets.fixedRolling, `${fixedRolling} in the last ${seconds(windowMs)}`);
+    say(targets.fixedRolling, counts.isFixedCut ? '' : `${fixedRolling} ${lastWindow(counts, windowMs)}`);
     targets.fixedRolling.classList.toggle('above', fixedRolling > limit);
   }
 
   /** What the chart shows, in words. */
-  words({ rolling, fixedRolling }: Counts): string {
-    const { settings } = this.#model.state;
+  words(counts: Counts): string {
+    const { rolling, fixedRolling } = counts;
+    const { limit, windowMs } = this.#model.state.settings;
     const { letThrough, refused } = this.#model;
     return (
-      `Last window: ${rolling} of ${settings.limit}. ${letThrough} let through, ${refused} refused. ` +
-      `The fixed window let ${fixedRolling} through in the same time.`
+      `${rolling} let through ${lastWindow(counts, windowMs)}, limit ${limit}. ` +
+      `In all ${letThrough} let through, ${refused} refused. The fixed window let ${fixedRolling} through in the same time.`
     );
   }
 

@@ -10,15 +10,20 @@ const FIELDS = [
   'RateLimit',
 ];
 
+/** How a request can end, and how it is told. */
+const ENDINGS = { letThrough: 'let through', refused: 'refused', failed: 'failed' } as const;
+
+export const endingOf = ({ ok, status }: Response): keyof typeof ENDINGS =>
+  ok ? 'letThrough' : status === 429 ? 'refused' : 'failed';
+
 const status = element('#status');
 const fields = element('#fields');
 
 /** Shows what the server answered last, to a request of this page. */
 export function showAnswer(response: Response): void {
-  const isLetThrough = response.status === 200;
   const strong = document.createElement('b');
   strong.textContent = `${response.status} ${response.statusText}`;
-  status.replaceChildren(strong, isLetThrough ? ', let through' : ', refused');
+  status.replaceChildren(strong, `, ${ENDINGS[endingOf(response)]}`);
   fields.replaceChildren(
     ...FIELDS.flatMap((name) => {
       const value = response.headers.get(name);

@@ -44,11 +44,12 @@ export class MarkPainter {
   readonly #disc: HTMLCanvasElement;
   readonly #cross: HTMLCanvasElement;
   readonly #theme: Theme;
-  readonly #ratio: number;
+  /** The canvas's own pixels in a CSS pixel, for which the marks were made. */
+  readonly ratio: number;
 
   constructor(theme: Theme, ratio: number) {
     this.#theme = theme;
-    this.#ratio = ratio;
+    this.ratio = ratio;
     this.#disc = sprite(ratio, (context, middle) => {
       context.fillStyle = theme.letThrough;
       context.arc(middle, middle, 4, 0, 2 * Math.PI);
@@ -70,7 +71,7 @@ export class MarkPainter {
     const cellMs = this.#cellMs(row, span);
     const stacks = stacksOf(row, attempts, first, span, cellMs);
     const shown = { letThrough: 0, refused: 0 };
-    context.font = `${10 * this.#ratio}px ${this.#theme.font}`;
+    context.font = `${10 * this.ratio}px ${this.#theme.font}`;
     context.fillStyle = this.#theme.quiet;
     context.textAlign = 'center';
     context.textBaseline = 'bottom';
@@ -82,7 +83,7 @@ export class MarkPainter {
       const isAlone = stack.letThrough + stack.refused === 1;
       const px = row.xOf(isAlone ? stack.momentMs : (cell + 0.5) * cellMs);
       const hidden = this.#paintStack(context, row, stack, px);
-      if (hidden === 0 || Math.abs(px - toldPx) < BETWEEN_TEXTS * this.#ratio) continue;
+      if (hidden === 0 || Math.abs(px - toldPx) < BETWEEN_TEXTS * this.ratio) continue;
       context.fillText(`+${hidden}`, px, row.topPx);
       toldPx = px;
     }
@@ -91,13 +92,13 @@ export class MarkPainter {
 
   /** How long a stack lasts: by the clock, so that marks keep their place while they move, and never across a boundary. */
   #cellMs(row: Row, { fromMs, toMs, windowMs }: Span): number {
-    const leastMs = (SIZE * this.#ratio * (toMs - fromMs)) / (row.xOf(toMs) - row.xOf(fromMs));
+    const leastMs = (SIZE * this.ratio * (toMs - fromMs)) / (row.xOf(toMs) - row.xOf(fromMs));
     return windowMs / Math.max(1, Math.floor(windowMs / leastMs));
   }
 
   /** Returns how many marks had no room. */
   #paintStack(context: CanvasRenderingContext2D, row: Row, { letThrough, refused }: Stack, px: number): number {
-    const stepPx = SIZE * this.#ratio;
+    const stepPx = SIZE * this.ratio;
     const places = Math.floor((row.bottomPx - row.topPx) / stepPx);
     const discs = Math.min(letThrough, places - Math.min(refused, FOR_REFUSED));
     const crosses = Math.min(refused, places - discs);

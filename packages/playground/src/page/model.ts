@@ -1,7 +1,6 @@
-import { BOUNDS, DEFAULT_SETTINGS, WINDOWS_SHOWN } from '../shared/settings.js';
+import { LONGEST_SHOWN_MS, MOST_ATTEMPTS, mustBeKept } from '../shared/keeping.js';
+import { DEFAULT_SETTINGS } from '../shared/settings.js';
 import type { Attempt, Next, State, Update } from '../shared/wire.js';
-
-const LONGEST_SHOWN_MS = BOUNDS.windowMs.most * WINDOWS_SHOWN;
 
 /** What the page knows: what the server told last, and the attempts that can still be seen. */
 export class Model {
@@ -18,6 +17,7 @@ export class Model {
     for (const attempt of attempts) this.#insert(attempt);
     const firstSeen = this.firstAfter(nowMs - LONGEST_SHOWN_MS);
     if (firstSeen > 0) this.attempts = this.attempts.slice(firstSeen);
+    this.#dropRefused(this.attempts.length - MOST_ATTEMPTS);
   }
 
   /** The index of the first attempt that came after this moment. */
@@ -30,6 +30,12 @@ export class Model {
       else low = middle + 1;
     }
     return low;
+  }
+
+  /** The oldest, as the server does: so all pages show the same, whenever they were opened. */
+  #dropRefused(count: number): void {
+    let left = count;
+    if (left > 0) this.attempts = this.attempts.filter((attempt) => mustBeKept(attempt) || left-- <= 0);
   }
 
   /** Those of several servers come almost in order. */

@@ -4,7 +4,10 @@ import { seconds } from './elements.js';
 
 /** What a pattern of requests is sent with. */
 export interface Sender {
+  /** When it began. */
   readonly settings: Settings;
+  /** Whether they are others by now. */
+  readonly haveChanged: () => boolean;
   /** The server's time. */
   readonly now: () => number;
   /** Sends one request; resolves when it is answered. */
@@ -13,6 +16,8 @@ export interface Sender {
   readonly pause: (ms: number) => Promise<void>;
   /** Says what is going on. */
   readonly tell: (text: string) => void;
+  /** Stops the pattern, and says why when it has ended. */
+  readonly stop: (why: string) => void;
 }
 
 export type Pattern = (sender: Sender) => Promise<void>;
@@ -33,17 +38,18 @@ const one: Pattern = async ({ hit, tell }) => {
  * As many as are allowed, evenly, for two windows. Each waits until the one a whole limit before it has left the window for
  * certain, by when that was answered: so no timer that is late lets two come too close.
  */
-const steady: Pattern = async ({ settings, hit, pause, tell }) => {
+const steady: Pattern = async ({ settings, haveChanged, hit, pause, tell, stop }) => {
   const { limit, windowMs, minDifferenceMs } = settings;
   const eachMs = Math.max(windowMs / limit, minDifferenceMs);
   const count = Math.ceil((2 * windowMs) / eachMs);
-  tell(`Steady: one each ${seconds(eachMs)}, for two windows. None of them need be refused.`);
+  tell(`Steady: one each ${seconds(eachMs)}, for two windows. None need be refused while the limit stays.`);
   const startMs = performance.now();
   const answeredMs: number[] = [];
   for (let index = 0; index < count; index++) {
     const fromMs = (answeredMs[index - limit] ?? -Infinity) + windowMs;
     const apartMs = (answeredMs[index - 1] ?? -Infinity) + minDifferenceMs;
     await pause(Math.max(startMs + index * eachMs, fromMs, apartMs) - performance.now());
+    if (haveChanged()) return stop('The limit was changed meanwhile.');
     await hit();
     answeredMs.push(performance.now());
   }

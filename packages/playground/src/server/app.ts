@@ -26,6 +26,9 @@ export function createApp(playground: Playground, events: Events): Express {
   app.post('/hit', playground.middleware, (_request, response) => {
     response.set('Cache-Control', 'no-store').json({ allowed: true });
   });
+  app.head('/events', (_request, response) => {
+    response.type('text/event-stream').end();
+  });
   app.get('/events', (_request, response) => events.add(response));
   app.get('/records', (_request, response) => {
     response.set('Cache-Control', 'no-store').json(playground.book.records);

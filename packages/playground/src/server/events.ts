@@ -1,5 +1,5 @@
 import type { ServerResponse } from 'node:http';
-import { BOUNDS, WINDOWS_SHOWN } from '../shared/settings.js';
+import { LONGEST_SHOWN_MS } from '../shared/keeping.js';
 import type { Attempt, Next, Update } from '../shared/wire.js';
 import type { Playground } from './playground.js';
 
@@ -9,9 +9,11 @@ const LEAST_MS = 50;
 const HEARTBEAT_MS = 1000;
 /** A page that takes in nothing any more is cut off, and may come again. */
 const MOST_UNREAD_BYTES = 16 * 1024 * 1024;
-const LONGEST_SHOWN_MS = BOUNDS.windowMs.most * WINDOWS_SHOWN;
 
-/** Tells all pages what happens, as server-sent events: each page all of it first, and then what is new. */
+/**
+ * Tells all pages what happens, as server-sent events: each page all of it first, and then what is new. While there is none,
+ * nothing is asked of the limiter or kept for anybody.
+ */
 export class Events {
   readonly #playground: Playground;
   readonly #pages = new Set<ServerResponse>();
@@ -26,11 +28,9 @@ export class Events {
   constructor(playground: Playground) {
     this.#playground = playground;
     playground.book.listen((news) => {
+      if (this.#pages.size === 0) return;
       if (news.kind === 'attempt') this.#unsent.push(news.attempt);
-      else if (news.kind === 'left' || news.forgets) {
-        this.#unsent = this.#allShown();
-        this.#isWhole = true;
-      }
+      else if (news.kind === 'left' || (news.kind === 'state' && news.forgets)) this.#isWhole = true;
       this.#sendSoon();
     });
     this.#heartbeat = setInterval(() => this.#sendSoon(), HEARTBEAT_MS);
@@ -39,6 +39,7 @@ export class Events {
   /** Tells this page everything, and from now on what is new. */
   add(page: ServerResponse): void {
     page.writeHead(200, { 'Content-Type': 'text/event-stream', 'Cache-Control': 'no-store' });
+    if (this.#pages.size === 0) this.#next = undefined; // It is from when there was a page last.
     this.#send(); // What the others do not know yet is part of what this one is told now.
     page.write(toEvent(this.#update(true, this.#allShown())));
     this.#pages.add(page);
@@ -53,7 +54,7 @@ export class Events {
   }
 
   #sendSoon(): void {
-    if (this.#timer !== undefined) return;
+    if (this.#timer !== undefined || this.#pages.size === 0) return;
     const waitMs = Math.max(1, LEAST_MS - (performance.now() - this.#sentMs));
     this.#timer = setTimeout(() => {
       this.#timer = undefined; // What happens while the limiter is asked is sent after it, with an answer of its own.
@@ -71,7 +72,7 @@ export class Events {
     clearTimeout(this.#timer);
     this.#timer = undefined;
     this.#sentMs = performance.now();
-    const event = toEvent(this.#update(this.#isWhole, this.#unsent));
+    const event = toEvent(this.#update(this.#isWhole, this.#isWhole ? this.#allShown() : this.#unsent));
     this.#unsent = [];
     this.#isWhole = false;
     for (const page of this.#pages) {

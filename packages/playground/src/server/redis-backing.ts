@@ -1,11 +1,15 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { RedisStore } from '@rollgate/redis';
-import { Redis } from 'ioredis';
+import { type ChainableCommander, Redis } from 'ioredis';
+import { MOST_ATTEMPTS, mustBeKept } from '../shared/keeping.js';
 import type { Backing } from './backing.js';
-import { MOST_ATTEMPTS, type News } from './records.js';
+import type { News } from './records.js';
 import { RedisClock } from './redis-clock.js';
 
 const NEWS = 'rollgate-playground:news';
+/** Those that must be kept, which a flood drives out of the news. */
+const KEPT = 'rollgate-playground:kept';
+const TOTALS = 'rollgate-playground:totals';
 const STATE = 'rollgate-playground:state';
 /** What is left behind in Redis is gone after a day. */
 const KEEP_SECONDS = 24 * 60 * 60;
@@ -18,6 +22,9 @@ const OPTIONS = {
   autoResendUnfulfilledCommands: false,
   retryStrategy: (times: number) => Math.min(50 * times, 500),
 };
+
+type Entries = [id: string, fields: string[]][];
+type Strings = Readonly<Record<string, string>>;
 
 /**
  * All servers on one Redis. They tell each other by a stream, and not by publish and subscribe, so that one that starts
@@ -50,9 +57,7 @@ export class RedisBacking implements Backing {
     this.#hear = hear;
     try {
       await this.clock.start();
-      const state = await this.#client.get(STATE);
-      if (state !== null) hear(JSON.parse(state) as News);
-      for (const [id, [, text]] of await this.#client.xrange(NEWS, '-', '+')) this.#read(id, text!);
+      await this.#readAll();
     } catch (cause) {
       await this.close();
       throw new Error(`Could not start ${this.name}: ${String(cause)}`, { cause });
@@ -61,12 +66,10 @@ export class RedisBacking implements Backing {
   }
 
   publish(news: News): void {
-    const text = JSON.stringify(news);
-    const commands = this.#client.pipeline();
-    if (news.kind === 'state') {
-      commands.set(STATE, JSON.stringify({ ...news, forgets: false }), 'EX', KEEP_SECONDS);
-    }
-    commands.xadd(NEWS, 'MAXLEN', '~', MOST_ATTEMPTS, '*', 'news', text).expire(NEWS, KEEP_SECONDS);
+    const commands = this.#client.multi();
+    note(commands, news);
+    commands.xadd(NEWS, 'MAXLEN', '~', MOST_ATTEMPTS, '*', 'news', JSON.stringify(news));
+    for (const key of [NEWS, KEPT, TOTALS, STATE]) commands.expire(key, KEEP_SECONDS);
     const tellHere = () => this.#hear(news); // While Redis is away, each server shows its own.
     commands.exec().then((replies) => {
       if (replies?.some(([error]) => error !== null)) tellHere();
@@ -78,6 +81,18 @@ export class RedisBacking implements Backing {
     this.clock.stop();
     this.#client.disconnect();
     this.#reader.disconnect();
+  }
+
+  /** Reads what is there at one moment, so that the totals are those of the news. */
+  async #readAll(): Promise<void> {
+    const all = this.#client.multi().get(STATE).xrange(KEPT, '-', '+').xrange(NEWS, '-', '+').hgetall(TOTALS);
+    const replies = (await all.exec()) ?? [];
+    const [state, kept, news, totals] = replies.map(([, reply]) => reply) as [string | null, Entries, Entries, Strings];
+    if (state !== null) this.#hear(JSON.parse(state) as News);
+    for (const [, [, text]] of kept) this.#hear(JSON.parse(text!) as News);
+    for (const [id, [, text]] of news) this.#read(id, text!);
+    const { letThrough = 0, refused = 0 } = totals;
+    this.#hear({ kind: 'totals', totals: { letThrough: Number(letThrough), refused: Number(refused) } });
   }
 
   async #follow(): Promise<void> {
@@ -94,5 +109,18 @@ export class RedisBacking implements Backing {
   #read(id: string, text: string): void {
     this.#lastId = id;
     this.#hear(JSON.parse(text) as News);
+  }
+}
+
+/** Notes what a server has to know that starts when these news may be gone. */
+function note(commands: ChainableCommander, news: News): void {
+  if (news.kind === 'state') {
+    commands.set(STATE, JSON.stringify({ ...news, forgets: false }));
+    if (news.forgets) commands.del(KEPT, TOTALS);
+  }
+  if (news.kind === 'left') commands.hincrby(TOTALS, 'letThrough', -1);
+  if (news.kind === 'attempt') commands.hincrby(TOTALS, news.attempt.allowed ? 'letThrough' : 'refused', 1);
+  if (news.kind === 'left' || (news.kind === 'attempt' && mustBeKept(news.attempt))) {
+    commands.xadd(KEPT, 'MAXLEN', '~', MOST_ATTEMPTS, '*', 'news', JSON.stringify(news));
   }
 }

@@ -26,7 +26,7 @@ export interface State {
   readonly countedFromMs: number;
 }
 
-/** How the attempts that are kept ended. */
+/** How the attempts ended since all was forgotten, those that are kept no more included. */
 export interface Totals {
   readonly letThrough: number;
   readonly refused: number;

@@ -4,6 +4,7 @@ import type { Page } from 'playwright-core';
 export interface Blob {
   readonly x: number;
   readonly row: 'upper' | 'lower';
+  readonly width: number;
   /** The part of its box that it fills. */
   readonly fill: number;
 }
@@ -19,6 +20,8 @@ export interface Seen {
 interface Pixels {
   readonly width: number;
   readonly height: number;
+  /** The canvas's pixels in a CSS pixel. */
+  readonly ratio: number;
   /** The pixels that have the colour, by index. */
   readonly letThrough: readonly number[];
   readonly refused: readonly number[];
@@ -44,10 +47,11 @@ export async function blobsOf(page: Page): Promise<Seen> {
       }
       return found;
     };
-    return { width, height, letThrough: find('--let-through'), refused: find('--refused') };
+    const ratio = width / canvas.getBoundingClientRect().width;
+    return { width, height, ratio, letThrough: find('--let-through'), refused: find('--refused') };
   })) as Pixels;
   const patches = patchesOf(pixels.letThrough, pixels.width);
-  const line = patches.find(({ height }) => height > 5 * LARGEST);
+  const line = patches.find(({ height }) => height > 5 * LARGEST * pixels.ratio);
   return {
     letThrough: marksOf(patches, pixels),
     refused: marksOf(patchesOf(pixels.refused, pixels.width), pixels),
@@ -63,12 +67,14 @@ interface Patch {
   readonly size: number;
 }
 
-function marksOf(patches: readonly Patch[], { height }: Pixels): Blob[] {
+function marksOf(patches: readonly Patch[], { height, ratio }: Pixels): Blob[] {
+  const largest = LARGEST * ratio;
   return patches
-    .filter((patch) => patch.width <= LARGEST && patch.height <= LARGEST && patch.size >= LEAST_PIXELS)
+    .filter((patch) => patch.width <= largest && patch.height <= largest && patch.size >= LEAST_PIXELS)
     .map((patch) => ({
-      x: patch.left + patch.width / 2,
-      row: patch.top < (height - 32) / 2 ? 'upper' : 'lower',
+      x: (patch.left + patch.width / 2) / ratio,
+      width: patch.width / ratio,
+      row: patch.top < (height - 32 * ratio) / 2 ? 'upper' : 'lower',
       fill: patch.size / (patch.width * patch.height),
     }));
 }

@@ -1,6 +1,7 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { existsSync } from 'node:fs';
+import type { Socket } from 'node:net';
 import { join } from 'node:path';
 import { until } from '@rollgate/redis-server';
 import type { Settings } from '../../src/shared/settings.js';
@@ -90,7 +91,23 @@ export class Server {
 function spawnMain(env: NodeJS.ProcessEnv): ChildProcess {
   if (!existsSync(MAIN)) throw new Error('The playground is not built: run `npm run build`');
   const { REDIS_URL: _, ...outside } = process.env;
-  return spawn(process.execPath, [MAIN], { env: { ...outside, ...env }, stdio: ['ignore', 'pipe', 'pipe'] });
+  const child = spawn(process.execPath, [MAIN], { env: { ...outside, ...env }, stdio: ['ignore', 'pipe', 'pipe'] });
+  endWithTests(child);
+  return child;
+}
+
+/** However the tests end, killed ones too: a shell that waits for the end of a pipe, unless it is told before. */
+function endWithTests(child: ChildProcess): void {
+  const script = 'read -r hasEnded || kill -9 "$1"';
+  const shell = spawn('/bin/sh', ['-c', script, 'watch', String(child.pid)], {
+    stdio: ['pipe', 'ignore', 'ignore'],
+    detached: true, // Signals from a terminal are not for it.
+  });
+  const stdin = shell.stdin as Socket;
+  stdin.on('error', () => {}); // Somebody ended it.
+  shell.unref();
+  stdin.unref();
+  child.once('exit', () => stdin.end('yes\n'));
 }
 
 /** Runs the program with what it is to refuse. */
