@@ -5,8 +5,6 @@ const config: Config = {
   roots: ['<rootDir>/packages', '<rootDir>/examples'],
   testMatch: ['**/test/**/*.test.ts'],
   globalSetup: '<rootDir>/packages/redis-server/src/jest-global-setup.ts',
-  // Tests wait more than they compute, and none goes by the clock of a machine that has nothing else to do.
-  maxWorkers: '100%',
   transform: {
     '^.+\\.ts$': ['@swc/jest', { jsc: { target: 'es2022', parser: { syntax: 'typescript' } } }],
   },
