@@ -8,7 +8,7 @@ import { type Decision, leakyBucket, MemoryStore, rollingWindow, type Store } fr
 import { type RateLimitMiddleware, rateLimit } from '@rollgate/express';
 import express5, { type RequestHandler, type Response } from 'express';
 import express4 from 'express4';
-import { until } from './support/serve';
+import { storeWith, until } from './support/serve';
 
 let now = 0;
 const clock = { now: () => now };
@@ -32,15 +32,7 @@ const slowQueue = leakyBucket({ capacity: 3, interval: '1h' });
 /** Of a time that stands still: how many come in one interval does not depend on how fast the machine is. */
 const atOnce = () => new MemoryStore({ clock });
 
-function later(methods: Partial<Store> = {}, memory = atOnce()): Store {
-  return {
-    check: async (...question) => memory.check(...question),
-    peek: async (...question) => memory.peek(...question),
-    refund: async (receipt) => memory.refund(receipt),
-    reset: async (...keys) => memory.reset(...keys),
-    ...methods,
-  };
-}
+const later = (methods: Partial<Store> = {}, memory = atOnce()) => storeWith(methods, memory);
 
 const raw = (who: string | number, fields = '') => `GET /${who} HTTP/1.1\r\nHost: here\r\n${fields}\r\n`;
 

@@ -8,7 +8,7 @@ import { type Decision, leakyBucket, MemoryStore, type Store } from '@rollgate/c
 import rateLimit, { type RateLimitPluginOptions } from '@rollgate/fastify';
 import fastify5, { type FastifyInstance, type FastifyReply, type FastifyServerOptions } from 'fastify';
 import fastify50 from 'fastify50';
-import { until } from './support/apps.js';
+import { storeWith, until } from './support/apps.js';
 
 let now = 0;
 const clock = { now: () => now };
@@ -27,15 +27,7 @@ const slowQueue = leakyBucket({ capacity: 3, interval: '1h' });
 /** Of a time that stands still: how many come in one interval does not depend on how fast the machine is. */
 const atOnce = () => new MemoryStore({ clock });
 
-function later(methods: Partial<Store> = {}, memory = atOnce()): Store {
-  return {
-    check: async (...question) => memory.check(...question),
-    peek: async (...question) => memory.peek(...question),
-    refund: async (receipt) => memory.refund(receipt),
-    reset: async (...keys) => memory.reset(...keys),
-    ...methods,
-  };
-}
+const later = (methods: Partial<Store> = {}, memory = atOnce()) => storeWith(methods, memory);
 
 test.each(['fastify', 'fastify50'])(
   'a queue holds what is injected into %s, and lets go of what is aborted',

@@ -1,6 +1,5 @@
-import type { Store } from '@rollgate/core';
 import rateLimit from '@rollgate/fastify';
-import { appsOf, clock, memory, serve, statuses, VERSIONS } from './support/apps.js';
+import { appsOf, clock, memory, serve, statuses, storeWith, VERSIONS } from './support/apps.js';
 
 const hello = async () => 'hello';
 const HOOKS = ['onRequest', 'preParsing', 'preValidation', 'preHandler'] as const;
@@ -42,13 +41,7 @@ describe.each(VERSIONS)('a hook made by hand in Fastify %s', (_, fastify) => {
   });
 
   test('needs a name where other processes count too', async () => {
-    const inner = memory();
-    const store: Store = {
-      check: async (...question) => inner.check(...question),
-      peek: async (...question) => inner.peek(...question),
-      refund: async (receipt) => inner.refund(receipt),
-      reset: async (...keys) => inner.reset(...keys),
-    };
+    const store = storeWith({});
     const app = await limited({ global: false, limit: 1, window: '1m', store });
     expect(() => app.rateLimit()).toThrow(/^Expected `groupId` or `prefix` in the options of `app.rateLimit\(\)`/);
     app.get('/', { preHandler: app.rateLimit({ groupId: 'all' }) }, hello);

@@ -1,4 +1,4 @@
-import { MemoryStore } from '@rollgate/core';
+import { MemoryStore, type Store } from '@rollgate/core';
 import rateLimit, { type RateLimitPluginOptions } from '@rollgate/fastify';
 import fastify5, { type FastifyInstance, type FastifyServerOptions } from 'fastify';
 import fastify50 from 'fastify50';
@@ -16,6 +16,15 @@ export const clock = {
 };
 
 export const memory = () => new MemoryStore({ clock });
+
+/** A store that is none of this process's memory: it answers later, and may fail. */
+export const storeWith = (methods: Partial<Store>, inner = memory()): Store => ({
+  check: async (...question) => inner.check(...question),
+  peek: async (...question) => inner.peek(...question),
+  refund: async (receipt) => inner.refund(receipt),
+  reset: async (...keys) => inner.reset(...keys),
+  ...methods,
+});
 
 export type Get = (path?: string, init?: RequestInit) => Promise<Response>;
 
