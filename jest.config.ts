@@ -4,7 +4,7 @@ import type { Config } from 'jest';
 const config: Config = {
   roots: ['<rootDir>/packages', '<rootDir>/examples'],
   testMatch: ['**/test/**/*.test.ts'],
-  globalSetup: '<rootDir>/packages/redis-server/src/jest-global-setup.ts',
+  globalSetup: '<rootDir>/packages/test-support/src/jest-global-setup.ts',
   transform: {
     '^.+\\.ts$': ['@swc/jest', { jsc: { target: 'es2022', parser: { syntax: 'typescript' } } }],
   },

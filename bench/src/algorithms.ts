@@ -1,4 +1,4 @@
-import { RedisServer } from '@rollgate/redis-server';
+import { RedisServer } from '@rollgate/test-support';
 import type { AlgorithmRow } from './algorithms/columns.js';
 import { measureKeys, measureTime } from './algorithms/memory.js';
 import { measureServerBytes } from './algorithms/redis-bytes.js';

@@ -1,4 +1,4 @@
-import { RedisServer } from '@rollgate/redis-server';
+import { RedisServer } from '@rollgate/test-support';
 import type { Effort } from './effort.js';
 import { measureRedisBytes } from './redis/bytes.js';
 import { SERVER_CORE } from './redis/check-workers.js';

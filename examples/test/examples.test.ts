@@ -1,6 +1,6 @@
 import { execFile } from 'node:child_process';
 import { promisify } from 'node:util';
-import { RedisServer } from '@rollgate/redis-server';
+import { RedisServer } from '@rollgate/test-support';
 import { FOLDER, start, statuses, TSX } from './support/example-server.js';
 
 const TEN = new Array(10).fill(200);

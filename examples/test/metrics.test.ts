@@ -1,4 +1,4 @@
-import { RedisServer } from '@rollgate/redis-server';
+import { RedisServer } from '@rollgate/test-support';
 import { start } from './support/example-server.js';
 
 let redis: RedisServer;

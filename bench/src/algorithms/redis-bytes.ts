@@ -1,6 +1,6 @@
 import { RateLimiter } from '@rollgate/core';
 import { RedisStore } from '@rollgate/redis';
-import type { RedisServer } from '@rollgate/redis-server';
+import type { RedisServer } from '@rollgate/test-support';
 import { Redis } from 'ioredis';
 import { ALGORITHMS, type Algorithm, EXACT, perMinute, WINDOW_MS } from '../limits.js';
 import { atMostOf, whole } from '../table.js';

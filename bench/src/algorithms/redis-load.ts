@@ -1,4 +1,4 @@
-import type { RedisServer } from '@rollgate/redis-server';
+import type { RedisServer } from '@rollgate/test-support';
 import type { Effort } from '../effort.js';
 import { ALGORITHMS, type Algorithm } from '../limits.js';
 import type { CheckAnswer } from '../redis/check-loop.js';

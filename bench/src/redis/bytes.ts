@@ -1,4 +1,4 @@
-import type { RedisServer } from '@rollgate/redis-server';
+import type { RedisServer } from '@rollgate/test-support';
 import { atMostOf, versus, whole } from '../table.js';
 import { type Checker, withCheckers } from './check-workers.js';
 import type { RedisRow } from './columns.js';

@@ -1,4 +1,4 @@
-import type { RedisServer } from '@rollgate/redis-server';
+import type { RedisServer } from '@rollgate/test-support';
 import { Worker } from '../worker.js';
 import type { CheckAnswer, CheckQuestion } from './check-loop.js';
 import type { RedisSubjectName } from './subjects.js';

@@ -1,4 +1,4 @@
-import type { RedisServer } from '@rollgate/redis-server';
+import type { RedisServer } from '@rollgate/test-support';
 import type { Effort } from '../effort.js';
 import { median } from '../statistics.js';
 import { whole } from '../table.js';

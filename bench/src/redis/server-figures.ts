@@ -1,4 +1,4 @@
-import type { RedisServer } from '@rollgate/redis-server';
+import type { RedisServer } from '@rollgate/test-support';
 
 /** What the server did since its figures were set back. */
 export interface ServerFigures {

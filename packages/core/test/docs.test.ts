@@ -3,7 +3,7 @@ import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSy
 import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { promisify } from 'node:util';
-import { startRedis } from '@rollgate/redis-server';
+import { startRedis } from '@rollgate/test-support';
 import { transform } from 'esbuild';
 
 const run = promisify(execFile);

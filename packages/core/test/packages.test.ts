@@ -3,7 +3,7 @@ import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSy
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
-import { startRedis } from '@rollgate/redis-server';
+import { startRedis } from '@rollgate/test-support';
 
 const run = promisify(execFile);
 

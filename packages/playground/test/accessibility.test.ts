@@ -1,4 +1,4 @@
-import { until } from '@rollgate/redis-server';
+import { until } from '@rollgate/test-support';
 import { openPage } from './support/browser.js';
 import { contrast, difference, EYES } from './support/colours.js';
 import { Server } from './support/server.js';

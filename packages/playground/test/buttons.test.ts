@@ -1,4 +1,4 @@
-import { until } from '@rollgate/redis-server';
+import { until } from '@rollgate/test-support';
 import type { Attempt } from '../src/shared/wire.js';
 import { expected, openPage } from './support/browser.js';
 import { Server } from './support/server.js';

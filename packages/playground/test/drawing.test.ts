@@ -1,4 +1,4 @@
-import { until } from '@rollgate/redis-server';
+import { until } from '@rollgate/test-support';
 import { expected, openPage } from './support/browser.js';
 import { blobsOf } from './support/pixels.js';
 import { Server } from './support/server.js';

@@ -1,4 +1,4 @@
-import { until } from '@rollgate/redis-server';
+import { until } from '@rollgate/test-support';
 import { MOST_ATTEMPTS } from '../src/shared/keeping.js';
 import { expected, openContext, openPage, type PlaygroundPage } from './support/browser.js';
 import { flood } from './support/flood.js';

@@ -1,4 +1,4 @@
-import { RedisServer, until } from '@rollgate/redis-server';
+import { RedisServer, until } from '@rollgate/test-support';
 import { MOST_ATTEMPTS } from '../src/shared/keeping.js';
 import type { Attempt } from '../src/shared/wire.js';
 import { expected, openContext, openPage } from './support/browser.js';

@@ -1,5 +1,5 @@
 import { connect } from 'node:net';
-import { until } from '@rollgate/redis-server';
+import { until } from '@rollgate/test-support';
 import { runToEnd, Server } from './support/server.js';
 
 jest.setTimeout(60_000);

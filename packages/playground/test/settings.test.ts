@@ -1,4 +1,4 @@
-import { until } from '@rollgate/redis-server';
+import { until } from '@rollgate/test-support';
 import { expected, openContext, openPage, type PlaygroundPage } from './support/browser.js';
 import { Server } from './support/server.js';
 

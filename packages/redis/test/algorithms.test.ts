@@ -9,7 +9,7 @@ import {
   tokenBucket,
 } from '@rollgate/core';
 import { RedisStore } from '@rollgate/redis';
-import { until } from '@rollgate/redis-server';
+import { until } from '@rollgate/test-support';
 import { freshPrefix, SomeRedis } from './support/some-redis.js';
 
 const redis = SomeRedis.forThisFile();

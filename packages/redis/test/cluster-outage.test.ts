@@ -1,7 +1,7 @@
 import { subscribe, unsubscribe } from 'node:diagnostics_channel';
 import { RateLimiter, rollingWindow, type StoreFailure } from '@rollgate/core';
 import { type RedisClient, RedisStore } from '@rollgate/redis';
-import { RedisCluster, until } from '@rollgate/redis-server';
+import { RedisCluster, until } from '@rollgate/test-support';
 import slotOf from 'cluster-key-slot';
 import { Cluster } from 'ioredis';
 import { createCluster } from 'redis';

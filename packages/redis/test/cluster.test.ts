@@ -1,6 +1,6 @@
 import { type Limits, RateLimiter, rollingWindow } from '@rollgate/core';
 import { type RedisClient, RedisStore } from '@rollgate/redis';
-import { RedisCluster } from '@rollgate/redis-server';
+import { RedisCluster } from '@rollgate/test-support';
 import { Cluster, Redis } from 'ioredis';
 import { Cluster as Cluster5 } from 'ioredis5';
 import { createCluster } from 'redis';

@@ -1,6 +1,6 @@
 import { RedisStore, type RedisStoreOptions } from '@rollgate/redis';
-import { RedisCluster, startRedis } from '@rollgate/redis-server';
 import { type CheckOptions, describeStore } from '@rollgate/store-conformance';
+import { RedisCluster, startRedis } from '@rollgate/test-support';
 import { Cluster } from 'ioredis';
 import { createCluster } from 'redis';
 import { clients, type OpenClient } from './support/clients.js';

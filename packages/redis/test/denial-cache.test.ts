@@ -1,6 +1,6 @@
 import { type Limits, RateLimiter, rollingWindow } from '@rollgate/core';
 import { RedisStore, type RedisStoreOptions } from '@rollgate/redis';
-import { until } from '@rollgate/redis-server';
+import { until } from '@rollgate/test-support';
 import type { Redis } from 'ioredis';
 import { PrivateRedis } from './support/private-redis.js';
 import { freshPrefix } from './support/some-redis.js';

@@ -1,7 +1,7 @@
 import { setTimeout as lasting } from 'node:timers/promises';
 import { type OnStoreError, RateLimiter, rollingWindow } from '@rollgate/core';
 import { RedisStore } from '@rollgate/redis';
-import { FaultyProxy, RedisServer, until } from '@rollgate/redis-server';
+import { FaultyProxy, RedisServer, until } from '@rollgate/test-support';
 import { AnswerThief } from './support/fault-answer-thief.js';
 import { type AppClient, type ClientKind, openClient } from './support/fault-client.js';
 import { Load } from './support/fault-load.js';

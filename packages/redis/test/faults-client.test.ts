@@ -2,7 +2,7 @@ import { execFile } from 'node:child_process';
 import { promisify } from 'node:util';
 import { RateLimiter, rollingWindow, StoreError } from '@rollgate/core';
 import { type RedisClient, RedisStore } from '@rollgate/redis';
-import { RedisServer, until } from '@rollgate/redis-server';
+import { RedisServer, until } from '@rollgate/test-support';
 import { Redis, type RedisOptions } from 'ioredis';
 import { createClient } from 'redis';
 import { Pulse } from './support/fault-pulse.js';

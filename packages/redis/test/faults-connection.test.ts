@@ -1,5 +1,5 @@
 import { setTimeout as lasting } from 'node:timers/promises';
-import { FaultyProxy, RedisServer } from '@rollgate/redis-server';
+import { FaultyProxy, RedisServer } from '@rollgate/test-support';
 import { type ClientKind, openClient } from './support/fault-client.js';
 import { TIMEOUT_MS, Trial } from './support/fault-trial.js';
 

@@ -1,5 +1,5 @@
 import { setTimeout as lasting } from 'node:timers/promises';
-import { RedisServer } from '@rollgate/redis-server';
+import { RedisServer } from '@rollgate/test-support';
 import { type ClientKind, openClient } from './support/fault-client.js';
 import { Trial } from './support/fault-trial.js';
 

@@ -1,5 +1,5 @@
 import { setTimeout as lasting } from 'node:timers/promises';
-import { RedisServer, until } from '@rollgate/redis-server';
+import { RedisServer, until } from '@rollgate/test-support';
 import { Redis } from 'ioredis';
 import { type ClientKind, openClient } from './support/fault-client.js';
 import { Trial } from './support/fault-trial.js';

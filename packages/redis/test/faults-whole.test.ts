@@ -1,6 +1,6 @@
 import { RateLimiter, rollingWindow, StoreError } from '@rollgate/core';
 import { type Log, RedisStore } from '@rollgate/redis';
-import { RedisServer } from '@rollgate/redis-server';
+import { RedisServer } from '@rollgate/test-support';
 import { Redis } from 'ioredis';
 import { silenceOutages } from './support/fault-silence.js';
 

@@ -1,4 +1,4 @@
-import { RedisServer, until } from '@rollgate/redis-server';
+import { RedisServer, until } from '@rollgate/test-support';
 import { Hammer, type HammerOptions, type Task, type Told } from './support/hammers.js';
 import { NaiveReplay, redisKeysOf } from './support/naive-replay.js';
 import { ScriptRecord } from './support/script-record.js';

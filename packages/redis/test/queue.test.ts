@@ -1,4 +1,4 @@
-import { RedisServer, until } from '@rollgate/redis-server';
+import { RedisServer, until } from '@rollgate/test-support';
 import { Redis } from 'ioredis';
 import { ScriptProcess } from './support/script-process.js';
 

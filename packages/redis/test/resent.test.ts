@@ -1,7 +1,7 @@
 import { once } from 'node:events';
 import { RateLimiter, rollingWindow } from '@rollgate/core';
 import { RedisStore } from '@rollgate/redis';
-import { FaultyProxy, RedisServer, until } from '@rollgate/redis-server';
+import { FaultyProxy, RedisServer, until } from '@rollgate/test-support';
 import { Redis } from 'ioredis';
 import { LOGS } from './support/some-redis.js';
 

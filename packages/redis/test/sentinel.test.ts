@@ -1,6 +1,6 @@
 import { RateLimiter, rollingWindow } from '@rollgate/core';
 import { type RedisClient, RedisStore } from '@rollgate/redis';
-import { RedisServer, until } from '@rollgate/redis-server';
+import { RedisServer, until } from '@rollgate/test-support';
 import { Redis } from 'ioredis';
 import { createSentinel } from 'redis';
 import { quietly } from './support/quietly.js';

@@ -1,6 +1,6 @@
 import { type Limits, RateLimiter, rollingWindow } from '@rollgate/core';
 import { type RedisClient, RedisStore } from '@rollgate/redis';
-import { until } from '@rollgate/redis-server';
+import { until } from '@rollgate/test-support';
 import { createClient } from 'redis';
 import { PrivateRedis } from './support/private-redis.js';
 import { ScriptRecord } from './support/script-record.js';

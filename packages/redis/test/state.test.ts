@@ -1,6 +1,6 @@
 import { type Limits, RateLimiter, rollingWindow } from '@rollgate/core';
 import { RedisStore } from '@rollgate/redis';
-import { until } from '@rollgate/redis-server';
+import { until } from '@rollgate/test-support';
 import { entryCount, hitTimes } from './support/hits.js';
 import { freshPrefix, LOGS, SomeRedis } from './support/some-redis.js';
 

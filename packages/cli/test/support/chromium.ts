@@ -1,4 +1,4 @@
-import { chromiumBinary } from '@rollgate/redis-server';
+import { chromiumBinary } from '@rollgate/test-support';
 import { type Browser, chromium } from 'playwright-core';
 
 /** A real browser, which asks nobody for anything by itself. */

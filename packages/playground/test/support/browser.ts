@@ -1,4 +1,4 @@
-import { chromiumBinary, until } from '@rollgate/redis-server';
+import { chromiumBinary, until } from '@rollgate/test-support';
 import { type Browser, type BrowserContext, type BrowserContextOptions, chromium, type Page } from 'playwright-core';
 import type { Attempt } from '../../src/shared/wire.js';
 

@@ -3,7 +3,7 @@ import { once } from 'node:events';
 import { existsSync } from 'node:fs';
 import type { Socket } from 'node:net';
 import { join } from 'node:path';
-import { until } from '@rollgate/redis-server';
+import { until } from '@rollgate/test-support';
 import type { Settings } from '../../src/shared/settings.js';
 import type { Attempt, Records } from '../../src/shared/wire.js';
 

@@ -1,6 +1,6 @@
 import { type OnStoreError, RateLimiter, rollingWindow, StoreError } from '@rollgate/core';
 import { RedisStore } from '@rollgate/redis';
-import { until } from '@rollgate/redis-server';
+import { until } from '@rollgate/test-support';
 import { OutageLog } from '../../../core/test/outage-log.js';
 import { type AppClient, listenersOf } from './fault-client.js';
 import { Load, type Outcome } from './fault-load.js';

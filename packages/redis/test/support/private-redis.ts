@@ -1,4 +1,4 @@
-import { RedisServer } from '@rollgate/redis-server';
+import { RedisServer } from '@rollgate/test-support';
 import { Redis } from 'ioredis';
 
 /** A server that nobody else uses, so that what it is asked can be counted; for all tests of a file. */

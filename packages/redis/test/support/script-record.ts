@@ -1,4 +1,4 @@
-import { until } from '@rollgate/redis-server';
+import { until } from '@rollgate/test-support';
 import { Redis } from 'ioredis';
 
 /** A key that a script looked at, and with which time it then recorded something there, if it did. */

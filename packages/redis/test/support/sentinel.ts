@@ -4,7 +4,7 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { type AddressInfo, createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { type RedisServer, redisServerBinary, until } from '@rollgate/redis-server';
+import { type RedisServer, redisServerBinary, until } from '@rollgate/test-support';
 import { Redis } from 'ioredis';
 
 // It goes when its input ends, which is when this process does, whatever the way.

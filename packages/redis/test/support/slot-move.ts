@@ -1,4 +1,4 @@
-import type { RedisCluster, RedisServer } from '@rollgate/redis-server';
+import type { RedisCluster, RedisServer } from '@rollgate/test-support';
 
 /** How many keys are asked for at a time. */
 const AT_A_TIME = 500;

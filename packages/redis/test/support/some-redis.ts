@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { type Limits, RateLimiter, type RateLimiterOptions } from '@rollgate/core';
 import { RedisStore, type RedisStoreOptions } from '@rollgate/redis';
-import { startRedis } from '@rollgate/redis-server';
+import { startRedis } from '@rollgate/test-support';
 import { Redis } from 'ioredis';
 
 /** How the hits of a key can be kept. */

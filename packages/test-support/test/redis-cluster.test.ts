@@ -1,4 +1,4 @@
-import { RedisCluster, until } from '@rollgate/redis-server';
+import { RedisCluster, until } from '@rollgate/test-support';
 import { Cluster } from 'ioredis';
 
 let cluster: RedisCluster;

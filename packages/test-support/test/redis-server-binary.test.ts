@@ -1,7 +1,7 @@
 import { chmodSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { redisServerBinary } from '@rollgate/redis-server';
+import { redisServerBinary } from '@rollgate/test-support';
 import { runInOwnProcess } from './own-process.js';
 
 jest.setTimeout(30_000); // Each asks in a process of its own.

@@ -1,6 +1,6 @@
 import { once } from 'node:events';
 import { connect, type Socket } from 'node:net';
-import { FaultyProxy, RedisServer, until } from '@rollgate/redis-server';
+import { FaultyProxy, RedisServer, until } from '@rollgate/test-support';
 
 let server: RedisServer;
 let proxy: FaultyProxy;

@@ -1,6 +1,6 @@
 import { existsSync, readFileSync } from 'node:fs';
 import { connect } from 'node:net';
-import { RedisServer, redisServerBinary, startRedis } from '@rollgate/redis-server';
+import { RedisServer, redisServerBinary, startRedis } from '@rollgate/test-support';
 
 const servers: RedisServer[] = [];
 afterEach(() => Promise.all(servers.splice(0).map((server) => server.stop())));

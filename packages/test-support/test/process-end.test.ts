@@ -1,5 +1,5 @@
 import { existsSync } from 'node:fs';
-import { until } from '@rollgate/redis-server';
+import { until } from '@rollgate/test-support';
 import { runInOwnProcess } from './own-process.js';
 
 jest.setTimeout(30_000); // Each runs a process of its own.
