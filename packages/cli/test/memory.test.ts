@@ -1,5 +1,7 @@
+import { createHash } from 'node:crypto';
+import { gzipSync } from 'node:zlib';
 import { combinedLine, START_MS } from './support/log-lines';
-import { rollgate } from './support/rollgate';
+import { rollgate, simulate, write } from './support/rollgate';
 
 const LINES = 10_000;
 const CALLERS = 500;
@@ -35,3 +37,40 @@ test.each([
   },
   120_000,
 );
+
+/** Lines of 900 kB with different paths: 108 MB, which gzip packs into 130 kB. */
+function logOfLongPaths(): Buffer {
+  const lines = Array.from({ length: 120 }, (_, index) => {
+    return `${combinedLine({ ms: START_MS + index, ip: '192.0.2.1', path: `/${'a'.repeat(900_000)}/${index}` })}\n`;
+  });
+  return Buffer.concat(lines.map((line) => gzipSync(line)));
+}
+
+test.each([
+  ['simulate', ['--limit', '1/1m']],
+  ['suggest', []],
+  ['compare', ['--limit', '1/1m']],
+])('%s needs no more memory for callers with long names', async (command, args) => {
+  write('long-paths.log', logOfLongPaths());
+  const options = { nodeOptions: ['--max-old-space-size=48'] };
+  const { code, stdout } = await rollgate([command, 'long-paths.log', '--by', 'path', ...args], options);
+  expect(code).toBe(0);
+  expect(stdout).toContain('120 requests of 120 callers');
+});
+
+test('a long name appears as its start and a hash, which no other caller can have', async () => {
+  const long = `/${'😀'.repeat(500)}`;
+  const hash = createHash('sha256').update(`${long}a`, 'utf16le').digest('base64url');
+  const shown = `/${'😀'.repeat(79)}…#${hash}`;
+  const paths = [`${long}a`, `${long}b`, shown, `${long}a`];
+  write('long-names.log', paths.map((path) => JSON.stringify({ time: START_MS, path })).join('\n'));
+  const { callers, worstHit } = await simulate(['long-names.log', '--limit', '1/1m', '--by', 'path']);
+  expect({ callers, keys: worstHit.map(({ key }) => key) }).toEqual({ callers: 3, keys: [shown] });
+});
+
+test('names with halves of characters are one caller each', async () => {
+  const users = ['\\ud800', '\\ud801', '\\ud800', '\\ud800', '\\ud801'];
+  write('halves.log', users.map((user) => `{"time":${START_MS},"user":"${user}"}`).join('\n'));
+  const { callers, refusedRequests } = await simulate(['halves.log', '--limit', '1/1m', '--by', 'user']);
+  expect({ callers, refusedRequests }).toEqual({ callers: 2, refusedRequests: 3 });
+});

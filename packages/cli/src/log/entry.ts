@@ -1,6 +1,8 @@
+import { createHash } from 'node:crypto';
+
 /** Somebody who is limited, once for each key of the log. */
 export interface Caller {
-  /** In memory of its own: a slice of a line would keep a whole chunk of the log alive. */
+  /** At most 205 characters, in their own memory. A long key is its start and a hash. */
   readonly key: string;
   /** Its place among all callers, from 0 on. */
   readonly index: number;
@@ -21,13 +23,32 @@ export interface Entry {
 export class Callers {
   readonly #byKey = new Map<string, Caller>();
 
-  of(key: string): Caller {
+  of(text: string): Caller {
+    const key = text.length > LONGEST_KEY ? shortened(text) : text;
     return this.#byKey.get(key) ?? this.#add(key);
   }
 
   #add(key: string): Caller {
-    const caller: Caller = { key: Buffer.from(key, 'utf8').toString('utf8'), index: this.#byKey.size };
+    const caller: Caller = { key: ownCopy(key), index: this.#byKey.size };
     this.#byKey.set(caller.key, caller);
     return caller;
   }
+}
+
+/** Longer keys are hashed: a line may have a megabyte, and a log thousands of such lines. */
+const LONGEST_KEY = 200;
+/** With the hash it is longer than any key that is kept whole, so nobody can take the name of another caller. */
+const SHOWN = 160;
+
+function shortened(text: string): string {
+  // As UTF-16: in UTF-8 all lone surrogates are the same.
+  const hash = createHash('sha256').update(text, 'utf16le').digest('base64url');
+  const start = text.slice(0, SHOWN).replace(/[\ud800-\udbff]$/, '');
+  return `${start}…#${hash}`;
+}
+
+/** The same text without the line that it was cut from, which it would keep in memory. */
+export function ownCopy(text: string): string {
+  const encoding = /^[\0-\xff]*$/.test(text) ? 'latin1' : 'utf16le'; // Exact for any string, lone surrogates included.
+  return Buffer.from(text, encoding).toString(encoding);
 }

@@ -1,4 +1,4 @@
-import type { Entry } from './entry.js';
+import { type Entry, ownCopy } from './entry.js';
 import { nameOfLog } from './open-log.js';
 
 /** A line that is no request, and why. */
@@ -64,7 +64,7 @@ export class LogAccount implements Account {
   unparsed(line: UnparsedLine): void {
     this.lines += 1;
     this.unparsedLines += 1;
-    this.firstUnparsed ??= { ...line, text: line.text.slice(0, SHOWN) };
+    this.firstUnparsed ??= { ...line, text: ownCopy(line.text.slice(0, SHOWN)) };
   }
 
   withoutKey(): void {

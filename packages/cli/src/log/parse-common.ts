@@ -1,4 +1,5 @@
 import { isIPv6 } from 'node:net';
+import { ownCopy } from './entry.js';
 import { commonTime } from './parse-time.js';
 import { type CommonBy, type Parse, type Request, withoutQuery } from './request.js';
 
@@ -74,7 +75,7 @@ function rememberingTime(): (line: string, start: number, end: number) => number
     const found = commonTime(text);
     const hasFraction = text.charCodeAt(ZONE) !== SPACE;
     if (typeof found === 'number' && !hasFraction && tens < 6) {
-      [minute, zone] = [text.slice(0, SECONDS), text.slice(ZONE)];
+      [minute, zone] = [ownCopy(text.slice(0, SECONDS)), ownCopy(text.slice(ZONE))];
       micros = found - (tens * 10 + ones) * 1e6;
     }
     return found;
