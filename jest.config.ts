@@ -10,6 +10,7 @@ const config: Config = {
   },
   moduleNameMapper: {
     // Tests run on the sources; what is published is tested as tarballs, by packages.test.ts.
+    '^@rollgate/core/store$': '<rootDir>/packages/core/src/store-api.ts',
     '^@rollgate/(.+)$': '<rootDir>/packages/$1/src/index.ts',
     '^(\\.{1,2}/.*)\\.js$': '$1',
   },

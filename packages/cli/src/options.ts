@@ -1,4 +1,4 @@
-import { durationMs, validate } from '@rollgate/core';
+import { durationMs, validate } from '@rollgate/core/store';
 import { UsageError } from './errors.js';
 import { ALGORITHMS, type Algorithm, makeLimit, type NamedQuota } from './limits.js';
 import { FORMATS, type Format } from './log/read-log.js';

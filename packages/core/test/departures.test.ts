@@ -1,5 +1,5 @@
 import { AsyncLocalStorage } from 'node:async_hooks';
-import { hold } from '@rollgate/core';
+import { hold } from '@rollgate/core/store';
 
 /** Lets nothing else run. */
 function stall(ms: number): void {

@@ -16,6 +16,7 @@ interface Manifest {
   private?: boolean;
   /** A package with a command is none that anybody imports. */
   bin?: Record<string, string>;
+  exports?: Record<string, unknown>;
   dependencies?: Record<string, string>;
   peerDependencies?: Record<string, string>;
 }
@@ -33,6 +34,12 @@ const folders = readdirSync(join(ROOT, 'packages'))
 const names = folders.map((folder) => readManifest(folder).name);
 const commands = names.filter((_, index) => readManifest(folders[index]!).bin !== undefined);
 const libraries = names.filter((name) => !commands.includes(name));
+
+/** The paths that a package exports, its manifest aside. */
+function entriesOf(name: string): string[] {
+  const paths = Object.keys(readManifest(folders[names.indexOf(name)]!).exports ?? {});
+  return paths.filter((path) => path !== './package.json');
+}
 
 /** What users install beside the packages, in the versions that the workspace is developed with. */
 const BESIDE = [
@@ -60,7 +67,9 @@ console.log(JSON.stringify({
   publint: messages.map((message) => message.type + ': ' + formatMessage(message, pkg, { color: false })),
   types: types && types.kind,
   problems,
-  resolutions: Object.keys(entrypoints['.']?.resolutions ?? {}),
+  resolutions: Object.entries(entrypoints)
+    .filter(([path]) => path !== './package.json')
+    .map(([path, { resolutions }]) => [path, Object.keys(resolutions)]),
 }));
 `;
 
@@ -136,7 +145,7 @@ import assert from 'node:assert/strict';
 import { createRequire } from 'node:module';
 const require = createRequire(import.meta.url);
 const named = (module) => Object.keys(module).filter((name) => name !== '__esModule').sort();
-for (const name of ${JSON.stringify(libraries)}) {
+for (const name of ${JSON.stringify(libraries.flatMap((name) => entriesOf(name).map((path) => name + path.slice(1))))}) {
   const imported = await import(name);
   assert.deepEqual(named(imported), named(require(name)), name);
   assert.ok(named(imported).length > 0, name);
@@ -253,7 +262,7 @@ beforeAll(async () => {
 afterAll(async () => {
   rmSync(temporary, { recursive: true, force: true });
   await redis.stop();
-});
+}, MINUTES);
 
 describe.each(names)('the tarball of %s', (name) => {
   const tarball = () => tarballs[names.indexOf(name)]!;
@@ -301,7 +310,7 @@ describe.each(libraries)('the library %s', (name) => {
         publint: [],
         types: 'included',
         problems: [],
-        resolutions: ['node10', 'node16-cjs', 'node16-esm', 'bundler'],
+        resolutions: entriesOf(name).map((path) => [path, ['node10', 'node16-cjs', 'node16-esm', 'bundler']]),
       });
     },
     MINUTES,

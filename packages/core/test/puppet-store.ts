@@ -1,4 +1,5 @@
-import { type Keys, MemoryStore, type Plan, type Store } from '@rollgate/core';
+import { MemoryStore, type Store } from '@rollgate/core';
+import type { Keys, Plan } from '@rollgate/core/store';
 
 /** A store that answers, rejects or is silent as the test says; what it was silent on it answers when it is told to. */
 export class PuppetStore implements Store {

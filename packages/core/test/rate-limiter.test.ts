@@ -7,8 +7,8 @@ import {
   RateLimiter,
   rollingWindow,
   type Store,
-  toDecision,
 } from '@rollgate/core';
+import { toDecision } from '@rollgate/core/store';
 
 let now = 0;
 const clock = { now: () => now };

@@ -1,7 +1,7 @@
 import { IncomingMessage } from 'node:http';
 import { Socket } from 'node:net';
 import type { Decision, Limits, NameOf, RateLimiter } from '@rollgate/core';
-import { validate } from '@rollgate/core';
+import { validate } from '@rollgate/core/store';
 import { type Awaitable, type Framework, Gate, type HttpOptions, type ProxyTrust, toError } from '@rollgate/http';
 import type { NextFunction, Request, RequestHandler, Response } from 'express';
 import { sendRefusal, withdraw } from './refusal.js';

@@ -1,4 +1,5 @@
-import { type Decision, isThenable } from '@rollgate/core';
+import type { Decision } from '@rollgate/core';
+import { isThenable } from '@rollgate/core/store';
 import { type Gate, type Next, type Refusal, refusalBody, toError } from '@rollgate/http';
 import type { Request, Response } from 'express';
 

@@ -1,4 +1,5 @@
-import { type Decision, isThenable, type RateLimiter, validate } from '@rollgate/core';
+import type { Decision, RateLimiter } from '@rollgate/core';
+import { isThenable, validate } from '@rollgate/core/store';
 import { Gate, RateLimitError, type Refusal, toError } from '@rollgate/http';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { FASTIFY } from './framework.js';

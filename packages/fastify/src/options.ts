@@ -1,4 +1,5 @@
-import { type Decision, type Limits, type RateLimiter, ROLLING_WINDOW_OPTIONS } from '@rollgate/core';
+import type { Decision, Limits, RateLimiter } from '@rollgate/core';
+import { ROLLING_WINDOW_OPTIONS } from '@rollgate/core/store';
 import type { Awaitable, CommonOptions, ForRequest, HttpOptions, WindowOptions } from '@rollgate/http';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 

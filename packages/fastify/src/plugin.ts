@@ -1,4 +1,5 @@
-import { type Decision, type Limits, MemoryStore, type RateLimiter, validate } from '@rollgate/core';
+import { type Decision, type Limits, MemoryStore, type RateLimiter } from '@rollgate/core';
+import { validate } from '@rollgate/core/store';
 import type { FastifyInstance, FastifyReply, FastifyRequest, RouteOptions } from 'fastify';
 import fastifyPlugin from 'fastify-plugin';
 import { createHook, type Done, type RateLimitHook } from './hook.js';

@@ -1,4 +1,5 @@
-import { MemoryStore, type Store, validate } from '@rollgate/core';
+import { MemoryStore, type Store } from '@rollgate/core';
+import { validate } from '@rollgate/core/store';
 import type { WarningCode } from '@rollgate/http';
 import { createHook, type RateLimitHook } from './hook.js';
 import { mergeOptions, type RateLimitOptions, type RateLimitRouteOptions } from './options.js';

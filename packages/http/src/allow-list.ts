@@ -1,4 +1,4 @@
-import { validate } from '@rollgate/core';
+import { validate } from '@rollgate/core/store';
 import ipaddr from 'ipaddr.js';
 import { bareAddress, LONGEST_UNKNOWN, MAX_REMEMBERED } from './client-key.js';
 

@@ -1,4 +1,5 @@
-import { type Awaitable, type Decision, type Limits, validate } from '@rollgate/core';
+import type { Awaitable, Decision, Limits } from '@rollgate/core';
+import { validate } from '@rollgate/core/store';
 import { createClientKey } from './client-key.js';
 import { noAddress } from './errors.js';
 import type { Framework } from './framework.js';

@@ -1,4 +1,4 @@
-import { validate } from '@rollgate/core';
+import { validate } from '@rollgate/core/store';
 
 /**
  * What a user's function or a store threw, as an error. Frameworks take `undefined`, and Express `'route'`, for "go on":

@@ -1,4 +1,5 @@
-import { type Awaitable, type Decision, isThenable, type Limits, type RateLimiter, toGiveBack } from '@rollgate/core';
+import type { Awaitable, Decision, Limits, RateLimiter } from '@rollgate/core';
+import { isThenable, toGiveBack } from '@rollgate/core/store';
 import { CLIENT_LEFT, Decider } from './decider.js';
 import { toError } from './errors.js';
 import { tellRequest } from './events.js';

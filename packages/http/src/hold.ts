@@ -1,4 +1,5 @@
-import { type Decision, hold, type RateLimiter, toGiveBack } from '@rollgate/core';
+import type { Decision, RateLimiter } from '@rollgate/core';
+import { hold, toGiveBack } from '@rollgate/core/store';
 import { type NodeResponse, whenGone } from './answer.js';
 
 /**

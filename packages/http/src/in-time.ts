@@ -1,4 +1,5 @@
-import { type Awaitable, isThenable } from '@rollgate/core';
+import type { Awaitable } from '@rollgate/core';
+import { isThenable } from '@rollgate/core/store';
 
 /** What a function of the user's answers, and no later than that: a request must not hang on it. */
 export function inTime<Value>(name: string, answer: PromiseLike<Value>, timeoutMs: number): Promise<Value> {

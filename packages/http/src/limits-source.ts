@@ -1,14 +1,12 @@
 import {
   type Awaitable,
   type Duration,
-  isThenable,
   type Limits,
-  ROLLING_WINDOW_OPTIONS,
   type RollingWindow,
   type RollingWindowOptions,
   rollingWindow,
-  validate,
 } from '@rollgate/core';
+import { isThenable, ROLLING_WINDOW_OPTIONS, validate } from '@rollgate/core/store';
 import { andThen } from './in-time.js';
 import type { ForRequest, LimitOptions, WindowOptions } from './options.js';
 

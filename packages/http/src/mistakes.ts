@@ -1,4 +1,5 @@
-import { type Limits, type Store, validate } from '@rollgate/core';
+import type { Limits, Store } from '@rollgate/core';
+import { validate } from '@rollgate/core/store';
 import type { Framework } from './framework.js';
 import { byName } from './policies.js';
 import { type WarningCode, warnOnce } from './warnings.js';

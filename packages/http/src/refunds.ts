@@ -1,5 +1,5 @@
 import type { Awaitable, Decision, RateLimiter } from '@rollgate/core';
-import { isThenable, validate } from '@rollgate/core';
+import { isThenable, validate } from '@rollgate/core/store';
 import { type NodeResponse, whenAnswered } from './answer.js';
 import { inTime } from './in-time.js';
 

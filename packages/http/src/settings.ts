@@ -1,13 +1,5 @@
-import {
-  type Awaitable,
-  type Decision,
-  durationMs,
-  type Key,
-  type Limits,
-  RateLimiter,
-  ROLLING_WINDOW_OPTIONS,
-  validate,
-} from '@rollgate/core';
+import { type Awaitable, type Decision, type Key, type Limits, RateLimiter } from '@rollgate/core';
+import { durationMs, ROLLING_WINDOW_OPTIONS, validate } from '@rollgate/core/store';
 import { createAllowList } from './allow-list.js';
 import { HEADERS, type Headers } from './header-fields.js';
 import { type LimitsSource, toLimitsSource } from './limits-source.js';

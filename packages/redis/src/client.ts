@@ -1,4 +1,4 @@
-import { validate } from '@rollgate/core';
+import { validate } from '@rollgate/core/store';
 import type { Script } from './script.js';
 
 /** What the store needs of an ioredis `Redis` or `Cluster`, version 5 or 6. */

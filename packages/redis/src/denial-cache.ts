@@ -1,5 +1,6 @@
 import { performance } from 'node:perf_hooks';
-import { type Decision, toDecision } from '@rollgate/core';
+import type { Decision } from '@rollgate/core';
+import { toDecision } from '@rollgate/core/store';
 import type { EncodedPlan } from './encoded-plan.js';
 import type { Answer } from './operations.js';
 

@@ -1,4 +1,4 @@
-import { type Counter, type Keys, keyAt, type Plan } from '@rollgate/core';
+import { type Counter, type Keys, keyAt, type Plan } from '@rollgate/core/store';
 import { type Parts, partOf, ruleOf, suffixOf } from './algorithms.js';
 import { keyPart } from './keys.js';
 

@@ -1,4 +1,5 @@
-import type { Counter, LimitDecision } from '@rollgate/core';
+import type { LimitDecision } from '@rollgate/core';
+import type { Counter } from '@rollgate/core/store';
 import type { EncodedPlan } from './encoded-plan.js';
 
 /** A check or a peek that waits to be decided. */

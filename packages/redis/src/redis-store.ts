@@ -1,19 +1,6 @@
 import { performance } from 'node:perf_hooks';
-import {
-  type Awaitable,
-  type Clock,
-  type Counter,
-  type CountingStore,
-  type Decision,
-  type Duration,
-  durationMs,
-  type Keys,
-  type Plan,
-  readMicros,
-  type Store,
-  toDecision,
-  validate,
-} from '@rollgate/core';
+import type { Awaitable, Clock, CountingStore, Decision, Duration, Store } from '@rollgate/core';
+import { type Counter, durationMs, type Keys, type Plan, readMicros, toDecision, validate } from '@rollgate/core/store';
 import slotOf from 'cluster-key-slot';
 import { connectionTo, type RedisClient } from './client.js';
 import { DenialCache, type Subject } from './denial-cache.js';

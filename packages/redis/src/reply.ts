@@ -1,4 +1,5 @@
-import type { Limit, LimitDecision, Rule } from '@rollgate/core';
+import type { Limit, LimitDecision } from '@rollgate/core';
+import type { Rule } from '@rollgate/core/store';
 import { type Answer, type Question, Receipt, type RecordedHit } from './operations.js';
 
 /** What the script returns, read from front to back: see `lua/frame.lua`. */

@@ -6,8 +6,8 @@ import {
   rollingWindow,
   slidingWindowCounter,
   tokenBucket,
-  validate,
 } from '@rollgate/core';
+import { validate } from '@rollgate/core/store';
 import { ALGORITHMS, type Algorithm, BOUNDS, type Settings } from '../shared/settings.js';
 
 const NAMES = Object.keys(ALGORITHMS) as Algorithm[];

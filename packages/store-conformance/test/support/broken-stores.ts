@@ -1,15 +1,13 @@
 import {
   type Clock,
   type Decision,
-  type Keys,
   type Limit,
   type LimitDecision,
   MemoryStore,
-  type Plan,
-  RollingWindow,
+  rollingWindow,
   type Store,
-  toDecision,
 } from '@rollgate/core';
+import { type Keys, type Plan, toDecision } from '@rollgate/core/store';
 
 /** Does all as a `MemoryStore` does; each class below breaks it in one way. */
 export class Wrapper implements Store {
@@ -45,8 +43,8 @@ const withWords = ({ rules }: Plan, { limits }: Decision, words: Partial<LimitDe
 /** The plan with rolling windows that differ in this from its own. */
 const withOptions = (plan: Plan, options: { limit?: number; countRejected?: boolean }): Plan => {
   const change = (limit: Limit) =>
-    limit instanceof RollingWindow
-      ? new RollingWindow({ limit: limit.limit, window: limit.windowMicros / 1000, ...options })
+    limit.algorithm === 'rolling-window'
+      ? rollingWindow({ limit: limit.limit, window: limit.windowMicros / 1000, ...options })
       : limit;
   return { ...plan, rules: plan.rules.map((rule) => ({ ...rule, limit: change(rule.limit) })) };
 };

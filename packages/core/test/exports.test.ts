@@ -1,0 +1,79 @@
+import { existsSync, readdirSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+
+const PACKAGES = join(__dirname, '../..');
+
+/** What each entry point exports; a `type` has no value at run time. What is not listed here is not public. */
+const PUBLIC: Readonly<Record<string, string>> = {
+  '@rollgate/core': `
+    MemoryStore RateLimiter RollingCounter StoreError bucketedWindow fixedWindow leakyBucket monotonicClock rollingWindow
+    slidingWindowCounter tokenBucket
+    type:Awaitable type:BucketedWindow type:BucketedWindowOptions type:CheckOptions type:Clock type:CountingStore
+    type:Decision type:DecisionEvent type:Duration type:FixedWindow type:FixedWindowOptions type:Key type:LeakyBucket
+    type:LeakyBucketOptions type:Limit type:LimitDecision type:Limits type:MemoryStoreOptions type:NameOf
+    type:OnStoreError type:RateLimiterOptions type:RollingCounterOptions type:RollingWindow type:RollingWindowOptions
+    type:SlidingWindowCounter type:SlidingWindowCounterOptions type:Store type:StoreFailure type:StoreRecovery
+    type:TokenBucket type:TokenBucketOptions type:WaitOptions`,
+  '@rollgate/core/store': `
+    ROLLING_WINDOW_OPTIONS durationMs hold isThenable keyAt readMicros toDecision toGiveBack validate
+    type:Counter type:Hit type:Keeper type:Keys type:Plan type:Rule type:Verdict`,
+  '@rollgate/express': 'rateLimit type:RateLimitMiddleware type:RateLimitOptions',
+  '@rollgate/fastify': `
+    default rateLimit
+    type:AppRateLimiter type:RateLimitHookFunction type:RateLimitOptions type:RateLimitPlugin
+    type:RateLimitPluginOptions type:RateLimitRouteOptions`,
+  '@rollgate/http': `
+    Gate REFUSAL_CODE RateLimitError WARNING_CODES createClientKey refusalBody toError
+    type:Adapter type:Awaitable type:CommonOptions type:ForRequest type:Framework type:GetField type:Headers
+    type:HttpOptions type:LimitOptions type:Next type:NodeResponse type:ProxyTrust type:Refusal type:RefusalBody
+    type:RequestEvent type:ResetUnit type:SetField type:WarningCode type:WindowOptions`,
+  '@rollgate/redis': `
+    RedisStore
+    type:IoredisClient type:Log type:NodeRedisClient type:RedisClient type:RedisStoreOptions`,
+  '@rollgate/store-conformance': `
+    checks describeStore vectors worstBursts
+    type:AlgorithmName type:Check type:CheckOptions type:LimitSpec type:MakeStore type:Vector type:VectorAction
+    type:VectorStep type:VectorVerdict type:WorstBurst`,
+};
+
+interface Manifest {
+  name: string;
+  private?: boolean;
+  exports?: Record<string, { import: string } | string>;
+}
+
+/** The source of each entry point that a published package offers, by the name that users import. */
+const entries = readdirSync(PACKAGES)
+  .map((folder) => join(PACKAGES, folder))
+  .filter((folder) => existsSync(join(folder, 'package.json')))
+  .flatMap((folder) => {
+    const manifest: Manifest = JSON.parse(readFileSync(join(folder, 'package.json'), 'utf8'));
+    if (manifest.private) return [];
+    return Object.entries(manifest.exports ?? {}).flatMap(([path, target]): [string, string][] => {
+      if (typeof target === 'string') return []; // The manifest itself.
+      const source = target.import.replace('./dist/esm/', 'src/').replace(/\.js$/, '.ts');
+      return [[manifest.name + path.slice(1), join(folder, source)]];
+    });
+  });
+
+/** `a`, `type:B` of `export { a, type B } from '…'`, `export type { B }`, `export * as a from '…'` and `export default a`. */
+function exportedBy(source: string): string[] {
+  const text = readFileSync(source, 'utf8').replace(/^\s*(\/\/|\/?\*).*$/gm, '');
+  return [...text.matchAll(/^export (?:(type )?\{([^}]*)\}|\* as (\w+)|(default) |(.*))/gm)].flatMap((found) => {
+    const [, isType, list, namespace, byDefault, other] = found;
+    if (other !== undefined) throw new Error(`Expected a list of names in ${source}, got: export ${other}`);
+    if (list === undefined) return [namespace ?? byDefault!];
+    const names = list.split(',').flatMap((name) => name.trim() || []);
+    return names.map((name) => (isType ? `type:${name}` : name.replace(/^type /, 'type:')));
+  });
+}
+
+const listed = (names: string) => names.split(/\s+/).filter(Boolean).sort();
+
+test('every entry point of a published package is listed here', () => {
+  expect(entries.map(([name]) => name).sort()).toEqual(Object.keys(PUBLIC).sort());
+});
+
+test.each(entries)('%s exports its public API and nothing else', (name, source) => {
+  expect(exportedBy(source).sort()).toEqual(listed(PUBLIC[name]!));
+});
