@@ -11,6 +11,7 @@ import { toHtml } from './report/html-report.js';
 import { accountJson } from './report/json-report.js';
 import type { Report } from './report/report.js';
 import { toText } from './report/text-report.js';
+import { visible, visibleJson } from './report/visible.js';
 import { resolutionNotes, type Warning, warningsOf } from './warnings.js';
 
 /** What all commands take, as it was checked. */
@@ -48,7 +49,7 @@ export async function run(command: string, settings: Settings, add: (entry: Entr
   const account = await readAll(paths, settings, add);
   const { report: found, json, windowsMs } = find();
   const warnings = warningsOf(account, toleranceMs);
-  for (const { text } of warnings) process.stderr.write(`${text}\n`);
+  for (const { text } of warnings) process.stderr.write(`${visible(text)}\n`);
   const report: Report = {
     ...found,
     facts: [...found.facts, ...textsOf(warnings, true).map((text) => `Careful: ${text}`)],
@@ -59,7 +60,7 @@ export async function run(command: string, settings: Settings, add: (entry: Entr
   }
   print(
     settings.json
-      ? `${JSON.stringify({ command, ...accountJson(account, by), ...json }, undefined, 2)}\n`
+      ? visibleJson(`${JSON.stringify({ command, ...accountJson(account, by), ...json }, undefined, 2)}\n`)
       : toText(report),
   );
 }

@@ -1,3 +1,5 @@
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { gzipSync } from 'node:zlib';
 import { chance, combinedLine, START_MS, toLog } from './support/log-lines';
 import { folder, rollgate, simulate, write } from './support/rollgate';
@@ -137,6 +139,53 @@ test('what strangers sent does not reach the terminal as it is', async () => {
   expect(stdout).toContain('/\\u001b]0;owned\\u0007\\u001b[31m\\u202e');
   // biome-ignore lint/suspicious/noControlCharactersInRegex: these are what must not be there.
   expect(stdout + stderr).not.toMatch(/[\u0000-\u0009\u000b-\u001f\u007f-\u009f\u202e]/);
+});
+
+/** Characters that cannot be seen, or that change how others are shown: as text, and as reports show them. */
+const INVISIBLE: readonly (readonly [string, string])[] = [
+  ['\u200f', '\\u200f'], // Right-to-left mark.
+  ['\u061c', '\\u061c'], // Arabic letter mark.
+  ['\u202e', '\\u202e'],
+  ['\u2066', '\\u2066'],
+  ['\u200b', '\\u200b'],
+  ['\u200d', '\\u200d'], // A joiner that joins no emoji.
+  ['\u00ad', '\\u00ad'],
+  ['\ufff9', '\\ufff9'],
+  ['\u{e0001}', '\\u{e0001}'], // Tags.
+  ['\u{e0041}', '\\u{e0041}'],
+  ['\u{e0100}', '\\u{e0100}'], // Variation selectors, which can carry any text.
+  ['\ufe0e', '\\ufe0e'],
+  ['\u3164', '\\u3164'], // A letter without ink.
+  ['\u{1d173}', '\\u{1d173}'],
+  ['\u009b', '\\u009b'], // Begins a command in terminals of eight bits.
+  ['\ud800', '\\ud800'],
+];
+// biome-ignore lint/suspicious/noControlCharactersInRegex: these are what must not be there.
+const UNSEEN = /[\0-\x09\x0b-\x1f\x7f-\x9f\xad\p{Cf}\p{Cs}\p{Default_Ignorable_Code_Point}]/u;
+
+test('no character that cannot be seen reaches a terminal or a page', async () => {
+  const user = `a${INVISIBLE.map(([character]) => character).join('b')}c`;
+  const record = JSON.stringify({ time: START_MS, user });
+  write('unseen.log', [record, record, `{"time":1${user}`].join('\n'));
+  const args = ['simulate', 'unseen.log', ...LIMIT, '--by', 'user'];
+  const { stdout, stderr } = await rollgate([...args, '--html', 'unseen.html']);
+  expect(stdout + stderr).not.toMatch(UNSEEN);
+  const page = readFileSync(join(folder(), 'unseen.html'), 'utf8');
+  const cells = page.slice(page.indexOf('<body>'), page.indexOf('<script'));
+  expect(cells).not.toMatch(UNSEEN);
+  expect(cells).toContain(`a${INVISIBLE.map(([, shown]) => shown).join('b')}c`);
+  const json = await rollgate([...args, '--json']);
+  expect(json.stdout).not.toMatch(UNSEEN);
+  expect(JSON.parse(json.stdout).worstHit[0].key).toBe(user);
+});
+
+test('nor does one in the name of a file', async () => {
+  const name = 'late\u202e\u200f.log';
+  const times = [START_MS + 60_000, START_MS + 60_000, START_MS];
+  write(name, times.map((time) => `{"time":${time},"ip":"a"}`).join('\n'));
+  const { code, stdout, stderr } = await rollgate(['simulate', name, ...LIMIT, '--tolerance', '1s']);
+  expect({ code, isShown: stderr.includes('late\\u202e\\u200f.log') }).toEqual({ code: 0, isShown: true });
+  expect(stdout + stderr).not.toMatch(UNSEEN);
 });
 
 test('names of objects are callers like any other', async () => {

@@ -3,6 +3,7 @@ import { createRequire } from 'node:module';
 import { CHARTS_SCRIPT } from './charts-script.js';
 import { titleOf } from './common.js';
 import type { Chart, Report, Table } from './report.js';
+import { visible, visibleJson } from './visible.js';
 import { time, whole } from './words.js';
 
 const require = createRequire(import.meta.url);
@@ -73,7 +74,7 @@ function toPlace({ title, widthMs }: Chart, index: number): string {
 /** JSON that ends no script, whatever is in it. */
 function toData(charts: readonly Chart[]): string {
   const labelled = charts.map((chart) => ({ ...chart, label: labelOf(chart) }));
-  return JSON.stringify(labelled).replaceAll('<', '\\u003c');
+  return visibleJson(JSON.stringify(labelled)).replaceAll('<', '\\u003c');
 }
 
 /** For those who do not see the chart: what it shows, from where to where, and along the time how much in all. */
@@ -86,8 +87,9 @@ function labelOf({ title, widthMs, axis, xs, series }: Chart): string {
 
 const ENTITIES: Record<string, string> = { '&': '&amp;', '<': '&lt;', '>': '&gt;', '"': '&quot;', "'": '&#39;' };
 
+/** What cannot be seen would change the order or the look of the text beside it. */
 function escapeHtml(text: string): string {
-  return text.replace(/[&<>"']/g, (character) => ENTITIES[character]!);
+  return visible(text).replace(/[&<>"']/g, (character) => ENTITIES[character]!);
 }
 
 /** As it is in the package that is installed. */

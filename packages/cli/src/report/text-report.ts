@@ -2,6 +2,7 @@ import plot, { type Point } from 'simple-ascii-chart';
 import stringWidth from 'string-width';
 import { titleOf } from './common.js';
 import type { Chart, Report, Table } from './report.js';
+import { visible } from './visible.js';
 import { plain, time, whole } from './words.js';
 
 const CHART_WIDTH = 60;
@@ -11,10 +12,10 @@ const BAR_LENGTH = 20;
 /** The report as a terminal shows it; ends with a line's end. */
 export function toText({ facts, tables, charts, notes }: Report): string {
   const parts = [
-    facts.map((fact) => plain(fact, Number.POSITIVE_INFINITY)).join('\n'),
+    facts.map(visible).join('\n'),
     ...tables.map(toTable),
     ...charts.filter(({ terminalTitle }) => terminalTitle !== undefined).map(toChart),
-    notes.map((note) => plain(note, Number.POSITIVE_INFINITY)).join('\n'),
+    notes.map(visible).join('\n'),
   ];
   return `${parts.filter((part) => part !== '').join('\n\n')}\n`;
 }

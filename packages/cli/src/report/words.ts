@@ -1,4 +1,5 @@
 import type { Quota } from '../limits.js';
+import { visible } from './visible.js';
 
 /** `1,234`. */
 export function whole(count: number): string {
@@ -44,12 +45,9 @@ export function time(micros: number): string {
   return isoTime(micros).slice(0, 19).replace('T', ' ');
 }
 
-/** The text on one line, without what a terminal would obey: logs hold what strangers sent. */
+/** See {@link visible}; cut to `longest` characters. */
 export function plain(text: string, longest = 60): string {
-  // biome-ignore lint/suspicious/noControlCharactersInRegex: these are what is looked for.
-  const visible = text.replace(/[\x00-\x1f\x7f-\x9f\u2028-\u202e\u2066-\u2069\ufeff]/g, (character) => {
-    return `\\u${character.charCodeAt(0).toString(16).padStart(4, '0')}`;
-  });
+  const shown = visible(text);
   // No half of a character that takes two.
-  return visible.length > longest ? `${visible.slice(0, longest - 1).replace(/[\ud800-\udbff]$/, '')}…` : visible;
+  return shown.length > longest ? `${shown.slice(0, longest - 1).replace(/[\ud800-\udbff]$/, '')}…` : shown;
 }
