@@ -10,7 +10,7 @@ import type {
 
 /** What Redis has to know of an algorithm, the steps of which are in `lua/<name>.lua`. */
 interface Twin {
-  /** What its keys end with. */
+  /** What its keys end with. The slash separates it from the limit's name, which contains none. */
   readonly suffix: string;
   /** The files of `lua/` that its steps need, in their order; `log` is the one that the store was told to use. */
   readonly needs: readonly string[];
@@ -25,27 +25,27 @@ const TWINS: Readonly<Record<string, Twin>> = {
     numbers: (by: RollingWindow) => [by.limit, by.windowMicros, by.minDifferenceMicros],
   },
   'fixed-window': {
-    suffix: ':fw',
+    suffix: '/fw',
     needs: ['cell', 'spacing'],
     numbers: (by: FixedWindow) => [by.limit, by.windowMicros, by.scale, by.minDifferenceMicros],
   },
   'sliding-window-counter': {
-    suffix: ':swc',
+    suffix: '/swc',
     needs: ['mul-div', 'cell', 'spacing'],
     numbers: (by: SlidingWindowCounter) => [by.limit, by.windowMicros, by.scale, by.minDifferenceMicros],
   },
   'token-bucket': {
-    suffix: ':tb',
+    suffix: '/tb',
     needs: ['mul-div', 'cell', 'spacing'],
     numbers: (by: TokenBucket) => [by.limit, by.tokens, by.micros, by.windowMicros, by.scale, by.minDifferenceMicros],
   },
   'leaky-bucket': {
-    suffix: ':lb',
+    suffix: '/lb',
     needs: ['cell'],
     numbers: (by: LeakyBucket) => [by.limit, by.intervalMicros, by.scale],
   },
   'bucketed-window': {
-    suffix: ':bw',
+    suffix: '/bw',
     needs: ['cell', 'spacing', 'bucket-counts'],
     numbers: (by: BucketedWindow) => [by.limit, by.windowMicros, by.widthMicros, by.minDifferenceMicros],
   },

@@ -11,47 +11,39 @@ export interface EncodedPlan {
   readonly parts: Parts;
   /** Whether an attempt that was refused may be recorded. */
   readonly countsRejected: boolean;
-  /** The Redis keys of the rules, in their order. */
-  keysOf(keys: Keys): string[];
   /**
-   * As `keysOf`, for a check.
+   * The Redis keys of the rules, in their order.
    *
-   * @throws TypeError on a Cluster, when earlier checks took one key for all rules and this one takes one for each.
+   * @throws TypeError when `clusterSlot` is `'key'` and the keys differ.
    */
-  keysToRecordIn(keys: Keys): string[];
+  keysOf(keys: Keys): string[];
 }
 
-/** @throws TypeError when there is no script for one of the limits. */
-export function encodePlan(plan: Plan, isCluster: boolean): EncodedPlan {
+/** On a Cluster, the text that decides in which slot the keys of a check live: their own key, or the limiter's prefix. */
+export type ClusterSlot = 'key' | 'prefix';
+
+export const CLUSTER_SLOTS: readonly ClusterSlot[] = ['key', 'prefix'];
+
+/**
+ * Encodes a plan. `clusterSlot` is `undefined` where there is no Cluster.
+ *
+ * Which Redis keys a check uses follows from the plan, the option and the keys alone. So no check changes what a later one
+ * may do, and one key for all rules is the same as a record in which all keys are equal.
+ *
+ * @throws TypeError when there is no script for one of the limits.
+ */
+export function encodePlan(plan: Plan, clusterSlot: ClusterSlot | undefined): EncodedPlan {
   const { rules } = plan;
   const text = JSON.stringify([rules.length, ...rules.flatMap(({ limit }) => ruleOf(limit))]).slice(1, -1);
   const prefix = keyPart(plan.prefix);
-  const start = `${prefix}:{`;
-  const names = rules.map(({ name, limit }) => name + suffixOf(limit));
-  const ends = names.map((name) => `}:${name}`);
-
-  let isOneKey: boolean | undefined;
+  // Neither a name nor a suffix contains a colon, so the last one of a key ends the caller's part.
+  const ends = rules.map(({ name, limit }) => name + suffixOf(limit));
+  const [before, after] = clusterSlot === 'prefix' ? [`{${prefix}}:`, ':'] : [`${prefix}:{`, '}:'];
 
   function keysOf(keys: Keys): string[] {
-    // Different keys can be decided together on a Cluster only where all keys of the limiter live in one place: there the
-    // prefix is what is in braces. Also for one limit: the next call may be told two.
-    if (isCluster && typeof keys !== 'string') {
-      return names.map((name, index) => `{${prefix}}:${keyPart(keyAt(keys, index))}:${name}`);
-    }
-    if (ends.length === 1) return [start + keyPart(keyAt(keys, 0)) + ends[0]];
-    return ends.map((end, index) => start + keyPart(keyAt(keys, index)) + end);
-  }
-
-  function keysToRecordIn(keys: Keys): string[] {
-    if (isCluster) {
-      isOneKey ??= typeof keys === 'string';
-      if (isOneKey !== (typeof keys === 'string')) {
-        throw new TypeError(
-          'On a Cluster a limiter takes either one key for all its limits or a key for each, always the same: the two live in different places, and would count apart',
-        );
-      }
-    }
-    return keysOf(keys);
+    if (clusterSlot === 'key' && typeof keys !== 'string') refuseDifferent(keys);
+    if (ends.length === 1) return [before + keyPart(keyAt(keys, 0)) + after + ends[0]];
+    return ends.map((end, index) => before + keyPart(keyAt(keys, index)) + after + end);
   }
 
   return {
@@ -60,8 +52,14 @@ export function encodePlan(plan: Plan, isCluster: boolean): EncodedPlan {
     parts: rules.reduce((parts, { limit }) => parts | partOf(limit), 0),
     countsRejected: rules.some(({ limit }) => limit.countRejected),
     keysOf,
-    keysToRecordIn,
   };
+}
+
+function refuseDifferent(keys: readonly string[]): void {
+  if (keys.every((key) => key === keys[0])) return;
+  throw new TypeError(
+    "Expected the same key for all limits of a check, got different ones: on a Cluster they live in different slots. Set `clusterSlot: 'prefix'` of the RedisStore to keep all keys of a limiter in one slot",
+  );
 }
 
 /** The Redis key of a subject of a rolling counter: no limit's name begins like that. */

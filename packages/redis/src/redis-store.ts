@@ -4,7 +4,7 @@ import { type Counter, durationMs, type Keys, type Plan, readMicros, toDecision,
 import slotOf from 'cluster-key-slot';
 import { connectionTo, type RedisClient } from './client.js';
 import { DenialCache, type Subject } from './denial-cache.js';
-import { counterKey, type EncodedPlan, encodePlan } from './encoded-plan.js';
+import { CLUSTER_SLOTS, type ClusterSlot, counterKey, type EncodedPlan, encodePlan } from './encoded-plan.js';
 import { Exchange } from './exchange.js';
 import { type Answer, type Operation, type Question, Receipt } from './operations.js';
 import { LOGS, type Log, Scripts } from './script.js';
@@ -15,6 +15,12 @@ export interface RedisStoreOptions {
   client: RedisClient;
   /** How the hits of a key are kept; default `'list'`. Change the limiters' `prefix` with it. */
   log?: Log | undefined;
+  /**
+   * On a Cluster, where the keys of a check live; default `'key'`. With `'key'` each key has its own slot, so that callers
+   * spread over the nodes. A check with different keys for its limits then throws a `TypeError`. With `'prefix'` all keys of
+   * a limiter share one slot, and its limits may have different keys. Has no effect without a Cluster.
+   */
+  clusterSlot?: ClusterSlot | undefined;
   /** The time in the place of the server's, for tests. */
   clock?: Clock | undefined;
   /**
@@ -56,7 +62,8 @@ export class RedisStore implements Store, CountingStore {
   declare readonly partOfReceipt?: (receipt: unknown) => string;
   /** On a Cluster, the node that answers for what is counted. */
   declare readonly partOfSubject?: (counter: Counter, subject: string) => string;
-  readonly #isCluster: boolean;
+  /** `undefined` without a Cluster. */
+  readonly #clusterSlot: ClusterSlot | undefined;
   readonly #exchange: Exchange;
   readonly #clock: Clock | undefined;
   readonly #denials: DenialCache | undefined;
@@ -66,8 +73,8 @@ export class RedisStore implements Store, CountingStore {
   #lastMicros = -Infinity;
 
   constructor(options: RedisStoreOptions) {
-    validate.knownOptions('RedisStore', options, ['client', 'log', 'clock', 'denialCache']);
-    const { client, log = 'list', clock, denialCache = {} } = options;
+    validate.knownOptions('RedisStore', options, ['client', 'log', 'clusterSlot', 'clock', 'denialCache']);
+    const { client, log = 'list', clusterSlot = 'key', clock, denialCache = {} } = options;
     const connection = connectionTo(client);
     this.backend = client;
     if (connection.isCluster && connection.keyPrefix.includes('{')) {
@@ -78,7 +85,8 @@ export class RedisStore implements Store, CountingStore {
     if (clock !== undefined && !validate.hasMethods(clock, ['now'])) {
       throw validate.misuse('clock', 'an object with a method `now`', clock);
     }
-    this.#isCluster = connection.isCluster;
+    const slot = validate.oneOf('clusterSlot', clusterSlot, CLUSTER_SLOTS);
+    this.#clusterSlot = connection.isCluster ? slot : undefined;
     if (connection.isCluster) {
       const nodeOf = (key: string) => connection.nodeOf(slotOf(key));
       this.partOf = (plan, keys) => nodeOf(this.#encoded(plan).keysOf(keys)[0]!);
@@ -93,7 +101,7 @@ export class RedisStore implements Store, CountingStore {
   /** As {@link Store.check}; at once, when it is known already that the answer is no. */
   check(plan: Plan, keys: Keys, cost: number): Awaitable<Decision> {
     const encoded = this.#encoded(plan);
-    const subject: Subject = { encoded, keys: encoded.keysToRecordIn(keys), cost };
+    const subject: Subject = { encoded, keys: encoded.keysOf(keys), cost };
     const clockMicros = this.#clockMicros();
     const denials = this.#denials;
     if (denials === undefined || denials.isEmpty) return this.#check(subject, clockMicros);
@@ -187,7 +195,7 @@ export class RedisStore implements Store, CountingStore {
   #encoded(plan: Plan): EncodedPlan {
     let encoded = this.#plans.get(plan);
     if (encoded === undefined) {
-      encoded = encodePlan(plan, this.#isCluster);
+      encoded = encodePlan(plan, this.#clusterSlot);
       this.#plans.set(plan, encoded);
     }
     return encoded;

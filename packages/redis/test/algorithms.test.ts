@@ -32,19 +32,19 @@ const MINUTE = 60_000;
 /** Each with room for two, its key's end, and how long the key lives after the first action at `now`, in milliseconds. */
 const ALGORITHMS: [name: string, limit: Limit, suffix: string, expiresMs: (nowMs: number) => number][] = [
   ['rollingWindow', rollingWindow({ limit: 2, window: '1m' }), '', (now) => now + MINUTE],
-  ['fixedWindow', fixedWindow({ limit: 2, window: '1m' }), ':fw', (now) => Math.ceil(now / MINUTE) * MINUTE],
+  ['fixedWindow', fixedWindow({ limit: 2, window: '1m' }), '/fw', (now) => Math.ceil(now / MINUTE) * MINUTE],
   [
     'slidingWindowCounter',
     slidingWindowCounter({ limit: 2, window: '1m' }),
-    ':swc',
+    '/swc',
     (now) => Math.ceil(now / MINUTE) * MINUTE + MINUTE,
   ],
-  ['tokenBucket', tokenBucket({ capacity: 2, refill: 1, every: '1m' }), ':tb', (now) => now + MINUTE],
-  ['leakyBucket', leakyBucket({ capacity: 1, interval: '1m' }), ':lb', (now) => now + MINUTE],
+  ['tokenBucket', tokenBucket({ capacity: 2, refill: 1, every: '1m' }), '/tb', (now) => now + MINUTE],
+  ['leakyBucket', leakyBucket({ capacity: 1, interval: '1m' }), '/lb', (now) => now + MINUTE],
   [
     'bucketedWindow',
     bucketedWindow({ limit: 2, window: '1m', buckets: 60 }),
-    ':bw',
+    '/bw',
     (now) => Math.ceil(now / 1000) * 1000 + MINUTE,
   ],
 ];
@@ -150,7 +150,7 @@ describe.each(ALGORITHMS)('%s', (_, limit, suffix, expiresMs) => {
     await limiter.refund(first);
     expect(await limiter.peek('ann')).toMatchObject({ remaining: limit.limit, resetMs: 0 });
     const key = keyOf('ann');
-    if ([':fw', ':swc', ':lb'].includes(suffix)) {
+    if (['/fw', '/swc', '/lb'].includes(suffix)) {
       expect(await redis.client.get(key)).toMatch(/^\d*r\d+$/);
       expect(await redis.client.pttl(key)).toBeGreaterThan(0);
     } else {

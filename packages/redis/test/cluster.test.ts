@@ -1,5 +1,5 @@
 import { type Limits, RateLimiter, rollingWindow } from '@rollgate/core';
-import { type RedisClient, RedisStore } from '@rollgate/redis';
+import { type ClusterSlot, type RedisClient, RedisStore } from '@rollgate/redis';
 import { RedisCluster } from '@rollgate/test-support';
 import { Cluster, Redis } from 'ioredis';
 import { Cluster as Cluster5 } from 'ioredis5';
@@ -57,10 +57,11 @@ const users = (count: number) => Array.from({ length: count }, (_, index) => `us
 async function withStore(
   kind: keyof typeof clients,
   test: (make: <Given extends Limits>(limits: Given, prefix?: string) => RateLimiter<Given>) => Promise<void>,
+  clusterSlot?: ClusterSlot,
 ): Promise<void> {
   const { client, close } = await clients[kind]();
   try {
-    const store = new RedisStore({ client, denialCache: false });
+    const store = new RedisStore({ client, clusterSlot, denialCache: false });
     await test((limits, prefix = freshPrefix()) => new RateLimiter({ limits, store, prefix, timeout: '30s' }));
   } finally {
     close();
@@ -99,20 +100,50 @@ describe.each(kinds)('with %s', (kind) => {
       }
     }));
 
-  test('several limits decide together, with a key for each', () =>
+  test('one key for all limits is the same as a record in which all keys are equal', () =>
     withStore(kind, async (make) => {
-      const caller = rollingWindow({ limit: 2, window: '10m' });
-      const limiter = make({ caller, all: rollingWindow({ limit: 9, window: '10m' }) });
-      const asked = users(5).flatMap((caller) => [caller, caller, caller]);
-      const decisions = await Promise.all(asked.map((caller) => limiter.check({ caller, all: 'all' })));
-      expect(decisions.filter(({ allowed }) => allowed)).toHaveLength(9);
-      expect(decisions[2]).toMatchObject({ violated: ['caller'], limits: { all: { remaining: 7 } } });
-      expect(decisions[13]).toMatchObject({ violated: ['all'], limits: { caller: { remaining: 1 } } });
-      await limiter.refund(decisions[0]!);
-      expect((await limiter.peek({ caller: 'user 0', all: 'all' })).limits.all.remaining).toBe(1);
-      await limiter.reset({ caller: 'user 0', all: 'all' });
-      expect((await limiter.peek({ caller: 'user 0', all: 'all' })).limits.all.remaining).toBe(9);
+      const burst = rollingWindow({ limit: 3, window: '10m' });
+      const one = make(burst);
+      for (const key of ['ann', { default: 'ann' }, 'ann']) expect((await one.check(key)).allowed).toBe(true);
+      expect((await one.check({ default: 'ann' })).allowed).toBe(false);
+      const two = make({ burst, day: rollingWindow({ limit: 9, window: '1d' }) });
+      for (const key of [{ burst: 'ann', day: 'ann' }, 'ann', { burst: 'ann', day: 'ann' }]) {
+        expect((await two.check(key)).allowed).toBe(true);
+      }
+      expect((await two.check('ann')).violated).toEqual(['burst']);
     }));
+
+  test('no kind of key that a check brings changes what other checks may do', () =>
+    withStore(kind, async (make) => {
+      const limit = rollingWindow({ limit: 2, window: '10m' });
+      const limiter = make({ caller: limit, all: limit });
+      for (const caller of ['bob', 'eve']) {
+        await expect(limiter.check({ caller: 'x', all: 'y' })).rejects.toThrow("`clusterSlot: 'prefix'`");
+        expect((await limiter.check({ caller, all: caller })).allowed).toBe(true);
+        expect((await limiter.check(caller)).remaining).toBe(0);
+      }
+    }));
+
+  test('several limits decide together, with a key for each', () =>
+    withStore(
+      kind,
+      async (make) => {
+        const caller = rollingWindow({ limit: 2, window: '10m' });
+        const limiter = make({ caller, all: rollingWindow({ limit: 9, window: '10m' }) });
+        const asked = users(5).flatMap((caller) => [caller, caller, caller]);
+        const decisions = await Promise.all(asked.map((caller) => limiter.check({ caller, all: 'all' })));
+        expect(decisions.filter(({ allowed }) => allowed)).toHaveLength(9);
+        expect(decisions[2]).toMatchObject({ violated: ['caller'], limits: { all: { remaining: 7 } } });
+        expect(decisions[13]).toMatchObject({ violated: ['all'], limits: { caller: { remaining: 1 } } });
+        await limiter.refund(decisions[0]!);
+        expect((await limiter.peek({ caller: 'user 0', all: 'all' })).limits.all.remaining).toBe(1);
+        await limiter.reset({ caller: 'user 0', all: 'all' });
+        expect((await limiter.peek({ caller: 'user 0', all: 'all' })).limits.all.remaining).toBe(9);
+        for (const remaining of [8, 7]) expect((await limiter.check('all')).limits.all.remaining).toBe(remaining);
+        expect((await limiter.check({ caller: 'all', all: 'all' })).violated).toEqual(['caller']);
+      },
+      'prefix',
+    ));
 });
 
 // A pipeline of ioredis hands on redirections in the place of following them when only some of its commands have any.

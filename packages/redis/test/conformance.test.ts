@@ -53,5 +53,5 @@ describeRedisStore('ioredis 5', { log: 'list' }, { runs: 15, longRun: 500 });
 describeRedisStore('node-redis 6', { log: 'list' }, { runs: 30, longRun: 500 });
 describeRedisStore('node-redis 6', { log: 'sorted-set' }, { runs: 15, longRun: 500 });
 describeRedisStore('node-redis 5', { log: 'list' }, { runs: 15, longRun: 500 });
-describeRedisStore('an ioredis Cluster', { log: 'list' }, { runs: 20, longRun: 500 });
-describeRedisStore('a node-redis cluster', { log: 'sorted-set' }, { runs: 20, longRun: 500 });
+describeRedisStore('an ioredis Cluster', { log: 'list', clusterSlot: 'prefix' }, { runs: 20, longRun: 500 });
+describeRedisStore('a node-redis cluster', { log: 'sorted-set', clusterSlot: 'prefix' }, { runs: 20, longRun: 500 });

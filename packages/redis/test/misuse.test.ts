@@ -47,7 +47,7 @@ test.each([
   ],
   [
     { prefix: 'a' },
-    'Unknown option `prefix` for RedisStore, got "a" (string); the options are `client`, `log`, `clock`, `denialCache`',
+    'Unknown option `prefix` for RedisStore, got "a" (string); the options are `client`, `log`, `clusterSlot`, `clock`, `denialCache`',
   ],
 ] as [object, string | RegExp][])('refuses the options %j', (options, message) => {
   expect(() => new RedisStore({ client: lazy, ...options })).toThrow(message);

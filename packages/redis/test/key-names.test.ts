@@ -1,0 +1,91 @@
+import {
+  bucketedWindow,
+  fixedWindow,
+  type Key,
+  type Limit,
+  leakyBucket,
+  RateLimiter,
+  rollingWindow,
+  slidingWindowCounter,
+  tokenBucket,
+} from '@rollgate/core';
+import { type ClusterSlot, type IoredisClient, RedisStore } from '@rollgate/redis';
+import fc from 'fast-check';
+
+const limits: Readonly<Record<string, Limit>> = {
+  rolling: rollingWindow({ limit: 1, window: '1m' }),
+  fixed: fixedWindow({ limit: 1, window: '1m' }),
+  sliding: slidingWindowCounter({ limit: 1, window: '1m' }),
+  token: tokenBucket({ capacity: 1, refill: 1, every: '1m' }),
+  leaky: leakyBucket({ capacity: 1, interval: '1m' }),
+  bucketed: bucketedWindow({ limit: 1, window: '1m' }),
+};
+
+/** A client without a server: it fails each script, and keeps the names of its keys. */
+class KeyRecorder implements IoredisClient {
+  readonly status = 'ready';
+  readonly options = {};
+  readonly slots = [];
+  seen: string[] = [];
+
+  constructor(readonly isCluster: boolean) {}
+
+  async evalsha(_sha: string, keyCount: number, ...keys: string[]): Promise<never> {
+    this.seen.push(...keys.slice(0, keyCount));
+    throw new Error('There is no server');
+  }
+
+  eval = this.evalsha;
+}
+
+/** What names a state; `name` and `algorithm` are those of the limit. */
+interface State {
+  readonly prefix: string;
+  readonly name: string;
+  readonly algorithm: string;
+  readonly key: string;
+  readonly asRecord: boolean;
+}
+
+const PIECES = ['{', '}', ':', '/', '%', '#', '\0', '\n', '', 'a', 'api', 'fw', '/fw', ':fw', '\ud800', '\udc00', '%7B', '#count']; // biome-ignore format: a table
+const odd = fc.array(fc.constantFrom(...PIECES), { maxLength: 5 }).map((pieces) => pieces.join(''));
+const state: fc.Arbitrary<State> = fc.record({
+  prefix: odd,
+  name: fc.constantFrom('default', 'a', 'api', 'fw', 'swc', 'a.fw', 'a-fw', 'a_fw'),
+  algorithm: fc.constantFrom(...Object.keys(limits)),
+  key: odd,
+  asRecord: fc.boolean(),
+});
+
+async function keyOf({ prefix, name, algorithm, key, asRecord }: State, client: KeyRecorder, store: RedisStore) {
+  const limiter = new RateLimiter({ limits: { [name]: limits[algorithm]! }, store, prefix, onStoreError: 'deny' });
+  client.seen = [];
+  await limiter.check((asRecord ? { [name]: key } : key) as Key);
+  return client.seen;
+}
+
+test.each<[string, boolean, ClusterSlot]>([
+  ['on one server', false, 'key'],
+  ['on a Cluster', true, 'key'],
+  ['on a Cluster, with all keys of a limiter in one slot', true, 'prefix'],
+])(
+  'different prefixes, names, algorithms and keys have different Redis keys: %s',
+  async (_, isCluster, clusterSlot) => {
+    const client = new KeyRecorder(isCluster);
+    const store = new RedisStore({ client, clusterSlot });
+    const warn = jest.spyOn(process, 'emitWarning').mockImplementation();
+    const stateOf = new Map<string, string>();
+    await fc.assert(
+      fc.asyncProperty(state, async (one) => {
+        const { prefix, name, algorithm, key } = one;
+        const [redisKey, ...others] = await keyOf(one, client, store);
+        expect(others).toEqual([]);
+        const id = JSON.stringify([prefix, name, algorithm, key]); // Not whether the key was in a record.
+        expect(stateOf.get(redisKey!) ?? id).toBe(id);
+        stateOf.set(redisKey!, id);
+      }),
+      { numRuns: 400, examples: [['k:api', 'fw', 'rolling'], ['k', 'api', 'fixed']].map(([key, name, algorithm]) => [{ prefix: 'p', name, algorithm, key, asRecord: true } as State]) }, // biome-ignore format: a table
+    );
+    warn.mockRestore();
+  },
+);
