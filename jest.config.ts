@@ -1,17 +1,39 @@
 /** @jest-config-loader esbuild-register */
 import type { Config } from 'jest';
 
+/**
+ * Each test file runs in its own context, where looking up a global is slow. These become parameters of each module
+ * instead: without them, property tests take more than twice as long.
+ */
+const HOT_GLOBALS = [
+  'Array',
+  'BigInt',
+  'Infinity',
+  'JSON',
+  'Map',
+  'Math',
+  'Number',
+  'Object',
+  'Set',
+  'String',
+  'Symbol',
+];
+
 const config: Config = {
   roots: ['<rootDir>/packages', '<rootDir>/examples'],
   testMatch: ['**/test/**/*.test.ts'],
+  // This finds hangs, not slowness: a busy machine may need ten times as long as an idle one.
+  testTimeout: process.env.ROLLGATE_THOROUGH === '1' ? 3_600_000 : 120_000,
   globalSetup: '<rootDir>/packages/test-support/src/jest-global-setup.ts',
+  sandboxInjectedGlobals: HOT_GLOBALS,
   transform: {
     '^.+\\.ts$': ['@swc/jest', { jsc: { target: 'es2022', parser: { syntax: 'typescript' } } }],
   },
   moduleNameMapper: {
     // Tests run on the sources; what is published is tested as tarballs, by packages.test.ts.
     '^@rollgate/core/store$': '<rootDir>/packages/core/src/store-api.ts',
-    '^@rollgate/(.+)$': '<rootDir>/packages/$1/src/index.ts',
+    '^@rollgate/([^/]+)$': '<rootDir>/packages/$1/src/index.ts',
+    '^@rollgate/test-support/(.+)$': '<rootDir>/packages/test-support/src/$1.ts',
     '^(\\.{1,2}/.*)\\.js$': '$1',
   },
 };

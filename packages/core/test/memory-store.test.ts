@@ -1,6 +1,7 @@
 import { execFile } from 'node:child_process';
 import { promisify } from 'node:util';
 import { MemoryStore, RateLimiter, rollingWindow } from '@rollgate/core';
+import { randomRuns } from '@rollgate/test-support/effort';
 import fc from 'fast-check';
 
 let now = 0;
@@ -108,6 +109,7 @@ test('holds what it says it holds, at most maxKeys beside those of the last chec
       }
       store.close();
     }),
+    randomRuns(100, 10_000),
   );
 });
 

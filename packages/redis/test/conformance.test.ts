@@ -1,6 +1,7 @@
 import { RedisStore, type RedisStoreOptions } from '@rollgate/redis';
-import { type CheckOptions, describeStore } from '@rollgate/store-conformance';
+import { describeStore } from '@rollgate/store-conformance';
 import { RedisCluster, startRedis } from '@rollgate/test-support';
+import { effort, seed } from '@rollgate/test-support/effort';
 import { Cluster } from 'ioredis';
 import { createCluster } from 'redis';
 import { clients, type OpenClient } from './support/clients.js';
@@ -30,7 +31,7 @@ const opened = {
 function describeRedisStore(
   kind: keyof typeof opened,
   options: Omit<RedisStoreOptions, 'client'>,
-  effort: Pick<CheckOptions, 'runs' | 'longRun'>,
+  { runs, longRun }: { runs: number; longRun: number },
 ): void {
   const closeOf = new Map<unknown, () => void>();
   const closeStore = (store: unknown) => closeOf.get(store)?.();
@@ -42,16 +43,16 @@ function describeRedisStore(
       closeOf.set(store, close);
       return store;
     },
-    { shared: true, closeStore, ...effort },
+    { shared: true, closeStore, runs: runs * effort(1, 50), longRun: longRun * effort(1, 50), seed },
   );
 }
 
-describeRedisStore('ioredis 6', { log: 'list' }, { runs: 150, longRun: 5000 });
-describeRedisStore('ioredis 6', { log: 'sorted-set' }, { runs: 60, longRun: 1000 });
-describeRedisStore('ioredis 6', { log: 'list', denialCache: false }, { runs: 40, longRun: 1000 });
-describeRedisStore('ioredis 5', { log: 'list' }, { runs: 15, longRun: 500 });
-describeRedisStore('node-redis 6', { log: 'list' }, { runs: 30, longRun: 500 });
-describeRedisStore('node-redis 6', { log: 'sorted-set' }, { runs: 15, longRun: 500 });
-describeRedisStore('node-redis 5', { log: 'list' }, { runs: 15, longRun: 500 });
-describeRedisStore('an ioredis Cluster', { log: 'list', clusterSlot: 'prefix' }, { runs: 20, longRun: 500 });
-describeRedisStore('a node-redis cluster', { log: 'sorted-set', clusterSlot: 'prefix' }, { runs: 20, longRun: 500 });
+describeRedisStore('ioredis 6', { log: 'list' }, { runs: 20, longRun: 1000 });
+describeRedisStore('ioredis 6', { log: 'sorted-set' }, { runs: 12, longRun: 300 });
+describeRedisStore('ioredis 6', { log: 'list', denialCache: false }, { runs: 10, longRun: 300 });
+describeRedisStore('ioredis 5', { log: 'list' }, { runs: 3, longRun: 100 });
+describeRedisStore('node-redis 6', { log: 'list' }, { runs: 3, longRun: 100 });
+describeRedisStore('node-redis 6', { log: 'sorted-set' }, { runs: 3, longRun: 100 });
+describeRedisStore('node-redis 5', { log: 'list' }, { runs: 3, longRun: 100 });
+describeRedisStore('an ioredis Cluster', { log: 'list', clusterSlot: 'prefix' }, { runs: 3, longRun: 100 });
+describeRedisStore('a node-redis cluster', { log: 'sorted-set', clusterSlot: 'prefix' }, { runs: 3, longRun: 100 });

@@ -1,5 +1,6 @@
 import { MemoryStore, RateLimiter, rollingWindow } from '@rollgate/core';
 import { RedisStore } from '@rollgate/redis';
+import { randomRuns } from '@rollgate/test-support/effort';
 import fc from 'fast-check';
 import { freshPrefix, SomeRedis } from './support/some-redis.js';
 
@@ -123,7 +124,7 @@ test('whatever prefixes, names and keys there are, all stay as much apart as in 
         expect(actual.allowed).toBe(expected.allowed);
       }
     }),
-    { numRuns: 100 },
+    randomRuns(30, 1000),
   );
   expect(run).toBeGreaterThan(0);
 });

@@ -12,10 +12,9 @@ import {
   tokenBucket,
 } from '@rollgate/core';
 import { RedisStore } from '@rollgate/redis';
+import { randomRuns } from '@rollgate/test-support/effort';
 import fc from 'fast-check';
 import { freshPrefix, LOGS, SomeRedis } from './support/some-redis.js';
-
-jest.setTimeout(120_000);
 
 const redis = SomeRedis.forThisFile();
 
@@ -144,7 +143,7 @@ test.each(LOGS)('whatever is asked in a turn, Redis decides as memory does: %s',
         await twins.run(operations, plans);
       }
     }),
-    { numRuns: 250 },
+    randomRuns(40, 3000),
   );
 });
 
@@ -160,6 +159,6 @@ test.each(LOGS)('what is remembered of refusals is what Redis would say: %s', as
         for (const one of operations) await twins.run([one], plans);
       }
     }),
-    { numRuns: 80 },
+    randomRuns(15, 1000),
   );
 });

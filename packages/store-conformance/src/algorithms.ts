@@ -43,7 +43,12 @@ export function limitOf({ algorithm, options }: LimitSpec): Limit {
   return (algorithms[algorithm].make as (options: unknown) => Limit)(options);
 }
 
-/** The oracle of the limit of this spec. */
-export function oracleOf({ algorithm, options }: LimitSpec): Oracle {
-  return (algorithms[algorithm].oracle as (options: unknown) => Oracle)(options);
+const oracles = new WeakMap<LimitSpec, Oracle>();
+
+/** The oracle of the limit of this spec. Oracles hold no state, so each spec needs only one. */
+export function oracleOf(spec: LimitSpec): Oracle {
+  const { algorithm, options } = spec;
+  const oracle = oracles.get(spec) ?? (algorithms[algorithm].oracle as (options: unknown) => Oracle)(options);
+  oracles.set(spec, oracle);
+  return oracle;
 }

@@ -1,4 +1,3 @@
-import assert from 'node:assert/strict';
 import type { Decision, Limit, RateLimiter } from '@rollgate/core';
 import { limitOf } from './algorithms.js';
 import type { Command, Names, Step } from './arbitraries/histories.js';
@@ -87,7 +86,7 @@ export class Comparison {
       allowed.push((await limiter.peek(keys, options)).allowed);
     }
     this.#clock.micros = asked;
-    assert.deepEqual(allowed, [false, true], `A wait of ${waitMs} ms is not true: ${this.#describe(command)}`);
+    same(allowed, [false, true], () => `A wait of ${waitMs} ms is not true: ${this.#describe(command)}`);
   }
 
   #describe(command: Asked): string {

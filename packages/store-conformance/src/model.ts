@@ -113,5 +113,5 @@ export class Model {
 }
 
 function placeOf(name: string, { algorithm }: LimitSpec, keys: Readonly<Record<string, string>>): string {
-  return JSON.stringify([name, keys[name], algorithm]);
+  return `${algorithm} ${name.length} ${name} ${keys[name]}`;
 }

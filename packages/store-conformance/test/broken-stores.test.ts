@@ -94,3 +94,11 @@ test('a failure says the limit, the history and the seed', async () => {
   expect(error!.message).toMatch(/Counterexample: .*"algorithm":"leakyBucket".*"kind":"check"/);
   expect(String((error!.cause as Error).message)).toMatch(/under .*leakyBucket(.|\n)*retryAfterMs/);
 });
+
+test('the same seed finds the same counterexample again', async () => {
+  const { run } = find(broken.TellsLongWaits, 'leakyBucket decides as its oracle', { ...OPTIONS, seed: 42 });
+  const messageOf = () => run().catch((reason: Error) => reason.message);
+  const message = await messageOf();
+  expect(message).toContain('seed: 42');
+  expect(await messageOf()).toBe(message);
+});

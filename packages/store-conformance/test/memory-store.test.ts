@@ -1,7 +1,12 @@
 import { type Clock, MemoryStore } from '@rollgate/core';
 import { describeStore } from '@rollgate/store-conformance';
+import { effort, seed } from '@rollgate/test-support/effort';
 
-describeStore('MemoryStore', (clock) => new MemoryStore({ clock }), { runs: 2000, longRun: 1_000_000 });
+describeStore('MemoryStore', (clock) => new MemoryStore({ clock }), {
+  runs: effort(200, 10_000),
+  longRun: effort(20_000, 1_000_000),
+  seed,
+});
 
 // One object is its own double: what is asked of two stores on the same data is asked of one here, to see that it can be.
 const stores = new WeakMap<Clock, MemoryStore>();
@@ -12,5 +17,5 @@ describeStore(
     stores.set(clock, store);
     return store;
   },
-  { runs: 100, longRun: 1000, shared: true, rollingCounter: false },
+  { runs: effort(10, 1000), longRun: 1000, seed, shared: true, rollingCounter: false },
 );

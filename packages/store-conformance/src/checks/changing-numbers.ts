@@ -47,7 +47,7 @@ const asked = (algorithm: AlgorithmName) =>
 
 /** The same history with peeks of any numbers and without decides alike. */
 async function peekWithoutTrace(ground: Ground, algorithm: AlgorithmName): Promise<void> {
-  const { clock, runs } = ground;
+  const { clock, random } = ground;
   const property = fc.asyncProperty(asked(algorithm), async ({ recorded, actions }) => {
     clock.micros = 1e9 * MS;
     const specs = recorded.map((one): Specs => ({ one }));
@@ -71,7 +71,7 @@ async function peekWithoutTrace(ground: Ground, algorithm: AlgorithmName): Promi
       same(plain(decisions[0]!), plain(decisions[1]!), about);
     }
   });
-  await fc.assert(property, { numRuns: runs });
+  await fc.assert(property, random);
 }
 
 export const changingNumbers: readonly Demand[] = algorithmNames.flatMap((algorithm) => [

@@ -11,6 +11,8 @@ export interface CheckOptions {
   readonly runs?: number | undefined;
   /** How many actions a long run asks for; default 20,000. */
   readonly longRun?: number | undefined;
+  /** Seed of the random histories, an integer, to replay a run; default a random one for each property. */
+  readonly seed?: number | undefined;
   /** Whether two stores that `makeStore` made for one clock are on the same data; default `false`. */
   readonly shared?: boolean | undefined;
   /** Whether the store counts for a `RollingCounter`, having `addCount`; default `true`. */
@@ -32,7 +34,8 @@ export interface Check {
 export interface Ground {
   readonly clock: TestClock;
   readonly store: Store;
-  readonly runs: number;
+  /** How fast-check runs a property. */
+  readonly random: { readonly numRuns: number; readonly seed?: number };
   readonly longRun: number;
   /** Opens one more store for the same clock. */
   openStore(): Promise<Store>;
@@ -59,9 +62,10 @@ export function makeLimiter<Given extends Limits>(
 
 /** The demand as a check of the stores that `makeStore` makes. */
 export function toCheck(demand: Demand, makeStore: MakeStore, options: CheckOptions): Check {
-  const { runs = 2000, longRun = 20_000, shared = false, rollingCounter = true } = options;
+  const { runs = 2000, longRun = 20_000, seed, shared = false, rollingCounter = true } = options;
+  const random = { numRuns: runs, ...(seed !== undefined && { seed }) };
   const { name, needs, hold } = demand;
-  const run = () => onGround(makeStore, options, (ground) => hold({ ...ground, runs, longRun }));
+  const run = () => onGround(makeStore, options, (ground) => hold({ ...ground, random, longRun }));
   const isLeftOut = needs !== undefined && !{ shared, rollingCounter }[needs];
   return isLeftOut ? { name, run, leftOut: `\`${needs}\` is false` } : { name, run };
 }
@@ -69,7 +73,7 @@ export function toCheck(demand: Demand, makeStore: MakeStore, options: CheckOpti
 async function onGround(
   makeStore: MakeStore,
   { closeStore = (store) => store.close?.() }: CheckOptions,
-  use: (ground: Omit<Ground, 'runs' | 'longRun'>) => Promise<void>,
+  use: (ground: Omit<Ground, 'random' | 'longRun'>) => Promise<void>,
 ): Promise<void> {
   const clock = new TestClock();
   const opened: Store[] = [];

@@ -8,7 +8,7 @@ import { type Demand, type Ground, makeLimiter } from './check.js';
 
 /** Every decision is the model's, and every wait true to the microsecond. */
 export async function decideAsModel(ground: Ground, some: fc.Arbitrary<History>): Promise<void> {
-  const { clock, runs } = ground;
+  const { clock, random } = ground;
   await fc.assert(
     fc.asyncProperty(some, async ({ limits, commands }) => {
       clock.micros = 1e9 * MS;
@@ -16,7 +16,7 @@ export async function decideAsModel(ground: Ground, some: fc.Arbitrary<History>)
       const comparison = new Comparison(limits, clock);
       for (const command of commands) await comparison.run(command, limiter);
     }),
-    { numRuns: runs },
+    random,
   );
 }
 

@@ -69,7 +69,7 @@ const commands = (step: fc.Arbitrary<number>, subjects: readonly string[]) =>
 
 /** Several counters on the same subjects, the numbers of each its own. */
 async function countAsModel(ground: Ground, step: fc.Arbitrary<number>, subjects: readonly string[]): Promise<void> {
-  const { clock, runs } = ground;
+  const { clock, random } = ground;
   const store = countingStore(ground);
   const several = fc.array(numbers, { minLength: 1, maxLength: 2 });
   const property = fc.asyncProperty(several, commands(step, subjects), async (several, commands) => {
@@ -92,7 +92,7 @@ async function countAsModel(ground: Ground, step: fc.Arbitrary<number>, subjects
       same(counted, model.count(subject, interval, clock.micros, numbers), about);
     }
   });
-  await fc.assert(property, { numRuns: runs });
+  await fc.assert(property, random);
 }
 
 async function countAllAtOnce(ground: Ground): Promise<void> {

@@ -25,7 +25,7 @@ const attempts = fc.array(attempt, { maxLength: 100, size: 'max' });
 
 /** Whoever asks, and gives back, is never let through more often than promised. */
 async function admitNoMore(ground: Ground, algorithm: AlgorithmName): Promise<void> {
-  const { clock, runs } = ground;
+  const { clock, random } = ground;
   const limits = fc.constantFrom<Parts[]>(1, 3, 7).chain((parts) => limit(algorithm, parts));
   const property = fc.asyncProperty(limits, attempts, async (spec, attempts) => {
     clock.micros = 1e9 * MS;
@@ -45,7 +45,7 @@ async function admitNoMore(ground: Ground, algorithm: AlgorithmName): Promise<vo
     }
     keepPromise(spec, admitted);
   });
-  await fc.assert(property, { numRuns: runs });
+  await fc.assert(property, random);
 }
 
 export const safety: readonly Demand[] = algorithmNames.map((algorithm) => ({

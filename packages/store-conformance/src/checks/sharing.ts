@@ -31,7 +31,7 @@ const turns = fc.array(
 );
 
 async function decideAsOne(ground: Ground): Promise<void> {
-  const { clock, store, runs } = ground;
+  const { clock, store, random } = ground;
   const stores = [store, await ground.openStore()];
   const property = fc.asyncProperty(specs, turns, async (specs, turns) => {
     clock.micros = 1e9 * MS;
@@ -40,7 +40,7 @@ async function decideAsOne(ground: Ground): Promise<void> {
     const comparison = new Comparison(specs, clock);
     for (const { at, command } of turns) await comparison.run(command, limiters[at]!);
   });
-  await fc.assert(property, { numRuns: runs });
+  await fc.assert(property, random);
 }
 
 export const sharing: readonly Demand[] = [
