@@ -386,6 +386,7 @@ const ROLLING: Record<string, Scenario> = {
     await alike(sides, [...times(4), from('203.0.113.1')], [200, 200, 200, 429, 200]);
     for (const side of [sides.before, sides.after]) expect(noFields(await side.ask())).toBe(true);
   },
+  // Both rules reject the second action, and nothing of the quota remains.
   async 'Time between two actions'(sides) {
     await alike(sides, times(2), [200, 429]);
     const other = from('203.0.113.1');

@@ -1,3 +1,4 @@
+import type { RejectionReason } from './limits/limit.js';
 import type { Rule } from './store.js';
 
 /** What one limit said. */
@@ -14,6 +15,11 @@ export interface LimitDecision {
   readonly resetMs: number;
   /** How many milliseconds it asks to hold the action until its turn; 0 when the whole was refused. */
   readonly delayMs: number;
+  /**
+   * Which rule of this limit rejected the action: `'limit'`, its quota, or `'minDifference'`. When both did, the one that rejects
+   * longer, at a tie `'limit'`. Absent when this limit allowed the action.
+   */
+  readonly reason?: RejectionReason | undefined;
 }
 
 /**
@@ -53,6 +59,11 @@ export interface Decision<Name extends string = string> {
    * this process's memory, `'allow'` and `'deny'` know nothing, and their figures mean nothing.
    */
   readonly degraded: false | 'fallback' | 'allow' | 'deny';
+  /**
+   * Which rule of the speaking limit rejected the action; see {@link LimitDecision.reason}. Absent when the action is allowed,
+   * and when the policy `'deny'` rejected it.
+   */
+  readonly reason?: RejectionReason | undefined;
 }
 
 const NOTHING: readonly string[] = Object.freeze([]);
@@ -68,10 +79,11 @@ class RecordedDecision implements Decision {
   readonly violated: readonly string[];
   readonly limits: Readonly<Record<string, LimitDecision>>;
   readonly degraded: Decision['degraded'];
+  declare readonly reason?: RejectionReason;
   #receipt: unknown;
 
   constructor(
-    speaking: Pick<LimitDecision, 'limit' | 'remaining' | 'resetMs'>,
+    speaking: Pick<LimitDecision, 'limit' | 'remaining' | 'resetMs' | 'reason'>,
     retryAfterMs: number,
     delayMs: number,
     violated: readonly string[],
@@ -88,6 +100,7 @@ class RecordedDecision implements Decision {
     this.violated = violated;
     this.limits = limits;
     this.degraded = degraded;
+    if (speaking.reason !== undefined) this.reason = speaking.reason;
     this.#receipt = receipt;
   }
 
@@ -124,7 +137,7 @@ export const degrade = RecordedDecision.degrade;
  *
  * @param said What each rule said, in their order. Its wait can be above 0 although it allowed the action: a limit that
  * counts rejected attempts may have become full by the very attempt that another one refused. A `delayMs` that a store in
- * JavaScript leaves out is 0.
+ * JavaScript leaves out is 0; a `reason` that it leaves out is left out of the decision.
  * @param receipt What the store's `refund` needs to find the recorded hits again; `undefined` when it recorded nothing.
  */
 export function toDecision(rules: readonly Rule[], said: readonly LimitDecision[], receipt: unknown): Decision {

@@ -9,7 +9,7 @@ export type { StoreFailure, StoreRecovery } from './failure/store-health.js';
 export { type BucketedWindow, type BucketedWindowOptions, bucketedWindow } from './limits/bucketed-window.js';
 export { type FixedWindow, type FixedWindowOptions, fixedWindow } from './limits/fixed-window.js';
 export { type LeakyBucket, type LeakyBucketOptions, leakyBucket } from './limits/leaky-bucket.js';
-export type { Limit } from './limits/limit.js';
+export type { Limit, RejectionReason } from './limits/limit.js';
 export { type RollingWindow, type RollingWindowOptions, rollingWindow } from './limits/rolling-window.js';
 export {
   type SlidingWindowCounter,

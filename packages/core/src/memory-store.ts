@@ -217,7 +217,7 @@ function toLimitDecision(
   waitMicros: number,
   delayMicros: number,
 ): LimitDecision {
-  return {
+  const decision: LimitDecision = {
     allowed,
     limit: limit.limit,
     remaining: verdict.remaining,
@@ -225,4 +225,5 @@ function toLimitDecision(
     resetMs: verdict.resetMicros / 1000,
     delayMs: delayMicros / 1000,
   };
+  return allowed ? decision : { ...decision, reason: verdict.reason };
 }

@@ -1,5 +1,6 @@
 import {
   type Decision,
+  type Limit,
   type LimitDecision,
   type Limits,
   leakyBucket,
@@ -278,8 +279,8 @@ describe('wait', () => {
   });
 });
 
-test.each([1, 2])('a store in JavaScript may leave `delayMs` out, with %d limits', async (count) => {
-  const said = { allowed: true, limit: 5, remaining: 4, retryAfterMs: 0, resetMs: 1000 } as LimitDecision;
+/** A limiter on a store that answers this for each of so many limits. */
+function answering(said: LimitDecision, count: number): RateLimiter<Record<string, Limit>> {
   const answer: Store['check'] = ({ rules }) =>
     toDecision(
       rules,
@@ -290,8 +291,52 @@ test.each([1, 2])('a store in JavaScript may leave `delayMs` out, with %d limits
   const limits = Object.fromEntries(
     Array.from({ length: count }, (_, nth) => [`limit${nth}`, rollingWindow({ limit: 5, window: '1m' })]),
   );
-  const decision = await new RateLimiter({ limits, store }).wait('ann');
-  expect(decision).toMatchObject({ allowed: true, delayMs: 0 });
+  return new RateLimiter({ limits, store });
+}
+
+test.each([1, 2])('a store in JavaScript may leave `delayMs` out, with %d limits', async (count) => {
+  const said = { allowed: true, limit: 5, remaining: 4, retryAfterMs: 0, resetMs: 1000 } as LimitDecision;
+  expect(await answering(said, count).wait('ann')).toMatchObject({ allowed: true, delayMs: 0 });
+});
+
+describe('the reason of a rejection', () => {
+  const spaced = rollingWindow({ limit: 2, window: '1s', minDifference: '400ms' });
+
+  test('is the rule that rejects longer, and absent when the action is allowed', async () => {
+    const limiter = make(spaced);
+    expect(await limiter.check('ann')).not.toHaveProperty('reason');
+    expect(await limiter.check('ann')).toMatchObject({ reason: 'minDifference', retryAfterMs: 400 });
+    expect(await limiter.check('ann', { cost: 2 })).toMatchObject({ reason: 'limit', retryAfterMs: 1000 });
+    expect(await limiter.check('ann', { cost: 3 })).toMatchObject({ reason: 'limit', retryAfterMs: Infinity });
+    now += 400;
+    expect(Object.keys((await limiter.check('ann')).limits.default)).not.toContain('reason');
+    now += 300;
+    expect(await limiter.check('ann')).toMatchObject({ reason: 'limit', retryAfterMs: 300 });
+  });
+
+  test('is the one of the speaking limit, and given for each limit that rejected', async () => {
+    const limiter = make({
+      spaced,
+      quota: rollingWindow({ limit: 1, window: '1m' }),
+      open: rollingWindow({ limit: 9, window: '1m' }),
+    });
+    await limiter.check('ann');
+    const { reason, limits } = await limiter.check('ann');
+    expect(reason).toBe('limit');
+    expect([limits.spaced.reason, limits.quota.reason, limits.open.reason]).toEqual([
+      'minDifference',
+      'limit',
+      undefined,
+    ]);
+    expect(JSON.parse(JSON.stringify(limits.spaced))).toMatchObject({ allowed: false, reason: 'minDifference' });
+  });
+
+  test.each([1, 2])('may be left out by a store in JavaScript, with %d limits', async (count) => {
+    const said = { allowed: false, limit: 5, remaining: 0, retryAfterMs: 10, resetMs: 10 } as LimitDecision;
+    const decision = await answering(said, count).check('ann');
+    expect(decision).toMatchObject({ allowed: false, retryAfterMs: 10 });
+    expect(decision).not.toHaveProperty('reason');
+  });
 });
 
 test('the default clock does not care who sets the machine’s', async () => {

@@ -51,7 +51,7 @@ export class Reply {
     rules: readonly Rule[],
     words: readonly Numbers[],
   ): Answer {
-    const allowed = words.every(([delay]) => delay >= 0);
+    const allowed = words.every(([delay]) => !isRejection(delay));
     const nowMicros = clockMicros ?? this.#stamp;
     const hits: RecordedHit[] = [];
     let steadyMicros = Infinity;
@@ -60,7 +60,7 @@ export class Reply {
       if (kind === 'check' && (allowed || limit.countRejected)) {
         hits.push({ key: keys[index]!, index, atMicros: nowMicros + last });
       } else {
-        steadyMicros = Math.min(steadyMicros, orNever(last), delay < 0 ? orNever(wait) : Infinity);
+        steadyMicros = Math.min(steadyMicros, orNever(last), isRejection(delay) ? orNever(wait) : Infinity);
       }
       return toLimitDecision(limit, delay, wait, remaining, reset);
     });
@@ -74,7 +74,7 @@ export class Reply {
   }
 }
 
-/** The delay, or -1 when refused; the wait, the units left, the reset; how far ahead it was recorded, or how steady it is. */
+/** The delay, or a number below 0 for a rejection; the wait, the units left, the reset; how far ahead it was recorded, or how steady it is. */
 type Numbers = readonly [delay: number, wait: number, remaining: number, reset: number, last: number];
 
 /** What the script says of one rule. */
@@ -98,14 +98,23 @@ function toLimitDecision(
   remaining: number,
   reset: number,
 ): LimitDecision {
-  return {
-    allowed: delay >= 0,
+  const allowed = !isRejection(delay);
+  const decision: LimitDecision = {
+    allowed,
     limit,
     remaining,
     retryAfterMs: orNever(wait) / 1000,
     resetMs: reset / 1000,
-    delayMs: delay <= 0 ? 0 : delay / 1000,
+    delayMs: allowed ? delay / 1000 : 0,
   };
+  return allowed ? decision : { ...decision, reason: delay === MIN_DIFFERENCE ? 'minDifference' : 'limit' };
+}
+
+/** In the place of a delay: the rule rejects by its `minDifference`. Any other number below 0 is the limit's rejection. */
+const MIN_DIFFERENCE = -2;
+
+function isRejection(delay: number): boolean {
+  return delay < 0;
 }
 
 /** The script says "never" by a number that is no wait. */

@@ -188,6 +188,28 @@ describe('the waits that are told', () => {
     expect((await check()).allowed).toBe(true);
   });
 
+  test('keep the reason of the rejection', async () => {
+    now = 0;
+    const limits = rollingWindow({ limit: 2, window: '1m', minDifference: '1s' });
+    const limiter = make(limits, { maxAge: LONG }, { clock });
+    await limiter.check('ann');
+    const check = () => limiter.check('ann');
+    for (const [time, calls] of [
+      [500, 1],
+      [999.999, 0],
+    ] as const) {
+      now = time;
+      expect(await callsOfRefused(check)).toBe(calls);
+      const left = Math.round((1000 - now) * 1000) / 1000;
+      expect(await check()).toMatchObject({ reason: 'minDifference', retryAfterMs: left });
+    }
+    now = 1000;
+    await check();
+    expect(await callsOfRefused(check)).toBe(1);
+    expect(await callsOfRefused(check)).toBe(0);
+    expect((await check()).limits.default.reason).toBe('limit');
+  });
+
   test('go with figures that are true: Redis is asked again when they change', async () => {
     now = 0;
     const limiter = make(rollingWindow({ limit: 3, window: '1m' }), { maxAge: LONG }, { clock });

@@ -1,4 +1,4 @@
-import type { Decision, LimitDecision } from '@rollgate/core';
+import type { Decision, LimitDecision, RejectionReason } from '@rollgate/core';
 import { type LimitSpec, oracleOf } from './algorithms.js';
 import { firstTime } from './first-time.js';
 import { MS, type Oracle } from './oracles/oracle.js';
@@ -56,6 +56,7 @@ export class Model {
         ...this.#figures(one, now),
         retryAfterMs: allowed ? 0 : this.#wait(one, now, cost) / MS,
         delayMs: delays[index]! / MS,
+        ...(passes[index]! ? {} : { reason: this.#reason(one, now, cost) }),
       },
     ]);
     const decision: Decision = wholeDecision(Object.fromEntries(said));
@@ -95,6 +96,14 @@ export class Model {
 
   #wait(asked: Asked, now: number, cost: number): number {
     return cost > asked.oracle.quota ? Infinity : firstTime(now, (at) => this.#allows(asked, at, cost)) - now;
+  }
+
+  /** The rule that still rejects just before the action would be allowed, were the state kept for ever. */
+  #reason({ oracle, place }: Asked, now: number, cost: number): RejectionReason {
+    if (cost > oracle.quota || oracle.allowsUnits === undefined) return 'limit';
+    const state = this.#read(oracle, place, now);
+    const allowedAt = firstTime(now, (at) => oracle.allows(state, at, cost));
+    return oracle.allowsUnits(state, allowedAt - 1, cost) ? 'minDifference' : 'limit';
   }
 
   #figures({ oracle, place }: Asked, now: number): Pick<LimitDecision, 'limit' | 'remaining' | 'resetMs'> {

@@ -24,6 +24,7 @@ export function wholeDecision(limits: Record<string, LimitDecision>): Decision {
     violated,
     limits,
     degraded: false,
+    ...(allowed ? {} : { reason: speaking.reason }),
   };
 }
 

@@ -37,6 +37,8 @@ const FOUND_OUT_BY = [
   [broken.HoldsNobody, 'leakyBucket lets no more through'],
   [broken.HoldsNobody, 'leakyBucket can be made to let its worst burst'],
   [broken.HoldsNobody, 'leakyBucket lets exactly its quota through'],
+  [broken.NamesNoOtherRule, 'rollingWindow decides the vectors'],
+  [broken.NamesNoOtherRule, 'tokenBucket decides as its oracle'],
   [broken.CutsTime, 'bucketedWindow decides the vectors'],
   [broken.CutsTime, 'tokenBucket decides as its oracle'],
   [broken.LosesTime, 'tokenBucket gives a caller who never rests'],

@@ -6,6 +6,7 @@ import {
   isSpacingPlausible,
   minDifferenceMicros,
   nextSpacing,
+  rejectionReason,
   type Spacing,
   spacingExpires,
   spacingWait,
@@ -92,16 +93,17 @@ export class BucketedWindow implements Limit<BucketedWindowState> {
     const latestMicros = Math.max(nowMicros, counts.newestStartMicros);
     const used = counts.unitsAfter(latestMicros - windowMicros);
     const free = limit - used;
-    const isPossible = cost <= limit;
     const untilFree =
-      isPossible && cost > free
-        ? counts.endOfUnit(latestMicros - windowMicros, cost - free) + windowMicros - nowMicros
-        : 0;
+      cost > limit
+        ? Infinity
+        : cost > free
+          ? counts.endOfUnit(latestMicros - windowMicros, cost - free) + windowMicros - nowMicros
+          : 0;
+    const untilApart = spacingWait(spacing, this.minDifferenceMicros, nowMicros);
     const widthMicros = used > 0 ? counts.widthFor(this.widthMicros, windowMicros) : this.widthMicros;
     return {
-      waitMicros: isPossible
-        ? Math.max(untilFree, spacingWait(spacing, this.minDifferenceMicros, nowMicros))
-        : Infinity,
+      waitMicros: Math.max(untilFree, untilApart),
+      reason: rejectionReason(untilFree, untilApart),
       delayMicros: 0,
       remaining: Math.max(0, free),
       resetMicros: used > 0 ? counts.newestEndMicros + windowMicros - nowMicros : 0,

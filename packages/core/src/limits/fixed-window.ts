@@ -6,6 +6,7 @@ import {
   isSpacingPlausible,
   minDifferenceMicros,
   nextSpacing,
+  rejectionReason,
   type Spacing,
   spacingExpires,
   spacingWait,
@@ -85,10 +86,11 @@ export class FixedWindow implements Limit<FixedWindowState> {
   test({ endMicros, count, spacing }: FixedWindowState, nowMicros: number, cost: number): Verdict {
     const runs = endMicros > nowMicros;
     const used = runs ? count : 0;
-    const untilFree = cost > this.limit - used ? endMicros - nowMicros : 0;
+    const untilFree = cost > this.limit ? Infinity : cost > this.limit - used ? endMicros - nowMicros : 0;
+    const untilApart = spacingWait(spacing, this.minDifferenceMicros, nowMicros);
     return {
-      waitMicros:
-        cost > this.limit ? Infinity : Math.max(untilFree, spacingWait(spacing, this.minDifferenceMicros, nowMicros)),
+      waitMicros: Math.max(untilFree, untilApart),
+      reason: rejectionReason(untilFree, untilApart),
       delayMicros: 0,
       remaining: Math.max(0, this.limit - used),
       resetMicros: used > 0 ? endMicros - nowMicros : 0,

@@ -81,6 +81,7 @@ export class LeakyBucket implements Limit<LeakyBucketState> {
     const waiting = Math.max(0, Math.ceil(delayMicros / intervalMicros) - 1);
     return {
       waitMicros: cost > limit ? Infinity : Math.max(0, delayMicros - (limit + 1 - cost) * intervalMicros),
+      reason: 'limit',
       delayMicros,
       remaining: Math.max(0, limit - waiting),
       resetMicros: Math.max(0, delayMicros - intervalMicros),

@@ -1,7 +1,15 @@
+/** The rule of a limit that rejects an action: its quota, or the time that must pass between two actions. */
+export type RejectionReason = 'limit' | 'minDifference';
+
 /** What one limit says of one action. Waits count from the asked moment, in microseconds. */
 export interface Verdict {
   /** The smallest wait after which the action is allowed: 0 for now, `Infinity` for never. */
   readonly waitMicros: number;
+  /**
+   * The rule behind the wait; without meaning when the wait is 0. When both rules reject, the one that rejects longer, at a tie
+   * `'limit'`. A cost that can never be allowed is rejected by `'limit'`.
+   */
+  readonly reason: RejectionReason;
   /** How long the action, allowed now, is to be held until its turn. */
   readonly delayMicros: number;
   /** Units that can still be spent; never negative. */

@@ -2,6 +2,7 @@ import { type Duration, durationMs } from '../duration.js';
 import { boolean, knownOptions, positiveInteger } from '../validate.js';
 import { HitLog } from './hit-log.js';
 import type { Hit, Limit, Verdict } from './limit.js';
+import { rejectionReason } from './spacing.js';
 
 /** The numbers of a {@link rollingWindow}. */
 export interface RollingWindowOptions {
@@ -75,8 +76,12 @@ export class RollingWindow implements Limit<HitLog> {
     const atMicros = Math.max(nowMicros, log.newestMicros);
     const first = log.firstAfter(atMicros - this.windowMicros);
     const free = this.limit - log.unitsFrom(first);
+    const untilFree = cost <= free ? 0 : this.#untilFree(log, nowMicros, cost, first, free);
+    const untilApart =
+      this.minDifferenceMicros === 0 ? 0 : Math.max(0, log.newestMicros + this.minDifferenceMicros - nowMicros);
     return {
-      waitMicros: cost <= free && this.minDifferenceMicros === 0 ? 0 : this.#wait(log, nowMicros, cost, first, free),
+      waitMicros: Math.max(untilFree, untilApart),
+      reason: rejectionReason(untilFree, untilApart),
       delayMicros: 0,
       remaining: Math.max(0, free),
       resetMicros: Math.max(0, log.newestMicros + this.windowMicros - nowMicros),
@@ -101,10 +106,9 @@ export class RollingWindow implements Limit<HitLog> {
     log.remove(atMicros, cost);
   }
 
-  /** The wait when something stands in the way, or may. The hits from `first` on leave `free` units. */
-  #wait(log: HitLog, nowMicros: number, cost: number, first: number, free: number): number {
+  /** The wait for `cost` units when the hits from `first` on leave only `free`. */
+  #untilFree(log: HitLog, nowMicros: number, cost: number, first: number, free: number): number {
     if (cost > this.limit) return Infinity;
-    const untilFree = cost > free ? log.timeOf(log.indexOfUnit(first, cost - free)) + this.windowMicros - nowMicros : 0;
-    return Math.max(untilFree, log.newestMicros + this.minDifferenceMicros - nowMicros);
+    return log.timeOf(log.indexOfUnit(first, cost - free)) + this.windowMicros - nowMicros;
   }
 }

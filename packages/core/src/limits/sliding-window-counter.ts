@@ -7,6 +7,7 @@ import {
   isSpacingPlausible,
   minDifferenceMicros,
   nextSpacing,
+  rejectionReason,
   type Spacing,
   spacingExpires,
   spacingWait,
@@ -98,10 +99,12 @@ export class SlidingWindowCounter implements Limit<SlidingWindowCounterState> {
     const [full, fading] = runs ? [current, state.previous] : [0, current];
     const coveredMicros = Math.min(windowMicros, Math.max(0, fadedMicros - nowMicros));
     const free = this.limit - full - mulDivUp(fading, coveredMicros, windowMicros);
-    const untilFree = cost > free ? this.#untilFree(state, this.limit - cost, runs) - nowMicros : 0;
+    const untilFree =
+      cost > this.limit ? Infinity : cost > free ? this.#untilFree(state, this.limit - cost, runs) - nowMicros : 0;
+    const untilApart = spacingWait(spacing, this.minDifferenceMicros, nowMicros);
     return {
-      waitMicros:
-        cost > this.limit ? Infinity : Math.max(untilFree, spacingWait(spacing, this.minDifferenceMicros, nowMicros)),
+      waitMicros: Math.max(untilFree, untilApart),
+      reason: rejectionReason(untilFree, untilApart),
       delayMicros: 0,
       remaining: Math.max(0, free),
       resetMicros: Math.max(

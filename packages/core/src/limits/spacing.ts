@@ -1,4 +1,5 @@
 import { type Duration, durationMs } from '../duration.js';
+import type { RejectionReason } from './limit.js';
 
 /** Of a key whose actions have to be some time apart: the newest one, and for how long it bars the next. */
 export interface Spacing {
@@ -15,6 +16,11 @@ export function minDifferenceMicros(minDifference: Duration | undefined): number
 export function spacingWait(spacing: Spacing | undefined, minDifferenceMicros: number, nowMicros: number): number {
   if (spacing === undefined || minDifferenceMicros === 0) return 0;
   return Math.max(0, spacing.newestMicros + minDifferenceMicros - nowMicros);
+}
+
+/** The rule that rejects longer, given how long each of them rejects. */
+export function rejectionReason(untilFreeMicros: number, untilApartMicros: number): RejectionReason {
+  return untilApartMicros > untilFreeMicros ? 'minDifference' : 'limit';
 }
 
 /** When the newest action bars nothing any more, as far as was known when it was recorded. */

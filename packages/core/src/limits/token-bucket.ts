@@ -7,6 +7,7 @@ import {
   isSpacingPlausible,
   minDifferenceMicros,
   nextSpacing,
+  rejectionReason,
   type Spacing,
   spacingExpires,
   spacingWait,
@@ -114,13 +115,13 @@ export class TokenBucket implements Limit<TokenBucketState> {
     // A token that has begun to come back is missing still.
     const missing = untilFull === 0 ? 0 : mulDivUp(fullMicros - nowMicros, this.tokens, this.micros, parts);
     const spared = this.limit - cost; // So many may be missing still.
-    const untilFree =
+    const untilSpared =
       untilFull === 0 ? 0 : fullMicros - this.#wholeMicros(spared) + (parts > this.#parts(spared) ? 1 : 0) - nowMicros;
+    const untilFree = cost > this.limit ? Infinity : Math.max(0, untilSpared);
+    const untilApart = spacingWait(spacing, this.minDifferenceMicros, nowMicros);
     return {
-      waitMicros:
-        cost > this.limit
-          ? Infinity
-          : Math.max(0, untilFree, spacingWait(spacing, this.minDifferenceMicros, nowMicros)),
+      waitMicros: Math.max(untilFree, untilApart),
+      reason: rejectionReason(untilFree, untilApart),
       delayMicros: 0,
       remaining: Math.max(0, this.limit - missing),
       resetMicros: untilFull,

@@ -16,7 +16,7 @@
 --          each operation. "!" and the error of one that failed; nothing for a reset or refund; the count; for a check or peek, a
 --          comma between the rules, either "remaining reset" of a rule that recorded an action which may go ahead now, with
 --          how far ahead of now it was recorded behind it if that is not 0, or
---            how long to hold the action, -1 when the rule refuses it
+--            how long to hold the action; -1 when the rule rejects it by its limit, -2 by its minDifference
 --            the wait, -1 for ever
 --            the units left
 --            the reset
@@ -90,7 +90,9 @@ local function decide(plan, cost, injected_now, records)
       else said = string.format('%d %d %d', verdict.remaining, verdict.reset, last) end
     else
       local wait = allowed and 0 or finite(verdict.wait)
-      said = string.format('%d %d %d %d %d', passed and (allowed and delay or 0) or -1, wait, verdict.remaining, verdict.reset, finite(last))
+      local held = allowed and delay or 0
+      if not passed then held = verdict.is_apart and -2 or -1 end
+      said = string.format('%d %d %d %d %d', held, wait, verdict.remaining, verdict.reset, finite(last))
     end
     line = line and line .. ',' .. said or said
   end

@@ -15,8 +15,8 @@ local NEVER = math.huge
 --                          was when the stamp was this; returns when the key expires, and the keep, if they have changed
 --   forget(key, stamp)     forgets the key, where more than its removal is needed: nothing recorded before is to be found
 -- A verdict has: wait (0 allows, NEVER is for ever), remaining, reset, at (by which the hit can be refunded), steady (how
--- long nothing but the waits changes by the passing of time), delay if the action is to be held; after a record also
--- expires and keep.
+-- long nothing but the waits changes by the passing of time), delay if the action is to be held, is_apart
+-- if a minDifference rejects longer than the limit does; after a record also expires and keep.
 local algorithms = {}
 
 local written, text_written

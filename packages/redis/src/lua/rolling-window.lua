@@ -26,7 +26,7 @@ end
 
 function rolling_window.test(rule, hits, now, cost)
   local limit, window = rule.limit, rule.window
-  local wait = 0
+  local wait, is_apart = 0, nil
   if hits.size == 0 then
     if cost > limit then wait = NEVER end
     return { wait = wait, remaining = limit, reset = 0, at = now, steady = NEVER }
@@ -44,7 +44,8 @@ function rolling_window.test(rule, hits, now, cost)
   if cost > limit then wait = NEVER
   else
     if cost > free then wait = log.time_of(hits, log.index_of_unit(hits, first, cost - free)) + window - now end
-    if rule.min_difference > 0 then wait = math.max(wait, newest + rule.min_difference - now) end
+    local until_apart = rule.min_difference > 0 and newest + rule.min_difference - now or 0
+    if until_apart > wait then wait, is_apart = until_apart, true end
     if wait > left then wait = left end
   end
   local reset = newest + window - now
@@ -58,6 +59,7 @@ function rolling_window.test(rule, hits, now, cost)
     reset = reset > 0 and reset or 0,
     at = at,
     steady = steady < left and steady or left,
+    is_apart = is_apart,
   }
 end
 

@@ -45,9 +45,10 @@ end
 function spacing.verdict(rule, state, now, cost, verdict)
   local left = state.expires - now
   if rule.min_difference > 0 and state.newest then
-    verdict.wait = math.max(verdict.wait, state.newest + rule.min_difference - now)
+    local until_apart = state.newest + rule.min_difference - now
+    if until_apart > verdict.wait then verdict.wait, verdict.is_apart = until_apart, true end
   end
-  if cost > rule.limit then verdict.wait = NEVER
+  if cost > rule.limit then verdict.wait, verdict.is_apart = NEVER, nil
   elseif verdict.wait > left then verdict.wait = left end
   if verdict.reset > left then verdict.reset = left end
   if verdict.steady > left then verdict.steady = left end

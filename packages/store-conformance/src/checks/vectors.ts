@@ -8,8 +8,13 @@ import { type Demand, type Ground, makeLimiter } from './check.js';
 
 const KEY = 'ann';
 
-const verdictOf = ({ allowed, remaining, retryAfterMs, resetMs, delayMs }: VectorVerdict): VectorVerdict => {
+const figuresOf = ({ allowed, remaining, retryAfterMs, resetMs, delayMs }: Omit<VectorVerdict, 'reason'>) => {
   return { allowed, remaining, retryAfterMs, resetMs, delayMs };
+};
+
+/** What a decision has to be at this step. */
+const expectedOf = (step: VectorVerdict) => {
+  return { ...figuresOf(step), reason: step.allowed ? undefined : (step.reason ?? 'limit') };
 };
 
 async function holdVector(ground: Ground, vector: Vector): Promise<void> {
@@ -28,7 +33,7 @@ async function holdVector(ground: Ground, vector: Vector): Promise<void> {
       const decision = await limiter[step.peek ? 'peek' : 'check'](KEY, { cost, limits });
       decisions.set(index, decision);
       const about = () => `${algorithm} ${JSON.stringify(options)}: ${vector.title}: step ${index}, at ${step.at} ms`;
-      same(verdictOf(decision), verdictOf(step), about);
+      same({ ...figuresOf(decision), reason: decision.reason }, expectedOf(step), about);
     }
   }
 }

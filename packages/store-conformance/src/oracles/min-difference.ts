@@ -21,6 +21,7 @@ export function withMinDifference<State, Receipt>(
     expires: (state) => Math.max(inner.expires(state.inner), state.newest + difference),
     allows: (state, at, cost) =>
       (difference === 0 || at >= state.newest + difference) && inner.allows(state.inner, at, cost),
+    allowsUnits: (state, at, cost) => inner.allows(state.inner, at, cost),
     free: (state, at) => inner.free(state.inner, at),
     delay: (state, at) => inner.delay(state.inner, at),
     record(state, now, cost) {

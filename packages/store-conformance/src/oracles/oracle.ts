@@ -20,6 +20,8 @@ export interface Oracle<State = unknown, Receipt = unknown> {
   expires(state: State): number;
   /** Once it is allowed it stays so, if nothing happens. */
   allows(state: State, at: number, cost: number): boolean;
+  /** Whether the action would be allowed but for a minimal time between two actions; default as `allows`. */
+  allowsUnits?(state: State, at: number, cost: number): boolean;
   /** Units that can be spent; may be negative when the numbers have changed. */
   free(state: State, at: number): number;
   /** How long an action that is allowed is to be held. */

@@ -26,7 +26,9 @@ export function rollingWindowOracle(numbers: RollingWindowNumbers): Oracle {
     empty: [],
     isImplausible: (times, now) => newest(times) - now > window,
     expires: (times) => newest(times) + keep,
-    allows: (times, at, cost) => live(times, at) + cost <= limit && later(times, at) - newest(times) >= minDifference,
+    allows: (times, at, cost) =>
+      oracle.allowsUnits!(times, at, cost) && later(times, at) - newest(times) >= minDifference,
+    allowsUnits: (times, at, cost) => live(times, at) + cost <= limit,
     free: (times, at) => limit - live(times, at),
     delay: noDelay,
     record(times, now, cost) {

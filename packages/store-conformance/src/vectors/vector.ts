@@ -7,6 +7,8 @@ export interface VectorVerdict {
   readonly retryAfterMs: number;
   readonly resetMs: number;
   readonly delayMs: number;
+  /** Of a rejection; absent when it is `'limit'`. */
+  readonly reason?: 'minDifference';
 }
 
 /** An action of this cost, checked, or only asked about. */

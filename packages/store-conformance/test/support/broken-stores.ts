@@ -117,6 +117,14 @@ export class HoldsNobody extends Wrapper {
   }
 }
 
+/** Blames the limit for every rejection. */
+export class NamesNoOtherRule extends Wrapper {
+  override check(plan: Plan, keys: Keys, cost: number) {
+    const decision = this.inner.check(plan, keys, cost);
+    return decision.reason === 'minDifference' ? withWords(plan, decision, { reason: 'limit' }) : decision;
+  }
+}
+
 /** Knows whole milliseconds alone. */
 export class CutsTime extends Wrapper {
   constructor(clock: Clock) {
