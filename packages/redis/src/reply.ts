@@ -6,10 +6,14 @@ import { type Answer, type Question, Receipt, type RecordedHit } from './operati
 export class Reply {
   readonly #serverMicros: number;
   readonly #lines: readonly string[];
+  /** The time and the lines, then the messages of failed operations. */
+  readonly #value: readonly [serverMicros: number | string, lines: string, ...messages: string[]];
   #place = -1;
+  #nextMessage = 2;
 
   constructor(value: unknown) {
-    const [serverMicros, lines] = value as [number | string, string];
+    this.#value = value as [number | string, string];
+    const [serverMicros, lines] = this.#value;
     this.#serverMicros = Number(serverMicros); // A client may have been told to leave numbers as text.
     this.#lines = lines.split('\n');
   }
@@ -17,7 +21,7 @@ export class Reply {
   /** Goes on to the next operation; the error when it failed. */
   nextError(): Error | undefined {
     const line = this.#lines[++this.#place]!;
-    return line.startsWith('!') ? new Error(line.slice(1)) : undefined;
+    return line === '!' ? new Error(this.#value[this.#nextMessage++] as string) : undefined;
   }
 
   /** What the script said of this question, the present operation. */

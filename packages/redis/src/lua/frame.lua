@@ -12,8 +12,9 @@
 --            "count",  width, span, expiry, units, interval, now
 --                                                add to a rolling counter, and count
 --          `now` is false where the server's time is meant.
--- returns  the server's time, and one text (which clients read in a fraction of the time of so many numbers): a line for
---          each operation. "!" and the error of one that failed; nothing for a reset or refund; the count; for a check or peek, a
+-- returns  the server's time, one text (which clients read in a fraction of the time of so many numbers), and then the
+--          messages of the operations that failed, in their order. The text has a line for each operation:
+--          "!" for one that failed; nothing for a reset or refund; the count; for a check or peek, a
 --          comma between the rules, either "remaining reset" of a rule that recorded an action which may go ahead now, with
 --          how far ahead of now it was recorded behind it if that is not 0, or
 --            how long to hold the action; -1 when the rule rejects it by its limit, -2 by its minDifference
@@ -127,6 +128,7 @@ local function count(width, span, expiry, units, interval, injected_now)
 end
 
 local read_only
+local reply = { server_time, '' }
 
 -- Goes on with the next operation, whatever came of this one.
 local function finish(key_count, succeeded, said)
@@ -134,7 +136,7 @@ local function finish(key_count, succeeded, said)
   if not succeeded then
     local message = type(said) == 'table' and said.err or tostring(said)
     if string.find(message, 'READONLY', 1, true) then read_only = message end
-    said = '!' .. message
+    reply[#reply + 1], said = message, '!' -- Apart, because a message may contain anything.
   end
   lines[#lines + 1] = said
 end
@@ -162,4 +164,5 @@ end
 
 -- Clients look at errors of the call as a whole for whether this is still a master; nothing was written if it is not.
 if read_only then return redis.error_reply(read_only) end
-return { server_time, table.concat(lines, '\n') }
+reply[2] = table.concat(lines, '\n')
+return reply

@@ -1,0 +1,34 @@
+import { fixedWindow, RateLimiter } from '@rollgate/core';
+import { RedisStore } from '@rollgate/redis';
+import { Redis } from 'ioredis';
+import { quietly } from './support/quietly.js';
+import { freshPrefix, SomeRedis } from './support/some-redis.js';
+
+const redis = SomeRedis.forThisFile();
+
+test('operations that fail do so alone, whatever their errors contain', async () => {
+  const client = new Redis(redis.url, { keyPrefix: 'one\n1 2\n!\n' });
+  try {
+    const prefix = freshPrefix();
+    const store = new RedisStore({ client });
+    const limits = fixedWindow({ limit: 3, window: '1h' });
+    const limiter = new RateLimiter({ limits, store, prefix, timeout: '30s' });
+    for (const bad of ['bad', 'worse']) await client.set(`${prefix}:{${bad}}:default/fw`, 'something else');
+    await quietly(async () => {
+      const keys = ['ann', 'bad', 'bob', 'ann', 'worse', 'ann'];
+      const settled = await Promise.allSettled(keys.map((key) => limiter.check(key)));
+      expect(
+        settled.map((one) => (one.status === 'fulfilled' ? one.value.remaining : one.reason.cause.message)),
+      ).toEqual([
+        2,
+        `one\n1 2\n!\n${prefix}:{bad}:default/fw holds no state of this algorithm`,
+        2,
+        1,
+        `one\n1 2\n!\n${prefix}:{worse}:default/fw holds no state of this algorithm`,
+        0,
+      ]);
+    });
+  } finally {
+    client.disconnect();
+  }
+});
