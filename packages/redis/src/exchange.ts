@@ -28,7 +28,8 @@ export class Exchange {
 
   /**
    * Sends the operation when the turn ends. Those of one turn are decided in the order in which they were added, and so are
-   * turns, as long as they go over one connection to a server that knows the script.
+   * turns, as long as they go over one connection to a server that knows the script. A script that has done much work leaves
+   * the rest of its operations to a later one, which may come after the next turn.
    */
   add(operation: Operation): void {
     this.#batches.add(operation);
@@ -57,11 +58,13 @@ export class Exchange {
 
   /** Never rejects: whatever goes wrong is the failure of the operations that are not settled yet. */
   async #send(operations: readonly Operation[], tag = ''): Promise<void> {
+    let doneCount = operations.length;
     try {
       const { keys, argument, parts } = toRequest(operations);
       const sentMs = performance.now();
       const reply = new Reply(await runScript(this.#connection, this.#scripts.with(parts), keys, argument));
-      for (const operation of operations) settle(operation, reply, sentMs);
+      doneCount = reply.length;
+      for (let index = 0; index < doneCount; index++) settle(operations[index]!, reply, sentMs);
     } catch (error) {
       if (operations.length > 1 && isRedirection(error)) {
         if (this.#movingUntilMs.size >= MOST_MOVING) this.#movingUntilMs.clear();
@@ -70,7 +73,9 @@ export class Exchange {
       } else {
         for (const operation of operations) operation.fail(error);
       }
+      return;
     }
+    if (doneCount < operations.length) await this.#send(operations.slice(doneCount), tag);
   }
 
   #isMoving(tag: string): boolean {

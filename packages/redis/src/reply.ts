@@ -18,6 +18,11 @@ export class Reply {
     this.#lines = lines.split('\n');
   }
 
+  /** How many operations were run. The script leaves the others when it has done enough. */
+  get length(): number {
+    return this.#lines.length;
+  }
+
   /** Goes on to the next operation; the error when it failed. */
   nextError(): Error | undefined {
     const line = this.#lines[++this.#place]!;

@@ -13,8 +13,8 @@
 --                                                add to a rolling counter, and count
 --          `now` is false where the server's time is meant.
 -- returns  the server's time, one text (which clients read in a fraction of the time of so many numbers), and then the
---          messages of the operations that failed, in their order. The text has a line for each operation:
---          "!" for one that failed; nothing for a reset or refund; the count; for a check or peek, a
+--          messages of the operations that failed, in their order. The text has a line for each operation that was run, which is
+--          at least the first. "!" for one that failed; nothing for a reset or refund; the count; for a check or peek, a
 --          comma between the rules, either "remaining reset" of a rule that recorded an action which may go ahead now, with
 --          how far ahead of now it was recorded behind it if that is not 0, or
 --            how long to hold the action; -1 when the rule rejects it by its limit, -2 by its minDifference
@@ -133,6 +133,7 @@ local reply = { server_time, '' }
 -- Goes on with the next operation, whatever came of this one.
 local function finish(key_count, succeeded, said)
   next_key = next_key + key_count
+  spend(10 * key_count)
   if not succeeded then
     local message = type(said) == 'table' and said.err or tostring(said)
     if string.find(message, 'READONLY', 1, true) then read_only = message end
@@ -141,7 +142,10 @@ local function finish(key_count, succeeded, said)
   lines[#lines + 1] = said
 end
 
-while place < #tape do
+-- After so much work the rest waits for the next script, so that other clients get their turn.
+local MOST_WORK = 4000
+
+while place < #tape and work < MOST_WORK do
   local kind = next_value()
   if kind == 'count' then
     finish(1, pcall(count, unpack(tape, place + 1, place + 6)))
@@ -157,7 +161,10 @@ while place < #tape do
     else
       local cost, times, now = next_value(), next_value(), next_value()
       local key_count, records = #plan, kind == 'check'
-      for _ = 1, times do finish(key_count, pcall(decide, plan, cost, now, records)) end
+      for _ = 1, times do
+        finish(key_count, pcall(decide, plan, cost, now, records))
+        if work >= MOST_WORK then break end
+      end
     end
   end
 end

@@ -27,6 +27,12 @@ local function text_of(number)
   return text_written
 end
 
+-- What this script has cost so far, in steps that take about a microsecond each. A script that has done too much leaves the
+-- rest of its operations to the next one, so whatever takes more than some steps says so.
+local work = 0
+
+local function spend(steps) work = work + steps end
+
 -- Defines more of a module when something is asked for that it does not have yet: each run of a script makes its
 -- functions anew, and the usual check needs few of them.
 local function on_demand(module, define)
