@@ -4,6 +4,7 @@ import { readdirSync, readFileSync } from 'node:fs';
 import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
 import { MemoryStore, RateLimiter, rollingWindow, type Store } from '@rollgate/core';
+import { refundInBackground } from '@rollgate/core/store';
 import { rateLimit } from '@rollgate/express';
 import express from 'express';
 
@@ -18,6 +19,7 @@ function membersOf(channel: string): string[] {
 
 const CHANNELS = [
   'rollgate:decision',
+  'rollgate:refund:failure',
   'rollgate:refusal',
   'rollgate:request',
   'rollgate:store:failure',
@@ -70,6 +72,12 @@ test('the events have the members that the page tells', async () => {
     expect(members(channel)).toEqual(membersOf(channel));
   }
   expect(heard.get('rollgate:refusal')![0]).toBe(heard.get('rollgate:decision')![1]);
+
+  const queue = new RateLimiter({ limits: rollingWindow({ limit: 1, window: '1m' }) });
+  refundInBackground(queue, { ...(await queue.check('ann')) });
+  await new Promise(setImmediate);
+  expect(heard.get('rollgate:refund:failure')).toHaveLength(1);
+  expect(members('rollgate:refund:failure')).toEqual(membersOf('rollgate:refund:failure'));
 
   const memory = new MemoryStore();
   let isBroken = true;

@@ -25,6 +25,12 @@ test.each(['ROLLGATE_STORE_FAILED', 'ROLLGATE_STORE_RECOVERED'])('%s of the core
 });
 
 test('the page tells of no code that is not there', () => {
-  const known = [...WARNING_CODES, 'ROLLGATE_KEYS_EVICTED', 'ROLLGATE_STORE_FAILED', 'ROLLGATE_STORE_RECOVERED'];
+  const known = [
+    ...WARNING_CODES,
+    'ROLLGATE_KEYS_EVICTED',
+    'ROLLGATE_REFUND_FAILED',
+    'ROLLGATE_STORE_FAILED',
+    'ROLLGATE_STORE_RECOVERED',
+  ];
   expect([...sections.keys()].sort()).toEqual(known.sort());
 });

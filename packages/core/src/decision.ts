@@ -68,6 +68,12 @@ export interface Decision<Name extends string = string> {
 
 const NOTHING: readonly string[] = Object.freeze([]);
 
+/**
+ * The method that takes the receipt out of a decision. The symbol is registered, so that a limiter and a store of two copies
+ * of this package (two installed versions, perhaps) read each other's decisions.
+ */
+const TAKE_RECEIPT = Symbol.for('@rollgate/core takeReceipt');
+
 /** A decision that remembers, invisibly, what it recorded. */
 class RecordedDecision implements Decision {
   readonly allowed: boolean;
@@ -110,24 +116,26 @@ class RecordedDecision implements Decision {
     toReceipt?: (receipt: unknown) => unknown,
   ): Decision {
     const { retryAfterMs, delayMs, violated, limits } = decision;
-    const receipt = RecordedDecision.takeReceipt(decision);
+    const receipt = takeReceipt(decision);
     const own = receipt === undefined ? undefined : toReceipt?.(receipt);
     return new RecordedDecision(decision, retryAfterMs, delayMs, violated, limits, own, policy);
   }
 
-  static takeReceipt(decision: unknown): unknown {
-    if (typeof decision !== 'object' || decision === null || !(#receipt in decision)) return NO_DECISION;
-    const receipt = decision.#receipt;
-    decision.#receipt = undefined;
+  [TAKE_RECEIPT](): unknown {
+    const receipt = this.#receipt;
+    this.#receipt = undefined;
     return receipt;
   }
 }
 
-/** What {@link takeReceipt} answers for a value that is no decision of this package. */
+/** What {@link takeReceipt} returns for a value that `toDecision` did not make. */
 export const NO_DECISION = Symbol('no decision');
 
-/** The decision's receipt, once: from then on the decision has none, so that nothing is given back twice. */
-export const takeReceipt = RecordedDecision.takeReceipt;
+/** Returns the decision's receipt once. Then the decision has none, so that a second refund does nothing. */
+export function takeReceipt(decision: unknown): unknown {
+  const take = (decision as Partial<RecordedDecision> | null | undefined)?.[TAKE_RECEIPT];
+  return typeof take === 'function' ? take.call(decision as RecordedDecision) : NO_DECISION;
+}
 
 /** The same decision, its receipt included as `toReceipt` makes it, as the answer of a policy in a store's place. */
 export const degrade = RecordedDecision.degrade;

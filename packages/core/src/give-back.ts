@@ -1,8 +1,9 @@
+import { refundInBackground } from './background-refund.js';
 import type { Decision } from './decision.js';
 
 interface Leaving {
   readonly place: number;
-  readonly refund: () => Promise<void>;
+  readonly refund: () => void;
 }
 
 let lastPlace = 0;
@@ -17,7 +18,7 @@ let leaving: Leaving[] = [];
  */
 export function toGiveBack(limiter: { refund(decision: Decision): Promise<void> }, decision: Decision): () => void {
   lastPlace += 1;
-  const one = { place: lastPlace, refund: () => limiter.refund(decision) };
+  const one = { place: lastPlace, refund: () => refundInBackground(limiter, decision) };
   return function giveBack() {
     if (leaving.push(one) === 1) queueMicrotask(refundAll);
   };
@@ -26,6 +27,5 @@ export function toGiveBack(limiter: { refund(decision: Decision): Promise<void> 
 function refundAll(): void {
   const all = leaving.sort((one, other) => other.place - one.place);
   leaving = [];
-  // Nobody is there to be told of a failure, and the store's own diagnostics tell it.
-  for (const { refund } of all) refund().catch(() => {});
+  for (const { refund } of all) refund();
 }

@@ -1,4 +1,5 @@
 export type { Awaitable } from './awaitable.js';
+export type { RefundFailure } from './background-refund.js';
 export { type Clock, monotonicClock } from './clock.js';
 export type { Decision, LimitDecision } from './decision.js';
 export type { Duration } from './duration.js';

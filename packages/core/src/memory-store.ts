@@ -20,6 +20,14 @@ export interface MemoryStoreOptions {
 
 const DEFAULT_MAX_KEYS = 1_000_000;
 
+/** Registered, so that a `MemoryStore` of another copy of this package is one as well. */
+const MEMORY_STORE = Symbol.for('@rollgate/core MemoryStore');
+
+/** Whether the store is a {@link MemoryStore}, of any copy of this package: one that answers at once and never fails. */
+export function isMemoryStore(store: unknown): store is MemoryStore {
+  return typeof store === 'object' && store !== null && MEMORY_STORE in store;
+}
+
 /** What a check recorded for one rule. The chain of them is the check's receipt. */
 class RecordedHit implements Hit {
   constructor(
@@ -62,6 +70,10 @@ export class MemoryStore implements Store, CountingStore {
     if (!hasMethods(clock, ['now'])) throw misuse('clock', 'an object with a method `now`', clock);
     this.#clock = clock;
     this.#keys = new KeyTable(clock, positiveInteger('maxKeys', maxKeys));
+  }
+
+  get [MEMORY_STORE](): true {
+    return true;
   }
 
   /** How many keys the store holds, those of every limit counted, expired ones that are still to go included. */

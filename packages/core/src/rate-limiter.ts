@@ -8,7 +8,7 @@ import { GuardedStore } from './failure/guarded-store.js';
 import { ON_STORE_ERROR, type OnStoreError } from './failure/stand-in.js';
 import type { StoreError } from './failure/store-error.js';
 import { toGiveBack } from './give-back.js';
-import { MemoryStore } from './memory-store.js';
+import { isMemoryStore, MemoryStore } from './memory-store.js';
 import { type Key, keysFor, type Limits, makePlan, type NameOf } from './plan.js';
 import type { Plan, Store } from './store.js';
 import { hasMethods, knownOptions, misuse, oneOf, positiveInteger, string } from './validate.js';
@@ -94,7 +94,7 @@ export class RateLimiter<Given extends Limits = Limits> {
     this.#plan = options.limits === null ? undefined : makePlan(prefix, options.limits);
     const mayTakeMs = timeoutMs(timeout);
     const policy = oneOf('onStoreError', onStoreError, ON_STORE_ERROR);
-    const isInMemory = store === undefined || store instanceof MemoryStore; // Never late, never out of reach.
+    const isInMemory = store === undefined || isMemoryStore(store); // Never late, never out of reach.
     this.#store = isInMemory ? (store ?? new MemoryStore()) : new GuardedStore(store, mayTakeMs, policy);
     this.#ownsStore = store === undefined;
   }

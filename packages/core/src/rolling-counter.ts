@@ -3,7 +3,7 @@ import { type Duration, durationMs } from './duration.js';
 import { DEFAULT_TIMEOUT_MS, timeoutMs } from './failure/deadlines.js';
 import { GuardedCountingStore } from './failure/guarded-counting-store.js';
 import { MOST_BUCKETS } from './limits/bucket-counts.js';
-import { MemoryStore } from './memory-store.js';
+import { isMemoryStore, MemoryStore } from './memory-store.js';
 import type { CountingStore } from './store.js';
 import { hasMethods, knownOptions, misuse, numberMisuse, positiveInteger, string } from './validate.js';
 
@@ -65,7 +65,7 @@ export class RollingCounter {
     const mayTakeMs = timeoutMs(options.timeout ?? DEFAULT_TIMEOUT_MS);
     this.#ownStore = store === undefined ? new MemoryStore() : undefined;
     const counting = store ?? (this.#ownStore as MemoryStore);
-    this.#store = counting instanceof MemoryStore ? counting : new GuardedCountingStore(counting, mayTakeMs);
+    this.#store = isMemoryStore(counting) ? counting : new GuardedCountingStore(counting, mayTakeMs);
   }
 
   /**

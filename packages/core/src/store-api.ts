@@ -1,5 +1,6 @@
 // The entry point `@rollgate/core/store`: what stores and adapters need in addition to the user's API.
 export { isThenable } from './awaitable.js';
+export { refundInBackground } from './background-refund.js';
 export { readMicros } from './clock.js';
 export type { Counter } from './counter.js';
 export { toDecision } from './decision.js';
@@ -8,5 +9,6 @@ export { durationMs } from './duration.js';
 export { toGiveBack } from './give-back.js';
 export type { Hit, Keeper, Verdict } from './limits/limit.js';
 export { ROLLING_WINDOW_OPTIONS } from './limits/rolling-window.js';
+export { isMemoryStore } from './memory-store.js';
 export { type Keys, keyAt, type Plan, type Rule } from './store.js';
 export * as validate from './validate.js';

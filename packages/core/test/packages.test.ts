@@ -269,7 +269,7 @@ describe.each(names)('the tarball of %s', (name) => {
 
   test('holds what was built and nothing else', () => {
     const paths = tarball().files.map(({ path }) => path);
-    expect(paths.filter((path) => !/^(dist\/(esm|cjs)\/.+|package\.json|README\.md|LICENSE)$/.test(path))).toEqual([]);
+    expect(paths.filter((path) => !/^(dist\/.+|package\.json|README\.md|LICENSE)$/.test(path))).toEqual([]);
     expect(paths).toEqual(expect.arrayContaining(['package.json', 'README.md', 'LICENSE']));
   });
 
@@ -298,9 +298,8 @@ describe.each(libraries)('the library %s', (name) => {
   test('has both kinds of modules', () => {
     const paths = tarballs[names.indexOf(name)]!.files.map(({ path }) => path);
     expect(paths).toEqual(
-      expect.arrayContaining(['dist/esm/index.js', 'dist/esm/index.d.ts', 'dist/cjs/index.js', 'dist/cjs/index.d.ts']),
+      expect.arrayContaining(['dist/index.mjs', 'dist/index.d.mts', 'dist/index.js', 'dist/index.d.ts']),
     );
-    expect(paths).toContain('dist/cjs/package.json');
   });
 
   test(

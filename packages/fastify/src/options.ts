@@ -51,10 +51,7 @@ export type RateLimitHookFunction<Given extends Limits = Limits> = HookFunction 
 /** Of any hook; the types of request and reply differ from server to server, such as one of HTTP/2. */
 export type HookFunction = (request: unknown, reply: unknown, ...payloadAndDone: unknown[]) => void;
 
-/**
- * What an app's limiter is asked from the outside. Without the class's private fields, for the module's two builds declare
- * it both.
- */
+/** The methods of an app's limiter that are for its users. */
 export type AppRateLimiter = Pick<RateLimiter, 'check' | 'peek' | 'refund' | 'reset'>;
 
 /** The plugin's options with a route's in their place; of `limits` and the numbers of one window, the route's kind. */

@@ -1,5 +1,5 @@
-import { MemoryStore, type Store } from '@rollgate/core';
-import { validate } from '@rollgate/core/store';
+import type { Store } from '@rollgate/core';
+import { isMemoryStore, validate } from '@rollgate/core/store';
 import type { WarningCode } from '@rollgate/http';
 import { createHook, type RateLimitHook } from './hook.js';
 import { mergeOptions, type RateLimitOptions, type RateLimitRouteOptions } from './options.js';
@@ -39,7 +39,7 @@ export class RouteHooks {
     if (own.hook !== undefined) throw validate.misuse('hook', 'left out, as the hook is where it is added', own.hook);
     const hasName = own.groupId !== undefined || own.prefix !== undefined;
     const store = own.store ?? this.#shared.store!;
-    if (!hasName && !(store instanceof MemoryStore)) {
+    if (!hasName && !isMemoryStore(store)) {
       throw new TypeError(
         'Expected `groupId` or `prefix` in the options of `app.rateLimit()`: with a store on a network its keys need a name that all processes agree on',
       );

@@ -1,5 +1,5 @@
 import type { Awaitable, Decision, RateLimiter } from '@rollgate/core';
-import { isThenable, validate } from '@rollgate/core/store';
+import { isThenable, refundInBackground, validate } from '@rollgate/core/store';
 import { type NodeResponse, whenAnswered } from './answer.js';
 import { inTime } from './in-time.js';
 
@@ -26,8 +26,7 @@ export function refundWhenAnswered<Request, Response>(
 ): void {
   const settle = (isSuccess: boolean) => {
     if (isSuccess ? !rules.skipSuccessful : !rules.skipFailed) return;
-    // Nobody is there to be told of a failure, and the store's own diagnostics tell it.
-    limiter.refund(decision).catch(() => {});
+    refundInBackground(limiter, decision);
   };
   const judge = () => {
     const said =

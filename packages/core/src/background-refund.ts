@@ -1,0 +1,43 @@
+import { channel } from 'node:diagnostics_channel';
+import type { Decision } from './decision.js';
+import { StoreError } from './failure/store-error.js';
+import { show } from './validate.js';
+
+/** What can refund: a `RateLimiter`. */
+interface Refunder {
+  refund(decision: Decision): Promise<void>;
+}
+
+/** Published on the channel `rollgate:refund:failure` when a refund fails that no caller waits for. */
+export interface RefundFailure {
+  readonly limiter: object;
+  /** The decision that stays charged. */
+  readonly decision: Decision;
+  /** What the refund rejected with. */
+  readonly error: unknown;
+}
+
+const failureChannel = channel('rollgate:refund:failure');
+
+let hasWarned = false;
+
+/**
+ * Refunds a decision when no caller is left to wait for it: after the response, or for a caller that has left. It never
+ * rejects. Without a subscriber, the first failure is a process warning.
+ */
+export function refundInBackground(limiter: Refunder, decision: Decision): void {
+  limiter.refund(decision).catch((error: unknown) => {
+    if (failureChannel.hasSubscribers) {
+      const failure: RefundFailure = { limiter, decision, error };
+      failureChannel.publish(failure);
+    } else if (!hasWarned && !(error instanceof StoreError)) {
+      // The outage behind a StoreError has an event and a warning already.
+      hasWarned = true;
+      const reason = error instanceof Error ? error.message : show(error);
+      process.emitWarning(`A refund failed, so what the request took stays charged: ${reason}`, {
+        type: 'RollgateWarning',
+        code: 'ROLLGATE_REFUND_FAILED',
+      });
+    }
+  });
+}

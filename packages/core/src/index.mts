@@ -1,0 +1,15 @@
+// ES modules get the same instance as `require`: both kinds may meet in one process.
+export type * from './index.js';
+export {
+  bucketedWindow,
+  fixedWindow,
+  leakyBucket,
+  MemoryStore,
+  monotonicClock,
+  RateLimiter,
+  RollingCounter,
+  rollingWindow,
+  StoreError,
+  slidingWindowCounter,
+  tokenBucket,
+} from './index.js';

@@ -1,0 +1,15 @@
+// ES modules get the same instance as `require`: both kinds may meet in one process.
+export type * from './store-api.js';
+export {
+  durationMs,
+  hold,
+  isMemoryStore,
+  isThenable,
+  keyAt,
+  ROLLING_WINDOW_OPTIONS,
+  readMicros,
+  refundInBackground,
+  toDecision,
+  toGiveBack,
+  validate,
+} from './store-api.js';

@@ -1,0 +1,49 @@
+import { subscribe, unsubscribe } from 'node:diagnostics_channel';
+import { leakyBucket, MemoryStore, RateLimiter, type RefundFailure } from '@rollgate/core';
+
+class BrokenRefunds extends MemoryStore {
+  override refund(): void {
+    throw new Error('the decision is lost');
+  }
+}
+
+/** Leaves a queue while it waits there, so that its slot has to be refunded. */
+async function leaveQueue(limiter: RateLimiter): Promise<void> {
+  await limiter.check('ann');
+  const caller = new AbortController();
+  const waiting = limiter.wait('ann', { signal: caller.signal });
+  while ((await limiter.peek('ann')).remaining > 0) await new Promise(setImmediate);
+  caller.abort();
+  await expect(waiting).rejects.toThrow();
+}
+
+const createLimiter = () =>
+  new RateLimiter({ limits: leakyBucket({ capacity: 1, interval: '1h' }), store: new BrokenRefunds() });
+
+test('a refund that fails when no caller waits for it is an event', async () => {
+  const failures: RefundFailure[] = [];
+  const note = (event: unknown) => void failures.push(event as RefundFailure);
+  subscribe('rollgate:refund:failure', note);
+  const limiter = createLimiter();
+  await leaveQueue(limiter);
+  await new Promise(setImmediate);
+  unsubscribe('rollgate:refund:failure', note);
+  expect(failures).toEqual([
+    { limiter, decision: expect.objectContaining({ allowed: true }), error: new Error('the decision is lost') },
+  ]);
+});
+
+test('without a subscriber the first one is a warning', async () => {
+  const warn = jest.spyOn(process, 'emitWarning').mockImplementation(() => {});
+  for (let i = 0; i < 2; i++) {
+    await leaveQueue(createLimiter());
+    await new Promise(setImmediate);
+  }
+  expect(warn.mock.calls).toEqual([
+    [
+      'A refund failed, so what the request took stays charged: the decision is lost',
+      { type: 'RollgateWarning', code: 'ROLLGATE_REFUND_FAILED' },
+    ],
+  ]);
+  warn.mockRestore();
+});
