@@ -1,6 +1,7 @@
 import { fileURLToPath } from 'node:url';
 import express, { type ErrorRequestHandler, type Express, type Response } from 'express';
 import type { Events } from './events.js';
+import { onlyOwnNames } from './own-names.js';
 import type { Playground } from './playground.js';
 import { toSettings } from './settings.js';
 
@@ -14,14 +15,15 @@ const HEADERS = {
   'X-Content-Type-Options': 'nosniff',
 };
 
-/** The server's routes. */
-export function createApp(playground: Playground, events: Events): Express {
+/** The server's routes. See {@link onlyOwnNames} for `host`. */
+export function createApp(playground: Playground, events: Events, host: string | undefined): Express {
   const app = express();
   app.disable('x-powered-by');
   app.use((_request, response, next) => {
     response.set(HEADERS);
     next();
   });
+  app.use(onlyOwnNames(host));
 
   app.post('/hit', playground.middleware, (_request, response) => {
     response.set('Cache-Control', 'no-store').json({ allowed: true });

@@ -3,10 +3,11 @@ import type { AddressInfo } from 'node:net';
 import { createApp } from './app.js';
 import { type Backing, MemoryBacking } from './backing.js';
 import { Events } from './events.js';
+import { toHost } from './own-names.js';
 import { Playground } from './playground.js';
 import { RedisBacking } from './redis-backing.js';
 
-const { PORT = '3000', REDIS_URL = '' } = process.env;
+const { PORT = '3000', HOST = '', REDIS_URL = '' } = process.env;
 
 function toPort(text: string): number {
   const port = /^\d{1,5}$/.test(text) ? Number(text) : Infinity;
@@ -30,11 +31,12 @@ Ctrl-C ends it.`;
 
 async function main(): Promise<void> {
   const port = toPort(PORT);
+  const host = HOST === '' ? undefined : toHost(HOST);
   const backing = REDIS_URL === '' ? new MemoryBacking() : new RedisBacking(REDIS_URL);
   const playground = new Playground(backing);
   await playground.open();
   const events = new Events(playground);
-  const server = createApp(playground, events).listen(port, '127.0.0.1');
+  const server = createApp(playground, events, host).listen(port, '127.0.0.1');
 
   const end = () => {
     events.close();

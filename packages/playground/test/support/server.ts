@@ -90,7 +90,7 @@ export class Server {
 
 function spawnMain(env: NodeJS.ProcessEnv): ChildProcess {
   if (!existsSync(MAIN)) throw new Error('The playground is not built: run `npm run build`');
-  const { REDIS_URL: _, ...outside } = process.env;
+  const { REDIS_URL: _url, HOST: _host, ...outside } = process.env;
   const child = spawn(process.execPath, [MAIN], { env: { ...outside, ...env }, stdio: ['ignore', 'pipe', 'pipe'] });
   endWithTests(child);
   return child;
