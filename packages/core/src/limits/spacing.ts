@@ -1,9 +1,13 @@
 import { type Duration, durationMs } from '../duration.js';
 import type { RejectionReason } from './limit.js';
 
-/** Of a key whose actions have to be some time apart: the newest one, and for how long it bars the next. */
+/**
+ * Of a key in which a limit with a minDifference has recorded: its newest action, whichever limit recorded it. So a limit without
+ * a minDifference hides nothing from one that has it. Keys that no such limit uses need no room for it.
+ */
 export interface Spacing {
   readonly newestMicros: number;
+  /** The longest of all limits that have recorded: for so long the newest action is known. */
   readonly minDifferenceMicros: number;
 }
 
@@ -23,7 +27,7 @@ export function rejectionReason(untilFreeMicros: number, untilApartMicros: numbe
   return untilApartMicros > untilFreeMicros ? 'minDifference' : 'limit';
 }
 
-/** When the newest action bars nothing any more, as far as was known when it was recorded. */
+/** When the newest action bars nothing any more, for every limit that has recorded. */
 export function spacingExpires(spacing: Spacing | undefined): number {
   return spacing === undefined ? -Infinity : spacing.newestMicros + spacing.minDifferenceMicros;
 }
@@ -33,12 +37,17 @@ export function isSpacingPlausible(spacing: Spacing | undefined, keepMicros: num
   return spacing === undefined || spacing.newestMicros - nowMicros <= keepMicros;
 }
 
-/** What is to be known after an action of a limit with this `minDifference`; nothing when there is none. */
+/** What is to be known after an action of a limit with this `minDifference`; nothing when no limit has had one. */
 export function nextSpacing(
   spacing: Spacing | undefined,
   minDifferenceMicros: number,
   nowMicros: number,
 ): Spacing | undefined {
-  if (minDifferenceMicros === 0) return undefined;
-  return { newestMicros: Math.max(nowMicros, spacing?.newestMicros ?? -Infinity), minDifferenceMicros };
+  if (spacing === undefined) {
+    return minDifferenceMicros === 0 ? undefined : { newestMicros: nowMicros, minDifferenceMicros };
+  }
+  return {
+    newestMicros: Math.max(nowMicros, spacing.newestMicros),
+    minDifferenceMicros: Math.max(minDifferenceMicros, spacing.minDifferenceMicros),
+  };
 }

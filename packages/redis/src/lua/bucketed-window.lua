@@ -72,9 +72,8 @@ function bucketed_window.record(rule, state, now, cost, verdict, stamp)
   spacing.note(rule, state, now)
   redis.call('SET', state.key, text_with(state))
   verdict.remaining, verdict.reset = math.max(0, rule.limit - buckets.units), verdict.at + rule.window - now
-  verdict.expires = verdict.at + rule.window
-  if state.newest then verdict.expires = math.max(verdict.expires, state.newest + state.apart) end
-  verdict.keep = math.max(rule.window + rule.width, rule.min_difference)
+  verdict.expires = spacing.expires(state, verdict.at + rule.window)
+  verdict.keep = spacing.keep(state, rule.window + rule.width)
   return verdict
 end
 
@@ -85,7 +84,6 @@ function bucketed_window.refund(rule, key, stamp, _, at, cost)
   bucket_counts.take(buckets, at, cost)
   if buckets.units == 0 and not state.newest then redis.call('UNLINK', key) return end
   redis.call('SET', key, text_with(state))
-  local expires = bucket_counts.newest_end(buckets) + state.window
-  if state.newest then expires = math.max(expires, state.newest + state.apart) end
-  return expires, rule.window + rule.width
+  local expires = spacing.expires(state, bucket_counts.newest_end(buckets) + state.window)
+  return expires, spacing.keep(state, rule.window + rule.width)
 end

@@ -63,8 +63,7 @@ function fixed_window.record(rule, state, now, cost, verdict)
   spacing.note(rule, state, now)
   cell.write(state, text_with(state))
   verdict.remaining, verdict.reset = math.max(0, rule.limit - state.count), state.window_end - now
-  verdict.expires, verdict.keep = state.window_end, rule.keep
-  if state.newest then verdict.expires = math.max(state.window_end, state.newest + rule.min_difference) end
+  verdict.expires, verdict.keep = spacing.expires(state, state.window_end), spacing.keep(state, rule.window)
   return verdict
 end
 

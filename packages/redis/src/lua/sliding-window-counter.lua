@@ -19,10 +19,6 @@ local function expires_of(state)
   return state.previous > 0 and state.window_end or -NEVER
 end
 
-local function expires_with_newest(state)
-  return math.max(expires_of(state), state.newest and state.newest + state.apart or -NEVER)
-end
-
 local function read(key)
   local text, since = cell.read(key)
   if not text then return empty(key, since), false end
@@ -94,9 +90,9 @@ function sliding_window_counter.record(rule, state, now, cost, verdict)
   state.current, state.window = state.current + cost, rule.window
   spacing.note(rule, state, now)
   cell.write(state, text_with(state))
-  state.expires = expires_with_newest(state)
+  state.expires = spacing.expires(state, expires_of(state))
   verdict = sliding_window_counter.test(rule, state, now, cost)
-  verdict.expires, verdict.keep = state.expires, math.max(2 * rule.window, rule.min_difference)
+  verdict.expires, verdict.keep = state.expires, spacing.keep(state, 2 * rule.window)
   return verdict
 end
 
@@ -108,7 +104,9 @@ function sliding_window_counter.refund(rule, key, stamp, _, at, cost)
   else return end
   local text = (state.current > 0 or state.previous > 0 or state.newest) and text_with(state)
   cell.rewrite(state, text, stamp)
-  if text and not state.since then return expires_with_newest(state), 2 * rule.window end
+  if text and not state.since then
+    return spacing.expires(state, expires_of(state)), spacing.keep(state, 2 * rule.window)
+  end
 end
 
 sliding_window_counter.forget = cell.forget

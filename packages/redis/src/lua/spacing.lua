@@ -1,8 +1,8 @@
 -- What limits with one text for a state have in common: the newest action of those with a minDifference, and what a verdict
 -- comes to. The twin of spacing.ts.
 --
--- A state has: key, since (see cell.lua), newest and apart (the newest action, and the minDifference of who recorded it), and
--- expires: when who recorded last forgets it, NEVER while nothing is known.
+-- A state has: key, since (see cell.lua), newest and apart (the newest action, and the longest minDifference of all limits that
+-- have recorded; nothing when none had one), and expires: when it is forgotten, NEVER while nothing is known.
 
 local spacing = {}
 
@@ -12,10 +12,19 @@ end
 
 -- Reads what `spacing.text` wrote; the expiry is that of all else.
 function spacing.read(state, newest, apart, expires)
-  state.newest, state.apart, state.expires = tonumber(newest), tonumber(apart), expires
-  if not state.newest then return end
-  if not state.apart then cell.refuse(state.key) end
-  state.expires = math.max(expires, state.newest + state.apart)
+  state.newest, state.apart = tonumber(newest), tonumber(apart)
+  if state.newest and not state.apart then cell.refuse(state.key) end
+  state.expires = spacing.expires(state, expires)
+end
+
+-- When the state is forgotten, if all else is at `expires`.
+function spacing.expires(state, expires)
+  return state.newest and math.max(expires, state.newest + state.apart) or expires
+end
+
+-- How long the state may have to be kept, if all else has to be for `keep`.
+function spacing.keep(state, keep)
+  return state.newest and math.max(keep, state.apart) or keep
 end
 
 -- Whether the state still says something. `ahead` is whether all else lies too far ahead, `keep` how far the newest action
@@ -32,12 +41,12 @@ function spacing.is_live(rule, state, now, ahead, keep, stamp)
   return false
 end
 
--- Notes an action that is recorded now.
+-- Notes an action that is recorded now. One of a limit without a minDifference hides nothing from a limit that has it.
 function spacing.note(rule, state, now)
-  if rule.min_difference == 0 then
-    state.newest = nil
-  else
-    state.newest, state.apart = math.max(now, state.newest or now), rule.min_difference
+  if state.newest then
+    state.newest, state.apart = math.max(now, state.newest), math.max(rule.min_difference, state.apart)
+  elseif rule.min_difference > 0 then
+    state.newest, state.apart = now, rule.min_difference
   end
 end
 

@@ -51,8 +51,7 @@ end
 local function move(rule, state, micros, parts)
   local carried = math.floor(parts / rule.tokens)
   state.full, state.parts = micros + carried, parts - carried * rule.tokens
-  local expires = state.parts > 0 and state.full + 1 or state.full
-  state.expires = state.newest and math.max(expires, state.newest + state.apart) or expires
+  state.expires = spacing.expires(state, state.parts > 0 and state.full + 1 or state.full)
 end
 
 function token_bucket.find(rule, key, now)
@@ -92,7 +91,7 @@ function token_bucket.record(rule, state, now, cost, _, stamp)
   state.since = state.since or stamp
   redis.call('SET', state.key, text_with(state))
   local verdict = token_bucket.test(rule, state, now, cost)
-  verdict.expires, verdict.keep = state.expires, rule.keep
+  verdict.expires, verdict.keep = state.expires, spacing.keep(state, rule.keep)
   return verdict
 end
 
@@ -106,5 +105,5 @@ function token_bucket.refund(rule, key, stamp, now, at, cost, recorded_at)
   move(rule, state, state.full - micros, parts_of(rule, state) - parts)
   state.refunded = state.refunded + micros + (parts > 0 and 1 or 0)
   redis.call('SET', key, text_with(state))
-  return state.expires, rule.keep
+  return state.expires, spacing.keep(state, rule.keep)
 end

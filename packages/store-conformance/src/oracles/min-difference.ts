@@ -1,9 +1,13 @@
 import { MS, type Oracle } from './oracle.js';
 
-/** What an algorithm knows, and the newest action as far as it was recorded with a minimal difference. */
+/**
+ * What an algorithm knows, the newest action since a limit with a minimal difference has recorded, and the longest such
+ * difference.
+ */
 interface Spaced<State> {
   readonly inner: State;
   readonly newest: number;
+  readonly longest: number;
 }
 
 /** Adds a minimal time between two actions to an algorithm whose actions matter for `keep` microseconds at most. */
@@ -15,10 +19,10 @@ export function withMinDifference<State, Receipt>(
   const difference = (minDifference ?? 0) * MS;
   return {
     ...inner,
-    empty: { inner: inner.empty, newest: -Infinity },
+    empty: { inner: inner.empty, newest: -Infinity, longest: 0 },
     isImplausible: (state, now) =>
       inner.isImplausible(state.inner, now) || state.newest - now > Math.max(keep, difference),
-    expires: (state) => Math.max(inner.expires(state.inner), state.newest + difference),
+    expires: (state) => Math.max(inner.expires(state.inner), state.newest + state.longest),
     allows: (state, at, cost) =>
       (difference === 0 || at >= state.newest + difference) && inner.allows(state.inner, at, cost),
     allowsUnits: (state, at, cost) => inner.allows(state.inner, at, cost),
@@ -26,7 +30,8 @@ export function withMinDifference<State, Receipt>(
     delay: (state, at) => inner.delay(state.inner, at),
     record(state, now, cost) {
       const [recorded, receipt] = inner.record(state.inner, now, cost);
-      return [{ inner: recorded, newest: difference === 0 ? -Infinity : Math.max(now, state.newest) }, receipt];
+      const longest = Math.max(difference, state.longest);
+      return [{ inner: recorded, newest: longest === 0 ? -Infinity : Math.max(now, state.newest), longest }, receipt];
     },
     refund: (state, receipt, now) => ({ ...state, inner: inner.refund(state.inner, receipt, now) }),
   };
