@@ -24,7 +24,7 @@ test('a server that is killed and started again: the page says so, and recovers 
   await page.press('One request');
   await page.says('#traffic', 'Done: 0 let through, 0 refused, 1 not answered by the server.');
   await page.press('Forget everything');
-  await page.says('#traffic', 'Nothing is forgotten. The server does not answer.');
+  await page.says('#traffic', 'The reset failed. The server does not answer.');
 
   server = await server.restarted();
   await banner.waitFor({ state: 'hidden' });
@@ -76,7 +76,7 @@ test('what stands before a server that is away, and says so, has refused nothing
     await page.says('#traffic', 'Done: 0 let through, 0 refused, 1 failed.');
     expect(await page.text('#status')).toBe('503 Service Unavailable, failed');
     await page.press('Forget everything');
-    await page.says('#traffic', 'Nothing is forgotten. The server answered 503 Service Unavailable.');
+    await page.says('#traffic', 'The reset failed. The server answered 503 Service Unavailable.');
   } finally {
     gateway.close();
     gateway.closeAllConnections();

@@ -145,11 +145,15 @@ test('what the server refuses to set or to forget is told, and not shown as if i
   await redis.kill();
   await algorithm.selectOption('Token bucket');
   const problem = page.locator('#settings ~ [role="alert"]');
-  await until('it is told', async () => /^Not changed\. .+ \(500 /.test((await problem.textContent()) ?? ''));
+  await until('it is told', async () =>
+    /^Not changed\. Redis did not confirm .+ \(503 /.test((await problem.textContent()) ?? ''),
+  );
   await until('the old one is shown', async () => (await algorithm.inputValue()) === 'rolling');
   await page.getByRole('button', { name: 'Forget everything' }).click();
   await until('it is told', async () => {
-    return /^Nothing is forgotten\. .+ \(500 /.test((await page.locator('#traffic').textContent()) ?? '');
+    return /^The reset failed\. Redis did not confirm .+ \(503 /.test(
+      (await page.locator('#traffic').textContent()) ?? '',
+    );
   });
 
   await redis.restart();
@@ -159,4 +163,26 @@ test('what the server refuses to set or to forget is told, and not shown as if i
   });
   await until('it is told no more', async () => (await problem.textContent()) === '');
   expect(tab.errors).toEqual([]);
+});
+
+test('a reset while Redis is away says what was reset: the memory of this server, for both limiters', async () => {
+  const server = await start();
+  await server.begin({ limit: 1, windowMs: 60_000 });
+  await redis.kill();
+  const statuses = async () => [(await server.hit()).status, (await server.hit()).status];
+  const areNoted = (count: number) =>
+    until(`${count} are on record`, async () => (await server.attempts()).length === count);
+  expect(await statuses()).toEqual([200, 429]);
+  await areNoted(2);
+  const response = await fetch(`${server.url}/reset`, { method: 'POST' });
+  expect(response.status).toBe(503);
+  expect(await response.json()).toEqual({
+    status: 503,
+    detail: expect.stringMatching(
+      /^Redis did not confirm the reset: The store .+\. The memory of this server.+ is empty/,
+    ),
+  });
+  expect(await statuses()).toEqual([200, 429]);
+  await areNoted(4);
+  expect((await server.attempts())[2]).toMatchObject({ fixedAllowed: true });
 });

@@ -72,6 +72,6 @@ export class Buttons {
     this.#running?.stop();
     await Promise.all(this.#unanswered); // One that came after it would not be forgotten.
     const wrong = await ask('reset', { method: 'POST' });
-    say(status, wrong === undefined ? 'All is forgotten.' : `Nothing is forgotten. ${wrong}`);
+    say(status, wrong === undefined ? 'All is forgotten.' : `The reset failed. ${wrong}`);
   }
 }

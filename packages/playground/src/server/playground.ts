@@ -13,6 +13,21 @@ import { toFixedLimits, toLimits } from './settings.js';
 const EVERYBODY = 'everybody';
 const REQUESTS = 'rollgate:request';
 
+/** Redis is away. What this server's memory counted in its place is reset all the same. */
+class NotResetError extends Error {
+  override readonly name = 'NotResetError';
+  /** For the HTTP response. */
+  readonly status = 503;
+
+  constructor(cause: Error) {
+    super(
+      `Redis did not confirm the reset: ${cause.message}. ` +
+        'The memory of this server, which decides while Redis is away, is empty now.',
+      { cause },
+    );
+  }
+}
+
 /** The limiter that everybody plays with, the fixed window that is asked beside it, and the record of what they said. */
 export class Playground {
   readonly book = new RecordBook({ settings: DEFAULT_SETTINGS, countedFromMs: 0 });
@@ -75,6 +90,8 @@ export class Playground {
   /**
    * Sets the limit for everybody. Another limit or distance is in force at once, and what was counted counts on; another
    * window or algorithm starts afresh, so that what the page counts is what the limiter remembers.
+   *
+   * @throws NotResetError when Redis does not confirm that; then the settings stay.
    */
   async change(settings: Settings): Promise<void> {
     const { settings: before, countedFromMs } = this.book.state;
@@ -84,16 +101,25 @@ export class Playground {
     this.#backing.publish({ kind: 'state', state, forgets: false });
   }
 
-  /** Begins afresh. */
+  /**
+   * Begins afresh.
+   *
+   * @throws NotResetError when Redis does not confirm it.
+   */
   async forget(): Promise<void> {
     const { settings } = this.book.state;
     await this.#reset(this.#limits, this.#fixedLimits);
     this.#backing.publish({ kind: 'state', state: { settings, countedFromMs: this.now() }, forgets: true });
   }
 
+  /** @throws NotResetError when Redis does not confirm it. */
   async #reset(limits: Limits, fixedLimits: Limits): Promise<void> {
-    await this.middleware.limiter.reset(EVERYBODY, { limits });
-    await this.#fixed.reset(EVERYBODY, { limits: fixedLimits });
+    const results = await Promise.allSettled([
+      this.middleware.limiter.reset(EVERYBODY, { limits }),
+      this.#fixed.reset(EVERYBODY, { limits: fixedLimits }), // Also when the first one fails: both count from one moment.
+    ]);
+    const failure = results.find((result) => result.status === 'rejected');
+    if (failure !== undefined) throw new NotResetError(failure.reason as Error);
   }
 
   readonly #onRequest = (message: unknown): void => {
