@@ -1,4 +1,5 @@
 import type { Awaitable } from './awaitable.js';
+import { refundInBackground } from './background-refund.js';
 import { type Decision, NO_DECISION, takeReceipt } from './decision.js';
 import { LONGEST_TIMER_MS } from './departures.js';
 import { type Duration, durationMs } from './duration.js';
@@ -7,7 +8,7 @@ import { DEFAULT_TIMEOUT_MS, timeoutMs } from './failure/deadlines.js';
 import { GuardedStore } from './failure/guarded-store.js';
 import { ON_STORE_ERROR, type OnStoreError } from './failure/stand-in.js';
 import type { StoreError } from './failure/store-error.js';
-import { toGiveBack } from './give-back.js';
+
 import { isMemoryStore, MemoryStore } from './memory-store.js';
 import { type Key, keysFor, type Limits, makePlan, type NameOf } from './plan.js';
 import type { Plan, Store } from './store.js';
@@ -185,7 +186,7 @@ export class RateLimiter<Given extends Limits = Limits> {
       ),
     );
     // Out of the line: those behind take their places in the queue meanwhile.
-    await waitForTurn(decision, toGiveBack(this, decision), deadlineMs, giveUp);
+    await waitForTurn(decision, () => refundInBackground(this, decision), deadlineMs, giveUp);
     return decision;
   }
 

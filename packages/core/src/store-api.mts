@@ -10,6 +10,5 @@ export {
   readMicros,
   refundInBackground,
   toDecision,
-  toGiveBack,
   validate,
 } from './store-api.js';

@@ -6,7 +6,6 @@ export type { Counter } from './counter.js';
 export { toDecision } from './decision.js';
 export { hold } from './departures.js';
 export { durationMs } from './duration.js';
-export { toGiveBack } from './give-back.js';
 export type { Hit, Keeper, Verdict } from './limits/limit.js';
 export { ROLLING_WINDOW_OPTIONS } from './limits/rolling-window.js';
 export { isMemoryStore } from './memory-store.js';

@@ -15,7 +15,7 @@ const PUBLIC: Readonly<Record<string, string>> = {
     type:SlidingWindowCounter type:SlidingWindowCounterOptions type:Store type:StoreFailure type:StoreRecovery
     type:TokenBucket type:TokenBucketOptions type:WaitOptions`,
   '@rollgate/core/store': `
-    ROLLING_WINDOW_OPTIONS durationMs hold isMemoryStore isThenable keyAt readMicros refundInBackground toDecision toGiveBack validate
+    ROLLING_WINDOW_OPTIONS durationMs hold isMemoryStore isThenable keyAt readMicros refundInBackground toDecision validate
     type:Counter type:Hit type:Keeper type:Keys type:Plan type:Rule type:Verdict`,
   '@rollgate/express': 'rateLimit type:RateLimitMiddleware type:RateLimitOptions',
   '@rollgate/fastify': `

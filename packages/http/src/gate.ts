@@ -1,5 +1,5 @@
 import type { Awaitable, Decision, Limits, RateLimiter } from '@rollgate/core';
-import { isThenable, toGiveBack } from '@rollgate/core/store';
+import { isThenable, refundInBackground } from '@rollgate/core/store';
 import { CLIENT_LEFT, Decider } from './decider.js';
 import { toError } from './errors.js';
 import { tellRequest } from './events.js';
@@ -116,7 +116,7 @@ export class Gate<Request, Response> {
         if (!this.#framework.isAnswered(response)) this.#settle(decided, request, response, next);
         // Meanwhile somebody else, a timeout perhaps, has answered: a place in a queue is free again, what counts stays.
         else if (decided?.allowed) {
-          if (decided.delayMs > 0) toGiveBack(this.limiter, decided)();
+          if (decided.delayMs > 0) refundInBackground(this.limiter, decided);
           else this.#watch(decided, request, response);
         }
       })

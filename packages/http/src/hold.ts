@@ -1,5 +1,5 @@
 import type { Decision, RateLimiter } from '@rollgate/core';
-import { hold, toGiveBack } from '@rollgate/core/store';
+import { hold, refundInBackground } from '@rollgate/core/store';
 import { type NodeResponse, whenGone } from './answer.js';
 
 /**
@@ -19,7 +19,7 @@ export function holdRequest(
   isAnswered: () => boolean,
   goOn: () => void,
 ): void {
-  const giveBack = toGiveBack(limiter, decision);
+  const giveBack = () => refundInBackground(limiter, decision);
   let letGo = () => {};
   const stopWatching = whenGone(response, () => {
     letGo();

@@ -1,6 +1,7 @@
 import { type Duration, durationMs, LONGEST_MS } from '../duration.js';
 import { knownOptions, numberMisuse, positiveInteger } from '../validate.js';
 import type { Hit, Limit, Verdict } from './limit.js';
+import { addGap, dropPassedGaps, type QueueGaps, takeLastGap } from './queue-gaps.js';
 import { isWithinScale, type Scale, scaleOf } from './scale.js';
 
 /** The numbers of a {@link leakyBucket}. */
@@ -11,9 +12,11 @@ export interface LeakyBucketOptions {
   interval: Duration;
 }
 
-/** The queue of one key: all places before `freeMicros` are taken. */
+/** The queue of one key: all slots before `freeMicros` are taken, except those in the gaps. */
 export interface LeakyBucketState {
   freeMicros: number;
+  /** Refunded slots with taken ones behind them. Absent until the first such refund. */
+  gaps?: QueueGaps;
   /** Of the greatest limit that has recorded since it was empty. */
   scale: Scale;
 }
@@ -23,7 +26,8 @@ export interface LeakyBucketState {
  * long to wait for its turn (`delayMs`), and refused is who finds the queue full. So what comes in bursts goes out evenly.
  * An action of several units leaves as the first of them would, and keeps the next one waiting for all of them.
  *
- * A refund gives back the place of who came last; a place further ahead passes unused, for those behind know their turn.
+ * Slots can be refunded in any order. A refunded slot becomes free as soon as all slots behind it are free, because the actions
+ * behind it keep their turn. If one of them never leaves, the slot passes unused. A key remembers up to 1,000 separate gaps.
  * Other numbers on a key that is in use: the places that were told stay taken.
  *
  * @throws TypeError, RangeError naming the option that is wrong.
@@ -92,10 +96,17 @@ export class LeakyBucket implements Limit<LeakyBucketState> {
   record(state: LeakyBucketState, nowMicros: number, cost: number, { atMicros, delayMicros }: Verdict): Verdict {
     state.scale = delayMicros > 0 ? Math.max(state.scale, this.scale) : this.scale;
     state.freeMicros = atMicros + cost * this.intervalMicros;
+    if (state.gaps !== undefined) dropPassedGaps(state.gaps, nowMicros);
     return { ...this.test(state, nowMicros, cost), delayMicros };
   }
 
   refund(state: LeakyBucketState, _nowMicros: number, { atMicros, cost }: Hit): void {
-    if (state.freeMicros === atMicros + cost * this.intervalMicros) state.freeMicros = atMicros;
+    const endMicros = atMicros + cost * this.intervalMicros;
+    if (endMicros < state.freeMicros) {
+      state.gaps ??= [];
+      addGap(state.gaps, atMicros, endMicros);
+    } else if (endMicros === state.freeMicros) {
+      state.freeMicros = takeLastGap(state.gaps ?? [], atMicros) ?? atMicros;
+    }
   }
 }

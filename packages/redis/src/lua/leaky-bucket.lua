@@ -1,7 +1,8 @@
 -- A queue, first in, first out, that one unit leaves every interval. The twin of leaky-bucket.ts.
 --
--- The text is the time from which on no place is taken, in microseconds, and the scale (see scale.ts) in two digits, both in one,
--- which Redis keeps as a number.
+-- The text is the time from which on no slot is taken, in microseconds, and the scale (see scale.ts) in two digits, both in one,
+-- which Redis keeps as a number. Refunded slots with taken ones behind them follow after "/": the start and the end of each gap,
+-- ascending, merged where they touch (see queue-gaps.ts), in fixed width, so that a refund searches them in O(log n).
 
 local leaky_bucket = {}
 algorithms['leaky-bucket'] = leaky_bucket
@@ -10,26 +11,32 @@ function leaky_bucket.rule(limit, interval, scale)
   return { limit = limit, interval = interval, scale = scale, keep = (limit + 1) * interval }
 end
 
--- From when on no place is taken, if anything is known; the scale; and the stamp of a reset.
+-- The digits of a time, and of a gap.
+local TIME, GAP = 17, 34
+
+-- The time from which on no slot is taken, if anything is known; the scale; the stamp of a reset; the gaps.
 local function read(key)
   local text, since = cell.read(key)
-  if not text then return nil, 0, since end
+  if not text then return nil, 0, since, '' end
+  local bar, gaps = string.find(text, '/', 1, true), ''
+  if bar then text, gaps = string.sub(text, 1, bar - 1), string.sub(text, bar + 1) end
   local free, scale = string.match(text, '^(%-?%d+)(%d%d)$')
-  if not free then cell.refuse(key) end
-  return tonumber(free), tonumber(scale), since
+  if not free or #gaps % GAP > 0 then cell.refuse(key) end
+  return tonumber(free), tonumber(scale), since, gaps
 end
 
-local function text_with(free, scale)
-  return string.format('%d%02d', free, scale)
+local function text_with(free, scale, gaps)
+  local text = string.format('%d%02d', free, scale)
+  return gaps == '' and text or text .. '/' .. gaps
 end
 
 function leaky_bucket.find(rule, key, now, stamp)
-  local free, scale, since = read(key)
+  local free, scale, since, gaps = read(key)
   if free and not cell.is_within_scale(free - now, scale) then
     cell.forget(key, stamp) -- A broken clock wrote it.
-    free, since = nil, stamp
+    free, since, gaps = nil, stamp, ''
   end
-  return { key = key, since = since, free = free or now, scale = scale }
+  return { key = key, since = since, free = free or now, scale = scale, gaps = gaps }
 end
 
 function leaky_bucket.test(rule, state, now, cost)
@@ -51,18 +58,51 @@ end
 function leaky_bucket.record(rule, state, now, cost, verdict)
   state.scale = verdict.delay > 0 and math.max(state.scale, rule.scale) or rule.scale
   state.free = verdict.at + cost * rule.interval
-  cell.write(state, text_with(state.free, state.scale))
+  -- Nothing can use the slots of gaps that have passed.
+  while state.gaps ~= '' and tonumber(string.sub(state.gaps, TIME + 1, GAP)) <= now do
+    state.gaps = string.sub(state.gaps, GAP + 1)
+  end
+  cell.write(state, text_with(state.free, state.scale, state.gaps))
   verdict = leaky_bucket.test(rule, state, now, cost)
   verdict.expires, verdict.keep = state.free, rule.keep
   return verdict
 end
 
-function leaky_bucket.refund(rule, key, stamp, _, at, cost, recorded_at)
-  local free, scale, since = read(key)
-  if free ~= at + cost * rule.interval or (since and since > stamp) then return end
-  if at == recorded_at then since = stamp end -- It began the queue: nothing is left of it.
-  cell.rewrite({ key = key, since = since }, text_with(at, scale))
-  if not since then return at, rule.keep end
+function leaky_bucket.refund(rule, key, stamp, now, at, cost, recorded_at)
+  local free, scale, since, gaps = read(key)
+  local ends = at + cost * rule.interval
+  if not free or ends > free or (since and since > stamp) then return end
+
+  -- The twins of queue-gaps.ts. They are defined here because a check does not need them.
+  local function time_at(from)
+    return tonumber(string.sub(gaps, from, from + TIME - 1))
+  end
+  local function with_gap(from, to)
+    local low, high = 0, #gaps / GAP -- The first gap that ends at `from` or later.
+    while low < high do
+      local middle = math.floor((low + high) / 2)
+      if time_at(middle * GAP + TIME + 1) < from then low = middle + 1 else high = middle end
+    end
+    local head, start = string.sub(gaps, 1, low * GAP), low * GAP + 1
+    if time_at(start + TIME) == from then from, start = time_at(start), start + GAP end
+    local next_from = time_at(start)
+    if next_from and next_from < to then return gaps end
+    if next_from == to then to, start = time_at(start + TIME), start + GAP end
+    local all = head .. string.format('%017d%017d', from, to) .. string.sub(gaps, start)
+    return #all > 1000 * GAP and string.sub(all, GAP + 1) or all
+  end
+
+  if ends < free then
+    cell.rewrite({ key = key, since = since }, text_with(free, scale, with_gap(at, ends)))
+    return
+  end
+  free = at
+  if gaps ~= '' and time_at(#gaps - TIME + 1) == at then
+    free, gaps = time_at(#gaps - GAP + 1), string.sub(gaps, 1, -GAP - 1)
+  end
+  if at == recorded_at or (free < at and free <= now) then since = stamp end -- Nothing is left of the queue.
+  cell.rewrite({ key = key, since = since }, text_with(free, scale, gaps))
+  if not since then return free, rule.keep end
 end
 
 leaky_bucket.forget = cell.forget

@@ -11,6 +11,13 @@ export interface LeakyBucketNumbers {
 interface Queue {
   readonly free: number;
   readonly scale: number;
+  /** Slots that were refunded while later ones were taken. */
+  readonly abandoned: readonly Slot[];
+}
+
+interface Slot {
+  readonly from: number;
+  readonly to: number;
 }
 
 /** A queue: actions leave in the order of their coming, a unit every `interval`, and `capacity` of them may wait. */
@@ -25,20 +32,41 @@ export function leakyBucketOracle({ capacity, interval }: LeakyBucketNumbers): O
   }
   const oracle: Oracle<Queue, { departure: number; cost: number }> = {
     quota: capacity,
-    empty: { free: -Infinity, scale: 0 },
+    empty: { free: -Infinity, scale: 0, abandoned: [] },
     isImplausible: ({ free, scale }, now) => isTooFarAhead(free, now, scale),
     expires: ({ free }) => free,
     allows: (queue, at, cost) => delay(queue, at) + (cost - 1) * apart <= capacity * apart,
     free: (queue, at) => capacity - waiting(queue, at),
     delay,
-    record({ free, scale }, now, cost) {
+    record({ free, scale, abandoned }, now, cost) {
       const departure = Math.max(free, now);
-      const queue = { free: departure + cost * apart, scale: free > now ? Math.max(scale, ownScale) : ownScale };
+      const queue = {
+        free: departure + cost * apart,
+        scale: free > now ? Math.max(scale, ownScale) : ownScale,
+        // What has passed is gone for good, also for a clock that steps back.
+        abandoned: withoutPassed(abandoned, now),
+      };
       return [queue, { departure, cost }];
     },
-    refund({ free, scale }, { departure, cost }) {
-      return { free: free === departure + cost * apart ? departure : free, scale };
+    refund({ free, scale, abandoned }, { departure, cost }) {
+      let slots = [...abandoned, { from: departure, to: departure + cost * apart }].filter(({ to }) => to <= free);
+      for (let last = endingAt(slots, free); last !== undefined; last = endingAt(slots, free)) {
+        slots = slots.filter((slot) => slot !== last);
+        free = last.from;
+      }
+      return { free, scale, abandoned: slots };
     },
   };
   return oracle;
+}
+
+const endingAt = (slots: readonly Slot[], time: number) => slots.find(({ to }) => to === time);
+
+/** Slots that touch pass together: they are one gap. */
+function withoutPassed(slots: readonly Slot[], now: number): Slot[] {
+  const isAhead = ({ to }: Slot): boolean => {
+    const behind = slots.find(({ from }) => from === to);
+    return to > now || (behind !== undefined && isAhead(behind));
+  };
+  return slots.filter(isAhead);
 }
