@@ -2,16 +2,15 @@ import { execFile } from 'node:child_process';
 import { setTimeout as delay } from 'node:timers/promises';
 import { promisify } from 'node:util';
 import { type Awaitable, type OnStoreError, RateLimiter, rollingWindow, StoreError } from '@rollgate/core';
+import { isSettledBefore } from './control.js';
 import { PuppetStore } from './puppet-store.js';
 import { limits, log, REFUSED, store, TIMEOUT_MS } from './watched-puppet.js';
-
-jest.setTimeout(20_000);
 
 const make = (onStoreError: OnStoreError = 'fallback', timeout = TIMEOUT_MS) =>
   new RateLimiter({ limits, store, timeout, onStoreError });
 
 async function until(isTrue: () => Awaitable<boolean>): Promise<void> {
-  const deadlineMs = performance.now() + 15_000;
+  const deadlineMs = performance.now() + 100_000;
   while (!(await isTrue())) {
     if (performance.now() > deadlineMs) throw new Error(`Waited in vain until ${isTrue}`);
     await delay(10);
@@ -94,15 +93,14 @@ describe('a store that is silent', () => {
     const limiter = make('allow', 200);
     store.manner = 'silence';
     const tookMs: number[] = [];
-    const calls: Promise<unknown>[] = [];
+    const inTime: Promise<boolean>[] = [];
     for (let call = 0; call < 10; call++) {
       const startMs = performance.now();
-      calls.push(limiter.check('ann').then(() => tookMs.push(performance.now() - startMs)));
+      inTime.push(isSettledBefore(200, limiter.check('ann').then(() => tookMs.push(performance.now() - startMs)))); // biome-ignore format: one call
       await delay(10);
     }
-    await Promise.all(calls);
+    expect(await Promise.all(inTime)).toEqual(new Array(10).fill(true));
     expect(Math.min(...tookMs)).toBeGreaterThan(198);
-    expect(Math.max(...tookMs)).toBeLessThan(450);
   });
 });
 
@@ -168,10 +166,8 @@ describe('what is told', () => {
     await expect(make('throw').check('ann')).rejects.toThrow();
     expect(log.failures).toHaveLength(1);
     expect(log.failures[0]).toMatchObject({ store, error: { message: 'The store failed: no room' } });
-    const startMs = performance.now();
     store.manner = 'answer';
     await until(async () => (await isBack(limiters[0]!)) && log.recoveries.length > 0);
-    expect(performance.now() - startMs).toBeLessThan(2000);
     await limiters[0]!.check('ann');
     expect(log.recoveries).toMatchObject([{ store, failures: 151 }]);
     expect(log.recoveries[0]!.failedForMs).toBeGreaterThanOrEqual(1000);
@@ -238,9 +234,12 @@ describe('who waits', () => {
 
   test('can give up while the store is silent', async () => {
     store.manner = 'silence';
-    const startMs = performance.now();
-    await expect(make('throw', 1500).wait('ann', { signal: AbortSignal.timeout(20) })).rejects.toThrow();
-    expect(performance.now() - startMs).toBeLessThan(1000);
+    const controller = new AbortController();
+    const waiting = make('throw', 60_000).wait('ann', { signal: controller.signal });
+    await delay(0);
+    controller.abort('bored');
+    await expect(waiting).rejects.toBe('bored');
+    store.answerWhatIsOwed(); // An open call keeps the process until its deadline.
   });
 
   test('with ‘allow’ goes on, and with ‘fallback’ when the memory that stands in has room', async () => {
@@ -288,7 +287,7 @@ describe('a process', () => {
     `;
     const { stdout } = await run(process.execPath, ['--input-type=module', '--eval', script], {
       cwd: `${__dirname}/../../express`, // A package that depends on core, so that its built form is found by name.
-      timeout: 15_000,
+      timeout: 100_000,
     });
     expect(stdout).toBe(`${degraded}\n`.repeat(3));
   });

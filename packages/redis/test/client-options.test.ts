@@ -118,7 +118,12 @@ test.each(Object.keys(opened))('%s', async (name) => {
 
 test('a client stays open when a limiter on it is closed', async () => {
   const limits = rollingWindow({ limit: 1, window: '1h' });
-  const limiter = new RateLimiter({ limits, store: new RedisStore({ client: redis.client }), prefix: freshPrefix() });
+  const limiter = new RateLimiter({
+    limits,
+    store: new RedisStore({ client: redis.client }),
+    prefix: freshPrefix(),
+    timeout: '30s',
+  });
   await limiter.check('ann');
   await limiter.close();
   expect(redis.client.status).toBe('ready');

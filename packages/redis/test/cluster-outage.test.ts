@@ -6,7 +6,10 @@ import slotOf from 'cluster-key-slot';
 import { Cluster } from 'ioredis';
 import { createCluster } from 'redis';
 
-const TIMEOUT_MS = 200;
+/** Far more than a busy machine needs for a round. */
+const TIMEOUT_MS = 1000;
+/** So long that the other nodes do not vote the silent one out. */
+const NODE_TIMEOUT_MS = 60_000;
 
 const clients = {
   ioredis: async (cluster: RedisCluster): Promise<[RedisClient, () => void]> => {
@@ -25,8 +28,7 @@ const clients = {
 test.each(Object.entries(clients))(
   'a node that is silent is no reason to do without the others: %s',
   async (_, connect) => {
-    // Long enough that the others do not vote the silent one out meanwhile.
-    const cluster = await RedisCluster.start();
+    const cluster = await RedisCluster.start(3, { nodeTimeoutMs: NODE_TIMEOUT_MS });
     const [client, close] = await connect(cluster);
     const failures: StoreFailure[] = [];
     const noteFailure = (message: unknown) => void failures.push(message as StoreFailure);
@@ -44,9 +46,9 @@ test.each(Object.entries(clients))(
       const round = () =>
         Promise.all(
           users.map(async (user) => {
-            const startMs = performance.now();
-            const { degraded } = await limiter.check(user);
-            return { user, degraded, tookMs: performance.now() - startMs };
+            const answer = limiter.decide(user);
+            const { degraded } = await answer;
+            return { user, degraded, waited: answer instanceof Promise };
           }),
         );
       await until('all nodes answer', async () => (await round()).every(({ degraded }) => degraded === false));
@@ -54,9 +56,10 @@ test.each(Object.entries(clients))(
       silent!.pause();
       await round();
       for (let turn = 0; turn < 5; turn++) {
-        for (const { user, degraded, tookMs } of await round()) {
-          expect([user, degraded]).toEqual([user, isSilent(user) ? 'fallback' : false]);
-          expect(tookMs).toBeLessThan(TIMEOUT_MS); // Nobody waits for the silent one any more.
+        for (const { user, degraded, waited } of await round()) {
+          // No call waits for the silent node any more: the policy answers immediately.
+          const expected = isSilent(user) ? ['fallback', false] : [false, true];
+          expect([user, degraded, waited]).toEqual([user, ...expected]);
         }
       }
       silent!.resume();
@@ -68,5 +71,4 @@ test.each(Object.entries(clients))(
       await cluster.stop();
     }
   },
-  60_000,
 );

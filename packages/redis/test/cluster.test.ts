@@ -9,8 +9,6 @@ import { quietly } from './support/quietly.js';
 import { SlotMove } from './support/slot-move.js';
 import { freshPrefix } from './support/some-redis.js';
 
-jest.setTimeout(60_000);
-
 let cluster: RedisCluster;
 beforeAll(async () => {
   cluster = await RedisCluster.start();

@@ -7,7 +7,6 @@ import { type AppClient, type ClientKind, openClient } from './support/fault-cli
 import { Load } from './support/fault-load.js';
 import { silenceOutages } from './support/fault-silence.js';
 
-jest.setTimeout(60_000);
 silenceOutages();
 
 const LIMIT = 50;

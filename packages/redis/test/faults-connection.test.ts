@@ -3,8 +3,6 @@ import { FaultyProxy, RedisServer } from '@rollgate/test-support';
 import { type ClientKind, openClient } from './support/fault-client.js';
 import { TIMEOUT_MS, Trial } from './support/fault-trial.js';
 
-jest.setTimeout(60_000);
-
 const CLIENTS: readonly ClientKind[] = ['ioredis 6', 'node-redis 6'];
 
 let server: RedisServer;

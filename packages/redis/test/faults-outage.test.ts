@@ -3,8 +3,6 @@ import { RedisServer } from '@rollgate/test-support';
 import { type ClientKind, openClient } from './support/fault-client.js';
 import { Trial } from './support/fault-trial.js';
 
-jest.setTimeout(60_000);
-
 const CLIENTS: readonly ClientKind[] = ['ioredis 6', 'node-redis 6', 'ioredis 5', 'node-redis 5'];
 
 /** Within which calls are to be served again after an outage of a second or two. */

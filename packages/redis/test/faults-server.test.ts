@@ -4,8 +4,6 @@ import { Redis } from 'ioredis';
 import { type ClientKind, openClient } from './support/fault-client.js';
 import { Trial } from './support/fault-trial.js';
 
-jest.setTimeout(60_000);
-
 const CLIENTS: readonly ClientKind[] = ['ioredis 6', 'node-redis 6'];
 
 let server: RedisServer;

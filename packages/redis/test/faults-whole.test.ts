@@ -4,7 +4,6 @@ import { RedisServer } from '@rollgate/test-support';
 import { Redis } from 'ioredis';
 import { silenceOutages } from './support/fault-silence.js';
 
-jest.setTimeout(30_000);
 silenceOutages();
 
 const LOGS: readonly Log[] = ['list', 'sorted-set'];
@@ -39,7 +38,12 @@ const nothingFits = () => client.config('SET', 'maxmemory', 1);
 
 describe.each(LOGS)('on a server that is full, with the log ‘%s’', (log) => {
   const make = (onStoreError?: 'deny') =>
-    new RateLimiter({ limits, store: new RedisStore({ client, log, denialCache: false }), onStoreError });
+    new RateLimiter({
+      limits,
+      store: new RedisStore({ client, log, denialCache: false }),
+      timeout: '30s',
+      onStoreError,
+    });
   const keyOf = (user: string) => ({ user, all: 'all' });
 
   test('a check that cannot be recorded writes nothing, and a refusal is still answered', async () => {
@@ -129,7 +133,7 @@ describe.each(LOGS)('a key that is not ours, with the log ‘%s’', (log) => {
 
   test.each(others)('fails alone, and stays what it is: %s', async (_, write) => {
     const store = new RedisStore({ client, log, denialCache: false });
-    const limiter = new RateLimiter({ limits, store });
+    const limiter = new RateLimiter({ limits, store, timeout: '30s' });
     await limiter.check({ user: 'other', all: 'all' });
     const [ours] = await client.keys('*{other}:user');
     const key = ours!.replace('{other}', '{ann}');
@@ -147,7 +151,7 @@ describe.each(LOGS)('a key that is not ours, with the log ‘%s’', (log) => {
       user: { remaining: 1 },
       all: { remaining: 100_000 - 4 },
     });
-    const deny = new RateLimiter({ limits, store, onStoreError: 'deny' });
+    const deny = new RateLimiter({ limits, store, timeout: '30s', onStoreError: 'deny' });
     expect((await deny.check(keys[1]!)).degraded).toBe('deny');
     expect((await deny.check(keys[0]!)).degraded).toBe(false);
     await limiter.reset({ user: 'ann', all: 'all' });

@@ -58,7 +58,13 @@ const state: fc.Arbitrary<State> = fc.record({
 });
 
 async function keyOf({ prefix, name, algorithm, key, asRecord }: State, client: KeyRecorder, store: RedisStore) {
-  const limiter = new RateLimiter({ limits: { [name]: limits[algorithm]! }, store, prefix, onStoreError: 'deny' });
+  const limiter = new RateLimiter({
+    limits: { [name]: limits[algorithm]! },
+    store,
+    prefix,
+    timeout: '30s',
+    onStoreError: 'deny',
+  });
   client.seen = [];
   await limiter.check((asRecord ? { [name]: key } : key) as Key);
   return client.seen;

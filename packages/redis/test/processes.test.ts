@@ -3,8 +3,6 @@ import { Hammer, type HammerOptions, type Task, type Told } from './support/hamm
 import { NaiveReplay, redisKeysOf } from './support/naive-replay.js';
 import { ScriptRecord } from './support/script-record.js';
 
-jest.setTimeout(120_000);
-
 let server: RedisServer;
 beforeAll(async () => {
   server = await RedisServer.start();

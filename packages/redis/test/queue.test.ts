@@ -2,8 +2,6 @@ import { RedisServer, until } from '@rollgate/test-support';
 import { Redis } from 'ioredis';
 import { ScriptProcess } from './support/script-process.js';
 
-jest.setTimeout(60_000);
-
 const PROCESSES = 8;
 const CAPACITY = 20;
 const INTERVAL_MS = 5;

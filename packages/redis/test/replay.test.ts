@@ -3,8 +3,6 @@ import { NaiveReplay, redisKeysOf } from './support/naive-replay.js';
 import { type Line, Replayer } from './support/replayers.js';
 import { freshPrefix, SomeRedis } from './support/some-redis.js';
 
-jest.setTimeout(120_000);
-
 const redis = SomeRedis.forThisFile();
 
 const limits = { caller: { limit: 10, window: 60_000 }, all: { limit: 60, window: 60_000 } };

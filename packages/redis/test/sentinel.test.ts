@@ -6,8 +6,6 @@ import { createSentinel } from 'redis';
 import { quietly } from './support/quietly.js';
 import { Sentinel } from './support/sentinel.js';
 
-jest.setTimeout(60_000);
-
 interface Opened {
   readonly client: RedisClient;
   close(): unknown;
@@ -42,7 +40,7 @@ test.each(Object.keys(clients))('a limit outlives its master: %s', async (kind) 
   const { client, close } = await clients[kind]!(sentinel);
   try {
     const store = new RedisStore({ client });
-    const limiter = new RateLimiter({ limits: rollingWindow({ limit: 3, window: '1h' }), store });
+    const limiter = new RateLimiter({ limits: rollingWindow({ limit: 3, window: '1h' }), store, timeout: '5s' });
     expect(await limiter.check('ann', { cost: 2 })).toMatchObject({ allowed: true, remaining: 1 });
     await until('the replica has it', async () => {
       const mine = await replica.run('DUMP', 'rollgate:{ann}:default');

@@ -2,7 +2,12 @@ import { RedisServer } from './redis-server.js';
 import { until } from './until.js';
 
 const SLOTS = 16_384;
-const ARGS = ['--cluster-enabled', 'yes', '--cluster-config-file', 'nodes.conf', '--cluster-node-timeout', '2000'];
+
+/** What {@link RedisCluster.start} takes. */
+export interface RedisClusterOptions {
+  /** After how many milliseconds of silence the others vote a node out; default 2000. */
+  readonly nodeTimeoutMs?: number;
+}
 
 /** What {@link RedisCluster.moveSlot} takes beside the slot and its new owner. */
 export interface MoveOptions {
@@ -21,8 +26,10 @@ export class RedisCluster {
   }
 
   /** Resolves when every node knows all others and takes commands, which is after two seconds at the earliest. */
-  static async start(nodes = 3): Promise<RedisCluster> {
-    const starts = Array.from({ length: nodes }, () => RedisServer.start({ args: ARGS }));
+  static async start(nodes = 3, { nodeTimeoutMs = 2000 }: RedisClusterOptions = {}): Promise<RedisCluster> {
+    const nodeTimeout = ['--cluster-node-timeout', String(nodeTimeoutMs)];
+    const args = ['--cluster-enabled', 'yes', '--cluster-config-file', 'nodes.conf', ...nodeTimeout];
+    const starts = Array.from({ length: nodes }, () => RedisServer.start({ args }));
     const started = await Promise.allSettled(starts);
     const cluster = new RedisCluster(started.flatMap((start) => (start.status === 'fulfilled' ? [start.value] : [])));
     try {

@@ -2,8 +2,6 @@ import { existsSync } from 'node:fs';
 import { until } from '@rollgate/test-support';
 import { runInOwnProcess } from './own-process.js';
 
-jest.setTimeout(30_000); // Each runs a process of its own.
-
 const isRunning = (pid: number) => {
   try {
     process.kill(pid, 0);

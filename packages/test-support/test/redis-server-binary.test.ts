@@ -4,8 +4,6 @@ import { join } from 'node:path';
 import { redisServerBinary } from '@rollgate/test-support';
 import { runInOwnProcess } from './own-process.js';
 
-jest.setTimeout(30_000); // Each asks in a process of its own.
-
 let folder: string;
 beforeEach(() => {
   folder = mkdtempSync(join(tmpdir(), 'rollgate-path-'));

@@ -4,7 +4,7 @@ import { Pulse } from './fault-pulse.js';
 
 /** How a call was settled. */
 export interface Outcome {
-  /** Not counting how late this process was with everything. */
+  /** As far as this process lived through it: see {@link Pulse}. */
   readonly tookMs: number;
   readonly decision?: Decision;
   readonly error?: unknown;
@@ -49,13 +49,12 @@ export class Load {
 
   async #call(key: string): Promise<void> {
     while (!this.#isOver) {
-      const startMs = performance.now();
-      const { lateMs } = this.#pulse;
+      const startMs = this.#pulse.livedMs;
       const [settled] = await Promise.allSettled([this.#limiter.check(key)]);
-      const tookMs = performance.now() - startMs - (this.#pulse.lateMs - lateMs);
+      const tookMs = this.#pulse.livedMs - startMs;
       if (settled.status === 'fulfilled') this.outcomes.push({ tookMs, decision: settled.value });
       else this.outcomes.push({ tookMs, error: settled.reason });
-      await delay(4); // What is answered at once would leave no time to anybody else.
+      await delay(12); // A policy answers immediately, and would leave no time to anything else.
     }
   }
 }

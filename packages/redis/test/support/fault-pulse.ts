@@ -1,27 +1,30 @@
 const EVERY_MS = 10;
 
-/** Feels how late this process is with everything, as it is on a machine that is busy with others. */
+/**
+ * A clock that counts the turns of this process's timers. While a busy machine gives the process no time, it stands still,
+ * as all deadlines of the process do. It runs slower than real time, never faster.
+ */
 export class Pulse {
-  readonly #timer: NodeJS.Timeout;
-  #lastMs = performance.now();
-  #lateMs = 0;
+  #timer: NodeJS.Timeout | undefined;
+  #beats = 0;
 
   constructor() {
-    this.#timer = setInterval(() => this.#beat(), EVERY_MS);
+    this.#schedule();
   }
 
-  /** By how much it was late since the beginning, all in all. */
-  get lateMs(): number {
-    return this.#lateMs;
+  /** Milliseconds since the start, as far as this process lived through them. */
+  get livedMs(): number {
+    return this.#beats * EVERY_MS;
   }
 
   stop(): void {
-    clearInterval(this.#timer);
+    clearTimeout(this.#timer);
   }
 
-  #beat(): void {
-    const nowMs = performance.now();
-    this.#lateMs += Math.max(0, nowMs - this.#lastMs - EVERY_MS);
-    this.#lastMs = nowMs;
+  #schedule(): void {
+    this.#timer = setTimeout(() => {
+      this.#beats += 1;
+      this.#schedule();
+    }, EVERY_MS);
   }
 }

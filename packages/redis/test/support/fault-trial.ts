@@ -4,10 +4,11 @@ import { until } from '@rollgate/test-support';
 import { OutageLog } from '../../../core/test/outage-log.js';
 import { type AppClient, listenersOf } from './fault-client.js';
 import { Load, type Outcome } from './fault-load.js';
+import { Pulse } from './fault-pulse.js';
 
 /** The default of `timeout`. */
 export const TIMEOUT_MS = 500;
-/** How late the event loop of a busy machine may be. */
+/** How much later than its deadline a call may be settled, by {@link Pulse}. */
 export const SLACK_MS = 250;
 
 const POLICIES: readonly OnStoreError[] = ['fallback', 'allow', 'deny', 'throw'];
@@ -56,13 +57,14 @@ export class Trial {
 
   /** Until Redis has served every app's last fifty calls, none of which had been settled before; how long it took. */
   async served(): Promise<number> {
-    const startMs = performance.now();
+    const pulse = new Pulse();
     const settled = new Map(this.#apps.map(({ load }) => [load, load.outcomes.length]));
     await this.#all('calls are served', ({ load }) => {
       return Math.min(load.servedLately, load.outcomes.length - settled.get(load)!) >= 50;
     });
     this.#listeners ??= this.#clients.map(listenersOf);
-    return performance.now() - startMs;
+    pulse.stop();
+    return pulse.livedMs;
   }
 
   /** Until every app had its policy's answer to a hundred calls. */

@@ -23,7 +23,7 @@ const random = (below) => Math.floor(Math.random() * below);
 const store = new RedisStore({ client: await connect(), log, denialCache });
 const limitersOf = tasks.map(({ prefix, limits }) => {
   const entries = Object.entries(limits).map(([name, numbers]) => [name, rollingWindow(numbers)]);
-  return new RateLimiter({ limits: Object.fromEntries(entries), store, prefix, timeout: '20s' });
+  return new RateLimiter({ limits: Object.fromEntries(entries), store, prefix, timeout: '100s' });
 });
 
 /** How often which key was allowed, and when who was refused: by the clock of this machine, in milliseconds. */

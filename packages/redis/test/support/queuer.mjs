@@ -8,7 +8,7 @@ import { Redis } from 'ioredis';
 const { url, prefix, capacity, interval } = JSON.parse(process.argv[2]);
 const client = new Redis(url);
 const store = new RedisStore({ client });
-const limiter = new RateLimiter({ limits: leakyBucket({ capacity, interval }), store, prefix, timeout: '20s' });
+const limiter = new RateLimiter({ limits: leakyBucket({ capacity, interval }), store, prefix, timeout: '100s' });
 
 /** Milliseconds of this machine's clock before and after each check that was let in, and how long it was to be held. */
 const turns = [];

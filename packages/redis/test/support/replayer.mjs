@@ -10,7 +10,7 @@ let now = 0;
 const client = new Redis(url);
 const store = new RedisStore({ client, log, denialCache, clock: { now: () => now } });
 const entries = Object.entries(task.limits).map(([name, numbers]) => [name, rollingWindow(numbers)]);
-const limiter = new RateLimiter({ limits: Object.fromEntries(entries), store, prefix: task.prefix, timeout: '20s' });
+const limiter = new RateLimiter({ limits: Object.fromEntries(entries), store, prefix: task.prefix, timeout: '100s' });
 
 process.on('message', async (lines) => {
   const decisions = await Promise.all(
