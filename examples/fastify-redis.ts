@@ -1,6 +1,5 @@
 // A Fastify server with several limits, shared by every process on the same Redis.   npm run example fastify-redis.ts
-import { rollingWindow } from '@rollgate/core';
-import rateLimit from '@rollgate/fastify';
+import rateLimit, { rollingWindow } from '@rollgate/fastify';
 import { RedisStore } from '@rollgate/redis';
 import Fastify from 'fastify';
 import { Redis } from 'ioredis';

@@ -2,8 +2,7 @@
 // Which number to begin with, `rollgate suggest access.log` tells (@rollgate/cli); the whole way is docs/going-live.md.
 import { subscribe } from 'node:diagnostics_channel';
 import type { AddressInfo } from 'node:net';
-import { rateLimit } from '@rollgate/express';
-import type { RequestEvent } from '@rollgate/http';
+import { type RequestEvent, rateLimit } from '@rollgate/express';
 import express, { type Request } from 'express';
 
 const { PORT = '3000', LIMIT = '10', WINDOW = '1m', ENFORCE = 'no' } = process.env;

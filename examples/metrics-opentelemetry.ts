@@ -2,9 +2,7 @@
 import { subscribe } from 'node:diagnostics_channel';
 import { metrics } from '@opentelemetry/api';
 import { MeterProvider, MetricReader } from '@opentelemetry/sdk-metrics';
-import { rollingWindow } from '@rollgate/core';
-import rateLimit from '@rollgate/fastify';
-import type { RequestEvent } from '@rollgate/http';
+import rateLimit, { type RequestEvent, rollingWindow } from '@rollgate/fastify';
 import { RedisStore } from '@rollgate/redis';
 import Fastify from 'fastify';
 import { Redis } from 'ioredis';

@@ -1,9 +1,7 @@
 // An Express server that counts what its limits decide, for Prometheus.   npm run example metrics-prometheus.ts
 import { subscribe } from 'node:diagnostics_channel';
 import type { AddressInfo } from 'node:net';
-import { rollingWindow } from '@rollgate/core';
-import { rateLimit } from '@rollgate/express';
-import type { RequestEvent } from '@rollgate/http';
+import { type RequestEvent, rateLimit, rollingWindow } from '@rollgate/express';
 import { RedisStore } from '@rollgate/redis';
 import express from 'express';
 import { Redis } from 'ioredis';

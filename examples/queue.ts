@@ -1,8 +1,7 @@
 // A slow report that is made for one caller after the other: requests queue, one leaves every half second, and who finds the
 // queue full is refused. Beside it, each client may ask for 20 in any minute.   npm run example queue.ts
 import type { AddressInfo } from 'node:net';
-import { leakyBucket, rollingWindow } from '@rollgate/core';
-import { rateLimit } from '@rollgate/express';
+import { leakyBucket, rateLimit, rollingWindow } from '@rollgate/express';
 import express from 'express';
 
 const { PORT = '3000', CAPACITY = '4', INTERVAL = '500ms' } = process.env;

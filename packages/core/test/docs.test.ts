@@ -1,6 +1,17 @@
 import { execFile } from 'node:child_process';
-import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
-import { join } from 'node:path';
+import {
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  realpathSync,
+  rmSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs';
+import { tmpdir } from 'node:os';
+import { dirname, join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { promisify } from 'node:util';
 import { startRedis } from '@rollgate/test-support';
@@ -9,7 +20,7 @@ import { transform } from 'esbuild';
 const run = promisify(execFile);
 
 const ROOT = join(__dirname, '../../..');
-const EXAMPLES = join(ROOT, 'examples');
+const TYPES = join(ROOT, 'node_modules/@types');
 const TSC = join(ROOT, 'node_modules/typescript/bin/tsc');
 
 /** An example may wait for a window to roll, but not for ever. */
@@ -27,6 +38,20 @@ interface Example {
   language: 'ts' | 'js';
   note: string;
   code: string;
+  /** What its reader has installed: the packages of the install line above it, or else the one that it imports. */
+  installed: readonly string[];
+}
+
+/** `npm install a b`, but not for the whole machine. */
+const INSTALL_LINE = /\bnpm install (?!--global)(?:--save-dev )?([\w@/. -]+)/;
+
+const ADAPTERS = ['@rollgate/core', '@rollgate/express', '@rollgate/fastify', '@rollgate/http'];
+
+/** Without an install line above: one package of Rollgate, next to the packages that are no adapter. */
+function importedBy(code: string): string[] {
+  const imported = [...code.matchAll(/from '((?:@[\w-]+\/)?[\w-]+)['/]/g)].map(([, name]) => name!);
+  const [first] = imported.filter((name) => ADAPTERS.includes(name));
+  return imported.filter((name) => name === first || !ADAPTERS.includes(name));
 }
 
 const LANGUAGES: Record<string, Example['language']> = { ts: 'ts', typescript: 'ts', js: 'js', javascript: 'js' };
@@ -40,7 +65,9 @@ function linesOf(file: string): string[] {
 function examplesIn(file: string, lines = linesOf(file)): Example[] {
   const examples: Example[] = [];
   let open: { fence: string; info: string; line: number } | undefined;
+  let installed: string[] | undefined;
   for (const [index, line] of lines.entries()) {
+    installed = INSTALL_LINE.exec(line)?.[1]?.trim().split(' ') ?? installed;
     if (open === undefined) {
       const [, fence, info = ''] = /^\s*(`{3,})(.*)$/.exec(line) ?? [];
       if (fence !== undefined) open = { fence, info, line: index + 1 };
@@ -49,7 +76,14 @@ function examplesIn(file: string, lines = linesOf(file)): Example[] {
       const language = LANGUAGES[word];
       if (language !== undefined) {
         const code = lines.slice(open.line, index).join('\n');
-        examples.push({ file, line: open.line, language, note: notes.join(' '), code });
+        examples.push({
+          file,
+          line: open.line,
+          language,
+          note: notes.join(' '),
+          code,
+          installed: installed ?? importedBy(code),
+        });
       }
       open = undefined;
     }
@@ -76,8 +110,26 @@ const examples = [...pages, ...filesIn('docs', '.md'), ...sources].flatMap((file
 
 const nameOf = ({ file, line }: Example) => `${file}:${line}`;
 /** One file for each example, whose lines have the numbers that they have on the page. */
-const fileName = ({ file, line }: Example, extension: string) =>
-  join(temporary, `${file.replaceAll('/', '-')}-${line}${extension}`);
+const fileName = ({ file, line, installed }: Example, extension: string) =>
+  join(folderWith(installed), `${file.replaceAll('/', '-')}-${line}${extension}`);
+
+/** The folders in which the workspace has installed what users do. */
+const SOURCES = ['examples', 'packages/store-conformance', '.'].map((folder) => join(ROOT, folder, 'node_modules'));
+
+/** A folder with these packages and those that go with them, installed as pnpm does: theirs are out of reach. */
+function folderWith(installed: readonly string[]): string {
+  const folder = join(temporary, [...installed].sort().join('+').replaceAll('/', '-'));
+  if (existsSync(folder)) return folder;
+  const frameworks = ['express', 'fastify'].filter((name) => installed.includes(`@rollgate/${name}`));
+  for (const name of new Set([...installed, ...frameworks, '@types/express'])) {
+    const source = SOURCES.map((modules) => join(modules, name)).find(existsSync);
+    if (source === undefined) throw new Error(`The workspace has not installed ${name}`);
+    const link = join(folder, 'node_modules', name);
+    mkdirSync(dirname(link), { recursive: true });
+    symlinkSync(realpathSync(source), link);
+  }
+  return folder;
+}
 const onItsLines = ({ line, code }: Example, firstLine = '') => `${firstLine}${'\n'.repeat(line)}${code}\n`;
 
 /** Turns the line `expression; // => value` into an assertion; of a declaration, the value that the name has then. */
@@ -116,8 +168,8 @@ let redis: Awaited<ReturnType<typeof startRedis>>;
 
 beforeAll(async () => {
   redis = await startRedis();
-  // From here the packages are found as the users' code finds them: what is built, through what they export.
-  temporary = mkdtempSync(join(EXAMPLES, 'node_modules/.docs-'));
+  // Outside of the workspace, where code finds what its folder has installed and nothing else.
+  temporary = mkdtempSync(join(tmpdir(), 'rollgate-docs-'));
   writeFileSync(join(temporary, 'run.mjs'), RUNNER);
 });
 
@@ -155,7 +207,7 @@ async function typeCheck(typed: Example[]): Promise<void> {
     writeFileSync(file, onItsLines(example));
     return file;
   });
-  const options = '--ignoreConfig --noEmit --strict --skipLibCheck --target es2022 --module nodenext --types node';
+  const options = `--ignoreConfig --noEmit --strict --skipLibCheck --target es2022 --module nodenext --types node --typeRoots ${TYPES}`;
   await run(process.execPath, [TSC, ...options.split(' '), ...files], { cwd: temporary }).catch((error) => {
     throw new Error(`${error.stdout}${error.stderr}`);
   });
@@ -205,6 +257,15 @@ describe('an example', () => {
     ['waits for what never comes', ['await new Promise(() => {});', '1; // => 1'], /page\.md:3 failed/],
     ['says a value beside what has none', ['if (true) { // => 1', '}'], /page\.md:4/],
     ['says a value on a line of its own', ['1 + 1;', '// => 2'], /on one line, got: \/\/ => 2/],
+    [
+      'imports what its reader has not installed',
+      [
+        "import { rateLimit } from '@rollgate/express';",
+        "import { rollingWindow } from '@rollgate/core';",
+        'rateLimit({ limits: rollingWindow({ limit: 1, window: 1000 }) });',
+      ],
+      /Cannot find package '@rollgate\/core'/,
+    ],
     ['imports what is not exported', ["import { no } from '@rollgate/core';", 'no();'], /'no'/],
   ])(
     'fails when it %s',

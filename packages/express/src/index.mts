@@ -1,3 +1,17 @@
 // ES modules get the same instance as `require`: both kinds may meet in one process.
 export type * from './index.js';
-export { rateLimit } from './index.js';
+export {
+  bucketedWindow,
+  createClientKey,
+  fixedWindow,
+  leakyBucket,
+  MemoryStore,
+  monotonicClock,
+  RateLimiter,
+  RollingCounter,
+  rateLimit,
+  rollingWindow,
+  StoreError,
+  slidingWindowCounter,
+  tokenBucket,
+} from './index.js';

@@ -1,5 +1,21 @@
 import { rateLimit } from './plugin.js';
 
+// The API of the core, so that an app installs and imports one package.
+export type * from '@rollgate/core';
+export {
+  bucketedWindow,
+  fixedWindow,
+  leakyBucket,
+  MemoryStore,
+  monotonicClock,
+  RateLimiter,
+  RollingCounter,
+  rollingWindow,
+  StoreError,
+  slidingWindowCounter,
+  tokenBucket,
+} from '@rollgate/core';
+export { createClientKey, RateLimitError, type RequestEvent, type WarningCode } from '@rollgate/http';
 export type {
   AppRateLimiter,
   RateLimitHookFunction,
