@@ -7,16 +7,19 @@ const root = fileURLToPath(new URL('..', import.meta.url));
 const jest = 'node_modules/jest/bin/jest.js';
 const seed = process.env.ROLLGATE_SEED || String(randomInt(2 ** 31));
 
-/** What runs, each one after the other: a name, and Jest's arguments. */
-const campaigns = [['random histories', ['packages/store-conformance', 'packages/redis', 'packages/core']]];
+/** What runs, each one after the other: a name, and what Node runs with which arguments. */
+const campaigns = [
+  ['random histories', [jest, 'packages/store-conformance', 'packages/redis', 'packages/core']],
+  ['every history', ['packages/store-conformance/dist/esm/explorer/main.js', '--states', '10000000']],
+];
 
 const given = process.argv.slice(2);
-const chosen = given.length > 0 ? [['chosen tests', given]] : campaigns;
+const chosen = given.length > 0 ? [['chosen tests', [jest, ...given]]] : campaigns;
 const failed = [];
 for (const [name, args] of chosen) {
   console.log(`${name}: ROLLGATE_SEED=${seed}`);
   const env = { ...process.env, ROLLGATE_THOROUGH: '1', ROLLGATE_SEED: seed };
-  const { status } = spawnSync(process.execPath, [jest, ...args], { cwd: root, env, stdio: 'inherit' });
+  const { status } = spawnSync(process.execPath, args, { cwd: root, env, stdio: 'inherit' });
   if (status !== 0) failed.push(name);
 }
 if (failed.length > 0) {

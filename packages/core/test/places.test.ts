@@ -9,7 +9,8 @@ const packages = readdirSync(join(ROOT, 'packages')).map((name) => join(ROOT, 'p
 /** All sources, by their places from the root on. */
 const sources = packages.flatMap((folder) =>
   readdirSync(folder, { recursive: true, withFileTypes: true })
-    .filter((entry) => entry.isFile() && !entry.name.endsWith('.generated.ts'))
+    // An entry point for ESM (`.mts`) exports what the one for CommonJS beside it does.
+    .filter((entry) => entry.isFile() && !/\.(generated\.ts|mts)$/.test(entry.name))
     .map((entry) => relative(ROOT, join(entry.parentPath, entry.name))),
 );
 

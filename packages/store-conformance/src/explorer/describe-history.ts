@@ -1,0 +1,21 @@
+import { BACK_MICROS, type Scenario } from './scenario.js';
+import { stepOf } from './steps.js';
+
+/** A history in words, one line a step. */
+export function describeHistory({ calls }: Scenario, codes: readonly number[]): string {
+  return codes.map((code) => describeStep(calls, code)).join('\n');
+}
+
+function describeStep(calls: Scenario['calls'], code: number): string {
+  const step = stepOf(code);
+  if ('micros' in step) {
+    return step.kind === 'tick' ? `${step.micros} µs pass` : `the clock steps back by ${BACK_MICROS} µs`;
+  }
+  if (step.kind === 'refund') return `refund of the ${step.receipt + 1}. check that can be refunded`;
+  const { specs, keys } = calls[step.call]!;
+  const limits = Object.entries(specs).map(([name, { algorithm, options }]) => {
+    return `${name}: ${algorithm}(${JSON.stringify(options)}) on '${keys[name]}'`;
+  });
+  const cost = 'cost' in step ? `, cost ${step.cost}` : '';
+  return `${step.kind} { ${limits.join(', ')} }${cost}`;
+}

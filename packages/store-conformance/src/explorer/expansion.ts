@@ -1,0 +1,166 @@
+import { MS } from '../oracles/oracle.js';
+import { difference, expectedDecision } from './judge.js';
+import type { Ready, ReadyCall } from './scenario.js';
+import { stateHash } from './state-hash.js';
+import { type Asking, BACK, checkOf, LONGEST_TICK, peekOf, refundOf, resetOf, stepOf } from './steps.js';
+import type { Kept, Subject } from './subject.js';
+import { type Opinion, Truth } from './truth.js';
+
+/** A history whose last step the store got wrong. */
+export interface Finding {
+  readonly steps: readonly number[];
+  readonly what: string;
+  readonly actual: unknown;
+  readonly expected: unknown;
+}
+
+const COSTS = [1, 2];
+/** Ticks for every state: a microsecond, and the unit of all settings. Each state adds ticks to its own boundaries. */
+const TICKS = [1, MS];
+
+type Meet = (code: number, hash: number) => void;
+
+/** Takes every step from the end of a history. */
+export class Expansion {
+  transitions = 0;
+  finding: Finding | undefined;
+  readonly #ready: Ready;
+  readonly #subject: Subject;
+  #row: ArrayLike<number> = [];
+  /** At the end of the history. */
+  #truth: Truth;
+  #hash = 0;
+  #kept: (Kept | undefined)[] = [];
+  /** Whether the subject is no longer at the end of the history. */
+  #isMoved = false;
+  #meet: Meet = () => {};
+
+  constructor(ready: Ready, subject: Subject) {
+    this.#ready = ready;
+    this.#subject = subject;
+    this.#truth = Truth.start(ready);
+  }
+
+  /** Calls `meet` with each step and the hash of the state after it. */
+  expand(row: ArrayLike<number>, meet: Meet): void {
+    this.#row = row;
+    this.#meet = meet;
+    this.#truth = Truth.start(this.#ready);
+    for (let index = 0; index < row.length; index++) this.#truth.take(stepOf(row[index]!), this.#ready.calls);
+    this.#isMoved = true;
+    this.#rewind();
+    this.#kept = this.#subject.look();
+    this.#hash = stateHash(this.#ready, this.#truth, this.#subject.refundable, this.#kept);
+    const due = new Set(TICKS);
+    // Steps that rarely change the state come first, because each change costs a replay.
+    for (let call = 0; call < this.#ready.calls.length; call++) {
+      for (const cost of COSTS) this.#ask(peekOf(call, cost), due);
+    }
+    for (const micros of due) this.#tick(micros);
+    if (this.#truth.nowMicros === this.#truth.highestMicros) this.#tick(BACK);
+    for (let call = 0; call < this.#ready.calls.length; call++) {
+      for (const cost of COSTS) this.#ask(checkOf(call, cost), undefined);
+      this.#act(resetOf(call));
+    }
+    for (let receipt = 0; receipt < this.#truth.receipts.length; receipt++) this.#act(refundOf(receipt));
+  }
+
+  /** The store learns the time only from a call, so a tick needs no replay. */
+  #tick(code: number): void {
+    this.#rewind();
+    this.transitions += 1;
+    const truth = this.#truth.copy();
+    truth.take(stepOf(code), this.#ready.calls);
+    this.#meet(code, stateHash(this.#ready, truth, this.#subject.refundable, this.#kept));
+  }
+
+  #act(code: number): void {
+    this.#rewind();
+    this.transitions += 1;
+    const truth = this.#truth.copy();
+    truth.take(stepOf(code), this.#ready.calls);
+    this.#subject.take(stepOf(code));
+    this.#arrive(code, truth);
+  }
+
+  /** Takes a check or a peek, and adds the boundaries that its decision names to `due`. */
+  #ask(code: number, due: Set<number> | undefined): void {
+    this.#rewind();
+    this.transitions += 1;
+    const step = stepOf(code) as Asking;
+    const call = this.#ready.calls[step.call]!;
+    const truth = this.#truth.copy();
+    const opinion = truth.take(step, this.#ready.calls) as Opinion;
+    const actual = this.#subject.take(step)!;
+    const expected = expectedDecision(truth, call, step.cost, opinion, actual);
+    const field = difference(actual, expected);
+    const near = actual.allowed ? tooNear(this.#truth, call) : undefined;
+    if (field !== undefined) this.#fail(code, `\`${field}\` differs`, actual, expected);
+    else if (near !== undefined) this.#fail(code, near, actual.allowed, false);
+    else {
+      this.#arrive(code, truth);
+      const waitMs = actual.allowed ? actual.resetMs : actual.retryAfterMs;
+      if (waitMs !== Infinity) this.#await(code, step, actual.allowed, Math.round(waitMs * MS), due);
+    }
+  }
+
+  /** Uses what the decision says of later: the end of its wait, or the time at which the quota is back. */
+  #await(code: number, step: Asking, allowed: boolean, micros: number, due: Set<number> | undefined): void {
+    // A check that was rejected and left no trace waits as the peek before it.
+    if (!allowed && (step.kind === 'peek' || this.#isMoved)) this.#tryWait(code, step, micros);
+    if (due !== undefined) for (const tick of [micros - 1, micros]) if (tick > 0 && tick <= LONGEST_TICK) due.add(tick);
+  }
+
+  /** Expects the store to reject one microsecond before the end of the wait, and to allow at the end. */
+  #tryWait(code: number, { call, cost }: Asking, micros: number): void {
+    const { clock } = this.#subject;
+    const now = clock.micros;
+    const allowed = [micros - 1, micros].map((wait) => {
+      clock.micros = now + wait;
+      return this.#subject.peek(call, cost).allowed;
+    });
+    clock.micros = now;
+    if (allowed[0] || !allowed[1]) {
+      const what = `allowed one microsecond before the end of the wait of ${micros} µs, and at it`;
+      this.#fail(code, what, allowed, [false, true]);
+    }
+  }
+
+  /** The store and the oracles agree on the step. */
+  #arrive(code: number, truth: Truth): void {
+    const [made, expected] = [this.#subject.refundable.length, truth.receipts.length];
+    if (made !== expected) this.#fail(code, 'the number of checks that recorded something differs', made, expected);
+    else {
+      const hash = stateHash(this.#ready, truth, this.#subject.refundable, this.#subject.look());
+      // With an equal hash, the subject can take the next step without a replay. A refund always changes it: a receipt is gone.
+      this.#isMoved = hash !== this.#hash;
+      this.#meet(code, hash);
+    }
+  }
+
+  #rewind(): void {
+    if (!this.#isMoved) return;
+    this.#subject.replay(this.#row);
+    this.#isMoved = false;
+  }
+
+  #fail(code: number, what: string, actual: unknown, expected: unknown): void {
+    this.#isMoved = true;
+    this.finding ??= { steps: [...Array.from(this.#row), code], what, actual, expected };
+  }
+}
+
+/**
+ * A promise that does not rest on the oracles: while the store remembers a key, two actions of a limit with `minDifference` are
+ * that far apart, whatever other limits did with the key in between.
+ */
+function tooNear(before: Truth, { rulings, places }: ReadyCall): string | undefined {
+  for (const [index, ruling] of rulings.entries()) {
+    const { name, minDifferenceMicros } = ruling;
+    const since = before.sinceNewest(ruling, places[index]!);
+    if (since < minDifferenceMicros) {
+      return `limit \`${name}\` allowed ${since} µs after its last action, with a \`minDifference\` of ${minDifferenceMicros} µs`;
+    }
+  }
+  return undefined;
+}

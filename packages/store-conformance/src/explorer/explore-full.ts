@@ -1,0 +1,87 @@
+import { type Decision, MemoryStore } from '@rollgate/core';
+import { MS } from '../oracles/oracle.js';
+import type { Finding } from './expansion.js';
+import { prepare, type Ready, type Scenario } from './scenario.js';
+import { checkOf, stepOf } from './steps.js';
+import { type MakeStore, Subject } from './subject.js';
+import { Watch } from './tap.js';
+
+/** How far {@link exploreFull} got. */
+export interface FullExploration {
+  readonly transitions: number;
+  /** The shortest history that went wrong. */
+  readonly finding: Finding | undefined;
+}
+
+/**
+ * Takes every history of checks and ticks of a millisecond up to a depth, in a store that holds at most `maxKeys` keys. A full store
+ * may forget keys, so the oracles cannot judge it. Two promises hold even so:
+ *
+ * - a check never evicts what it records itself;
+ * - new keys of some limits free no key of another limit that rejects.
+ *
+ * It merges no histories, because a store does not show which key it evicts next.
+ */
+export function exploreFull(
+  scenario: Scenario,
+  maxKeys: number,
+  depth: number,
+  makeStore: MakeStore = (clock) => new MemoryStore({ clock, maxKeys }),
+): FullExploration {
+  const watch = new Watch();
+  const ready = prepare(scenario, watch);
+  const subject = new Subject(ready, watch, makeStore);
+  const codes = [MS, ...ready.calls.map((_, call) => checkOf(call, 1))];
+  let transitions = 0;
+  let rows: (readonly number[])[] = [[]];
+  for (let length = 1; length <= depth; length++) {
+    const next: (readonly number[])[] = [];
+    for (const row of rows) {
+      for (const code of codes) {
+        transitions += 1;
+        subject.replay(row);
+        const finding = takeAndLook(ready, subject, row, code);
+        if (finding !== undefined) return { transitions, finding };
+        next.push([...row, code]);
+      }
+    }
+    rows = next;
+  }
+  return { transitions, finding: undefined };
+}
+
+function takeAndLook(ready: Ready, subject: Subject, row: readonly number[], code: number): Finding | undefined {
+  const step = stepOf(code);
+  if (step.kind !== 'check') return undefined;
+  const kept = subject.look();
+  const before = ready.calls.map((_, call) => subject.peek(call, 1));
+  const actual = subject.take(step)!;
+  const after = ready.calls.map((_, call) => subject.peek(call, 1));
+  const fail = (what: string, actual: unknown, expected: unknown) => ({
+    steps: [...row, code],
+    what,
+    actual,
+    expected,
+  });
+
+  const { rulings, places } = ready.calls[step.call]!;
+  for (const { name } of rulings) {
+    const [now, recorded] = [after[step.call]!.limits[name]!.remaining, actual.limits[name]!.remaining];
+    if (now !== recorded)
+      return fail(`limit \`${name}\` does not remember the check that was just recorded`, now, recorded);
+  }
+  const grown = rulings.filter((_, index) => kept[places[index]!] === undefined).map(({ name }) => name);
+  for (const [call, decision] of before.entries()) {
+    const freed = freedLimit(decision, after[call]!, grown);
+    if (freed !== undefined) {
+      const what = `new keys of ${grown.join(' and ')} free '${ready.calls[call]!.keys[freed]}' of limit \`${freed}\``;
+      return fail(what, after[call]!.limits[freed], decision.limits[freed]);
+    }
+  }
+  return undefined;
+}
+
+/** A limit, none of those that have `grown`, that rejected and now allows. */
+function freedLimit(before: Decision, after: Decision, grown: readonly string[]): string | undefined {
+  return before.violated.find((name) => !grown.includes(name) && after.limits[name]!.allowed);
+}

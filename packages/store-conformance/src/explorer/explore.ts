@@ -1,0 +1,80 @@
+import { MemoryStore } from '@rollgate/core';
+import { Expansion, type Finding } from './expansion.js';
+import { Rows } from './rows.js';
+import { prepare, type Scenario } from './scenario.js';
+import { Seen } from './seen.js';
+import { type MakeStore, Subject } from './subject.js';
+import { Watch } from './tap.js';
+
+/** What {@link explore} takes. */
+export interface ExploreOptions {
+  /** Steps of the longest histories. */
+  readonly depth: number;
+  /** The explorer starts no new depth after this many states; default `Infinity`. */
+  readonly states?: number | undefined;
+  /** Whether the explorer extends only one of the histories that end in the same state; default `true`. */
+  readonly merge?: boolean | undefined;
+  /** Default: a `MemoryStore`. */
+  readonly makeStore?: MakeStore | undefined;
+}
+
+/** How far a scenario was explored. */
+export interface Exploration {
+  readonly scenario: string;
+  /** The explorer took every history of up to this many steps. */
+  readonly depth: number;
+  /** Different states, by the depth at which the explorer met them first. */
+  readonly levels: readonly number[];
+  readonly states: number;
+  /** Steps that the explorer took and compared. */
+  readonly transitions: number;
+  readonly seconds: number;
+  /** The shortest history that went wrong. */
+  readonly finding: Finding | undefined;
+}
+
+/** After so many histories, the promises of refunds settle, so that they do not fill the memory. */
+const TURN = 1000;
+
+/**
+ * Takes every history of a scenario up to a depth, shortest first, and compares each decision with the oracles. Ends at the first
+ * difference.
+ */
+export async function explore(scenario: Scenario, options: ExploreOptions): Promise<Exploration> {
+  const { depth, states = Infinity, merge = true, makeStore = (clock) => new MemoryStore({ clock }) } = options;
+  const begun = process.cpuUsage();
+  const watch = new Watch();
+  const ready = prepare(scenario, watch);
+  const expansion = new Expansion(ready, new Subject(ready, watch, makeStore));
+  const seen = new Seen();
+  let frontier = new Rows(0);
+  frontier.count = 1; // The history without a step.
+  const levels = [1];
+  for (let length = 1; length <= depth && levels.reduce(add) < states && expansion.finding === undefined; length++) {
+    const next = new Rows(length);
+    let met = 0;
+    for (let index = 0; index < frontier.count && expansion.finding === undefined; index++) {
+      const row = frontier.at(index);
+      expansion.expand(row, (code, hash) => {
+        if (merge && !seen.add(hash)) return;
+        met += 1;
+        if (length < depth) next.add(row, code);
+      });
+      if (index % TURN === 0) await undefined;
+    }
+    levels.push(met);
+    frontier = next;
+  }
+  const { user, system } = process.cpuUsage(begun);
+  return {
+    scenario: scenario.name,
+    depth: levels.length - 1,
+    levels,
+    states: levels.reduce(add),
+    transitions: expansion.transitions,
+    seconds: (user + system) / 1e6,
+    finding: expansion.finding,
+  };
+}
+
+const add = (one: number, other: number) => one + other;

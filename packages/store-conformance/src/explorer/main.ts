@@ -1,0 +1,94 @@
+import { parseArgs } from 'node:util';
+import { type AlgorithmName, algorithmNames } from '../algorithms.js';
+import { describeHistory } from './describe-history.js';
+import type { Finding } from './expansion.js';
+import { explore } from './explore.js';
+import { exploreFull } from './explore-full.js';
+import type { Scenario } from './scenario.js';
+import { fullScenariosOf, scenariosOf } from './scenarios.js';
+
+const USAGE = `Takes every history of the shipped limits up to a depth, and compares each decision with the naive oracles.
+
+npm run explore -- [--algorithm <name>] [--scenario <text>] [--depth <steps>] [--states <count>] [--no-merge]
+
+  --algorithm  One of ${algorithmNames.join(', ')}; default all of them, one after the other
+  --scenario   Only scenarios whose name contains this text
+  --depth      Steps of the longest histories; default 5, or as many as \`--states\` needs
+  --states     Goes deeper until an algorithm's scenarios have so many states in total
+  --no-merge   Extends every history, even when several end in the same state`;
+
+/** Deeper than anything that can be explored. */
+const ANY_DEPTH = 99;
+/** The explorer merges no histories in a full store, so this is as deep as a few seconds go. */
+const FULL_DEPTH = 5;
+
+const { values } = parseArgs({
+  options: {
+    algorithm: { type: 'string' },
+    scenario: { type: 'string', default: '' },
+    depth: { type: 'string' },
+    states: { type: 'string' },
+    'no-merge': { type: 'boolean', default: false },
+    help: { type: 'boolean', default: false },
+  },
+});
+
+interface Figures {
+  readonly states: number;
+  readonly transitions: number;
+  readonly seconds: number;
+}
+
+async function main(): Promise<void> {
+  if (values.help) return console.log(USAGE);
+  const algorithms = algorithmNames.filter((name) => name === (values.algorithm ?? name));
+  if (algorithms.length === 0) throw new Error(`Unknown algorithm \`${values.algorithm}\`\n\n${USAGE}`);
+  for (const algorithm of algorithms) {
+    await exploreAll(algorithm);
+    exploreAllFull(algorithm);
+  }
+}
+
+async function exploreAll(algorithm: AlgorithmName): Promise<void> {
+  const scenarios = chosen(scenariosOf(algorithm));
+  const states = Number(values.states ?? Infinity) / scenarios.length;
+  const depth = Number(values.depth ?? (values.states === undefined ? 5 : ANY_DEPTH));
+  const total = { states: 0, transitions: 0, seconds: 0 };
+  for (const scenario of scenarios) {
+    const exploration = await explore(scenario, { depth, states, merge: !values['no-merge'] });
+    console.log(`${scenario.name}: depth ${exploration.depth}, ${show(exploration)}`);
+    report(scenario, exploration.finding);
+    for (const figure of ['states', 'transitions', 'seconds'] as const) total[figure] += exploration[figure];
+  }
+  console.log(`${algorithm}: ${scenarios.length} scenarios, ${show(total)}\n`);
+}
+
+function exploreAllFull(algorithm: AlgorithmName): void {
+  for (const scenario of chosen(fullScenariosOf(algorithm))) {
+    for (const maxKeys of [2, 3]) {
+      const { transitions, finding } = exploreFull(scenario, maxKeys, FULL_DEPTH);
+      console.log(`${scenario.name}, at most ${maxKeys} keys: depth ${FULL_DEPTH}, ${count(transitions)} transitions`);
+      report(scenario, finding);
+    }
+  }
+  console.log('');
+}
+
+const chosen = (scenarios: readonly Scenario[]) => scenarios.filter(({ name }) => name.includes(values.scenario));
+
+function report(scenario: Scenario, finding: Finding | undefined): void {
+  if (finding === undefined) return;
+  process.exitCode = 1;
+  console.log(`FAILS: ${finding.what}\n${describeHistory(scenario, finding.steps)}`);
+  console.log(`expected ${JSON.stringify(finding.expected)}\n     got ${JSON.stringify(finding.actual)}`);
+  console.log(`To replay: npm run explore -- --scenario '${scenario.name}' --depth ${finding.steps.length}`);
+}
+
+const count = (number: number) => Math.round(number).toLocaleString('en');
+
+function show({ states, transitions, seconds }: Figures): string {
+  const speed = `${count(states / seconds)} states and ${count(transitions / seconds)} transitions a second`;
+  return `${count(states)} states, ${count(transitions)} transitions, ${seconds.toFixed(1)} s of CPU, ${speed}`;
+}
+
+void main();

@@ -1,0 +1,100 @@
+import type { Limit } from '@rollgate/core';
+import { type LimitSpec, limitOf, oracleOf } from '../algorithms.js';
+import type { Specs } from '../model.js';
+import { MS, type Oracle } from '../oracles/oracle.js';
+import { Tap, type Watch } from './tap.js';
+
+/** What one check of a history asks: limits, and a key for each. */
+export interface Call {
+  readonly specs: Specs;
+  readonly keys: Readonly<Record<string, string>>;
+}
+
+/** What to explore: calls that share one store. Calls whose limits share a name and a key are one limit with changed settings. */
+export interface Scenario {
+  readonly name: string;
+  readonly calls: readonly Call[];
+}
+
+/** One limit of a scenario: the oracle that judges it, and the shipped limit, watched. */
+export interface Ruling {
+  readonly index: number;
+  readonly name: string;
+  readonly spec: LimitSpec;
+  readonly oracle: Oracle;
+  readonly limit: Limit;
+  readonly minDifferenceMicros: number;
+}
+
+/** A call, ready to be made. `places` numbers the keys of its limits: one number is one key of one limit's name. */
+export interface ReadyCall {
+  readonly limits: Readonly<Record<string, Limit>>;
+  readonly keys: Readonly<Record<string, string>>;
+  readonly rulings: readonly Ruling[];
+  readonly places: readonly number[];
+}
+
+/** A scenario, ready to be explored. */
+export interface Ready {
+  readonly name: string;
+  readonly calls: readonly ReadyCall[];
+  readonly placeCount: number;
+  /** The windows and buckets of all limits repeat after this time; microseconds. */
+  readonly periodMicros: number;
+  /** Nothing older than this can matter, even when the clock steps back; microseconds. */
+  readonly horizonMicros: number;
+}
+
+/** How far the clock steps back, once below each highest time; microseconds. A store keeps an expired key at least that long. */
+export const BACK_MICROS = MS;
+
+/** Prepares a scenario. The limits report to `watch` what they are asked. */
+export function prepare({ name, calls }: Scenario, watch: Watch): Ready {
+  const places: string[] = [];
+  const rulings: Ruling[] = [];
+  const ready = calls.map(({ specs, keys }): ReadyCall => {
+    const own = Object.entries(specs).map(([rule, spec]) => {
+      const known = rulings.find((ruling) => ruling.name === rule && ruling.spec === spec);
+      if (known !== undefined) return known;
+      const tap = new Tap(limitOf(spec), watch, rulings.length, rule);
+      const { minDifference = 0 } = spec.options as { minDifference?: number };
+      const oracle = oracleOf(spec);
+      const ruling = {
+        index: rulings.length,
+        name: rule,
+        spec,
+        oracle,
+        limit: tap,
+        minDifferenceMicros: minDifference * MS,
+      };
+      rulings.push(ruling);
+      return ruling;
+    });
+    const at = own.map((ruling) => numberOf(places, `${ruling.name} ${keys[ruling.name]} ${ruling.spec.algorithm}`));
+    const limits = Object.fromEntries(own.map((ruling) => [ruling.name, ruling.limit]));
+    return { limits, keys, rulings: own, places: at };
+  });
+  return {
+    name,
+    calls: ready,
+    placeCount: places.length,
+    periodMicros: rulings.flatMap(({ spec }) => gridOf(spec)).reduce(leastCommonMultiple, MS),
+    horizonMicros: 2 * Math.max(...rulings.map(({ limit }) => limit.keepMicros)) + 2 * BACK_MICROS,
+  };
+}
+
+function numberOf(names: string[], name: string): number {
+  return names.includes(name) ? names.indexOf(name) : names.push(name) - 1;
+}
+
+/** The widths into which a limit may cut the clock; microseconds. */
+function gridOf({ options }: LimitSpec): number[] {
+  const { window = 1, buckets = 1 } = options as { window?: number; buckets?: number };
+  return [window * MS, Math.ceil((window * MS) / buckets)];
+}
+
+function leastCommonMultiple(one: number, other: number): number {
+  let [a, b] = [one, other];
+  while (b !== 0) [a, b] = [b, a % b];
+  return (one / a) * other;
+}

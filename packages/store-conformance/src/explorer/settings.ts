@@ -1,0 +1,32 @@
+import type { AlgorithmName, OptionsOf } from '../algorithms.js';
+
+const windows = [
+  { limit: 1, window: 2 },
+  { limit: 2, window: 3 },
+  { limit: 3, window: 2, minDifference: 1 },
+  { limit: 2, window: 1, minDifference: 3 },
+] as const;
+
+/** Settings so small that a few steps fill, empty and cross every boundary of a limit; durations in milliseconds. */
+export const smallSettings: { [Name in AlgorithmName]: readonly OptionsOf<Name>[] } = {
+  rollingWindow: [...windows, { limit: 2, window: 2, countRejected: true }],
+  fixedWindow: windows,
+  slidingWindowCounter: windows,
+  tokenBucket: [
+    { capacity: 1, refill: 1, every: 2 },
+    { capacity: 2, refill: 1, every: 1 },
+    { capacity: 3, refill: 2, every: 2, minDifference: 1 },
+    { capacity: 1, refill: 1, every: 1, minDifference: 3 },
+  ],
+  leakyBucket: [
+    { capacity: 1, interval: 1 },
+    { capacity: 2, interval: 2 },
+    { capacity: 3, interval: 1 },
+  ],
+  bucketedWindow: [
+    { limit: 1, window: 2, buckets: 2 },
+    { limit: 2, window: 3, buckets: 3 },
+    { limit: 3, window: 2, buckets: 1, minDifference: 1 },
+    { limit: 2, window: 3, buckets: 2, minDifference: 3 },
+  ],
+};

@@ -1,0 +1,76 @@
+import { Hasher } from './hasher.js';
+import type { Ready } from './scenario.js';
+import type { Kept, Refundable } from './subject.js';
+import { type Part, START_NEAR_MICROS, type Truth } from './truth.js';
+
+const whole = new Hasher();
+const receipt = new Hasher();
+
+/**
+ * A hash of the state at the end of a history. The explorer extends only the first of the histories that end in the same state.
+ * That hides nothing, because states with the same hash have the same futures:
+ *
+ * - The hash covers everything that decides a future. For each key: what the store keeps, what the oracle knows, and which limit
+ *   recorded last according to either. For each refundable check: what both remember of it, and whether that life of the key still
+ *   lasts. In addition: the time within the period of all windows, and how far the clock is below its highest time.
+ * - Moments are relative to now. Limits only compare and subtract them, or cut the clock into windows that repeat with each period.
+ *   A moment before the horizon matters to no limit, and the clock never steps back that far.
+ * - The hashes of receipts are summed, because any of them can be refunded next.
+ * - The hash reads the store's states through `toJSON`, which hides the layout of the arrays in logs and buckets. The table's expiry
+ *   queue is hidden too. It decides only which key a full store evicts. Explore with `merge: false` to visit every such layout.
+ */
+export function stateHash(
+  { periodMicros, horizonMicros }: Ready,
+  truth: Truth,
+  refundable: readonly Refundable[],
+  kept: readonly (Kept | undefined)[],
+): number {
+  const now = truth.nowMicros;
+  const from = START_NEAR_MICROS / 2;
+  whole.start(now, horizonMicros, from);
+  whole.number(now % periodMicros);
+  whole.number(truth.highestMicros - now);
+  for (const [place, own] of kept.entries()) {
+    const life = truth.lives[place];
+    whole.number(life === undefined ? 0 : life.by.index + 1);
+    if (life !== undefined) {
+      whole.value(life.state);
+      whole.value(life.newest);
+    }
+    whole.number(own === undefined ? 0 : own.ruling + 1);
+    if (own !== undefined) whole.value(own.state);
+  }
+  let [one, two] = [0, 0];
+  for (const [index, parts] of truth.receipts.entries()) {
+    receipt.start(now, horizonMicros, from);
+    for (const [number, part] of parts.entries()) addPart(part, truth, refundable[index]!, number, kept);
+    const pair = receipt.pair;
+    one = (one + pair.one) | 0;
+    two = (two + pair.two) | 0;
+  }
+  whole.sum({ one, two });
+  return whole.hash;
+}
+
+/** What is noted of a life that is over can never be refunded: that there is something is all that counts. */
+function addPart(
+  part: Part,
+  truth: Truth,
+  { hits }: Refundable,
+  index: number,
+  kept: readonly (Kept | undefined)[],
+): void {
+  const { ruling, place, life } = part;
+  const hit = hits[index]!;
+  receipt.number(place);
+  const lasts = truth.lives[place]?.id === life;
+  receipt.number(lasts ? ruling.index + 1 : 0);
+  if (lasts) receipt.number(whole.numberOf(part.receipt));
+  if (lasts) receipt.value(part.receipt);
+  const isKept = kept[place]?.state === hit.state;
+  receipt.number(isKept ? hit.ruling + 1 : 0);
+  if (!isKept) return;
+  receipt.number(hit.atMicros);
+  receipt.number(hit.recordedMicros);
+  receipt.number(hit.cost);
+}

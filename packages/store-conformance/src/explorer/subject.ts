@@ -1,0 +1,121 @@
+import { type Decision, type MemoryStore, RateLimiter } from '@rollgate/core';
+import type { Keys, Plan } from '@rollgate/core/store';
+import { TestClock } from '../test-clock.js';
+import { planOf } from './plan-of.js';
+import { BACK_MICROS, type Ready } from './scenario.js';
+import { type Step, stepOf } from './steps.js';
+import type { StoreHit, Watch } from './tap.js';
+import { Truth } from './truth.js';
+
+/** Makes the store to explore: a `MemoryStore`, or a class derived from it. `close` must make it like new. */
+export type MakeStore = (clock: TestClock) => MemoryStore;
+
+/** A check that recorded something, and was not refunded. */
+export interface Refundable {
+  readonly decision: Decision;
+  readonly hits: readonly StoreHit[];
+}
+
+/** What the store keeps of one key. */
+export interface Kept {
+  readonly state: unknown;
+  /** The limit that the store takes for the one that recorded last. */
+  readonly ruling: number;
+}
+
+interface Asked {
+  readonly plan: Plan;
+  readonly keys: Keys;
+  readonly options: readonly { readonly cost: number; readonly limits: object }[];
+}
+
+/** Drives the shipped store through one history after the other. */
+export class Subject {
+  readonly clock = new TestClock();
+  /** In the order of the truth's receipts. */
+  refundable: Refundable[] = [];
+  readonly #ready: Ready;
+  readonly #watch: Watch;
+  readonly #store: MemoryStore;
+  readonly #limiter: RateLimiter;
+  readonly #startMicros: number;
+  readonly #asked: readonly Asked[];
+  /** The calls that together reach every place. */
+  readonly #lookers: readonly number[];
+
+  constructor(ready: Ready, watch: Watch, makeStore: MakeStore) {
+    this.#ready = ready;
+    this.#watch = watch;
+    this.#startMicros = Truth.start(ready).nowMicros;
+    this.#store = makeStore(this.clock);
+    this.#limiter = new RateLimiter({ limits: null, store: this.#store });
+    this.#asked = ready.calls.map(({ limits, keys }) => {
+      const options = Array.from({ length: 10 }, (_, cost) => ({ cost, limits }));
+      return { ...planOf(limits, keys), options };
+    });
+    const reached = new Set<number>();
+    this.#lookers = ready.calls.flatMap(({ places }, call) => {
+      const isNew = places.some((place) => !reached.has(place));
+      for (const place of places) reached.add(place);
+      return isNew ? [call] : [];
+    });
+  }
+
+  /** Forgets everything, then takes these steps. */
+  replay(row: ArrayLike<number>): void {
+    this.#store.close();
+    this.clock.micros = this.#startMicros;
+    this.refundable = [];
+    for (let index = 0; index < row.length; index++) this.take(stepOf(row[index]!));
+  }
+
+  /** Takes one step. Returns the decision of a check or a peek. */
+  take(step: Step): Decision | undefined {
+    switch (step.kind) {
+      case 'tick':
+        this.clock.micros += step.micros;
+        return undefined;
+      case 'back':
+        this.clock.micros -= BACK_MICROS;
+        return undefined;
+      case 'check':
+        return this.#check(step.call, step.cost);
+      case 'peek':
+        return this.peek(step.call, step.cost);
+      case 'reset':
+        this.#store.reset(this.#asked[step.call]!.plan, this.#asked[step.call]!.keys);
+        return undefined;
+      case 'refund':
+        // The store refunds at once. The promise carries nothing but an error, which ends the process.
+        void this.#limiter.refund(this.refundable.splice(step.receipt, 1)[0]!.decision);
+        return undefined;
+    }
+  }
+
+  peek(call: number, cost: number): Decision {
+    const { plan, keys } = this.#asked[call]!;
+    return this.#store.peek(plan, keys, cost);
+  }
+
+  /** What the store keeps, by place. Changes nothing. */
+  look(): (Kept | undefined)[] {
+    const kept = new Array<Kept | undefined>(this.#ready.placeCount).fill(undefined);
+    for (const looker of this.#lookers) {
+      const { rulings, places } = this.#ready.calls[looker]!;
+      this.#watch.looking = (name, ruling, state) => {
+        kept[places[rulings.findIndex((own) => own.name === name)]!] = { state, ruling };
+      };
+      this.peek(looker, 1);
+    }
+    this.#watch.looking = undefined;
+    return kept;
+  }
+
+  #check(call: number, cost: number): Decision {
+    this.#watch.recorded = [];
+    const { keys } = this.#ready.calls[call]!;
+    const decision = this.#limiter.decide(keys, this.#asked[call]!.options[cost] as object) as Decision;
+    if (this.#watch.recorded.length > 0) this.refundable.push({ decision, hits: this.#watch.recorded });
+    return decision;
+  }
+}

@@ -1,0 +1,155 @@
+import { BACK_MICROS, type Ready, type ReadyCall, type Ruling } from './scenario.js';
+import type { Step } from './steps.js';
+
+/** A time near today, so that moments are far greater than any duration or count. */
+export const START_NEAR_MICROS = 2 ** 50;
+
+/** The life of one key: from its first record until it is reset, or begins again. */
+export interface Life {
+  readonly id: number;
+  /** Never changed, as no state of an oracle is. */
+  readonly state: unknown;
+  /** The limit that recorded last, and so decides when the state expires. */
+  readonly by: Ruling;
+  /** When each limit with a `minDifference` recorded last, by its index. Empty after a refund, which may have undone that. */
+  readonly newest: readonly (number | undefined)[];
+}
+
+const NONE: readonly undefined[] = [];
+
+function withNewest(newest: Life['newest'], { index, minDifferenceMicros }: Ruling, now: number): Life['newest'] {
+  if (minDifferenceMicros === 0) return newest;
+  const changed = newest.slice();
+  changed[index] = Math.max(now, newest[index] ?? now);
+  return changed;
+}
+
+/** What one limit recorded of a check. */
+export interface Part {
+  readonly ruling: Ruling;
+  readonly place: number;
+  readonly life: number;
+  readonly receipt: unknown;
+}
+
+/** The oracles' opinion of one check. */
+export interface Opinion {
+  readonly passes: readonly boolean[];
+  readonly allowed: boolean;
+  readonly delays: readonly number[];
+}
+
+/** What the naive oracles know after a history, by the rules of `Model`. Copies are cheap, so a history can branch. */
+export class Truth {
+  nowMicros = 0;
+  highestMicros = 0;
+  /** By place. */
+  lives: (Life | undefined)[] = [];
+  /** Of the checks that recorded something and were not refunded, oldest first. */
+  receipts: (readonly Part[])[] = [];
+  lifeCount = 0;
+
+  static start({ periodMicros }: Ready): Truth {
+    const truth = new Truth();
+    truth.nowMicros = Math.ceil(START_NEAR_MICROS / periodMicros) * periodMicros;
+    truth.highestMicros = truth.nowMicros;
+    return truth;
+  }
+
+  copy(): Truth {
+    const copy = new Truth();
+    copy.nowMicros = this.nowMicros;
+    copy.highestMicros = this.highestMicros;
+    copy.lives = this.lives.slice();
+    copy.receipts = this.receipts.slice();
+    copy.lifeCount = this.lifeCount;
+    return copy;
+  }
+
+  /** Takes one step. Returns the opinion on a check or a peek. */
+  take(step: Step, calls: readonly ReadyCall[]): Opinion | undefined {
+    switch (step.kind) {
+      case 'tick':
+        this.nowMicros += step.micros;
+        this.highestMicros = Math.max(this.highestMicros, this.nowMicros);
+        return undefined;
+      case 'back':
+        this.nowMicros -= BACK_MICROS;
+        return undefined;
+      case 'reset':
+        for (const place of calls[step.call]!.places) this.lives[place] = undefined;
+        return undefined;
+      case 'refund':
+        this.#refund(this.receipts.splice(step.receipt, 1)[0]!);
+        return undefined;
+      default:
+        return this.#ask(calls[step.call]!, step.cost, step.kind === 'check');
+    }
+  }
+
+  /** Whether this limit alone would allow it. */
+  allows(ruling: Ruling, place: number, at: number, cost: number): boolean {
+    const { oracle } = ruling;
+    return cost <= oracle.quota && oracle.allows(this.read(ruling, place, at), at, cost);
+  }
+
+  /** Units that are free; may be negative when the settings have changed. */
+  free(ruling: Ruling, place: number, at: number): number {
+    return ruling.oracle.free(this.read(ruling, place, at), at);
+  }
+
+  /** What is known of a key at a moment. */
+  read({ oracle }: Ruling, place: number, at: number): unknown {
+    return this.#isLive(place, at) ? this.lives[place]!.state : oracle.empty;
+  }
+
+  /** How long ago this limit recorded in a life of the key that lasts; `Infinity` when it did not. */
+  sinceNewest({ index }: Ruling, place: number): number {
+    const newest = this.#isLive(place, this.nowMicros) ? this.lives[place]!.newest[index] : undefined;
+    return newest === undefined ? Infinity : this.nowMicros - newest;
+  }
+
+  #ask({ rulings, places }: ReadyCall, cost: number, records: boolean): Opinion {
+    const now = this.nowMicros;
+    for (const [index, { oracle }] of rulings.entries()) {
+      const life = this.lives[places[index]!];
+      if (life !== undefined && oracle.isImplausible(life.state, now)) this.lives[places[index]!] = undefined;
+    }
+    const passes = rulings.map((ruling, index) => this.allows(ruling, places[index]!, now, cost));
+    const allowed = passes.every(Boolean);
+    const delays = rulings.map((ruling, index) =>
+      allowed ? ruling.oracle.delay(this.read(ruling, places[index]!, now), now) : 0,
+    );
+    const parts = rulings.flatMap((ruling, index) =>
+      records && (allowed || ruling.oracle.countRejected) ? [this.#record(ruling, places[index]!, cost)] : [],
+    );
+    if (parts.length > 0) this.receipts.push(parts);
+    return { passes, allowed, delays };
+  }
+
+  #record(ruling: Ruling, place: number, cost: number): Part {
+    const now = this.nowMicros;
+    const { oracle } = ruling;
+    const [state, receipt] = oracle.record(this.read(ruling, place, now), now, cost);
+    const { id, newest } = this.#isLive(place, now) ? this.lives[place]! : { id: this.lifeCount++, newest: NONE };
+    this.lives[place] = { id, state, by: ruling, newest: withNewest(newest, ruling, now) };
+    return { ruling, place, life: id, receipt };
+  }
+
+  #refund(parts: readonly Part[]): void {
+    for (const { ruling, place, life, receipt } of parts) {
+      const lasting = this.lives[place];
+      if (lasting?.id !== life) continue;
+      this.lives[place] = {
+        ...lasting,
+        newest: NONE,
+        state: ruling.oracle.refund(lasting.state, receipt, this.nowMicros),
+      };
+    }
+  }
+
+  #isLive(place: number, at: number): boolean {
+    const life = this.lives[place];
+    return life !== undefined && life.by.oracle.expires(life.state) > at;
+  }
+}

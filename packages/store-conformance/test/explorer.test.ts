@@ -1,0 +1,95 @@
+import { type AlgorithmName, algorithmNames } from '../src/algorithms.js';
+import { describeHistory } from '../src/explorer/describe-history.js';
+import type { Finding } from '../src/explorer/expansion.js';
+import { explore } from '../src/explorer/explore.js';
+import { exploreFull } from '../src/explorer/explore-full.js';
+import type { Scenario } from '../src/explorer/scenario.js';
+import { fullScenariosOf, scenariosOf } from '../src/explorer/scenarios.js';
+import { Seen } from '../src/explorer/seen.js';
+import type { MakeStore } from '../src/explorer/subject.js';
+import * as defective from './support/defective-stores.js';
+
+/** Fails with the shortest history that went wrong. */
+function expectNone(scenario: Scenario, finding: Finding | undefined): void {
+  if (finding === undefined) return;
+  const { what, actual, expected, steps } = finding;
+  const figures = `expected ${JSON.stringify(expected)}, got ${JSON.stringify(actual)}`;
+  throw new Error(`${scenario.name}: ${what}\n${describeHistory(scenario, steps)}\n${figures}`);
+}
+
+const scenarioOf = (algorithm: AlgorithmName, name: string): Scenario =>
+  scenariosOf(algorithm).find((scenario) => scenario.name.includes(name))!;
+
+test.each(algorithmNames)('%s decides as its oracle after every history of four steps', async (algorithm) => {
+  for (const scenario of scenariosOf(algorithm)) expectNone(scenario, (await explore(scenario, { depth: 4 })).finding);
+});
+
+test('histories that end in the same state go on as one', async () => {
+  const scenario = scenarioOf('rollingWindow', 'minDifference 1) alone');
+  const merged = await explore(scenario, { depth: 4 });
+  const all = await explore(scenario, { depth: 4, merge: false });
+  expect(merged).toMatchObject({ depth: 4, finding: undefined });
+  expect(all).toMatchObject({ depth: 4, finding: undefined });
+  expect(all.transitions).toBeGreaterThan(4 * merged.transitions);
+});
+
+test('no new depth is begun after so many states', async () => {
+  const { states, levels, depth } = await explore(scenarioOf('fixedWindow', 'alone'), { depth: 9, states: 100 });
+  expect(depth).toBeLessThan(9);
+  expect(states - levels.at(-1)!).toBeLessThan(100);
+  expect(states).toBeGreaterThanOrEqual(100);
+});
+
+const PLANTED: [what: string, algorithm: AlgorithmName, name: string, makeStore: MakeStore][] = [
+  ['records a microsecond late', 'fixedWindow', 'alone', (clock) => new defective.RecordsLate(clock)],
+  ['records a microsecond late', 'leakyBucket', 'alone', (clock) => new defective.RecordsLate(clock)],
+  ['loses the second refund', 'tokenBucket', 'capacity 2', (clock) => new defective.LosesTheSecondRefund(clock)],
+  ['loses the second refund', 'rollingWindow', 'limit 2', (clock) => new defective.LosesTheSecondRefund(clock)],
+  ['takes all keys for one', 'bucketedWindow', 'for each user', (clock) => new defective.MergesKeys(clock)],
+  ['forgets a reset', 'slidingWindowCounter', 'alone', (clock) => new defective.ForgetsResets(clock)],
+  ['records a peek', 'rollingWindow', 'limit 2', (clock) => new defective.RecordsPeeks(clock)],
+  [
+    'forgets when the clock steps back',
+    'bucketedWindow',
+    'alone',
+    (clock) => new defective.ForgetsWhenTheClockStepsBack(clock),
+  ],
+  ['forgets before a boundary', 'rollingWindow', 'limit 1', (clock) => new defective.ForgetsBeforeBoundaries(clock)],
+];
+
+test.each(PLANTED)('a store that %s is found out with %s', async (_, algorithm, name, makeStore) => {
+  const { finding, depth } = await explore(scenarioOf(algorithm, name), { depth: 6, makeStore });
+  expect(finding?.steps).toHaveLength(depth);
+});
+
+test('a full store that forgets what it has just recorded is found out', () => {
+  const [scenario] = fullScenariosOf('rollingWindow');
+  const { finding } = exploreFull(scenario!, 2, 4, (clock) => new defective.ForgetsTheFirstOfTwo(clock));
+  expect(finding?.what).toBe('limit `all` does not remember the check that was just recorded');
+  expect(finding?.steps).toHaveLength(1);
+});
+
+test('a full store in which one limit takes the place of another is found out', () => {
+  const scenario = fullScenariosOf('rollingWindow').find(({ name }) => name.includes('for the login'));
+  const { finding } = exploreFull(scenario!, 2, 4, (clock) => new defective.ForgetsTheLimitBefore(clock));
+  expect(finding?.what).toMatch(/new keys of \w+ free '\w+' of limit `\w+`/);
+  expect(finding?.steps).toHaveLength(2);
+});
+
+test('a history in words names each step', async () => {
+  const scenario = scenarioOf('leakyBucket', 'alone');
+  const makeStore: MakeStore = (clock) => new defective.RecordsLate(clock);
+  const { finding } = await explore(scenario, { depth: 6, makeStore });
+  expect(describeHistory(scenario, finding!.steps)).toMatchInlineSnapshot(`
+"check { limit: leakyBucket({"capacity":1,"interval":1}) on 'key' }, cost 1
+peek { limit: leakyBucket({"capacity":1,"interval":1}) on 'key' }, cost 1"
+`);
+});
+
+test('a set of hashes knows what was added, also after it has grown', () => {
+  const seen = new Seen();
+  const hashes = Array.from({ length: 20_000 }, (_, index) => (index + 1) * 450_359_962_737 + 1);
+  expect(hashes.every((hash) => seen.add(hash))).toBe(true);
+  expect(hashes.some((hash) => seen.add(hash))).toBe(false);
+  expect(seen.size).toBe(20_000);
+});

@@ -1,0 +1,132 @@
+import { type Clock, MemoryStore } from '@rollgate/core';
+import type { Keys, Plan } from '@rollgate/core/store';
+import type { TestClock } from '../../src/test-clock.js';
+
+/** A `MemoryStore` that decides right. Each class below breaks it in one way that a test of a few steps may miss. */
+class Store extends MemoryStore {
+  constructor(clock: Clock) {
+    super({ clock });
+  }
+}
+
+/** Decides on time, and records a microsecond late. */
+export class RecordsLate extends MemoryStore {
+  readonly #late: { micros: number };
+
+  constructor(clock: TestClock) {
+    const late = { micros: 0 };
+    super({ clock: { now: () => clock.now() + late.micros / 1000 } });
+    this.#late = late;
+  }
+
+  override check(plan: Plan, keys: Keys, cost: number) {
+    this.#late.micros = 1;
+    const decision = super.check(plan, keys, cost);
+    this.#late.micros = 0;
+    return decision;
+  }
+}
+
+export class LosesTheSecondRefund extends Store {
+  #refunds = 0;
+
+  override refund(receipt: unknown): void {
+    this.#refunds += 1;
+    if (this.#refunds !== 2) super.refund(receipt);
+  }
+
+  override close(): void {
+    this.#refunds = 0;
+    super.close();
+  }
+}
+
+/** All keys of a limit are one. */
+export class MergesKeys extends Store {
+  override check(plan: Plan, keys: Keys, cost: number) {
+    return super.check(plan, merged(keys), cost);
+  }
+
+  override peek(plan: Plan, keys: Keys, cost: number) {
+    return super.peek(plan, merged(keys), cost);
+  }
+}
+
+const merged = (keys: Keys): Keys => (typeof keys === 'string' ? 'key' : keys.map(() => 'key'));
+
+export class ForgetsResets extends Store {
+  override reset(): void {}
+}
+
+/** A peek of cost 2 is recorded. */
+export class RecordsPeeks extends Store {
+  override peek(plan: Plan, keys: Keys, cost: number) {
+    const decision = super.peek(plan, keys, cost);
+    if (cost === 2) super.check(plan, keys, cost);
+    return decision;
+  }
+}
+
+/** A check that finds the clock set back takes the key for a new one. */
+export class ForgetsWhenTheClockStepsBack extends Store {
+  readonly #clock: TestClock;
+  #highest = 0;
+
+  constructor(clock: TestClock) {
+    super(clock);
+    this.#clock = clock;
+  }
+
+  override check(plan: Plan, keys: Keys, cost: number) {
+    if (this.#clock.micros < this.#highest) super.reset(plan, keys);
+    this.#highest = this.#clock.micros;
+    return super.check(plan, keys, cost);
+  }
+
+  override close(): void {
+    this.#highest = 0;
+    super.close();
+  }
+}
+
+/** A check in the last microsecond of a millisecond takes the key for a new one. */
+export class ForgetsBeforeBoundaries extends Store {
+  readonly #clock: TestClock;
+
+  constructor(clock: TestClock) {
+    super(clock);
+    this.#clock = clock;
+  }
+
+  override check(plan: Plan, keys: Keys, cost: number) {
+    if (this.#clock.micros % 1000 === 999) super.reset(plan, keys);
+    return super.check(plan, keys, cost);
+  }
+}
+
+/** A check of several limits is forgotten by the first of them. */
+export class ForgetsTheFirstOfTwo extends Store {
+  override check(plan: Plan, keys: Keys, cost: number) {
+    const decision = super.check(plan, keys, cost);
+    if (plan.rules.length > 1) super.reset({ ...plan, rules: plan.rules.slice(0, 1) }, keys);
+    return decision;
+  }
+}
+
+/** Has room for the keys of one limit only. */
+export class ForgetsTheLimitBefore extends Store {
+  #before: { plan: Plan; keys: Keys } | undefined;
+
+  override check(plan: Plan, keys: Keys, cost: number) {
+    const before = this.#before;
+    if (before !== undefined && before.plan.rules[0]!.space !== plan.rules[0]!.space)
+      super.reset(before.plan, before.keys);
+    this.#before = { plan, keys };
+    return super.check(plan, keys, cost);
+  }
+
+  override close(): void {
+    this.#before = undefined;
+    super.close();
+  }
+}
