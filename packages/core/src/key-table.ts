@@ -1,6 +1,6 @@
 import { type Clock, readMicros } from './clock.js';
-import { type Expiring, ExpiryQueue } from './expiry-queue.js';
 import type { Keeper } from './limits/limit.js';
+import { Entry, Space, Spaces } from './spaces.js';
 
 /** More than one for each new key, so that expired keys go faster than new ones come. */
 const SWEEPS_PER_NEW_KEY = 2;
@@ -22,30 +22,6 @@ export interface Place {
   readonly limit: Keeper;
 }
 
-/** The keys of one limit of one prefix. It is in the table while it has any. */
-interface Space {
-  readonly name: string;
-  readonly entries: Map<string, Entry>;
-}
-
-/** One key of one rule. */
-export class Entry implements Expiring {
-  queuedMicros = 0;
-  queueIndex = -1;
-  constructor(
-    readonly space: Space,
-    readonly key: string,
-    /** The limit that recorded last: the one that can read the state. */
-    public limit: Keeper,
-    readonly state: unknown,
-  ) {}
-
-  /** Whether the key was forgotten, and its hits with it. */
-  get isForgotten(): boolean {
-    return this.queueIndex < 0;
-  }
-}
-
 /**
  * The keys of a store and the state of each: at most `maxKeys`, and those that have expired are given up, a few for
  * each key that is added and the rest by one timer, which keeps no process alive and stops when there are no keys.
@@ -53,8 +29,7 @@ export class Entry implements Expiring {
 export class KeyTable {
   readonly #clock: Clock;
   readonly #maxKeys: number;
-  readonly #spaces = new Map<string, Space>();
-  readonly #queue = new ExpiryQueue<Entry>();
+  readonly #spaces = new Spaces();
   #timer: NodeJS.Timeout | undefined;
   #hasWarned = false;
 
@@ -64,7 +39,7 @@ export class KeyTable {
   }
 
   get size(): number {
-    return this.#queue.size;
+    return this.#spaces.size;
   }
 
   /** The key's entry, unless it says nothing any more. */
@@ -72,67 +47,65 @@ export class KeyTable {
     const entry = this.#spaces.get(space)?.entries.get(key);
     if (entry === undefined || entry.limit.expiresMicros(entry.state) <= nowMicros) return undefined;
     if (limit.isPlausible(entry.state, nowMicros)) return entry;
-    this.#remove(entry); // What a broken clock wrote must not come back to life when time gets there.
+    this.#spaces.remove(entry); // What a broken clock wrote must not come back to life when time gets there.
     return undefined;
   }
 
   /** A new entry for the key, in the place of one that has expired. One that has none to replace is kept once `touched`. */
-  create({ space, limit }: Place, key: string, nowMicros: number): Entry {
-    const stale = this.#spaces.get(space)?.entries.get(key);
+  create({ space: name, limit }: Place, key: string, nowMicros: number): Entry {
+    const stale = this.#spaces.get(name)?.entries.get(key);
     if (stale !== undefined) return this.#replace(stale, limit);
     this.#sweep(nowMicros, SWEEPS_PER_NEW_KEY);
-    while (this.#queue.size >= this.#maxKeys) this.#evict();
-    return new Entry(
-      this.#spaces.get(space) ?? { name: space, entries: new Map() },
-      ownCopy(key),
-      limit,
-      limit.create(),
-    );
+    const space = this.#spaces.get(name) ?? new Space(name);
+    while (this.#spaces.size >= this.#maxKeys) this.#evict(this.#spaces.toMakeRoom(space, this.#maxKeys));
+    return new Entry(space, ownCopy(key), limit, limit.create());
   }
 
-  /** Notes that `limit` has recorded in the entry: keeps it, also when it made room for another key since. */
+  /** Keeps an entry that was found, even when it made room for another key since. */
+  keep(entry: Entry): void {
+    if (entry.isForgotten) this.touch(entry, entry.limit);
+  }
+
+  /** Notes that `limit` has recorded in the entry: keeps it, even when it made room for another key since. */
   touch(entry: Entry, limit: Keeper): void {
     if (entry.limit === limit && !entry.isForgotten) return; // Its expiry only moved on, which the queue finds out.
     entry.limit = limit;
     if (entry.isForgotten) {
-      entry.space.entries.set(entry.key, entry);
-      this.#spaces.set(entry.space.name, entry.space);
-      this.#queue.add(entry, limit.expiresMicros(entry.state));
+      this.#spaces.add(entry, limit.expiresMicros(entry.state));
       this.#startTimer(IDLE_SWEEP_MS);
     } else {
-      this.#queue.move(entry, limit.expiresMicros(entry.state));
+      this.#spaces.move(entry, limit.expiresMicros(entry.state));
     }
   }
 
   /** Whether the entry is, or was, one of this table's. */
   has(entry: Entry): boolean {
-    return entry.isForgotten || this.#queue.has(entry);
+    return entry.isForgotten || this.#spaces.has(entry);
   }
 
   /** Notes that something was taken back from the entry, which is one of this table's. */
   reduced(entry: Entry): void {
     const expiresMicros = entry.limit.expiresMicros(entry.state);
-    if (expiresMicros === -Infinity) this.#remove(entry);
-    else this.#queue.move(entry, expiresMicros);
+    if (expiresMicros === -Infinity) this.#spaces.remove(entry);
+    else this.#spaces.move(entry, expiresMicros);
   }
 
   forget({ space }: Place, key: string): void {
     const entry = this.#spaces.get(space)?.entries.get(key);
-    if (entry !== undefined) this.#remove(entry);
+    if (entry !== undefined) this.#spaces.remove(entry);
   }
 
   clear(): void {
     clearTimeout(this.#timer);
     this.#timer = undefined;
     this.#spaces.clear();
-    this.#queue.clear();
   }
 
   /** A copy for people and for tests. */
   toJSON(): { space: string; key: string; algorithm: string; state: unknown }[] {
-    return [...this.#spaces].flatMap(([space, { entries }]) =>
+    return [...this.#spaces].flatMap(({ name, entries }) =>
       [...entries.values()].map(({ key, limit, state }) => ({
-        space,
+        space: name,
         key,
         algorithm: limit.algorithm,
         state: JSON.parse(JSON.stringify(state)),
@@ -143,27 +116,19 @@ export class KeyTable {
   /** A new life of a key whose old one has expired, in its place: much cheaper than a key that comes and goes. */
   #replace(stale: Entry, limit: Keeper): Entry {
     const entry = new Entry(stale.space, stale.key, limit, limit.create());
-    entry.space.entries.set(entry.key, entry);
-    this.#queue.replace(stale, entry); // What is recorded now expires later than what has expired.
+    this.#spaces.replace(stale, entry); // What is recorded now expires later than what has expired.
     return entry;
-  }
-
-  #remove(entry: Entry): void {
-    const { name, entries } = entry.space;
-    entries.delete(entry.key);
-    if (entries.size === 0) this.#spaces.delete(name);
-    this.#queue.remove(entry);
   }
 
   /** Removes expired entries, looking at `steps` of them at most. Whether any may be left. */
   #sweep(nowMicros: number, steps: number): boolean {
     for (let step = 0; step < steps; step++) {
-      const entry = this.#queue.first;
+      const entry = this.#spaces.first;
       if (entry === undefined || entry.queuedMicros > nowMicros) return false;
       if (this.#defer(entry)) continue;
       const graceMicros = Math.min(entry.limit.keepMicros, LONGEST_GRACE_MICROS);
       if (entry.queuedMicros + graceMicros > nowMicros) return false;
-      this.#remove(entry);
+      this.#spaces.remove(entry);
     }
     return true;
   }
@@ -172,19 +137,19 @@ export class KeyTable {
   #defer(entry: Entry): boolean {
     const expiresMicros = entry.limit.expiresMicros(entry.state);
     if (expiresMicros <= entry.queuedMicros) return false;
-    this.#queue.move(entry, expiresMicros);
+    this.#spaces.move(entry, expiresMicros);
     return true;
   }
 
-  /** Removes the key nearest to its expiry. */
-  #evict(): void {
-    let entry = this.#queue.first as Entry;
-    while (this.#defer(entry)) entry = this.#queue.first as Entry;
-    this.#remove(entry);
+  /** Removes the key of this space that is nearest to its expiry. */
+  #evict({ queue }: Space): void {
+    let entry = queue.first as Entry;
+    while (this.#defer(entry)) entry = queue.first as Entry;
+    this.#spaces.remove(entry);
     if (this.#hasWarned) return;
     this.#hasWarned = true;
     process.emitWarning(
-      `A MemoryStore is full: it holds ${this.#maxKeys} keys (\`maxKeys\`), and each new key now takes the place of the one nearest to its expiry, whose hits are forgotten`,
+      `A MemoryStore is full: it holds ${this.#maxKeys} keys (\`maxKeys\`). Each new key now evicts the one nearest to its expiry, of the same limit or of a limit with more than its share of the keys. An evicted key starts with its full quota`,
       { type: 'RollgateWarning', code: 'ROLLGATE_KEYS_EVICTED' },
     );
   }
@@ -197,7 +162,7 @@ export class KeyTable {
     } catch {
       // A clock that tells no time is an error to whoever asks next; thrown from a timer it would end the process.
     }
-    if (this.#queue.size > 0) this.#startTimer(isBehind ? BACKLOG_SWEEP_MS : IDLE_SWEEP_MS);
+    if (this.#spaces.size > 0) this.#startTimer(isBehind ? BACKLOG_SWEEP_MS : IDLE_SWEEP_MS);
   }
 
   #startTimer(delayMs: number): void {

@@ -1,9 +1,11 @@
 import { type Clock, monotonicClock, readMicros } from './clock.js';
 import type { Counter, CounterState } from './counter.js';
-import { type Decision, decisionOfOne, type LimitDecision, toDecision } from './decision.js';
-import { type Entry, KeyTable } from './key-table.js';
+import { type Decision, decisionOfOne, toDecision } from './decision.js';
+import { KeyTable } from './key-table.js';
 import type { Hit, Limit, Verdict } from './limits/limit.js';
+import type { Entry } from './spaces.js';
 import { type CountingStore, type Keys, keyAt, type Plan, type Rule, type Store } from './store.js';
+import { testEntry, toLimitDecision } from './test-entry.js';
 import { hasMethods, knownOptions, misuse, positiveInteger } from './validate.js';
 
 /** What {@link MemoryStore} takes. */
@@ -11,9 +13,11 @@ export interface MemoryStoreOptions {
   /** The time; default {@link monotonicClock}. */
   clock?: Clock | undefined;
   /**
-   * How many keys the store holds at most, those of every limit counted; default 1,000,000. When it is full, a new key
-   * takes the place of the one nearest to its expiry, and the process is told once by the warning
-   * `ROLLGATE_KEYS_EVICTED`. (The keys of one check are kept together, also when they are more.)
+   * How many keys the store holds at most, those of every limit counted; default 1,000,000. When it is full, a new key evicts
+   * the key of the same limit that is nearest to its expiry. A limit with less than its share, `maxKeys` divided by the number
+   * of limits that have keys, takes the room from the limit with the most keys instead. So a flood of keys of one limit
+   * evicts none of another limit that has no more than its share. The warning `ROLLGATE_KEYS_EVICTED` is given once. A check
+   * evicts none of its own keys, even when they are more than `maxKeys`.
    */
   maxKeys?: number | undefined;
 }
@@ -176,13 +180,20 @@ export class MemoryStore implements Store, CountingStore {
     const entries = rules.map((rule, index) => this.#keys.find(rule, keyAt(keys, index), nowMicros));
     const verdicts = rules.map(({ limit }, index) => testEntry(limit, entries[index], nowMicros, cost));
     const allowed = verdicts.every(({ waitMicros }) => waitMicros === 0);
+    const records = (limit: Limit) => allowed || limit.countRejected;
+    // All entries are there before any is touched, so that none of them makes room for another one of this check.
+    rules.forEach((rule, index) => {
+      if (records(rule.limit)) entries[index] ??= this.#keys.create(rule, keyAt(keys, index), nowMicros);
+    });
     let receipt: RecordedHit | undefined;
-    const said = rules.map((rule, index) => {
-      const { limit } = rule;
+    const said = rules.map(({ limit }, index) => {
       const verdict = verdicts[index]!;
+      const entry = entries[index];
       const passed = verdict.waitMicros === 0;
-      if (!allowed && !limit.countRejected) return toLimitDecision(limit, passed, verdict, verdict.waitMicros, 0);
-      const entry = entries[index] ?? this.#keys.create(rule, keyAt(keys, index), nowMicros);
+      if (!records(limit) || entry === undefined) {
+        if (entry !== undefined) this.#keys.keep(entry);
+        return toLimitDecision(limit, passed, verdict, verdict.waitMicros, 0);
+      }
       const after = this.#record(entry, limit, nowMicros, cost, verdict);
       receipt = new RecordedHit(entry, limit, verdict.atMicros, nowMicros, cost, receipt);
       return allowed
@@ -201,41 +212,4 @@ export class MemoryStore implements Store, CountingStore {
 
 function foreignDecision(): TypeError {
   return new TypeError('Expected `decision` to be a decision of this store, got one of another');
-}
-
-function testEntry(limit: Limit, entry: Entry | undefined, nowMicros: number, cost: number): Verdict {
-  const state = entry === undefined ? limit.create() : entry.state;
-  const verdict = limit.test(state, nowMicros, cost);
-  return entry === undefined || entry.limit === limit
-    ? verdict
-    : untilForgotten(entry, limit, verdict, nowMicros, cost);
-}
-
-/**
- * The verdict of another limit than recorded last. The one that recorded remembers no longer than it needs to: nothing
- * is in the way when it has forgotten.
- */
-function untilForgotten(entry: Entry, limit: Limit, verdict: Verdict, nowMicros: number, cost: number): Verdict {
-  const leftMicros = entry.limit.expiresMicros(entry.state) - nowMicros;
-  const waitMicros = cost > limit.limit ? Infinity : Math.min(verdict.waitMicros, leftMicros);
-  return { ...verdict, waitMicros, resetMicros: Math.min(verdict.resetMicros, leftMicros) };
-}
-
-/** The verdict in the words of a decision; `waitMicros` and `delayMicros` stand in for the verdict's own. */
-function toLimitDecision(
-  limit: Limit,
-  allowed: boolean,
-  verdict: Verdict,
-  waitMicros: number,
-  delayMicros: number,
-): LimitDecision {
-  const decision: LimitDecision = {
-    allowed,
-    limit: limit.limit,
-    remaining: verdict.remaining,
-    retryAfterMs: waitMicros / 1000,
-    resetMs: verdict.resetMicros / 1000,
-    delayMs: delayMicros / 1000,
-  };
-  return allowed ? decision : { ...decision, reason: verdict.reason };
 }
