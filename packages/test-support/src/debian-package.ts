@@ -5,42 +5,53 @@ import { promisify } from 'node:util';
 
 const run = promisify(execFile);
 
-/** A program that is to be on the PATH, and what brings it there. */
+/** A program that has to be on the PATH, and the package that installs it. */
 export interface Wanted {
   /** Debian's package. */
   readonly name: string;
-  /** What the program may be called, the best first. */
+  /** Possible names of the program, the best first. */
   readonly programs: readonly string[];
-  /** What somebody is to do where it is not there and cannot be installed. */
+  /** How to install it by hand. */
   readonly how: string;
-  /** The service of the system that the package starts, and nobody asked for. */
+  /** The service that the package starts, and that nobody asked for. */
   readonly service?: string;
 }
 
-/** The lists of what there is, brought up to date once for all packages. */
-let updated: Promise<void> | undefined;
+/**
+ * Installs Debian's packages for those programs that are not on the PATH, after one line on stderr that announces it.
+ *
+ * @throws Error that names everything that is missing, if `ROLLGATE_NO_INSTALL=1` is set, apt-get is missing or fails.
+ */
+export async function install(all: readonly Wanted[]): Promise<void> {
+  const missing = all.filter(({ programs }) => find(programs) === undefined);
+  if (missing.length === 0) return;
+  const packages = missing.map(({ name }) => name);
+  const byHand = missing.map(({ how }) => how).join('\n');
+  const absent = missing.map(({ name, how }) => `There is no ${name} on the PATH. ${how}`).join('\n');
+  if (process.env.ROLLGATE_NO_INSTALL === '1') throw new Error(`ROLLGATE_NO_INSTALL=1 is set. ${absent}`);
+  // Jest runs many workers, and its global setup has already installed what can be installed.
+  const prefix = process.env.JEST_WORKER_ID === undefined ? await commandPrefix() : undefined;
+  if (prefix === undefined) throw new Error(absent);
+  process.stderr.write(
+    `Installing packages that the tests need with apt-get: ${packages.join(', ')}. Set ROLLGATE_NO_INSTALL=1 to prevent this\n`,
+  );
+  try {
+    await aptInstall(missing, prefix);
+  } catch (cause) {
+    throw new Error(`${packages.join(', ')} could not be installed with apt-get. ${byHand}`, { cause });
+  }
+}
 
 /**
- * The path of a program. Where there is none and it may, it installs Debian's package, and says so.
+ * The path of a program, which is installed when it is missing.
  *
  * @throws Error that says what to install.
  */
 export async function findOrInstall(wanted: Wanted): Promise<string> {
-  const { name, programs, how } = wanted;
-  const found = find(programs);
-  if (found !== undefined) return found;
-  // Jest's workers are many, and its global setup has already done what can be done.
-  const prefix = process.env.JEST_WORKER_ID === undefined ? await commandPrefix() : undefined;
-  if (prefix === undefined) throw new Error(`There is no ${name} on the PATH. ${how}`);
-  process.stderr.write(`There is no ${name} on the PATH: installing the package ${name} with apt-get\n`);
-  try {
-    await install(wanted, prefix);
-  } catch (cause) {
-    throw new Error(`${name} could not be installed with apt-get. ${how}`, { cause });
-  }
-  const installed = find(programs);
-  if (installed === undefined) throw new Error(`The package ${name} brought none to the PATH. ${how}`);
-  return installed;
+  await install([wanted]);
+  const found = find(wanted.programs);
+  if (found === undefined) throw new Error(`The package ${wanted.name} brought none to the PATH. ${wanted.how}`);
+  return found;
 }
 
 /** What commands have to start with to run as root; `undefined` when they cannot, or nothing can be installed. */
@@ -53,25 +64,22 @@ async function commandPrefix(): Promise<readonly string[] | undefined> {
   );
 }
 
-async function install({ name, service }: Wanted, prefix: readonly string[]): Promise<void> {
+async function aptInstall(missing: readonly Wanted[], prefix: readonly string[]): Promise<void> {
   const asRoot = async (...command: string[]) => {
     const [file, ...args] = [...prefix, ...command];
     await run(file!, args, { maxBuffer: 64 * 1024 * 1024 });
   };
-  // RUNLEVEL keeps a package's service from being started where that is heeded; elsewhere it is stopped again, but only
-  // if this is what brought it.
+  // RUNLEVEL keeps a package from starting its service where the system heeds it. Elsewhere the service is stopped again,
+  // unless it was there before.
   const env = ['env', 'DEBIAN_FRONTEND=noninteractive', 'RUNLEVEL=1'];
   const aptGet = (...args: string[]) => asRoot(...env, 'apt-get', '-o', 'DPkg::Lock::Timeout=300', ...args);
-  const hadService = service === undefined || existsSync(`/etc/init.d/${service}`);
-  updated ??= aptGet('update').catch((error) => {
-    updated = undefined;
-    throw error;
-  });
-  await updated;
-  await aptGet('install', '-y', name);
-  if (hadService) return;
-  await asRoot('service', service, 'stop').catch(() => {});
-  await asRoot('update-rc.d', service, 'disable').catch(() => {});
+  const services = missing.flatMap(({ service }) => service ?? []).filter((name) => !existsSync(`/etc/init.d/${name}`));
+  await aptGet('update');
+  await aptGet('install', '-y', ...missing.map(({ name }) => name));
+  for (const service of services) {
+    await asRoot('service', service, 'stop').catch(() => {});
+    await asRoot('update-rc.d', service, 'disable').catch(() => {});
+  }
 }
 
 function find(names: readonly string[]): string | undefined {

@@ -1,5 +1,8 @@
 import { execFile } from 'node:child_process';
+import { mkdtempSync, rmSync } from 'node:fs';
+import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
+import { buildSync } from 'esbuild';
 
 export interface Outcome {
   readonly code: number | null;
@@ -8,14 +11,27 @@ export interface Outcome {
   readonly stderr: string;
 }
 
-const tsx = pathToFileURL(require.resolve('tsx', { paths: [`${__dirname}/../../../examples`] })).href;
-const sources = pathToFileURL(`${__dirname}/../src/index.ts`).href;
+const PACKAGE = join(__dirname, '..');
 
-/** Runs a script in a process of its own, outside of Jest. What this package exports is there by name. */
+/** Where the sources of this package lie as one module, below its dependencies. */
+let folder: string;
+beforeAll(() => {
+  folder = mkdtempSync(join(PACKAGE, 'node_modules/.test-'));
+  const options = { bundle: true, format: 'esm', platform: 'node', packages: 'external' } as const;
+  for (const name of ['index', 'jest-global-setup']) {
+    buildSync({ ...options, entryPoints: [join(PACKAGE, `src/${name}.ts`)], outfile: join(folder, `${name}.mjs`) });
+  }
+});
+afterAll(() => rmSync(folder, { recursive: true, force: true }));
+
+/** Runs a script in its own process, outside of Jest. It can use what this package exports, and the global setup. */
 export function runInOwnProcess(script: string, env: NodeJS.ProcessEnv = process.env): Promise<Outcome> {
   const { JEST_WORKER_ID: _, ...outside } = env;
-  const imports = `import { RedisServer, chromiumBinary, redisServerBinary } from '${sources}';`;
-  const args = ['--import', tsx, '--input-type=module', '--eval', imports + script];
+  const urlOf = (name: string) => pathToFileURL(join(folder, `${name}.mjs`)).href;
+  const imports = `
+    import { RedisServer, chromiumBinary, redisServerBinary } from '${urlOf('index')}';
+    const setUp = async () => (await import('${urlOf('jest-global-setup')}')).default();`;
+  const args = ['--input-type=module', '--eval', imports + script];
   return new Promise((resolve) => {
     const child = execFile(process.execPath, args, { env: outside }, (_, stdout, stderr) => {
       resolve({ code: child.exitCode, signal: child.signalCode, stdout, stderr });

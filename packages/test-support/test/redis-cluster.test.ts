@@ -4,7 +4,7 @@ import { Cluster } from 'ioredis';
 let cluster: RedisCluster;
 beforeAll(async () => {
   cluster = await RedisCluster.start();
-}, 60_000);
+});
 afterAll(() => cluster.stop());
 
 const KEYS = Array.from({ length: 25 }, (_, index) => `{ann}:${index}`);
@@ -56,7 +56,7 @@ test('a slot moves with its keys while a client works on them', async () => {
   } finally {
     client.disconnect();
   }
-}, 60_000);
+});
 
 test('a node that was killed comes back as the one it was', async () => {
   const [node, other] = cluster.nodes;
@@ -68,4 +68,4 @@ test('a node that was killed comes back as the one it was', async () => {
     );
   }
   expect(await node!.run('SET', '{06S}', 'value')).toBe('OK'); // A key of slot 0.
-}, 60_000);
+});

@@ -16,8 +16,8 @@ function program(name: string, script: string): void {
   chmodSync(join(folder, name), 0o755);
 }
 
-const ask = (env: NodeJS.ProcessEnv = {}) =>
-  runInOwnProcess('console.log(await redisServerBinary());', { PATH: folder, ...env });
+const runWith = (script: string, env: NodeJS.ProcessEnv = {}) => runInOwnProcess(script, { PATH: folder, ...env });
+const ask = (env?: NodeJS.ProcessEnv) => runWith('console.log(await redisServerBinary());', env);
 
 test('redis-server is taken before valkey-server, and either is enough', async () => {
   program('valkey-server', '');
@@ -48,28 +48,45 @@ describe('installing', () => {
     program('apt-get', `echo "apt-get $* ($DEBIAN_FRONTEND)" >>'${folder}/asked'\n${install}`);
   };
 
-  test('Debian’s package is installed, and a word is said', async () => {
+  test('one line announces Debian’s package, which is then installed', async () => {
     const binary = join(folder, 'redis-server');
     canInstall(`[ "$3" = update ] || { echo '#!/bin/sh' >'${binary}'; /bin/chmod +x '${binary}'; }`);
     expect(await ask()).toEqual({
       code: 0,
       signal: null,
       stdout: `${binary}\n`,
-      stderr: 'There is no redis-server on the PATH: installing the package redis-server with apt-get\n',
+      stderr:
+        'Installing packages that the tests need with apt-get: redis-server. Set ROLLGATE_NO_INSTALL=1 to prevent this\n',
     });
     expect(asked()).toEqual([`${APT} update (noninteractive)`, `${APT} install -y redis-server (noninteractive)`]);
   });
 
-  test('several packages are installed after one update', async () => {
-    canInstall(`[ "$3" = update ] || { echo '#!/bin/sh' >"${folder}/$5"; /bin/chmod +x "${folder}/$5"; }`);
-    const script = 'console.log(await redisServerBinary(), await chromiumBinary());';
-    const { stdout } = await runInOwnProcess(script, { PATH: folder });
+  test('the global setup announces and installs all that is missing at once', async () => {
+    const each = `for name in redis-server chromium; do echo '#!/bin/sh' >"${folder}/$name"; done`;
+    canInstall(`[ "$3" = update ] || { ${each}; /bin/chmod +x "${folder}/redis-server" "${folder}/chromium"; }`);
+    const { stdout, stderr } = await runWith(
+      'await setUp(); console.log(await redisServerBinary(), await chromiumBinary());',
+    );
     expect(stdout).toBe(`${join(folder, 'redis-server')} ${join(folder, 'chromium')}\n`);
+    expect(stderr).toBe(
+      'Installing packages that the tests need with apt-get: redis-server, chromium. Set ROLLGATE_NO_INSTALL=1 to prevent this\n',
+    );
     expect(asked()).toEqual([
       `${APT} update (noninteractive)`,
-      `${APT} install -y redis-server (noninteractive)`,
-      `${APT} install -y chromium (noninteractive)`,
+      `${APT} install -y redis-server chromium (noninteractive)`,
     ]);
+  });
+
+  test('ROLLGATE_NO_INSTALL=1 prevents it, and the global setup names everything that is missing', async () => {
+    canInstall('');
+    const outcome = await runWith('await setUp();', { ROLLGATE_NO_INSTALL: '1' });
+    expect(outcome).toMatchObject({ code: 0, stdout: '' });
+    expect(outcome.stderr.trimEnd().split('\n')).toEqual([
+      expect.stringMatching(/^ROLLGATE_NO_INSTALL=1 is set. There is no redis-server .*`apt-get install redis-server`/),
+      expect.stringMatching(/^There is no chromium .*`apt-get install chromium`/),
+    ]);
+    expect((await ask({ ROLLGATE_NO_INSTALL: '1' })).code).toBe(1);
+    expect(asked).toThrow('ENOENT');
   });
 
   test('a failure is told with its cause', async () => {

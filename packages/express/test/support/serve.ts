@@ -100,7 +100,7 @@ export async function serve(express: ExpressVersion, limits: RequestHandler[], a
 
 /** Goes on when what the other side did has been noticed. */
 export async function until(isTrue: () => boolean | Promise<boolean>): Promise<void> {
-  const endMs = performance.now() + 4000;
+  const endMs = performance.now() + 100_000;
   while (!(await isTrue())) {
     if (performance.now() > endMs) throw new Error(`Waited in vain until ${isTrue}`);
     await new Promise(setImmediate);

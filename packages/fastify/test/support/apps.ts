@@ -72,7 +72,7 @@ export async function statuses(get: Get, ...requests: string[]): Promise<number[
 
 /** Goes on when what the other side did has been noticed; fails where that never comes. */
 export async function until(isTrue: () => boolean | Promise<boolean>): Promise<void> {
-  const end = performance.now() + 4_000;
+  const end = performance.now() + 100_000;
   while (!(await isTrue())) {
     if (performance.now() > end) throw new Error(`Waited in vain for ${isTrue}`);
     await new Promise(setImmediate);
