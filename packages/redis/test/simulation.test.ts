@@ -1,0 +1,79 @@
+import './simulation/time-origin.js';
+import { effort, seed } from '@rollgate/test-support/effort';
+import type { Coverage } from './simulation/coverage.js';
+import { plantedDefects } from './simulation/planted-defects.js';
+import { RealRedis } from './simulation/real-redis.js';
+import { runSeed, SeedError } from './simulation/seeds.js';
+import { Simulation } from './simulation/simulation.js';
+
+const FIRST = seed ?? 1;
+const isReplay = seed !== undefined && effort(true, false);
+const COUNT = isReplay ? 1 : effort(160, 20_000);
+const BLOCK = effort(40, 500);
+const blocks = Array.from({ length: Math.ceil(COUNT / BLOCK) }, (_, index) => FIRST + index * BLOCK);
+
+let redis: RealRedis;
+beforeAll(async () => {
+  redis = await RealRedis.start();
+});
+afterAll(() => redis.stop());
+
+const coverage: Partial<Coverage> = {};
+
+/** The seeds from `first` on, until one fails. */
+async function failureFrom(first: number, count: number, shrinks: boolean): Promise<SeedError | undefined> {
+  for (let seed = first; seed < first + count; seed++) {
+    try {
+      const outcome = await runSeed(seed, redis, shrinks);
+      for (const [what, times] of Object.entries(outcome.coverage) as [keyof Coverage, number][]) {
+        coverage[what] = (coverage[what] ?? 0) + times;
+      }
+    } catch (error) {
+      if (!(error instanceof SeedError)) throw error;
+      return error;
+    }
+  }
+  return undefined;
+}
+
+test.each(blocks)('processes on a faulty network keep every promise: schedules from seed %d on', async (first) => {
+  const failure = await failureFrom(first, Math.min(BLOCK, FIRST + COUNT - first), true);
+  if (failure !== undefined) throw failure;
+});
+
+if (!isReplay) {
+  test('the schedules meet whatever can happen, and leave little open', () => {
+    if (effort(false, true)) console.info(COUNT, 'schedules', coverage);
+    for (const [what, times] of Object.entries(coverage)) expect([what, times > 0]).toEqual([what, true]);
+    expect(coverage['without a model']).toBeLessThan(COUNT / 10);
+  });
+
+  test('a seed always takes the same course', async () => {
+    for (const seed of [FIRST, FIRST + 1, FIRST + 2]) {
+      const { trace } = await runSeed(seed, redis);
+      expect((await runSeed(seed, redis)).trace).toBe(trace);
+    }
+  });
+
+  test.each(plantedDefects)('the same schedules find a planted defect: $name', async ({ plant, symptom }) => {
+    const undo = plant();
+    try {
+      expect((await failureFrom(1, 160, false))?.message).toMatch(symptom);
+    } finally {
+      undo();
+    }
+  });
+
+  test('a failing schedule is made as small as it can be, and fails again', async () => {
+    const { plant, symptom } = plantedDefects[0]!;
+    const undo = plant();
+    try {
+      const failure = (await failureFrom(1, 160, true))!;
+      expect(failure.message).toMatch(/ROLLGATE_SEED=\d+ npx jest packages\/redis\/test\/simulation.test.ts/);
+      expect(failure.schedule.steps.length).toBeLessThanOrEqual(6);
+      await expect(Simulation.run(failure.schedule, redis)).rejects.toThrow(symptom);
+    } finally {
+      undo();
+    }
+  });
+}

@@ -1,0 +1,162 @@
+import assert from 'node:assert/strict';
+import { type Decision, StoreError } from '@rollgate/core';
+import type { StoreCall } from './records.js';
+import type { Names } from './schedule.js';
+import type { ProcessLimiter, SimulatedProcess } from './simulated-process.js';
+import type { VirtualTime } from './virtual-time.js';
+
+/** A timer may be early or late by a millisecond, and is set again when it was early. */
+const TIMER_SLACK_MICROS = 3000;
+/** What a process gets to catch up after a pause, and the timers that it sets for that. */
+const GRACE_MICROS = 30_000;
+
+/** A call of a limiter by the application. */
+export interface Call {
+  readonly kind: 'check' | 'peek' | 'refund' | 'reset';
+  readonly limiter: ProcessLimiter;
+  readonly startedMicros: number;
+  /** What the limiter made of it at once: a call of the store, unless memory was to refund. */
+  storeCall: StoreCall | undefined;
+  wasDown: boolean;
+  pauses: { readonly micros: number; readonly count: number };
+  settledMicros: number | undefined;
+  decision: Decision | undefined;
+  error: unknown;
+  /** Whether its decision was given back. */
+  isRefunded: boolean;
+}
+
+/** Calls the limiters of a process as an application does, and holds what comes of it against what may. */
+export class Caller {
+  readonly calls: Call[] = [];
+  readonly process: SimulatedProcess;
+  readonly #time: VirtualTime;
+  readonly #onViolation: (error: unknown) => void;
+
+  constructor(time: VirtualTime, process: SimulatedProcess, onViolation: (error: unknown) => void) {
+    this.#time = time;
+    this.process = process;
+    this.#onViolation = onViolation;
+  }
+
+  get limiters(): readonly ProcessLimiter[] {
+    return this.process.limiters;
+  }
+
+  ask(kind: 'check' | 'peek', limiter: ProcessLimiter, names: Names, cost: number): Call {
+    return this.#call(kind, limiter, () => limiter.limiter[kind](keysOf(limiter, names), { cost }));
+  }
+
+  reset(limiter: ProcessLimiter, names: Names): void {
+    this.#call('reset', limiter, () => limiter.limiter.reset(keysOf(limiter, names)));
+  }
+
+  /** Refunds one of the newest checks, whether or not it was refunded before. */
+  refund(back: number): void {
+    const checks = this.calls.filter(({ kind, decision }) => kind === 'check' && decision !== undefined);
+    const check = checks.at(-1 - (back % checks.length));
+    if (check === undefined) return;
+    this.process.store.refunding = check.storeCall;
+    this.process.memory.refunding = check.decision;
+    const call = this.#call('refund', check.limiter, () => check.limiter.limiter.refund(check.decision!));
+    assert(!check.isRefunded || call.storeCall === undefined, 'Expected the store to refund a check once');
+    check.isRefunded = true;
+  }
+
+  #call(kind: Call['kind'], limiter: ProcessLimiter, run: () => Promise<unknown>): Call {
+    const { process } = this;
+    const call: Call = {
+      kind,
+      limiter,
+      startedMicros: this.#time.micros,
+      storeCall: undefined,
+      wasDown: process.health.isDownFor(limiter.spec.timeoutMs),
+      pauses: { ...process.pauses },
+      settledMicros: undefined,
+      decision: undefined,
+      error: undefined,
+      isRefunded: false,
+    };
+    this.calls.push(call);
+    process.lastCall = undefined;
+    const settled = run();
+    call.storeCall = process.lastCall;
+    settled.then(
+      (answer) => this.#settle(call, () => this.#verifyAnswer(call, answer as Decision | undefined)),
+      (error) => this.#settle(call, () => this.#verifyError(call, error)),
+    );
+    return call;
+  }
+
+  #settle(call: Call, verify: () => void): void {
+    call.settledMicros = this.#time.micros;
+    try {
+      this.#verifyTime(call);
+      verify();
+      const { storeCall, kind, wasDown } = call;
+      const isQuestion = kind === 'check' || kind === 'peek';
+      const isLate = storeCall !== undefined && storeCall.settledMicros === undefined;
+      if (isLate && !(isQuestion && wasDown)) this.process.health.late(call.limiter.spec.timeoutMs);
+    } catch (error) {
+      this.#onViolation(error);
+    }
+  }
+
+  /** Settled by its deadline, when the process is not paused. */
+  #verifyTime(call: Call): void {
+    const { pauses } = this.process;
+    const pausedMicros = pauses.micros - call.pauses.micros + (pauses.count - call.pauses.count) * GRACE_MICROS;
+    const tookMicros = call.settledMicros! - call.startedMicros;
+    const timeoutMicros = call.limiter.spec.timeoutMs * 1000;
+    const most = timeoutMicros + TIMER_SLACK_MICROS + pausedMicros;
+    assert(tookMicros <= most, `Expected ${what(call)} to be settled in ${timeoutMicros} µs, took ${tookMicros} µs`);
+  }
+
+  #verifyAnswer(call: Call, decision: Decision | undefined): void {
+    const { storeCall, limiter, kind } = call;
+    call.decision = decision;
+    if (kind === 'refund' || kind === 'reset') {
+      const isDone = storeCall === undefined || (storeCall.settledMicros !== undefined && !storeCall.error);
+      assert(isDone, `Expected ${what(call)} to be done`);
+    } else if (decision!.degraded === false) {
+      assert.equal(decision, storeCall?.decision, `Expected ${what(call)} to be decided by the store`);
+      assert(!call.wasDown, `Expected no waiting for a store that is down: ${what(call)}`);
+    } else {
+      assert.equal(decision!.degraded, limiter.spec.onStoreError);
+      this.#verifyReason(call);
+      if (decision!.degraded === 'fallback')
+        assert(this.process.memory.made(decision!), 'Expected the memory to decide');
+      else assert.equal(decision!.allowed, decision!.degraded === 'allow');
+    }
+  }
+
+  #verifyError(call: Call, error: unknown): void {
+    const { limiter, kind } = call;
+    call.error = error;
+    assert(error instanceof StoreError, `Expected ${what(call)} to reject with a StoreError, got ${error}`);
+    assert(limiter.spec.onStoreError === 'throw' || kind === 'refund' || kind === 'reset', 'Expected a decision');
+    this.#verifyReason(call);
+  }
+
+  /** Without the store only when it failed, had its whole time, or was known to be silent. */
+  #verifyReason(call: Call): void {
+    const { storeCall, startedMicros, settledMicros, limiter, kind, wasDown } = call;
+    const isDown = wasDown && (kind === 'check' || kind === 'peek');
+    if (isDown) {
+      assert.equal(settledMicros, startedMicros, `Expected no waiting for a store that is down: ${what(call)}`);
+    } else if (storeCall!.settledMicros === undefined) {
+      const hadMicros = settledMicros! - startedMicros;
+      assert(hadMicros >= limiter.spec.timeoutMs * 1000 - 1, `Given up after ${hadMicros} µs: ${what(call)}`);
+    } else {
+      assert(storeCall!.error !== undefined, `Expected ${what(call)} to be decided by the store, which answered`);
+    }
+  }
+}
+
+function keysOf({ specs }: ProcessLimiter, names: Names): Record<string, string> {
+  return Object.fromEntries(Object.keys(specs).map((name, index) => [name, names[index]!]));
+}
+
+function what({ kind, startedMicros, limiter }: Call): string {
+  return `the ${kind} of ${startedMicros} µs (${JSON.stringify(limiter.spec)})`;
+}

@@ -1,0 +1,57 @@
+import type { Call, Caller } from './caller.js';
+import type { Execution, StoreCall } from './records.js';
+import type { SimulatedServer } from './simulated-server.js';
+
+/** How often something happened that a test has to meet. */
+export type Coverage = ReturnType<typeof coverageOf>;
+
+export function coverageOf(server: SimulatedServer, callers: readonly Caller[], isVague: boolean) {
+  const executions = [...server.executions, ...server.lost];
+  return {
+    ...ofCalls(callers.flatMap(({ calls }) => calls)),
+    ...ofExecutions(executions.flatMap(({ calls }) => calls)),
+    lost: server.lost.length,
+    'left for the next script': executions.filter(isPartial).length,
+    'without a known script': server.unknownCount,
+    recovered: callers.filter(({ process }) => process.health.recoveredCount > 0).length,
+    'without a model': Number(isVague),
+  };
+}
+
+function ofCalls(calls: readonly Call[]) {
+  const late = calls.filter(({ storeCall, settledMicros }) => {
+    return storeCall !== undefined && (storeCall.settledMicros ?? Infinity) > settledMicros!;
+  });
+  const degraded = (policy: string) => calls.filter(({ decision }) => decision?.degraded === policy).length;
+  return {
+    'decided by Redis': calls.filter(({ decision, storeCall }) => !decision?.degraded && storeCall?.execution).length,
+    'decided by the denial cache': calls.filter(({ storeCall }) => storeCall?.isFromCache).length,
+    'decided by the fallback': degraded('fallback'),
+    'allowed by policy': degraded('allow'),
+    'denied by policy': degraded('deny'),
+    rejected: calls.filter(({ error }) => error !== undefined).length,
+    'settled by the deadline': late.length,
+    'with a late reply': late.filter(({ storeCall }) => storeCall!.execution !== undefined).length,
+  };
+}
+
+/** Of the calls in the order in which they were executed, each as often as it was. */
+function ofExecutions(executed: readonly StoreCall[]) {
+  const twice = executed.filter((call, index) => executed.indexOf(call) < index);
+  return {
+    'executed twice': twice.length,
+    'refunded twice': twice.filter(({ kind }) => kind === 'refund').length,
+    'refunded after a reset': executed.filter(({ kind, refunded }, index) => {
+      const since = executed.slice(executed.indexOf(refunded!), index);
+      return kind === 'refund' && since.some((call) => call.kind === 'reset' && hasSameKeys(call, refunded!));
+    }).length,
+  };
+}
+
+function hasSameKeys(one: StoreCall, other: StoreCall): boolean {
+  return JSON.stringify(one.subject.keys) === JSON.stringify(other.subject.keys);
+}
+
+function isPartial({ calls, message }: Execution): boolean {
+  return calls.length < message.calls.length;
+}

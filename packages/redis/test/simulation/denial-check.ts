@@ -1,0 +1,80 @@
+import assert from 'node:assert/strict';
+import type { LimitDecision } from '@rollgate/core';
+import { same } from '../../../store-conformance/src/same.js';
+import { plain, wholeDecision } from '../../../store-conformance/src/whole-decision.js';
+import type { StoreCall } from './records.js';
+import { describe, type Reference } from './reference.js';
+
+/**
+ * Throws unless a decision of the denial cache is a rejection that this process got for the same question: young enough,
+ * before anything that the process changed, and with its waits run down.
+ */
+export function verifyDenial(
+  denial: StoreCall,
+  earlier: readonly StoreCall[],
+  maxAgeMs: number,
+  reference: Reference,
+): void {
+  let failure: unknown = new Error(`Expected a rejection behind the denial cache's ${describe(denial)}`);
+  for (const source of earlier.toReversed()) {
+    if (!isSameQuestion(source, denial)) continue;
+    try {
+      verifySource(source, denial, earlier, maxAgeMs, reference);
+      return;
+    } catch (error) {
+      failure = error;
+    }
+  }
+  throw failure;
+}
+
+function verifySource(
+  source: StoreCall,
+  denial: StoreCall,
+  earlier: readonly StoreCall[],
+  maxAgeMs: number,
+  reference: Reference,
+): void {
+  const passedMicros = denial.startedMicros - source.settledMicros!;
+  assert(passedMicros < maxAgeMs * 1000, `Older than \`maxAge\`: ${describe(denial)}`);
+  const later = earlier.slice(earlier.indexOf(source) + 1);
+  const change =
+    later.find((call) => call.kind !== 'check' && call.kind !== 'peek' && sharesKey(call, source)) ??
+    earlier.find((call) => hasRecordedSince(call, source, reference));
+  assert(change === undefined, `Served by the denial cache after a ${change && describe(change)}: ${describe(denial)}`);
+  const expected = reference.peekUnchanged(source, passedMicros) ?? runDown(source, passedMicros);
+  same(plain(denial.decision!), expected, () => `Expected the rejection with its waits run down: ${describe(denial)}`);
+}
+
+function isSameQuestion(call: StoreCall, { subject, cost }: StoreCall): boolean {
+  return (
+    call.kind === 'check' &&
+    call.execution !== undefined &&
+    call.decision?.allowed === false &&
+    call.cost === cost &&
+    JSON.stringify(call.subject) === JSON.stringify(subject)
+  );
+}
+
+/** Whether the process knows that the call recorded in one of the keys after the rejection. */
+function hasRecordedSince(call: StoreCall, source: StoreCall, reference: Reference): boolean {
+  if (call.kind !== 'check' || call.execution === undefined || !sharesKey(call, source)) return false;
+  const { receipt, count } = reference.resultOf(call);
+  return receipt.length > 0 && count > reference.resultOf(source).count;
+}
+
+function sharesKey(one: StoreCall, other: StoreCall): boolean {
+  return Object.entries(one.subject.keys).some(
+    ([name, key]) =>
+      other.subject.keys[name] === key && other.subject.specs[name]!.algorithm === one.subject.specs[name]!.algorithm,
+  );
+}
+
+function runDown({ decision }: StoreCall, passedMicros: number) {
+  const left = (ms: number) => Math.max(0, Math.round(ms * 1000) - passedMicros) / 1000;
+  const limits = Object.entries(plain(decision!).limits).map(([name, said]): [string, LimitDecision] => [
+    name,
+    { ...said, retryAfterMs: left(said.retryAfterMs), resetMs: left(said.resetMs) },
+  ]);
+  return wholeDecision(Object.fromEntries(limits));
+}

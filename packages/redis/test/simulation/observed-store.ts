@@ -1,0 +1,96 @@
+import type { Awaitable, Decision, Limit, Store } from '@rollgate/core';
+import type { Keys, Plan } from '@rollgate/core/store';
+import type { LimitSpec } from '../../../store-conformance/src/algorithms.js';
+import type { StoreCall, Subject } from './records.js';
+import type { VirtualTime } from './virtual-time.js';
+
+/** What an observed store is given. */
+export interface ObservedStoreOptions {
+  readonly time: VirtualTime;
+  readonly inner: Store;
+  readonly specOf: (limit: Limit) => LimitSpec;
+  /** Told of a call before it is made. */
+  readonly onCall: (call: StoreCall) => void;
+  /** Told of its answer or failure before the limiter is. */
+  readonly onSettled: (call: StoreCall) => void;
+}
+
+type Question = { kind: 'check' | 'peek'; plan: Plan; keys: Keys; cost: number };
+
+/** Passes everything on to a store, and writes it down. */
+export class ObservedStore implements Store {
+  /** The check that the next refund takes back. */
+  refunding: StoreCall | undefined;
+  readonly #options: ObservedStoreOptions;
+
+  constructor(options: ObservedStoreOptions) {
+    this.#options = options;
+  }
+
+  check(plan: Plan, keys: Keys, cost: number): Awaitable<Decision> {
+    return this.#ask({ kind: 'check', plan, keys, cost });
+  }
+
+  peek(plan: Plan, keys: Keys, cost: number): Awaitable<Decision> {
+    return this.#ask({ kind: 'peek', plan, keys, cost });
+  }
+
+  refund(receipt: unknown): Awaitable<void> {
+    const check = this.refunding!;
+    const keyCount = (receipt as { hits: readonly unknown[] }).hits.length;
+    const call = this.#begin({ kind: 'refund', subject: check.subject, cost: check.cost, keyCount, refunded: check });
+    return this.#watch(call, this.#options.inner.refund(receipt));
+  }
+
+  reset(plan: Plan, keys: Keys): Awaitable<void> {
+    const call = this.#begin({ kind: 'reset', subject: this.subjectOf(plan, keys), keyCount: plan.rules.length });
+    return this.#watch(call, this.#options.inner.reset(plan, keys));
+  }
+
+  subjectOf({ rules }: Plan, keys: Keys): Subject {
+    const { specOf } = this.#options;
+    const keyOf = (index: number) => (typeof keys === 'string' ? keys : keys[index]!);
+    return {
+      specs: Object.fromEntries(rules.map(({ name, limit }) => [name, specOf(limit)])),
+      keys: Object.fromEntries(rules.map(({ name }, index) => [name, keyOf(index)])),
+    };
+  }
+
+  #ask({ kind, plan, keys, cost }: Question): Awaitable<Decision> {
+    const call = this.#begin({ kind, subject: this.subjectOf(plan, keys), cost, keyCount: plan.rules.length });
+    return this.#watch(call, this.#options.inner[kind](plan, keys, cost));
+  }
+
+  #begin(what: Pick<StoreCall, 'kind' | 'subject' | 'keyCount'> & Partial<StoreCall>): StoreCall {
+    const call: StoreCall = {
+      cost: 0,
+      refunded: undefined,
+      startedMicros: this.#options.time.micros,
+      settledMicros: undefined,
+      decision: undefined,
+      error: undefined,
+      isFromCache: false,
+      indexInMessage: -1,
+      execution: undefined,
+      ...what,
+    };
+    this.#options.onCall(call);
+    return call;
+  }
+
+  #watch<Answer>(call: StoreCall, answer: Awaitable<Answer>): Awaitable<Answer> {
+    const settle = (outcome: Partial<StoreCall>) => {
+      Object.assign(call, outcome, { settledMicros: this.#options.time.micros });
+      this.#options.onSettled(call);
+    };
+    if (answer instanceof Promise) {
+      answer.then(
+        (value) => settle({ decision: value as Decision }),
+        (error) => settle({ error }),
+      );
+    } else {
+      settle({ decision: answer as Decision, isFromCache: true });
+    }
+    return answer;
+  }
+}

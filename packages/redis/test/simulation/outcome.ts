@@ -1,0 +1,28 @@
+import type { Call, Caller } from './caller.js';
+import { type Coverage, coverageOf } from './coverage.js';
+import type { Execution } from './records.js';
+import type { SimulatedServer } from './simulated-server.js';
+
+/** What a schedule came to, when nothing was wrong. */
+export interface Outcome {
+  readonly coverage: Coverage;
+  /** All that the server did and the limiters returned, with its time: the same when the schedule is. */
+  readonly trace: string;
+}
+
+export function outcomeOf(server: SimulatedServer, callers: readonly Caller[], isVague: boolean): Outcome {
+  const calls = callers.flatMap(({ calls }) => calls);
+  const executions = [...server.executions, ...server.lost];
+  return {
+    coverage: coverageOf(server, callers, isVague),
+    trace: [...executions.map(toLine), ...calls.map(toCallLine)].join('\n'),
+  };
+}
+
+function toLine({ serverMicros, message, value, expired }: Execution): string {
+  return JSON.stringify([serverMicros, message.argument, value, expired]);
+}
+
+function toCallLine({ kind, startedMicros, settledMicros, decision }: Call): string {
+  return JSON.stringify([kind, startedMicros, settledMicros, decision]);
+}

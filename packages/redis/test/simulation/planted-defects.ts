@@ -1,0 +1,62 @@
+import { Deadlines } from '../../../core/src/failure/deadlines.js';
+import { DenialCache } from '../../src/denial-cache.js';
+import { lua } from '../../src/lua.generated.js';
+
+/** A mistake that somebody could make, and how to make it; what it returns takes it back. */
+export interface PlantedDefect {
+  readonly name: string;
+  readonly plant: () => () => void;
+  /** What the simulation says of it. */
+  readonly symptom: RegExp;
+}
+
+/** Replaces a method by what `make` makes of it. */
+function patch<Method extends string, Target extends Record<Method, unknown>>(
+  target: Target,
+  method: Method,
+  make: (original: Target[Method]) => Target[Method],
+): () => void {
+  const original = target[method];
+  target[method] = make(original);
+  return () => {
+    target[method] = original;
+  };
+}
+
+export const plantedDefects: readonly PlantedDefect[] = [
+  {
+    name: 'a reply that comes after the deadline is accepted',
+    symptom: /^Expected the \w+ of \d+ µs .* to be settled in/,
+    plant: () =>
+      patch(
+        Deadlines.prototype,
+        'start',
+        (start) =>
+          function startWithTwiceTheTime(this: Deadlines, call) {
+            start.call(this, call);
+            call.dueMs += this.timeoutMs;
+          },
+      ),
+  },
+  {
+    name: 'a refund that is sent twice gives back twice',
+    symptom: /^Expected the decision of the model/,
+    plant: () =>
+      patch(lua as Record<string, string>, 'rolling-window.lua', (text) =>
+        replaced(text, 'log.take_back(hits, at, cost)', (line) => {
+          const isGone = 'log.first_after(hits, at) == log.first_after(hits, at - 1)';
+          return `if ${isGone} then at = hits.newest end\n  ${line}`;
+        }),
+      ),
+  },
+  {
+    name: 'a rejection is served from memory after the process recorded or reset',
+    symptom: /^Served by the denial cache after a/,
+    plant: () => patch(DenialCache.prototype, 'dropAll', () => () => {}),
+  },
+];
+
+function replaced(text: string, part: string, make: (part: string) => string): string {
+  if (!text.includes(part)) throw new Error(`Expected the script to contain ${part}`);
+  return text.replace(part, make);
+}

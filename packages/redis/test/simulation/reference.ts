@@ -1,0 +1,109 @@
+import { Model, type ModelReceipt } from '../../../store-conformance/src/model.js';
+import { same } from '../../../store-conformance/src/same.js';
+import { plain } from '../../../store-conformance/src/whole-decision.js';
+import type { Execution, Result, StoreCall, Subject } from './records.js';
+
+/**
+ * What every operation has to come to: the naive model goes through all that the server executed, in its order and at the
+ * server's times.
+ */
+export class Reference {
+  /** Why the model cannot say it any more: what the documentation leaves open has happened. */
+  isVague: string | undefined;
+  #model = new Model();
+  /** What each Redis key belongs to. */
+  readonly #subjects = new Map<string, Subject>();
+  /** For each Redis key the operation that changed it last. */
+  readonly #changes = new Map<string, number>();
+  readonly #refunds = new Set<StoreCall>();
+  #count = 0;
+
+  /** Does what the server did. */
+  execute(execution: Execution): void {
+    const { message, calls, serverMicros, expired } = execution;
+    for (const key of expired) this.#expire(key, serverMicros);
+    let place = 0;
+    execution.results = calls.map((call, index) => {
+      const keys = message.keys.slice(place, place + call.keyCount);
+      place += call.keyCount;
+      const count = execution.results[index]?.count ?? ++this.#count; // After a restart it is done again.
+      return this.#operate(call, keys, serverMicros + index, count);
+    });
+  }
+
+  /** Begins anew with what the server still knows. */
+  restart(executions: readonly Execution[]): void {
+    this.#model = new Model();
+    this.#refunds.clear();
+    for (const execution of executions) this.execute(execution);
+    for (const key of this.#subjects.keys()) this.#changes.set(key, ++this.#count);
+  }
+
+  /** Throws unless the store's decision is the one that the model made when the server executed it. */
+  verify(call: StoreCall): void {
+    if (call.execution!.isVague) return;
+    const { decision: expected } = this.resultOf(call);
+    same(plain(call.decision!), expected, () => `Expected the decision of the model for ${describe(call)}`);
+  }
+
+  resultOf({ execution, indexInMessage }: StoreCall): Result {
+    return execution!.results[indexInMessage]!;
+  }
+
+  /** What a peek would say now, if nothing but time has changed since the operation; else `undefined`. */
+  peekUnchanged(call: StoreCall, passedMicros: number): Result['decision'] {
+    const { count } = this.resultOf(call);
+    const { message, serverMicros } = call.execution!;
+    const isChanged = message.keys.some((key) => (this.#changes.get(key) ?? 0) > count);
+    if (isChanged || this.isVague !== undefined) return undefined;
+    const { specs, keys } = call.subject;
+    const nowMicros = serverMicros + call.indexInMessage + passedMicros;
+    return this.#model.check(specs, keys, call.cost, nowMicros, false).decision;
+  }
+
+  #operate(call: StoreCall, keys: readonly string[], nowMicros: number, count: number): Result {
+    const { subject, cost, kind } = call;
+    let result: { decision?: Result['decision']; receipt: ModelReceipt } = { receipt: [] };
+    if (kind === 'refund') this.#refund(call, nowMicros);
+    else if (kind === 'reset') this.#model.reset(subject.specs, subject.keys);
+    else {
+      Object.keys(subject.specs).forEach((name, index) => {
+        this.#subjects.set(keys[index]!, only(subject, name));
+      });
+      result = this.#model.check(subject.specs, subject.keys, cost, nowMicros, kind === 'check');
+    }
+    const changes = kind === 'refund' || kind === 'reset' || result.receipt.length > 0;
+    if (changes) for (const key of keys) this.#changes.set(key, count);
+    return { decision: result.decision, receipt: result.receipt, count };
+  }
+
+  #refund(call: StoreCall, nowMicros: number): void {
+    const { execution } = call.refunded!;
+    const algorithms = Object.values(call.subject.specs).map(({ algorithm }) => algorithm);
+    const isRolling = algorithms.every((algorithm) => algorithm === 'rollingWindow');
+    if (!isRolling && execution!.isLost) this.isVague ??= 'a refund of what the server has lost';
+    if (!isRolling && this.#refunds.has(call)) this.isVague ??= 'a refund that was executed twice';
+    this.#refunds.add(call);
+    this.#model.refund(this.resultOf(call.refunded!).receipt, nowMicros);
+  }
+
+  /** What has expired decides nothing any more. */
+  #expire(key: string, nowMicros: number): void {
+    const { specs, keys } = this.#subjects.get(key)!;
+    const peek = () => this.#model.check(specs, keys, 1, nowMicros, false).decision;
+    const before = peek();
+    this.#model.reset(specs, keys);
+    if (this.isVague === undefined) same(before, peek(), () => `Expected ${key} to expire when it decides nothing`);
+    this.#changes.set(key, ++this.#count);
+  }
+}
+
+function only({ specs, keys }: Subject, name: string): Subject {
+  return { specs: { [name]: specs[name]! }, keys: { [name]: keys[name]! } };
+}
+
+/** The call in an error's message. */
+export function describe({ kind, subject, cost, startedMicros, execution }: StoreCall): string {
+  const executed = execution === undefined ? '' : `, executed at ${execution.serverMicros} µs of the server`;
+  return `${kind} of ${cost} for ${JSON.stringify(subject.keys)} under ${JSON.stringify(subject.specs)}, called at ${startedMicros} µs${executed}`;
+}

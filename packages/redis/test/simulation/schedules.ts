@@ -1,0 +1,155 @@
+import fc from 'fast-check';
+import type { LimitSpec } from '../../../store-conformance/src/algorithms.js';
+import type { Specs } from '../../../store-conformance/src/model.js';
+import type { CallStep, FaultStep, LimiterSpec, ProcessSpec, Schedule, Step } from './schedule.js';
+
+/** A record that prints as it is written. */
+const record = <Model extends object>(model: { [Key in keyof Model]: fc.Arbitrary<Model[Key]> }): fc.Arbitrary<Model> =>
+  fc.record(model, { noNullPrototype: true }) as fc.Arbitrary<Model>;
+
+const quota = fc.integer({ min: 1, max: 5 });
+const windowMs = fc.constantFrom(40, 200, 1000, 5000);
+const minDifference = fc.oneof(
+  { weight: 4, arbitrary: fc.constant(undefined) },
+  { weight: 1, arbitrary: fc.constantFrom(10, 300) },
+);
+
+const windowOptions = record({ limit: quota, window: windowMs, minDifference });
+const countRejected = fc.oneof({ weight: 5, arbitrary: fc.constant(false) }, fc.constant(true));
+const rollingOptions = record({ limit: quota, window: windowMs, minDifference, countRejected });
+// A token takes whole microseconds: how a bucket reads the fractions of another one is up to the store.
+const tokenOptions = record({ capacity: quota, refill: fc.constantFrom(1, 2, 5), every: windowMs, minDifference });
+const leakyOptions = record({ capacity: quota, interval: fc.constantFrom(10, 100, 700) });
+
+const limit: fc.Arbitrary<LimitSpec> = fc.oneof(
+  { weight: 5, arbitrary: rollingOptions.map((options) => ({ algorithm: 'rollingWindow' as const, options })) },
+  windowOptions.map((options) => ({ algorithm: 'fixedWindow' as const, options })),
+  windowOptions.map((options) => ({ algorithm: 'slidingWindowCounter' as const, options })),
+  windowOptions.map((options) => ({ algorithm: 'bucketedWindow' as const, options })),
+  tokenOptions.map((options) => ({ algorithm: 'tokenBucket' as const, options })),
+  leakyOptions.map((options) => ({ algorithm: 'leakyBucket' as const, options })),
+);
+
+const plan: fc.Arbitrary<Specs> = fc.oneof(
+  { weight: 2, arbitrary: limit.map((one) => ({ one })) },
+  { weight: 1, arbitrary: record({ one: limit, two: limit }) },
+);
+
+const limiter: fc.Arbitrary<LimiterSpec> = record({
+  plan: fc.nat(1),
+  timeoutMs: fc.constantFrom(50, 200, 500),
+  onStoreError: fc.constantFrom('throw', 'fallback', 'allow', 'deny'),
+});
+
+const process: fc.Arbitrary<ProcessSpec> = record({
+  limiters: fc.array(limiter, { minLength: 1, maxLength: 2 }),
+  denialMaxAgeMs: fc.constantFrom(1000, 20, null),
+  resends: fc.oneof({ weight: 3, arbitrary: fc.constant(true) }, fc.constant(false)),
+  queuesOffline: fc.oneof({ weight: 3, arbitrary: fc.constant(true) }, fc.constant(false)),
+  retries: fc.constantFrom(20, 2),
+});
+
+const processNumber = fc.nat(2);
+const limiterNumber = fc.nat(1);
+const names = fc.tuple(fc.constantFrom('ann', 'ann', 'bob'), fc.constantFrom('all', 'all', 'ann'));
+const cost = fc.oneof({ weight: 4, arbitrary: fc.constant(1) }, fc.integer({ min: 1, max: 6 }));
+const times = fc.oneof(
+  { weight: 60, arbitrary: fc.constant(1) },
+  { weight: 40, arbitrary: fc.integer({ min: 2, max: 6 }) },
+  { weight: 1, arbitrary: fc.constant(120) }, // More than travel in one message.
+);
+const back = fc.oneof({ weight: 3, arbitrary: fc.nat(2) }, fc.nat(20));
+
+const check = record({
+  kind: fc.constant('check' as const),
+  process: processNumber,
+  limiter: limiterNumber,
+  names,
+  cost,
+  times,
+});
+const call: fc.Arbitrary<CallStep> = fc.oneof(
+  { weight: 10, arbitrary: check },
+  { weight: 2, arbitrary: check.map((step) => ({ ...step, kind: 'peek' as const })) },
+  {
+    weight: 4,
+    arbitrary: record({
+      kind: fc.constant('refund'),
+      process: processNumber,
+      back,
+      times: fc.constantFrom(1, 1, 2),
+    }),
+  },
+  {
+    weight: 1,
+    arbitrary: record({ kind: fc.constant('reset'), process: processNumber, limiter: limiterNumber, names }),
+  },
+);
+
+const reconnectMs = fc.constantFrom(1, 50, 400);
+const forMs = fc.constantFrom(10, 150, 700, 3000);
+const clockMs = fc.oneof(
+  { weight: 2, arbitrary: fc.constant(0) },
+  { weight: 1, arbitrary: fc.constantFrom(1, 150, 3000, 1e9) },
+  { weight: 1, arbitrary: fc.constantFrom(-1, -30, -150, -3000, -1e9) },
+);
+const fault: fc.Arbitrary<FaultStep> = fc.oneof(
+  {
+    weight: 4,
+    arbitrary: record({ kind: fc.constant('cut'), process: processNumber, arriving: fc.nat(3), reconnectMs }),
+  },
+  { weight: 4, arbitrary: record({ kind: fc.constant('steal'), process: processNumber, reconnectMs }) },
+  {
+    weight: 2,
+    arbitrary: record({ kind: fc.constant('silence'), process: processNumber, forMs, reconnectMs }),
+  },
+  {
+    weight: 2,
+    arbitrary: record({
+      kind: fc.constant('slow'),
+      process: processNumber,
+      byMs: fc.constantFrom(0, 0, 20, 60, 250),
+    }),
+  },
+  {
+    weight: 1,
+    arbitrary: record({
+      kind: fc.constant('pause'),
+      process: processNumber,
+      forMs: fc.constantFrom(5, 40, 300),
+    }),
+  },
+  { weight: 1, arbitrary: record({ kind: fc.constant('stall'), forMs }) },
+  { weight: 1, arbitrary: record({ kind: fc.constant('refuse'), forMs }) },
+  { weight: 1, arbitrary: record({ kind: fc.constant('flush') }) },
+  {
+    weight: 1,
+    arbitrary: record({
+      kind: fc.constant('restart'),
+      lost: fc.oneof(fc.constant(0), fc.nat(8)),
+      downMs: forMs,
+      clockMs,
+    }),
+  },
+);
+
+const afterMicros = fc.oneof(
+  { weight: 3, arbitrary: fc.constant(0) },
+  { weight: 6, arbitrary: fc.integer({ min: 1, max: 3000 }) },
+  { weight: 3, arbitrary: fc.integer({ min: 1000, max: 60_000 }) },
+  { weight: 2, arbitrary: fc.integer({ min: 50_000, max: 600_000 }) },
+  { weight: 1, arbitrary: fc.integer({ min: 500_000, max: 6_000_000 }) },
+);
+const step: fc.Arbitrary<Step> = fc
+  .tuple(fc.oneof({ weight: 5, arbitrary: call as fc.Arbitrary<CallStep | FaultStep> }, fault), afterMicros)
+  .map(([what, afterMicros]) => ({ ...what, afterMicros }));
+
+/** Schedules that are worth a look: small limits, few keys, much that goes wrong. */
+export const schedules: fc.Arbitrary<Schedule> = record({
+  log: fc.constantFrom('list', 'sorted-set'),
+  isSliced: fc.boolean(),
+  plans: fc.array(plan, { minLength: 1, maxLength: 2 }),
+  processes: fc.array(process, { minLength: 1, maxLength: 3 }),
+  steps: fc.array(step, { maxLength: 40, size: 'max' }),
+  draws: fc.array(fc.nat(999), { maxLength: 60, size: 'max' }),
+});

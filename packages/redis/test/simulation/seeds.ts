@@ -1,0 +1,36 @@
+import fc from 'fast-check';
+import type { Outcome } from './outcome.js';
+import type { RealRedis } from './real-redis.js';
+import type { Schedule } from './schedule.js';
+import { schedules } from './schedules.js';
+import { Simulation } from './simulation.js';
+
+/** Why a seed failed, and how to see it fail again. */
+export class SeedError extends Error {
+  constructor(
+    seed: number,
+    /** The smallest schedule that was found to fail. */
+    readonly schedule: Schedule,
+    cause: unknown,
+  ) {
+    const why = (cause as Error).message; // Perhaps of another realm, so `instanceof` cannot tell.
+    const how = `ROLLGATE_SEED=${seed} npx jest packages/redis/test/simulation.test.ts`;
+    super(`${why}\nTo replay: ${how}\nSmallest schedule: ${JSON.stringify(schedule)}`, { cause });
+    this.name = 'SeedError';
+  }
+}
+
+/**
+ * Runs the schedule of a seed.
+ *
+ * @throws SeedError when anything is wrong, with a schedule that is as small as `shrinks` allows.
+ */
+export async function runSeed(seed: number, redis: RealRedis, shrinks = true): Promise<Outcome> {
+  let outcome: Outcome | undefined;
+  const property = fc.asyncProperty(schedules, async (schedule) => {
+    outcome = await Simulation.run(schedule, redis);
+  });
+  const details = await fc.check(property, { seed, numRuns: 1, unbiased: true, endOnFailure: !shrinks });
+  if (details.failed) throw new SeedError(seed, details.counterexample![0], details.errorInstance);
+  return outcome!;
+}

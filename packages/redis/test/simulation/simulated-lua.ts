@@ -1,0 +1,65 @@
+/**
+ * What a script of the store is wrapped in: the server's time is ARGV[2], in microseconds, and keys expire by it. The
+ * server keeps the expiries in a hash, because its own clock is another one. Returns the script's reply, and the keys
+ * that expired before it ran.
+ */
+const BEFORE = `
+local real_call, server_micros = redis.call, tonumber(ARGV[2])
+local EXPIRIES = 'simulation:expiries'
+local server_ms = math.floor(server_micros / 1000)
+local expired = {}
+local expiries = real_call('HGETALL', EXPIRIES)
+for index = 1, #expiries, 2 do
+  local key = expiries[index]
+  if server_ms > tonumber(expiries[index + 1]) then
+    if real_call('UNLINK', key) == 1 then expired[#expired + 1] = key end
+    real_call('HDEL', EXPIRIES, key)
+  end
+end
+local simulated = {}
+function simulated.TIME()
+  return { string.format('%d', math.floor(server_micros / 1000000)), string.format('%d', server_micros % 1000000) }
+end
+function simulated.PEXPIREAT(key, at_ms)
+  if real_call('EXISTS', key) == 1 then real_call('HSET', EXPIRIES, key, at_ms) end
+end
+function simulated.PEXPIRE(key, ms)
+  simulated.PEXPIREAT(key, string.format('%d', server_ms + ms))
+end
+function simulated.PTTL(key)
+  if real_call('EXISTS', key) == 0 then return -2 end
+  local at_ms = real_call('HGET', EXPIRIES, key)
+  return at_ms and tonumber(at_ms) - server_ms or -1
+end
+function simulated.SET(key, value, px, ms)
+  if px and px ~= 'PX' then error('The simulation knows no SET with ' .. px) end
+  real_call('SET', key, value)
+  real_call('HDEL', EXPIRIES, key)
+  if ms then simulated.PEXPIRE(key, ms) end
+end
+function simulated.UNLINK(key)
+  real_call('HDEL', EXPIRIES, key)
+  return real_call('UNLINK', key)
+end
+local redis = setmetatable({
+  call = function(command, ...)
+    local own = simulated[command]
+    if own then return own(...) end
+    return real_call(command, ...)
+  end,
+}, { __index = redis })
+local function script()
+`;
+
+const AFTER = `
+end
+return { script(), expired }
+`;
+
+const MOST_WORK = 'MOST_WORK = 4000';
+
+/** The script as the real server runs it; with `isSliced` it leaves all but a few operations to the next one. */
+export function wrapScript(text: string, isSliced: boolean): string {
+  if (!text.includes(MOST_WORK)) throw new Error(`Expected the script to contain ${MOST_WORK}`);
+  return `${BEFORE}${isSliced ? text.replace(MOST_WORK, 'MOST_WORK = 25') : text}${AFTER}`;
+}

@@ -1,0 +1,172 @@
+import { createHash } from 'node:crypto';
+import type { Ran, RealRedis } from './real-redis.js';
+import type { Execution, Message } from './records.js';
+import type { Reference } from './reference.js';
+import type { VirtualTime } from './virtual-time.js';
+
+/** The server's clock at the beginning, in microseconds. */
+const EPOCH_MICROS = 2_000_000_000_000_000;
+
+/** What a server is given. */
+export interface ServerOptions {
+  readonly time: VirtualTime;
+  readonly redis: RealRedis;
+  readonly reference: Reference;
+  /** Whether a script runs a few operations at most. */
+  readonly isSliced: boolean;
+}
+
+/** What comes back for a message. */
+export type Reply =
+  | { readonly error: Error; readonly execution: undefined }
+  | { readonly value: unknown; readonly execution: Execution };
+
+/** A server that runs one script after the other, each at its own clock's time, and that can fail in all ways. */
+export class SimulatedServer {
+  isUp = true;
+  /** All that ever ran, but for what was lost. */
+  executions: Execution[] = [];
+  readonly lost: Execution[] = [];
+  /** How often a script was asked for that the server did not know. */
+  unknownCount = 0;
+  readonly #options: ServerOptions;
+  readonly #time: VirtualTime;
+  /** By their SHA; those that this server knows at present, and those that any client ever sent. */
+  readonly #known = new Set<string>();
+  readonly #texts = new Map<string, string>();
+  #clockMicros = EPOCH_MICROS;
+  #busyUntilMicros = 0;
+  #refusesUntilMicros = 0;
+  /** What has arrived, in its order. */
+  #inbox: { readonly message: Message; readonly answer: (reply: Reply) => void }[] = [];
+  #isAwaited = false;
+
+  constructor(options: ServerOptions) {
+    this.#options = options;
+    this.#time = options.time;
+  }
+
+  /** Answers the message when it is its turn. */
+  receive(message: Message, answer: (reply: Reply) => void): Promise<void> {
+    this.#inbox.push({ message, answer });
+    return this.#work();
+  }
+
+  /** Does nothing for a while; what arrives waits. */
+  stall(forMicros: number): void {
+    this.#busyUntilMicros = Math.max(this.#busyUntilMicros, this.#time.micros + forMicros);
+  }
+
+  /** Answers with an error for a while. */
+  refuse(forMicros: number): void {
+    this.#refusesUntilMicros = this.#time.micros + forMicros;
+  }
+
+  /** Takes back both. */
+  calm(): void {
+    this.#busyUntilMicros = this.#refusesUntilMicros = this.#time.micros;
+  }
+
+  /** Is gone, and what has arrived with it. */
+  crash(): void {
+    this.isUp = false;
+    this.#inbox = [];
+  }
+
+  forgetScripts(): void {
+    this.#known.clear();
+  }
+
+  /** Starts after a crash, without the newest operations and without scripts, with a clock that is set forward or back. */
+  async restart(lostCount: number, clockMicros: number): Promise<void> {
+    const kept = Math.max(0, this.executions.length - lostCount);
+    for (const execution of this.executions.splice(kept)) {
+      execution.isLost = true;
+      this.lost.push(execution);
+    }
+    this.#clockMicros += clockMicros;
+    this.#known.clear();
+    this.calm();
+    const { redis, reference } = this.#options;
+    await redis.clear();
+    const runs = this.executions.map(({ message: { keys, argument, sha }, serverMicros }) =>
+      this.#runReal(sha, keys, argument, serverMicros),
+    );
+    await Promise.all(runs);
+    reference.restart(this.executions);
+    this.isUp = true;
+  }
+
+  get serverMicros(): number {
+    return this.#clockMicros + this.#time.micros;
+  }
+
+  async #work(): Promise<void> {
+    while (this.#inbox.length > 0) {
+      const { micros } = this.#time;
+      if (micros < this.#busyUntilMicros) return this.#workLater();
+      const { message, answer } = this.#inbox.shift()!;
+      const isRefused = micros < this.#refusesUntilMicros;
+      answer(isRefused ? failure('LOADING Redis is loading the dataset in memory') : await this.#run(message));
+    }
+  }
+
+  #workLater(): void {
+    if (this.#isAwaited) return;
+    this.#isAwaited = true;
+    this.#time.at(this.#busyUntilMicros, 'socket', () => {
+      this.#isAwaited = false;
+      return this.#work();
+    });
+  }
+
+  async #run(message: Message): Promise<Reply> {
+    const { keys, argument, calls } = message;
+    const sha = message.sha || this.#learn(message.text!);
+    if (!this.#known.has(sha)) {
+      this.unknownCount += 1;
+      return failure('NOSCRIPT No matching script. Please use EVAL.');
+    }
+    const { serverMicros } = this;
+    const { value, expired } = await this.#runReal(sha, keys, argument, serverMicros);
+    const doneCount = (value as [number, string])[1].split('\n').length;
+    // Each operation has a microsecond of its own.
+    this.#busyUntilMicros = this.#time.micros + calls.length + 1;
+    const run = { message: { ...message, sha }, calls: calls.slice(0, doneCount), serverMicros, expired };
+    const execution: Execution = { ...run, value, results: [], isLost: false, isVague: false };
+    const { reference } = this.#options;
+    reference.execute(execution);
+    execution.isVague = reference.isVague !== undefined;
+    this.executions.push(execution);
+    return { value, execution };
+  }
+
+  async #runReal(sha: string, keys: readonly string[], argument: string, serverMicros: number): Promise<Ran> {
+    const { redis, isSliced } = this.#options;
+    const real = await redis.load(this.#texts.get(sha)!, isSliced);
+    return redis.run(real, keys, argument, serverMicros);
+  }
+
+  #learn(text: string): string {
+    const sha = shaOf(text);
+    this.#texts.set(sha, text);
+    this.#known.add(sha);
+    return sha;
+  }
+}
+
+function failure(message: string): Reply {
+  return { error: new Error(message), execution: undefined };
+}
+
+const shas = new Map<string, string>();
+
+/** Hashing a script takes longer than running it. */
+function shaOf(text: string): string {
+  let sha = shas.get(text);
+  if (sha === undefined) {
+    sha = createHash('sha1').update(text).digest('hex');
+    shas.set(text, sha);
+  }
+  return sha;
+}

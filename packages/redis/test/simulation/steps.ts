@@ -1,0 +1,66 @@
+import type { Caller } from './caller.js';
+import type { CallStep, FaultStep } from './schedule.js';
+import type { SimulatedProcess } from './simulated-process.js';
+import type { SimulatedServer } from './simulated-server.js';
+import type { VirtualTime } from './virtual-time.js';
+
+const MS = 1000;
+
+/** What a fault can strike. */
+export interface World {
+  readonly time: VirtualTime;
+  readonly server: SimulatedServer;
+  readonly processes: readonly SimulatedProcess[];
+  /** The process of the step. */
+  readonly process: SimulatedProcess;
+}
+
+export function isCall(step: CallStep | FaultStep): step is CallStep {
+  return ['check', 'peek', 'refund', 'reset'].includes(step.kind);
+}
+
+export function performCall(step: CallStep, caller: Caller): void {
+  if (step.kind === 'refund') {
+    for (let time = 0; time < step.times; time++) caller.refund(step.back);
+    return;
+  }
+  const limiter = caller.limiters[step.limiter % caller.limiters.length]!;
+  if (step.kind === 'reset') caller.reset(limiter, step.names);
+  else for (let time = 0; time < step.times; time++) caller.ask(step.kind, limiter, step.names, step.cost);
+}
+
+type Faults = { [Kind in FaultStep['kind']]: (step: Extract<FaultStep, { kind: Kind }>, world: World) => void };
+
+const faults: Faults = {
+  cut: ({ arriving, reconnectMs }, { process }) => process.client.cut(arriving, reconnectMs * MS),
+  steal: ({ reconnectMs }, { process }) => process.client.stealReply(reconnectMs * MS),
+  silence: ({ forMs, reconnectMs }, { process }) => process.client.silence(forMs * MS, reconnectMs * MS),
+  slow({ byMs }, { process }) {
+    process.client.slowByMicros = byMs * MS;
+  },
+  pause: ({ forMs }, { time, process }) => process.pause(time.micros, forMs * MS),
+  stall: ({ forMs }, { server }) => server.stall(forMs * MS),
+  refuse: ({ forMs }, { server }) => server.refuse(forMs * MS),
+  flush: (_, { server }) => server.forgetScripts(),
+  restart({ lost, downMs, clockMs }, { time, server, processes }) {
+    server.crash();
+    for (const { client } of processes) client.cut(0, MS);
+    time.at(time.micros + downMs * MS, 'socket', () => server.restart(lost, clockMs * MS));
+  },
+};
+
+export function performFault<Kind extends FaultStep['kind']>(
+  step: Extract<FaultStep, { kind: Kind }>,
+  world: World,
+): void {
+  (faults[step.kind as Kind] as (step: FaultStep, world: World) => void)(step, world);
+}
+
+/** Ends all that goes on for longer; what has a time of its own ends by itself. */
+export function calmDown(server: SimulatedServer, processes: readonly SimulatedProcess[]): void {
+  server.calm();
+  for (const { client } of processes) {
+    client.slowByMicros = 0;
+    client.endSilence();
+  }
+}

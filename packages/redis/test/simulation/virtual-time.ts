@@ -1,0 +1,113 @@
+import { performance } from 'node:perf_hooks';
+import { VirtualTimer } from './virtual-timer.js';
+
+/** Whose task it is: a paused process runs its tasks when it continues. */
+export interface Owner {
+  pausedUntilMicros: number;
+}
+
+/** In which order an event loop runs what is due: timers, then sockets, then immediates. */
+const RANKS = { timer: 0, socket: 1, immediate: 2 } as const;
+type Kind = keyof typeof RANKS;
+
+interface Task {
+  atMicros: number;
+  readonly rank: number;
+  readonly order: number;
+  readonly owner: Owner | undefined;
+  readonly run: () => unknown;
+}
+
+const real = { setTimeout, clearTimeout, setImmediate, clearImmediate };
+const realNow = performance.now;
+
+/**
+ * The time and the event loop of all simulated processes. While it is installed, timers, immediates and `performance.now`
+ * are its own, and time passes only from one task to the next. Real I/O goes on: a task may await it.
+ */
+export class VirtualTime {
+  micros = 0;
+  /** Ordered by time, then by rank, then by order. */
+  readonly #tasks: Task[] = [];
+  #immediates: Task[] = [];
+  #owner: Owner | undefined;
+  #order = 0;
+
+  install(): void {
+    // A quarter of a microsecond more: then rounding down finds the whole microsecond.
+    performance.now = () => (this.micros + 0.25) / 1000;
+    globalThis.setTimeout = ((run: (...given: unknown[]) => void, ms?: number, ...given: unknown[]) =>
+      new VirtualTimer(this, () => run(...given), ms)) as unknown as typeof setTimeout;
+    globalThis.clearTimeout = (timer) => (timer as unknown as VirtualTimer | undefined)?.close();
+    globalThis.setImmediate = ((run: (...given: unknown[]) => void, ...given: unknown[]) => {
+      this.#immediates.push(this.#task('immediate', this.micros, () => run(...given)));
+    }) as unknown as typeof setImmediate;
+  }
+
+  uninstall(): void {
+    Object.assign(globalThis, real);
+    performance.now = realNow;
+  }
+
+  /** Runs `run` at that time, as what the owner set or as what reaches it from outside. */
+  at(atMicros: number, kind: Kind, run: () => unknown, owner = this.#owner): () => void {
+    const task = this.#task(kind, Math.max(atMicros, this.micros), run, owner);
+    this.#insert(task);
+    return () => {
+      const index = this.#tasks.indexOf(task);
+      if (index >= 0) this.#tasks.splice(index, 1);
+    };
+  }
+
+  /** Runs everything that is due until then, and `afterTurn` after each turn of the event loop. */
+  async runUntil(endMicros: number, afterTurn: () => void): Promise<void> {
+    for (let next = this.#tasks[0]; next !== undefined && next.atMicros <= endMicros; next = this.#tasks[0]) {
+      this.micros = Math.max(this.micros, next.atMicros);
+      await this.#turn();
+      afterTurn();
+    }
+    this.micros = Math.max(this.micros, endMicros);
+  }
+
+  async #turn(): Promise<void> {
+    while (this.#tasks.length > 0 && this.#tasks[0]!.atMicros <= this.micros) await this.#run(this.#tasks.shift()!);
+    while (this.#immediates.length > 0) {
+      const immediates = this.#immediates;
+      this.#immediates = [];
+      for (const task of immediates) await this.#run(task);
+    }
+  }
+
+  /** Runs a task and all promises that it settles. */
+  async #run(task: Task): Promise<void> {
+    const pausedUntilMicros = task.owner?.pausedUntilMicros ?? 0;
+    if (pausedUntilMicros > this.micros) {
+      task.atMicros = pausedUntilMicros;
+      this.#insert(task);
+      return;
+    }
+    this.#owner = task.owner;
+    await task.run();
+    await new Promise((resolve) => real.setImmediate(resolve));
+    this.#owner = undefined;
+  }
+
+  #task(kind: Kind, atMicros: number, run: () => unknown, owner = this.#owner): Task {
+    this.#order += 1;
+    return { atMicros, rank: RANKS[kind], order: this.#order, owner, run };
+  }
+
+  #insert(task: Task): void {
+    let index = this.#tasks.length;
+    while (index > 0 && isBefore(task, this.#tasks[index - 1]!)) index -= 1;
+    this.#tasks.splice(index, 0, task);
+  }
+}
+
+function isBefore(one: Task, other: Task): boolean {
+  return one.atMicros - other.atMicros < 0 || (one.atMicros === other.atMicros && comesFirst(one, other));
+}
+
+function comesFirst(one: Task, other: Task): boolean {
+  return one.rank - other.rank < 0 || (one.rank === other.rank && one.order < other.order);
+}
