@@ -5,6 +5,8 @@ algorithms['rolling-window'] = rolling_window
 
 -- Beyond it sums of units are no longer exact.
 local LARGEST_TOTAL = 2 ^ 53 - 1
+-- So many hits are dropped at once, because others wait meanwhile. Hits that have left the window count no more, there or not.
+local MOST_DROPPED = 10000
 
 function rolling_window.rule(limit, window, min_difference)
   local keep = math.max(window, min_difference)
@@ -18,10 +20,10 @@ function rolling_window.find(rule, key, now)
   local newest = hits.newest
   if newest - now > rule.window then
     redis.call('UNLINK', key) -- A broken clock wrote it.
-    return { key = key, size = 0, dropped = 0, total = 0 }
+    return { key = key, size = 0, dropped = 0, total = 0, taken = 0 }
   end
   if newest + hits.by.keep > now then return hits end
-  return { key = key, size = 0, dropped = 0, total = 0, is_expired = true }
+  return { key = key, size = 0, dropped = 0, total = 0, taken = 0, is_expired = true }
 end
 
 function rolling_window.test(rule, hits, now, cost)
@@ -81,8 +83,10 @@ function rolling_window.record(rule, hits, now, cost, verdict, stamp)
       first = dropped == hits.total and hits.size or log.index_of_unit(hits, 0, dropped - hits.dropped + 1)
     end
   end
+  if first > MOST_DROPPED and first < hits.size then first, dropped = MOST_DROPPED, log.total_before(hits, MOST_DROPPED) end
+  spend(first / 10)
   if first > 0 or dropped > hits.dropped then log.drop(hits, first, dropped) end
-  if hits.total + units > LARGEST_TOTAL then log.replace(hits, 0, log.entries(hits, 0)) end
+  if hits.total + hits.taken + units > LARGEST_TOTAL then log.replace(hits, 0, log.entries(hits, 0)) end
   log.append(hits, at, units)
   if rule.counts_rejected then
     verdict = rolling_window.test(rule, hits, now, cost)

@@ -6,7 +6,8 @@
 -- and since says since when there is a log (a stamp).
 --
 -- An opened log has no hits when `size` is 0. `by` is the limit that recorded last: its keep, and the signature
--- by which a member says so. `dropped` is the units in front of the oldest hit, `total` those of all hits.
+-- by which a member says so. `dropped` is the units in front of the oldest hit, `total` those of all hits. Where there are
+-- gaps, `gaps` is a list of them and `taken` their units, which the members still include.
 
 local log = {}
 
@@ -20,8 +21,8 @@ end
 -- The log of a key, of which `rule` is likely to have recorded last.
 function log.open(key, rule)
   local size = redis.call('ZCARD', key)
-  if size == 0 then return { key = key, size = 0, dropped = 0, total = 0 } end
-  local hits = { key = key, size = size }
+  if size == 0 then return { key = key, size = 0, dropped = 0, total = 0, taken = 0 } end
+  local hits = { key = key, size = size, taken = 0 }
   local newest, before, cost, text = read(hits, -1)
   hits.newest, hits.text, hits.total = newest, text, before + cost
   if rule and string.find(text, rule.signature, 1, true) then hits.by = rule
@@ -30,7 +31,12 @@ function log.open(key, rule)
     hits.by = { keep = tonumber(keep), signature = ' ' .. keep .. ' ' }
   end
   hits.oldest, hits.dropped = newest, before
-  if size > 1 then hits.oldest, hits.dropped = read(hits, 0) end
+  local oldest_text, _ = text, nil
+  if size > 1 then hits.oldest, hits.dropped, _, oldest_text = read(hits, 0) end
+  if string.find(oldest_text, ';', 1, true) then
+    log.read_gaps(hits, string.match(oldest_text, ';([%d,]*)'))
+    hits.total = hits.total - hits.taken
+  end
   return hits
 end
 
@@ -38,14 +44,14 @@ function log.since(hits)
   return hits.stamp or tonumber(string.match(hits.text, '%d+$'))
 end
 
-local function add(hits, time, before, cost)
-  local member = string.format('%016d:%d', before, cost) .. hits.by.signature .. string.format('%d', log.since(hits))
+local function add(hits, time, before, cost, gaps)
+  local member = string.format('%016d:%d', before, cost) .. (gaps or '') .. hits.by.signature .. string.format('%d', log.since(hits))
   redis.call('ZADD', hits.key, text_of(time), member)
 end
 
 -- Adds the newest hit.
 function log.append(hits, time, cost)
-  add(hits, time, hits.total, cost)
+  add(hits, time, hits.total + hits.taken, cost)
   if hits.size == 0 then hits.oldest = time end
   hits.size, hits.newest, hits.total = hits.size + 1, time, hits.total + cost
 end
@@ -61,7 +67,7 @@ on_demand(log, function()
     if index == hits.size then return hits.total end
     if hits.total - hits.dropped == hits.size then return hits.dropped + index end -- Every hit is one unit.
     local _, before = read(hits, index)
-    return before
+    return before - log.taken_before(hits, before)
   end
 
   -- Forgets the hits before `index`, and of the units of those that stay all before `dropped`.
@@ -70,14 +76,17 @@ on_demand(log, function()
     if index > 0 then redis.call('ZREMRANGEBYRANK', hits.key, 0, index - 1) end
     hits.size = hits.size - index
     if hits.size == 0 then
-      hits.dropped, hits.total = 0, 0
+      hits.dropped, hits.total, hits.gaps, hits.taken = 0, 0, nil, 0
       return
     end
     local time, before, cost = read(hits, 0)
+    local had_gaps = hits.gaps
+    if had_gaps then dropped = dropped + log.forget_gaps(hits, before) end
     hits.oldest, hits.dropped = time, dropped
-    if dropped > before then
+    if dropped > before or had_gaps then
       redis.call('ZREMRANGEBYRANK', hits.key, 0, 0)
-      add(hits, time, dropped, before + cost - dropped)
+      local first = math.max(before, dropped)
+      add(hits, time, first, before + cost - first, log.gaps_text(hits))
     end
   end
 
@@ -105,7 +114,42 @@ on_demand(log, function()
   function log.truncate(hits, index)
     if index == 0 then return log.drop(hits, hits.size, 0) end
     hits.total = log.total_before(hits, index)
+    if hits.gaps then
+      local _, before = read(hits, index)
+      log.keep_gaps(hits, before)
+    end
     redis.call('ZREMRANGEBYRANK', hits.key, index, -1)
     hits.size = index
+    log.save(hits)
+  end
+
+  -- Writes the gaps into the oldest member.
+  function log.save(hits)
+    local time, before, cost, member = read(hits, 0)
+    local gaps = log.gaps_text(hits)
+    if (string.match(member, ';[%d,]*') or '') == gaps then return end
+    redis.call('ZREMRANGEBYRANK', hits.key, 0, 0)
+    add(hits, time, before, cost, gaps)
+  end
+
+  -- Takes back units of the hit at `index`, which is neither the oldest nor the newest one; `whole` if these are all it has.
+  function log.take_at(hits, index, units, whole)
+    local time, before, cost = read(hits, index)
+    redis.call('ZREMRANGEBYRANK', hits.key, index, index)
+    if whole then hits.size = hits.size - 1 else add(hits, time, before, cost - units) end
+    log.add_gap(hits, before + cost, units)
+  end
+
+  -- From which gap on the units of a gap are in what the member at `index` says.
+  function log.position(hits, index)
+    local _, before = read(hits, index)
+    return before
+  end
+
+  -- Lowers what the member at `index` says by so many units.
+  function log.lower(hits, index, units)
+    local time, before, cost = read(hits, index)
+    redis.call('ZREMRANGEBYRANK', hits.key, index, index)
+    add(hits, time, before - units, cost)
   end
 end)

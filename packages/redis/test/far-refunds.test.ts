@@ -1,0 +1,130 @@
+import { type Decision, MemoryStore, RateLimiter, rollingWindow } from '@rollgate/core';
+import { RedisStore } from '@rollgate/redis';
+import fc from 'fast-check';
+import { PrivateRedis } from './support/private-redis.js';
+import { freshPrefix, LOGS } from './support/some-redis.js';
+
+const redis = PrivateRedis.forThisFile();
+
+/** A client whose scripts take two newer hits for many, and three gaps, so that short logs meet what long ones do. */
+function ofShortLogs() {
+  const client = redis.connect();
+  return {
+    status: 'ready',
+    options: {},
+    evalsha: async () => {
+      throw new Error('NOSCRIPT');
+    },
+    eval: (script: string, ...rest: [number, ...string[]]) =>
+      client.eval(script.replace('NEAR = 32', 'NEAR = 2').replace('MOST_GAPS = 64', 'MOST_GAPS = 3'), ...rest),
+  };
+}
+
+const step = fc.oneof(
+  { weight: 3, arbitrary: fc.record({ cost: fc.constantFrom(1, 1, 1, 2, 5, 17), afterMs: fc.constantFrom(0, 1, 5, 30) }) },
+  { weight: 2, arbitrary: fc.record({ refund: fc.nat(), afterMs: fc.constantFrom(0, 0, 1) }) },
+  { weight: 1, arbitrary: fc.record({ peek: fc.constantFrom(1, 20, 100), afterMs: fc.constantFrom(0, 10, 100) }) },
+); // biome-ignore format: a table
+
+test.each(LOGS)('refunds of old hits, in any order, leave what memory has: %s', async (log) => {
+  let nowMs = 1e9;
+  const clock = { now: () => nowMs };
+  const store = new RedisStore({ client: ofShortLogs(), clock, log, denialCache: false });
+  const limits = {
+    plain: rollingWindow({ limit: 150, window: 1000 }),
+    counting: rollingWindow({ limit: 130, window: 700, countRejected: true }),
+  };
+  await fc.assert(
+    fc.asyncProperty(
+      fc.constantFrom(...(['plain', 'counting'] as const)),
+      fc.array(step, { minLength: 20, maxLength: 120 }),
+      async (name, steps) => {
+        const prefix = freshPrefix();
+        const both = [store, new MemoryStore({ clock })].map(
+          (store) => new RateLimiter({ limits: limits[name], store, prefix, timeout: '30s' }),
+        );
+        const made: Decision[][] = [];
+        for (const step of steps) {
+          nowMs += step.afterMs;
+          if ('refund' in step) {
+            const [decisions] = made.splice(step.refund % Math.max(1, made.length), 1);
+            if (decisions) await Promise.all(both.map((limiter, index) => limiter.refund(decisions[index]!)));
+          } else {
+            const cost = 'cost' in step ? step.cost : step.peek;
+            const answers = await Promise.all(
+              both.map((one) => ('cost' in step ? one.check('ann', { cost }) : one.peek('ann', { cost }))),
+            );
+            expect(answers[0]).toEqual(answers[1]);
+            if ('cost' in step) made.push(answers);
+          }
+        }
+      },
+    ),
+    {
+      numRuns: 40,
+      examples: [
+        [
+          'plain',
+          [
+            { cost: 17, afterMs: 0 },
+            { cost: 1, afterMs: 0 },
+            { cost: 1, afterMs: 0 },
+            { refund: 0, afterMs: 0 },
+            { cost: 2, afterMs: 1 },
+            { refund: 0, afterMs: 0 },
+            { refund: 0, afterMs: 0 },
+            { peek: 1, afterMs: 0 },
+          ],
+        ],
+      ],
+    },
+  );
+});
+
+/** How many commands scripts have run, and how many of them wrote. */
+async function commandsOf(work: () => Promise<unknown>): Promise<number> {
+  const count = async () => {
+    const info = (await redis.server.run('INFO', 'commandstats')) as string;
+    const counts = [...info.matchAll(/cmdstat_(\w+):calls=(\d+)/g)];
+    return counts.filter(([, name]) => !/eval|info/.test(name!)).reduce((sum, [, , calls]) => sum + Number(calls), 0);
+  };
+  const before = await count();
+  await work();
+  return (await count()) - before;
+}
+
+describe.each(LOGS)('with the log %s', (log) => {
+  const limits = rollingWindow({ limit: 1e6, window: '1h' });
+  let limiter: RateLimiter<typeof limits>;
+  let old: Decision[];
+  beforeEach(async () => {
+    const store = new RedisStore({ client: redis.connect(), log, denialCache: false });
+    limiter = new RateLimiter({ limits, store, prefix: freshPrefix(), timeout: '30s' });
+    old = [];
+    for (let round = 0; round < 20; round++) {
+      const checks = Array.from({ length: 200 }, (_, index) => limiter.check('ann', { cost: 1 + (index % 3) }));
+      old.push(...(await Promise.all(checks)));
+    }
+    old.length -= 400;
+  });
+
+  test('a refund of an old hit writes no newer hits', async () => {
+    for (let index = 0; index < 60; index++) {
+      expect(await commandsOf(() => limiter.refund(old[index * 50]!))).toBeLessThan(100);
+    }
+  });
+
+  test('refunds of old hits that arrive together share the work of each script', async () => {
+    const refunds = () => Promise.all(old.slice(0, 100).map((decision) => limiter.refund(decision)));
+    expect(await commandsOf(refunds)).toBeLessThan(100 * 100);
+    const scattered = () => Promise.all(old.slice(200, 3400).filter((_, index) => index % 32 === 0).map((decision) => limiter.refund(decision))); // biome-ignore format: short
+    expect(await commandsOf(scattered)).toBeLessThan(100 * 1000);
+    const given = [...old.slice(0, 100), ...old.slice(200, 3400).filter((_, index) => index % 32 === 0)];
+    expect(given).toHaveLength(200);
+    const spent = Array.from({ length: 4000 }, (_, index) => 1 + ((index % 200) % 3)).reduce((sum, cost) => sum + cost);
+    const back = [...Array(4000).keys()]
+      .filter((index) => index < 100 || (index >= 200 && index < 3400 && (index - 200) % 32 === 0))
+      .reduce((sum, index) => sum + 1 + ((index % 200) % 3), 0);
+    expect((await limiter.peek('ann')).remaining).toBe(1e6 - spent + back);
+  });
+});
