@@ -9,5 +9,5 @@ export { durationMs } from './duration.js';
 export type { Hit, Keeper, Verdict } from './limits/limit.js';
 export { ROLLING_WINDOW_OPTIONS } from './limits/rolling-window.js';
 export { isMemoryStore } from './memory-store.js';
-export { type Keys, keyAt, type Plan, type Rule } from './store.js';
+export { type Keys, keyAt, type Plan, type Rule, type StoreConnection } from './store.js';
 export * as validate from './validate.js';

@@ -52,8 +52,21 @@ export interface Store {
   partOf?(plan: Plan, keys: Keys): string;
   /** As `partOf`, for what a receipt recorded. */
   partOfReceipt?(receipt: unknown): string;
+  /**
+   * For a store on a network, what its client knows of the connection to a part, or of all when `part` is empty. It goes into
+   * the messages of errors.
+   */
+  connectionTo?(part: string): StoreConnection;
   /** Releases what the store holds open. */
   close?(): Awaitable<void>;
+}
+
+/** What a client knows of its connection. */
+export interface StoreConnection {
+  /** In the client's words, such as `reconnecting`. */
+  readonly state: string;
+  /** The last error of the connection since it last worked. */
+  readonly lastError?: Error | undefined;
 }
 
 /** A store that can also count without judging, for a `RollingCounter`. */
@@ -65,6 +78,8 @@ export interface CountingStore {
   addCount(counter: Counter, subject: string, units: number, intervalMicros: number): Awaitable<number>;
   /** As `partOf` of a {@link Store}, for a subject. */
   partOfSubject?(counter: Counter, subject: string): string;
+  /** As `connectionTo` of a {@link Store}. */
+  connectionTo?(part: string): StoreConnection;
 }
 
 /** The key of the rule at `index`. */

@@ -1,4 +1,5 @@
-import { validate } from '@rollgate/core/store';
+import { type StoreConnection, validate } from '@rollgate/core/store';
+import { ConnectionErrors } from './connection-errors.js';
 import type { Script } from './script.js';
 
 /** What the store needs of an ioredis `Redis` or `Cluster`, version 5 or 6. */
@@ -15,6 +16,7 @@ export interface IoredisClient {
 /** What the store needs of a node-redis client, cluster, pool or sentinel, version 5 or 6. */
 export interface NodeRedisClient {
   readonly isOpen: boolean;
+  readonly isReady?: boolean;
   /** Of a cluster. */
   readonly slots?: readonly { readonly master?: { readonly address?: string } }[];
   evalSha(sha: string, options: { keys: string[]; arguments: string[] }): Promise<unknown>;
@@ -30,6 +32,8 @@ export interface Connection {
   readonly keyPrefix: string;
   /** The address of the node that a slot of a Cluster belongs to, as the client knows it; empty when it does not. */
   nodeOf(slot: number): string;
+  /** What the client knows of its connection, or of that to a node of a Cluster. */
+  healthOf(node: string): StoreConnection;
   evalSha(sha: string, keys: string[], argument: string): Promise<unknown>;
   eval(script: string, keys: string[], argument: string): Promise<unknown>;
 }
@@ -46,7 +50,9 @@ export function connectionTo(client: unknown): Connection {
 }
 
 function ofIoredis(client: IoredisClient): Connection {
+  const errors = ConnectionErrors.ofIoredis(client);
   return {
+    healthOf: (node) => ({ state: client.status, lastError: errors.last(node) }),
     isCluster: client.isCluster === true,
     keyPrefix: client.options.keyPrefix ?? '',
     nodeOf: (slot) => client.slots?.[slot]?.[0] ?? '',
@@ -60,13 +66,20 @@ function ofNodeRedis(given: NodeRedisClient): Connection {
   const client = validate.hasMethods(given, ['withTypeMapping'])
     ? (given as NodeRedisClient & { withTypeMapping(mapping: object): NodeRedisClient }).withTypeMapping({})
     : given;
+  const errors = ConnectionErrors.ofNodeRedis(given);
   return {
+    healthOf: (node) => ({ state: stateOf(given), lastError: errors.last(node) }),
     isCluster: 'slots' in given && 'masters' in given,
     keyPrefix: '',
     nodeOf: (slot) => given.slots?.[slot]?.master?.address ?? '',
     evalSha: (sha, keys, argument) => client.evalSha(sha, { keys, arguments: [argument] }),
     eval: (script, keys, argument) => client.eval(script, { keys, arguments: [argument] }),
   };
+}
+
+function stateOf({ isReady, isOpen }: NodeRedisClient): string {
+  if (isReady ?? isOpen) return isReady ? 'ready' : 'open';
+  return isOpen ? 'connecting' : 'closed';
 }
 
 /** Runs the script, sending its text only to a server that has not seen it, or has forgotten it. */

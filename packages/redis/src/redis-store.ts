@@ -1,8 +1,17 @@
 import { performance } from 'node:perf_hooks';
 import type { Awaitable, Clock, CountingStore, Decision, Duration, Store } from '@rollgate/core';
-import { type Counter, durationMs, type Keys, type Plan, readMicros, toDecision, validate } from '@rollgate/core/store';
+import {
+  type Counter,
+  durationMs,
+  type Keys,
+  type Plan,
+  readMicros,
+  type StoreConnection,
+  toDecision,
+  validate,
+} from '@rollgate/core/store';
 import slotOf from 'cluster-key-slot';
-import { connectionTo, type RedisClient } from './client.js';
+import { type Connection, connectionTo, type RedisClient } from './client.js';
 import { DenialCache, type Subject } from './denial-cache.js';
 import { CLUSTER_SLOTS, type ClusterSlot, counterKey, type EncodedPlan, encodePlan } from './encoded-plan.js';
 import { Exchange } from './exchange.js';
@@ -64,6 +73,7 @@ export class RedisStore implements Store, CountingStore {
   declare readonly partOfSubject?: (counter: Counter, subject: string) => string;
   /** `undefined` without a Cluster. */
   readonly #clusterSlot: ClusterSlot | undefined;
+  readonly #connection: Connection;
   readonly #exchange: Exchange;
   readonly #clock: Clock | undefined;
   readonly #denials: DenialCache | undefined;
@@ -77,6 +87,7 @@ export class RedisStore implements Store, CountingStore {
     const { client, log = 'list', clusterSlot = 'key', clock, denialCache = {} } = options;
     const connection = connectionTo(client);
     this.backend = client;
+    this.#connection = connection;
     if (connection.isCluster && connection.keyPrefix.includes('{')) {
       throw new TypeError(
         `Expected the client's \`keyPrefix\` to hold no '{' on a Cluster, got ${validate.show(connection.keyPrefix)}: it, and not the key, would say where a key lives, so that keys which are decided together could live apart; use the limiter's \`prefix\``,
@@ -137,6 +148,11 @@ export class RedisStore implements Store, CountingStore {
     const encoded = this.#encoded(plan);
     const redisKeys = encoded.keysOf(keys);
     return this.#change(redisKeys, (done, fail) => ({ kind: 'reset', encoded, keys: redisKeys, done, fail }));
+  }
+
+  /** As {@link Store.connectionTo}. */
+  connectionTo(part: string): StoreConnection {
+    return this.#connection.healthOf(part);
   }
 
   /** As {@link CountingStore.addCount}. */

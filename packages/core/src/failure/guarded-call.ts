@@ -24,11 +24,11 @@ class GuardedCall<Answer> extends TimedCall {
   }
 
   fail(thrown: unknown): void {
-    if (this.deadlines.settle(this)) this.#settleInstead(failedError(thrown), 0);
+    if (this.deadlines.settle(this)) this.#settleInstead(failedError(thrown, this.health.connection), 0);
   }
 
   override onLate(): void {
-    this.#settleInstead(lateError(this.deadlines.timeoutMs), this.deadlines.timeoutMs);
+    this.#settleInstead(lateError(this.deadlines.timeoutMs, this.health.connection), this.deadlines.timeoutMs);
   }
 
   #settleInstead(error: StoreError, waitedMs: number): void {

@@ -22,7 +22,7 @@ export class GuardedCountingStore implements CountingStore {
     const health = this.#healths.ofPart(this.#store.partOfSubject?.(counter, subject) ?? '');
     if (health.isDownFor(this.#deadlines.timeoutMs)) {
       probe(health, () => this.#store.addCount(counter, subject, 0, intervalMicros)); // Adds nothing.
-      throw downError(this.#deadlines.timeoutMs);
+      throw downError(this.#deadlines.timeoutMs, health.connection);
     }
     return inTime(this.#store.addCount(counter, subject, units, intervalMicros), this.#deadlines, health, rethrow);
   }

@@ -52,7 +52,7 @@ export class GuardedStore implements Store {
     const health = this.#healthOf(plan, keys);
     if (health.isDownFor(this.#deadlines.timeoutMs)) {
       probe(health, () => this.#store.peek(plan, keys, cost)); // Records nothing.
-      return this.#decideInstead(downError(this.#deadlines.timeoutMs), question, plan, keys, cost);
+      return this.#decideInstead(downError(this.#deadlines.timeoutMs, health.connection), question, plan, keys, cost);
     }
     const answer = this.#store[question](plan, keys, cost);
     if (!isThenable(answer)) return answer; // Without making what only a later answer needs.

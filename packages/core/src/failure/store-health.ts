@@ -1,7 +1,7 @@
 import { channel } from 'node:diagnostics_channel';
 import { performance } from 'node:perf_hooks';
 import { MemoryStore } from '../memory-store.js';
-import type { CountingStore, Keys, Plan, Store } from '../store.js';
+import type { CountingStore, Keys, Plan, Store, StoreConnection } from '../store.js';
 
 /**
  * Published on the channel `rollgate:store:failure` when a store begins to fail, and when one that failed by its answers
@@ -99,6 +99,11 @@ export class StoreHealth {
   constructor(store: Store | CountingStore, part: string) {
     this.#store = store;
     this.#part = part;
+  }
+
+  /** What is known of its connection. */
+  get connection(): StoreConnection | undefined {
+    return this.#store.connectionTo?.(this.#part);
   }
 
   /** Whether it is down for those who would wait for so long. */

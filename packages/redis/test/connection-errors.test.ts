@@ -1,0 +1,91 @@
+import { RateLimiter, rollingWindow, StoreError } from '@rollgate/core';
+import { type RedisClient, RedisStore } from '@rollgate/redis';
+import { until } from '@rollgate/test-support';
+import { Cluster, Redis } from 'ioredis';
+import { Redis as Redis5 } from 'ioredis5';
+import { createClient, createCluster } from 'redis';
+import { createClient as createClient5 } from 'redis5';
+
+/** Nothing listens on this port. */
+const PORT = 1;
+const url = `redis://127.0.0.1:${PORT}`;
+
+interface Opened {
+  readonly client: RedisClient;
+  readonly state: RegExp;
+  close(): unknown;
+}
+
+const ofIoredis = (client: Redis | Redis5 | Cluster, state: RegExp): Opened => ({
+  client,
+  state,
+  close: () => client.disconnect(),
+});
+
+function ofNodeRedis(
+  client: RedisClient & {
+    on(event: 'error', listener: () => void): unknown;
+    connect(): Promise<unknown>;
+    destroy(): void;
+  },
+  state: RegExp,
+): Opened {
+  client.on('error', () => {}); // Else an error ends the process.
+  client.connect().catch(() => {});
+  return { client, state, close: () => client.destroy() };
+}
+
+const clients: Record<string, () => Opened> = {
+  'ioredis 6': () => ofIoredis(new Redis(url), /connecting|close/),
+  'ioredis 5': () => ofIoredis(new Redis5(url), /connecting|close/),
+  'an ioredis Cluster': () => ofIoredis(new Cluster([{ host: '127.0.0.1', port: PORT }]), /connecting|close/),
+  'node-redis 6': () => ofNodeRedis(createClient({ url }), /connecting/),
+  'node-redis 5': () => ofNodeRedis(createClient5({ url }) as never, /connecting/),
+  'a node-redis cluster': () => ofNodeRedis(createCluster({ rootNodes: [{ url }] }) as never, /connecting|closed/),
+};
+
+let printed: jest.SpyInstance;
+beforeEach(() => {
+  printed = jest.spyOn(console, 'error').mockImplementation();
+  jest.spyOn(process, 'emitWarning').mockImplementation();
+});
+afterEach(() => jest.restoreAllMocks());
+
+test.each(Object.keys(clients))('an error says why there is no answer: %s', async (kind) => {
+  const { client, state, close } = clients[kind]!();
+  try {
+    const limits = rollingWindow({ limit: 1, window: '1m' });
+    const store = new RedisStore({ client });
+    await until('the client has an error', async () => store.connectionTo('').lastError !== undefined);
+    const limiter = new RateLimiter({ limits, store, timeout: 20, onStoreError: 'throw' });
+    for (let call = 0; call < 2; call++) {
+      const error = await limiter.check('ann').catch((error) => error);
+      expect(error).toBeInstanceOf(StoreError);
+      expect(error.message).toMatch(state);
+      expect(error.message).toMatch(/ECONNREFUSED|Failed to refresh slots cache|None of the root nodes/);
+      expect(error.cause).toHaveProperty('stack');
+    }
+  } finally {
+    close();
+  }
+});
+
+test('many stores on a client listen once, and ioredis prints what it would print without them', async () => {
+  const client = new Redis(url);
+  try {
+    for (let count = 0; count < 30; count++) new RedisStore({ client });
+    expect(client.listenerCount('error')).toBe(1);
+    await until('an error is printed', async () => printed.mock.calls.length > 0);
+    expect(printed.mock.calls[0]).toEqual([
+      '[ioredis] Unhandled error event:',
+      expect.stringContaining('ECONNREFUSED'),
+    ]);
+    const heard: unknown[] = [];
+    client.on('error', (error) => heard.push(error));
+    const before = printed.mock.calls.length;
+    await until('the listener has heard an error', async () => heard.length > 0);
+    expect(printed.mock.calls).toHaveLength(before);
+  } finally {
+    client.disconnect();
+  }
+});
