@@ -57,6 +57,47 @@ test.each([
   expect(performance.now() - startMs).toBeGreaterThanOrEqual(maxAgeMs);
 });
 
+describe('costs that vary', () => {
+  const limits = {
+    'one limit': rollingWindow({ limit: 1000, window: LONG }),
+    'two limits': { burst: rollingWindow({ limit: 1000, window: '1m' }), day: rollingWindow({ limit: 5000, window: LONG }) },
+  }; // biome-ignore format: a table
+  const orders: Record<string, (index: number) => number> = {
+    'that grow': (index) => 301 + (index % 2000),
+    'that shrink': (index) => 2000 - (index % 1700),
+    'at random': (index) => 301 + ((index * 7919) % 2000),
+  };
+
+  test.each(Object.keys(limits).flatMap((what) => Object.keys(orders).map((order) => [what, order])))(
+    'do not ask Redis each time: %s, costs %s',
+    async (what, order) => {
+      const limiter = make(limits[what as keyof typeof limits]);
+      for (const cost of [300, 400]) await limiter.check('ann', { cost });
+      const checks = Array.from(
+        { length: 4000 },
+        (_, index) => () => limiter.check('ann', { cost: orders[order]!(index) }),
+      );
+      expect(await callsOfRefused(...checks)).toBeLessThan(50);
+      const smallest = await limiter.check('ann', { cost: 301 });
+      for (const cost of [302, 500, 999, 1000]) {
+        const [estimated, actual] = [await limiter.check('ann', { cost }), await limiter.peek('ann', { cost })];
+        expect(estimated).toMatchObject({ allowed: false, violated: actual.violated, remaining: actual.remaining });
+        expect(estimated.retryAfterMs).toBeGreaterThanOrEqual(actual.retryAfterMs - 1);
+        expect(estimated.retryAfterMs).toBeLessThanOrEqual(smallest.resetMs + 1000);
+      }
+      expect((await limiter.check('ann', { cost: 300 })).allowed).toBe(true);
+    },
+  );
+
+  test('are estimated no longer than the known ones hold', async () => {
+    const limiter = make(rollingWindow({ limit: 100, window: LONG }));
+    const decision = await limiter.check('ann', { cost: 90 });
+    for (let cost = 30; cost < 60; cost++) expect((await limiter.check('ann', { cost })).allowed).toBe(false);
+    await limiter.refund(decision);
+    expect((await limiter.check('ann', { cost: 61 })).allowed).toBe(true);
+  });
+});
+
 test('with `false` Redis is asked each time', async () => {
   const limiter = make(one, false);
   await limiter.check('ann');
