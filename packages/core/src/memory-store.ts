@@ -5,6 +5,7 @@ import { KeyTable } from './key-table.js';
 import type { Hit, Limit, Verdict } from './limits/limit.js';
 import type { Entry } from './spaces.js';
 import { type CountingStore, type Keys, keyAt, type Plan, type Rule, type Store } from './store.js';
+import { storedKey, storedKeys } from './stored-key.js';
 import { testEntry, toLimitDecision } from './test-entry.js';
 import { hasMethods, knownOptions, misuse, positiveInteger } from './validate.js';
 
@@ -46,7 +47,7 @@ class RecordedHit implements Hit {
 
 /**
  * Keeps the state in this process's memory and answers at once. Time and memory for a check do not depend on how many
- * keys there are. Expired keys go as new ones come, and the rest in the background, by one timer that keeps no process
+ * keys there are, and memory not on how long they are: a key of more than 200 UTF-16 code units is kept by its hash. Expired keys go as new ones come, and the rest in the background, by one timer that keeps no process
  * alive and stops when the store is empty.
  *
  * @throws TypeError, RangeError naming the option that is wrong.
@@ -89,16 +90,18 @@ export class MemoryStore implements Store, CountingStore {
   check(plan: Plan, keys: Keys, cost: number): Decision {
     const nowMicros = readMicros(this.#clock);
     const { rules } = plan;
+    const stored = storedKeys(keys);
     return rules.length === 1
-      ? this.#checkOne(rules[0]!, keyAt(keys, 0), nowMicros, cost)
-      : this.#checkAll(rules, keys, nowMicros, cost);
+      ? this.#checkOne(rules[0]!, keyAt(stored, 0), nowMicros, cost)
+      : this.#checkAll(rules, stored, nowMicros, cost);
   }
 
   /** As {@link Store.peek}, at once. */
   peek(plan: Plan, keys: Keys, cost: number): Decision {
     const nowMicros = readMicros(this.#clock);
+    const stored = storedKeys(keys);
     const verdicts = plan.rules.map((rule, index) => {
-      const entry = this.#keys.find(rule, keyAt(keys, index), nowMicros);
+      const entry = this.#keys.find(rule, keyAt(stored, index), nowMicros);
       return testEntry(rule.limit, entry, nowMicros, cost);
     });
     const allowed = verdicts.every(({ waitMicros }) => waitMicros === 0);
@@ -125,8 +128,9 @@ export class MemoryStore implements Store, CountingStore {
 
   /** As {@link Store.reset}, at once. */
   reset(plan: Plan, keys: Keys): void {
+    const stored = storedKeys(keys);
     plan.rules.forEach((rule, index) => {
-      this.#keys.forget(rule, keyAt(keys, index));
+      this.#keys.forget(rule, keyAt(stored, index));
     });
   }
 
@@ -134,10 +138,11 @@ export class MemoryStore implements Store, CountingStore {
   addCount(counter: Counter, subject: string, units: number, intervalMicros: number): number {
     const nowMicros = readMicros(this.#clock);
     const place = { space: counter.space, limit: counter };
-    const found = this.#keys.find(place, subject, nowMicros);
+    const key = storedKey(subject);
+    const found = this.#keys.find(place, key, nowMicros);
     if (units === 0)
       return found === undefined ? 0 : counter.count(found.state as CounterState, nowMicros, intervalMicros);
-    const entry = found ?? this.#keys.create(place, subject, nowMicros);
+    const entry = found ?? this.#keys.create(place, key, nowMicros);
     counter.add(entry.state as CounterState, nowMicros, units);
     this.#keys.touch(entry, counter);
     return counter.count(entry.state as CounterState, nowMicros, intervalMicros);
@@ -148,7 +153,10 @@ export class MemoryStore implements Store, CountingStore {
     this.#keys.clear();
   }
 
-  /** A copy of all that is held, for people and for tests: space, key, algorithm, state. */
+  /**
+   * A copy of all that is held, for people and for tests: space, key, algorithm, state. A key of more than 200 UTF-16 code units is
+   * held, and shown, as `%#` and its SHA-256.
+   */
   toJSON(): ReturnType<KeyTable['toJSON']> {
     return this.#keys.toJSON();
   }

@@ -2,10 +2,12 @@
 export type * from './store-api.js';
 export {
   durationMs,
+  hashKey,
   hold,
   isMemoryStore,
   isThenable,
   keyAt,
+  LONGEST_KEY,
   ROLLING_WINDOW_OPTIONS,
   readMicros,
   refundInBackground,

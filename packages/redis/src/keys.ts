@@ -1,21 +1,17 @@
-import { createHash } from 'node:crypto';
+import { hashKey, LONGEST_KEY } from '@rollgate/core/store';
 
-/** Longer text is hashed: a key of a megabyte would be sent, and kept, with every action. */
-const LONGEST = 200;
-
-const PLAIN = /^[ !"#$&-z|~]{1,200}$/;
+const PLAIN = /^[ !"#$&-z|~]+$/;
 const ODD = /[{}%\p{Cc}\p{Cs}]/gu;
 
 /**
  * The text as a part of a Redis key, different for different texts: braces, which say where a key lives on a Cluster,
  * and whatever would not come through as UTF-8 or would upset a terminal, as `%` and its code. Always some text, for an
- * empty pair of braces says nothing.
+ * empty pair of braces says nothing. Long text is hashed, because it would be sent, and kept, with every action.
  */
 export function keyPart(text: string): string {
+  if (text.length > LONGEST_KEY) return hashKey(text);
   if (PLAIN.test(text)) return text;
   if (text === '') return '%';
-  // As UTF-16: in UTF-8 all lone surrogates are the same.
-  if (text.length > LONGEST) return `%#${createHash('sha256').update(text, 'utf16le').digest('base64url')}`;
   return text.replace(ODD, (odd) => `%${odd.charCodeAt(0) < 256 ? hex(odd, 2) : `u${hex(odd, 4)}`}`);
 }
 

@@ -1,0 +1,34 @@
+import { createHash } from 'node:crypto';
+import type { Keys } from './store.js';
+
+/**
+ * UTF-16 code units. A longer key is kept by its hash, so that a client that chooses its key does not choose how much memory it
+ * takes.
+ */
+export const LONGEST_KEY = 200;
+
+const HASH_MARK = '%#';
+/** Of the mark and 256 bits in base64url. */
+const HASH_LENGTH = 45;
+
+/** `%#` and the SHA-256 of the text as UTF-16, in which all texts differ, in base64url. Of one length for every text. */
+export function hashKey(text: string): string {
+  return HASH_MARK + createHash('sha256').update(text, 'utf16le').digest('base64url');
+}
+
+/** What a memory keeps in the place of the key: the key, or the hash of a long one. Different for different keys. */
+export function storedKey(key: string): string {
+  return isStoredAsIs(key) ? key : hashKey(key);
+}
+
+/** As {@link storedKey} for the keys of a check. */
+export function storedKeys(keys: Keys): Keys {
+  if (typeof keys === 'string') return storedKey(keys);
+  return keys.every(isStoredAsIs) ? keys : keys.map(storedKey);
+}
+
+/** A key that looks like a hash is hashed as well: or it could be made to meet a long one. */
+function isStoredAsIs(key: string): boolean {
+  const { length } = key;
+  return length <= LONGEST_KEY && (length !== HASH_LENGTH || !key.startsWith(HASH_MARK));
+}
