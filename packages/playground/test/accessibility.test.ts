@@ -3,11 +3,9 @@ import { openPage } from './support/browser.js';
 import { contrast, difference, EYES } from './support/colours.js';
 import { Server } from './support/server.js';
 
-jest.setTimeout(60_000);
-
 let server: Server;
 beforeAll(async () => {
-  server = await Server.start();
+  server = await Server.startWithClock();
 });
 afterAll(() => server.end());
 beforeEach(() => server.begin({}));
@@ -18,7 +16,8 @@ const NAMES = [
 ] as const;
 
 async function colours(colorScheme: 'light' | 'dark'): Promise<Record<(typeof NAMES)[number], string>> {
-  const { page } = await openPage(server.url, { colorScheme });
+  const { page } = await openPage(server.url);
+  await page.emulateMedia({ colorScheme });
   const values = await page.locator('html').evaluate((html, names) => {
     const style = html.ownerDocument.defaultView.getComputedStyle(html);
     return names.map((name) => style.getPropertyValue(`--${name}`).trim()) as string[];
@@ -59,7 +58,8 @@ describe.each(['light', 'dark'] as const)('in %s', (scheme) => {
 });
 
 test('the page follows the system from light to dark, the chart too', async () => {
-  const { page, chart } = await openPage(server.url, { colorScheme: 'light' });
+  const { page, chart } = await openPage(server.url);
+  await page.emulateMedia({ colorScheme: 'light' });
   const corner = () =>
     page.locator('#chart canvas').evaluate((canvas) => {
       const style = canvas.ownerDocument.defaultView.getComputedStyle(canvas.ownerDocument.body);
@@ -71,6 +71,7 @@ test('the page follows the system from light to dark, the chart too', async () =
   await until('the chart is dark', async () => (await corner()).band === '30,58,77');
   expect((await corner()).ground).toBe('rgb(20, 24, 27)');
   expect(await chart.locator('canvas').count()).toBe(1);
+  await page.emulateMedia({ colorScheme: 'light' });
 });
 
 test('everything is reached by the keyboard, in the order of the page', async () => {
@@ -141,26 +142,33 @@ test('it does not speak all the time', async () => {
     return said;
   });
   const heard = async () => (await moments.jsonValue()) as number[];
-  await tab.press('Hammer');
-  await until('it has spoken twice', async () => (await heard()).length >= 2);
+  for (const times of [1, 2]) {
+    await server.hit();
+    await until(`it has spoken ${times} times`, async () => (await heard()).length >= times);
+  }
   const [first, second] = await heard();
   expect(second! - first!).toBeGreaterThan(2900);
 });
 
-test('who wants less motion gets two pictures a second', async () => {
-  const drawnInASecond = async (reducedMotion: 'reduce' | 'no-preference') => {
-    const { page } = await openPage(server.url, { reducedMotion });
-    return page.locator('#chart canvas').evaluate((canvas) => {
-      const context = canvas.getContext('2d');
-      const { clearRect } = context;
-      let count = 0;
-      context.clearRect = (...box: number[]) => {
-        count += 1;
-        clearRect.apply(context, box);
-      };
-      return new Promise<number>((resolve) => setTimeout(() => resolve(count), 1000));
-    });
+test('a page for those who want less motion is drawn twice a second', async () => {
+  const drawn = async (reducedMotion: 'reduce' | 'no-preference') => {
+    const { page } = await openPage(server.url);
+    await page.emulateMedia({ reducedMotion });
+    const times = (await page.locator('#chart canvas').evaluate((canvas) => {
+      const { clearRect } = canvas.getContext('2d');
+      const { performance } = canvas.ownerDocument.defaultView;
+      const times: number[] = [];
+      return new Promise((resolve) => {
+        canvas.getContext('2d').clearRect = function (...box: number[]) {
+          clearRect.apply(this, box);
+          if (times.push(performance.now()) === 5) resolve(times);
+        };
+      });
+    })) as number[];
+    await page.emulateMedia({ reducedMotion: 'reduce' });
+    return times.slice(2).map((time, index) => time - times[index + 1]!);
   };
-  expect(await drawnInASecond('reduce')).toBeLessThanOrEqual(3);
-  expect(await drawnInASecond('no-preference')).toBeGreaterThan(8);
+  // A busy machine draws later, never sooner.
+  expect(Math.min(...(await drawn('reduce')))).toBeGreaterThan(450);
+  expect(Math.min(...(await drawn('no-preference')))).toBeLessThan(450);
 });

@@ -1,20 +1,18 @@
 import { until } from '@rollgate/test-support';
 import { MOST_ATTEMPTS } from '../src/shared/keeping.js';
 import { expected, openContext, openPage, type PlaygroundPage } from './support/browser.js';
-import { flood } from './support/flood.js';
 import { Server } from './support/server.js';
 
-jest.setTimeout(120_000);
-
-const REQUESTS = 10_000;
-/** What the page's own script may take for a frame, on a machine that is busy with other things; measured are two. */
-const MOST_MS = 50;
+/** A frame after a flood takes a few times as long as one of a hundred requests, not two hundred times. */
+const MOST_TIMES = 20;
+/** Shorter frames are all alike. */
+const LEAST_MS = 0.5;
 /** As many marks fit into the stacks of a few columns; each request by itself would take twenty times as many. */
 const MOST_MARKS = 1000;
 
 let server: Server;
 beforeAll(async () => {
-  server = await Server.start();
+  server = await Server.startWithClock();
 });
 afterAll(() => server.end());
 
@@ -48,37 +46,33 @@ function marksPainted({ chart }: PlaygroundPage): Promise<number> {
   });
 }
 
-test('10,000 requests do not make the page slow', async () => {
+test('a flood does not make the page slow, and drives out none that still counts: every tab shows the same', async () => {
   await server.begin({ limit: 50, windowMs: 60_000 });
-  const page = await openPage(server.url);
-  await flood(server.url, REQUESTS);
-  const attempts = await server.attempts();
-  expect(attempts).toHaveLength(REQUESTS);
-  await page.draws(expected(attempts));
-  const tookMs = await ownMs(page);
-  const painted = await marksPainted(page);
-  if (process.env.SHOW_FIGURES) console.log({ tookMs, painted });
-  expect(tookMs).toBeLessThan(MOST_MS);
-  expect(painted).toBeGreaterThan(0);
-  expect(painted).toBeLessThan(MOST_MARKS);
-  expect(page.errors).toEqual([]);
-});
-
-test('a flood drives out none that still counts: every tab shows the same, a new one, too', async () => {
-  await server.begin({ limit: 50, windowMs: 60_000 });
-  const context = await openContext();
+  const context = await openContext({ reducedMotion: 'no-preference' });
   const page = await openPage(server.url, context);
-  await flood(server.url, MOST_ATTEMPTS + 1500);
+  await server.publish(50, 50);
+  await page.draws(expected(await server.attempts()));
+  const usualMs = await ownMs(page);
+
+  await server.publish(0, MOST_ATTEMPTS + 1400);
   const { attempts, letThrough, refused } = await server.records();
   expect(attempts).toHaveLength(MOST_ATTEMPTS);
   expect(letThrough + refused).toBe(MOST_ATTEMPTS + 1500);
   const drawn = expected(attempts);
   expect(drawn.letThrough).toBe(letThrough);
-  expect(letThrough).toBeGreaterThanOrEqual(50);
+  expect(letThrough).toBe(50);
   await page.draws(drawn);
-  const other = await openPage(server.url, context);
+  const tookMs = await ownMs(page);
+  const painted = await marksPainted(page);
+  if (process.env.SHOW_FIGURES) console.log({ usualMs, tookMs, painted });
+  expect(tookMs).toBeLessThan(MOST_TIMES * (usualMs + LEAST_MS));
+  expect(painted).toBeGreaterThan(0);
+  expect(painted).toBeLessThan(MOST_MARKS);
+  expect(page.errors).toEqual([]);
+
+  const other = await openPage(server.url);
   await other.draws(drawn);
-  expect(await other.text('#fixed-rolling')).toMatch(/^(50|100) in the last 60 s$/);
+  await other.says('#fixed-rolling', '50 in the last 60 s');
   await page.page.bringToFront();
   const counts = await Promise.all([page, other].map((tab) => tab.text('#count')));
   expect(counts[0]).toBe(counts[1]);

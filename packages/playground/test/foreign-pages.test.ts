@@ -3,8 +3,6 @@ import { type IncomingMessage, request } from 'node:http';
 import { json } from 'node:stream/consumers';
 import { runToEnd, Server } from './support/server.js';
 
-jest.setTimeout(60_000);
-
 let server: Server;
 beforeAll(async () => {
   server = await Server.start({ HOST: 'Demo.example:8443' });

@@ -3,8 +3,6 @@ import { createServer } from 'node:http';
 import { expected, openPage } from './support/browser.js';
 import { Server } from './support/server.js';
 
-jest.setTimeout(60_000);
-
 let server: Server;
 beforeEach(async () => {
   server = await Server.start();

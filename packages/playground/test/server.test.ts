@@ -2,8 +2,6 @@ import { connect } from 'node:net';
 import { until } from '@rollgate/test-support';
 import { runToEnd, Server } from './support/server.js';
 
-jest.setTimeout(60_000);
-
 let server: Server;
 beforeAll(async () => {
   server = await Server.start();

@@ -23,7 +23,7 @@ const banner = element('#banner');
 const root = element('#chart');
 const chart = new Chart(root, model, noteDrawn);
 const calm = matchMedia('(prefers-reduced-motion: reduce)');
-let [drawnMs, labelledMs, begunMs] = [-Infinity, -Infinity, 0];
+let [labelledMs, begunMs] = [-Infinity, 0];
 const tookMs: number[] = [];
 
 new Buttons(model, clock);
@@ -52,9 +52,8 @@ function showTrouble(): void {
 }
 
 function frame(screenMs: number): void {
-  requestAnimationFrame(frame);
-  if (calm.matches && screenMs - drawnMs < CALM_MS) return;
-  drawnMs = screenMs;
+  if (calm.matches) setTimeout(() => requestAnimationFrame(frame), CALM_MS);
+  else requestAnimationFrame(frame);
   begunMs = performance.now();
   const nowMs = clock.now();
   const counts = countsAt(model, nowMs);

@@ -18,9 +18,14 @@ export interface Backing {
 /** This process alone. */
 export class MemoryBacking implements Backing {
   readonly name = 'in memory';
-  readonly store = new MemoryStore();
-  readonly clock = monotonicClock;
+  readonly store: MemoryStore;
+  readonly clock: Clock;
   #hear: (news: News) => void = () => {};
+
+  constructor(clock = monotonicClock) {
+    this.store = new MemoryStore({ clock });
+    this.clock = clock;
+  }
 
   async open(hear: (news: News) => void): Promise<void> {
     this.#hear = hear;

@@ -1,11 +1,7 @@
-import { once } from 'node:events';
-import type { AddressInfo } from 'node:net';
-import { createApp } from './app.js';
 import { type Backing, MemoryBacking } from './backing.js';
-import { Events } from './events.js';
 import { toHost } from './own-names.js';
-import { Playground } from './playground.js';
 import { RedisBacking } from './redis-backing.js';
+import { serve } from './serve.js';
 
 const { PORT = '3000', HOST = '', REDIS_URL = '' } = process.env;
 
@@ -33,27 +29,12 @@ async function main(): Promise<void> {
   const port = toPort(PORT);
   const host = HOST === '' ? undefined : toHost(HOST);
   const backing = REDIS_URL === '' ? new MemoryBacking() : new RedisBacking(REDIS_URL);
-  const playground = new Playground(backing);
-  await playground.open();
-  const events = new Events(playground);
-  const server = createApp(playground, events, host).listen(port, '127.0.0.1');
-
-  const end = () => {
-    events.close();
-    server.close();
-    server.closeAllConnections();
-    void playground.close();
-  };
-  try {
-    await once(server, 'listening');
-  } catch (error) {
-    end();
-    if ((error as NodeJS.ErrnoException).code !== 'EADDRINUSE') throw error;
+  const { port: listening, close } = await serve(port, host, backing).catch((error: NodeJS.ErrnoException) => {
+    if (error.code !== 'EADDRINUSE') throw error;
     throw new Error(`Port ${port} is taken: choose another one, as in PORT=${port + 1} npm run demo`, { cause: error });
-  }
-  const listening = (server.address() as AddressInfo).port;
+  });
   console.log(greeting(`http://127.0.0.1:${listening}`, listening, backing));
-  for (const signal of ['SIGINT', 'SIGTERM'] as const) process.once(signal, end);
+  for (const signal of ['SIGINT', 'SIGTERM'] as const) process.once(signal, close);
 }
 
 main().catch((error: unknown) => {

@@ -5,6 +5,8 @@ import type { Attempt } from '../../src/shared/wire.js';
 const ARGS = ['--no-sandbox', '--disable-gpu', '--disable-background-networking'];
 
 let browser: Browser;
+/** Opening a tab costs as much as all else that a test does: those that need none of their own have one in common. */
+let shared: Page | undefined;
 const contexts: BrowserContext[] = [];
 beforeAll(async () => {
   browser = await chromium.launch({ executablePath: await chromiumBinary(), args: ARGS });
@@ -14,23 +16,31 @@ afterEach(async () => {
 });
 afterAll(() => browser.close());
 
+/** Its pages glide only where a test asks for it: sixty pictures a second cost more than all else. */
+const USUAL: BrowserContextOptions = { viewport: { width: 1280, height: 900 }, reducedMotion: 'reduce' };
+
 /** A profile of its own, closed after the test. Whatever goes wrong in its pages fails the test that looks at `errors`. */
 export async function openContext(options: BrowserContextOptions = {}): Promise<BrowserContext> {
-  const context = await browser.newContext({ viewport: { width: 1280, height: 900 }, ...options });
+  const context = await browser.newContext({ ...USUAL, ...options });
   contexts.push(context);
   return context;
 }
 
-/** The page of a server, when it knows what the server knows. */
+/** The page of a server, when it knows what the server knows: in the common tab, unless told otherwise. */
 export async function openPage(
   url: string,
-  from: BrowserContextOptions | BrowserContext = {},
+  from: BrowserContextOptions | BrowserContext | 'common' = 'common',
 ): Promise<PlaygroundPage> {
-  const context = 'newPage' in from ? from : await openContext(from);
-  const page = new PlaygroundPage(await context.newPage());
+  const page = new PlaygroundPage(await tabOf(from));
   await page.page.goto(url);
   await page.connected();
   return page;
+}
+
+async function tabOf(from: BrowserContextOptions | BrowserContext | 'common'): Promise<Page> {
+  if (from !== 'common') return ('newPage' in from ? from : await openContext(from)).newPage();
+  shared ??= await (await browser.newContext(USUAL)).newPage();
+  return shared.removeAllListeners('pageerror');
 }
 
 /** What the chart says it has drawn. */

@@ -5,9 +5,10 @@ import type { Socket } from 'node:net';
 import { join } from 'node:path';
 import { until } from '@rollgate/test-support';
 import type { Settings } from '../../src/shared/settings.js';
-import type { Attempt, Records } from '../../src/shared/wire.js';
+import type { Attempt, Records, Update } from '../../src/shared/wire.js';
 
 const MAIN = join(__dirname, '../../dist/server/main.js');
+const WITH_CLOCK = join(__dirname, 'serve-with-clock.mjs');
 
 /** What a run of the program comes to that is not to go on. */
 export interface Ending {
@@ -29,7 +30,10 @@ export class Server {
 
   /** Resolves when it says that it listens. */
   static async start(env: NodeJS.ProcessEnv = {}): Promise<Server> {
-    const child = spawnMain({ PORT: '0', ...env });
+    return Server.#listening(spawnServer(MAIN, { PORT: '0', ...env }));
+  }
+
+  static async #listening(child: ChildProcess): Promise<Server> {
     let output = '';
     child.stdout!.on('data', (chunk) => (output += chunk));
     child.stderr!.on('data', (chunk) => (output += chunk));
@@ -38,6 +42,36 @@ export class Server {
       return output.includes('Ctrl-C');
     });
     return new Server(child, output);
+  }
+
+  /** One whose clock the test moves. Its pages follow it. */
+  static async startWithClock(): Promise<Server> {
+    return Server.#listening(spawnServer(WITH_CLOCK, {}));
+  }
+
+  /** The time of a server with such a clock, which runs from now on. */
+  now(): Promise<number> {
+    return this.#move({});
+  }
+
+  async skip(ms: number): Promise<void> {
+    await this.#move({ toMs: (await this.now()) + ms });
+  }
+
+  /** Goes on to this time, and lets the clock stand still there until it is moved again. */
+  async standAt(toMs: number): Promise<void> {
+    await this.#move({ toMs, stands: true });
+  }
+
+  /** Puts attempts on record that nobody made: a flood for the pages, and not for the limiter. */
+  async publish(letThrough: number, refused: number): Promise<void> {
+    await this.#move({ attempts: { letThrough, refused } });
+  }
+
+  async #move(by: { toMs?: number; stands?: boolean; attempts?: object }): Promise<number> {
+    const answer = once(this.#child, 'message');
+    this.#child.send(by);
+    return (await answer)[0] as number;
   }
 
   /** Another one on the same port. */
@@ -83,15 +117,36 @@ export class Server {
     return (await (await fetch(`${this.url}/records`)).json()) as Records;
   }
 
+  /** What a page is told first that opens now. */
+  async update(): Promise<Update> {
+    const leaving = new AbortController();
+    const { body } = await fetch(`${this.url}/events`, { signal: leaving.signal });
+    let text = '';
+    for await (const chunk of body!.pipeThrough(new TextDecoderStream())) {
+      text += chunk;
+      const update = text
+        .split('\n\n')
+        .slice(0, -1)
+        .map((event) => JSON.parse(event.slice('data: '.length)) as Update);
+      const last = update.at(-1);
+      if (last?.next !== undefined) {
+        leaving.abort();
+        return last;
+      }
+    }
+    throw new Error('The server told nothing');
+  }
+
   async attempts(): Promise<readonly Attempt[]> {
     return (await this.records()).attempts;
   }
 }
 
-function spawnMain(env: NodeJS.ProcessEnv): ChildProcess {
+function spawnServer(program: string, env: NodeJS.ProcessEnv): ChildProcess {
   if (!existsSync(MAIN)) throw new Error('The playground is not built: run `npm run build`');
   const { REDIS_URL: _url, HOST: _host, ...outside } = process.env;
-  const child = spawn(process.execPath, [MAIN], { env: { ...outside, ...env }, stdio: ['ignore', 'pipe', 'pipe'] });
+  const stdio = ['ignore', 'pipe', 'pipe', ...(program === WITH_CLOCK ? (['ipc'] as const) : [])] as const;
+  const child = spawn(process.execPath, [program], { env: { ...outside, ...env }, stdio: [...stdio] });
   endWithTests(child);
   return child;
 }
@@ -112,7 +167,7 @@ function endWithTests(child: ChildProcess): void {
 
 /** Runs the program with what it is to refuse. */
 export async function runToEnd(env: NodeJS.ProcessEnv): Promise<Ending> {
-  const child = spawnMain(env);
+  const child = spawnServer(MAIN, env);
   let output = '';
   child.stdout!.on('data', (chunk) => (output += chunk));
   child.stderr!.on('data', (chunk) => (output += chunk));
