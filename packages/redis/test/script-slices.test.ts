@@ -1,4 +1,4 @@
-import { type Decision, RateLimiter, rollingWindow } from '@rollgate/core';
+import { bucketedWindow, type Decision, RateLimiter, rollingWindow } from '@rollgate/core';
 import { RedisStore } from '@rollgate/redis';
 import { freshPrefix, SomeRedis } from './support/some-redis.js';
 
@@ -38,4 +38,32 @@ test('a script that has done enough leaves the rest to others, which go on in th
   await Promise.all(refunds);
   expect(client.scriptCount).toBe(11);
   expect((await Promise.all(after)).map(({ remaining }: Decision) => remaining)).toEqual([9, 8, 7, 6, 5, 4, 3, 2, 1, 0, 0]); // biome-ignore format: a table
+});
+
+test('rejections that look through thousands of buckets are shared among scripts', async () => {
+  let nowMs = 1e9;
+  let calls = 0;
+  const client = {
+    status: 'ready',
+    options: {},
+    evalsha: (sha: string, keyCount: number, ...rest: string[]) => {
+      calls += 1;
+      return redis.client.evalsha(sha, keyCount, ...rest);
+    },
+    eval: (script: string, keyCount: number, ...rest: string[]) => redis.client.eval(script, keyCount, ...rest),
+  };
+  const store = new RedisStore({ client, clock: { now: () => nowMs }, denialCache: false });
+  const limits = bucketedWindow({ limit: 2000, window: '1h', buckets: 3600 });
+  const limiter = new RateLimiter({ limits, store, prefix: freshPrefix(), timeout: '30s' });
+  for (let second = 0; second < 2000; second += 1) {
+    nowMs += 1000;
+    limiter.decide('ann');
+    if (second % 50 === 49) await limiter.peek('ann');
+  }
+  calls = 0;
+  const decisions = await Promise.all(Array.from({ length: 50 }, () => limiter.check('ann', { cost: 2000 })));
+  expect(decisions.map(({ allowed, retryAfterMs }) => [allowed, retryAfterMs])).toEqual(
+    decisions.map(() => [false, decisions[0]!.retryAfterMs]),
+  );
+  expect(calls).toBeGreaterThan(3);
 });

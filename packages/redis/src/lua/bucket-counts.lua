@@ -15,11 +15,12 @@ local LARGEST = 2 ^ 53 - 1
 
 -- The buckets that a text tells; nothing when it tells none.
 function bucket_counts.read(text)
-  local units, first, size, width, body = string.match(text, '^(%d+):(%-?%d+):(%d+):(%d+);([%d,]*)$')
+  -- Only the head is looked at: to look through all counts would take longer than all else.
+  local units, first, size, width, start = string.match(text, '^(%d+):(%-?%d+):(%d+):(%d+);()')
   if not units or tonumber(size) > MOST_SIZE or tonumber(width) == 0 then return nil end
   return {
     units = tonumber(units), first = tonumber(first), size = tonumber(size), width = tonumber(width),
-    body = body, start = 1, -- where the first count begins in `body`
+    body = text, start = start, -- where the first count begins in `body`
   }
 end
 
@@ -40,26 +41,40 @@ end
 
 -- The count that begins at `start`, and where the next one begins.
 local function count_at(body, start)
-  local comma = string.find(body, ',', start, true) or #body + 1
-  return tonumber(string.sub(body, start, comma - 1)) or 0, comma + 1
+  local count, comma = string.match(body, '^(%d*)()', start)
+  return tonumber(count) or 0, comma + 1
 end
 
 -- Forgets the buckets that end at `micros` or before.
 function bucket_counts.drop(buckets, micros)
-  while buckets.size > 0 and (buckets.first + 1) * buckets.width <= micros do
-    local units, next_start = count_at(buckets.body, buckets.start)
-    buckets.units, buckets.start = buckets.units - units, next_start
-    buckets.first, buckets.size = buckets.first + 1, buckets.size - 1
+  local first, body, start, width = buckets.first, buckets.body, buckets.start, buckets.width
+  local last = math.min(first + buckets.size, math.floor(micros / width)) - 1
+  if buckets.size == 0 or last < first then return end
+  if last + 1 - first == buckets.size then
+    buckets.units, buckets.start = 0, #body + 1
+  else
+    local match, units, count = string.match, 0, nil
+    for _ = first, last do
+      count, start = match(body, '^(%d*),()', start)
+      if count ~= '' then units = units + count end
+    end
+    buckets.units, buckets.start = buckets.units - units, start
+    spend((last - first) / 4)
   end
+  buckets.first, buckets.size = last + 1, buckets.size - (last + 1 - first)
 end
 
 -- The end of the bucket that holds the unit number `units`. There are that many.
 function bucket_counts.end_of_unit(buckets, units)
-  local start, left, held = buckets.start, units, nil
+  local body, start, left, count = buckets.body, buckets.start, units, nil
+  local match = string.match
   for bucket = buckets.first, buckets.first + buckets.size - 1 do
-    held, start = count_at(buckets.body, start)
-    left = left - held
-    if left <= 0 then return (bucket + 1) * buckets.width end
+    count, start = match(body, '^(%d*),?()', start)
+    if count ~= '' then left = left - count end
+    if left <= 0 then
+      spend((bucket - buckets.first) / 4)
+      return (bucket + 1) * buckets.width
+    end
   end
 end
 

@@ -14,6 +14,7 @@ local function read(key)
   local text = redis.call('GET', key)
   local state = { key = key, window = 0, buckets = bucket_counts.empty(), expires = NEVER }
   if not text then return state, false end
+  spend(#text / 500)
   local window, since, newest, apart, buckets = string.match(text, '^(%d+):(%d+):?(%-?%d*):?(%d*)/(.*)$')
   state.buckets = window and bucket_counts.read(buckets)
   if not state.buckets then cell.refuse(key) end
