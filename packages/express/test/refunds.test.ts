@@ -127,10 +127,25 @@ describe.each(EXPRESSES)('in Express %s', (_, express) => {
     await until(async () => (await free(first)) === 9);
   });
 
+  test('a client that aborts each of its requests is limited all the same, with skipFailedRequests', async () => {
+    const { limit, open, passed } = await serveRefunding({ skipFailedRequests: true, limit: 3 }, () => {});
+    for (let turn = 0; turn < 10; turn++) {
+      const socket = open();
+      socket.write(raw('/abort'));
+      if (turn < 3) await until(() => passed.length === turn + 1);
+      else await once(socket, 'data');
+      socket.destroy();
+      await until(() => passed.every(({ socket }) => socket.destroyed));
+    }
+    expect(passed).toHaveLength(3);
+    expect(await free(limit)).toBe(0);
+  });
+
   test.each([
-    ['skipFailedRequests', 10],
+    ['skipFailedRequests', 9],
     ['skipSuccessfulRequests', 9],
-  ])('a client that leaves before the answer has failed, with %s', async (option, remaining) => {
+    ['skipAbortedRequests', 10],
+  ])('what a request took whose client leaves before the response, with %s', async (option, remaining) => {
     const gone: Promise<unknown>[] = [];
     const { limit, open, passed } = await serveRefunding({ [option]: true }, (request, response) => {
       if (request.path === '/200') response.send('hello');
@@ -150,9 +165,9 @@ describe.each(EXPRESSES)('in Express %s', (_, express) => {
   test.each([
     ['streamed and cut off half-way', (response: Response) => void response.write('half')],
     ['given in one piece and not all taken', (response: Response) => void response.send(Buffer.alloc(50_000_000))],
-  ])('an answer that is %s is no success', async (_how, start) => {
+  ])('a response that is %s is aborted, neither failed nor successful', async (_how, start) => {
     const answers: Response[] = [];
-    const { limit, open } = await serveRefunding({ skipFailedRequests: true }, (_request, response) => {
+    const { limit, open } = await serveRefunding({ skipAbortedRequests: true }, (_request, response) => {
       answers.push(response);
       start(response);
     });
@@ -163,6 +178,29 @@ describe.each(EXPRESSES)('in Express %s', (_, express) => {
     socket.destroy();
     await until(() => answers[0]!.req.socket.destroyed);
     await until(async () => (await free(limit)) === 10);
+    const both = { skipFailedRequests: true, skipSuccessfulRequests: true };
+    const charged = await serveRefunding(both, (_request, response) => {
+      answers.push(response);
+      start(response);
+    });
+    const other = charged.open();
+    other.write(raw('/'));
+    await once(other, 'data');
+    other.destroy();
+    await until(() => answers[1]!.req.socket.destroyed);
+    await new Promise(setImmediate);
+    expect(await free(charged.limit)).toBe(9);
+  });
+
+  test('an abort after the whole response changes nothing', async () => {
+    const { limit, open, passed } = await serveRefunding({ skipAbortedRequests: true, skipFailedRequests: true });
+    const socket = open();
+    socket.write(raw('/200'));
+    await once(socket, 'data');
+    socket.destroy();
+    await until(() => passed[0]!.socket.destroyed);
+    await new Promise(setImmediate);
+    expect(await free(limit)).toBe(9);
   });
 
   test('an answer is judged when all of it is sent', async () => {
@@ -186,9 +224,9 @@ describe.each(EXPRESSES)('in Express %s', (_, express) => {
     await until(async () => (await free(limit)) === 8);
   });
 
-  test('pipelined requests whose client leaves are all given back, and leave no listeners', async () => {
+  test('with skipAbortedRequests, pipelined requests whose client leaves are all refunded, and leave no listeners', async () => {
     const waiting: Response[] = [];
-    const { limit, open } = await serveRefunding({ skipFailedRequests: true }, (_request, response) => {
+    const { limit, open } = await serveRefunding({ skipAbortedRequests: true }, (_request, response) => {
       waiting.push(response);
     });
     const socket = open();

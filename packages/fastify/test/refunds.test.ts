@@ -114,26 +114,29 @@ describe.each(VERSIONS)('what is given back in Fastify %s', (_, fastify) => {
       ['/open', false],
       ['/large', true],
       ['/large', false],
-    ])('over HTTP/1, who leaves %s before its end has failed: given back is %p', async (path, skipFailedRequests) => {
-      const options = { skipFailedRequests, skipSuccessfulRequests: !skipFailedRequests };
-      const { app, becomes, refunded } = await create(options, { isLater });
-      await listen(app);
-      const [leaving, other] = [open(app), open(app)];
-      leaving.write(raw(path));
-      await becomes(1);
-      if (path === '/large') await once(leaving, 'data');
-      other.write(raw('/open'));
-      await becomes(2);
-      leaving.destroy();
-      await once(leaving, 'close');
-      if (skipFailedRequests) await becomes(1);
-      other.destroy();
-      await becomes(skipFailedRequests ? 0 : 2);
-      expect(refunded.times).toBe(skipFailedRequests ? 2 : 0);
-    });
+    ])(
+      'over HTTP/1, a client that leaves %s before its end is refunded by skipAbortedRequests: %p',
+      async (path, skipAbortedRequests) => {
+        const options = { skipAbortedRequests, skipSuccessfulRequests: true, skipFailedRequests: true };
+        const { app, becomes, refunded } = await create(options, { isLater });
+        await listen(app);
+        const [leaving, other] = [open(app), open(app)];
+        leaving.write(raw(path));
+        await becomes(1);
+        if (path === '/large') await once(leaving, 'data');
+        other.write(raw('/open'));
+        await becomes(2);
+        leaving.destroy();
+        await once(leaving, 'close');
+        if (skipAbortedRequests) await becomes(1);
+        other.destroy();
+        await becomes(skipAbortedRequests ? 0 : 2);
+        expect(refunded.times).toBe(skipAbortedRequests ? 2 : 0);
+      },
+    );
 
     test.each(['GET', 'HEAD'])('over HTTP/2, a %s stream that is reset half-way', async (method) => {
-      const { app, becomes, refunded } = await create({ skipFailedRequests: true }, { serverOptions: http2, isLater });
+      const { app, becomes, refunded } = await create({ skipAbortedRequests: true }, { serverOptions: http2, isLater });
       const session = await openSession(app);
       const [reset, other] = ['/open', '/open'].map((path) =>
         session.request({ ':path': path, ':method': method }).on('error', () => {}),
@@ -154,7 +157,7 @@ describe.each(VERSIONS)('what is given back in Fastify %s', (_, fastify) => {
 
   test('over HTTP/2, a large answer that is reset half-way, or whose connection is lost, is not whole', async () => {
     const { app, becomes, refunded } = await create(
-      { skipFailedRequests: true, skipSuccessfulRequests: false },
+      { skipAbortedRequests: true, skipSuccessfulRequests: true },
       { serverOptions: http2 },
     );
     const session = await openSession(app);
@@ -170,8 +173,28 @@ describe.each(VERSIONS)('what is given back in Fastify %s', (_, fastify) => {
     expect(refunded.times).toBe(3);
   });
 
+  test.each([
+    ['HTTP/1', {}],
+    ['HTTP/2', http2],
+  ])('over %s, a client that aborts each of its requests is limited all the same', async (name, serverOptions) => {
+    const { app, open: waiting, used } = await create({ skipFailedRequests: true, limit: 3 }, { serverOptions });
+    const session = name === 'HTTP/2' ? await openSession(app) : undefined;
+    if (session === undefined) await listen(app);
+    for (let turn = 0; turn < 10; turn++) {
+      const stream = session?.request({ ':path': '/open' }).on('error', () => {}) ?? open(app);
+      if (session === undefined) stream.write(raw('/open'));
+      if (turn < 3) await until(() => waiting.length === turn + 1);
+      else await once(stream, session === undefined ? 'data' : 'response');
+      stream.destroy();
+      await once(stream, 'close');
+    }
+    session?.destroy();
+    expect(waiting).toHaveLength(3);
+    expect(await used()).toBe(LIMIT);
+  });
+
   test('of a pipeline each request by its own answer, and those behind one that never comes when the client leaves', async () => {
-    const { app, becomes, refunded } = await create({ skipFailedRequests: true });
+    const { app, becomes, refunded } = await create({ skipFailedRequests: true, skipAbortedRequests: true });
     await listen(app);
     const socket = open(app);
     socket.write(raw('/200') + raw('/404') + raw('/open') + raw('/200') + raw('/open'));
@@ -217,7 +240,11 @@ describe.each(VERSIONS)('what is given back in Fastify %s', (_, fastify) => {
 
   test('who has left is not asked about: nobody was answered', async () => {
     const requestWasSuccessful = jest.fn(() => true);
-    const { app, becomes } = await create({ skipFailedRequests: true, requestWasSuccessful });
+    const { app, becomes } = await create({
+      skipFailedRequests: true,
+      skipAbortedRequests: true,
+      requestWasSuccessful,
+    });
     await listen(app);
     const socket = open(app);
     socket.write(raw('/open'));

@@ -36,8 +36,17 @@ export interface CommonOptions<Request, Given extends Limits = Limits, Response 
   allowList?: readonly string[] | undefined;
   /** Gives back what a request took when its answer is a success: count failures only, such as wrong passwords. */
   skipSuccessfulRequests?: boolean | undefined;
-  /** Gives back what a request took when its answer is none, or its client has left before it. */
+  /**
+   * Refunds a request whose response is not a success; default `false`. Requests that `countRejected` has charged while they
+   * were rejected keep that charge, because a rejected request is never refunded.
+   */
   skipFailedRequests?: boolean | undefined;
+  /**
+   * Refunds a request whose client disconnects before the whole response is sent; default `false`. Such a request counts as
+   * neither successful nor failed. With `true`, a client can disconnect on purpose and is then not limited at all, while
+   * the handlers still run.
+   */
+  skipAbortedRequests?: boolean | undefined;
   /** Whether an answer is a success; default: its status is below 400. */
   requestWasSuccessful?: ((request: Request, response: Response) => Awaitable<boolean>) | undefined;
   /** Called for each refused request, before it is answered; also with `dryRun`. */

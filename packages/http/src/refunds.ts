@@ -7,6 +7,7 @@ import { inTime } from './in-time.js';
 export interface RefundRules<Request, Response> {
   readonly skipSuccessful: boolean;
   readonly skipFailed: boolean;
+  readonly skipAborted: boolean;
   /** By default one whose status is below 400. */
   readonly wasSuccessful: ((request: Request, response: Response) => Awaitable<boolean>) | undefined;
   /** How long `wasSuccessful` may take. */
@@ -15,7 +16,10 @@ export interface RefundRules<Request, Response> {
   readonly onError: (thrown: unknown) => void;
 }
 
-/** Gives back exactly what this request took, if it turns out to be one that does not count. Who leaves early has failed. */
+/**
+ * Refunds exactly what this request took, if it turns out to be one that does not count. An aborted request is neither
+ * successful nor failed: otherwise a client could choose to be refunded.
+ */
 export function refundWhenAnswered<Request, Response>(
   limiter: RateLimiter,
   rules: RefundRules<Request, Response>,
@@ -25,8 +29,7 @@ export function refundWhenAnswered<Request, Response>(
   decision: Decision,
 ): void {
   const settle = (isSuccess: boolean) => {
-    if (isSuccess ? !rules.skipSuccessful : !rules.skipFailed) return;
-    refundInBackground(limiter, decision);
+    if (isSuccess ? rules.skipSuccessful : rules.skipFailed) refundInBackground(limiter, decision);
   };
   const judge = () => {
     const said =
@@ -40,9 +43,10 @@ export function refundWhenAnswered<Request, Response>(
   };
   whenAnswered(nodeResponse, (isWhole) => {
     if (!isWhole) {
-      settle(false);
+      if (rules.skipAborted) refundInBackground(limiter, decision);
       return;
     }
+    if (!rules.skipSuccessful && !rules.skipFailed) return;
     try {
       judge();
     } catch (thrown) {

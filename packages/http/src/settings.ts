@@ -17,6 +17,7 @@ const COMMON_OPTIONS = [
   'allowList',
   'skipSuccessfulRequests',
   'skipFailedRequests',
+  'skipAbortedRequests',
   'requestWasSuccessful',
   'onLimited',
   'dryRun',
@@ -120,13 +121,15 @@ function toRefundRules<Request, Response>(
   mistakes: Mistakes,
   timeoutMs: number,
 ): RefundRules<Request, Response> | undefined {
-  const { skipSuccessfulRequests = false, skipFailedRequests = false, requestWasSuccessful } = options;
+  const { skipSuccessfulRequests = false, skipFailedRequests = false, skipAbortedRequests = false } = options;
+  const { requestWasSuccessful } = options;
   const skipSuccessful = validate.boolean('skipSuccessfulRequests', skipSuccessfulRequests);
   const skipFailed = validate.boolean('skipFailedRequests', skipFailedRequests);
+  const skipAborted = validate.boolean('skipAbortedRequests', skipAbortedRequests);
   validate.optionalFunction('requestWasSuccessful', requestWasSuccessful);
-  if (skipSuccessful || skipFailed) {
+  if (skipSuccessful || skipFailed || (skipAborted && requestWasSuccessful === undefined)) {
     const onError = (thrown: unknown) => mistakes.failed('ROLLGATE_REQUEST_WAS_SUCCESSFUL_FAILED', thrown);
-    return { skipSuccessful, skipFailed, wasSuccessful: requestWasSuccessful, timeoutMs, onError };
+    return { skipSuccessful, skipFailed, skipAborted, wasSuccessful: requestWasSuccessful, timeoutMs, onError };
   }
   if (requestWasSuccessful === undefined) return undefined;
   throw new TypeError(
