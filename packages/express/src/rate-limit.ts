@@ -17,7 +17,10 @@ declare global {
 
 /** What {@link rateLimit} takes: one rolling window by its numbers, or `limits`, and what is common to all adapters. */
 export type RateLimitOptions<Given extends Limits = Limits> = HttpOptions<Request, Given, Response> & {
-  /** Answers a refused request in the place of the usual 429; the status and the header fields are set already. */
+  /**
+   * Answers a refused request in the place of the usual 429; the status and the header fields are set already. Not called when
+   * the response has started before the limiter: Rollgate then ends it.
+   */
   handler?:
     | ((request: Request, response: Response, next: NextFunction, decision: Decision<NameOf<Given>>) => Awaitable<void>)
     | undefined;
@@ -38,7 +41,7 @@ const EXPRESS: Framework<Request, Response> = {
   headersOf: (request) => request.headers,
   proxyTrust,
   hasLeft: (request) => request.socket.destroyed,
-  isAnswered: (response) => response.headersSent,
+  isAnswered: (response) => response.writableEnded,
   nodeResponse: (response) => response,
   lowerCaseFields: false,
   setField: (response, name, value) => response.setHeader(name, value),

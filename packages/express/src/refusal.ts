@@ -16,7 +16,7 @@ export function sendRefusal(
   decision: Decision,
 ): void {
   const fail = (thrown: unknown) => {
-    if (response.headersSent) return; // Somebody else has answered, and nobody waits for it.
+    if (gate.endIfStarted(response)) return;
     const error = toError(thrown);
     withdraw(gate, response, error);
     next(error);
@@ -26,10 +26,10 @@ export function sendRefusal(
     if (isThenable(refusal)) {
       Promise.resolve(refusal)
         .then((known) => {
-          if (!response.headersSent) send(request, response, gate.statusCode, known);
+          if (!gate.endIfStarted(response)) send(request, response, next, gate.statusCode, known);
         })
         .catch(fail);
-    } else send(request, response, gate.statusCode, refusal);
+    } else send(request, response, next, gate.statusCode, refusal);
   } catch (thrown) {
     fail(thrown);
   }
@@ -40,8 +40,9 @@ export function withdraw(gate: Gate<Request, Response>, response: Response, erro
   if (gate.withdraw(response, error) && response.statusCode === gate.statusCode) response.statusCode = 200;
 }
 
-function send(request: Request, response: Response, statusCode: number, refusal: Refusal): void {
-  if ('json' in refusal) end(response, refusal.type, refusal.json);
+function send(request: Request, response: Response, next: Next, statusCode: number, refusal: Refusal): void {
+  if ('error' in refusal) next(refusal.error);
+  else if ('json' in refusal) end(response, refusal.type, refusal.json);
   else if (prefersText(request)) end(response, 'text/plain; charset=utf-8', `${refusal.text}\n`);
   else end(response, 'application/json; charset=utf-8', JSON.stringify(refusalBody(statusCode, refusal.text)));
 }

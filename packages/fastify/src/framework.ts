@@ -11,6 +11,7 @@ export const FASTIFY: Framework<FastifyRequest, FastifyReply> = {
   proxyTrust,
   hasLeft: (request) => request.raw.socket.destroyed,
   isAnswered: (reply) => reply.sent,
+  logStarted: (reply, err) => reply.log.error({ err }, 'The rate limiter failed after the response had started'),
   nodeResponse: (reply) => reply.raw,
   lowerCaseFields: true,
   setField: (reply, name, value) => {

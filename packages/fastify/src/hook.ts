@@ -41,7 +41,10 @@ export function createHook(options: RateLimitOptions): RateLimitHook {
 
   function refuse(request: FastifyRequest, reply: FastifyReply, done: Done, decision: Decision): void {
     const say = (refusal: Refusal) => {
-      if ('text' in refusal) done(new RateLimitError(gate.statusCode, refusal.text, decision));
+      if ('error' in refusal) {
+        reply.code(gate.statusCode); // Fastify takes it for an error without a status of its own.
+        done(refusal.error);
+      } else if ('text' in refusal) done(new RateLimitError(gate.statusCode, refusal.text, decision));
       else reply.code(gate.statusCode).type(refusal.type).send(refusal.json);
     };
     const fail = (thrown: unknown) => failInstead(gate, reply, done, thrown);
@@ -51,7 +54,7 @@ export function createHook(options: RateLimitOptions): RateLimitHook {
       else
         Promise.resolve(refusal)
           .then((known) => {
-            if (!reply.sent) say(known);
+            if (!reply.sent && !gate.endIfStarted(reply)) say(known);
           })
           .catch(fail);
     } catch (thrown) {
@@ -90,6 +93,7 @@ function answerWith(
 
 /** Hands on what failed while the request was refused, without what told the refusal. */
 function failInstead(gate: Gate<FastifyRequest, FastifyReply>, reply: FastifyReply, done: Done, thrown: unknown): void {
+  if (gate.endIfStarted(reply)) return;
   const error = toError(thrown);
   gate.withdraw(reply, error);
   done(error);

@@ -13,7 +13,7 @@ export interface OwnOptions {
   hook?: Hook | undefined;
   /**
    * Answers a refused request in the place of the 429 error; the header fields are set already. What it returns is
-   * sent, unless it sent something itself.
+   * sent, unless it sent something itself. Not called when the response has started before the limiter: Rollgate then ends it.
    */
   handler?: ((request: FastifyRequest, reply: FastifyReply, decision: Decision) => Awaitable<unknown>) | undefined;
 }

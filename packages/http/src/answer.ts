@@ -30,6 +30,16 @@ export function whenGone(response: NodeResponse, gone: () => void): (() => void)
   return stop;
 }
 
+/**
+ * Ends a response that has started, so that its client does not wait forever. A client that was promised a
+ * `Content-Length` would wait for the rest, so its connection or stream is destroyed.
+ */
+export function endStarted(response: NodeResponse): void {
+  if (response.writableEnded) return;
+  if (response.hasHeader('content-length')) response.destroy();
+  else response.end();
+}
+
 /** Calls `end` once: when the whole answer was handed to the system, also before now, or when the client has left before. */
 export function whenAnswered(response: NodeResponse, end: (isWhole: boolean) => void): void {
   if (isHttp2(response)) {

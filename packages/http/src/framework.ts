@@ -21,8 +21,10 @@ export interface Framework<Request, Response> {
   readonly proxyTrust: (request: Request) => ProxyTrust;
   /** Whether the client has closed the connection, and nobody waits for an answer. */
   readonly hasLeft: (request: Request) => boolean;
-  /** Whether the request has been answered already. */
+  /** Whether the whole response was handed over, or is somebody else's. One that has only started is not answered. */
   readonly isAnswered: (response: Response) => boolean;
+  /** Logs an error of a response that has started, for a framework whose error handling cannot end such a response. */
+  readonly logStarted?: (response: Response, error: Error) => void;
   /** The response of Node's that the framework's stands for. */
   readonly nodeResponse: (response: Response) => NodeResponse;
   readonly setField: SetField<Response>;

@@ -1,5 +1,6 @@
 import type { Awaitable, Decision, Limits, RateLimiter } from '@rollgate/core';
 import { isThenable, refundInBackground } from '@rollgate/core/store';
+import { endStarted } from './answer.js';
 import { CLIENT_LEFT, Decider } from './decider.js';
 import { toError } from './errors.js';
 import { tellRequest } from './events.js';
@@ -72,7 +73,7 @@ export class Gate<Request, Response> {
       mistakes.lookAt(this.#framework, request, key === undefined || isAllowed !== undefined);
       decision = this.#decider.decide(request);
     } catch (thrown) {
-      this.#fail(next, thrown);
+      this.#fail(response, next, thrown);
       return;
     }
     if (isThenable(decision)) this.#settleLater(decision, request, response, next);
@@ -86,8 +87,19 @@ export class Gate<Request, Response> {
    * @returns Whether it did.
    */
   withdraw(response: Response, error?: unknown): boolean {
-    if (this.#framework.isAnswered(response) || isRefusal(error, this.statusCode)) return false;
+    if (this.#hasStarted(response) || isRefusal(error, this.statusCode)) return false;
     this.#fields.withdrawRefusal(response);
+    return true;
+  }
+
+  /**
+   * Ends a rejected request's response that has started already: it can no longer carry a status or headers.
+   *
+   * @returns Whether it had started.
+   */
+  endIfStarted(response: Response): boolean {
+    if (!this.#hasStarted(response)) return false;
+    endStarted(this.#framework.nodeResponse(response));
     return true;
   }
 
@@ -105,6 +117,7 @@ export class Gate<Request, Response> {
 
   #refusal(message: ReturnType<typeof toSaid>, decision: Decision): Refusal {
     const { problem, statusCode } = this.#settings;
+    if (message.error !== undefined) return { error: message.error };
     const text = message.text ?? refusalMessage(decision);
     if (problem) return problemRefusal(statusCode, decision, text, message.members);
     return message.json === undefined ? { text } : jsonRefusal(message.json);
@@ -124,10 +137,14 @@ export class Gate<Request, Response> {
   }
 
   /** What cannot be decided goes to the error handling; in a dry run it passes, and the process is warned. */
-  #fail(next: Next, thrown: unknown): void {
+  #fail(response: Response, next: Next, thrown: unknown): void {
     if (thrown === CLIENT_LEFT) return;
-    if (!this.#settings.dryRun) next(toError(thrown));
-    else {
+    const { logStarted } = this.#framework;
+    if (!this.#settings.dryRun) {
+      const error = toError(thrown);
+      if (logStarted !== undefined && this.endIfStarted(response)) logStarted(response, error);
+      else next(error);
+    } else {
       this.#settings.mistakes.failed('ROLLGATE_DRY_RUN_FAILED', thrown);
       next();
     }
@@ -135,7 +152,7 @@ export class Gate<Request, Response> {
 
   /** The same, unless somebody else has answered: then nobody waits for it. */
   #failLater(response: Response, next: Next, thrown: unknown): void {
-    if (!this.#framework.isAnswered(response)) this.#fail(next, thrown);
+    if (!this.#framework.isAnswered(response)) this.#fail(response, next, thrown);
   }
 
   #settle(decision: Decision | undefined, request: Request, response: Response, next: Next): void {
@@ -173,19 +190,24 @@ export class Gate<Request, Response> {
           .catch((thrown) => this.#failLater(response, next, thrown));
       }
     } catch (thrown) {
-      this.#fail(next, thrown);
+      this.#fail(response, next, thrown);
     }
   }
 
   #refuse(decision: Decision, request: Request, response: Response, next: Next): void {
     if (this.#settings.dryRun) next();
-    else {
+    else if (!this.endIfStarted(response)) {
       this.#writeFields(response, decision);
       this.#adapter.refuse(request, response, next, decision);
     }
   }
 
+  #hasStarted(response: Response): boolean {
+    return this.#framework.nodeResponse(response).headersSent;
+  }
+
   #writeFields(response: Response, decision: Decision): void {
+    if (this.#hasStarted(response)) return;
     this.#fields.write(response, decision, this.#decider.limitsOf(decision));
   }
 

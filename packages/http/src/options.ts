@@ -76,7 +76,10 @@ export interface CommonOptions<Request, Given extends Limits = Limits, Response 
   exposeHeaders?: boolean | undefined;
   /** The status of a refusal, 400 to 599; default 429. */
   statusCode?: number | undefined;
-  /** What a refusal says in the place of the usual text; an object is sent as JSON, as it is. */
+  /**
+   * The body of a rejected response instead of the usual text. An object is sent as JSON, as it is. An `Error` goes to the
+   * framework's error handling, with `statusCode` as the response's status unless the error has a status of its own.
+   */
   message?:
     | string
     | object

@@ -5,8 +5,14 @@ import { retryAfterSeconds } from './header-fields.js';
 /** The `code` of every refusal, for programs to look at. */
 export const REFUSAL_CODE = 'RATE_LIMIT_EXCEEDED';
 
-/** What a refusal says: a text for the framework to put as its users know it, or JSON to be sent as it is. */
-export type Refusal = { readonly text: string } | { readonly json: string; readonly type: string };
+/**
+ * What a refusal says: a text for the framework to put as its users know it, JSON to be sent as it is, or an error for the
+ * framework's error handling.
+ */
+export type Refusal =
+  | { readonly text: string }
+  | { readonly json: string; readonly type: string }
+  | { readonly error: Error };
 
 /** The JSON body of a refusal, in the shape of Fastify's errors. */
 export interface RefusalBody {

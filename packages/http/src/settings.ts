@@ -1,3 +1,4 @@
+import { isNativeError } from 'node:util/types';
 import { type Awaitable, type Decision, type Key, type Limits, RateLimiter } from '@rollgate/core';
 import { durationMs, ROLLING_WINDOW_OPTIONS, validate } from '@rollgate/core/store';
 import { createAllowList } from './allow-list.js';
@@ -39,6 +40,7 @@ export interface Message<Request> {
   readonly text?: string;
   readonly members?: object;
   readonly json?: string;
+  readonly error?: Error;
   readonly of?: (request: Request, decision: Decision) => Awaitable<string | object>;
 }
 
@@ -145,15 +147,12 @@ function toMessage<Request>(message: unknown): Message<Request> {
 }
 
 /** @throws TypeError when it is neither a text nor an object that can be sent. */
-export function toSaid(message: unknown): {
-  readonly text?: string;
-  readonly members?: object;
-  readonly json?: string;
-} {
+export function toSaid(message: unknown): Omit<Message<never>, 'of'> {
   if (typeof message === 'string') return { text: message };
   if (typeof message !== 'object' || message === null) {
     throw validate.misuse('message', 'a string, an object or a function that returns one', message);
   }
+  if (message instanceof Error || isNativeError(message)) return { error: message };
   try {
     return { members: message, json: JSON.stringify(message) };
   } catch (cause) {

@@ -55,14 +55,17 @@ export interface Around {
   before?: RequestHandler[];
   answer?: RequestHandler;
   set?: (app: Express) => void;
+  /** Where to note errors before Express's own error handling answers them. */
+  plain?: Error[];
 }
 
 /** A real server behind the limits, which notes who was let through and which errors came. */
 export async function serve(express: ExpressVersion, limits: RequestHandler[], around: Around = {}) {
-  const { before = [], answer = (_request, response) => void response.send('hello'), set } = around;
+  const { before = [], answer = (_request, response) => void response.send('hello'), set, plain } = around;
   const passed: Request[] = [];
   const errors: Error[] = [];
   const app = express();
+  app.set('env', 'test'); // Express's own error handling logs nothing then.
   set?.(app);
   for (const handler of [...before, ...limits]) app.use(handler);
   app.use((request, response, next) => {
@@ -70,8 +73,8 @@ export async function serve(express: ExpressVersion, limits: RequestHandler[], a
     return answer(request, response, next);
   });
   const onError: ErrorRequestHandler = (error, _request, response, next) => {
-    errors.push(error);
-    if (response.headersSent) next(error);
+    (plain ?? errors).push(error);
+    if (plain !== undefined || response.headersSent) next(error);
     else response.status(500).json({ error: String(error) });
   };
   app.use(onError);
