@@ -1,6 +1,12 @@
 import { performance } from 'node:perf_hooks'; // The global one is a getter: twice the price.
 
-/** Where a store gets its time: what every decision goes by. Replace it in tests. */
+/**
+ * Where a store gets its time: what every decision goes by. Replace it in tests.
+ *
+ * A clock that steps back by a limit's window or less admits nothing extra; waits grow by the step. After a larger step back a key may
+ * start with its full quota again, once for each such step: otherwise a clock that was wrong once could block the key for
+ * years.
+ */
 export interface Clock {
   /** The current time in milliseconds; fractions count, down to the microsecond. */
   now(): number;

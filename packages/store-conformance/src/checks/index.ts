@@ -1,5 +1,6 @@
 import { changingNumbers } from './changing-numbers.js';
 import { type Check, type CheckOptions, type MakeStore, toCheck } from './check.js';
+import { clockSteps } from './clock-steps.js';
 import { concurrency } from './concurrency.js';
 import { decisions } from './decisions.js';
 import { longRunDemands } from './long-run.js';
@@ -17,6 +18,7 @@ const demands = [
   ...worstBurstDemands,
   ...longRunDemands,
   ...concurrency,
+  ...clockSteps,
   ...sharing,
   ...rollingCounter,
 ];

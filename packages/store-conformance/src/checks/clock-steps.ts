@@ -1,0 +1,62 @@
+import assert from 'node:assert/strict';
+import type { Decision, Limit } from '@rollgate/core';
+import { type AlgorithmName, algorithmNames, limitOf } from '../algorithms.js';
+import { MS } from '../oracles/oracle.js';
+import { type Demand, type Ground, makeLimiter } from './check.js';
+import { plainLimit } from './plain-limits.js';
+
+const QUOTA = 3;
+
+/** A key that asks again and again, without time going by, until it is rejected. */
+function makeCaller(ground: Ground, algorithm: AlgorithmName) {
+  ground.clock.micros = 1e9 * MS;
+  const limit: Limit = limitOf(plainLimit(algorithm, QUOTA));
+  const limiter = makeLimiter(ground, limit);
+  const check = (): Promise<Decision> => limiter.check('ann');
+  async function admitted(): Promise<number> {
+    let count = 0;
+    while ((await check()).allowed) count += 1;
+    return count;
+  }
+  return { limit, check, admitted };
+}
+
+/** A step back of a window or less admits nothing, and makes the wait longer by just as much. */
+async function admitNothing(ground: Ground, algorithm: AlgorithmName): Promise<void> {
+  const { clock } = ground;
+  const { limit, check, admitted } = makeCaller(ground, algorithm);
+  assert.ok((await admitted()) >= QUOTA);
+  const { retryAfterMs } = await check();
+  const start = clock.micros;
+  for (const step of [1, Math.floor(limit.windowMicros / 2), limit.windowMicros]) {
+    clock.micros = start - step;
+    const decision = await check();
+    assert.equal(decision.allowed, false, `Allowed after a step back of ${step} µs`);
+    assert.equal(Math.round((decision.retryAfterMs - retryAfterMs) * MS), step, 'Time added to the wait');
+  }
+}
+
+/** Steps so great that only a broken clock can have written the state: each of them admits the quota once, and no more. */
+async function admitOnceMore(ground: Ground, algorithm: AlgorithmName): Promise<void> {
+  const { clock } = ground;
+  const { limit, admitted } = makeCaller(ground, algorithm);
+  const first = await admitted();
+  for (let round = 0; round < 3; round++) {
+    for (const sign of [1, -1]) {
+      clock.micros += sign * 20 * limit.keepMicros;
+      assert.equal(await admitted(), first, `Admitted after a step ${sign > 0 ? 'forward' : 'back'}`);
+      assert.equal(await admitted(), 0, 'Admitted without a further step');
+    }
+  }
+}
+
+export const clockSteps: readonly Demand[] = algorithmNames.flatMap((algorithm) => [
+  {
+    name: `${algorithm} admits nothing more when the clock steps back by a window or less`,
+    hold: (ground: Ground) => admitNothing(ground, algorithm),
+  },
+  {
+    name: `${algorithm} admits its quota once more, at most, for each great step of the clock`,
+    hold: (ground: Ground) => admitOnceMore(ground, algorithm),
+  },
+]);
