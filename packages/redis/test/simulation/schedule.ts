@@ -54,6 +54,8 @@ export type FaultStep =
   | { readonly kind: 'stall'; readonly forMs: number }
   /** The server answers with an error. */
   | { readonly kind: 'refuse'; readonly forMs: number }
+  /** The server's clock is set forward or back. */
+  | { readonly kind: 'clock'; readonly byMs: number }
   /** The server forgets its scripts. */
   | { readonly kind: 'flush' }
   /** The server, or another one with another clock, starts without the last operations and without scripts. */

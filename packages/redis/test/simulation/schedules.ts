@@ -72,7 +72,7 @@ const call: fc.Arbitrary<CallStep> = fc.oneof(
   { weight: 10, arbitrary: check },
   { weight: 2, arbitrary: check.map((step) => ({ ...step, kind: 'peek' as const })) },
   {
-    weight: 4,
+    weight: 7,
     arbitrary: record({
       kind: fc.constant('refund'),
       process: processNumber,
@@ -121,6 +121,7 @@ const fault: fc.Arbitrary<FaultStep> = fc.oneof(
   },
   { weight: 1, arbitrary: record({ kind: fc.constant('stall'), forMs }) },
   { weight: 1, arbitrary: record({ kind: fc.constant('refuse'), forMs }) },
+  { weight: 1, arbitrary: record({ kind: fc.constant('clock'), byMs: clockMs }) },
   { weight: 1, arbitrary: record({ kind: fc.constant('flush') }) },
   {
     weight: 1,

@@ -81,8 +81,10 @@ export class SimulatedClient {
     time.at(time.micros + forMicros, 'socket', notice, owner);
   }
 
-  /** The client notices that nothing passes. */
-  endSilence(): void {
+  /** Nothing goes wrong from now on; it notices when nothing passes. */
+  calm(): void {
+    this.slowByMicros = 0;
+    this.#connection.onReply = undefined;
     if (this.#connection.isSilent) this.cut(0, 1000);
   }
 

@@ -27,6 +27,8 @@ export class SimulatedServer {
   /** All that ever ran, but for what was lost. */
   executions: Execution[] = [];
   readonly lost: Execution[] = [];
+  /** Whether its clock was never set. */
+  isClockTrue = true;
   /** How often a script was asked for that the server did not know. */
   unknownCount = 0;
   readonly #options: ServerOptions;
@@ -73,6 +75,12 @@ export class SimulatedServer {
     this.#inbox = [];
   }
 
+  /** Sets the clock forward or back. */
+  setClock(byMicros: number): void {
+    this.#clockMicros += byMicros;
+    this.isClockTrue &&= byMicros === 0;
+  }
+
   forgetScripts(): void {
     this.#known.clear();
   }
@@ -84,7 +92,7 @@ export class SimulatedServer {
       execution.isLost = true;
       this.lost.push(execution);
     }
-    this.#clockMicros += clockMicros;
+    this.setClock(clockMicros);
     this.#known.clear();
     this.calm();
     const { redis, reference } = this.#options;

@@ -1,20 +1,19 @@
-import { subscribe, unsubscribe } from 'node:diagnostics_channel';
-import { type Call, Caller } from './caller.js';
+import { verifyAdmissions } from './admission-bounds.js';
+import { Caller } from './caller.js';
 import { verifyDenial } from './denial-check.js';
+import { OutageLog } from './outage-log.js';
 import { type Outcome, outcomeOf } from './outcome.js';
 import type { RealRedis } from './real-redis.js';
 import type { StoreCall } from './records.js';
+import { awaitRecovery } from './recovery.js';
 import { Reference } from './reference.js';
-import type { CallStep, FaultStep, Names, Schedule } from './schedule.js';
-import { type ProcessLimiter, SimulatedProcess } from './simulated-process.js';
+import type { CallStep, FaultStep, Schedule } from './schedule.js';
+import { SimulatedProcess } from './simulated-process.js';
 import { SimulatedServer } from './simulated-server.js';
-import { calmDown, isCall, performCall, performFault } from './steps.js';
+import { isCall, performCall, performFault } from './steps.js';
 import { VirtualTime } from './virtual-time.js';
 
 const SECOND = 1_000_000;
-/** A probe is due every eight seconds at least. */
-const RECOVERY_ROUNDS = 44;
-const ROUND_MICROS = SECOND / 4;
 
 /** One schedule, from an empty server to a quiet end. */
 export class Simulation {
@@ -25,7 +24,9 @@ export class Simulation {
   readonly #processes: readonly SimulatedProcess[];
   readonly #callers: readonly Caller[];
   readonly #violations: unknown[] = [];
+  readonly #outages: OutageLog;
   #drawn = 0;
+  #isCalm = false;
 
   private constructor(schedule: Schedule, redis: RealRedis) {
     this.#schedule = schedule;
@@ -33,8 +34,9 @@ export class Simulation {
     const { isSliced } = schedule;
     const server = new SimulatedServer({ time, redis, reference: this.#reference, isSliced });
     this.#server = server;
-    const draw = () => schedule.draws[this.#drawn++] ?? 0;
+    const draw = () => (this.#isCalm ? 0 : (schedule.draws[this.#drawn++] ?? 0));
     const onViolation = (error: unknown) => this.#violations.push(error);
+    this.#outages = new OutageLog(onViolation);
     const onSettled = (process: SimulatedProcess, call: StoreCall) => this.#onSettled(process, call);
     const given = { time, server, schedule, draw, onViolation, onSettled };
     this.#processes = schedule.processes.map((spec) => new SimulatedProcess({ ...given, spec }));
@@ -46,14 +48,10 @@ export class Simulation {
     await redis.clear();
     const simulation = new Simulation(schedule, redis);
     simulation.#time.install();
-    const listen = () => {};
-    subscribe('rollgate:store:failure', listen);
-    subscribe('rollgate:store:recovery', listen);
     try {
       return await simulation.#run();
     } finally {
-      unsubscribe('rollgate:store:failure', listen);
-      unsubscribe('rollgate:store:recovery', listen);
+      simulation.#outages.stop();
       simulation.#time.uninstall();
     }
   }
@@ -65,10 +63,14 @@ export class Simulation {
       this.#at(atMicros, step);
     }
     await this.#runUntil(atMicros);
-    await this.#recover();
+    await this.#calmDown();
+    await awaitRecovery(this.#callers, this.#time, (micros) => this.#runUntil(micros));
+    this.#outages.verifyOver();
     const calls = this.#callers.flatMap(({ calls }) => calls);
     const open = calls.find(({ settledMicros }) => settledMicros === undefined);
     if (open !== undefined) throw new Error(`Never settled: the ${open.kind} of ${open.startedMicros} µs`);
+    const { isClockTrue, executions, lost } = this.#server;
+    if (isClockTrue && this.#reference.isVague === undefined) verifyAdmissions(calls, [...executions, ...lost]);
     return outcomeOf(this.#server, this.#callers, this.#reference.isVague !== undefined);
   }
 
@@ -80,34 +82,14 @@ export class Simulation {
     else this.#time.at(atMicros, 'socket', () => performFault(step, faults));
   }
 
-  /** When everything works again, every limiter is soon answered by the store, and the limits hold what they should. */
-  async #recover(): Promise<void> {
-    calmDown(this.#server, this.#processes);
-    await this.#runUntil(this.#time.micros + 4 * SECOND);
-    calmDown(this.#server, this.#processes);
-    let ill = this.#callers.flatMap((caller) => caller.limiters.map((limiter) => ({ caller, limiter })));
-    for (let round = 0; round < RECOVERY_ROUNDS && ill.length > 0; round++) {
-      const asked = await this.#ask(ill, ['ann', 'all']);
-      ill = ill.filter((_, index) => asked[index]!.decision?.degraded !== false);
+  /** Ends all faults, also those that begin while the others end. */
+  async #calmDown(): Promise<void> {
+    this.#isCalm = true;
+    for (let time = 0; time < 2; time++) {
+      this.#server.calm();
+      for (const { client } of this.#processes) client.calm();
+      await this.#runUntil(this.#time.micros + 4 * SECOND);
     }
-    if (ill.length > 0) throw new Error(`Never recovered: ${JSON.stringify(ill.map(({ limiter }) => limiter.spec))}`);
-    const all = this.#callers.flatMap((caller) => caller.limiters.map((limiter) => ({ caller, limiter })));
-    await this.#ask(all, ['bob', 'ann']);
-    await this.#runUntil(this.#time.micros + SECOND);
-  }
-
-  async #ask(whom: readonly { caller: Caller; limiter: ProcessLimiter }[], names: Names): Promise<Call[]> {
-    const calls: Call[] = [];
-    for (const { caller, limiter } of whom) {
-      this.#time.at(
-        this.#time.micros,
-        'socket',
-        () => calls.push(caller.ask('peek', limiter, names, 1)),
-        caller.process,
-      );
-    }
-    await this.#runUntil(this.#time.micros + ROUND_MICROS);
-    return calls;
   }
 
   #onSettled(process: SimulatedProcess, call: StoreCall): void {

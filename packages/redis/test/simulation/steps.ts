@@ -41,6 +41,7 @@ const faults: Faults = {
   pause: ({ forMs }, { time, process }) => process.pause(time.micros, forMs * MS),
   stall: ({ forMs }, { server }) => server.stall(forMs * MS),
   refuse: ({ forMs }, { server }) => server.refuse(forMs * MS),
+  clock: ({ byMs }, { server }) => server.setClock(byMs * MS),
   flush: (_, { server }) => server.forgetScripts(),
   restart({ lost, downMs, clockMs }, { time, server, processes }) {
     server.crash();
@@ -54,13 +55,4 @@ export function performFault<Kind extends FaultStep['kind']>(
   world: World,
 ): void {
   (faults[step.kind as Kind] as (step: FaultStep, world: World) => void)(step, world);
-}
-
-/** Ends all that goes on for longer; what has a time of its own ends by itself. */
-export function calmDown(server: SimulatedServer, processes: readonly SimulatedProcess[]): void {
-  server.calm();
-  for (const { client } of processes) {
-    client.slowByMicros = 0;
-    client.endSilence();
-  }
 }

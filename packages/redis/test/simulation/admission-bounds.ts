@@ -1,0 +1,86 @@
+import assert from 'node:assert/strict';
+import type { LimitSpec } from '../../../store-conformance/src/algorithms.js';
+import { type Admitted, keepPromise, mostInAnyWindow } from '../../../store-conformance/src/promises.js';
+import type { Call } from './caller.js';
+import type { Execution, StoreCall } from './records.js';
+
+/** What one limit let through for one key between two resets. */
+interface Admissions {
+  /** The limit's settings, each once. */
+  readonly specs: Set<string>;
+  readonly admitted: Admitted[];
+  lostUnits: number;
+}
+
+/**
+ * Throws unless what the applications were told to let through, and did not give back, is no more than each limit
+ * promises. What the server has lost may be let through once more; that is known of the rolling window alone. Asks no model.
+ */
+export function verifyAdmissions(calls: readonly Call[], executions: readonly Execution[]): void {
+  const book = new AdmissionBook(executions);
+  for (const { storeCall, decision, isRefunded } of calls) {
+    if (storeCall?.execution === undefined || storeCall.kind !== 'check' || decision?.degraded !== false) continue;
+    const at = storeCall.execution.serverMicros + storeCall.indexInMessage;
+    for (const [name, { delayMs }] of Object.entries(decision.limits)) {
+      const { admitted } = book.page(storeCall, storeCall.execution, name);
+      const delay = Math.round(delayMs * 1000);
+      if (decision.allowed && !isRefunded) admitted.push({ at, cost: storeCall.cost, delay });
+    }
+  }
+  for (const execution of executions.filter(({ isLost }) => isLost)) {
+    for (const call of execution.calls) {
+      for (const name of Object.keys(call.subject.specs)) book.page(call, execution, name).lostUnits += call.cost;
+    }
+  }
+  for (const { specs, admitted, lostUnits } of book.pages.values()) {
+    const [spec, ...others] = [...specs].map((text): LimitSpec => JSON.parse(text));
+    admitted.sort((one, other) => one.at - other.at);
+    if (others.length === 0) verify(spec!, admitted, lostUnits);
+  }
+}
+
+class AdmissionBook {
+  readonly pages = new Map<string, Admissions>();
+  /** The resets of each place, by their place among all operations. */
+  readonly #resets = new Map<string, number[]>();
+
+  constructor(executions: readonly Execution[]) {
+    for (const { calls, results } of executions) {
+      for (const [index, call] of calls.entries()) {
+        if (call.kind !== 'reset') continue;
+        for (const name of Object.keys(call.subject.specs)) {
+          const place = placeOf(call, name);
+          this.#resets.set(place, [...(this.#resets.get(place) ?? []), results[index]!.count]);
+        }
+      }
+    }
+  }
+
+  page(call: StoreCall, { calls, results }: Execution, name: string): Admissions {
+    const { count } = results[calls.indexOf(call)]!;
+    const place = placeOf(call, name);
+    const resetCount = (this.#resets.get(place) ?? []).filter((reset) => reset < count).length;
+    const id = `${place} ${resetCount}`;
+    let page = this.pages.get(id);
+    if (page === undefined) {
+      page = { specs: new Set(), admitted: [], lostUnits: 0 };
+      this.pages.set(id, page);
+    }
+    page.specs.add(JSON.stringify(call.subject.specs[name]));
+    return page;
+  }
+}
+
+function placeOf({ subject }: StoreCall, name: string): string {
+  return JSON.stringify([name, subject.keys[name], subject.specs[name]!.algorithm]);
+}
+
+function verify(spec: LimitSpec, admitted: readonly Admitted[], lostUnits: number): void {
+  if (lostUnits === 0) keepPromise(spec, admitted);
+  else if (spec.algorithm === 'rollingWindow') {
+    const { limit, window } = spec.options;
+    const hits = admitted.map(({ at, cost }) => ({ time: at, cost }));
+    const units = mostInAnyWindow(hits, window * 1000);
+    assert(units <= limit + lostUnits, `Expected at most ${limit} and ${lostUnits} lost units, got ${units}`);
+  }
+}

@@ -1,0 +1,33 @@
+import assert from 'node:assert/strict';
+import { subscribe, unsubscribe } from 'node:diagnostics_channel';
+import type { StoreFailure, StoreRecovery } from '@rollgate/core';
+
+/** The outages that are published: every one begins before it ends, and ends. */
+export class OutageLog {
+  readonly #failing = new Set<object>();
+  readonly #onViolation: (error: unknown) => void;
+
+  constructor(onViolation: (error: unknown) => void) {
+    this.#onViolation = onViolation;
+    subscribe('rollgate:store:failure', this.#onFailure);
+    subscribe('rollgate:store:recovery', this.#onRecovery);
+  }
+
+  stop(): void {
+    unsubscribe('rollgate:store:failure', this.#onFailure);
+    unsubscribe('rollgate:store:recovery', this.#onRecovery);
+  }
+
+  verifyOver(): void {
+    assert.equal(this.#failing.size, 0, 'Expected every outage to be followed by a published recovery');
+  }
+
+  readonly #onFailure = (message: unknown): void => {
+    this.#failing.add((message as StoreFailure).store);
+  };
+
+  readonly #onRecovery = (message: unknown): void => {
+    const { store } = message as StoreRecovery;
+    if (!this.#failing.delete(store)) this.#onViolation(new Error('A recovery was published without an outage'));
+  };
+}
