@@ -140,14 +140,15 @@ export class RateLimiter<Given extends Limits = Limits> {
 
   /**
    * Gives back exactly what the check with this decision recorded. Harmless twice, and harmless late: what has left
-   * the window, or was reset, is not given back.
+   * the window, or was reset, is not given back. A rejected attempt that `countRejected` recorded stays recorded.
    *
    * @throws TypeError when `decision` is not one that a limiter made.
    */
   async refund(decision: Decision): Promise<void> {
     const receipt = takeReceipt(decision);
     if (receipt === NO_DECISION) throw misuse('decision', 'a decision of `check`', decision);
-    if (receipt !== undefined) await this.#store.refund(receipt);
+    // A rejected attempt may have taken the place of an older hit: without both, one too many would be allowed.
+    if (receipt !== undefined && decision.allowed) await this.#store.refund(receipt);
   }
 
   /** Forgets a key: its next action is as its first. Takes the `limits` of a call as {@link check} does. */

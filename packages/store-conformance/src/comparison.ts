@@ -70,7 +70,8 @@ export class Comparison {
     const { decision: expected, receipt } = this.#model.check(this.#specs, keys, cost, micros, kind === 'check');
     const decision = await limiter[kind](keys, { cost, limits: this.#limits });
     same(plain(decision), expected, () => this.#describe(command));
-    if (kind === 'check') this.#made.push({ limiter, decision, receipt });
+    // What was rejected stays recorded.
+    if (kind === 'check') this.#made.push({ limiter, decision, receipt: decision.allowed ? receipt : [] });
     const waitMs = decision.allowed ? decision.resetMs : decision.retryAfterMs;
     if (waitMs !== Infinity) this.#dueMicros = micros + Math.round(waitMs * MS);
     if (!decision.allowed && waitMs !== Infinity) await this.#wait(command, limiter, keys, waitMs);

@@ -115,7 +115,8 @@ export class Subject {
     this.#watch.recorded = [];
     const { keys } = this.#ready.calls[call]!;
     const decision = this.#limiter.decide(keys, this.#asked[call]!.options[cost] as object) as Decision;
-    if (this.#watch.recorded.length > 0) this.refundable.push({ decision, hits: this.#watch.recorded });
+    if (decision.allowed && this.#watch.recorded.length > 0)
+      this.refundable.push({ decision, hits: this.#watch.recorded });
     return decision;
   }
 }

@@ -45,7 +45,7 @@ export class Truth {
   highestMicros = 0;
   /** By place. */
   lives: (Life | undefined)[] = [];
-  /** Of the checks that recorded something and were not refunded, oldest first. */
+  /** Of the checks that were allowed, recorded something and were not refunded, oldest first. */
   receipts: (readonly Part[])[] = [];
   lifeCount = 0;
 
@@ -123,7 +123,7 @@ export class Truth {
     const parts = rulings.flatMap((ruling, index) =>
       records && (allowed || ruling.oracle.countRejected) ? [this.#record(ruling, places[index]!, cost)] : [],
     );
-    if (parts.length > 0) this.receipts.push(parts);
+    if (allowed && parts.length > 0) this.receipts.push(parts);
     return { passes, allowed, delays };
   }
 
