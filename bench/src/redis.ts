@@ -6,6 +6,7 @@ import type { RedisRow } from './redis/columns.js';
 import { measureFlood } from './redis/flood.js';
 import { measureGrowth } from './redis/growth.js';
 import { measureLoad } from './redis/load.js';
+import { measureLongestScript } from './redis/longest-script.js';
 import { canPin } from './worker.js';
 
 /** Limits whose state is at a Redis server: one of the benchmark's own, that keeps nothing on disk. */
@@ -17,6 +18,7 @@ export async function measureRedis(effort: Effort['redis']): Promise<{ version: 
       ...(await measureLoad(server, effort.load)),
       ...(await measureRedisBytes(server)),
       ...(await measureFlood(server)),
+      ...(await measureLongestScript(server)),
       ...(await measureGrowth(server, effort.growth)),
     ];
     return { version, rows };
