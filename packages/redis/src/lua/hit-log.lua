@@ -158,8 +158,9 @@ on_demand(log, function()
         if between < fewest then best, fewest = index, between end
       end
     end
-    for index = from[best], from[best + 1] - 1 do log.lower(hits, index, gaps[best].units) end
-    spend(12 * (from[best + 1] - from[best]))
+    local first, last = from[best], from[best + 1] - 1
+    if first <= last then log.lower(hits, first, last, gaps[best].units) end
+    spend(5 * (from[best + 1] - from[best]))
     gaps[best + 1].units = gaps[best + 1].units + gaps[best].units
     table.remove(gaps, best)
   end

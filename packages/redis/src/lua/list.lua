@@ -192,11 +192,16 @@ on_demand(log, function()
     return total
   end
 
-  -- Lowers what the element at `index` says by so many units.
-  function log.lower(hits, index, units)
-    local time, total = read(hits, index)
+  -- Lowers what the elements from `first` to `last` say by so many units.
+  function log.lower(hits, first, last, units)
     hits.read_index = nil
-    if index == 0 then hits.oldest_total = total - units
-    else redis.call('LSET', hits.key, index, string.format('%d:%d', time, total - units)) end
+    for offset, text in ipairs(redis.call('LRANGE', hits.key, first, last)) do
+      local index = first + offset - 1
+      if index == 0 then hits.oldest_total = hits.oldest_total - units
+      else
+        local time, total = log.parse(text)
+        redis.call('LSET', hits.key, index, string.format('%d:%d', time, total - units))
+      end
+    end
   end
 end)

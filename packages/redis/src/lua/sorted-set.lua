@@ -146,10 +146,18 @@ on_demand(log, function()
     return before
   end
 
-  -- Lowers what the member at `index` says by so many units.
-  function log.lower(hits, index, units)
-    local time, before, cost = read(hits, index)
-    redis.call('ZREMRANGEBYRANK', hits.key, index, index)
-    add(hits, time, before - units, cost)
+  -- Lowers what the members from `first` to `last` say by so many units.
+  function log.lower(hits, first, last, units)
+    for start = first, last, 500 do -- Lua passes some thousand values at once, but not any number.
+      local stop = math.min(last, start + 499)
+      local found = redis.call('ZRANGE', hits.key, start, stop, 'WITHSCORES')
+      local members = {}
+      for place = 1, #found, 2 do
+        local before, rest = string.match(found[place], '^(%d+)(.*)$')
+        members[place], members[place + 1] = found[place + 1], string.format('%016d', before - units) .. rest
+      end
+      redis.call('ZREMRANGEBYRANK', hits.key, start, stop)
+      redis.call('ZADD', hits.key, unpack(members))
+    end
   end
 end)
