@@ -18,7 +18,7 @@ const FACTORIES = {
   slidingWindowCounter: (limit: number) => slidingWindowCounter({ limit, window: WINDOW_MS }),
   fixedWindow: (limit: number) => fixedWindow({ limit, window: WINDOW_MS }),
   tokenBucket: (limit: number) => tokenBucket({ capacity: limit, refill: limit, every: WINDOW_MS }),
-  leakyBucket: (limit: number) => leakyBucket({ capacity: limit, interval: WINDOW_MS / limit }),
+  leakyBucket: (limit: number) => leakyBucket({ capacity: limit, interval: `${WINDOW_MS / limit}ms` }),
 } satisfies Record<string, (limit: number) => Limit>;
 
 export type Algorithm = keyof typeof FACTORIES;

@@ -28,6 +28,7 @@ test('the page tells of no code that is not there', () => {
   const known = [
     ...WARNING_CODES,
     'ROLLGATE_KEYS_EVICTED',
+    'ROLLGATE_SHORT_INTERVAL',
     'ROLLGATE_REFUND_FAILED',
     'ROLLGATE_STORE_FAILED',
     'ROLLGATE_STORE_RECOVERED',

@@ -21,12 +21,12 @@ export interface NamedQuota extends Quota {
 
 /** `limit` a window, as each algorithm says it; of the queue as many may wait. */
 const FACTORIES = {
-  rolling: ({ limit, windowMs }: Quota) => rollingWindow({ limit, window: windowMs }),
-  fixed: ({ limit, windowMs }: Quota) => fixedWindow({ limit, window: windowMs }),
-  counter: ({ limit, windowMs }: Quota) => slidingWindowCounter({ limit, window: windowMs }),
-  token: ({ limit, windowMs }: Quota) => tokenBucket({ capacity: limit, refill: limit, every: windowMs }),
-  leaky: (quota: Quota) => leakyBucket({ capacity: quota.limit, interval: leakyIntervalMs(quota) }),
-  bucketed: ({ limit, windowMs }: Quota) => bucketedWindow({ limit, window: windowMs }),
+  rolling: ({ limit, windowMs }: Quota) => rollingWindow({ limit, window: `${windowMs}ms` }),
+  fixed: ({ limit, windowMs }: Quota) => fixedWindow({ limit, window: `${windowMs}ms` }),
+  counter: ({ limit, windowMs }: Quota) => slidingWindowCounter({ limit, window: `${windowMs}ms` }),
+  token: ({ limit, windowMs }: Quota) => tokenBucket({ capacity: limit, refill: limit, every: `${windowMs}ms` }),
+  leaky: (quota: Quota) => leakyBucket({ capacity: quota.limit, interval: `${leakyIntervalMs(quota)}ms` }),
+  bucketed: ({ limit, windowMs }: Quota) => bucketedWindow({ limit, window: `${windowMs}ms` }),
 } satisfies Record<string, (quota: Quota) => Limit>;
 
 export type Algorithm = keyof typeof FACTORIES;

@@ -1,4 +1,5 @@
 import { performance } from 'node:perf_hooks'; // The global one is a getter: twice the price.
+import { withCode } from './error-codes.js';
 
 /**
  * Where a store gets its time: what every decision goes by. Replace it in tests.
@@ -34,5 +35,6 @@ export function readMicros(clock: Clock): number {
 }
 
 function refuse(micros: number): never {
-  throw new RangeError(`Expected \`clock.now()\` to return a finite number of milliseconds, got ${micros}`);
+  const message = `Expected \`clock.now()\` to return a finite number of milliseconds, got ${micros}`;
+  throw withCode('ERR_ROLLGATE_INVALID_CLOCK', new RangeError(message));
 }

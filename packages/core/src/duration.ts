@@ -30,3 +30,24 @@ function parseText(text: string): number | undefined {
   const whole = Math.round(ms);
   return Math.abs(ms - whole) <= whole * Number.EPSILON ? whole : ms;
 }
+
+/** Below it, a bare number was almost always meant as seconds. */
+const SHORTEST_BARE_MS = 1000;
+
+let hasWarned = false;
+
+/**
+ * As {@link durationMs}, for the length of a window, interval or lease: warns once per process about a bare number below
+ * 1,000. Text with a unit, such as `'60ms'`, never warns.
+ */
+export function intervalMs(option: string, value: unknown): number {
+  const ms = durationMs(option, value);
+  if (typeof value === 'number' && ms < SHORTEST_BARE_MS && !hasWarned) {
+    hasWarned = true;
+    process.emitWarning(
+      `\`${option}: ${ms}\` is ${ms} milliseconds. Write '${ms}s' if you mean seconds, or '${ms}ms' to confirm milliseconds`,
+      { type: 'RollgateWarning', code: 'ROLLGATE_SHORT_INTERVAL' },
+    );
+  }
+  return ms;
+}

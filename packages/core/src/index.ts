@@ -3,6 +3,7 @@ export type { RefundFailure } from './background-refund.js';
 export { type Clock, monotonicClock } from './clock.js';
 export type { Decision, LimitDecision } from './decision.js';
 export type { Duration } from './duration.js';
+export type { ErrorCode } from './error-codes.js';
 export type { DecisionEvent } from './events.js';
 export type { OnStoreError } from './failure/stand-in.js';
 export { StoreError } from './failure/store-error.js';

@@ -1,6 +1,7 @@
 import { type Clock, monotonicClock, readMicros } from './clock.js';
 import type { Counter, CounterState } from './counter.js';
 import { type Decision, decisionOfOne, toDecision } from './decision.js';
+import { withCode } from './error-codes.js';
 import { KeyTable } from './key-table.js';
 import type { Hit, Limit, Verdict } from './limits/limit.js';
 import type { Entry } from './spaces.js';
@@ -219,5 +220,6 @@ export class MemoryStore implements Store, CountingStore {
 }
 
 function foreignDecision(): TypeError {
-  return new TypeError('Expected `decision` to be a decision of this store, got one of another');
+  const message = 'Expected `decision` to be a decision of this store, got one of another';
+  return withCode('ERR_ROLLGATE_FOREIGN_DECISION', new TypeError(message));
 }

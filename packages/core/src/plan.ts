@@ -1,3 +1,4 @@
+import { withCode } from './error-codes.js';
 import type { Limit } from './limits/limit.js';
 import type { Keys, Plan, Rule } from './store.js';
 import { hasMethods, misuse, show } from './validate.js';
@@ -22,6 +23,9 @@ const isLimit = (value: unknown): value is Limit => hasMethods(value, ['create',
  */
 export function makePlan(prefix: string, limits: unknown): Plan {
   if (isLimit(limits)) return { prefix, rules: [makeRule(prefix, 'default', limits)] };
+  if (Array.isArray(limits) && limits.length > 0) {
+    throw misuse('limits', 'a record that names each limit, such as `{ burst: rollingWindow({ … }) }`', limits);
+  }
   if (typeof limits !== 'object' || limits === null || Object.keys(limits).length === 0) {
     throw misuse('limits', 'a limit such as `rollingWindow({ … })`, or a record of at least one', limits);
   }
@@ -30,8 +34,11 @@ export function makePlan(prefix: string, limits: unknown): Plan {
 
 function makeRule(prefix: string, name: string, limit: unknown): Rule {
   if (!NAME.test(name)) {
-    throw new TypeError(
-      `Expected the names in \`limits\` to be 1 to 64 letters, digits, '_', '.' or '-', a letter or digit first, got ${show(name)}`,
+    throw withCode(
+      'ERR_ROLLGATE_INVALID_OPTION',
+      new TypeError(
+        `Expected the names in \`limits\` to be 1 to 64 letters, digits, '_', '.' or '-', a letter or digit first, got ${show(name)}`,
+      ),
     );
   }
   if (!isLimit(limit)) throw misuse(`limits.${name}`, 'a limit such as `rollingWindow({ … })`', limit);
@@ -41,25 +48,34 @@ function makeRule(prefix: string, name: string, limit: unknown): Rule {
 /**
  * The keys in the order of the rules.
  *
- * @throws TypeError when a key is no string, is missing, or belongs to no limit.
+ * @throws TypeError when a key is not a string, is empty or missing, or belongs to no limit.
  */
 export function keysFor(plan: Plan, key: unknown): Keys {
-  return typeof key === 'string' ? key : keysOfRecord(plan, key);
+  if (typeof key !== 'string') return keysOfRecord(plan, key);
+  if (key === '') throw invalidKey('key', 'a string of at least one character', key);
+  return key;
 }
 
 function keysOfRecord(plan: Plan, key: unknown): Keys {
   if (typeof key !== 'object' || key === null)
-    throw misuse('key', 'a string, or a record with one for each limit', key);
+    throw invalidKey('key', 'a string, or a record with one for each limit', key);
   const { rules } = plan;
   for (const name of Object.keys(key)) {
     if (!rules.some((rule) => rule.name === name)) {
       const names = rules.map((rule) => `\`${rule.name}\``).join(', ');
-      throw new TypeError(`Unknown limit \`${name}\` in \`key\`; the limits are ${names}`);
+      const message = `Unknown limit \`${name}\` in \`key\`; the limits are ${names}`;
+      throw withCode('ERR_ROLLGATE_INVALID_KEY', new TypeError(message));
     }
   }
   return rules.map(({ name }) => {
     const value = Object.hasOwn(key, name) ? (key as Record<string, unknown>)[name] : undefined;
-    if (typeof value !== 'string') throw misuse(`key.${name}`, 'a string', value);
+    if (typeof value !== 'string' || value === '')
+      throw invalidKey(`key.${name}`, 'a string of at least one character', value);
     return value;
   });
+}
+
+/** An empty key is a client without an identity: all of them would share one limit. */
+function invalidKey(name: string, expected: string, value: unknown): TypeError {
+  return withCode('ERR_ROLLGATE_INVALID_KEY', misuse(name, expected, value));
 }

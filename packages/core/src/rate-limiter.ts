@@ -3,6 +3,7 @@ import { refundInBackground } from './background-refund.js';
 import { type Decision, NO_DECISION, takeReceipt } from './decision.js';
 import { LONGEST_TIMER_MS } from './departures.js';
 import { type Duration, durationMs } from './duration.js';
+import { withCode } from './error-codes.js';
 import { isAnybodyTold, tell } from './events.js';
 import { DEFAULT_TIMEOUT_MS, timeoutMs } from './failure/deadlines.js';
 import { GuardedStore } from './failure/guarded-store.js';
@@ -146,7 +147,9 @@ export class RateLimiter<Given extends Limits = Limits> {
    */
   async refund(decision: Decision): Promise<void> {
     const receipt = takeReceipt(decision);
-    if (receipt === NO_DECISION) throw misuse('decision', 'a decision of `check`', decision);
+    if (receipt === NO_DECISION) {
+      throw withCode('ERR_ROLLGATE_FOREIGN_DECISION', misuse('decision', 'a decision of `check`', decision));
+    }
     // A rejected attempt may have taken the place of an older hit: without both, one too many would be allowed.
     if (receipt !== undefined && decision.allowed) await this.#store.refund(receipt);
   }
@@ -202,7 +205,8 @@ export class RateLimiter<Given extends Limits = Limits> {
 
   #ownPlan(): Plan {
     if (this.#plan !== undefined) return this.#plan;
-    throw new TypeError('Expected `limits` in the options of this call: the limiter has none of its own');
+    const message = 'Expected `limits` in the options of this call: the limiter has none of its own';
+    throw withCode('ERR_ROLLGATE_MISSING_LIMITS', new TypeError(message));
   }
 
   #planOfCall(options: CheckOptions): Plan {

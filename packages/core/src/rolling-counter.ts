@@ -1,5 +1,6 @@
 import { Counter } from './counter.js';
-import { type Duration, durationMs } from './duration.js';
+import { type Duration, durationMs, intervalMs } from './duration.js';
+import { withCode } from './error-codes.js';
 import { DEFAULT_TIMEOUT_MS, timeoutMs } from './failure/deadlines.js';
 import { GuardedCountingStore } from './failure/guarded-counting-store.js';
 import { MOST_BUCKETS } from './limits/bucket-counts.js';
@@ -54,9 +55,9 @@ export class RollingCounter {
     if (store !== undefined && !hasMethods(store, ['addCount'])) {
       throw misuse('store', 'a store that counts, such as `new MemoryStore()`', store);
     }
-    const widthMs = durationMs('bucketInterval', bucketInterval);
-    const spanMs = durationMs('bucketSpan', bucketSpan);
-    const expiryMs = durationMs('subjectExpiry', subjectExpiry);
+    const widthMs = intervalMs('bucketInterval', bucketInterval);
+    const spanMs = intervalMs('bucketSpan', bucketSpan);
+    const expiryMs = intervalMs('subjectExpiry', subjectExpiry);
     if (spanMs < widthMs || spanMs > widthMs * MOST_BUCKETS) {
       throw numberMisuse('bucketSpan', `1 to ${MOST_BUCKETS} times \`bucketInterval\``, bucketSpan);
     }
@@ -74,7 +75,7 @@ export class RollingCounter {
    * @throws TypeError, RangeError (as a rejection) for a wrong subject or number; a `StoreError` when the store failed.
    */
   async add(subject: string, units = 1): Promise<void> {
-    await this.#store.addCount(this.#counter, string('subject', subject), positiveInteger('units', units), 0);
+    await this.#store.addCount(this.#counter, subjectOf(subject), positiveInteger('units', units), 0);
   }
 
   /**
@@ -84,13 +85,13 @@ export class RollingCounter {
    * `StoreError` when the store failed.
    */
   async count(subject: string, interval: Duration): Promise<number> {
-    return this.#store.addCount(this.#counter, string('subject', subject), 0, this.#intervalMicros(interval));
+    return this.#store.addCount(this.#counter, subjectOf(subject), 0, this.#intervalMicros(interval));
   }
 
   /** Adds `units`, and answers as {@link count}, the added ones included, in one step. */
   async addCount(subject: string, interval: Duration, units = 1): Promise<number> {
     positiveInteger('units', units);
-    return this.#store.addCount(this.#counter, string('subject', subject), units, this.#intervalMicros(interval));
+    return this.#store.addCount(this.#counter, subjectOf(subject), units, this.#intervalMicros(interval));
   }
 
   /** Closes the store if this counter made it; a store that was passed in stays with who made it. */
@@ -103,4 +104,10 @@ export class RollingCounter {
     if (micros <= this.#counter.spanMicros) return micros;
     throw numberMisuse('interval', `\`bucketSpan\` (${this.#counter.spanMicros / 1000} ms) at most`, interval);
   }
+}
+
+/** @throws TypeError when the subject is not a string, or is empty: those without a name would share one count. */
+function subjectOf(subject: unknown): string {
+  if (typeof subject === 'string' && subject !== '') return subject;
+  throw withCode('ERR_ROLLGATE_INVALID_KEY', misuse('subject', 'a string of at least one character', subject));
 }

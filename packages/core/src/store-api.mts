@@ -13,4 +13,5 @@ export {
   refundInBackground,
   toDecision,
   validate,
+  withCode,
 } from './store-api.js';

@@ -6,6 +6,7 @@ export type { Counter } from './counter.js';
 export { toDecision } from './decision.js';
 export { hold } from './departures.js';
 export { durationMs } from './duration.js';
+export { withCode } from './error-codes.js';
 export type { Hit, Keeper, Verdict } from './limits/limit.js';
 export { ROLLING_WINDOW_OPTIONS } from './limits/rolling-window.js';
 export { isMemoryStore } from './memory-store.js';

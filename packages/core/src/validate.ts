@@ -1,3 +1,6 @@
+import { withCode } from './error-codes.js';
+import { adviceOn } from './unknown-option.js';
+
 // For every package that takes options: one way to refuse what is wrong, naming the option, the value and its type.
 
 const MAX_SHOWN = 80;
@@ -16,13 +19,14 @@ export function show(value: unknown): string {
 
 /** The error for a value that is none of those expected. */
 export function misuse(option: string, expected: string, value: unknown): TypeError {
-  return new TypeError(misuseMessage(option, expected, value));
+  return withCode('ERR_ROLLGATE_INVALID_OPTION', new TypeError(misuseMessage(option, expected, value)));
 }
 
 /** The error for a number that is none of those expected: a RangeError, but a TypeError when it is no number at all. */
 export function numberMisuse(option: string, expected: string, value: unknown): TypeError | RangeError {
   const message = misuseMessage(option, expected, value);
-  return typeof value === 'number' ? new RangeError(message) : new TypeError(message);
+  const error = typeof value === 'number' ? new RangeError(message) : new TypeError(message);
+  return withCode('ERR_ROLLGATE_INVALID_OPTION', error);
 }
 
 function misuseMessage(option: string, expected: string, value: unknown): string {
@@ -84,8 +88,7 @@ export function knownOptions(subject: string, options: unknown, known: readonly 
   for (const name of Object.keys(options)) {
     if (known.includes(name)) continue;
     const value = (options as Record<string, unknown>)[name];
-    throw new TypeError(
-      `Unknown option \`${name}\` for ${subject}, got ${show(value)}; the options are ${known.map((option) => `\`${option}\``).join(', ')}`,
-    );
+    const message = `Unknown option \`${name}\` for ${subject}, got ${show(value)}${adviceOn(name, known)}`;
+    throw withCode('ERR_ROLLGATE_UNKNOWN_OPTION', new TypeError(message));
   }
 }

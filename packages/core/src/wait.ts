@@ -1,5 +1,6 @@
 import type { Decision } from './decision.js';
 import { hold } from './departures.js';
+import { withCode } from './error-codes.js';
 
 /**
  * Those who wait for the same thing, in the order of their coming: each asks only when all before them have been let
@@ -50,7 +51,8 @@ export async function waitUntilAllowed<Answer extends Decision>(
     }
     const { retryAfterMs } = decision;
     if (retryAfterMs === Infinity) {
-      throw new RangeError('Waited for an action that can never be allowed: its `cost` is above a limit');
+      const message = 'Waited for an action that can never be allowed: its `cost` is above a limit';
+      throw withCode('ERR_ROLLGATE_NEVER_ALLOWED', new RangeError(message));
     }
     throwIfBeyond(deadlineMs, retryAfterMs);
     await pause(retryAfterMs, signal);
@@ -77,7 +79,12 @@ export async function waitForTurn(
 function throwIfBeyond(deadlineMs: number, waitMs: number): void {
   if (performance.now() + waitMs <= deadlineMs) return;
   const inMs = Math.ceil(waitMs);
-  throw new DOMException(`The action is allowed in ${inMs} ms at the earliest, after the \`timeout\``, 'TimeoutError');
+  throw timeoutError(`The action is allowed in ${inMs} ms at the earliest, after the \`timeout\``);
+}
+
+/** The error of a `wait` whose `timeout` has passed, or will pass first. */
+export function timeoutError(message: string): DOMException {
+  return withCode('ERR_ROLLGATE_WAIT_TIMEOUT', new DOMException(message, 'TimeoutError'));
 }
 
 /** Rejects with the signal's reason as soon as it aborts. */

@@ -12,14 +12,14 @@ const PUBLIC: Readonly<Record<string, string>> = {
   '@rollgate/core': `
     ${CORE_VALUES}
     type:Awaitable type:BucketedWindow type:BucketedWindowOptions type:CheckOptions type:Clock type:CountingStore
-    type:Decision type:DecisionEvent type:Duration type:FixedWindow type:FixedWindowOptions type:Key type:LeakyBucket
+    type:Decision type:DecisionEvent type:Duration type:ErrorCode type:FixedWindow type:FixedWindowOptions type:Key type:LeakyBucket
     type:LeakyBucketOptions type:Limit type:LimitDecision type:Limits type:MemoryStoreOptions type:NameOf
     type:OnStoreError type:RateLimiterOptions type:RefundFailure type:RejectionReason type:RollingCounterOptions type:RollingWindow type:RollingWindowOptions
     type:SlidingWindowCounter type:SlidingWindowCounterOptions type:Store type:StoreFailure type:StoreRecovery
     type:TokenBucket type:TokenBucketOptions type:WaitOptions`,
   '@rollgate/core/store': `
-    ROLLING_WINDOW_OPTIONS durationMs hold isMemoryStore isThenable keyAt readMicros refundInBackground toDecision validate
-    type:Counter type:Hit type:Keeper type:Keys type:Plan type:Rule type:Verdict`,
+    LONGEST_KEY ROLLING_WINDOW_OPTIONS durationMs hashKey hold isMemoryStore isThenable keyAt readMicros refundInBackground toDecision validate withCode
+    type:Counter type:Hit type:Keeper type:Keys type:Plan type:Rule type:StoreConnection type:Verdict`,
   '@rollgate/express': `
     ${CORE_VALUES} createClientKey rateLimit
     type:*@rollgate/core type:RateLimitMiddleware type:RateLimitOptions type:RequestEvent type:WarningCode`,

@@ -134,7 +134,7 @@ test('text that means whole milliseconds is taken, however floating point puts i
 
 test('options that nobody reads are refused by name', () => {
   expect(() => rollingWindow({ limit: 1, widnow: 5 } as never)).toThrow(
-    'Unknown option `widnow` for rollingWindow, got 5 (number); the options are `limit`, `window`, `minDifference`, `countRejected`',
+    'Unknown option `widnow` for rollingWindow, got 5 (number). Did you mean `window`?',
   );
   expect(() => new RateLimiter({ limits, max: 5 } as never)).toThrow('Unknown option `max` for RateLimiter');
   expect(() => new MemoryStore({ max: 5 } as never)).toThrow('Unknown option `max` for MemoryStore');
@@ -164,7 +164,7 @@ describe('a check', () => {
 
   test('refuses a record that leaves out a limit, or names one that is not there', async () => {
     await expect(limiter.check({ burst: 'ann' } as never)).rejects.toThrow(
-      'Expected `key.daily` to be a string, got undefined',
+      'Expected `key.daily` to be a string of at least one character, got undefined',
     );
     await expect(limiter.check({ burst: 'ann', daily: 'ann', hourly: 'ann' } as never)).rejects.toThrow(
       'Unknown limit `hourly` in `key`; the limits are `burst`, `daily`',

@@ -17,7 +17,7 @@ describe('a call', () => {
     expect(performance.now() - startMs).toBeGreaterThan(TIMEOUT_MS - 2);
     const reason = (await call.catch((error: unknown) => error)) as StoreError;
     expect(reason).toBeInstanceOf(StoreError);
-    expect(reason).toMatchObject({ name: 'StoreError', code: 'ROLLGATE_STORE_FAILED' });
+    expect(reason).toMatchObject({ name: 'StoreError', code: 'ERR_ROLLGATE_STORE_FAILED' });
     expect(reason.message).toBe('The store did not answer within 25 ms (`timeout`)');
     expect(reason).not.toHaveProperty('cause');
     expect(log.failures).toMatchObject([{ store, error: reason }]);

@@ -11,7 +11,7 @@ const numbers = [undefined, null, Number.NaN, Infinity, 0, -1, 1.5, '1', {}];
 /** Which functions decide whether a request passes, what stands beside them, and what they must not answer. */
 const DECIDING: [string, object, unknown[]][] = [
   ['skip', usual, [undefined, null, 0, 1, '', 'no', {}]],
-  ['key', usual, [undefined, null, 5, {}, { other: 'ann' }, { default: 5 }, ['ann']]],
+  ['key', usual, [undefined, null, 5, '', {}, { other: 'ann' }, { default: 5 }, { default: '' }, ['ann']]],
   ['cost', usual, numbers],
   ['limit', { window: '1m' }, numbers],
   ['window', { limit: 1 }, [undefined, null, Number.NaN, Infinity, 0, -1, 1.5, '1', 'soon', '-1m', {}]],

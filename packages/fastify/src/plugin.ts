@@ -1,5 +1,5 @@
 import { type Decision, type Limits, MemoryStore, type RateLimiter } from '@rollgate/core';
-import { validate } from '@rollgate/core/store';
+import { validate, withCode } from '@rollgate/core/store';
 import type { FastifyInstance, FastifyReply, FastifyRequest, RouteOptions } from 'fastify';
 import fastifyPlugin from 'fastify-plugin';
 import { createHook, type Done, type RateLimitHook } from './hook.js';
@@ -115,7 +115,13 @@ async function rateLimitPlugin(app: FastifyInstance, options: RateLimitPluginOpt
     }
     if (routeHook.hook === hook) routeHook.run(request, reply, done);
     else if (addedToRoutes.has(routeHook)) done();
-    else done(new Error(`Add routes with the \`hook\` ${routeHook.hook} after \`await app.register(rateLimit)\``));
+    else
+      done(
+        withCode(
+          'ERR_ROLLGATE_LATE_PLUGIN',
+          new Error(`Add routes with the \`hook\` ${routeHook.hook} after \`await app.register(rateLimit)\``),
+        ),
+      );
   }
 
   decorate(app);

@@ -1,5 +1,5 @@
 import type { Store } from '@rollgate/core';
-import { isMemoryStore, validate } from '@rollgate/core/store';
+import { isMemoryStore, validate, withCode } from '@rollgate/core/store';
 import type { WarningCode } from '@rollgate/http';
 import { createHook, type RateLimitHook } from './hook.js';
 import { mergeOptions, type RateLimitOptions, type RateLimitRouteOptions } from './options.js';
@@ -40,8 +40,11 @@ export class RouteHooks {
     const hasName = own.groupId !== undefined || own.prefix !== undefined;
     const store = own.store ?? this.#shared.store!;
     if (!hasName && !isMemoryStore(store)) {
-      throw new TypeError(
-        'Expected `groupId` or `prefix` in the options of `app.rateLimit()`: with a store on a network its keys need a name that all processes agree on',
+      throw withCode(
+        'ERR_ROLLGATE_INVALID_OPTION',
+        new TypeError(
+          'Expected `groupId` or `prefix` in the options of `app.rateLimit()`: with a store on a network its keys need a name that all processes agree on',
+        ),
       );
     }
     const made = (hooksOn.get(store) ?? 0) + 1;
@@ -56,7 +59,7 @@ export class RouteHooks {
    */
   checkShared(): void {
     const shared = this.#merged({}, 'no route', ['ROLLGATE_SHARED_KEYS']);
-    createHook(mergeOptions({ limit: 1, window: 1 }, shared));
+    createHook(mergeOptions({ limit: 1, window: '1s' }, shared));
   }
 
   #ofRoute(

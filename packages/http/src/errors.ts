@@ -1,4 +1,4 @@
-import { validate } from '@rollgate/core/store';
+import { validate, withCode } from '@rollgate/core/store';
 
 /**
  * What a user's function or a store threw, as an error. Frameworks take `undefined`, and Express `'route'`, for "go on":
@@ -8,12 +8,13 @@ export function toError(thrown: unknown): Error {
   if (thrown instanceof Error) return thrown;
   const isErrorLike = typeof thrown === 'object' && thrown !== null && 'message' in thrown;
   if (isErrorLike) return thrown as Error; // Of another realm, or a library's own.
-  return new Error(`The rate limiter could not decide: ${validate.show(thrown)} was thrown`, { cause: thrown });
+  const message = `The rate limiter could not decide: ${validate.show(thrown)} was thrown`;
+  return withCode('ERR_ROLLGATE_NOT_AN_ERROR', new Error(message, { cause: thrown }));
 }
 
-/** That nobody can be counted, for want of an address. */
+/** The error for a request whose client cannot be told by its address. */
 export function noAddress(): Error {
-  return new Error(
-    'The request has no client address, so nobody to count it for: does the server listen on a socket that is no TCP socket? Give the option `key` to count by something else',
-  );
+  const message =
+    "Cannot determine the client's IP address. Is the server listening on a Unix socket? Set the `key` option to identify clients another way";
+  return withCode('ERR_ROLLGATE_NO_CLIENT_ADDRESS', new Error(message));
 }

@@ -1,11 +1,12 @@
 import type { Awaitable } from '@rollgate/core';
-import { isThenable } from '@rollgate/core/store';
+import { isThenable, withCode } from '@rollgate/core/store';
 
 /** What a function of the user's answers, and no later than that: a request must not hang on it. */
 export function inTime<Value>(name: string, answer: PromiseLike<Value>, timeoutMs: number): Promise<Value> {
   return new Promise((resolve, reject) => {
     const timer = setTimeout(() => {
-      reject(new Error(`\`${name}\` did not answer within ${timeoutMs} ms (the option \`timeout\`)`));
+      const message = `\`${name}\` did not answer within ${timeoutMs} ms (the option \`timeout\`)`;
+      reject(withCode('ERR_ROLLGATE_FUNCTION_TIMEOUT', new Error(message)));
     }, timeoutMs);
     answer.then(
       (value) => {

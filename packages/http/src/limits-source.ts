@@ -6,7 +6,7 @@ import {
   type RollingWindowOptions,
   rollingWindow,
 } from '@rollgate/core';
-import { isThenable, ROLLING_WINDOW_OPTIONS, validate } from '@rollgate/core/store';
+import { isThenable, ROLLING_WINDOW_OPTIONS, validate, withCode } from '@rollgate/core/store';
 import { andThen } from './in-time.js';
 import type { ForRequest, LimitOptions, WindowOptions } from './options.js';
 
@@ -35,8 +35,11 @@ export function toLimitsSource<Request>(options: LimitOptions<Request>): LimitsS
   const { limits } = options;
   if (limits === undefined) return windowSource(options as WindowOptions<Request>);
   if (given.length > 0) {
-    throw new TypeError(
-      `Expected either \`limits\` or the numbers of one rolling window, got \`limits\` and \`${given.join('`, `')}\``,
+    throw withCode(
+      'ERR_ROLLGATE_INVALID_OPTION',
+      new TypeError(
+        `Expected either \`limits\` or the numbers of one rolling window, got \`limits\` and \`${given.join('`, `')}\``,
+      ),
     );
   }
   if (typeof limits === 'function') {
@@ -57,7 +60,7 @@ function windowSource<Request>(options: WindowOptions<Request>): LimitsSource<Re
   // What is a value is checked now, and not when the first request comes.
   const like = make({
     limit: typeof limit === 'function' ? 1 : limit,
-    window: typeof window === 'function' ? 1 : window,
+    window: typeof window === 'function' ? '1s' : window,
   });
 
   const remembered = new Map<string, RollingWindow>();

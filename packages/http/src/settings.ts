@@ -1,6 +1,6 @@
 import { isNativeError } from 'node:util/types';
 import { type Awaitable, type Decision, type Key, type Limits, RateLimiter } from '@rollgate/core';
-import { durationMs, ROLLING_WINDOW_OPTIONS, validate } from '@rollgate/core/store';
+import { durationMs, ROLLING_WINDOW_OPTIONS, validate, withCode } from '@rollgate/core/store';
 import { createAllowList } from './allow-list.js';
 import { HEADERS, type Headers } from './header-fields.js';
 import { type LimitsSource, toLimitsSource } from './limits-source.js';
@@ -134,8 +134,11 @@ function toRefundRules<Request, Response>(
     return { skipSuccessful, skipFailed, skipAborted, wasSuccessful: requestWasSuccessful, timeoutMs, onError };
   }
   if (requestWasSuccessful === undefined) return undefined;
-  throw new TypeError(
-    'Expected `skipSuccessfulRequests` or `skipFailedRequests` with `requestWasSuccessful`, which does nothing alone',
+  throw withCode(
+    'ERR_ROLLGATE_INVALID_OPTION',
+    new TypeError(
+      'Expected `skipSuccessfulRequests` or `skipFailedRequests` with `requestWasSuccessful`, which does nothing alone',
+    ),
   );
 }
 
@@ -156,6 +159,9 @@ export function toSaid(message: unknown): Omit<Message<never>, 'of'> {
   try {
     return { members: message, json: JSON.stringify(message) };
   } catch (cause) {
-    throw new TypeError(`Expected \`message\` to be an object that can be sent as JSON: ${String(cause)}`, { cause });
+    throw withCode(
+      'ERR_ROLLGATE_INVALID_OPTION',
+      new TypeError(`Expected \`message\` to be an object that can be sent as JSON: ${String(cause)}`, { cause }),
+    );
   }
 }

@@ -66,7 +66,7 @@ test.each([
   [{ windowMs: 1999 }, 'Expected `windowMs` to be an integer from 2000 to 60000, got 1999 (number)'],
   [{ windowMs: undefined }, 'Expected `windowMs` to be an integer from 2000 to 60000, got undefined'],
   [{ minDifferenceMs: 0.5 }, 'Expected `minDifferenceMs` to be an integer from 0 to 5000, got 0.5 (number)'],
-  [{ window: 1 }, /^Unknown option `window` for settings, got 1 \(number\); the options are/],
+  [{ window: 1 }, /^Unknown option `window` for settings, got 1 \(number\)\. Did you mean `windowMs`\?/],
 ])('settings with %j are refused, and change nothing', async (wrong, detail) => {
   await server.begin({});
   const before = await server.records();

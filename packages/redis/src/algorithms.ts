@@ -7,6 +7,7 @@ import type {
   SlidingWindowCounter,
   TokenBucket,
 } from '@rollgate/core';
+import { withCode } from '@rollgate/core/store';
 
 /** What Redis has to know of an algorithm, the steps of which are in `lua/<name>.lua`. */
 interface Twin {
@@ -89,9 +90,9 @@ export function suffixOf({ algorithm }: Limit): string {
 export function ruleOf(limit: Limit): readonly (string | number)[] {
   const { algorithm, countRejected } = limit;
   if (!Object.hasOwn(TWINS, algorithm)) {
-    throw new TypeError(
-      `RedisStore has no script for the algorithm \`${algorithm}\`; it knows ${NAMES.map((name) => `\`${name}\``).join(', ')}`,
-    );
+    const known = NAMES.map((name) => `\`${name}\``).join(', ');
+    const message = `RedisStore has no script for the algorithm \`${algorithm}\`; it knows ${known}`;
+    throw withCode('ERR_ROLLGATE_UNSUPPORTED_ALGORITHM', new TypeError(message));
   }
   const numbers = TWINS[algorithm]!.numbers(limit as never);
   return [algorithm, countRejected ? 1 : 0, numbers.length, ...numbers];

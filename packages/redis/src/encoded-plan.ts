@@ -1,4 +1,4 @@
-import { type Counter, type Keys, keyAt, type Plan } from '@rollgate/core/store';
+import { type Counter, type Keys, keyAt, type Plan, withCode } from '@rollgate/core/store';
 import { type Parts, partOf, ruleOf, suffixOf } from './algorithms.js';
 import { keyPart } from './keys.js';
 
@@ -57,8 +57,11 @@ export function encodePlan(plan: Plan, clusterSlot: ClusterSlot | undefined): En
 
 function refuseDifferent(keys: readonly string[]): void {
   if (keys.every((key) => key === keys[0])) return;
-  throw new TypeError(
-    "Expected the same key for all limits of a check, got different ones: on a Cluster they live in different slots. Set `clusterSlot: 'prefix'` of the RedisStore to keep all keys of a limiter in one slot",
+  throw withCode(
+    'ERR_ROLLGATE_INVALID_KEY',
+    new TypeError(
+      "Expected the same key for all limits of a check, got different ones: on a Cluster they live in different slots. Set `clusterSlot: 'prefix'` of the RedisStore to keep all keys of a limiter in one slot",
+    ),
   );
 }
 

@@ -9,6 +9,7 @@ import {
   type StoreConnection,
   toDecision,
   validate,
+  withCode,
 } from '@rollgate/core/store';
 import slotOf from 'cluster-key-slot';
 import { type Connection, connectionTo, type RedisClient } from './client.js';
@@ -89,8 +90,11 @@ export class RedisStore implements Store, CountingStore {
     this.backend = client;
     this.#connection = connection;
     if (connection.isCluster && connection.keyPrefix.includes('{')) {
-      throw new TypeError(
-        `Expected the client's \`keyPrefix\` to hold no '{' on a Cluster, got ${validate.show(connection.keyPrefix)}: it, and not the key, would say where a key lives, so that keys which are decided together could live apart; use the limiter's \`prefix\``,
+      throw withCode(
+        'ERR_ROLLGATE_INVALID_OPTION',
+        new TypeError(
+          `Expected the client's \`keyPrefix\` to hold no '{' on a Cluster, got ${validate.show(connection.keyPrefix)}: it, and not the key, would say where a key lives, so that keys which are decided together could live apart; use the limiter's \`prefix\``,
+        ),
       );
     }
     if (clock !== undefined && !validate.hasMethods(clock, ['now'])) {
@@ -136,7 +140,10 @@ export class RedisStore implements Store, CountingStore {
   /** As {@link Store.refund}; by any store on the same Redis. */
   refund(receipt: unknown): Promise<void> {
     if (!(receipt instanceof Receipt)) {
-      throw new TypeError('Expected `decision` to be a decision of a RedisStore, got one of another store');
+      throw withCode(
+        'ERR_ROLLGATE_FOREIGN_DECISION',
+        new TypeError('Expected `decision` to be a decision of a RedisStore, got one of another store'),
+      );
     }
     const keys = receipt.hits.map(({ key }) => key);
     const clockMicros = this.#clockMicros();

@@ -41,10 +41,7 @@ test.each([
     { denialCache: { maxAge: '1' } },
     'Expected `denialCache.maxAge` to be a duration, that is positive whole milliseconds or text such as \'1m\', of 100 years at most, got "1" (string)',
   ],
-  [
-    { denialCache: { maxage: 5 } },
-    'Unknown option `maxage` for denialCache, got 5 (number); the options are `maxAge`, `maxKeys`',
-  ],
+  [{ denialCache: { maxage: 5 } }, 'Unknown option `maxage` for denialCache, got 5 (number). Did you mean `maxAge`?'],
   [
     { prefix: 'a' },
     'Unknown option `prefix` for RedisStore, got "a" (string); the options are `client`, `log`, `clusterSlot`, `clock`, `denialCache`',

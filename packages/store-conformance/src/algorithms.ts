@@ -40,8 +40,17 @@ export const algorithmNames = Object.keys(algorithms) as AlgorithmName[];
 
 /** The limit of this spec as a limiter takes it. */
 export function limitOf({ algorithm, options }: LimitSpec): Limit {
-  return (algorithms[algorithm].make as (options: unknown) => Limit)(options);
+  return (algorithms[algorithm].make as (options: unknown) => Limit)(withUnits(options));
 }
+
+/** The durations as text, which says that they are meant to be so short. */
+function withUnits(options: object): object {
+  return Object.fromEntries(
+    Object.entries(options).map(([name, value]) => [name, DURATIONS.includes(name) ? `${value}ms` : value]),
+  );
+}
+
+const DURATIONS = ['window', 'every', 'interval', 'bucket'];
 
 const oracles = new WeakMap<LimitSpec, Oracle>();
 

@@ -7,7 +7,7 @@ import { show } from '../validate.js';
  */
 export class StoreError extends Error {
   override readonly name = 'StoreError';
-  readonly code = 'ROLLGATE_STORE_FAILED';
+  readonly code = 'ERR_ROLLGATE_STORE_FAILED';
 }
 
 /** The error of a call that the store did not answer within `timeoutMs`. */

@@ -1,4 +1,4 @@
-import { type Duration, durationMs } from '../duration.js';
+import { type Duration, intervalMs } from '../duration.js';
 import { integerBetween, knownOptions, positiveInteger } from '../validate.js';
 import { BucketCounts, MOST_BUCKETS } from './bucket-counts.js';
 import type { Hit, Limit, Verdict } from './limit.js';
@@ -66,7 +66,7 @@ export class BucketedWindow implements Limit<BucketedWindowState> {
   constructor(options: BucketedWindowOptions) {
     knownOptions('bucketedWindow', options, ['limit', 'window', 'buckets', 'minDifference']);
     this.limit = positiveInteger('limit', options.limit);
-    this.windowMicros = durationMs('window', options.window) * 1000;
+    this.windowMicros = intervalMs('window', options.window) * 1000;
     this.widthMicros = Math.ceil(this.windowMicros / integerBetween('buckets', options.buckets ?? 60, 1, MOST_BUCKETS));
     this.minDifferenceMicros = minDifferenceMicros(options.minDifference);
     this.keepMicros = Math.max(this.windowMicros + this.widthMicros, this.minDifferenceMicros);

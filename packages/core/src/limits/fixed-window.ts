@@ -1,4 +1,4 @@
-import { type Duration, durationMs } from '../duration.js';
+import { type Duration, intervalMs } from '../duration.js';
 import { knownOptions, positiveInteger } from '../validate.js';
 import type { Hit, Limit, Verdict } from './limit.js';
 import { isWithinScale, type Scale, scaleOf } from './scale.js';
@@ -64,7 +64,7 @@ export class FixedWindow implements Limit<FixedWindowState> {
   constructor(options: FixedWindowOptions) {
     knownOptions('fixedWindow', options, ['limit', 'window', 'minDifference']);
     this.limit = positiveInteger('limit', options.limit);
-    this.windowMicros = durationMs('window', options.window) * 1000;
+    this.windowMicros = intervalMs('window', options.window) * 1000;
     this.minDifferenceMicros = minDifferenceMicros(options.minDifference);
     this.keepMicros = Math.max(this.windowMicros, this.minDifferenceMicros);
     this.scale = scaleOf(this.windowMicros);

@@ -1,4 +1,4 @@
-import { type Duration, durationMs, LONGEST_MS } from '../duration.js';
+import { type Duration, intervalMs, LONGEST_MS } from '../duration.js';
 import { knownOptions, numberMisuse, positiveInteger } from '../validate.js';
 import type { Hit, Limit, Verdict } from './limit.js';
 import { addGap, dropPassedGaps, type QueueGaps, takeLastGap } from './queue-gaps.js';
@@ -57,7 +57,7 @@ export class LeakyBucket implements Limit<LeakyBucketState> {
   constructor(options: LeakyBucketOptions) {
     knownOptions('leakyBucket', options, ['capacity', 'interval']);
     this.limit = positiveInteger('capacity', options.capacity);
-    this.intervalMicros = durationMs('interval', options.interval) * 1000;
+    this.intervalMicros = intervalMs('interval', options.interval) * 1000;
     this.windowMicros = this.limit * this.intervalMicros;
     this.keepMicros = this.windowMicros + this.intervalMicros;
     if (this.keepMicros > LONGEST_MS * 1000) {

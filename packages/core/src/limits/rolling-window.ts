@@ -1,4 +1,4 @@
-import { type Duration, durationMs } from '../duration.js';
+import { type Duration, durationMs, intervalMs } from '../duration.js';
 import { boolean, knownOptions, positiveInteger } from '../validate.js';
 import { HitLog } from './hit-log.js';
 import type { Hit, Limit, Verdict } from './limit.js';
@@ -53,7 +53,7 @@ export class RollingWindow implements Limit<HitLog> {
     knownOptions('rollingWindow', options, ROLLING_WINDOW_OPTIONS);
     const { minDifference, countRejected = false } = options;
     this.limit = positiveInteger('limit', options.limit);
-    this.windowMicros = durationMs('window', options.window) * 1000;
+    this.windowMicros = intervalMs('window', options.window) * 1000;
     this.minDifferenceMicros = minDifference === undefined ? 0 : durationMs('minDifference', minDifference) * 1000;
     this.countRejected = boolean('countRejected', countRejected);
     this.keepMicros = Math.max(this.windowMicros, this.minDifferenceMicros);

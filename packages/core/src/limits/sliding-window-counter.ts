@@ -1,4 +1,4 @@
-import { type Duration, durationMs } from '../duration.js';
+import { type Duration, intervalMs } from '../duration.js';
 import { knownOptions, positiveInteger } from '../validate.js';
 import type { Hit, Limit, Verdict } from './limit.js';
 import { mulDiv, mulDivUp } from './mul-div.js';
@@ -69,7 +69,7 @@ export class SlidingWindowCounter implements Limit<SlidingWindowCounterState> {
   constructor(options: SlidingWindowCounterOptions) {
     knownOptions('slidingWindowCounter', options, ['limit', 'window', 'minDifference']);
     this.limit = positiveInteger('limit', options.limit);
-    this.windowMicros = durationMs('window', options.window) * 1000;
+    this.windowMicros = intervalMs('window', options.window) * 1000;
     this.minDifferenceMicros = minDifferenceMicros(options.minDifference);
     this.keepMicros = Math.max(2 * this.windowMicros, this.minDifferenceMicros);
     this.scale = scaleOf(this.windowMicros);

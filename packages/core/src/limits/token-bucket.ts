@@ -1,4 +1,4 @@
-import { type Duration, durationMs, LONGEST_MS } from '../duration.js';
+import { type Duration, intervalMs, LONGEST_MS } from '../duration.js';
 import { knownOptions, numberMisuse, positiveInteger } from '../validate.js';
 import type { Hit, Limit, Verdict } from './limit.js';
 import { mulDivUp } from './mul-div.js';
@@ -78,7 +78,7 @@ export class TokenBucket implements Limit<TokenBucketState> {
     knownOptions('tokenBucket', options, ['capacity', 'refill', 'every', 'minDifference']);
     this.limit = positiveInteger('capacity', options.capacity);
     const refill = positiveInteger('refill', options.refill);
-    const everyMicros = durationMs('every', options.every) * 1000;
+    const everyMicros = intervalMs('every', options.every) * 1000;
     const divisor = greatestCommonDivisor(refill, everyMicros);
     this.tokens = refill / divisor;
     this.micros = everyMicros / divisor;

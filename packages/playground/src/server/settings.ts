@@ -32,7 +32,7 @@ export function toSettings(given: unknown): Settings {
 /** The limit of these settings: with every algorithm one whose full quota comes back within the window. */
 export function toLimits({ algorithm, limit, windowMs, minDifferenceMs }: Settings): Limits {
   const minDifference = minDifferenceMs === 0 ? undefined : minDifferenceMs;
-  const numbers = { limit, window: windowMs, minDifference };
+  const numbers = { limit, window: `${windowMs}ms`, minDifference };
   switch (algorithm) {
     case 'rolling':
       return rollingWindow(numbers);
@@ -43,13 +43,13 @@ export function toLimits({ algorithm, limit, windowMs, minDifferenceMs }: Settin
     case 'fixed':
       return fixedWindow(numbers);
     case 'token':
-      return tokenBucket({ capacity: limit, refill: limit, every: windowMs, minDifference });
+      return tokenBucket({ capacity: limit, refill: limit, every: `${windowMs}ms`, minDifference });
     case 'leaky':
-      return leakyBucket({ capacity: limit, interval: Math.round(windowMs / limit) });
+      return leakyBucket({ capacity: limit, interval: `${Math.round(windowMs / limit)}ms` });
   }
 }
 
 /** What the page shows beside it: a fixed window of the same length, which knows no minimum distance. */
 export function toFixedLimits({ limit, windowMs }: Settings): Limits {
-  return fixedWindow({ limit, window: windowMs });
+  return fixedWindow({ limit, window: `${windowMs}ms` });
 }

@@ -13,8 +13,19 @@ function countingStore({ store }: Ground): CountingStore {
   throw new TypeError('The store has no `addCount`; with `rollingCounter: false` it needs none');
 }
 
-const makeCounter = (store: CountingStore, numbers: CounterNumbers, prefix = `run-${randomUUID()}`) =>
-  new RollingCounter({ ...numbers, store, prefix, timeout: TIMEOUT });
+const makeCounter = (
+  store: CountingStore,
+  { bucketInterval, bucketSpan, subjectExpiry }: CounterNumbers,
+  prefix = `run-${randomUUID()}`,
+) =>
+  new RollingCounter({
+    bucketInterval: `${bucketInterval}ms`,
+    bucketSpan: `${bucketSpan}ms`,
+    subjectExpiry: `${subjectExpiry}ms`,
+    store,
+    prefix,
+    timeout: TIMEOUT,
+  });
 
 const DAY = 24 * 3600 * 1000;
 

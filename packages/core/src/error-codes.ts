@@ -1,0 +1,27 @@
+/** The `code` of every error of Rollgate, except that of a rejected request, `RATE_LIMIT_EXCEEDED`. */
+export type ErrorCode =
+  | 'ERR_ROLLGATE_FOREIGN_DECISION'
+  | 'ERR_ROLLGATE_FUNCTION_TIMEOUT'
+  | 'ERR_ROLLGATE_INVALID_CLOCK'
+  | 'ERR_ROLLGATE_INVALID_KEY'
+  | 'ERR_ROLLGATE_INVALID_OPTION'
+  | 'ERR_ROLLGATE_LATE_PLUGIN'
+  | 'ERR_ROLLGATE_MISSING_LIMITS'
+  | 'ERR_ROLLGATE_NEVER_ALLOWED'
+  | 'ERR_ROLLGATE_NO_CLIENT_ADDRESS'
+  | 'ERR_ROLLGATE_NOT_AN_ERROR'
+  | 'ERR_ROLLGATE_STORE_FAILED'
+  | 'ERR_ROLLGATE_UNKNOWN_OPTION'
+  | 'ERR_ROLLGATE_UNSUPPORTED_ALGORITHM'
+  | 'ERR_ROLLGATE_WAIT_TIMEOUT';
+
+/** Sets the error's `code` and returns the error. */
+export function withCode<Thrown extends Error>(code: ErrorCode, error: Thrown): Thrown & { readonly code: ErrorCode } {
+  // Also for a DOMException, whose own `code` is a getter on its prototype.
+  return Object.defineProperty(error, 'code', {
+    value: code,
+    enumerable: true,
+    configurable: true,
+    writable: true,
+  }) as Thrown & { readonly code: ErrorCode };
+}

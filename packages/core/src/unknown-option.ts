@@ -1,0 +1,90 @@
+/** What other limiters, and other algorithms of Rollgate, call an option, and the names that Rollgate may have for it. */
+const ALIASES: Readonly<Record<string, readonly string[]>> = {
+  addHeaders: ['headers'],
+  addHeadersOnExceeding: ['headers'],
+  cache: ['store'],
+  capacity: ['limit'],
+  client: ['store'],
+  continueExceeding: ['countRejected'],
+  duration: ['window', 'every', 'interval'],
+  enableDraftSpec: ['headers'],
+  errorResponseBuilder: ['message'],
+  every: ['window', 'interval'],
+  insuranceLimiter: ['onStoreError'],
+  interval: ['window', 'every'],
+  ipv6Subnet: ['ipv6Prefix'],
+  keyGenerator: ['key'],
+  keyPrefix: ['prefix'],
+  legacyHeaders: ['headers'],
+  limit: ['capacity', 'limits'],
+  max: ['limit', 'capacity', 'maxKeys'],
+  maxInInterval: ['limit', 'capacity'],
+  nameSpace: ['prefix'],
+  namespace: ['prefix'],
+  onBanReach: ['onLimited'],
+  onExceeded: ['onLimited'],
+  passOnStoreError: ['onStoreError'],
+  points: ['limit', 'capacity', 'cost'],
+  redis: ['store'],
+  skipOnError: ['onStoreError'],
+  skipFailed: ['skipFailedRequests'],
+  skipSuccessful: ['skipSuccessfulRequests'],
+  standardHeaders: ['headers'],
+  timeWindow: ['window', 'every', 'interval'],
+  tokens: ['cost', 'capacity'],
+  tokensPerInterval: ['refill'],
+  validate: ['silence'],
+  weight: ['cost'],
+  whitelist: ['allowList'],
+  window: ['every', 'interval'],
+  windowMs: ['window', 'every', 'interval'],
+};
+
+/** Few enough names to read. */
+const MOST_LISTED = 8;
+
+/** What to do about an option that is not one of `known`: the name that was probably meant, or the names there are. */
+export function adviceOn(name: string, known: readonly string[]): string {
+  const alias = Object.hasOwn(ALIASES, name) ? ALIASES[name]!.find((other) => known.includes(other)) : undefined;
+  if (alias !== undefined) return `. Rollgate's name for it is \`${alias}\``;
+  const nearest = nearestOf(name, known);
+  if (nearest !== undefined) return `. Did you mean \`${nearest}\`?`;
+  if (known.length > MOST_LISTED) return '. Remove it; the README lists all options';
+  return `; the options are ${known.map((option) => `\`${option}\``).join(', ')}`;
+}
+
+/** The name at the smallest edit distance, if at most a third of it differs. */
+function nearestOf(name: string, known: readonly string[]): string | undefined {
+  let nearest: string | undefined;
+  let least = Infinity;
+  for (const option of known) {
+    const edits = editDistance(name.toLowerCase(), option.toLowerCase());
+    if (edits < least && edits <= Math.max(1, Math.floor(option.length / 3))) {
+      nearest = option;
+      least = edits;
+    }
+  }
+  return nearest;
+}
+
+/** Insertions, deletions, replacements and swaps of neighbors (optimal string alignment). */
+function editDistance(from: string, to: string): number {
+  if (Math.abs(from.length - to.length) > to.length) return Infinity;
+  const rows = [Array.from({ length: to.length + 1 }, (_, column) => column)];
+  for (let row = 1; row <= from.length; row++) {
+    const edits = [row];
+    for (let column = 1; column <= to.length; column++) {
+      const same = from[row - 1] === to[column - 1];
+      let least = Math.min(
+        rows[row - 1]![column]! + 1,
+        edits[column - 1]! + 1,
+        rows[row - 1]![column - 1]! + (same ? 0 : 1),
+      );
+      const isSwap = row > 1 && column > 1 && from[row - 1] === to[column - 2] && from[row - 2] === to[column - 1];
+      if (isSwap) least = Math.min(least, rows[row - 2]![column - 2]! + 1);
+      edits.push(least);
+    }
+    rows.push(edits);
+  }
+  return rows[from.length]![to.length]!;
+}

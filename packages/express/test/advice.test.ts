@@ -1,0 +1,97 @@
+import { leakyBucket, MemoryStore, RateLimiter, RollingCounter, rollingWindow, tokenBucket } from '@rollgate/core';
+import { rateLimit } from '@rollgate/express';
+
+const limit = { limit: 1, window: '1m' };
+const limits = rollingWindow(limit);
+
+const caught = (make: () => unknown): Error & { code?: string } => {
+  try {
+    make();
+  } catch (error) {
+    return error as Error;
+  }
+  throw new Error('Expected an error');
+};
+
+test.each<[string, (options: never) => unknown, string, string]>([
+  ['a swap of two letters', rollingWindow, 'widnow', 'Did you mean `window`?'],
+  ['another case', rollingWindow, 'mindifference', 'Did you mean `minDifference`?'],
+  ['a missing letter', rateLimit, 'allowlist', 'Did you mean `allowList`?'],
+  ['windowMs', rateLimit, 'windowMs', "Rollgate's name for it is `window`"],
+  ['windowMs of a token bucket', tokenBucket, 'windowMs', "Rollgate's name for it is `every`"],
+  ['max', rateLimit, 'max', "Rollgate's name for it is `limit`"],
+  ['max of a token bucket', tokenBucket, 'max', "Rollgate's name for it is `capacity`"],
+  ['timeWindow', rateLimit, 'timeWindow', "Rollgate's name for it is `window`"],
+  ['keyGenerator', rateLimit, 'keyGenerator', "Rollgate's name for it is `key`"],
+  ['points', rollingWindow, 'points', "Rollgate's name for it is `limit`"],
+  ['duration', rollingWindow, 'duration', "Rollgate's name for it is `window`"],
+  ['duration of a queue', leakyBucket, 'duration', "Rollgate's name for it is `interval`"],
+  ['limit of a token bucket', tokenBucket, 'limit', "Rollgate's name for it is `capacity`"],
+  ['skipOnError', rateLimit, 'skipOnError', "Rollgate's name for it is `onStoreError`"],
+  ['standardHeaders', rateLimit, 'standardHeaders', "Rollgate's name for it is `headers`"],
+  ['legacyHeaders', rateLimit, 'legacyHeaders', "Rollgate's name for it is `headers`"],
+  ['keyPrefix', (options) => new RateLimiter(options), 'keyPrefix', "Rollgate's name for it is `prefix`"],
+  ['nameSpace', rateLimit, 'nameSpace', "Rollgate's name for it is `prefix`"],
+  ['onExceeded', rateLimit, 'onExceeded', "Rollgate's name for it is `onLimited`"],
+  [
+    'nothing known, of few',
+    rollingWindow,
+    'color',
+    'the options are `limit`, `window`, `minDifference`, `countRejected`',
+  ],
+  ['nothing known, of many', rateLimit, 'blockDuration', 'Remove it; the README lists all options'],
+  ['a name of every object', rollingWindow, 'constructor', 'the options are `limit`'],
+])('an unknown option is named with what was meant: %s', (_, make, name, advice) => {
+  const error = caught(() => make({ [name]: 5, ...limit } as never));
+  expect(error).toBeInstanceOf(TypeError);
+  expect(error.message).toContain(`Unknown option \`${name}\``);
+  expect(error.message).toContain(advice);
+  expect(error.code).toBe('ERR_ROLLGATE_UNKNOWN_OPTION');
+});
+
+test('an array of limits is refused, because a limit needs a name', () => {
+  const error = caught(() => new RateLimiter({ limits: [limits] as never }));
+  expect(error.message).toBe(
+    'Expected `limits` to be a record that names each limit, such as `{ burst: rollingWindow({ … }) }`, got an array (object)',
+  );
+  expect(error.code).toBe('ERR_ROLLGATE_INVALID_OPTION');
+  expect(() => rateLimit({ limits: [limits] as never })).toThrow(error.message);
+});
+
+test('an empty key is refused, because callers without a name would share it', async () => {
+  const limiter = new RateLimiter({ limits: { burst: limits } });
+  const code = 'ERR_ROLLGATE_INVALID_KEY';
+  const message = 'Expected `key` to be a string of at least one character, got "" (string)';
+  for (const call of [limiter.check(''), limiter.peek(''), limiter.wait(''), limiter.reset('')]) {
+    await expect(call).rejects.toMatchObject({ code, message });
+  }
+  await expect(limiter.check({ burst: '' })).rejects.toMatchObject({ code });
+  await expect(new RollingCounter().add('')).rejects.toMatchObject({ code });
+});
+
+describe('a bare number of milliseconds', () => {
+  let warn: jest.SpyInstance;
+  beforeEach(() => {
+    warn = jest.spyOn(process, 'emitWarning').mockImplementation(() => {});
+  });
+  afterEach(() => warn.mockRestore());
+
+  test('that is a text with a unit, or long enough, does not warn', () => {
+    rollingWindow({ limit: 1, window: '60ms' });
+    rollingWindow({ limit: 1, window: 1000, minDifference: 5 });
+    new RateLimiter({ limits, store: new MemoryStore(), timeout: 50 });
+    rateLimit({ limit: () => 1, window: () => '1m' });
+    expect(warn).not.toHaveBeenCalled();
+  });
+
+  test('that is below 1,000 warns once, because it was meant as seconds', () => {
+    rollingWindow({ limit: 1, window: 60 });
+    leakyBucket({ capacity: 1, interval: 5 });
+    expect(warn.mock.calls).toEqual([
+      [
+        "`window: 60` is 60 milliseconds. Write '60s' if you mean seconds, or '60ms' to confirm milliseconds",
+        { type: 'RollgateWarning', code: 'ROLLGATE_SHORT_INTERVAL' },
+      ],
+    ]);
+  });
+});
