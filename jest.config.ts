@@ -24,6 +24,10 @@ const config: Config = {
   testMatch: ['**/test/**/*.test.ts'],
   // This finds hangs, not slowness: a busy machine may need ten times as long as an idle one.
   testTimeout: process.env.ROLLGATE_THOROUGH === '1' ? 3_600_000 : 120_000,
+  maxWorkers: '100%',
+  // A worker that has grown starts again, so that all processes together take less than 1.2 GB.
+  workerIdleMemoryLimit: '300MB',
+  testSequencer: '<rootDir>/scripts/slowest-first.cjs',
   globalSetup: '<rootDir>/packages/test-support/src/jest-global-setup.ts',
   sandboxInjectedGlobals: HOT_GLOBALS,
   transform: {

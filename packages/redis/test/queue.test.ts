@@ -1,8 +1,9 @@
 import { RedisServer, until } from '@rollgate/test-support';
+import { effort } from '@rollgate/test-support/effort';
 import { Redis } from 'ioredis';
 import { ScriptProcess } from './support/script-process.js';
 
-const PROCESSES = 8;
+const PROCESSES = effort(4, 8);
 const CAPACITY = 20;
 const INTERVAL_MS = 5;
 const INTERVAL_MICROS = INTERVAL_MS * 1000;
@@ -37,7 +38,7 @@ async function watchQueue(): Promise<{ freeMicros: number[]; complete(): Promise
   return { freeMicros, complete };
 }
 
-test('8 processes leave one queue in the order in which they were let in, at least the interval apart', async () => {
+test(`${PROCESSES} processes leave one queue in the order in which they were let in, at least the interval apart`, async () => {
   const watched = await watchQueue();
   const options = { url: server.url, prefix: 'queue', capacity: CAPACITY, interval: INTERVAL_MS };
   const queuers = Array.from({ length: PROCESSES }, () => new ScriptProcess('queuer.mjs', options));
