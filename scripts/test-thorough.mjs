@@ -10,7 +10,7 @@ const seed = process.env.ROLLGATE_SEED || String(randomInt(2 ** 31));
 /** What runs, each one after the other: a name, and what Node runs with which arguments. */
 const campaigns = [
   ['random histories', [jest, 'packages/store-conformance', 'packages/redis', 'packages/core']],
-  ['every history', ['packages/store-conformance/dist/explorer/main.js', '--states', '10000000']],
+  ['every history', ['--no-warnings', 'packages/store-conformance/dist/explorer/main.js', '--states', '10000000']],
 ];
 
 const given = process.argv.slice(2);

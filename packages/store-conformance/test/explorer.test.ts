@@ -24,6 +24,14 @@ test.each(algorithmNames)('%s decides as its oracle after every history of four 
   for (const scenario of scenariosOf(algorithm)) expectNone(scenario, (await explore(scenario, { depth: 4 })).finding);
 });
 
+test.each(algorithmNames)('%s: a full store keeps what a check records and what another limit rejects', (algorithm) => {
+  const warnings = jest.spyOn(process, 'emitWarning').mockImplementation(() => {});
+  for (const scenario of fullScenariosOf(algorithm)) {
+    for (const maxKeys of [2, 3]) expectNone(scenario, exploreFull(scenario, maxKeys, 4).finding);
+  }
+  warnings.mockRestore();
+});
+
 test('histories that end in the same state go on as one', async () => {
   const scenario = scenarioOf('rollingWindow', 'minDifference 1) alone');
   const merged = await explore(scenario, { depth: 4 });

@@ -1,9 +1,9 @@
 import { MS } from '../oracles/oracle.js';
-import { difference, expectedDecision } from './judge.js';
+import { mistakeIn } from './judge.js';
 import type { Ready, ReadyCall } from './scenario.js';
-import { stateHash } from './state-hash.js';
+import { isOver, stateHash } from './state-hash.js';
 import { type Asking, BACK, checkOf, LONGEST_TICK, peekOf, refundOf, resetOf, stepOf } from './steps.js';
-import type { Kept, Subject } from './subject.js';
+import type { Kept, Refundable, Subject } from './subject.js';
 import { type Opinion, Truth } from './truth.js';
 
 /** A history whose last step the store got wrong. */
@@ -30,7 +30,9 @@ export class Expansion {
   /** At the end of the history. */
   #truth: Truth;
   #hash = 0;
+  /** What the store keeps there, until its next step. */
   #kept: (Kept | undefined)[] = [];
+  #refundable: readonly Refundable[] = [];
   /** Whether the subject is no longer at the end of the history. */
   #isMoved = false;
   #meet: Meet = () => {};
@@ -50,7 +52,8 @@ export class Expansion {
     this.#isMoved = true;
     this.#rewind();
     this.#kept = this.#subject.look();
-    this.#hash = stateHash(this.#ready, this.#truth, this.#subject.refundable, this.#kept);
+    this.#refundable = this.#subject.refundable.slice();
+    this.#hash = stateHash(this.#ready, this.#truth, this.#refundable, this.#kept);
     const due = new Set(TICKS);
     // Steps that rarely change the state come first, because each change costs a replay.
     for (let call = 0; call < this.#ready.calls.length; call++) {
@@ -62,25 +65,39 @@ export class Expansion {
       for (const cost of COSTS) this.#ask(checkOf(call, cost), undefined);
       this.#act(resetOf(call));
     }
-    for (let receipt = 0; receipt < this.#truth.receipts.length; receipt++) this.#act(refundOf(receipt));
+    for (let receipt = 0; receipt < this.#truth.receipts.length; receipt++) this.#refund(receipt);
   }
 
   /** The store learns the time only from a call, so a tick needs no replay. */
   #tick(code: number): void {
-    this.#rewind();
     this.transitions += 1;
     const truth = this.#truth.copy();
     truth.take(stepOf(code), this.#ready.calls);
-    this.#meet(code, stateHash(this.#ready, truth, this.#subject.refundable, this.#kept));
+    this.#meet(code, stateHash(this.#ready, truth, this.#refundable, this.#kept));
   }
 
-  #act(code: number): void {
+  #act(code: number): Truth {
     this.#rewind();
     this.transitions += 1;
     const truth = this.#truth.copy();
     truth.take(stepOf(code), this.#ready.calls);
     this.#subject.take(stepOf(code));
     this.#arrive(code, truth);
+    return truth;
+  }
+
+  #refund(receipt: number): void {
+    this.#rewind();
+    const kept = this.#subject.look();
+    const { refundable } = this.#subject;
+    const before = isOver(this.#truth, refundable, kept, receipt)
+      ? stateHash(this.#ready, this.#truth, refundable, kept, false)
+      : undefined;
+    const truth = this.#act(refundOf(receipt));
+    if (before === undefined) return;
+    const after = stateHash(this.#ready, truth, this.#subject.refundable, this.#subject.look(), false);
+    if (after !== before)
+      this.#fail(refundOf(receipt), 'the refund of a forgotten check changes the state', after, before);
   }
 
   /** Takes a check or a peek, and adds the boundaries that its decision names to `due`. */
@@ -92,10 +109,9 @@ export class Expansion {
     const truth = this.#truth.copy();
     const opinion = truth.take(step, this.#ready.calls) as Opinion;
     const actual = this.#subject.take(step)!;
-    const expected = expectedDecision(truth, call, step.cost, opinion, actual);
-    const field = difference(actual, expected);
+    const mistake = mistakeIn(actual, truth, call, step.cost, opinion);
     const near = actual.allowed ? tooNear(this.#truth, call) : undefined;
-    if (field !== undefined) this.#fail(code, `\`${field}\` differs`, actual, expected);
+    if (mistake !== undefined) this.#fail(code, `\`${mistake.field}\` differs`, actual, mistake.expected);
     else if (near !== undefined) this.#fail(code, near, actual.allowed, false);
     else {
       this.#arrive(code, truth);
@@ -132,8 +148,8 @@ export class Expansion {
     if (made !== expected) this.#fail(code, 'the number of checks that recorded something differs', made, expected);
     else {
       const hash = stateHash(this.#ready, truth, this.#subject.refundable, this.#subject.look());
-      // With an equal hash, the subject can take the next step without a replay. A refund always changes it: a receipt is gone.
-      this.#isMoved = hash !== this.#hash;
+      // With an equal hash, the subject can take the next step without a replay, unless its receipts are no longer the same.
+      this.#isMoved = hash !== this.#hash || truth.receipts.length !== this.#truth.receipts.length;
       this.#meet(code, hash);
     }
   }
@@ -155,8 +171,10 @@ export class Expansion {
  * that far apart, whatever other limits did with the key in between.
  */
 function tooNear(before: Truth, { rulings, places }: ReadyCall): string | undefined {
-  for (const [index, ruling] of rulings.entries()) {
+  for (let index = 0; index < rulings.length; index++) {
+    const ruling = rulings[index]!;
     const { name, minDifferenceMicros } = ruling;
+    if (minDifferenceMicros === 0) continue;
     const since = before.sinceNewest(ruling, places[index]!);
     if (since < minDifferenceMicros) {
       return `limit \`${name}\` allowed ${since} µs after its last action, with a \`minDifference\` of ${minDifferenceMicros} µs`;

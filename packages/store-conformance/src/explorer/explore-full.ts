@@ -3,7 +3,7 @@ import { MS } from '../oracles/oracle.js';
 import type { Finding } from './expansion.js';
 import { prepare, type Ready, type Scenario } from './scenario.js';
 import { checkOf, stepOf } from './steps.js';
-import { type MakeStore, Subject } from './subject.js';
+import { type Kept, type MakeStore, Subject } from './subject.js';
 import { Watch } from './tap.js';
 
 /** How far {@link exploreFull} got. */
@@ -18,7 +18,7 @@ export interface FullExploration {
  * may forget keys, so the oracles cannot judge it. Two promises hold even so:
  *
  * - a check never evicts what it records itself;
- * - new keys of some limits free no key of another limit that rejects.
+ * - new keys of some limits free no key that another limit rejects, as long as that limit has no more than its share of the keys.
  *
  * It merges no histories, because a store does not show which key it evicts next.
  */
@@ -40,7 +40,7 @@ export function exploreFull(
       for (const code of codes) {
         transitions += 1;
         subject.replay(row);
-        const finding = takeAndLook(ready, subject, row, code);
+        const finding = takeAndLook(ready, subject, row, code, maxKeys);
         if (finding !== undefined) return { transitions, finding };
         next.push([...row, code]);
       }
@@ -50,7 +50,13 @@ export function exploreFull(
   return { transitions, finding: undefined };
 }
 
-function takeAndLook(ready: Ready, subject: Subject, row: readonly number[], code: number): Finding | undefined {
+function takeAndLook(
+  ready: Ready,
+  subject: Subject,
+  row: readonly number[],
+  code: number,
+  maxKeys: number,
+): Finding | undefined {
   const step = stepOf(code);
   if (step.kind !== 'check') return undefined;
   const kept = subject.look();
@@ -71,8 +77,9 @@ function takeAndLook(ready: Ready, subject: Subject, row: readonly number[], cod
       return fail(`limit \`${name}\` does not remember the check that was just recorded`, now, recorded);
   }
   const grown = rulings.filter((_, index) => kept[places[index]!] === undefined).map(({ name }) => name);
+  const safe = safeLimits(ready, kept, maxKeys).filter((name) => !grown.includes(name));
   for (const [call, decision] of before.entries()) {
-    const freed = freedLimit(decision, after[call]!, grown);
+    const freed = freedLimit(decision, after[call]!, safe);
     if (freed !== undefined) {
       const what = `new keys of ${grown.join(' and ')} free '${ready.calls[call]!.keys[freed]}' of limit \`${freed}\``;
       return fail(what, after[call]!.limits[freed], decision.limits[freed]);
@@ -81,7 +88,20 @@ function takeAndLook(ready: Ready, subject: Subject, row: readonly number[], cod
   return undefined;
 }
 
-/** A limit, none of those that have `grown`, that rejected and now allows. */
-function freedLimit(before: Decision, after: Decision, grown: readonly string[]): string | undefined {
-  return before.violated.find((name) => !grown.includes(name) && after.limits[name]!.allowed);
+/** One of these limits that rejected and now allows. */
+function freedLimit(before: Decision, after: Decision, names: readonly string[]): string | undefined {
+  return before.violated.find((name) => names.includes(name) && after.limits[name]!.allowed);
+}
+
+/** The limits that have no more than their share of the keys. */
+function safeLimits({ calls }: Ready, kept: readonly (Kept | undefined)[], maxKeys: number): string[] {
+  const keptOf = new Map<string, Set<number>>();
+  for (const { rulings, places } of calls) {
+    for (const [index, { name }] of rulings.entries()) {
+      const own = keptOf.get(name) ?? new Set();
+      keptOf.set(name, own);
+      if (kept[places[index]!] !== undefined) own.add(places[index]!);
+    }
+  }
+  return [...keptOf].filter(([, own]) => own.size <= maxKeys / keptOf.size).map(([name]) => name);
 }

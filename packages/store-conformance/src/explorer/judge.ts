@@ -5,48 +5,73 @@ import { wholeDecision } from '../whole-decision.js';
 import type { ReadyCall, Ruling } from './scenario.js';
 import type { Opinion, Truth } from './truth.js';
 
+/** A decision that is not what the oracles expect. */
+export interface Mistake {
+  /** The first field that differs. */
+  readonly field: string;
+  readonly expected: Decision;
+}
+
 /**
- * The decision that the oracles expect right after a check or a peek of this cost.
+ * Compares the decision of a check or a peek of this cost with what the oracles, which took the same step, expect of it.
  *
- * `actual` only saves time. Its wait is right when the oracle rejects one microsecond before the end and allows at the end.
- * An allowed action stays allowed while nothing happens, so no other moment is like that. The search of `firstTime` ends at
- * such a moment too, by the same assumption, so it could find nothing else. It runs only when the actual wait is wrong.
+ * The oracles do not search for a wait that is right. It is when the oracle rejects one microsecond before the end and allows at the
+ * end. An allowed action stays allowed while nothing happens, so no other moment is like that. The search of `firstTime` ends at
+ * such a moment too, by the same assumption, so it could find nothing else. It runs only when the wait is wrong.
  */
-export function expectedDecision(
+export function mistakeIn(
+  actual: Decision,
+  truth: Truth,
+  call: ReadyCall,
+  cost: number,
+  opinion: Opinion,
+): Mistake | undefined {
+  const { rulings } = call;
+  const [{ name }] = rulings as [Ruling];
+  if (rulings.length === 1) {
+    const expected = expectedOfOne(actual.limits[name], truth, call, 0, cost, opinion);
+    if (isDecisionOfOne(actual, name, expected)) return undefined;
+  }
+  const said = rulings.map(({ name }, index): [string, LimitDecision] => {
+    return [name, expectedOfOne(actual.limits[name], truth, call, index, cost, opinion)];
+  });
+  const expected = wholeDecision(Object.fromEntries(said));
+  const field = differentField(actual, expected, '');
+  return field === undefined ? undefined : { field, expected };
+}
+
+/** What the oracle of the limit at `index` expects. */
+function expectedOfOne(
+  actual: LimitDecision | undefined,
   truth: Truth,
   { rulings, places }: ReadyCall,
+  index: number,
   cost: number,
   { passes, allowed, delays }: Opinion,
-  actual: Decision,
-): Decision {
+): LimitDecision {
+  const ruling = rulings[index]!;
+  const place = places[index]!;
   const now = truth.nowMicros;
-  const said: Record<string, LimitDecision> = {};
-  for (const [index, ruling] of rulings.entries()) {
-    const place = places[index]!;
-    const { quota } = ruling.oracle;
-    const actualHere = actual.limits[ruling.name];
-    const isAllowed = (at: number) => truth.allows(ruling, place, at, cost);
-    const isFull = (at: number) => truth.free(ruling, place, at) >= quota;
-    const retryAfterMs = allowed ? 0 : cost > quota ? Infinity : wait(now, actualHere?.retryAfterMs, isAllowed);
-    const figures = {
-      allowed: passes[index]!,
-      limit: quota,
-      remaining: Math.max(0, truth.free(ruling, place, now)),
-      retryAfterMs,
-      resetMs: wait(now, actualHere?.resetMs, isFull),
-      delayMs: delays[index]! / MS,
-    };
-    said[ruling.name] = passes[index]
-      ? figures
-      : { ...figures, reason: reason(ruling, truth.read(ruling, place, now), now, cost, retryAfterMs) };
-  }
-  return wholeDecision(said);
+  const { quota } = ruling.oracle;
+  const isAllowed = (at: number) => truth.allows(ruling, place, at, cost);
+  const isFull = (at: number) => truth.free(ruling, place, at) >= quota;
+  const retryAfterMs = allowed ? 0 : cost > quota ? Infinity : wait(now, actual?.retryAfterMs, isAllowed);
+  const figures = {
+    allowed: passes[index]!,
+    limit: quota,
+    remaining: Math.max(0, truth.free(ruling, place, now)),
+    retryAfterMs,
+    resetMs: wait(now, actual?.resetMs, isFull),
+    delayMs: delays[index]! / MS,
+  };
+  if (passes[index]) return figures;
+  return { ...figures, reason: reason(ruling, truth.read(ruling, place, now), now, cost, retryAfterMs) };
 }
 
 function wait(now: number, actualMs: number | undefined, holds: (at: number) => boolean): number {
   const micros = Math.round((actualMs ?? -1) * MS);
-  const isTrue = micros >= 0 && micros < Infinity && holds(now + micros) && (micros === 0 || !holds(now + micros - 1));
-  return (isTrue ? micros : firstTime(now, holds) - now) / MS;
+  const isRight = micros >= 0 && micros < Infinity && holds(now + micros) && (micros === 0 || !holds(now + micros - 1));
+  return (isRight ? micros : firstTime(now, holds) - now) / MS;
 }
 
 /** The rule that still rejects just before the action would be allowed, were the state kept for ever. */
@@ -56,17 +81,39 @@ function reason({ oracle }: Ruling, state: unknown, now: number, cost: number, r
   return oracle.allowsUnits(state, now + Math.round(allowedMs * MS) - 1, cost) ? 'minDifference' : 'limit';
 }
 
-/** The first field in which a decision is not as expected; `undefined` when there is none. */
-export function difference(actual: Decision, expected: Decision): string | undefined {
-  return differentField(actual, expected, '');
+/** Whether this is the decision of one limit that says this: as comparing field by field, and much faster. */
+function isDecisionOfOne(actual: Decision, name: string, expected: LimitDecision): boolean {
+  const { violated, degraded, limits } = actual;
+  const isViolated = violated.length === 1 && violated[0] === name;
+  return (
+    isSame(actual, expected) &&
+    isSame(limits[name]!, expected) &&
+    (expected.allowed ? violated.length === 0 : isViolated) &&
+    degraded === false
+  );
 }
 
+type Figures = Omit<LimitDecision, 'allowed'> & { allowed: boolean };
+
+function isSame(one: Figures, other: Figures): boolean {
+  return (
+    one.allowed === other.allowed &&
+    one.limit === other.limit &&
+    one.remaining === other.remaining &&
+    one.retryAfterMs === other.retryAfterMs &&
+    one.resetMs === other.resetMs &&
+    one.delayMs === other.delayMs &&
+    one.reason === other.reason
+  );
+}
+
+/** The first field in which they differ; `undefined` when there is none. */
 function differentField(actual: unknown, expected: unknown, path: string): string | undefined {
   if (Object.is(actual, expected)) return undefined;
   if (typeof expected !== 'object' || expected === null || typeof actual !== 'object' || actual === null) return path;
   for (const name in expected) {
-    const field = (one: object) => (one as Record<string, unknown>)[name];
-    const found = differentField(field(actual), field(expected), path === '' ? name : `${path}.${name}`);
+    const [one, other] = [actual, expected].map((record) => (record as Record<string, unknown>)[name]);
+    const found = differentField(one, other, path === '' ? name : `${path}.${name}`);
     if (found !== undefined) return found;
   }
   return Object.keys(actual).length === Object.keys(expected).length ? undefined : path;

@@ -1,8 +1,10 @@
+import { once } from 'node:events';
 import { parseArgs } from 'node:util';
+import { isMainThread, parentPort, Worker, workerData } from 'node:worker_threads';
 import { type AlgorithmName, algorithmNames } from '../algorithms.js';
 import { describeHistory } from './describe-history.js';
 import type { Finding } from './expansion.js';
-import { explore } from './explore.js';
+import { type Exploration, type ExploreOptions, explore } from './explore.js';
 import { exploreFull } from './explore-full.js';
 import type { Scenario } from './scenario.js';
 import { fullScenariosOf, scenariosOf } from './scenarios.js';
@@ -55,12 +57,24 @@ async function exploreAll(algorithm: AlgorithmName): Promise<void> {
   const depth = Number(values.depth ?? (values.states === undefined ? 5 : ANY_DEPTH));
   const total = { states: 0, transitions: 0, seconds: 0 };
   for (const scenario of scenarios) {
-    const exploration = await explore(scenario, { depth, states, merge: !values['no-merge'] });
+    const exploration = await exploreApart(scenario, { depth, states, merge: !values['no-merge'] });
     console.log(`${scenario.name}: depth ${exploration.depth}, ${show(exploration)}`);
     report(scenario, exploration.finding);
     for (const figure of ['states', 'transitions', 'seconds'] as const) total[figure] += exploration[figure];
   }
   console.log(`${algorithm}: ${scenarios.length} scenarios, ${show(total)}\n`);
+}
+
+/** In a thread of its own, whose compiled code knows only this scenario's limits. That is twice as fast. */
+async function exploreApart(scenario: Scenario, options: ExploreOptions): Promise<Exploration> {
+  const worker = new Worker(__filename, { workerData: { scenario, options } });
+  const [exploration] = await once(worker, 'message');
+  return exploration;
+}
+
+async function work(): Promise<void> {
+  const { scenario, options } = workerData as { scenario: Scenario; options: ExploreOptions };
+  parentPort!.postMessage(await explore(scenario, options));
 }
 
 function exploreAllFull(algorithm: AlgorithmName): void {
@@ -91,4 +105,4 @@ function show({ states, transitions, seconds }: Figures): string {
   return `${count(states)} states, ${count(transitions)} transitions, ${seconds.toFixed(1)} s of CPU, ${speed}`;
 }
 
-void main();
+void (isMainThread ? main() : work());

@@ -15,7 +15,8 @@ const receipt = new Hasher();
  *   lasts. In addition: the time within the period of all windows, and how far the clock is below its highest time.
  * - Moments are relative to now. Limits only compare and subtract them, or cut the clock into windows that repeat with each period.
  *   A moment before the horizon matters to no limit, and the clock never steps back that far.
- * - The hashes of receipts are summed, because any of them can be refunded next.
+ * - The hashes of receipts are summed, because any of them can be refunded next. Receipts of lives that are over count as one,
+ *   because a refund of them changes nothing. The explorer fails when it does.
  * - The hash reads the store's states through `toJSON`, which hides the layout of the arrays in logs and buckets. The table's expiry
  *   queue is hidden too. It decides only which key a full store evicts. Explore with `merge: false` to visit every such layout.
  */
@@ -24,13 +25,15 @@ export function stateHash(
   truth: Truth,
   refundable: readonly Refundable[],
   kept: readonly (Kept | undefined)[],
+  countsOver = true,
 ): number {
   const now = truth.nowMicros;
   const from = START_NEAR_MICROS / 2;
   whole.start(now, horizonMicros, from);
   whole.number(now % periodMicros);
   whole.number(truth.highestMicros - now);
-  for (const [place, own] of kept.entries()) {
+  for (let place = 0; place < kept.length; place++) {
+    const own = kept[place];
     const life = truth.lives[place];
     whole.number(life === undefined ? 0 : life.by.index + 1);
     if (life !== undefined) {
@@ -40,19 +43,39 @@ export function stateHash(
     whole.number(own === undefined ? 0 : own.ruling + 1);
     if (own !== undefined) whole.value(own.state);
   }
-  let [one, two] = [0, 0];
-  for (const [index, parts] of truth.receipts.entries()) {
+  let [one, two, over] = [0, 0, 0];
+  for (let index = 0; index < truth.receipts.length; index++) {
+    if (isOver(truth, refundable, kept, index)) {
+      over = 1;
+      continue;
+    }
     receipt.start(now, horizonMicros, from);
-    for (const [number, part] of parts.entries()) addPart(part, truth, refundable[index]!, number, kept);
+    const parts = truth.receipts[index]!;
+    for (let number = 0; number < parts.length; number++)
+      addPart(parts[number]!, truth, refundable[index]!, number, kept);
     const pair = receipt.pair;
     one = (one + pair.one) | 0;
     two = (two + pair.two) | 0;
   }
+  whole.number(countsOver ? over : 0);
   whole.sum({ one, two });
   return whole.hash;
 }
 
-/** What is noted of a life that is over can never be refunded: that there is something is all that counts. */
+/** Whether all lives that the check of this receipt recorded in are over, according to the store and to the oracles. */
+export function isOver(
+  truth: Truth,
+  refundable: readonly Refundable[],
+  kept: readonly (Kept | undefined)[],
+  index: number,
+): boolean {
+  const { hits } = refundable[index]!;
+  return truth.receipts[index]!.every(
+    ({ place, life }, number) => truth.lives[place]?.id !== life && kept[place]?.state !== hits[number]!.state,
+  );
+}
+
+/** What either side remembers of a life that is over cannot matter. */
 function addPart(
   part: Part,
   truth: Truth,

@@ -100,10 +100,12 @@ export class Subject {
   /** What the store keeps, by place. Changes nothing. */
   look(): (Kept | undefined)[] {
     const kept = new Array<Kept | undefined>(this.#ready.placeCount).fill(undefined);
-    for (const looker of this.#lookers) {
+    for (let index = 0; index < this.#lookers.length; index++) {
+      const looker = this.#lookers[index]!;
       const { rulings, places } = this.#ready.calls[looker]!;
       this.#watch.looking = (name, ruling, state) => {
-        kept[places[rulings.findIndex((own) => own.name === name)]!] = { state, ruling };
+        const rule = rulings.length === 1 ? 0 : rulings.findIndex((own) => own.name === name);
+        kept[places[rule]!] = { state, ruling };
       };
       this.peek(looker, 1);
     }

@@ -43,25 +43,28 @@ export interface Opinion {
 export class Truth {
   nowMicros = 0;
   highestMicros = 0;
-  /** By place. */
-  lives: (Life | undefined)[] = [];
+  /** By place. Replaced, never changed, as are the receipts: so a copy may share them. */
+  lives: readonly (Life | undefined)[];
   /** Of the checks that were allowed, recorded something and were not refunded, oldest first. */
-  receipts: (readonly Part[])[] = [];
+  receipts: readonly (readonly Part[])[] = [];
   lifeCount = 0;
 
-  static start({ periodMicros }: Ready): Truth {
-    const truth = new Truth();
+  constructor(lives: readonly (Life | undefined)[]) {
+    this.lives = lives;
+  }
+
+  static start({ periodMicros, placeCount }: Ready): Truth {
+    const truth = new Truth(new Array(placeCount).fill(undefined));
     truth.nowMicros = Math.ceil(START_NEAR_MICROS / periodMicros) * periodMicros;
     truth.highestMicros = truth.nowMicros;
     return truth;
   }
 
   copy(): Truth {
-    const copy = new Truth();
+    const copy = new Truth(this.lives);
     copy.nowMicros = this.nowMicros;
     copy.highestMicros = this.highestMicros;
-    copy.lives = this.lives.slice();
-    copy.receipts = this.receipts.slice();
+    copy.receipts = this.receipts;
     copy.lifeCount = this.lifeCount;
     return copy;
   }
@@ -77,10 +80,11 @@ export class Truth {
         this.nowMicros -= BACK_MICROS;
         return undefined;
       case 'reset':
-        for (const place of calls[step.call]!.places) this.lives[place] = undefined;
+        for (const place of calls[step.call]!.places) this.#setLife(place, undefined);
         return undefined;
       case 'refund':
-        this.#refund(this.receipts.splice(step.receipt, 1)[0]!);
+        this.#refund(this.receipts[step.receipt]!);
+        this.receipts = this.receipts.toSpliced(step.receipt, 1);
         return undefined;
       default:
         return this.#ask(calls[step.call]!, step.cost, step.kind === 'check');
@@ -111,19 +115,23 @@ export class Truth {
 
   #ask({ rulings, places }: ReadyCall, cost: number, records: boolean): Opinion {
     const now = this.nowMicros;
-    for (const [index, { oracle }] of rulings.entries()) {
-      const life = this.lives[places[index]!];
-      if (life !== undefined && oracle.isImplausible(life.state, now)) this.lives[places[index]!] = undefined;
+    const passes: boolean[] = [];
+    let allowed = true;
+    for (let index = 0; index < rulings.length; index++) {
+      const [ruling, place] = [rulings[index]!, places[index]!];
+      const life = this.lives[place];
+      if (life !== undefined && ruling.oracle.isImplausible(life.state, now)) this.#setLife(place, undefined);
+      passes.push(this.allows(ruling, place, now, cost));
+      allowed &&= passes[index]!;
     }
-    const passes = rulings.map((ruling, index) => this.allows(ruling, places[index]!, now, cost));
-    const allowed = passes.every(Boolean);
-    const delays = rulings.map((ruling, index) =>
-      allowed ? ruling.oracle.delay(this.read(ruling, places[index]!, now), now) : 0,
-    );
-    const parts = rulings.flatMap((ruling, index) =>
-      records && (allowed || ruling.oracle.countRejected) ? [this.#record(ruling, places[index]!, cost)] : [],
-    );
-    if (allowed && parts.length > 0) this.receipts.push(parts);
+    const delays: number[] = [];
+    const parts: Part[] = [];
+    for (let index = 0; index < rulings.length; index++) {
+      const [ruling, place] = [rulings[index]!, places[index]!];
+      delays.push(allowed ? ruling.oracle.delay(this.read(ruling, place, now), now) : 0);
+      if (records && (allowed || ruling.oracle.countRejected)) parts.push(this.#record(ruling, place, cost));
+    }
+    if (allowed && parts.length > 0) this.receipts = [...this.receipts, parts];
     return { passes, allowed, delays };
   }
 
@@ -132,7 +140,7 @@ export class Truth {
     const { oracle } = ruling;
     const [state, receipt] = oracle.record(this.read(ruling, place, now), now, cost);
     const { id, newest } = this.#isLive(place, now) ? this.lives[place]! : { id: this.lifeCount++, newest: NONE };
-    this.lives[place] = { id, state, by: ruling, newest: withNewest(newest, ruling, now) };
+    this.#setLife(place, { id, state, by: ruling, newest: withNewest(newest, ruling, now) });
     return { ruling, place, life: id, receipt };
   }
 
@@ -140,12 +148,13 @@ export class Truth {
     for (const { ruling, place, life, receipt } of parts) {
       const lasting = this.lives[place];
       if (lasting?.id !== life) continue;
-      this.lives[place] = {
-        ...lasting,
-        newest: NONE,
-        state: ruling.oracle.refund(lasting.state, receipt, this.nowMicros),
-      };
+      const state = ruling.oracle.refund(lasting.state, receipt, this.nowMicros);
+      this.#setLife(place, { ...lasting, newest: NONE, state });
     }
+  }
+
+  #setLife(place: number, life: Life | undefined): void {
+    this.lives = this.lives.with(place, life);
   }
 
   #isLive(place: number, at: number): boolean {
