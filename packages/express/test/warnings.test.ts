@@ -1,6 +1,6 @@
-import type { Store } from '@rollgate/core';
+import { rollingWindow, type Store } from '@rollgate/core';
 import type { RateLimitMiddleware, RateLimitOptions } from '@rollgate/express';
-import { WARNING_CODES, type WarningCode } from '@rollgate/http';
+import { createClientKey, WARNING_CODES, type WarningCode } from '@rollgate/http';
 import type { Express, RequestHandler } from 'express';
 import { EXPRESSES, type ExpressVersion, memory, serve, storeWith, until } from './support/serve';
 
@@ -71,6 +71,19 @@ const MISTAKES: Record<WarningCode, (express: ExpressVersion, make: Make, more: 
     const { statuses } = await serve(express, [make({ dryRun: true, key, ...more })]);
     expect(await statuses(2)).toEqual([200, 200]);
   },
+  async ROLLGATE_IPV6_KEY(express, make, more) {
+    const plain = make({ key: () => '2001:db8::1', ...more });
+    const limits = { ip: rollingWindow(usual), user: rollingWindow(usual) };
+    const record = make({
+      limit: undefined,
+      window: undefined,
+      limits,
+      key: () => ({ ip: '::1', user: 'ann' }),
+      ...more,
+    });
+    const { statuses } = await serve(express, [plain, record]);
+    expect(await statuses(2)).toEqual([200, 200]);
+  },
   async ROLLGATE_REQUEST_WAS_SUCCESSFUL_FAILED(express, make, more) {
     let asked = 0;
     const failures = [
@@ -117,6 +130,21 @@ describe.each(EXPRESSES)('in Express %s', (_, express) => {
     for (const code of WARNING_CODES) await MISTAKES[code](express, make, {});
     expect(codes()).toEqual(WARNING_CODES);
     expect(new Set(warnings.map(({ message }) => message)).size).toBe(WARNING_CODES.length);
+  });
+
+  test.each([
+    '2001:db8::/56',
+    '::ffff:203.0.113.7',
+    '203.0.113.7',
+    createClientKey(56)('fe80::1%eth0'),
+    'ann:2001:db8::1',
+  ])('a key such as %s is no whole IPv6 address', async (key) => {
+    const { statuses } = await serve(express, [inNewProcess().make({ key: () => key })]);
+    expect([await statuses(1), codes()]).toEqual([[200], []]);
+  });
+
+  test('`ipv6Prefix` together with `key` is refused', () => {
+    expect(() => inNewProcess().make({ key: () => 'ann', ipv6Prefix: 64 })).toThrow('either `key` or `ipv6Prefix`');
   });
 
   test.each([

@@ -33,7 +33,7 @@ export type RateLimitPluginOptions<Given extends Limits = Limits> =
 /** What a route's `config.rateLimit` takes: what it leaves out is as the plugin was told. */
 export type RateLimitRouteOptions<Given extends Limits = Limits> = PartialOptions<Given> & {
   /**
-   * Routes with the same one count together, whatever numbers each of them has; default: each route for itself, except
+   * Routes with the same one count together (a HEAD request always counts with its GET route), whatever numbers each of them has; default: each route for itself, except
    * that routes which share one options object and differ by their `constraints` alone count together.
    */
   groupId?: string | undefined;
@@ -59,6 +59,7 @@ export function mergeOptions(plugin: RateLimitRouteOptions, route: RateLimitRout
   const inherited = { ...plugin };
   if (route.limits !== undefined) for (const name of ROLLING_WINDOW_OPTIONS) delete inherited[name];
   if (ROLLING_WINDOW_OPTIONS.some((name) => route[name] !== undefined)) delete inherited.limits;
+  if (route.key !== undefined) delete inherited.ipv6Prefix;
   const given = Object.entries(route).filter(([, value]) => value !== undefined);
   return { ...inherited, ...Object.fromEntries(given) } as RateLimitOptions;
 }

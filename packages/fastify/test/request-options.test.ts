@@ -1,7 +1,7 @@
 import { type Decision, fixedWindow, rollingWindow } from '@rollgate/core';
 import type { RateLimitPluginOptions } from '@rollgate/fastify';
 import type { FastifyRequest } from 'fastify';
-import { appsOf, clock, type Get, serve, statuses, VERSIONS } from './support/apps.js';
+import { appsOf, clock, type Get, serve, statuses, storeWith, VERSIONS } from './support/apps.js';
 
 const query = (request: FastifyRequest, name: string) => (request.query as Record<string, string>)[name];
 const numberOf = (request: FastifyRequest, name: string) => Number(query(request, name));
@@ -174,5 +174,54 @@ describe.each(VERSIONS)('options by request in Fastify %s', (_, fastify) => {
     expect(await statuses(get, '/own', '/own', '/own')).toEqual([200, 200, 429]);
     expect(await statuses(get, '/limits', '/limits', '/limits')).toEqual([200, 200, 429]);
     expect(await statuses(get, '/plugin', '/plugin')).toEqual([200, 429]);
+  });
+});
+
+describe.each(VERSIONS)('a route in Fastify %s', (_, fastify) => {
+  const { limited } = appsOf(fastify);
+
+  test.each<[readonly string[] | false]>([[false], [[]]])(
+    'switches off the allowList of the plugin with %p',
+    async (allowList) => {
+      const app = await limited({ limit: 1, window: '1h', allowList: ['127.0.0.1'] });
+      app.get('/open', async () => 'open');
+      app.get('/limited', { config: { rateLimit: { allowList } } }, async () => 'limited');
+      const get = await serve(app);
+      expect(await statuses(get, '/open', '/open')).toEqual([200, 200]);
+      expect(await statuses(get, '/limited', 'HEAD /limited')).toEqual([200, 429]);
+    },
+  );
+
+  test('with its own `key` does not inherit `ipv6Prefix`', async () => {
+    const app = await limited({ limit: 1, window: '1h', ipv6Prefix: 64 });
+    app.get('/own', { config: { rateLimit: { key: () => 'ann' } } }, async () => 'own');
+    expect(await statuses(await serve(app), '/own', '/own')).toEqual([200, 429]);
+  });
+
+  test("sends no headers with `onStoreError: 'allow'` while the store fails", async () => {
+    const check = async () => {
+      throw new Error('down');
+    };
+    const app = await limited({ limit: 1, window: '1h', store: storeWith({ check }), onStoreError: 'allow' });
+    app.get('/', async () => 'hello');
+    const reply = await (await serve(app))();
+    expect([reply.status, reply.headers.get('x-ratelimit-limit')]).toEqual([200, null]);
+  });
+
+  test('keeps the charge of rejected requests with `countRejected` and `skipFailedRequests`', async () => {
+    const app = await limited({
+      limit: 1,
+      window: '1h',
+      countRejected: true,
+      skipFailedRequests: true,
+      key: () => 'a',
+    });
+    app.get('/', async () => 'hello');
+    const get = await serve(app);
+    expect(await statuses(get, '/')).toEqual([200]);
+    clock.ms += 1_800_000;
+    expect(await statuses(get, '/')).toEqual([429]);
+    clock.ms += 1_800_000;
+    expect(await statuses(get, '/')).toEqual([429]);
   });
 });

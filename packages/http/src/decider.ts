@@ -47,9 +47,10 @@ export class Decider<Request> {
   }
 
   #decideCounted(request: Request): Awaitable<Decision> {
-    const { key, cost, limits, limiter, timeoutMs } = this.#settings;
+    const { key, cost, limits, limiter, timeoutMs, mistakes } = this.#settings;
     if (key === undefined && cost === 1 && limits.of === undefined) return limiter.decide(this.#addressKey(request));
     return goOnWith('key', timeoutMs, key === undefined ? this.#addressKey(request) : key(request), (counted) => {
+      if (key !== undefined) mistakes.lookAtKey(counted);
       if (cost === 1 && limits.of === undefined) return limiter.decide(counted as string);
       return goOnWith('cost', timeoutMs, typeof cost === 'function' ? cost(request) : cost, (units) => {
         const options = { cost: validate.positiveInteger('cost', units) };

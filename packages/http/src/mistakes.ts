@@ -1,3 +1,4 @@
+import { isIPv6 } from 'node:net';
 import type { Limits, Store } from '@rollgate/core';
 import { validate } from '@rollgate/core/store';
 import type { Framework } from './framework.js';
@@ -67,6 +68,17 @@ export class Mistakes {
     }
   }
 
+  /** Looks at a key that the user's function returned. */
+  lookAtKey(key: unknown): void {
+    if (this.#toLookAt === 0) return;
+    const keys = typeof key === 'object' && key !== null ? Object.values(key) : [key];
+    if (!keys.some(isWholeIPv6)) return;
+    this.#warn(
+      'ROLLGATE_IPV6_KEY',
+      '`key` returned a whole IPv6 address. A client commonly holds billions of them, and could use another one for each request. Pass addresses through `createClientKey(56)`',
+    );
+  }
+
   #lookForTwice(request: object): void {
     if (this.#seen.has(request)) {
       this.#warn(
@@ -102,4 +114,9 @@ export class Mistakes {
   #warn(code: WarningCode, message: string): void {
     if (!this.#isSilent(code)) warnOnce(code, message);
   }
+}
+
+/** Link-local addresses have no prefix to cut them to. */
+function isWholeIPv6(key: unknown): boolean {
+  return typeof key === 'string' && isIPv6(key) && !/^(?:::ffff:|fe80:)/i.test(key);
 }

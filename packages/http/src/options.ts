@@ -26,14 +26,14 @@ export interface CommonOptions<Request, Given extends Limits = Limits, Response 
    * it, IPv6 cut to its first `ipv6Prefix` bits.
    */
   key?: ((request: Request) => Awaitable<Key<NameOf<Given>>>) | undefined;
-  /** The bits of an IPv6 address that tell one caller from another, 1 to 128; default 56. */
+  /** The bits of an IPv6 address that tell one caller from another, 1 to 128; default 56. An error together with `key`. */
   ipv6Prefix?: number | undefined;
   /** Units that a request takes, a positive safe integer; default 1. */
   cost?: ForRequest<Request, number> | undefined;
   /** Whether to let a request pass uncounted. */
   skip?: ((request: Request) => Awaitable<boolean>) | undefined;
-  /** Addresses and networks (`'10.0.0.0/8'`) whose requests pass uncounted. */
-  allowList?: readonly string[] | undefined;
+  /** Addresses and networks (`'10.0.0.0/8'`) whose requests pass uncounted; `false`, the default, for none. */
+  allowList?: readonly string[] | false | undefined;
   /** Gives back what a request took when its answer is a success: count failures only, such as wrong passwords. */
   skipSuccessfulRequests?: boolean | undefined;
   /**
@@ -61,7 +61,7 @@ export interface CommonOptions<Request, Given extends Limits = Limits, Response 
   timeout?: Duration | undefined;
   /**
    * What answers when `store` fails or is late: `'fallback'` decides by the same limits in this process's memory,
-   * `'allow'` lets everything through, `'deny'` nothing, and `'throw'` hands the error to the framework. Default
+   * `'allow'` lets everything through without headers, because nothing is known then, `'deny'` nothing, and `'throw'` hands the error to the framework. Default
    * `'fallback'`.
    */
   onStoreError?: OnStoreError | undefined;

@@ -85,6 +85,11 @@ export function toSettings<Request, Response>(
   const { headers = 'x-ratelimit', resetUnit = usualResetUnit, exposeHeaders = false, statusCode = 429 } = options;
   const { problem = false, silence = [] } = options;
   for (const [name, value] of Object.entries({ key, skip, onLimited })) validate.optionalFunction(name, value);
+  if (key !== undefined && options.ipv6Prefix !== undefined) {
+    throw new TypeError(
+      'Expected either `key` or `ipv6Prefix`, got both: `ipv6Prefix` has no effect on your own keys. Cut addresses in `key` with `createClientKey(ipv6Prefix)`',
+    );
+  }
   if (typeof cost !== 'function') validate.positiveInteger('cost', cost);
   const limits = toLimitsSource(options);
   const limiter = new RateLimiter({ limits: limits.fixed ?? null, store, prefix, timeout, onStoreError });
@@ -98,7 +103,7 @@ export function toSettings<Request, Response>(
     ipv6Prefix: validate.integerBetween('ipv6Prefix', ipv6Prefix, 1, 128),
     cost,
     skip,
-    isAllowed: allowList === undefined ? undefined : createAllowList(allowList),
+    isAllowed: allowList === undefined || allowList === false ? undefined : createAllowList(allowList),
     refunds: toRefundRules(options, mistakes, timeoutMs),
     onLimited,
     dryRun: validate.boolean('dryRun', dryRun),

@@ -9,6 +9,7 @@ export const WARNING_CODES = [
   'ROLLGATE_COUNTED_TWICE',
   'ROLLGATE_REQUEST_WAS_SUCCESSFUL_FAILED',
   'ROLLGATE_DRY_RUN_FAILED',
+  'ROLLGATE_IPV6_KEY',
 ] as const;
 export type WarningCode = (typeof WARNING_CODES)[number];
 

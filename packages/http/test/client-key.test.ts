@@ -9,7 +9,16 @@ test.each([
   ['::ffff:cb00:7107', '203.0.113.7'],
   ['2001:db8:85a3:12ff:5678:8a2e:370:7334', '2001:db8:85a3:1200::/56'],
   ['2001:DB8:85A3:1200::1', '2001:db8:85a3:1200::/56'],
-  ['fe80::1%eth0', 'fe80::/56'],
+  ['fe80::1%eth0', 'fe80::1%eth0'],
+  ['FE80:0:0:0:0:0:0:1%eth0', 'fe80::1%eth0'],
+  ['fe80::2%eth0', 'fe80::2%eth0'],
+  ['fe80::1', 'fe80::1'],
+  ['64:ff9b::203.0.113.7', '203.0.113.7'],
+  ['64:ff9b::cb00:7107', '203.0.113.7'],
+  ['0064:FF9B::cb00:7108', '203.0.113.8'],
+  ['64:ff9b:1::cb00:7107', '64:ff9b:1::/56'],
+  ['fd12:3456:789a:1201::1', 'fd12:3456:789a:1200::/56'],
+  ['2002:cb00:7107::1', '2002:cb00:7107::/56'],
   ['::1', '::/56'],
 ])('%s counts as %s', (address, key) => {
   expect(clientKey(address)).toBe(key);
@@ -34,6 +43,11 @@ test('more addresses than are remembered get their keys all the same', () => {
 
 test.each([
   ['203.0.113.7:1234', '203.0.113.7'],
+  ['::ffff:203.0.113.7:5678', '203.0.113.7'],
+  ['::FFFF:203.0.113.7:5679', '203.0.113.7'],
+  ['[::ffff:203.0.113.7]:5680', '203.0.113.7'],
+  ['[::1]:80', '::/56'],
+  ['[fe80::1%eth0]:80', 'fe80::1%eth0'],
   ['[2001:db8::1]:443', '2001:db8::/56'],
   ['[2001:db8::1]', '2001:db8::/56'],
   ['not:an:address', 'not:an:address'],
@@ -42,4 +56,8 @@ test.each([
   [`::ffff:1.${'2'.repeat(1000)}`, `1.${'2'.repeat(55)}`],
 ])('a port is dropped, and text that is no address counts for itself: %s', (address, key) => {
   expect(clientKey(address)).toBe(key);
+});
+
+test.each([0, 129, 56.5, '56', undefined])('the prefix %p is refused when the function is created', (prefix) => {
+  expect(() => createClientKey(prefix as number)).toThrow('ipv6Prefix');
 });
