@@ -1,0 +1,75 @@
+// Defects in the token bucket and the leaky bucket. Each replaces a text that occurs exactly once in its file.
+
+const CONFORMANCE = [
+  'packages/store-conformance/test/explorer.test.ts',
+  'packages/store-conformance/test/memory-store.test.ts',
+  'packages/core/test/memory-store.test.ts',
+];
+
+const of = (name, tests, mutants) =>
+  mutants.map(([description, find, replace]) => {
+    return { file: `packages/core/src/limits/${name}.ts`, description, find, replace, tests };
+  });
+
+export const buckets = [
+  ...of('token-bucket', CONFORMANCE, [
+    ['a started microsecond is not waited for', 'fullParts > 0 ? fullMicros + 1 : fullMicros', 'fullMicros'],
+    ['parts of a token are lost', 'this.micros, parts)', 'this.micros, 0)'],
+    [
+      'the wait has a microsecond too many',
+      'parts > this.#parts(spared) ? 1 : 0',
+      'parts >= this.#parts(spared) ? 1 : 0',
+    ],
+    [
+      'a bucket that is just full loses its parts',
+      'const parts = state.fullMicros < nowMicros ? 0',
+      'const parts = state.fullMicros <= nowMicros ? 0',
+    ],
+    [
+      'a refund returns tokens that came back by themselves',
+      'const refilledMicros = Math.max(0, Math.min(sinceTurnMicros, nowMicros - recordedMicros));',
+      'const refilledMicros = 0;',
+    ],
+    ['a very late refund takes tokens away', 'if (micros < 0) return;', ''],
+    ['refunds are not noted', 'state.refundedMicros += parts > 0 ? micros + 1 : micros;', ''],
+    [
+      'a hit does not know of refunds before it',
+      'Math.max(fullMicros, nowMicros) + refundedMicros',
+      'Math.max(fullMicros, nowMicros)',
+    ],
+    [
+      'missing tokens are forgotten by the next action',
+      'this.#move(state, Math.max(state.fullMicros, nowMicros) +',
+      'this.#move(state, nowMicros +',
+    ],
+    ["another limit's parts are taken as they are", 'Math.min(fullParts, this.tokens - 1)', 'fullParts'],
+  ]),
+  ...of(
+    'leaky-bucket',
+    [...CONFORMANCE, 'packages/core/test/queue-refunds.test.ts'],
+    [
+      ['the queue holds one less', '(limit + 1 - cost) * intervalMicros', '(limit - cost) * intervalMicros'],
+      ['one too many waits', 'Math.ceil(delayMicros / intervalMicros) - 1', 'Math.floor(delayMicros / intervalMicros)'],
+      [
+        'an action of several units takes one slot',
+        'atMicros + cost * this.intervalMicros;\n    if (state.gaps',
+        'atMicros + this.intervalMicros;\n    if (state.gaps',
+      ],
+      ['the last slot is never free again', 'if (endMicros < state.freeMicros)', 'if (endMicros <= state.freeMicros)'],
+      [
+        'slots refunded before the last one stay taken',
+        'takeLastGap(state.gaps ?? [], atMicros) ?? atMicros',
+        'atMicros',
+      ],
+    ],
+  ),
+  ...of(
+    'queue-gaps',
+    [...CONFORMANCE, 'packages/core/test/queue-refunds.test.ts'],
+    [
+      ['a slot refunded twice is two gaps', 'if (next !== undefined && next < to) return;', ''],
+      ['gaps that touch are not merged', 'else if (next === to) gaps[after] = from;', ''],
+      ['the search finds the gap behind', '< micros) low = middle + 1', '<= micros) low = middle + 1'],
+    ],
+  ),
+];

@@ -1,0 +1,164 @@
+// Defects in the store in memory, in decisions, in waiting and in what happens when a store fails.
+
+const STORE = [
+  'packages/core/test/memory-store.test.ts',
+  'packages/core/test/key-flood.test.ts',
+  'packages/core/test/long-keys.test.ts',
+  'packages/core/test/rate-limiter.test.ts',
+  'packages/store-conformance/test/memory-store.test.ts',
+  'packages/store-conformance/test/explorer.test.ts',
+];
+const WAIT = [
+  'packages/core/test/wait.test.ts',
+  'packages/core/test/departures.test.ts',
+  'packages/express/test/hold.test.ts',
+];
+const FAILURE = [
+  'packages/core/test/store-failure.test.ts',
+  'packages/core/test/store-failure-outage.test.ts',
+  'packages/core/test/pauses.test.ts',
+];
+
+const of = (name, tests, mutants) =>
+  mutants.map(([description, find, replace]) => {
+    return { file: `packages/core/src/${name}.ts`, description, find, replace, tests };
+  });
+
+export const core = [
+  ...of('memory-store', STORE, [
+    [
+      'a peek at a rejected queue reports a delay',
+      'waitMicros === 0, verdict, waitMicros, allowed ? delayMicros : 0)',
+      'waitMicros === 0, verdict, waitMicros, delayMicros)',
+    ],
+    ['a rejected check is recorded', '=> allowed || limit.countRejected;', '=> true;'],
+    [
+      'one limit that allows is enough',
+      'testEntry(limit, entries[index], nowMicros, cost));\n    const allowed = verdicts.every(',
+      'testEntry(limit, entries[index], nowMicros, cost));\n    const allowed = verdicts.some(',
+    ],
+    ['countRejected is ignored by a single limit', 'if (!allowed && !limit.countRejected)', 'if (!allowed)'],
+    ['a refund finds a forgotten key', 'if (entry.isForgotten) continue;', ''],
+    ['a refunded key stays', 'this.#keys.reduced(entry);', ''],
+    ["another store's decision is refunded", 'if (!this.#keys.has(entry)) throw foreignDecision();', ''],
+    ['a check evicts the entry that it judged by', 'if (entry !== undefined) this.#keys.keep(entry);', ''],
+  ]),
+  ...of('test-entry', STORE, [
+    ['the wait goes beyond what is remembered', 'Math.min(verdict.waitMicros, leftMicros)', 'verdict.waitMicros'],
+    ['the reset goes beyond what is remembered', 'Math.min(verdict.resetMicros, leftMicros)', 'verdict.resetMicros'],
+  ]),
+  ...of('stored-key', STORE, [
+    ['a short key can equal the hash of a long one', '(length !== HASH_LENGTH || !key.startsWith(HASH_MARK))', 'true'],
+    ['long keys of a record are kept whole', 'keys.every(isStoredAsIs) ? keys : keys.map(storedKey)', 'keys'],
+  ]),
+  ...of('key-table', STORE, [
+    [
+      'an expired key is found at its expiry',
+      'entry.limit.expiresMicros(entry.state) <= nowMicros',
+      'entry.limit.expiresMicros(entry.state) < nowMicros',
+    ],
+    ['an implausible state stays', 'this.#spaces.remove(entry); // What a broken clock', '// What a broken clock'],
+    ['one key more than maxKeys is kept', 'this.#spaces.size >= this.#maxKeys', 'this.#spaces.size > this.#maxKeys'],
+    ['a key with a later expiry is evicted first', 'while (this.#defer(entry)) entry = queue.first as Entry;', ''],
+    ['expired keys have no grace', 'if (entry.queuedMicros + graceMicros > nowMicros) return false;', ''],
+    [
+      'the queue does not learn of another limit',
+      '      this.#spaces.move(entry, limit.expiresMicros(entry.state));\n',
+      '',
+    ],
+    ['the limit that recorded last is not noted', '    entry.limit = limit;\n', ''],
+    ['the sweep removes keys that are still in use', 'if (this.#defer(entry)) continue;', ''],
+  ]),
+  ...of('expiry-queue', STORE, [
+    [
+      'members rise over earlier ones',
+      'parent.queuedMicros <= member.queuedMicros',
+      'parent.queuedMicros >= member.queuedMicros',
+    ],
+    ['only left children rise', 'right.queuedMicros < left.queuedMicros ? right : left', 'false ? right : left'],
+    ['the last member is not sorted in after a removal', '      this.move(last, last.queuedMicros);\n', ''],
+  ]),
+  ...of('spaces', STORE, [
+    [
+      'a small limit evicts its own keys in a flood of another',
+      'if (space.entries.size >= share) return space;',
+      'if (space.entries.size > 0) return space;',
+    ],
+    [
+      'the smallest limit gives up keys',
+      'other.entries.size > one.entries.size',
+      'other.entries.size < one.entries.size',
+    ],
+    ['the count of entries never falls', '    this.#size -= 1;\n', ''],
+  ]),
+  ...of('decision', STORE, [
+    ['an allowing limit may speak for a rejection', 'if (one.allowed !== other.allowed) return !one.allowed;', ''],
+    [
+      'the limit with most left speaks',
+      'return one.remaining < other.remaining;',
+      'return one.remaining > other.remaining;',
+    ],
+    [
+      'the wait is that of the speaking limit',
+      'retryAfterMs = Math.max(retryAfterMs, decision.retryAfterMs);',
+      'retryAfterMs = speaking.retryAfterMs;',
+    ],
+    ['a rejection has a delay', 'violated === NOTHING ? delayMs : 0', 'delayMs'],
+    ['a decision can be refunded twice', '    this.#receipt = undefined;\n', ''],
+  ]),
+  ...of(
+    'duration',
+    ['packages/core/test/misuse.test.ts', 'packages/core/test/docs.test.ts', ...STORE],
+    [
+      ['text without a unit is taken', '/[a-z]$/i.test(text) ? parse(text) : undefined', 'parse(text)'],
+      ['zero is a duration', '(ms as number) > 0 &&', '(ms as number) >= 0 &&'],
+    ],
+  ),
+  ...of('wait', WAIT, [
+    ['callers overtake each other', 'if (before !== undefined) await unlessAborted(before, signal);', ''],
+    ['a timeout is noticed only when it has passed', 'throwIfBeyond(deadlineMs, retryAfterMs);', ''],
+    ['a caller that gives up keeps its slot', '    giveBack();\n', ''],
+    ['a caller that gave up is charged', 'signal.throwIfAborted(); // Who has given up', '// Who has given up'],
+  ]),
+  ...of('departures', WAIT, [
+    ['a held action leaves a millisecond early', 'Math.ceil(delayMs * 1000)', 'Math.ceil(delayMs * 1000) - 1000'],
+    ['all leave with the first', 'first !== undefined && first.queuedMicros <= nowMicros', 'first !== undefined'],
+    ['a canceled action leaves all the same', '    held.remove(one);\n    setTimer();', '    setTimer();'],
+  ]),
+  ...of('failure/deadlines', FAILURE, [
+    [
+      'later calls have no deadline',
+      'if (this.#first !== undefined) this.#timer ??=',
+      'if (this.#first === undefined) this.#timer ??=',
+    ],
+    ['a pause of the process is taken for silence', 'if (nowMs - dueMs > LONG_PAUSE_MS)', 'if (nowMs - dueMs > 1e9)'],
+    ['a call is settled twice', 'if (call.isSettled) return false;', ''],
+  ]),
+  ...of('failure/store-health', FAILURE, [
+    [
+      'a store that was silent for just the timeout is up',
+      'return timeoutMs <= this.#silentForMs;',
+      'return timeoutMs < this.#silentForMs;',
+    ],
+    ['every call to a store that is down is a probe', 'if (nowMs < this.#probeDueMs) return false;', ''],
+    ['probes do not become rarer', 'Math.min(2 * this.#probeIntervalMs, LONGEST_PROBE_MS)', 'this.#probeIntervalMs'],
+    ['one answer is a recovery', 'if (nowMs - this.#lastFailureMs < QUIET_MS) return;', ''],
+  ]),
+  ...of('failure/guarded-store', FAILURE, [
+    ['a reset leaves the fallback as it is', 'this.#healths.resetFallback(plan, keys);', ''],
+    [
+      'a decision of the fallback is not refunded',
+      'return this.#healths.fallback.refund(receipt.receipt);',
+      'return undefined;',
+    ],
+  ]),
+  ...of('failure/stand-in', FAILURE, [
+    [
+      'the policy "throw" lets through',
+      "if (policy === 'throw') throw error;",
+      "if (policy === 'throw') return decideAlike('allow', plan);",
+    ],
+    ['the policy "deny" says to come again at once', 'retryAfterMs: waitMs,', 'retryAfterMs: 0,'],
+    ['a peek of the fallback is a check', 'memory()[question](plan', "memory()['check'](plan"],
+  ]),
+];

@@ -1,0 +1,146 @@
+// Defects in the adapters.
+
+const EXPRESS = 'packages/express/test/';
+const FASTIFY = 'packages/fastify/test/';
+const names = (folder, ...files) => files.map((file) => `${folder}${file}.test.ts`);
+
+const HEADERS = names(EXPRESS, 'rate-limit', 'draft-fields', 'request-options', 'problem', 'refusal-withdrawn');
+const REFUNDS = names(EXPRESS, 'refunds', 'hold', 'abandoned-slots');
+const LISTS = [
+  ...names(EXPRESS, 'allow-list'),
+  'packages/http/test/client-key.test.ts',
+  ...names(EXPRESS, 'request-options'),
+];
+const GATE = [...names(EXPRESS, 'rate-limit', 'request-options', 'dry-run', 'hold'), ...names(FASTIFY, 'rate-limit')];
+const OF_FASTIFY = names(
+  FASTIFY,
+  'rate-limit',
+  'groups',
+  'hook-function',
+  'request-options',
+  'misbehaving-functions',
+  'problem',
+);
+
+const of = (file, tests, mutants) =>
+  mutants.map(([description, find, replace]) => {
+    return { file: `packages/${file}.ts`, description, find, replace, tests };
+  });
+
+export const http = [
+  ...of('http/src/whole-seconds', HEADERS, [
+    ['seconds are rounded down', 'Math.ceil(ms / 1000)', 'Math.floor(ms / 1000)'],
+  ]),
+  ...of('http/src/header-fields', HEADERS, [
+    [
+      'the limiter with most left is reported',
+      'Number(before) <= decision.remaining',
+      'Number(before) >= decision.remaining',
+    ],
+    ['a rejection has no Retry-After', 'if (!decision.allowed) this.#writeRefusal(response, decision);', ''],
+    ['a rejection may be cached', "'no-store'", "'no-cache'"],
+    ['Retry-After stays when the request goes on', 'this.#removeField(response, this.#names.retryAfter);', ''],
+    ['an epoch reset is a delta', "this.#resetUnit === 'epoch' ? Date.now() : 0", '0'],
+    ['exposed headers replace those of others', "before === undefined || before === '' ? value", 'true ? value'],
+  ]),
+  ...of('http/src/policies', HEADERS, [
+    ['windows are in milliseconds', 'w=${wholeSeconds(windowMicros / 1000)}', 'w=${windowMicros / 1000}'],
+    ['great numbers break the structured field', 'Math.min(value, GREATEST)', 'value'],
+  ]),
+  ...of('http/src/refunds', REFUNDS, [
+    [
+      'successes and failures are mixed up',
+      'isSuccess ? rules.skipSuccessful : rules.skipFailed',
+      'isSuccess ? rules.skipFailed : rules.skipSuccessful',
+    ],
+    ['an aborted request is always refunded', 'if (rules.skipAborted) refundInBackground', 'refundInBackground'],
+    ['a status of 400 is a success', 'nodeResponse.statusCode < 400', 'nodeResponse.statusCode <= 400'],
+  ]),
+  ...of('http/src/client-key', LISTS, [
+    [
+      'each IPv6 address is a client',
+      'if (address.length <= LONGEST_UNKNOWN) remembered.set(Buffer.from(address).toString(), key);',
+      'key = address;',
+    ],
+  ]),
+  ...of('http/src/allow-list', LISTS, [
+    [
+      'every address of the family is on the list',
+      'network.kind() === parsed.kind() && parsed.match(network, bits)',
+      'network.kind() === parsed.kind()',
+    ],
+    ['mapped networks keep their length', 'bits - 96]', 'bits - 95]'],
+    ['no address is on the list', 'remembered.set(Buffer.from(address).toString(), allowed)', 'allowed = false'],
+  ]),
+  ...of('http/src/gate', GATE, [
+    ['the decision is not noted', 'this.#adapter.note(request, decision);', ''],
+    [
+      'a dry run rejects',
+      'if (this.#settings.dryRun) next();\n    else',
+      'if (this.statusCode === 0) next();\n    else',
+    ],
+    ['a dry run waits in the queue', 'decision.delayMs === 0 || dryRun', 'decision.delayMs === 0'],
+  ]),
+  ...of(
+    'http/src/decider',
+    [...GATE, ...LISTS],
+    [
+      [
+        'skip counts, the others pass',
+        "validate.boolean('skip(request)', skips) ? undefined : this.#decideCounted(request)",
+        "validate.boolean('skip(request)', skips) ? this.#decideCounted(request) : undefined",
+      ],
+      ['the allow list is not asked', 'if (isAllowed !== undefined) {', 'if (isAllowed === null) {'],
+    ],
+  ),
+  ...of('http/src/refusal', HEADERS, [
+    ['one second is plural', "seconds === 1 ? '' : 's'", "'s'"],
+    ['the violated policies are not named', "'violated-policies': decision.violated", "'violated-policies': []"],
+  ]),
+  ...of('http/src/hold', REFUNDS, [
+    ['a client that leaves keeps its slot', '    letGo();\n    giveBack();', '    letGo();'],
+  ]),
+  ...of('express/src/rate-limit', HEADERS, [
+    ['a rejection is a 200', 'response.statusCode = gate.statusCode;', ''],
+    ['the decision has the usual name only', 'request[property] = decision;', 'request.rateLimit = decision;'],
+  ]),
+  ...of(
+    'express/src/refusal',
+    [...HEADERS, ...names(EXPRESS, 'misbehaving-functions')],
+    [
+      [
+        'the status stays when the request goes on',
+        'response.statusCode === gate.statusCode) response.statusCode = 200',
+        'response.statusCode === 0) response.statusCode = 200',
+      ],
+      ['every client gets text', "return request.accepts(['json', 'text']) === 'text';", 'return true;'],
+    ],
+  ),
+  ...of('fastify/src/plugin', OF_FASTIFY, [
+    [
+      'a route cannot be left out',
+      'own === undefined || own === false || nearestTo(request.server)',
+      'own === undefined || nearestTo(request.server)',
+    ],
+    [
+      'routes without a limit of their own pass',
+      'if (own === undefined && globalHook !== undefined) globalHook.run(request, reply, done);\n    else',
+      '',
+    ],
+  ]),
+  ...of('fastify/src/route-hooks', OF_FASTIFY, [
+    ['HEAD counts apart from GET', "if (methods.includes('GET')) byPlace.set(`HEAD ${url}`, hook);", ''],
+    [
+      'a group counts apart by route',
+      'merged.prefix = `${prefix}:group ${groupId}`',
+      'merged.prefix = `${prefix}:group ${groupId} ${place}`',
+    ],
+    ['routes share one count', 'else if (own.prefix === undefined) merged.prefix = `${prefix}:${place}`;', ''],
+  ]),
+  ...of('fastify/src/options', OF_FASTIFY, [
+    ['the window of a route loses to the limits of the plugin', 'delete inherited.limits;', ';'],
+  ]),
+  ...of('fastify/src/hook', OF_FASTIFY, [
+    ['a failing handler is a rejection', 'reply.code(500); // The handler', '// The handler'],
+  ]),
+];

@@ -1,0 +1,105 @@
+// Defects in the scripts of @rollgate/redis for algorithms whose state is one text.
+
+const STATE = ['packages/redis/test/state.test.ts', 'packages/redis/test/algorithms.test.ts'];
+const CONFORMANCE = [...STATE, 'packages/redis/test/twins.test.ts', 'packages/redis/test/conformance.test.ts'];
+const REFUNDS = ['packages/redis/test/far-refunds.test.ts', 'packages/redis/test/resent.test.ts', ...CONFORMANCE];
+const of = (name, tests, mutants) =>
+  mutants.map(([description, find, replace]) => {
+    return { file: `packages/redis/src/lua/${name}.lua`, description, find, replace, tests };
+  });
+
+export const luaStates = [
+  ...of('fixed-window', REFUNDS, [
+    ['the window runs at its end still', 'local runs = window_end > now', 'local runs = window_end >= now'],
+    [
+      'the count of the last window stays',
+      'state.window_end, state.count = verdict.at, 0 end',
+      'state.window_end = verdict.at end',
+    ],
+    [
+      'a refund finds what was reset',
+      'state.window_end ~= at or (state.since and state.since > stamp)',
+      'state.window_end ~= at',
+    ],
+    ['a count of 10,000 is written in four digits', 'state.count >= 10000', 'state.count > 10000'],
+    ['a smaller limit lowers the scale', 'runs and math.max(state.scale, rule.scale) or rule.scale', 'rule.scale'],
+  ]),
+  ...of('token-bucket', REFUNDS, [
+    ['parts of a token are not waited for', '(parts > spared_parts and 1 or 0)', '0'],
+    [
+      'a refund returns what came back before it was recorded',
+      'math.min(now + state.refunded - at, now - recorded_at)',
+      'now + state.refunded - at',
+    ],
+    ['the record is not written', "  redis.call('SET', state.key, text_with(state))\n", ''],
+    ['each record begins a new life of the key', 'state.since = state.since or stamp', 'state.since = stamp'],
+    ['refunds are not noted', 'state.refunded = state.refunded + micros + (parts > 0 and 1 or 0)', ''],
+  ]),
+  ...of(
+    'leaky-bucket',
+    ['packages/redis/test/queue.test.ts', ...REFUNDS],
+    [
+      ['the queue holds one less', '(limit + 1 - cost) * interval', '(limit - cost) * interval'],
+      ['the last slot is never free again', 'if ends < free then', 'if ends <= free then'],
+      ['passed gaps stay', '<= now do', '< 0 do'],
+      [
+        'slots refunded before the last one stay taken',
+        "if gaps ~= '' and time_at(#gaps - TIME + 1) == at then",
+        'if false then',
+      ],
+    ],
+  ),
+  ...of('sliding-window-counter', REFUNDS, [
+    ['the estimate is rounded down', 'mul_div_up(fading, covered, window)', 'mul_div(fading, covered, window)'],
+    [
+      'an older window counts as the previous one',
+      'verdict.at == state.window_end + rule.window and state.current or 0',
+      'state.current',
+    ],
+    [
+      'a late refund lowers the current window',
+      'then state.previous = math.max(0, state.previous - cost)',
+      'then state.current = math.max(0, state.current - cost)',
+    ],
+  ]),
+  ...of('bucketed-window', REFUNDS, [
+    [
+      'a refund looks into the bucket before',
+      '(math.floor(state.latest / width) + 1) * width',
+      'math.floor(state.latest / width) * width',
+    ],
+    ['buckets that have left the window count', 'bucket_counts.drop(state.buckets, state.latest - window)', ''],
+  ]),
+  ...of('bucket-counts', REFUNDS, [
+    [
+      'a bucket counts for a microsecond too long',
+      'math.floor(micros / width)) - 1',
+      'math.ceil(micros / width) - 1) - 1',
+    ],
+    ['a refund takes more than there is', 'local taken = math.min(held, units)', 'local taken = units'],
+    ['buckets go over to the coarser width', 'math.min(buckets.width, width) or width', 'width or width'],
+  ]),
+  ...of('spacing', REFUNDS, [
+    [
+      'an expired state is found at its expiry',
+      'if state.expires <= now then return false end',
+      'if state.expires < now then return false end',
+    ],
+    [
+      'a limit without a minDifference hides its action',
+      'if state.newest then\n    state.newest, state.apart',
+      'if state.newest and rule.min_difference > 0 then\n    state.newest, state.apart',
+    ],
+    [
+      'at a tie the minDifference is the reason',
+      'if until_apart > verdict.wait then',
+      'if until_apart >= verdict.wait then',
+    ],
+  ]),
+  ...of('cell', REFUNDS, [
+    ['a refund removes the expiry', "redis.call('SET', key, text, 'PX', left)", "redis.call('SET', key, text)"],
+    ['half of the reach is implausible', '2 ^ (scale + 1)', '2 ^ scale'],
+    ['a reset leaves no mark', "replace(key, marked('', stamp))", "replace(key, '')"],
+  ]),
+  ...of('mul-div', CONFORMANCE, [['great products are rounded', 'if product < EXACT then', 'if product < NEVER then']]),
+];

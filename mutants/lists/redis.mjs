@@ -1,0 +1,132 @@
+// Defects in the TypeScript of @rollgate/redis: batches, receipts, keys and the denial cache.
+
+const BATCHES = [
+  'packages/redis/test/batching.test.ts',
+  'packages/redis/test/script-slices.test.ts',
+  'packages/redis/test/algorithms.test.ts',
+  'packages/redis/test/sharing.test.ts',
+  'packages/redis/test/conformance.test.ts',
+];
+const DENIALS = [
+  'packages/redis/test/denial-cache.test.ts',
+  'packages/redis/test/sharing.test.ts',
+  'packages/redis/test/simulation.test.ts',
+  'packages/redis/test/conformance.test.ts',
+];
+const RECEIPTS = ['packages/redis/test/resent.test.ts', ...BATCHES, 'packages/redis/test/far-refunds.test.ts'];
+const KEYS = [
+  'packages/redis/test/key-names.test.ts',
+  'packages/redis/test/keys.test.ts',
+  'packages/redis/test/algorithms.test.ts',
+];
+
+const of = (name, tests, mutants) =>
+  mutants.map(([description, find, replace]) => {
+    return { file: `packages/redis/src/${name}.ts`, description, find, replace, tests };
+  });
+
+export const redis = [
+  ...of('batches', BATCHES, [
+    ['a large batch is sent more than once', 'items.slice(start, start + LARGEST)', 'items.slice(start)'],
+    ['all of a large batch goes into one script', 'const LARGEST = 100;', 'const LARGEST = 1_000_000;'],
+    ['batches are never halved', 'this.#lockstepCount > IN_LOCKSTEP', 'this.#lockstepCount > Infinity'],
+  ]),
+  ...of('exchange', BATCHES, [
+    ['what a script left is not sent', 'if (doneCount < operations.length) await', 'if (doneCount < 0) await'],
+    ['a failed operation is answered', 'if (error !== undefined) operation.fail(error);\n  else if', 'if'],
+  ]),
+  ...of('request', RECEIPTS, [
+    ['checks of different costs travel as one', 'one.cost === other.cost &&', ''],
+    ['a refund names the rule before', 'items.push(index + 1, atMicros);', 'items.push(index, atMicros);'],
+    [
+      'a refund always has the time of the server',
+      'cost, clockMicros ?? false, stamp, recordedMicros',
+      'cost, false, stamp, recordedMicros',
+    ],
+  ]),
+  ...of('reply', RECEIPTS, [
+    [
+      'all operations of a batch have one stamp',
+      'return this.#serverMicros + this.#place;',
+      'return this.#serverMicros;',
+    ],
+    ['a receipt forgets how far ahead its hit is', 'nowMicros + Number(line.slice(second + 1))', 'nowMicros'],
+    [
+      'receipts of several limits forget how far ahead a hit is',
+      'index, atMicros: nowMicros + last }',
+      'index, atMicros: nowMicros }',
+    ],
+    ['the reason is always the limit', "delay === MIN_DIFFERENCE ? 'minDifference' : 'limit'", "'limit'"],
+    ['"never" is a wait below 0', 'return micros < 0 ? Infinity : micros;', 'return micros;'],
+  ]),
+  ...of('denial-cache', DENIALS, [
+    ['a rejection outlives its steady time', 'sinceAsked >= 0 && sinceAsked < steadyMicros &&', 'sinceAsked >= 0 &&'],
+    [
+      'a rejection outlives a change of its keys',
+      'notes.every(({ version }, index) => version === versions[index])',
+      'versions.length > 0 && notes.length > 0',
+    ],
+    ['a rejection outlives its greatest age', ' && performance.now() < keptUntilMs;', ';'],
+    ['rejections of limits that count them are kept', 'encoded.countsRejected || answeredMicros', 'answeredMicros'],
+    [
+      'waits run down too fast',
+      'function runDown({ said, answeredMicros }',
+      'function runDown({ said, askedMicros: answeredMicros }',
+    ],
+    [
+      'a check of another plan changes nothing',
+      '      note.text = encoded.text;\n      note.version += 1;',
+      '      note.text = encoded.text;',
+    ],
+    [
+      'one rejection more than maxKeys is kept',
+      'this.#denials.size >= this.#limits.maxKeys',
+      'this.#denials.size > this.#limits.maxKeys',
+    ],
+    ['rejections of other costs are mixed up', 'return `${cost} ${questions}`;', 'return `${questions}`;'],
+  ]),
+  ...of('denial-estimate', DENIALS, [
+    ['a cost above the limit waits until the reset', 'if (cost > limit) return Infinity;', ''],
+    [
+      'a smaller cost that fits is rejected',
+      '(!isTooMuch || (isPossible && knownCost > limit))',
+      '(isPossible && knownCost > limit)',
+    ],
+  ]),
+  ...of('redis-store', DENIALS, [
+    [
+      'a rejection is served after a local record',
+      'if (receipt !== undefined) this.#denials?.dropAll(subject.keys);\n      else',
+      'if (receipt === undefined)',
+    ],
+    [
+      'a rejection asked for before a reset is kept after it',
+      'if (receipt === undefined && changes === this.#changes) {',
+      'if (receipt === undefined) {',
+    ],
+    [
+      'a reset leaves the rejections',
+      '    this.#changes += 1;\n    this.#denials?.dropAll(keys);\n    return',
+      '    this.#changes += 1;\n    return',
+    ],
+    ['a clock that steps back leaves the rejections', '      this.#denials?.clear();\n', ''],
+  ]),
+  ...of(
+    'encoded-plan',
+    [...KEYS, ...DENIALS, 'packages/redis/test/cluster.test.ts'],
+    [
+      ['algorithms share their keys', 'name + suffixOf(limit)', 'name'],
+      [
+        'a cluster takes different keys by key',
+        "if (clusterSlot === 'key' && typeof keys !== 'string') refuseDifferent(keys);",
+        '',
+      ],
+      ['no attempt counts when it is rejected', 'rules.some(({ limit }) => limit.countRejected)', 'false'],
+    ],
+  ),
+  ...of('algorithms', [...BATCHES], [['countRejected does not reach Redis', 'countRejected ? 1 : 0', '0']]),
+  ...of('keys', KEYS, [
+    ['an empty key is an empty pair of braces', "if (text === '') return '%';", ''],
+    ['odd characters share a code', 'hex(odd, 2) : `u${hex(odd, 4)}`', "'00' : `u${hex(odd, 4)}`"],
+  ]),
+];

@@ -1,0 +1,22 @@
+// All planted defects. Each has a name, such as `core/limits/hit-log 3`, by which it can be run alone.
+
+import { buckets } from './lists/buckets.mjs';
+import { core } from './lists/core.mjs';
+import { http } from './lists/http.mjs';
+import { limits } from './lists/limits.mjs';
+import { lua } from './lists/lua.mjs';
+import { luaStates } from './lists/lua-states.mjs';
+import { redis } from './lists/redis.mjs';
+
+const numbers = new Map();
+
+/** @type {readonly { name: string, file: string, description: string, find: string, replace: string, tests: string[] }[]} */
+export const mutants = [...limits, ...buckets, ...core, ...lua, ...luaStates, ...redis, ...http].map((mutant) => {
+  const place = mutant.file
+    .replace(/^packages\//, '')
+    .replace('src/', '')
+    .replace(/\.ts$/, '');
+  const number = (numbers.get(place) ?? 0) + 1;
+  numbers.set(place, number);
+  return { name: `${place} ${number}`, ...mutant };
+});

@@ -1,0 +1,73 @@
+// A copy of the sources in which defects are planted, so that the working tree is never touched.
+
+import { execFileSync } from 'node:child_process';
+import { cpSync, existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { dirname, join } from 'node:path';
+
+const EMBED = 'packages/redis/embed-lua.mjs';
+
+export class Tree {
+  #root = mkdtempSync(join(tmpdir(), 'rollgate-mutants-'));
+
+  /** @param {string} original The working tree, installed and built. */
+  constructor(original) {
+    const git = ['ls-files', '--cached', '--others', '--exclude-standard'];
+    const files = execFileSync('git', git, { cwd: original, encoding: 'utf8' }).trim().split('\n');
+    for (const file of files.filter((name) => existsSync(join(original, name)))) this.#copy(original, file);
+    symlinkSync(join(original, 'node_modules'), join(this.#root, 'node_modules'));
+    const packages = new Set(files.map((file) => /^(packages\/[^/]+|examples|bench)\//.exec(file)?.[1]));
+    for (const folder of packages) {
+      if (folder === undefined) continue;
+      // The links among the packages are relative, so those of the copy lead to the copy.
+      for (const part of ['node_modules', 'dist']) this.#copy(original, join(folder, part));
+    }
+    this.#embed();
+  }
+
+  get root() {
+    return this.#root;
+  }
+
+  /** Why the defect cannot be planted; `undefined` when it can be. */
+  problemOf({ name, file, find, tests }) {
+    for (const path of [file, ...tests]) if (!existsSync(join(this.#root, path))) return `${name}: no file ${path}`;
+    const count = this.#read(file).split(find).length - 1;
+    return count === 1 ? undefined : `${name}: expected ${JSON.stringify(find)} once in ${file}, got it ${count} times`;
+  }
+
+  /** Plants a defect, and returns what removes it. */
+  plant({ file, find, replace }) {
+    const text = this.#read(file);
+    this.#write(
+      file,
+      text.replace(find, () => replace),
+    );
+    return () => this.#write(file, text);
+  }
+
+  remove() {
+    rmSync(this.#root, { recursive: true, force: true });
+  }
+
+  #read(file) {
+    return readFileSync(join(this.#root, file), 'utf8');
+  }
+
+  #write(file, text) {
+    writeFileSync(join(this.#root, file), text);
+    if (file.endsWith('.lua')) this.#embed();
+  }
+
+  /** The tests run on the TypeScript that contains the scripts. */
+  #embed() {
+    execFileSync(process.execPath, [join(this.#root, EMBED)]);
+  }
+
+  #copy(original, file) {
+    const [from, to] = [join(original, file), join(this.#root, file)];
+    if (!existsSync(from)) return;
+    mkdirSync(dirname(to), { recursive: true });
+    cpSync(from, to, { recursive: true, verbatimSymlinks: true });
+  }
+}
