@@ -31,7 +31,7 @@ export interface Times {
  * After so many costs were rejected for the same keys, further ones are estimated: each cost is a question of its own, and a
  * client that chooses the cost could ask Redis as often as it likes.
  */
-const MOST_COSTS = 16;
+const MOST_COSTS = 64;
 
 interface Denial extends Subject, Times, Pick<Answer, 'said' | 'steadyMicros'> {
   readonly id: string;
