@@ -1,7 +1,6 @@
 import type { Awaitable } from './awaitable.js';
 import { refundInBackground } from './background-refund.js';
 import { type Decision, NO_DECISION, takeReceipt } from './decision.js';
-import { LONGEST_TIMER_MS } from './departures.js';
 import { type Duration, durationMs } from './duration.js';
 import { withCode } from './error-codes.js';
 import { isAnybodyTold, tell } from './events.js';
@@ -15,6 +14,7 @@ import { type Key, keysFor, type Limits, makePlan, type NameOf } from './plan.js
 import type { Plan, Store } from './store.js';
 import { hasMethods, knownOptions, misuse, oneOf, positiveInteger, string } from './validate.js';
 import { WaitingLines, waitForTurn, waitUntilAllowed } from './wait.js';
+import { createDeadline } from './wait-deadline.js';
 
 /** What {@link RateLimiter} takes. */
 export interface RateLimiterOptions<Given extends Limits = Limits> {
@@ -176,22 +176,23 @@ export class RateLimiter<Given extends Limits = Limits> {
     const timeoutMs = timeout === undefined ? Infinity : durationMs('timeout', timeout);
     const plan = this.#planFor(checkOptions);
     const line = JSON.stringify([plan.prefix, keysFor(plan, key)]);
-    const giveUp = AbortSignal.any([
-      ...(signal === undefined ? [] : [signal]),
-      ...(timeoutMs <= LONGEST_TIMER_MS ? [AbortSignal.timeout(timeoutMs)] : []),
-    ]);
     const deadlineMs = performance.now() + timeoutMs;
-    const decision = await this.#lines.takeTurn(line, giveUp, () =>
-      waitUntilAllowed(
-        () => this.peek(key, checkOptions),
-        () => this.check(key, checkOptions),
-        deadlineMs,
-        giveUp,
-      ),
-    );
-    // Out of the line: those behind take their places in the queue meanwhile.
-    await waitForTurn(decision, () => refundInBackground(this, decision), deadlineMs, giveUp);
-    return decision;
+    const deadline = createDeadline(signal, timeoutMs);
+    try {
+      const decision = await this.#lines.takeTurn(line, deadline.signal, () =>
+        waitUntilAllowed(
+          () => this.peek(key, checkOptions),
+          () => this.check(key, checkOptions),
+          deadlineMs,
+          deadline.signal,
+        ),
+      );
+      // Out of the line: those behind take their places in the queue meanwhile.
+      await waitForTurn(decision, () => refundInBackground(this, decision), deadlineMs, deadline.signal);
+      return decision;
+    } finally {
+      deadline.dispose();
+    }
   }
 
   /** Closes the store if this limiter made it; a store that was passed in stays with who made it. */

@@ -1,6 +1,7 @@
 import type { Decision } from './decision.js';
 import { hold } from './departures.js';
 import { withCode } from './error-codes.js';
+import { timeoutError } from './wait-deadline.js';
 
 /**
  * Those who wait for the same thing, in the order of their coming: each asks only when all before them have been let
@@ -80,11 +81,6 @@ function throwIfBeyond(deadlineMs: number, waitMs: number): void {
   if (performance.now() + waitMs <= deadlineMs) return;
   const inMs = Math.ceil(waitMs);
   throw timeoutError(`The action is allowed in ${inMs} ms at the earliest, after the \`timeout\``);
-}
-
-/** The error of a `wait` whose `timeout` has passed, or will pass first. */
-export function timeoutError(message: string): DOMException {
-  return withCode('ERR_ROLLGATE_WAIT_TIMEOUT', new DOMException(message, 'TimeoutError'));
 }
 
 /** Rejects with the signal's reason as soon as it aborts. */

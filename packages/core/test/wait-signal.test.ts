@@ -1,0 +1,62 @@
+import { getEventListeners } from 'node:events';
+import { existsSync, readdirSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { MemoryStore, RateLimiter, rollingWindow } from '@rollgate/core';
+
+const ROOT = join(__dirname, '../../..');
+
+test('a signal that outlives many waits keeps nothing of them', async () => {
+  const any = jest.spyOn(AbortSignal, 'any');
+  const timeout = jest.spyOn(AbortSignal, 'timeout');
+  const { signal } = new AbortController();
+  const limiter = new RateLimiter({ limits: rollingWindow({ limit: 1000, window: '1h' }) });
+  for (let call = 0; call < 100; call++) await limiter.wait('ann', { signal, timeout: '1m' });
+  expect(getEventListeners(signal, 'abort')).toHaveLength(0);
+  // A signal that `any` makes stays noted in those it depends on.
+  expect(any).not.toHaveBeenCalled();
+  expect(timeout).not.toHaveBeenCalled();
+  any.mockRestore();
+  timeout.mockRestore();
+});
+
+test('a wait that rejects leaves no listener on its signal', async () => {
+  const caller = new AbortController();
+  const limiter = new RateLimiter({ limits: rollingWindow({ limit: 1, window: '1h' }) });
+  await limiter.check('ann');
+  await expect(limiter.wait('ann', { signal: caller.signal, timeout: '1m' })).rejects.toThrow('at the earliest');
+  const waiting = limiter.wait('ann', { signal: caller.signal });
+  await new Promise(setImmediate);
+  expect(getEventListeners(caller.signal, 'abort')).not.toHaveLength(0);
+  caller.abort(new Error('left'));
+  await expect(waiting).rejects.toThrow('left');
+  expect(getEventListeners(caller.signal, 'abort')).toHaveLength(0);
+  await expect(limiter.wait('ann', { signal: caller.signal })).rejects.toThrow('left');
+});
+
+test('a wait whose timeout passes rejects with a TimeoutError that has a code', async () => {
+  const store = new MemoryStore();
+  const limiter = new RateLimiter({
+    limits: rollingWindow({ limit: 1, window: '1h' }),
+    store: { ...store, check: store.check, peek: () => new Promise<never>(() => {}), refund() {}, reset() {} },
+  });
+  const late = limiter.wait('ann', { timeout: 5 });
+  await expect(late).rejects.toMatchObject({ name: 'TimeoutError', code: 'ERR_ROLLGATE_WAIT_TIMEOUT' });
+});
+
+/** Newer than Node 20.0. */
+const NEWER =
+  /AbortSignal\.any|Promise\.withResolvers|Array\.fromAsync|(?:Object|Map)\.groupBy|import\.meta\.(?:dirname|filename)|getBuiltinModule|structuredClone\.call/;
+
+test('every manifest asks for Node 20, and no library uses what is newer than 20.0', () => {
+  const folders = ['.', ...readdirSync(join(ROOT, 'packages')).map((name) => `packages/${name}`)];
+  for (const folder of folders.filter((one) => existsSync(join(ROOT, one, 'package.json')))) {
+    const manifest = JSON.parse(readFileSync(join(ROOT, folder, 'package.json'), 'utf8'));
+    if (folder === '.' || !manifest.private) expect([folder, manifest.engines]).toEqual([folder, { node: '>=20' }]);
+    if (folder === '.' || manifest.private) continue;
+    const sources = readdirSync(join(ROOT, folder, 'src'), { recursive: true, encoding: 'utf8' });
+    for (const file of sources.filter((name) => name.endsWith('.ts'))) {
+      const code = readFileSync(join(ROOT, folder, 'src', file), 'utf8').replace(/^\s*(\/\/|\/?\*).*$/gm, '');
+      expect([`${folder}/src/${file}`, NEWER.exec(code)?.[0]]).toEqual([`${folder}/src/${file}`, undefined]);
+    }
+  }
+});
