@@ -86,9 +86,9 @@ export function toSettings<Request, Response>(
   const { problem = false, silence = [] } = options;
   for (const [name, value] of Object.entries({ key, skip, onLimited })) validate.optionalFunction(name, value);
   if (key !== undefined && options.ipv6Prefix !== undefined) {
-    throw new TypeError(
-      'Expected either `key` or `ipv6Prefix`, got both: `ipv6Prefix` has no effect on your own keys. Cut addresses in `key` with `createClientKey(ipv6Prefix)`',
-    );
+    const message =
+      'Expected either `key` or `ipv6Prefix`, got both: `ipv6Prefix` has no effect on your own keys. Cut addresses in `key` with `createClientKey(ipv6Prefix)`';
+    throw withCode('ERR_ROLLGATE_INVALID_OPTION', new TypeError(message));
   }
   if (typeof cost !== 'function') validate.positiveInteger('cost', cost);
   const limits = toLimitsSource(options);
