@@ -31,6 +31,21 @@ export type Keys = string | readonly string[];
  * What it throws at once is misuse, and goes to the caller; what it rejects with is a failure, which the limiter's policy
  * answers.
  *
+ * Rules that every store has to follow, in addition to the comments of `Limit`:
+ *
+ * - **Implausible states are deleted.** Before each check and each peek, ask the limit of the current call
+ *   `isPlausible(state, now)`, not the limit that recorded. If it returns `false`, delete the state, even in a peek: the state
+ *   comes from a clock that was far ahead, and must not count again when time gets there. A deleted state is as new.
+ * - **The limit that recorded last decides when a state expires.** Keep that limit with the state. When its
+ *   `expiresMicros(state)` is not after `now`, the key is as new. The next record starts a new state, and receipts of the old
+ *   one refund nothing. Keep an expired state for up to a minute, because a clock may step back.
+ * - **Waits end when the state expires.** When another limit than the recorder asks, cap its `waitMicros` and `resetMicros`
+ *   by the recorder's `expiresMicros(state) - now`: after that time nothing is left to reject. A cost above the asking limit's
+ *   quota waits for `Infinity` all the same.
+ * - **A decision shows the state after it.** For a limit that recorded, take the verdict that `record` returns; its wait is 0
+ *   when the check was allowed. `delayMs` is 0 in every limit when one rejected. A limit that
+ *   rejected has the `reason` of the same verdict as its wait; a limit that allowed has none.
+ *
  * Every method is atomic: a check tests all rules, then records in all of them or in none, but for rules with
  * `countRejected`, which record a refused attempt for themselves.
  */

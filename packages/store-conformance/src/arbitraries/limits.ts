@@ -1,5 +1,5 @@
 import fc from 'fast-check';
-import { type AlgorithmName, algorithmNames, type LimitSpec, type OptionsOf } from '../algorithms.js';
+import type { AlgorithmName, LimitSpec, OptionsOf } from '../algorithms.js';
 import type { Specs } from '../model.js';
 import { greatLimits } from './great-limits.js';
 
@@ -53,12 +53,14 @@ export function oneLimit(algorithm: AlgorithmName): (parts: Parts) => fc.Arbitra
   return (parts) => limit(algorithm, parts).map((one) => ({ one }));
 }
 
-/** Up to three limits of any algorithms. */
-export function limits(parts: Parts): fc.Arbitrary<Specs> {
-  const any = fc.oneof(...algorithmNames.map((algorithm) => limit(algorithm, parts)));
-  return fc.oneof(
-    any.map((one) => ({ one })),
-    fc.record({ one: any, two: any }),
-    fc.record({ one: any, two: any, three: any }),
-  );
+/** Up to three limits of any of these algorithms. */
+export function limits(algorithms: readonly AlgorithmName[]): (parts: Parts) => fc.Arbitrary<Specs> {
+  return (parts) => {
+    const any = fc.oneof(...algorithms.map((algorithm) => limit(algorithm, parts)));
+    return fc.oneof(
+      any.map((one) => ({ one })),
+      fc.record({ one: any, two: any }),
+      fc.record({ one: any, two: any, three: any }),
+    );
+  };
 }

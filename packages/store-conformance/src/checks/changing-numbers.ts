@@ -77,10 +77,12 @@ async function peekWithoutTrace(ground: Ground, algorithm: AlgorithmName): Promi
 export const changingNumbers: readonly Demand[] = algorithmNames.flatMap((algorithm) => [
   {
     name: `${algorithm} decides as its oracle when very different numbers ask in turn for one key`,
+    among: [algorithm],
     hold: (ground: Ground) => decideAsModel(ground, inTurn(algorithm)),
   },
   {
     name: `${algorithm} decides alike whatever numbers a peek asks with`,
+    among: [algorithm],
     hold: (ground: Ground) => peekWithoutTrace(ground, algorithm),
   },
 ]);

@@ -1,5 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { type Awaitable, type Clock, type Limits, RateLimiter, type Store } from '@rollgate/core';
+import { type AlgorithmName, algorithmNames } from '../algorithms.js';
 import { TestClock } from '../test-clock.js';
 
 /** Makes a store that goes by this clock. */
@@ -13,6 +14,8 @@ export interface CheckOptions {
   readonly longRun?: number | undefined;
   /** Seed of the random histories, an integer, to replay a run; default a random one for each property. */
   readonly seed?: number | undefined;
+  /** The algorithms that the store supports; default all. Checks of the others are left out. */
+  readonly algorithms?: readonly AlgorithmName[] | undefined;
   /** Whether two stores that `makeStore` made for one clock are on the same data; default `false`. */
   readonly shared?: boolean | undefined;
   /** Whether the store counts for a `RollingCounter`, having `addCount`; default `true`. */
@@ -37,6 +40,8 @@ export interface Ground {
   /** How fast-check runs a property. */
   readonly random: { readonly numRuns: number; readonly seed?: number };
   readonly longRun: number;
+  /** Those that the store supports. */
+  readonly algorithms: readonly AlgorithmName[];
   /** Opens one more store for the same clock. */
   openStore(): Promise<Store>;
 }
@@ -45,6 +50,8 @@ export interface Ground {
 export interface Demand {
   readonly name: string;
   readonly needs?: 'shared' | 'rollingCounter';
+  /** The store has to support one of these; default any. */
+  readonly among?: readonly AlgorithmName[];
   readonly hold: (ground: Ground) => Promise<void>;
 }
 
@@ -64,16 +71,31 @@ export function makeLimiter<Given extends Limits>(
 export function toCheck(demand: Demand, makeStore: MakeStore, options: CheckOptions): Check {
   const { runs = 2000, longRun = 20_000, seed, shared = false, rollingCounter = true } = options;
   const random = { numRuns: runs, ...(seed !== undefined && { seed }) };
-  const { name, needs, hold } = demand;
-  const run = () => onGround(makeStore, options, (ground) => hold({ ...ground, random, longRun }));
-  const isLeftOut = needs !== undefined && !{ shared, rollingCounter }[needs];
-  return isLeftOut ? { name, run, leftOut: `\`${needs}\` is false` } : { name, run };
+  const { algorithms = algorithmNames } = options;
+  const { name, needs, among = algorithmNames, hold } = demand;
+  const run = () => onGround(makeStore, options, (ground) => hold({ ...ground, random, longRun, algorithms }));
+  if (needs !== undefined && !{ shared, rollingCounter }[needs]) {
+    return { name, run, leftOut: `\`${needs}\` is false` };
+  }
+  if (!among.some((algorithm) => algorithms.includes(algorithm))) {
+    return { name, run, leftOut: `\`algorithms\` does not include ${among.join(' or ')}` };
+  }
+  return { name, run };
+}
+
+/** @throws TypeError when `algorithms` is empty or names one that does not exist. */
+export function checkAlgorithms({ algorithms = algorithmNames }: CheckOptions): void {
+  const unknown = algorithms.find((name) => !algorithmNames.includes(name));
+  if (algorithms.length > 0 && unknown === undefined) return;
+  throw new TypeError(
+    `Expected \`algorithms\` to name at least one of ${algorithmNames.join(', ')}, got ${unknown ?? 'none'}`,
+  );
 }
 
 async function onGround(
   makeStore: MakeStore,
   { closeStore = (store) => store.close?.() }: CheckOptions,
-  use: (ground: Omit<Ground, 'random' | 'longRun'>) => Promise<void>,
+  use: (ground: Omit<Ground, 'random' | 'longRun' | 'algorithms'>) => Promise<void>,
 ): Promise<void> {
   const clock = new TestClock();
   const opened: Store[] = [];

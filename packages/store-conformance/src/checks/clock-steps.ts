@@ -53,10 +53,12 @@ async function admitOnceMore(ground: Ground, algorithm: AlgorithmName): Promise<
 export const clockSteps: readonly Demand[] = algorithmNames.flatMap((algorithm) => [
   {
     name: `${algorithm} admits nothing more when the clock steps back by a window or less`,
+    among: [algorithm],
     hold: (ground: Ground) => admitNothing(ground, algorithm),
   },
   {
     name: `${algorithm} admits its quota once more, at most, for each great step of the clock`,
+    among: [algorithm],
     hold: (ground: Ground) => admitOnceMore(ground, algorithm),
   },
 ]);

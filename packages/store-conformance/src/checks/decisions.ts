@@ -25,10 +25,11 @@ export async function decideAsModel(ground: Ground, some: fc.Arbitrary<History>)
 export const decisions: readonly Demand[] = [
   ...algorithmNames.map((algorithm) => ({
     name: `${algorithm} decides as its oracle, also when time jumps and runs back; every wait is true to the microsecond`,
+    among: [algorithm],
     hold: (ground: Ground) => decideAsModel(ground, histories(oneLimit(algorithm), ['ann'], anywhere)),
   })),
   {
     name: 'several limits of any kinds, with several keys, decide together as their oracles',
-    hold: (ground) => decideAsModel(ground, histories(limits, ['ann', 'bob'], forwards)),
+    hold: (ground) => decideAsModel(ground, histories(limits(ground.algorithms), ['ann', 'bob'], forwards)),
   },
 ];

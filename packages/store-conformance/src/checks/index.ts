@@ -1,5 +1,5 @@
 import { changingNumbers } from './changing-numbers.js';
-import { type Check, type CheckOptions, type MakeStore, toCheck } from './check.js';
+import { type Check, type CheckOptions, checkAlgorithms, type MakeStore, toCheck } from './check.js';
 import { clockSteps } from './clock-steps.js';
 import { concurrency } from './concurrency.js';
 import { decisions } from './decisions.js';
@@ -25,5 +25,6 @@ const demands = [
 
 /** All that a store has to hold, as functions to be run by any tool; `describeStore` gives them to Jest or Vitest. */
 export function checks(makeStore: MakeStore, options: CheckOptions = {}): Check[] {
+  checkAlgorithms(options);
   return demands.map((demand) => toCheck(demand, makeStore, options));
 }

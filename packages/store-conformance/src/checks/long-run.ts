@@ -75,6 +75,7 @@ async function saturate(ground: Ground, spec: LimitSpec, { promised, randomStepM
 
 export const longRunDemands: readonly Demand[] = algorithmNames.map((algorithm) => ({
   name: `${algorithm} gives a caller who never rests all that it promises, over a long time`,
+  among: [algorithm],
   async hold(ground) {
     for (const run of longRuns[algorithm]) {
       await saturate(ground, { algorithm, options: run.options } as LimitSpec, run as LongRun);

@@ -50,5 +50,6 @@ async function admitNoMore(ground: Ground, algorithm: AlgorithmName): Promise<vo
 
 export const safety: readonly Demand[] = algorithmNames.map((algorithm) => ({
   name: `${algorithm} lets no more through than it promises, whatever is given back`,
+  among: [algorithm],
   hold: (ground) => admitNoMore(ground, algorithm),
 }));

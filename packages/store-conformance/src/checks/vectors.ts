@@ -41,6 +41,7 @@ async function holdVector(ground: Ground, vector: Vector): Promise<void> {
 /** The vectors hold, each for a key that nothing is known of. */
 export const vectorDemands: readonly Demand[] = algorithmNames.map((algorithm) => ({
   name: `${algorithm} decides the vectors as they say`,
+  among: [algorithm],
   async hold(ground) {
     for (const vector of vectors[algorithm]) await holdVector(ground, vector);
   },

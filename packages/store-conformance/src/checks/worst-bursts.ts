@@ -24,6 +24,7 @@ async function attain(ground: Ground, { limit, counted, windowMs, units, traffic
 /** That no burst is worse follows from what each algorithm promises, which is asked for beside this. */
 export const worstBurstDemands: readonly Demand[] = algorithmNames.map((algorithm) => ({
   name: `${algorithm} can be made to let its worst burst through`,
+  among: [algorithm],
   async hold(ground) {
     for (const burst of worstBursts[algorithm]) await attain(ground, burst);
   },
