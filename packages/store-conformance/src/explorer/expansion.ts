@@ -1,6 +1,7 @@
 import { MS } from '../oracles/oracle.js';
+import { brokenPromise } from './broken-promise.js';
 import { mistakeIn } from './judge.js';
-import type { Ready, ReadyCall } from './scenario.js';
+import type { Ready } from './scenario.js';
 import { isOver, stateHash } from './state-hash.js';
 import { type Asking, BACK, checkOf, LONGEST_TICK, peekOf, refundOf, resetOf, stepOf } from './steps.js';
 import type { Kept, Refundable, Subject } from './subject.js';
@@ -97,7 +98,7 @@ export class Expansion {
     if (before === undefined) return;
     const after = stateHash(this.#ready, truth, this.#subject.refundable, this.#subject.look(), false);
     if (after !== before)
-      this.#fail(refundOf(receipt), 'the refund of a forgotten check changes the state', after, before);
+      this.#fail(refundOf(receipt), 'a refund that gives nothing back changes the state', after, before);
   }
 
   /** Takes a check or a peek, and adds the boundaries that its decision names to `due`. */
@@ -110,9 +111,9 @@ export class Expansion {
     const opinion = truth.take(step, this.#ready.calls) as Opinion;
     const actual = this.#subject.take(step)!;
     const mistake = mistakeIn(actual, truth, call, step.cost, opinion);
-    const near = actual.allowed ? tooNear(this.#truth, call) : undefined;
+    const broken = actual.allowed ? brokenPromise(this.#truth, truth, call) : undefined;
     if (mistake !== undefined) this.#fail(code, `\`${mistake.field}\` differs`, actual, mistake.expected);
-    else if (near !== undefined) this.#fail(code, near, actual.allowed, false);
+    else if (broken !== undefined) this.#fail(code, broken, actual.allowed, false);
     else {
       this.#arrive(code, truth);
       const waitMs = actual.allowed ? actual.resetMs : actual.retryAfterMs;
@@ -164,21 +165,4 @@ export class Expansion {
     this.#isMoved = true;
     this.finding ??= { steps: [...Array.from(this.#row), code], what, actual, expected };
   }
-}
-
-/**
- * A promise that does not rest on the oracles: while the store remembers a key, two actions of a limit with `minDifference` are
- * that far apart, whatever other limits did with the key in between.
- */
-function tooNear(before: Truth, { rulings, places }: ReadyCall): string | undefined {
-  for (let index = 0; index < rulings.length; index++) {
-    const ruling = rulings[index]!;
-    const { name, minDifferenceMicros } = ruling;
-    if (minDifferenceMicros === 0) continue;
-    const since = before.sinceNewest(ruling, places[index]!);
-    if (since < minDifferenceMicros) {
-      return `limit \`${name}\` allowed ${since} µs after its last action, with a \`minDifference\` of ${minDifferenceMicros} µs`;
-    }
-  }
-  return undefined;
 }

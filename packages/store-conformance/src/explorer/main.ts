@@ -57,7 +57,8 @@ async function exploreAll(algorithm: AlgorithmName): Promise<void> {
   const depth = Number(values.depth ?? (values.states === undefined ? 5 : ANY_DEPTH));
   const total = { states: 0, transitions: 0, seconds: 0 };
   for (const scenario of scenarios) {
-    const exploration = await exploreApart(scenario, { depth, states, merge: !values['no-merge'] });
+    const run = values.states === undefined ? explore : exploreApart; // A thread pays off for long runs only.
+    const exploration = await run(scenario, { depth, states, merge: !values['no-merge'] });
     console.log(`${scenario.name}: depth ${exploration.depth}, ${show(exploration)}`);
     report(scenario, exploration.finding);
     for (const figure of ['states', 'transitions', 'seconds'] as const) total[figure] += exploration[figure];

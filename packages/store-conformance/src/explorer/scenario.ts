@@ -24,6 +24,8 @@ export interface Ruling {
   readonly oracle: Oracle;
   readonly limit: Limit;
   readonly minDifferenceMicros: number;
+  /** Whether no other limit shares its keys, as a limit with changed settings would. */
+  readonly isAlone: boolean;
 }
 
 /** A call, ready to be made. `places` numbers the keys of its limits: one number is one key of one limit's name. */
@@ -59,7 +61,9 @@ export function prepare({ name, calls }: Scenario, watch: Watch): Ready {
       const tap = new Tap(limitOf(spec), watch, rulings.length, rule);
       const { minDifference = 0 } = spec.options as { minDifference?: number };
       const oracle = oracleOf(spec);
+      const isAlone = calls.every((call) => call.specs[rule] === undefined || call.specs[rule] === spec);
       const ruling = {
+        isAlone,
         index: rulings.length,
         name: rule,
         spec,

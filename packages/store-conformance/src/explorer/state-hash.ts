@@ -11,7 +11,7 @@ const receipt = new Hasher();
  * That hides nothing, because states with the same hash have the same futures:
  *
  * - The hash covers everything that decides a future. For each key: what the store keeps, what the oracle knows, and which limit
- *   recorded last according to either. For each refundable check: what both remember of it, and whether that life of the key still
+ *   recorded last according to either, and what was admitted. For each refundable check: what both remember of it, and whether that life of the key still
  *   lasts. In addition: the time within the period of all windows, and how far the clock is below its highest time.
  * - Moments are relative to now. Limits only compare and subtract them, or cut the clock into windows that repeat with each period.
  *   A moment before the horizon matters to no limit, and the clock never steps back that far.
@@ -40,6 +40,7 @@ export function stateHash(
       whole.value(life.state);
       whole.value(life.newest);
     }
+    whole.value(truth.admitted[place]!);
     whole.number(own === undefined ? 0 : own.ruling + 1);
     if (own !== undefined) whole.value(own.state);
   }

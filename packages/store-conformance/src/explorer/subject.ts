@@ -10,7 +10,7 @@ import { Truth } from './truth.js';
 /** Makes the store to explore: a `MemoryStore`, or a class derived from it. `close` must make it like new. */
 export type MakeStore = (clock: TestClock) => MemoryStore;
 
-/** A check that recorded something, and was not refunded. */
+/** A check that recorded something, and was not refunded. `hits` is empty when it was rejected: then a refund changes nothing. */
 export interface Refundable {
   readonly decision: Decision;
   readonly hits: readonly StoreHit[];
@@ -117,8 +117,9 @@ export class Subject {
     this.#watch.recorded = [];
     const { keys } = this.#ready.calls[call]!;
     const decision = this.#limiter.decide(keys, this.#asked[call]!.options[cost] as object) as Decision;
-    if (decision.allowed && this.#watch.recorded.length > 0)
-      this.refundable.push({ decision, hits: this.#watch.recorded });
+    if (this.#watch.recorded.length > 0) {
+      this.refundable.push({ decision, hits: decision.allowed ? this.#watch.recorded : [] });
+    }
     return decision;
   }
 }

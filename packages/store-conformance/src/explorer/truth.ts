@@ -1,3 +1,4 @@
+import type { Admitted as Admission } from '../promises.js';
 import { BACK_MICROS, type Ready, type ReadyCall, type Ruling } from './scenario.js';
 import type { Step } from './steps.js';
 
@@ -30,6 +31,8 @@ export interface Part {
   readonly place: number;
   readonly life: number;
   readonly receipt: unknown;
+  /** Its entry in `Truth.admitted`, if it has one. */
+  readonly admission: Admission | undefined;
 }
 
 /** The oracles' opinion of one check. */
@@ -45,23 +48,26 @@ export class Truth {
   highestMicros = 0;
   /** By place. Replaced, never changed, as are the receipts: so a copy may share them. */
   lives: readonly (Life | undefined)[];
-  /** Of the checks that were allowed, recorded something and were not refunded, oldest first. */
+  /** Of the checks that recorded something and were not refunded, oldest first. Empty for a rejected one: nothing is refunded. */
   receipts: readonly (readonly Part[])[] = [];
+  /** What was allowed and not refunded, by place, as far back as it matters. Empty where several limits share the key. */
+  admitted: readonly (readonly Admission[])[];
   lifeCount = 0;
 
-  constructor(lives: readonly (Life | undefined)[]) {
+  constructor(lives: Truth['lives'], admitted: Truth['admitted']) {
     this.lives = lives;
+    this.admitted = admitted;
   }
 
   static start({ periodMicros, placeCount }: Ready): Truth {
-    const truth = new Truth(new Array(placeCount).fill(undefined));
+    const truth = new Truth(new Array(placeCount).fill(undefined), new Array(placeCount).fill([]));
     truth.nowMicros = Math.ceil(START_NEAR_MICROS / periodMicros) * periodMicros;
     truth.highestMicros = truth.nowMicros;
     return truth;
   }
 
   copy(): Truth {
-    const copy = new Truth(this.lives);
+    const copy = new Truth(this.lives, this.admitted);
     copy.nowMicros = this.nowMicros;
     copy.highestMicros = this.highestMicros;
     copy.receipts = this.receipts;
@@ -78,9 +84,13 @@ export class Truth {
         return undefined;
       case 'back':
         this.nowMicros -= BACK_MICROS;
+        this.admitted = this.admitted.map(() => []); // What a step back may admit in addition is not promised here.
         return undefined;
       case 'reset':
-        for (const place of calls[step.call]!.places) this.#setLife(place, undefined);
+        for (const place of calls[step.call]!.places) {
+          this.#setLife(place, undefined);
+          this.admitted = this.admitted.with(place, []);
+        }
         return undefined;
       case 'refund':
         this.#refund(this.receipts[step.receipt]!);
@@ -128,29 +138,40 @@ export class Truth {
     const parts: Part[] = [];
     for (let index = 0; index < rulings.length; index++) {
       const [ruling, place] = [rulings[index]!, places[index]!];
-      delays.push(allowed ? ruling.oracle.delay(this.read(ruling, place, now), now) : 0);
-      if (records && (allowed || ruling.oracle.countRejected)) parts.push(this.#record(ruling, place, cost));
+      const delay = allowed ? ruling.oracle.delay(this.read(ruling, place, now), now) : 0;
+      delays.push(delay);
+      if (!records || !(allowed || ruling.oracle.countRejected)) continue;
+      const admission = allowed && ruling.isAlone ? { at: now, cost, delay } : undefined;
+      if (admission !== undefined) this.#admit(place, admission, now - ruling.limit.keepMicros);
+      parts.push(this.#record(ruling, place, cost, admission));
     }
-    if (allowed && parts.length > 0) this.receipts = [...this.receipts, parts];
+    if (parts.length > 0) this.receipts = [...this.receipts, allowed ? parts : []];
     return { passes, allowed, delays };
   }
 
-  #record(ruling: Ruling, place: number, cost: number): Part {
+  #record(ruling: Ruling, place: number, cost: number, admission: Admission | undefined): Part {
     const now = this.nowMicros;
     const { oracle } = ruling;
     const [state, receipt] = oracle.record(this.read(ruling, place, now), now, cost);
     const { id, newest } = this.#isLive(place, now) ? this.lives[place]! : { id: this.lifeCount++, newest: NONE };
     this.#setLife(place, { id, state, by: ruling, newest: withNewest(newest, ruling, now) });
-    return { ruling, place, life: id, receipt };
+    return { ruling, place, life: id, receipt, admission };
   }
 
   #refund(parts: readonly Part[]): void {
-    for (const { ruling, place, life, receipt } of parts) {
+    for (const { ruling, place, life, receipt, admission } of parts) {
       const lasting = this.lives[place];
       if (lasting?.id !== life) continue;
+      const others = this.admitted[place]!.filter((one) => one !== admission);
+      this.admitted = this.admitted.with(place, others);
       const state = ruling.oracle.refund(lasting.state, receipt, this.nowMicros);
       this.#setLife(place, { ...lasting, newest: NONE, state });
     }
+  }
+
+  #admit(place: number, admission: Admission, fromMicros: number): void {
+    const recent = this.admitted[place]!.filter(({ at }) => at > fromMicros);
+    this.admitted = this.admitted.with(place, [...recent, admission]);
   }
 
   #setLife(place: number, life: Life | undefined): void {

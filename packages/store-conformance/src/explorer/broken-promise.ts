@@ -1,0 +1,32 @@
+import { keepPromise } from '../promises.js';
+import type { ReadyCall } from './scenario.js';
+import type { Truth } from './truth.js';
+
+/**
+ * Says which promise an allowed check or peek breaks, given what is known before it and after it. These promises do not rest on the
+ * oracles, which may share a mistake with the limits:
+ *
+ * - A limit whose keys no other settings use admits no more than `promises.ts` derives from its definition.
+ * - While the store remembers a key, two actions of a limit with `minDifference` are that far apart, whatever other limits did with
+ *   the key in between.
+ */
+export function brokenPromise(before: Truth, after: Truth, { rulings, places }: ReadyCall): string | undefined {
+  for (let index = 0; index < rulings.length; index++) {
+    const ruling = rulings[index]!;
+    const { name, spec, minDifferenceMicros } = ruling;
+    const place = places[index]!;
+    if (minDifferenceMicros > 0) {
+      const since = before.sinceNewest(ruling, place);
+      const gap = `with a \`minDifference\` of ${minDifferenceMicros} µs`;
+      if (since < minDifferenceMicros) return `limit \`${name}\` allows ${since} µs after its last action, ${gap}`;
+    }
+    const admitted = after.admitted[place]!;
+    if (admitted === before.admitted[place]) continue;
+    try {
+      keepPromise(spec, admitted);
+    } catch (error) {
+      return `limit \`${name}\` breaks its promise: ${(error as Error).message}`;
+    }
+  }
+  return undefined;
+}
