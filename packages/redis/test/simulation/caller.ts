@@ -48,7 +48,9 @@ export class Caller {
   }
 
   reset(limiter: ProcessLimiter, names: Names): void {
-    this.#call('reset', limiter, () => limiter.limiter.reset(keysOf(limiter, names)));
+    const keys = keysOf(limiter, names);
+    this.process.memory.reset({ specs: limiter.specs, keys });
+    this.#call('reset', limiter, () => limiter.limiter.reset(keys));
   }
 
   /** Refunds one of the newest checks, whether or not it was refunded before. */
@@ -57,7 +59,7 @@ export class Caller {
     const check = checks.at(-1 - (back % checks.length));
     if (check === undefined) return;
     this.process.store.refunding = check.storeCall;
-    this.process.memory.refunding = check.decision;
+    if (!check.isRefunded && check.decision!.allowed) this.process.memory.refund(check.decision!);
     const call = this.#call('refund', check.limiter, () => check.limiter.limiter.refund(check.decision!));
     assert(!check.isRefunded || call.storeCall === undefined, 'Expected the store to refund a check once');
     check.isRefunded = true;
@@ -97,6 +99,8 @@ export class Caller {
       const isQuestion = kind === 'check' || kind === 'peek';
       const isLate = storeCall !== undefined && storeCall.settledMicros === undefined;
       if (isLate && !(isQuestion && wasDown)) this.process.health.late(call.limiter.spec.timeoutMs);
+      const isFailure = isLate || storeCall?.error !== undefined;
+      if (isFailure && !(isQuestion && wasDown)) this.process.lastFailureMicros = call.settledMicros;
     } catch (error) {
       this.#onViolation(error);
     }

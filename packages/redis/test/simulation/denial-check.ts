@@ -15,17 +15,17 @@ export function verifyDenial(
   maxAgeMs: number,
   reference: Reference,
 ): void {
-  let failure: unknown = new Error(`Expected a rejection behind the denial cache's ${describe(denial)}`);
+  let failure: unknown;
   for (const source of earlier.toReversed()) {
     if (!isSameQuestion(source, denial)) continue;
     try {
       verifySource(source, denial, earlier, maxAgeMs, reference);
       return;
     } catch (error) {
-      failure = error;
+      failure ??= error;
     }
   }
-  throw failure;
+  throw failure ?? new Error(`Expected a rejection behind the denial cache's ${describe(denial)}`);
 }
 
 function verifySource(

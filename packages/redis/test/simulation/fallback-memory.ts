@@ -6,18 +6,17 @@ import { Model, type ModelReceipt } from '../../../store-conformance/src/model.j
 import { same } from '../../../store-conformance/src/same.js';
 import { plain } from '../../../store-conformance/src/whole-decision.js';
 import type { ObservedStore } from './observed-store.js';
+import type { Subject } from './records.js';
 
 /** The memory that decides while a store fails, compared with its own model. */
 export class FallbackMemory {
-  /** The decision that the next refund takes back. */
-  refunding: Decision | undefined;
   readonly #model = new Model();
   /** What each decision recorded, by its limits: a limiter returns the same ones. */
   readonly #receipts = new WeakMap<object, ModelReceipt>();
 
   constructor(store: ObservedStore, onDifference: (error: unknown) => void) {
     const { fallback } = StoreHealths.of(store);
-    const { check, peek, refund, reset } = fallback;
+    const { check, peek } = fallback;
     const ask = (kind: 'check' | 'peek') => (plan: Plan, keys: Keys, cost: number) => {
       const decision = (kind === 'check' ? check : peek).call(fallback, plan, keys, cost);
       try {
@@ -32,15 +31,16 @@ export class FallbackMemory {
     };
     fallback.check = ask('check');
     fallback.peek = ask('peek');
-    fallback.refund = (receipt: unknown) => {
-      this.#model.refund(this.#receipts.get(this.refunding!.limits)!, nowMicros());
-      refund.call(fallback, receipt);
-    };
-    fallback.reset = (plan: Plan, keys: Keys) => {
-      const subject = store.subjectOf(plan, keys);
-      this.#model.reset(subject.specs, subject.keys);
-      reset.call(fallback, plan, keys);
-    };
+  }
+
+  /** Expects the memory to give back what it recorded with this decision, if it did. */
+  refund({ limits }: Decision): void {
+    this.#model.refund(this.#receipts.get(limits) ?? [], nowMicros());
+  }
+
+  /** Expects the memory to forget these keys. */
+  reset({ specs, keys }: Subject): void {
+    this.#model.reset(specs, keys);
   }
 
   /** Whether it made this decision. */

@@ -5,10 +5,11 @@ import type { StoreFailure, StoreRecovery } from '@rollgate/core';
 /** The outages that are published: every one begins before it ends, and ends. */
 export class OutageLog {
   readonly #failing = new Set<object>();
-  readonly #onViolation: (error: unknown) => void;
+  readonly #verifyRecovery: (store: object, wasFailing: boolean) => void;
 
-  constructor(onViolation: (error: unknown) => void) {
-    this.#onViolation = onViolation;
+  /** `verifyRecovery` is told of each recovery, and whether an outage was published before. */
+  constructor(verifyRecovery: (store: object, wasFailing: boolean) => void) {
+    this.#verifyRecovery = verifyRecovery;
     subscribe('rollgate:store:failure', this.#onFailure);
     subscribe('rollgate:store:recovery', this.#onRecovery);
   }
@@ -28,6 +29,6 @@ export class OutageLog {
 
   readonly #onRecovery = (message: unknown): void => {
     const { store } = message as StoreRecovery;
-    if (!this.#failing.delete(store)) this.#onViolation(new Error('A recovery was published without an outage'));
+    this.#verifyRecovery(store, this.#failing.delete(store));
   };
 }

@@ -81,7 +81,7 @@ const call: fc.Arbitrary<CallStep> = fc.oneof(
     }),
   },
   {
-    weight: 1,
+    weight: 3,
     arbitrary: record({ kind: fc.constant('reset'), process: processNumber, limiter: limiterNumber, names }),
   },
 );
@@ -145,12 +145,22 @@ const step: fc.Arbitrary<Step> = fc
   .tuple(fc.oneof({ weight: 5, arbitrary: call as fc.Arbitrary<CallStep | FaultStep> }, fault), afterMicros)
   .map(([what, afterMicros]) => ({ ...what, afterMicros }));
 
+/** A refund whose reply is lost, so that a client sends it again. */
+const resentRefund: fc.Arbitrary<Step[]> = fc
+  .tuple(processNumber, back, reconnectMs, afterMicros)
+  .map(([process, back, reconnectMs, afterMicros]) => [
+    { kind: 'steal', process, reconnectMs, afterMicros },
+    { kind: 'refund', process, back, times: 1, afterMicros: 0 },
+  ]);
+
+const steps = fc.oneof({ weight: 14, arbitrary: step.map((one) => [one]) }, { weight: 1, arbitrary: resentRefund });
+
 /** Schedules that are worth a look: small limits, few keys, much that goes wrong. */
 export const schedules: fc.Arbitrary<Schedule> = record({
   log: fc.constantFrom('list', 'sorted-set'),
   isSliced: fc.boolean(),
   plans: fc.array(plan, { minLength: 1, maxLength: 2 }),
   processes: fc.array(process, { minLength: 1, maxLength: 3 }),
-  steps: fc.array(step, { maxLength: 40, size: 'max' }),
+  steps: fc.array(steps, { maxLength: 40, size: 'max' }).map((all) => all.flat()),
   draws: fc.array(fc.nat(999), { maxLength: 60, size: 'max' }),
 });

@@ -36,6 +36,8 @@ export class SimulatedProcess implements Owner {
   pausedUntilMicros = 0;
   /** All pauses so far, in microseconds, and how many there were. */
   readonly pauses = { micros: 0, count: 0 };
+  /** When a call last had to do without the store. */
+  lastFailureMicros = -Infinity;
   readonly client: SimulatedClient;
   readonly store: ObservedStore;
   readonly limiters: readonly ProcessLimiter[];

@@ -36,7 +36,7 @@ export class Simulation {
     this.#server = server;
     const draw = () => (this.#isCalm ? 0 : (schedule.draws[this.#drawn++] ?? 0));
     const onViolation = (error: unknown) => this.#violations.push(error);
-    this.#outages = new OutageLog(onViolation);
+    this.#outages = new OutageLog((...given) => this.#verifyRecovery(...given));
     const onSettled = (process: SimulatedProcess, call: StoreCall) => this.#onSettled(process, call);
     const given = { time, server, schedule, draw, onViolation, onSettled };
     this.#processes = schedule.processes.map((spec) => new SimulatedProcess({ ...given, spec }));
@@ -90,6 +90,14 @@ export class Simulation {
       for (const { client } of this.#processes) client.calm();
       await this.#runUntil(this.#time.micros + 4 * SECOND);
     }
+  }
+
+  /** An outage that was published is over when the store has answered for a second. */
+  #verifyRecovery(store: object, wasFailing: boolean): void {
+    const process = this.#processes.find((one) => one.store === store)!;
+    const quietMicros = this.#time.micros - process.lastFailureMicros;
+    if (wasFailing && quietMicros >= SECOND) return;
+    this.#violations.push(new Error(`A recovery was published ${quietMicros} µs after the last failure`));
   }
 
   #onSettled(process: SimulatedProcess, call: StoreCall): void {
