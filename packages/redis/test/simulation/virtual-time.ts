@@ -18,8 +18,26 @@ interface Task {
   readonly run: () => unknown;
 }
 
-const real = { setTimeout, clearTimeout, setImmediate, clearImmediate };
+const real = { setTimeout, setImmediate, clearTimeout };
 const realNow = performance.now;
+/** The one that is installed. */
+let current: VirtualTime | undefined;
+
+type Run = (...given: unknown[]) => void;
+
+// Replaced once for all: Jest keeps every value that a global ever had.
+globalThis.setTimeout = ((run: Run, ms?: number, ...given: unknown[]) =>
+  current === undefined
+    ? real.setTimeout(run, ms, ...given)
+    : new VirtualTimer(current, () => run(...given), ms)) as typeof setTimeout;
+globalThis.clearTimeout = (timer) => {
+  if (timer instanceof VirtualTimer) timer.close();
+  else real.clearTimeout(timer);
+};
+globalThis.setImmediate = ((run: Run, ...given: unknown[]) =>
+  current === undefined
+    ? real.setImmediate(run, ...given)
+    : current.afterTurn(() => run(...given))) as typeof setImmediate;
 
 /**
  * The time and the event loop of all simulated processes. While it is installed, timers, immediates and `performance.now`
@@ -34,19 +52,19 @@ export class VirtualTime {
   #order = 0;
 
   install(): void {
+    current = this;
     // A quarter of a microsecond more: then rounding down finds the whole microsecond.
     performance.now = () => (this.micros + 0.25) / 1000;
-    globalThis.setTimeout = ((run: (...given: unknown[]) => void, ms?: number, ...given: unknown[]) =>
-      new VirtualTimer(this, () => run(...given), ms)) as unknown as typeof setTimeout;
-    globalThis.clearTimeout = (timer) => (timer as unknown as VirtualTimer | undefined)?.close();
-    globalThis.setImmediate = ((run: (...given: unknown[]) => void, ...given: unknown[]) => {
-      this.#immediates.push(this.#task('immediate', this.micros, () => run(...given)));
-    }) as unknown as typeof setImmediate;
   }
 
   uninstall(): void {
-    Object.assign(globalThis, real);
+    current = undefined;
     performance.now = realNow;
+  }
+
+  /** Runs `run` when all that is due has run. */
+  afterTurn(run: () => void): void {
+    this.#immediates.push(this.#task('immediate', this.micros, run));
   }
 
   /** Runs `run` at that time, as what the owner set or as what reaches it from outside. */
