@@ -9,15 +9,19 @@ import { folder, rollgate, write } from './support/rollgate';
 const EVIL = "/</script><script>document.title='owned'</script><img/src=x/onerror=alert(1)>";
 
 let browser: Browser;
+/** One tab for all tests. */
+let page: Page | undefined;
 beforeAll(async () => {
   browser = await startChromium();
   write('busy.log', toLog(busyHits(2_000, 5)));
 });
 afterAll(() => browser?.close());
 
-/** What the page asked for and complained of, beside the page itself. */
+/** The page, and what it asked for and complained of. */
 async function open(name: string, colorScheme: 'light' | 'dark' = 'light') {
-  const page = await browser.newPage({ colorScheme });
+  page ??= await browser.newPage();
+  page.removeAllListeners();
+  await page.emulateMedia({ colorScheme });
   const [requests, complaints]: string[][] = [[], []];
   page.on('request', (request) => requests!.push(request.url()));
   page.on('console', (message) => complaints!.push(message.text()));
@@ -111,30 +115,25 @@ test.each<[string, string[], string[], string[]]>([
     ['2,000 requests of 40 callers', '10/1m by each algorithm', 'bucketed', 'Refused, each 30s'],
     [`^Refused, each 30s, ${SPAN}: rolling \\d+, fixed \\d+, counter \\d+, token \\d+, leaky \\d+, bucketed \\d+$`],
   ],
-])(
-  'the page of %s draws its charts, and needs nothing else',
-  async (command, args, words, labels) => {
-    expect((await rollgate([command, 'busy.log', ...args, '--html', 'page.html'])).code).toBe(0);
-    const papers: number[] = [];
-    for (const scheme of ['light', 'dark'] as const) {
-      const { page, requests, complaints } = await open('page.html', scheme);
-      const colours = await coloursOfCharts(page);
-      expect(colours).toHaveLength(labels.length);
-      for (const count of colours) expect(count).toBeGreaterThan(2);
-      expect(await labelsOf(page)).toEqual(labels.map((label) => expect.stringMatching(label)));
-      const text = await page.locator('body').textContent();
-      for (const word of words) expect(text).toContain(word);
-      const [ink, paper] = await inkAndPaper(page);
-      expect(contrast(ink!, paper!)).toBeGreaterThan(7);
-      papers.push(luminance(paper!));
-      expect({ requests, complaints }).toEqual({ requests: [], complaints: [] });
-      await page.close();
-    }
-    const [light, dark] = papers;
-    expect(light! - dark!).toBeGreaterThan(0.5);
-  },
-  60_000,
-);
+])('the page of %s draws its charts, and needs nothing else', async (command, args, words, labels) => {
+  expect((await rollgate([command, 'busy.log', ...args, '--html', 'page.html'])).code).toBe(0);
+  const papers: number[] = [];
+  for (const scheme of ['light', 'dark'] as const) {
+    const { page, requests, complaints } = await open('page.html', scheme);
+    const colours = await coloursOfCharts(page);
+    expect(colours).toHaveLength(labels.length);
+    for (const count of colours) expect(count).toBeGreaterThan(2);
+    expect(await labelsOf(page)).toEqual(labels.map((label) => expect.stringMatching(label)));
+    const text = await page.locator('body').textContent();
+    for (const word of words) expect(text).toContain(word);
+    const [ink, paper] = await inkAndPaper(page);
+    expect(contrast(ink!, paper!)).toBeGreaterThan(7);
+    papers.push(luminance(paper!));
+    expect({ requests, complaints }).toEqual({ requests: [], complaints: [] });
+  }
+  const [light, dark] = papers;
+  expect(light! - dark!).toBeGreaterThan(0.5);
+});
 
 test('what strangers sent is text on the page', async () => {
   const hits = Array.from({ length: 3 }, (_, second) => ({ ms: START_MS + second * 1000, ip: 'a', path: EVIL }));

@@ -1,4 +1,5 @@
-import { spawn } from 'node:child_process';
+import { type ChildProcess, fork, spawn } from 'node:child_process';
+import { once } from 'node:events';
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -8,9 +9,7 @@ import type { AccountJson, ComparisonJson, SimulationJson, SuggestionsJson } fro
 
 /** The command as it is built: `npm test` builds before it tests. */
 export const MAIN = join(__dirname, '../../dist/esm/main.js');
-
-// Each of these tests starts processes, and a machine may be busy.
-jest.setTimeout(60_000);
+const RUNNER = join(__dirname, 'runner.mjs');
 
 export interface Ended {
   readonly code: number | null;
@@ -21,13 +20,38 @@ export interface Ended {
 interface Surroundings {
   /** What comes in by standard input: nothing, unless told. */
   readonly input?: Iterable<string | Buffer> | undefined;
+  /** With these the command has a process of its own. */
   readonly nodeOptions?: readonly string[];
 }
 
 /** Runs the command in a folder of the test's own, where files are named without a path. */
 export async function rollgate(
   args: readonly string[],
-  { input = [], nodeOptions = [] }: Surroundings = {},
+  { input = [], nodeOptions }: Surroundings = {},
+): Promise<Ended> {
+  if (nodeOptions !== undefined) return inOwnProcess(args, input, nodeOptions);
+  const ended = (last ?? Promise.resolve()).then(() => inRunner(args, input));
+  last = ended.catch(() => {});
+  return ended;
+}
+
+let runner: ChildProcess | undefined;
+/** The runner runs one command at a time. */
+let last: Promise<unknown> | undefined;
+afterAll(() => runner?.disconnect());
+
+async function inRunner(args: readonly string[], input: Iterable<string | Buffer>): Promise<Ended> {
+  runner ??= fork(RUNNER, [MAIN], { serialization: 'advanced', stdio: ['ignore', 'ignore', 'inherit', 'ipc'] });
+  const answer = once(runner, 'message');
+  const bytes = [...input].map((chunk) => Buffer.from(chunk as string));
+  runner.send({ args, cwd: folder(), input: bytes });
+  return (await answer)[0] as Ended;
+}
+
+async function inOwnProcess(
+  args: readonly string[],
+  input: Iterable<string | Buffer>,
+  nodeOptions: readonly string[],
 ): Promise<Ended> {
   const child = spawn(process.execPath, [...nodeOptions, MAIN, ...args], { cwd: folder() });
   let [stdout, stderr] = ['', ''];
