@@ -10,27 +10,26 @@ export interface BucketedWindowNumbers {
   readonly minDifference?: number | undefined;
 }
 
-/** For each unit the number of its bucket, buckets being `width` microseconds wide and counted from the epoch. */
+/** For each unit the end of its bucket. Buckets are `width` microseconds wide and lie end to end from the epoch on. */
 interface Units {
   readonly width: number;
-  readonly buckets: readonly number[];
+  readonly ends: readonly number[];
 }
 
 /** A unit counts until the whole of its bucket has left the window. A moment before the newest bucket is its start. */
 export function bucketedWindowOracle({ limit, minDifference, ...numbers }: BucketedWindowNumbers): Oracle {
   const window = numbers.window * MS;
   const ownWidth = Math.ceil(window / (numbers.buckets ?? 60));
-  const newestStart = ({ width, buckets }: Units) => Math.max(...buckets) * width;
+  const newestStart = ({ width, ends }: Units) => Math.max(...ends) - width;
   const endOf = (bucket: number, width: number) => (bucket + 1) * width;
   const later = (units: Units, at: number) => Math.max(at, newestStart(units));
-  const live = (units: Units, at: number) =>
-    units.buckets.filter((bucket) => endOf(bucket, units.width) > later(units, at) - window);
+  const live = (units: Units, at: number) => units.ends.filter((end) => end > later(units, at) - window);
 
   const oracle: Oracle<Units, { end: number; cost: number }> = {
     quota: limit,
-    empty: { width: ownWidth, buckets: [] },
+    empty: { width: ownWidth, ends: [] },
     isImplausible: (units, now) => newestStart(units) - now > window,
-    expires: ({ width, buckets }) => endOf(Math.max(...buckets), width) + window,
+    expires: ({ ends }) => Math.max(...ends) + window,
     allows: (units, at, cost) => live(units, at).length + cost <= limit,
     free: (units, at) => limit - live(units, at).length,
     delay: noDelay,
@@ -39,20 +38,19 @@ export function bucketedWindowOracle({ limit, minDifference, ...numbers }: Bucke
       const left = live(units, now); // A unit that is over stays so, also when the bucket it would be moved to is not.
       const width = usedWidth(units.width, ownWidth, window, left.length > 0);
       const newest = Math.floor(at / width);
-      const moved = left.map((bucket) =>
-        units.width === width ? bucket : bucketBefore(endOf(bucket, units.width), width, newest),
-      );
-      const buckets = [...moved, ...new Array<number>(cost).fill(newest)];
+      const moved = left.map((end) => (units.width === width ? end : endOf(bucketBefore(end, width, newest), width)));
+      const newestEnd = endOf(newest, width);
+      const ends = [...moved, ...new Array<number>(cost).fill(newestEnd)];
       return [
-        { width, buckets },
-        { end: endOf(newest, width), cost },
+        { width, ends },
+        { end: newestEnd, cost },
       ];
     },
-    refund({ width, buckets }, { end, cost }) {
-      const left = [...buckets];
-      const bucket = bucketBefore(end, width);
-      for (let unit = 0; unit < cost && left.includes(bucket); unit++) left.splice(left.indexOf(bucket), 1);
-      return { width, buckets: left };
+    refund({ width, ends }, { end, cost }) {
+      const left = [...ends];
+      const own = endOf(bucketBefore(end, width), width);
+      for (let unit = 0; unit < cost && left.includes(own); unit++) left.splice(left.indexOf(own), 1);
+      return { width, ends: left };
     },
   };
   return withMinDifference(oracle, window, minDifference);
