@@ -36,6 +36,11 @@ export class Reference {
     this.#model = new Model();
     this.#refunds.clear();
     for (const execution of executions) this.execute(execution);
+    this.changeAll();
+  }
+
+  /** Another clock may make any state implausible, which even a rejection then drops. */
+  changeAll(): void {
     for (const key of this.#subjects.keys()) this.#changes.set(key, ++this.#count);
   }
 

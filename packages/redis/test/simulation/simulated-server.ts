@@ -79,6 +79,7 @@ export class SimulatedServer {
   setClock(byMicros: number): void {
     this.#clockMicros += byMicros;
     this.isClockTrue &&= byMicros === 0;
+    this.#options.reference.changeAll();
   }
 
   forgetScripts(): void {
