@@ -45,7 +45,7 @@ export function createClientKey(ipv6Prefix: number): (address: string) => string
 
 /** Without the port that a proxy added. */
 export function bareAddress(address: string): string {
-  const [, bracketed, dotted] = /^(?:\[(.*)\](?::\d+)?|(?:::ffff:)?([\d.]+):\d+)$/i.exec(address) ?? [];
+  const [, bracketed, dotted] = /^(?:\[(.*)\](?::\d+)?|(?:::ffff:)?((?:\d+\.){3}\d+):\d+)$/i.exec(address) ?? [];
   return bracketed ?? dotted ?? address;
 }
 
