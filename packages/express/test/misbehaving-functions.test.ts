@@ -67,8 +67,11 @@ describe.each(EXPRESSES)('in Express %s', (_, express) => {
       }
     });
 
-    test('that hangs is told of when the time is over, by its name', async () => {
-      const error = await fail(name, { ...beside, [name]: () => never });
+    test.each([
+      ['hangs', () => never],
+      ['resolves with a thenable that hangs', () => thenable((resolve) => resolve(thenable(() => {})))],
+    ])('that %s is an error when its time is over, by its name', async (_how, bad) => {
+      const error = await fail(name, { ...beside, [name]: bad });
       expect(error.message).toBe(`\`${name}\` did not answer within 20 ms (the option \`timeout\`)`);
     });
 

@@ -8,7 +8,8 @@ export function inTime<Value>(name: string, answer: PromiseLike<Value>, timeoutM
       const message = `\`${name}\` did not answer within ${timeoutMs} ms (the option \`timeout\`)`;
       reject(withCode('ERR_ROLLGATE_FUNCTION_TIMEOUT', new Error(message)));
     }, timeoutMs);
-    answer.then(
+    // A thenable may resolve with another one, which also has to settle in time.
+    Promise.resolve(answer).then(
       (value) => {
         clearTimeout(timer);
         resolve(value);
