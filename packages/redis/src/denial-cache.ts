@@ -129,7 +129,9 @@ export class DenialCache {
     const versions = notes.map(({ version }) => version);
     const keptUntilMs = performance.now() + this.#limits.maxAgeMs;
     const what = { id, questions, encoded, keys, cost, notes, versions };
-    const denial = { ...what, said, steadyMicros, askedMicros, answeredMicros, keptUntilMs };
+    // Copies, because the caller has these in its decision.
+    const kept = said.map((one) => ({ ...one }));
+    const denial = { ...what, said: kept, steadyMicros, askedMicros, answeredMicros, keptUntilMs };
     this.#denials.set(id, denial);
     const known = this.#denialsOf.get(questions);
     if (known === undefined) this.#denialsOf.set(questions, new Set([denial]));
