@@ -19,7 +19,9 @@ export function estimateDenial(
     const { limit } = rules[index]!.limit;
     const isTooMuch = cost > one.remaining;
     const isPossible = cost <= limit;
-    if (!one.allowed && cost < knownCost && (!isTooMuch || (isPossible && knownCost > limit))) return undefined;
+    // A minDifference that rejects longer than the limit rejects each smaller cost for as long.
+    const mayPass = !one.allowed && cost < knownCost && one.reason !== 'minDifference';
+    if (mayPass && (!isTooMuch || (isPossible && knownCost > limit))) return undefined;
     const isAllowed = one.allowed && !isTooMuch;
     isDenied ||= !isAllowed;
     estimated.push(

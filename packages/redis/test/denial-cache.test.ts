@@ -41,6 +41,14 @@ test('a flood of refused checks asks Redis once', async () => {
   expect(known[0]).not.toBe(known[1]);
 });
 
+test('a caller that changes its decision does not change later ones', async () => {
+  const limiter = make(one);
+  await limiter.check('ann');
+  const rejected = await limiter.check('ann');
+  Object.assign(rejected.limits.default, { allowed: true, remaining: 7 });
+  expect(await limiter.check('ann')).toMatchObject({ allowed: false, remaining: 0, violated: ['default'] });
+});
+
 test.each([
   ['by default', {}, 1000],
   ['with a greatest age', { maxAge: 150 }, 150],
@@ -88,6 +96,16 @@ describe('costs that vary', () => {
       expect((await limiter.check('ann', { cost: 300 })).allowed).toBe(true);
     },
   );
+
+  test('do not ask Redis each time while a minDifference rejects them', async () => {
+    const limiter = make(rollingWindow({ limit: 1_000_000, window: LONG, minDifference: '30m' }));
+    await limiter.check('ann');
+    const checks = Array.from({ length: 1000 }, (_, index) => () => limiter.check('ann', { cost: 5000 - index }));
+    expect(await callsOfRefused(...checks)).toBeLessThan(150);
+    const [estimated, actual] = [await limiter.check('ann', { cost: 7 }), await limiter.peek('ann', { cost: 7 })];
+    expect(estimated).toMatchObject({ allowed: false, reason: 'minDifference', remaining: actual.remaining });
+    expect(estimated.retryAfterMs).toBeGreaterThanOrEqual(actual.retryAfterMs);
+  });
 
   test('are estimated no longer than the known ones hold', async () => {
     const limiter = make(rollingWindow({ limit: 100, window: LONG }));
