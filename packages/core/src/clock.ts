@@ -27,14 +27,14 @@ export const monotonicClock: Clock = {
  * Reads a clock in whole microseconds, the unit of every algorithm: sums and differences of whole numbers are exact,
  * so "refused one unit earlier, allowed at that time" can be kept to the letter.
  *
- * @throws RangeError when the clock does not answer with a finite number.
+ * @throws RangeError when the clock does not return a number of which the microseconds are exact, below 2^53.
  */
 export function readMicros(clock: Clock): number {
   const micros = Math.round(clock.now() * 1000);
-  return Number.isFinite(micros) ? micros : refuse(micros);
+  return Number.isSafeInteger(micros) ? micros : refuse(micros);
 }
 
 function refuse(micros: number): never {
-  const message = `Expected \`clock.now()\` to return a finite number of milliseconds, got ${micros}`;
+  const message = `Expected \`clock.now()\` to return a finite number of milliseconds below 2^53 / 1000, got ${micros / 1000}`;
   throw withCode('ERR_ROLLGATE_INVALID_CLOCK', new RangeError(message));
 }

@@ -122,6 +122,7 @@ class RecordedDecision implements Decision {
   }
 
   [TAKE_RECEIPT](): unknown {
+    if (!(#receipt in this)) return NO_DECISION; // An object that inherits from a decision, or a proxy of one.
     const receipt = this.#receipt;
     this.#receipt = undefined;
     return receipt;

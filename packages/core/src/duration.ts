@@ -22,9 +22,12 @@ export function durationMs(option: string, value: unknown): number {
   throw numberMisuse(option, EXPECTED, value);
 }
 
+/** The time that the parser takes grows with the square of the length. */
+const LONGEST_TEXT = 100;
+
 /** Text without a unit is refused: it is a number that was not converted, and its unit is anybody's guess. */
 function parseText(text: string): number | undefined {
-  const ms = /[a-z]$/i.test(text) ? parse(text) : undefined;
+  const ms = text.length <= LONGEST_TEXT && /[a-z]$/i.test(text) ? parse(text) : undefined;
   if (ms === undefined) return undefined;
   // 2.01 * 1000 is 2009.9999999999998: text that means whole milliseconds is not to be refused for that.
   const whole = Math.round(ms);

@@ -63,7 +63,9 @@ function keysOfRecord(plan: Plan, key: unknown): Keys {
   for (const name of Object.keys(key)) {
     if (!rules.some((rule) => rule.name === name)) {
       const names = rules.map((rule) => `\`${rule.name}\``).join(', ');
-      const message = `Unknown limit \`${name}\` in \`key\`; the limits are ${names}`;
+      // A client may have chosen the name.
+      const shown = NAME.test(name) ? `\`${name}\`` : show(name);
+      const message = `Unknown limit ${shown} in \`key\`; the limits are ${names}`;
       throw withCode('ERR_ROLLGATE_INVALID_KEY', new TypeError(message));
     }
   }

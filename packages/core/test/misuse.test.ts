@@ -178,6 +178,21 @@ describe('a check', () => {
     await expect(limiter.wait('ann', { signal: {} as never })).rejects.toThrow('Expected `signal`');
     await expect(limiter.refund({} as never)).rejects.toThrow('Expected `decision` to be a decision of `check`');
   });
+
+  test('a copy of a decision is not one, and leaves the decision its refund', async () => {
+    const decision = await limiter.check('copied');
+    const copies = [{ ...decision }, structuredClone(decision), Object.create(decision), new Proxy(decision, {})];
+    for (const copy of copies) {
+      await expect(limiter.refund(copy)).rejects.toThrow('Expected `decision` to be a decision of `check`');
+    }
+    await limiter.refund(decision);
+    expect((await limiter.check('copied')).allowed).toBe(true);
+  });
+
+  test('the message about a name that a client chose is short and printable', async () => {
+    const key = { [`\x1b[2J${'x'.repeat(1e6)}`]: 'ann' };
+    await expect(limiter.check(key as never)).rejects.toThrow(/^Unknown limit "\\u001b\[2Jx{76}…" \(string\) in `key`/);
+  });
 });
 
 test('a clock that tells no time is told so, and nothing is recorded', async () => {
@@ -187,4 +202,15 @@ test('a clock that tells no time is told so, and nothing is recorded', async () 
   await expect(limiter.check('ann')).rejects.toThrow('Expected `clock.now()` to return a finite number');
   now = 0;
   expect((await limiter.check('ann')).allowed).toBe(true);
+});
+
+test('a clock whose microseconds are not exact is an error, because windows would vanish in the rounding', async () => {
+  const limiter = new RateLimiter({ limits, store: new MemoryStore({ clock: { now: () => 1e20 } }) });
+  await expect(limiter.check('ann')).rejects.toThrow('Expected `clock.now()` to return a finite number');
+});
+
+test('a duration is text of 100 characters at most, because longer text takes a parser minutes', () => {
+  expect(rollingWindow({ limit: 1, window: '1m'.padStart(100, '0') }).windowMicros).toBe(60_000_000);
+  const window = '1m'.padStart(101, '0');
+  expect(() => rollingWindow({ limit: 1, window })).toThrow('Expected `window` to be a duration');
 });
