@@ -27,7 +27,7 @@ export interface LeakyBucketState {
  * An action of several units leaves as the first of them would, and keeps the next one waiting for all of them.
  *
  * Slots can be refunded in any order. A refunded slot becomes free as soon as all slots behind it are free, because the actions
- * behind it keep their turn. If one of them never leaves, the slot passes unused. A key remembers up to 1,000 separate gaps.
+ * behind it keep their turn. If one of them never leaves, the slot passes unused. A key remembers up to 64 separate gaps.
  * Other numbers on a key that is in use: the places that were told stay taken.
  *
  * @throws TypeError, RangeError naming the option that is wrong.

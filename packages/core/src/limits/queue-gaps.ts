@@ -4,8 +4,11 @@
  */
 export type QueueGaps = number[];
 
-/** The most gaps that a key keeps. The earliest is dropped first, because its slots pass first. */
-export const MAX_GAPS = 1000;
+/**
+ * The most gaps that a key keeps. The earliest is dropped first, because its slots pass first. In Redis each operation reads all
+ * gaps of a key, so more of them would delay other clients.
+ */
+export const MAX_GAPS = 64;
 
 /** Adds the slot from `from` to `to`. One that is there already changes nothing. */
 export function addGap(gaps: QueueGaps, from: number, to: number): void {

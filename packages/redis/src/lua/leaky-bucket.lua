@@ -13,13 +13,32 @@ end
 
 -- The digits of a time, and of a gap.
 local TIME, GAP = 17, 34
+-- The most gaps that a key keeps. Every operation reads them all, and every check writes them.
+local MAX_GAPS = 64
+
+local function time_at(gaps, from)
+  return tonumber(string.sub(gaps, from, from + TIME - 1))
+end
+
+-- How many gaps end before `time`.
+local function count_before(gaps, time)
+  local low, high = 0, #gaps / GAP
+  while low < high do
+    local middle = math.floor((low + high) / 2)
+    if time_at(gaps, middle * GAP + TIME + 1) < time then low = middle + 1 else high = middle end
+  end
+  return low
+end
 
 -- The time from which on no slot is taken, if anything is known; the scale; the stamp of a reset; the gaps.
 local function read(key)
   local text, since = cell.read(key)
   if not text then return nil, 0, since, '' end
   local bar, gaps = string.find(text, '/', 1, true), ''
-  if bar then text, gaps = string.sub(text, 1, bar - 1), string.sub(text, bar + 1) end
+  if bar then
+    spend(#text / 100)
+    text, gaps = string.sub(text, 1, bar - 1), string.sub(text, bar + 1)
+  end
   local free, scale = string.match(text, '^(%-?%d+)(%d%d)$')
   if not free or #gaps % GAP > 0 then cell.refuse(key) end
   return tonumber(free), tonumber(scale), since, gaps
@@ -27,7 +46,9 @@ end
 
 local function text_with(free, scale, gaps)
   local text = string.format('%d%02d', free, scale)
-  return gaps == '' and text or text .. '/' .. gaps
+  if gaps == '' then return text end
+  spend(#gaps / 100)
+  return text .. '/' .. gaps
 end
 
 function leaky_bucket.find(rule, key, now, stamp)
@@ -59,9 +80,7 @@ function leaky_bucket.record(rule, state, now, cost, verdict)
   state.scale = verdict.delay > 0 and math.max(state.scale, rule.scale) or rule.scale
   state.free = verdict.at + cost * rule.interval
   -- Nothing can use the slots of gaps that have passed.
-  while state.gaps ~= '' and tonumber(string.sub(state.gaps, TIME + 1, GAP)) <= now do
-    state.gaps = string.sub(state.gaps, GAP + 1)
-  end
+  if state.gaps ~= '' then state.gaps = string.sub(state.gaps, count_before(state.gaps, now + 1) * GAP + 1) end
   cell.write(state, text_with(state.free, state.scale, state.gaps))
   verdict = leaky_bucket.test(rule, state, now, cost)
   verdict.expires, verdict.keep = state.free, rule.keep
@@ -73,23 +92,16 @@ function leaky_bucket.refund(rule, key, stamp, now, at, cost, recorded_at)
   local ends = at + cost * rule.interval
   if not free or ends > free or (since and since > stamp) then return end
 
-  -- The twins of queue-gaps.ts. They are defined here because a check does not need them.
-  local function time_at(from)
-    return tonumber(string.sub(gaps, from, from + TIME - 1))
-  end
+  -- The twin of addGap in queue-gaps.ts. It is defined here because a check does not need it.
   local function with_gap(from, to)
-    local low, high = 0, #gaps / GAP -- The first gap that ends at `from` or later.
-    while low < high do
-      local middle = math.floor((low + high) / 2)
-      if time_at(middle * GAP + TIME + 1) < from then low = middle + 1 else high = middle end
-    end
-    local head, start = string.sub(gaps, 1, low * GAP), low * GAP + 1
-    if time_at(start + TIME) == from then from, start = time_at(start), start + GAP end
-    local next_from = time_at(start)
+    local head_size = count_before(gaps, from) * GAP
+    local start = head_size + 1
+    if time_at(gaps, start + TIME) == from then from, start = time_at(gaps, start), start + GAP end
+    local next_from = time_at(gaps, start)
     if next_from and next_from < to then return gaps end
-    if next_from == to then to, start = time_at(start + TIME), start + GAP end
-    local all = head .. string.format('%017d%017d', from, to) .. string.sub(gaps, start)
-    return #all > 1000 * GAP and string.sub(all, GAP + 1) or all
+    if next_from == to then to, start = time_at(gaps, start + TIME), start + GAP end
+    local all = string.sub(gaps, 1, head_size) .. string.format('%017d%017d', from, to) .. string.sub(gaps, start)
+    return string.sub(all, -MAX_GAPS * GAP)
   end
 
   if ends < free then
@@ -97,8 +109,8 @@ function leaky_bucket.refund(rule, key, stamp, now, at, cost, recorded_at)
     return
   end
   free = at
-  if gaps ~= '' and time_at(#gaps - TIME + 1) == at then
-    free, gaps = time_at(#gaps - GAP + 1), string.sub(gaps, 1, -GAP - 1)
+  if gaps ~= '' and time_at(gaps, #gaps - TIME + 1) == at then
+    free, gaps = time_at(gaps, #gaps - GAP + 1), string.sub(gaps, 1, -GAP - 1)
   end
   if at == recorded_at or (free < at and free <= now) then since = stamp end -- Nothing is left of the queue.
   cell.rewrite({ key = key, since = since }, text_with(free, scale, gaps))
