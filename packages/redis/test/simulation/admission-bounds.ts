@@ -27,9 +27,11 @@ export function verifyAdmissions(calls: readonly Call[], executions: readonly Ex
       if (decision.allowed && !isRefunded) admitted.push({ at, cost: storeCall.cost, delay });
     }
   }
-  for (const execution of executions.filter(({ isLost }) => isLost)) {
+  // Also what nobody was told of: an unanswered check by other settings may have dropped hits.
+  for (const execution of executions) {
     for (const call of execution.calls) {
-      for (const name of Object.keys(call.subject.specs)) book.page(call, execution, name).lostUnits += call.cost;
+      const lostUnits = execution.isLost ? call.cost : 0;
+      for (const name of Object.keys(call.subject.specs)) book.page(call, execution, name).lostUnits += lostUnits;
     }
   }
   for (const { specs, admitted, lostUnits } of book.pages.values()) {
