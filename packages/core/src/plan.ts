@@ -69,12 +69,14 @@ function keysOfRecord(plan: Plan, key: unknown): Keys {
       throw withCode('ERR_ROLLGATE_INVALID_KEY', new TypeError(message));
     }
   }
-  return rules.map(({ name }) => {
+  const keys = rules.map(({ name }) => {
     const value = Object.hasOwn(key, name) ? (key as Record<string, unknown>)[name] : undefined;
     if (typeof value !== 'string' || value === '')
       throw invalidKey(`key.${name}`, 'a string of at least one character', value);
     return value;
   });
+  // One key for all of them is the same as that key alone, also for callers of `wait` that queue for it.
+  return keys.every((value) => value === keys[0]) ? keys[0]! : keys;
 }
 
 /** An empty key is a client without an identity: all of them would share one limit. */

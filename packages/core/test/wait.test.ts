@@ -1,5 +1,5 @@
 import { subscribe, unsubscribe } from 'node:diagnostics_channel';
-import { leakyBucket, MemoryStore, RateLimiter, type Store } from '@rollgate/core';
+import { leakyBucket, MemoryStore, RateLimiter, rollingWindow, type Store } from '@rollgate/core';
 
 let now = 0;
 const clock = { now: () => now };
@@ -57,6 +57,15 @@ describe('wait on a queue', () => {
     expect(await limiter.peek('ann')).toMatchObject({ allowed: false, remaining: 0 });
     controller.abort('enough');
     await Promise.allSettled(waiting);
+  });
+
+  test('is in one line for a key, however the call writes it', async () => {
+    const limiter = new RateLimiter({ limits: rollingWindow({ limit: 1, window: INTERVAL_MS }) });
+    await limiter.check('ann');
+    const order: number[] = [];
+    const keys = ['ann', { default: 'ann' }, 'ann', { default: 'ann' }];
+    await Promise.all(keys.map((key, index) => limiter.wait(key).then(() => order.push(index))));
+    expect(order).toEqual([0, 1, 2, 3]);
   });
 
   test('rejects at once when the turn comes after the timeout, and takes no place', async () => {
