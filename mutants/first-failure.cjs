@@ -9,10 +9,10 @@ const report = (failure) => {
 
 module.exports = class FirstFailure {
   onTestCaseResult({ path }, { status, fullName }) {
-    if (status === 'failed') report({ file: path, test: fullName });
+    if (status === 'failed') report({ kind: 'killed', file: path, test: fullName });
   }
 
   onTestResult({ path }, { testExecError, failureMessage }) {
-    if (testExecError || failureMessage) report({ file: path, test: 'the file itself' });
+    if (testExecError || failureMessage) report({ kind: 'broken', file: path, test: 'the file itself' });
   }
 };

@@ -7,27 +7,35 @@ const here = (name) => new URL(name, import.meta.url);
 
 /** Writes `report.json` and `report.md`; after each mutant, so that a campaign that ends early has told what it knows. */
 export function writeReport(results, total) {
-  const isDetected = ({ killedBy }) => killedBy !== undefined;
-  const survivors = results.filter((result) => !isDetected(result));
-  const entries = results.map(({ name, file, description, killedBy = null, seconds }) => {
-    return { name, file, description, killedBy, seconds };
+  const isDetected = ({ outcome }) => outcome === 'killed';
+  const detected = results.filter(isDetected);
+  const entries = results.map(({ name, file, description, outcome, failure = null, seconds }) => {
+    return { name, file, description, outcome, failure, seconds };
   });
   writeFileSync(here('report.json'), `${JSON.stringify(entries, undefined, 2)}\n`);
   const areas = grouped(results);
   const rows = [...areas].map(([area, of]) => `| ${area} | ${of.length} | ${of.filter(isDetected).length} |`);
-  const share = ((100 * (results.length - survivors.length)) / results.length).toFixed(1);
+  const share = ((100 * detected.length) / results.length).toFixed(1);
   const lines = [
     '# Planted defects',
     '',
-    `The fast suite detects ${results.length - survivors.length} of ${results.length} planted defects (${share} %), of ${total} in the list. \`npm run mutants\` repeats it.`,
+    `The fast suite detects ${detected.length} of ${results.length} planted defects (${share} %), of ${total} in the list. \`npm run mutants\` repeats it.`,
     '',
     '| area | planted | detected |',
     '| --- | --- | --- |',
     ...rows,
-    ...(survivors.length === 0 ? [] : ['', 'Not detected:', '']),
-    ...survivors.map(({ name, description }) => `- ${name}: ${description}. ${reasons[name] ?? ''}`.trimEnd()),
+    ...listed('Not detected', results, 'survived'),
+    ...listed('Not loaded, because the defect is a compile error or breaks the import', results, 'broken'),
+    ...listed('Not tested, because the run ended without a result', results, 'error'),
   ];
   writeFileSync(here('report.md'), `${lines.join('\n')}\n`);
+}
+
+function listed(title, results, of) {
+  const chosen = results.filter(({ outcome }) => outcome === of);
+  if (chosen.length === 0) return [];
+  const lines = chosen.map(({ name, description }) => `- ${name}: ${description}. ${reasons[name] ?? ''}`.trimEnd());
+  return ['', `${title}:`, '', ...lines];
 }
 
 function areaOf({ file }) {

@@ -38,29 +38,42 @@ async function campaign() {
   const tests = [...new Set(mutants.flatMap((mutant) => mutant.tests))];
   console.log(`${mutants.length} mutants, ${tests.length} test files`);
   const broken = [];
-  for (const test of tests) if ((await detect([test])) !== undefined) broken.push(test);
-  if (broken.length > 0) throw new Error(`These tests fail without any mutant: ${broken.join(', ')}`);
+  for (const test of tests) {
+    const failure = await detect([test]);
+    if (failure !== undefined) broken.push(`${test}: ${failure.test}`);
+  }
+  if (broken.length > 0) throw new Error(`These tests fail without any mutant:\n${broken.join('\n')}`);
   const results = [];
   for (const mutant of mutants) {
     const startMs = performance.now();
     const restore = tree.plant(mutant);
-    const killedBy = await detect(mutant.tests).finally(restore);
+    const failure = await detect(mutant.tests).finally(restore);
     const seconds = Math.round((performance.now() - startMs) / 1000);
-    results.push({ ...mutant, killedBy, seconds });
-    const outcome = killedBy === undefined ? 'SURVIVED' : `killed by ${killedBy.file}: ${killedBy.test}`;
-    console.log(`${results.length}/${mutants.length} ${mutant.name}: ${outcome} (${seconds} s)`);
+    const outcome = failure?.kind ?? 'survived';
+    results.push({ ...mutant, outcome, failure, seconds });
+    const cause = failure === undefined ? '' : ` (${[failure.file, failure.test].filter(Boolean).join(': ')})`;
+    console.log(`${results.length}/${mutants.length} ${mutant.name}: ${outcome}${cause}, ${seconds} s`);
     if (only === '') writeReport(results, all.length);
   }
-  return results.some(({ name, killedBy }) => killedBy === undefined && reasons[name] === undefined) ? 1 : 0;
+  const isExplained = ({ name, outcome }) => outcome === 'survived' && reasons[name] !== undefined;
+  return results.every((result) => result.outcome === 'killed' || isExplained(result)) ? 0 : 1;
 }
 
-/** The first test that fails, if it fails again: one that fails by chance, on a busy machine perhaps, detects nothing. */
+/**
+ * The first test that fails, if it fails again: one that fails by chance, on a busy machine perhaps, detects nothing. A run
+ * that ends without a result is repeated once.
+ */
 async function detect(tests) {
+  let failure;
   for (let attempt = 0; attempt < 3; attempt++) {
-    const failure = await run(tests);
-    if (failure === undefined || failure.file === '' || (await run([failure.file])) !== undefined) return failure;
+    const previous = failure;
+    failure = await run(tests);
+    if (failure?.kind === 'error' && previous?.kind !== 'error') continue;
+    if (failure === undefined || failure.file === '') return failure;
+    const { kind } = (await run([failure.file])) ?? {};
+    if (kind === failure.kind) return failure;
   }
-  return undefined;
+  return failure?.kind === 'error' ? failure : undefined;
 }
 
 /** Ends the tests that run, with all that they started. */
@@ -68,7 +81,11 @@ function endTests() {
   if (child !== undefined && child.exitCode === null && child.signalCode === null) process.kill(-child.pid, 'SIGKILL');
 }
 
-/** Runs these test files until the first test fails, and resolves to that test. */
+/**
+ * Runs these test files until the first test fails. Resolves to that test, with what its failure means: `killed`; `broken` when
+ * the file cannot even be loaded, as after a compile error; `error` when the run ends without a result, because no server starts
+ * or memory runs out. The last one detects nothing.
+ */
 async function run(tests) {
   const report = join(tree.root, 'first-failure.json');
   rmSync(report, { force: true });
@@ -81,11 +98,16 @@ async function run(tests) {
     stdio: ['ignore', 'ignore', options.verbose ? 'inherit' : 'ignore'],
     detached: true, // With all that it starts.
   });
-  const timer = setTimeout(endTests, LONGEST_MS);
-  const [code] = await once(child, 'exit');
+  let hangs = false;
+  const timer = setTimeout(() => {
+    hangs = true;
+    endTests();
+  }, LONGEST_MS);
+  const [code, signal] = await once(child, 'exit');
   clearTimeout(timer);
+  if (hangs) return { kind: 'killed', file: '', test: 'it hangs' };
   if (code === 0) return undefined;
-  if (!existsSync(report)) return { file: '', test: code === null ? 'it hangs' : `the tests end with ${code}` };
-  const { file, test } = JSON.parse(readFileSync(report, 'utf8'));
-  return { file: relative(tree.root, file), test };
+  if (!existsSync(report)) return { kind: 'error', file: '', test: `the run ends with ${code ?? signal}` };
+  const { kind, file, test } = JSON.parse(readFileSync(report, 'utf8'));
+  return { kind, file: relative(tree.root, file), test };
 }
