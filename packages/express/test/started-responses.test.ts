@@ -1,3 +1,5 @@
+import { connect } from 'node:net';
+import { text } from 'node:stream/consumers';
 import { EXPRESSES, limitWith, memory, serve, storeWith } from './support/serve';
 
 const window = '1h';
@@ -64,6 +66,45 @@ describe.each(EXPRESSES)('a response that has started before the limiter, in Exp
     });
     expect(await (await ask()).text()).toBe('abcd');
     await expect(ask().then((reply) => reply.text())).rejects.toThrow();
+  });
+
+  test('takes no bytes of the next response on its connection, with headers from `writeHead` alone', async () => {
+    const { port } = await serve(express, [limitWith({ limit: 1, window })], {
+      set: (app) => app.disable('x-powered-by'),
+      before: [
+        (_request, response, next) => {
+          response.writeHead(200, { 'Content-Length': 4 }).write('ab');
+          next();
+        },
+      ],
+      answer: (_request, response) => void response.end('cd'),
+    });
+    const socket = connect(port, '127.0.0.1');
+    const get = 'GET / HTTP/1.1\r\nHost: a\r\n';
+    socket.write(`${get}\r\n${get}\r\n${get}Connection: close\r\n\r\n`);
+    const [, allowed, rejected, ...more] = (await text(socket)).split('HTTP/1.1 200 OK');
+    expect(allowed).toMatch(/\r\n\r\nabcd$/);
+    expect(rejected ?? '').not.toMatch(/\r\n\r\nab.+$/);
+    expect(more).toEqual([]);
+  });
+
+  test('ends whole for a client of HTTP/1.0, which knows no chunks', async () => {
+    const { port } = await serve(express, [limitWith({ limit: 1, window })], {
+      before: [
+        (_request, response, next) => {
+          response.write('hello');
+          next();
+        },
+      ],
+      answer: (_request, response) => void response.end(' world'),
+    });
+    const bodies: (string | undefined)[] = [];
+    for (let request = 0; request < 2; request++) {
+      const socket = connect(port, '127.0.0.1');
+      socket.write('GET / HTTP/1.0\r\n\r\n');
+      bodies.push((await text(socket)).split('\r\n\r\n')[1]);
+    }
+    expect(bodies).toEqual(['hello world', 'hello']);
   });
 });
 

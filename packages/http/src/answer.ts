@@ -31,13 +31,20 @@ export function whenGone(response: NodeResponse, gone: () => void): (() => void)
 }
 
 /**
- * Ends a response that has started, so that its client does not wait forever. A client that was promised a
- * `Content-Length` would wait for the rest, so its connection or stream is destroyed.
+ * Ends a response that has started, so that its client does not wait forever. A response of HTTP/1 with a `Content-Length` would
+ * take the next response for its rest. `hasHeader` does not know the headers that `writeHead` sent, so the connection is
+ * destroyed unless the end of the body is certain.
  */
 export function endStarted(response: NodeResponse): void {
   if (response.writableEnded) return;
-  if (response.hasHeader('content-length')) response.destroy();
-  else response.end();
+  if (isHttp2(response) ? !response.hasHeader('content-length') : endsByItself(response)) response.end();
+  else response.destroy();
+}
+
+/** Whether the response has no body, or the client learns its end from a last chunk or from the end of the connection. */
+function endsByItself(response: ServerResponse): boolean {
+  const hasNoBody = response.req.method === 'HEAD' || [204, 304].includes(response.statusCode);
+  return hasNoBody || response.chunkedEncoding || !response.shouldKeepAlive;
 }
 
 /** Calls `end` once: when the whole answer was handed to the system, also before now, or when the client has left before. */
