@@ -2,10 +2,11 @@ import type { LimitDecision } from '@rollgate/core';
 import type { Rule } from '@rollgate/core/store';
 
 /**
- * What the rules say of `cost`, by what they said of `knownCost` a moment ago; `undefined` when it might be allowed.
+ * What the rules decide about `cost`, derived from what they decided about `knownCost` a moment ago; `undefined` when `cost`
+ * might be allowed.
  *
- * The units left and the reset do not depend on the cost. A greater cost waits no shorter, and until the reset at most. So the
- * waits are never shorter than they are, but may be longer.
+ * The remaining units, the reset and the wait for a `minDifference` do not depend on the cost. The wait of a limit grows with
+ * the cost, up to the reset. So an estimated wait is never too short, but may be too long.
  */
 export function estimateDenial(
   rules: readonly Rule[],
@@ -17,29 +18,27 @@ export function estimateDenial(
   const estimated: LimitDecision[] = [];
   for (const [index, one] of said.entries()) {
     const { limit } = rules[index]!.limit;
-    const isTooMuch = cost > one.remaining;
-    const isPossible = cost <= limit;
-    // A minDifference that rejects longer than the limit rejects each smaller cost for as long.
-    const mayPass = !one.allowed && cost < knownCost && one.reason !== 'minDifference';
-    if (mayPass && (!isTooMuch || (isPossible && knownCost > limit))) return undefined;
-    const isAllowed = one.allowed && !isTooMuch;
+    if (mightAllow(one, limit, knownCost, cost)) return undefined;
+    const isAllowed = one.allowed && cost <= one.remaining;
     isDenied ||= !isAllowed;
-    estimated.push(
-      isAllowed
-        ? one
-        : { ...one, allowed: false, reason: one.reason ?? 'limit', retryAfterMs: waitMs(one, limit, knownCost, cost) },
-    );
+    estimated.push(isAllowed ? one : { ...one, allowed: false, ...rejection(one, limit, knownCost, cost) });
   }
   return isDenied ? estimated : undefined;
 }
 
-function waitMs(
-  { allowed, retryAfterMs, resetMs }: LimitDecision,
+/** Whether a limit that rejected `knownCost` might allow a smaller cost, or reject it for an unknown time. */
+function mightAllow(one: LimitDecision, limit: number, knownCost: number, cost: number): boolean {
+  if (one.allowed || one.reason === 'minDifference' || cost >= knownCost || cost > limit) return false;
+  return cost <= one.remaining || knownCost > limit;
+}
+
+function rejection(
+  { allowed, remaining, reason, retryAfterMs, resetMs }: LimitDecision,
   limit: number,
   knownCost: number,
   cost: number,
-): number {
-  if (cost > limit) return Infinity;
-  if (allowed) return resetMs;
-  return cost <= knownCost ? retryAfterMs : Math.max(resetMs, retryAfterMs);
+): Pick<LimitDecision, 'reason' | 'retryAfterMs'> {
+  if (cost > limit) return { reason: 'limit', retryAfterMs: Infinity };
+  const isKnownWait = !allowed && (cost <= knownCost || cost <= remaining || retryAfterMs >= resetMs);
+  return isKnownWait ? { reason, retryAfterMs } : { reason: 'limit', retryAfterMs: resetMs };
 }

@@ -13,7 +13,8 @@ import {
 } from '@rollgate/core/store';
 import slotOf from 'cluster-key-slot';
 import { type Connection, connectionTo, type RedisClient } from './client.js';
-import { DenialCache, type Subject } from './denial-cache.js';
+import type { Subject } from './denial.js';
+import { DenialCache } from './denial-cache.js';
 import { CLUSTER_SLOTS, type ClusterSlot, counterKey, type EncodedPlan, encodePlan } from './encoded-plan.js';
 import { Exchange } from './exchange.js';
 import { type Answer, type Operation, type Question, Receipt } from './operations.js';

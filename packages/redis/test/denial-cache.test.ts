@@ -1,4 +1,4 @@
-import { type Limits, RateLimiter, rollingWindow } from '@rollgate/core';
+import { fixedWindow, type Limits, leakyBucket, RateLimiter, rollingWindow } from '@rollgate/core';
 import { RedisStore, type RedisStoreOptions } from '@rollgate/redis';
 import { until } from '@rollgate/test-support';
 import type { Redis } from 'ioredis';
@@ -66,45 +66,55 @@ test.each([
 });
 
 describe('costs that vary', () => {
-  const limits = {
-    'one limit': rollingWindow({ limit: 1000, window: LONG }),
-    'two limits': { burst: rollingWindow({ limit: 1000, window: '1m' }), day: rollingWindow({ limit: 5000, window: LONG }) },
+  const limit = { limit: 1000, window: LONG } as const;
+  const cases: Record<string, { limits: Limits; smallest: number }> = {
+    'one limit': { limits: rollingWindow(limit), smallest: 301 },
+    'two limits': { limits: { burst: rollingWindow({ limit: 1000, window: '1m' }), day: rollingWindow({ limit: 5000, window: LONG }) }, smallest: 301 },
+    'a short minDifference': { limits: rollingWindow({ ...limit, minDifference: '1m' }), smallest: 1 },
+    'a long minDifference': { limits: fixedWindow({ ...limit, limit: 5000, minDifference: '2h' }), smallest: 1 },
+    'a queue': { limits: leakyBucket({ capacity: 1000, interval: '1s' }), smallest: 350 },
   }; // biome-ignore format: a table
   const orders: Record<string, (index: number) => number> = {
-    'that grow': (index) => 301 + (index % 2000),
-    'that shrink': (index) => 2000 - (index % 1700),
-    'at random': (index) => 301 + ((index * 7919) % 2000),
+    'that grow': (index) => index % 2000,
+    'that shrink': (index) => 1999 - (index % 2000),
+    'at random': (index) => (index * 7919) % 2000,
   };
 
-  test.each(Object.keys(limits).flatMap((what) => Object.keys(orders).map((order) => [what, order])))(
+  test.each(Object.keys(cases).flatMap((what) => Object.keys(orders).map((order) => [what, order])))(
     'do not ask Redis each time: %s, costs %s',
     async (what, order) => {
-      const limiter = make(limits[what as keyof typeof limits]);
-      for (const cost of [300, 400]) await limiter.check('ann', { cost });
+      let now = 0;
+      const { limits, smallest } = cases[what]!;
+      const limiter = make(limits, { maxAge: LONG }, { clock: { now: () => now } });
+      await limiter.check('ann', { cost: 300 });
+      now = 2 * 3_600_000 + 1; // Also after a minDifference.
+      for (const cost of [300, 400]) {
+        await limiter.check('ann', { cost });
+        if (cost === 300 && !what.includes('minDifference')) now += 10_000;
+      }
       const checks = Array.from(
-        { length: 4000 },
-        (_, index) => () => limiter.check('ann', { cost: orders[order]!(index) }),
+        { length: 2000 },
+        (_, index) => () => limiter.check('ann', { cost: smallest + orders[order]!(index) }),
       );
       expect(await callsOfRefused(...checks)).toBeLessThan(150);
-      const smallest = await limiter.check('ann', { cost: 301 });
-      for (const cost of [302, 500, 999, 1000]) {
+      for (const cost of [smallest, smallest + 1, 500, 999, 1000, 1001, 1700]) {
         const [estimated, actual] = [await limiter.check('ann', { cost }), await limiter.peek('ann', { cost })];
-        expect(estimated).toMatchObject({ allowed: false, violated: actual.violated, remaining: actual.remaining });
-        expect(estimated.retryAfterMs).toBeGreaterThanOrEqual(actual.retryAfterMs - 1);
-        expect(estimated.retryAfterMs).toBeLessThanOrEqual(smallest.resetMs + 1000);
+        expect(estimated.violated).toEqual(actual.violated);
+        for (const [name, { retryAfterMs, ...figures }] of Object.entries(actual.limits)) {
+          expect(estimated.limits[name]).toMatchObject(figures);
+          expect(estimated.limits[name]!.retryAfterMs).toBeGreaterThanOrEqual(retryAfterMs);
+          expect(estimated.limits[name]!.retryAfterMs).toBeLessThanOrEqual(Math.max(retryAfterMs, figures.resetMs));
+        }
       }
-      expect((await limiter.check('ann', { cost: 300 })).allowed).toBe(true);
     },
   );
 
-  test('do not ask Redis each time while a minDifference rejects them', async () => {
-    const limiter = make(rollingWindow({ limit: 1_000_000, window: LONG, minDifference: '30m' }));
-    await limiter.check('ann');
-    const checks = Array.from({ length: 1000 }, (_, index) => () => limiter.check('ann', { cost: 5000 - index }));
-    expect(await callsOfRefused(...checks)).toBeLessThan(150);
-    const [estimated, actual] = [await limiter.check('ann', { cost: 7 }), await limiter.peek('ann', { cost: 7 })];
-    expect(estimated).toMatchObject({ allowed: false, reason: 'minDifference', remaining: actual.remaining });
-    expect(estimated.retryAfterMs).toBeGreaterThanOrEqual(actual.retryAfterMs);
+  test('are estimated although `maxKeys` is small', async () => {
+    const limiter = make(rollingWindow({ limit: 100, window: LONG }), { maxAge: LONG, maxKeys: 10 });
+    await limiter.check('ann', { cost: 90 });
+    const checks = Array.from({ length: 300 }, (_, index) => () => limiter.check('ann', { cost: 11 + index }));
+    expect(await callsOfRefused(...checks)).toBe(10);
+    expect(await limiter.check('ann', { cost: 10 })).toMatchObject({ allowed: true, remaining: 0 });
   });
 
   test('are estimated no longer than the known ones hold', async () => {
