@@ -1,5 +1,6 @@
 import { type Clock, readMicros } from './clock.js';
 import type { Keeper } from './limits/limit.js';
+import { ownCopy } from './own-copy.js';
 import { Entry, Space, Spaces } from './spaces.js';
 
 /** More than one for each new key, so that expired keys go faster than new ones come. */
@@ -168,13 +169,4 @@ export class KeyTable {
   #startTimer(delayMs: number): void {
     this.#timer ??= setTimeout(() => this.#sweepIdle(), delayMs).unref();
   }
-}
-
-/**
- * The same text in memory of its own. A key that was cut out of a longer text, such as an address out of a header
- * field, would keep all of that text in memory.
- */
-function ownCopy(key: string): string {
-  const encoding = /^[\0-\xff]*$/.test(key) ? 'latin1' : 'utf16le'; // Exact for any string, lone surrogates included.
-  return Buffer.from(key, encoding).toString(encoding);
 }

@@ -8,6 +8,7 @@ export {
   isThenable,
   keyAt,
   LONGEST_KEY,
+  ownCopy,
   ROLLING_WINDOW_OPTIONS,
   readMicros,
   refundInBackground,

@@ -18,7 +18,8 @@ const PUBLIC: Readonly<Record<string, string>> = {
     type:SlidingWindowCounter type:SlidingWindowCounterOptions type:Store type:StoreFailure type:StoreRecovery
     type:TokenBucket type:TokenBucketOptions type:WaitOptions`,
   '@rollgate/core/store': `
-    LONGEST_KEY ROLLING_WINDOW_OPTIONS durationMs hashKey hold isMemoryStore isThenable keyAt readMicros refundInBackground toDecision validate withCode
+    LONGEST_KEY ROLLING_WINDOW_OPTIONS durationMs hashKey hold isMemoryStore isThenable keyAt ownCopy readMicros
+    refundInBackground toDecision validate withCode
     type:Counter type:Hit type:Keeper type:Keys type:Plan type:Rule type:StoreConnection type:Verdict`,
   '@rollgate/express': `
     ${CORE_VALUES} createClientKey rateLimit

@@ -1,4 +1,4 @@
-import { validate } from '@rollgate/core/store';
+import { ownCopy, validate } from '@rollgate/core/store';
 import ipaddr from 'ipaddr.js';
 import { bareAddress, LONGEST_UNKNOWN, MAX_REMEMBERED } from './client-key.js';
 
@@ -23,7 +23,7 @@ export function createAllowList(entries: readonly string[]): (address: string) =
       allowed = isListed(address);
       if (remembered.size === MAX_REMEMBERED) remembered.clear();
       // As a copy: the address may be part of a header field, which would stay in memory with it.
-      if (address.length <= LONGEST_UNKNOWN) remembered.set(Buffer.from(address).toString(), allowed);
+      if (address.length <= LONGEST_UNKNOWN) remembered.set(ownCopy(address), allowed);
     }
     return allowed;
   };

@@ -1,4 +1,4 @@
-import { validate } from '@rollgate/core/store';
+import { ownCopy, validate } from '@rollgate/core/store';
 import ipaddr from 'ipaddr.js';
 
 /** How many IPv6 addresses a process remembers the keys of, so that few requests pay for parsing theirs. */
@@ -36,8 +36,8 @@ export function createClientKey(ipv6Prefix: number): (address: string) => string
     if (key === undefined) {
       key = parsedKey(address, ipv6Prefix);
       if (remembered.size === MAX_REMEMBERED) remembered.clear();
-      // As a copy: the address may be part of a header field, which would stay in memory with it.
-      if (address.length <= LONGEST_UNKNOWN) remembered.set(Buffer.from(address).toString(), key);
+      // As copies: both may be part of a header, which would stay in memory with them.
+      if (address.length <= LONGEST_UNKNOWN) remembered.set(ownCopy(address), ownCopy(key));
     }
     return key;
   };

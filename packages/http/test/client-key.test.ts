@@ -1,3 +1,5 @@
+import { execFile } from 'node:child_process';
+import { promisify } from 'node:util';
 import { createClientKey } from '@rollgate/http';
 
 const clientKey = createClientKey(56);
@@ -62,4 +64,24 @@ test.each([
 
 test.each([0, 129, 56.5, '56', undefined])('the prefix %p is refused when the function is created', (prefix) => {
   expect(() => createClientKey(prefix as number)).toThrow('ipv6Prefix');
+});
+
+test('text that is not an address keeps nothing in memory of the header that it was cut out of', async () => {
+  const script = `
+    import { createClientKey } from '@rollgate/http';
+    const clientKey = createClientKey(56);
+    gc();
+    const before = process.memoryUsage().heapUsed;
+    for (let header = 0; header < 2000; header++) {
+      clientKey(Buffer.alloc(14_000, 'proxy:number:' + header + ', ').toString('latin1').split(', ')[0]);
+    }
+    gc();
+    console.log(process.memoryUsage().heapUsed - before);
+  `;
+  const { stdout } = await promisify(execFile)(
+    process.execPath,
+    ['--expose-gc', '--input-type=module', '--eval', script],
+    { cwd: `${__dirname}/../../express` }, // A package that depends on http, so that its built form is found by name.
+  );
+  expect(Number(stdout)).toBeLessThan(4e6); // The headers are 28 MB.
 });

@@ -1,4 +1,5 @@
 import { createHash } from 'node:crypto';
+import { ownCopy } from '@rollgate/core/store';
 
 /** Somebody who is limited, once for each key of the log. */
 export interface Caller {
@@ -45,10 +46,4 @@ function shortened(text: string): string {
   const hash = createHash('sha256').update(text, 'utf16le').digest('base64url');
   const start = text.slice(0, SHOWN).replace(/[\ud800-\udbff]$/, '');
   return `${start}…#${hash}`;
-}
-
-/** The same text without the line that it was cut from, which it would keep in memory. */
-export function ownCopy(text: string): string {
-  const encoding = /^[\0-\xff]*$/.test(text) ? 'latin1' : 'utf16le'; // Exact for any string, lone surrogates included.
-  return Buffer.from(text, encoding).toString(encoding);
 }

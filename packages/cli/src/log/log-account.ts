@@ -1,4 +1,5 @@
-import { type Entry, ownCopy } from './entry.js';
+import { ownCopy } from '@rollgate/core/store';
+import type { Entry } from './entry.js';
 import { nameOfLog } from './open-log.js';
 
 /** A line that is no request, and why. */

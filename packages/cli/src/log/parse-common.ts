@@ -1,5 +1,5 @@
 import { isIPv6 } from 'node:net';
-import { ownCopy } from './entry.js';
+import { ownCopy } from '@rollgate/core/store';
 import { commonTime } from './parse-time.js';
 import { type CommonBy, type Parse, type Request, withoutQuery } from './request.js';
 

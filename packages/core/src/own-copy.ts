@@ -1,0 +1,8 @@
+/**
+ * The same text in memory of its own. A text that was cut out of a longer one, such as an address out of a header, would keep all
+ * of that in memory.
+ */
+export function ownCopy(text: string): string {
+  const encoding = /^[\0-\xff]*$/.test(text) ? 'latin1' : 'utf16le'; // Exact for any string, lone surrogates included.
+  return Buffer.from(text, encoding).toString(encoding);
+}
