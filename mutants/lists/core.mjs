@@ -81,13 +81,13 @@ export const core = [
   ...of('spaces', STORE, [
     [
       'a small limit evicts its own keys in a flood of another',
-      'if (space.entries.size >= share) return space;',
-      'if (space.entries.size > 0) return space;',
+      'space.entries.size >= share ? space',
+      'space.entries.size > 0 ? space',
     ],
     [
-      'the smallest limit gives up keys',
-      'other.entries.size > one.entries.size',
-      'other.entries.size < one.entries.size',
+      'a limit that has grown is not found as the largest',
+      'if (-space.entries.size < space.size.queuedMicros) this.#sizes.move(space.size, -space.entries.size);',
+      '',
     ],
     ['the count of entries never falls', '    this.#size -= 1;\n', ''],
   ]),

@@ -17,7 +17,7 @@ export interface MemoryStoreOptions {
   /**
    * How many keys the store holds at most, those of every limit counted; default 1,000,000. When it is full, a new key evicts
    * the key of the same limit that is nearest to its expiry. A limit with less than its share, `maxKeys` divided by the number
-   * of limits that have keys, takes the room from the limit with the most keys instead. So a flood of keys of one limit
+   * of limits that have keys, evicts a key of the limit that has the most keys at that time instead. So a flood of keys of one limit
    * evicts none of another limit that has no more than its share. The warning `ROLLGATE_KEYS_EVICTED` is given once. A check
    * evicts none of its own keys, even when they are more than `maxKeys`.
    */
@@ -47,9 +47,10 @@ class RecordedHit implements Hit {
 }
 
 /**
- * Keeps the state in this process's memory and answers at once. Time and memory for a check do not depend on how many
- * keys there are, and memory not on how long they are: a key of more than 200 UTF-16 code units is kept by its hash. Expired keys go as new ones come, and the rest in the background, by one timer that keeps no process
- * alive and stops when the store is empty.
+ * Keeps the state in this process's memory and answers at once. The time of a check grows at most with the logarithm of the
+ * number of keys. The memory of a key does not depend on its length: a key of more than 200 UTF-16 code units is kept by its
+ * hash. Expired keys go as new ones come, and the rest in the background. One timer does that, which keeps no process alive and
+ * stops when the store is empty.
  *
  * @throws TypeError, RangeError naming the option that is wrong.
  * @example

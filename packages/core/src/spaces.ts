@@ -5,10 +5,19 @@ import type { Keeper } from './limits/limit.js';
 export class Space implements Expiring {
   readonly entries = new Map<string, Entry>();
   readonly queue = new ExpiryQueue<Entry>();
+  readonly size = new Size(this);
   queuedMicros = 0;
   queueIndex = -1;
 
   constructor(readonly name: string) {}
+}
+
+/** A space's member of the queue by size. It is queued for minus its number of entries, or for less after it has lost some. */
+class Size implements Expiring {
+  queuedMicros = 0;
+  queueIndex = -1;
+
+  constructor(readonly space: Space) {}
 }
 
 /** One key of one rule. */
@@ -32,14 +41,14 @@ export class Entry implements Expiring {
 
 /**
  * All entries, by their spaces. Each space queues its own entries, so that any space can give up the one nearest to its expiry,
- * and the spaces are queued by their nearest entry.
+ * and the spaces are queued by their nearest entry. A second queue has them by their size, so that the largest is found in
+ * O(log spaces).
  */
 export class Spaces {
   readonly #byName = new Map<string, Space>();
   readonly #queue = new ExpiryQueue<Space>();
+  readonly #sizes = new ExpiryQueue<Size>();
   #size = 0;
-  /** The space that gives up entries for others, until it has no more than its share. */
-  #largest: Space | undefined;
 
   /** How many entries there are. */
   get size(): number {
@@ -66,9 +75,11 @@ export class Spaces {
     this.#size += 1;
     if (space.queueIndex >= 0) {
       this.#requeue(space);
+      if (-space.entries.size < space.size.queuedMicros) this.#sizes.move(space.size, -space.entries.size);
     } else {
       this.#byName.set(space.name, space);
       this.#queue.add(space, micros);
+      this.#sizes.add(space.size, -space.entries.size);
     }
   }
 
@@ -77,7 +88,7 @@ export class Spaces {
     this.#requeue(entry.space);
   }
 
-  /** Puts another entry in the place of this one, for the same time. */
+  /** Replaces this entry by another one, for the same time. */
   replace(entry: Entry, by: Entry): void {
     by.space.entries.set(by.key, by);
     by.space.queue.replace(entry, by);
@@ -93,6 +104,7 @@ export class Spaces {
     } else {
       this.#byName.delete(space.name);
       this.#queue.remove(space);
+      this.#sizes.remove(space.size);
     }
   }
 
@@ -103,6 +115,7 @@ export class Spaces {
     }
     this.#byName.clear();
     this.#queue.clear();
+    this.#sizes.clear();
     this.#size = 0;
   }
 
@@ -116,19 +129,21 @@ export class Spaces {
   toMakeRoom(space: Space, maxKeys: number): Space {
     const isNew = space.queueIndex < 0;
     const share = maxKeys / (this.#byName.size + (isNew ? 1 : 0));
-    if (space.entries.size >= share) return space;
-    if (this.#largest === undefined || this.#largest.entries.size <= share) this.#largest = this.#findLargest();
-    return this.#largest;
+    return space.entries.size >= share ? space : this.#findLargest();
   }
 
   *[Symbol.iterator](): Iterator<Space> {
     yield* this.#byName.values();
   }
 
-  /** O(spaces), but rare: it gives up all that it has above its share before the next one is looked for. */
+  /** Queues each space that has lost entries for its true size, until the first one is true. */
   #findLargest(): Space {
-    const spaces = [...this.#byName.values()];
-    return spaces.reduce((one, other) => (other.entries.size > one.entries.size ? other : one));
+    for (;;) {
+      const first = this.#sizes.first as Size;
+      const { size } = first.space.entries;
+      if (-size === first.queuedMicros) return first.space;
+      this.#sizes.move(first, -size);
+    }
   }
 
   /** Queues the space by its nearest entry, when that is another time than it is queued for. */

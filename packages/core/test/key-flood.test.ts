@@ -98,3 +98,22 @@ test('a limit on its own may fill the whole store', () => {
   for (let key = 0; key < 999; key++) busy!.decide(`key ${key}`);
   for (let key = 0; key < 999; key++) expect(busy!.decide(`key ${key}`)).toMatchObject({ remaining: 18 });
 });
+
+test('a new key of a full store takes about as long with 20,000 limits as with 20', () => {
+  /** Microseconds of the fastest of several blocks, which a busy machine does not slow down. */
+  const microsPerCheck = (spaces: number) => {
+    const store = new MemoryStore({ clock, maxKeys: 20_000 });
+    const check = (space: number, key: string) =>
+      store.check({ prefix: '', rules: [{ name: 'default', limit: ip, space: `space ${space}` }] }, key, 1);
+    for (let key = 0; key < 20_000; key++) check(key % spaces, `key ${key}`);
+    let fastestMs = Infinity;
+    for (let block = 0; block < 5; block++) {
+      const startMs = performance.now();
+      for (let key = 0; key < 20; key++) check(spaces + 20 * block + key, 'new');
+      fastestMs = Math.min(fastestMs, performance.now() - startMs);
+    }
+    return fastestMs * 50;
+  };
+  microsPerCheck(20);
+  expect(microsPerCheck(20_000) / microsPerCheck(20)).toBeLessThan(30);
+});
