@@ -57,7 +57,7 @@ export class KeyTable {
     const stale = this.#spaces.get(name)?.entries.get(key);
     if (stale !== undefined) return this.#replace(stale, limit);
     this.#sweep(nowMicros, SWEEPS_PER_NEW_KEY);
-    const space = this.#spaces.get(name) ?? new Space(name);
+    const space = this.#spaces.get(name) ?? new Space(name, this.#spaces);
     while (this.#spaces.size >= this.#maxKeys) this.#evict(this.#spaces.toMakeRoom(space, this.#maxKeys));
     return new Entry(space, ownCopy(key), limit, limit.create());
   }
@@ -81,7 +81,7 @@ export class KeyTable {
 
   /** Whether the entry is, or was, one of this table's. */
   has(entry: Entry): boolean {
-    return entry.isForgotten || this.#spaces.has(entry);
+    return this.#spaces.has(entry);
   }
 
   /** Notes that something was taken back from the entry, which is one of this table's. */

@@ -9,7 +9,10 @@ export class Space implements Expiring {
   queuedMicros = 0;
   queueIndex = -1;
 
-  constructor(readonly name: string) {}
+  constructor(
+    readonly name: string,
+    readonly owner: Spaces,
+  ) {}
 }
 
 /** A space's member of the queue by size. It is queued for minus its number of entries, or for less after it has lost some. */
@@ -64,8 +67,9 @@ export class Spaces {
     return this.#byName.get(name);
   }
 
+  /** Whether the entry is, or was, one of these. */
   has(entry: Entry): boolean {
-    return entry.space.queue.has(entry) && this.#byName.get(entry.space.name) === entry.space;
+    return entry.space.owner === this;
   }
 
   add(entry: Entry, micros: number): void {

@@ -11,6 +11,7 @@ beforeEach(() => {
 });
 afterEach(() => jest.restoreAllMocks());
 
+const FIVE = rollingWindow({ limit: 5, window: '1m' });
 const keys = (store: MemoryStore) => store.toJSON().map(({ key }) => key);
 
 describe('a full store', () => {
@@ -121,6 +122,19 @@ test('a refund belongs to the store that recorded; another one refuses it and st
   await other.check('bob');
   await expect(other.refund(await one.check('ann'))).rejects.toThrow('a decision of this store');
   expect(keys(store)).toEqual(['bob']);
+});
+
+test.each([
+  ['was evicted', (store: MemoryStore) => void new RateLimiter({ limits: FIVE, store, prefix: 'b' }).decide('eve')],
+  ['was dropped by `close`', (store: MemoryStore) => store.close()],
+])('a refund of another store is rejected after the key %s there', async (_, remove) => {
+  jest.spyOn(process, 'emitWarning').mockReturnValue();
+  const store = new MemoryStore({ clock, maxKeys: 1 });
+  const one = new RateLimiter({ limits: FIVE, store });
+  const other = new RateLimiter({ limits: FIVE, store: new MemoryStore({ clock }) });
+  const decision = await one.check('ann');
+  remove(store);
+  await expect(other.refund(decision)).rejects.toMatchObject({ code: 'ERR_ROLLGATE_FOREIGN_DECISION' });
 });
 
 test('prefixes leave nothing behind when their keys are gone', async () => {
