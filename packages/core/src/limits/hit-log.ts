@@ -16,6 +16,8 @@ export class HitLog {
   #start = 0;
   /** Units in front of the oldest hit, as far as they are part of its total. */
   #dropped = 0;
+  /** The longest minDifference of all limits that have recorded, in microseconds. Absent when none had one. */
+  declare longestDifferenceMicros?: number;
 
   /** How many hits there are. */
   get size(): number {

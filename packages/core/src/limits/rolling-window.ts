@@ -65,7 +65,7 @@ export class RollingWindow implements Limit<HitLog> {
   }
 
   expiresMicros(log: HitLog): number {
-    return log.newestMicros + this.keepMicros;
+    return log.newestMicros + this.#keepOf(log);
   }
 
   isPlausible(log: HitLog, nowMicros: number): boolean {
@@ -90,7 +90,10 @@ export class RollingWindow implements Limit<HitLog> {
   }
 
   record(log: HitLog, nowMicros: number, cost: number, { atMicros }: Verdict): Verdict {
-    log.dropBefore(log.firstAfter(atMicros - this.keepMicros));
+    if (this.minDifferenceMicros > (log.longestDifferenceMicros ?? 0)) {
+      log.longestDifferenceMicros = this.minDifferenceMicros;
+    }
+    log.dropBefore(log.firstAfter(atMicros - this.#keepOf(log)));
     if (this.countRejected) {
       // Beyond `limit` units no older hit can change a decision: whatever it says, the newer ones say already.
       const units = Math.min(cost, this.limit);
@@ -104,6 +107,11 @@ export class RollingWindow implements Limit<HitLog> {
 
   refund(log: HitLog, _nowMicros: number, { atMicros, cost }: Hit): void {
     log.remove(atMicros, cost);
+  }
+
+  /** How long hits are kept: also for a longer minDifference of another limit that has recorded in the key. */
+  #keepOf({ longestDifferenceMicros }: HitLog): number {
+    return longestDifferenceMicros === undefined ? this.keepMicros : Math.max(this.keepMicros, longestDifferenceMicros);
   }
 
   /** The wait for `cost` units when the hits from `first` on leave only `free`. */

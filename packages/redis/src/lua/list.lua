@@ -4,6 +4,7 @@
 -- the total being the units of all hits up to and including it. The oldest element says more about the key. Where there
 -- are totals, ";" and the units in front of it that they include, ";" and how many hits at the front have no total, and, where
 -- there are gaps, ";" and these (see hit-log.lua). Then, each after a blank, the keep of the limit that recorded last, and since when there is a log (a stamp).
+-- Once a limit with a minDifference has recorded, the keep is at least the longest minDifference so far, and "+" and this follow it.
 --
 -- An opened log has no hits when `size` is 0. `by` is the limit that recorded last: its keep, and the signature
 -- by which an element says so. Without totals `plain` is nil and every hit is one unit; with totals it is how
@@ -68,13 +69,13 @@ on_demand(log, function()
 
   -- Of a log whose oldest element is not the usual one.
   function log.parse_oldest(hits, text)
-    local rest, keep = string.match(text, '^(.-) (%d+) %d+$')
+    local rest, tag, keep, longest = string.match(text, '^(.-) ((%d+)%+?(%d*)) %d+$')
     local time, total, dropped, plain, gaps = string.match(rest, '^([^:;]+):?(%d*);(%d+);(%d+);?([%d,]*)$')
     hits.oldest, hits.oldest_total = tonumber(time or rest), tonumber(total)
     hits.plain, hits.dropped = tonumber(plain), tonumber(dropped) or 0
     hits.newest, hits.total = hits.oldest, hits.oldest_total or hits.dropped + hits.size
     if gaps and gaps ~= '' then log.read_gaps(hits, gaps) end
-    hits.by = hits.by or { keep = tonumber(keep), signature = ' ' .. keep .. ' ' }
+    hits.by = hits.by or { keep = tonumber(keep), min_difference = tonumber(longest) or 0, signature = ' ' .. tag .. ' ' }
   end
 
   -- The time of the hit at `index`, and its total if it has one. The last one read is often asked for again.

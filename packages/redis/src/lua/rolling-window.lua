@@ -10,7 +10,7 @@ local MOST_DROPPED = 10000
 
 function rolling_window.rule(limit, window, min_difference)
   local keep = math.max(window, min_difference)
-  local signature = string.format(' %d ', keep)
+  local signature = min_difference > 0 and string.format(' %d+%d ', keep, min_difference) or string.format(' %d ', keep)
   return { limit = limit, window = window, min_difference = min_difference, keep = keep, signature = signature }
 end
 
@@ -41,7 +41,7 @@ function rolling_window.test(rule, hits, now, cost)
     dropped = log.total_before(hits, first)
   end
   local free = limit - (hits.total - dropped)
-  -- The limit that recorded last remembers no longer than it needs to: nothing is in the way when it has forgotten.
+  -- The key is kept no longer than the limit that recorded last and the longest minDifference need it: then nothing is in the way.
   local left = newest + hits.by.keep - now
   if cost > limit then wait = NEVER
   else
@@ -65,11 +65,23 @@ function rolling_window.test(rule, hits, now, cost)
   }
 end
 
+-- By which keep hits are kept when `rule` records after `by`: also for a longer minDifference of a limit that has recorded before.
+local function next_by(by, rule)
+  local longest = by and by.min_difference or 0
+  if longest <= rule.min_difference then return rule end
+  local keep = math.max(rule.keep, longest)
+  return { keep = keep, min_difference = longest, signature = string.format(' %d+%d ', keep, longest) }
+end
+
 function rolling_window.record(rule, hits, now, cost, verdict, stamp)
-  local at, keep = verdict.at, rule.keep
+  local at = verdict.at
   local units = rule.counts_rejected and math.min(cost, rule.limit) or cost
   if hits.is_expired then redis.call('UNLINK', hits.key) end
-  if hits.by ~= rule then log.sign(hits, rule, stamp) end
+  if hits.by ~= rule then
+    local by = next_by(hits.by, rule)
+    if not hits.by or by.signature ~= hits.by.signature then log.sign(hits, by, stamp) end
+  end
+  local keep = hits.by.keep
   local first, dropped = 0, hits.dropped
   if hits.size > 0 and hits.oldest <= at - keep then
     first = log.first_after(hits, at - keep)

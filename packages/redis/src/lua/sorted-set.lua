@@ -3,7 +3,8 @@
 --
 -- A member is "before:cost keep since", in which `before` is the units of all earlier hits, written with 16 digits
 -- so that hits of one microsecond stand in their order; the keep is that of the limit that recorded it,
--- and since says since when there is a log (a stamp).
+-- and since says since when there is a log (a stamp). Once a limit with a minDifference has recorded, the keep is at least the
+-- longest minDifference so far, and "+" and this follow it.
 --
 -- An opened log has no hits when `size` is 0. `by` is the limit that recorded last: its keep, and the signature
 -- by which a member says so. `dropped` is the units in front of the oldest hit, `total` those of all hits. Where there are
@@ -27,8 +28,8 @@ function log.open(key, rule)
   hits.newest, hits.text, hits.total = newest, text, before + cost
   if rule and string.find(text, rule.signature, 1, true) then hits.by = rule
   else
-    local keep = string.match(text, ' (%d+) ')
-    hits.by = { keep = tonumber(keep), signature = ' ' .. keep .. ' ' }
+    local tag, keep, longest = string.match(text, ' ((%d+)%+?(%d*)) ')
+    hits.by = { keep = tonumber(keep), min_difference = tonumber(longest) or 0, signature = ' ' .. tag .. ' ' }
   end
   hits.oldest, hits.dropped = newest, before
   local oldest_text, _ = text, nil
