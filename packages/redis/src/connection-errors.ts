@@ -12,10 +12,13 @@ interface Publisher {
   listenerCount?(event: string): number;
 }
 
+/** Shared by all copies of this package in the process, so that they listen to a client once. */
+const KNOWN = Symbol.for('@rollgate/redis connectionErrors');
+
+const shared = globalThis as { [KNOWN]?: WeakMap<object, ConnectionErrors> };
+
 /** The last errors of a client's connections: one for each client in this process, whatever number of stores is on it. */
 export class ConnectionErrors {
-  static readonly #known = new WeakMap<object, ConnectionErrors>();
-
   /** By the address of a node; under the empty text that of the client as a whole. */
   readonly #errors = new Map<string, { error: Error; atMs: number }>();
 
@@ -38,7 +41,10 @@ export class ConnectionErrors {
     return ConnectionErrors.#of(client, (errors, on) => on(errorMonitor, (error: Error) => errors.#note('', error)));
   }
 
-  /** The last error of the connection to a node since it last worked, else of the client. */
+  /**
+   * The last error of the connection to a node, else of the client, if it is less than 30 seconds old. The client's `ready` event
+   * clears all errors. A Cluster publishes no event when one node reconnects, so the error of a node may be from before that.
+   */
   last(node: string): Error | undefined {
     const last = this.#errors.get(node) ?? this.#errors.get('');
     return last !== undefined && performance.now() - last.atMs < MAX_AGE_MS ? last.error : undefined;
@@ -48,11 +54,12 @@ export class ConnectionErrors {
     client: object,
     listen: (errors: ConnectionErrors, on: On, publisher: Publisher) => void,
   ): ConnectionErrors {
-    let errors = ConnectionErrors.#known.get(client);
+    shared[KNOWN] ??= new WeakMap();
+    let errors = shared[KNOWN].get(client);
     if (errors === undefined) {
       const created = new ConnectionErrors();
       errors = created;
-      ConnectionErrors.#known.set(client, created);
+      shared[KNOWN].set(client, created);
       const publisher = client as Publisher;
       const on: On = (event, listener) => publisher.on?.(event, listener);
       listen(created, on, publisher);

@@ -89,3 +89,15 @@ test('many stores on a client listen once, and ioredis prints what it would prin
     client.disconnect();
   }
 });
+
+test('stores of two copies of this package on a client listen once', () => {
+  const client = new Redis(url, { lazyConnect: true });
+  new RedisStore({ client });
+  jest.isolateModules(() => {
+    const copy = require('@rollgate/redis') as typeof import('@rollgate/redis');
+    expect(copy.RedisStore).not.toBe(RedisStore);
+    new copy.RedisStore({ client });
+  });
+  expect(client.listenerCount('error')).toBe(1);
+  client.disconnect();
+});
