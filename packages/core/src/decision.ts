@@ -39,8 +39,8 @@ export interface Decision<Name extends string = string> {
    */
   readonly remaining: number;
   /**
-   * The smallest wait in milliseconds after which this same action would be allowed if nothing else happened; true to
-   * the microsecond. 0 when allowed; `Infinity` when it can never be, its cost being above a limit.
+   * The smallest wait in milliseconds after which this same action would be allowed if nothing else happened; exact to
+   * the microsecond. An estimate of a `RedisStore` that was asked about many costs may be longer, up to the reset. 0 when allowed; `Infinity` when it can never be, its cost being above a limit.
    */
   readonly retryAfterMs: number;
   /** The wait in milliseconds until the speaking limit's full quota is back if nothing else happened. */
