@@ -45,16 +45,26 @@ async function main(): Promise<void> {
   if (values.help) return console.log(USAGE);
   const algorithms = algorithmNames.filter((name) => name === (values.algorithm ?? name));
   if (algorithms.length === 0) throw new Error(`Unknown algorithm \`${values.algorithm}\`\n\n${USAGE}`);
+  const depth = toCount('depth', values.depth);
+  const states = toCount('states', values.states);
+  const hasScenario = algorithms.some((name) => chosen([...scenariosOf(name), ...fullScenariosOf(name)]).length > 0);
+  if (!hasScenario)
+    throw new Error(`Expected \`--scenario\` to be part of a scenario's name, got '${values.scenario}'`);
   for (const algorithm of algorithms) {
-    await exploreAll(algorithm);
+    await exploreAll(algorithm, depth, states);
     exploreAllFull(algorithm);
   }
 }
 
-async function exploreAll(algorithm: AlgorithmName): Promise<void> {
+function toCount(name: string, text: string | undefined): number | undefined {
+  if (text === undefined || /^[1-9]\d*$/.test(text)) return text === undefined ? undefined : Number(text);
+  throw new Error(`Expected \`--${name}\` to be a positive integer, got '${text}'`);
+}
+
+async function exploreAll(algorithm: AlgorithmName, givenDepth?: number, givenStates?: number): Promise<void> {
   const scenarios = chosen(scenariosOf(algorithm));
-  const states = Number(values.states ?? Infinity) / scenarios.length;
-  const depth = Number(values.depth ?? (values.states === undefined ? 5 : ANY_DEPTH));
+  const states = (givenStates ?? Infinity) / scenarios.length;
+  const depth = givenDepth ?? (givenStates === undefined ? 5 : ANY_DEPTH);
   const total = { states: 0, transitions: 0, seconds: 0 };
   for (const scenario of scenarios) {
     const run = values.states === undefined ? explore : exploreApart; // A thread pays off for long runs only.
