@@ -18,11 +18,14 @@ const rankOf = ({ path }) => {
   return rank < 0 ? SLOWEST.length : rank;
 };
 
-/** The slowest files first, also in the first run in a clone. Later, Jest knows how long each one took. */
+/**
+ * Files that Jest has no duration of come first, the slowest ones before the others. Jest orders the rest by their last duration.
+ */
 module.exports = class SlowestFirst extends Sequencer {
   sort(tests) {
     const sorted = super.sort(tests);
-    const isKnown = sorted.some(({ duration }) => duration !== undefined);
-    return isKnown ? sorted : sorted.toSorted((one, other) => rankOf(one) - rankOf(other));
+    const isKnown = ({ duration }) => duration !== undefined;
+    const unknown = sorted.filter((test) => !isKnown(test)).toSorted((one, other) => rankOf(one) - rankOf(other));
+    return [...unknown, ...sorted.filter(isKnown)];
   }
 };
