@@ -135,7 +135,9 @@ on_demand(log, function()
   function log.remove(hits, time, cost)
     if hits.plain then return false end
     spend(hits.size / 50)
-    local removed = redis.call('LREM', hits.key, -cost, text_of(time)) -- The oldest element says more, so it stays.
+    -- LREM searches from the nearer end. It never finds the oldest element, which says more than its time.
+    local is_old = time - hits.oldest < hits.newest - time
+    local removed = redis.call('LREM', hits.key, is_old and cost or -cost, text_of(time))
     hits.size, hits.total, hits.read_index = hits.size - removed, hits.total - removed, nil
     if removed < cost and hits.oldest == time then log.drop(hits, 1, 0) end
     if hits.size > 0 then hits.newest = log.time_of(hits, hits.size - 1) end
