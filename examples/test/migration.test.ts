@@ -190,7 +190,7 @@ const EXPRESS: Record<string, Scenario> = {
     expect(await before.pipeline(4, '203.0.113.3')).toEqual([429, 429, 429, 429]);
     expect(await after.pipeline(4, '203.0.113.3')).toEqual([200, 200, 200, 429]);
   },
-  async 'Whom a request counts for'(sides) {
+  async 'Identify clients'(sides) {
     const ann = { headers: { 'X-Api-Key': 'ann' } };
     const bob = { headers: { 'X-Api-Key': 'bob' } };
     await alike(sides, [...times(4, ann), ...times(4, bob)], [200, 200, 200, 429, 200, 200, 200, 429]);
@@ -207,13 +207,13 @@ const EXPRESS: Record<string, Scenario> = {
     await alike(sides, times(4), [200, 200, 200, 429]);
     for (const side of [sides.before, sides.after]) expect(noFields(await side.ask(office))).toBe(true);
   },
-  async 'What a refusal says'(sides) {
+  async 'Custom rejection body'(sides) {
     await alike(sides, times(4), [200, 200, 200, 503]);
     for (const side of [sides.before, sides.after]) {
       expect(JSON.parse((await side.ask()).body)).toEqual({ error: 'Slow down' });
     }
   },
-  async 'Refusals of your own'(sides) {
+  async 'Custom rejection handler'(sides) {
     await alike(sides, times(4), [200, 200, 200, 429]);
     for (const side of [sides.before, sides.after]) {
       const refused = await side.ask();
@@ -251,7 +251,7 @@ const EXPRESS: Record<string, Scenario> = {
     expect(Number(field(refused, 'Retry-After'))).toBeGreaterThan(30);
     expect(field(refused, 'X-RateLimit-Limit')).toBeNull();
   },
-  async 'What was decided'(sides) {
+  async 'Read the decision'(sides) {
     for (const side of [sides.before, sides.after]) {
       await side.ask();
       const { limit, remaining, reset } = JSON.parse((await side.ask({ path: '/quota' })).body);
@@ -259,7 +259,7 @@ const EXPRESS: Record<string, Scenario> = {
       expect(Math.abs(Date.parse(reset) - Date.now() - 60_000)).toBeLessThan(30_000);
     }
   },
-  async 'Look at a client, and let it begin afresh'(sides) {
+  async 'Inspect and reset a client'(sides) {
     const ann = { headers: { 'X-Api-Key': 'ann' } };
     for (const side of [sides.before, sides.after]) {
       const used = async () => JSON.parse((await side.ask({ path: '/admin/ann' })).body).used;
@@ -271,7 +271,7 @@ const EXPRESS: Record<string, Scenario> = {
       expect(await side.statuses(times(4, ann))).toEqual([200, 200, 200, 429]);
     }
   },
-  async 'Several processes, by Redis'(sides, redis) {
+  async 'Several processes with Redis'(sides, redis) {
     await alike(sides, times(4), [200, 200, 200, 429]);
     expect(await redis.run('EXISTS', 'api:127.0.0.1')).toBe(1);
     await redis.kill();
@@ -322,7 +322,7 @@ const FASTIFY: Record<string, Scenario> = {
     await alike(sides, [...times(4, { path: '/health' }), ...times(3)], [200, 200, 200, 200, 200, 200, 429]);
     for (const side of [sides.before, sides.after]) expect(noFields(await side.ask({ path: '/health' }))).toBe(true);
   },
-  async 'Whom a request counts for'(sides) {
+  async 'Identify clients'(sides) {
     const login = (name: string): Asked => ({
       method: 'POST',
       path: '/login',
@@ -341,25 +341,25 @@ const FASTIFY: Record<string, Scenario> = {
     const internal = { headers: { 'X-Internal': 'yes' } };
     await alike(sides, [...times(4, internal), ...times(3)], [200, 200, 200, 200, 200, 200, 429]);
   },
-  async 'What a refusal says'(sides) {
+  async 'Custom rejection body'(sides) {
     await alike(sides, times(3), [200, 200, 429]);
     for (const side of [sides.before, sides.after]) {
       expect(JSON.parse((await side.ask()).body)).toEqual({ statusCode: 429, error: 'Slow down', limit: 2 });
     }
   },
-  async 'An error handler of your own'(sides) {
+  async 'Your own error handler'(sides) {
     await alike(sides, times(3), [200, 200, 429]);
     for (const side of [sides.before, sides.after]) {
       expect(JSON.parse((await side.ask()).body)).toEqual({ tooMany: true });
     }
   },
-  async 'Hear of refusals'(sides) {
+  async 'Count rejections'(sides) {
     await alike(sides, times(4), [200, 200, 429, 429]);
     for (const side of [sides.before, sides.after]) {
       expect(JSON.parse((await side.ask({ path: '/refused' })).body)).toEqual({ refused: 2 });
     }
   },
-  async 'Who keeps trying stays out'(sides) {
+  async 'Count rejected requests'(sides) {
     const found = await Promise.all([keepTrying(sides.before, 2500), keepTrying(sides.after, 2500)]);
     for (const statuses of found) expect(statuses.filter((status) => status === 200)).toHaveLength(2);
   },
@@ -371,7 +371,7 @@ const FASTIFY: Record<string, Scenario> = {
     expect(await before.statuses(asked)).toEqual([200, 200, 200, 200, 429]);
     expect(await after.statuses(asked)).toEqual([200, 200, 429, 429, 429]);
   },
-  async 'Several processes, by Redis'(sides, redis) {
+  async 'Several processes with Redis'(sides, redis) {
     await alike(sides, times(3), [200, 200, 429]);
     expect(await redis.run('EXISTS', 'api:127.0.0.1')).toBe(1);
     await redis.kill();
@@ -395,7 +395,7 @@ const ROLLING: Record<string, Scenario> = {
       expect(JSON.parse((await side.ask(other)).body)).toEqual({ tooFast: true });
     }
   },
-  async 'limitWithInfo becomes check, too'(sides) {
+  async 'limitWithInfo becomes check'(sides) {
     for (const side of [sides.before, sides.after]) {
       for (const remaining of [2, 1, 0]) expect(JSON.parse((await side.ask()).body)).toEqual({ remaining });
       const refused = await side.ask();
@@ -427,7 +427,7 @@ const ROLLING: Record<string, Scenario> = {
     expect(old.filter((status) => status === 200)).toHaveLength(1);
     expect(now.filter((status) => status === 200)).toHaveLength(2);
   },
-  async 'Several processes, by Redis'(sides, redis) {
+  async 'Several processes with Redis'(sides, redis) {
     await alike(sides, times(4), [200, 200, 200, 429]);
     expect(await redis.run('EXISTS', 'logins:127.0.0.1')).toBe(1);
     await redis.kill();

@@ -75,6 +75,6 @@ test('refuses to refund what another kind of store recorded', async () => {
 test('refuses a clock that tells no time, and sends nothing', async () => {
   const limiter = redis.limiter(rollingWindow({ limit: 1, window: '1m' }), { clock: { now: () => Number.NaN } });
   await expect(limiter.check('ann')).rejects.toThrow(
-    new RangeError('Expected `clock.now()` to return a finite number of milliseconds, got NaN'),
+    new RangeError('Expected `clock.now()` to return a finite number of milliseconds below 2^53 / 1000, got NaN'),
   );
 });

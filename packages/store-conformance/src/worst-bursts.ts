@@ -4,7 +4,7 @@ import type { AlgorithmName, LimitSpec } from './algorithms.js';
 export interface WorstBurst {
   readonly limit: LimitSpec;
   /** What the burst is of: actions when they are let through, or when they leave a queue. */
-  readonly counted: 'let through' | 'leaving';
+  readonly counted: 'allowed' | 'leaving';
   /** The window `(t - windowMs, t]` in which they are. */
   readonly windowMs: number;
   /** The most units in any such window; no traffic gets more. */
@@ -20,7 +20,7 @@ export const worstBursts: Readonly<Record<AlgorithmName, readonly WorstBurst[]>>
   rollingWindow: [
     {
       limit: { algorithm: 'rollingWindow', options: { limit: 10, window: 1000 } },
-      counted: 'let through',
+      counted: 'allowed',
       windowMs: 1000,
       units: 10,
       formula: 'limit',
@@ -33,7 +33,7 @@ export const worstBursts: Readonly<Record<AlgorithmName, readonly WorstBurst[]>>
   bucketedWindow: [
     {
       limit: { algorithm: 'bucketedWindow', options: { limit: 10, window: 1000 } },
-      counted: 'let through',
+      counted: 'allowed',
       windowMs: 1000,
       units: 10,
       formula: 'limit',
@@ -46,7 +46,7 @@ export const worstBursts: Readonly<Record<AlgorithmName, readonly WorstBurst[]>>
   fixedWindow: [
     {
       limit: { algorithm: 'fixedWindow', options: { limit: 10, window: 1000 } },
-      counted: 'let through',
+      counted: 'allowed',
       windowMs: 1000,
       units: 20,
       formula: '2 * limit',
@@ -59,7 +59,7 @@ export const worstBursts: Readonly<Record<AlgorithmName, readonly WorstBurst[]>>
   slidingWindowCounter: [
     {
       limit: { algorithm: 'slidingWindowCounter', options: { limit: 10, window: 1000 } },
-      counted: 'let through',
+      counted: 'allowed',
       windowMs: 1000,
       units: 19,
       formula: '2 * limit - ceil(2 * limit / W in µs)',
@@ -72,7 +72,7 @@ export const worstBursts: Readonly<Record<AlgorithmName, readonly WorstBurst[]>>
   tokenBucket: [
     {
       limit: { algorithm: 'tokenBucket', options: { capacity: 10, refill: 10, every: 1000 } },
-      counted: 'let through',
+      counted: 'allowed',
       windowMs: 1000,
       units: 19,
       formula: 'capacity + floor((W - 1 µs) * refill / every)',
@@ -104,7 +104,7 @@ export const worstBursts: Readonly<Record<AlgorithmName, readonly WorstBurst[]>>
     },
     {
       limit: { algorithm: 'leakyBucket', options: { capacity: 10, interval: 100 } },
-      counted: 'let through',
+      counted: 'allowed',
       windowMs: 1000,
       units: 20,
       formula: 'capacity + 1 + floor((W - 1 µs) / interval), when nobody is held',
