@@ -1,0 +1,54 @@
+// Checks the project's Markdown: node packages/prose-lint/src/main.mjs [--statistics] [file …]. Given a TypeScript file, it
+// checks that file's doc comments.
+import { execFileSync } from 'node:child_process';
+import { readFileSync } from 'node:fs';
+import { docComments } from './doc-comments.mjs';
+import { colonCount, problemsIn } from './problems.mjs';
+import { textUnits, wordCount } from './sentences.mjs';
+
+const args = process.argv.slice(2);
+const wantsStatistics = args.includes('--statistics');
+const named = args.filter((argument) => !argument.startsWith('--'));
+
+const files = named.length > 0 ? named : trackedFiles(['*.md']);
+let problemCount = 0;
+const totals = { sentences: 0, words: 0, colons: 0 };
+
+for (const file of files) {
+  const source = readFileSync(file, 'utf8');
+  const units = file.endsWith('.md')
+    ? textUnits(source)
+    : docComments(source).flatMap(({ line, markdown }) => textUnits(markdown, line));
+  for (const { line, message } of problemsIn(units)) {
+    problemCount += 1;
+    if (!wantsStatistics) console.log(`${file}:${line} ${message}`);
+  }
+  if (file.endsWith('.md')) addTo(totals, units);
+}
+
+if (wantsStatistics) {
+  const { sentences, words, colons } = totals;
+  console.log(
+    `${files.length} files, ${problemCount} problems; Markdown: ${sentences} sentences, ` +
+      `${(words / sentences).toFixed(1)} words and ${(colons / sentences).toFixed(2)} colons or semicolons per sentence`,
+  );
+} else if (problemCount > 0) {
+  console.error(`${problemCount} problems; CONTRIBUTING.md has the rules of style`);
+  process.exitCode = 1;
+}
+
+function trackedFiles(patterns) {
+  const listed = execFileSync('git', ['ls-files', '--cached', '--others', '--exclude-standard', ...patterns], {
+    encoding: 'utf8',
+  });
+  return listed.split('\n').filter((file) => file !== '' && !file.endsWith('CHANGELOG.md'));
+}
+
+function addTo(sums, units) {
+  for (const { kind, text } of units) {
+    if (kind !== 'sentence') continue;
+    sums.sentences += 1;
+    sums.words += wordCount(text);
+    sums.colons += colonCount(text);
+  }
+}
