@@ -136,11 +136,12 @@ test('while nobody has the page open, Redis is asked for nothing but the request
     until(`${count} are on record`, async () => (await server.attempts()).length === count);
   await server.hit(); // Redis knows the scripts from now on.
   await areNoted(1); // The fixed window is asked after the response.
-  const before = await decisions();
   for (let hit = 0; hit < 20; hit++) await server.hit();
   await areNoted(21);
+  // A batch may carry the fixed window's check of one request and the limiter's check of the next.
+  const afterRequests = await decisions();
   await delay(2100); // A heartbeat or two would have come.
-  expect((await decisions()) - before).toBe(2 * 20); // The limiter, and the fixed window.
+  expect(await decisions()).toBe(afterRequests);
 });
 
 test('what the server refuses to set or to forget is told, and not shown as if it were so', async () => {
