@@ -1,34 +1,40 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { RedisServer, until } from '@rollgate/test-support';
-import { RedisBacking } from '../src/server/redis-backing.js';
 import { MOST_ATTEMPTS } from '../src/shared/keeping.js';
-import type { Attempt } from '../src/shared/wire.js';
-import { expected, openContext, openPage } from './support/browser.js';
+import { expected, leavePage, openPage } from './support/browser.js';
 import { Server } from './support/server.js';
 
 // One of its own: the playground's keys are always the same, and the server is broken on the way.
 let redis: RedisServer;
-const servers: Server[] = [];
-const start = async () => {
-  const server = await Server.start({ REDIS_URL: redis.url });
-  servers.push(server);
-  return server;
-};
-beforeEach(async () => {
+let one: Server;
+let other: Server;
+const later: Server[] = [];
+beforeAll(async () => {
   redis = await RedisServer.start();
+  [one, other] = await Promise.all([start(), start()]);
 });
-afterEach(async () => {
-  await Promise.all(servers.splice(0).map((server) => server.end()));
+afterEach(() => Promise.all(later.splice(0).map((server) => server.end())));
+afterAll(async () => {
+  await Promise.all([one, other].map((server) => server.end()));
   await redis.stop();
 });
 
+function start(): Promise<Server> {
+  return Server.start({ REDIS_URL: redis.url });
+}
+
+/** One more, until the test ends. */
+async function startLater(): Promise<Server> {
+  const server = await start();
+  later.push(server);
+  return server;
+}
+
 test('two playgrounds on one Redis show one window', async () => {
-  const [one, other] = [await start(), await start()];
   expect(one.greeting).toContain(`on the Redis of ${new URL(redis.url).host}`);
   await one.begin({ limit: 8, windowMs: 60_000 });
   await until('the other knows', async () => (await other.records()).state.settings.limit === 8);
-  const context = await openContext();
-  const [here, there] = [await openPage(one.url, context), await openPage(other.url, context)];
+  const [here, there] = [await openPage(one.url), await openPage(other.url, 'next')];
   for (let hit = 0; hit < 6; hit++) {
     await one.hit();
     await other.hit();
@@ -44,7 +50,7 @@ test('two playgrounds on one Redis show one window', async () => {
     await page.says('#count', '8');
   }
 
-  const late = await openPage((await start()).url, context);
+  const late = await openPage((await startLater()).url, 'next');
   await late.draws(all);
   await late.press('Forget everything');
   for (const page of [here, there, late]) await page.says('#countdown', 'now');
@@ -53,21 +59,27 @@ test('two playgrounds on one Redis show one window', async () => {
 });
 
 test('settings are shared, and stay when a playground is started again', async () => {
-  const [one, other] = [await start(), await start()];
   const page = await openPage(other.url);
   await one.begin({ limit: 3, windowMs: 20_000, algorithm: 'bucketed' });
   await until(
     'the other page shows them',
     async () => (await page.page.getByRole('combobox').inputValue()) === 'bucketed',
   );
-  await one.end();
-  await other.end();
-  const again = await start();
+  const again = await startLater();
   expect((await again.records()).state.settings).toMatchObject({ limit: 3, windowMs: 20_000, algorithm: 'bucketed' });
 });
 
+test('settings that are followed by a reset at once stay', async () => {
+  await one.begin({ limit: 9 });
+  const { settings } = (await one.records()).state;
+  for (const limit of [3, 4, 5]) {
+    await one.put({ ...settings, limit });
+    await fetch(`${one.url}/reset`, { method: 'POST' });
+    expect((await one.records()).state.settings.limit).toBe(limit);
+  }
+});
+
 test('the countdown of one page is true for requests to the other server', async () => {
-  const [one, other] = [await start(), await start()];
   await one.begin({ limit: 2, windowMs: 3000 });
   await until('the other knows', async () => (await other.records()).state.settings.limit === 2);
   const page = await openPage(one.url);
@@ -85,7 +97,7 @@ test('the countdown of one page is true for requests to the other server', async
 });
 
 test('while Redis is away one server goes on by itself, and says so; then it is Redis again', async () => {
-  const server = await start();
+  const server = one;
   await server.begin({ limit: 5, windowMs: 60_000 });
   const page = await openPage(server.url);
   const alert = page.page.locator('#banner');
@@ -104,29 +116,28 @@ test('while Redis is away one server goes on by itself, and says so; then it is 
 });
 
 test('a server that starts after a flood knows what still counts, and how many there were', async () => {
-  const count = MOST_ATTEMPTS + 1500;
-  const told = new Map<string, Attempt>();
-  const backing = new RedisBacking(redis.url);
-  await backing.open((news) => {
-    if (news.kind === 'attempt') told.set(news.attempt.id, news.attempt);
-  });
-  const atMs = backing.clock.now();
-  for (let index = 0; index < count; index++) {
-    const allowed = index % 1000 === 0; // Most of them are gone from the news in the end.
-    const attempt = { id: `flood-${index}`, atMs: atMs + index / 1000, delayMs: 0, allowed, fixedAllowed: allowed };
-    backing.publish({ kind: 'attempt', attempt: { ...attempt, limit: 50, remaining: 0, degraded: false } });
-    if (index % 1000 === 999) await until('they are told', async () => told.size > index);
-  }
-  await backing.close();
-  const records = await (await start()).records();
-  expect(records).toMatchObject({ letThrough: 22, refused: count - 22 });
-  const allowedIds = (attempts: Iterable<Attempt>) =>
-    [...attempts].filter(({ allowed }) => allowed).map(({ id }) => id);
-  expect(allowedIds(records.attempts)).toEqual(allowedIds(told.values()));
+  await one.begin({ limit: 3, windowMs: 60_000 });
+  for (let hit = 0; hit < 5; hit++) await one.hit();
+  await until('all are on record', async () => (await one.attempts()).length === 5);
+  const [news] = (await redis.run('XREVRANGE', 'rollgate-playground:news', '+', '-', 'COUNT', '1')) as [
+    [string, string[]],
+  ];
+  const attempt = { ...JSON.parse(news[1][1]!).attempt, allowed: false, fixedAllowed: false };
+  // As the flood's publishing would: one by one it would take half a minute.
+  const script = `for index = 1, ARGV[1] do
+    redis.call('XADD', 'rollgate-playground:news', 'MAXLEN', '~', ARGV[2], '*', 'news', (string.gsub(ARGV[3], 'ID', index)))
+  end
+  redis.call('HINCRBY', 'rollgate-playground:totals', 'refused', ARGV[1])`;
+  const flood = MOST_ATTEMPTS + 1500;
+  const text = JSON.stringify({ kind: 'attempt', attempt: { ...attempt, id: 'flood-ID' } });
+  await redis.run('EVAL', script, '0', String(flood), String(MOST_ATTEMPTS), text);
+  const records = await (await startLater()).records();
+  expect(records).toMatchObject({ letThrough: 3, refused: flood + 2 });
+  expect(records.attempts.filter(({ allowed }) => allowed)).toHaveLength(3);
 });
 
 test('while nobody has the page open, Redis is asked for nothing but the requests', async () => {
-  const server = await start();
+  const server = one;
   await server.begin({ limit: 50, windowMs: 60_000 });
   const decisions = async () => {
     const stats = String(await redis.run('INFO', 'commandstats'));
@@ -134,6 +145,7 @@ test('while nobody has the page open, Redis is asked for nothing but the request
   };
   const areNoted = (count: number) =>
     until(`${count} are on record`, async () => (await server.attempts()).length === count);
+  await leavePage();
   await server.hit(); // Redis knows the scripts from now on.
   await areNoted(1); // The fixed window is asked after the response.
   for (let hit = 0; hit < 20; hit++) await server.hit();
@@ -145,7 +157,7 @@ test('while nobody has the page open, Redis is asked for nothing but the request
 });
 
 test('what the server refuses to set or to forget is told, and not shown as if it were so', async () => {
-  const server = await start();
+  const server = one;
   await server.begin({});
   const { page, ...tab } = await openPage(server.url);
   const algorithm = page.getByRole('combobox', { name: 'Algorithm' });
@@ -170,10 +182,11 @@ test('what the server refuses to set or to forget is told, and not shown as if i
   });
   await until('it is told no more', async () => (await problem.textContent()) === '');
   expect(tab.errors).toEqual([]);
+  await leavePage();
 });
 
 test('a reset while Redis is away says what was reset: the memory of this server, for both limiters', async () => {
-  const server = await start();
+  const server = one;
   await server.begin({ limit: 1, windowMs: 60_000 });
   await redis.kill();
   const statuses = async () => [(await server.hit()).status, (await server.hit()).status];

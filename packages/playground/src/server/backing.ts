@@ -10,8 +10,8 @@ export interface Backing {
   readonly clock: Clock;
   /** Hears what is known already, then all that anybody publishes, this server included, in one order for all. */
   open(hear: (news: News) => void): Promise<void>;
-  /** Tells all servers. */
-  publish(news: News): void;
+  /** Publishes to all servers. Resolves when this one has heard it, so that what it does next starts from there. */
+  publish(news: News): Promise<void>;
   close(): Promise<void>;
 }
 
@@ -31,7 +31,7 @@ export class MemoryBacking implements Backing {
     this.#hear = hear;
   }
 
-  publish(news: News): void {
+  async publish(news: News): Promise<void> {
     this.#hear(news);
   }
 

@@ -98,7 +98,7 @@ export class Playground {
     const startsAfresh = settings.algorithm !== before.algorithm || settings.windowMs !== before.windowMs;
     if (startsAfresh) await this.#reset(toLimits(settings), toFixedLimits(settings));
     const state = { settings, countedFromMs: startsAfresh ? this.now() : countedFromMs };
-    this.#backing.publish({ kind: 'state', state, forgets: false });
+    await this.#backing.publish({ kind: 'state', state, forgets: false });
   }
 
   /**
@@ -109,7 +109,7 @@ export class Playground {
   async forget(): Promise<void> {
     const { settings } = this.book.state;
     await this.#reset(this.#limits, this.#fixedLimits);
-    this.#backing.publish({ kind: 'state', state: { settings, countedFromMs: this.now() }, forgets: true });
+    await this.#backing.publish({ kind: 'state', state: { settings, countedFromMs: this.now() }, forgets: true });
   }
 
   /** @throws NotResetError when Redis does not confirm it. */
@@ -142,6 +142,6 @@ export class Playground {
       ...{ id, atMs, delayMs, allowed, fixedAllowed: fixed.allowed },
       ...{ limit, remaining, degraded: degraded !== false },
     };
-    this.#backing.publish({ kind: 'attempt', attempt });
+    void this.#backing.publish({ kind: 'attempt', attempt });
   }
 }

@@ -65,15 +65,28 @@ export class RedisBacking implements Backing {
     void this.#follow();
   }
 
-  publish(news: News): void {
+  async publish(news: News): Promise<void> {
     const commands = this.#client.multi();
-    note(commands, news);
     commands.xadd(NEWS, 'MAXLEN', '~', MOST_ATTEMPTS, '*', 'news', JSON.stringify(news));
+    note(commands, news);
     for (const key of [NEWS, KEPT, TOTALS, STATE]) commands.expire(key, KEEP_SECONDS);
-    const tellHere = () => this.#hear(news); // While Redis is away, each server shows its own.
-    commands.exec().then((replies) => {
-      if (replies?.some(([error]) => error !== null)) tellHere();
-    }, tellHere);
+    const replies = await commands.exec().catch(() => null);
+    const isTold = replies?.every(([error]) => error === null);
+    if (!isTold)
+      this.#hear(news); // While Redis is away, each server shows its own.
+    else if (news.kind === 'state') await this.#heard(replies![0]![1] as string);
+  }
+
+  /** Resolves when the news with this ID have been read; or after a while, if Redis is away again. */
+  async #heard(id: string): Promise<void> {
+    const untilMs = performance.now() + PATIENCE_MS;
+    while (this.#isOpen && !this.#hasRead(id) && performance.now() < untilMs) await delay(5);
+  }
+
+  #hasRead(id: string): boolean {
+    const [ms = 0, number = 0] = id.split('-').map(Number);
+    const [lastMs = 0, lastNumber = 0] = this.#lastId.split('-').map(Number);
+    return lastMs > ms || (lastMs === ms && lastNumber >= number);
   }
 
   async close(): Promise<void> {

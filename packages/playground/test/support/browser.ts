@@ -1,3 +1,4 @@
+import { setTimeout as delay } from 'node:timers/promises';
 import { chromiumBinary, until } from '@rollgate/test-support';
 import { type Browser, type BrowserContext, type BrowserContextOptions, chromium, type Page } from 'playwright-core';
 import type { Attempt } from '../../src/shared/wire.js';
@@ -8,11 +9,12 @@ let browser: Browser;
 /** Opening a tab costs as much as all else that a test does: those that need none of their own have one in common. */
 let shared: Page | undefined;
 const contexts: BrowserContext[] = [];
+const tabs: Page[] = [];
 beforeAll(async () => {
   browser = await chromium.launch({ executablePath: await chromiumBinary(), args: ARGS });
 });
 afterEach(async () => {
-  await Promise.all(contexts.splice(0).map((context) => context.close()));
+  await Promise.all([...contexts.splice(0), ...tabs.splice(0)].map((opened) => opened.close()));
 });
 afterAll(() => browser.close());
 
@@ -26,10 +28,10 @@ export async function openContext(options: BrowserContextOptions = {}): Promise<
   return context;
 }
 
-/** The page of a server, when it knows what the server knows: in the common tab, unless told otherwise. */
+/** The page of a server, when it knows what the server knows: in the common tab, the next one, or with a profile of its own. */
 export async function openPage(
   url: string,
-  from: BrowserContextOptions | BrowserContext | 'common' = 'common',
+  from: BrowserContextOptions | BrowserContext | 'common' | 'next' = 'common',
 ): Promise<PlaygroundPage> {
   const page = new PlaygroundPage(await tabOf(from));
   await page.page.goto(url);
@@ -37,10 +39,27 @@ export async function openPage(
   return page;
 }
 
-async function tabOf(from: BrowserContextOptions | BrowserContext | 'common'): Promise<Page> {
-  if (from !== 'common') return ('newPage' in from ? from : await openContext(from)).newPage();
+async function tabOf(from: BrowserContextOptions | BrowserContext | 'common' | 'next'): Promise<Page> {
+  if (from === 'common') return (await commonTab()).removeAllListeners('pageerror');
+  if (from === 'next') return nextTab();
+  return ('newPage' in from ? from : await openContext(from)).newPage();
+}
+
+async function commonTab(): Promise<Page> {
   shared ??= await (await browser.newContext(USUAL)).newPage();
-  return shared.removeAllListeners('pageerror');
+  return shared;
+}
+
+/** From now on nobody has a page open. */
+export async function leavePage(): Promise<void> {
+  await (await commonTab()).goto('about:blank');
+}
+
+/** One more tab beside the common one, closed after the test. */
+export async function nextTab(): Promise<Page> {
+  const tab = await (await commonTab()).context().newPage();
+  tabs.push(tab);
+  return tab;
 }
 
 /** What the chart says it has drawn. */
@@ -61,6 +80,11 @@ export function expected(attempts: readonly Attempt[]): Drawn {
   };
 }
 
+/** In the page: what the chart notes of what it has drawn. */
+const DRAWN = `Object.fromEntries(['letThrough', 'refused', 'fixedLetThrough', 'fixedRefused'].map(
+  (name) => [name, Number(document.querySelector('#chart').dataset[name])],
+))`;
+
 /** One tab, as a person sees it. */
 export class PlaygroundPage {
   readonly errors: string[] = [];
@@ -80,35 +104,36 @@ export class PlaygroundPage {
   }
 
   connected(): Promise<void> {
-    return until('the page is connected', async () => {
-      return (await this.page.locator('body').getAttribute('data-connected')) === 'true';
+    return this.becomes('the page is connected', "document.body.dataset.connected === 'true'");
+  }
+
+  /** Waits until an expression is true in the page. */
+  async becomes(what: string, expression: string): Promise<void> {
+    await until(what, async () => {
+      const isTrue = await this.page.evaluate<boolean>(expression);
+      if (!isTrue) await delay(40); // Asking costs the browser more than waiting.
+      return isTrue;
     });
   }
 
-  async drawn(): Promise<Drawn> {
-    const number = async (name: string) => Number(await this.chart.getAttribute(`data-${name}`));
-    return {
-      ...{ letThrough: await number('let-through'), refused: await number('refused') },
-      ...{ fixedLetThrough: await number('fixed-let-through'), fixedRefused: await number('fixed-refused') },
-    };
+  /** What the chart has drawn. */
+  drawn(): Promise<Drawn> {
+    return this.page.evaluate<Drawn>(DRAWN);
   }
 
   /** Waits until the chart shows just so many marks. */
   async draws(marks: Drawn): Promise<void> {
-    let last: Drawn | undefined;
-    await until(`the chart shows ${JSON.stringify(marks)}`, async () => {
-      last = await this.drawn();
-      return JSON.stringify(last) === JSON.stringify(marks);
-    }).catch((error: Error) => {
-      throw new Error(`${error.message}; it shows ${JSON.stringify(last)}`);
-    });
+    const text = JSON.stringify(marks);
+    await this.becomes(`the chart shows ${text}`, `JSON.stringify(${DRAWN}) === ${JSON.stringify(text)}`).catch(
+      async (error: Error) => {
+        throw new Error(`${error.message}; it shows ${JSON.stringify(await this.drawn())}`);
+      },
+    );
   }
 
   /** Waits until what the last button began is done. */
   done(word = 'Done'): Promise<void> {
-    return until(`the button is ${word}`, async () => {
-      return (await this.text('#traffic')).startsWith(`${word}: `);
-    });
+    return this.says('#traffic', new RegExp(`^${word}: `));
   }
 
   async text(selector: string): Promise<string> {
@@ -116,9 +141,8 @@ export class PlaygroundPage {
   }
 
   says(selector: string, text: string | RegExp): Promise<void> {
-    return until(`${selector} says ${text}`, async () => {
-      const said = await this.text(selector);
-      return typeof text === 'string' ? said === text : text.test(said);
-    });
+    const said = `(document.querySelector(${JSON.stringify(selector)})?.textContent ?? '')`;
+    const expression = typeof text === 'string' ? `${said} === ${JSON.stringify(text)}` : `${text}.test(${said})`;
+    return this.becomes(`${selector} says ${text}`, expression);
   }
 }

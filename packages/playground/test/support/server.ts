@@ -110,7 +110,14 @@ export class Server {
     const response = await this.put(all);
     if (!response.ok) throw new Error(await response.text());
     await fetch(`${this.url}/reset`, { method: 'POST' });
-    await until('all is forgotten', async () => (await this.records()).attempts.length === 0);
+    await until('all is forgotten, and the settings are in force', async () => {
+      const { attempts, state } = await this.records();
+      const { settings } = state;
+      return (
+        attempts.length === 0 &&
+        Object.entries(all).every(([name, value]) => settings[name as keyof Settings] === value)
+      );
+    });
   }
 
   async records(): Promise<Records> {
