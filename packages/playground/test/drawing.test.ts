@@ -1,3 +1,4 @@
+import { setTimeout as delay } from 'node:timers/promises';
 import { until } from '@rollgate/test-support';
 import { expected, openContext, openPage } from './support/browser.js';
 import { blobsOf } from './support/pixels.js';
@@ -46,6 +47,7 @@ test('marks keep their size when the page is zoomed', async () => {
   const page = await openPage(server.url);
   await server.hit();
   const areLarge = async () => {
+    await delay(250);
     const marks = (await blobsOf(page.page)).letThrough;
     return marks.length === 2 && marks.every(({ width }) => width > 6);
   };
@@ -66,7 +68,10 @@ test('time runs: marks move to the left, and leave with the windows that are sho
   await server.hit();
   const one = { letThrough: 1, refused: 0, fixedLetThrough: 1, fixedRefused: 0 };
   await page.draws(one);
-  const where = async () => (await blobsOf(page.page)).letThrough.find(({ row }) => row === 'upper')?.x;
+  const where = async () => {
+    await delay(250); // Looking takes the browser as long.
+    return (await blobsOf(page.page)).letThrough.find(({ row }) => row === 'upper')?.x;
+  };
   const first = await where();
   await server.skip(61_000);
   await page.says('#count', '0');

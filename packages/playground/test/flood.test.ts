@@ -16,9 +16,9 @@ beforeAll(async () => {
 });
 afterAll(() => server.end());
 
-/** How long the page's script took for a frame, over sixty that are all drawn from now on. */
+/** How long the page's script took for a frame, over twenty that are all drawn from now on. */
 async function ownMs({ chart }: PlaygroundPage): Promise<number> {
-  for (const which of ['the frames that began before', 'sixty frames']) {
+  for (const which of ['the frames that began before', 'twenty frames']) {
     await chart.evaluate((element) => element.removeAttribute('data-frame-ms'));
     await until(`${which} are drawn`, async () => (await chart.getAttribute('data-frame-ms')) !== null);
   }

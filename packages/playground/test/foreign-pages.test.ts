@@ -66,13 +66,10 @@ test.each([
   expect(response.resume().statusCode).toBe(204);
 });
 
-test.each(['http://demo.example', 'demo.example/path', 'a b', 'demo.example:http'])(
-  'HOST=%s is refused with a word',
-  async (HOST) => {
-    const { code, output } = await runToEnd({ PORT: '0', HOST });
-    expect(code).toBe(1);
-    expect(output).toBe(
-      `Expected \`HOST\` to be a host with an optional port, such as demo.example:8443, got ${JSON.stringify(HOST)} (string)\n`,
-    );
-  },
-);
+test.each(['demo.example/path', 'a b'])('HOST=%s is refused with a word', async (HOST) => {
+  const { code, output } = await runToEnd({ PORT: '0', HOST });
+  expect(code).toBe(1);
+  expect(output).toBe(
+    `Expected \`HOST\` to be a host with an optional port, such as demo.example:8443, got ${JSON.stringify(HOST)} (string)\n`,
+  );
+});

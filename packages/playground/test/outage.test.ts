@@ -4,10 +4,12 @@ import { expected, openPage } from './support/browser.js';
 import { Server } from './support/server.js';
 
 let server: Server;
-beforeEach(async () => {
+/** Each test leaves a server that runs, but for the last one. */
+beforeAll(async () => {
   server = await Server.start();
 });
-afterEach(() => server.end());
+afterAll(() => server.end());
+beforeEach(() => server.begin({}));
 
 test('a server that is killed and started again: the page says so, and recovers by itself', async () => {
   const page = await openPage(server.url);

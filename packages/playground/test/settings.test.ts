@@ -1,5 +1,5 @@
 import { until } from '@rollgate/test-support';
-import { expected, openContext, openPage, type PlaygroundPage } from './support/browser.js';
+import { expected, nextTab, openPage, type PlaygroundPage } from './support/browser.js';
 import { Server } from './support/server.js';
 
 let server: Server;
@@ -78,11 +78,10 @@ test('what counted before another algorithm began is not told as let through sin
 
 test('several tabs see the same: requests, settings, and what was before they came', async () => {
   await server.begin({ limit: 6, windowMs: 60_000 });
-  const context = await openContext();
-  const one = await openPage(server.url, context);
+  const one = await openPage(server.url);
   await one.press('Burst');
   await one.done();
-  const other = await openPage(server.url, context);
+  const other = await openPage(server.url, 'next');
   await other.draws(expected(await server.attempts()));
   await other.press('Burst');
   await other.done();
@@ -118,13 +117,12 @@ test('a page that is loaded again shows what it showed', async () => {
 
 test('many tabs that nobody looks at take no connections from the one that is seen', async () => {
   await server.begin({ limit: 20, windowMs: 60_000 });
-  const context = await openContext();
-  const hidden = await Promise.all(Array.from({ length: 7 }, () => context.newPage()));
-  for (const page of hidden) {
+  // As many as a browser opens connections to a server.
+  for (const page of await Promise.all(Array.from({ length: 6 }, nextTab))) {
     await page.addInitScript("Object.defineProperty(Document.prototype, 'hidden', { get: () => true })");
     await page.goto(server.url);
   }
-  const page = await openPage(server.url, context);
+  const page = await openPage(server.url);
   await page.press('Burst');
   await page.done();
   await page.draws(expected(await server.attempts()));

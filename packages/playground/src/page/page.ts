@@ -13,7 +13,7 @@ import { ServerClock } from './server-clock.js';
 const CALM_MS = 500;
 const LABEL_MS = 1000;
 /** Over how many frames the time that one takes is averaged. */
-const MEASURED = 60;
+const MEASURED = 20;
 
 const model = new Model();
 const clock = new ServerClock();
