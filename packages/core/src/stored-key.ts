@@ -16,7 +16,7 @@ export function hashKey(text: string): string {
   return HASH_MARK + createHash('sha256').update(text, 'utf16le').digest('base64url');
 }
 
-/** What a memory keeps in the place of the key: the key, or the hash of a long one. Different for different keys. */
+/** What a store keeps instead of the key: the key itself, or the hash of a long one. Different keys stay different. */
 export function storedKey(key: string): string {
   return isStoredAsIs(key) ? key : hashKey(key);
 }

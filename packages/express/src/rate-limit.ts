@@ -18,7 +18,7 @@ declare global {
 /** What {@link rateLimit} takes: one rolling window by its numbers, or `limits`, and what is common to all adapters. */
 export type RateLimitOptions<Given extends Limits = Limits> = HttpOptions<Request, Given, Response> & {
   /**
-   * Answers a refused request in the place of the usual 429; the status and the header fields are set already. Not called when
+   * Sends the response to a rejected request instead of the usual 429. The status and the headers are already set. Not called when
    * the response has started before the limiter: Rollgate then ends it.
    */
   handler?:

@@ -42,7 +42,7 @@ export function createHook(options: RateLimitOptions): RateLimitHook {
   function refuse(request: FastifyRequest, reply: FastifyReply, done: Done, decision: Decision): void {
     const say = (refusal: Refusal) => {
       if ('error' in refusal) {
-        reply.code(gate.statusCode); // Fastify takes it for an error without a status of its own.
+        reply.code(gate.statusCode); // Fastify uses it for an error that has no status.
         done(refusal.error);
       } else if ('text' in refusal) done(new RateLimitError(gate.statusCode, refusal.text, decision));
       else reply.code(gate.statusCode).type(refusal.type).send(refusal.json);

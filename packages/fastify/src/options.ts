@@ -12,7 +12,7 @@ export interface OwnOptions {
   /** In which hook to decide; default `'onRequest'`. A later one lets `key` see the parsed body. */
   hook?: Hook | undefined;
   /**
-   * Answers a refused request in the place of the 429 error; the header fields are set already. What it returns is
+   * Sends the response to a rejected request instead of the 429 error. The headers are already set. What it returns is
    * sent, unless it sent something itself. Not called when the response has started before the limiter: Rollgate then ends it.
    */
   handler?: ((request: FastifyRequest, reply: FastifyReply, decision: Decision) => Awaitable<unknown>) | undefined;

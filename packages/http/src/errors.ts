@@ -12,7 +12,7 @@ export function toError(thrown: unknown): Error {
   return withCode('ERR_ROLLGATE_NOT_AN_ERROR', new Error(message, { cause: thrown }));
 }
 
-/** The error for a request whose client cannot be told by its address. */
+/** The error for a request that has no client address. */
 export function noAddress(): Error {
   const message =
     "Cannot determine the client's IP address. Is the server listening on a Unix socket? Set the `key` option to identify clients another way";
