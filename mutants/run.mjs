@@ -31,7 +31,11 @@ process.on('exit', () => {
 for (const signal of ['SIGINT', 'SIGTERM']) process.once(signal, () => process.exit(130));
 
 const problems = mutants.map((mutant) => tree.problemOf(mutant)).filter((problem) => problem !== undefined);
-if (problems.length > 0) throw new Error(problems.join('\n')); // Before anything runs: a stale mutant tests nothing.
+if (problems.length > 0) {
+  // Before anything runs: a stale mutant tests nothing.
+  console.error(problems.join('\n'));
+  process.exit(1);
+}
 if (!options.check) process.exitCode = await campaign();
 
 async function campaign() {

@@ -28,7 +28,7 @@ export const limits = [
     ['a clock that steps back frees the window', 'Math.max(nowMicros, log.newestMicros);', 'nowMicros;'],
     [
       'a minDifference longer than the window is forgotten',
-      'log.newestMicros + this.keepMicros;',
+      'log.newestMicros + this.#keepOf(log);',
       'log.newestMicros + this.windowMicros;',
     ],
     [

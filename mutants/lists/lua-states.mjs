@@ -41,10 +41,14 @@ export const luaStates = [
     [
       ['the queue holds one less', '(limit + 1 - cost) * interval', '(limit - cost) * interval'],
       ['the last slot is never free again', 'if ends < free then', 'if ends <= free then'],
-      ['passed gaps stay', '<= now do', '< 0 do'],
+      [
+        'passed gaps stay',
+        "if state.gaps ~= '' then state.gaps = string.sub(state.gaps, count_before(state.gaps, now + 1) * GAP + 1) end",
+        '',
+      ],
       [
         'slots refunded before the last one stay taken',
-        "if gaps ~= '' and time_at(#gaps - TIME + 1) == at then",
+        "if gaps ~= '' and time_at(gaps, #gaps - TIME + 1) == at then",
         'if false then',
       ],
     ],

@@ -59,38 +59,55 @@ export const redis = [
     ['the reason is always the limit', "delay === MIN_DIFFERENCE ? 'minDifference' : 'limit'", "'limit'"],
     ['"never" is a wait below 0', 'return micros < 0 ? Infinity : micros;', 'return micros;'],
   ]),
-  ...of('denial-cache', DENIALS, [
-    ['a rejection outlives its steady time', 'sinceAsked >= 0 && sinceAsked < steadyMicros &&', 'sinceAsked >= 0 &&'],
+  ...of('denial', DENIALS, [
     [
-      'a rejection outlives a change of its keys',
-      'notes.every(({ version }, index) => version === versions[index])',
-      'versions.length > 0 && notes.length > 0',
+      'a rejection outlives its steady time',
+      'sinceAsked < steadyMicros && nowMs < keptUntilMs;',
+      'nowMs < keptUntilMs;',
     ],
-    ['a rejection outlives its greatest age', ' && performance.now() < keptUntilMs;', ';'],
-    ['rejections of limits that count them are kept', 'encoded.countsRejected || answeredMicros', 'answeredMicros'],
+    ['a rejection outlives its greatest age', ' && nowMs < keptUntilMs;', ';'],
     [
       'waits run down too fast',
       'function runDown({ said, answeredMicros }',
       'function runDown({ said, askedMicros: answeredMicros }',
     ],
+  ]),
+  ...of('key-versions', DENIALS, [
     [
       'a check of another plan changes nothing',
-      '      note.text = encoded.text;\n      note.version += 1;',
-      '      note.text = encoded.text;',
+      '      note.text = text;\n      note.version += 1;',
+      '      note.text = text;',
     ],
+    ['keys of dropped rejections are kept', 'if (note.useCount === 0) this.#notes.delete(key);', ''],
+  ]),
+  ...of('denial-cache', DENIALS, [
+    [
+      'a rejection outlives a change of its keys',
+      'notes.every(({ version }, index) => version === versions[index])',
+      'versions.length > 0 && notes.length > 0',
+    ],
+    ['rejections of limits that count them are kept', 'encoded.countsRejected || answeredMicros', 'answeredMicros'],
     [
       'one rejection more than maxKeys is kept',
       'this.#denials.size >= this.#limits.maxKeys',
       'this.#denials.size > this.#limits.maxKeys',
     ],
-    ['rejections of other costs are mixed up', 'return `${cost} ${questions}`;', 'return `${questions}`;'],
+    [
+      'rejections of other costs are mixed up',
+      'family.denials.get(subject.cost);\n    if (denial === undefined)',
+      'first(family.denials.values());\n    if (denial === undefined)',
+    ],
   ]),
   ...of('denial-estimate', DENIALS, [
-    ['a cost above the limit waits until the reset', 'if (cost > limit) return Infinity;', ''],
+    [
+      'a cost above the limit waits until the reset',
+      "if (cost > limit) return { reason: 'limit', retryAfterMs: Infinity };",
+      '',
+    ],
     [
       'a smaller cost that fits is rejected',
-      '(!isTooMuch || (isPossible && knownCost > limit))',
-      '(isPossible && knownCost > limit)',
+      'return cost <= one.remaining || knownCost > limit;',
+      'return knownCost > limit;',
     ],
   ]),
   ...of('redis-store', DENIALS, [
