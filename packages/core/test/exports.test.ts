@@ -30,9 +30,9 @@ const PUBLIC: Readonly<Record<string, string>> = {
     type:RateLimitPluginOptions type:RateLimitRouteOptions type:RequestEvent type:WarningCode`,
   '@rollgate/http': `
     Gate REFUSAL_CODE RateLimitError WARNING_CODES createClientKey refusalBody toError
-    type:Adapter type:Awaitable type:CommonOptions type:ForRequest type:Framework type:GetField type:Headers
+    type:Adapter type:Awaitable type:CommonOptions type:ForRequest type:Framework type:GetHeader type:Headers
     type:HttpOptions type:LimitOptions type:Next type:NodeResponse type:ProxyTrust type:Refusal type:RefusalBody
-    type:RequestEvent type:ResetUnit type:SetField type:WarningCode type:WindowOptions`,
+    type:RequestEvent type:ResetUnit type:SetHeader type:WarningCode type:WindowOptions`,
   '@rollgate/redis': `
     RedisStore
     type:ClusterSlot type:IoredisClient type:Log type:NodeRedisClient type:RedisClient type:RedisStoreOptions`,

@@ -1,7 +1,11 @@
 import type { IncomingHttpHeaders } from 'node:http';
 import type { NodeResponse } from './answer.js';
-import type { GetField, SetField } from './header-fields.js';
-import type { ResetUnit } from './options.js';
+import type { ResetUnit } from './header-options.js';
+
+/** Sets one header of a framework's response. */
+export type SetHeader<Response> = (response: Response, name: string, value: string) => void;
+/** Returns the value to which a header of a framework's response was set. */
+export type GetHeader<Response> = (response: Response, name: string) => unknown;
 
 /** Which proxies an app believes when they tell the client's address. */
 export type ProxyTrust = 'none' | 'some' | 'every';
@@ -27,8 +31,8 @@ export interface Framework<Request, Response> {
   readonly logStarted?: (response: Response, error: Error) => void;
   /** The response of Node's that the framework's stands for. */
   readonly nodeResponse: (response: Response) => NodeResponse;
-  readonly setField: SetField<Response>;
-  readonly getField: GetField<Response>;
+  readonly setField: SetHeader<Response>;
+  readonly getField: GetHeader<Response>;
   readonly removeField: (response: Response, name: string) => void;
   /** Whether the framework puts the names of fields in lower case. */
   readonly lowerCaseFields: boolean;

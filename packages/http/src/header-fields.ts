@@ -1,17 +1,8 @@
 import type { Decision, Limits } from '@rollgate/core';
-import type { Framework } from './framework.js';
-import type { ResetUnit } from './options.js';
+import type { Framework, GetHeader, SetHeader } from './framework.js';
+import type { Headers, ResetUnit } from './header-options.js';
 import { policyField, rateLimitField } from './policies.js';
 import { wholeSeconds } from './whole-seconds.js';
-
-/** Sets one header field of a framework's response. */
-export type SetField<Response> = (response: Response, name: string, value: string) => void;
-/** What a header field of a framework's response was set to. */
-export type GetField<Response> = (response: Response, name: string) => unknown;
-
-/** Which fields tell a decision. */
-export const HEADERS = ['x-ratelimit', 'draft-11', 'all', 'none'] as const;
-export type Headers = (typeof HEADERS)[number];
 
 const FIELDS = {
   limit: 'X-RateLimit-Limit',
@@ -36,8 +27,8 @@ const kept = Symbol('the Cache-Control kept');
 
 /** Writes the fields that tell a client what was decided. */
 export class DecisionFields<Response> {
-  readonly #setField: SetField<Response>;
-  readonly #getField: GetField<Response>;
+  readonly #setField: SetHeader<Response>;
+  readonly #getField: GetHeader<Response>;
   readonly #removeField: (response: Response, name: string) => void;
   readonly #names: FieldNames;
   readonly #usual: boolean;

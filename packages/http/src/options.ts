@@ -9,7 +9,7 @@ import type {
   RollingWindowOptions,
   Store,
 } from '@rollgate/core';
-import type { Headers } from './header-fields.js';
+import type { Headers, ResetUnit } from './header-options.js';
 import type { WarningCode } from './warnings.js';
 
 /** A value, or a function that tells it for a request. */
@@ -90,9 +90,6 @@ export interface CommonOptions<Request, Given extends Limits = Limits, Response 
   /** The warnings that are not to be given. */
   silence?: readonly WarningCode[] | undefined;
 }
-
-/** What `X-RateLimit-Reset` counts: the seconds since 1970 at the reset, or the seconds left until it. */
-export type ResetUnit = 'epoch' | 'delta';
 
 /** The numbers of one rolling window; `limit` and `window` as values or for a request. */
 export interface WindowOptions<Request> extends Omit<RollingWindowOptions, 'limit' | 'window'> {

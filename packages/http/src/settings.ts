@@ -2,10 +2,10 @@ import { isNativeError } from 'node:util/types';
 import { type Awaitable, type Decision, type Key, type Limits, RateLimiter } from '@rollgate/core';
 import { durationMs, ROLLING_WINDOW_OPTIONS, validate, withCode } from '@rollgate/core/store';
 import { createAllowList } from './allow-list.js';
-import { HEADERS, type Headers } from './header-fields.js';
+import { HEADERS, type Headers, type ResetUnit } from './header-options.js';
 import { type LimitsSource, toLimitsSource } from './limits-source.js';
 import { Mistakes } from './mistakes.js';
-import type { HttpOptions, ResetUnit } from './options.js';
+import type { HttpOptions } from './options.js';
 import type { RefundRules } from './refunds.js';
 import { WARNING_CODES, type WarningCode } from './warnings.js';
 
