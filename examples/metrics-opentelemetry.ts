@@ -19,7 +19,7 @@ const reader = new OnRequestReader();
 metrics.setGlobalMeterProvider(new MeterProvider({ readers: [reader] }));
 const meter = metrics.getMeter('rollgate');
 const decisions = meter.createCounter('rollgate.decisions', {
-  description: 'What each limit decided; would_refuse is a refusal of a limiter with dryRun.',
+  description: 'What each limit decided; would_reject is a rejection by a limiter with dryRun.',
 });
 const storeFailures = meter.createCounter('rollgate.store.failures', {
   description: 'How often a store began to fail.',
@@ -30,7 +30,7 @@ subscribe('rollgate:request', (message) => {
   for (const [limit, { allowed }] of Object.entries(decision.limits)) {
     // The names of limits are few. A client's key as an attribute would be a time series for each client: a flood of
     // addresses would fill the memory of this process, and of whatever keeps the metrics.
-    decisions.add(1, { limit, outcome: allowed ? 'allowed' : dryRun ? 'would_refuse' : 'refused' });
+    decisions.add(1, { limit, outcome: allowed ? 'allowed' : dryRun ? 'would_reject' : 'rejected' });
   }
 });
 subscribe('rollgate:store:failure', () => storeFailures.add(1));
@@ -49,7 +49,7 @@ await app.register(rateLimit, {
   store,
 });
 
-// What would a stricter limit do? It refuses nobody yet, and is only counted.
+// What would a stricter limit do? It rejects no request yet. Its decisions are only counted.
 await app.register(rateLimit, {
   limits: { stricter: rollingWindow({ limit: 5, window: '1m' }) },
   dryRun: true,

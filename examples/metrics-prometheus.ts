@@ -14,7 +14,7 @@ const registry = new Registry();
 // would fill the memory of Prometheus, and of this process.
 const decisions = new Counter({
   name: 'rollgate_decisions_total',
-  help: 'What each limit decided; would_refuse is a refusal of a limiter with dryRun.',
+  help: 'What each limit decided; would_reject is a rejection by a limiter with dryRun.',
   labelNames: ['limit', 'outcome'] as const,
   registers: [registry],
 });
@@ -27,7 +27,7 @@ const storeFailures = new Counter({
 subscribe('rollgate:request', (message) => {
   const { decision, dryRun } = message as RequestEvent;
   for (const [limit, { allowed }] of Object.entries(decision.limits)) {
-    decisions.inc({ limit, outcome: allowed ? 'allowed' : dryRun ? 'would_refuse' : 'refused' });
+    decisions.inc({ limit, outcome: allowed ? 'allowed' : dryRun ? 'would_reject' : 'rejected' });
   }
 });
 subscribe('rollgate:store:failure', () => storeFailures.inc());
@@ -50,7 +50,7 @@ app.use(
     store,
   }),
 );
-// What would a stricter limit do? It refuses nobody yet, and is only counted.
+// What would a stricter limit do? It rejects no request yet. Its decisions are only counted.
 app.use(
   rateLimit({
     limits: { stricter: rollingWindow({ limit: 5, window: '1m' }) },

@@ -20,7 +20,7 @@ function membersOf(channel: string): string[] {
 const CHANNELS = [
   'rollgate:decision',
   'rollgate:refund:failure',
-  'rollgate:refusal',
+  'rollgate:rejection',
   'rollgate:request',
   'rollgate:store:failure',
   'rollgate:store:recovery',
@@ -65,13 +65,13 @@ test('the events have the members that the page tells', async () => {
   server.close();
   for (const [channel, count] of [
     ['rollgate:decision', 2],
-    ['rollgate:refusal', 1],
+    ['rollgate:rejection', 1],
     ['rollgate:request', 2],
   ] as const) {
     expect(heard.get(channel)).toHaveLength(count);
     expect(members(channel)).toEqual(membersOf(channel));
   }
-  expect(heard.get('rollgate:refusal')![0]).toBe(heard.get('rollgate:decision')![1]);
+  expect(heard.get('rollgate:rejection')![0]).toBe(heard.get('rollgate:decision')![1]);
 
   const queue = new RateLimiter({ limits: rollingWindow({ limit: 1, window: '1m' }) });
   refundInBackground(queue, { ...(await queue.check('ann')) });

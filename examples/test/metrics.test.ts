@@ -27,16 +27,16 @@ function samples(metrics: string): Record<string, number> {
 }
 
 test.each(['metrics-prometheus.ts', 'metrics-opentelemetry.ts'])(
-  '%s counts decisions and the refusals of a trial, by limits and never by clients',
+  '%s counts decisions and the rejections of a trial, by limits and never by clients',
   async (file) => {
     const { url } = await start(file, { REDIS_URL: redis.url });
     for (let turn = 0; turn < 12; turn++) expect((await fetch(url)).status).toBe(turn < 10 ? 200 : 429);
     const counted = {
       'client allowed': 10,
-      'client refused': 2,
+      'client rejected': 2,
       'everybody allowed': 12,
       'stricter allowed': 5,
-      'stricter would_refuse': 5,
+      'stricter would_reject': 5,
     };
     const told = await (await fetch(`${url}/metrics`)).text();
     expect(samples(told)).toEqual(counted);

@@ -163,12 +163,12 @@ const EXPRESS: Record<string, Scenario> = {
   async 'A limit for all requests'({ before, after }) {
     await alike({ before, after }, [...times(4), from('203.0.113.1')], [200, 200, 200, 429, 200]);
     const old = await before.ask();
-    const refused = await after.ask();
+    const rejected = await after.ask();
     const first = await after.ask(from('203.0.113.2'));
     for (const name of ['X-RateLimit-Limit', 'X-RateLimit-Remaining']) {
-      expect(field(refused, name)).toBe(field(old, name));
+      expect(field(rejected, name)).toBe(field(old, name));
     }
-    for (const answer of [old, refused]) {
+    for (const answer of [old, rejected]) {
       const left = Number(field(answer, 'X-RateLimit-Reset')) - epochSecond();
       expect(left).toBeGreaterThan(30);
       expect(left).toBeLessThan(62);
@@ -179,14 +179,14 @@ const EXPRESS: Record<string, Scenario> = {
       'text/html; charset=utf-8',
       'Too many requests, please try again later.',
     ]);
-    expect(JSON.parse(refused.body)).toEqual({
+    expect(JSON.parse(rejected.body)).toEqual({
       statusCode: 429,
       code: 'RATE_LIMIT_EXCEEDED',
       error: 'Too Many Requests',
-      message: `Rate limit exceeded: try again in ${field(refused, 'Retry-After')} seconds`,
+      message: `Rate limit exceeded: try again in ${field(rejected, 'Retry-After')} seconds`,
     });
     expect(field(await after.ask({ headers: { Accept: 'text/plain' } }), 'Content-Type')).toContain('text/plain');
-    expect([field(old, 'Cache-Control'), field(refused, 'Cache-Control')]).toEqual([null, 'no-store']);
+    expect([field(old, 'Cache-Control'), field(rejected, 'Cache-Control')]).toEqual([null, 'no-store']);
     expect(await before.pipeline(4, '203.0.113.3')).toEqual([429, 429, 429, 429]);
     expect(await after.pipeline(4, '203.0.113.3')).toEqual([200, 200, 200, 429]);
   },
@@ -216,9 +216,12 @@ const EXPRESS: Record<string, Scenario> = {
   async 'Custom rejection handler'(sides) {
     await alike(sides, times(4), [200, 200, 200, 429]);
     for (const side of [sides.before, sides.after]) {
-      const refused = await side.ask();
-      expect([refused.body, field(refused, 'Content-Type')]).toEqual(['Come back later', 'text/plain; charset=utf-8']);
-      expect(Number(field(refused, 'Retry-After'))).toBeGreaterThan(30);
+      const rejected = await side.ask();
+      expect([rejected.body, field(rejected, 'Content-Type')]).toEqual([
+        'Come back later',
+        'text/plain; charset=utf-8',
+      ]);
+      expect(Number(field(rejected, 'Retry-After'))).toBeGreaterThan(30);
     }
   },
   async 'Only failures count'(sides) {
@@ -233,12 +236,12 @@ const EXPRESS: Record<string, Scenario> = {
   },
   async 'Other header fields'(sides) {
     await alike(sides, times(3), [200, 200, 200]);
-    const [old, refused] = [await sides.before.ask(), await sides.after.ask()];
+    const [old, rejected] = [await sides.before.ask(), await sides.after.ask()];
     expect(field(old, 'RateLimit-Policy')).toMatch(/^"requests"; q=3; w=60; pk=:\w+=*:$/);
-    expect(field(refused, 'RateLimit-Policy')).toBe('"requests";q=3;w=60');
+    expect(field(rejected, 'RateLimit-Policy')).toBe('"requests";q=3;w=60');
     expect(field(old, 'RateLimit')).toMatch(/^"requests"; r=0; t=\d+$/);
-    expect(field(refused, 'RateLimit')).toMatch(/^"requests";r=0;t=\d+$/);
-    for (const answer of [old, refused]) {
+    expect(field(rejected, 'RateLimit')).toMatch(/^"requests";r=0;t=\d+$/);
+    for (const answer of [old, rejected]) {
       expect(answer.status).toBe(429);
       expect(field(answer, 'X-RateLimit-Limit')).toBeNull();
       expect(field(answer, 'Retry-After')).not.toBeNull();
@@ -247,9 +250,9 @@ const EXPRESS: Record<string, Scenario> = {
   async 'No header fields'(sides) {
     await alike(sides, times(4), [200, 200, 200, 429]);
     expect(noFields(await sides.before.ask())).toBe(true);
-    const refused = await sides.after.ask();
-    expect(Number(field(refused, 'Retry-After'))).toBeGreaterThan(30);
-    expect(field(refused, 'X-RateLimit-Limit')).toBeNull();
+    const rejected = await sides.after.ask();
+    expect(Number(field(rejected, 'Retry-After'))).toBeGreaterThan(30);
+    expect(field(rejected, 'X-RateLimit-Limit')).toBeNull();
   },
   async 'Read the decision'(sides) {
     for (const side of [sides.before, sides.after]) {
@@ -285,11 +288,11 @@ const FASTIFY: Record<string, Scenario> = {
   async 'A limit for all routes'({ before, after }) {
     await alike({ before, after }, [...times(4), from('203.0.113.1')], [200, 200, 200, 429, 200]);
     const old = await before.ask();
-    const refused = await after.ask();
+    const rejected = await after.ask();
     for (const name of ['X-RateLimit-Limit', 'X-RateLimit-Remaining']) {
-      expect(field(refused, name)).toBe(field(old, name));
+      expect(field(rejected, name)).toBe(field(old, name));
     }
-    for (const answer of [old, refused]) {
+    for (const answer of [old, rejected]) {
       for (const name of ['X-RateLimit-Reset', 'Retry-After']) {
         expect(Number(field(answer, name))).toBeGreaterThan(30);
         expect(Number(field(answer, name))).toBeLessThan(61);
@@ -300,13 +303,13 @@ const FASTIFY: Record<string, Scenario> = {
       error: 'Too Many Requests',
       message: expect.stringMatching(/^Rate limit exceeded, retry in (1 minute|\d+ seconds)$/),
     });
-    expect(JSON.parse(refused.body)).toEqual({
+    expect(JSON.parse(rejected.body)).toEqual({
       statusCode: 429,
       code: 'RATE_LIMIT_EXCEEDED',
       error: 'Too Many Requests',
-      message: `Rate limit exceeded: try again in ${field(refused, 'Retry-After')} seconds`,
+      message: `Rate limit exceeded: try again in ${field(rejected, 'Retry-After')} seconds`,
     });
-    expect([field(old, 'Cache-Control'), field(refused, 'Cache-Control')]).toEqual([null, 'no-store']);
+    expect([field(old, 'Cache-Control'), field(rejected, 'Cache-Control')]).toEqual([null, 'no-store']);
     const neighbours = ['2001:db8::1', '2001:db8:0:1::2', '2001:db8:0:2::3', '2001:db8:0:3::4'].map(from);
     expect(await before.statuses(neighbours)).toEqual([200, 200, 200, 200]);
     expect(await after.statuses(neighbours)).toEqual([200, 200, 200, 429]);
@@ -356,7 +359,7 @@ const FASTIFY: Record<string, Scenario> = {
   async 'Count rejections'(sides) {
     await alike(sides, times(4), [200, 200, 429, 429]);
     for (const side of [sides.before, sides.after]) {
-      expect(JSON.parse((await side.ask({ path: '/refused' })).body)).toEqual({ refused: 2 });
+      expect(JSON.parse((await side.ask({ path: '/rejected' })).body)).toEqual({ rejected: 2 });
     }
   },
   async 'Count rejected requests'(sides) {
@@ -398,10 +401,10 @@ const ROLLING: Record<string, Scenario> = {
   async 'limitWithInfo becomes check'(sides) {
     for (const side of [sides.before, sides.after]) {
       for (const remaining of [2, 1, 0]) expect(JSON.parse((await side.ask()).body)).toEqual({ remaining });
-      const refused = await side.ask();
-      expect([refused.status, JSON.parse(refused.body)]).toEqual([429, { remaining: 0 }]);
-      expect(Number(field(refused, 'Retry-After'))).toBeGreaterThan(30);
-      expect(Number(field(refused, 'Retry-After'))).toBeLessThan(61);
+      const rejected = await side.ask();
+      expect([rejected.status, JSON.parse(rejected.body)]).toEqual([429, { remaining: 0 }]);
+      expect(Number(field(rejected, 'Retry-After'))).toBeGreaterThan(30);
+      expect(Number(field(rejected, 'Retry-After'))).toBeLessThan(61);
     }
   },
   async 'wouldLimit becomes peek'({ before, after }) {

@@ -5,7 +5,7 @@ import type { Decision } from './decision.js';
 import type { Key } from './plan.js';
 import type { RateLimiter } from './rate-limiter.js';
 
-/** Published on the channel `rollgate:decision` for every check, and for those that are refused on `rollgate:refusal`. */
+/** Published on the channel `rollgate:decision` for every check, and for those that are rejected on `rollgate:rejection`. */
 export interface DecisionEvent {
   readonly limiter: RateLimiter;
   readonly key: Key;
@@ -15,10 +15,10 @@ export interface DecisionEvent {
 }
 
 const decisions = channel('rollgate:decision');
-const refusals = channel('rollgate:refusal');
+const rejections = channel('rollgate:rejection');
 
 /** Whether anybody listens; else nothing is to be built. */
-export const isAnybodyTold = (): boolean => decisions.hasSubscribers || refusals.hasSubscribers;
+export const isAnybodyTold = (): boolean => decisions.hasSubscribers || rejections.hasSubscribers;
 
 /** Publishes the decision when it is there, before who asked goes on. */
 export function tell<Made extends Awaitable<Decision>>(
@@ -31,7 +31,7 @@ export function tell<Made extends Awaitable<Decision>>(
     if (made.allowed && !decisions.hasSubscribers) return made;
     const event: DecisionEvent = { limiter, key, cost, decision: made };
     decisions.publish(event);
-    if (!made.allowed) refusals.publish(event);
+    if (!made.allowed) rejections.publish(event);
     return made;
   };
   return (isThenable(decision) ? Promise.resolve(decision).then(publish) : publish(decision)) as Made;

@@ -1,7 +1,7 @@
 import { subscribe, unsubscribe } from 'node:diagnostics_channel';
 import { type DecisionEvent, MemoryStore, RateLimiter, rollingWindow, type Store } from '@rollgate/core';
 
-const CHANNELS = ['rollgate:decision', 'rollgate:refusal'] as const;
+const CHANNELS = ['rollgate:decision', 'rollgate:rejection'] as const;
 
 const told: Record<string, DecisionEvent[]> = {};
 const listeners = CHANNELS.map((name) => (event: unknown) => {
@@ -43,7 +43,7 @@ describe.each([
     expect(told['rollgate:decision']![0]!.decision).toBe(decision);
     const refused = await limiter.decide('ann', { cost: 2 });
     expect(told['rollgate:decision']).toHaveLength(2);
-    expect(told['rollgate:refusal']).toEqual([{ limiter, key: 'ann', cost: 2, decision: refused }]);
+    expect(told['rollgate:rejection']).toEqual([{ limiter, key: 'ann', cost: 2, decision: refused }]);
   });
 
   test('what is told can be refunded, and what records nothing is not told', async () => {
@@ -62,7 +62,7 @@ test('who hears refusals alone is told of them alone', async () => {
   const limiter = new RateLimiter({ limits, store: memory() });
   for (let turn = 0; turn < 5; turn++) await limiter.check('ann');
   expect(told['rollgate:decision']).toEqual([]);
-  expect(told['rollgate:refusal']!.map(({ decision }) => decision.allowed)).toEqual([false, false]);
+  expect(told['rollgate:rejection']!.map(({ decision }) => decision.allowed)).toEqual([false, false]);
 });
 
 test('a wrong call is told to nobody', async () => {

@@ -1,6 +1,6 @@
 import type { Decision } from '@rollgate/core';
 import { isThenable } from '@rollgate/core/store';
-import { type Gate, type Next, type Refusal, refusalBody, toError } from '@rollgate/http';
+import { type Gate, type Next, type Rejection, rejectionBody, toError } from '@rollgate/http';
 import type { Request, Response } from 'express';
 
 /**
@@ -22,7 +22,7 @@ export function sendRefusal(
     next(error);
   };
   try {
-    const refusal = gate.refusalOf(request, decision);
+    const refusal = gate.createRejection(request, decision);
     if (isThenable(refusal)) {
       Promise.resolve(refusal)
         .then((known) => {
@@ -40,11 +40,11 @@ export function withdraw(gate: Gate<Request, Response>, response: Response, erro
   if (gate.withdraw(response, error) && response.statusCode === gate.statusCode) response.statusCode = 200;
 }
 
-function send(request: Request, response: Response, next: Next, statusCode: number, refusal: Refusal): void {
+function send(request: Request, response: Response, next: Next, statusCode: number, refusal: Rejection): void {
   if ('error' in refusal) next(refusal.error);
   else if ('json' in refusal) end(response, refusal.type, refusal.json);
   else if (prefersText(request)) end(response, 'text/plain; charset=utf-8', `${refusal.text}\n`);
-  else end(response, 'application/json; charset=utf-8', JSON.stringify(refusalBody(statusCode, refusal.text)));
+  else end(response, 'application/json; charset=utf-8', JSON.stringify(rejectionBody(statusCode, refusal.text)));
 }
 
 function prefersText(request: Request): boolean {

@@ -10,7 +10,7 @@ const once = { limit: 1, window: '1m', key, dryRun: true };
 /** What the channels tell of one limiter while the work is done. */
 async function listen(limiter: RateLimiter, work: () => Promise<unknown>) {
   const heard: Record<string, (RequestEvent & DecisionEvent)[]> = {};
-  const stops = ['rollgate:request', 'rollgate:decision', 'rollgate:refusal'].map((name) => {
+  const stops = ['rollgate:request', 'rollgate:decision', 'rollgate:rejection'].map((name) => {
     heard[name] = [];
     const note = (event: unknown) => {
       if ((event as RequestEvent).limiter === limiter) heard[name]!.push(event as RequestEvent & DecisionEvent);
@@ -23,7 +23,7 @@ async function listen(limiter: RateLimiter, work: () => Promise<unknown>) {
   return {
     requests: heard['rollgate:request']!,
     decisions: heard['rollgate:decision']!,
-    refusals: heard['rollgate:refusal']!,
+    rejections: heard['rollgate:rejection']!,
   };
 }
 
@@ -97,7 +97,7 @@ describe.each(EXPRESSES)('in Express %s', (_, express) => {
       expect(passed.map(({ rateLimit }) => rateLimit!.degraded)).toEqual(['deny', 'deny']);
     });
 
-    test('beside a real one leaves its refusals and fields alone', async () => {
+    test('beside a real one leaves its rejections and fields alone', async () => {
       const real = limitWith({ limit: 2, window: '1m' });
       for (const limits of [
         [limitWith(once), real],
@@ -121,7 +121,7 @@ describe.each(EXPRESSES)('in Express %s', (_, express) => {
         response.send('hello');
       };
       const { ask } = await serve(express, [limit], { answer: ending });
-      const { requests, decisions, refusals } = await listen(limit.limiter, async () => {
+      const { requests, decisions, rejections } = await listen(limit.limiter, async () => {
         await ask('/first');
         await ask('/second');
       });
@@ -131,7 +131,7 @@ describe.each(EXPRESSES)('in Express %s', (_, express) => {
       ]);
       for (const { request, decision } of requests) expect((request as Request).rateLimit).toBe(decision);
       expect(decisions).toEqual(requests.map(({ limiter, decision }) => ({ limiter, key: 'ann', cost: 1, decision })));
-      expect(refusals).toEqual(decisions.slice(1));
+      expect(rejections).toEqual(decisions.slice(1));
       expect(routes).toEqual(dryRun ? ['/first', '/second'] : ['/first']);
     });
 

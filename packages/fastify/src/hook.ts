@@ -1,6 +1,6 @@
 import type { Decision, RateLimiter } from '@rollgate/core';
 import { isThenable, validate } from '@rollgate/core/store';
-import { Gate, RateLimitError, type Refusal, toError } from '@rollgate/http';
+import { Gate, RateLimitError, type Rejection, toError } from '@rollgate/http';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { FASTIFY } from './framework.js';
 import { HOOKS, type Hook, type RateLimitOptions } from './options.js';
@@ -40,7 +40,7 @@ export function createHook(options: RateLimitOptions): RateLimitHook {
   }
 
   function refuse(request: FastifyRequest, reply: FastifyReply, done: Done, decision: Decision): void {
-    const say = (refusal: Refusal) => {
+    const say = (refusal: Rejection) => {
       if ('error' in refusal) {
         reply.code(gate.statusCode); // Fastify uses it for an error that has no status.
         done(refusal.error);
@@ -49,7 +49,7 @@ export function createHook(options: RateLimitOptions): RateLimitHook {
     };
     const fail = (thrown: unknown) => failInstead(gate, reply, done, thrown);
     try {
-      const refusal = gate.refusalOf(request, decision);
+      const refusal = gate.createRejection(request, decision);
       if (!isThenable(refusal)) say(refusal);
       else
         Promise.resolve(refusal)

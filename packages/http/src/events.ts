@@ -14,7 +14,7 @@ export interface RequestEvent {
 const requests = channel('rollgate:request');
 
 /** Tells whoever listens; nothing is built when nobody does. */
-export function tellRequest(limiter: RateLimiter, request: unknown, decision: Decision, dryRun: boolean): void {
+export function publishRequest(limiter: RateLimiter, request: unknown, decision: Decision, dryRun: boolean): void {
   if (!requests.hasSubscribers) return;
   const event: RequestEvent = { limiter, request, decision, dryRun };
   requests.publish(event);

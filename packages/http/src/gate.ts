@@ -3,14 +3,14 @@ import { isThenable, refundInBackground } from '@rollgate/core/store';
 import { endStarted } from './answer.js';
 import { CLIENT_LEFT, Decider } from './decider.js';
 import { toError } from './errors.js';
-import { tellRequest } from './events.js';
+import { publishRequest } from './events.js';
 import type { Framework } from './framework.js';
 import { DecisionFields } from './header-fields.js';
 import { holdRequest } from './hold.js';
 import { goOnWith, inTime } from './in-time.js';
 import type { HttpOptions } from './options.js';
 import { refundWhenAnswered } from './refunds.js';
-import { jsonRefusal, problemRefusal, type Refusal, refusalMessage } from './refusal.js';
+import { jsonRefusal, problemRefusal, type Rejection, refusalMessage } from './refusal.js';
 import { type Settings, toSaid, toSettings } from './settings.js';
 
 /** Sends a request on, or with an error to the framework's error handling; once. */
@@ -108,14 +108,14 @@ export class Gate<Request, Response> {
    *
    * @throws What the user's function throws, or a TypeError when it returns neither a text nor an object.
    */
-  refusalOf(request: Request, decision: Decision): Awaitable<Refusal> {
+  createRejection(request: Request, decision: Decision): Awaitable<Rejection> {
     const { message } = this.#settings;
     if (message.of === undefined) return this.#refusal(message, decision);
     const answer = message.of(request, decision);
     return goOnWith('message', this.#settings.timeoutMs, answer, (said) => this.#refusal(toSaid(said), decision));
   }
 
-  #refusal(message: ReturnType<typeof toSaid>, decision: Decision): Refusal {
+  #refusal(message: ReturnType<typeof toSaid>, decision: Decision): Rejection {
     const { problem, statusCode } = this.#settings;
     if (message.error !== undefined) return { error: message.error };
     const text = message.text ?? refusalMessage(decision);
@@ -162,7 +162,7 @@ export class Gate<Request, Response> {
     }
     const { limiter, dryRun, onLimited } = this.#settings;
     this.#adapter.note(request, decision);
-    tellRequest(limiter, request, decision, dryRun);
+    publishRequest(limiter, request, decision, dryRun);
     if (decision.allowed) {
       if (!dryRun) this.#writeFields(response, decision);
       this.#passOn(decision, request, response, next);

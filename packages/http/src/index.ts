@@ -8,5 +8,5 @@ export { type Adapter, Gate, type Next } from './gate.js';
 export type { Headers, ResetUnit } from './header-options.js';
 export type { CommonOptions, ForRequest, HttpOptions, LimitOptions, WindowOptions } from './options.js';
 export { RateLimitError } from './rate-limit-error.js';
-export { REFUSAL_CODE, type Refusal, type RefusalBody, refusalBody } from './refusal.js';
+export { REJECTION_CODE, type Rejection, type RejectionBody, rejectionBody } from './refusal.js';
 export { WARNING_CODES, type WarningCode } from './warnings.js';

@@ -1,5 +1,5 @@
 import type { Decision } from '@rollgate/core';
-import { REFUSAL_CODE } from './refusal.js';
+import { REJECTION_CODE } from './refusal.js';
 
 /**
  * A refusal as an error, for frameworks that answer through their error handler. It is an `Error` to `instanceof` and
@@ -8,7 +8,7 @@ import { REFUSAL_CODE } from './refusal.js';
  */
 export class RateLimitError {
   readonly name = 'RateLimitError';
-  readonly code = REFUSAL_CODE;
+  readonly code = REJECTION_CODE;
   stack: string;
   readonly #decision: Decision;
 

@@ -3,21 +3,21 @@ import type { Decision } from '@rollgate/core';
 import { retryAfterSeconds } from './header-fields.js';
 
 /** The `code` of every refusal, for programs to look at. */
-export const REFUSAL_CODE = 'RATE_LIMIT_EXCEEDED';
+export const REJECTION_CODE = 'RATE_LIMIT_EXCEEDED';
 
 /**
  * What a refusal says: a text for the framework to put as its users know it, JSON to be sent as it is, or an error for the
  * framework's error handling.
  */
-export type Refusal =
+export type Rejection =
   | { readonly text: string }
   | { readonly json: string; readonly type: string }
   | { readonly error: Error };
 
 /** The JSON body of a refusal, in the shape of Fastify's errors. */
-export interface RefusalBody {
+export interface RejectionBody {
   readonly statusCode: number;
-  readonly code: typeof REFUSAL_CODE;
+  readonly code: typeof REJECTION_CODE;
   readonly error: string;
   readonly message: string;
 }
@@ -30,15 +30,15 @@ export function refusalMessage(decision: Decision): string {
 }
 
 /** The JSON body that says `message`. */
-export function refusalBody(statusCode: number, message: string): RefusalBody {
-  return { statusCode, code: REFUSAL_CODE, error: STATUS_CODES[statusCode] ?? 'Error', message };
+export function rejectionBody(statusCode: number, message: string): RejectionBody {
+  return { statusCode, code: REJECTION_CODE, error: STATUS_CODES[statusCode] ?? 'Error', message };
 }
 
 /** JSON as it is. */
-export const jsonRefusal = (json: string): Refusal => ({ json, type: 'application/json; charset=utf-8' });
+export const jsonRefusal = (json: string): Rejection => ({ json, type: 'application/json; charset=utf-8' });
 
 /** Problem details (RFC 9457) of the type that the draft of the RateLimit fields registers; `members` are the user's own. */
-export function problemRefusal(statusCode: number, decision: Decision, detail: string, members?: object): Refusal {
+export function problemRefusal(statusCode: number, decision: Decision, detail: string, members?: object): Rejection {
   const problem = {
     type: 'https://iana.org/assignments/http-problem-types#quota-exceeded',
     title: 'Request cannot be satisfied as assigned quota has been exceeded',
