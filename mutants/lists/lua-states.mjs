@@ -83,7 +83,7 @@ export const luaStates = [
     ['a refund takes more than there is', 'local taken = math.min(held, units)', 'local taken = units'],
     ['buckets go over to the coarser width', 'math.min(buckets.width, width) or width', 'width or width'],
   ]),
-  ...of('spacing', REFUNDS, [
+  ...of('min-difference', REFUNDS, [
     [
       'an expired state is found at its expiry',
       'if state.expires <= now then return false end',
@@ -100,7 +100,7 @@ export const luaStates = [
       'if until_apart >= verdict.wait then',
     ],
   ]),
-  ...of('cell', REFUNDS, [
+  ...of('string-state', REFUNDS, [
     ['a refund removes the expiry', "redis.call('SET', key, text, 'PX', left)", "redis.call('SET', key, text)"],
     ['half of the reach is implausible', '2 ^ (scale + 1)', '2 ^ scale'],
     ['a reset leaves no mark', "replace(key, marked('', stamp))", "replace(key, '')"],

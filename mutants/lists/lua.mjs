@@ -18,7 +18,7 @@ const of = (name, tests, mutants) =>
   });
 
 export const lua = [
-  ...of('frame', FRAME, [
+  ...of('main', FRAME, [
     [
       'the checks of a batch record at one microsecond',
       'local stamp = server_time + #lines',
@@ -91,7 +91,7 @@ export const lua = [
       'if first == 0 then steady = left',
     ],
   ]),
-  ...of('list', REFUNDS, [
+  ...of('hit-log-list', REFUNDS, [
     [
       'a refund does not lower the total',
       'hits.size - removed, hits.total - removed, nil',
@@ -114,7 +114,7 @@ export const lua = [
       '',
     ],
   ]),
-  ...of('sorted-set', REFUNDS, [
+  ...of('hit-log-sorted-set', REFUNDS, [
     ['hits of one microsecond lose their order', "string.format('%016d:%d'", "string.format('%d:%d'"],
     ['the units before a kept hit are not dropped', 'local first = math.max(before, dropped)', 'local first = before'],
   ]),

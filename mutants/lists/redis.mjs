@@ -26,16 +26,16 @@ const of = (name, tests, mutants) =>
   });
 
 export const redis = [
-  ...of('batches', BATCHES, [
+  ...of('batcher', BATCHES, [
     ['a large batch is sent more than once', 'items.slice(start, start + LARGEST)', 'items.slice(start)'],
     ['all of a large batch goes into one script', 'const LARGEST = 100;', 'const LARGEST = 1_000_000;'],
     ['batches are never halved', 'this.#lockstepCount > IN_LOCKSTEP', 'this.#lockstepCount > Infinity'],
   ]),
-  ...of('exchange', BATCHES, [
+  ...of('operation-sender', BATCHES, [
     ['what a script left is not sent', 'if (doneCount < operations.length) await', 'if (doneCount < 0) await'],
     ['a failed operation is answered', 'if (error !== undefined) operation.fail(error);\n  else if', 'if'],
   ]),
-  ...of('request', RECEIPTS, [
+  ...of('script-request', RECEIPTS, [
     ['checks of different costs travel as one', 'one.cost === other.cost &&', ''],
     ['a refund names the rule before', 'items.push(index + 1, atMicros);', 'items.push(index, atMicros);'],
     [
@@ -44,7 +44,7 @@ export const redis = [
       'cost, false, stamp, recordedMicros',
     ],
   ]),
-  ...of('reply', RECEIPTS, [
+  ...of('script-reply', RECEIPTS, [
     [
       'all operations of a batch have one stamp',
       'return this.#serverMicros + this.#place;',
@@ -59,7 +59,7 @@ export const redis = [
     ['the reason is always the limit', "delay === MIN_DIFFERENCE ? 'minDifference' : 'limit'", "'limit'"],
     ['"never" is a wait below 0', 'return micros < 0 ? Infinity : micros;', 'return micros;'],
   ]),
-  ...of('denial', DENIALS, [
+  ...of('cached-denial', DENIALS, [
     [
       'a rejection outlives its steady time',
       'sinceAsked < steadyMicros && nowMs < keptUntilMs;',
@@ -72,7 +72,7 @@ export const redis = [
       'function runDown({ said, askedMicros: answeredMicros }',
     ],
   ]),
-  ...of('key-versions', DENIALS, [
+  ...of('key-change-tracker', DENIALS, [
     [
       'a check of another plan changes nothing',
       '      note.text = text;\n      note.version += 1;',
@@ -129,7 +129,7 @@ export const redis = [
     ['a clock that steps back leaves the rejections', '      this.#denials?.clear();\n', ''],
   ]),
   ...of(
-    'encoded-plan',
+    'plan-encoding',
     [...KEYS, ...DENIALS, 'packages/redis/test/cluster.test.ts'],
     [
       ['algorithms share their keys', 'name + suffixOf(limit)', 'name'],
@@ -141,8 +141,8 @@ export const redis = [
       ['no attempt counts when it is rejected', 'rules.some(({ limit }) => limit.countRejected)', 'false'],
     ],
   ),
-  ...of('algorithms', [...BATCHES], [['countRejected does not reach Redis', 'countRejected ? 1 : 0', '0']]),
-  ...of('keys', KEYS, [
+  ...of('algorithm-registry', [...BATCHES], [['countRejected does not reach Redis', 'countRejected ? 1 : 0', '0']]),
+  ...of('redis-keys', KEYS, [
     ['an empty key is an empty pair of braces', "if (text === '') return '%';", ''],
     ['odd characters share a code', 'hex(odd, 2) : `u${hex(odd, 4)}`', "'00' : `u${hex(odd, 4)}`"],
   ]),

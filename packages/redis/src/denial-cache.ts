@@ -1,10 +1,17 @@
 import { performance } from 'node:perf_hooks';
 import type { Decision } from '@rollgate/core';
 import { toDecision } from '@rollgate/core/store';
-import { type Denial, type Family, holds, runDown, type Subject, type Times } from './denial.js';
+import {
+  type CachedDenial,
+  type CheckInput,
+  type CheckTimes,
+  type DenialGroup,
+  holds,
+  runDown,
+} from './cached-denial.js';
 import { estimateDenial } from './denial-estimate.js';
-import { KeyVersions } from './key-versions.js';
-import type { Answer } from './operations.js';
+import { KeyChangeTracker } from './key-change-tracker.js';
+import type { CheckResult } from './operations.js';
 
 /** What {@link DenialCache} takes. */
 export interface DenialCacheLimits {
@@ -33,9 +40,9 @@ export class DenialCache {
   /** How many costs have to be known for a family before further ones are estimated. */
   readonly #mostCosts: number;
   /** In the order of their coming, so that the oldest makes room. */
-  readonly #denials = new Set<Denial>();
-  readonly #families = new Map<string, Family>();
-  readonly #versions = new KeyVersions();
+  readonly #denials = new Set<CachedDenial>();
+  readonly #families = new Map<string, DenialGroup>();
+  readonly #versions = new KeyChangeTracker();
 
   constructor(limits: DenialCacheLimits) {
     this.#limits = limits;
@@ -48,7 +55,7 @@ export class DenialCache {
   }
 
   /** The refusal of this question, when one is known that still holds. */
-  find(subject: Subject, nowMicros: number): Decision | undefined {
+  find(subject: CheckInput, nowMicros: number): Decision | undefined {
     if (!this.#versions.has(subject.keys.at(-1)!)) return undefined;
     const family = this.#families.get(idOf(subject));
     if (family === undefined || this.#isVoid(family)) return undefined;
@@ -62,7 +69,7 @@ export class DenialCache {
   }
 
   /** Drops a family whose keys have changed. */
-  #isVoid(family: Family): boolean {
+  #isVoid(family: DenialGroup): boolean {
     const { notes, versions, denials } = family;
     if (notes.every(({ version }, index) => version === versions[index])) return false;
     for (const denial of denials.values()) this.#drop(denial);
@@ -70,10 +77,10 @@ export class DenialCache {
   }
 
   /** The rejection of a cost that was not asked about, once enough others were: by the next known cost above it or below it. */
-  #estimate({ denials, encoded }: Family, cost: number, nowMicros: number, nowMs: number): Decision | undefined {
+  #estimate({ denials, encoded }: DenialGroup, cost: number, nowMicros: number, nowMs: number): Decision | undefined {
     if (denials.size < this.#mostCosts) return undefined;
-    let above: Denial | undefined;
-    let below: Denial | undefined;
+    let above: CachedDenial | undefined;
+    let below: CachedDenial | undefined;
     for (const denial of denials.values()) {
       if (!holds(denial, nowMicros, nowMs)) continue;
       if (denial.cost > cost && (above === undefined || denial.cost < above.cost)) above = denial;
@@ -91,12 +98,12 @@ export class DenialCache {
    * Notes that Redis was asked, and recorded nothing. Even so another plan may have changed what is known of a key, by
    * numbers to which it cannot be true.
    */
-  asked({ encoded, keys }: Subject): void {
+  asked({ encoded, keys }: CheckInput): void {
     if (!this.#versions.isEmpty) this.#versions.asked(keys, encoded.text);
   }
 
   /** Keeps a refusal, unless a limit counts rejected attempts: then it changes with every one. */
-  add(subject: Subject, { said, steadyMicros }: Answer, { askedMicros, answeredMicros }: Times): void {
+  add(subject: CheckInput, { said, steadyMicros }: CheckResult, { askedMicros, answeredMicros }: CheckTimes): void {
     const { encoded, cost } = subject;
     if (encoded.countsRejected || answeredMicros - askedMicros >= steadyMicros) return;
     this.#makeRoom(subject);
@@ -120,7 +127,7 @@ export class DenialCache {
     this.#versions.clear();
   }
 
-  #makeRoom(subject: Subject): void {
+  #makeRoom(subject: CheckInput): void {
     const family = this.#families.get(idOf(subject));
     if (family !== undefined && !this.#isVoid(family)) {
       const { denials } = family;
@@ -130,7 +137,7 @@ export class DenialCache {
     if (this.#denials.size >= this.#limits.maxKeys) this.#drop(first(this.#denials)!);
   }
 
-  #familyOf(subject: Subject): Family {
+  #familyOf(subject: CheckInput): DenialGroup {
     const id = idOf(subject);
     let family = this.#families.get(id);
     if (family === undefined) {
@@ -142,7 +149,7 @@ export class DenialCache {
     return family;
   }
 
-  #drop(denial: Denial): void {
+  #drop(denial: CachedDenial): void {
     const { family, cost } = denial;
     this.#denials.delete(denial);
     family.denials.delete(cost);
@@ -153,7 +160,7 @@ export class DenialCache {
 }
 
 /** The same for all costs of a plan and keys. No key holds a control character. */
-function idOf({ encoded, keys }: Subject): string {
+function idOf({ encoded, keys }: CheckInput): string {
   return `${encoded.text}\n${keys.length === 1 ? keys[0] : keys.join('\n')}`;
 }
 

@@ -1,9 +1,9 @@
 import type { LimitDecision } from '@rollgate/core';
 import type { Counter } from '@rollgate/core/store';
-import type { EncodedPlan } from './encoded-plan.js';
+import type { EncodedPlan } from './plan-encoding.js';
 
 /** A check or a peek that waits to be decided. */
-export interface Question {
+export interface CheckOperation {
   readonly kind: 'check' | 'peek';
   readonly encoded: EncodedPlan;
   readonly keys: readonly string[];
@@ -11,12 +11,12 @@ export interface Question {
   /** By the injected clock. */
   readonly clockMicros: number | undefined;
   /** `sentMs` is when it was sent, by this process's monotonic time. */
-  answer(answer: Answer, sentMs: number): void;
+  answer(answer: CheckResult, sentMs: number): void;
   fail(error: unknown): void;
 }
 
 /** What the script said of a check or a peek. */
-export interface Answer {
+export interface CheckResult {
   readonly said: LimitDecision[];
   /** What a check has recorded; `undefined` when it recorded nothing. */
   readonly receipt: Receipt | undefined;
@@ -25,7 +25,7 @@ export interface Answer {
 }
 
 /** Keys that are to be forgotten. */
-export interface Reset {
+export interface ResetOperation {
   readonly kind: 'reset';
   readonly encoded: EncodedPlan;
   readonly keys: readonly string[];
@@ -34,7 +34,7 @@ export interface Reset {
 }
 
 /** Hits that are to be taken back. */
-export interface Refund {
+export interface RefundOperation {
   readonly kind: 'refund';
   readonly keys: readonly string[];
   readonly receipt: Receipt;
@@ -44,7 +44,7 @@ export interface Refund {
 }
 
 /** Units of a rolling counter that are to be added, and counted. */
-export interface Count {
+export interface CountOperation {
   readonly kind: 'count';
   readonly counter: Counter;
   readonly keys: readonly string[];
@@ -56,10 +56,10 @@ export interface Count {
 }
 
 /** What the script is asked to do, in one atomic step each. */
-export type Operation = Question | Reset | Refund | Count;
+export type Operation = CheckOperation | ResetOperation | RefundOperation | CountOperation;
 
 /** Whether the operation asks for a decision. */
-export function isQuestion(operation: Operation): operation is Question {
+export function isCheckOperation(operation: Operation): operation is CheckOperation {
   return operation.kind === 'check' || operation.kind === 'peek';
 }
 

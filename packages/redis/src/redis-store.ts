@@ -12,13 +12,13 @@ import {
   withCode,
 } from '@rollgate/core/store';
 import slotOf from 'cluster-key-slot';
-import { type Connection, connectionTo, type RedisClient } from './client.js';
-import type { Subject } from './denial.js';
+import type { CheckInput } from './cached-denial.js';
 import { DenialCache } from './denial-cache.js';
-import { CLUSTER_SLOTS, type ClusterSlot, counterKey, type EncodedPlan, encodePlan } from './encoded-plan.js';
-import { Exchange } from './exchange.js';
-import { type Answer, type Operation, type Question, Receipt } from './operations.js';
-import { LOGS, type Log, Scripts } from './script.js';
+import { OperationSender } from './operation-sender.js';
+import { type CheckOperation, type CheckResult, type Operation, Receipt } from './operations.js';
+import { CLUSTER_SLOTS, type ClusterSlot, counterKey, type EncodedPlan, encodePlan } from './plan-encoding.js';
+import { createConnection, type RedisClient, type RedisConnection } from './redis-connection.js';
+import { LOGS, type Log, ScriptBuilder } from './script-builder.js';
 
 /** What {@link RedisStore} takes. */
 export interface RedisStoreOptions {
@@ -75,8 +75,8 @@ export class RedisStore implements Store, CountingStore {
   declare readonly partOfSubject?: (counter: Counter, subject: string) => string;
   /** `undefined` without a Cluster. */
   readonly #clusterSlot: ClusterSlot | undefined;
-  readonly #connection: Connection;
-  readonly #exchange: Exchange;
+  readonly #connection: RedisConnection;
+  readonly #sender: OperationSender;
   readonly #clock: Clock | undefined;
   readonly #denials: DenialCache | undefined;
   readonly #plans = new WeakMap<Plan, EncodedPlan>();
@@ -87,7 +87,7 @@ export class RedisStore implements Store, CountingStore {
   constructor(options: RedisStoreOptions) {
     validate.knownOptions('RedisStore', options, ['client', 'log', 'clusterSlot', 'clock', 'denialCache']);
     const { client, log = 'list', clusterSlot = 'key', clock, denialCache = {} } = options;
-    const connection = connectionTo(client);
+    const connection = createConnection(client);
     this.backend = client;
     this.#connection = connection;
     if (connection.isCluster && connection.keyPrefix.includes('{')) {
@@ -109,7 +109,7 @@ export class RedisStore implements Store, CountingStore {
       this.partOfReceipt = (receipt) => (receipt instanceof Receipt ? nodeOf(receipt.hits[0]!.key) : '');
       this.partOfSubject = (counter, subject) => nodeOf(counterKey(counter, subject));
     }
-    this.#exchange = new Exchange(connection, new Scripts(validate.oneOf('log', log, LOGS)));
+    this.#sender = new OperationSender(connection, new ScriptBuilder(validate.oneOf('log', log, LOGS)));
     this.#clock = clock;
     this.#denials = denialCache === false ? undefined : toDenialCache(denialCache);
   }
@@ -117,7 +117,7 @@ export class RedisStore implements Store, CountingStore {
   /** As {@link Store.check}; at once, when it is known already that the answer is no. */
   check(plan: Plan, keys: Keys, cost: number): Awaitable<Decision> {
     const encoded = this.#encoded(plan);
-    const subject: Subject = { encoded, keys: encoded.keysOf(keys), cost };
+    const subject: CheckInput = { encoded, keys: encoded.keysOf(keys), cost };
     const clockMicros = this.#clockMicros();
     const denials = this.#denials;
     if (denials === undefined || denials.isEmpty) return this.#check(subject, clockMicros);
@@ -127,7 +127,7 @@ export class RedisStore implements Store, CountingStore {
   /** As {@link Store.peek}. */
   peek(plan: Plan, keys: Keys, cost: number): Promise<Decision> {
     const encoded = this.#encoded(plan);
-    const subject: Subject = { encoded, keys: encoded.keysOf(keys), cost };
+    const subject: CheckInput = { encoded, keys: encoded.keysOf(keys), cost };
     const clockMicros = this.#clockMicros();
     return this.#ask('peek', subject, clockMicros, ({ said }) => {
       const decision = toDecision(plan.rules, said, undefined);
@@ -168,11 +168,11 @@ export class RedisStore implements Store, CountingStore {
     const keys = [counterKey(counter, subject)];
     const clockMicros = this.#clockMicros();
     return new Promise((answer, fail) => {
-      this.#exchange.add({ kind: 'count', counter, keys, units, intervalMicros, clockMicros, answer, fail });
+      this.#sender.add({ kind: 'count', counter, keys, units, intervalMicros, clockMicros, answer, fail });
     });
   }
 
-  #check(subject: Subject, clockMicros: number | undefined): Promise<Decision> {
+  #check(subject: CheckInput, clockMicros: number | undefined): Promise<Decision> {
     const changes = this.#changes;
     return this.#ask('check', subject, clockMicros, (answer, sentMs) => {
       const { said, receipt } = answer;
@@ -188,14 +188,14 @@ export class RedisStore implements Store, CountingStore {
   }
 
   #ask(
-    kind: Question['kind'],
-    { encoded, keys, cost }: Subject,
+    kind: CheckOperation['kind'],
+    { encoded, keys, cost }: CheckInput,
     clockMicros: number | undefined,
-    decide: (answer: Answer, sentMs: number) => Decision,
+    decide: (answer: CheckResult, sentMs: number) => Decision,
   ): Promise<Decision> {
     return new Promise((resolve, fail) => {
-      const answer = (said: Answer, sentMs: number) => resolve(decide(said, sentMs));
-      this.#exchange.add({ kind, encoded, keys, cost, clockMicros, answer, fail });
+      const answer = (said: CheckResult, sentMs: number) => resolve(decide(said, sentMs));
+      this.#sender.add({ kind, encoded, keys, cost, clockMicros, answer, fail });
     });
   }
 
@@ -212,7 +212,7 @@ export class RedisStore implements Store, CountingStore {
         this.#denials?.dropAll(keys);
         resolve();
       };
-      this.#exchange.add(toOperation(done, reject));
+      this.#sender.add(toOperation(done, reject));
     });
   }
 

@@ -17,14 +17,14 @@ local function read(key)
   spend(#text / 500)
   local window, since, newest, apart, buckets = string.match(text, '^(%d+):(%d+):?(%-?%d*):?(%d*)/(.*)$')
   state.buckets = window and bucket_counts.read(buckets)
-  if not state.buckets then cell.refuse(key) end
+  if not state.buckets then string_state.refuse(key) end
   state.window, state.since = window * 1000, tonumber(since)
-  spacing.read(state, newest, apart, bucket_counts.newest_end(state.buckets) + state.window)
+  min_difference_state.read(state, newest, apart, bucket_counts.newest_end(state.buckets) + state.window)
   return state, true
 end
 
 local function text_with(state)
-  return string.format('%d:%d', state.window / 1000, state.since) .. spacing.text(state) .. '/' .. bucket_counts.text(state.buckets)
+  return string.format('%d:%d', state.window / 1000, state.since) .. min_difference_state.text(state) .. '/' .. bucket_counts.text(state.buckets)
 end
 
 -- A state's expiry, latest moment and buckets; those that have left the window are not among them.
@@ -33,7 +33,7 @@ function bucketed_window.find(rule, key, now)
   local window = rule.window
   local newest_start = bucket_counts.newest_start(state.buckets)
   local keep = math.max(window, rule.min_difference)
-  if is_known and not spacing.is_live(rule, state, now, newest_start - now > window, keep) then
+  if is_known and not min_difference_state.is_live(rule, state, now, newest_start - now > window, keep) then
     state = { key = key, buckets = bucket_counts.empty(), expires = NEVER }
     newest_start = -NEVER
   end
@@ -56,7 +56,7 @@ function bucketed_window.test(rule, state, now, cost)
     reset = state.newest_end + window - now
     steady = bucket_counts.end_of_unit(buckets, 1) + window - now
   end
-  return spacing.verdict(rule, state, now, cost, {
+  return min_difference_state.verdict(rule, state, now, cost, {
     wait = wait,
     remaining = math.max(0, free),
     reset = reset,
@@ -70,11 +70,11 @@ function bucketed_window.record(rule, state, now, cost, verdict, stamp)
   bucket_counts.resize(buckets, bucket_counts.width_for(buckets, rule.width, rule.window), latest)
   state.window, state.since = rule.window, state.since or stamp
   bucket_counts.add(buckets, latest, cost)
-  spacing.note(rule, state, now)
+  min_difference_state.note(rule, state, now)
   redis.call('SET', state.key, text_with(state))
   verdict.remaining, verdict.reset = math.max(0, rule.limit - buckets.units), verdict.at + rule.window - now
-  verdict.expires = spacing.expires(state, verdict.at + rule.window)
-  verdict.keep = spacing.keep(state, rule.window + rule.width)
+  verdict.expires = min_difference_state.expires(state, verdict.at + rule.window)
+  verdict.keep = min_difference_state.keep(state, rule.window + rule.width)
   return verdict
 end
 
@@ -85,6 +85,6 @@ function bucketed_window.refund(rule, key, stamp, _, at, cost)
   bucket_counts.take(buckets, at, cost)
   if buckets.units == 0 and not state.newest then redis.call('UNLINK', key) return end
   redis.call('SET', key, text_with(state))
-  local expires = spacing.expires(state, bucket_counts.newest_end(buckets) + state.window)
-  return expires, spacing.keep(state, rule.window + rule.width)
+  local expires = min_difference_state.expires(state, bucket_counts.newest_end(buckets) + state.window)
+  return expires, min_difference_state.keep(state, rule.window + rule.width)
 end

@@ -13,31 +13,31 @@ function fixed_window.rule(limit, window, scale, min_difference)
 end
 
 local function read(key)
-  local text, since = cell.read(key)
+  local text, since = string_state.read(key)
   local state = { key = key, since = since, count = 0, scale = 0, window_end = -NEVER, expires = NEVER }
   if not text then return state, false end
   local window_end, count, scale, newest, apart = string.match(text, '^(%-?%d+)(%d%d%d%d)(%d%d)$')
   if not window_end then
     window_end, count, scale, newest, apart = string.match(text, '^(%-?%d+):(%d+):(%d+):?(%-?%d*):?(%d*)$')
   end
-  if not window_end then cell.refuse(key) end
+  if not window_end then string_state.refuse(key) end
   state.window_end, state.count, state.scale = window_end * 1000, tonumber(count), tonumber(scale)
-  spacing.read(state, newest, apart, state.count > 0 and state.window_end or -NEVER)
+  min_difference_state.read(state, newest, apart, state.count > 0 and state.window_end or -NEVER)
   return state, true
 end
 
 local function text_with(state)
   local end_ms = state.window_end / 1000
   if state.newest or state.count >= 10000 then
-    return string.format('%d:%d:%d', end_ms, state.count, state.scale) .. spacing.text(state)
+    return string.format('%d:%d:%d', end_ms, state.count, state.scale) .. min_difference_state.text(state)
   end
   return string.format('%d%04d%02d', end_ms, state.count, state.scale)
 end
 
 function fixed_window.find(rule, key, now, stamp)
   local state, is_known = read(key)
-  local ahead = not cell.is_within_scale(state.window_end - now, state.scale)
-  if is_known and spacing.is_live(rule, state, now, ahead, rule.keep, stamp) then return state end
+  local ahead = not string_state.is_within_scale(state.window_end - now, state.scale)
+  if is_known and min_difference_state.is_live(rule, state, now, ahead, rule.keep, stamp) then return state end
   return { key = key, since = state.since, count = 0, scale = 0, window_end = -NEVER, expires = NEVER }
 end
 
@@ -46,7 +46,7 @@ function fixed_window.test(rule, state, now, cost)
   local runs = window_end > now
   local used = runs and state.count or 0
   local left = used > 0 and window_end - now or 0
-  return spacing.verdict(rule, state, now, cost, {
+  return min_difference_state.verdict(rule, state, now, cost, {
     wait = cost > limit - used and left or 0,
     remaining = math.max(0, limit - used),
     reset = left,
@@ -60,10 +60,10 @@ function fixed_window.record(rule, state, now, cost, verdict)
   if not runs then state.window_end, state.count = verdict.at, 0 end
   state.scale = runs and math.max(state.scale, rule.scale) or rule.scale
   state.count = state.count + cost
-  spacing.note(rule, state, now)
-  cell.write(state, text_with(state))
+  min_difference_state.note(rule, state, now)
+  string_state.write(state, text_with(state))
   verdict.remaining, verdict.reset = math.max(0, rule.limit - state.count), state.window_end - now
-  verdict.expires, verdict.keep = spacing.expires(state, state.window_end), spacing.keep(state, rule.window)
+  verdict.expires, verdict.keep = min_difference_state.expires(state, state.window_end), min_difference_state.keep(state, rule.window)
   return verdict
 end
 
@@ -71,7 +71,7 @@ function fixed_window.refund(_, key, stamp, _, at, cost)
   local state, is_known = read(key)
   if not is_known or state.window_end ~= at or (state.since and state.since > stamp) then return end
   state.count = math.max(0, state.count - cost)
-  cell.rewrite(state, (state.count > 0 or state.newest) and text_with(state), stamp)
+  string_state.rewrite(state, (state.count > 0 or state.newest) and text_with(state), stamp)
 end
 
-fixed_window.forget = cell.forget
+fixed_window.forget = string_state.forget

@@ -32,7 +32,7 @@ end
 
 -- The time from which on no slot is taken, if anything is known; the scale; the stamp of a reset; the gaps.
 local function read(key)
-  local text, since = cell.read(key)
+  local text, since = string_state.read(key)
   if not text then return nil, 0, since, '' end
   local bar, gaps = string.find(text, '/', 1, true), ''
   if bar then
@@ -40,7 +40,7 @@ local function read(key)
     text, gaps = string.sub(text, 1, bar - 1), string.sub(text, bar + 1)
   end
   local free, scale = string.match(text, '^(%-?%d+)(%d%d)$')
-  if not free or #gaps % GAP > 0 then cell.refuse(key) end
+  if not free or #gaps % GAP > 0 then string_state.refuse(key) end
   return tonumber(free), tonumber(scale), since, gaps
 end
 
@@ -53,8 +53,8 @@ end
 
 function leaky_bucket.find(rule, key, now, stamp)
   local free, scale, since, gaps = read(key)
-  if free and not cell.is_within_scale(free - now, scale) then
-    cell.forget(key, stamp) -- A broken clock wrote it.
+  if free and not string_state.is_within_scale(free - now, scale) then
+    string_state.forget(key, stamp) -- A broken clock wrote it.
     free, since, gaps = nil, stamp, ''
   end
   return { key = key, since = since, free = free or now, scale = scale, gaps = gaps }
@@ -81,7 +81,7 @@ function leaky_bucket.record(rule, state, now, cost, verdict)
   state.free = verdict.at + cost * rule.interval
   -- Nothing can use the slots of gaps that have passed.
   if state.gaps ~= '' then state.gaps = string.sub(state.gaps, count_before(state.gaps, now + 1) * GAP + 1) end
-  cell.write(state, text_with(state.free, state.scale, state.gaps))
+  string_state.write(state, text_with(state.free, state.scale, state.gaps))
   verdict = leaky_bucket.test(rule, state, now, cost)
   verdict.expires, verdict.keep = state.free, rule.keep
   return verdict
@@ -105,7 +105,7 @@ function leaky_bucket.refund(rule, key, stamp, now, at, cost, recorded_at)
   end
 
   if ends < free then
-    cell.rewrite({ key = key, since = since }, text_with(free, scale, with_gap(at, ends)))
+    string_state.rewrite({ key = key, since = since }, text_with(free, scale, with_gap(at, ends)))
     return
   end
   free = at
@@ -113,8 +113,8 @@ function leaky_bucket.refund(rule, key, stamp, now, at, cost, recorded_at)
     free, gaps = time_at(gaps, #gaps - GAP + 1), string.sub(gaps, 1, -GAP - 1)
   end
   if at == recorded_at or (free < at and free <= now) then since = stamp end -- Nothing is left of the queue.
-  cell.rewrite({ key = key, since = since }, text_with(free, scale, gaps))
+  string_state.rewrite({ key = key, since = since }, text_with(free, scale, gaps))
   if not since then return free, rule.keep end
 end
 
-leaky_bucket.forget = cell.forget
+leaky_bucket.forget = string_state.forget

@@ -20,28 +20,28 @@ local function expires_of(state)
 end
 
 local function read(key)
-  local text, since = cell.read(key)
+  local text, since = string_state.read(key)
   if not text then return empty(key, since), false end
   local pattern = '^(%-?%d+):(%d+):(%d+):(%d+):(%d+):?(%-?%d*):?(%d*)$'
   local window_end, window, current, previous, scale, newest, apart = string.match(text, pattern)
-  if not window_end then cell.refuse(key) end
+  if not window_end then string_state.refuse(key) end
   local state = { key = key, since = since, window_end = window_end * 1000, window = window * 1000 }
   state.current, state.previous, state.scale = tonumber(current), tonumber(previous), tonumber(scale)
-  spacing.read(state, newest, apart, expires_of(state))
+  min_difference_state.read(state, newest, apart, expires_of(state))
   return state, true
 end
 
 local function text_with(state)
   local window_end, window = state.window_end / 1000, state.window / 1000
   local text = string.format('%d:%d:%d:%d:%d', window_end, window, state.current, state.previous, state.scale)
-  return text .. spacing.text(state)
+  return text .. min_difference_state.text(state)
 end
 
 function sliding_window_counter.find(rule, key, now, stamp)
   local state, is_known = read(key)
   local keep = math.max(rule.window, rule.min_difference)
-  local ahead = not cell.is_within_scale(state.window_end - now, state.scale)
-  if is_known and spacing.is_live(rule, state, now, ahead, keep, stamp) then return state end
+  local ahead = not string_state.is_within_scale(state.window_end - now, state.scale)
+  if is_known and min_difference_state.is_live(rule, state, now, ahead, keep, stamp) then return state end
   return empty(key, state.since)
 end
 
@@ -71,7 +71,7 @@ function sliding_window_counter.test(rule, state, now, cost)
   local reset = 0
   if state.current > 0 then reset = math.max(0, window_end + window - now)
   elseif fading > 0 then reset = math.max(0, faded - now) end
-  return spacing.verdict(rule, state, now, cost, {
+  return min_difference_state.verdict(rule, state, now, cost, {
     wait = cost > free and cost <= limit and until_free(rule, state, limit - cost, runs) - now or 0,
     remaining = remaining,
     reset = reset,
@@ -88,11 +88,11 @@ function sliding_window_counter.record(rule, state, now, cost, verdict)
     state.current, state.window_end = 0, verdict.at
   end
   state.current, state.window = state.current + cost, rule.window
-  spacing.note(rule, state, now)
-  cell.write(state, text_with(state))
-  state.expires = spacing.expires(state, expires_of(state))
+  min_difference_state.note(rule, state, now)
+  string_state.write(state, text_with(state))
+  state.expires = min_difference_state.expires(state, expires_of(state))
   verdict = sliding_window_counter.test(rule, state, now, cost)
-  verdict.expires, verdict.keep = state.expires, spacing.keep(state, 2 * rule.window)
+  verdict.expires, verdict.keep = state.expires, min_difference_state.keep(state, 2 * rule.window)
   return verdict
 end
 
@@ -103,10 +103,10 @@ function sliding_window_counter.refund(rule, key, stamp, _, at, cost)
   elseif state.window_end == at + rule.window then state.previous = math.max(0, state.previous - cost)
   else return end
   local text = (state.current > 0 or state.previous > 0 or state.newest) and text_with(state)
-  cell.rewrite(state, text, stamp)
+  string_state.rewrite(state, text, stamp)
   if text and not state.since then
-    return spacing.expires(state, expires_of(state)), spacing.keep(state, 2 * rule.window)
+    return min_difference_state.expires(state, expires_of(state)), min_difference_state.keep(state, 2 * rule.window)
   end
 end
 
-sliding_window_counter.forget = cell.forget
+sliding_window_counter.forget = string_state.forget

@@ -30,16 +30,16 @@ local function read(key)
   if not text then return empty(key), false end
   local pattern = '^(%-?%d+):(%d+):(%d+):(%d+):(%d+):?(%-?%d*):?(%d*)$'
   local full, parts, refunded, since, scale, newest, apart = string.match(text, pattern)
-  if not full then cell.refuse(key) end
+  if not full then string_state.refuse(key) end
   local state = { key = key, full = tonumber(full), parts = tonumber(parts) }
   state.refunded, state.since, state.scale = tonumber(refunded), tonumber(since), tonumber(scale)
-  spacing.read(state, newest, apart, state.parts > 0 and state.full + 1 or state.full)
+  min_difference_state.read(state, newest, apart, state.parts > 0 and state.full + 1 or state.full)
   return state, true
 end
 
 local function text_with(state)
   local text = string.format('%d:%d:%d:%d:%d', state.full, state.parts, state.refunded, state.since, state.scale)
-  return text .. spacing.text(state)
+  return text .. min_difference_state.text(state)
 end
 
 -- Another limit's parts are of another size: never more than there are.
@@ -51,13 +51,13 @@ end
 local function move(rule, state, micros, parts)
   local carried = math.floor(parts / rule.tokens)
   state.full, state.parts = micros + carried, parts - carried * rule.tokens
-  state.expires = spacing.expires(state, state.parts > 0 and state.full + 1 or state.full)
+  state.expires = min_difference_state.expires(state, state.parts > 0 and state.full + 1 or state.full)
 end
 
 function token_bucket.find(rule, key, now)
   local state, is_known = read(key)
-  local ahead = not cell.is_within_scale(state.full - now, state.scale)
-  if is_known and spacing.is_live(rule, state, now, ahead, rule.keep) then return state end
+  local ahead = not string_state.is_within_scale(state.full - now, state.scale)
+  if is_known and min_difference_state.is_live(rule, state, now, ahead, rule.keep) then return state end
   return empty(key)
 end
 
@@ -78,7 +78,7 @@ function token_bucket.test(rule, state, now, cost)
     if cost > verdict.remaining and cost <= limit then verdict.wait = until_free(rule, state, now, parts, cost) end
     verdict.steady = until_free(rule, state, now, parts, verdict.remaining + 1)
   end
-  return spacing.verdict(rule, state, now, cost, verdict)
+  return min_difference_state.verdict(rule, state, now, cost, verdict)
 end
 
 function token_bucket.record(rule, state, now, cost, _, stamp)
@@ -86,12 +86,12 @@ function token_bucket.record(rule, state, now, cost, _, stamp)
   local before = state.full < now and 0 or parts_of(rule, state)
   local is_full = state.full < now or (state.full == now and before == 0)
   state.scale = is_full and rule.scale or math.max(state.scale, rule.scale)
-  spacing.note(rule, state, now)
+  min_difference_state.note(rule, state, now)
   move(rule, state, math.max(state.full, now) + micros, before + parts)
   state.since = state.since or stamp
   redis.call('SET', state.key, text_with(state))
   local verdict = token_bucket.test(rule, state, now, cost)
-  verdict.expires, verdict.keep = state.expires, spacing.keep(state, rule.keep)
+  verdict.expires, verdict.keep = state.expires, min_difference_state.keep(state, rule.keep)
   return verdict
 end
 
@@ -105,5 +105,5 @@ function token_bucket.refund(rule, key, stamp, now, at, cost, recorded_at)
   move(rule, state, state.full - micros, parts_of(rule, state) - parts)
   state.refunded = state.refunded + micros + (parts > 0 and 1 or 0)
   redis.call('SET', key, text_with(state))
-  return state.expires, spacing.keep(state, rule.keep)
+  return state.expires, min_difference_state.keep(state, rule.keep)
 end

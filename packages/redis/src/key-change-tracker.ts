@@ -1,5 +1,5 @@
 /** How often a key that denials are kept of has changed. */
-export interface KeyNote {
+export interface TrackedKey {
   /** Of the plan that asked last. */
   text: string;
   version: number;
@@ -8,8 +8,8 @@ export interface KeyNote {
 }
 
 /** Counts the changes of the keys that denials are kept of. A denial is void once one of its keys has changed. */
-export class KeyVersions {
-  readonly #notes = new Map<string, KeyNote>();
+export class KeyChangeTracker {
+  readonly #notes = new Map<string, TrackedKey>();
 
   get isEmpty(): boolean {
     return this.#notes.size === 0;
@@ -20,7 +20,7 @@ export class KeyVersions {
   }
 
   /** Begins to count the changes of keys for a question of the plan with this text. */
-  use(keys: readonly string[], text: string): readonly KeyNote[] {
+  use(keys: readonly string[], text: string): readonly TrackedKey[] {
     return keys.map((key) => {
       let note = this.#notes.get(key);
       if (note === undefined) {

@@ -1,6 +1,6 @@
 import { type Counter, type Keys, keyAt, type Plan, withCode } from '@rollgate/core/store';
-import { type Parts, partOf, ruleOf, suffixOf } from './algorithms.js';
-import { keyPart } from './keys.js';
+import { type Parts, partOf, ruleOf, suffixOf } from './algorithm-registry.js';
+import { keyPart } from './redis-keys.js';
 
 /** A plan as the scripts read it, and the Redis keys of its rules. */
 export interface EncodedPlan {

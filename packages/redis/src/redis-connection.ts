@@ -1,6 +1,6 @@
 import { type StoreConnection, validate } from '@rollgate/core/store';
 import { ConnectionErrors } from './connection-errors.js';
-import type { Script } from './script.js';
+import type { Script } from './script-builder.js';
 
 /** What the store needs of an ioredis `Redis` or `Cluster`, version 5 or 6. */
 export interface IoredisClient {
@@ -26,7 +26,7 @@ export interface NodeRedisClient {
 export type RedisClient = IoredisClient | NodeRedisClient;
 
 /** A client of any kind, as the store speaks to it. */
-export interface Connection {
+export interface RedisConnection {
   readonly isCluster: boolean;
   /** What the client puts in front of every key by itself. */
   readonly keyPrefix: string;
@@ -39,7 +39,7 @@ export interface Connection {
 }
 
 /** @throws TypeError when the client is of no kind that is known. */
-export function connectionTo(client: unknown): Connection {
+export function createConnection(client: unknown): RedisConnection {
   if (validate.hasMethods(client, ['evalsha', 'eval']) && typeof (client as IoredisClient).status === 'string') {
     return ofIoredis(client as IoredisClient);
   }
@@ -49,7 +49,7 @@ export function connectionTo(client: unknown): Connection {
   throw validate.misuse('client', 'an ioredis `Redis` or `Cluster`, or a node-redis client', client);
 }
 
-function ofIoredis(client: IoredisClient): Connection {
+function ofIoredis(client: IoredisClient): RedisConnection {
   const errors = ConnectionErrors.ofIoredis(client);
   return {
     healthOf: (node) => ({ state: client.status, lastError: errors.last(node) }),
@@ -61,7 +61,7 @@ function ofIoredis(client: IoredisClient): Connection {
   };
 }
 
-function ofNodeRedis(given: NodeRedisClient): Connection {
+function ofNodeRedis(given: NodeRedisClient): RedisConnection {
   // Whatever the app has its replies turned into, the store reads plain numbers and text.
   const client = validate.hasMethods(given, ['withTypeMapping'])
     ? (given as NodeRedisClient & { withTypeMapping(mapping: object): NodeRedisClient }).withTypeMapping({})
@@ -84,7 +84,7 @@ function stateOf({ isReady, isOpen }: NodeRedisClient): string {
 
 /** Runs the script, sending its text only to a server that has not seen it, or has forgotten it. */
 export async function runScript(
-  connection: Connection,
+  connection: RedisConnection,
   { sha, text }: Script,
   keys: string[],
   argument: string,

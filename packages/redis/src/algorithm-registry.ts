@@ -27,27 +27,27 @@ const TWINS: Readonly<Record<string, Twin>> = {
   },
   'fixed-window': {
     suffix: '/fw',
-    needs: ['cell', 'spacing'],
+    needs: ['string-state', 'min-difference'],
     numbers: (by: FixedWindow) => [by.limit, by.windowMicros, by.scale, by.minDifferenceMicros],
   },
   'sliding-window-counter': {
     suffix: '/swc',
-    needs: ['mul-div', 'cell', 'spacing'],
+    needs: ['mul-div', 'string-state', 'min-difference'],
     numbers: (by: SlidingWindowCounter) => [by.limit, by.windowMicros, by.scale, by.minDifferenceMicros],
   },
   'token-bucket': {
     suffix: '/tb',
-    needs: ['mul-div', 'cell', 'spacing'],
+    needs: ['mul-div', 'string-state', 'min-difference'],
     numbers: (by: TokenBucket) => [by.limit, by.tokens, by.micros, by.windowMicros, by.scale, by.minDifferenceMicros],
   },
   'leaky-bucket': {
     suffix: '/lb',
-    needs: ['cell'],
+    needs: ['string-state'],
     numbers: (by: LeakyBucket) => [by.limit, by.intervalMicros, by.scale],
   },
   'bucketed-window': {
     suffix: '/bw',
-    needs: ['cell', 'spacing', 'bucket-counts'],
+    needs: ['string-state', 'min-difference', 'bucket-counts'],
     numbers: (by: BucketedWindow) => [by.limit, by.windowMicros, by.widthMicros, by.minDifferenceMicros],
   },
 };

@@ -1,11 +1,11 @@
-import { COUNTER_PART, type Parts } from './algorithms.js';
-import type { EncodedPlan } from './encoded-plan.js';
-import type { Count, Operation, Question, Refund } from './operations.js';
+import { COUNTER_PART, type Parts } from './algorithm-registry.js';
+import type { CheckOperation, CountOperation, Operation, RefundOperation } from './operations.js';
+import type { EncodedPlan } from './plan-encoding.js';
 
 type Value = string | number | boolean;
 
-/** What the script takes: see `lua/frame.lua`. */
-export interface Request {
+/** What the script takes: see `lua/main.lua`. */
+export interface ScriptRequest {
   readonly keys: string[];
   readonly argument: string;
   /** What of the script is needed. */
@@ -13,11 +13,11 @@ export interface Request {
 }
 
 /** Operations, in their order, as the script takes them. */
-export function toRequest(operations: readonly Operation[]): Request {
+export function toScriptRequest(operations: readonly Operation[]): ScriptRequest {
   const plans: string[] = [];
   const keys: string[] = [];
   const items: Value[] = [];
-  let first: Question | undefined;
+  let first: CheckOperation | undefined;
   let times = 0;
   let parts = 0;
   for (const operation of operations) {
@@ -45,17 +45,17 @@ export function toRequest(operations: readonly Operation[]): Request {
 }
 
 /** Ends a run of equal questions. */
-function endRun(items: Value[], times: number, { clockMicros }: Question): void {
+function endRun(items: Value[], times: number, { clockMicros }: CheckOperation): void {
   items.push(times, clockMicros ?? false);
 }
 
-function pushRefund(items: Value[], { receipt, clockMicros }: Refund, plans: string[]): void {
+function pushRefund(items: Value[], { receipt, clockMicros }: RefundOperation, plans: string[]): void {
   const { stamp, recordedMicros, cost, encoded, hits } = receipt;
   items.push('refund', placeOf(encoded, plans), cost, clockMicros ?? false, stamp, recordedMicros, hits.length);
   for (const { index, atMicros } of hits) items.push(index + 1, atMicros); // Lua counts from 1.
 }
 
-function pushCount(items: Value[], { counter, units, intervalMicros, clockMicros }: Count): void {
+function pushCount(items: Value[], { counter, units, intervalMicros, clockMicros }: CountOperation): void {
   const { widthMicros, spanMicros, expiryMicros } = counter;
   items.push('count', widthMicros, spanMicros, expiryMicros, units, intervalMicros, clockMicros ?? false);
 }
@@ -65,7 +65,7 @@ function partsOf(operation: Operation): Parts {
   return (operation.kind === 'refund' ? operation.receipt.encoded : operation.encoded).parts;
 }
 
-function isAlike(one: Operation, other: Question): boolean {
+function isAlike(one: Operation, other: CheckOperation): boolean {
   return (
     one.kind === other.kind &&
     one.cost === other.cost &&

@@ -1,10 +1,10 @@
 import type { LimitDecision } from '@rollgate/core';
-import type { EncodedPlan } from './encoded-plan.js';
-import type { KeyNote } from './key-versions.js';
-import type { Answer } from './operations.js';
+import type { TrackedKey } from './key-change-tracker.js';
+import type { CheckResult } from './operations.js';
+import type { EncodedPlan } from './plan-encoding.js';
 
 /** What is asked: the same plan, keys and cost are the same question. */
-export interface Subject {
+export interface CheckInput {
   readonly encoded: EncodedPlan;
   /** Of Redis. */
   readonly keys: readonly string[];
@@ -12,36 +12,40 @@ export interface Subject {
 }
 
 /** When a question was asked and answered, by the clock that its waits run down on. */
-export interface Times {
+export interface CheckTimes {
   readonly askedMicros: number;
   readonly answeredMicros: number;
 }
 
 /** A rejection that Redis answered. */
-export interface Denial extends Times, Pick<Answer, 'said' | 'steadyMicros'> {
+export interface CachedDenial extends CheckTimes, Pick<CheckResult, 'said' | 'steadyMicros'> {
   readonly cost: number;
-  readonly family: Family;
+  readonly family: DenialGroup;
   /** By this process's own time, whatever clock is injected. */
   readonly keptUntilMs: number;
 }
 
 /** The denials of one plan and its keys. All are void once one of the keys has changed. */
-export interface Family extends Pick<Subject, 'encoded' | 'keys'> {
+export interface DenialGroup extends Pick<CheckInput, 'encoded' | 'keys'> {
   readonly id: string;
   /** By their costs, oldest first. */
-  readonly denials: Map<number, Denial>;
-  readonly notes: readonly KeyNote[];
+  readonly denials: Map<number, CachedDenial>;
+  readonly notes: readonly TrackedKey[];
   readonly versions: readonly number[];
 }
 
 /** It was made at some time between the question and the answer: so it holds for sure only from the question on. */
-export function holds({ askedMicros, steadyMicros, keptUntilMs }: Denial, nowMicros: number, nowMs: number): boolean {
+export function holds(
+  { askedMicros, steadyMicros, keptUntilMs }: CachedDenial,
+  nowMicros: number,
+  nowMs: number,
+): boolean {
   const sinceAsked = nowMicros - askedMicros;
   return sinceAsked >= 0 && sinceAsked < steadyMicros && nowMs < keptUntilMs;
 }
 
 /** The waits run down since the answer came, so they are never shorter than they are. */
-export function runDown({ said, answeredMicros }: Denial, nowMicros: number): LimitDecision[] {
+export function runDown({ said, answeredMicros }: CachedDenial, nowMicros: number): LimitDecision[] {
   const passedMicros = Math.max(0, nowMicros - answeredMicros);
   const left = (ms: number) => Math.max(0, Math.round(ms * 1000) - passedMicros) / 1000;
   return said.map((decision) => ({

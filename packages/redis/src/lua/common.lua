@@ -1,4 +1,4 @@
--- One script is made of: this, the algorithms that are asked for and what they need (see ../algorithms.ts), and frame.lua.
+-- One script is made of: this, the algorithms that are asked for and what they need (see ../algorithm-registry.ts), and main.lua.
 --
 -- All times are whole microseconds: differences of whole numbers below 2^53 are exact. A script is run for every check,
 -- so whatever the usual check does not need is looked for only where it is needed.

@@ -1,27 +1,27 @@
 import { performance } from 'node:perf_hooks';
-import { Batches } from './batches.js';
-import { type Connection, runScript } from './client.js';
-import { isQuestion, type Operation } from './operations.js';
-import { Reply } from './reply.js';
-import { toRequest } from './request.js';
-import type { Scripts } from './script.js';
+import { Batcher } from './batcher.js';
+import { isCheckOperation, type Operation } from './operations.js';
+import { type RedisConnection, runScript } from './redis-connection.js';
+import type { ScriptBuilder } from './script-builder.js';
+import { ScriptReply } from './script-reply.js';
+import { toScriptRequest } from './script-request.js';
 
 /** For how long operations on a slot of a Cluster that was seen to move go alone. */
 const MOVING_FOR_MS = 10_000;
 const MOST_MOVING = 1000;
 
 /** Sends operations to Redis, those of one turn of the event loop together, and settles each with what comes back. */
-export class Exchange {
-  readonly #connection: Connection;
-  readonly #scripts: Scripts;
-  readonly #batches: Batches<Operation>;
+export class OperationSender {
+  readonly #connection: RedisConnection;
+  readonly #scripts: ScriptBuilder;
+  readonly #batcher: Batcher<Operation>;
   /** Of keys whose slot was seen to move, what says where they live. */
   readonly #movingUntilMs = new Map<string, number>();
 
-  constructor(connection: Connection, scripts: Scripts) {
+  constructor(connection: RedisConnection, scripts: ScriptBuilder) {
     this.#connection = connection;
     this.#scripts = scripts;
-    this.#batches = new Batches((operations) =>
+    this.#batcher = new Batcher((operations) =>
       connection.isCluster ? this.#sendByTag(operations) : this.#send(operations),
     );
   }
@@ -32,7 +32,7 @@ export class Exchange {
    * the rest of its operations to a later one, which may come after the next turn.
    */
   add(operation: Operation): void {
-    this.#batches.add(operation);
+    this.#batcher.add(operation);
   }
 
   /**
@@ -60,9 +60,9 @@ export class Exchange {
   async #send(operations: readonly Operation[], tag = ''): Promise<void> {
     let doneCount = operations.length;
     try {
-      const { keys, argument, parts } = toRequest(operations);
+      const { keys, argument, parts } = toScriptRequest(operations);
       const sentMs = performance.now();
-      const reply = new Reply(await runScript(this.#connection, this.#scripts.with(parts), keys, argument));
+      const reply = new ScriptReply(await runScript(this.#connection, this.#scripts.with(parts), keys, argument));
       doneCount = reply.length;
       for (let index = 0; index < doneCount; index++) settle(operations[index]!, reply, sentMs);
     } catch (error) {
@@ -87,10 +87,10 @@ export class Exchange {
   }
 }
 
-function settle(operation: Operation, reply: Reply, sentMs: number): void {
+function settle(operation: Operation, reply: ScriptReply, sentMs: number): void {
   const error = reply.nextError();
   if (error !== undefined) operation.fail(error);
-  else if (isQuestion(operation)) operation.answer(reply.answerTo(operation), sentMs);
+  else if (isCheckOperation(operation)) operation.answer(reply.answerTo(operation), sentMs);
   else if (operation.kind === 'count') operation.answer(reply.counted);
   else operation.done();
 }

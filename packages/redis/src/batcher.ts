@@ -14,7 +14,7 @@ const IN_LOCKSTEP = 16;
  * When those who ask do so only after an answer, all of them at once, then Redis waits while this process works, and this
  * process while Redis does. Then half of a batch goes a turn later: from then on both work at the same time.
  */
-export class Batches<Item> {
+export class Batcher<Item> {
   readonly #send: (items: Item[]) => Promise<void>;
   #waiting: Item[] = [];
   #isScheduled = false;

@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import { filesOf, type Parts } from './algorithms.js';
+import { filesOf, type Parts } from './algorithm-registry.js';
 import { lua } from './lua.generated.js';
 
 /** How the hits of a key are kept: see the README for what each costs. */
@@ -18,7 +18,7 @@ export interface Script {
  * The scripts of a store: one for each set of parts that a call needed, made of the files as they can be read in `lua/`.
  * For each run of a script makes all its functions anew, those that nobody asks for as well.
  */
-export class Scripts {
+export class ScriptBuilder {
   readonly #log: Log;
   readonly #scripts = new Map<Parts, Script>();
 
@@ -36,7 +36,7 @@ export class Scripts {
   }
 
   #make(parts: Parts): Script {
-    const files = ['prelude', ...filesOf(parts).map((name) => (name === 'log' ? this.#log : name)), 'frame'];
+    const files = ['common', ...filesOf(parts).map((name) => (name === 'log' ? `hit-log-${this.#log}` : name)), 'main'];
     const text = files.map((name) => lua[`${name}.lua`]).join('\n');
     return { text, sha: createHash('sha1').update(text).digest('hex') };
   }

@@ -1,35 +1,35 @@
 -- What limits with one text for a state have in common: the newest action of those with a minDifference, and what a verdict
 -- comes to. The twin of spacing.ts.
 --
--- A state has: key, since (see cell.lua), newest and apart (the newest action, and the longest minDifference of all limits that
+-- A state has: key, since (see string-state.lua), newest and apart (the newest action, and the longest minDifference of all limits that
 -- have recorded; nothing when none had one), and expires: when it is forgotten, NEVER while nothing is known.
 
-local spacing = {}
+local min_difference_state = {}
 
-function spacing.text(state)
+function min_difference_state.text(state)
   return state.newest and string.format(':%d:%d', state.newest, state.apart) or ''
 end
 
--- Reads what `spacing.text` wrote; the expiry is that of all else.
-function spacing.read(state, newest, apart, expires)
+-- Reads what `min_difference_state.text` wrote; the expiry is that of all else.
+function min_difference_state.read(state, newest, apart, expires)
   state.newest, state.apart = tonumber(newest), tonumber(apart)
-  if state.newest and not state.apart then cell.refuse(state.key) end
-  state.expires = spacing.expires(state, expires)
+  if state.newest and not state.apart then string_state.refuse(state.key) end
+  state.expires = min_difference_state.expires(state, expires)
 end
 
 -- When the state is forgotten, if all else is at `expires`.
-function spacing.expires(state, expires)
+function min_difference_state.expires(state, expires)
   return state.newest and math.max(expires, state.newest + state.apart) or expires
 end
 
 -- How long the state may have to be kept, if all else has to be for `keep`.
-function spacing.keep(state, keep)
+function min_difference_state.keep(state, keep)
   return state.newest and math.max(keep, state.apart) or keep
 end
 
 -- Whether the state still says something. `ahead` is whether all else lies too far ahead, `keep` how far the newest action
 -- may; what does was written by a broken clock, and is forgotten.
-function spacing.is_live(rule, state, now, ahead, keep, stamp)
+function min_difference_state.is_live(rule, state, now, ahead, keep, stamp)
   if state.expires <= now then return false end
   if not ahead and (not state.newest or state.newest - now <= keep) then return true end
   if rule.algorithm.forget then
@@ -42,7 +42,7 @@ function spacing.is_live(rule, state, now, ahead, keep, stamp)
 end
 
 -- Notes an action that is recorded now. One of a limit without a minDifference hides nothing from a limit that has it.
-function spacing.note(rule, state, now)
+function min_difference_state.note(rule, state, now)
   if state.newest then
     state.newest, state.apart = math.max(now, state.newest), math.max(rule.min_difference, state.apart)
   elseif rule.min_difference > 0 then
@@ -51,7 +51,7 @@ function spacing.note(rule, state, now)
 end
 
 -- The verdict, when all but the newest action says these. Nothing is in the way when who recorded last has forgotten.
-function spacing.verdict(rule, state, now, cost, verdict)
+function min_difference_state.verdict(rule, state, now, cost, verdict)
   local left = state.expires - now
   if rule.min_difference > 0 and state.newest then
     local until_apart = state.newest + rule.min_difference - now

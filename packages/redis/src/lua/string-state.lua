@@ -2,20 +2,20 @@
 -- have expired anyway, a refund of what was recorded before the reset must find nothing. The same holds after a refund that
 -- leaves nothing: should time run back, what was before may be begun anew.
 
-local cell = {}
+local string_state = {}
 
 -- Whether a limit of this scale could have written of a time so far ahead. See scale.ts.
-function cell.is_within_scale(ahead, scale)
+function string_state.is_within_scale(ahead, scale)
   return ahead <= 2 ^ (scale + 1)
 end
 
 -- What somebody else wrote fails this operation alone.
-function cell.refuse(key)
+function string_state.refuse(key)
   error(key .. ' holds no state of this algorithm', 0)
 end
 
 -- The text, if there is one, and the stamp of a reset.
-function cell.read(key)
+function string_state.read(key)
   local text = redis.call('GET', key)
   local mark = text and string.find(text, 'r', 1, true)
   if not mark then return text end
@@ -27,7 +27,7 @@ local function marked(text, since)
 end
 
 -- The frame sets the expiry of what was recorded.
-function cell.write(state, text)
+function string_state.write(state, text)
   redis.call('SET', state.key, marked(text, state.since))
 end
 
@@ -37,11 +37,11 @@ local function replace(key, text)
   if text ~= '' and left > 0 then redis.call('SET', key, text, 'PX', left) else redis.call('UNLINK', key) end
 end
 
-function cell.forget(key, stamp)
+function string_state.forget(key, stamp)
   replace(key, marked('', stamp))
 end
 
 -- Writes what is left after a refund of what was recorded at `stamp`, which may be nothing.
-function cell.rewrite(state, text, stamp)
-  if text then replace(state.key, marked(text, state.since)) else cell.forget(state.key, stamp) end
+function string_state.rewrite(state, text, stamp)
+  if text then replace(state.key, marked(text, state.since)) else string_state.forget(state.key, stamp) end
 end

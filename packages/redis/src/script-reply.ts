@@ -1,9 +1,9 @@
 import type { Limit, LimitDecision } from '@rollgate/core';
 import type { Rule } from '@rollgate/core/store';
-import { type Answer, type Question, Receipt, type RecordedHit } from './operations.js';
+import { type CheckOperation, type CheckResult, Receipt, type RecordedHit } from './operations.js';
 
-/** What the script returns, read from front to back: see `lua/frame.lua`. */
-export class Reply {
+/** What the script returns, read from front to back: see `lua/main.lua`. */
+export class ScriptReply {
   readonly #serverMicros: number;
   readonly #lines: readonly string[];
   /** The time and the lines, then the messages of failed operations. */
@@ -30,7 +30,7 @@ export class Reply {
   }
 
   /** What the script said of this question, the present operation. */
-  answerTo(question: Question): Answer {
+  answerTo(question: CheckOperation): CheckResult {
     const { rules } = question.encoded.plan;
     const line = this.#lines[this.#place]!;
     return rules.length === 1 && isPlain(line)
@@ -44,7 +44,7 @@ export class Reply {
   }
 
   /** As {@link #answer} for the usual check, of one rule that recorded: without its lists, which cost several times as much. */
-  #plainAnswer({ encoded, cost, keys, clockMicros }: Question, limit: Limit, line: string): Answer {
+  #plainAnswer({ encoded, cost, keys, clockMicros }: CheckOperation, limit: Limit, line: string): CheckResult {
     const space = line.indexOf(' ');
     const second = line.indexOf(' ', space + 1);
     const reset = second < 0 ? line.slice(space + 1) : line.slice(space + 1, second);
@@ -56,10 +56,10 @@ export class Reply {
   }
 
   #answer(
-    { encoded, cost, keys, kind, clockMicros }: Question,
+    { encoded, cost, keys, kind, clockMicros }: CheckOperation,
     rules: readonly Rule[],
     words: readonly Numbers[],
-  ): Answer {
+  ): CheckResult {
     const allowed = words.every(([delay]) => !isRejection(delay));
     const nowMicros = clockMicros ?? this.#stamp;
     const hits: RecordedHit[] = [];
