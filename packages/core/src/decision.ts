@@ -1,5 +1,5 @@
 import type { RejectionReason } from './limits/limit.js';
-import type { Rule } from './store.js';
+import type { Rule } from './plan.js';
 
 /** What one limit said. */
 export interface LimitDecision {

@@ -1,10 +1,10 @@
 export type { Awaitable } from './awaitable.js';
 export type { RefundFailure } from './background-refund.js';
 export { type Clock, monotonicClock } from './clock.js';
+export type { Key, Limits, NameOf } from './create-plan.js';
 export type { Decision, LimitDecision } from './decision.js';
 export type { Duration } from './duration.js';
 export type { ErrorCode } from './error-codes.js';
-export type { DecisionEvent } from './events.js';
 export type { OnStoreError } from './failure/stand-in.js';
 export { StoreError } from './failure/store-error.js';
 export type { StoreFailure, StoreRecovery } from './failure/store-health.js';
@@ -20,7 +20,12 @@ export {
 } from './limits/sliding-window-counter.js';
 export { type TokenBucket, type TokenBucketOptions, tokenBucket } from './limits/token-bucket.js';
 export { MemoryStore, type MemoryStoreOptions } from './memory-store.js';
-export type { Key, Limits, NameOf } from './plan.js';
-export { type CheckOptions, RateLimiter, type RateLimiterOptions, type WaitOptions } from './rate-limiter.js';
+export {
+  type CheckOptions,
+  type DecisionEvent,
+  RateLimiter,
+  type RateLimiterOptions,
+  type WaitOptions,
+} from './rate-limiter.js';
 export { RollingCounter, type RollingCounterOptions } from './rolling-counter.js';
 export type { CountingStore, Store } from './store.js';

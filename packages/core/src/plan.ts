@@ -1,85 +1,27 @@
-import { withCode } from './error-codes.js';
 import type { Limit } from './limits/limit.js';
-import type { Keys, Plan, Rule } from './store.js';
-import { hasMethods, misuse, show } from './validate.js';
 
-/** One limit, named `default`, or a record of limits by their names. */
-export type Limits<Name extends string = string> = Limit | Readonly<Record<Name, Limit>>;
-
-/** The names that limits have: those of the record, or `default`. */
-export type NameOf<Given extends Limits> = Given extends Limit ? 'default' : keyof Given & string;
-
-/** One key for every limit, or a key for each. */
-export type Key<Name extends string = string> = string | Readonly<Record<Name, string>>;
-
-const NAME = /^[a-z0-9][\w.-]{0,63}$/i;
-
-const isLimit = (value: unknown): value is Limit => hasMethods(value, ['create', 'test', 'record', 'refund']);
-
-/**
- * The rules that these limits make.
- *
- * @throws TypeError when `limits` is neither a limit nor a record of at least one.
- */
-export function makePlan(prefix: string, limits: unknown): Plan {
-  if (isLimit(limits)) return { prefix, rules: [makeRule(prefix, 'default', limits)] };
-  if (Array.isArray(limits) && limits.length > 0) {
-    throw misuse('limits', 'a record that names each limit, such as `{ burst: rollingWindow({ … }) }`', limits);
-  }
-  if (typeof limits !== 'object' || limits === null || Object.keys(limits).length === 0) {
-    throw misuse('limits', 'a limit such as `rollingWindow({ … })`, or a record of at least one', limits);
-  }
-  return { prefix, rules: Object.entries(limits).map(([name, limit]) => makeRule(prefix, name, limit)) };
+/** One limit of a check, by its name and the place where its keys live. */
+export interface Rule {
+  /** `default`, or the name the limit has in the record of limits. */
+  readonly name: string;
+  readonly limit: Limit;
+  /**
+   * The limiter's prefix, the name and the algorithm: keys of two rules never meet unless all three are equal. So a limit
+   * whose algorithm has changed starts afresh, whatever the one before it has recorded.
+   */
+  readonly space: string;
 }
 
-function makeRule(prefix: string, name: string, limit: unknown): Rule {
-  if (!NAME.test(name)) {
-    throw withCode(
-      'ERR_ROLLGATE_INVALID_OPTION',
-      new TypeError(
-        `Expected the names in \`limits\` to be 1 to 64 letters, digits, '_', '.' or '-', a letter or digit first, got ${show(name)}`,
-      ),
-    );
-  }
-  if (!isLimit(limit)) throw misuse(`limits.${name}`, 'a limit such as `rollingWindow({ … })`', limit);
-  return { name, limit, space: `${prefix}:${name}:${limit.algorithm}` };
+/** The rules that a check decides together, at least one. */
+export interface Plan {
+  readonly prefix: string;
+  readonly rules: readonly Rule[];
 }
 
-/**
- * The keys in the order of the rules.
- *
- * @throws TypeError when a key is not a string, is empty or missing, or belongs to no limit.
- */
-export function keysFor(plan: Plan, key: unknown): Keys {
-  if (typeof key !== 'string') return keysOfRecord(plan, key);
-  if (key === '') throw invalidKey('key', 'a string of at least one character', key);
-  return key;
-}
+/** One key for all rules of a plan, or one for each, in the order of the rules. */
+export type Keys = string | readonly string[];
 
-function keysOfRecord(plan: Plan, key: unknown): Keys {
-  if (typeof key !== 'object' || key === null)
-    throw invalidKey('key', 'a string, or a record with one for each limit', key);
-  const { rules } = plan;
-  for (const name of Object.keys(key)) {
-    if (!rules.some((rule) => rule.name === name)) {
-      const names = rules.map((rule) => `\`${rule.name}\``).join(', ');
-      // A client may have chosen the name.
-      const shown = NAME.test(name) ? `\`${name}\`` : show(name);
-      const message = `Unknown limit ${shown} in \`key\`; the limits are ${names}`;
-      throw withCode('ERR_ROLLGATE_INVALID_KEY', new TypeError(message));
-    }
-  }
-  const keys = rules.map(({ name }) => {
-    const value = Object.hasOwn(key, name) ? (key as Record<string, unknown>)[name] : undefined;
-    if (typeof value !== 'string' || value === '')
-      throw invalidKey(`key.${name}`, 'a string of at least one character', value);
-    return value;
-  });
-  // One key for all of them is the same as that key alone, also for callers of `wait` that queue for it.
-  return keys.every((value) => value === keys[0]) ? keys[0]! : keys;
-}
-
-/** An empty key is a client without an identity: all of them would share one limit. */
-function invalidKey(name: string, expected: string, value: unknown): TypeError {
-  return withCode('ERR_ROLLGATE_INVALID_KEY', misuse(name, expected, value));
+/** The key of the rule at `index`. */
+export function keyAt(keys: Keys, index: number): string {
+  return typeof keys === 'string' ? keys : (keys[index] as string);
 }

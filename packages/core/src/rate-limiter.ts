@@ -1,17 +1,18 @@
 import type { Awaitable } from './awaitable.js';
 import { refundInBackground } from './background-refund.js';
+import { type Key, keysFor, type Limits, makePlan, type NameOf } from './create-plan.js';
 import { type Decision, NO_DECISION, takeReceipt } from './decision.js';
 import { type Duration, durationMs } from './duration.js';
 import { withCode } from './error-codes.js';
-import { isAnybodyTold, tell } from './events.js';
 import { DEFAULT_TIMEOUT_MS, timeoutMs } from './failure/deadlines.js';
 import { GuardedStore } from './failure/guarded-store.js';
 import { ON_STORE_ERROR, type OnStoreError } from './failure/stand-in.js';
 import type { StoreError } from './failure/store-error.js';
 
 import { isMemoryStore, MemoryStore } from './memory-store.js';
-import { type Key, keysFor, type Limits, makePlan, type NameOf } from './plan.js';
-import type { Plan, Store } from './store.js';
+import type { Plan } from './plan.js';
+import { type DecisionEventOf, hasSubscribers, publishDecision } from './publish-decision.js';
+import type { Store } from './store.js';
 import { hasMethods, knownOptions, misuse, oneOf, positiveInteger, string } from './validate.js';
 import { WaitingLines, waitForTurn, waitUntilAllowed } from './wait.js';
 import { createDeadline } from './wait-deadline.js';
@@ -49,6 +50,9 @@ export interface WaitOptions<Own extends Limits = Limits> extends CheckOptions<O
   /** How long to wait at most; milliseconds or text. Default: as long as it takes. */
   timeout?: Duration | undefined;
 }
+
+/** Published on the channel `rollgate:decision` for every check, and on `rollgate:rejection` for every rejected one. */
+export type DecisionEvent = DecisionEventOf<RateLimiter>;
 
 // The names come from the limits alone, never from what the key or the expected answer happen to be.
 type KeyOn<Own extends Limits> = NoInfer<Key<NameOf<Own>>>;
@@ -130,7 +134,7 @@ export class RateLimiter<Given extends Limits = Limits> {
     const plan = this.#planFor(options);
     const cost = costOf(options);
     const decision = this.#store.check(plan, keysFor(plan, key), cost);
-    return (isAnybodyTold() ? tell(this, key, cost, decision) : decision) as Awaitable<DecisionOn<Own>>;
+    return (hasSubscribers() ? publishDecision(this, key, cost, decision) : decision) as Awaitable<DecisionOn<Own>>;
   }
 
   /** The same question as {@link check}, recording nothing. */

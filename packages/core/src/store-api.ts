@@ -11,6 +11,7 @@ export type { Hit, Keeper, Verdict } from './limits/limit.js';
 export { ROLLING_WINDOW_OPTIONS } from './limits/rolling-window.js';
 export { isMemoryStore } from './memory-store.js';
 export { ownCopy } from './own-copy.js';
-export { type Keys, keyAt, type Plan, type Rule, type StoreConnection } from './store.js';
+export { type Keys, keyAt, type Plan, type Rule } from './plan.js';
+export type { StoreConnection } from './store.js';
 export { hashKey, LONGEST_KEY } from './stored-key.js';
 export * as validate from './validate.js';

@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import type { Keys } from './store.js';
+import type { Keys } from './plan.js';
 
 /**
  * UTF-16 code units. A longer key is kept by its hash, so that a client that chooses its key does not choose how much memory it

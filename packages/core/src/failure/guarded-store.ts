@@ -1,6 +1,7 @@
 import { type Awaitable, isThenable } from '../awaitable.js';
 import type { Decision } from '../decision.js';
-import type { Keys, Plan, Store } from '../store.js';
+import type { Keys, Plan } from '../plan.js';
+import type { Store } from '../store.js';
 import { Deadlines } from './deadlines.js';
 import { inTime, probe, rethrow } from './guarded-call.js';
 import { decideInstead, FallbackReceipt, type OnStoreError } from './stand-in.js';

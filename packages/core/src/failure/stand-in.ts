@@ -1,6 +1,6 @@
 import { type Decision, degrade, type LimitDecision, toDecision } from '../decision.js';
 import type { MemoryStore } from '../memory-store.js';
-import type { Keys, Plan } from '../store.js';
+import type { Keys, Plan } from '../plan.js';
 import type { StoreError } from './store-error.js';
 
 /** What answers in the place of a store that has failed. */

@@ -1,7 +1,8 @@
 import { channel } from 'node:diagnostics_channel';
 import { performance } from 'node:perf_hooks';
 import { MemoryStore } from '../memory-store.js';
-import type { CountingStore, Keys, Plan, Store, StoreConnection } from '../store.js';
+import type { Keys, Plan } from '../plan.js';
+import type { CountingStore, Store, StoreConnection } from '../store.js';
 
 /**
  * Published on the channel `rollgate:store:failure` when a store begins to fail, and when one that failed by its answers

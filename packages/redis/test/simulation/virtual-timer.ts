@@ -1,4 +1,8 @@
-import type { VirtualTime } from './virtual-time.js';
+/** The part of `VirtualTime` that a timer uses. */
+interface TaskQueue {
+  readonly micros: number;
+  at(atMicros: number, kind: 'timer', run: () => void): () => void;
+}
 
 /**
  * A timer of virtual time. As Node's, it counts whole milliseconds from the last whole one: so it may be early by a part
@@ -7,7 +11,7 @@ import type { VirtualTime } from './virtual-time.js';
 export class VirtualTimer {
   #cancel: () => void;
 
-  constructor(time: VirtualTime, run: () => void, ms = 1) {
+  constructor(time: TaskQueue, run: () => void, ms = 1) {
     const waitMs = ms >= 1 ? Math.trunc(ms) : 1;
     this.#cancel = time.at((Math.floor(time.micros / 1000) + waitMs) * 1000, 'timer', run);
   }

@@ -1,5 +1,5 @@
 import type { AlgorithmName, OptionsOf } from '../algorithms.js';
-import type { Parts } from './limits.js';
+import type { TokenFractions } from './token-fractions.js';
 
 const DAY = 24 * 3600 * 1000;
 const MOST = Number.MAX_SAFE_INTEGER;
@@ -12,17 +12,17 @@ const windows = [
   { limit: MOST, window: DAY },
 ];
 
-/** Numbers far from the small ones, up to the greatest there are. Buckets of tokens are divided as `Parts` says. */
-export const greatLimits: { [Name in AlgorithmName]: (parts: Parts) => readonly OptionsOf<Name>[] } = {
+/** Numbers far from the small ones, up to the greatest there are. Buckets of tokens are divided as `TokenFractions` says. */
+export const greatLimits: { [Name in AlgorithmName]: (fractions: TokenFractions) => readonly OptionsOf<Name>[] } = {
   rollingWindow: () => [...windows, { limit: 2, window: DAY, countRejected: true }],
   fixedWindow: () => windows,
   slidingWindowCounter: () => windows,
-  tokenBucket: (parts) => [
+  tokenBucket: (fractions) => [
     // A day and a millisecond is a multiple neither of 3 nor of 7.
-    { capacity: 2, refill: parts === 1 ? 2 : parts, every: DAY + (parts === 1 ? 0 : 1) },
-    { capacity: 4, refill: parts, every: DAY + (parts === 1 ? 0 : 1), minDifference: DAY },
-    { capacity: 1e6, refill: 1000 * parts, every: 1 },
-    { capacity: 1e15, refill: 1000 * parts, every: 1 },
+    { capacity: 2, refill: fractions === 1 ? 2 : fractions, every: DAY + (fractions === 1 ? 0 : 1) },
+    { capacity: 4, refill: fractions, every: DAY + (fractions === 1 ? 0 : 1), minDifference: DAY },
+    { capacity: 1e6, refill: 1000 * fractions, every: 1 },
+    { capacity: 1e15, refill: 1000 * fractions, every: 1 },
   ],
   leakyBucket: () => [
     { capacity: 2, interval: DAY },

@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import type { Specs } from '../model.js';
 import { MS } from '../oracles/oracle.js';
-import type { Parts } from './limits.js';
+import type { TokenFractions } from './token-fractions.js';
 
 /** By how many microseconds time goes on; or beside the moment that the last decision named. */
 export type Step = number | { readonly due: -1 | 0 | 1 };
@@ -45,15 +45,15 @@ const cost = fc.oneof({ weight: 4, arbitrary: fc.constant(1) }, fc.integer({ min
 
 /** Whatever can be done with limits of this kind, for keys of these names; `changes` is the weight of changes of limits. */
 export function histories(
-  limitsWith: (parts: Parts) => fc.Arbitrary<Specs>,
+  limitsWith: (fractions: TokenFractions) => fc.Arbitrary<Specs>,
   names: readonly string[],
   step: fc.Arbitrary<Step>,
   changes = 1,
 ): fc.Arbitrary<History> {
   const key = fc.constantFrom(...names);
   const keys = fc.tuple(key, key, key);
-  return fc.constantFrom<Parts[]>(1, 3, 7).chain((parts) => {
-    const limits = limitsWith(parts);
+  return fc.constantFrom<TokenFractions[]>(1, 3, 7).chain((fractions) => {
+    const limits = limitsWith(fractions);
     const command: fc.Arbitrary<Command> = fc.oneof(
       { weight: 10, arbitrary: fc.record({ kind: fc.constant('check'), step, keys, cost }) },
       { weight: 2, arbitrary: fc.record({ kind: fc.constant('peek'), step, keys, cost }) },

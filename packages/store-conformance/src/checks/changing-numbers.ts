@@ -3,7 +3,8 @@ import type { Decision } from '@rollgate/core';
 import fc from 'fast-check';
 import { type AlgorithmName, algorithmNames } from '../algorithms.js';
 import { anywhere, histories } from '../arbitraries/histories.js';
-import { greatLimit, limit, type Parts, smallLimit } from '../arbitraries/limits.js';
+import { greatLimit, limit, smallLimit } from '../arbitraries/limits.js';
+import type { TokenFractions } from '../arbitraries/token-fractions.js';
 import { limitsOf } from '../comparison.js';
 import type { Specs } from '../model.js';
 import { MS } from '../oracles/oracle.js';
@@ -12,12 +13,12 @@ import { plain } from '../whole-decision.js';
 import { type Demand, type Ground, makeLimiter } from './check.js';
 import { decideAsModel } from './decisions.js';
 
-const anyParts = fc.constantFrom<Parts[]>(1, 3, 7);
+const anyTokenFractions = fc.constantFrom<TokenFractions[]>(1, 3, 7);
 
 /** Two limits on one key in turn, the one far greater than the other. */
 const inTurn = (algorithm: AlgorithmName) =>
-  anyParts
-    .chain((parts) => fc.tuple(smallLimit(algorithm, parts), greatLimit(algorithm, parts)))
+  anyTokenFractions
+    .chain((fractions) => fc.tuple(smallLimit(algorithm, fractions), greatLimit(algorithm, fractions)))
     .chain((pair) => histories(() => fc.constantFrom(...pair).map((one) => ({ one })), ['ann'], anywhere, 8));
 
 /** Forwards alone: where time runs back, a wrong clock may be found out by a peek that is asked then. */
@@ -29,8 +30,8 @@ const pace = fc.oneof(
 
 /** Checks under one of two limits, and before each a peek under any limit; or something is given back. */
 const asked = (algorithm: AlgorithmName) =>
-  anyParts.chain((parts) => {
-    const any = fc.oneof(smallLimit(algorithm, parts), greatLimit(algorithm, parts)).map((one) => ({ one }));
+  anyTokenFractions.chain((fractions) => {
+    const any = fc.oneof(smallLimit(algorithm, fractions), greatLimit(algorithm, fractions)).map((one) => ({ one }));
     const action = fc.record({
       pace,
       cost: fc.integer({ min: 1, max: 3 }),
@@ -39,7 +40,7 @@ const asked = (algorithm: AlgorithmName) =>
       refund: fc.oneof({ weight: 3, arbitrary: fc.constant(undefined) }, fc.nat(3)),
     });
     const recorded = fc.tuple(
-      limit(algorithm, parts),
+      limit(algorithm, fractions),
       any.map(({ one }) => one),
     );
     return fc.record({ recorded, actions: fc.array(action, { maxLength: 30, size: 'max' }) });

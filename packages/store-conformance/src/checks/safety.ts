@@ -1,7 +1,8 @@
 import type { Decision } from '@rollgate/core';
 import fc from 'fast-check';
 import { type AlgorithmName, algorithmNames, limitOf } from '../algorithms.js';
-import { limit, type Parts } from '../arbitraries/limits.js';
+import { limit } from '../arbitraries/limits.js';
+import type { TokenFractions } from '../arbitraries/token-fractions.js';
 import { MS } from '../oracles/oracle.js';
 import { type Admitted, keepPromise } from '../promises.js';
 import { type Demand, type Ground, makeLimiter } from './check.js';
@@ -26,7 +27,7 @@ const attempts = fc.array(attempt, { maxLength: 100, size: 'max' });
 /** Whoever asks, and gives back, is never let through more often than promised. */
 async function admitNoMore(ground: Ground, algorithm: AlgorithmName): Promise<void> {
   const { clock, random } = ground;
-  const limits = fc.constantFrom<Parts[]>(1, 3, 7).chain((parts) => limit(algorithm, parts));
+  const limits = fc.constantFrom<TokenFractions[]>(1, 3, 7).chain((fractions) => limit(algorithm, fractions));
   const property = fc.asyncProperty(limits, attempts, async (spec, attempts) => {
     clock.micros = 1e9 * MS;
     const limiter = makeLimiter(ground, limitOf(spec));

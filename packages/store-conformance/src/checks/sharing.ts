@@ -2,15 +2,16 @@ import { randomUUID } from 'node:crypto';
 import fc from 'fast-check';
 import type { AlgorithmName } from '../algorithms.js';
 import { type Command, forwards } from '../arbitraries/histories.js';
-import { oneLimit, type Parts } from '../arbitraries/limits.js';
+import { oneLimit } from '../arbitraries/limits.js';
+import type { TokenFractions } from '../arbitraries/token-fractions.js';
 import { Comparison, limitsOf } from '../comparison.js';
 import { MS } from '../oracles/oracle.js';
 import { type Demand, type Ground, makeLimiter } from './check.js';
 
 const specs = (algorithms: readonly AlgorithmName[]) =>
   fc
-    .tuple(fc.constantFrom(...algorithms), fc.constantFrom<Parts[]>(1, 3, 7))
-    .chain(([algorithm, parts]) => oneLimit(algorithm)(parts));
+    .tuple(fc.constantFrom(...algorithms), fc.constantFrom<TokenFractions[]>(1, 3, 7))
+    .chain(([algorithm, fractions]) => oneLimit(algorithm)(fractions));
 
 const keys = fc.constantFrom('ann', 'bob').map((key) => [key, key, key] as const);
 

@@ -1,15 +1,14 @@
 import { channel } from 'node:diagnostics_channel';
 import type { Awaitable } from './awaitable.js';
 import { isThenable } from './awaitable.js';
+import type { Key } from './create-plan.js';
 import type { Decision } from './decision.js';
-import type { Key } from './plan.js';
-import type { RateLimiter } from './rate-limiter.js';
 
-/** Published on the channel `rollgate:decision` for every check, and for those that are rejected on `rollgate:rejection`. */
-export interface DecisionEvent {
-  readonly limiter: RateLimiter;
+/** What one check was about and how it was decided. */
+export interface DecisionEventOf<Limiter> {
+  readonly limiter: Limiter;
   readonly key: Key;
-  /** The units that were asked for. */
+  /** In units. */
   readonly cost: number;
   readonly decision: Decision;
 }
@@ -17,19 +16,19 @@ export interface DecisionEvent {
 const decisions = channel('rollgate:decision');
 const rejections = channel('rollgate:rejection');
 
-/** Whether anybody listens; else nothing is to be built. */
-export const isAnybodyTold = (): boolean => decisions.hasSubscribers || rejections.hasSubscribers;
+/** Whether there is a subscriber. Without one, no event needs to be built. */
+export const hasSubscribers = (): boolean => decisions.hasSubscribers || rejections.hasSubscribers;
 
-/** Publishes the decision when it is there, before who asked goes on. */
-export function tell<Made extends Awaitable<Decision>>(
-  limiter: RateLimiter,
+/** Publishes the decision before the caller of the check gets it. */
+export function publishDecision<Limiter, Made extends Awaitable<Decision>>(
+  limiter: Limiter,
   key: Key,
   cost: number,
   decision: Made,
 ): Made {
   const publish = (made: Decision): Decision => {
     if (made.allowed && !decisions.hasSubscribers) return made;
-    const event: DecisionEvent = { limiter, key, cost, decision: made };
+    const event: DecisionEventOf<Limiter> = { limiter, key, cost, decision: made };
     decisions.publish(event);
     if (!made.allowed) rejections.publish(event);
     return made;
