@@ -1,5 +1,5 @@
 import { RedisStore, type RedisStoreOptions } from '@rollgate/redis';
-import { describeStore } from '@rollgate/store-conformance';
+import { type CheckOptions, checks, type MakeStore } from '@rollgate/store-conformance';
 import { RedisCluster, startRedis } from '@rollgate/test-support';
 import { effort, seed } from '@rollgate/test-support/effort';
 import { Cluster } from 'ioredis';
@@ -13,8 +13,8 @@ beforeAll(async () => {
 });
 afterAll(() => Promise.all([server.stop(), cluster.stop()]));
 
-/** How a client of each kind is opened, for one server or for a Cluster. */
-const opened = {
+/** Opens a client of each kind, for one server or for a Cluster. */
+const openers = {
   ...clients,
   'an ioredis Cluster': async (): Promise<OpenClient> => {
     const client = new Cluster(cluster.nodes.map(({ port }) => ({ host: '127.0.0.1', port })));
@@ -27,32 +27,51 @@ const opened = {
   },
 };
 
-/** Runs the suite with stores on clients of this kind. */
-function describeRedisStore(
-  kind: keyof typeof opened,
-  options: Omit<RedisStoreOptions, 'client'>,
-  { runs, longRun }: { runs: number; longRun: number },
-): void {
-  const closeOf = new Map<unknown, () => void>();
-  const closeStore = (store: unknown) => closeOf.get(store)?.();
-  describeStore(
-    `RedisStore on ${kind}, ${JSON.stringify(options).slice(1, -1)}`,
-    async (clock) => {
-      const { client, close } = await opened[kind](server.url);
-      const store = new RedisStore({ client, clock, ...options });
-      closeOf.set(store, close);
-      return store;
-    },
-    { shared: true, closeStore, runs: runs * effort(1, 50), longRun: longRun * effort(1, 50), seed },
-  );
+type StoreOptions = Omit<RedisStoreOptions, 'client'>;
+type Amount = Pick<CheckOptions, 'runs' | 'longRun' | 'algorithms'>;
+
+/** Runs the suite with stores on two clients of this kind. Two stores of one test never share a client. */
+function describeRedisStore(kind: keyof typeof openers, options: StoreOptions, amount: Amount): void {
+  describe(`RedisStore on ${kind}, ${JSON.stringify(options).slice(1, -1)}`, () => {
+    let pool: OpenClient[];
+    let openedCount = 0;
+    beforeAll(async () => {
+      pool = [await openers[kind](server.url), await openers[kind](server.url)];
+    });
+    afterAll(() => {
+      for (const { close } of pool) close();
+    });
+    const makeStore: MakeStore = (clock) => {
+      const { client } = pool[openedCount++ % pool.length]!;
+      return new RedisStore({ client, clock, ...options });
+    };
+    const all = checks(makeStore, { ...amount, seed, shared: true, closeStore: () => {} });
+    for (const { name, leftOut, run } of all) if (leftOut === undefined) test(name, run);
+  });
 }
 
-describeRedisStore('ioredis 6', { log: 'list' }, { runs: 20, longRun: 1000 });
-describeRedisStore('ioredis 6', { log: 'sorted-set' }, { runs: 12, longRun: 300 });
-describeRedisStore('ioredis 6', { log: 'list', denialCache: false }, { runs: 10, longRun: 300 });
-describeRedisStore('ioredis 5', { log: 'list' }, { runs: 3, longRun: 100 });
-describeRedisStore('node-redis 6', { log: 'list' }, { runs: 3, longRun: 100 });
-describeRedisStore('node-redis 6', { log: 'sorted-set' }, { runs: 3, longRun: 100 });
-describeRedisStore('node-redis 5', { log: 'list' }, { runs: 3, longRun: 100 });
-describeRedisStore('an ioredis Cluster', { log: 'list', clusterSlot: 'prefix' }, { runs: 3, longRun: 100 });
-describeRedisStore('a node-redis cluster', { log: 'sorted-set', clusterSlot: 'prefix' }, { runs: 3, longRun: 100 });
+describeRedisStore('ioredis 6', { log: 'list' }, { runs: effort(8, 1000), longRun: effort(200, 50_000) });
+describeRedisStore(
+  'ioredis 6',
+  { log: 'list', denialCache: false },
+  { runs: effort(5, 500), longRun: effort(100, 15_000) },
+);
+// Only a rolling window has a log.
+describeRedisStore(
+  'ioredis 6',
+  { log: 'sorted-set' },
+  { runs: effort(8, 600), longRun: effort(200, 15_000), algorithms: effort(['rollingWindow'], undefined) },
+);
+
+/** The scripts do not depend on the client. So `npm test` runs only some algorithms on each other client, and each on some client. */
+const few = (...algorithms: NonNullable<CheckOptions['algorithms']>): Amount => {
+  return { runs: effort(1, 150), longRun: effort(30, 5000), algorithms: effort(algorithms, undefined) };
+};
+
+describeRedisStore('ioredis 5', { log: 'list' }, few('rollingWindow', 'tokenBucket'));
+describeRedisStore('node-redis 6', { log: 'list' }, few('slidingWindowCounter', 'leakyBucket'));
+describeRedisStore('node-redis 6', { log: 'sorted-set' }, few('rollingWindow'));
+describeRedisStore('node-redis 5', { log: 'list' }, few('fixedWindow', 'bucketedWindow'));
+const onCluster = { clusterSlot: 'prefix' } as const;
+describeRedisStore('an ioredis Cluster', { log: 'list', ...onCluster }, few('rollingWindow', 'leakyBucket'));
+describeRedisStore('a node-redis cluster', { log: 'sorted-set', ...onCluster }, few('rollingWindow', 'tokenBucket'));

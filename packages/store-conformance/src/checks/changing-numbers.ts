@@ -61,11 +61,10 @@ async function peekWithoutTrace(ground: Ground, algorithm: AlgorithmName): Promi
       await peeking.peek(key, { cost, limits: limitsOf(peek) });
       const past = refund === undefined ? undefined : made.at(-1 - refund);
       if (past !== undefined) {
-        await peeking.refund(past[0]!);
-        await other.refund(past[1]!);
+        await Promise.all([peeking.refund(past[0]!), other.refund(past[1]!)]);
       }
       const options = { cost, limits: limitsOf(specs[which]!) };
-      const decisions = [await peeking.check(key, options), await other.check(key, options)];
+      const decisions = await Promise.all([peeking.check(key, options), other.check(key, options)]);
       made.push(decisions);
       const about = () =>
         `A check at ${clock.micros} µs under ${JSON.stringify(specs[which])}, after a peek and without`;
