@@ -2,7 +2,7 @@
 
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { existsSync, readFileSync, rmSync } from 'node:fs';
+import { appendFileSync, existsSync, readFileSync, rmSync } from 'node:fs';
 import { join, relative } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { parseArgs } from 'node:util';
@@ -13,10 +13,15 @@ import { Tree } from './tree.mjs';
 
 const ROOT = fileURLToPath(new URL('..', import.meta.url));
 /** How long the tests of a mutant may take. One that hangs is detected. */
-const LONGEST_MS = 600_000;
+const LONGEST_MS = 420_000;
 
 const { values: options } = parseArgs({
-  options: { only: { type: 'string' }, check: { type: 'boolean' }, verbose: { type: 'boolean' } },
+  options: {
+    only: { type: 'string' },
+    check: { type: 'boolean' },
+    record: { type: 'string' },
+    verbose: { type: 'boolean' },
+  },
 });
 const { only = '' } = options;
 const mutants = all.filter(({ name }) => name.includes(only));
@@ -24,6 +29,8 @@ if (mutants.length === 0) throw new Error(`No mutant has ${JSON.stringify(only)}
 
 const tree = new Tree(ROOT);
 let child;
+/** Test files that have passed without any mutant. */
+const passing = new Set();
 process.on('exit', () => {
   endTests();
   tree.remove();
@@ -39,28 +46,56 @@ if (problems.length > 0) {
 if (!options.check) process.exitCode = await campaign();
 
 async function campaign() {
-  const tests = [...new Set(mutants.flatMap((mutant) => mutant.tests))];
-  console.log(`${mutants.length} mutants, ${tests.length} test files`);
-  const broken = [];
-  for (const test of tests) {
-    const failure = await detect([test]);
-    if (failure !== undefined) broken.push(`${test}: ${failure.test}`);
-  }
-  if (broken.length > 0) throw new Error(`These tests fail without any mutant:\n${broken.join('\n')}`);
-  const results = [];
-  for (const mutant of mutants) {
-    const startMs = performance.now();
-    const restore = tree.plant(mutant);
-    const failure = await detect(mutant.tests).finally(restore);
-    const seconds = Math.round((performance.now() - startMs) / 1000);
-    const outcome = failure?.kind ?? 'survived';
-    results.push({ ...mutant, outcome, failure, seconds });
+  const known = recorded();
+  const left = mutants.filter(({ name, description }) => only !== '' || !known.has(`${name} ${description}`));
+  console.log(`${left.length} of ${mutants.length} mutants`);
+  const results =
+    only === '' ? mutants.flatMap((mutant) => known.get(`${mutant.name} ${mutant.description}`) ?? []) : [];
+  for (const mutant of left) {
+    const result = await resultOf(mutant);
+    results.push(result);
+    const { name, outcome, failure, seconds } = result;
     const cause = failure === undefined ? '' : ` (${[failure.file, failure.test].filter(Boolean).join(': ')})`;
-    console.log(`${results.length}/${mutants.length} ${mutant.name}: ${outcome}${cause}, ${seconds} s`);
+    console.log(`${results.length}/${mutants.length} ${name}: ${outcome}${cause}, ${seconds} s`);
+    if (options.record !== undefined) appendFileSync(options.record, `${JSON.stringify(result)}\n`);
     if (only === '') writeReport(results, all.length);
   }
   const isExplained = ({ name, outcome }) => outcome === 'survived' && reasons[name] !== undefined;
   return results.every((result) => result.outcome === 'killed' || isExplained(result)) ? 0 : 1;
+}
+
+/** The last recorded result of each mutant, by its name and description: names count through a list, so they move. */
+function recorded() {
+  if (options.record === undefined || !existsSync(options.record)) return new Map();
+  const lines = readFileSync(options.record, 'utf8').trim().split('\n');
+  return new Map(
+    lines.map((line) => JSON.parse(line)).map((result) => [`${result.name} ${result.description}`, result]),
+  );
+}
+
+async function resultOf(mutant) {
+  const startMs = performance.now();
+  const { restore, codeHash } = tree.plant(mutant);
+  let failure;
+  try {
+    failure = await detect(mutant.tests);
+  } finally {
+    restore();
+  }
+  // A test that fails without the mutant as well detects nothing.
+  if (failure !== undefined && failure.file !== '' && !(await passes(failure.file))) {
+    failure = { ...failure, kind: 'error', test: `${failure.test}, which fails without the mutant too` };
+  }
+  const seconds = Math.round((performance.now() - startMs) / 1000);
+  const { name, file, description } = mutant;
+  return { name, file, description, outcome: failure?.kind ?? 'survived', failure, seconds, codeHash };
+}
+
+/** Whether the test file passes without any mutant. */
+async function passes(file) {
+  const isKnown = passing.has(file);
+  if (!isKnown && (await detect([file])) === undefined) passing.add(file);
+  return passing.has(file);
 }
 
 /**

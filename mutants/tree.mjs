@@ -1,6 +1,7 @@
 // A copy of the sources in which defects are planted, so that the working tree is never touched.
 
 import { execFileSync } from 'node:child_process';
+import { createHash } from 'node:crypto';
 import { cpSync, existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
@@ -36,14 +37,15 @@ export class Tree {
     return count === 1 ? undefined : `${name}: expected ${JSON.stringify(find)} once in ${file}, got it ${count} times`;
   }
 
-  /** Plants a defect, and returns what removes it. */
+  /** Plants a defect. Returns what removes it, and the hash of the file that contains it. */
   plant({ file, find, replace }) {
     const text = this.#read(file);
-    this.#write(
-      file,
-      text.replace(find, () => replace),
-    );
-    return () => this.#write(file, text);
+    const planted = text.replace(find, () => replace);
+    this.#write(file, planted);
+    return {
+      restore: () => this.#write(file, text),
+      codeHash: createHash('sha256').update(planted).digest('hex').slice(0, 12),
+    };
   }
 
   remove() {

@@ -1,8 +1,9 @@
 // Defects in the scripts of @rollgate/redis for algorithms whose state is one text.
 
-const STATE = ['packages/redis/test/state.test.ts', 'packages/redis/test/algorithms.test.ts'];
-const CONFORMANCE = [...STATE, 'packages/redis/test/twins.test.ts', 'packages/redis/test/conformance.test.ts'];
-const REFUNDS = ['packages/redis/test/far-refunds.test.ts', 'packages/redis/test/resent.test.ts', ...CONFORMANCE];
+const CONFORMANCE = ['algorithms', 'twins', 'state', 'conformance'].map(
+  (name) => `packages/redis/test/${name}.test.ts`,
+);
+const REFUNDS = ['packages/redis/test/resent.test.ts', 'packages/redis/test/far-refunds.test.ts', ...CONFORMANCE];
 const of = (name, tests, mutants) =>
   mutants.map(([description, find, replace]) => {
     return { file: `packages/redis/src/lua/${name}.lua`, description, find, replace, tests };
