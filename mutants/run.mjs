@@ -1,4 +1,4 @@
-// Plants one defect at a time and runs the tests of the code that it is in: `npm run mutants`, `npm run mutants -- --only name`.
+// Plants one defect at a time and runs the tests of the code that it is in: `npm run mutants`, `npm run mutants -- --only name,name`.
 
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
@@ -24,7 +24,7 @@ const { values: options } = parseArgs({
   },
 });
 const { only = '' } = options;
-const mutants = all.filter(({ name }) => name.includes(only));
+const mutants = all.filter(({ name }) => only.split(',').some((part) => name.includes(part)));
 if (mutants.length === 0) throw new Error(`No mutant has ${JSON.stringify(only)} in its name`);
 
 const tree = new Tree(ROOT);
@@ -109,8 +109,8 @@ async function detect(tests) {
     failure = await run(tests);
     if (failure?.kind === 'error' && previous?.kind !== 'error') continue;
     if (failure === undefined || failure.file === '') return failure;
-    const { kind } = (await run([failure.file])) ?? {};
-    if (kind === failure.kind) return failure;
+    const again = (await run([failure.file], failure.test)) ?? (await run([failure.file]));
+    if (again?.kind === failure.kind) return failure;
   }
   return failure?.kind === 'error' ? failure : undefined;
 }
@@ -121,16 +121,17 @@ function endTests() {
 }
 
 /**
- * Runs these test files until the first test fails. Resolves to that test, with what its failure means: `killed`; `broken` when
+ * Runs these test files, or their tests of this name, until the first test fails. Resolves to that test, with what its failure means: `killed`; `broken` when
  * the file cannot even be loaded, as after a compile error; `error` when the run ends without a result, because no server starts
  * or memory runs out. The last one detects nothing.
  */
-async function run(tests) {
+async function run(tests, name) {
   const report = join(tree.root, 'first-failure.json');
   rmSync(report, { force: true });
   const jest = join(tree.root, 'node_modules/jest/bin/jest.js');
   const given = ['--runInBand', '--reporters', 'default', '--reporters', join(tree.root, 'mutants/first-failure.cjs')];
   given.push('--testSequencer', join(tree.root, 'mutants/in-order.cjs'), '--runTestsByPath');
+  if (name !== undefined) given.unshift('--testNamePattern', `^${name.replace(/[^\w\s]/g, '.')}$`);
   child = spawn(process.execPath, [jest, ...given, ...tests], {
     cwd: tree.root,
     env: { ...process.env, ROLLGATE_MUTANT_REPORT: report, ROLLGATE_MUTANT_TESTS: tests.join(',') },

@@ -1,10 +1,12 @@
 // Defects in the store in memory, in decisions, in waiting and in what happens when a store fails.
 
 const STORE = [
+  'packages/core/test/changed-settings.test.ts',
+  'packages/core/test/exact-units.test.ts',
+  'packages/core/test/rate-limiter.test.ts',
   'packages/core/test/memory-store.test.ts',
   'packages/core/test/key-flood.test.ts',
   'packages/core/test/long-keys.test.ts',
-  'packages/core/test/rate-limiter.test.ts',
   'packages/store-conformance/test/memory-store.test.ts',
   'packages/store-conformance/test/explorer.test.ts',
 ];
@@ -15,8 +17,8 @@ const WAIT = [
 ];
 const FAILURE = [
   'packages/core/test/store-failure.test.ts',
-  'packages/core/test/store-failure-outage.test.ts',
   'packages/core/test/pauses.test.ts',
+  'packages/core/test/store-failure-outage.test.ts',
 ];
 
 const of = (name, tests, mutants) =>
@@ -108,7 +110,7 @@ export const core = [
   ]),
   ...of(
     'duration',
-    ['packages/core/test/misuse.test.ts', 'packages/core/test/docs.test.ts', ...STORE],
+    ['packages/core/test/misuse.test.ts', ...STORE, 'packages/core/test/docs.test.ts'],
     [
       ['text without a unit is taken', '/[a-z]$/i.test(text) ? parse(text) : undefined', 'parse(text)'],
       ['zero is a duration', '(ms as number) > 0 &&', '(ms as number) >= 0 &&'],

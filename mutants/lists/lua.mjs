@@ -5,9 +5,9 @@ const CONFORMANCE = ['algorithms', 'twins', 'state', 'conformance'].map(
 );
 const REFUNDS = ['packages/redis/test/resent.test.ts', 'packages/redis/test/far-refunds.test.ts', ...CONFORMANCE];
 const FRAME = [
-  'packages/redis/test/batching.test.ts',
   'packages/redis/test/script-slices.test.ts',
   'packages/redis/test/error-messages.test.ts',
+  'packages/redis/test/batching.test.ts',
   'packages/redis/test/faults-server.test.ts',
   ...REFUNDS,
 ];

@@ -1,24 +1,11 @@
 // Defects in the TypeScript of @rollgate/redis: batches, receipts, keys and the denial cache.
 
-const BATCHES = [
-  'packages/redis/test/batching.test.ts',
-  'packages/redis/test/script-slices.test.ts',
-  'packages/redis/test/algorithms.test.ts',
-  'packages/redis/test/sharing.test.ts',
-  'packages/redis/test/conformance.test.ts',
-];
-const DENIALS = [
-  'packages/redis/test/denial-cache.test.ts',
-  'packages/redis/test/sharing.test.ts',
-  'packages/redis/test/simulation.test.ts',
-  'packages/redis/test/conformance.test.ts',
-];
-const RECEIPTS = ['packages/redis/test/resent.test.ts', ...BATCHES, 'packages/redis/test/far-refunds.test.ts'];
-const KEYS = [
-  'packages/redis/test/key-names.test.ts',
-  'packages/redis/test/keys.test.ts',
-  'packages/redis/test/algorithms.test.ts',
-];
+const test = (name) => `packages/redis/test/${name}.test.ts`;
+
+const BATCHES = ['script-slices', 'sharing', 'batching', 'algorithms', 'conformance'].map(test);
+const DENIALS = ['sharing', 'denial-cache', 'simulation', 'conformance'].map(test);
+const RECEIPTS = [test('resent'), ...BATCHES, test('far-refunds')];
+const KEYS = ['key-names', 'keys', 'algorithms'].map(test);
 
 const of = (name, tests, mutants) =>
   mutants.map(([description, find, replace]) => {
@@ -130,7 +117,7 @@ export const redis = [
   ]),
   ...of(
     'plan-encoding',
-    [...KEYS, ...DENIALS, 'packages/redis/test/cluster.test.ts'],
+    [...KEYS, ...DENIALS, test('cluster')],
     [
       ['algorithms share their keys', 'name + suffixOf(limit)', 'name'],
       [

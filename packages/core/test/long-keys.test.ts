@@ -50,6 +50,7 @@ test('a long key is peeked at, refunded and reset like any other', async () => {
   await limiter.refund(decision);
   expect(store.size).toBe(0);
   await limiter.check(key);
+  expect(store.toJSON().map((entry) => entry.key)).toEqual([hashOf(key.one), 'short']);
   await limiter.reset(key);
   expect(store.size).toBe(0);
 });

@@ -45,6 +45,24 @@ test('slots taken behind a gap keep their turn, and the gap is free once they ha
   expect(await peek()).toMatchObject({ allowed: true, delayMs: HOUR_MS, remaining: 3 });
 });
 
+test('a slot that a caller of the store refunds twice is free once', async () => {
+  class Twice extends MemoryStore {
+    override refund(receipt: unknown) {
+      super.refund(receipt);
+      super.refund(receipt);
+    }
+  }
+  const store = new Twice({ clock: { now: () => 0 } });
+  const limiter = new RateLimiter({ limits: leakyBucket({ capacity: 3, interval: '1h' }), store });
+  const slots: Decision[] = [];
+  for (let slot = 0; slot < 3; slot++) slots.push(await limiter.check('queue'));
+  await limiter.refund(slots[1]!);
+  await limiter.refund(slots[2]!);
+  await limiter.check('queue');
+  await limiter.refund(await limiter.check('queue'));
+  expect((await limiter.peek('queue')).delayMs).toBe(2 * HOUR_MS);
+});
+
 test('a key keeps the latest 64 gaps', async () => {
   const { store, limiter, decisions, peek } = await fill(2 * MAX_GAPS + 10);
   const odd = decisions.filter((_, slot) => slot % 2 === 1);

@@ -1,0 +1,36 @@
+import { MemoryStore, RateLimiter, rollingWindow, slidingWindowCounter, tokenBucket } from '@rollgate/core';
+
+function make<Given extends ConstructorParameters<typeof RateLimiter>[0]['limits']>(limits: Given) {
+  const clock = { ms: 0, now: () => clock.ms };
+  return { clock, limiter: new RateLimiter({ limits, store: new MemoryStore({ clock }) }) };
+}
+
+test('a rolling window stays exact when the units of all its past add up to more than safe integers', async () => {
+  const { clock, limiter } = make(rollingWindow({ limit: Number.MAX_SAFE_INTEGER, window: 1000 }));
+  const half = 2 ** 52;
+  await limiter.check('ann', { cost: half });
+  for (let turn = 1; turn < 20; turn++) {
+    clock.ms += 500;
+    expect(await limiter.check('ann', { cost: half - 1 - (turn % 2) })).toMatchObject({ allowed: true });
+    const { remaining } = await limiter.peek('ann');
+    expect(remaining).toBe(turn === 1 ? 1 : 2);
+  }
+});
+
+test('a sliding window counter does not round an estimate that is whole', async () => {
+  const { clock, limiter } = make(slidingWindowCounter({ limit: 1_000_000, window: '1d' }));
+  await limiter.check('ann', { cost: 1_000_000 });
+  clock.ms = 1.5 * 86_400_000;
+  expect((await limiter.peek('ann')).remaining).toBe(500_000);
+});
+
+test('a token bucket refunds all of a check that was recorded after another refund', async () => {
+  const { clock, limiter } = make(tokenBucket({ capacity: 4, refill: 1, every: '1s' }));
+  const first = await limiter.check('ann');
+  await limiter.check('ann');
+  await limiter.refund(first);
+  const third = await limiter.check('ann');
+  clock.ms = 1000;
+  await limiter.refund(third);
+  expect((await limiter.peek('ann')).remaining).toBe(4);
+});
