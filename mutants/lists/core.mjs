@@ -12,6 +12,7 @@ const STORE = [
 ];
 const WAIT = [
   'packages/core/test/wait.test.ts',
+  'packages/core/test/wait-signal.test.ts',
   'packages/core/test/departures.test.ts',
   'packages/express/test/hold.test.ts',
 ];

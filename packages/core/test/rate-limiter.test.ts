@@ -298,6 +298,11 @@ test.each([1, 2])('a store in JavaScript may leave `delayMs` out, with %d limits
   expect(await answering(said, count).wait('ann')).toMatchObject({ allowed: true, delayMs: 0 });
 });
 
+test.each([1, 2])('a rejection has no delay, whatever the store reports, with %d limits', async (count) => {
+  const said: LimitDecision = { allowed: false, limit: 5, remaining: 0, retryAfterMs: 9, resetMs: 9, delayMs: 9 };
+  expect(await answering(said, count).check('ann')).toMatchObject({ allowed: false, delayMs: 0 });
+});
+
 describe('the reason of a rejection', () => {
   const spaced = rollingWindow({ limit: 2, window: '1s', minDifference: '400ms' });
 

@@ -1,7 +1,7 @@
 import { getEventListeners } from 'node:events';
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { MemoryStore, RateLimiter, rollingWindow } from '@rollgate/core';
+import { MemoryStore, RateLimiter, rollingWindow, type Store } from '@rollgate/core';
 
 const ROOT = join(__dirname, '../../..');
 
@@ -41,6 +41,31 @@ test('a wait whose timeout passes rejects with a TimeoutError that has a code', 
   });
   const late = limiter.wait('ann', { timeout: 5 });
   await expect(late).rejects.toMatchObject({ name: 'TimeoutError', code: 'ERR_ROLLGATE_WAIT_TIMEOUT' });
+});
+
+test('a wait whose signal aborts between the peek and the check is not charged', async () => {
+  const isAbortedAtCheck: boolean[] = [];
+  for (let microtasks = 0; microtasks < 30; microtasks++) {
+    const caller = new AbortController();
+    const memory = new MemoryStore();
+    const store: Store = {
+      check: async (...call) => {
+        isAbortedAtCheck.push(caller.signal.aborted);
+        return memory.check(...call);
+      },
+      peek: async (...call) => {
+        let before = Promise.resolve();
+        for (let count = 0; count < microtasks; count++) before = before.then(() => {});
+        before.then(() => caller.abort());
+        return memory.peek(...call);
+      },
+      refund() {},
+      reset() {},
+    };
+    const limiter = new RateLimiter({ limits: rollingWindow({ limit: 1, window: '1h' }), store });
+    await limiter.wait('ann', { signal: caller.signal }).catch(({ name }) => expect(name).toBe('AbortError'));
+  }
+  expect(new Set(isAbortedAtCheck)).toEqual(new Set([false]));
 });
 
 /** Newer than Node 20.0. */
