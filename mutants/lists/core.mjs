@@ -13,7 +13,7 @@ const STORE = [
 const WAIT = [
   'packages/core/test/wait.test.ts',
   'packages/core/test/wait-signal.test.ts',
-  'packages/core/test/departures.test.ts',
+  'packages/core/test/scheduler.test.ts',
   'packages/express/test/hold.test.ts',
 ];
 const FAILURE = [
@@ -37,22 +37,26 @@ export const core = [
     ['a rejected check is recorded', '=> allowed || limit.countRejected;', '=> true;'],
     [
       'one limit that allows is enough',
-      'testEntry(limit, entries[index], nowMicros, cost));\n    const allowed = verdicts.every(',
-      'testEntry(limit, entries[index], nowMicros, cost));\n    const allowed = verdicts.some(',
+      'evaluateEntry(limit, entries[index], nowMicros, cost));\n    const allowed = verdicts.every(',
+      'evaluateEntry(limit, entries[index], nowMicros, cost));\n    const allowed = verdicts.some(',
     ],
     ['countRejected is ignored by a single limit', 'if (!allowed && !limit.countRejected)', 'if (!allowed)'],
-    ['a refund finds a forgotten key', 'if (entry.isForgotten) continue;', ''],
-    ['a refunded key stays', 'this.#keys.reduced(entry);', ''],
+    ['a refund finds a forgotten key', 'if (entry.isRemoved) continue;', ''],
+    ['a refunded key stays', 'this.#keys.markRefunded(entry);', ''],
     ["another store's decision is refunded", 'if (!this.#keys.has(entry)) throw foreignDecision();', ''],
-    ['a check evicts the entry that it judged by', 'if (entry !== undefined) this.#keys.keep(entry);', ''],
+    ['a check evicts the entry that it judged by', 'if (entry !== undefined) this.#keys.restore(entry);', ''],
   ]),
-  ...of('test-entry', STORE, [
+  ...of('evaluate-entry', STORE, [
     ['the wait goes beyond what is remembered', 'Math.min(verdict.waitMicros, leftMicros)', 'verdict.waitMicros'],
     ['the reset goes beyond what is remembered', 'Math.min(verdict.resetMicros, leftMicros)', 'verdict.resetMicros'],
   ]),
   ...of('stored-key', STORE, [
-    ['a short key can equal the hash of a long one', '(length !== HASH_LENGTH || !key.startsWith(HASH_MARK))', 'true'],
-    ['long keys of a record are kept whole', 'keys.every(isStoredAsIs) ? keys : keys.map(storedKey)', 'keys'],
+    [
+      'a short key can equal the hash of a long one',
+      '(length !== HASH_LENGTH || !key.startsWith(HASH_PREFIX))',
+      'true',
+    ],
+    ['long keys of a record are kept whole', 'keys.every(isStoredAsIs) ? keys : keys.map(toStoredKey)', 'keys'],
   ]),
   ...of('key-table', STORE, [
     [
@@ -60,36 +64,36 @@ export const core = [
       'entry.limit.expiresMicros(entry.state) <= nowMicros',
       'entry.limit.expiresMicros(entry.state) < nowMicros',
     ],
-    ['an implausible state stays', 'this.#spaces.remove(entry); // What a broken clock', '// What a broken clock'],
-    ['one key more than maxKeys is kept', 'this.#spaces.size >= this.#maxKeys', 'this.#spaces.size > this.#maxKeys'],
+    ['an implausible state stays', 'this.#namespaces.remove(entry); // What a broken clock', '// What a broken clock'],
+    [
+      'one key more than maxKeys is kept',
+      'this.#namespaces.size >= this.#maxKeys',
+      'this.#namespaces.size > this.#maxKeys',
+    ],
     ['a key with a later expiry is evicted first', 'while (this.#defer(entry)) entry = queue.first as Entry;', ''],
-    ['expired keys have no grace', 'if (entry.queuedMicros + graceMicros > nowMicros) return false;', ''],
+    ['expired keys have no grace', 'if (entry.priority + graceMicros > nowMicros) return false;', ''],
     [
       'the queue does not learn of another limit',
-      '      this.#spaces.move(entry, limit.expiresMicros(entry.state));\n',
+      '      this.#namespaces.move(entry, limit.expiresMicros(entry.state));\n',
       '',
     ],
     ['the limit that recorded last is not noted', '    entry.limit = limit;\n', ''],
     ['the sweep removes keys that are still in use', 'if (this.#defer(entry)) continue;', ''],
   ]),
-  ...of('expiry-queue', STORE, [
-    [
-      'members rise over earlier ones',
-      'parent.queuedMicros <= member.queuedMicros',
-      'parent.queuedMicros >= member.queuedMicros',
-    ],
-    ['only left children rise', 'right.queuedMicros < left.queuedMicros ? right : left', 'false ? right : left'],
-    ['the last member is not sorted in after a removal', '      this.move(last, last.queuedMicros);\n', ''],
+  ...of('priority-queue', STORE, [
+    ['members rise over earlier ones', 'parent.priority <= member.priority', 'parent.priority >= member.priority'],
+    ['only left children rise', 'right.priority < left.priority ? right : left', 'false ? right : left'],
+    ['the last member is not sorted in after a removal', '      this.move(last, last.priority);\n', ''],
   ]),
-  ...of('spaces', STORE, [
+  ...of('namespaces', STORE, [
     [
       'a small limit evicts its own keys in a flood of another',
-      'space.entries.size >= share ? space',
-      'space.entries.size > 0 ? space',
+      'namespace.entries.size >= share ? namespace',
+      'namespace.entries.size > 0 ? namespace',
     ],
     [
       'a limit that has grown is not found as the largest',
-      'if (-space.entries.size < space.size.queuedMicros) this.#sizes.move(space.size, -space.entries.size);',
+      'if (-namespace.entries.size < namespace.size.priority) this.#sizes.move(namespace.size, -namespace.entries.size);',
       '',
     ],
     ['the count of entries never falls', '    this.#size -= 1;\n', ''],
@@ -102,9 +106,9 @@ export const core = [
       'return one.remaining > other.remaining;',
     ],
     [
-      'the wait is that of the speaking limit',
+      'the wait is that of the reported limit',
       'retryAfterMs = Math.max(retryAfterMs, decision.retryAfterMs);',
-      'retryAfterMs = speaking.retryAfterMs;',
+      'retryAfterMs = reported.retryAfterMs;',
     ],
     ['a rejection has a delay', 'violated === NOTHING ? delayMs : 0', 'delayMs'],
     ['a decision can be refunded twice', '    this.#receipt = undefined;\n', ''],
@@ -119,13 +123,13 @@ export const core = [
   ),
   ...of('wait', WAIT, [
     ['callers overtake each other', 'if (before !== undefined) await unlessAborted(before, signal);', ''],
-    ['a timeout is noticed only when it has passed', 'throwIfBeyond(deadlineMs, retryAfterMs);', ''],
-    ['a caller that gives up keeps its slot', '    giveBack();\n', ''],
+    ['a timeout is noticed only when it has passed', 'throwIfPastDeadline(deadlineMs, retryAfterMs);', ''],
+    ['a caller that gives up keeps its slot', '    refund();\n', ''],
     ['a caller that gave up is charged', 'signal.throwIfAborted(); // Who has given up', '// Who has given up'],
   ]),
-  ...of('departures', WAIT, [
+  ...of('scheduler', WAIT, [
     ['a held action leaves a millisecond early', 'Math.ceil(delayMs * 1000)', 'Math.ceil(delayMs * 1000) - 1000'],
-    ['all leave with the first', 'first !== undefined && first.queuedMicros <= nowMicros', 'first !== undefined'],
+    ['all leave with the first', 'first !== undefined && first.priority <= nowMicros', 'first !== undefined'],
     ['a canceled action leaves all the same', '    held.remove(one);\n    setTimer();', '    setTimer();'],
   ]),
   ...of('failure/deadlines', FAILURE, [
@@ -140,11 +144,15 @@ export const core = [
   ...of('failure/store-health', FAILURE, [
     [
       'a store that was silent for just the timeout is up',
-      'return timeoutMs <= this.#silentForMs;',
-      'return timeoutMs < this.#silentForMs;',
+      'return timeoutMs <= this.#unresponsiveForMs;',
+      'return timeoutMs < this.#unresponsiveForMs;',
     ],
     ['every call to a store that is down is a probe', 'if (nowMs < this.#probeDueMs) return false;', ''],
-    ['probes do not become rarer', 'Math.min(2 * this.#probeIntervalMs, LONGEST_PROBE_MS)', 'this.#probeIntervalMs'],
+    [
+      'probes do not become rarer',
+      'Math.min(2 * this.#probeIntervalMs, MAX_PROBE_INTERVAL_MS)',
+      'this.#probeIntervalMs',
+    ],
     ['one answer is a recovery', 'if (nowMs - this.#lastFailureMs < QUIET_MS) return;', ''],
   ]),
   ...of('failure/guarded-store', FAILURE, [
@@ -155,13 +163,13 @@ export const core = [
       'return undefined;',
     ],
   ]),
-  ...of('failure/stand-in', FAILURE, [
+  ...of('failure/fallback', FAILURE, [
     [
       'the policy "throw" lets through',
       "if (policy === 'throw') throw error;",
-      "if (policy === 'throw') return decideAlike('allow', plan);",
+      "if (policy === 'throw') return decideUniformly('allow', plan);",
     ],
     ['the policy "deny" says to come again at once', 'retryAfterMs: waitMs,', 'retryAfterMs: 0,'],
-    ['a peek of the fallback is a check', 'memory()[question](plan', "memory()['check'](plan"],
+    ['a peek of the fallback is a check', 'memory()[operation](plan', "memory()['check'](plan"],
   ]),
 ];

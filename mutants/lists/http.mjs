@@ -63,7 +63,7 @@ export const http = [
   ...of('http/src/client-key', LISTS, [
     [
       'each IPv6 address is a client',
-      'if (address.length <= LONGEST_UNKNOWN) remembered.set(ownCopy(address), ownCopy(key));',
+      'if (address.length <= LONGEST_UNKNOWN) remembered.set(copyString(address), copyString(key));',
       'key = address;',
     ],
   ]),
@@ -74,7 +74,7 @@ export const http = [
       'network.kind() === parsed.kind()',
     ],
     ['mapped networks keep their length', 'bits - 96]', 'bits - 95]'],
-    ['no address is on the list', 'remembered.set(ownCopy(address), allowed)', 'allowed = false'],
+    ['no address is on the list', 'remembered.set(copyString(address), allowed)', 'allowed = false'],
   ]),
   ...of('http/src/gate', GATE, [
     ['the decision is not noted', 'this.#adapter.note(request, decision);', ''],

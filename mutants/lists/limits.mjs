@@ -86,14 +86,18 @@ export const limits = [
     ],
   ]),
   ...of('fixed-window', CONFORMANCE, [
-    ['the window runs at its end still', 'const runs = endMicros > nowMicros;', 'const runs = endMicros >= nowMicros;'],
+    [
+      'the window runs at its end still',
+      'const isRunning = endMicros > nowMicros;',
+      'const isRunning = endMicros >= nowMicros;',
+    ],
     [
       'windows begin with the first action, not on the clock',
       '(Math.floor(nowMicros / this.windowMicros) + 1) * this.windowMicros',
       'nowMicros + this.windowMicros',
     ],
-    ['the count of the last window stays', 'if (!runs) state.count = 0;', ''],
-    ['a smaller limit lowers the scale', 'runs ? Math.max(state.scale, this.scale) : this.scale', 'this.scale'],
+    ['the count of the last window stays', 'if (!isRunning) state.count = 0;', ''],
+    ['a smaller limit lowers the scale', 'isRunning ? Math.max(state.scale, this.scale) : this.scale', 'this.scale'],
     ['a refund finds any window', 'if (state.endMicros === atMicros) state.count', 'state.count'],
     ['the last unit of the limit is rejected', 'cost > this.limit - used', 'cost >= this.limit - used'],
   ]),
@@ -109,7 +113,7 @@ export const limits = [
       'this.windowMicros - mulDiv(most, this.windowMicros, current)',
       'this.windowMicros - mulDivUp(most, this.windowMicros, current)',
     ],
-    ['an exactly full window waits for the next one', 'runs && current <= most', 'runs && current < most'],
+    ['an exactly full window waits for the next one', 'isRunning && current <= most', 'isRunning && current < most'],
     [
       'windows of another length do not follow each other',
       'if (endMicros + windowMicros > nowMicros) return endMicros + windowMicros;',
@@ -154,7 +158,7 @@ export const limits = [
     ['a refund takes more than there is', 'const taken = Math.min(held, units);', 'const taken = units;'],
     ['buckets go over to the coarser width', 'Math.min(this.widthMicros, widthMicros)', 'widthMicros'],
   ]),
-  ...of('spacing', CONFORMANCE, [
+  ...of('min-difference', CONFORMANCE, [
     [
       'the minDifference ends a microsecond early',
       'minDifferenceMicros - nowMicros);',
@@ -162,20 +166,20 @@ export const limits = [
     ],
     [
       'at a tie the minDifference is the reason',
-      'untilApartMicros > untilFreeMicros',
-      'untilApartMicros >= untilFreeMicros',
+      'differenceWaitMicros > quotaWaitMicros',
+      'differenceWaitMicros >= quotaWaitMicros',
     ],
     [
       'a shorter minDifference forgets a longer one',
-      'Math.max(minDifferenceMicros, spacing.minDifferenceMicros)',
+      'Math.max(minDifferenceMicros, minDifference.minDifferenceMicros)',
       'minDifferenceMicros',
     ],
     [
       'a clock that steps back shortens the minDifference',
-      'newestMicros: Math.max(nowMicros, spacing.newestMicros)',
+      'newestMicros: Math.max(nowMicros, minDifference.newestMicros)',
       'newestMicros: nowMicros',
     ],
   ]),
   ...of('mul-div', CONFORMANCE, [['great whole quotients are rounded up by one', 'BigInt(c) - 1n)', 'BigInt(c))']]),
-  ...of('scale', CONFORMANCE, [['half of the reach is implausible', '2 ** (scale + 1)', '2 ** scale']]),
+  ...of('time-scale', CONFORMANCE, [['half of the reach is implausible', '2 ** (scale + 1)', '2 ** scale']]),
 ];

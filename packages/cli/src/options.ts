@@ -1,4 +1,4 @@
-import { durationMs, validate } from '@rollgate/core/store';
+import { parseDuration as durationMs, validate } from '@rollgate/core/store';
 import { UsageError } from './errors.js';
 import { ALGORITHMS, type Algorithm, makeLimit, type NamedQuota } from './limits.js';
 import { FORMATS, type Format } from './log/read-log.js';
@@ -123,5 +123,5 @@ function oneOf<const Choice extends string>(option: string, choices: readonly Ch
 
 /** The error for a value that is none of those expected. */
 export function usage(option: string, expected: string, value: unknown): UsageError {
-  return new UsageError(validate.misuse(option, expected, value).message);
+  return new UsageError(validate.invalidOption(option, expected, value).message);
 }

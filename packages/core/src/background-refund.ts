@@ -1,7 +1,7 @@
 import { channel } from 'node:diagnostics_channel';
 import type { Decision } from './decision.js';
 import { StoreError } from './failure/store-error.js';
-import { show } from './validate.js';
+import { formatValue } from './validate.js';
 
 /** What can refund: a `RateLimiter`. */
 interface Refunder {
@@ -33,7 +33,7 @@ export function refundInBackground(limiter: Refunder, decision: Decision): void 
     } else if (!hasWarned && !(error instanceof StoreError)) {
       // The outage behind a StoreError has an event and a warning already.
       hasWarned = true;
-      const reason = error instanceof Error ? error.message : show(error);
+      const reason = error instanceof Error ? error.message : formatValue(error);
       process.emitWarning(`A refund failed, so what the request took stays charged: ${reason}`, {
         type: 'RollgateWarning',
         code: 'ROLLGATE_REFUND_FAILED',

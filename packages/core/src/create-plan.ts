@@ -1,7 +1,7 @@
 import { withCode } from './error-codes.js';
 import type { Limit } from './limits/limit.js';
 import type { Keys, Plan, Rule } from './plan.js';
-import { hasMethods, misuse, show } from './validate.js';
+import { formatValue, hasMethods, invalidOption } from './validate.js';
 
 /** One limit, named `default`, or a record of limits by their names. */
 export type Limits<Name extends string = string> = Limit | Readonly<Record<Name, Limit>>;
@@ -21,28 +21,28 @@ const isLimit = (value: unknown): value is Limit => hasMethods(value, ['create',
  *
  * @throws TypeError when `limits` is neither a limit nor a record of at least one.
  */
-export function makePlan(prefix: string, limits: unknown): Plan {
-  if (isLimit(limits)) return { prefix, rules: [makeRule(prefix, 'default', limits)] };
+export function createPlan(prefix: string, limits: unknown): Plan {
+  if (isLimit(limits)) return { prefix, rules: [createRule(prefix, 'default', limits)] };
   if (Array.isArray(limits) && limits.length > 0) {
-    throw misuse('limits', 'a record that names each limit, such as `{ burst: rollingWindow({ … }) }`', limits);
+    throw invalidOption('limits', 'a record that names each limit, such as `{ burst: rollingWindow({ … }) }`', limits);
   }
   if (typeof limits !== 'object' || limits === null || Object.keys(limits).length === 0) {
-    throw misuse('limits', 'a limit such as `rollingWindow({ … })`, or a record of at least one', limits);
+    throw invalidOption('limits', 'a limit such as `rollingWindow({ … })`, or a record of at least one', limits);
   }
-  return { prefix, rules: Object.entries(limits).map(([name, limit]) => makeRule(prefix, name, limit)) };
+  return { prefix, rules: Object.entries(limits).map(([name, limit]) => createRule(prefix, name, limit)) };
 }
 
-function makeRule(prefix: string, name: string, limit: unknown): Rule {
+function createRule(prefix: string, name: string, limit: unknown): Rule {
   if (!NAME.test(name)) {
     throw withCode(
       'ERR_ROLLGATE_INVALID_OPTION',
       new TypeError(
-        `Expected the names in \`limits\` to be 1 to 64 letters, digits, '_', '.' or '-', a letter or digit first, got ${show(name)}`,
+        `Expected the names in \`limits\` to be 1 to 64 letters, digits, '_', '.' or '-', a letter or digit first, got ${formatValue(name)}`,
       ),
     );
   }
-  if (!isLimit(limit)) throw misuse(`limits.${name}`, 'a limit such as `rollingWindow({ … })`', limit);
-  return { name, limit, space: `${prefix}:${name}:${limit.algorithm}` };
+  if (!isLimit(limit)) throw invalidOption(`limits.${name}`, 'a limit such as `rollingWindow({ … })`', limit);
+  return { name, limit, namespace: `${prefix}:${name}:${limit.algorithm}` };
 }
 
 /**
@@ -50,7 +50,7 @@ function makeRule(prefix: string, name: string, limit: unknown): Rule {
  *
  * @throws TypeError when a key is not a string, is empty or missing, or belongs to no limit.
  */
-export function keysFor(plan: Plan, key: unknown): Keys {
+export function resolveKeys(plan: Plan, key: unknown): Keys {
   if (typeof key !== 'string') return keysOfRecord(plan, key);
   if (key === '') throw invalidKey('key', 'a string of at least one character', key);
   return key;
@@ -64,7 +64,7 @@ function keysOfRecord(plan: Plan, key: unknown): Keys {
     if (!rules.some((rule) => rule.name === name)) {
       const names = rules.map((rule) => `\`${rule.name}\``).join(', ');
       // A client may have chosen the name.
-      const shown = NAME.test(name) ? `\`${name}\`` : show(name);
+      const shown = NAME.test(name) ? `\`${name}\`` : formatValue(name);
       const message = `Unknown limit ${shown} in \`key\`; the limits are ${names}`;
       throw withCode('ERR_ROLLGATE_INVALID_KEY', new TypeError(message));
     }
@@ -81,5 +81,5 @@ function keysOfRecord(plan: Plan, key: unknown): Keys {
 
 /** An empty key is a client without an identity: all of them would share one limit. */
 function invalidKey(name: string, expected: string, value: unknown): TypeError {
-  return withCode('ERR_ROLLGATE_INVALID_KEY', misuse(name, expected, value));
+  return withCode('ERR_ROLLGATE_INVALID_KEY', invalidOption(name, expected, value));
 }

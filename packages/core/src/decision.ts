@@ -31,10 +31,10 @@ export interface LimitDecision {
 export interface Decision<Name extends string = string> {
   /** Whether the caller may act. */
   readonly allowed: boolean;
-  /** The speaking limit's quota in units. */
+  /** The reported limit's quota in units. */
   readonly limit: number;
   /**
-   * Units of the speaking limit's quota that are free, after this decision; never negative. A `minDifference` may bar
+   * Units of the reported limit's quota that are free, after this decision; never negative. A `minDifference` may bar
    * them still: that is told by the wait.
    */
   readonly remaining: number;
@@ -43,7 +43,7 @@ export interface Decision<Name extends string = string> {
    * the microsecond. An estimate of a `RedisStore` that was asked about many costs may be longer, up to the reset. 0 when allowed; `Infinity` when it can never be, its cost being above a limit.
    */
   readonly retryAfterMs: number;
-  /** The wait in milliseconds until the speaking limit's full quota is back if nothing else happened. */
+  /** The wait in milliseconds until the reported limit's full quota is back if nothing else happened. */
   readonly resetMs: number;
   /**
    * How many milliseconds to hold an allowed action until its turn: the longest that a limit asks for, 0 for limits that
@@ -60,7 +60,7 @@ export interface Decision<Name extends string = string> {
    */
   readonly degraded: false | 'fallback' | 'allow' | 'deny';
   /**
-   * Which rule of the speaking limit rejected the action; see {@link LimitDecision.reason}. Absent when the action is allowed,
+   * Which rule of the reported limit rejected the action; see {@link LimitDecision.reason}. Absent when the action is allowed,
    * and when the policy `'deny'` rejected it.
    */
   readonly reason?: RejectionReason | undefined;
@@ -89,7 +89,7 @@ class RecordedDecision implements Decision {
   #receipt: unknown;
 
   constructor(
-    speaking: Pick<LimitDecision, 'limit' | 'remaining' | 'resetMs' | 'reason'>,
+    reported: Pick<LimitDecision, 'limit' | 'remaining' | 'resetMs' | 'reason'>,
     retryAfterMs: number,
     delayMs: number,
     violated: readonly string[],
@@ -98,15 +98,15 @@ class RecordedDecision implements Decision {
     degraded: Decision['degraded'] = false,
   ) {
     this.allowed = violated.length === 0;
-    this.limit = speaking.limit;
-    this.remaining = speaking.remaining;
+    this.limit = reported.limit;
+    this.remaining = reported.remaining;
     this.retryAfterMs = retryAfterMs;
-    this.resetMs = speaking.resetMs;
+    this.resetMs = reported.resetMs;
     this.delayMs = delayMs;
     this.violated = violated;
     this.limits = limits;
     this.degraded = degraded;
-    if (speaking.reason !== undefined) this.reason = speaking.reason;
+    if (reported.reason !== undefined) this.reason = reported.reason;
     this.#receipt = receipt;
   }
 
@@ -150,21 +150,21 @@ export const degrade = RecordedDecision.degrade;
  * @param receipt What the store's `refund` needs to find the recorded hits again; `undefined` when it recorded nothing.
  */
 export function toDecision(rules: readonly Rule[], said: readonly LimitDecision[], receipt: unknown): Decision {
-  let speaking = said[0]!;
-  if (rules.length === 1) return decisionOfOne(rules[0]!.name, speaking, receipt);
+  let reported = said[0]!;
+  if (rules.length === 1) return decisionOfOne(rules[0]!.name, reported, receipt);
   const limits: Record<string, LimitDecision> = {};
   let violated = NOTHING;
-  let { retryAfterMs } = speaking;
+  let { retryAfterMs } = reported;
   let delayMs = 0;
   rules.forEach(({ name }, index) => {
     const decision = said[index]!;
     limits[name] = decision;
     if (!decision.allowed) violated = [...violated, name];
-    if (speaksBefore(decision, speaking)) speaking = decision;
+    if (isReportedBefore(decision, reported)) reported = decision;
     retryAfterMs = Math.max(retryAfterMs, decision.retryAfterMs);
     delayMs = Math.max(delayMs, decision.delayMs ?? 0);
   });
-  return new RecordedDecision(speaking, retryAfterMs, violated === NOTHING ? delayMs : 0, violated, limits, receipt);
+  return new RecordedDecision(reported, retryAfterMs, violated === NOTHING ? delayMs : 0, violated, limits, receipt);
 }
 
 /** As {@link toDecision}, for the usual plan of one rule: the limit named `name` speaks, whatever it said. */
@@ -174,7 +174,7 @@ export function decisionOfOne(name: string, said: LimitDecision, receipt: unknow
   return new RecordedDecision(said, retryAfterMs, allowed ? delayMs : 0, violated, { [name]: said }, receipt);
 }
 
-function speaksBefore(one: LimitDecision, other: LimitDecision): boolean {
+function isReportedBefore(one: LimitDecision, other: LimitDecision): boolean {
   if (one.allowed !== other.allowed) return !one.allowed;
   if (one.allowed && one.remaining !== other.remaining) return one.remaining < other.remaining;
   if (!one.allowed && one.retryAfterMs !== other.retryAfterMs) return one.retryAfterMs > other.retryAfterMs;

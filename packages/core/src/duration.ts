@@ -1,5 +1,5 @@
 import { parse } from '@lukeed/ms';
-import { numberMisuse } from './validate.js';
+import { invalidNumber } from './validate.js';
 
 /**
  * A length of time: whole milliseconds, or text with a unit such as `'250ms'`, `'10s'`, `'1m'`, `'2h'`, `'1 day'`.
@@ -7,7 +7,7 @@ import { numberMisuse } from './validate.js';
 export type Duration = number | string;
 
 /** A century; times in microseconds, now plus a window, stay exact integers up to here. */
-export const LONGEST_MS = 100 * 365.25 * 24 * 60 * 60 * 1000;
+export const MAX_DURATION_MS = 100 * 365.25 * 24 * 60 * 60 * 1000;
 
 const EXPECTED = "a duration, that is positive whole milliseconds or text such as '1m', of 100 years at most";
 
@@ -16,18 +16,18 @@ const EXPECTED = "a duration, that is positive whole milliseconds or text such a
  *
  * @throws TypeError, RangeError naming `option` when it is no positive duration of up to 100 years.
  */
-export function durationMs(option: string, value: unknown): number {
+export function parseDuration(option: string, value: unknown): number {
   const ms = typeof value === 'string' ? parseText(value) : value;
-  if (Number.isSafeInteger(ms) && (ms as number) > 0 && (ms as number) <= LONGEST_MS) return ms as number;
-  throw numberMisuse(option, EXPECTED, value);
+  if (Number.isSafeInteger(ms) && (ms as number) > 0 && (ms as number) <= MAX_DURATION_MS) return ms as number;
+  throw invalidNumber(option, EXPECTED, value);
 }
 
 /** The time that the parser takes grows with the square of the length. */
-const LONGEST_TEXT = 100;
+const MAX_TEXT_LENGTH = 100;
 
 /** Text without a unit is refused: it is a number that was not converted, and its unit is anybody's guess. */
 function parseText(text: string): number | undefined {
-  const ms = text.length <= LONGEST_TEXT && /[a-z]$/i.test(text) ? parse(text) : undefined;
+  const ms = text.length <= MAX_TEXT_LENGTH && /[a-z]$/i.test(text) ? parse(text) : undefined;
   if (ms === undefined) return undefined;
   // 2.01 * 1000 is 2009.9999999999998: text that means whole milliseconds is not to be refused for that.
   const whole = Math.round(ms);
@@ -35,17 +35,17 @@ function parseText(text: string): number | undefined {
 }
 
 /** Below it, a bare number was almost always meant as seconds. */
-const SHORTEST_BARE_MS = 1000;
+const MIN_UNITLESS_MS = 1000;
 
 let hasWarned = false;
 
 /**
- * As {@link durationMs}, for the length of a window, interval or lease: warns once per process about a bare number below
+ * As {@link parseDuration}, for the length of a window, interval or lease: warns once per process about a bare number below
  * 1,000. Text with a unit, such as `'60ms'`, never warns.
  */
-export function intervalMs(option: string, value: unknown): number {
-  const ms = durationMs(option, value);
-  if (typeof value === 'number' && ms < SHORTEST_BARE_MS && !hasWarned) {
+export function parseInterval(option: string, value: unknown): number {
+  const ms = parseDuration(option, value);
+  if (typeof value === 'number' && ms < MIN_UNITLESS_MS && !hasWarned) {
     hasWarned = true;
     process.emitWarning(
       `\`${option}: ${ms}\` is ${ms} milliseconds. Write '${ms}s' if you mean seconds, or '${ms}ms' to confirm milliseconds`,

@@ -1,15 +1,15 @@
 import { type Clock, monotonicClock, readMicros } from './clock.js';
-import type { Counter, CounterState } from './counter.js';
+import type { CounterAlgorithm, CounterState } from './counter-algorithm.js';
 import { type Decision, decisionOfOne, toDecision } from './decision.js';
 import { withCode } from './error-codes.js';
+import { evaluateEntry, toLimitDecision } from './evaluate-entry.js';
 import { KeyTable } from './key-table.js';
 import type { Hit, Limit, Verdict } from './limits/limit.js';
+import type { Entry } from './namespaces.js';
 import { type Keys, keyAt, type Plan, type Rule } from './plan.js';
-import type { Entry } from './spaces.js';
 import type { CountingStore, Store } from './store.js';
-import { storedKey, storedKeys } from './stored-key.js';
-import { testEntry, toLimitDecision } from './test-entry.js';
-import { hasMethods, knownOptions, misuse, positiveInteger } from './validate.js';
+import { toStoredKey, toStoredKeys } from './stored-key.js';
+import { hasMethods, invalidOption, knownOptions, positiveInteger } from './validate.js';
 
 /** What {@link MemoryStore} takes. */
 export interface MemoryStoreOptions {
@@ -75,7 +75,7 @@ export class MemoryStore implements Store, CountingStore {
   constructor(options: MemoryStoreOptions = {}) {
     knownOptions('MemoryStore', options, ['clock', 'maxKeys']);
     const { clock = monotonicClock, maxKeys = DEFAULT_MAX_KEYS } = options;
-    if (!hasMethods(clock, ['now'])) throw misuse('clock', 'an object with a method `now`', clock);
+    if (!hasMethods(clock, ['now'])) throw invalidOption('clock', 'an object with a method `now`', clock);
     this.#clock = clock;
     this.#keys = new KeyTable(clock, positiveInteger('maxKeys', maxKeys));
   }
@@ -93,7 +93,7 @@ export class MemoryStore implements Store, CountingStore {
   check(plan: Plan, keys: Keys, cost: number): Decision {
     const nowMicros = readMicros(this.#clock);
     const { rules } = plan;
-    const stored = storedKeys(keys);
+    const stored = toStoredKeys(keys);
     return rules.length === 1
       ? this.#checkOne(rules[0]!, keyAt(stored, 0), nowMicros, cost)
       : this.#checkAll(rules, stored, nowMicros, cost);
@@ -102,10 +102,10 @@ export class MemoryStore implements Store, CountingStore {
   /** As {@link Store.peek}, at once. */
   peek(plan: Plan, keys: Keys, cost: number): Decision {
     const nowMicros = readMicros(this.#clock);
-    const stored = storedKeys(keys);
+    const stored = toStoredKeys(keys);
     const verdicts = plan.rules.map((rule, index) => {
       const entry = this.#keys.find(rule, keyAt(stored, index), nowMicros);
-      return testEntry(rule.limit, entry, nowMicros, cost);
+      return evaluateEntry(rule.limit, entry, nowMicros, cost);
     });
     const allowed = verdicts.every(({ waitMicros }) => waitMicros === 0);
     const said = plan.rules.map(({ limit }, index) => {
@@ -123,31 +123,31 @@ export class MemoryStore implements Store, CountingStore {
     for (let hit: RecordedHit | undefined = receipt; hit !== undefined; hit = hit.next) {
       const { entry, limit } = hit;
       if (!this.#keys.has(entry)) throw foreignDecision();
-      if (entry.isForgotten) continue;
+      if (entry.isRemoved) continue;
       limit.refund(entry.state, nowMicros, hit);
-      this.#keys.reduced(entry);
+      this.#keys.markRefunded(entry);
     }
   }
 
   /** As {@link Store.reset}, at once. */
   reset(plan: Plan, keys: Keys): void {
-    const stored = storedKeys(keys);
+    const stored = toStoredKeys(keys);
     plan.rules.forEach((rule, index) => {
-      this.#keys.forget(rule, keyAt(stored, index));
+      this.#keys.remove(rule, keyAt(stored, index));
     });
   }
 
   /** As {@link CountingStore.addCount}, at once. */
-  addCount(counter: Counter, subject: string, units: number, intervalMicros: number): number {
+  addCount(counter: CounterAlgorithm, subject: string, units: number, intervalMicros: number): number {
     const nowMicros = readMicros(this.#clock);
-    const place = { space: counter.space, limit: counter };
-    const key = storedKey(subject);
+    const place = { namespace: counter.namespace, limit: counter };
+    const key = toStoredKey(subject);
     const found = this.#keys.find(place, key, nowMicros);
     if (units === 0)
       return found === undefined ? 0 : counter.count(found.state as CounterState, nowMicros, intervalMicros);
     const entry = found ?? this.#keys.create(place, key, nowMicros);
     counter.add(entry.state as CounterState, nowMicros, units);
-    this.#keys.touch(entry, counter);
+    this.#keys.markRecorded(entry, counter);
     return counter.count(entry.state as CounterState, nowMicros, intervalMicros);
   }
 
@@ -157,7 +157,7 @@ export class MemoryStore implements Store, CountingStore {
   }
 
   /**
-   * A copy of all that is held, for people and for tests: space, key, algorithm, state. A key of more than 200 UTF-16 code units is
+   * A copy of all that is held, for people and for tests: namespace, key, algorithm, state. A key of more than 200 UTF-16 code units is
    * held, and shown, as `%#` and its SHA-256.
    */
   toJSON(): ReturnType<KeyTable['toJSON']> {
@@ -168,7 +168,7 @@ export class MemoryStore implements Store, CountingStore {
   #checkOne(rule: Rule, key: string, nowMicros: number, cost: number): Decision {
     const { name, limit } = rule;
     const found = this.#keys.find(rule, key, nowMicros);
-    const verdict = testEntry(limit, found, nowMicros, cost);
+    const verdict = evaluateEntry(limit, found, nowMicros, cost);
     const { waitMicros, atMicros } = verdict;
     const allowed = waitMicros === 0;
     if (!allowed && !limit.countRejected) {
@@ -189,7 +189,7 @@ export class MemoryStore implements Store, CountingStore {
 
   #checkAll(rules: readonly Rule[], keys: Keys, nowMicros: number, cost: number): Decision {
     const entries = rules.map((rule, index) => this.#keys.find(rule, keyAt(keys, index), nowMicros));
-    const verdicts = rules.map(({ limit }, index) => testEntry(limit, entries[index], nowMicros, cost));
+    const verdicts = rules.map(({ limit }, index) => evaluateEntry(limit, entries[index], nowMicros, cost));
     const allowed = verdicts.every(({ waitMicros }) => waitMicros === 0);
     const records = (limit: Limit) => allowed || limit.countRejected;
     // All entries are there before any is touched, so that none of them makes room for another one of this check.
@@ -202,7 +202,7 @@ export class MemoryStore implements Store, CountingStore {
       const entry = entries[index];
       const passed = verdict.waitMicros === 0;
       if (!records(limit) || entry === undefined) {
-        if (entry !== undefined) this.#keys.keep(entry);
+        if (entry !== undefined) this.#keys.restore(entry);
         return toLimitDecision(limit, passed, verdict, verdict.waitMicros, 0);
       }
       const after = this.#record(entry, limit, nowMicros, cost, verdict);
@@ -216,7 +216,7 @@ export class MemoryStore implements Store, CountingStore {
 
   #record(entry: Entry, limit: Limit, nowMicros: number, cost: number, verdict: Verdict): Verdict {
     const after = limit.record(entry.state, nowMicros, cost, verdict);
-    this.#keys.touch(entry, limit);
+    this.#keys.markRecorded(entry, limit);
     return after;
   }
 }

@@ -9,7 +9,7 @@ export interface Rule {
    * The limiter's prefix, the name and the algorithm: keys of two rules never meet unless all three are equal. So a limit
    * whose algorithm has changed starts afresh, whatever the one before it has recorded.
    */
-  readonly space: string;
+  readonly namespace: string;
 }
 
 /** The rules that a check decides together, at least one. */

@@ -1,20 +1,20 @@
 import type { Awaitable } from './awaitable.js';
 import { refundInBackground } from './background-refund.js';
-import { type Key, keysFor, type Limits, makePlan, type NameOf } from './create-plan.js';
+import { createPlan, type Key, type Limits, type NameOf, resolveKeys } from './create-plan.js';
 import { type Decision, NO_DECISION, takeReceipt } from './decision.js';
-import { type Duration, durationMs } from './duration.js';
+import { type Duration, parseDuration } from './duration.js';
 import { withCode } from './error-codes.js';
-import { DEFAULT_TIMEOUT_MS, timeoutMs } from './failure/deadlines.js';
+import { DEFAULT_TIMEOUT_MS, parseTimeout } from './failure/deadlines.js';
+import { ON_STORE_ERROR, type OnStoreError } from './failure/fallback.js';
 import { GuardedStore } from './failure/guarded-store.js';
-import { ON_STORE_ERROR, type OnStoreError } from './failure/stand-in.js';
 import type { StoreError } from './failure/store-error.js';
 
 import { isMemoryStore, MemoryStore } from './memory-store.js';
 import type { Plan } from './plan.js';
 import { type DecisionEventOf, hasSubscribers, publishDecision } from './publish-decision.js';
 import type { Store } from './store.js';
-import { hasMethods, knownOptions, misuse, oneOf, positiveInteger, string } from './validate.js';
-import { WaitingLines, waitForTurn, waitUntilAllowed } from './wait.js';
+import { hasMethods, invalidOption, knownOptions, oneOf, positiveInteger, string } from './validate.js';
+import { WaitQueues, waitForSlot, waitUntilAllowed } from './wait.js';
 import { createDeadline } from './wait-deadline.js';
 
 /** What {@link RateLimiter} takes. */
@@ -86,7 +86,7 @@ export class RateLimiter<Given extends Limits = Limits> {
   readonly #plan: Plan | undefined;
   readonly #store: Store;
   readonly #ownsStore: boolean;
-  readonly #lines = new WaitingLines();
+  readonly #queues = new WaitQueues();
   /** The plans of limits that came with a call: a user's plans are few, and checked often. */
   readonly #plans = new WeakMap<object, Plan>();
 
@@ -94,14 +94,14 @@ export class RateLimiter<Given extends Limits = Limits> {
     knownOptions('RateLimiter', options, ['limits', 'store', 'prefix', 'timeout', 'onStoreError']);
     const { store, prefix = 'rollgate', timeout = DEFAULT_TIMEOUT_MS, onStoreError = 'throw' } = options;
     if (store !== undefined && !hasMethods(store, ['check', 'peek', 'refund', 'reset'])) {
-      throw misuse('store', 'a store such as `new MemoryStore()`', store);
+      throw invalidOption('store', 'a store such as `new MemoryStore()`', store);
     }
     this.#prefix = string('prefix', prefix);
-    this.#plan = options.limits === null ? undefined : makePlan(prefix, options.limits);
-    const mayTakeMs = timeoutMs(timeout);
+    this.#plan = options.limits === null ? undefined : createPlan(prefix, options.limits);
+    const timeoutMs = parseTimeout(timeout);
     const policy = oneOf('onStoreError', onStoreError, ON_STORE_ERROR);
     const isInMemory = store === undefined || isMemoryStore(store); // Never late, never out of reach.
-    this.#store = isInMemory ? (store ?? new MemoryStore()) : new GuardedStore(store, mayTakeMs, policy);
+    this.#store = isInMemory ? (store ?? new MemoryStore()) : new GuardedStore(store, timeoutMs, policy);
     this.#ownsStore = store === undefined;
   }
 
@@ -133,14 +133,14 @@ export class RateLimiter<Given extends Limits = Limits> {
   decide<Own extends Limits = Given>(key: KeyOn<Own>, options?: CheckOptions<Own>): Awaitable<DecisionOn<Own>> {
     const plan = this.#planFor(options);
     const cost = costOf(options);
-    const decision = this.#store.check(plan, keysFor(plan, key), cost);
+    const decision = this.#store.check(plan, resolveKeys(plan, key), cost);
     return (hasSubscribers() ? publishDecision(this, key, cost, decision) : decision) as Awaitable<DecisionOn<Own>>;
   }
 
   /** The same question as {@link check}, recording nothing. */
   async peek<Own extends Limits = Given>(key: KeyOn<Own>, options?: CheckOptions<Own>): Promise<DecisionOn<Own>> {
     const plan = this.#planFor(options);
-    return this.#store.peek(plan, keysFor(plan, key), costOf(options)) as Awaitable<DecisionOn<Own>>;
+    return this.#store.peek(plan, resolveKeys(plan, key), costOf(options)) as Awaitable<DecisionOn<Own>>;
   }
 
   /**
@@ -152,7 +152,7 @@ export class RateLimiter<Given extends Limits = Limits> {
   async refund(decision: Decision): Promise<void> {
     const receipt = takeReceipt(decision);
     if (receipt === NO_DECISION) {
-      throw withCode('ERR_ROLLGATE_FOREIGN_DECISION', misuse('decision', 'a decision of `check`', decision));
+      throw withCode('ERR_ROLLGATE_FOREIGN_DECISION', invalidOption('decision', 'a decision of `check`', decision));
     }
     // A rejected attempt may have taken the place of an older hit: without both, one too many would be allowed.
     if (receipt !== undefined && decision.allowed) await this.#store.refund(receipt);
@@ -161,7 +161,7 @@ export class RateLimiter<Given extends Limits = Limits> {
   /** Forgets a key: its next action is as its first. Takes the `limits` of a call as {@link check} does. */
   async reset<Own extends Limits = Given>(key: KeyOn<Own>, options?: Pick<CheckOptions<Own>, 'limits'>): Promise<void> {
     const plan = this.#planFor(options);
-    await this.#store.reset(plan, keysFor(plan, key));
+    await this.#store.reset(plan, resolveKeys(plan, key));
   }
 
   /**
@@ -176,14 +176,15 @@ export class RateLimiter<Given extends Limits = Limits> {
   async wait<Own extends Limits = Given>(key: KeyOn<Own>, options: WaitOptions<Own> = {}): Promise<DecisionOn<Own>> {
     knownOptions('wait', options, [...CHECK_OPTIONS, 'signal', 'timeout']);
     const { signal, timeout, ...checkOptions } = options;
-    if (signal !== undefined && !(signal instanceof AbortSignal)) throw misuse('signal', 'an AbortSignal', signal);
-    const timeoutMs = timeout === undefined ? Infinity : durationMs('timeout', timeout);
+    if (signal !== undefined && !(signal instanceof AbortSignal))
+      throw invalidOption('signal', 'an AbortSignal', signal);
+    const timeoutMs = timeout === undefined ? Infinity : parseDuration('timeout', timeout);
     const plan = this.#planFor(checkOptions);
-    const line = JSON.stringify([plan.prefix, keysFor(plan, key)]);
+    const line = JSON.stringify([plan.prefix, resolveKeys(plan, key)]);
     const deadlineMs = performance.now() + timeoutMs;
     const deadline = createDeadline(signal, timeoutMs);
     try {
-      const decision = await this.#lines.takeTurn(line, deadline.signal, () =>
+      const decision = await this.#queues.enqueue(line, deadline.signal, () =>
         waitUntilAllowed(
           () => this.peek(key, checkOptions),
           () => this.check(key, checkOptions),
@@ -192,7 +193,7 @@ export class RateLimiter<Given extends Limits = Limits> {
         ),
       );
       // Out of the line: those behind take their places in the queue meanwhile.
-      await waitForTurn(decision, () => refundInBackground(this, decision), deadlineMs, deadline.signal);
+      await waitForSlot(decision, () => refundInBackground(this, decision), deadlineMs, deadline.signal);
       return decision;
     } finally {
       deadline.dispose();
@@ -220,7 +221,7 @@ export class RateLimiter<Given extends Limits = Limits> {
     if (limits === undefined) return this.#ownPlan();
     let plan = this.#plans.get(limits);
     if (plan === undefined) {
-      plan = makePlan(this.#prefix, limits);
+      plan = createPlan(this.#prefix, limits);
       this.#plans.set(limits, plan);
     }
     return plan;

@@ -1,12 +1,12 @@
-import { Counter } from './counter.js';
-import { type Duration, durationMs, intervalMs } from './duration.js';
+import { CounterAlgorithm } from './counter-algorithm.js';
+import { type Duration, parseDuration, parseInterval } from './duration.js';
 import { withCode } from './error-codes.js';
-import { DEFAULT_TIMEOUT_MS, timeoutMs } from './failure/deadlines.js';
+import { DEFAULT_TIMEOUT_MS, parseTimeout } from './failure/deadlines.js';
 import { GuardedCountingStore } from './failure/guarded-counting-store.js';
-import { MOST_BUCKETS } from './limits/bucket-counts.js';
+import { MAX_BUCKETS } from './limits/bucket-counts.js';
 import { isMemoryStore, MemoryStore } from './memory-store.js';
 import type { CountingStore } from './store.js';
-import { hasMethods, knownOptions, misuse, numberMisuse, positiveInteger, string } from './validate.js';
+import { hasMethods, invalidNumber, invalidOption, knownOptions, positiveInteger, string } from './validate.js';
 
 /** What {@link RollingCounter} takes. */
 export interface RollingCounterOptions {
@@ -45,7 +45,7 @@ const OPTIONS = ['store', 'prefix', 'bucketInterval', 'bucketSpan', 'subjectExpi
  * ```
  */
 export class RollingCounter {
-  readonly #counter: Counter;
+  readonly #counter: CounterAlgorithm;
   readonly #store: CountingStore;
   readonly #ownStore: MemoryStore | undefined;
 
@@ -53,20 +53,20 @@ export class RollingCounter {
     knownOptions('RollingCounter', options, OPTIONS);
     const { store, prefix = 'rollgate', bucketInterval = '5s', bucketSpan = '10m', subjectExpiry = '20m' } = options;
     if (store !== undefined && !hasMethods(store, ['addCount'])) {
-      throw misuse('store', 'a store that counts, such as `new MemoryStore()`', store);
+      throw invalidOption('store', 'a store that counts, such as `new MemoryStore()`', store);
     }
-    const widthMs = intervalMs('bucketInterval', bucketInterval);
-    const spanMs = intervalMs('bucketSpan', bucketSpan);
-    const expiryMs = intervalMs('subjectExpiry', subjectExpiry);
-    if (spanMs < widthMs || spanMs > widthMs * MOST_BUCKETS) {
-      throw numberMisuse('bucketSpan', `1 to ${MOST_BUCKETS} times \`bucketInterval\``, bucketSpan);
+    const widthMs = parseInterval('bucketInterval', bucketInterval);
+    const spanMs = parseInterval('bucketSpan', bucketSpan);
+    const expiryMs = parseInterval('subjectExpiry', subjectExpiry);
+    if (spanMs < widthMs || spanMs > widthMs * MAX_BUCKETS) {
+      throw invalidNumber('bucketSpan', `1 to ${MAX_BUCKETS} times \`bucketInterval\``, bucketSpan);
     }
-    if (expiryMs < spanMs) throw numberMisuse('subjectExpiry', '`bucketSpan` or longer', subjectExpiry);
-    this.#counter = new Counter(string('prefix', prefix), widthMs * 1000, spanMs * 1000, expiryMs * 1000);
-    const mayTakeMs = timeoutMs(options.timeout ?? DEFAULT_TIMEOUT_MS);
+    if (expiryMs < spanMs) throw invalidNumber('subjectExpiry', '`bucketSpan` or longer', subjectExpiry);
+    this.#counter = new CounterAlgorithm(string('prefix', prefix), widthMs * 1000, spanMs * 1000, expiryMs * 1000);
+    const timeoutMs = parseTimeout(options.timeout ?? DEFAULT_TIMEOUT_MS);
     this.#ownStore = store === undefined ? new MemoryStore() : undefined;
     const counting = store ?? (this.#ownStore as MemoryStore);
-    this.#store = isMemoryStore(counting) ? counting : new GuardedCountingStore(counting, mayTakeMs);
+    this.#store = isMemoryStore(counting) ? counting : new GuardedCountingStore(counting, timeoutMs);
   }
 
   /**
@@ -100,14 +100,14 @@ export class RollingCounter {
   }
 
   #intervalMicros(interval: Duration): number {
-    const micros = durationMs('interval', interval) * 1000;
+    const micros = parseDuration('interval', interval) * 1000;
     if (micros <= this.#counter.spanMicros) return micros;
-    throw numberMisuse('interval', `\`bucketSpan\` (${this.#counter.spanMicros / 1000} ms) at most`, interval);
+    throw invalidNumber('interval', `\`bucketSpan\` (${this.#counter.spanMicros / 1000} ms) at most`, interval);
   }
 }
 
 /** @throws TypeError when the subject is not a string, or is empty: those without a name would share one count. */
 function subjectOf(subject: unknown): string {
   if (typeof subject === 'string' && subject !== '') return subject;
-  throw withCode('ERR_ROLLGATE_INVALID_KEY', misuse('subject', 'a string of at least one character', subject));
+  throw withCode('ERR_ROLLGATE_INVALID_KEY', invalidOption('subject', 'a string of at least one character', subject));
 }

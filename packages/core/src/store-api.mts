@@ -1,17 +1,17 @@
 // ES modules get the same instance as `require`: both kinds may meet in one process.
 export type * from './store-api.js';
 export {
-  durationMs,
+  copyString,
   hashKey,
-  hold,
   isMemoryStore,
   isThenable,
   keyAt,
-  LONGEST_KEY,
-  ownCopy,
+  MAX_KEY_LENGTH,
+  parseDuration,
   ROLLING_WINDOW_OPTIONS,
   readMicros,
   refundInBackground,
+  scheduleAfter,
   toDecision,
   validate,
   withCode,

@@ -1,5 +1,5 @@
 import type { Awaitable } from './awaitable.js';
-import type { Counter } from './counter.js';
+import type { CounterAlgorithm } from './counter-algorithm.js';
 import type { Decision } from './decision.js';
 import type { Keys, Plan } from './plan.js';
 
@@ -7,7 +7,7 @@ import type { Keys, Plan } from './plan.js';
  * Where the state of keys is kept. A store holds no configuration (the limits come with every call) and owns the
  * time. It may answer at once or with a promise; the limiter passes on whichever it gets.
  *
- * What it throws at once is misuse, and goes to the caller; what it rejects with is a failure, which the limiter's policy
+ * What it throws at once is invalidOption, and goes to the caller; what it rejects with is a failure, which the limiter's policy
  * answers.
  *
  * Rules that every store has to follow, in addition to the comments of `Limit`:
@@ -69,9 +69,9 @@ export interface CountingStore {
    * Adds `units` to the subject, which may be 0, and answers how many there are in the last `intervalMicros`, in one atomic
    * step.
    */
-  addCount(counter: Counter, subject: string, units: number, intervalMicros: number): Awaitable<number>;
+  addCount(counter: CounterAlgorithm, subject: string, units: number, intervalMicros: number): Awaitable<number>;
   /** As `partOf` of a {@link Store}, for a subject. */
-  partOfSubject?(counter: Counter, subject: string): string;
+  partOfSubject?(counter: CounterAlgorithm, subject: string): string;
   /** As `connectionTo` of a {@link Store}. */
   connectionTo?(part: string): StoreConnection;
 }

@@ -1,12 +1,12 @@
 import { withCode } from './error-codes.js';
-import { adviceOn } from './unknown-option.js';
+import { suggestOption } from './option-suggestions.js';
 
 // For every package that takes options: one way to refuse what is wrong, naming the option, the value and its type.
 
 const MAX_SHOWN = 80;
 
 /** A value as error messages show it, with its type: `NaN (number)`, `"10" (string)`. */
-export function show(value: unknown): string {
+export function formatValue(value: unknown): string {
   if (value === null || value === undefined) return String(value);
   const type = typeof value;
   if (type === 'object') return `${Array.isArray(value) ? 'an array' : 'an object'} (object)`;
@@ -18,54 +18,54 @@ export function show(value: unknown): string {
 }
 
 /** The error for a value that is none of those expected. */
-export function misuse(option: string, expected: string, value: unknown): TypeError {
-  return withCode('ERR_ROLLGATE_INVALID_OPTION', new TypeError(misuseMessage(option, expected, value)));
+export function invalidOption(option: string, expected: string, value: unknown): TypeError {
+  return withCode('ERR_ROLLGATE_INVALID_OPTION', new TypeError(expectedMessage(option, expected, value)));
 }
 
 /** The error for a number that is none of those expected: a RangeError, but a TypeError when it is no number at all. */
-export function numberMisuse(option: string, expected: string, value: unknown): TypeError | RangeError {
-  const message = misuseMessage(option, expected, value);
+export function invalidNumber(option: string, expected: string, value: unknown): TypeError | RangeError {
+  const message = expectedMessage(option, expected, value);
   const error = typeof value === 'number' ? new RangeError(message) : new TypeError(message);
   return withCode('ERR_ROLLGATE_INVALID_OPTION', error);
 }
 
-function misuseMessage(option: string, expected: string, value: unknown): string {
-  return `Expected \`${option}\` to be ${expected}, got ${show(value)}`;
+function expectedMessage(option: string, expected: string, value: unknown): string {
+  return `Expected \`${option}\` to be ${expected}, got ${formatValue(value)}`;
 }
 
 /** Returns `value` when it is an integer from 1 to 2^53 - 1, and throws otherwise. */
 export function positiveInteger(option: string, value: unknown): number {
   if (Number.isSafeInteger(value) && (value as number) > 0) return value as number;
-  throw numberMisuse(option, 'a positive safe integer', value);
+  throw invalidNumber(option, 'a positive safe integer', value);
 }
 
 /** Returns `value` when it is an integer from `least` to `most`, and throws otherwise. */
 export function integerBetween(option: string, value: unknown, least: number, most: number): number {
   if (Number.isInteger(value) && (value as number) >= least && (value as number) <= most) return value as number;
-  throw numberMisuse(option, `an integer from ${least} to ${most}`, value);
+  throw invalidNumber(option, `an integer from ${least} to ${most}`, value);
 }
 
 /** Throws unless `value` is a function or absent. */
 export function optionalFunction(option: string, value: unknown): void {
-  if (value !== undefined && typeof value !== 'function') throw misuse(option, 'a function', value);
+  if (value !== undefined && typeof value !== 'function') throw invalidOption(option, 'a function', value);
 }
 
 /** Returns `value` when it is a boolean, and throws otherwise. */
 export function boolean(option: string, value: unknown): boolean {
   if (typeof value === 'boolean') return value;
-  throw misuse(option, 'a boolean', value);
+  throw invalidOption(option, 'a boolean', value);
 }
 
 /** Returns `value` when it is a string, and throws otherwise. */
 export function string(option: string, value: unknown): string {
   if (typeof value === 'string') return value;
-  throw misuse(option, 'a string', value);
+  throw invalidOption(option, 'a string', value);
 }
 
 /** Returns `value` when it is one of `choices`, and throws otherwise. */
 export function oneOf<const Choice extends string>(option: string, value: unknown, choices: readonly Choice[]): Choice {
   if (choices.includes(value as Choice)) return value as Choice;
-  throw misuse(option, `one of ${choices.map((choice) => `'${choice}'`).join(', ')}`, value);
+  throw invalidOption(option, `one of ${choices.map((choice) => `'${choice}'`).join(', ')}`, value);
 }
 
 /** Whether `value` has all of `methods`. */
@@ -83,12 +83,12 @@ export function hasMethods(value: unknown, methods: readonly string[]): boolean 
  */
 export function knownOptions(subject: string, options: unknown, known: readonly string[]): void {
   if (typeof options !== 'object' || options === null || Array.isArray(options)) {
-    throw misuse(`${subject} options`, 'an object', options);
+    throw invalidOption(`${subject} options`, 'an object', options);
   }
   for (const name of Object.keys(options)) {
     if (known.includes(name)) continue;
     const value = (options as Record<string, unknown>)[name];
-    const message = `Unknown option \`${name}\` for ${subject}, got ${show(value)}${adviceOn(name, known)}`;
+    const message = `Unknown option \`${name}\` for ${subject}, got ${formatValue(value)}${suggestOption(name, known)}`;
     throw withCode('ERR_ROLLGATE_UNKNOWN_OPTION', new TypeError(message));
   }
 }

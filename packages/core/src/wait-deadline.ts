@@ -1,5 +1,5 @@
-import { LONGEST_TIMER_MS } from './departures.js';
 import { withCode } from './error-codes.js';
+import { MAX_TIMER_MS } from './scheduler.js';
 
 /** What ends one `wait` early. */
 export interface Deadline {
@@ -19,7 +19,7 @@ export function createDeadline(signal: AbortSignal | undefined, timeoutMs: numbe
   if (signal?.aborted) onAbort();
   else signal?.addEventListener('abort', onAbort, { once: true });
   const onTimeout = () => controller.abort(timeoutError(`The \`timeout\` of ${timeoutMs} ms has passed`));
-  const timer = timeoutMs <= LONGEST_TIMER_MS ? setTimeout(onTimeout, timeoutMs).unref() : undefined;
+  const timer = timeoutMs <= MAX_TIMER_MS ? setTimeout(onTimeout, timeoutMs).unref() : undefined;
   return {
     signal: controller.signal,
     dispose() {

@@ -1,17 +1,17 @@
 import type { Decision } from './decision.js';
-import { hold } from './departures.js';
 import { withCode } from './error-codes.js';
+import { scheduleAfter } from './scheduler.js';
 import { timeoutError } from './wait-deadline.js';
 
 /**
  * Those who wait for the same thing, in the order of their coming: each asks only when all before them have been let
  * through or have given up. So nobody is overtaken, and a place that comes free wakes one of them, not all.
  */
-export class WaitingLines {
+export class WaitQueues {
   readonly #lastOf = new Map<string, Promise<void>>();
 
   /** Runs `work` when its turn in the line `name` comes. Rejects with the signal's reason when it aborts before. */
-  async takeTurn<Result>(name: string, signal: AbortSignal, work: () => Promise<Result>): Promise<Result> {
+  async enqueue<Result>(name: string, signal: AbortSignal, work: () => Promise<Result>): Promise<Result> {
     const before = this.#lastOf.get(name);
     let leave!: () => void;
     const left = new Promise<void>((resolve) => {
@@ -46,7 +46,7 @@ export async function waitUntilAllowed<Answer extends Decision>(
     let decision = await unlessAborted(peek(), signal);
     if (decision.allowed) {
       signal.throwIfAborted(); // Who has given up meanwhile must not be charged,
-      throwIfBeyond(deadlineMs, decision.delayMs); // nor who cannot stay until its turn.
+      throwIfPastDeadline(deadlineMs, decision.delayMs); // nor who cannot stay until its turn.
       decision = await check();
       if (decision.allowed) return decision;
     }
@@ -55,29 +55,29 @@ export async function waitUntilAllowed<Answer extends Decision>(
       const message = 'Waited for an action that can never be allowed: its `cost` is above a limit';
       throw withCode('ERR_ROLLGATE_NEVER_ALLOWED', new RangeError(message));
     }
-    throwIfBeyond(deadlineMs, retryAfterMs);
+    throwIfPastDeadline(deadlineMs, retryAfterMs);
     await pause(retryAfterMs, signal);
   }
 }
 
 /** Holds an action that was allowed until its turn. Who gives up before, gives its place back. */
-export async function waitForTurn(
+export async function waitForSlot(
   { delayMs }: Decision,
-  giveBack: () => void,
+  refund: () => void,
   deadlineMs: number,
   signal: AbortSignal,
 ): Promise<void> {
   if (delayMs === 0) return;
   try {
-    throwIfBeyond(deadlineMs, delayMs);
+    throwIfPastDeadline(deadlineMs, delayMs);
     await pause(delayMs, signal);
   } catch (error) {
-    giveBack();
+    refund();
     throw error;
   }
 }
 
-function throwIfBeyond(deadlineMs: number, waitMs: number): void {
+function throwIfPastDeadline(deadlineMs: number, waitMs: number): void {
   if (performance.now() + waitMs <= deadlineMs) return;
   const inMs = Math.ceil(waitMs);
   throw timeoutError(`The action is allowed in ${inMs} ms at the earliest, after the \`timeout\``);
@@ -90,11 +90,11 @@ async function pause(ms: number, signal: AbortSignal): Promise<void> {
   const over = new Promise<void>((resolve) => {
     leave = resolve;
   });
-  const letGo = hold(ms, leave);
+  const cancel = scheduleAfter(ms, leave);
   try {
     await unlessAborted(over, signal);
   } finally {
-    letGo();
+    cancel();
   }
 }
 

@@ -18,9 +18,9 @@ const PUBLIC: Readonly<Record<string, string>> = {
     type:SlidingWindowCounter type:SlidingWindowCounterOptions type:Store type:StoreFailure type:StoreRecovery
     type:TokenBucket type:TokenBucketOptions type:WaitOptions`,
   '@rollgate/core/store': `
-    LONGEST_KEY ROLLING_WINDOW_OPTIONS durationMs hashKey hold isMemoryStore isThenable keyAt ownCopy readMicros
+    MAX_KEY_LENGTH ROLLING_WINDOW_OPTIONS parseDuration hashKey scheduleAfter isMemoryStore isThenable keyAt copyString readMicros
     refundInBackground toDecision validate withCode
-    type:Counter type:Hit type:Keeper type:Keys type:Plan type:Rule type:StoreConnection type:Verdict`,
+    type:CounterAlgorithm type:Hit type:StateLifecycle type:Keys type:Plan type:Rule type:StoreConnection type:Verdict`,
   '@rollgate/express': `
     ${CORE_VALUES} createClientKey rateLimit
     type:*@rollgate/core type:RateLimitMiddleware type:RateLimitOptions type:RequestEvent type:WarningCode`,

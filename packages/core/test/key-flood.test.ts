@@ -78,7 +78,7 @@ describe('a limit with no more than its share of `maxKeys`', () => {
     const logins = limiterOn(store, 'logins', rollingWindow({ limit: 1, window: '1s' }));
     for (let key = 0; key < 50; key++) logins.decide(`ann ${key}`);
     for (let key = 0; key < 50; key++) expect((await logins.check(`ann ${key}`)).allowed).toBe(false);
-    expect(store.toJSON().filter(({ space }) => space.startsWith('other'))).toHaveLength(50);
+    expect(store.toJSON().filter(({ namespace }) => namespace.startsWith('other'))).toHaveLength(50);
   });
 
   test('keeps its keys beside any number of flooded limits', async () => {
@@ -103,8 +103,8 @@ test('a new key of a full store takes about as long with 20,000 limits as with 2
   /** Microseconds of the fastest of several blocks, which a busy machine does not slow down. */
   const microsPerCheck = (spaces: number) => {
     const store = new MemoryStore({ clock, maxKeys: 20_000 });
-    const check = (space: number, key: string) =>
-      store.check({ prefix: '', rules: [{ name: 'default', limit: ip, space: `space ${space}` }] }, key, 1);
+    const check = (namespace: number, key: string) =>
+      store.check({ prefix: '', rules: [{ name: 'default', limit: ip, namespace: `namespace ${namespace}` }] }, key, 1);
     for (let key = 0; key < 20_000; key++) check(key % spaces, `key ${key}`);
     let fastestMs = Infinity;
     for (let block = 0; block < 5; block++) {

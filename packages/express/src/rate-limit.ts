@@ -82,7 +82,11 @@ export function rateLimit<Given extends Limits>(options: RateLimitOptions<Given>
   validate.optionalFunction('handler', handler);
   const property = validate.string('requestPropertyName', requestPropertyName) as 'rateLimit';
   if (requestPropertyName === '' || isTaken(requestPropertyName)) {
-    throw validate.misuse('requestPropertyName', 'a name that requests do not use themselves', requestPropertyName);
+    throw validate.invalidOption(
+      'requestPropertyName',
+      'a name that requests do not use themselves',
+      requestPropertyName,
+    );
   }
 
   const gate = new Gate(EXPRESS, options as unknown as RateLimitOptions, {

@@ -35,8 +35,9 @@ export class RouteHooks {
    * @throws TypeError, RangeError naming the option that is wrong.
    */
   create(own: RateLimitRouteOptions): RateLimitHook {
-    if (typeof own !== 'object' || own === null) throw validate.misuse('rateLimit options', 'an object', own);
-    if (own.hook !== undefined) throw validate.misuse('hook', 'left out, as the hook is where it is added', own.hook);
+    if (typeof own !== 'object' || own === null) throw validate.invalidOption('rateLimit options', 'an object', own);
+    if (own.hook !== undefined)
+      throw validate.invalidOption('hook', 'left out, as the hook is where it is added', own.hook);
     const hasName = own.groupId !== undefined || own.prefix !== undefined;
     const store = own.store ?? this.#shared.store!;
     if (!hasName && !isMemoryStore(store)) {
@@ -70,7 +71,7 @@ export class RouteHooks {
     constraints: object | undefined,
   ): RateLimitHook {
     if (typeof own !== 'object' || own === null) {
-      throw validate.misuse(`config.rateLimit of ${place}`, 'an object, or false', own);
+      throw validate.invalidOption(`config.rateLimit of ${place}`, 'an object, or false', own);
     }
     const byPlace = this.#hooks.get(own) ?? new Map<string, RateLimitHook>();
     this.#hooks.set(own, byPlace);

@@ -64,7 +64,11 @@ describe.each([
     });
     /** How long the next one would be held: the store is asked as the plugin asks it. */
     const delayMs = async () => {
-      const rule = { name: 'default', limit: options.limits as typeof queue, space: 'rollgate:default:leaky-bucket' };
+      const rule = {
+        name: 'default',
+        limit: options.limits as typeof queue,
+        namespace: 'rollgate:default:leaky-bucket',
+      };
       return (await store.peek({ prefix: 'rollgate', rules: [rule] }, 'everybody', 1)).delayMs;
     };
     return { app, came, passed, delayMs };

@@ -1,4 +1,4 @@
-import { ownCopy, validate } from '@rollgate/core/store';
+import { copyString, validate } from '@rollgate/core/store';
 import ipaddr from 'ipaddr.js';
 import { bareAddress, LONGEST_UNKNOWN, MAX_REMEMBERED } from './client-key.js';
 
@@ -8,7 +8,7 @@ import { bareAddress, LONGEST_UNKNOWN, MAX_REMEMBERED } from './client-key.js';
  * @throws TypeError naming the entry that is neither.
  */
 export function createAllowList(entries: readonly string[]): (address: string) => boolean {
-  if (!Array.isArray(entries)) throw validate.misuse('allowList', 'an array of addresses and networks', entries);
+  if (!Array.isArray(entries)) throw validate.invalidOption('allowList', 'an array of addresses and networks', entries);
   const networks = entries.map((entry, index) => networkOf(entry, `allowList[${index}]`));
   const remembered = new Map<string, boolean>();
   const isListed = (address: string) => {
@@ -23,7 +23,7 @@ export function createAllowList(entries: readonly string[]): (address: string) =
       allowed = isListed(address);
       if (remembered.size === MAX_REMEMBERED) remembered.clear();
       // As a copy: the address may be part of a header field, which would stay in memory with it.
-      if (address.length <= LONGEST_UNKNOWN) remembered.set(ownCopy(address), allowed);
+      if (address.length <= LONGEST_UNKNOWN) remembered.set(copyString(address), allowed);
     }
     return allowed;
   };
@@ -50,4 +50,4 @@ function networkOf(entry: unknown, name: string): [ipaddr.IPv4 | ipaddr.IPv6, nu
 }
 
 const noNetwork = (entry: unknown, name: string) =>
-  validate.misuse(name, "an IP address, or a network such as '10.0.0.0/8'", entry);
+  validate.invalidOption(name, "an IP address, or a network such as '10.0.0.0/8'", entry);

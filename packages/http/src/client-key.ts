@@ -1,4 +1,4 @@
-import { ownCopy, validate } from '@rollgate/core/store';
+import { copyString, validate } from '@rollgate/core/store';
 import ipaddr from 'ipaddr.js';
 
 /** How many IPv6 addresses a process remembers the keys of, so that few requests pay for parsing theirs. */
@@ -37,7 +37,7 @@ export function createClientKey(ipv6Prefix: number): (address: string) => string
       key = parsedKey(address, ipv6Prefix);
       if (remembered.size === MAX_REMEMBERED) remembered.clear();
       // As copies: both may be part of a header, which would stay in memory with them.
-      if (address.length <= LONGEST_UNKNOWN) remembered.set(ownCopy(address), ownCopy(key));
+      if (address.length <= LONGEST_UNKNOWN) remembered.set(copyString(address), copyString(key));
     }
     return key;
   };

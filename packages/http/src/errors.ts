@@ -8,7 +8,7 @@ export function toError(thrown: unknown): Error {
   if (thrown instanceof Error) return thrown;
   const isErrorLike = typeof thrown === 'object' && thrown !== null && 'message' in thrown;
   if (isErrorLike) return thrown as Error; // Of another realm, or a library's own.
-  const message = `The rate limiter could not decide: ${validate.show(thrown)} was thrown`;
+  const message = `The rate limiter could not decide: ${validate.formatValue(thrown)} was thrown`;
   return withCode('ERR_ROLLGATE_NOT_AN_ERROR', new Error(message, { cause: thrown }));
 }
 

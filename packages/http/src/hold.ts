@@ -1,5 +1,5 @@
 import type { Decision, RateLimiter } from '@rollgate/core';
-import { hold, refundInBackground } from '@rollgate/core/store';
+import { refundInBackground, scheduleAfter } from '@rollgate/core/store';
 import { type NodeResponse, whenGone } from './answer.js';
 
 /**
@@ -26,7 +26,7 @@ export function holdRequest(
     giveBack();
   });
   if (stopWatching === undefined) return;
-  letGo = hold(decision.delayMs, () => {
+  letGo = scheduleAfter(decision.delayMs, () => {
     stopWatching();
     if (isAnswered()) giveBack();
     else goOn();

@@ -24,7 +24,7 @@ export type LimitsSource<Request> =
 
 /** For what are no limits. */
 export const noLimits = (given: unknown): TypeError =>
-  validate.misuse('limits', 'a limit such as `rollingWindow({ … })`, or a record of at least one', given);
+  validate.invalidOption('limits', 'a limit such as `rollingWindow({ … })`, or a record of at least one', given);
 
 /** A user's plans are few; should they not be, all are made anew. */
 const MOST_REMEMBERED = 1000;

@@ -107,7 +107,7 @@ export class Mistakes {
 
   /** Tells of a failure that no request can be told of any more. */
   failed(code: WarningCode, thrown: unknown): void {
-    const said = thrown instanceof Error ? thrown : validate.show(thrown);
+    const said = thrown instanceof Error ? thrown : validate.formatValue(thrown);
     this.#warn(code, `A function of the limiter's options failed, and no request was told of it: ${said}`);
   }
 

@@ -1,6 +1,6 @@
 import { isNativeError } from 'node:util/types';
 import { type Awaitable, type Decision, type Key, type Limits, RateLimiter } from '@rollgate/core';
-import { durationMs, ROLLING_WINDOW_OPTIONS, validate, withCode } from '@rollgate/core/store';
+import { parseDuration, ROLLING_WINDOW_OPTIONS, validate, withCode } from '@rollgate/core/store';
 import { createAllowList } from './allow-list.js';
 import { HEADERS, type Headers, type ResetUnit } from './header-options.js';
 import { type LimitsSource, toLimitsSource } from './limits-source.js';
@@ -93,7 +93,7 @@ export function toSettings<Request, Response>(
   if (typeof cost !== 'function') validate.positiveInteger('cost', cost);
   const limits = toLimitsSource(options);
   const limiter = new RateLimiter({ limits: limits.fixed ?? null, store, prefix, timeout, onStoreError });
-  const timeoutMs = durationMs('timeout', timeout);
+  const timeoutMs = parseDuration('timeout', timeout);
   const mistakes = new Mistakes(toSilence(silence));
   if (limits.like !== undefined) mistakes.sharesKeys(store, prefix, limits.like);
   return {
@@ -119,7 +119,7 @@ export function toSettings<Request, Response>(
 }
 
 function toSilence(silence: readonly WarningCode[]): readonly WarningCode[] {
-  if (!Array.isArray(silence)) throw validate.misuse('silence', 'an array of codes of warnings', silence);
+  if (!Array.isArray(silence)) throw validate.invalidOption('silence', 'an array of codes of warnings', silence);
   return silence.map((code, index) => validate.oneOf(`silence[${index}]`, code, WARNING_CODES));
 }
 
@@ -158,7 +158,7 @@ function toMessage<Request>(message: unknown): Message<Request> {
 export function toSaid(message: unknown): Omit<Message<never>, 'of'> {
   if (typeof message === 'string') return { text: message };
   if (typeof message !== 'object' || message === null) {
-    throw validate.misuse('message', 'a string, an object or a function that returns one', message);
+    throw validate.invalidOption('message', 'a string, an object or a function that returns one', message);
   }
   if (message instanceof Error || isNativeError(message)) return { error: message };
   try {

@@ -1,5 +1,5 @@
 import type { LimitDecision } from '@rollgate/core';
-import type { Counter } from '@rollgate/core/store';
+import type { CounterAlgorithm } from '@rollgate/core/store';
 import type { EncodedPlan } from './plan-encoding.js';
 
 /** A check or a peek that waits to be decided. */
@@ -46,7 +46,7 @@ export interface RefundOperation {
 /** Units of a rolling counter that are to be added, and counted. */
 export interface CountOperation {
   readonly kind: 'count';
-  readonly counter: Counter;
+  readonly counter: CounterAlgorithm;
   readonly keys: readonly string[];
   readonly units: number;
   readonly intervalMicros: number;

@@ -1,4 +1,4 @@
-import { type Counter, type Keys, keyAt, type Plan, withCode } from '@rollgate/core/store';
+import { type CounterAlgorithm, type Keys, keyAt, type Plan, withCode } from '@rollgate/core/store';
 import { type Parts, partOf, ruleOf, suffixOf } from './algorithm-registry.js';
 import { keyPart } from './redis-keys.js';
 
@@ -66,6 +66,6 @@ function refuseDifferent(keys: readonly string[]): void {
 }
 
 /** The Redis key of a subject of a rolling counter: no limit's name begins like that. */
-export function counterKey(counter: Counter, subject: string): string {
+export function counterKey(counter: CounterAlgorithm, subject: string): string {
   return `${keyPart(counter.prefix)}:{${keyPart(subject)}}:#count`;
 }

@@ -46,7 +46,7 @@ export function createConnection(client: unknown): RedisConnection {
   if (validate.hasMethods(client, ['evalSha', 'eval']) && typeof (client as NodeRedisClient).isOpen === 'boolean') {
     return ofNodeRedis(client as NodeRedisClient);
   }
-  throw validate.misuse('client', 'an ioredis `Redis` or `Cluster`, or a node-redis client', client);
+  throw validate.invalidOption('client', 'an ioredis `Redis` or `Cluster`, or a node-redis client', client);
 }
 
 function ofIoredis(client: IoredisClient): RedisConnection {

@@ -1,4 +1,4 @@
-import { hashKey, LONGEST_KEY } from '@rollgate/core/store';
+import { hashKey, MAX_KEY_LENGTH } from '@rollgate/core/store';
 
 const PLAIN = /^[ !"#$&-z|~]+$/;
 const ODD = /[{}%\p{Cc}\p{Cs}]/gu;
@@ -9,7 +9,7 @@ const ODD = /[{}%\p{Cc}\p{Cs}]/gu;
  * empty pair of braces says nothing. Long text is hashed, because it would be sent, and kept, with every action.
  */
 export function keyPart(text: string): string {
-  if (text.length > LONGEST_KEY) return hashKey(text);
+  if (text.length > MAX_KEY_LENGTH) return hashKey(text);
   if (PLAIN.test(text)) return text;
   if (text === '') return '%';
   return text.replace(ODD, (odd) => `%${odd.charCodeAt(0) < 256 ? hex(odd, 2) : `u${hex(odd, 4)}`}`);

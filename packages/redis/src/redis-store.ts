@@ -1,10 +1,10 @@
 import { performance } from 'node:perf_hooks';
 import type { Awaitable, Clock, CountingStore, Decision, Duration, Store } from '@rollgate/core';
 import {
-  type Counter,
-  durationMs,
+  type CounterAlgorithm,
   type Keys,
   type Plan,
+  parseDuration,
   readMicros,
   type StoreConnection,
   toDecision,
@@ -72,7 +72,7 @@ export class RedisStore implements Store, CountingStore {
   /** On a Cluster, the node that answers for what a check recorded. */
   declare readonly partOfReceipt?: (receipt: unknown) => string;
   /** On a Cluster, the node that answers for what is counted. */
-  declare readonly partOfSubject?: (counter: Counter, subject: string) => string;
+  declare readonly partOfSubject?: (counter: CounterAlgorithm, subject: string) => string;
   /** `undefined` without a Cluster. */
   readonly #clusterSlot: ClusterSlot | undefined;
   readonly #connection: RedisConnection;
@@ -94,12 +94,12 @@ export class RedisStore implements Store, CountingStore {
       throw withCode(
         'ERR_ROLLGATE_INVALID_OPTION',
         new TypeError(
-          `Expected the client's \`keyPrefix\` to hold no '{' on a Cluster, got ${validate.show(connection.keyPrefix)}: it, and not the key, would say where a key lives, so that keys which are decided together could live apart; use the limiter's \`prefix\``,
+          `Expected the client's \`keyPrefix\` to hold no '{' on a Cluster, got ${validate.formatValue(connection.keyPrefix)}: it, and not the key, would say where a key lives, so that keys which are decided together could live apart; use the limiter's \`prefix\``,
         ),
       );
     }
     if (clock !== undefined && !validate.hasMethods(clock, ['now'])) {
-      throw validate.misuse('clock', 'an object with a method `now`', clock);
+      throw validate.invalidOption('clock', 'an object with a method `now`', clock);
     }
     const slot = validate.oneOf('clusterSlot', clusterSlot, CLUSTER_SLOTS);
     this.#clusterSlot = connection.isCluster ? slot : undefined;
@@ -164,7 +164,7 @@ export class RedisStore implements Store, CountingStore {
   }
 
   /** As {@link CountingStore.addCount}. */
-  addCount(counter: Counter, subject: string, units: number, intervalMicros: number): Promise<number> {
+  addCount(counter: CounterAlgorithm, subject: string, units: number, intervalMicros: number): Promise<number> {
     const keys = [counterKey(counter, subject)];
     const clockMicros = this.#clockMicros();
     return new Promise((answer, fail) => {
@@ -246,7 +246,7 @@ function toDenialCache(options: NonNullable<Exclude<RedisStoreOptions['denialCac
   validate.knownOptions('denialCache', options, ['maxAge', 'maxKeys']);
   const { maxAge = 1000, maxKeys = 10_000 } = options;
   return new DenialCache({
-    maxAgeMs: durationMs('denialCache.maxAge', maxAge),
+    maxAgeMs: parseDuration('denialCache.maxAge', maxAge),
     maxKeys: validate.positiveInteger('denialCache.maxKeys', maxKeys),
   });
 }

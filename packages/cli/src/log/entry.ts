@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import { ownCopy } from '@rollgate/core/store';
+import { copyString } from '@rollgate/core/store';
 
 /** Somebody who is limited, once for each key of the log. */
 export interface Caller {
@@ -30,7 +30,7 @@ export class Callers {
   }
 
   #add(key: string): Caller {
-    const caller: Caller = { key: ownCopy(key), index: this.#byKey.size };
+    const caller: Caller = { key: copyString(key), index: this.#byKey.size };
     this.#byKey.set(caller.key, caller);
     return caller;
   }

@@ -1,4 +1,4 @@
-import { ownCopy } from '@rollgate/core/store';
+import { copyString } from '@rollgate/core/store';
 import type { Entry } from './entry.js';
 import { nameOfLog } from './open-log.js';
 
@@ -65,7 +65,7 @@ export class LogAccount implements Account {
   unparsed(line: UnparsedLine): void {
     this.lines += 1;
     this.unparsedLines += 1;
-    this.firstUnparsed ??= { ...line, text: ownCopy(line.text.slice(0, SHOWN)) };
+    this.firstUnparsed ??= { ...line, text: copyString(line.text.slice(0, SHOWN)) };
   }
 
   withoutKey(): void {

@@ -1,5 +1,5 @@
 import { isIPv6 } from 'node:net';
-import { ownCopy } from '@rollgate/core/store';
+import { copyString } from '@rollgate/core/store';
 import { commonTime } from './parse-time.js';
 import { type CommonBy, type Parse, type Request, withoutQuery } from './request.js';
 
@@ -75,7 +75,7 @@ function rememberingTime(): (line: string, start: number, end: number) => number
     const found = commonTime(text);
     const hasFraction = text.charCodeAt(ZONE) !== SPACE;
     if (typeof found === 'number' && !hasFraction && tens < 6) {
-      [minute, zone] = [ownCopy(text.slice(0, SECONDS)), ownCopy(text.slice(ZONE))];
+      [minute, zone] = [copyString(text.slice(0, SECONDS)), copyString(text.slice(ZONE))];
       micros = found - (tens * 10 + ones) * 1e6;
     }
     return found;

@@ -1,7 +1,7 @@
 import { performance } from 'node:perf_hooks';
-import { LONGEST_TIMER_MS } from '../departures.js';
-import { type Duration, durationMs } from '../duration.js';
-import { numberMisuse } from '../validate.js';
+import { type Duration, parseDuration } from '../duration.js';
+import { MAX_TIMER_MS } from '../scheduler.js';
+import { invalidNumber } from '../validate.js';
 
 /** How long a store may take when nothing else was said, in milliseconds. */
 export const DEFAULT_TIMEOUT_MS = 500;
@@ -15,7 +15,7 @@ export abstract class TimedCall {
   next: TimedCall | undefined = undefined;
 
   /** Called, once, when it was not settled in time. */
-  abstract onLate(): void;
+  abstract onTimeout(): void;
 }
 
 /** A timer that is so late tells of a process that did nothing for a while. */
@@ -69,25 +69,25 @@ export class Deadlines {
     return setTimeout(() => {
       const nowMs = performance.now();
       // After a long pause of the process the answer may be there unread, or the question still be unsent.
-      if (nowMs - dueMs > LONG_PAUSE_MS) this.#timer = setTimeout(() => this.#passDeadlines(nowMs), GRACE_MS);
+      if (nowMs - dueMs > LONG_PAUSE_MS) this.#timer = setTimeout(() => this.#expireCalls(nowMs), GRACE_MS);
       // A timer passes before what the sockets hold is read.
-      else setImmediate(() => this.#passDeadlines(performance.now()));
+      else setImmediate(() => this.#expireCalls(performance.now()));
     }, ms);
   }
 
   /** Passes those that were due by then: what became due in a second pause is given a grace of its own. */
-  #passDeadlines(untilMs: number): void {
+  #expireCalls(untilMs: number): void {
     this.#timer = undefined;
     for (let call = this.#first; call !== undefined && call.dueMs <= untilMs; call = this.#first) {
-      if (this.settle(call)) call.onLate();
+      if (this.settle(call)) call.onTimeout();
     }
     if (this.#first !== undefined) this.#timer ??= this.#startTimer(Math.max(0, this.#first.dueMs - performance.now()));
   }
 }
 
 /** @throws TypeError, RangeError when it is no duration that a timer can be set for. */
-export function timeoutMs(timeout: Duration): number {
-  const ms = durationMs('timeout', timeout);
-  if (ms > LONGEST_TIMER_MS) throw numberMisuse('timeout', 'a duration of 24 days at most', timeout);
+export function parseTimeout(timeout: Duration): number {
+  const ms = parseDuration('timeout', timeout);
+  if (ms > MAX_TIMER_MS) throw invalidNumber('timeout', 'a duration of 24 days at most', timeout);
   return ms;
 }

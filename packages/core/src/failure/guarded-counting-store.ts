@@ -1,9 +1,9 @@
 import type { Awaitable } from '../awaitable.js';
-import type { Counter } from '../counter.js';
+import type { CounterAlgorithm } from '../counter-algorithm.js';
 import type { CountingStore } from '../store.js';
 import { Deadlines } from './deadlines.js';
-import { inTime, probe, rethrow } from './guarded-call.js';
-import { downError } from './store-error.js';
+import { guardCall, probe, rethrow } from './guarded-call.js';
+import { storeDownError } from './store-error.js';
 import { StoreHealths } from './store-health.js';
 
 /** A store that counts, every call of which is settled in time. Nothing can stand in for what it knows. */
@@ -18,12 +18,12 @@ export class GuardedCountingStore implements CountingStore {
     this.#healths = StoreHealths.of(store);
   }
 
-  addCount(counter: Counter, subject: string, units: number, intervalMicros: number): Awaitable<number> {
+  addCount(counter: CounterAlgorithm, subject: string, units: number, intervalMicros: number): Awaitable<number> {
     const health = this.#healths.ofPart(this.#store.partOfSubject?.(counter, subject) ?? '');
     if (health.isDownFor(this.#deadlines.timeoutMs)) {
       probe(health, () => this.#store.addCount(counter, subject, 0, intervalMicros)); // Adds nothing.
-      throw downError(this.#deadlines.timeoutMs, health.connection);
+      throw storeDownError(this.#deadlines.timeoutMs, health.connection);
     }
-    return inTime(this.#store.addCount(counter, subject, units, intervalMicros), this.#deadlines, health, rethrow);
+    return guardCall(this.#store.addCount(counter, subject, units, intervalMicros), this.#deadlines, health, rethrow);
   }
 }

@@ -3,9 +3,9 @@ import type { Decision } from '../decision.js';
 import type { Keys, Plan } from '../plan.js';
 import type { Store } from '../store.js';
 import { Deadlines } from './deadlines.js';
-import { inTime, probe, rethrow } from './guarded-call.js';
-import { decideInstead, FallbackReceipt, type OnStoreError } from './stand-in.js';
-import { downError, type StoreError } from './store-error.js';
+import { decideByPolicy, FallbackReceipt, type OnStoreError } from './fallback.js';
+import { guardCall, probe, rethrow } from './guarded-call.js';
+import { type StoreError, storeDownError } from './store-error.js';
 import { type StoreHealth, StoreHealths } from './store-health.js';
 
 /**
@@ -40,31 +40,39 @@ export class GuardedStore implements Store {
   refund(receipt: unknown): Awaitable<void> {
     if (receipt instanceof FallbackReceipt) return this.#healths.fallback.refund(receipt.receipt);
     const health = this.#health ?? this.#healths.ofPart(this.#store.partOfReceipt?.(receipt) ?? '');
-    return inTime(this.#store.refund(receipt), this.#deadlines, health, rethrow);
+    return guardCall(this.#store.refund(receipt), this.#deadlines, health, rethrow);
   }
 
   /** Forgets the keys in the memory that stands in and in the store; rejects when it cannot, whatever the policy is. */
   reset(plan: Plan, keys: Keys): Awaitable<void> {
     this.#healths.resetFallback(plan, keys);
-    return inTime(this.#store.reset(plan, keys), this.#deadlines, this.#healthOf(plan, keys), rethrow);
+    return guardCall(this.#store.reset(plan, keys), this.#deadlines, this.#healthOf(plan, keys), rethrow);
   }
 
-  #decide(question: 'check' | 'peek', plan: Plan, keys: Keys, cost: number): Awaitable<Decision> {
+  #decide(operation: 'check' | 'peek', plan: Plan, keys: Keys, cost: number): Awaitable<Decision> {
     const health = this.#healthOf(plan, keys);
     if (health.isDownFor(this.#deadlines.timeoutMs)) {
       probe(health, () => this.#store.peek(plan, keys, cost)); // Records nothing.
-      return this.#decideInstead(downError(this.#deadlines.timeoutMs, health.connection), question, plan, keys, cost);
+      return this.#decideByPolicy(
+        storeDownError(this.#deadlines.timeoutMs, health.connection),
+        operation,
+        plan,
+        keys,
+        cost,
+      );
     }
-    const answer = this.#store[question](plan, keys, cost);
+    const answer = this.#store[operation](plan, keys, cost);
     if (!isThenable(answer)) return answer; // Without making what only a later answer needs.
-    return inTime(answer, this.#deadlines, health, (error) => this.#decideInstead(error, question, plan, keys, cost));
+    return guardCall(answer, this.#deadlines, health, (error) =>
+      this.#decideByPolicy(error, operation, plan, keys, cost),
+    );
   }
 
   #healthOf(plan: Plan, keys: Keys): StoreHealth {
     return this.#health ?? this.#healths.ofPart(this.#store.partOf!(plan, keys));
   }
 
-  #decideInstead(error: StoreError, question: 'check' | 'peek', plan: Plan, keys: Keys, cost: number): Decision {
-    return decideInstead(this.#policy, error, () => this.#healths.fallback, question, plan, keys, cost);
+  #decideByPolicy(error: StoreError, operation: 'check' | 'peek', plan: Plan, keys: Keys, cost: number): Decision {
+    return decideByPolicy(this.#policy, error, () => this.#healths.fallback, operation, plan, keys, cost);
   }
 }

@@ -1,5 +1,5 @@
 import type { StoreConnection } from '../store.js';
-import { show } from '../validate.js';
+import { formatValue } from '../validate.js';
 
 /**
  * What a limiter rejects with when its store has failed and the policy is `'throw'`. The store's own error is its
@@ -11,21 +11,21 @@ export class StoreError extends Error {
 }
 
 /** The error of a call that the store did not answer within `timeoutMs`. */
-export function lateError(timeoutMs: number, connection: StoreConnection | undefined): StoreError {
+export function storeTimeoutError(timeoutMs: number, connection: StoreConnection | undefined): StoreError {
   return unansweredError(`The store did not answer within ${timeoutMs} ms (\`timeout\`)`, connection);
 }
 
 /** The error of a call that was not sent, for the store is known to be down. */
-export function downError(timeoutMs: number, connection: StoreConnection | undefined): StoreError {
+export function storeDownError(timeoutMs: number, connection: StoreConnection | undefined): StoreError {
   const message = `The store is down: it has not answered since a call took longer than ${timeoutMs} ms (\`timeout\`)`;
   return unansweredError(message, connection);
 }
 
 /** The error of a call that the store rejected. */
-export function failedError(cause: unknown, connection: StoreConnection | undefined): StoreError {
+export function storeFailedError(cause: unknown, connection: StoreConnection | undefined): StoreError {
   if (cause instanceof StoreError) return cause;
   const last = connection?.lastError;
-  const message = cause instanceof Error ? withoutPeriod(cause.message) : show(cause);
+  const message = cause instanceof Error ? withoutPeriod(cause.message) : formatValue(cause);
   const after = last === undefined || last === cause ? '' : describe(connection);
   return new StoreError(`The store failed: ${message}${after}`, { cause });
 }

@@ -31,8 +31,8 @@ const recoveryChannel = channel('rollgate:store:recovery');
 /** A store that fails now and then is failing all the while: so one outage is told once, however it goes. */
 const QUIET_MS = 1000;
 
-const SHORTEST_PROBE_MS = 250;
-const LONGEST_PROBE_MS = 8000;
+const MIN_PROBE_INTERVAL_MS = 250;
+const MAX_PROBE_INTERVAL_MS = 8000;
 
 const stores = new WeakMap<Store | CountingStore, StoreHealths>();
 
@@ -87,15 +87,15 @@ export class StoreHealth {
   readonly #store: Store | CountingStore;
   readonly #part: string;
   /** How long a call waited in vain; 0 when one was answered sooner since. */
-  #silentForMs = 0;
+  #unresponsiveForMs = 0;
   /** Whether the operator was told, or needs not be told, that the present failure is silence. */
-  #wasSilent = false;
+  #hasPublishedTimeout = false;
   #failingSinceMs: number | undefined;
-  #toldMs = 0;
+  #publishedMs = 0;
   #failures = 0;
   #lastFailureMs = 0;
   #probeDueMs = 0;
-  #probeIntervalMs = SHORTEST_PROBE_MS;
+  #probeIntervalMs = MIN_PROBE_INTERVAL_MS;
 
   constructor(store: Store | CountingStore, part: string) {
     this.#store = store;
@@ -109,49 +109,49 @@ export class StoreHealth {
 
   /** Whether it is down for those who would wait for so long. */
   isDownFor(timeoutMs: number): boolean {
-    return timeoutMs <= this.#silentForMs;
+    return timeoutMs <= this.#unresponsiveForMs;
   }
 
-  /** Notes that what was asked at `askedMs` has been answered now, however late. */
-  answered(askedMs: number): void {
+  /** Notes that what was asked at `sentMs` has been answered now, however late. */
+  recordSuccess(sentMs: number): void {
     if (this.#failingSinceMs === undefined) return;
     const nowMs = performance.now();
-    this.probed();
-    if (this.#silentForMs > 0 && nowMs - askedMs >= this.#silentForMs) return; // It is as slow as it was.
-    this.#silentForMs = 0;
+    this.recordProbeReply();
+    if (this.#unresponsiveForMs > 0 && nowMs - sentMs >= this.#unresponsiveForMs) return; // It is as slow as it was.
+    this.#unresponsiveForMs = 0;
     this.#recover(this.#failingSinceMs, nowMs);
   }
 
   /** Notes that a call was rejected, or had waited in vain for `waitedMs`. */
-  failed(error: Error, waitedMs: number): void {
+  recordFailure(error: Error, waitedMs: number): void {
     const nowMs = performance.now();
     // What failed by its answers until now may fail so for long, and is not to hide that it has fallen silent.
-    const beginsAnew = waitedMs > 0 && !this.#wasSilent && nowMs - this.#toldMs > QUIET_MS;
-    this.#wasSilent ||= waitedMs > 0;
-    this.#silentForMs = Math.max(this.#silentForMs, waitedMs);
+    const hasFallenSilent = waitedMs > 0 && !this.#hasPublishedTimeout && nowMs - this.#publishedMs > QUIET_MS;
+    this.#hasPublishedTimeout ||= waitedMs > 0;
+    this.#unresponsiveForMs = Math.max(this.#unresponsiveForMs, waitedMs);
     this.#failures += 1;
     this.#lastFailureMs = nowMs;
-    if (this.#failingSinceMs !== undefined && !beginsAnew) return;
+    if (this.#failingSinceMs !== undefined && !hasFallenSilent) return;
     this.#failingSinceMs ??= nowMs;
-    this.#toldMs = nowMs;
+    this.#publishedMs = nowMs;
     const failure: StoreFailure = { store: this.#store, part: this.#part, error };
     if (failureChannel.hasSubscribers) failureChannel.publish(failure);
     else this.#warn(`${error.message}. Checks are answered as \`onStoreError\` says`, 'ROLLGATE_STORE_FAILED');
   }
 
   /** Whether it is time to ask a store that is down whether it is back. The longer it is silent, the rarer. */
-  takeProbe(): boolean {
+  claimProbe(): boolean {
     const nowMs = performance.now();
     if (nowMs < this.#probeDueMs) return false;
     this.#probeDueMs = nowMs + this.#probeIntervalMs;
-    this.#probeIntervalMs = Math.min(2 * this.#probeIntervalMs, LONGEST_PROBE_MS);
+    this.#probeIntervalMs = Math.min(2 * this.#probeIntervalMs, MAX_PROBE_INTERVAL_MS);
     return true;
   }
 
   /** Notes that an answer came, be it late or an error: the next probe need not be rarer. */
-  probed(): void {
-    this.#probeIntervalMs = SHORTEST_PROBE_MS;
-    this.#probeDueMs = Math.min(this.#probeDueMs, performance.now() + SHORTEST_PROBE_MS);
+  recordProbeReply(): void {
+    this.#probeIntervalMs = MIN_PROBE_INTERVAL_MS;
+    this.#probeDueMs = Math.min(this.#probeDueMs, performance.now() + MIN_PROBE_INTERVAL_MS);
   }
 
   #recover(sinceMs: number, nowMs: number): void {
@@ -159,7 +159,7 @@ export class StoreHealth {
     const failedForMs = Math.round(nowMs - sinceMs);
     const recovery: StoreRecovery = { store: this.#store, part: this.#part, failedForMs, failures: this.#failures };
     this.#failingSinceMs = undefined;
-    this.#wasSilent = false;
+    this.#hasPublishedTimeout = false;
     this.#failures = 0;
     if (recoveryChannel.hasSubscribers) recoveryChannel.publish(recovery);
     else this.#warn(`The store answers again, after ${failedForMs} ms`, 'ROLLGATE_STORE_RECOVERED');

@@ -1,5 +1,5 @@
 /** More than this many would take longer to look through than they are worth. */
-export const MOST_BUCKETS = 3600;
+export const MAX_BUCKETS = 3600;
 
 /**
  * Units by the bucket of time they fell in. Buckets of one width lie end to end on the clock, and are held from the oldest
@@ -46,7 +46,7 @@ export class BucketCounts {
    */
   widthFor(widthMicros: number, windowMicros: number): number {
     const finer = this.#units > 0 ? Math.min(this.widthMicros, widthMicros) : widthMicros;
-    return windowMicros > finer * MOST_BUCKETS ? widthMicros : finer;
+    return windowMicros > finer * MAX_BUCKETS ? widthMicros : finer;
   }
 
   /** Adds to the bucket in which `micros` lies, not before the newest one; no more than all together can be told exactly. */

@@ -1,16 +1,16 @@
-import { type Duration, intervalMs } from '../duration.js';
+import { type Duration, parseInterval } from '../duration.js';
 import { integerBetween, knownOptions, positiveInteger } from '../validate.js';
-import { BucketCounts, MOST_BUCKETS } from './bucket-counts.js';
+import { BucketCounts, MAX_BUCKETS } from './bucket-counts.js';
 import type { Hit, Limit, Verdict } from './limit.js';
 import {
-  isSpacingPlausible,
-  minDifferenceMicros,
-  nextSpacing,
+  isMinDifferencePlausible,
+  type MinDifferenceState,
+  minDifferenceExpires,
+  minDifferenceWait,
+  nextMinDifference,
+  parseMinDifference,
   rejectionReason,
-  type Spacing,
-  spacingExpires,
-  spacingWait,
-} from './spacing.js';
+} from './min-difference.js';
 
 /** The numbers of a {@link bucketedWindow}. */
 export interface BucketedWindowOptions {
@@ -28,7 +28,7 @@ export interface BucketedWindowOptions {
 export interface BucketedWindowState {
   readonly counts: BucketCounts;
   windowMicros: number;
-  spacing: Spacing | undefined;
+  minDifference: MinDifferenceState | undefined;
 }
 
 /**
@@ -66,44 +66,45 @@ export class BucketedWindow implements Limit<BucketedWindowState> {
   constructor(options: BucketedWindowOptions) {
     knownOptions('bucketedWindow', options, ['limit', 'window', 'buckets', 'minDifference']);
     this.limit = positiveInteger('limit', options.limit);
-    this.windowMicros = intervalMs('window', options.window) * 1000;
-    this.widthMicros = Math.ceil(this.windowMicros / integerBetween('buckets', options.buckets ?? 60, 1, MOST_BUCKETS));
-    this.minDifferenceMicros = minDifferenceMicros(options.minDifference);
+    this.windowMicros = parseInterval('window', options.window) * 1000;
+    this.widthMicros = Math.ceil(this.windowMicros / integerBetween('buckets', options.buckets ?? 60, 1, MAX_BUCKETS));
+    this.minDifferenceMicros = parseMinDifference(options.minDifference);
     this.keepMicros = Math.max(this.windowMicros + this.widthMicros, this.minDifferenceMicros);
     Object.freeze(this);
   }
 
   create(): BucketedWindowState {
-    return { counts: new BucketCounts(), windowMicros: 0, spacing: undefined };
+    return { counts: new BucketCounts(), windowMicros: 0, minDifference: undefined };
   }
 
-  expiresMicros({ counts, windowMicros, spacing }: BucketedWindowState): number {
-    return Math.max(counts.newestEndMicros + windowMicros, spacingExpires(spacing));
+  expiresMicros({ counts, windowMicros, minDifference }: BucketedWindowState): number {
+    return Math.max(counts.newestEndMicros + windowMicros, minDifferenceExpires(minDifference));
   }
 
-  isPlausible({ counts, spacing }: BucketedWindowState, nowMicros: number): boolean {
+  isPlausible({ counts, minDifference }: BucketedWindowState, nowMicros: number): boolean {
     const keepMicros = Math.max(this.windowMicros, this.minDifferenceMicros);
     return (
-      counts.newestStartMicros - nowMicros <= this.windowMicros && isSpacingPlausible(spacing, keepMicros, nowMicros)
+      counts.newestStartMicros - nowMicros <= this.windowMicros &&
+      isMinDifferencePlausible(minDifference, keepMicros, nowMicros)
     );
   }
 
-  test({ counts, spacing }: BucketedWindowState, nowMicros: number, cost: number): Verdict {
+  test({ counts, minDifference }: BucketedWindowState, nowMicros: number, cost: number): Verdict {
     const { limit, windowMicros } = this;
     const latestMicros = Math.max(nowMicros, counts.newestStartMicros);
     const used = counts.unitsAfter(latestMicros - windowMicros);
     const free = limit - used;
-    const untilFree =
+    const quotaWait =
       cost > limit
         ? Infinity
         : cost > free
           ? counts.endOfUnit(latestMicros - windowMicros, cost - free) + windowMicros - nowMicros
           : 0;
-    const untilApart = spacingWait(spacing, this.minDifferenceMicros, nowMicros);
+    const differenceWait = minDifferenceWait(minDifference, this.minDifferenceMicros, nowMicros);
     const widthMicros = used > 0 ? counts.widthFor(this.widthMicros, windowMicros) : this.widthMicros;
     return {
-      waitMicros: Math.max(untilFree, untilApart),
-      reason: rejectionReason(untilFree, untilApart),
+      waitMicros: Math.max(quotaWait, differenceWait),
+      reason: rejectionReason(quotaWait, differenceWait),
       delayMicros: 0,
       remaining: Math.max(0, free),
       resetMicros: used > 0 ? counts.newestEndMicros + windowMicros - nowMicros : 0,
@@ -118,7 +119,7 @@ export class BucketedWindow implements Limit<BucketedWindowState> {
     counts.resize(counts.widthFor(this.widthMicros, this.windowMicros), latestMicros);
     counts.add(latestMicros, cost);
     state.windowMicros = this.windowMicros;
-    state.spacing = nextSpacing(state.spacing, this.minDifferenceMicros, nowMicros);
+    state.minDifference = nextMinDifference(state.minDifference, this.minDifferenceMicros, nowMicros);
     return this.test(state, nowMicros, cost);
   }
 

@@ -1,16 +1,16 @@
-import { type Duration, intervalMs } from '../duration.js';
+import { type Duration, parseInterval } from '../duration.js';
 import { knownOptions, positiveInteger } from '../validate.js';
 import type { Hit, Limit, Verdict } from './limit.js';
-import { isWithinScale, type Scale, scaleOf } from './scale.js';
 import {
-  isSpacingPlausible,
-  minDifferenceMicros,
-  nextSpacing,
+  isMinDifferencePlausible,
+  type MinDifferenceState,
+  minDifferenceExpires,
+  minDifferenceWait,
+  nextMinDifference,
+  parseMinDifference,
   rejectionReason,
-  type Spacing,
-  spacingExpires,
-  spacingWait,
-} from './spacing.js';
+} from './min-difference.js';
+import { isWithinScale, type Scale, scaleOf } from './time-scale.js';
 
 /** The numbers of a {@link fixedWindow}. */
 export interface FixedWindowOptions {
@@ -28,7 +28,7 @@ export interface FixedWindowState {
   count: number;
   /** Of the greatest limit that has recorded in it. */
   scale: Scale;
-  spacing: Spacing | undefined;
+  minDifference: MinDifferenceState | undefined;
 }
 
 /**
@@ -64,48 +64,50 @@ export class FixedWindow implements Limit<FixedWindowState> {
   constructor(options: FixedWindowOptions) {
     knownOptions('fixedWindow', options, ['limit', 'window', 'minDifference']);
     this.limit = positiveInteger('limit', options.limit);
-    this.windowMicros = intervalMs('window', options.window) * 1000;
-    this.minDifferenceMicros = minDifferenceMicros(options.minDifference);
+    this.windowMicros = parseInterval('window', options.window) * 1000;
+    this.minDifferenceMicros = parseMinDifference(options.minDifference);
     this.keepMicros = Math.max(this.windowMicros, this.minDifferenceMicros);
     this.scale = scaleOf(this.windowMicros);
     Object.freeze(this);
   }
 
   create(): FixedWindowState {
-    return { endMicros: -Infinity, count: 0, scale: 0, spacing: undefined };
+    return { endMicros: -Infinity, count: 0, scale: 0, minDifference: undefined };
   }
 
-  expiresMicros({ endMicros, count, spacing }: FixedWindowState): number {
-    return Math.max(count > 0 ? endMicros : -Infinity, spacingExpires(spacing));
+  expiresMicros({ endMicros, count, minDifference }: FixedWindowState): number {
+    return Math.max(count > 0 ? endMicros : -Infinity, minDifferenceExpires(minDifference));
   }
 
-  isPlausible({ endMicros, scale, spacing }: FixedWindowState, nowMicros: number): boolean {
-    return isWithinScale(endMicros - nowMicros, scale) && isSpacingPlausible(spacing, this.keepMicros, nowMicros);
+  isPlausible({ endMicros, scale, minDifference }: FixedWindowState, nowMicros: number): boolean {
+    return (
+      isWithinScale(endMicros - nowMicros, scale) && isMinDifferencePlausible(minDifference, this.keepMicros, nowMicros)
+    );
   }
 
-  test({ endMicros, count, spacing }: FixedWindowState, nowMicros: number, cost: number): Verdict {
-    const runs = endMicros > nowMicros;
-    const used = runs ? count : 0;
-    const untilFree = cost > this.limit ? Infinity : cost > this.limit - used ? endMicros - nowMicros : 0;
-    const untilApart = spacingWait(spacing, this.minDifferenceMicros, nowMicros);
+  test({ endMicros, count, minDifference }: FixedWindowState, nowMicros: number, cost: number): Verdict {
+    const isRunning = endMicros > nowMicros;
+    const used = isRunning ? count : 0;
+    const quotaWait = cost > this.limit ? Infinity : cost > this.limit - used ? endMicros - nowMicros : 0;
+    const differenceWait = minDifferenceWait(minDifference, this.minDifferenceMicros, nowMicros);
     return {
-      waitMicros: Math.max(untilFree, untilApart),
-      reason: rejectionReason(untilFree, untilApart),
+      waitMicros: Math.max(quotaWait, differenceWait),
+      reason: rejectionReason(quotaWait, differenceWait),
       delayMicros: 0,
       remaining: Math.max(0, this.limit - used),
       resetMicros: used > 0 ? endMicros - nowMicros : 0,
       // All units of one window are alike.
-      atMicros: runs ? endMicros : (Math.floor(nowMicros / this.windowMicros) + 1) * this.windowMicros,
+      atMicros: isRunning ? endMicros : (Math.floor(nowMicros / this.windowMicros) + 1) * this.windowMicros,
     };
   }
 
   record(state: FixedWindowState, nowMicros: number, cost: number, { atMicros }: Verdict): Verdict {
-    const runs = atMicros === state.endMicros;
-    if (!runs) state.count = 0;
-    state.scale = runs ? Math.max(state.scale, this.scale) : this.scale;
+    const isRunning = atMicros === state.endMicros;
+    if (!isRunning) state.count = 0;
+    state.scale = isRunning ? Math.max(state.scale, this.scale) : this.scale;
     state.endMicros = atMicros;
     state.count += cost;
-    state.spacing = nextSpacing(state.spacing, this.minDifferenceMicros, nowMicros);
+    state.minDifference = nextMinDifference(state.minDifference, this.minDifferenceMicros, nowMicros);
     return this.test(state, nowMicros, cost);
   }
 

@@ -1,8 +1,8 @@
-import { type Duration, intervalMs, LONGEST_MS } from '../duration.js';
-import { knownOptions, numberMisuse, positiveInteger } from '../validate.js';
+import { type Duration, MAX_DURATION_MS, parseInterval } from '../duration.js';
+import { invalidNumber, knownOptions, positiveInteger } from '../validate.js';
 import type { Hit, Limit, Verdict } from './limit.js';
 import { addGap, dropPassedGaps, type QueueGaps, takeLastGap } from './queue-gaps.js';
-import { isWithinScale, type Scale, scaleOf } from './scale.js';
+import { isWithinScale, type Scale, scaleOf } from './time-scale.js';
 
 /** The numbers of a {@link leakyBucket}. */
 export interface LeakyBucketOptions {
@@ -57,11 +57,11 @@ export class LeakyBucket implements Limit<LeakyBucketState> {
   constructor(options: LeakyBucketOptions) {
     knownOptions('leakyBucket', options, ['capacity', 'interval']);
     this.limit = positiveInteger('capacity', options.capacity);
-    this.intervalMicros = intervalMs('interval', options.interval) * 1000;
+    this.intervalMicros = parseInterval('interval', options.interval) * 1000;
     this.windowMicros = this.limit * this.intervalMicros;
     this.keepMicros = this.windowMicros + this.intervalMicros;
-    if (this.keepMicros > LONGEST_MS * 1000) {
-      throw numberMisuse('capacity', 'a queue that is gone within 100 years with this `interval`', options.capacity);
+    if (this.keepMicros > MAX_DURATION_MS * 1000) {
+      throw invalidNumber('capacity', 'a queue that is gone within 100 years with this `interval`', options.capacity);
     }
     this.scale = scaleOf(this.keepMicros);
     Object.freeze(this);

@@ -30,7 +30,7 @@ export interface Hit {
 }
 
 /** What a store has to know of anything that has a state for each key: how states begin and end. */
-export interface Keeper<State = unknown> {
+export interface StateLifecycle<State = unknown> {
   /** The algorithm's name, such as `'rolling-window'`. A state is read only by the algorithm that wrote it. */
   readonly algorithm: string;
   /** The longest that what was recorded can matter. */
@@ -55,7 +55,7 @@ export interface Keeper<State = unknown> {
  * `nowMicros` is in whole microseconds, and may lie before times seen earlier: a limit treats such a moment as its
  * newest hit's, so that a clock set back admits nothing extra. Waits count from `nowMicros` all the same.
  */
-export interface Limit<State = unknown> extends Keeper<State> {
+export interface Limit<State = unknown> extends StateLifecycle<State> {
   /** The quota in units. */
   readonly limit: number;
   /** The time in which a quota that is used up comes back: what clients are told as the window. */

@@ -1,8 +1,8 @@
-import { type Duration, durationMs, intervalMs } from '../duration.js';
+import { type Duration, parseDuration, parseInterval } from '../duration.js';
 import { boolean, knownOptions, positiveInteger } from '../validate.js';
 import { HitLog } from './hit-log.js';
 import type { Hit, Limit, Verdict } from './limit.js';
-import { rejectionReason } from './spacing.js';
+import { rejectionReason } from './min-difference.js';
 
 /** The numbers of a {@link rollingWindow}. */
 export interface RollingWindowOptions {
@@ -53,8 +53,8 @@ export class RollingWindow implements Limit<HitLog> {
     knownOptions('rollingWindow', options, ROLLING_WINDOW_OPTIONS);
     const { minDifference, countRejected = false } = options;
     this.limit = positiveInteger('limit', options.limit);
-    this.windowMicros = intervalMs('window', options.window) * 1000;
-    this.minDifferenceMicros = minDifference === undefined ? 0 : durationMs('minDifference', minDifference) * 1000;
+    this.windowMicros = parseInterval('window', options.window) * 1000;
+    this.minDifferenceMicros = minDifference === undefined ? 0 : parseDuration('minDifference', minDifference) * 1000;
     this.countRejected = boolean('countRejected', countRejected);
     this.keepMicros = Math.max(this.windowMicros, this.minDifferenceMicros);
     Object.freeze(this);
@@ -76,12 +76,12 @@ export class RollingWindow implements Limit<HitLog> {
     const atMicros = Math.max(nowMicros, log.newestMicros);
     const first = log.firstAfter(atMicros - this.windowMicros);
     const free = this.limit - log.unitsFrom(first);
-    const untilFree = cost <= free ? 0 : this.#untilFree(log, nowMicros, cost, first, free);
-    const untilApart =
+    const quotaWait = cost <= free ? 0 : this.#quotaWait(log, nowMicros, cost, first, free);
+    const differenceWait =
       this.minDifferenceMicros === 0 ? 0 : Math.max(0, log.newestMicros + this.minDifferenceMicros - nowMicros);
     return {
-      waitMicros: Math.max(untilFree, untilApart),
-      reason: rejectionReason(untilFree, untilApart),
+      waitMicros: Math.max(quotaWait, differenceWait),
+      reason: rejectionReason(quotaWait, differenceWait),
       delayMicros: 0,
       remaining: Math.max(0, free),
       resetMicros: Math.max(0, log.newestMicros + this.windowMicros - nowMicros),
@@ -115,7 +115,7 @@ export class RollingWindow implements Limit<HitLog> {
   }
 
   /** The wait for `cost` units when the hits from `first` on leave only `free`. */
-  #untilFree(log: HitLog, nowMicros: number, cost: number, first: number, free: number): number {
+  #quotaWait(log: HitLog, nowMicros: number, cost: number, first: number, free: number): number {
     if (cost > this.limit) return Infinity;
     return log.timeOf(log.indexOfUnit(first, cost - free)) + this.windowMicros - nowMicros;
   }

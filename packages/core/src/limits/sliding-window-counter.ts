@@ -1,17 +1,17 @@
-import { type Duration, intervalMs } from '../duration.js';
+import { type Duration, parseInterval } from '../duration.js';
 import { knownOptions, positiveInteger } from '../validate.js';
 import type { Hit, Limit, Verdict } from './limit.js';
-import { mulDiv, mulDivUp } from './mul-div.js';
-import { isWithinScale, type Scale, scaleOf } from './scale.js';
 import {
-  isSpacingPlausible,
-  minDifferenceMicros,
-  nextSpacing,
+  isMinDifferencePlausible,
+  type MinDifferenceState,
+  minDifferenceExpires,
+  minDifferenceWait,
+  nextMinDifference,
+  parseMinDifference,
   rejectionReason,
-  type Spacing,
-  spacingExpires,
-  spacingWait,
-} from './spacing.js';
+} from './min-difference.js';
+import { mulDiv, mulDivUp } from './mul-div.js';
+import { isWithinScale, type Scale, scaleOf } from './time-scale.js';
 
 /** The numbers of a {@link slidingWindowCounter}. */
 export interface SlidingWindowCounterOptions {
@@ -32,7 +32,7 @@ export interface SlidingWindowCounterState {
   previous: number;
   /** Of the greatest limit that has recorded in the window that runs. */
   scale: Scale;
-  spacing: Spacing | undefined;
+  minDifference: MinDifferenceState | undefined;
 }
 
 /**
@@ -69,42 +69,44 @@ export class SlidingWindowCounter implements Limit<SlidingWindowCounterState> {
   constructor(options: SlidingWindowCounterOptions) {
     knownOptions('slidingWindowCounter', options, ['limit', 'window', 'minDifference']);
     this.limit = positiveInteger('limit', options.limit);
-    this.windowMicros = intervalMs('window', options.window) * 1000;
-    this.minDifferenceMicros = minDifferenceMicros(options.minDifference);
+    this.windowMicros = parseInterval('window', options.window) * 1000;
+    this.minDifferenceMicros = parseMinDifference(options.minDifference);
     this.keepMicros = Math.max(2 * this.windowMicros, this.minDifferenceMicros);
     this.scale = scaleOf(this.windowMicros);
     Object.freeze(this);
   }
 
   create(): SlidingWindowCounterState {
-    return { endMicros: -Infinity, windowMicros: 0, current: 0, previous: 0, scale: 0, spacing: undefined };
+    return { endMicros: -Infinity, windowMicros: 0, current: 0, previous: 0, scale: 0, minDifference: undefined };
   }
 
-  expiresMicros({ endMicros, windowMicros, current, previous, spacing }: SlidingWindowCounterState): number {
+  expiresMicros({ endMicros, windowMicros, current, previous, minDifference }: SlidingWindowCounterState): number {
     const counted = current > 0 ? endMicros + windowMicros : previous > 0 ? endMicros : -Infinity;
-    return Math.max(counted, spacingExpires(spacing));
+    return Math.max(counted, minDifferenceExpires(minDifference));
   }
 
-  isPlausible({ endMicros, scale, spacing }: SlidingWindowCounterState, nowMicros: number): boolean {
+  isPlausible({ endMicros, scale, minDifference }: SlidingWindowCounterState, nowMicros: number): boolean {
     const keepMicros = Math.max(this.windowMicros, this.minDifferenceMicros);
-    return isWithinScale(endMicros - nowMicros, scale) && isSpacingPlausible(spacing, keepMicros, nowMicros);
+    return (
+      isWithinScale(endMicros - nowMicros, scale) && isMinDifferencePlausible(minDifference, keepMicros, nowMicros)
+    );
   }
 
   test(state: SlidingWindowCounterState, nowMicros: number, cost: number): Verdict {
-    const { current, spacing } = state;
+    const { current, minDifference } = state;
     const { windowMicros } = this;
     // Before its end a window counts in full and weighs down the one before it; after its end it is the one before.
-    const runs = state.endMicros > nowMicros;
-    const fadedMicros = runs ? state.endMicros : state.endMicros + windowMicros;
-    const [full, fading] = runs ? [current, state.previous] : [0, current];
+    const isRunning = state.endMicros > nowMicros;
+    const fadedMicros = isRunning ? state.endMicros : state.endMicros + windowMicros;
+    const [full, fading] = isRunning ? [current, state.previous] : [0, current];
     const coveredMicros = Math.min(windowMicros, Math.max(0, fadedMicros - nowMicros));
     const free = this.limit - full - mulDivUp(fading, coveredMicros, windowMicros);
-    const untilFree =
-      cost > this.limit ? Infinity : cost > free ? this.#untilFree(state, this.limit - cost, runs) - nowMicros : 0;
-    const untilApart = spacingWait(spacing, this.minDifferenceMicros, nowMicros);
+    const quotaWait =
+      cost > this.limit ? Infinity : cost > free ? this.#quotaWait(state, this.limit - cost, isRunning) - nowMicros : 0;
+    const differenceWait = minDifferenceWait(minDifference, this.minDifferenceMicros, nowMicros);
     return {
-      waitMicros: Math.max(untilFree, untilApart),
-      reason: rejectionReason(untilFree, untilApart),
+      waitMicros: Math.max(quotaWait, differenceWait),
+      reason: rejectionReason(quotaWait, differenceWait),
       delayMicros: 0,
       remaining: Math.max(0, free),
       resetMicros: Math.max(
@@ -116,16 +118,16 @@ export class SlidingWindowCounter implements Limit<SlidingWindowCounterState> {
   }
 
   record(state: SlidingWindowCounterState, nowMicros: number, cost: number, { atMicros }: Verdict): Verdict {
-    const runs = atMicros === state.endMicros;
-    state.scale = runs ? Math.max(state.scale, this.scale) : this.scale;
-    if (!runs) {
+    const isRunning = atMicros === state.endMicros;
+    state.scale = isRunning ? Math.max(state.scale, this.scale) : this.scale;
+    if (!isRunning) {
       state.previous = atMicros === state.endMicros + this.windowMicros ? state.current : 0;
       state.current = 0;
     }
     state.endMicros = atMicros;
     state.windowMicros = this.windowMicros;
     state.current += cost;
-    state.spacing = nextSpacing(state.spacing, this.minDifferenceMicros, nowMicros);
+    state.minDifference = nextMinDifference(state.minDifference, this.minDifferenceMicros, nowMicros);
     return this.test(state, nowMicros, cost);
   }
 
@@ -136,8 +138,8 @@ export class SlidingWindowCounter implements Limit<SlidingWindowCounterState> {
   }
 
   /** When no more than `most` units are counted. */
-  #untilFree({ endMicros, current, previous }: SlidingWindowCounterState, most: number, runs: boolean): number {
-    return runs && current <= most
+  #quotaWait({ endMicros, current, previous }: SlidingWindowCounterState, most: number, isRunning: boolean): number {
+    return isRunning && current <= most
       ? endMicros - mulDiv(most - current, this.windowMicros, previous)
       : endMicros + this.windowMicros - mulDiv(most, this.windowMicros, current);
   }

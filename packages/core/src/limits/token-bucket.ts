@@ -1,17 +1,17 @@
-import { type Duration, intervalMs, LONGEST_MS } from '../duration.js';
-import { knownOptions, numberMisuse, positiveInteger } from '../validate.js';
+import { type Duration, MAX_DURATION_MS, parseInterval } from '../duration.js';
+import { invalidNumber, knownOptions, positiveInteger } from '../validate.js';
 import type { Hit, Limit, Verdict } from './limit.js';
-import { mulDivUp } from './mul-div.js';
-import { isWithinScale, type Scale, scaleOf } from './scale.js';
 import {
-  isSpacingPlausible,
-  minDifferenceMicros,
-  nextSpacing,
+  isMinDifferencePlausible,
+  type MinDifferenceState,
+  minDifferenceExpires,
+  minDifferenceWait,
+  nextMinDifference,
+  parseMinDifference,
   rejectionReason,
-  type Spacing,
-  spacingExpires,
-  spacingWait,
-} from './spacing.js';
+} from './min-difference.js';
+import { mulDivUp } from './mul-div.js';
+import { isWithinScale, type Scale, scaleOf } from './time-scale.js';
 
 /** The numbers of a {@link tokenBucket}. */
 export interface TokenBucketOptions {
@@ -36,7 +36,7 @@ export interface TokenBucketState {
   refundedMicros: number;
   /** Of the greatest limit that has recorded since it was full. */
   scale: Scale;
-  spacing: Spacing | undefined;
+  minDifference: MinDifferenceState | undefined;
 }
 
 /**
@@ -78,38 +78,41 @@ export class TokenBucket implements Limit<TokenBucketState> {
     knownOptions('tokenBucket', options, ['capacity', 'refill', 'every', 'minDifference']);
     this.limit = positiveInteger('capacity', options.capacity);
     const refill = positiveInteger('refill', options.refill);
-    const everyMicros = intervalMs('every', options.every) * 1000;
+    const everyMicros = parseInterval('every', options.every) * 1000;
     const divisor = greatestCommonDivisor(refill, everyMicros);
     this.tokens = refill / divisor;
     this.micros = everyMicros / divisor;
-    if ((this.limit / this.tokens) * this.micros > LONGEST_MS * 1000) {
-      throw numberMisuse('capacity', 'refilled within 100 years by `refill` and `every`', options.capacity);
+    if ((this.limit / this.tokens) * this.micros > MAX_DURATION_MS * 1000) {
+      throw invalidNumber('capacity', 'refilled within 100 years by `refill` and `every`', options.capacity);
     }
     if (this.limit * this.tokens > Number.MAX_SAFE_INTEGER) {
       const most = Math.floor(Number.MAX_SAFE_INTEGER / this.tokens);
-      throw numberMisuse('capacity', `${most} at most with this \`refill\` and \`every\``, options.capacity);
+      throw invalidNumber('capacity', `${most} at most with this \`refill\` and \`every\``, options.capacity);
     }
     this.windowMicros = this.#wholeMicros(this.limit) + (this.#parts(this.limit) > 0 ? 1 : 0);
-    this.minDifferenceMicros = minDifferenceMicros(options.minDifference);
+    this.minDifferenceMicros = parseMinDifference(options.minDifference);
     this.keepMicros = Math.max(this.windowMicros, this.minDifferenceMicros);
     this.scale = scaleOf(this.windowMicros);
     Object.freeze(this);
   }
 
   create(): TokenBucketState {
-    return { fullMicros: -Infinity, fullParts: 0, refundedMicros: 0, scale: 0, spacing: undefined };
+    return { fullMicros: -Infinity, fullParts: 0, refundedMicros: 0, scale: 0, minDifference: undefined };
   }
 
-  expiresMicros({ fullMicros, fullParts, spacing }: TokenBucketState): number {
-    return Math.max(fullParts > 0 ? fullMicros + 1 : fullMicros, spacingExpires(spacing));
+  expiresMicros({ fullMicros, fullParts, minDifference }: TokenBucketState): number {
+    return Math.max(fullParts > 0 ? fullMicros + 1 : fullMicros, minDifferenceExpires(minDifference));
   }
 
-  isPlausible({ fullMicros, scale, spacing }: TokenBucketState, nowMicros: number): boolean {
-    return isWithinScale(fullMicros - nowMicros, scale) && isSpacingPlausible(spacing, this.keepMicros, nowMicros);
+  isPlausible({ fullMicros, scale, minDifference }: TokenBucketState, nowMicros: number): boolean {
+    return (
+      isWithinScale(fullMicros - nowMicros, scale) &&
+      isMinDifferencePlausible(minDifference, this.keepMicros, nowMicros)
+    );
   }
 
   test(state: TokenBucketState, nowMicros: number, cost: number): Verdict {
-    const { fullMicros, refundedMicros, spacing } = state;
+    const { fullMicros, refundedMicros, minDifference } = state;
     const parts = this.#partsOf(state);
     const untilFull = Math.max(0, fullMicros + (parts > 0 ? 1 : 0) - nowMicros);
     // A token that has begun to come back is missing still.
@@ -117,11 +120,11 @@ export class TokenBucket implements Limit<TokenBucketState> {
     const spared = this.limit - cost; // So many may be missing still.
     const untilSpared =
       untilFull === 0 ? 0 : fullMicros - this.#wholeMicros(spared) + (parts > this.#parts(spared) ? 1 : 0) - nowMicros;
-    const untilFree = cost > this.limit ? Infinity : Math.max(0, untilSpared);
-    const untilApart = spacingWait(spacing, this.minDifferenceMicros, nowMicros);
+    const quotaWait = cost > this.limit ? Infinity : Math.max(0, untilSpared);
+    const differenceWait = minDifferenceWait(minDifference, this.minDifferenceMicros, nowMicros);
     return {
-      waitMicros: Math.max(untilFree, untilApart),
-      reason: rejectionReason(untilFree, untilApart),
+      waitMicros: Math.max(quotaWait, differenceWait),
+      reason: rejectionReason(quotaWait, differenceWait),
       delayMicros: 0,
       remaining: Math.max(0, this.limit - missing),
       resetMicros: untilFull,
@@ -135,7 +138,7 @@ export class TokenBucket implements Limit<TokenBucketState> {
     const isFull = state.fullMicros < nowMicros || (state.fullMicros === nowMicros && parts === 0);
     state.scale = isFull ? this.scale : Math.max(state.scale, this.scale);
     this.#move(state, Math.max(state.fullMicros, nowMicros) + this.#wholeMicros(cost), parts + this.#parts(cost));
-    state.spacing = nextSpacing(state.spacing, this.minDifferenceMicros, nowMicros);
+    state.minDifference = nextMinDifference(state.minDifference, this.minDifferenceMicros, nowMicros);
     return this.test(state, nowMicros, cost);
   }
 

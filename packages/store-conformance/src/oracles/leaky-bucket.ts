@@ -1,5 +1,5 @@
 import { MS, type Oracle } from './oracle.js';
-import { isTooFarAhead, scaleOf } from './scale.js';
+import { isTooFarAhead, scaleOf } from './time-scale.js';
 
 /** Durations in milliseconds. */
 export interface LeakyBucketNumbers {

@@ -119,7 +119,7 @@ export class ForgetsTheLimitBefore extends Store {
 
   override check(plan: Plan, keys: Keys, cost: number) {
     const before = this.#before;
-    if (before !== undefined && before.plan.rules[0]!.space !== plan.rules[0]!.space)
+    if (before !== undefined && before.plan.rules[0]!.namespace !== plan.rules[0]!.namespace)
       super.reset(before.plan, before.keys);
     this.#before = { plan, keys };
     return super.check(plan, keys, cost);

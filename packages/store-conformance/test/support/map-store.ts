@@ -81,7 +81,7 @@ export class MapStore implements Store {
   }
 }
 
-const placeOf = ({ space }: Rule, key: string) => JSON.stringify([space, key]);
+const placeOf = ({ namespace }: Rule, key: string) => JSON.stringify([namespace, key]);
 
 function test(limit: Limit, life: Life | undefined, now: number, cost: number): Verdict {
   const verdict = limit.test(life === undefined ? limit.create() : life.state, now, cost);

@@ -41,15 +41,15 @@ const ALIASES: Readonly<Record<string, readonly string[]>> = {
 };
 
 /** Few enough names to read. */
-const MOST_LISTED = 8;
+const MAX_LISTED_OPTIONS = 8;
 
 /** What to do about an option that is not one of `known`: the name that was probably meant, or the names there are. */
-export function adviceOn(name: string, known: readonly string[]): string {
+export function suggestOption(name: string, known: readonly string[]): string {
   const alias = Object.hasOwn(ALIASES, name) ? ALIASES[name]!.find((other) => known.includes(other)) : undefined;
   if (alias !== undefined) return `. Rollgate's name for it is \`${alias}\``;
   const nearest = nearestOf(name, known);
   if (nearest !== undefined) return `. Did you mean \`${nearest}\`?`;
-  if (known.length > MOST_LISTED) return '. Remove it; the README lists all options';
+  if (known.length > MAX_LISTED_OPTIONS) return '. Remove it; the README lists all options';
   return `; the options are ${known.map((option) => `\`${option}\``).join(', ')}`;
 }
 

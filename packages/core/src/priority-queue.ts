@@ -1,7 +1,7 @@
-/** What an {@link ExpiryQueue} keeps of its members, in the members themselves. */
-export interface Expiring {
+/** What an {@link PriorityQueue} keeps of its members, in the members themselves. */
+export interface QueueMember {
   /** Not later than the member's true expiry. Only the queue writes it. */
-  queuedMicros: number;
+  priority: number;
   /** The member's place; -1 outside the queue. Only the queue writes it. */
   queueIndex: number;
 }
@@ -12,7 +12,7 @@ export interface Expiring {
  * A member whose expiry moves on need not be told here; whoever takes the first one looks at its true expiry and
  * moves it. So a hit costs the queue nothing.
  */
-export class ExpiryQueue<Member extends Expiring> {
+export class PriorityQueue<Member extends QueueMember> {
   readonly #heap: Member[] = [];
 
   get size(): number {
@@ -29,12 +29,12 @@ export class ExpiryQueue<Member extends Expiring> {
   }
 
   add(member: Member, micros: number): void {
-    member.queuedMicros = micros;
+    member.priority = micros;
     this.#rise(member, this.#heap.length);
   }
 
   move(member: Member, micros: number): void {
-    member.queuedMicros = micros;
+    member.priority = micros;
     this.#rise(member, member.queueIndex);
     this.#sink(member, member.queueIndex);
   }
@@ -44,14 +44,14 @@ export class ExpiryQueue<Member extends Expiring> {
     const last = this.#heap.pop() as Member;
     if (last !== member) {
       this.#place(last, index);
-      this.move(last, last.queuedMicros);
+      this.move(last, last.priority);
     }
     member.queueIndex = -1;
   }
 
   /** Puts another member in this one's place. */
   replace(member: Member, by: Member): void {
-    by.queuedMicros = member.queuedMicros;
+    by.priority = member.priority;
     this.#place(by, member.queueIndex);
     member.queueIndex = -1;
   }
@@ -71,7 +71,7 @@ export class ExpiryQueue<Member extends Expiring> {
     let place = index;
     while (place > 0) {
       const parent = this.#heap[(place - 1) >> 1] as Member;
-      if (parent.queuedMicros <= member.queuedMicros) break;
+      if (parent.priority <= member.priority) break;
       this.#place(parent, place);
       place = (place - 1) >> 1;
     }
@@ -84,8 +84,8 @@ export class ExpiryQueue<Member extends Expiring> {
     for (;;) {
       const left = this.#heap[2 * place + 1];
       const right = this.#heap[2 * place + 2];
-      const child = right !== undefined && left !== undefined && right.queuedMicros < left.queuedMicros ? right : left;
-      if (child === undefined || child.queuedMicros >= member.queuedMicros) break;
+      const child = right !== undefined && left !== undefined && right.priority < left.priority ? right : left;
+      if (child === undefined || child.priority >= member.priority) break;
       const next = child.queueIndex;
       this.#place(child, place);
       place = next;

@@ -1,14 +1,14 @@
 import { AsyncResource } from 'node:async_hooks';
 import { monotonicClock, readMicros } from './clock.js';
-import { type Expiring, ExpiryQueue } from './expiry-queue.js';
-import { numberMisuse } from './validate.js';
+import { PriorityQueue, type QueueMember } from './priority-queue.js';
+import { invalidNumber } from './validate.js';
 
 /** The longest that a Node timer can be set for, about 24.8 days; longer waits are slept in parts. */
-export const LONGEST_TIMER_MS = 2 ** 31 - 1;
+export const MAX_TIMER_MS = 2 ** 31 - 1;
 
 /** Somebody who waits for a moment. */
-class Held implements Expiring {
-  queuedMicros = 0;
+class Scheduled implements QueueMember {
+  priority = 0;
   queueIndex = -1;
   constructor(readonly leave: () => void) {}
 }
@@ -17,10 +17,10 @@ class Held implements Expiring {
  * All who are held in this process, on one timer: with a timer for each, Node would call those that are late in another
  * order than that of their moments.
  */
-const held = new ExpiryQueue<Held>();
+const held = new PriorityQueue<Scheduled>();
 let timer: NodeJS.Timeout | undefined;
 /** Whom the timer is set for. */
-let next: Held | undefined;
+let next: Scheduled | undefined;
 
 /**
  * Calls `leave`, in the caller's async context, once `delayMs` have passed: never before, after however many weeks, and
@@ -29,13 +29,13 @@ let next: Held | undefined;
  * @returns What lets go: `leave` is then not called any more. Harmless afterwards.
  * @throws TypeError, RangeError for a delay that is no finite number from 0.
  */
-export function hold(delayMs: number, leave: () => void): () => void {
+export function scheduleAfter(delayMs: number, leave: () => void): () => void {
   // Everybody in the process is on one queue, which a NaN would put out of order.
-  if (!Number.isFinite(delayMs) || delayMs < 0) throw numberMisuse('delayMs', 'a finite number from 0', delayMs);
-  const one = new Held(AsyncResource.bind(leave));
+  if (!Number.isFinite(delayMs) || delayMs < 0) throw invalidNumber('delayMs', 'a finite number from 0', delayMs);
+  const one = new Scheduled(AsyncResource.bind(leave));
   held.add(one, readMicros(monotonicClock) + Math.ceil(delayMs * 1000));
   setTimer();
-  return function letGo() {
+  return function cancel() {
     if (!held.has(one)) return;
     held.remove(one);
     setTimer();
@@ -48,8 +48,8 @@ function setTimer(): void {
   clearTimeout(timer);
   next = first;
   if (first === undefined) return;
-  const leftMs = Math.ceil((first.queuedMicros - readMicros(monotonicClock)) / 1000);
-  timer = setTimeout(releaseDue, Math.min(leftMs, LONGEST_TIMER_MS));
+  const leftMs = Math.ceil((first.priority - readMicros(monotonicClock)) / 1000);
+  timer = setTimeout(releaseDue, Math.min(leftMs, MAX_TIMER_MS));
 }
 
 /** A timer may also be early: by its millisecond, or by the parts of a long wait. Then it is only set again. */
@@ -57,7 +57,7 @@ function releaseDue(): void {
   next = undefined;
   const nowMicros = readMicros(monotonicClock);
   try {
-    for (let first = held.first; first !== undefined && first.queuedMicros <= nowMicros; first = held.first) {
+    for (let first = held.first; first !== undefined && first.priority <= nowMicros; first = held.first) {
       held.remove(first);
       first.leave();
     }

@@ -1,5 +1,5 @@
 import { AsyncLocalStorage } from 'node:async_hooks';
-import { hold } from '@rollgate/core/store';
+import { scheduleAfter } from '@rollgate/core/store';
 
 /** Lets nothing else run. */
 function stall(ms: number): void {
@@ -7,7 +7,7 @@ function stall(ms: number): void {
   while (performance.now() < endMs);
 }
 
-const held = (delayMs: number) => new Promise<void>((resolve) => hold(delayMs, resolve));
+const held = (delayMs: number) => new Promise<void>((resolve) => scheduleAfter(delayMs, resolve));
 
 afterEach(() => jest.restoreAllMocks());
 
@@ -31,9 +31,9 @@ test('those who are late leave in the order of their moments', async () => {
 
 test('who is let go never leaves, and the others do', async () => {
   const left: string[] = [];
-  const letGo = hold(1, () => left.push('let go'));
-  letGo();
-  letGo();
+  const cancel = scheduleAfter(1, () => left.push('let go'));
+  cancel();
+  cancel();
   await held(5);
   expect(left).toEqual([]);
 });
@@ -41,7 +41,7 @@ test('who is let go never leaves, and the others do', async () => {
 test('one whose leaving fails stops nobody', async () => {
   const other = held(3);
   const setTimer = jest.spyOn(globalThis, 'setTimeout').mockReturnValueOnce(undefined as never);
-  hold(1, () => {
+  scheduleAfter(1, () => {
     throw new Error('failed');
   });
   const release = setTimer.mock.calls[0]![0] as () => void;
@@ -60,7 +60,7 @@ test('a long wait is slept in parts that a timer can be set for', () => {
   const left = jest.fn();
   const startMs = performance.now();
   const now = jest.spyOn(performance, 'now').mockReturnValue(startMs);
-  hold(2 ** 31 + 5000, left);
+  scheduleAfter(2 ** 31 + 5000, left);
   now.mockReturnValue(startMs + 2 ** 31 - 1);
   wake();
   expect(left).not.toHaveBeenCalled();
@@ -74,7 +74,7 @@ test('who leaves does so in the async context it came in', async () => {
   const context = new AsyncLocalStorage<string>();
   const seen = await Promise.all(
     ['ann', 'bob'].map((name, index) =>
-      context.run(name, () => new Promise((resolve) => hold(4 - index, () => resolve(context.getStore())))),
+      context.run(name, () => new Promise((resolve) => scheduleAfter(4 - index, () => resolve(context.getStore())))),
     ),
   );
   expect(seen).toEqual(['ann', 'bob']);
@@ -89,7 +89,7 @@ test.each([
 ])('a delay of %p is refused, and puts nobody out of order', async (delayMs, kind, shown) => {
   const left: string[] = [];
   const others = [held(200).then(() => left.push('second')), held(3).then(() => left.push('first'))];
-  const wrong = () => hold(delayMs as number, () => left.push('wrong'));
+  const wrong = () => scheduleAfter(delayMs as number, () => left.push('wrong'));
   expect(wrong).toThrow(kind);
   expect(wrong).toThrow(`Expected \`delayMs\` to be a finite number from 0, got ${shown}`);
   await Promise.all(others);

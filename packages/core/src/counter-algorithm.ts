@@ -1,5 +1,5 @@
 import { BucketCounts } from './limits/bucket-counts.js';
-import type { Keeper } from './limits/limit.js';
+import type { StateLifecycle } from './limits/limit.js';
 
 /** What is known of one subject. */
 export interface CounterState {
@@ -9,10 +9,10 @@ export interface CounterState {
 }
 
 /** The steps of a `RollingCounter`, as those of a limit: immutable, and a function of their arguments alone. */
-export class Counter implements Keeper<CounterState> {
+export class CounterAlgorithm implements StateLifecycle<CounterState> {
   readonly algorithm = 'rolling-counter';
   /** Where its subjects live: no limit's name begins like that. */
-  readonly space: string;
+  readonly namespace: string;
   readonly keepMicros: number;
 
   constructor(
@@ -24,7 +24,7 @@ export class Counter implements Keeper<CounterState> {
     /** How long a subject is kept that nothing is added to. */
     readonly expiryMicros: number,
   ) {
-    this.space = `${prefix}:#count`;
+    this.namespace = `${prefix}:#count`;
     this.keepMicros = expiryMicros;
     Object.freeze(this);
   }

@@ -1,21 +1,19 @@
 import type { LimitDecision } from './decision.js';
 import type { Limit, Verdict } from './limits/limit.js';
-import type { Entry } from './spaces.js';
+import type { Entry } from './namespaces.js';
 
 /** The verdict of a limit on the state of an entry, or on none. Changes nothing. */
-export function testEntry(limit: Limit, entry: Entry | undefined, nowMicros: number, cost: number): Verdict {
+export function evaluateEntry(limit: Limit, entry: Entry | undefined, nowMicros: number, cost: number): Verdict {
   const state = entry === undefined ? limit.create() : entry.state;
   const verdict = limit.test(state, nowMicros, cost);
-  return entry === undefined || entry.limit === limit
-    ? verdict
-    : untilForgotten(entry, limit, verdict, nowMicros, cost);
+  return entry === undefined || entry.limit === limit ? verdict : capByExpiry(entry, limit, verdict, nowMicros, cost);
 }
 
 /**
  * The verdict of another limit than recorded last. The one that recorded remembers no longer than it needs to: nothing
  * is in the way when it has forgotten.
  */
-function untilForgotten(entry: Entry, limit: Limit, verdict: Verdict, nowMicros: number, cost: number): Verdict {
+function capByExpiry(entry: Entry, limit: Limit, verdict: Verdict, nowMicros: number, cost: number): Verdict {
   const leftMicros = entry.limit.expiresMicros(entry.state) - nowMicros;
   const waitMicros = cost > limit.limit ? Infinity : Math.min(verdict.waitMicros, leftMicros);
   return { ...verdict, waitMicros, resetMicros: Math.min(verdict.resetMicros, leftMicros) };

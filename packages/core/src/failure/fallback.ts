@@ -9,7 +9,7 @@ export type OnStoreError = 'fallback' | 'allow' | 'deny' | 'throw';
 export const ON_STORE_ERROR: readonly OnStoreError[] = ['fallback', 'allow', 'deny', 'throw'];
 
 /** When those who are refused only because the store has failed may come again. */
-const DENIED_FOR_MS = 1000;
+const DENY_RETRY_MS = 1000;
 
 /** A receipt of the memory that stood in; a store's own receipt is never one. */
 export class FallbackReceipt {
@@ -21,24 +21,24 @@ export class FallbackReceipt {
  *
  * @throws StoreError when the policy is `'throw'`.
  */
-export function decideInstead(
+export function decideByPolicy(
   policy: OnStoreError,
   error: StoreError,
   memory: () => MemoryStore,
-  question: 'check' | 'peek',
+  operation: 'check' | 'peek',
   plan: Plan,
   keys: Keys,
   cost: number,
 ): Decision {
   if (policy === 'throw') throw error;
-  if (policy !== 'fallback') return decideAlike(policy, plan);
-  return degrade(memory()[question](plan, keys, cost), 'fallback', (receipt) => new FallbackReceipt(receipt));
+  if (policy !== 'fallback') return decideUniformly(policy, plan);
+  return degrade(memory()[operation](plan, keys, cost), 'fallback', (receipt) => new FallbackReceipt(receipt));
 }
 
 /** The same for everybody, knowing nothing: as if nothing had been used, or everything. */
-function decideAlike(policy: 'allow' | 'deny', plan: Plan): Decision {
+function decideUniformly(policy: 'allow' | 'deny', plan: Plan): Decision {
   const allowed = policy === 'allow';
-  const waitMs = allowed ? 0 : DENIED_FOR_MS;
+  const waitMs = allowed ? 0 : DENY_RETRY_MS;
   const said = plan.rules.map(
     ({ limit: { limit } }): LimitDecision => ({
       allowed,
