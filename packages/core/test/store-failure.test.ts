@@ -52,6 +52,21 @@ describe('a call', () => {
     ).resolves.toBeDefined();
   });
 
+  test('that fails after its deadline is decided by the policy once', async () => {
+    let fail: (error: Error) => void = () => {};
+    jest.spyOn(store, 'check').mockImplementation(
+      () =>
+        new Promise((_, reject) => {
+          fail = reject;
+        }),
+    );
+    const limiter = make('fallback');
+    expect(await limiter.check('ann')).toMatchObject({ degraded: 'fallback', remaining: 1 });
+    fail(new Error('no room'));
+    await new Promise(setImmediate);
+    expect(await limiter.check('ann')).toMatchObject({ degraded: 'fallback', allowed: true, remaining: 0 });
+  });
+
   test('that the store throws at once is misuse, whatever the policy', async () => {
     const misuse = new TypeError('no such algorithm');
     jest.spyOn(store, 'check').mockImplementation(() => {
