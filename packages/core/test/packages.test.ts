@@ -4,6 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { startRedis } from '@rollgate/test-support';
+import { isRelative, linksIn, REPOSITORY } from './links.js';
 
 const run = promisify(execFile);
 
@@ -18,6 +19,7 @@ interface Manifest {
   bin?: Record<string, string>;
   exports?: Record<string, unknown>;
   dependencies?: Record<string, string>;
+  devDependencies?: Record<string, string>;
   peerDependencies?: Record<string, string>;
 }
 
@@ -29,9 +31,10 @@ interface Tarball {
 
 const readManifest = (folder: string): Manifest => JSON.parse(readFileSync(join(folder, 'package.json'), 'utf8'));
 
-const folders = readdirSync(join(ROOT, 'packages'))
+const everyFolder = readdirSync(join(ROOT, 'packages'))
   .map((name) => join(ROOT, 'packages', name))
-  .filter((folder) => existsSync(join(folder, 'package.json')) && !readManifest(folder).private);
+  .filter((folder) => existsSync(join(folder, 'package.json')));
+const folders = everyFolder.filter((folder) => !readManifest(folder).private);
 const names = folders.map((folder) => readManifest(folder).name);
 const commands = names.filter((_, index) => readManifest(folders[index]!).bin !== undefined);
 const libraries = names.filter((name) => !commands.includes(name));
@@ -279,6 +282,45 @@ describe.each(names)('the tarball of %s', (name) => {
     const paths = tarball().files.map(({ path }) => path);
     expect(paths.filter((path) => !/^(dist\/.+|package\.json|README\.md|LICENSE)$/.test(path))).toEqual([]);
     expect(paths).toEqual(expect.arrayContaining(['package.json', 'README.md', 'LICENSE']));
+  });
+
+  const installed = () => join(temporary, 'node_modules', name);
+  const directory = `packages/${name.slice('@rollgate/'.length)}`;
+
+  test('has the manifest that its page on npm needs', () => {
+    expect(readManifest(installed())).toMatchObject({
+      version: readManifest(folders[0]!).version,
+      description: expect.stringMatching(/^[A-Z].{30,115}$/),
+      keywords: expect.arrayContaining(['rate-limit', 'rate-limiter']),
+      homepage: `${REPOSITORY}/tree/main/${directory}#readme`,
+      bugs: { url: `${REPOSITORY}/issues` },
+      repository: { type: 'git', url: `git+${REPOSITORY}.git`, directory },
+      license: 'MIT',
+      engines: { node: '>=20' },
+      files: expect.arrayContaining(['dist']),
+      publishConfig: { access: 'public' },
+    });
+  });
+
+  test('names no package that is not published', () => {
+    const { dependencies, devDependencies, peerDependencies } = readManifest(installed());
+    const named = Object.entries({ ...dependencies, ...devDependencies, ...peerDependencies });
+    const unpublished = everyFolder
+      .map((folder) => readManifest(folder).name)
+      .filter((other) => !names.includes(other));
+    expect(unpublished).toContain('@rollgate/test-support');
+    expect(named.filter(([other, range]) => unpublished.includes(other) || range.startsWith('workspace:'))).toEqual([]);
+  });
+
+  test('has a page that stands on its own', () => {
+    const page = readFileSync(join(installed(), 'README.md'), 'utf8');
+    const links = linksIn(page);
+    expect(page).toMatch(new RegExp(`^# ${name}\n`));
+    expect(page).toMatch(/\n## Install\n[^#]*\bnpm install [^\n]*@rollgate\//);
+    expect(page).toContain('\n## Links\n');
+    expect(links).toContainEqual(expect.stringContaining(`${REPOSITORY}/blob/main/docs/`));
+    const missing = links.filter((target) => isRelative(target) && !existsSync(join(installed(), target)));
+    expect(missing).toEqual([]);
   });
 
   // The packages below are installed side by side, where each finds what only another one depends on.
