@@ -11,7 +11,7 @@ const LISTS = [
   'packages/http/test/client-key.test.ts',
   ...names(EXPRESS, 'request-options'),
 ];
-const GATE = [
+const LIMITER = [
   ...names(EXPRESS, 'dry-run', 'rate-limit'),
   ...names(FASTIFY, 'rate-limit'),
   ...names(EXPRESS, 'hold', 'request-options'),
@@ -32,26 +32,24 @@ const of = (file, tests, mutants) =>
   });
 
 export const http = [
-  ...of('http/src/whole-seconds', HEADERS, [
-    ['seconds are rounded down', 'Math.ceil(ms / 1000)', 'Math.floor(ms / 1000)'],
-  ]),
-  ...of('http/src/header-fields', HEADERS, [
+  ...of('http/src/seconds', HEADERS, [['seconds are rounded down', 'Math.ceil(ms / 1000)', 'Math.floor(ms / 1000)']]),
+  ...of('http/src/rate-limit-headers', HEADERS, [
     [
       'the limiter with most left is reported',
       'Number(before) <= decision.remaining',
       'Number(before) >= decision.remaining',
     ],
-    ['a rejection has no Retry-After', 'if (!decision.allowed) this.#writeRefusal(response, decision);', ''],
+    ['a rejection has no Retry-After', 'if (!decision.allowed) this.#writeRejection(response, decision);', ''],
     ['a rejection may be cached', "'no-store'", "'no-cache'"],
-    ['Retry-After stays when the request goes on', 'this.#removeField(response, this.#names.retryAfter);', ''],
+    ['Retry-After stays when the request goes on', 'this.#removeHeader(response, this.#names.retryAfter);', ''],
     ['an epoch reset is a delta', "this.#resetUnit === 'epoch' ? Date.now() : 0", '0'],
     ['exposed headers replace those of others', "before === undefined || before === '' ? value", 'true ? value'],
   ]),
-  ...of('http/src/policies', HEADERS, [
-    ['windows are in milliseconds', 'w=${wholeSeconds(windowMicros / 1000)}', 'w=${windowMicros / 1000}'],
-    ['great numbers break the structured field', 'Math.min(value, GREATEST)', 'value'],
+  ...of('http/src/draft-headers', HEADERS, [
+    ['windows are in milliseconds', 'w=${ceilSeconds(windowMicros / 1000)}', 'w=${windowMicros / 1000}'],
+    ['large numbers break the structured field', 'Math.min(value, MAX_INTEGER)', 'value'],
   ]),
-  ...of('http/src/refunds', REFUNDS, [
+  ...of('http/src/refund-after-response', REFUNDS, [
     [
       'successes and failures are mixed up',
       'isSuccess ? rules.skipSuccessful : rules.skipFailed',
@@ -63,7 +61,7 @@ export const http = [
   ...of('http/src/client-key', LISTS, [
     [
       'each IPv6 address is a client',
-      'if (address.length <= LONGEST_UNKNOWN) remembered.set(copyString(address), copyString(key));',
+      'if (address.length <= MAX_UNPARSED_LENGTH) cache.set(copyString(address), copyString(key));',
       'key = address;',
     ],
   ]),
@@ -74,47 +72,47 @@ export const http = [
       'network.kind() === parsed.kind()',
     ],
     ['mapped networks keep their length', 'bits - 96]', 'bits - 95]'],
-    ['no address is on the list', 'remembered.set(copyString(address), allowed)', 'allowed = false'],
+    ['no address is on the list', 'cache.set(copyString(address), isAllowed)', 'isAllowed = false'],
   ]),
-  ...of('http/src/gate', GATE, [
-    ['the decision is not noted', 'this.#adapter.note(request, decision);', ''],
+  ...of('http/src/decision-applier', LIMITER, [
+    ['the decision is not attached', 'this.#adapter.attachDecision(request, decision);', ''],
     [
       'a dry run rejects',
-      'if (this.#settings.dryRun) next();\n    else',
-      'if (this.statusCode === 0) next();\n    else',
+      'if (this.#options.dryRun) next();\n    else',
+      'if (this.#options.statusCode === 0) next();\n    else',
     ],
     ['a dry run waits in the queue', 'decision.delayMs === 0 || dryRun', 'decision.delayMs === 0'],
   ]),
   ...of(
-    'http/src/decider',
-    [...GATE, ...LISTS],
+    'http/src/request-decider',
+    [...LIMITER, ...LISTS],
     [
       [
         'skip counts, the others pass',
-        "validate.boolean('skip(request)', skips) ? undefined : this.#decideCounted(request)",
-        "validate.boolean('skip(request)', skips) ? this.#decideCounted(request) : undefined",
+        "validate.boolean('skip(request)', isSkipped) ? undefined : this.#decideCounted(request)",
+        "validate.boolean('skip(request)', isSkipped) ? this.#decideCounted(request) : undefined",
       ],
-      ['the allow list is not asked', 'if (isAllowed !== undefined) {', 'if (isAllowed === null) {'],
+      ['the allow list is not consulted', 'if (isOnAllowList !== undefined) {', 'if (isOnAllowList === null) {'],
     ],
   ),
-  ...of('http/src/refusal', HEADERS, [
+  ...of('http/src/rejection', HEADERS, [
     ['one second is plural', "seconds === 1 ? '' : 's'", "'s'"],
     ['the violated policies are not named', "'violated-policies': decision.violated", "'violated-policies': []"],
   ]),
-  ...of('http/src/hold', REFUNDS, [
-    ['a client that leaves keeps its slot', '    letGo();\n    giveBack();', '    letGo();'],
+  ...of('http/src/delay-request', REFUNDS, [
+    ['a client that leaves keeps its slot', '    cancel();\n    refund();', '    cancel();'],
   ]),
   ...of('express/src/rate-limit', HEADERS, [
-    ['a rejection is a 200', 'response.statusCode = gate.statusCode;', ''],
+    ['a rejection is a 200', 'response.statusCode = httpLimiter.statusCode;', ''],
     ['the decision has the usual name only', 'request[property] = decision;', 'request.rateLimit = decision;'],
   ]),
   ...of(
-    'express/src/refusal',
+    'express/src/send-rejection',
     [...HEADERS, ...names(EXPRESS, 'misbehaving-functions')],
     [
       [
         'the status stays when the request goes on',
-        'response.statusCode === gate.statusCode) response.statusCode = 200',
+        'response.statusCode === httpLimiter.statusCode) response.statusCode = 200',
         'response.statusCode === 0) response.statusCode = 200',
       ],
       ['every client gets text', "return request.accepts(['json', 'text']) === 'text';", 'return true;'],
@@ -123,28 +121,28 @@ export const http = [
   ...of('fastify/src/plugin', OF_FASTIFY, [
     [
       'a route cannot be left out',
-      'own === undefined || own === false || nearestTo(request.server)',
-      'own === undefined || nearestTo(request.server)',
+      'options === undefined || options === false || findRegistration(request.server)',
+      'options === undefined || findRegistration(request.server)',
     ],
     [
       'routes without a limit of their own pass',
-      'if (own === undefined && globalHook !== undefined) globalHook.run(request, reply, done);\n    else',
+      'if (options === undefined && globalHook !== undefined) globalHook.run(request, reply, done);\n    else',
       '',
     ],
   ]),
   ...of('fastify/src/route-hooks', OF_FASTIFY, [
-    ['HEAD counts apart from GET', "if (methods.includes('GET')) byPlace.set(`HEAD ${url}`, hook);", ''],
+    ['HEAD counts apart from GET', "if (methods.includes('GET')) hooksByRoute.set(`HEAD ${url}`, hook);", ''],
     [
       'a group counts apart by route',
       'merged.prefix = `${prefix}:group ${groupId}`',
-      'merged.prefix = `${prefix}:group ${groupId} ${place}`',
+      'merged.prefix = `${prefix}:group ${groupId} ${name}`',
     ],
-    ['routes share one count', 'else if (own.prefix === undefined) merged.prefix = `${prefix}:${place}`;', ''],
+    ['routes share one count', 'else if (routeOptions.prefix === undefined) merged.prefix = `${prefix}:${name}`;', ''],
   ]),
   ...of('fastify/src/options', OF_FASTIFY, [
     ['the window of a route loses to the limits of the plugin', 'delete inherited.limits;', ';'],
   ]),
-  ...of('fastify/src/hook', OF_FASTIFY, [
-    ['a failing handler is a rejection', 'reply.code(500); // The handler', '// The handler'],
+  ...of('fastify/src/rate-limit-hook', OF_FASTIFY, [
+    ['a failing handler is a rejection', 'reply.code(500); // The failure', '// The failure'],
   ]),
 ];

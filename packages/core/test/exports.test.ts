@@ -29,7 +29,7 @@ const PUBLIC: Readonly<Record<string, string>> = {
     type:*@rollgate/core type:AppRateLimiter type:RateLimitHookFunction type:RateLimitOptions type:RateLimitPlugin
     type:RateLimitPluginOptions type:RateLimitRouteOptions type:RequestEvent type:WarningCode`,
   '@rollgate/http': `
-    Gate REJECTION_CODE RateLimitError WARNING_CODES createClientKey rejectionBody toError
+    HttpLimiter REJECTION_CODE RateLimitError WARNING_CODES createClientKey rejectionBody toError
     type:Adapter type:Awaitable type:CommonOptions type:ForRequest type:Framework type:GetHeader type:Headers
     type:HttpOptions type:LimitOptions type:Next type:NodeResponse type:ProxyTrust type:Rejection type:RejectionBody
     type:RequestEvent type:ResetUnit type:SetHeader type:WarningCode type:WindowOptions`,

@@ -1,4 +1,4 @@
-// The API of the core, so that an app installs and imports one package.
+// Includes the core's API, so that an app installs and imports one package.
 export type * from '@rollgate/core';
 export {
   bucketedWindow,

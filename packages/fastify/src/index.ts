@@ -1,6 +1,6 @@
 import { rateLimit } from './plugin.js';
 
-// The API of the core, so that an app installs and imports one package.
+// Includes the core's API, so that an app installs and imports one package.
 export type * from '@rollgate/core';
 export {
   bucketedWindow,

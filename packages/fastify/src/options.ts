@@ -3,38 +3,50 @@ import { ROLLING_WINDOW_OPTIONS } from '@rollgate/core/store';
 import type { Awaitable, CommonOptions, ForRequest, HttpOptions, WindowOptions } from '@rollgate/http';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 
-/** The hooks in which a request can be decided, in the order in which Fastify runs them. */
+/** The hooks in which the limiter can run, in Fastify's order. */
 export const HOOKS = ['onRequest', 'preParsing', 'preValidation', 'preHandler'] as const;
 export type Hook = (typeof HOOKS)[number];
 
-/** What only this adapter takes. */
+/** The options that only this adapter has. */
 export interface OwnOptions {
-  /** In which hook to decide; default `'onRequest'`. A later one lets `key` see the parsed body. */
+  /**
+   * The hook in which the limiter runs. In a hook after `'preParsing'`, `key` can read the parsed body.
+   *
+   * @defaultValue `'onRequest'`
+   */
   hook?: Hook | undefined;
   /**
-   * Sends the response to a rejected request instead of the 429 error. The headers are already set. What it returns is
-   * sent, unless it sent something itself. Not called when the response has started before the limiter: Rollgate then ends it.
+   * Sends the response to a rejected request instead of the 429 error. The headers are already set. Rollgate sends what it
+   * returns, unless it has sent a response itself. Not called when the response has started before the limiter ran, because
+   * Rollgate then ends it.
    */
   handler?: ((request: FastifyRequest, reply: FastifyReply, decision: Decision) => Awaitable<unknown>) | undefined;
 }
 
-/** Limits and what goes with them: one rolling window by its numbers, or `limits`. */
+/** The settings of one rolling window or `limits`, and all other options of a limit. */
 export type RateLimitOptions<Given extends Limits = Limits> = HttpOptions<FastifyRequest, Given, FastifyReply> &
   OwnOptions;
 
-/** What the plugin takes. */
+/** The options of the plugin. */
 export type RateLimitPluginOptions<Given extends Limits = Limits> =
   | (RateLimitOptions<Given> & {
-      /** Whether routes without a `config.rateLimit` of their own are limited; default `true`. */
+      /**
+       * Whether to limit routes without their own `config.rateLimit`.
+       *
+       * @defaultValue `true`
+       */
       global?: boolean | undefined;
     })
   | (PartialOptions<Given> & { global: false });
 
-/** What a route's `config.rateLimit` takes: what it leaves out is as the plugin was told. */
+/** The options of a route's `config.rateLimit`. They inherit the plugin's options. */
 export type RateLimitRouteOptions<Given extends Limits = Limits> = PartialOptions<Given> & {
   /**
-   * Routes with the same one count together (a HEAD request always counts with its GET route), whatever numbers each of them has; default: each route for itself, except
-   * that routes which share one options object and differ by their `constraints` alone count together.
+   * Routes with the same `groupId` share one count, even if their limits differ. Without it, each route has its own count.
+   * There are two exceptions:
+   *
+   * - A HEAD request counts with its GET route.
+   * - Routes that share one options object and differ only in their `constraints` share one count.
    */
   groupId?: string | undefined;
 };
@@ -44,17 +56,17 @@ type PartialOptions<Given extends Limits> = CommonOptions<FastifyRequest, Given,
     [Option in keyof WindowOptions<FastifyRequest>]?: WindowOptions<FastifyRequest>[Option] | undefined;
   } & { limits?: ForRequest<FastifyRequest, Given> | undefined };
 
-/** A hook of one route, or of the handler for unknown ones; and the limiter behind it, to peek or reset a key. */
+/** A hook of one route or of the handler for unknown ones, with its limiter to peek or reset a key. */
 export type RateLimitHookFunction<Given extends Limits = Limits> = HookFunction & {
   readonly limiter: RateLimiter<Given>;
 };
-/** Of any hook; the types of request and reply differ from server to server, such as one of HTTP/2. */
+/** A function that fits every hook, because the types of request and reply differ between servers, such as for HTTP/2. */
 export type HookFunction = (request: unknown, reply: unknown, ...payloadAndDone: unknown[]) => void;
 
-/** The methods of an app's limiter that are for its users. */
+/** The methods of an app's limiter that its users may call. */
 export type AppRateLimiter = Pick<RateLimiter, 'check' | 'peek' | 'refund' | 'reset'>;
 
-/** The plugin's options with a route's in their place; of `limits` and the numbers of one window, the route's kind. */
+/** Overrides the plugin's options with a route's. A route with `limits` inherits no window settings, and vice versa. */
 export function mergeOptions(plugin: RateLimitRouteOptions, route: RateLimitRouteOptions): RateLimitOptions {
   const inherited = { ...plugin };
   if (route.limits !== undefined) for (const name of ROLLING_WINDOW_OPTIONS) delete inherited[name];

@@ -1,8 +1,7 @@
-import { type Decision, type Limits, MemoryStore, type RateLimiter } from '@rollgate/core';
+import { type Decision, type Limits, MemoryStore } from '@rollgate/core';
 import { validate, withCode } from '@rollgate/core/store';
 import type { FastifyInstance, FastifyReply, FastifyRequest, RouteOptions } from 'fastify';
 import fastifyPlugin from 'fastify-plugin';
-import { createHook, type Done, type RateLimitHook } from './hook.js';
 import {
   type AppRateLimiter,
   HOOKS,
@@ -13,20 +12,21 @@ import {
   type RateLimitPluginOptions,
   type RateLimitRouteOptions,
 } from './options.js';
+import { createHook, type Done, type RateLimitHook } from './rate-limit-hook.js';
 import { RouteHooks } from './route-hooks.js';
 
 declare module 'fastify' {
   interface FastifyRequest {
-    /** What the rate limiter decided about this request; `null` when none did. */
+    /** The decision of the rate limiter about this request; `null` without one. */
     rateLimit: Decision | null;
   }
   interface FastifyInstance {
     /**
-     * Makes a hook for one route, or for the handler of unknown ones: `{ preHandler: app.rateLimit({ … }) }`. What the
-     * options leave out is as the plugin was told; without a `groupId` it counts for itself.
+     * Creates a hook for one route, or for the handler of unknown ones: `{ preHandler: app.rateLimit({ … }) }`. It inherits
+     * the plugin's options. Without a `groupId` or a `prefix`, each hook has its own count.
      */
     rateLimit<Given extends Limits = Limits>(options?: RateLimitRouteOptions<Given>): RateLimitHookFunction<Given>;
-    /** The limiter of the routes without a limit of their own, to peek or reset a key; `undefined` with `global: false`. */
+    /** The limiter of the routes without their own limit, to peek or reset a key; `undefined` with `global: false`. */
     readonly rateLimiter: AppRateLimiter | undefined;
   }
   interface FastifyContextConfig {
@@ -35,34 +35,38 @@ declare module 'fastify' {
   }
 }
 
-/** The hooks of routes that decide elsewhere than the plugin does, and the functions added to those routes for them. */
+/** The function that was added to a route, for each limit of a route that runs in another hook than the plugin's. */
 const addedToRoutes = new WeakMap<RateLimitHook, object>();
 
-/** What one registration of the plugin has for the contexts below it. */
+/** One registration of the plugin. It applies to its context and to those inside it. */
 interface Registration {
-  readonly routes: RouteHooks;
-  readonly limiter: RateLimiter | undefined;
+  readonly hook: Hook;
+  readonly routeHooks: RouteHooks;
+  readonly globalHook: RateLimitHook | undefined;
 }
 
-/** The plugin's type: `rateLimit<typeof limits>` knows the names of the limits, where their keys are to be told. */
+/** The plugin's type. `rateLimit<typeof limits>` knows the names of the limits, for a `key` that returns one key for each. */
 export interface RateLimitPlugin {
   <Given extends Limits>(app: FastifyInstance, options: RateLimitPluginOptions<Given>): Promise<void>;
-  // Last, because it is the one that `app.register` infers from.
+  // Last, because `app.register` infers from the last overload.
   (app: FastifyInstance, options: RateLimitPluginOptions): Promise<void>;
 }
 
-/** On each Fastify instance and those below it, the rate limit registered nearest to it. */
-const nearest = Symbol('the nearest rate limit');
+/** On each Fastify instance, the registration in its context or in the nearest one around it. */
+const nearestRegistration = Symbol('nearest rate limit');
 
 /**
- * Limits the routes of the context it is registered in and of those below, and requests for routes there are none of:
- * a refused request is an error with status 429 and the code `RATE_LIMIT_EXCEEDED`, which the app's error handler sees.
- * It decides in the order of the hooks: after those that were added before it, before those added later. With a queue
- * such as `leakyBucket` a request is held until its turn; when its client leaves before, it goes nowhere, and its place is
- * given back. Not noticed is who leaves an HTTP/1 request with more than about 64 kB of body that nobody has read, for Node
- * stops reading there: it goes on at its turn. In the hooks `'preValidation'` and `'preHandler'` it is noticed.
+ * Limits the routes of its context and of those inside it, and requests for unknown routes. A rejected request is an error
+ * with status 429 and the code `RATE_LIMIT_EXCEEDED`, which the app's error handler gets. The limiter runs as a hook, after
+ * the hooks that were added before the plugin and before later ones.
  *
- * @throws TypeError, RangeError at registration, naming the option that is wrong.
+ * With a queue such as `leakyBucket`, the hook delays a request until its slot. If the client disconnects before, it drops
+ * the request and frees the slot.
+ *
+ * Note: over HTTP/1, Node cannot detect a disconnect while more than about 64 kB of the request's body are unread. Such a
+ * request continues at its slot. The hooks `'preValidation'` and `'preHandler'` run after the body is read and avoid this.
+ *
+ * @throws TypeError, RangeError with the name of the invalid option, when the plugin is registered.
  * @example
  * ```ts
  * import rateLimit from '@rollgate/fastify';
@@ -89,70 +93,80 @@ async function rateLimitPlugin(app: FastifyInstance, options: RateLimitPluginOpt
   const hook = validate.oneOf('hook', given.hook ?? 'onRequest', HOOKS);
   // One store for all routes, so that those with the same `prefix` share a count.
   const ownStore = given.store === undefined ? new MemoryStore() : undefined;
-  const shared: RateLimitRouteOptions = { ...given, store: given.store ?? ownStore };
-  const globalHook = isGlobal ? createHook(mergeOptions(shared, {})) : undefined;
-  const routeHooks = new RouteHooks(shared);
-  if (!isGlobal) routeHooks.checkShared();
-  const registration: Registration = { routes: routeHooks, limiter: globalHook?.limiter };
-  Object.assign(app, { [nearest]: registration });
+  const pluginOptions: RateLimitRouteOptions = { ...given, store: given.store ?? ownStore };
+  const globalHook = isGlobal ? createHook(mergeOptions(pluginOptions, {})) : undefined;
+  const routeHooks = new RouteHooks(pluginOptions);
+  if (!isGlobal) routeHooks.validatePluginOptions();
+  const registration: Registration = { hook, routeHooks, globalHook };
+  Object.assign(app, { [nearestRegistration]: registration });
 
-  function rateLimitHook(request: FastifyRequest, reply: FastifyReply, done: Done): void {
-    const { config } = request.routeOptions;
-    const own = config.rateLimit;
-    if (own === undefined && globalHook !== undefined) globalHook.run(request, reply, done);
-    else if (own === undefined || own === false || nearestTo(request.server) !== registration) done();
-    else runOwn(own, request, reply, done);
-  }
-
-  function runOwn(own: RateLimitRouteOptions, request: FastifyRequest, reply: FastifyReply, done: Done): void {
-    const { method, url } = request.routeOptions.config;
-    let routeHook: RateLimitHook;
-    try {
-      routeHook = routeHooks.of(own, method, url);
-    } catch (error) {
-      done(error as Error); // Of a route that was added before the plugin had loaded: others are refused when added.
-      return;
-    }
-    if (routeHook.hook === hook) routeHook.run(request, reply, done);
-    else if (addedToRoutes.has(routeHook)) done();
-    else
-      done(
-        withCode(
-          'ERR_ROLLGATE_LATE_PLUGIN',
-          new Error(`Add routes with the \`hook\` ${routeHook.hook} after \`await app.register(rateLimit)\``),
-        ),
-      );
-  }
-
-  decorate(app);
-  addHook(app, hook, rateLimitHook);
+  addDecorators(app);
+  addHook(app, hook, createPluginHook(registration));
   app.addHook('onRoute', function (route) {
-    const own = route.config?.rateLimit;
-    if (own === undefined || own === false || nearestTo(this) !== registration) return;
-    const routeHook = routeHooks.of(own, route.method, route.url, route.constraints);
+    const routeOptions = route.config?.rateLimit;
+    if (routeOptions === undefined || routeOptions === false || findRegistration(this) !== registration) return;
+    const routeHook = routeHooks.get(routeOptions, route.method, route.url, route.constraints);
     if (routeHook.hook !== hook) addRouteHook(route, routeHook);
   });
   app.addHook('onClose', async () => ownStore?.close());
 }
 
-function decorate(app: FastifyInstance): void {
+/** Creates the plugin's hook, which finds the limit of the request's route. */
+function createPluginHook(registration: Registration): RateLimitHook['run'] {
+  const { hook, routeHooks, globalHook } = registration;
+
+  function rateLimitHook(request: FastifyRequest, reply: FastifyReply, done: Done): void {
+    const { rateLimit: options } = request.routeOptions.config;
+    if (options === undefined && globalHook !== undefined) globalHook.run(request, reply, done);
+    else if (options === undefined || options === false || findRegistration(request.server) !== registration) done();
+    else runRouteHook(options, request, reply, done);
+  }
+
+  function runRouteHook(
+    routeOptions: RateLimitRouteOptions,
+    request: FastifyRequest,
+    reply: FastifyReply,
+    done: Done,
+  ): void {
+    const { method, url } = request.routeOptions.config;
+    let routeHook: RateLimitHook;
+    try {
+      routeHook = routeHooks.get(routeOptions, method, url);
+    } catch (error) {
+      done(error as Error); // Only for a route that was added before the plugin. `onRoute` throws for the others.
+      return;
+    }
+    if (routeHook.hook === hook) routeHook.run(request, reply, done);
+    else if (addedToRoutes.has(routeHook)) done();
+    else done(latePluginError(routeHook.hook));
+  }
+
+  return rateLimitHook;
+}
+
+function latePluginError(hook: Hook): Error {
+  const message = `Add routes with the \`hook\` ${hook} after \`await app.register(rateLimit)\``;
+  return withCode('ERR_ROLLGATE_LATE_PLUGIN', new Error(message));
+}
+
+function addDecorators(app: FastifyInstance): void {
   if (!app.hasRequestDecorator('rateLimit')) app.decorateRequest('rateLimit', null);
-  if (app.hasDecorator('rateLimiter')) return; // Of a registration above.
+  if (app.hasDecorator('rateLimiter')) return; // From a registration in a context around this one.
   app.decorate('rateLimit', function rateLimit(this: FastifyInstance, options: RateLimitRouteOptions = {}) {
-    const { run, limiter } = nearestTo(this)!.routes.create(options);
+    const { run, limiter } = findRegistration(this)!.routeHooks.create(options);
     const hook: HookFunction = (request, reply, ...payloadAndDone) =>
       run(request as FastifyRequest, reply as FastifyReply, payloadAndDone.at(-1) as Done);
     return Object.assign(hook, { limiter });
   });
   app.decorate('rateLimiter', {
     getter(this: FastifyInstance) {
-      return nearestTo(this)?.limiter;
+      return findRegistration(this)?.globalHook?.limiter;
     },
   });
 }
 
-function nearestTo(app: FastifyInstance): Registration | undefined {
-  return (app as { [nearest]?: Registration })[nearest];
+function findRegistration(app: FastifyInstance): Registration | undefined {
+  return (app as { [nearestRegistration]?: Registration })[nearestRegistration];
 }
 
 function addHook(app: FastifyInstance, hook: Hook, run: RateLimitHook['run']): void {
@@ -160,7 +174,7 @@ function addHook(app: FastifyInstance, hook: Hook, run: RateLimitHook['run']): v
   else app.addHook(hook as 'onRequest', run);
 }
 
-/** Before the route's own hooks, and once: Fastify makes the HEAD route of a GET route with its hooks. */
+/** Adds a hook before the route's other hooks. Fastify copies them to the HEAD route of a GET route, so it adds it once. */
 function addRouteHook(route: RouteOptions, routeHook: RateLimitHook): void {
   const { hook, run } = routeHook;
   const present = [route[hook] ?? []].flat() as object[];

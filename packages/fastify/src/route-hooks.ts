@@ -1,99 +1,115 @@
 import type { Store } from '@rollgate/core';
 import { isMemoryStore, validate, withCode } from '@rollgate/core/store';
 import type { WarningCode } from '@rollgate/http';
-import { createHook, type RateLimitHook } from './hook.js';
 import { mergeOptions, type RateLimitOptions, type RateLimitRouteOptions } from './options.js';
+import { createHook, type RateLimitHook } from './rate-limit-hook.js';
 
-/** For constraints such as `{ host: /^api\./ }`. */
-const asText = (_name: string, value: unknown) => (value instanceof RegExp ? String(value) : value);
+/** Serializes constraints such as `{ host: /^api\./ }`, because JSON would drop the pattern. */
+const serializePattern = (_name: string, value: unknown) => (value instanceof RegExp ? String(value) : value);
 
-/** How many hooks without a name were made on a store: each counts for itself. */
-const hooksOn = new WeakMap<Store, number>();
+/** The number of hooks without a name on each store. Each of them has its own count. */
+const unnamedHookCounts = new WeakMap<Store, number>();
 
 /**
- * The limits of routes with a `config.rateLimit` of their own, and of hooks that were made by hand. Each route counts for
- * itself, the HEAD route that Fastify adds to a GET route with its GET route; or with all those of its group.
+ * The limits of routes with their own `config.rateLimit`, and of hooks that the app creates. Each route has its own count,
+ * which the HEAD route of a GET route shares. Routes with the same `groupId` share one count.
  */
 export class RouteHooks {
-  readonly #shared: RateLimitRouteOptions;
-  /** By the route's options, and then by its place: several routes may share one options object. */
+  readonly #pluginOptions: RateLimitRouteOptions;
+  /** By the route's options, then by its method and URL, because several routes may share one options object. */
   readonly #hooks = new WeakMap<RateLimitRouteOptions, Map<string, RateLimitHook>>();
 
-  constructor(shared: RateLimitRouteOptions) {
-    this.#shared = shared;
-  }
-
-  /** @throws TypeError, RangeError naming the option that is wrong, when the route is met for the first time. */
-  of(own: RateLimitRouteOptions, method: string | string[], url: string, constraints?: object): RateLimitHook {
-    const place = `${method} ${url}`;
-    return this.#hooks.get(own)?.get(place) ?? this.#ofRoute(own, [method].flat(), url, place, constraints);
+  constructor(pluginOptions: RateLimitRouteOptions) {
+    this.#pluginOptions = pluginOptions;
   }
 
   /**
-   * A hook that the user adds where it is wanted.
+   * Returns the hook of a route. The first call for a route creates it.
    *
-   * @throws TypeError, RangeError naming the option that is wrong.
+   * @throws TypeError, RangeError with the name of the invalid option.
    */
-  create(own: RateLimitRouteOptions): RateLimitHook {
-    if (typeof own !== 'object' || own === null) throw validate.invalidOption('rateLimit options', 'an object', own);
-    if (own.hook !== undefined)
-      throw validate.invalidOption('hook', 'left out, as the hook is where it is added', own.hook);
-    const hasName = own.groupId !== undefined || own.prefix !== undefined;
-    const store = own.store ?? this.#shared.store!;
-    if (!hasName && !isMemoryStore(store)) {
-      throw withCode(
-        'ERR_ROLLGATE_INVALID_OPTION',
-        new TypeError(
-          'Expected `groupId` or `prefix` in the options of `app.rateLimit()`: with a store on a network its keys need a name that all processes agree on',
-        ),
-      );
+  get(
+    routeOptions: RateLimitRouteOptions,
+    method: string | string[],
+    url: string,
+    constraints?: object,
+  ): RateLimitHook {
+    const route = `${method} ${url}`;
+    const existing = this.#hooks.get(routeOptions)?.get(route);
+    return existing ?? this.#createForRoute(routeOptions, [method].flat(), url, route, constraints);
+  }
+
+  /**
+   * Creates a hook that the app adds itself.
+   *
+   * @throws TypeError, RangeError with the name of the invalid option.
+   */
+  create(hookOptions: RateLimitRouteOptions): RateLimitHook {
+    if (typeof hookOptions !== 'object' || hookOptions === null) {
+      throw validate.invalidOption('rateLimit options', 'an object', hookOptions);
     }
-    const made = (hooksOn.get(store) ?? 0) + 1;
-    hooksOn.set(store, made);
-    return createHook({ ...this.#merged(own, `hook ${made}`, []), hook: undefined });
+    const { hook, groupId, prefix } = hookOptions;
+    const store = hookOptions.store ?? this.#pluginOptions.store!;
+    if (hook !== undefined) throw validate.invalidOption('hook', 'left out, as the hook is where it is added', hook);
+    if (groupId === undefined && prefix === undefined && !isMemoryStore(store)) throw missingNameError();
+    const count = (unnamedHookCounts.get(store) ?? 0) + 1;
+    unnamedHookCounts.set(store, count);
+    return createHook({ ...this.#merge(hookOptions, `hook ${count}`, []), hook: undefined });
   }
 
   /**
-   * Refuses what is wrong in what the routes have in common, also when no route is there yet.
+   * Validates the plugin's options, even if the app has no route with its own limit.
    *
-   * @throws TypeError, RangeError naming the option that is wrong.
+   * @throws TypeError, RangeError with the name of the invalid option.
    */
-  checkShared(): void {
-    const shared = this.#merged({}, 'no route', ['ROLLGATE_SHARED_KEYS']);
-    createHook(mergeOptions({ limit: 1, window: '1s' }, shared));
+  validatePluginOptions(): void {
+    const merged = this.#merge({}, 'no route', ['ROLLGATE_SHARED_KEYS']);
+    createHook(mergeOptions({ limit: 1, window: '1s' }, merged));
   }
 
-  #ofRoute(
-    own: RateLimitRouteOptions,
+  #createForRoute(
+    routeOptions: RateLimitRouteOptions,
     methods: string[],
     url: string,
-    place: string,
+    route: string,
     constraints: object | undefined,
   ): RateLimitHook {
-    if (typeof own !== 'object' || own === null) {
-      throw validate.invalidOption(`config.rateLimit of ${place}`, 'an object, or false', own);
+    if (typeof routeOptions !== 'object' || routeOptions === null) {
+      throw validate.invalidOption(`config.rateLimit of ${route}`, 'an object, or false', routeOptions);
     }
-    const byPlace = this.#hooks.get(own) ?? new Map<string, RateLimitHook>();
-    this.#hooks.set(own, byPlace);
-    const constrained = constraints === undefined ? '' : ` ${JSON.stringify(constraints, asText)}`;
-    // Kept by its route, so not one for each request, also when it is made for the first one.
-    const hook = createHook(this.#merged(own, `${place}${constrained}`, ['ROLLGATE_LIMITER_PER_REQUEST']));
-    byPlace.set(place, hook);
-    if (methods.includes('GET')) byPlace.set(`HEAD ${url}`, hook);
+    const hooksByRoute = this.#hooks.get(routeOptions) ?? new Map<string, RateLimitHook>();
+    this.#hooks.set(routeOptions, hooksByRoute);
+    const constraintSuffix = constraints === undefined ? '' : ` ${JSON.stringify(constraints, serializePattern)}`;
+    // The map keeps the hook, so there is one per route even if the route's first request creates it.
+    const silence: WarningCode[] = ['ROLLGATE_LIMITER_PER_REQUEST'];
+    const hook = createHook(this.#merge(routeOptions, `${route}${constraintSuffix}`, silence));
+    hooksByRoute.set(route, hook);
+    if (methods.includes('GET')) hooksByRoute.set(`HEAD ${url}`, hook);
     return hook;
   }
 
-  #merged({ groupId, ...own }: RateLimitRouteOptions, place: string, silent: readonly WarningCode[]): RateLimitOptions {
+  /** @param name The name of the route or hook, which is part of its prefix unless it has a `groupId` or a `prefix`. */
+  #merge(
+    { groupId, ...routeOptions }: RateLimitRouteOptions,
+    name: string,
+    addedSilence: readonly WarningCode[],
+  ): RateLimitOptions {
     if (groupId !== undefined) validate.string('groupId', groupId);
-    const merged = mergeOptions(this.#shared, own);
+    const merged = mergeOptions(this.#pluginOptions, routeOptions);
     const { prefix = 'rollgate', silence = [] } = merged;
     validate.string('prefix', prefix);
     if (groupId !== undefined) merged.prefix = `${prefix}:group ${groupId}`;
-    else if (own.prefix === undefined) merged.prefix = `${prefix}:${place}`;
+    else if (routeOptions.prefix === undefined) merged.prefix = `${prefix}:${name}`;
     else merged.prefix = prefix;
-    // Who names a group or a prefix knows that it is shared.
-    const isShared = groupId !== undefined || own.prefix !== undefined;
-    const known: readonly WarningCode[] = isShared ? [...silent, 'ROLLGATE_SHARED_KEYS'] : silent;
-    return Array.isArray(silence) ? { ...merged, silence: [...silence, ...known] } : merged;
+    // An app that sets a group or a prefix for several routes shares their count on purpose.
+    const isShared = groupId !== undefined || routeOptions.prefix !== undefined;
+    const added: readonly WarningCode[] = isShared ? [...addedSilence, 'ROLLGATE_SHARED_KEYS'] : addedSilence;
+    return Array.isArray(silence) ? { ...merged, silence: [...silence, ...added] } : merged;
   }
+}
+
+function missingNameError(): Error {
+  const message =
+    'Expected `groupId` or `prefix` in the options of `app.rateLimit()`: with a store on a network its keys need a name that all processes agree on';
+  return withCode('ERR_ROLLGATE_INVALID_OPTION', new TypeError(message));
 }

@@ -1,62 +1,62 @@
 import { copyString, validate } from '@rollgate/core/store';
 import ipaddr from 'ipaddr.js';
 
-/** How many IPv6 addresses a process remembers the keys of, so that few requests pay for parsing theirs. */
-export const MAX_REMEMBERED = 10_000;
+/** The number of addresses whose result is cached, so that few requests pay for parsing. */
+export const MAX_CACHED_ADDRESSES = 10_000;
 
-/** How Node writes IPv4 addresses on a socket for both families. */
-const MAPPED = '::ffff:';
+/** The prefix with which Node writes IPv4 addresses on a socket for both families. */
+const MAPPED_PREFIX = '::ffff:';
 
-/** What is kept of an address that is none: it comes from a header that anybody can fill. */
-export const LONGEST_UNKNOWN = 64;
+/** The longest key of text that is not an address, because it comes from a header that any client can set. */
+export const MAX_UNPARSED_LENGTH = 64;
 
 /**
  * Creates the function that turns a client's address into its key:
  *
- * - IPv4 as it is, also when it is written as IPv6 (`::ffff:0:0/96`) or was translated by NAT64 (`64:ff9b::/96`).
- * - IPv6 cut to its first `ipv6Prefix` bits, because one household or server commonly holds all addresses of a /56 or /64
- *   and could take a new one for each request. This includes unique local (`fc00::/7`), 6to4 and Teredo addresses.
+ * - IPv4 as it is, even if it is written as IPv6 (`::ffff:0:0/96`) or translated by NAT64 (`64:ff9b::/96`).
+ * - IPv6 cut to its first `ipv6Prefix` bits. One household or server commonly has all addresses of a /56 or /64, and could
+ *   use another one for each request. This includes unique local (`fc00::/7`), 6to4 and Teredo addresses.
  * - Link-local addresses (`fe80::/10`) in full, with their zone, because all of them share one prefix.
  *
  * A port that a proxy added is dropped. Text that is not an address is its own key, cut to 64 characters.
  *
- * @param ipv6Prefix 1 to 128.
+ * @param ipv6Prefix 1 to 128 bits.
  * @throws TypeError, RangeError for another prefix.
  */
 export function createClientKey(ipv6Prefix: number): (address: string) => string {
   validate.integerBetween('ipv6Prefix', ipv6Prefix, 1, 128);
-  const remembered = new Map<string, string>();
+  const cache = new Map<string, string>();
 
   return function clientKey(address) {
-    if (!address.includes(':')) return address.slice(0, LONGEST_UNKNOWN);
-    if (address.startsWith(MAPPED) && address.includes('.') && !address.includes(':', MAPPED.length)) {
-      return address.slice(MAPPED.length, LONGEST_UNKNOWN);
+    if (!address.includes(':')) return address.slice(0, MAX_UNPARSED_LENGTH);
+    if (address.startsWith(MAPPED_PREFIX) && address.includes('.') && !address.includes(':', MAPPED_PREFIX.length)) {
+      return address.slice(MAPPED_PREFIX.length, MAX_UNPARSED_LENGTH);
     }
-    let key = remembered.get(address);
+    let key = cache.get(address);
     if (key === undefined) {
-      key = parsedKey(address, ipv6Prefix);
-      if (remembered.size === MAX_REMEMBERED) remembered.clear();
-      // As copies: both may be part of a header, which would stay in memory with them.
-      if (address.length <= LONGEST_UNKNOWN) remembered.set(copyString(address), copyString(key));
+      key = parseKey(address, ipv6Prefix);
+      if (cache.size === MAX_CACHED_ADDRESSES) cache.clear();
+      // Copies, because text cut out of a header would keep the whole header in memory.
+      if (address.length <= MAX_UNPARSED_LENGTH) cache.set(copyString(address), copyString(key));
     }
     return key;
   };
 }
 
-/** Without the port that a proxy added. */
-export function bareAddress(address: string): string {
+/** Removes the brackets and the port that a proxy may have added. */
+export function stripPort(address: string): string {
   const [, bracketed, dotted] = /^(?:\[(.*)\](?::\d+)?|(?:::ffff:)?((?:\d+\.){3}\d+):\d+)$/i.exec(address) ?? [];
   return bracketed ?? dotted ?? address;
 }
 
-function parsedKey(address: string, prefix: number): string {
-  const bare = bareAddress(address);
-  if (!ipaddr.isValid(bare)) return bare.slice(0, LONGEST_UNKNOWN);
+function parseKey(address: string, prefix: number): string {
+  const bare = stripPort(address);
+  if (!ipaddr.isValid(bare)) return bare.slice(0, MAX_UNPARSED_LENGTH);
   const parsed = ipaddr.process(bare);
   if (parsed.kind() === 'ipv4') return parsed.toString();
   const range = parsed.range();
-  if (range === 'linkLocal') return parsed.toString().slice(0, LONGEST_UNKNOWN);
-  // Only 64:ff9b::/96 says where the IPv4 address is; in 64:ff9b:1::/48 that is up to the operator.
+  if (range === 'linkLocal') return parsed.toString().slice(0, MAX_UNPARSED_LENGTH);
+  // Only 64:ff9b::/96 defines where the IPv4 address is. In 64:ff9b:1::/48 the operator chooses.
   const bytes = parsed.toByteArray();
   if (range === 'rfc6052' && bytes[5] === 0) return new ipaddr.IPv4(bytes.slice(-4)).toString();
   const [withoutZone] = bare.split('%');

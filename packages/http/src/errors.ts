@@ -1,19 +1,19 @@
 import { validate, withCode } from '@rollgate/core/store';
 
 /**
- * What a user's function or a store threw, as an error. Frameworks take `undefined`, and Express `'route'`, for "go on":
- * a failure must never let a request through.
+ * Converts what an option function or a store threw to an error. Frameworks continue with a request when they get
+ * `undefined` instead of an error, and Express when it gets `'route'`. So a failure could otherwise allow a request.
  */
 export function toError(thrown: unknown): Error {
   if (thrown instanceof Error) return thrown;
   const isErrorLike = typeof thrown === 'object' && thrown !== null && 'message' in thrown;
-  if (isErrorLike) return thrown as Error; // Of another realm, or a library's own.
+  if (isErrorLike) return thrown as Error; // From another realm, or a library's own kind of error.
   const message = `The rate limiter could not decide: ${validate.formatValue(thrown)} was thrown`;
   return withCode('ERR_ROLLGATE_NOT_AN_ERROR', new Error(message, { cause: thrown }));
 }
 
-/** The error for a request that has no client address. */
-export function noAddress(): Error {
+/** Returns the error for a request without a client address. */
+export function missingAddressError(): Error {
   const message =
     "Cannot determine the client's IP address. Is the server listening on a Unix socket? Set the `key` option to identify clients another way";
   return withCode('ERR_ROLLGATE_NO_CLIENT_ADDRESS', new Error(message));

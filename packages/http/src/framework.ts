@@ -1,39 +1,39 @@
 import type { IncomingHttpHeaders } from 'node:http';
-import type { NodeResponse } from './answer.js';
 import type { ResetUnit } from './header-options.js';
+import type { NodeResponse } from './response-lifecycle.js';
 
 /** Sets one header of a framework's response. */
 export type SetHeader<Response> = (response: Response, name: string, value: string) => void;
 /** Returns the value to which a header of a framework's response was set. */
 export type GetHeader<Response> = (response: Response, name: string) => unknown;
 
-/** Which proxies an app believes when they tell the client's address. */
+/** Which proxies an app trusts to report the client's address. */
 export type ProxyTrust = 'none' | 'some' | 'every';
 
-/** What differs from framework to framework. */
+/** What differs between frameworks: how to read a request, and how to inspect and change a response. */
 export interface Framework<Request, Response> {
-  /** What errors call the adapter. */
+  /** The name of the adapter in errors about its options. */
   readonly name: string;
-  /** The names of the options that only this adapter has. */
+  /** The options that only this adapter has. */
   readonly ownOptions: readonly string[];
-  /** What `X-RateLimit-Reset` means to the framework's users. */
+  /** The default of the option `resetUnit`. */
   readonly resetUnit: ResetUnit;
-  /** The client's address, resolved through the proxies that the framework trusts. */
-  readonly addressOf: (request: Request) => string | undefined;
-  /** The request's fields, with names in lower case. */
-  readonly headersOf: (request: Request) => IncomingHttpHeaders;
-  readonly proxyTrust: (request: Request) => ProxyTrust;
-  /** Whether the client has closed the connection, and nobody waits for an answer. */
-  readonly hasLeft: (request: Request) => boolean;
-  /** Whether the whole response was handed over, or is somebody else's. One that has only started is not answered. */
-  readonly isAnswered: (response: Response) => boolean;
-  /** Logs an error of a response that has started, for a framework whose error handling cannot end such a response. */
-  readonly logStarted?: (response: Response, error: Error) => void;
-  /** The response of Node's that the framework's stands for. */
-  readonly nodeResponse: (response: Response) => NodeResponse;
-  readonly setField: SetHeader<Response>;
-  readonly getField: GetHeader<Response>;
-  readonly removeField: (response: Response, name: string) => void;
-  /** Whether the framework puts the names of fields in lower case. */
-  readonly lowerCaseFields: boolean;
+  /** Returns the client's address, resolved through the proxies that the app trusts. */
+  readonly getClientAddress: (request: Request) => string | undefined;
+  /** Returns the request's headers, with lowercase names. */
+  readonly getRequestHeaders: (request: Request) => IncomingHttpHeaders;
+  readonly getProxyTrust: (request: Request) => ProxyTrust;
+  /** Whether the client has closed the connection. */
+  readonly isDisconnected: (request: Request) => boolean;
+  /** Whether the whole response was handed over, or other code has taken it over. False if the response has only started. */
+  readonly isResponseSent: (response: Response) => boolean;
+  /** Logs an error after the response has started. For frameworks whose error handling cannot end such a response. */
+  readonly logErrorAfterStart?: (response: Response, error: Error) => void;
+  /** Returns Node's response object behind the framework's. */
+  readonly getNodeResponse: (response: Response) => NodeResponse;
+  readonly setHeader: SetHeader<Response>;
+  readonly getHeader: GetHeader<Response>;
+  readonly removeHeader: (response: Response, name: string) => void;
+  /** Whether the framework converts the names of headers to lowercase. */
+  readonly lowercaseHeaders: boolean;
 }

@@ -1,12 +1,13 @@
 export type { Awaitable } from '@rollgate/core';
-export type { NodeResponse } from './answer.js';
+export type { Adapter, Next } from './adapter.js';
 export { createClientKey } from './client-key.js';
 export { toError } from './errors.js';
-export type { RequestEvent } from './events.js';
 export type { Framework, GetHeader, ProxyTrust, SetHeader } from './framework.js';
-export { type Adapter, Gate, type Next } from './gate.js';
 export type { Headers, ResetUnit } from './header-options.js';
+export { HttpLimiter } from './http-limiter.js';
 export type { CommonOptions, ForRequest, HttpOptions, LimitOptions, WindowOptions } from './options.js';
 export { RateLimitError } from './rate-limit-error.js';
-export { REJECTION_CODE, type Rejection, type RejectionBody, rejectionBody } from './refusal.js';
+export { REJECTION_CODE, type Rejection, type RejectionBody, rejectionBody } from './rejection.js';
+export type { RequestEvent } from './request-event.js';
+export type { NodeResponse } from './response-lifecycle.js';
 export { WARNING_CODES, type WarningCode } from './warnings.js';

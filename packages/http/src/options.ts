@@ -12,94 +12,150 @@ import type {
 import type { Headers, ResetUnit } from './header-options.js';
 import type { WarningCode } from './warnings.js';
 
-/** A value, or a function that tells it for a request. */
+/** A value, or a function that returns the value for a request. */
 export type ForRequest<Request, Value> = Value | ((request: Request) => Awaitable<Value>);
 
 /**
- * What every adapter takes beside its limits. `Request` and `Response` are the framework's. What a function of these
- * throws or rejects with goes to the framework's error handling, and so does the request when one takes longer than
- * `timeout` or returns what makes no sense.
+ * The options of every adapter, without its limits. `Request` and `Response` are the framework's types.
+ *
+ * If an option function throws, rejects, takes longer than `timeout` or returns an invalid value, the framework's error
+ * handler gets the error.
  */
 export interface CommonOptions<Request, Given extends Limits = Limits, Response = never> {
   /**
-   * Whom a request counts for: one key, or one for each limit. Default: the client's address as the framework resolves
-   * it, IPv6 cut to its first `ipv6Prefix` bits.
+   * Returns the key that a request counts for, or one key for each limit. By default, the key is the client's address as
+   * the framework resolves it, with IPv6 addresses cut to their first `ipv6Prefix` bits.
    */
   key?: ((request: Request) => Awaitable<Key<NameOf<Given>>>) | undefined;
-  /** The bits of an IPv6 address that tell one caller from another, 1 to 128; default 56. An error together with `key`. */
+  /**
+   * The bits of an IPv6 address that identify one client, 1 to 128. Cannot be combined with `key`.
+   *
+   * @defaultValue 56
+   */
   ipv6Prefix?: number | undefined;
-  /** Units that a request takes, a positive safe integer; default 1. */
+  /**
+   * The units that a request takes, a positive safe integer.
+   *
+   * @defaultValue 1
+   */
   cost?: ForRequest<Request, number> | undefined;
-  /** Whether to let a request pass uncounted. */
+  /** Returns whether to allow a request without counting it. */
   skip?: ((request: Request) => Awaitable<boolean>) | undefined;
-  /** Addresses and networks (`'10.0.0.0/8'`) whose requests pass uncounted; `false`, the default, for none. */
+  /**
+   * Addresses and networks such as `'10.0.0.0/8'` whose requests are allowed without being counted; `false` for none.
+   *
+   * @defaultValue `false`
+   */
   allowList?: readonly string[] | false | undefined;
-  /** Gives back what a request took when its answer is a success: count failures only, such as wrong passwords. */
+  /**
+   * Refunds a request whose response is a success. So only failures count, such as wrong passwords.
+   *
+   * @defaultValue `false`
+   */
   skipSuccessfulRequests?: boolean | undefined;
   /**
-   * Refunds a request whose response is not a success; default `false`. Requests that `countRejected` has charged while they
-   * were rejected keep that charge, because a rejected request is never refunded.
+   * Refunds a request whose response is not a success. A rejected request that `countRejected` has charged keeps that
+   * charge.
+   *
+   * @defaultValue `false`
    */
   skipFailedRequests?: boolean | undefined;
   /**
-   * Refunds a request whose client disconnects before the whole response is sent; default `false`. Such a request counts as
-   * neither successful nor failed. With `true`, a client can disconnect on purpose and is then not limited at all, while
-   * the handlers still run.
+   * Refunds a request whose client disconnects before the whole response is sent. Such a request counts as neither
+   * successful nor failed. With `true`, a client can disconnect on purpose and is then not limited at all, while the
+   * handlers still run.
+   *
+   * @defaultValue `false`
    */
   skipAbortedRequests?: boolean | undefined;
-  /** Whether an answer is a success; default: its status is below 400. */
+  /** Returns whether a response is a success. By default, a response with a status below 400 is. */
   requestWasSuccessful?: ((request: Request, response: Response) => Awaitable<boolean>) | undefined;
-  /** Called for each refused request, before it is answered; also with `dryRun`. */
+  /** Called for each rejected request before the response, even with `dryRun`. */
   onLimited?: ((request: Request, decision: Decision<NameOf<Given>>) => Awaitable<void>) | undefined;
-  /** Decides, counts and tells of it, but refuses, holds and writes nothing: to see what limits would do. Default `false`. */
+  /**
+   * Decides, counts and publishes, but does not reject, delay or write headers. Shows what a limit would do.
+   *
+   * @defaultValue `false`
+   */
   dryRun?: boolean | undefined;
-  /** Where the keys' state is kept; default a `MemoryStore` of its own. */
+  /** The store that keeps the state of the keys. By default, each limiter has its own `MemoryStore`. */
   store?: Store | undefined;
-  /** Keeps the keys of limiters on one store apart; default `'rollgate'`. (Fastify's own `prefix` takes no `undefined`.) */
+  /**
+   * Separates the keys of limiters on one store. Fastify's own `prefix` does not take `undefined`, so neither does this.
+   *
+   * @defaultValue `'rollgate'`
+   */
   prefix?: string;
-  /** How long `store`, or a function of these options, may take to answer; milliseconds or text. Default 500 ms. */
+  /**
+   * How long `store`, or an option function's promise, may take: milliseconds, or text such as `'500ms'`.
+   *
+   * @defaultValue 500 ms
+   */
   timeout?: Duration | undefined;
   /**
-   * What answers when `store` fails or is late: `'fallback'` decides by the same limits in this process's memory,
-   * `'allow'` lets everything through without headers, because nothing is known then, `'deny'` nothing, and `'throw'` hands the error to the framework. Default
-   * `'fallback'`.
+   * What to do when `store` fails or takes longer than `timeout`:
+   *
+   * - `'fallback'` decides by the same limits in this process's memory.
+   * - `'allow'` allows every request, without headers because nothing is known.
+   * - `'deny'` rejects every request.
+   * - `'throw'` passes the error to the framework.
+   *
+   * @defaultValue `'fallback'`
    */
   onStoreError?: OnStoreError | undefined;
   /**
-   * Which header fields tell the decision: `'x-ratelimit'`, the fields `RateLimit` and `RateLimit-Policy` of
-   * `'draft-11'`, `'all'` of them or `'none'`. `Retry-After` is sent in any case. Default `'x-ratelimit'`.
+   * The headers that describe the decision: `'x-ratelimit'`, the `RateLimit` and `RateLimit-Policy` of `'draft-11'`,
+   * `'all'` of them or `'none'`. A rejection always has `Retry-After` unless no retry can succeed.
+   *
+   * @defaultValue `'x-ratelimit'`
    */
   headers?: Headers | undefined;
-  /** Whether `X-RateLimit-Reset` is the epoch second of the reset or the seconds until it; default as the framework's users know it. */
+  /**
+   * Whether `X-RateLimit-Reset` is the epoch second of the reset, or the seconds until it.
+   *
+   * @defaultValue `'epoch'` for Express, `'delta'` for Fastify
+   */
   resetUnit?: ResetUnit | undefined;
-  /** Whether scripts of other origins may read the fields: names them in `Access-Control-Expose-Headers`. Default `false`. */
+  /**
+   * Whether to name the headers in `Access-Control-Expose-Headers`, so that scripts of other origins can read them.
+   *
+   * @defaultValue `false`
+   */
   exposeHeaders?: boolean | undefined;
-  /** The status of a refusal, 400 to 599; default 429. */
+  /**
+   * The status of a rejection, 400 to 599.
+   *
+   * @defaultValue 429
+   */
   statusCode?: number | undefined;
   /**
-   * The body of a rejected response instead of the usual text. An object is sent as JSON, as it is. An `Error` goes to the
-   * framework's error handling, with `statusCode` as the response's status unless the error has a status of its own.
+   * The body of a rejected response instead of the default text. An object is sent as JSON, as it is. An `Error` goes to
+   * the framework's error handler, with `statusCode` as the response's status unless the error has its own status.
    */
   message?:
     | string
     | object
     | ((request: Request, decision: Decision<NameOf<Given>>) => Awaitable<string | object>)
     | undefined;
-  /** Whether a refusal is told as problem details (RFC 9457); a `message` that is an object adds its members. Default `false`. */
+  /**
+   * Whether a rejected response contains problem details (RFC 9457). A `message` that is an object adds its members.
+   *
+   * @defaultValue `false`
+   */
   problem?: boolean | undefined;
-  /** The warnings that are not to be given. */
+  /** The codes of warnings not to emit. */
   silence?: readonly WarningCode[] | undefined;
 }
 
-/** The numbers of one rolling window; `limit` and `window` as values or for a request. */
+/** The settings of one rolling window. `limit` and `window` are values or functions of the request. */
 export interface WindowOptions<Request> extends Omit<RollingWindowOptions, 'limit' | 'window'> {
   /** Units allowed in any `window`. */
   limit: ForRequest<Request, number>;
-  /** Milliseconds or text such as `'1m'`. */
+  /** Milliseconds, or text such as `'1m'`. */
   window: ForRequest<Request, Duration>;
 }
 
-/** One rolling window by its numbers, or limits of any kind: plans and tenants have theirs by a function of the request. */
+/** The settings of one rolling window, or `limits` of any kind. A function of the request gives each plan its own. */
 export type LimitOptions<Request, Given extends Limits = Limits> =
   | (WindowOptions<Request> & { limits?: undefined })
   | ({ limits: ForRequest<Request, Given> } & { [Option in keyof RollingWindowOptions]?: undefined });

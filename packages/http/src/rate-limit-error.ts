@@ -1,10 +1,9 @@
 import type { Decision } from '@rollgate/core';
-import { REJECTION_CODE } from './refusal.js';
+import { REJECTION_CODE } from './rejection.js';
 
 /**
- * A refusal as an error, for frameworks that answer through their error handler. It is an `Error` to `instanceof` and
- * to every handler, but holds no stack: a refusal is no fault, and a flood of refused requests must not pay for one
- * stack each.
+ * A rejection as an error, for frameworks that respond through their error handler. It is `instanceof Error` but has no
+ * stack trace. A rejection is not a fault, and capturing a trace for each would make a flood expensive.
  */
 export class RateLimitError {
   readonly name = 'RateLimitError';
@@ -12,7 +11,7 @@ export class RateLimitError {
   stack: string;
   readonly #decision: Decision;
 
-  /** @param statusCode The status of the answer, which frameworks read from the error. */
+  /** @param statusCode The status of the response, which frameworks read from the error. */
   constructor(
     readonly statusCode: number,
     readonly message: string,
@@ -22,7 +21,7 @@ export class RateLimitError {
     this.#decision = decision;
   }
 
-  /** What the limiter decided. Not a property of its own, so that a log of the error does not hold all of it. */
+  /** The limiter's decision. A getter, so that logs of the error do not contain it. */
   get decision(): Decision {
     return this.#decision;
   }

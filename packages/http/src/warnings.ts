@@ -1,6 +1,6 @@
 import { emitWarning } from 'node:process';
 
-/** What can be warned of, each once in a process. The documentation has a paragraph on each. */
+/** The codes of the process warnings. Rollgate emits each once per process, and docs/warnings.md describes it. */
 export const WARNING_CODES = [
   'ROLLGATE_UNTRUSTED_PROXY',
   'ROLLGATE_TRUSTS_EVERY_PROXY',
@@ -15,7 +15,7 @@ export type WarningCode = (typeof WARNING_CODES)[number];
 
 const warned = new Set<WarningCode>();
 
-/** Warns the process, once for each code. */
+/** Emits a process warning, once for each code. */
 export function warnOnce(code: WarningCode, message: string): void {
   if (warned.has(code)) return;
   warned.add(code);

@@ -1,12 +1,12 @@
-import { isNativeError } from 'node:util/types';
 import { type Awaitable, type Decision, type Key, type Limits, RateLimiter } from '@rollgate/core';
 import { parseDuration, ROLLING_WINDOW_OPTIONS, validate, withCode } from '@rollgate/core/store';
 import { createAllowList } from './allow-list.js';
 import { HEADERS, type Headers, type ResetUnit } from './header-options.js';
-import { type LimitsSource, toLimitsSource } from './limits-source.js';
-import { Mistakes } from './mistakes.js';
+import { type ResolvedLimits, resolveLimits } from './limits-option.js';
+import { type MessageOption, resolveMessageOption } from './message-option.js';
 import type { HttpOptions } from './options.js';
-import type { RefundRules } from './refunds.js';
+import type { RefundRules } from './refund-after-response.js';
+import { UsageChecks } from './usage-checks.js';
 import { WARNING_CODES, type WarningCode } from './warnings.js';
 
 const COMMON_OPTIONS = [
@@ -35,26 +35,17 @@ const COMMON_OPTIONS = [
   'silence',
 ] as const;
 
-/** What a refusal says, by what the user gave: a text, an object's members and the same as JSON, or a function. */
-export interface Message<Request> {
-  readonly text?: string;
-  readonly members?: object;
-  readonly json?: string;
-  readonly error?: Error;
-  readonly of?: (request: Request, decision: Decision) => Awaitable<string | object>;
-}
-
-/** The options with every default filled in. */
-export interface Settings<Request, Response> {
+/** An adapter's validated options, with every default filled in. */
+export interface ResolvedOptions<Request, Response> {
   readonly limiter: RateLimiter;
-  readonly limits: LimitsSource<Request>;
+  readonly limits: ResolvedLimits<Request>;
   readonly key: ((request: Request) => Awaitable<Key>) | undefined;
   readonly ipv6Prefix: number;
   readonly cost: number | ((request: Request) => Awaitable<number>);
   readonly skip: ((request: Request) => Awaitable<boolean>) | undefined;
-  readonly isAllowed: ((address: string) => boolean) | undefined;
-  /** `undefined` when every request that was let through counts. */
-  readonly refunds: RefundRules<Request, Response> | undefined;
+  readonly isOnAllowList: ((address: string) => boolean) | undefined;
+  /** `undefined` when no request is ever refunded. */
+  readonly refundRules: RefundRules<Request, Response> | undefined;
   readonly onLimited: ((request: Request, decision: Decision) => Awaitable<void>) | undefined;
   readonly dryRun: boolean;
   readonly timeoutMs: number;
@@ -62,40 +53,36 @@ export interface Settings<Request, Response> {
   readonly resetUnit: ResetUnit;
   readonly exposeHeaders: boolean;
   readonly statusCode: number;
-  readonly message: Message<Request>;
+  readonly message: MessageOption<Request>;
   readonly problem: boolean;
-  readonly mistakes: Mistakes;
+  readonly usageChecks: UsageChecks;
 }
 
 /**
- * Checks an adapter's options, once, and fills in the defaults.
+ * Validates an adapter's options once, and fills in the defaults.
  *
- * @param ownOptions The options that only this adapter has; it checks their values itself.
- * @throws TypeError, RangeError naming the option that is wrong.
+ * @param adapterName The name in errors about unknown options.
+ * @param ownOptions The options that only this adapter has. The adapter validates their values itself.
+ * @param defaultResetUnit The default of `resetUnit` for this adapter.
+ * @throws TypeError, RangeError with the name of the invalid option.
  */
-export function toSettings<Request, Response>(
-  subject: string,
+export function resolveOptions<Request, Response>(
+  adapterName: string,
   options: HttpOptions<Request, Limits, Response>,
   ownOptions: readonly string[],
-  usualResetUnit: ResetUnit,
-): Settings<Request, Response> {
-  validate.knownOptions(subject, options, [...ROLLING_WINDOW_OPTIONS, ...COMMON_OPTIONS, ...ownOptions]);
-  const { key, ipv6Prefix = 56, cost = 1, skip, allowList, onLimited, dryRun = false } = options;
+  defaultResetUnit: ResetUnit,
+): ResolvedOptions<Request, Response> {
+  validate.knownOptions(adapterName, options, [...ROLLING_WINDOW_OPTIONS, ...COMMON_OPTIONS, ...ownOptions]);
+  const { key, ipv6Prefix = 56, cost = 1, skip, allowList, onLimited, dryRun = false, silence = [] } = options;
   const { store, prefix = 'rollgate', timeout = 500, onStoreError = 'fallback' } = options;
-  const { headers = 'x-ratelimit', resetUnit = usualResetUnit, exposeHeaders = false, statusCode = 429 } = options;
-  const { problem = false, silence = [] } = options;
   for (const [name, value] of Object.entries({ key, skip, onLimited })) validate.optionalFunction(name, value);
-  if (key !== undefined && options.ipv6Prefix !== undefined) {
-    const message =
-      'Expected either `key` or `ipv6Prefix`, got both: `ipv6Prefix` has no effect on your own keys. Cut addresses in `key` with `createClientKey(ipv6Prefix)`';
-    throw withCode('ERR_ROLLGATE_INVALID_OPTION', new TypeError(message));
-  }
+  if (key !== undefined && options.ipv6Prefix !== undefined) throw keyAndPrefixError();
   if (typeof cost !== 'function') validate.positiveInteger('cost', cost);
-  const limits = toLimitsSource(options);
+  const limits = resolveLimits(options);
   const limiter = new RateLimiter({ limits: limits.fixed ?? null, store, prefix, timeout, onStoreError });
   const timeoutMs = parseDuration('timeout', timeout);
-  const mistakes = new Mistakes(toSilence(silence));
-  if (limits.like !== undefined) mistakes.sharesKeys(store, prefix, limits.like);
+  const usageChecks = new UsageChecks(resolveSilence(silence));
+  if (limits.sample !== undefined) usageChecks.inspectKeySharing(store, prefix, limits.sample);
   return {
     limiter,
     limits,
@@ -103,29 +90,48 @@ export function toSettings<Request, Response>(
     ipv6Prefix: validate.integerBetween('ipv6Prefix', ipv6Prefix, 1, 128),
     cost,
     skip,
-    isAllowed: allowList === undefined || allowList === false ? undefined : createAllowList(allowList),
-    refunds: toRefundRules(options, mistakes, timeoutMs),
+    isOnAllowList: allowList === undefined || allowList === false ? undefined : createAllowList(allowList),
+    refundRules: resolveRefundRules(options, usageChecks, timeoutMs),
     onLimited,
     dryRun: validate.boolean('dryRun', dryRun),
     timeoutMs,
+    ...resolveResponseOptions(options, defaultResetUnit),
+    usageChecks,
+  };
+}
+
+type ResponseOption = 'headers' | 'resetUnit' | 'exposeHeaders' | 'statusCode' | 'message' | 'problem';
+
+function resolveResponseOptions<Request, Response>(
+  options: HttpOptions<Request, Limits, Response>,
+  defaultResetUnit: ResetUnit,
+): Pick<ResolvedOptions<Request, Response>, ResponseOption> {
+  const { headers = 'x-ratelimit', resetUnit = defaultResetUnit, exposeHeaders = false } = options;
+  const { statusCode = 429, message, problem = false } = options;
+  return {
     headers: validate.oneOf('headers', headers, HEADERS),
     resetUnit: validate.oneOf('resetUnit', resetUnit, ['epoch', 'delta']),
     exposeHeaders: validate.boolean('exposeHeaders', exposeHeaders),
     statusCode: validate.integerBetween('statusCode', statusCode, 400, 599),
-    message: toMessage(options.message),
+    message: resolveMessageOption(message),
     problem: validate.boolean('problem', problem),
-    mistakes,
   };
 }
 
-function toSilence(silence: readonly WarningCode[]): readonly WarningCode[] {
+function keyAndPrefixError(): Error {
+  const message =
+    'Expected either `key` or `ipv6Prefix`, got both: `ipv6Prefix` has no effect on your own keys. Cut addresses in `key` with `createClientKey(ipv6Prefix)`';
+  return withCode('ERR_ROLLGATE_INVALID_OPTION', new TypeError(message));
+}
+
+function resolveSilence(silence: readonly WarningCode[]): readonly WarningCode[] {
   if (!Array.isArray(silence)) throw validate.invalidOption('silence', 'an array of codes of warnings', silence);
   return silence.map((code, index) => validate.oneOf(`silence[${index}]`, code, WARNING_CODES));
 }
 
-function toRefundRules<Request, Response>(
+function resolveRefundRules<Request, Response>(
   options: HttpOptions<Request, Limits, Response>,
-  mistakes: Mistakes,
+  usageChecks: UsageChecks,
   timeoutMs: number,
 ): RefundRules<Request, Response> | undefined {
   const { skipSuccessfulRequests = false, skipFailedRequests = false, skipAbortedRequests = false } = options;
@@ -135,7 +141,7 @@ function toRefundRules<Request, Response>(
   const skipAborted = validate.boolean('skipAbortedRequests', skipAbortedRequests);
   validate.optionalFunction('requestWasSuccessful', requestWasSuccessful);
   if (skipSuccessful || skipFailed || (skipAborted && requestWasSuccessful === undefined)) {
-    const onError = (thrown: unknown) => mistakes.failed('ROLLGATE_REQUEST_WAS_SUCCESSFUL_FAILED', thrown);
+    const onError = (thrown: unknown) => usageChecks.reportFailure('ROLLGATE_REQUEST_WAS_SUCCESSFUL_FAILED', thrown);
     return { skipSuccessful, skipFailed, skipAborted, wasSuccessful: requestWasSuccessful, timeoutMs, onError };
   }
   if (requestWasSuccessful === undefined) return undefined;
@@ -145,28 +151,4 @@ function toRefundRules<Request, Response>(
       'Expected `skipSuccessfulRequests` or `skipFailedRequests` with `requestWasSuccessful`, which does nothing alone',
     ),
   );
-}
-
-/** Once, here, where an object that cannot be sent is refused, and not for every refusal. */
-function toMessage<Request>(message: unknown): Message<Request> {
-  if (message === undefined) return {};
-  if (typeof message === 'function') return { of: message as NonNullable<Message<Request>['of']> };
-  return toSaid(message);
-}
-
-/** @throws TypeError when it is neither a text nor an object that can be sent. */
-export function toSaid(message: unknown): Omit<Message<never>, 'of'> {
-  if (typeof message === 'string') return { text: message };
-  if (typeof message !== 'object' || message === null) {
-    throw validate.invalidOption('message', 'a string, an object or a function that returns one', message);
-  }
-  if (message instanceof Error || isNativeError(message)) return { error: message };
-  try {
-    return { members: message, json: JSON.stringify(message) };
-  } catch (cause) {
-    throw withCode(
-      'ERR_ROLLGATE_INVALID_OPTION',
-      new TypeError(`Expected \`message\` to be an object that can be sent as JSON: ${String(cause)}`, { cause }),
-    );
-  }
 }

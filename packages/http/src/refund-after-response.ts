@@ -1,26 +1,26 @@
 import type { Awaitable, Decision, RateLimiter } from '@rollgate/core';
 import { isThenable, refundInBackground, validate } from '@rollgate/core/store';
-import { type NodeResponse, whenAnswered } from './answer.js';
-import { inTime } from './in-time.js';
+import { type NodeResponse, onResponseFinished } from './response-lifecycle.js';
+import { withTimeout } from './with-timeout.js';
 
-/** Which requests are to count only until they are answered. */
+/** Which requests to refund once their response has ended. */
 export interface RefundRules<Request, Response> {
   readonly skipSuccessful: boolean;
   readonly skipFailed: boolean;
   readonly skipAborted: boolean;
-  /** By default one whose status is below 400. */
+  /** The option `requestWasSuccessful`. Without it, a response with a status below 400 is a success. */
   readonly wasSuccessful: ((request: Request, response: Response) => Awaitable<boolean>) | undefined;
-  /** How long `wasSuccessful` may take. */
+  /** How long the promise of `wasSuccessful` may take. */
   readonly timeoutMs: number;
-  /** Told when `wasSuccessful` fails: what the request took stays then. */
+  /** Called when `wasSuccessful` fails. The request then stays counted. */
   readonly onError: (thrown: unknown) => void;
 }
 
 /**
- * Refunds exactly what this request took, if it turns out to be one that does not count. An aborted request is neither
- * successful nor failed: otherwise a client could choose to be refunded.
+ * Refunds exactly the units of this request, if the rules exempt it once its response has ended. An aborted request is
+ * neither successful nor failed. Otherwise a client could choose to be refunded.
  */
-export function refundWhenAnswered<Request, Response>(
+export function refundAfterResponse<Request, Response>(
   limiter: RateLimiter,
   rules: RefundRules<Request, Response>,
   nodeResponse: NodeResponse,
@@ -31,24 +31,24 @@ export function refundWhenAnswered<Request, Response>(
   const settle = (isSuccess: boolean) => {
     if (isSuccess ? rules.skipSuccessful : rules.skipFailed) refundInBackground(limiter, decision);
   };
-  const judge = () => {
-    const said =
+  const settleBySuccess = () => {
+    const result =
       rules.wasSuccessful === undefined ? nodeResponse.statusCode < 400 : rules.wasSuccessful(request, response);
-    if (!isThenable(said)) settle(validate.boolean('requestWasSuccessful(request, response)', said));
+    if (!isThenable(result)) settle(validate.boolean('requestWasSuccessful(request, response)', result));
     else {
-      inTime('requestWasSuccessful', said, rules.timeoutMs)
-        .then((later) => settle(validate.boolean('requestWasSuccessful(request, response)', later)))
+      withTimeout('requestWasSuccessful', result, rules.timeoutMs)
+        .then((isSuccess) => settle(validate.boolean('requestWasSuccessful(request, response)', isSuccess)))
         .catch(rules.onError);
     }
   };
-  whenAnswered(nodeResponse, (isWhole) => {
-    if (!isWhole) {
+  onResponseFinished(nodeResponse, (isComplete) => {
+    if (!isComplete) {
       if (rules.skipAborted) refundInBackground(limiter, decision);
       return;
     }
     if (!rules.skipSuccessful && !rules.skipFailed) return;
     try {
-      judge();
+      settleBySuccess();
     } catch (thrown) {
       rules.onError(thrown);
     }

@@ -1,0 +1,25 @@
+import type { Framework, ProxyTrust } from '@rollgate/http';
+import type { Request, Response } from 'express';
+
+/** How the limiter reads Express's requests and changes its responses. */
+export const EXPRESS: Framework<Request, Response> = {
+  name: 'rateLimit',
+  ownOptions: ['handler', 'requestPropertyName'],
+  resetUnit: 'epoch',
+  getClientAddress: (request) => request.ip,
+  getRequestHeaders: (request) => request.headers,
+  getProxyTrust,
+  isDisconnected: (request) => request.socket.destroyed,
+  isResponseSent: (response) => response.writableEnded,
+  getNodeResponse: (response) => response,
+  lowercaseHeaders: false,
+  setHeader: (response, name, value) => response.setHeader(name, value),
+  getHeader: (response, name) => response.getHeader(name),
+  removeHeader: (response, name) => response.removeHeader(name),
+};
+
+function getProxyTrust({ app }: Request): ProxyTrust {
+  const setting: unknown = app.get('trust proxy');
+  if (setting === true) return 'every';
+  return setting === undefined || setting === false || setting === 0 ? 'none' : 'some';
+}

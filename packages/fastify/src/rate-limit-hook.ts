@@ -1,0 +1,70 @@
+import type { Decision, RateLimiter } from '@rollgate/core';
+import { isThenable, validate } from '@rollgate/core/store';
+import { HttpLimiter } from '@rollgate/http';
+import type { FastifyReply, FastifyRequest } from 'fastify';
+import { FASTIFY } from './fastify-framework.js';
+import { HOOKS, type Hook, type RateLimitOptions } from './options.js';
+import { passError, sendRejection } from './send-rejection.js';
+
+export type Done = (error?: Error) => void;
+
+/** Limits the requests of one route, or of all routes, in one of Fastify's hooks. */
+export interface RateLimitHook {
+  readonly hook: Hook;
+  readonly limiter: RateLimiter;
+  readonly run: (request: FastifyRequest, reply: FastifyReply, done: Done) => void;
+}
+
+/**
+ * Creates a hook. It takes a callback, because an async hook would cost each request a promise.
+ *
+ * @throws TypeError, RangeError with the name of the invalid option.
+ */
+export function createHook(options: RateLimitOptions): RateLimitHook {
+  const { handler } = options;
+  validate.optionalFunction('handler', handler);
+  const httpLimiter = new HttpLimiter(FASTIFY, options, {
+    attachDecision(request, decision) {
+      request.rateLimit = decision;
+    },
+    sendRejection(request, reply, done, decision) {
+      if (handler === undefined) sendRejection(request, reply, done, httpLimiter, decision);
+      else {
+        reply.code(httpLimiter.statusCode);
+        callHandler(handler, request, reply, done, httpLimiter, decision);
+      }
+    },
+  });
+
+  function rateLimitHook(request: FastifyRequest, reply: FastifyReply, done: Done): void {
+    httpLimiter.run(request, reply, done);
+  }
+
+  const hook = validate.oneOf('hook', options.hook ?? 'onRequest', HOOKS);
+  return { hook, limiter: httpLimiter.limiter, run: rateLimitHook };
+}
+
+/** Lets the app's handler send the response, or sends what it returns. */
+function callHandler(
+  handler: NonNullable<RateLimitOptions['handler']>,
+  request: FastifyRequest,
+  reply: FastifyReply,
+  done: Done,
+  httpLimiter: HttpLimiter<FastifyRequest, FastifyReply>,
+  decision: Decision,
+): void {
+  let isAsync = false;
+  new Promise((resolve) => {
+    const result = handler(request, reply, decision);
+    isAsync = isThenable(result);
+    resolve(result);
+  })
+    .then((body) => {
+      // The same rules as for a route's handler: without a promise, `undefined` means that the handler sends later.
+      if ((body !== undefined || isAsync) && body !== reply && !reply.sent) reply.send(body);
+    })
+    .catch((thrown) => {
+      reply.code(500); // The failure is not a rejection. An error with its own status keeps that status.
+      passError(httpLimiter, reply, done, thrown);
+    });
+}

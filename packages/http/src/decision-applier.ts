@@ -1,0 +1,123 @@
+import type { Decision } from '@rollgate/core';
+import { isThenable, refundInBackground } from '@rollgate/core/store';
+import type { Adapter, Next } from './adapter.js';
+import { delayRequest } from './delay-request.js';
+import type { FailureHandler } from './failure-handler.js';
+import type { Framework } from './framework.js';
+import type { RateLimitHeaders } from './rate-limit-headers.js';
+import { refundAfterResponse } from './refund-after-response.js';
+import type { RequestDecider } from './request-decider.js';
+import { publishRequest } from './request-event.js';
+import type { ResolvedOptions } from './resolve-options.js';
+import { endIfStarted } from './response-lifecycle.js';
+import { withTimeout } from './with-timeout.js';
+
+type OnLimited<Request, Response> = NonNullable<ResolvedOptions<Request, Response>['onLimited']>;
+
+/** Applies a decision to its request: publishes it, writes the headers, then continues, delays or rejects. */
+export class DecisionApplier<Request, Response> {
+  readonly #framework: Framework<Request, Response>;
+  readonly #adapter: Adapter<Request, Response>;
+  readonly #options: ResolvedOptions<Request, Response>;
+  readonly #decider: RequestDecider<Request>;
+  readonly #headers: RateLimitHeaders<Response>;
+  readonly #failures: FailureHandler<Response>;
+
+  constructor(
+    framework: Framework<Request, Response>,
+    adapter: Adapter<Request, Response>,
+    options: ResolvedOptions<Request, Response>,
+    decider: RequestDecider<Request>,
+    headers: RateLimitHeaders<Response>,
+    failures: FailureHandler<Response>,
+  ) {
+    this.#framework = framework;
+    this.#adapter = adapter;
+    this.#options = options;
+    this.#decider = decider;
+    this.#headers = headers;
+    this.#failures = failures;
+  }
+
+  /** @param decision `undefined` for a request that `allowList` or `skip` exempts. */
+  apply(decision: Decision | undefined, request: Request, response: Response, next: Next): void {
+    if (decision === undefined) {
+      next();
+      return;
+    }
+    const { limiter, dryRun, onLimited } = this.#options;
+    this.#adapter.attachDecision(request, decision);
+    publishRequest(limiter, request, decision, dryRun);
+    if (decision.allowed) {
+      if (!dryRun) this.#writeHeaders(response, decision);
+      this.#continueOrDelay(decision, request, response, next);
+    } else if (onLimited === undefined) this.#reject(decision, request, response, next);
+    else this.#rejectAfter(onLimited, decision, request, response, next);
+  }
+
+  /** Settles a decision that came after other code, such as a timeout, had responded: frees its slot, keeps its units. */
+  applyAfterResponse(decision: Decision | undefined, request: Request, response: Response): void {
+    if (!decision?.allowed) return;
+    if (decision.delayMs > 0) refundInBackground(this.#options.limiter, decision);
+    else this.#refundLater(decision, request, response);
+  }
+
+  /** Calls `onLimited` before anything of a rejection is written. If it fails, the request is not rejected. */
+  #rejectAfter(
+    onLimited: OnLimited<Request, Response>,
+    decision: Decision,
+    request: Request,
+    response: Response,
+    next: Next,
+  ): void {
+    const reject = () => {
+      if (!this.#framework.isResponseSent(response)) this.#reject(decision, request, response, next);
+    };
+    try {
+      const result = onLimited(request, decision);
+      if (!isThenable(result)) reject();
+      else {
+        withTimeout('onLimited', result, this.#options.timeoutMs)
+          .then(reject)
+          .catch((thrown) => this.#failures.handleUnlessSent(response, next, thrown));
+      }
+    } catch (thrown) {
+      this.#failures.handle(response, next, thrown);
+    }
+  }
+
+  #reject(decision: Decision, request: Request, response: Response, next: Next): void {
+    if (this.#options.dryRun) next();
+    else if (!endIfStarted(this.#framework.getNodeResponse(response))) {
+      this.#writeHeaders(response, decision);
+      this.#adapter.sendRejection(request, response, next, decision);
+    }
+  }
+
+  #writeHeaders(response: Response, decision: Decision): void {
+    if (this.#framework.getNodeResponse(response).headersSent) return;
+    this.#headers.write(response, decision, this.#decider.getLimits(decision));
+  }
+
+  #continueOrDelay(decision: Decision, request: Request, response: Response, next: Next): void {
+    const { limiter, dryRun } = this.#options;
+    if (decision.delayMs === 0 || dryRun) {
+      this.#refundLater(decision, request, response);
+      next();
+      return;
+    }
+    const { isResponseSent, getNodeResponse } = this.#framework;
+    const isSent = () => isResponseSent(response);
+    delayRequest(limiter, getNodeResponse(response), decision, isSent, () => {
+      this.#refundLater(decision, request, response);
+      next();
+    });
+  }
+
+  /** Refunds the request after its response, if the options exempt it. */
+  #refundLater(decision: Decision, request: Request, response: Response): void {
+    const { limiter, refundRules } = this.#options;
+    if (refundRules === undefined) return;
+    refundAfterResponse(limiter, refundRules, this.#framework.getNodeResponse(response), request, response, decision);
+  }
+}

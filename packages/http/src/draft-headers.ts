@@ -1,0 +1,37 @@
+import type { Decision, Limits } from '@rollgate/core';
+import { limitsByName } from './limits-by-name.js';
+import { ceilSeconds } from './seconds.js';
+
+/** The largest integer of a structured field (RFC 9651, section 3.3.1). */
+const MAX_INTEGER = 999_999_999_999_999;
+
+const clampInteger = (value: number): number => Math.min(value, MAX_INTEGER);
+
+const policyValues = new WeakMap<object, string>();
+
+/**
+ * Returns the value of `RateLimit-Policy` (draft-ietf-httpapi-ratelimit-headers-11, section 3): each limit's name, its
+ * quota, and its window in seconds. A limit's name contains no character that a structured field would have to escape.
+ */
+export function toPolicyValue(limits: Limits): string {
+  let value = policyValues.get(limits);
+  if (value === undefined) {
+    value = Object.entries(limitsByName(limits))
+      .map(
+        ([name, { limit, windowMicros }]) => `"${name}";q=${clampInteger(limit)};w=${ceilSeconds(windowMicros / 1000)}`,
+      )
+      .join(', ');
+    policyValues.set(limits, value);
+  }
+  return value;
+}
+
+/** Returns the value of `RateLimit` (section 4): each limit's remaining units, and the seconds until its reset. */
+export function toRateLimitValue({ limits }: Decision): string {
+  let value = '';
+  for (const name of Object.keys(limits)) {
+    const { remaining, resetMs } = limits[name]!;
+    value += `${value === '' ? '' : ', '}"${name}";r=${clampInteger(remaining)};t=${ceilSeconds(resetMs)}`;
+  }
+  return value;
+}

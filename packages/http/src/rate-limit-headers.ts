@@ -1,0 +1,129 @@
+import type { Decision, Limits } from '@rollgate/core';
+import { toPolicyValue, toRateLimitValue } from './draft-headers.js';
+import type { Framework, GetHeader, SetHeader } from './framework.js';
+import type { Headers, ResetUnit } from './header-options.js';
+import { ceilSeconds, toRetryAfterSeconds } from './seconds.js';
+
+const HEADER_NAMES = {
+  limit: 'X-RateLimit-Limit',
+  remaining: 'X-RateLimit-Remaining',
+  reset: 'X-RateLimit-Reset',
+  policy: 'RateLimit-Policy',
+  rateLimit: 'RateLimit',
+  retryAfter: 'Retry-After',
+  cacheControl: 'Cache-Control',
+  expose: 'Access-Control-Expose-Headers',
+};
+type HeaderNames = Readonly<typeof HEADER_NAMES>;
+
+/** A framework with lowercase names would otherwise convert each name of each response. */
+function createHeaderNames(lowercase: boolean): HeaderNames {
+  if (!lowercase) return HEADER_NAMES;
+  return Object.fromEntries(
+    Object.entries(HEADER_NAMES).map(([header, name]) => [header, name.toLowerCase()]),
+  ) as HeaderNames;
+}
+
+/** On a response, the value of `Cache-Control` from before the rejection. */
+const previousCacheControl = Symbol('previous Cache-Control');
+
+/** Writes the headers that describe a decision. */
+export class RateLimitHeaders<Response> {
+  readonly #setHeader: SetHeader<Response>;
+  readonly #getHeader: GetHeader<Response>;
+  readonly #removeHeader: (response: Response, name: string) => void;
+  readonly #names: HeaderNames;
+  readonly #hasXRateLimit: boolean;
+  readonly #hasDraft: boolean;
+  readonly #resetUnit: ResetUnit;
+  readonly #exposedNames: readonly string[];
+
+  constructor(
+    {
+      setHeader,
+      getHeader,
+      removeHeader,
+      lowercaseHeaders,
+    }: Pick<Framework<never, Response>, 'setHeader' | 'getHeader' | 'removeHeader' | 'lowercaseHeaders'>,
+    headers: Headers,
+    resetUnit: ResetUnit,
+    exposeHeaders: boolean,
+  ) {
+    this.#setHeader = setHeader;
+    this.#getHeader = getHeader;
+    this.#removeHeader = removeHeader;
+    this.#names = createHeaderNames(lowercaseHeaders);
+    this.#hasXRateLimit = headers === 'x-ratelimit' || headers === 'all';
+    this.#hasDraft = headers === 'draft-11' || headers === 'all';
+    this.#resetUnit = resetUnit;
+    this.#exposedNames = !exposeHeaders
+      ? []
+      : [
+          ...(this.#hasXRateLimit ? [HEADER_NAMES.limit, HEADER_NAMES.remaining, HEADER_NAMES.reset] : []),
+          ...(this.#hasDraft ? [HEADER_NAMES.policy, HEADER_NAMES.rateLimit] : []),
+          HEADER_NAMES.retryAfter,
+        ];
+  }
+
+  /**
+   * Writes the headers of a decision.
+   *
+   * @param limits The limits that made the decision.
+   */
+  write(response: Response, decision: Decision, limits: Limits): void {
+    // The policies 'allow' and 'deny' decide without the limits, so there are no figures to report.
+    const hasFigures = decision.degraded !== 'allow' && decision.degraded !== 'deny';
+    if (this.#hasXRateLimit && hasFigures) this.#writeXRateLimit(response, decision);
+    if (this.#hasDraft && hasFigures) {
+      this.#append(response, this.#names.policy, toPolicyValue(limits));
+      this.#append(response, this.#names.rateLimit, toRateLimitValue(decision));
+    }
+    if (!decision.allowed) this.#writeRejection(response, decision);
+    if (this.#exposedNames.length > 0) this.#expose(response);
+  }
+
+  #writeXRateLimit(response: Response, decision: Decision): void {
+    // Of several limiters, the one with the least remaining is reported. The header itself keeps the smallest value so
+    // far, because a property on each response would cost ten times as much.
+    const before = this.#getHeader(response, this.#names.remaining);
+    if (before !== undefined && decision.allowed && Number(before) <= decision.remaining) return;
+    const setHeader = this.#setHeader;
+    const names = this.#names;
+    setHeader(response, names.limit, String(decision.limit));
+    setHeader(response, names.remaining, String(decision.remaining));
+    const sinceMs = this.#resetUnit === 'epoch' ? Date.now() : 0;
+    setHeader(response, names.reset, String(ceilSeconds(sinceMs + decision.resetMs)));
+  }
+
+  /** Writes `Retry-After` (RFC 9110, section 10.2.3) unless no retry can succeed, and forbids caching of the response. */
+  #writeRejection(response: Response, { retryAfterMs }: Decision): void {
+    const seconds = toRetryAfterSeconds(retryAfterMs);
+    if (seconds !== undefined) this.#setHeader(response, this.#names.retryAfter, String(seconds));
+    const before = this.#getHeader(response, this.#names.cacheControl);
+    if (before !== undefined) (response as { [previousCacheControl]?: unknown })[previousCacheControl] = before;
+    this.#setHeader(response, this.#names.cacheControl, 'no-store');
+  }
+
+  /** Removes the headers of a rejection, because the request continues after all or has failed. */
+  withdrawRejection(response: Response): void {
+    const before = (response as { [previousCacheControl]?: unknown })[previousCacheControl];
+    this.#removeHeader(response, this.#names.retryAfter);
+    if (before === undefined) this.#removeHeader(response, this.#names.cacheControl);
+    else this.#setHeader(response, this.#names.cacheControl, String(before));
+  }
+
+  /** Appends to the value that another limiter or other code has set. */
+  #append(response: Response, name: string, value: string): void {
+    const before = this.#getHeader(response, name);
+    this.#setHeader(response, name, before === undefined || before === '' ? value : `${before}, ${value}`);
+  }
+
+  /** Adds the names that other code has not exposed already. */
+  #expose(response: Response): void {
+    const before = String(this.#getHeader(response, this.#names.expose) ?? '')
+      .toLowerCase()
+      .split(/[\s,]+/);
+    const missing = this.#exposedNames.filter((name) => !before.includes(name.toLowerCase()));
+    if (missing.length > 0) this.#append(response, this.#names.expose, missing.join(', '));
+  }
+}

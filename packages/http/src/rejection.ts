@@ -1,0 +1,62 @@
+import { STATUS_CODES } from 'node:http';
+import type { Decision } from '@rollgate/core';
+import { toRetryAfterSeconds } from './seconds.js';
+
+/** The `code` of every rejection, for programs to compare with. */
+export const REJECTION_CODE = 'RATE_LIMIT_EXCEEDED';
+
+/**
+ * The body of a rejection. The adapter sends `text` in its framework's usual format and `json` as it is, and passes `error`
+ * to the framework's error handling.
+ */
+export type Rejection =
+  | { readonly text: string }
+  | { readonly json: string; readonly type: string }
+  | { readonly error: Error };
+
+/** The JSON body of a rejection, with the same members as Fastify's errors. */
+export interface RejectionBody {
+  readonly statusCode: number;
+  readonly code: typeof REJECTION_CODE;
+  readonly error: string;
+  readonly message: string;
+}
+
+/** Returns the default text of a rejection. */
+export function describeRejection(decision: Decision): string {
+  const seconds = toRetryAfterSeconds(decision.retryAfterMs);
+  if (seconds === undefined) return 'Rate limit exceeded: this request alone is more than the limit allows';
+  return `Rate limit exceeded: try again in ${seconds} second${seconds === 1 ? '' : 's'}`;
+}
+
+/** Returns the JSON body that contains `message`. */
+export function rejectionBody(statusCode: number, message: string): RejectionBody {
+  return { statusCode, code: REJECTION_CODE, error: STATUS_CODES[statusCode] ?? 'Error', message };
+}
+
+/** Returns a rejection whose body is `json` as it is. */
+export const jsonRejection = (json: string): Rejection => ({ json, type: 'application/json; charset=utf-8' });
+
+/**
+ * Returns problem details (RFC 9457) of the type that the draft of the RateLimit headers registers.
+ *
+ * @param members Added to the object, where they replace members of the same name.
+ */
+export function problemRejection(statusCode: number, decision: Decision, detail: string, members?: object): Rejection {
+  const problem = {
+    type: 'https://iana.org/assignments/http-problem-types#quota-exceeded',
+    title: 'Request cannot be satisfied as assigned quota has been exceeded',
+    status: statusCode,
+    detail,
+    'violated-policies': decision.violated,
+    ...members,
+  };
+  return { json: JSON.stringify(problem), type: 'application/problem+json' };
+}
+
+/** Whether the status of an app's error asks the client to retry later, so that the error is a rejection itself. */
+export function isRejectionError(error: unknown, statusCode: number): boolean {
+  if (typeof error !== 'object' || error === null) return false;
+  const { status, statusCode: errorStatus = status } = error as { status?: unknown; statusCode?: unknown };
+  return errorStatus === statusCode || errorStatus === 429 || errorStatus === 503;
+}

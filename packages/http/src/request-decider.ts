@@ -1,0 +1,83 @@
+import type { Awaitable, Decision, Limits } from '@rollgate/core';
+import { validate } from '@rollgate/core/store';
+import { createClientKey } from './client-key.js';
+import { missingAddressError } from './errors.js';
+import type { Framework } from './framework.js';
+import { invalidLimitsError } from './limits-option.js';
+import type { ResolvedOptions } from './resolve-options.js';
+import { mapAwaitable, mapWithTimeout } from './with-timeout.js';
+
+/** Thrown and caught internally when the client of a request has already disconnected. */
+export const CLIENT_DISCONNECTED = Symbol('the client has disconnected');
+
+/** Decides a request: evaluates `allowList`, `skip`, `key`, `cost` and `limits` for it, then calls the limiter. */
+export class RequestDecider<Request> {
+  readonly #framework: Framework<Request, never>;
+  readonly #options: ResolvedOptions<Request, never>;
+  readonly #toClientKey: (address: string) => string;
+  /** The limits that made a decision, when they differ between requests. */
+  readonly #limitsOf = new WeakMap<Decision, Limits>();
+
+  constructor(framework: Framework<Request, never>, options: ResolvedOptions<Request, never>) {
+    this.#framework = framework;
+    this.#options = options;
+    this.#toClientKey = createClientKey(options.ipv6Prefix);
+  }
+
+  /** Returns the limits that made the decision. */
+  getLimits(decision: Decision): Limits {
+    return this.#options.limits.fixed ?? this.#limitsOf.get(decision)!;
+  }
+
+  /**
+   * Decides a request.
+   *
+   * @returns The decision; `undefined` for a request that `allowList` or `skip` exempts.
+   * @throws The error of an option function, or {@link CLIENT_DISCONNECTED}. A promise rejects with them.
+   */
+  decide(request: Request): Awaitable<Decision | undefined> {
+    const { skip, isOnAllowList, timeoutMs } = this.#options;
+    if (isOnAllowList !== undefined) {
+      const address = this.#framework.getClientAddress(request);
+      if (address && isOnAllowList(address)) return undefined;
+    }
+    if (skip === undefined) return this.#decideCounted(request);
+    return mapWithTimeout('skip', timeoutMs, skip(request), (isSkipped) =>
+      validate.boolean('skip(request)', isSkipped) ? undefined : this.#decideCounted(request),
+    );
+  }
+
+  #decideCounted(request: Request): Awaitable<Decision> {
+    const { key, cost, limits, limiter, timeoutMs, usageChecks } = this.#options;
+    const hasFixedLimits = limits.forRequest === undefined;
+    if (key === undefined && cost === 1 && hasFixedLimits) return limiter.decide(this.#getAddressKey(request));
+    const requestKey = key === undefined ? this.#getAddressKey(request) : key(request);
+    return mapWithTimeout('key', timeoutMs, requestKey, (resolvedKey) => {
+      if (key !== undefined) usageChecks.inspectKey(resolvedKey);
+      if (cost === 1 && hasFixedLimits) return limiter.decide(resolvedKey as string);
+      const requestCost = typeof cost === 'function' ? cost(request) : cost;
+      return mapWithTimeout('cost', timeoutMs, requestCost, (units) => {
+        const options = { cost: validate.positiveInteger('cost', units) };
+        if (limits.forRequest === undefined) return limiter.decide(resolvedKey as string, options);
+        return mapWithTimeout(limits.optionName, timeoutMs, limits.forRequest(request), (requestLimits) =>
+          this.#decideWithLimits(requestLimits, resolvedKey as string, units),
+        );
+      });
+    });
+  }
+
+  #decideWithLimits(limits: Limits, key: string, cost: number): Awaitable<Decision> {
+    if (limits === undefined) throw invalidLimitsError(limits);
+    return mapAwaitable(this.#options.limiter.decide(key, { cost, limits }), (decision) => {
+      this.#limitsOf.set(decision, limits);
+      return decision;
+    });
+  }
+
+  #getAddressKey(request: Request): string {
+    const address = this.#framework.getClientAddress(request);
+    if (address) return this.#toClientKey(address);
+    if (this.#framework.isDisconnected(request)) throw CLIENT_DISCONNECTED;
+    throw missingAddressError();
+  }
+}

@@ -1,0 +1,129 @@
+import { isIPv6 } from 'node:net';
+import type { Limits, Store } from '@rollgate/core';
+import { validate } from '@rollgate/core/store';
+import type { Framework } from './framework.js';
+import { limitsByName } from './limits-by-name.js';
+import { type WarningCode, warnOnce } from './warnings.js';
+
+/** A mistake shows in a limiter's first requests, so later requests do not pay for the checks. */
+const INSPECTED_REQUESTS = 100;
+
+/** An app does not create this many limiters for its routes while it serves requests, each with one request. */
+const TOO_MANY_SINGLE_USE_LIMITERS = 100;
+
+/** The namespaces of the limits on each store, by the backend that keeps the keys. */
+const namespacesOf = new WeakMap<object, Set<string>>();
+
+/** The limiters that were created since the first request and have decided one request so far. */
+let singleUseLimiters = 0;
+let isServing = false;
+
+/** Detects common mistakes in the use of one limiter, and warns about each once. */
+export class UsageChecks {
+  readonly #isSilenced: (code: WarningCode) => boolean;
+  #inspectionsLeft = INSPECTED_REQUESTS;
+  readonly #seenRequests = new WeakSet<object>();
+  #mayBeSingleUse: boolean;
+
+  constructor(silence: readonly WarningCode[]) {
+    this.#isSilenced = (code) => silence.includes(code);
+    this.#mayBeSingleUse = isServing && !silence.includes('ROLLGATE_LIMITER_PER_REQUEST');
+  }
+
+  /** Warns if another limiter has the same keys in the store, because each would count the other's requests. */
+  inspectKeySharing(store: Store | undefined, prefix: string, limits: Limits): void {
+    if (store === undefined) return;
+    const { backend = store } = store;
+    const known = namespacesOf.get(backend) ?? new Set();
+    namespacesOf.set(backend, known);
+    const namespaces = Object.entries(limitsByName(limits)).map(
+      ([name, { algorithm }]) => `${prefix}:${name}:${algorithm}`,
+    );
+    if (namespaces.some((namespace) => known.has(namespace))) {
+      this.#warn(
+        'ROLLGATE_SHARED_KEYS',
+        `Two limiters on one store have the prefix '${prefix}', so their limits of the same name and kind share their keys. Give each a \`prefix\` of its own`,
+      );
+    }
+    for (const namespace of namespaces) known.add(namespace);
+  }
+
+  /** Inspects a request. `isByAddress` is whether the limiter uses the client's address. */
+  inspectRequest<Request>(framework: Framework<Request, never>, request: Request, isByAddress: boolean): void {
+    if (this.#inspectionsLeft === 0) return;
+    if (this.#inspectionsLeft === INSPECTED_REQUESTS) this.#startServing();
+    else if (this.#mayBeSingleUse) this.#markAsReused();
+    this.#inspectionsLeft -= 1;
+    this.#inspectRepetition(request as object);
+    if (isByAddress && framework.getRequestHeaders(request)['x-forwarded-for'] !== undefined) {
+      this.#inspectProxyTrust(framework, request);
+    }
+  }
+
+  /** Inspects a key that the option `key` returned. */
+  inspectKey(key: unknown): void {
+    if (this.#inspectionsLeft === 0) return;
+    const keys = typeof key === 'object' && key !== null ? Object.values(key) : [key];
+    if (!keys.some(isFullIPv6Address)) return;
+    this.#warn(
+      'ROLLGATE_IPV6_KEY',
+      '`key` returned a whole IPv6 address. A client commonly holds billions of them, and could use another one for each request. Pass addresses through `createClientKey(56)`',
+    );
+  }
+
+  #inspectProxyTrust<Request>(framework: Framework<Request, never>, request: Request): void {
+    const trust = framework.getProxyTrust(request);
+    if (trust === 'none') {
+      this.#warn(
+        'ROLLGATE_UNTRUSTED_PROXY',
+        'A request has the field X-Forwarded-For, but the app trusts no proxy: all clients behind one count as one. Tell the framework which proxy it may trust, or give the option `key`',
+      );
+    } else if (trust === 'every') {
+      this.#warn(
+        'ROLLGATE_TRUSTS_EVERY_PROXY',
+        'The app trusts every proxy, so a client can choose with X-Forwarded-For whom it counts for. Tell the framework which proxy it may trust',
+      );
+    }
+  }
+
+  #inspectRepetition(request: object): void {
+    if (this.#seenRequests.has(request)) {
+      this.#warn(
+        'ROLLGATE_COUNTED_TWICE',
+        'One limiter has decided twice about one request, which so counts twice: is it added twice? Add it once, or make two',
+      );
+    }
+    this.#seenRequests.add(request);
+  }
+
+  #startServing(): void {
+    isServing = true;
+    if (!this.#mayBeSingleUse) return;
+    singleUseLimiters += 1;
+    if (singleUseLimiters < TOO_MANY_SINGLE_USE_LIMITERS) return;
+    this.#warn(
+      'ROLLGATE_LIMITER_PER_REQUEST',
+      `${TOO_MANY_SINGLE_USE_LIMITERS} limiters were made while requests came, and each decided one: is one made for each request? Then nothing is ever limited. Make it once, when the app starts`,
+    );
+  }
+
+  #markAsReused(): void {
+    this.#mayBeSingleUse = false;
+    singleUseLimiters -= 1;
+  }
+
+  /** Warns about the failure of an option function that no request can report any more. */
+  reportFailure(code: WarningCode, thrown: unknown): void {
+    const cause = thrown instanceof Error ? thrown : validate.formatValue(thrown);
+    this.#warn(code, `A function of the limiter's options failed, and no request was told of it: ${cause}`);
+  }
+
+  #warn(code: WarningCode, message: string): void {
+    if (!this.#isSilenced(code)) warnOnce(code, message);
+  }
+}
+
+/** Excludes link-local addresses, because they have no prefix that would identify one client. */
+function isFullIPv6Address(key: unknown): boolean {
+  return typeof key === 'string' && isIPv6(key) && !/^(?:::ffff:|fe80:)/i.test(key);
+}

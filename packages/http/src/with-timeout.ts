@@ -1,0 +1,46 @@
+import type { Awaitable } from '@rollgate/core';
+import { isThenable, withCode } from '@rollgate/core/store';
+
+/**
+ * Limits the time that an option function's promise may take, so that no request hangs on it.
+ *
+ * @param name The option that is the function.
+ * @throws Error with the code `ERR_ROLLGATE_FUNCTION_TIMEOUT`, by rejecting after `timeoutMs`.
+ */
+export function withTimeout<Value>(name: string, promise: PromiseLike<Value>, timeoutMs: number): Promise<Value> {
+  return new Promise((resolve, reject) => {
+    const timer = setTimeout(() => {
+      const message = `\`${name}\` did not answer within ${timeoutMs} ms (the option \`timeout\`)`;
+      reject(withCode('ERR_ROLLGATE_FUNCTION_TIMEOUT', new Error(message)));
+    }, timeoutMs);
+    // A thenable may resolve with another one, which also has to settle before the timeout.
+    Promise.resolve(promise).then(
+      (value) => {
+        clearTimeout(timer);
+        resolve(value);
+      },
+      (thrown) => {
+        clearTimeout(timer);
+        reject(thrown);
+      },
+    );
+  });
+}
+
+/** Applies `map` at once to a value, and to a promise's value when the promise resolves. */
+export function mapAwaitable<Value, Result>(
+  value: Awaitable<Value>,
+  map: (value: Value) => Awaitable<Result>,
+): Awaitable<Result> {
+  return isThenable(value) ? Promise.resolve(value).then(map) : map(value);
+}
+
+/** Applies `map` to what an option function returned, like {@link mapAwaitable}, with the timeout of {@link withTimeout}. */
+export function mapWithTimeout<Value, Result>(
+  name: string,
+  timeoutMs: number,
+  value: Awaitable<Value>,
+  map: (value: Value) => Awaitable<Result>,
+): Awaitable<Result> {
+  return isThenable(value) ? withTimeout(name, value, timeoutMs).then(map) : map(value);
+}
