@@ -38,7 +38,7 @@ export const lua = [
       'if expires then expire(key, expires, keep, injected_now) end\n  end',
       'end',
     ],
-    ['a script does any amount of work', 'while place < #tape and work < MOST_WORK do', 'while place < #tape do'],
+    ['a script does any amount of work', 'while place < #tape and work < MAX_STEPS do', 'while place < #tape do'],
     [
       'an error takes the message of the first failure',
       "reply[#reply + 1], said = message, '!'",

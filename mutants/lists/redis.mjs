@@ -14,13 +14,13 @@ const of = (name, tests, mutants) =>
 
 export const redis = [
   ...of('batcher', BATCHES, [
-    ['a large batch is sent more than once', 'items.slice(start, start + LARGEST)', 'items.slice(start)'],
-    ['all of a large batch goes into one script', 'const LARGEST = 100;', 'const LARGEST = 1_000_000;'],
-    ['batches are never halved', 'this.#lockstepCount > IN_LOCKSTEP', 'this.#lockstepCount > Infinity'],
+    ['a large batch is sent more than once', 'items.slice(start, start + MAX_ITEMS)', 'items.slice(start)'],
+    ['all of a large batch goes into one script', 'const MAX_ITEMS = 100;', 'const MAX_ITEMS = 1_000_000;'],
+    ['batches are never halved', 'this.#lockstepCount > MIN_LOCKSTEPS', 'this.#lockstepCount > Infinity'],
   ]),
   ...of('operation-sender', BATCHES, [
     ['what a script left is not sent', 'if (doneCount < operations.length) await', 'if (doneCount < 0) await'],
-    ['a failed operation is answered', 'if (error !== undefined) operation.fail(error);\n  else if', 'if'],
+    ['a failed operation is answered', 'if (error !== undefined) operation.reject(error);\n  else if', 'if'],
   ]),
   ...of('script-request', RECEIPTS, [
     ['checks of different costs travel as one', 'one.cost === other.cost &&', ''],
@@ -34,7 +34,7 @@ export const redis = [
   ...of('script-reply', RECEIPTS, [
     [
       'all operations of a batch have one stamp',
-      'return this.#serverMicros + this.#place;',
+      'return this.#serverMicros + this.#index;',
       'return this.#serverMicros;',
     ],
     ['a receipt forgets how far ahead its hit is', 'nowMicros + Number(line.slice(second + 1))', 'nowMicros'],
@@ -47,41 +47,37 @@ export const redis = [
     ['"never" is a wait below 0', 'return micros < 0 ? Infinity : micros;', 'return micros;'],
   ]),
   ...of('cached-denial', DENIALS, [
-    [
-      'a rejection outlives its steady time',
-      'sinceAsked < steadyMicros && nowMs < keptUntilMs;',
-      'nowMs < keptUntilMs;',
-    ],
-    ['a rejection outlives its greatest age', ' && nowMs < keptUntilMs;', ';'],
+    ['a rejection outlives its steady time', 'sinceSent < stableMicros && nowMs < expiresMs;', 'nowMs < expiresMs;'],
+    ['a rejection outlives its greatest age', ' && nowMs < expiresMs;', ';'],
     [
       'waits run down too fast',
-      'function runDown({ said, answeredMicros }',
-      'function runDown({ said, askedMicros: answeredMicros }',
+      '{ limitDecisions, receivedMicros }: CachedDenial',
+      '{ limitDecisions, sentMicros: receivedMicros }: CachedDenial',
     ],
   ]),
   ...of('key-change-tracker', DENIALS, [
     [
       'a check of another plan changes nothing',
-      '      note.text = text;\n      note.version += 1;',
-      '      note.text = text;',
+      '      tracked.planText = planText;\n      tracked.version += 1;',
+      '      tracked.planText = planText;',
     ],
-    ['keys of dropped rejections are kept', 'if (note.useCount === 0) this.#notes.delete(key);', ''],
+    ['keys of dropped rejections are kept', 'if (tracked.useCount === 0) this.#tracked.delete(key);', ''],
   ]),
   ...of('denial-cache', DENIALS, [
     [
       'a rejection outlives a change of its keys',
-      'notes.every(({ version }, index) => version === versions[index])',
+      'trackedKeys.every(({ version }, index) => version === versions[index])',
       'versions.length > 0 && notes.length > 0',
     ],
-    ['rejections of limits that count them are kept', 'encoded.countsRejected || answeredMicros', 'answeredMicros'],
+    ['rejections of limits that count them are kept', 'encodedPlan.countsRejected || receivedMicros', 'receivedMicros'],
     [
       'one rejection more than maxKeys is kept',
-      'this.#denials.size >= this.#limits.maxKeys',
-      'this.#denials.size > this.#limits.maxKeys',
+      'this.#denials.size >= this.#maxKeys',
+      'this.#denials.size > this.#maxKeys',
     ],
     [
       'rejections of other costs are mixed up',
-      'family.denials.get(subject.cost);\n    if (denial === undefined)',
+      'group.denials.get(input.cost);\n    if (denial === undefined)',
       'first(family.denials.values());\n    if (denial === undefined)',
     ],
   ]),
@@ -93,44 +89,44 @@ export const redis = [
     ],
     [
       'a smaller cost that fits is rejected',
-      'return cost <= one.remaining || knownCost > limit;',
+      'return cost <= known.remaining || knownCost > limit;',
       'return knownCost > limit;',
     ],
   ]),
   ...of('redis-store', DENIALS, [
     [
       'a rejection is served after a local record',
-      'if (receipt !== undefined) this.#denials?.dropAll(subject.keys);\n      else',
+      'if (receipt !== undefined) this.#denials?.invalidate(input.keys);\n      else',
       'if (receipt === undefined)',
     ],
     [
       'a rejection asked for before a reset is kept after it',
-      'if (receipt === undefined && changes === this.#changes) {',
+      'if (receipt === undefined && changeCount === this.#changeCount) {',
       'if (receipt === undefined) {',
     ],
     [
       'a reset leaves the rejections',
-      '    this.#changes += 1;\n    this.#denials?.dropAll(keys);\n    return',
-      '    this.#changes += 1;\n    return',
+      '    this.#changeCount += 1;\n    this.#denials?.invalidate(keys);',
+      '    this.#changeCount += 1;',
     ],
     ['a clock that steps back leaves the rejections', '      this.#denials?.clear();\n', ''],
   ]),
+  ...of('plan-encoding', DENIALS, [
+    ['no attempt counts when it is rejected', 'rules.some(({ limit }) => limit.countRejected)', 'false'],
+  ]),
+  ...of('algorithm-registry', [...BATCHES], [['countRejected does not reach Redis', 'countRejected ? 1 : 0', '0']]),
   ...of(
-    'plan-encoding',
-    [...KEYS, ...DENIALS, test('cluster')],
+    'redis-keys',
+    [...KEYS, test('cluster')],
     [
-      ['algorithms share their keys', 'name + suffixOf(limit)', 'name'],
+      ['an empty key is an empty pair of braces', "if (text === '') return '%';", ''],
+      ['special characters share a code', 'code < 256 ? `%${hex(code, 2)}`', "code < 256 ? '%00'"],
+      ['algorithms share their keys', 'name + keySuffixOf(limit)', 'name'],
       [
         'a cluster takes different keys by key',
-        "if (clusterSlot === 'key' && typeof keys !== 'string') refuseDifferent(keys);",
+        "if (clusterSlot === 'key' && typeof keys !== 'string') requireEqual(keys);",
         '',
       ],
-      ['no attempt counts when it is rejected', 'rules.some(({ limit }) => limit.countRejected)', 'false'],
     ],
   ),
-  ...of('algorithm-registry', [...BATCHES], [['countRejected does not reach Redis', 'countRejected ? 1 : 0', '0']]),
-  ...of('redis-keys', KEYS, [
-    ['an empty key is an empty pair of braces', "if (text === '') return '%';", ''],
-    ['odd characters share a code', 'hex(odd, 2) : `u${hex(odd, 4)}`', "'00' : `u${hex(odd, 4)}`"],
-  ]),
 ];

@@ -9,91 +9,90 @@ import type {
 } from '@rollgate/core';
 import { withCode } from '@rollgate/core/store';
 
-/** What Redis has to know of an algorithm, the steps of which are in `lua/<name>.lua`. */
-interface Twin {
-  /** What its keys end with. The slash separates it from the limit's name, which contains none. */
+/** What the store needs to know about an algorithm. Its steps are in `lua/<name>.lua`. */
+interface Algorithm {
+  /** The end of its keys. The slash separates it from the limit's name, which cannot contain one. */
   readonly suffix: string;
-  /** The files of `lua/` that its steps need, in their order; `log` is the one that the store was told to use. */
-  readonly needs: readonly string[];
-  /** The numbers of a limit in the order in which the `rule` of its script takes them. */
-  readonly numbers: (limit: never) => readonly number[];
+  /** The files of `lua/` that its steps need, in order. `log` is the hit log that the store uses. */
+  readonly dependencies: readonly string[];
+  /** The settings of a limit, in the order of the parameters of the script's `rule`. */
+  readonly settings: (limit: never) => readonly number[];
 }
 
-const TWINS: Readonly<Record<string, Twin>> = {
+const ALGORITHMS: Readonly<Record<string, Algorithm>> = {
   'rolling-window': {
     suffix: '',
-    needs: ['log', 'hit-log'],
-    numbers: (by: RollingWindow) => [by.limit, by.windowMicros, by.minDifferenceMicros],
+    dependencies: ['log', 'hit-log'],
+    settings: (by: RollingWindow) => [by.limit, by.windowMicros, by.minDifferenceMicros],
   },
   'fixed-window': {
     suffix: '/fw',
-    needs: ['string-state', 'min-difference'],
-    numbers: (by: FixedWindow) => [by.limit, by.windowMicros, by.scale, by.minDifferenceMicros],
+    dependencies: ['string-state', 'min-difference'],
+    settings: (by: FixedWindow) => [by.limit, by.windowMicros, by.scale, by.minDifferenceMicros],
   },
   'sliding-window-counter': {
     suffix: '/swc',
-    needs: ['mul-div', 'string-state', 'min-difference'],
-    numbers: (by: SlidingWindowCounter) => [by.limit, by.windowMicros, by.scale, by.minDifferenceMicros],
+    dependencies: ['mul-div', 'string-state', 'min-difference'],
+    settings: (by: SlidingWindowCounter) => [by.limit, by.windowMicros, by.scale, by.minDifferenceMicros],
   },
   'token-bucket': {
     suffix: '/tb',
-    needs: ['mul-div', 'string-state', 'min-difference'],
-    numbers: (by: TokenBucket) => [by.limit, by.tokens, by.micros, by.windowMicros, by.scale, by.minDifferenceMicros],
+    dependencies: ['mul-div', 'string-state', 'min-difference'],
+    settings: (by: TokenBucket) => [by.limit, by.tokens, by.micros, by.windowMicros, by.scale, by.minDifferenceMicros],
   },
   'leaky-bucket': {
     suffix: '/lb',
-    needs: ['string-state'],
-    numbers: (by: LeakyBucket) => [by.limit, by.intervalMicros, by.scale],
+    dependencies: ['string-state'],
+    settings: (by: LeakyBucket) => [by.limit, by.intervalMicros, by.scale],
   },
   'bucketed-window': {
     suffix: '/bw',
-    needs: ['string-state', 'min-difference', 'bucket-counts'],
-    numbers: (by: BucketedWindow) => [by.limit, by.windowMicros, by.widthMicros, by.minDifferenceMicros],
+    dependencies: ['string-state', 'min-difference', 'bucket-counts'],
+    settings: (by: BucketedWindow) => [by.limit, by.windowMicros, by.widthMicros, by.minDifferenceMicros],
   },
 };
+const NAMES = Object.keys(ALGORITHMS);
 
-const NAMES = Object.keys(TWINS);
-
-/** A part of the script that not every call needs: an algorithm, or the steps of a `RollingCounter`. */
-const PARTS: readonly (readonly [name: string, needs: readonly string[]])[] = [
-  ...Object.entries(TWINS).map(([name, { needs }]) => [name, needs] as const),
+/** The optional parts of the script: each algorithm, and the steps of a `RollingCounter`. */
+const PARTS: readonly (readonly [name: string, dependencies: readonly string[]])[] = [
+  ...Object.entries(ALGORITHMS).map(([name, { dependencies }]) => [name, dependencies] as const),
   ['rolling-counter', ['bucket-counts']],
 ];
 
-/** A set of parts, as bits. */
-export type Parts = number;
+/** A set of optional parts of the script, one bit for each. */
+export type ScriptParts = number;
 
 /** The steps of a `RollingCounter`. */
-export const COUNTER_PART: Parts = 1 << (PARTS.length - 1);
+export const COUNTER_PART: ScriptParts = 1 << (PARTS.length - 1);
 
-/** The files of `lua/` that these parts are made of, each after those that it needs. */
-export function filesOf(parts: Parts): string[] {
-  const wanted = PARTS.filter((_, index) => parts & (1 << index));
-  return [...new Set([...wanted.flatMap(([, needs]) => needs), ...wanted.map(([name]) => name)])];
+/** The files of `lua/` that these parts consist of. Each file comes after those that it depends on. */
+export function luaFilesOf(parts: ScriptParts): string[] {
+  const included = PARTS.filter((_, index) => parts & (1 << index));
+  return [...new Set([...included.flatMap(([, dependencies]) => dependencies), ...included.map(([name]) => name)])];
 }
 
-/** The part of the script that decides by this limit. */
-export function partOf({ algorithm }: Limit): Parts {
+/** The part of the script that implements the limit's algorithm. */
+export function scriptPartOf({ algorithm }: Limit): ScriptParts {
   return 1 << NAMES.indexOf(algorithm);
 }
 
-/** What the keys of this limit end with: no two algorithms share a key, for neither could read it. */
-export function suffixOf({ algorithm }: Limit): string {
-  return TWINS[algorithm]!.suffix;
+/** The end of the limit's keys. Two algorithms never share a key, because neither can read the other's state. */
+export function keySuffixOf({ algorithm }: Limit): string {
+  return ALGORITHMS[algorithm]!.suffix;
 }
 
 /**
- * A limit as the scripts read it: its algorithm, 1 if it counts rejected attempts, how many numbers it has, the numbers.
+ * Encodes a limit for the scripts: its algorithm, 1 if it counts rejected attempts, the number of settings, the settings.
  *
- * @throws TypeError for a limit of an algorithm that there is no script for.
+ * @throws TypeError if no script implements the limit's algorithm.
  */
-export function ruleOf(limit: Limit): readonly (string | number)[] {
+export function encodeLimit(limit: Limit): readonly (string | number)[] {
   const { algorithm, countRejected } = limit;
-  if (!Object.hasOwn(TWINS, algorithm)) {
+  if (!Object.hasOwn(ALGORITHMS, algorithm)) {
     const known = NAMES.map((name) => `\`${name}\``).join(', ');
-    const message = `RedisStore has no script for the algorithm \`${algorithm}\`; it knows ${known}`;
+    const message = `Expected a limit whose algorithm is one of ${known}, got \`${algorithm}\`, which RedisStore does not support. Use a MemoryStore for it`;
     throw withCode('ERR_ROLLGATE_UNSUPPORTED_ALGORITHM', new TypeError(message));
   }
-  const numbers = TWINS[algorithm]!.numbers(limit as never);
-  return [algorithm, countRejected ? 1 : 0, numbers.length, ...numbers];
+  const settings = ALGORITHMS[algorithm]!.settings(limit as never);
+  return [algorithm, countRejected ? 1 : 0, settings.length, ...settings];
 }

@@ -1,28 +1,25 @@
-/** A script runs alone: more at once would let other clients of the server wait. */
-const LARGEST = 100;
-
-/** From here on it is worth while to send a half. */
-const WORTH_HALVING = 16;
-
-/** So many batches in a row that waited for nothing but the answer to the one before are no accident. */
-const IN_LOCKSTEP = 16;
+/** The most items of one batch. A script blocks the server, so a larger batch would delay other clients. */
+const MAX_ITEMS = 100;
+/** The smallest number of items that is worth sending in two halves. */
+const MIN_HALVED = 16;
+/** After so many consecutive batches that only waited for the reply to the previous one, the batcher halves them. */
+const MIN_LOCKSTEPS = 16;
 
 /**
- * Collects what is added within one turn of the event loop, and hands it on, in its order, when the turn ends: in parts
- * of at most a hundred.
+ * Collects the items of one turn of the event loop. When the turn ends, it sends them in order, in batches of at most 100.
  *
- * When those who ask do so only after an answer, all of them at once, then Redis waits while this process works, and this
- * process while Redis does. Then half of a batch goes a turn later: from then on both work at the same time.
+ * If the items only arrive after a reply, and all at once, Redis and this process wait for each other by turns. Then half
+ * of a batch waits one turn, so both work at the same time.
  */
 export class Batcher<Item> {
   readonly #send: (items: Item[]) => Promise<void>;
   #waiting: Item[] = [];
   #isScheduled = false;
-  #sentCount = 0;
-  #wasAnswered = false;
+  #inFlightCount = 0;
+  #hasReplied = false;
   #lockstepCount = 0;
 
-  /** `send` never rejects; it resolves when the answer is there. */
+  /** @param send Never rejects, and resolves when the reply has arrived. */
   constructor(send: (items: Item[]) => Promise<void>) {
     this.#send = send;
   }
@@ -42,24 +39,24 @@ export class Batcher<Item> {
     this.#isScheduled = false;
     const items = this.#waiting;
     this.#waiting = [];
-    const isInLockstep = this.#wasAnswered && this.#sentCount === 0 && items.length >= WORTH_HALVING;
+    const isInLockstep = this.#hasReplied && this.#inFlightCount === 0 && items.length >= MIN_HALVED;
     if (isInLockstep) this.#lockstepCount += 1;
-    else if (!this.#wasAnswered) this.#lockstepCount = 0;
-    this.#wasAnswered = false;
-    if (isInLockstep && this.#lockstepCount > IN_LOCKSTEP) {
+    else if (!this.#hasReplied) this.#lockstepCount = 0;
+    this.#hasReplied = false;
+    if (isInLockstep && this.#lockstepCount > MIN_LOCKSTEPS) {
       this.#waiting = items.splice(items.length >> 1);
       this.#schedule();
     }
-    for (let start = 0; start < items.length; start += LARGEST) {
-      this.#sendPart(items.length <= LARGEST ? items : items.slice(start, start + LARGEST));
+    for (let start = 0; start < items.length; start += MAX_ITEMS) {
+      this.#sendBatch(items.length <= MAX_ITEMS ? items : items.slice(start, start + MAX_ITEMS));
     }
   }
 
-  async #sendPart(items: Item[]): Promise<void> {
-    this.#sentCount += 1;
+  async #sendBatch(items: Item[]): Promise<void> {
+    this.#inFlightCount += 1;
     await this.#send(items);
-    this.#sentCount -= 1;
-    this.#wasAnswered = true;
-    this.#schedule(); // What is asked on account of the answer is in this turn.
+    this.#inFlightCount -= 1;
+    this.#hasReplied = true;
+    this.#schedule(); // This turn contains the checks that the reply triggers.
   }
 }

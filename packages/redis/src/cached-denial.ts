@@ -1,54 +1,50 @@
 import type { LimitDecision } from '@rollgate/core';
 import type { TrackedKey } from './key-change-tracker.js';
-import type { CheckResult } from './operations.js';
-import type { EncodedPlan } from './plan-encoding.js';
+import type { CheckInput, CheckResult } from './operations.js';
 
-/** What is asked: the same plan, keys and cost are the same question. */
-export interface CheckInput {
-  readonly encoded: EncodedPlan;
-  /** Of Redis. */
-  readonly keys: readonly string[];
-  readonly cost: number;
-}
-
-/** When a question was asked and answered, by the clock that its waits run down on. */
+/** When a check was sent and its result received, by the clock on which its waits run down. */
 export interface CheckTimes {
-  readonly askedMicros: number;
-  readonly answeredMicros: number;
+  readonly sentMicros: number;
+  readonly receivedMicros: number;
 }
 
-/** A rejection that Redis answered. */
-export interface CachedDenial extends CheckTimes, Pick<CheckResult, 'said' | 'steadyMicros'> {
+/** A rejection by Redis. */
+export interface CachedDenial extends CheckTimes, Pick<CheckResult, 'limitDecisions' | 'stableMicros'> {
   readonly cost: number;
-  readonly family: DenialGroup;
-  /** By this process's own time, whatever clock is injected. */
-  readonly keptUntilMs: number;
+  readonly group: DenialGroup;
+  /** By this process's monotonic clock, even when another clock is injected. */
+  readonly expiresMs: number;
 }
 
-/** The denials of one plan and its keys. All are void once one of the keys has changed. */
-export interface DenialGroup extends Pick<CheckInput, 'encoded' | 'keys'> {
+/** The denials of one plan and its keys. All of them are void once one of the keys has changed. */
+export interface DenialGroup extends Pick<CheckInput, 'encodedPlan' | 'keys'> {
   readonly id: string;
-  /** By their costs, oldest first. */
+  /** By cost, oldest first. */
   readonly denials: Map<number, CachedDenial>;
-  readonly notes: readonly TrackedKey[];
+  readonly trackedKeys: readonly TrackedKey[];
+  /** The versions of the tracked keys when the group was created. */
   readonly versions: readonly number[];
 }
 
-/** It was made at some time between the question and the answer: so it holds for sure only from the question on. */
-export function holds(
-  { askedMicros, steadyMicros, keptUntilMs }: CachedDenial,
+/** Whether the denial is valid. Redis decided at some time after the check was sent, so the denial is valid from then on. */
+export function isValid(
+  { sentMicros, stableMicros, expiresMs }: CachedDenial,
   nowMicros: number,
   nowMs: number,
 ): boolean {
-  const sinceAsked = nowMicros - askedMicros;
-  return sinceAsked >= 0 && sinceAsked < steadyMicros && nowMs < keptUntilMs;
+  const sinceSent = nowMicros - sentMicros;
+  return sinceSent >= 0 && sinceSent < stableMicros && nowMs < expiresMs;
 }
 
-/** The waits run down since the answer came, so they are never shorter than they are. */
-export function runDown({ said, answeredMicros }: CachedDenial, nowMicros: number): LimitDecision[] {
-  const passedMicros = Math.max(0, nowMicros - answeredMicros);
+/**
+ * The decisions of the denial's limits at a later time.
+ *
+ * The waits run down from the time at which the result arrived, so they are never too short.
+ */
+export function limitDecisionsAt({ limitDecisions, receivedMicros }: CachedDenial, nowMicros: number): LimitDecision[] {
+  const passedMicros = Math.max(0, nowMicros - receivedMicros);
   const left = (ms: number) => Math.max(0, Math.round(ms * 1000) - passedMicros) / 1000;
-  return said.map((decision) => ({
+  return limitDecisions.map((decision) => ({
     ...decision,
     retryAfterMs: left(decision.retryAfterMs),
     resetMs: left(decision.resetMs),

@@ -1,167 +1,165 @@
 import { performance } from 'node:perf_hooks';
 import type { Decision } from '@rollgate/core';
 import { toDecision } from '@rollgate/core/store';
-import {
-  type CachedDenial,
-  type CheckInput,
-  type CheckTimes,
-  type DenialGroup,
-  holds,
-  runDown,
-} from './cached-denial.js';
+import { type CachedDenial, type CheckTimes, type DenialGroup, isValid, limitDecisionsAt } from './cached-denial.js';
 import { estimateDenial } from './denial-estimate.js';
 import { KeyChangeTracker } from './key-change-tracker.js';
-import type { CheckResult } from './operations.js';
+import type { CheckInput, CheckResult } from './operations.js';
 
-/** What {@link DenialCache} takes. */
-export interface DenialCacheLimits {
-  /** How long a refusal is believed at most, in milliseconds. */
+/** Options of {@link DenialCache}. */
+export interface DenialCacheOptions {
+  /** For how long a denial is valid at most, in milliseconds. */
   readonly maxAgeMs: number;
-  /** How many refusals are kept at most. */
+  /** How many denials the cache keeps at most. */
   readonly maxKeys: number;
 }
 
 /**
- * After so many costs were rejected for the same keys, further ones are estimated: each cost is a question of its own, and a
- * client that chooses the cost could ask Redis as often as it likes.
+ * How many costs of one plan and keys the cache keeps exactly. It estimates the denials of further costs. Without estimates,
+ * a client that chooses the cost could cause any number of scripts.
  */
-const MOST_COSTS = 64;
+const MAX_COSTS = 64;
 
 /**
- * Refusals are proofs: until the wait is over, the same action stays refused, whatever other processes record.
+ * Keeps rejections by Redis, called denials, and rejects the same check from memory while they are valid. A rejected action
+ * stays rejected until its wait is over, whatever other processes record.
  *
- * A refusal is void as soon as this process records in, resets or refunds one of its keys, and lasts no longer than its
- * figures do nothing but run down. So in one process it is what Redis would say. Estimates are the exception: after
- * {@link MOST_COSTS} costs, the wait of a further one may be too long, up to the reset, and its reason may be `'limit'` instead of
- * `'minDifference'`. What other processes record in, reset or refund shows when it has reached its greatest age.
+ * A denial is void when this process records in, resets or refunds one of its keys. It is valid only until something other
+ * than its waits could change. So within one process, the cache returns what Redis would return.
+ *
+ * There are two exceptions. A denial may be outdated by up to `maxAgeMs` when another process changes its keys. After
+ * {@link MAX_COSTS} costs, the estimated wait of a further one may be too long, up to the reset. Its reason may then be `'limit'`
+ * instead of `'minDifference'`.
  */
 export class DenialCache {
-  readonly #limits: DenialCacheLimits;
-  /** How many costs have to be known for a family before further ones are estimated. */
-  readonly #mostCosts: number;
-  /** In the order of their coming, so that the oldest makes room. */
+  readonly #maxAgeMs: number;
+  readonly #maxKeys: number;
+  /** How many costs of a group must be known before the cache estimates further ones. */
+  readonly #minCostsForEstimate: number;
+  /** In insertion order, so that the oldest is dropped first. */
   readonly #denials = new Set<CachedDenial>();
-  readonly #families = new Map<string, DenialGroup>();
-  readonly #versions = new KeyChangeTracker();
+  readonly #groups = new Map<string, DenialGroup>();
+  readonly #keyChanges = new KeyChangeTracker();
 
-  constructor(limits: DenialCacheLimits) {
-    this.#limits = limits;
-    this.#mostCosts = Math.min(MOST_COSTS, limits.maxKeys);
+  constructor({ maxAgeMs, maxKeys }: DenialCacheOptions) {
+    this.#maxAgeMs = maxAgeMs;
+    this.#maxKeys = maxKeys;
+    this.#minCostsForEstimate = Math.min(MAX_COSTS, maxKeys);
   }
 
-  /** Whether no refusal is known at all. */
   get isEmpty(): boolean {
     return this.#denials.size === 0;
   }
 
-  /** The refusal of this question, when one is known that still holds. */
-  find(subject: CheckInput, nowMicros: number): Decision | undefined {
-    if (!this.#versions.has(subject.keys.at(-1)!)) return undefined;
-    const family = this.#families.get(idOf(subject));
-    if (family === undefined || this.#isVoid(family)) return undefined;
+  /** The rejection of this check, if a valid denial is known. */
+  find(input: CheckInput, nowMicros: number): Decision | undefined {
+    if (!this.#keyChanges.has(input.keys.at(-1)!)) return undefined;
+    const group = this.#groups.get(groupId(input));
+    if (group === undefined || this.#dropIfVoid(group)) return undefined;
     const nowMs = performance.now();
-    const denial = family.denials.get(subject.cost);
-    if (denial === undefined) return this.#estimate(family, subject.cost, nowMicros, nowMs);
-    if (holds(denial, nowMicros, nowMs))
-      return toDecision(subject.encoded.plan.rules, runDown(denial, nowMicros), undefined);
+    const denial = group.denials.get(input.cost);
+    if (denial === undefined) return this.#estimate(group, input.cost, nowMicros, nowMs);
+    if (isValid(denial, nowMicros, nowMs)) {
+      return toDecision(input.encodedPlan.plan.rules, limitDecisionsAt(denial, nowMicros), undefined);
+    }
     this.#drop(denial);
     return undefined;
   }
 
-  /** Drops a family whose keys have changed. */
-  #isVoid(family: DenialGroup): boolean {
-    const { notes, versions, denials } = family;
-    if (notes.every(({ version }, index) => version === versions[index])) return false;
+  /** Drops the group if one of its keys has changed, and returns whether it did. */
+  #dropIfVoid(group: DenialGroup): boolean {
+    const { trackedKeys, versions, denials } = group;
+    if (trackedKeys.every(({ version }, index) => version === versions[index])) return false;
     for (const denial of denials.values()) this.#drop(denial);
     return true;
   }
 
-  /** The rejection of a cost that was not asked about, once enough others were: by the next known cost above it or below it. */
-  #estimate({ denials, encoded }: DenialGroup, cost: number, nowMicros: number, nowMs: number): Decision | undefined {
-    if (denials.size < this.#mostCosts) return undefined;
+  /** Estimates the denial of an unknown cost from the next known cost above or below it. */
+  #estimate(group: DenialGroup, cost: number, nowMicros: number, nowMs: number): Decision | undefined {
+    const { denials, encodedPlan } = group;
+    if (denials.size < this.#minCostsForEstimate) return undefined;
     let above: CachedDenial | undefined;
     let below: CachedDenial | undefined;
     for (const denial of denials.values()) {
-      if (!holds(denial, nowMicros, nowMs)) continue;
+      if (!isValid(denial, nowMicros, nowMs)) continue;
       if (denial.cost > cost && (above === undefined || denial.cost < above.cost)) above = denial;
       if (denial.cost < cost && (below === undefined || denial.cost > below.cost)) below = denial;
     }
-    const { rules } = encoded.plan;
+    const { rules } = encodedPlan.plan;
     for (const known of [above, below]) {
-      const said = known && estimateDenial(rules, runDown(known, nowMicros), known.cost, cost);
-      if (said !== undefined) return toDecision(rules, said, undefined);
+      const estimated = known && estimateDenial(rules, limitDecisionsAt(known, nowMicros), known.cost, cost);
+      if (estimated !== undefined) return toDecision(rules, estimated, undefined);
     }
     return undefined;
   }
 
-  /**
-   * Notes that Redis was asked, and recorded nothing. Even so another plan may have changed what is known of a key, by
-   * numbers to which it cannot be true.
-   */
-  asked({ encoded, keys }: CheckInput): void {
-    if (!this.#versions.isEmpty) this.#versions.asked(keys, encoded.text);
+  /** Notes a check or peek in Redis that recorded nothing. It may still have dropped a state that its limits rule out. */
+  noteCheck({ encodedPlan, keys }: CheckInput): void {
+    if (!this.#keyChanges.isEmpty) this.#keyChanges.noteCheck(keys, encodedPlan.text);
   }
 
-  /** Keeps a refusal, unless a limit counts rejected attempts: then it changes with every one. */
-  add(subject: CheckInput, { said, steadyMicros }: CheckResult, { askedMicros, answeredMicros }: CheckTimes): void {
-    const { encoded, cost } = subject;
-    if (encoded.countsRejected || answeredMicros - askedMicros >= steadyMicros) return;
-    this.#makeRoom(subject);
-    const family = this.#familyOf(subject);
-    const keptUntilMs = performance.now() + this.#limits.maxAgeMs;
-    // Copies, because the caller has these in its decision.
-    const kept = said.map((one) => ({ ...one }));
-    const denial = { cost, family, said: kept, steadyMicros, askedMicros, answeredMicros, keptUntilMs };
-    family.denials.set(cost, denial);
+  /** Keeps a denial, unless a limit counts rejected attempts, because then each attempt changes it. */
+  add(input: CheckInput, result: CheckResult, { sentMicros, receivedMicros }: CheckTimes): void {
+    const { encodedPlan, cost } = input;
+    const { stableMicros } = result;
+    if (encodedPlan.countsRejected || receivedMicros - sentMicros >= stableMicros) return;
+    this.#makeRoom(input);
+    const group = this.#groupOf(input);
+    const expiresMs = performance.now() + this.#maxAgeMs;
+    // Copies, because the caller's decision contains the originals.
+    const limitDecisions = result.limitDecisions.map((decision) => ({ ...decision }));
+    const denial = { cost, group, limitDecisions, stableMicros, sentMicros, receivedMicros, expiresMs };
+    group.denials.set(cost, denial);
     this.#denials.add(denial);
   }
 
-  /** Makes all refusals void that have to do with these keys. */
-  dropAll(keys: readonly string[]): void {
-    if (!this.#versions.isEmpty) this.#versions.changed(keys);
+  /** Makes all denials void that use one of these keys. */
+  invalidate(keys: readonly string[]): void {
+    if (!this.#keyChanges.isEmpty) this.#keyChanges.noteChange(keys);
   }
 
   clear(): void {
     this.#denials.clear();
-    this.#families.clear();
-    this.#versions.clear();
+    this.#groups.clear();
+    this.#keyChanges.clear();
   }
 
-  #makeRoom(subject: CheckInput): void {
-    const family = this.#families.get(idOf(subject));
-    if (family !== undefined && !this.#isVoid(family)) {
-      const { denials } = family;
-      const outdated = denials.get(subject.cost) ?? (denials.size >= MOST_COSTS ? first(denials.values()) : undefined);
-      if (outdated !== undefined) this.#drop(outdated);
+  #makeRoom(input: CheckInput): void {
+    const group = this.#groups.get(groupId(input));
+    if (group !== undefined && !this.#dropIfVoid(group)) {
+      const { denials } = group;
+      const replaced = denials.get(input.cost) ?? (denials.size >= MAX_COSTS ? first(denials.values()) : undefined);
+      if (replaced !== undefined) this.#drop(replaced);
     }
-    if (this.#denials.size >= this.#limits.maxKeys) this.#drop(first(this.#denials)!);
+    if (this.#denials.size >= this.#maxKeys) this.#drop(first(this.#denials)!);
   }
 
-  #familyOf(subject: CheckInput): DenialGroup {
-    const id = idOf(subject);
-    let family = this.#families.get(id);
-    if (family === undefined) {
-      const { encoded, keys } = subject;
-      const notes = this.#versions.use(keys, encoded.text);
-      family = { id, encoded, keys, denials: new Map(), notes, versions: notes.map(({ version }) => version) };
-      this.#families.set(id, family);
+  #groupOf(input: CheckInput): DenialGroup {
+    const id = groupId(input);
+    let group = this.#groups.get(id);
+    if (group === undefined) {
+      const { encodedPlan, keys } = input;
+      const trackedKeys = this.#keyChanges.track(keys, encodedPlan.text);
+      const versions = trackedKeys.map(({ version }) => version);
+      group = { id, encodedPlan, keys, denials: new Map(), trackedKeys, versions };
+      this.#groups.set(id, group);
     }
-    return family;
+    return group;
   }
 
   #drop(denial: CachedDenial): void {
-    const { family, cost } = denial;
+    const { group, cost } = denial;
     this.#denials.delete(denial);
-    family.denials.delete(cost);
-    if (family.denials.size > 0) return;
-    this.#families.delete(family.id);
-    this.#versions.release(family.keys);
+    group.denials.delete(cost);
+    if (group.denials.size > 0) return;
+    this.#groups.delete(group.id);
+    this.#keyChanges.release(group.keys);
   }
 }
 
-/** The same for all costs of a plan and keys. No key holds a control character. */
-function idOf({ encoded, keys }: CheckInput): string {
-  return `${encoded.text}\n${keys.length === 1 ? keys[0] : keys.join('\n')}`;
+/** The same for all costs of a plan and keys. Redis keys contain no control characters, so the line breaks are unambiguous. */
+function groupId({ encodedPlan, keys }: CheckInput): string {
+  return `${encodedPlan.text}\n${keys.length === 1 ? keys[0] : keys.join('\n')}`;
 }
 
 function first<Item>(items: Iterable<Item>): Item | undefined {

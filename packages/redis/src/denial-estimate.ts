@@ -2,34 +2,34 @@ import type { LimitDecision } from '@rollgate/core';
 import type { Rule } from '@rollgate/core/store';
 
 /**
- * What the rules decide about `cost`, derived from what they decided about `knownCost` a moment ago; `undefined` when `cost`
- * might be allowed.
+ * Derives what the rules decide about `cost` from what they decided about `knownCost` a moment ago. Returns `undefined` if
+ * they might allow `cost`.
  *
  * The remaining units, the reset and the wait for a `minDifference` do not depend on the cost. The wait of a limit grows with
- * the cost, up to the reset. So an estimated wait is never too short, but may be too long.
+ * the cost, up to the reset. So an estimated wait is never too short, but it may be too long.
  */
 export function estimateDenial(
   rules: readonly Rule[],
-  said: readonly LimitDecision[],
+  knownDecisions: readonly LimitDecision[],
   knownCost: number,
   cost: number,
 ): LimitDecision[] | undefined {
   let isDenied = false;
   const estimated: LimitDecision[] = [];
-  for (const [index, one] of said.entries()) {
+  for (const [index, known] of knownDecisions.entries()) {
     const { limit } = rules[index]!.limit;
-    if (mightAllow(one, limit, knownCost, cost)) return undefined;
-    const isAllowed = one.allowed && cost <= one.remaining;
+    if (mightAllow(known, limit, knownCost, cost)) return undefined;
+    const isAllowed = known.allowed && cost <= known.remaining;
     isDenied ||= !isAllowed;
-    estimated.push(isAllowed ? one : { ...one, allowed: false, ...rejection(one, limit, knownCost, cost) });
+    estimated.push(isAllowed ? known : { ...known, allowed: false, ...rejection(known, limit, knownCost, cost) });
   }
   return isDenied ? estimated : undefined;
 }
 
 /** Whether a limit that rejected `knownCost` might allow a smaller cost, or reject it for an unknown time. */
-function mightAllow(one: LimitDecision, limit: number, knownCost: number, cost: number): boolean {
-  if (one.allowed || one.reason === 'minDifference' || cost >= knownCost || cost > limit) return false;
-  return cost <= one.remaining || knownCost > limit;
+function mightAllow(known: LimitDecision, limit: number, knownCost: number, cost: number): boolean {
+  if (known.allowed || known.reason === 'minDifference' || cost >= knownCost || cost > limit) return false;
+  return cost <= known.remaining || knownCost > limit;
 }
 
 function rejection(

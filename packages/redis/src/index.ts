@@ -1,4 +1,5 @@
-export type { ClusterSlot } from './plan-encoding.js';
 export type { IoredisClient, NodeRedisClient, RedisClient } from './redis-connection.js';
-export { RedisStore, type RedisStoreOptions } from './redis-store.js';
+export type { ClusterSlot } from './redis-keys.js';
+export { RedisStore } from './redis-store.js';
+export type { RedisStoreOptions } from './redis-store-options.js';
 export type { Log } from './script-builder.js';

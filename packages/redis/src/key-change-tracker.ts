@@ -1,65 +1,66 @@
-/** How often a key that denials are kept of has changed. */
+/** A Redis key of cached denials, with the number of its changes. */
 export interface TrackedKey {
-  /** Of the plan that asked last. */
-  text: string;
+  /** The text of the plan that last checked the key. */
+  planText: string;
   version: number;
-  /** How many questions with kept denials use the key. */
+  /** How many groups of denials use the key. */
   useCount: number;
 }
 
-/** Counts the changes of the keys that denials are kept of. A denial is void once one of its keys has changed. */
+/** Counts the changes of the keys that cached denials use. A denial is void when one of its keys has changed. */
 export class KeyChangeTracker {
-  readonly #notes = new Map<string, TrackedKey>();
+  readonly #tracked = new Map<string, TrackedKey>();
 
   get isEmpty(): boolean {
-    return this.#notes.size === 0;
+    return this.#tracked.size === 0;
   }
 
   has(key: string): boolean {
-    return this.#notes.has(key);
+    return this.#tracked.has(key);
   }
 
-  /** Begins to count the changes of keys for a question of the plan with this text. */
-  use(keys: readonly string[], text: string): readonly TrackedKey[] {
+  /** Starts to track keys for one more group of denials, which belongs to the plan with this text. */
+  track(keys: readonly string[], planText: string): readonly TrackedKey[] {
     return keys.map((key) => {
-      let note = this.#notes.get(key);
-      if (note === undefined) {
-        note = { text, version: 0, useCount: 0 };
-        this.#notes.set(key, note);
+      let tracked = this.#tracked.get(key);
+      if (tracked === undefined) {
+        tracked = { planText, version: 0, useCount: 0 };
+        this.#tracked.set(key, tracked);
       }
-      note.useCount += 1;
-      return note;
+      tracked.useCount += 1;
+      return tracked;
     });
   }
 
-  /** Ends what {@link use} began. */
+  /** Reverses one call of {@link track}. */
   release(keys: readonly string[]): void {
     for (const key of keys) {
-      const note = this.#notes.get(key);
-      if (note === undefined) continue;
-      note.useCount -= 1;
-      if (note.useCount === 0) this.#notes.delete(key);
+      const tracked = this.#tracked.get(key);
+      if (tracked === undefined) continue;
+      tracked.useCount -= 1;
+      if (tracked.useCount === 0) this.#tracked.delete(key);
     }
   }
 
-  /** Counts a change of keys of which another plan has asked since: its limits may have dropped their state. */
-  asked(keys: readonly string[], text: string): void {
+  /** Counts a change of each key that another plan checked last, because the limits of this plan may drop its state. */
+  noteCheck(keys: readonly string[], planText: string): void {
     for (const key of keys) {
-      const note = this.#notes.get(key);
-      if (note === undefined || note.text === text) continue;
-      note.text = text;
-      note.version += 1;
+      const tracked = this.#tracked.get(key);
+      if (tracked === undefined || tracked.planText === planText) continue;
+      tracked.planText = planText;
+      tracked.version += 1;
     }
   }
 
-  changed(keys: readonly string[]): void {
+  /** Counts a change of each key. */
+  noteChange(keys: readonly string[]): void {
     for (const key of keys) {
-      const note = this.#notes.get(key);
-      if (note !== undefined) note.version += 1;
+      const tracked = this.#tracked.get(key);
+      if (tracked !== undefined) tracked.version += 1;
     }
   }
 
   clear(): void {
-    this.#notes.clear();
+    this.#tracked.clear();
   }
 }

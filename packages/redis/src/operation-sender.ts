@@ -6,43 +6,47 @@ import type { ScriptBuilder } from './script-builder.js';
 import { ScriptReply } from './script-reply.js';
 import { toScriptRequest } from './script-request.js';
 
-/** For how long operations on a slot of a Cluster that was seen to move go alone. */
+/** For how long operations on a slot of a Cluster are sent separately after the slot was seen to move. */
 const MOVING_FOR_MS = 10_000;
-const MOST_MOVING = 1000;
+const MAX_MOVING_TAGS = 1000;
 
-/** Sends operations to Redis, those of one turn of the event loop together, and settles each with what comes back. */
+/** Sends operations to Redis, those of one turn of the event loop together, and settles each with its result. */
 export class OperationSender {
   readonly #connection: RedisConnection;
   readonly #scripts: ScriptBuilder;
   readonly #batcher: Batcher<Operation>;
-  /** Of keys whose slot was seen to move, what says where they live. */
+  /** The hash tags of keys whose slot was seen to move, each with the time until which it counts as moving. */
   readonly #movingUntilMs = new Map<string, number>();
 
   constructor(connection: RedisConnection, scripts: ScriptBuilder) {
     this.#connection = connection;
     this.#scripts = scripts;
     this.#batcher = new Batcher((operations) =>
-      connection.isCluster ? this.#sendByTag(operations) : this.#send(operations),
+      connection.isCluster ? this.#sendByHashTag(operations) : this.#send(operations),
     );
   }
 
   /**
-   * Sends the operation when the turn ends. Those of one turn are decided in the order in which they were added, and so are
-   * turns, as long as they go over one connection to a server that knows the script. A script that has done much work leaves
-   * the rest of its operations to a later one, which may come after the next turn.
+   * Sends the operation when the turn of the event loop ends.
+   *
+   * Redis runs the operations of one turn in the order of their `add`, and the turns in order. This requires one connection,
+   * and a server that knows the script. A script that reaches its step limit leaves its remaining operations to a later
+   * script, which may run after the next turn's.
    */
   add(operation: Operation): void {
     this.#batcher.add(operation);
   }
 
   /**
-   * A Cluster takes no script with keys of several slots; and while a slot moves, none with keys of which some have moved.
-   * So what goes together has one text in braces: it is of one caller, or of a limiter whose keys all live together.
+   * Sends the operations of each hash tag in a script of their own.
+   *
+   * A Cluster rejects a script with keys of several slots. While a slot moves, it also rejects a script if some of its keys
+   * have moved.
    */
-  async #sendByTag(operations: readonly Operation[]): Promise<void> {
+  async #sendByHashTag(operations: readonly Operation[]): Promise<void> {
     const groups = new Map<string, Operation[]>();
     for (const operation of operations) {
-      const tag = tagOf(operation.keys[0]!);
+      const tag = hashTagOf(operation.keys[0]!);
       const group = groups.get(tag);
       if (group === undefined) groups.set(tag, [operation]);
       else group.push(operation);
@@ -56,22 +60,22 @@ export class OperationSender {
     await Promise.all(operations.map((operation) => this.#send([operation])));
   }
 
-  /** Never rejects: whatever goes wrong is the failure of the operations that are not settled yet. */
+  /** Never rejects. An error rejects the operations that are not settled yet. */
   async #send(operations: readonly Operation[], tag = ''): Promise<void> {
     let doneCount = operations.length;
     try {
       const { keys, argument, parts } = toScriptRequest(operations);
       const sentMs = performance.now();
-      const reply = new ScriptReply(await runScript(this.#connection, this.#scripts.with(parts), keys, argument));
+      const reply = new ScriptReply(await runScript(this.#connection, this.#scripts.get(parts), keys, argument));
       doneCount = reply.length;
       for (let index = 0; index < doneCount; index++) settle(operations[index]!, reply, sentMs);
     } catch (error) {
       if (operations.length > 1 && isRedirection(error)) {
-        if (this.#movingUntilMs.size >= MOST_MOVING) this.#movingUntilMs.clear();
+        if (this.#movingUntilMs.size >= MAX_MOVING_TAGS) this.#movingUntilMs.clear();
         this.#movingUntilMs.set(tag, performance.now() + MOVING_FOR_MS);
         await this.#sendEach(operations);
       } else {
-        for (const operation of operations) operation.fail(error);
+        for (const operation of operations) operation.reject(error);
       }
       return;
     }
@@ -89,18 +93,18 @@ export class OperationSender {
 
 function settle(operation: Operation, reply: ScriptReply, sentMs: number): void {
   const error = reply.nextError();
-  if (error !== undefined) operation.fail(error);
-  else if (isCheckOperation(operation)) operation.answer(reply.answerTo(operation), sentMs);
-  else if (operation.kind === 'count') operation.answer(reply.counted);
-  else operation.done();
+  if (error !== undefined) operation.reject(error);
+  else if (isCheckOperation(operation)) operation.resolve(reply.resultOf(operation), sentMs);
+  else if (operation.kind === 'count') operation.resolve(reply.count);
+  else operation.resolve();
 }
 
-/** What a Cluster says while a slot moves, or its client when it has been told so too often. */
+/** Whether a Cluster redirected the script because a slot moves, or its client gave up after too many redirections. */
 function isRedirection(error: unknown): boolean {
   return error instanceof Error && /^(TRYAGAIN|ASK|MOVED|Too many Cluster redirections)/.test(error.message);
 }
 
-/** The key up to the end of the text in braces, which says where it lives. */
-function tagOf(key: string): string {
+/** The key up to the end of its hash tag, the text in braces that determines its slot. */
+function hashTagOf(key: string): string {
   return key.slice(0, key.indexOf('}'));
 }

@@ -2,48 +2,53 @@ import type { LimitDecision } from '@rollgate/core';
 import type { CounterAlgorithm } from '@rollgate/core/store';
 import type { EncodedPlan } from './plan-encoding.js';
 
-/** A check or a peek that waits to be decided. */
-export interface CheckOperation {
-  readonly kind: 'check' | 'peek';
-  readonly encoded: EncodedPlan;
+/** The arguments of a check or a peek. */
+export interface CheckInput {
+  readonly encodedPlan: EncodedPlan;
+  /** The Redis keys, one for each rule of the plan. */
   readonly keys: readonly string[];
   readonly cost: number;
-  /** By the injected clock. */
+}
+
+/** A check or a peek. */
+export interface CheckOperation extends CheckInput {
+  readonly kind: 'check' | 'peek';
+  /** The injected clock's time; `undefined` for the server's. */
   readonly clockMicros: number | undefined;
-  /** `sentMs` is when it was sent, by this process's monotonic time. */
-  answer(answer: CheckResult, sentMs: number): void;
-  fail(error: unknown): void;
+  /** `sentMs` is when the script was sent, by this process's monotonic clock. */
+  resolve(result: CheckResult, sentMs: number): void;
+  reject(error: unknown): void;
 }
 
-/** What the script said of a check or a peek. */
+/** What the script returns for a check or a peek. */
 export interface CheckResult {
-  readonly said: LimitDecision[];
-  /** What a check has recorded; `undefined` when it recorded nothing. */
+  readonly limitDecisions: LimitDecision[];
+  /** What the check recorded; `undefined` when it recorded nothing. */
   readonly receipt: Receipt | undefined;
-  /** For how long the same answer holds, with its waits running down, if nobody else acts on these keys. */
-  readonly steadyMicros: number;
+  /** For how long nothing but the waits changes, unless another operation changes these keys. */
+  readonly stableMicros: number;
 }
 
-/** Keys that are to be forgotten. */
+/** Deletes the state of keys. */
 export interface ResetOperation {
   readonly kind: 'reset';
-  readonly encoded: EncodedPlan;
+  readonly encodedPlan: EncodedPlan;
   readonly keys: readonly string[];
-  done(): void;
-  fail(error: unknown): void;
+  resolve(): void;
+  reject(error: unknown): void;
 }
 
-/** Hits that are to be taken back. */
+/** Refunds what a check recorded. */
 export interface RefundOperation {
   readonly kind: 'refund';
   readonly keys: readonly string[];
   readonly receipt: Receipt;
   readonly clockMicros: number | undefined;
-  done(): void;
-  fail(error: unknown): void;
+  resolve(): void;
+  reject(error: unknown): void;
 }
 
-/** Units of a rolling counter that are to be added, and counted. */
+/** Adds units to a rolling counter, and returns the sum of its last `intervalMicros`. */
 export interface CountOperation {
   readonly kind: 'count';
   readonly counter: CounterAlgorithm;
@@ -51,36 +56,36 @@ export interface CountOperation {
   readonly units: number;
   readonly intervalMicros: number;
   readonly clockMicros: number | undefined;
-  answer(units: number): void;
-  fail(error: unknown): void;
+  resolve(units: number): void;
+  reject(error: unknown): void;
 }
 
-/** What the script is asked to do, in one atomic step each. */
+/** One atomic step of a script. */
 export type Operation = CheckOperation | ResetOperation | RefundOperation | CountOperation;
 
-/** Whether the operation asks for a decision. */
+/** Whether the operation returns a decision. */
 export function isCheckOperation(operation: Operation): operation is CheckOperation {
   return operation.kind === 'check' || operation.kind === 'peek';
 }
 
 /** What a check recorded for one rule. */
 export interface RecordedHit {
-  /** Of Redis. */
+  /** The Redis key. */
   readonly key: string;
-  /** The place of the rule in its plan. */
+  /** The index of the rule in its plan. */
   readonly index: number;
   readonly atMicros: number;
 }
 
-/** Where to find again what a check recorded. */
+/** Identifies what a check recorded, so that a refund can find it. */
 export class Receipt {
   constructor(
-    /** A number that only grows: the server's time in microseconds, plus the place of the check in its batch. */
+    /** A number that only grows: the server's time in microseconds, plus the index of the check in its batch. */
     readonly stamp: number,
-    /** By the clock that decided. */
+    /** The time of the check by the clock that decided it. */
     readonly recordedMicros: number,
     readonly cost: number,
-    readonly encoded: EncodedPlan,
+    readonly encodedPlan: EncodedPlan,
     readonly hits: readonly RecordedHit[],
   ) {}
 }

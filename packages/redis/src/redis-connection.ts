@@ -2,54 +2,55 @@ import { type StoreConnection, validate } from '@rollgate/core/store';
 import { ConnectionErrors } from './connection-errors.js';
 import type { Script } from './script-builder.js';
 
-/** What the store needs of an ioredis `Redis` or `Cluster`, version 5 or 6. */
+/** What the store uses of an ioredis `Redis` or `Cluster`, version 5 or 6. */
 export interface IoredisClient {
   readonly status: string;
   readonly isCluster?: boolean;
-  /** Of a Cluster: the nodes of each slot, the one that is written to first. */
+  /** The nodes of each slot of a Cluster. The first one accepts writes. */
   readonly slots?: readonly (readonly string[])[];
   readonly options: { readonly keyPrefix?: string | undefined };
   evalsha(sha: string, keyCount: number, ...keysAndArguments: string[]): Promise<unknown>;
   eval(script: string, keyCount: number, ...keysAndArguments: string[]): Promise<unknown>;
 }
 
-/** What the store needs of a node-redis client, cluster, pool or sentinel, version 5 or 6. */
+/** What the store uses of a node-redis client, cluster, pool or sentinel, version 5 or 6. */
 export interface NodeRedisClient {
   readonly isOpen: boolean;
   readonly isReady?: boolean;
-  /** Of a cluster. */
+  /** Only a cluster has slots. */
   readonly slots?: readonly { readonly master?: { readonly address?: string } }[];
   evalSha(sha: string, options: { keys: string[]; arguments: string[] }): Promise<unknown>;
   eval(script: string, options: { keys: string[]; arguments: string[] }): Promise<unknown>;
 }
 
+/** A client that {@link RedisStore} accepts. */
 export type RedisClient = IoredisClient | NodeRedisClient;
 
-/** A client of any kind, as the store speaks to it. */
+/** The same interface for every client. */
 export interface RedisConnection {
   readonly isCluster: boolean;
-  /** What the client puts in front of every key by itself. */
+  /** The prefix that the client adds to every key. */
   readonly keyPrefix: string;
-  /** The address of the node that a slot of a Cluster belongs to, as the client knows it; empty when it does not. */
+  /** The address of the node that owns a slot of a Cluster; empty if the client does not know it. */
   nodeOf(slot: number): string;
-  /** What the client knows of its connection, or of that to a node of a Cluster. */
+  /** The state of the client's connection. For a Cluster, `node` is the address of a node. */
   healthOf(node: string): StoreConnection;
   evalSha(sha: string, keys: string[], argument: string): Promise<unknown>;
   eval(script: string, keys: string[], argument: string): Promise<unknown>;
 }
 
-/** @throws TypeError when the client is of no kind that is known. */
+/** @throws TypeError if the client is neither an ioredis nor a node-redis client. */
 export function createConnection(client: unknown): RedisConnection {
   if (validate.hasMethods(client, ['evalsha', 'eval']) && typeof (client as IoredisClient).status === 'string') {
-    return ofIoredis(client as IoredisClient);
+    return fromIoredis(client as IoredisClient);
   }
   if (validate.hasMethods(client, ['evalSha', 'eval']) && typeof (client as NodeRedisClient).isOpen === 'boolean') {
-    return ofNodeRedis(client as NodeRedisClient);
+    return fromNodeRedis(client as NodeRedisClient);
   }
   throw validate.invalidOption('client', 'an ioredis `Redis` or `Cluster`, or a node-redis client', client);
 }
 
-function ofIoredis(client: IoredisClient): RedisConnection {
+function fromIoredis(client: IoredisClient): RedisConnection {
   const errors = ConnectionErrors.ofIoredis(client);
   return {
     healthOf: (node) => ({ state: client.status, lastError: errors.last(node) }),
@@ -61,17 +62,17 @@ function ofIoredis(client: IoredisClient): RedisConnection {
   };
 }
 
-function ofNodeRedis(given: NodeRedisClient): RedisConnection {
-  // Whatever the app has its replies turned into, the store reads plain numbers and text.
-  const client = validate.hasMethods(given, ['withTypeMapping'])
-    ? (given as NodeRedisClient & { withTypeMapping(mapping: object): NodeRedisClient }).withTypeMapping({})
-    : given;
-  const errors = ConnectionErrors.ofNodeRedis(given);
+function fromNodeRedis(appClient: NodeRedisClient): RedisConnection {
+  // The app may map the types of its replies, but the store needs plain numbers and text.
+  const client = validate.hasMethods(appClient, ['withTypeMapping'])
+    ? (appClient as NodeRedisClient & { withTypeMapping(mapping: object): NodeRedisClient }).withTypeMapping({})
+    : appClient;
+  const errors = ConnectionErrors.ofNodeRedis(appClient);
   return {
-    healthOf: (node) => ({ state: stateOf(given), lastError: errors.last(node) }),
-    isCluster: 'slots' in given && 'masters' in given,
+    healthOf: (node) => ({ state: stateOf(appClient), lastError: errors.last(node) }),
+    isCluster: 'slots' in appClient && 'masters' in appClient,
     keyPrefix: '',
-    nodeOf: (slot) => given.slots?.[slot]?.master?.address ?? '',
+    nodeOf: (slot) => appClient.slots?.[slot]?.master?.address ?? '',
     evalSha: (sha, keys, argument) => client.evalSha(sha, { keys, arguments: [argument] }),
     eval: (script, keys, argument) => client.eval(script, { keys, arguments: [argument] }),
   };
@@ -82,7 +83,7 @@ function stateOf({ isReady, isOpen }: NodeRedisClient): string {
   return isOpen ? 'connecting' : 'closed';
 }
 
-/** Runs the script, sending its text only to a server that has not seen it, or has forgotten it. */
+/** Runs the script. Sends its text only to a server that does not know it. */
 export async function runScript(
   connection: RedisConnection,
   { sha, text }: Script,

@@ -1,20 +1,77 @@
-import { hashKey, MAX_KEY_LENGTH } from '@rollgate/core/store';
+import {
+  type CounterAlgorithm,
+  hashKey,
+  type Keys,
+  keyAt,
+  MAX_KEY_LENGTH,
+  type Plan,
+  withCode,
+} from '@rollgate/core/store';
+import { keySuffixOf } from './algorithm-registry.js';
 
-const PLAIN = /^[ !"#$&-z|~]+$/;
-const ODD = /[{}%\p{Cc}\p{Cs}]/gu;
+/** What determines the slot of a check's keys on a Cluster: each key itself, or the limiter's prefix. */
+export type ClusterSlot = 'key' | 'prefix';
+
+export const CLUSTER_SLOTS: readonly ClusterSlot[] = ['key', 'prefix'];
+
+/** Returns the Redis keys of a plan's rules, in order, for the keys of a check. */
+export type KeyBuilder = (keys: Keys) => string[];
 
 /**
- * The text as a part of a Redis key, different for different texts: braces, which say where a key lives on a Cluster,
- * and whatever would not come through as UTF-8 or would upset a terminal, as `%` and its code. Always some text, for an
- * empty pair of braces says nothing. Long text is hashed, because it would be sent, and kept, with every action.
+ * Creates the key builder of a plan. `clusterSlot` is `undefined` without a Cluster.
+ *
+ * The Redis keys of a check depend only on the plan, the option and the check's keys. So no check affects the keys of later
+ * ones. One key for all rules has the same Redis keys as a record of equal keys.
+ *
+ * The key builder throws a `TypeError` if `clusterSlot` is `'key'` and the keys differ.
  */
-export function keyPart(text: string): string {
+export function createKeyBuilder({ prefix, rules }: Plan, clusterSlot: ClusterSlot | undefined): KeyBuilder {
+  const escapedPrefix = escapeKeyPart(prefix);
+  // Neither a limit's name nor a suffix contains a colon, so the last colon of a Redis key ends the caller's key.
+  const ends = rules.map(({ name, limit }) => name + keySuffixOf(limit));
+  const [before, after] = clusterSlot === 'prefix' ? [`{${escapedPrefix}}:`, ':'] : [`${escapedPrefix}:{`, '}:'];
+  return (keys) => {
+    if (clusterSlot === 'key' && typeof keys !== 'string') requireEqual(keys);
+    if (ends.length === 1) return [before + escapeKeyPart(keyAt(keys, 0)) + after + ends[0]];
+    return ends.map((end, index) => before + escapeKeyPart(keyAt(keys, index)) + after + end);
+  };
+}
+
+function requireEqual(keys: readonly string[]): void {
+  if (keys.every((key) => key === keys[0])) return;
+  throw withCode(
+    'ERR_ROLLGATE_INVALID_KEY',
+    new TypeError(
+      "Expected the same key for all limits of a check, got different ones, which belong to different slots of the Cluster. Set `clusterSlot: 'prefix'` of the RedisStore to keep all keys of a limiter in one slot",
+    ),
+  );
+}
+
+/** The Redis key of a rolling counter's subject. No limit's name starts with `#`. */
+export function counterKey(counter: CounterAlgorithm, subject: string): string {
+  return `${escapeKeyPart(counter.prefix)}:{${escapeKeyPart(subject)}}:#count`;
+}
+
+const PLAIN = /^[ !"#$&-z|~]+$/;
+const SPECIAL = /[{}%\p{Cc}\p{Cs}]/gu;
+
+/**
+ * Escapes text as a part of a Redis key. Different texts have different results.
+ *
+ * Braces determine the slot of a key on a Cluster, so they become `%` and their code. So do control characters and lone
+ * surrogates, which UTF-8 and terminals cannot represent. An empty text becomes `%`, because Redis ignores empty braces.
+ * Long text is hashed, because Redis keeps the key and receives it with every operation.
+ */
+function escapeKeyPart(text: string): string {
   if (text.length > MAX_KEY_LENGTH) return hashKey(text);
   if (PLAIN.test(text)) return text;
   if (text === '') return '%';
-  return text.replace(ODD, (odd) => `%${odd.charCodeAt(0) < 256 ? hex(odd, 2) : `u${hex(odd, 4)}`}`);
+  return text.replace(SPECIAL, (special) => {
+    const code = special.charCodeAt(0);
+    return code < 256 ? `%${hex(code, 2)}` : `%u${hex(code, 4)}`;
+  });
 }
 
-function hex(odd: string, length: number): string {
-  return odd.charCodeAt(0).toString(16).toUpperCase().padStart(length, '0');
+function hex(code: number, length: number): string {
+  return code.toString(16).toUpperCase().padStart(length, '0');
 }

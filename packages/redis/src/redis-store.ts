@@ -1,53 +1,30 @@
 import { performance } from 'node:perf_hooks';
-import type { Awaitable, Clock, CountingStore, Decision, Duration, Store } from '@rollgate/core';
+import type { Awaitable, Clock, CountingStore, Decision, Store } from '@rollgate/core';
 import {
   type CounterAlgorithm,
   type Keys,
   type Plan,
-  parseDuration,
   readMicros,
   type StoreConnection,
   toDecision,
-  validate,
   withCode,
 } from '@rollgate/core/store';
 import slotOf from 'cluster-key-slot';
-import type { CheckInput } from './cached-denial.js';
-import { DenialCache } from './denial-cache.js';
+import { CheckInputs } from './check-inputs.js';
+import type { DenialCache } from './denial-cache.js';
 import { OperationSender } from './operation-sender.js';
-import { type CheckOperation, type CheckResult, type Operation, Receipt } from './operations.js';
-import { CLUSTER_SLOTS, type ClusterSlot, counterKey, type EncodedPlan, encodePlan } from './plan-encoding.js';
-import { createConnection, type RedisClient, type RedisConnection } from './redis-connection.js';
-import { LOGS, type Log, ScriptBuilder } from './script-builder.js';
-
-/** What {@link RedisStore} takes. */
-export interface RedisStoreOptions {
-  /** An ioredis `Redis` or `Cluster`, or a node-redis client or cluster; it stays with who made it. */
-  client: RedisClient;
-  /** How the hits of a key are kept; default `'list'`. Change the limiters' `prefix` with it. */
-  log?: Log | undefined;
-  /**
-   * On a Cluster, where the keys of a check live; default `'key'`. With `'key'` each key has its own slot, so that callers
-   * spread over the nodes. A check with different keys for its limits then throws a `TypeError`. With `'prefix'` all keys of
-   * a limiter share one slot, and its limits may have different keys. Has no effect without a Cluster.
-   */
-  clusterSlot?: ClusterSlot | undefined;
-  /** The time in the place of the server's, for tests. */
-  clock?: Clock | undefined;
-  /**
-   * Whether refusals are remembered in this process, so that a key that is hammered costs Redis next to nothing: at
-   * most `maxKeys` of them (default 10,000), each for `maxAge` at most (default one second), or `false`.
-   */
-  denialCache?: { maxAge?: Duration | undefined; maxKeys?: number | undefined } | false | undefined;
-}
+import { type CheckInput, type CheckOperation, type CheckResult, type Operation, Receipt } from './operations.js';
+import type { RedisClient, RedisConnection } from './redis-connection.js';
+import { counterKey } from './redis-keys.js';
+import { type RedisStoreOptions, resolveOptions } from './redis-store-options.js';
 
 /**
- * Keeps the state in Redis: every process that uses it decides by the same hits, as if they were one.
+ * Keeps the state in Redis, so that every process that uses the server shares it.
  *
- * A check is one script, which runs alone: it tests every limit by the server's time, then records in all or in none.
- * Checks that start in the same turn of the event loop travel together.
+ * A check is one atomic script. It tests every limit by the server's time, then records in all of them or in none. The store
+ * sends the checks of one turn of the event loop together.
  *
- * @throws TypeError, RangeError naming the option that is wrong.
+ * @throws TypeError or RangeError for an invalid option, with its name.
  * @example
  * ```ts
  * import { RateLimiter, rollingWindow } from '@rollgate/core';
@@ -65,80 +42,60 @@ export interface RedisStoreOptions {
  * ```
  */
 export class RedisStore implements Store, CountingStore {
-  /** The client: all stores on it share their keys. */
+  /** The client. All stores on it share their keys. */
   readonly backend: RedisClient;
-  /** On a Cluster, the node that answers for the keys. */
+  /** On a Cluster, the address of the node that owns the keys. */
   declare readonly partOf?: (plan: Plan, keys: Keys) => string;
-  /** On a Cluster, the node that answers for what a check recorded. */
+  /** On a Cluster, the address of the node that owns what a check recorded. */
   declare readonly partOfReceipt?: (receipt: unknown) => string;
-  /** On a Cluster, the node that answers for what is counted. */
+  /** On a Cluster, the address of the node that owns a rolling counter's subject. */
   declare readonly partOfSubject?: (counter: CounterAlgorithm, subject: string) => string;
-  /** `undefined` without a Cluster. */
-  readonly #clusterSlot: ClusterSlot | undefined;
+  readonly #inputs: CheckInputs;
   readonly #connection: RedisConnection;
   readonly #sender: OperationSender;
   readonly #clock: Clock | undefined;
   readonly #denials: DenialCache | undefined;
-  readonly #plans = new WeakMap<Plan, EncodedPlan>();
-  /** How often keys were reset or refunded: a refusal that was asked for before is not kept after. */
-  #changes = 0;
+  /** How many resets and refunds started or ended. The cache ignores a rejection if one did since its check was sent. */
+  #changeCount = 0;
   #lastMicros = -Infinity;
 
   constructor(options: RedisStoreOptions) {
-    validate.knownOptions('RedisStore', options, ['client', 'log', 'clusterSlot', 'clock', 'denialCache']);
-    const { client, log = 'list', clusterSlot = 'key', clock, denialCache = {} } = options;
-    const connection = createConnection(client);
+    const { client, connection, scripts, clusterSlot, clock, denials } = resolveOptions(options);
     this.backend = client;
     this.#connection = connection;
-    if (connection.isCluster && connection.keyPrefix.includes('{')) {
-      throw withCode(
-        'ERR_ROLLGATE_INVALID_OPTION',
-        new TypeError(
-          `Expected the client's \`keyPrefix\` to hold no '{' on a Cluster, got ${validate.formatValue(connection.keyPrefix)}: it, and not the key, would say where a key lives, so that keys which are decided together could live apart; use the limiter's \`prefix\``,
-        ),
-      );
-    }
-    if (clock !== undefined && !validate.hasMethods(clock, ['now'])) {
-      throw validate.invalidOption('clock', 'an object with a method `now`', clock);
-    }
-    const slot = validate.oneOf('clusterSlot', clusterSlot, CLUSTER_SLOTS);
-    this.#clusterSlot = connection.isCluster ? slot : undefined;
-    if (connection.isCluster) {
-      const nodeOf = (key: string) => connection.nodeOf(slotOf(key));
-      this.partOf = (plan, keys) => nodeOf(this.#encoded(plan).keysOf(keys)[0]!);
-      this.partOfReceipt = (receipt) => (receipt instanceof Receipt ? nodeOf(receipt.hits[0]!.key) : '');
-      this.partOfSubject = (counter, subject) => nodeOf(counterKey(counter, subject));
-    }
-    this.#sender = new OperationSender(connection, new ScriptBuilder(validate.oneOf('log', log, LOGS)));
+    this.#sender = new OperationSender(connection, scripts);
+    this.#inputs = new CheckInputs(clusterSlot);
     this.#clock = clock;
-    this.#denials = denialCache === false ? undefined : toDenialCache(denialCache);
+    this.#denials = denials;
+    if (!connection.isCluster) return;
+    const nodeOf = (key: string) => connection.nodeOf(slotOf(key));
+    this.partOf = (plan, keys) => nodeOf(this.#inputs.firstKey(plan, keys));
+    this.partOfReceipt = (receipt) => (receipt instanceof Receipt ? nodeOf(receipt.hits[0]!.key) : '');
+    this.partOfSubject = (counter, subject) => nodeOf(counterKey(counter, subject));
   }
 
-  /** As {@link Store.check}; at once, when it is known already that the answer is no. */
+  /** Implements {@link Store.check}. Returns at once if the denial cache knows that the check is rejected. */
   check(plan: Plan, keys: Keys, cost: number): Awaitable<Decision> {
-    const encoded = this.#encoded(plan);
-    const subject: CheckInput = { encoded, keys: encoded.keysOf(keys), cost };
+    const input = this.#inputs.create(plan, keys, cost);
     const clockMicros = this.#clockMicros();
     const denials = this.#denials;
-    if (denials === undefined || denials.isEmpty) return this.#check(subject, clockMicros);
-    return denials.find(subject, clockMicros ?? localMicros()) ?? this.#check(subject, clockMicros);
+    if (denials === undefined || denials.isEmpty) return this.#check(input, clockMicros);
+    return denials.find(input, clockMicros ?? localMicros()) ?? this.#check(input, clockMicros);
   }
 
-  /** As {@link Store.peek}. */
+  /** Implements {@link Store.peek}. */
   peek(plan: Plan, keys: Keys, cost: number): Promise<Decision> {
-    const encoded = this.#encoded(plan);
-    const subject: CheckInput = { encoded, keys: encoded.keysOf(keys), cost };
-    const clockMicros = this.#clockMicros();
-    return this.#ask('peek', subject, clockMicros, ({ said }) => {
-      const decision = toDecision(plan.rules, said, undefined);
-      if (decision.allowed)
-        this.#denials?.dropAll(subject.keys); // It may be that another process has reset them.
-      else this.#denials?.asked(subject);
+    const input = this.#inputs.create(plan, keys, cost);
+    return this.#send('peek', input, this.#clockMicros(), ({ limitDecisions }) => {
+      const decision = toDecision(plan.rules, limitDecisions, undefined);
+      // Another process may have reset the keys.
+      if (decision.allowed) this.#denials?.invalidate(input.keys);
+      else this.#denials?.noteCheck(input);
       return decision;
     });
   }
 
-  /** As {@link Store.refund}; by any store on the same Redis. */
+  /** Implements {@link Store.refund}, even for a decision by another `RedisStore` on the same Redis. */
   refund(receipt: unknown): Promise<void> {
     if (!(receipt instanceof Receipt)) {
       throw withCode(
@@ -148,89 +105,84 @@ export class RedisStore implements Store, CountingStore {
     }
     const keys = receipt.hits.map(({ key }) => key);
     const clockMicros = this.#clockMicros();
-    return this.#change(keys, (done, fail) => ({ kind: 'refund', receipt, keys, clockMicros, done, fail }));
+    return this.#change(keys, (resolve, reject) => ({ kind: 'refund', receipt, keys, clockMicros, resolve, reject }));
   }
 
-  /** As {@link Store.reset}. */
+  /** Implements {@link Store.reset}. */
   reset(plan: Plan, keys: Keys): Promise<void> {
-    const encoded = this.#encoded(plan);
-    const redisKeys = encoded.keysOf(keys);
-    return this.#change(redisKeys, (done, fail) => ({ kind: 'reset', encoded, keys: redisKeys, done, fail }));
+    const { encodedPlan, keys: redisKeys } = this.#inputs.create(plan, keys, 0);
+    return this.#change(redisKeys, (resolve, reject) => {
+      return { kind: 'reset', encodedPlan, keys: redisKeys, resolve, reject };
+    });
   }
 
-  /** As {@link Store.connectionTo}. */
+  /** Implements {@link Store.connectionTo}. */
   connectionTo(part: string): StoreConnection {
     return this.#connection.healthOf(part);
   }
 
-  /** As {@link CountingStore.addCount}. */
+  /** Implements {@link CountingStore.addCount}. */
   addCount(counter: CounterAlgorithm, subject: string, units: number, intervalMicros: number): Promise<number> {
     const keys = [counterKey(counter, subject)];
     const clockMicros = this.#clockMicros();
-    return new Promise((answer, fail) => {
-      this.#sender.add({ kind: 'count', counter, keys, units, intervalMicros, clockMicros, answer, fail });
+    return new Promise((resolve, reject) => {
+      this.#sender.add({ kind: 'count', counter, keys, units, intervalMicros, clockMicros, resolve, reject });
     });
   }
 
-  #check(subject: CheckInput, clockMicros: number | undefined): Promise<Decision> {
-    const changes = this.#changes;
-    return this.#ask('check', subject, clockMicros, (answer, sentMs) => {
-      const { said, receipt } = answer;
-      const decision = toDecision(subject.encoded.plan.rules, said, receipt);
-      if (receipt !== undefined) this.#denials?.dropAll(subject.keys);
-      else this.#denials?.asked(subject);
-      if (receipt === undefined && changes === this.#changes) {
-        const askedMicros = clockMicros ?? sentMs * 1000;
-        this.#denials?.add(subject, answer, { askedMicros, answeredMicros: clockMicros ?? localMicros() });
+  #check(input: CheckInput, clockMicros: number | undefined): Promise<Decision> {
+    const changeCount = this.#changeCount;
+    return this.#send('check', input, clockMicros, (result, sentMs) => {
+      const { limitDecisions, receipt } = result;
+      const decision = toDecision(input.encodedPlan.plan.rules, limitDecisions, receipt);
+      if (receipt !== undefined) this.#denials?.invalidate(input.keys);
+      else this.#denials?.noteCheck(input);
+      if (receipt === undefined && changeCount === this.#changeCount) {
+        const sentMicros = clockMicros ?? sentMs * 1000;
+        this.#denials?.add(input, result, { sentMicros, receivedMicros: clockMicros ?? localMicros() });
       }
       return decision;
     });
   }
 
-  #ask(
+  #send(
     kind: CheckOperation['kind'],
-    { encoded, keys, cost }: CheckInput,
+    { encodedPlan, keys, cost }: CheckInput,
     clockMicros: number | undefined,
-    decide: (answer: CheckResult, sentMs: number) => Decision,
+    decide: (result: CheckResult, sentMs: number) => Decision,
   ): Promise<Decision> {
-    return new Promise((resolve, fail) => {
-      const answer = (said: CheckResult, sentMs: number) => resolve(decide(said, sentMs));
-      this.#sender.add({ kind, encoded, keys, cost, clockMicros, answer, fail });
+    return new Promise((resolveDecision, reject) => {
+      const resolve = (result: CheckResult, sentMs: number) => resolveDecision(decide(result, sentMs));
+      this.#sender.add({ kind, encodedPlan, keys, cost, clockMicros, resolve, reject });
     });
   }
 
-  /** Forgets the refusals of the keys at once, and again when Redis has done it. */
+  /** Sends a reset or refund. Invalidates the denials of its keys before it and after it. */
   #change(
     keys: readonly string[],
-    toOperation: (done: () => void, fail: (error: unknown) => void) => Operation,
+    toOperation: (resolve: () => void, reject: (error: unknown) => void) => Operation,
   ): Promise<void> {
-    this.#changes += 1;
-    this.#denials?.dropAll(keys);
+    this.#noteChange(keys);
     return new Promise((resolve, reject) => {
-      const done = () => {
-        this.#changes += 1;
-        this.#denials?.dropAll(keys);
+      const onDone = () => {
+        this.#noteChange(keys);
         resolve();
       };
-      this.#sender.add(toOperation(done, reject));
+      this.#sender.add(toOperation(onDone, reject));
     });
   }
 
-  #encoded(plan: Plan): EncodedPlan {
-    let encoded = this.#plans.get(plan);
-    if (encoded === undefined) {
-      encoded = encodePlan(plan, this.#clusterSlot);
-      this.#plans.set(plan, encoded);
-    }
-    return encoded;
+  #noteChange(keys: readonly string[]): void {
+    this.#changeCount += 1;
+    this.#denials?.invalidate(keys);
   }
 
-  /** By the injected clock. When it steps back, no refusal is known any more: the state may be another one then. */
+  /** The injected clock's time. A step back clears the denial cache, because an earlier state may apply again. */
   #clockMicros(): number | undefined {
     if (this.#clock === undefined) return undefined;
     const nowMicros = readMicros(this.#clock);
     if (nowMicros < this.#lastMicros) {
-      this.#changes += 1;
+      this.#changeCount += 1;
       this.#denials?.clear();
     }
     this.#lastMicros = nowMicros;
@@ -238,15 +190,7 @@ export class RedisStore implements Store, CountingStore {
   }
 }
 
+/** This process's monotonic time in whole microseconds, because waits are whole microseconds as well. */
 function localMicros(): number {
-  return Math.floor(performance.now() * 1000); // Waits are whole microseconds, also when they have run down.
-}
-
-function toDenialCache(options: NonNullable<Exclude<RedisStoreOptions['denialCache'], false>>): DenialCache {
-  validate.knownOptions('denialCache', options, ['maxAge', 'maxKeys']);
-  const { maxAge = 1000, maxKeys = 10_000 } = options;
-  return new DenialCache({
-    maxAgeMs: parseDuration('denialCache.maxAge', maxAge),
-    maxKeys: validate.positiveInteger('denialCache.maxKeys', maxKeys),
-  });
+  return Math.floor(performance.now() * 1000);
 }

@@ -1,43 +1,52 @@
 import { createHash } from 'node:crypto';
-import { filesOf, type Parts } from './algorithm-registry.js';
+import { luaFilesOf, type ScriptParts } from './algorithm-registry.js';
 import { lua } from './lua.generated.js';
 
-/** How the hits of a key are kept: see the README for what each costs. */
+/** The Redis type that keeps the hits of a key. The README states what each costs. */
 export type Log = 'sorted-set' | 'list';
 
 export const LOGS: readonly Log[] = ['sorted-set', 'list'];
 
-/** What Redis runs. */
+/** The steps after which a script leaves its remaining operations to the next script. A step takes about a microsecond. */
+export const MAX_STEPS = 4000;
+
+/** A script, and the SHA-1 by which Redis finds it when it knows it. */
 export interface Script {
   readonly text: string;
-  /** By which Redis knows a script that it has seen. */
   readonly sha: string;
 }
 
 /**
- * The scripts of a store: one for each set of parts that a call needed, made of the files as they can be read in `lua/`.
- * For each run of a script makes all its functions anew, those that nobody asks for as well.
+ * Builds the scripts of a store from the files in `lua/`, one for each set of parts that an operation needs.
+ *
+ * Each run of a script creates all of its functions again. So a script contains only the parts that it needs.
  */
 export class ScriptBuilder {
   readonly #log: Log;
-  readonly #scripts = new Map<Parts, Script>();
+  readonly #scripts = new Map<ScriptParts, Script>();
 
   constructor(log: Log) {
     this.#log = log;
   }
 
-  with(parts: Parts): Script {
+  get(parts: ScriptParts): Script {
     let script = this.#scripts.get(parts);
     if (script === undefined) {
-      script = this.#make(parts);
+      script = this.#build(parts);
       this.#scripts.set(parts, script);
     }
     return script;
   }
 
-  #make(parts: Parts): Script {
-    const files = ['common', ...filesOf(parts).map((name) => (name === 'log' ? `hit-log-${this.#log}` : name)), 'main'];
-    const text = files.map((name) => lua[`${name}.lua`]).join('\n');
+  #build(parts: ScriptParts): Script {
+    const optional = luaFilesOf(parts).map((name) => (name === 'log' ? `hit-log-${this.#log}` : name));
+    const files = ['common', ...optional, 'main'].map((name) => lua[`${name}.lua`]);
+    const text = [maxStepsLine(MAX_STEPS), ...files].join('\n');
     return { text, sha: createHash('sha1').update(text).digest('hex') };
   }
+}
+
+/** The first line of a script. */
+export function maxStepsLine(maxSteps: number): string {
+  return `local MAX_STEPS = ${maxSteps}`;
 }

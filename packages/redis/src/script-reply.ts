@@ -2,100 +2,103 @@ import type { Limit, LimitDecision } from '@rollgate/core';
 import type { Rule } from '@rollgate/core/store';
 import { type CheckOperation, type CheckResult, Receipt, type RecordedHit } from './operations.js';
 
-/** What the script returns, read from front to back: see `lua/main.lua`. */
+/** The return value of a script, as `lua/main.lua` describes it, read one operation after the other. */
 export class ScriptReply {
   readonly #serverMicros: number;
   readonly #lines: readonly string[];
-  /** The time and the lines, then the messages of failed operations. */
+  /** The server's time and the lines, then the messages of failed operations. */
   readonly #value: readonly [serverMicros: number | string, lines: string, ...messages: string[]];
-  #place = -1;
+  #index = -1;
   #nextMessage = 2;
 
   constructor(value: unknown) {
     this.#value = value as [number | string, string];
     const [serverMicros, lines] = this.#value;
-    this.#serverMicros = Number(serverMicros); // A client may have been told to leave numbers as text.
+    this.#serverMicros = Number(serverMicros); // The client may be configured to return numbers as text.
     this.#lines = lines.split('\n');
   }
 
-  /** How many operations were run. The script leaves the others when it has done enough. */
+  /** How many operations the script ran. It leaves the others when it reaches its step limit. */
   get length(): number {
     return this.#lines.length;
   }
 
-  /** Goes on to the next operation; the error when it failed. */
+  /** Moves on to the next operation, and returns its error if it failed. */
   nextError(): Error | undefined {
-    const line = this.#lines[++this.#place]!;
+    const line = this.#lines[++this.#index]!;
     return line === '!' ? new Error(this.#value[this.#nextMessage++] as string) : undefined;
   }
 
-  /** What the script said of this question, the present operation. */
-  answerTo(question: CheckOperation): CheckResult {
-    const { rules } = question.encoded.plan;
-    const line = this.#lines[this.#place]!;
-    return rules.length === 1 && isPlain(line)
-      ? this.#plainAnswer(question, rules[0]!.limit, line)
-      : this.#answer(question, rules, line.split(',').map(toNumbers));
+  /** The result of the current operation. */
+  resultOf(operation: CheckOperation): CheckResult {
+    const { rules } = operation.encodedPlan.plan;
+    const line = this.#lines[this.#index]!;
+    return rules.length === 1 && isSingleRecord(line)
+      ? this.#singleResult(operation, rules[0]!.limit, line)
+      : this.#result(operation, rules, line.split(',').map(toFigures));
   }
 
-  /** What the script counted in the present operation. */
-  get counted(): number {
-    return Number(this.#lines[this.#place]);
+  /** The count of the current operation. */
+  get count(): number {
+    return Number(this.#lines[this.#index]);
   }
 
-  /** As {@link #answer} for the usual check, of one rule that recorded: without its lists, which cost several times as much. */
-  #plainAnswer({ encoded, cost, keys, clockMicros }: CheckOperation, limit: Limit, line: string): CheckResult {
+  /** Does the same as {@link #result} for a check of one rule that recorded. The lists would take several times as long. */
+  #singleResult({ encodedPlan, cost, keys, clockMicros }: CheckOperation, limit: Limit, line: string): CheckResult {
     const space = line.indexOf(' ');
     const second = line.indexOf(' ', space + 1);
     const reset = second < 0 ? line.slice(space + 1) : line.slice(space + 1, second);
-    const said = toLimitDecision(limit, 0, 0, Number(line.slice(0, space)), Number(reset));
+    const limitDecision = toLimitDecision(limit, 0, 0, Number(line.slice(0, space)), Number(reset));
     const nowMicros = clockMicros ?? this.#stamp;
     const atMicros = second < 0 ? nowMicros : nowMicros + Number(line.slice(second + 1));
     const hit: RecordedHit = { key: keys[0]!, index: 0, atMicros };
-    return { said: [said], receipt: new Receipt(this.#stamp, nowMicros, cost, encoded, [hit]), steadyMicros: 0 };
+    const receipt = new Receipt(this.#stamp, nowMicros, cost, encodedPlan, [hit]);
+    return { limitDecisions: [limitDecision], receipt, stableMicros: 0 };
   }
 
-  #answer(
-    { encoded, cost, keys, kind, clockMicros }: CheckOperation,
+  #result(
+    { encodedPlan, cost, keys, kind, clockMicros }: CheckOperation,
     rules: readonly Rule[],
-    words: readonly Numbers[],
+    figures: readonly Figures[],
   ): CheckResult {
-    const allowed = words.every(([delay]) => !isRejection(delay));
+    const allowed = figures.every(([delay]) => !isRejection(delay));
     const nowMicros = clockMicros ?? this.#stamp;
     const hits: RecordedHit[] = [];
-    let steadyMicros = Infinity;
-    const said = rules.map(({ limit }, index): LimitDecision => {
-      const [delay, wait, remaining, reset, last] = words[index]!;
+    let stableMicros = Infinity;
+    const limitDecisions = rules.map(({ limit }, index): LimitDecision => {
+      const [delay, wait, remaining, reset, last] = figures[index]!;
       if (kind === 'check' && (allowed || limit.countRejected)) {
         hits.push({ key: keys[index]!, index, atMicros: nowMicros + last });
       } else {
-        steadyMicros = Math.min(steadyMicros, orNever(last), isRejection(delay) ? orNever(wait) : Infinity);
+        stableMicros = Math.min(stableMicros, orInfinity(last), isRejection(delay) ? orInfinity(wait) : Infinity);
       }
       return toLimitDecision(limit, delay, wait, remaining, reset);
     });
-    const receipt = hits.length === 0 ? undefined : new Receipt(this.#stamp, nowMicros, cost, encoded, hits);
-    return { said, receipt, steadyMicros };
+    const receipt = hits.length === 0 ? undefined : new Receipt(this.#stamp, nowMicros, cost, encodedPlan, hits);
+    return { limitDecisions, receipt, stableMicros };
   }
 
-  /** The time of the present operation, by the server, and the stamp of what it recorded. */
+  /** The server's time of the current operation, which is also the stamp of what it recorded. */
   get #stamp(): number {
-    return this.#serverMicros + this.#place;
+    return this.#serverMicros + this.#index;
   }
 }
 
-/** The delay, or a number below 0 for a rejection; the wait, the units left, the reset; how far ahead it was recorded, or how steady it is. */
-type Numbers = readonly [delay: number, wait: number, remaining: number, reset: number, last: number];
+/**
+ * What the script returns for one rule, in microseconds. `delay` is below 0 for a rejection. `last` is how far ahead of now
+ * the hit was recorded; if nothing was recorded, it is how long the other figures are stable.
+ */
+type Figures = readonly [delay: number, wait: number, remaining: number, reset: number, last: number];
 
-/** What the script says of one rule. */
-function toNumbers(part: string): Numbers {
+function toFigures(part: string): Figures {
   const numbers = part.split(' ').map(Number);
-  if (numbers.length === 5) return numbers as unknown as Numbers;
+  if (numbers.length === 5) return numbers as unknown as Figures;
   const [remaining, reset, last = 0] = numbers as [number, number, number?];
   return [0, 0, remaining, reset, last];
 }
 
-/** Whether a line is of one rule that recorded: it has three numbers at most. */
-function isPlain(line: string): boolean {
+/** Whether a line describes one rule that recorded. Then it has at most three numbers. */
+function isSingleRecord(line: string): boolean {
   const second = line.indexOf(' ', line.indexOf(' ') + 1);
   return second < 0 || second === line.lastIndexOf(' ');
 }
@@ -112,21 +115,21 @@ function toLimitDecision(
     allowed,
     limit,
     remaining,
-    retryAfterMs: orNever(wait) / 1000,
+    retryAfterMs: orInfinity(wait) / 1000,
     resetMs: reset / 1000,
     delayMs: allowed ? delay / 1000 : 0,
   };
   return allowed ? decision : { ...decision, reason: delay === MIN_DIFFERENCE ? 'minDifference' : 'limit' };
 }
 
-/** In the place of a delay: the rule rejects by its `minDifference`. Any other number below 0 is the limit's rejection. */
+/** This delay means that the rule's `minDifference` rejects. Any other delay below 0 means that its limit does. */
 const MIN_DIFFERENCE = -2;
 
 function isRejection(delay: number): boolean {
   return delay < 0;
 }
 
-/** The script says "never" by a number that is no wait. */
-function orNever(micros: number): number {
+/** The script returns a number below 0 for an infinite time. */
+function orInfinity(micros: number): number {
   return micros < 0 ? Infinity : micros;
 }

@@ -1,18 +1,18 @@
-import { COUNTER_PART, type Parts } from './algorithm-registry.js';
+import { COUNTER_PART, type ScriptParts } from './algorithm-registry.js';
 import type { CheckOperation, CountOperation, Operation, RefundOperation } from './operations.js';
 import type { EncodedPlan } from './plan-encoding.js';
 
 type Value = string | number | boolean;
 
-/** What the script takes: see `lua/main.lua`. */
+/** The input of a script, as `lua/main.lua` describes it. */
 export interface ScriptRequest {
   readonly keys: string[];
   readonly argument: string;
-  /** What of the script is needed. */
-  readonly parts: Parts;
+  /** The optional parts of the script that the operations need. */
+  readonly parts: ScriptParts;
 }
 
-/** Operations, in their order, as the script takes them. */
+/** Encodes operations in order. Consecutive checks that differ only in their keys become one run. */
 export function toScriptRequest(operations: readonly Operation[]): ScriptRequest {
   const plans: string[] = [];
   const keys: string[] = [];
@@ -22,7 +22,7 @@ export function toScriptRequest(operations: readonly Operation[]): ScriptRequest
   let parts = 0;
   for (const operation of operations) {
     for (const key of operation.keys) keys.push(key);
-    if (first !== undefined && isAlike(operation, first)) {
+    if (first !== undefined && isSameExceptKeys(operation, first)) {
       times += 1;
       continue;
     }
@@ -32,7 +32,7 @@ export function toScriptRequest(operations: readonly Operation[]): ScriptRequest
     if (operation.kind === 'refund') pushRefund(items, operation, plans);
     else if (operation.kind === 'count') pushCount(items, operation);
     else {
-      items.push(operation.kind, placeOf(operation.encoded, plans));
+      items.push(operation.kind, planNumber(operation.encodedPlan, plans));
       if (operation.kind === 'reset') continue;
       items.push(operation.cost);
       first = operation;
@@ -44,14 +44,14 @@ export function toScriptRequest(operations: readonly Operation[]): ScriptRequest
   return { keys, argument, parts };
 }
 
-/** Ends a run of equal questions. */
 function endRun(items: Value[], times: number, { clockMicros }: CheckOperation): void {
   items.push(times, clockMicros ?? false);
 }
 
 function pushRefund(items: Value[], { receipt, clockMicros }: RefundOperation, plans: string[]): void {
-  const { stamp, recordedMicros, cost, encoded, hits } = receipt;
-  items.push('refund', placeOf(encoded, plans), cost, clockMicros ?? false, stamp, recordedMicros, hits.length);
+  const { stamp, recordedMicros, cost, encodedPlan, hits } = receipt;
+  const plan = planNumber(encodedPlan, plans);
+  items.push('refund', plan, cost, clockMicros ?? false, stamp, recordedMicros, hits.length);
   for (const { index, atMicros } of hits) items.push(index + 1, atMicros); // Lua counts from 1.
 }
 
@@ -60,22 +60,22 @@ function pushCount(items: Value[], { counter, units, intervalMicros, clockMicros
   items.push('count', widthMicros, spanMicros, expiryMicros, units, intervalMicros, clockMicros ?? false);
 }
 
-function partsOf(operation: Operation): Parts {
+function partsOf(operation: Operation): ScriptParts {
   if (operation.kind === 'count') return COUNTER_PART;
-  return (operation.kind === 'refund' ? operation.receipt.encoded : operation.encoded).parts;
+  return (operation.kind === 'refund' ? operation.receipt.encodedPlan : operation.encodedPlan).parts;
 }
 
-function isAlike(one: Operation, other: CheckOperation): boolean {
+function isSameExceptKeys(one: Operation, other: CheckOperation): boolean {
   return (
     one.kind === other.kind &&
     one.cost === other.cost &&
     one.clockMicros === other.clockMicros &&
-    one.encoded.text === other.encoded.text
+    one.encodedPlan.text === other.encodedPlan.text
   );
 }
 
-/** The place of the plan in the request, from 1 as Lua counts; it gets one if it has none. */
-function placeOf({ text }: EncodedPlan, plans: string[]): number {
-  const place = plans.indexOf(text) + 1;
-  return place > 0 ? place : plans.push(text);
+/** The number of the plan in the request, from 1 as Lua counts. Adds the plan if the request does not contain it yet. */
+function planNumber({ text }: EncodedPlan, plans: string[]): number {
+  const number = plans.indexOf(text) + 1;
+  return number > 0 ? number : plans.push(text);
 }

@@ -204,7 +204,7 @@ describe.each(kinds.filter((kind) => !kind.includes('pipelining')))('while a slo
 
 describe('a prefix of the client that says where keys live', () => {
   const message =
-    "Expected the client's `keyPrefix` to hold no '{' on a Cluster, got \"{app}:\" (string): it, and not the key, would say where a key lives, so that keys which are decided together could live apart; use the limiter's `prefix`";
+    "Expected the client's `keyPrefix` to contain no '{' on a Cluster, got \"{app}:\" (string). Use the limiter's `prefix` instead, because a brace in `keyPrefix` changes the slots of all keys";
   const far = [{ host: '127.0.0.1', port: 1 }];
   const lazy = { lazyConnect: true };
 

@@ -60,7 +60,7 @@ test('refuses an algorithm that it has no script for, and says what it knows', a
   const limiter = redis.limiter({ ...limit, ...methods } as unknown as Limit);
   const names = ['rolling-window', 'fixed-window', 'sliding-window-counter', 'token-bucket', 'leaky-bucket'];
   const known = [...names, 'bucketed-window'].map((name) => `\`${name}\``).join(', ');
-  const message = `RedisStore has no script for the algorithm \`constructor\`; it knows ${known}`;
+  const message = `Expected a limit whose algorithm is one of ${known}, got \`constructor\`, which RedisStore does not support. Use a MemoryStore for it`;
   await expect(limiter.check('ann')).rejects.toThrow(new TypeError(message));
 });
 

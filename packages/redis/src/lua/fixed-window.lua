@@ -1,6 +1,6 @@
 -- A counter for each window of the clock. The twin of fixed-window.ts.
 --
--- The text is the window's end in milliseconds, the count in four digits and the scale (see scale.ts) in two, all in one, which
+-- The text is the window's end in milliseconds, the count in four digits and the scale (see time-scale.ts) in two, all in one, which
 -- Redis keeps as a number; a count that needs more, and the newest action of a limit with a minDifference, stand apart:
 -- "end:count:scale", "end:count:scale:newest:apart".
 

@@ -1,6 +1,6 @@
 -- A queue, first in, first out, that one unit leaves every interval. The twin of leaky-bucket.ts.
 --
--- The text is the time from which on no slot is taken, in microseconds, and the scale (see scale.ts) in two digits, both in one,
+-- The text is the time from which on no slot is taken, in microseconds, and the scale (see time-scale.ts) in two digits, both in one,
 -- which Redis keeps as a number. Refunded slots with taken ones behind them follow after "/": the start and the end of each gap,
 -- ascending, merged where they touch (see queue-gaps.ts), in fixed width, so that a refund searches them in O(log n).
 

@@ -143,9 +143,8 @@ local function finish(key_count, succeeded, said)
 end
 
 -- After so much work the rest waits for the next script, so that other clients get their turn.
-local MOST_WORK = 4000
 
-while place < #tape and work < MOST_WORK do
+while place < #tape and work < MAX_STEPS do
   local kind = next_value()
   if kind == 'count' then
     finish(1, pcall(count, unpack(tape, place + 1, place + 6)))
@@ -163,7 +162,7 @@ while place < #tape and work < MOST_WORK do
       local key_count, records = #plan, kind == 'check'
       for _ = 1, times do
         finish(key_count, pcall(decide, plan, cost, now, records))
-        if work >= MOST_WORK then break end
+        if work >= MAX_STEPS then break end
       end
     end
   end

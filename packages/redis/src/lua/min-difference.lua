@@ -1,5 +1,5 @@
 -- What limits with one text for a state have in common: the newest action of those with a minDifference, and what a verdict
--- comes to. The twin of spacing.ts.
+-- comes to. The twin of min-difference.ts.
 --
 -- A state has: key, since (see string-state.lua), newest and apart (the newest action, and the longest minDifference of all limits that
 -- have recorded; nothing when none had one), and expires: when it is forgotten, NEVER while nothing is known.

@@ -1,7 +1,7 @@
 -- Two counters for an estimate of the rolling window. The twin of sliding-window-counter.ts.
 --
 -- The text is "end:window:current:previous:scale", the first two in milliseconds: the end of the window that runs, and the
--- length of those of the limit that recorded last; then, for a minDifference, ":newest:apart". For the scale see scale.ts.
+-- length of those of the limit that recorded last; then, for a minDifference, ":newest:apart". For the scale see time-scale.ts.
 
 local sliding_window_counter = {}
 algorithms['sliding-window-counter'] = sliding_window_counter

@@ -4,7 +4,7 @@
 
 local string_state = {}
 
--- Whether a limit of this scale could have written of a time so far ahead. See scale.ts.
+-- Whether a limit of this scale could have written of a time so far ahead. See time-scale.ts.
 function string_state.is_within_scale(ahead, scale)
   return ahead <= 2 ^ (scale + 1)
 end

@@ -1,7 +1,7 @@
 -- A bucket of tokens that fills again evenly. The twin of token-bucket.ts.
 --
 -- The text is "full:parts:refunded:since:scale": when it is full again, in microseconds and parts of one; the times of what was
--- given back; since when the key is there (a stamp); and the scale (see scale.ts). Then, for a minDifference, ":newest:apart".
+-- given back; since when the key is there (a stamp); and the scale (see time-scale.ts). Then, for a minDifference, ":newest:apart".
 
 local token_bucket = {}
 algorithms['token-bucket'] = token_bucket

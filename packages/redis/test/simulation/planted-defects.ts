@@ -52,7 +52,7 @@ export const plantedDefects: readonly PlantedDefect[] = [
   {
     name: 'a rejection is served from memory after the process recorded or reset',
     symptom: /^Served by the denial cache after a/,
-    plant: () => patch(DenialCache.prototype, 'dropAll', () => () => {}),
+    plant: () => patch(DenialCache.prototype, 'invalidate', () => () => {}),
   },
 ];
 

@@ -1,0 +1,42 @@
+import type { Keys, Plan } from '@rollgate/core/store';
+import type { CheckInput } from './operations.js';
+import { type EncodedPlan, encodePlan } from './plan-encoding.js';
+import type { ClusterSlot } from './redis-keys.js';
+
+/** Turns the arguments of a store's methods into those of operations. Encodes each plan once. */
+export class CheckInputs {
+  /** `undefined` without a Cluster. */
+  readonly #clusterSlot: ClusterSlot | undefined;
+  readonly #encodedPlans = new WeakMap<Plan, EncodedPlan>();
+  /** The keys that {@link firstKey} built for the operation that follows. */
+  #builtKeys: { readonly plan: Plan; readonly keys: Keys; readonly redisKeys: string[] } | undefined;
+
+  constructor(clusterSlot: ClusterSlot | undefined) {
+    this.#clusterSlot = clusterSlot;
+  }
+
+  create(plan: Plan, keys: Keys, cost: number): CheckInput {
+    const encodedPlan = this.#encode(plan);
+    const built = this.#builtKeys;
+    if (built === undefined) return { encodedPlan, keys: encodedPlan.buildKeys(keys), cost };
+    this.#builtKeys = undefined;
+    const isBuilt = built.plan === plan && built.keys === keys;
+    return { encodedPlan, keys: isBuilt ? built.redisKeys : encodedPlan.buildKeys(keys), cost };
+  }
+
+  /** The first Redis key of an operation. If {@link create} for the same arguments follows, it uses the same keys. */
+  firstKey(plan: Plan, keys: Keys): string {
+    const redisKeys = this.#encode(plan).buildKeys(keys);
+    this.#builtKeys = { plan, keys, redisKeys };
+    return redisKeys[0]!;
+  }
+
+  #encode(plan: Plan): EncodedPlan {
+    let encodedPlan = this.#encodedPlans.get(plan);
+    if (encodedPlan === undefined) {
+      encodedPlan = encodePlan(plan, this.#clusterSlot);
+      this.#encodedPlans.set(plan, encodedPlan);
+    }
+    return encodedPlan;
+  }
+}
