@@ -1,12 +1,12 @@
 import { until } from '@rollgate/test-support';
-import { openPage } from './support/browser.js';
-import { Server } from './support/server.js';
+import { openPage } from '../support/browser.js';
+import type { Server } from '../support/server.js';
+import { sharedServer } from '../support/shared-server.js';
 
 let server: Server;
 beforeAll(async () => {
-  server = await Server.startWithClock();
+  server = await sharedServer();
 });
-afterAll(() => server.end());
 
 const WINDOW_MS = 60_000;
 

@@ -1,13 +1,13 @@
 import { until } from '@rollgate/test-support';
-import { openPage } from './support/browser.js';
-import { contrast, difference, EYES } from './support/colours.js';
-import { Server } from './support/server.js';
+import { openPage } from '../support/browser.js';
+import { contrast, difference, EYES } from '../support/colours.js';
+import type { Server } from '../support/server.js';
+import { sharedServer } from '../support/shared-server.js';
 
 let server: Server;
 beforeAll(async () => {
-  server = await Server.startWithClock();
+  server = await sharedServer();
 });
-afterAll(() => server.end());
 beforeEach(() => server.begin({}));
 
 const NAMES = [

@@ -1,7 +1,8 @@
 import { until } from '@rollgate/test-support';
-import { MOST_ATTEMPTS } from '../src/shared/keeping.js';
-import { expected, openContext, openPage, type PlaygroundPage } from './support/browser.js';
-import { Server } from './support/server.js';
+import { MOST_ATTEMPTS } from '../../src/shared/keeping.js';
+import { expected, openContext, openPage, type PlaygroundPage } from '../support/browser.js';
+import type { Server } from '../support/server.js';
+import { sharedServer } from '../support/shared-server.js';
 
 /** A frame after a flood takes a few times as long as one of a hundred requests, not two hundred times. */
 const MOST_TIMES = 20;
@@ -12,9 +13,8 @@ const MOST_MARKS = 1000;
 
 let server: Server;
 beforeAll(async () => {
-  server = await Server.startWithClock();
+  server = await sharedServer();
 });
-afterAll(() => server.end());
 
 /** How long the page's script took for a frame, over twenty that are all drawn from now on. */
 async function ownMs({ chart }: PlaygroundPage): Promise<number> {

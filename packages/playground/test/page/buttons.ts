@@ -1,13 +1,13 @@
 import { until } from '@rollgate/test-support';
-import type { Attempt } from '../src/shared/wire.js';
-import { expected, openPage } from './support/browser.js';
-import { Server } from './support/server.js';
+import type { Attempt } from '../../src/shared/wire.js';
+import { expected, openPage } from '../support/browser.js';
+import type { Server } from '../support/server.js';
+import { sharedServer } from '../support/shared-server.js';
 
 let server: Server;
 beforeAll(async () => {
-  server = await Server.startWithClock();
+  server = await sharedServer();
 });
-afterAll(() => server.end());
 
 const letThrough = (attempts: readonly Attempt[]) => attempts.filter(({ allowed }) => allowed);
 

@@ -1,7 +1,7 @@
 import { once } from 'node:events';
 import { createServer } from 'node:http';
-import { expected, openPage } from './support/browser.js';
-import { Server } from './support/server.js';
+import { expected, openPage } from '../support/browser.js';
+import { Server } from '../support/server.js';
 
 let server: Server;
 /** Each test leaves a server that runs, but for the last one. */

@@ -1,12 +1,12 @@
 import { until } from '@rollgate/test-support';
-import { expected, nextTab, openPage, type PlaygroundPage } from './support/browser.js';
-import { Server } from './support/server.js';
+import { expected, nextTab, openPage, type PlaygroundPage } from '../support/browser.js';
+import type { Server } from '../support/server.js';
+import { sharedServer } from '../support/shared-server.js';
 
 let server: Server;
 beforeAll(async () => {
-  server = await Server.start();
+  server = await sharedServer();
 });
-afterAll(() => server.end());
 
 const settings = async () => (await server.records()).state.settings;
 const becomes = (what: object) =>

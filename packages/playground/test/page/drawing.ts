@@ -1,14 +1,14 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { until } from '@rollgate/test-support';
-import { expected, openContext, openPage } from './support/browser.js';
-import { blobsOf } from './support/pixels.js';
-import { Server } from './support/server.js';
+import { expected, openContext, openPage } from '../support/browser.js';
+import { blobsOf } from '../support/pixels.js';
+import type { Server } from '../support/server.js';
+import { sharedServer } from '../support/shared-server.js';
 
 let server: Server;
 beforeAll(async () => {
-  server = await Server.startWithClock();
+  server = await sharedServer();
 });
-afterAll(() => server.end());
 
 test('each request is a mark, in both rows', async () => {
   await server.begin({ limit: 4, windowMs: 60_000 });

@@ -1,0 +1,10 @@
+// All tests of the page are one file, because a browser costs more than most of them. Each part is in a file of its own.
+import './support/browser.js';
+import './support/shared-server.js';
+
+describe.each([...['buttons', 'accessibility', 'settings', 'drawing', 'countdown', 'flood', 'outage', 'redis']])(
+  '%s',
+  (part) => {
+    require(`./page/${part}`);
+  },
+);
