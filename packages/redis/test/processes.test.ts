@@ -10,16 +10,20 @@ beforeAll(async () => {
 });
 afterAll(() => server.stop());
 
-const PROCESSES = effort(4, 8);
-const SECONDS = effort(1.2, 30);
+const PROCESSES = effort(3, 8);
+const SECONDS = effort(0.8, 30);
+const SCRIPTS = effort(400, 1000);
 /** How often each process at least asks for the key that it has for itself. */
 const TIMES_EACH = 3;
 
 const names = Array.from({ length: PROCESSES }, (_, index) => `hammer-${index}`);
 
-/** The same keys for all, and one that each has for itself; windows that roll many times, and limits that are full soon. */
+/**
+ * The same keys for all, and one that each has for itself; windows that roll many times, and limits that are full soon. No window
+ * is so short that it passes while a busy machine interrupts a script: Redis would then expire a key that the script just wrote.
+ */
 const TASKS: readonly Task[] = [
-  { prefix: 'tight', limits: { default: { limit: 1, window: 20 } }, keys: ['same'] },
+  { prefix: 'tight', limits: { default: { limit: 1, window: 100 } }, keys: ['same'] },
   { prefix: 'single', limits: { default: { limit: 40, window: 250 } }, keys: ['same', 'other', ...names] },
   {
     prefix: 'together',
@@ -47,15 +51,13 @@ async function hammer(
   const record = await ScriptRecord.start(server.url);
   const hammers = names.map((name) => new Hammer({ ...options, url: server.url, name, tasks: TASKS }));
   try {
-    const haveAsked = (times: number) => {
-      const keys = record.scripts.flatMap(({ looks }) => looks.map(({ key }) => key));
-      return names.every((name) => keys.filter((key) => key === `single:{${name}}:default`).length >= times);
-    };
+    const haveAsked = (times: number) =>
+      names.every((name) => (record.lookCounts.get(`single:{${name}}:default`) ?? 0) >= times);
     await until('all processes are at it', async () => haveAsked(1));
     const start = await now();
     await until('all processes have asked for long', async () => {
       await done();
-      return (await now()) - start > SECONDS && record.scripts.length > 1000 && haveAsked(TIMES_EACH);
+      return (await now()) - start > SECONDS && record.scripts.length > SCRIPTS && haveAsked(TIMES_EACH);
     });
     const told = await Promise.all(hammers.map((one) => one.stop()));
     await record.complete();
@@ -69,11 +71,10 @@ async function hammer(
 /** Checks each single decision of the server against the naive log's. */
 function replay({ scripts }: ScriptRecord): NaiveReplay {
   const replay = new NaiveReplay(TASKS);
-  for (const script of scripts) expect(script.looks).toEqual(replay.run(script));
+  expect(scripts.map(({ looks }) => looks)).toEqual(scripts.map((script) => replay.run(script)));
   for (const { limit, windowMicros, times } of replay.admitted.values()) {
-    for (let index = 0; index + limit < times.length; index++) {
-      expect(times[index + limit]! - times[index]!).toBeGreaterThanOrEqual(windowMicros);
-    }
+    const tooClose = times.filter((time, index) => time - (times[index - limit] ?? -Infinity) < windowMicros);
+    expect(tooClose).toEqual([]);
   }
   expect(replay.decided).toBeGreaterThan(1000);
   return replay;
@@ -90,11 +91,13 @@ function* counts(told: readonly Told[], replay: NaiveReplay) {
   }
 }
 
+type Kind = readonly [HammerOptions['log'], HammerOptions['kind'], HammerOptions['denialCache']];
+
 test.each([
-  ['list', 'ioredis', false],
+  ...effort<Kind[]>([], [['list', 'ioredis', false]]),
   ['sorted-set', 'ioredis', false],
   ['list', 'node-redis', {}],
-] as const)(`${PROCESSES} processes decide as one: %s, %s, denialCache: %j`, async (log, kind, denialCache) => {
+] satisfies Kind[])(`${PROCESSES} processes decide as one: %s, %s, denialCache: %j`, async (log, kind, denialCache) => {
   const { told, record } = await hammer({ log, kind, denialCache });
   const replayed = replay(record);
   for (const [allowed, recorded] of counts(told, replayed)) expect(allowed).toBe(recorded);
@@ -105,10 +108,7 @@ test.each([
   }
 });
 
-test.each([
-  ['list', 'ioredis', {}],
-  ['sorted-set', 'node-redis', false],
-] as const)(
+test.each([['list', 'ioredis', {}], ...effort<Kind[]>([], [['sorted-set', 'node-redis', false]])] satisfies Kind[])(
   'also while scripts are flushed and connections killed: %s, %s, denialCache: %j',
   async (log, kind, denialCache) => {
     let killed = 0;

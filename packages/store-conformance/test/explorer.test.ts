@@ -20,14 +20,19 @@ function expectNone(scenario: Scenario, finding: Finding | undefined): void {
 const scenarioOf = (algorithm: AlgorithmName, name: string): Scenario =>
   scenariosOf(algorithm).find((scenario) => scenario.name.includes(name))!;
 
-test.each(algorithmNames)('%s decides as its oracle after every history of four steps', async (algorithm) => {
-  for (const scenario of scenariosOf(algorithm)) expectNone(scenario, (await explore(scenario, { depth: 4 })).finding);
+/** Several limits have many more histories of four steps than one. */
+const depthOf = ({ calls }: Scenario) => (calls.some(({ specs }) => Object.keys(specs).length > 1) ? 3 : 4);
+
+test.each(algorithmNames)('%s decides as its oracle after every history of three or four steps', async (algorithm) => {
+  for (const scenario of scenariosOf(algorithm)) {
+    expectNone(scenario, (await explore(scenario, { depth: depthOf(scenario) })).finding);
+  }
 });
 
 test.each(algorithmNames)('%s: a full store keeps what a check records and what another limit rejects', (algorithm) => {
   const warnings = jest.spyOn(process, 'emitWarning').mockImplementation(() => {});
   for (const scenario of fullScenariosOf(algorithm)) {
-    for (const maxKeys of [2, 3]) expectNone(scenario, exploreFull(scenario, maxKeys, 4).finding);
+    for (const maxKeys of [2, 3]) expectNone(scenario, exploreFull(scenario, maxKeys, 3).finding);
   }
   warnings.mockRestore();
 });

@@ -3,8 +3,8 @@ import { describeStore } from '@rollgate/store-conformance';
 import { effort, seed } from '@rollgate/test-support/effort';
 
 describeStore('MemoryStore', (clock) => new MemoryStore({ clock }), {
-  runs: effort(200, 10_000),
-  longRun: effort(20_000, 1_000_000),
+  runs: effort(60, 10_000),
+  longRun: effort(5000, 1_000_000),
   seed,
 });
 
@@ -17,5 +17,5 @@ describeStore(
     stores.set(clock, store);
     return store;
   },
-  { runs: effort(10, 1000), longRun: 1000, seed, shared: true, rollingCounter: false },
+  { runs: effort(5, 1000), longRun: effort(200, 1000), seed, shared: true, rollingCounter: false },
 );

@@ -6,6 +6,8 @@ import { lua } from '../../src/lua.generated.js';
 export interface PlantedDefect {
   readonly name: string;
   readonly plant: () => () => void;
+  /** No earlier seed finds it; default 1. */
+  readonly fromSeed?: number;
   /** What the simulation says of it. */
   readonly symptom: RegExp;
 }
@@ -40,6 +42,7 @@ export const plantedDefects: readonly PlantedDefect[] = [
   },
   {
     name: 'a refund that is sent twice gives back twice',
+    fromSeed: 20,
     symptom: /^Expected (the decision of the model|.* to expire when it decides nothing)/,
     plant: () =>
       patch(lua as Record<string, string>, 'rolling-window.lua', (text) =>
@@ -51,6 +54,7 @@ export const plantedDefects: readonly PlantedDefect[] = [
   },
   {
     name: 'a rejection is served from memory after the process recorded or reset',
+    fromSeed: 90,
     symptom: /^Served by the denial cache after a/,
     plant: () => patch(DenialCache.prototype, 'invalidate', () => () => {}),
   },

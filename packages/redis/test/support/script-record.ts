@@ -21,6 +21,8 @@ export interface RanScript {
  */
 export class ScriptRecord {
   readonly scripts: RanScript[] = [];
+  /** How often the scripts looked at each key. */
+  readonly lookCounts = new Map<string, number>();
   readonly #client: Redis;
   readonly #monitor: Redis;
   /** Asked for, but perhaps not known to the server. */
@@ -69,7 +71,10 @@ export class ScriptRecord {
     }
     const { looks } = this.#running!;
     // A list gets times, some with more behind; a sorted set gets a score in front of a member.
-    if (command === 'LLEN' || command === 'ZCARD') looks.push({ key: key! });
+    if (command === 'LLEN' || command === 'ZCARD') {
+      looks.push({ key: key! });
+      this.lookCounts.set(key!, (this.lookCounts.get(key!) ?? 0) + 1);
+    }
     if (command === 'RPUSH' || command === 'ZADD') {
       looks.findLast((look) => look.key === key)!.recordedMicros = Number.parseInt(first!, 10);
     }

@@ -1,7 +1,4 @@
-import type { RedisCluster, RedisServer } from '@rollgate/test-support';
-
-/** How many keys are asked for at a time. */
-const AT_A_TIME = 500;
+import type { RedisCluster } from '@rollgate/test-support';
 
 /** A slot that is about to move to another node, and keys whose place it is. */
 export class SlotMove {
@@ -16,17 +13,14 @@ export class SlotMove {
   }
 
   /** Finds that many keys which share a slot. */
-  static async make(cluster: RedisCluster, keyCount: number): Promise<SlotMove> {
-    const [node] = cluster.nodes as [RedisServer];
+  static make(cluster: RedisCluster, keyCount: number): SlotMove {
     const keysOf = new Map<number, string[]>();
-    for (let start = 0; ; start += AT_A_TIME) {
-      const users = Array.from({ length: AT_A_TIME }, (_, index) => `user ${start + index}`);
-      const slots = await Promise.all(users.map((user) => node.run('CLUSTER', 'KEYSLOT', `{${user}}`)));
-      for (const [index, slot] of (slots as number[]).entries()) {
-        const keys = [...(keysOf.get(slot) ?? []), users[index]!];
-        if (keys.length === keyCount) return new SlotMove(cluster, slot, keys);
-        keysOf.set(slot, keys);
-      }
+    for (let index = 0; ; index++) {
+      const key = `user ${index}`;
+      const slot = slotOf(key);
+      const keys = [...(keysOf.get(slot) ?? []), key];
+      if (keys.length === keyCount) return new SlotMove(cluster, slot, keys);
+      keysOf.set(slot, keys);
     }
   }
 
@@ -38,4 +32,15 @@ export class SlotMove {
     await this.#cluster.moveSlot(this.#slot, target, { between: () => between(step++) });
     await between(step);
   }
+}
+
+/** The slot of a key: CRC-16/XMODEM modulo 16,384, as the specification of Redis Cluster defines it. */
+function slotOf(key: string): number {
+  let crc = 0;
+  for (const byte of Buffer.from(key)) {
+    crc ^= byte << 8;
+    for (let bit = 0; bit < 8; bit++) crc = crc & 0x8000 ? (crc << 1) ^ 0x1021 : crc << 1;
+    crc &= 0xffff;
+  }
+  return crc % 16_384;
 }
