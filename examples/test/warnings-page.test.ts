@@ -18,7 +18,7 @@ test.each(WARNING_CODES)('%s has one paragraph, which says how to silence it', (
 });
 
 test.each(['ROLLGATE_STORE_FAILED', 'ROLLGATE_STORE_RECOVERED'])('%s of the core has one paragraph', (code) => {
-  const source = readFileSync(join(__dirname, '../../packages/core/src/failure/store-health.ts'), 'utf8');
+  const source = readFileSync(join(__dirname, '../../packages/core/src/failure/part-health.ts'), 'utf8');
   expect(source).toContain(`'${code}'`);
   expect(sections.get(code)).toMatch(/rollgate:store:(failure|recovery)/);
   expect(sections.get(code)).not.toContain('\n\n');

@@ -64,7 +64,7 @@ export const core = [
       'entry.limit.expiresMicros(entry.state) <= nowMicros',
       'entry.limit.expiresMicros(entry.state) < nowMicros',
     ],
-    ['an implausible state stays', 'this.#namespaces.remove(entry); // What a broken clock', '// What a broken clock'],
+    ['an implausible state stays', 'this.#namespaces.remove(entry); // Otherwise the state', '// Otherwise the state'],
     [
       'one key more than maxKeys is kept',
       'this.#namespaces.size >= this.#maxKeys',
@@ -93,7 +93,7 @@ export const core = [
     ],
     [
       'a limit that has grown is not found as the largest',
-      'if (-namespace.entries.size < namespace.size.priority) this.#sizes.move(namespace.size, -namespace.entries.size);',
+      'if (-namespace.entries.size < namespace.sizeMember.priority)\n        this.#sizes.move(namespace.sizeMember, -namespace.entries.size);',
       '',
     ],
     ['the count of entries never falls', '    this.#size -= 1;\n', ''],
@@ -107,10 +107,10 @@ export const core = [
     ],
     [
       'the wait is that of the reported limit',
-      'retryAfterMs = Math.max(retryAfterMs, decision.retryAfterMs);',
+      'retryAfterMs = Math.max(retryAfterMs, result.retryAfterMs);',
       'retryAfterMs = reported.retryAfterMs;',
     ],
-    ['a rejection has a delay', 'violated === NOTHING ? delayMs : 0', 'delayMs'],
+    ['a rejection has a delay', 'violated === NO_LIMITS ? delayMs : 0', 'delayMs'],
     ['a decision can be refunded twice', '    this.#receipt = undefined;\n', ''],
   ]),
   ...of(
@@ -121,16 +121,22 @@ export const core = [
       ['zero is a duration', '(ms as number) > 0 &&', '(ms as number) >= 0 &&'],
     ],
   ),
+  ...of('wait-queues', WAIT, [
+    ['callers overtake each other', 'if (previous !== undefined) await unlessAborted(previous, signal);', ''],
+  ]),
   ...of('wait', WAIT, [
-    ['callers overtake each other', 'if (before !== undefined) await unlessAborted(before, signal);', ''],
     ['a timeout is noticed only when it has passed', 'throwIfPastDeadline(deadlineMs, retryAfterMs);', ''],
     ['a caller that gives up keeps its slot', '    refund();\n', ''],
-    ['a caller that gave up is charged', 'signal.throwIfAborted(); // Who has given up', '// Who has given up'],
+    [
+      'a caller that gave up is charged',
+      'signal.throwIfAborted();\n      throwIfPastDeadline(deadlineMs, decision',
+      'throwIfPastDeadline(deadlineMs, decision',
+    ],
   ]),
   ...of('scheduler', WAIT, [
     ['a held action leaves a millisecond early', 'Math.ceil(delayMs * 1000)', 'Math.ceil(delayMs * 1000) - 1000'],
     ['all leave with the first', 'first !== undefined && first.priority <= nowMicros', 'first !== undefined'],
-    ['a canceled action leaves all the same', '    held.remove(one);\n    setTimer();', '    setTimer();'],
+    ['a canceled action leaves all the same', '    queue.remove(scheduled);\n    setTimer();', '    setTimer();'],
   ]),
   ...of('failure/deadlines', FAILURE, [
     [
@@ -141,7 +147,7 @@ export const core = [
     ['a pause of the process is taken for silence', 'if (nowMs - dueMs > LONG_PAUSE_MS)', 'if (nowMs - dueMs > 1e9)'],
     ['a call is settled twice', 'if (call.isSettled) return false;', ''],
   ]),
-  ...of('failure/store-health', FAILURE, [
+  ...of('failure/part-health', FAILURE, [
     [
       'a store that was silent for just the timeout is up',
       'return timeoutMs <= this.#unresponsiveForMs;',
@@ -153,13 +159,13 @@ export const core = [
       'Math.min(2 * this.#probeIntervalMs, MAX_PROBE_INTERVAL_MS)',
       'this.#probeIntervalMs',
     ],
-    ['one answer is a recovery', 'if (nowMs - this.#lastFailureMs < QUIET_MS) return;', ''],
+    ['one answer is a recovery', 'if (nowMs - this.#lastFailureMs < OUTAGE_END_MS) return;', ''],
   ]),
   ...of('failure/guarded-store', FAILURE, [
-    ['a reset leaves the fallback as it is', 'this.#healths.resetFallback(plan, keys);', ''],
+    ['a reset leaves the fallback as it is', 'this.#health.resetFallback(plan, keys);', ''],
     [
       'a decision of the fallback is not refunded',
-      'return this.#healths.fallback.refund(receipt.receipt);',
+      'return this.#health.fallback.refund(receipt.receipt);',
       'return undefined;',
     ],
   ]),

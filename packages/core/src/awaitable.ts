@@ -1,7 +1,7 @@
-/** What a function may answer with that has its answer at once, or later. */
+/** A value, or a promise of one: the result of a function that may finish synchronously. */
 export type Awaitable<Value> = Value | PromiseLike<Value>;
 
-/** Whether the value is still to come; of any realm and any library. */
+/** Whether the value is a promise, from any realm and any promise library. */
 export function isThenable<Value>(value: Awaitable<Value>): value is PromiseLike<Value> {
   return typeof value === 'object' && value !== null && 'then' in value && typeof value.then === 'function';
 }

@@ -3,7 +3,7 @@ import type { Decision } from './decision.js';
 import { StoreError } from './failure/store-error.js';
 import { formatValue } from './validate.js';
 
-/** What can refund: a `RateLimiter`. */
+/** The part of a `RateLimiter` that refunds. */
 interface Refunder {
   refund(decision: Decision): Promise<void>;
 }
@@ -13,7 +13,7 @@ export interface RefundFailure {
   readonly limiter: object;
   /** The decision that stays charged. */
   readonly decision: Decision;
-  /** What the refund rejected with. */
+  /** The reason with which the refund's promise rejected. */
   readonly error: unknown;
 }
 
@@ -22,8 +22,8 @@ const failureChannel = channel('rollgate:refund:failure');
 let hasWarned = false;
 
 /**
- * Refunds a decision when no caller is left to wait for it: after the response, or for a caller that has left. It never
- * rejects. Without a subscriber, the first failure is a process warning.
+ * Refunds a decision that no caller waits for: after the response, or for a client that has disconnected. It never
+ * throws. Without a subscriber to the channel, the first failure becomes a process warning.
  */
 export function refundInBackground(limiter: Refunder, decision: Decision): void {
   limiter.refund(decision).catch((error: unknown) => {
@@ -34,7 +34,7 @@ export function refundInBackground(limiter: Refunder, decision: Decision): void 
       // The outage behind a StoreError has an event and a warning already.
       hasWarned = true;
       const reason = error instanceof Error ? error.message : formatValue(error);
-      process.emitWarning(`A refund failed, so what the request took stays charged: ${reason}`, {
+      process.emitWarning(`A refund failed, so the request stays charged: ${reason}`, {
         type: 'RollgateWarning',
         code: 'ROLLGATE_REFUND_FAILED',
       });

@@ -1,8 +1,8 @@
 /**
- * Copies a text. A text that was cut out of a longer one, such as an address out of a header, would keep the longer one in
- * memory.
+ * Copies a string into its own memory. A substring, such as an address cut out of a header, otherwise keeps the whole
+ * original string in memory.
  */
 export function copyString(text: string): string {
-  const encoding = /^[\0-\xff]*$/.test(text) ? 'latin1' : 'utf16le'; // Exact for any string, lone surrogates included.
+  const encoding = /^[\0-\xff]*$/.test(text) ? 'latin1' : 'utf16le'; // Both keep any string exactly, even lone surrogates.
   return Buffer.from(text, encoding).toString(encoding);
 }

@@ -1,27 +1,30 @@
 import { BucketCounts } from './limits/bucket-counts.js';
 import type { StateLifecycle } from './limits/limit.js';
 
-/** What is known of one subject. */
+/** The counts of one subject. */
 export interface CounterState {
   readonly counts: BucketCounts;
-  /** When it is idle for so long that it is forgotten. */
+  /** When the subject expires if nothing is added until then. */
   expiresMicros: number;
 }
 
-/** The steps of a `RollingCounter`, as those of a limit: immutable, and a function of their arguments alone. */
+/**
+ * The algorithm of a `RollingCounter`, the counterpart of a limit. It is immutable and holds no counts: each method
+ * depends on its arguments alone.
+ */
 export class CounterAlgorithm implements StateLifecycle<CounterState> {
   readonly algorithm = 'rolling-counter';
-  /** Where its subjects live: no limit's name begins like that. */
+  /** The namespace of its subjects. No limit's name starts with `#`, so it never meets a limit's namespace. */
   readonly namespace: string;
   readonly keepMicros: number;
 
   constructor(
     readonly prefix: string,
-    /** Of a bucket. */
+    /** The length of a bucket. */
     readonly widthMicros: number,
-    /** The longest interval that can be asked for. */
+    /** The longest interval that can be counted. */
     readonly spanMicros: number,
-    /** How long a subject is kept that nothing is added to. */
+    /** How long a subject is kept after its last addition. */
     readonly expiryMicros: number,
   ) {
     this.namespace = `${prefix}:#count`;
@@ -41,7 +44,7 @@ export class CounterAlgorithm implements StateLifecycle<CounterState> {
     return counts.newestStartMicros - nowMicros <= this.expiryMicros;
   }
 
-  /** The units of the buckets of which some part lies in the last `intervalMicros`. */
+  /** The units of all buckets that overlap the last `intervalMicros`. */
   count({ counts }: CounterState, nowMicros: number, intervalMicros: number): number {
     return counts.unitsAfter(Math.max(nowMicros, counts.newestStartMicros) - intervalMicros);
   }

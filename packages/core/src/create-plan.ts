@@ -3,13 +3,13 @@ import type { Limit } from './limits/limit.js';
 import type { Keys, Plan, Rule } from './plan.js';
 import { formatValue, hasMethods, invalidOption } from './validate.js';
 
-/** One limit, named `default`, or a record of limits by their names. */
+/** One limit, which gets the name `default`, or a record of limits by name. */
 export type Limits<Name extends string = string> = Limit | Readonly<Record<Name, Limit>>;
 
-/** The names that limits have: those of the record, or `default`. */
+/** The names of the limits: the record's keys, or `default`. */
 export type NameOf<Given extends Limits> = Given extends Limit ? 'default' : keyof Given & string;
 
-/** One key for every limit, or a key for each. */
+/** One key for all limits, or one key per limit name. */
 export type Key<Name extends string = string> = string | Readonly<Record<Name, string>>;
 
 const NAME = /^[a-z0-9][\w.-]{0,63}$/i;
@@ -17,9 +17,9 @@ const NAME = /^[a-z0-9][\w.-]{0,63}$/i;
 const isLimit = (value: unknown): value is Limit => hasMethods(value, ['create', 'test', 'record', 'refund']);
 
 /**
- * The rules that these limits make.
+ * Creates the plan that decides by these limits.
  *
- * @throws TypeError when `limits` is neither a limit nor a record of at least one.
+ * @throws TypeError if `limits` is neither a limit nor a record of at least one.
  */
 export function createPlan(prefix: string, limits: unknown): Plan {
   if (isLimit(limits)) return { prefix, rules: [createRule(prefix, 'default', limits)] };
@@ -37,7 +37,7 @@ function createRule(prefix: string, name: string, limit: unknown): Rule {
     throw withCode(
       'ERR_ROLLGATE_INVALID_OPTION',
       new TypeError(
-        `Expected the names in \`limits\` to be 1 to 64 letters, digits, '_', '.' or '-', a letter or digit first, got ${formatValue(name)}`,
+        `Expected each name in \`limits\` to start with a letter or digit and to have at most 64 letters, digits, '_', '.' or '-', got ${formatValue(name)}`,
       ),
     );
   }
@@ -46,26 +46,26 @@ function createRule(prefix: string, name: string, limit: unknown): Rule {
 }
 
 /**
- * The keys in the order of the rules.
+ * Returns the keys in the order of the plan's rules.
  *
- * @throws TypeError when a key is not a string, is empty or missing, or belongs to no limit.
+ * @throws TypeError if a key is not a string, is empty or missing, or names an unknown limit.
  */
 export function resolveKeys(plan: Plan, key: unknown): Keys {
-  if (typeof key !== 'string') return keysOfRecord(plan, key);
+  if (typeof key !== 'string') return resolveKeyRecord(plan, key);
   if (key === '') throw invalidKey('key', 'a string of at least one character', key);
   return key;
 }
 
-function keysOfRecord(plan: Plan, key: unknown): Keys {
+function resolveKeyRecord(plan: Plan, key: unknown): Keys {
   if (typeof key !== 'object' || key === null)
-    throw invalidKey('key', 'a string, or a record with one for each limit', key);
+    throw invalidKey('key', 'a string, or a record with one string per limit', key);
   const { rules } = plan;
   for (const name of Object.keys(key)) {
     if (!rules.some((rule) => rule.name === name)) {
       const names = rules.map((rule) => `\`${rule.name}\``).join(', ');
-      // A client may have chosen the name.
+      // A client may have chosen the name, so an unusual one is quoted and shortened.
       const shown = NAME.test(name) ? `\`${name}\`` : formatValue(name);
-      const message = `Unknown limit ${shown} in \`key\`; the limits are ${names}`;
+      const message = `Unknown limit ${shown} in \`key\`. The limits are ${names}`;
       throw withCode('ERR_ROLLGATE_INVALID_KEY', new TypeError(message));
     }
   }
@@ -75,11 +75,11 @@ function keysOfRecord(plan: Plan, key: unknown): Keys {
       throw invalidKey(`key.${name}`, 'a string of at least one character', value);
     return value;
   });
-  // One key for all of them is the same as that key alone, also for callers of `wait` that queue for it.
+  // Equal keys count as one key, so that `wait` puts all their callers into one queue.
   return keys.every((value) => value === keys[0]) ? keys[0]! : keys;
 }
 
-/** An empty key is a client without an identity: all of them would share one limit. */
+/** Empty keys are rejected, because all clients without an identity would share one limit. */
 function invalidKey(name: string, expected: string, value: unknown): TypeError {
   return withCode('ERR_ROLLGATE_INVALID_KEY', invalidOption(name, expected, value));
 }

@@ -1,80 +1,83 @@
 import type { RejectionReason } from './limits/limit.js';
 import type { Rule } from './plan.js';
 
-/** What one limit said. */
+/** The result of one limit. */
 export interface LimitDecision {
-  /** Whether this limit allowed the action; another one may have refused it. */
+  /** Whether this limit allowed the action. Another limit may still have rejected it. */
   readonly allowed: boolean;
-  /** Its quota in units. */
+  /** The limit's quota in units. */
   readonly limit: number;
-  /** Units of its quota that are free, after this decision; never negative. A `minDifference` may bar them still. */
+  /** The free units of the quota after this decision, never negative. A `minDifference` may still reject them. */
   readonly remaining: number;
-  /** The smallest wait in milliseconds after which this limit would allow the same action; `Infinity` for never. */
+  /** Milliseconds until this limit would allow the same action, or `Infinity` if it never can. */
   readonly retryAfterMs: number;
-  /** The wait in milliseconds until its full quota is back if nothing else happened. */
+  /** Milliseconds until the full quota is free if nothing else happens. */
   readonly resetMs: number;
-  /** How many milliseconds it asks to hold the action until its turn; 0 when the whole was refused. */
+  /** Milliseconds to delay the action until its slot. 0 when the decision is a rejection. */
   readonly delayMs: number;
   /**
-   * Which rule of this limit rejected the action: `'limit'`, its quota, or `'minDifference'`. When both did, the one that rejects
-   * longer, at a tie `'limit'`. Absent when this limit allowed the action.
+   * The rule of this limit that rejected the action: `'limit'` (the quota) or `'minDifference'`. If both did, it is the rule
+   * with the longer wait, and `'limit'` at a tie. Absent if this limit allowed the action.
    */
   readonly reason?: RejectionReason | undefined;
 }
 
 /**
- * The answer to a check: a fresh value of its own, which Rollgate never changes. "No" is an answer, not an error.
+ * The result of a check. Each check returns a new object, which Rollgate never changes. A rejection is a value, not an
+ * error.
  *
- * One limit speaks for the whole. Allowed: the one with the least remaining, at a tie the longest reset. Refused:
- * among those that refused the one with the longest wait, at a tie the longest reset.
+ * `limit`, `remaining`, `resetMs` and `reason` describe one limit, the reported limit. When the action is allowed, it is
+ * the limit with the least remaining. Otherwise it is the violated limit with the longest wait. Ties go to the longest
+ * reset.
  */
 export interface Decision<Name extends string = string> {
-  /** Whether the caller may act. */
+  /** Whether the action is allowed. */
   readonly allowed: boolean;
   /** The reported limit's quota in units. */
   readonly limit: number;
   /**
-   * Units of the reported limit's quota that are free, after this decision; never negative. A `minDifference` may bar
-   * them still: that is told by the wait.
+   * The free units of the reported limit's quota after this decision, never negative. A `minDifference` may still reject
+   * them. `retryAfterMs` accounts for that.
    */
   readonly remaining: number;
   /**
-   * The smallest wait in milliseconds after which this same action would be allowed if nothing else happened; exact to
-   * the microsecond. An estimate of a `RedisStore` that was asked about many costs may be longer, up to the reset. 0 when allowed; `Infinity` when it can never be, its cost being above a limit.
+   * Milliseconds until the same action would be allowed if nothing else happens, exact to the microsecond. It is 0 if the
+   * action is allowed, and `Infinity` if its cost exceeds a limit, because then it can never be allowed. After checks with
+   * many different costs, a `RedisStore` may estimate a wait that is too long, up to the reset.
    */
   readonly retryAfterMs: number;
-  /** The wait in milliseconds until the reported limit's full quota is back if nothing else happened. */
+  /** Milliseconds until the reported limit's full quota is free if nothing else happens. */
   readonly resetMs: number;
   /**
-   * How many milliseconds to hold an allowed action until its turn: the longest that a limit asks for, 0 for limits that
-   * do not queue. 0 when refused.
+   * Milliseconds to delay an allowed action until its slot, the longest delay of all limits. It is 0 for limits without a
+   * queue, and for a rejected action.
    */
   readonly delayMs: number;
-  /** The names of the limits that refused. */
+  /** The names of the limits that rejected the action. */
   readonly violated: readonly Name[];
-  /** What each limit said, by its name. */
+  /** The result of each limit, by name. */
   readonly limits: Readonly<Record<Name, LimitDecision>>;
   /**
-   * `false`, or the policy that answered in the place of a store that failed: `'fallback'` decided by the same limits in
-   * this process's memory, `'allow'` and `'deny'` know nothing, and their figures mean nothing.
+   * `false`, or the policy that decided because the store failed. With `'fallback'`, the same limits decided in this
+   * process's memory. With `'allow'` and `'deny'`, the other figures have no meaning.
    */
   readonly degraded: false | 'fallback' | 'allow' | 'deny';
   /**
-   * Which rule of the reported limit rejected the action; see {@link LimitDecision.reason}. Absent when the action is allowed,
-   * and when the policy `'deny'` rejected it.
+   * The rule of the reported limit that rejected the action, as in {@link LimitDecision.reason}. Absent if the action is
+   * allowed, or if the policy `'deny'` rejected it.
    */
   readonly reason?: RejectionReason | undefined;
 }
 
-const NOTHING: readonly string[] = Object.freeze([]);
+const NO_LIMITS: readonly string[] = Object.freeze([]);
 
 /**
- * The method that takes the receipt out of a decision. The symbol is registered, so that a limiter and a store of two copies
- * of this package (two installed versions, perhaps) read each other's decisions.
+ * The method that takes the receipt out of a decision. The symbol is registered, so that two installed versions of this
+ * package can read each other's decisions.
  */
 const TAKE_RECEIPT = Symbol.for('@rollgate/core takeReceipt');
 
-/** A decision that remembers, invisibly, what it recorded. */
+/** A decision with a hidden receipt of what the check recorded. */
 class RecordedDecision implements Decision {
   readonly allowed: boolean;
   readonly limit: number;
@@ -117,61 +120,60 @@ class RecordedDecision implements Decision {
   ): Decision {
     const { retryAfterMs, delayMs, violated, limits } = decision;
     const receipt = takeReceipt(decision);
-    const own = receipt === undefined ? undefined : toReceipt?.(receipt);
-    return new RecordedDecision(decision, retryAfterMs, delayMs, violated, limits, own, policy);
+    const converted = receipt === undefined ? undefined : toReceipt?.(receipt);
+    return new RecordedDecision(decision, retryAfterMs, delayMs, violated, limits, converted, policy);
   }
 
   [TAKE_RECEIPT](): unknown {
-    if (!(#receipt in this)) return NO_DECISION; // An object that inherits from a decision, or a proxy of one.
+    if (!(#receipt in this)) return NO_DECISION; // An object that inherits from a decision, or its proxy.
     const receipt = this.#receipt;
     this.#receipt = undefined;
     return receipt;
   }
 }
 
-/** What {@link takeReceipt} returns for a value that `toDecision` did not make. */
+/** The result of {@link takeReceipt} for a value that is not a decision. */
 export const NO_DECISION = Symbol('no decision');
 
-/** Returns the decision's receipt once. Then the decision has none, so that a second refund does nothing. */
+/** Returns the decision's receipt and removes it, so that a second refund does nothing. */
 export function takeReceipt(decision: unknown): unknown {
   const take = (decision as Partial<RecordedDecision> | null | undefined)?.[TAKE_RECEIPT];
   return typeof take === 'function' ? take.call(decision as RecordedDecision) : NO_DECISION;
 }
 
-/** The same decision, its receipt included as `toReceipt` makes it, as the answer of a policy in a store's place. */
+/** Copies a decision as that of a store error policy. `toReceipt` converts its receipt. */
 export const degrade = RecordedDecision.degrade;
 
 /**
- * The decision that these rules make together; what a store answers.
+ * Combines the results of the rules into the decision that a store returns.
  *
- * @param said What each rule said, in their order. Its wait can be above 0 although it allowed the action: a limit that
- * counts rejected attempts may have become full by the very attempt that another one refused. A `delayMs` that a store in
- * JavaScript leaves out is 0; a `reason` that it leaves out is left out of the decision.
- * @param receipt What the store's `refund` needs to find the recorded hits again; `undefined` when it recorded nothing.
+ * @param results The result of each rule, in their order. A rule that allowed the action may still have a wait: a limit with
+ * `countRejected` may have become full by the attempt that another one rejected. A missing `delayMs` counts as 0.
+ * @param receipt The data that the store's `refund` needs to find the hits, or `undefined` if the check recorded nothing.
  */
-export function toDecision(rules: readonly Rule[], said: readonly LimitDecision[], receipt: unknown): Decision {
-  let reported = said[0]!;
-  if (rules.length === 1) return decisionOfOne(rules[0]!.name, reported, receipt);
+export function toDecision(rules: readonly Rule[], results: readonly LimitDecision[], receipt: unknown): Decision {
+  let reported = results[0]!;
+  if (rules.length === 1) return toSingleDecision(rules[0]!.name, reported, receipt);
   const limits: Record<string, LimitDecision> = {};
-  let violated = NOTHING;
+  let violated = NO_LIMITS;
   let { retryAfterMs } = reported;
   let delayMs = 0;
   rules.forEach(({ name }, index) => {
-    const decision = said[index]!;
-    limits[name] = decision;
-    if (!decision.allowed) violated = [...violated, name];
-    if (isReportedBefore(decision, reported)) reported = decision;
-    retryAfterMs = Math.max(retryAfterMs, decision.retryAfterMs);
-    delayMs = Math.max(delayMs, decision.delayMs ?? 0);
+    const result = results[index]!;
+    limits[name] = result;
+    if (!result.allowed) violated = [...violated, name];
+    if (isReportedBefore(result, reported)) reported = result;
+    retryAfterMs = Math.max(retryAfterMs, result.retryAfterMs);
+    delayMs = Math.max(delayMs, result.delayMs ?? 0);
   });
-  return new RecordedDecision(reported, retryAfterMs, violated === NOTHING ? delayMs : 0, violated, limits, receipt);
+  return new RecordedDecision(reported, retryAfterMs, violated === NO_LIMITS ? delayMs : 0, violated, limits, receipt);
 }
 
-/** As {@link toDecision}, for the usual plan of one rule: the limit named `name` speaks, whatever it said. */
-export function decisionOfOne(name: string, said: LimitDecision, receipt: unknown): Decision {
-  const { allowed, retryAfterMs, delayMs = 0 } = said;
-  const violated = allowed ? NOTHING : [name];
-  return new RecordedDecision(said, retryAfterMs, allowed ? delayMs : 0, violated, { [name]: said }, receipt);
+/** Like {@link toDecision}, but faster, for the usual plan of one rule. */
+export function toSingleDecision(name: string, result: LimitDecision, receipt: unknown): Decision {
+  const { allowed, retryAfterMs, delayMs = 0 } = result;
+  const violated = allowed ? NO_LIMITS : [name];
+  return new RecordedDecision(result, retryAfterMs, allowed ? delayMs : 0, violated, { [name]: result }, receipt);
 }
 
 function isReportedBefore(one: LimitDecision, other: LimitDecision): boolean {

@@ -1,4 +1,4 @@
-/** The `code` of every error of Rollgate, except that of a rejected request, `RATE_LIMIT_EXCEEDED`. */
+/** The `code` of every Rollgate error. Only the error of a rejected request has another one, `RATE_LIMIT_EXCEEDED`. */
 export type ErrorCode =
   | 'ERR_ROLLGATE_FOREIGN_DECISION'
   | 'ERR_ROLLGATE_FUNCTION_TIMEOUT'
@@ -17,7 +17,7 @@ export type ErrorCode =
 
 /** Sets the error's `code` and returns the error. */
 export function withCode<Thrown extends Error>(code: ErrorCode, error: Thrown): Thrown & { readonly code: ErrorCode } {
-  // Also for a DOMException, whose own `code` is a getter on its prototype.
+  // An assignment would fail for a DOMException, because its `code` is a getter.
   return Object.defineProperty(error, 'code', {
     value: code,
     enumerable: true,

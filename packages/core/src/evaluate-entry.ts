@@ -2,7 +2,7 @@ import type { LimitDecision } from './decision.js';
 import type { Limit, Verdict } from './limits/limit.js';
 import type { Entry } from './namespaces.js';
 
-/** The verdict of a limit on the state of an entry, or on none. Changes nothing. */
+/** Returns the limit's verdict on an entry's state, or on an empty state without an entry. Changes nothing. */
 export function evaluateEntry(limit: Limit, entry: Entry | undefined, nowMicros: number, cost: number): Verdict {
   const state = entry === undefined ? limit.create() : entry.state;
   const verdict = limit.test(state, nowMicros, cost);
@@ -10,8 +10,8 @@ export function evaluateEntry(limit: Limit, entry: Entry | undefined, nowMicros:
 }
 
 /**
- * The verdict of another limit than recorded last. The one that recorded remembers no longer than it needs to: nothing
- * is in the way when it has forgotten.
+ * Caps the waits of a limit that did not write the state. The state expires when the limit that recorded last says so, and
+ * an expired state rejects nothing.
  */
 function capByExpiry(entry: Entry, limit: Limit, verdict: Verdict, nowMicros: number, cost: number): Verdict {
   const leftMicros = entry.limit.expiresMicros(entry.state) - nowMicros;
@@ -19,7 +19,7 @@ function capByExpiry(entry: Entry, limit: Limit, verdict: Verdict, nowMicros: nu
   return { ...verdict, waitMicros, resetMicros: Math.min(verdict.resetMicros, leftMicros) };
 }
 
-/** The verdict in the words of a decision; `waitMicros` and `delayMicros` stand in for the verdict's own. */
+/** Converts a verdict. `waitMicros` and `delayMicros` replace the verdict's values. */
 export function toLimitDecision(
   limit: Limit,
   allowed: boolean,

@@ -6,8 +6,8 @@ export type { Decision, LimitDecision } from './decision.js';
 export type { Duration } from './duration.js';
 export type { ErrorCode } from './error-codes.js';
 export type { OnStoreError } from './failure/fallback.js';
+export type { StoreFailure, StoreRecovery } from './failure/part-health.js';
 export { StoreError } from './failure/store-error.js';
-export type { StoreFailure, StoreRecovery } from './failure/store-health.js';
 export { type BucketedWindow, type BucketedWindowOptions, bucketedWindow } from './limits/bucketed-window.js';
 export { type FixedWindow, type FixedWindowOptions, fixedWindow } from './limits/fixed-window.js';
 export { type LeakyBucket, type LeakyBucketOptions, leakyBucket } from './limits/leaky-bucket.js';
@@ -20,12 +20,7 @@ export {
 } from './limits/sliding-window-counter.js';
 export { type TokenBucket, type TokenBucketOptions, tokenBucket } from './limits/token-bucket.js';
 export { MemoryStore, type MemoryStoreOptions } from './memory-store.js';
-export {
-  type CheckOptions,
-  type DecisionEvent,
-  RateLimiter,
-  type RateLimiterOptions,
-  type WaitOptions,
-} from './rate-limiter.js';
+export { type DecisionEvent, RateLimiter } from './rate-limiter.js';
+export type { CheckOptions, RateLimiterOptions, WaitOptions } from './rate-limiter-options.js';
 export { RollingCounter, type RollingCounterOptions } from './rolling-counter.js';
 export type { CountingStore, Store } from './store.js';

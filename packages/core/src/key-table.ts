@@ -3,29 +3,29 @@ import { copyString } from './copy-string.js';
 import type { StateLifecycle } from './limits/limit.js';
 import { Entry, Namespace, Namespaces } from './namespaces.js';
 
-/** More than one for each new key, so that expired keys go faster than new ones come. */
+/** More than one per new key, so that expired keys are dropped faster than new ones are added. */
 const SWEEPS_PER_NEW_KEY = 2;
 
-/** One turn of the idle sweep: short enough not to be felt by a request that waits behind it. */
-const SWEEPS_PER_TURN = 5_000;
+/** Entries per run of the idle sweep. The run is so short that a request behind it does not notice. */
+const SWEEPS_PER_RUN = 5_000;
 const IDLE_SWEEP_MS = 1_000;
 const BACKLOG_SWEEP_MS = 5;
 
 /**
- * An expired key stays for as long again as its hits mattered, up to a minute: a clock that is set back by less finds
- * what it would have found.
+ * An expired key stays for another window, at most for a minute. A clock that steps back by less then finds the same
+ * state.
  */
 const MAX_GRACE_MICROS = 60_000_000;
 
-/** Where the states of a keeper are found. */
+/** Identifies the states of one limit or counter. */
 export interface StateLocation {
   readonly namespace: string;
   readonly limit: StateLifecycle;
 }
 
 /**
- * The keys of a store and the state of each: at most `maxKeys`, and those that have expired are given up, a few for
- * each key that is added and the rest by one timer, which keeps no process alive and stops when there are no keys.
+ * The keys of a store and their states, at most `maxKeys`. Each new key drops a few expired ones, and one timer drops the
+ * rest. The timer does not keep the process alive and stops when there are no keys.
  */
 export class KeyTable {
   readonly #clock: Clock;
@@ -43,16 +43,18 @@ export class KeyTable {
     return this.#namespaces.size;
   }
 
-  /** The key's entry, unless it says nothing any more. */
+  /** Returns the key's entry, unless it has expired. Drops an implausible one. */
   find({ namespace, limit }: StateLocation, key: string, nowMicros: number): Entry | undefined {
     const entry = this.#namespaces.get(namespace)?.entries.get(key);
     if (entry === undefined || entry.limit.expiresMicros(entry.state) <= nowMicros) return undefined;
     if (limit.isPlausible(entry.state, nowMicros)) return entry;
-    this.#namespaces.remove(entry); // What a broken clock wrote must not come back to life when time gets there.
+    this.#namespaces.remove(entry); // Otherwise the state of a broken clock would count again once time gets there.
     return undefined;
   }
 
-  /** A new entry for the key, in the place of one that has expired. One that has none to replace is kept once `touched`. */
+  /**
+   * Creates an entry for the key. It replaces an expired one at once. Without one, {@link markRecorded} adds it to the table.
+   */
   create({ namespace: name, limit }: StateLocation, key: string, nowMicros: number): Entry {
     const stale = this.#namespaces.get(name)?.entries.get(key);
     if (stale !== undefined) return this.#replace(stale, limit);
@@ -63,14 +65,14 @@ export class KeyTable {
     return new Entry(namespace, copyString(key), limit, limit.create());
   }
 
-  /** Keeps an entry that was found, even when it made room for another key since. */
+  /** Adds an entry again that this check found and that was evicted since. */
   restore(entry: Entry): void {
     if (entry.isRemoved) this.markRecorded(entry, entry.limit);
   }
 
-  /** Notes that `limit` has recorded in the entry: keeps it, even when it made room for another key since. */
+  /** Call it when `limit` has recorded in the entry. Adds the entry if it is new or was evicted since. */
   markRecorded(entry: Entry, limit: StateLifecycle): void {
-    if (entry.limit === limit && !entry.isRemoved) return; // Its expiry only moved on, which the queue finds out.
+    if (entry.limit === limit && !entry.isRemoved) return; // The expiry is only later, which the queue finds out itself.
     entry.limit = limit;
     if (entry.isRemoved) {
       this.#namespaces.add(entry, limit.expiresMicros(entry.state));
@@ -80,12 +82,12 @@ export class KeyTable {
     }
   }
 
-  /** Whether the entry is, or was, one of this table's. */
+  /** Whether the entry is or was in this table. */
   has(entry: Entry): boolean {
     return this.#namespaces.has(entry);
   }
 
-  /** Notes that something was taken back from the entry, which is one of this table's. */
+  /** Call it after a refund from an entry of this table. */
   markRefunded(entry: Entry): void {
     const expiresMicros = entry.limit.expiresMicros(entry.state);
     if (expiresMicros === -Infinity) this.#namespaces.remove(entry);
@@ -103,7 +105,7 @@ export class KeyTable {
     this.#namespaces.clear();
   }
 
-  /** A copy for people and for tests. */
+  /** Returns a copy for debugging and tests. */
   toJSON(): { namespace: string; key: string; algorithm: string; state: unknown }[] {
     return [...this.#namespaces].flatMap(({ name, entries }) =>
       [...entries.values()].map(({ key, limit, state }) => ({
@@ -115,14 +117,14 @@ export class KeyTable {
     );
   }
 
-  /** A new life of a key whose old one has expired, in its place: much cheaper than a key that comes and goes. */
+  /** Replacing an expired entry is much cheaper than removing it and adding a new one. */
   #replace(stale: Entry, limit: StateLifecycle): Entry {
     const entry = new Entry(stale.namespace, stale.key, limit, limit.create());
-    this.#namespaces.replace(stale, entry); // What is recorded now expires later than what has expired.
+    this.#namespaces.replace(stale, entry); // A new record expires later than the expired one.
     return entry;
   }
 
-  /** Removes expired entries, looking at `steps` of them at most. Whether any may be left. */
+  /** Removes expired entries in at most `steps` steps. Returns whether any may be left. */
   #sweep(nowMicros: number, steps: number): boolean {
     for (let step = 0; step < steps; step++) {
       const entry = this.#namespaces.first;
@@ -135,7 +137,7 @@ export class KeyTable {
     return true;
   }
 
-  /** Queues the entry for its true expiry, when that is later than what it was queued for. */
+  /** Queues the entry for its true expiry if that is later. Returns whether it was. */
   #defer(entry: Entry): boolean {
     const expiresMicros = entry.limit.expiresMicros(entry.state);
     if (expiresMicros <= entry.priority) return false;
@@ -143,7 +145,7 @@ export class KeyTable {
     return true;
   }
 
-  /** Removes the key of this namespace that is nearest to its expiry. */
+  /** Removes the key of this namespace that expires first. */
   #evict({ queue }: Namespace): void {
     let entry = queue.first as Entry;
     while (this.#defer(entry)) entry = queue.first as Entry;
@@ -160,9 +162,9 @@ export class KeyTable {
     this.#timer = undefined;
     let isBehind = false;
     try {
-      isBehind = this.#sweep(readMicros(this.#clock), SWEEPS_PER_TURN);
+      isBehind = this.#sweep(readMicros(this.#clock), SWEEPS_PER_RUN);
     } catch {
-      // A clock that tells no time is an error to whoever asks next; thrown from a timer it would end the process.
+      // An invalid clock throws at the next check. Thrown from a timer, its error would end the process.
     }
     if (this.#namespaces.size > 0) this.#startTimer(isBehind ? BACKLOG_SWEEP_MS : IDLE_SWEEP_MS);
   }

@@ -1,6 +1,6 @@
 import { type Clock, monotonicClock, readMicros } from './clock.js';
 import type { CounterAlgorithm, CounterState } from './counter-algorithm.js';
-import { type Decision, decisionOfOne, toDecision } from './decision.js';
+import { type Decision, toDecision, toSingleDecision } from './decision.js';
 import { withCode } from './error-codes.js';
 import { evaluateEntry, toLimitDecision } from './evaluate-entry.js';
 import { KeyTable } from './key-table.js';
@@ -11,31 +11,38 @@ import type { CountingStore, Store } from './store.js';
 import { toStoredKey, toStoredKeys } from './stored-key.js';
 import { hasMethods, invalidOption, knownOptions, positiveInteger } from './validate.js';
 
-/** What {@link MemoryStore} takes. */
+/** The options of {@link MemoryStore}. */
 export interface MemoryStoreOptions {
-  /** The time; default {@link monotonicClock}. */
+  /**
+   * The clock by which the store decides.
+   *
+   * @defaultValue {@link monotonicClock}
+   */
   clock?: Clock | undefined;
   /**
-   * How many keys the store holds at most, those of every limit counted; default 1,000,000. When it is full, a new key evicts
-   * the key of the same limit that is nearest to its expiry. A limit with less than its share, `maxKeys` divided by the number
-   * of limits that have keys, evicts a key of the limit that has the most keys at that time instead. So a flood of keys of one limit
-   * evicts none of another limit that has no more than its share. The warning `ROLLGATE_KEYS_EVICTED` is given once. A check
-   * evicts none of its own keys, even when they are more than `maxKeys`.
+   * The most keys that the store holds, all limits together. When it is full, a new key evicts the key of the same limit
+   * that expires first, and the store emits the warning `ROLLGATE_KEYS_EVICTED` once.
+   *
+   * The share of each limit is `maxKeys` divided by the number of limits that have keys. A limit with less than its share
+   * evicts a key of the limit that has the most keys instead. So a flood of keys of one limit cannot evict keys of a limit
+   * that has at most its share. A check never evicts its own keys, even if they are more than `maxKeys`.
+   *
+   * @defaultValue 1,000,000
    */
   maxKeys?: number | undefined;
 }
 
 const DEFAULT_MAX_KEYS = 1_000_000;
 
-/** Registered, so that a `MemoryStore` of another copy of this package is one as well. */
+/** Registered, so that two installed versions of this package recognize each other's `MemoryStore`. */
 const MEMORY_STORE = Symbol.for('@rollgate/core MemoryStore');
 
-/** Whether the store is a {@link MemoryStore}, of any copy of this package: one that answers at once and never fails. */
+/** Whether the store is a {@link MemoryStore} of any installed version of this package: it is synchronous and never fails. */
 export function isMemoryStore(store: unknown): store is MemoryStore {
   return typeof store === 'object' && store !== null && MEMORY_STORE in store;
 }
 
-/** What a check recorded for one rule. The chain of them is the check's receipt. */
+/** The hit that a check recorded for one rule. The linked hits of a check are its receipt. */
 class RecordedHit implements Hit {
   constructor(
     readonly entry: Entry,
@@ -48,12 +55,13 @@ class RecordedHit implements Hit {
 }
 
 /**
- * Keeps the state in this process's memory and answers at once. The time of a check grows at most with the logarithm of the
- * number of keys. The memory of a key does not depend on its length: a key of more than 200 UTF-16 code units is kept by its
- * hash. Expired keys go as new ones come, and the rest in the background. One timer does that, which keeps no process alive and
- * stops when the store is empty.
+ * Keeps the state in this process's memory and decides synchronously.
  *
- * @throws TypeError, RangeError naming the option that is wrong.
+ * The time of a check grows at most with the logarithm of the number of keys. The memory per key does not depend on its
+ * length, because the store keeps the hash of a key of more than 200 UTF-16 code units. Each new key drops a few expired
+ * ones, and a timer drops the rest. The timer does not keep the process alive and stops when the store is empty.
+ *
+ * @throws TypeError, RangeError naming the invalid option.
  * @example
  * ```ts
  * import { MemoryStore, RateLimiter, rollingWindow } from '@rollgate/core';
@@ -84,12 +92,12 @@ export class MemoryStore implements Store, CountingStore {
     return true;
   }
 
-  /** How many keys the store holds, those of every limit counted, expired ones that are still to go included. */
+  /** The number of keys of all limits, including expired ones that the store has not dropped yet. */
   get size(): number {
     return this.#keys.size;
   }
 
-  /** As {@link Store.check}, at once. */
+  /** Like {@link Store.check}, but synchronous. */
   check(plan: Plan, keys: Keys, cost: number): Decision {
     const nowMicros = readMicros(this.#clock);
     const { rules } = plan;
@@ -99,7 +107,7 @@ export class MemoryStore implements Store, CountingStore {
       : this.#checkAll(rules, stored, nowMicros, cost);
   }
 
-  /** As {@link Store.peek}, at once. */
+  /** Like {@link Store.peek}, but synchronous. */
   peek(plan: Plan, keys: Keys, cost: number): Decision {
     const nowMicros = readMicros(this.#clock);
     const stored = toStoredKeys(keys);
@@ -108,15 +116,15 @@ export class MemoryStore implements Store, CountingStore {
       return evaluateEntry(rule.limit, entry, nowMicros, cost);
     });
     const allowed = verdicts.every(({ waitMicros }) => waitMicros === 0);
-    const said = plan.rules.map(({ limit }, index) => {
+    const results = plan.rules.map(({ limit }, index) => {
       const verdict = verdicts[index]!;
       const { waitMicros, delayMicros } = verdict;
       return toLimitDecision(limit, waitMicros === 0, verdict, waitMicros, allowed ? delayMicros : 0);
     });
-    return toDecision(plan.rules, said, undefined);
+    return toDecision(plan.rules, results, undefined);
   }
 
-  /** As {@link Store.refund}, at once. */
+  /** Like {@link Store.refund}, but synchronous. */
   refund(receipt: unknown): void {
     if (!(receipt instanceof RecordedHit)) throw foreignDecision();
     const nowMicros = readMicros(this.#clock);
@@ -129,7 +137,7 @@ export class MemoryStore implements Store, CountingStore {
     }
   }
 
-  /** As {@link Store.reset}, at once. */
+  /** Like {@link Store.reset}, but synchronous. */
   reset(plan: Plan, keys: Keys): void {
     const stored = toStoredKeys(keys);
     plan.rules.forEach((rule, index) => {
@@ -137,34 +145,34 @@ export class MemoryStore implements Store, CountingStore {
     });
   }
 
-  /** As {@link CountingStore.addCount}, at once. */
+  /** Like {@link CountingStore.addCount}, but synchronous. */
   addCount(counter: CounterAlgorithm, subject: string, units: number, intervalMicros: number): number {
     const nowMicros = readMicros(this.#clock);
-    const place = { namespace: counter.namespace, limit: counter };
+    const location = { namespace: counter.namespace, limit: counter };
     const key = toStoredKey(subject);
-    const found = this.#keys.find(place, key, nowMicros);
+    const found = this.#keys.find(location, key, nowMicros);
     if (units === 0)
       return found === undefined ? 0 : counter.count(found.state as CounterState, nowMicros, intervalMicros);
-    const entry = found ?? this.#keys.create(place, key, nowMicros);
+    const entry = found ?? this.#keys.create(location, key, nowMicros);
     counter.add(entry.state as CounterState, nowMicros, units);
     this.#keys.markRecorded(entry, counter);
     return counter.count(entry.state as CounterState, nowMicros, intervalMicros);
   }
 
-  /** Forgets every key and stops the timer. The store can be used again. */
+  /** Drops all keys and stops the timer. The store can be used again. */
   close(): void {
     this.#keys.clear();
   }
 
   /**
-   * A copy of all that is held, for people and for tests: namespace, key, algorithm, state. A key of more than 200 UTF-16 code units is
-   * held, and shown, as `%#` and its SHA-256.
+   * Returns a copy of all entries for debugging: namespace, key, algorithm and state. A key of more than 200 UTF-16 code
+   * units appears as `%#` and its SHA-256.
    */
   toJSON(): ReturnType<KeyTable['toJSON']> {
     return this.#keys.toJSON();
   }
 
-  /** As {@link #checkAll} for one rule, the usual plan: without its lists, which are measurably slower. */
+  /** Like {@link #checkAll}, for the usual plan of one rule. It is measurably faster without arrays. */
   #checkOne(rule: Rule, key: string, nowMicros: number, cost: number): Decision {
     const { name, limit } = rule;
     const found = this.#keys.find(rule, key, nowMicros);
@@ -172,11 +180,11 @@ export class MemoryStore implements Store, CountingStore {
     const { waitMicros, atMicros } = verdict;
     const allowed = waitMicros === 0;
     if (!allowed && !limit.countRejected) {
-      return decisionOfOne(name, toLimitDecision(limit, false, verdict, waitMicros, 0), undefined);
+      return toSingleDecision(name, toLimitDecision(limit, false, verdict, waitMicros, 0), undefined);
     }
     const entry = found ?? this.#keys.create(rule, key, nowMicros);
     const after = this.#record(entry, limit, nowMicros, cost, verdict);
-    const said = toLimitDecision(
+    const result = toLimitDecision(
       limit,
       allowed,
       after,
@@ -184,24 +192,24 @@ export class MemoryStore implements Store, CountingStore {
       allowed ? after.delayMicros : 0,
     );
     const receipt = new RecordedHit(entry, limit, atMicros, nowMicros, cost, undefined);
-    return decisionOfOne(name, said, receipt);
+    return toSingleDecision(name, result, receipt);
   }
 
   #checkAll(rules: readonly Rule[], keys: Keys, nowMicros: number, cost: number): Decision {
     const entries = rules.map((rule, index) => this.#keys.find(rule, keyAt(keys, index), nowMicros));
     const verdicts = rules.map(({ limit }, index) => evaluateEntry(limit, entries[index], nowMicros, cost));
     const allowed = verdicts.every(({ waitMicros }) => waitMicros === 0);
-    const records = (limit: Limit) => allowed || limit.countRejected;
-    // All entries are there before any is touched, so that none of them makes room for another one of this check.
+    const isRecorded = (limit: Limit) => allowed || limit.countRejected;
+    // All entries exist before the first one is added, so that none of them evicts another one of this check.
     rules.forEach((rule, index) => {
-      if (records(rule.limit)) entries[index] ??= this.#keys.create(rule, keyAt(keys, index), nowMicros);
+      if (isRecorded(rule.limit)) entries[index] ??= this.#keys.create(rule, keyAt(keys, index), nowMicros);
     });
     let receipt: RecordedHit | undefined;
-    const said = rules.map(({ limit }, index) => {
+    const results = rules.map(({ limit }, index) => {
       const verdict = verdicts[index]!;
       const entry = entries[index];
       const passed = verdict.waitMicros === 0;
-      if (!records(limit) || entry === undefined) {
+      if (!isRecorded(limit) || entry === undefined) {
         if (entry !== undefined) this.#keys.restore(entry);
         return toLimitDecision(limit, passed, verdict, verdict.waitMicros, 0);
       }
@@ -211,7 +219,7 @@ export class MemoryStore implements Store, CountingStore {
         ? toLimitDecision(limit, true, after, 0, after.delayMicros)
         : toLimitDecision(limit, passed, after, after.waitMicros, 0);
     });
-    return toDecision(rules, said, receipt);
+    return toDecision(rules, results, receipt);
   }
 
   #record(entry: Entry, limit: Limit, nowMicros: number, cost: number, verdict: Verdict): Verdict {
@@ -222,6 +230,6 @@ export class MemoryStore implements Store, CountingStore {
 }
 
 function foreignDecision(): TypeError {
-  const message = 'Expected `decision` to be a decision of this store, got one of another';
+  const message = 'Expected `decision` to be a decision of this store, got one of another store';
   return withCode('ERR_ROLLGATE_FOREIGN_DECISION', new TypeError(message));
 }

@@ -1,11 +1,11 @@
 import type { StateLifecycle } from './limits/limit.js';
 import { PriorityQueue, type QueueMember } from './priority-queue.js';
 
-/** The keys of one limit of one prefix, or of one rolling counter. It is among the namespaces while it has any. */
+/** The keys of one limit of one prefix, or of one rolling counter. {@link Namespaces} contains it while it has keys. */
 export class Namespace implements QueueMember {
   readonly entries = new Map<string, Entry>();
   readonly queue = new PriorityQueue<Entry>();
-  readonly size = new Size(this);
+  readonly sizeMember = new SizeMember(this);
   priority = 0;
   queueIndex = -1;
 
@@ -15,15 +15,15 @@ export class Namespace implements QueueMember {
   ) {}
 }
 
-/** A namespace's member of the queue by size. It is queued for minus its number of entries, or for less after it has lost some. */
-class Size implements QueueMember {
+/** A namespace's member of the queue by size. Its priority is minus the number of entries, or lower after removals. */
+class SizeMember implements QueueMember {
   priority = 0;
   queueIndex = -1;
 
   constructor(readonly namespace: Namespace) {}
 }
 
-/** One key of one rule. */
+/** One key of one rule, and its state. */
 export class Entry implements QueueMember {
   priority = 0;
   queueIndex = -1;
@@ -31,34 +31,34 @@ export class Entry implements QueueMember {
   constructor(
     readonly namespace: Namespace,
     readonly key: string,
-    /** The limit that recorded last: the one that can read the state. */
+    /** The limit that recorded last. It determines when the state expires. */
     public limit: StateLifecycle,
     readonly state: unknown,
   ) {}
 
-  /** Whether the key was forgotten, and its hits with it. */
+  /** Whether the entry is in no table: removed, or not added yet. */
   get isRemoved(): boolean {
     return this.queueIndex < 0;
   }
 }
 
 /**
- * All entries, by their namespaces. Each namespace queues its own entries, so that any namespace can give up the one nearest to its expiry,
- * and the namespaces are queued by their nearest entry. A second queue has them by their size, so that the largest is found in
- * O(log namespaces).
+ * All entries, by namespace. Each namespace queues its entries by expiry, so that it can evict the one that expires first.
+ * One queue has the namespaces by the expiry of their first entry. Another one has them by size, so that finding the
+ * largest takes O(log namespaces).
  */
 export class Namespaces {
   readonly #byName = new Map<string, Namespace>();
   readonly #queue = new PriorityQueue<Namespace>();
-  readonly #sizes = new PriorityQueue<Size>();
+  readonly #sizes = new PriorityQueue<SizeMember>();
   #size = 0;
 
-  /** How many entries there are. */
+  /** The number of entries. */
   get size(): number {
     return this.#size;
   }
 
-  /** The entry that is queued for the nearest time. */
+  /** The entry that is queued for the earliest time. */
   get first(): Entry | undefined {
     return this.#queue.first?.queue.first;
   }
@@ -79,11 +79,12 @@ export class Namespaces {
     this.#size += 1;
     if (namespace.queueIndex >= 0) {
       this.#requeue(namespace);
-      if (-namespace.entries.size < namespace.size.priority) this.#sizes.move(namespace.size, -namespace.entries.size);
+      if (-namespace.entries.size < namespace.sizeMember.priority)
+        this.#sizes.move(namespace.sizeMember, -namespace.entries.size);
     } else {
       this.#byName.set(namespace.name, namespace);
       this.#queue.add(namespace, micros);
-      this.#sizes.add(namespace.size, -namespace.entries.size);
+      this.#sizes.add(namespace.sizeMember, -namespace.entries.size);
     }
   }
 
@@ -92,10 +93,10 @@ export class Namespaces {
     this.#requeue(entry.namespace);
   }
 
-  /** Replaces this entry by another one, for the same time. */
-  replace(entry: Entry, by: Entry): void {
-    by.namespace.entries.set(by.key, by);
-    by.namespace.queue.replace(entry, by);
+  /** Replaces an entry by another one, queued for the same time. */
+  replace(entry: Entry, replacement: Entry): void {
+    replacement.namespace.entries.set(replacement.key, replacement);
+    replacement.namespace.queue.replace(entry, replacement);
   }
 
   remove(entry: Entry): void {
@@ -108,7 +109,7 @@ export class Namespaces {
     } else {
       this.#byName.delete(namespace.name);
       this.#queue.remove(namespace);
-      this.#sizes.remove(namespace.size);
+      this.#sizes.remove(namespace.sizeMember);
     }
   }
 
@@ -124,11 +125,13 @@ export class Namespaces {
   }
 
   /**
-   * The namespace that makes room for a new entry of `namespace` when there are `maxKeys` entries or more. Each namespace has a share of
-   * `maxKeys / namespaces`. One that has its share gives up an entry of its own; for one that has less, the largest does.
+   * Returns the namespace that evicts an entry to make room for a new one of `namespace`, when there are `maxKeys` entries or
+   * more. The share of each namespace is `maxKeys / namespaces`. A namespace that has reached its share evicts its own entry.
+   * Otherwise the largest namespace does.
    *
-   * So no namespace loses an entry to another one while it has no more than its share, rounded down: when `namespace` has less than its
-   * share, the others together have more than all of theirs, so one of them is above its own and stays at it or above.
+   * So no namespace loses an entry to another one while it has at most its share, rounded down. Proof: when `namespace` has
+   * less than its share, all others together have more than their shares. So the largest has more than its share, and has at
+   * least that share after the eviction.
    */
   findEvictionSource(namespace: Namespace, maxKeys: number): Namespace {
     const isNew = namespace.queueIndex < 0;
@@ -140,17 +143,17 @@ export class Namespaces {
     yield* this.#byName.values();
   }
 
-  /** Queues each namespace that has lost entries for its true size, until the first one is true. */
+  /** Corrects the priority of namespaces that have lost entries, until the first one is correct. */
   #findLargest(): Namespace {
     for (;;) {
-      const first = this.#sizes.first as Size;
+      const first = this.#sizes.first as SizeMember;
       const { size } = first.namespace.entries;
       if (-size === first.priority) return first.namespace;
       this.#sizes.move(first, -size);
     }
   }
 
-  /** Queues the namespace by its nearest entry, when that is another time than it is queued for. */
+  /** Queues the namespace for the time of its first entry, if that has changed. */
   #requeue(namespace: Namespace): void {
     const { priority } = namespace.queue.first as Entry;
     if (priority !== namespace.priority) this.#queue.move(namespace, priority);

@@ -1,4 +1,4 @@
-/** What other limiters, and other algorithms of Rollgate, call an option, and the names that Rollgate may have for it. */
+/** Option names of other limiters and of Rollgate's other algorithms, each with Rollgate's names for the same setting. */
 const ALIASES: Readonly<Record<string, readonly string[]>> = {
   addHeaders: ['headers'],
   addHeadersOnExceeding: ['headers'],
@@ -40,21 +40,21 @@ const ALIASES: Readonly<Record<string, readonly string[]>> = {
   windowMs: ['window', 'every', 'interval'],
 };
 
-/** Few enough names to read. */
+/** A message lists all options only if they are few enough to read. */
 const MAX_LISTED_OPTIONS = 8;
 
-/** What to do about an option that is not one of `known`: the name that was probably meant, or the names there are. */
+/** Completes the message about an option that is not in `known`: suggests the probable name, or lists the options. */
 export function suggestOption(name: string, known: readonly string[]): string {
   const alias = Object.hasOwn(ALIASES, name) ? ALIASES[name]!.find((other) => known.includes(other)) : undefined;
   if (alias !== undefined) return `. Rollgate's name for it is \`${alias}\``;
-  const nearest = nearestOf(name, known);
+  const nearest = findNearest(name, known);
   if (nearest !== undefined) return `. Did you mean \`${nearest}\`?`;
-  if (known.length > MAX_LISTED_OPTIONS) return '. Remove it; the README lists all options';
-  return `; the options are ${known.map((option) => `\`${option}\``).join(', ')}`;
+  if (known.length > MAX_LISTED_OPTIONS) return '. Remove it, or see "Options" in the README of the package';
+  return `. The options are ${known.map((option) => `\`${option}\``).join(', ')}`;
 }
 
-/** The name at the smallest edit distance, if at most a third of it differs. */
-function nearestOf(name: string, known: readonly string[]): string | undefined {
+/** Returns the name with the smallest edit distance, if at most a third of it differs. */
+function findNearest(name: string, known: readonly string[]): string | undefined {
   let nearest: string | undefined;
   let least = Infinity;
   for (const option of known) {
@@ -67,7 +67,7 @@ function nearestOf(name: string, known: readonly string[]): string | undefined {
   return nearest;
 }
 
-/** Insertions, deletions, replacements and swaps of neighbors (optimal string alignment). */
+/** The number of insertions, deletions, replacements and swaps of neighbors (optimal string alignment distance). */
 function editDistance(from: string, to: string): number {
   if (Math.abs(from.length - to.length) > to.length) return Infinity;
   const rows = [Array.from({ length: to.length + 1 }, (_, column) => column)];

@@ -1,27 +1,27 @@
 import type { Limit } from './limits/limit.js';
 
-/** One limit of a check, by its name and the place where its keys live. */
+/** One limit of a check, with its name and the namespace of its keys. */
 export interface Rule {
-  /** `default`, or the name the limit has in the record of limits. */
+  /** The limit's name in the record of limits, or `default`. */
   readonly name: string;
   readonly limit: Limit;
   /**
-   * The limiter's prefix, the name and the algorithm: keys of two rules never meet unless all three are equal. So a limit
-   * whose algorithm has changed starts afresh, whatever the one before it has recorded.
+   * The limiter's prefix, the limit's name and its algorithm. Two rules share a key only if all three are equal. So a limit
+   * whose algorithm changes starts without history.
    */
   readonly namespace: string;
 }
 
-/** The rules that a check decides together, at least one. */
+/** The rules that a check decides together. There is at least one. */
 export interface Plan {
   readonly prefix: string;
   readonly rules: readonly Rule[];
 }
 
-/** One key for all rules of a plan, or one for each, in the order of the rules. */
+/** One key for all rules of a plan, or one key per rule, in the order of the rules. */
 export type Keys = string | readonly string[];
 
-/** The key of the rule at `index`. */
+/** Returns the key of the rule at `index`. */
 export function keyAt(keys: Keys, index: number): string {
   return typeof keys === 'string' ? keys : (keys[index] as string);
 }

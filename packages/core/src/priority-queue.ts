@@ -1,16 +1,16 @@
-/** What an {@link PriorityQueue} keeps of its members, in the members themselves. */
+/** The data that a {@link PriorityQueue} keeps in each member. Only the queue writes it. */
 export interface QueueMember {
-  /** Not later than the member's true expiry. Only the queue writes it. */
+  /** Members with a lower value come first. */
   priority: number;
-  /** The member's place; -1 outside the queue. Only the queue writes it. */
+  /** The member's index in the heap, or -1 outside the queue. */
   queueIndex: number;
 }
 
 /**
- * The members by the time they were queued for, nearest first: a binary heap whose members know their places.
+ * A binary heap whose members know their index, so that any of them can be moved or removed in O(log n).
  *
- * A member whose expiry moves on need not be told here; whoever takes the first one looks at its true expiry and
- * moves it. So a hit costs the queue nothing.
+ * When a member's true priority rises, the queue need not know at once. The code that takes the first member compares the
+ * two and moves the member. So a hit, which only postpones an expiry, costs the queue nothing.
  */
 export class PriorityQueue<Member extends QueueMember> {
   readonly #heap: Member[] = [];
@@ -19,7 +19,7 @@ export class PriorityQueue<Member extends QueueMember> {
     return this.#heap.length;
   }
 
-  /** The member queued for the nearest time. */
+  /** The member with the lowest priority value. */
   get first(): Member | undefined {
     return this.#heap[0];
   }
@@ -28,13 +28,13 @@ export class PriorityQueue<Member extends QueueMember> {
     return this.#heap[member.queueIndex] === member;
   }
 
-  add(member: Member, micros: number): void {
-    member.priority = micros;
+  add(member: Member, priority: number): void {
+    member.priority = priority;
     this.#rise(member, this.#heap.length);
   }
 
-  move(member: Member, micros: number): void {
-    member.priority = micros;
+  move(member: Member, priority: number): void {
+    member.priority = priority;
     this.#rise(member, member.queueIndex);
     this.#sink(member, member.queueIndex);
   }
@@ -43,16 +43,16 @@ export class PriorityQueue<Member extends QueueMember> {
     const index = member.queueIndex;
     const last = this.#heap.pop() as Member;
     if (last !== member) {
-      this.#place(last, index);
+      this.#setAt(last, index);
       this.move(last, last.priority);
     }
     member.queueIndex = -1;
   }
 
-  /** Puts another member in this one's place. */
-  replace(member: Member, by: Member): void {
-    by.priority = member.priority;
-    this.#place(by, member.queueIndex);
+  /** Replaces a member by another one, with the same priority. */
+  replace(member: Member, replacement: Member): void {
+    replacement.priority = member.priority;
+    this.#setAt(replacement, member.queueIndex);
     member.queueIndex = -1;
   }
 
@@ -61,35 +61,35 @@ export class PriorityQueue<Member extends QueueMember> {
     this.#heap.length = 0;
   }
 
-  #place(member: Member, index: number): void {
+  #setAt(member: Member, index: number): void {
     this.#heap[index] = member;
     member.queueIndex = index;
   }
 
-  /** Puts `member` at `index` or, over members that are due later, nearer to the front. */
+  /** Puts `member` at `index`, or nearer to the front, before members with a higher priority value. */
   #rise(member: Member, index: number): void {
-    let place = index;
-    while (place > 0) {
-      const parent = this.#heap[(place - 1) >> 1] as Member;
+    let at = index;
+    while (at > 0) {
+      const parent = this.#heap[(at - 1) >> 1] as Member;
       if (parent.priority <= member.priority) break;
-      this.#place(parent, place);
-      place = (place - 1) >> 1;
+      this.#setAt(parent, at);
+      at = (at - 1) >> 1;
     }
-    this.#place(member, place);
+    this.#setAt(member, at);
   }
 
-  /** Puts `member` at `index` or, below members that are due earlier, farther back. */
+  /** Puts `member` at `index`, or farther back, behind members with a lower priority value. */
   #sink(member: Member, index: number): void {
-    let place = index;
+    let at = index;
     for (;;) {
-      const left = this.#heap[2 * place + 1];
-      const right = this.#heap[2 * place + 2];
+      const left = this.#heap[2 * at + 1];
+      const right = this.#heap[2 * at + 2];
       const child = right !== undefined && left !== undefined && right.priority < left.priority ? right : left;
       if (child === undefined || child.priority >= member.priority) break;
       const next = child.queueIndex;
-      this.#place(child, place);
-      place = next;
+      this.#setAt(child, at);
+      at = next;
     }
-    this.#place(member, place);
+    this.#setAt(member, at);
   }
 }

@@ -4,11 +4,12 @@ import { isThenable } from './awaitable.js';
 import type { Key } from './create-plan.js';
 import type { Decision } from './decision.js';
 
-/** What one check was about and how it was decided. */
+/** A check and its decision. */
 export interface DecisionEventOf<Limiter> {
+  /** The limiter that decided. */
   readonly limiter: Limiter;
   readonly key: Key;
-  /** In units. */
+  /** The cost of the check, in units. */
   readonly cost: number;
   readonly decision: Decision;
 }
@@ -16,10 +17,10 @@ export interface DecisionEventOf<Limiter> {
 const decisions = channel('rollgate:decision');
 const rejections = channel('rollgate:rejection');
 
-/** Whether there is a subscriber. Without one, no event needs to be built. */
+/** Whether there is a subscriber. Without one, the limiter does not build an event. */
 export const hasSubscribers = (): boolean => decisions.hasSubscribers || rejections.hasSubscribers;
 
-/** Publishes the decision before the caller of the check gets it. */
+/** Publishes the decision before the caller of the check gets it. Returns it, or a promise of it. */
 export function publishDecision<Limiter, Made extends Awaitable<Decision>>(
   limiter: Limiter,
   key: Key,

@@ -2,68 +2,35 @@ import type { Awaitable } from './awaitable.js';
 import { refundInBackground } from './background-refund.js';
 import { createPlan, type Key, type Limits, type NameOf, resolveKeys } from './create-plan.js';
 import { type Decision, NO_DECISION, takeReceipt } from './decision.js';
-import { type Duration, parseDuration } from './duration.js';
+import { parseDuration } from './duration.js';
 import { withCode } from './error-codes.js';
 import { DEFAULT_TIMEOUT_MS, parseTimeout } from './failure/deadlines.js';
-import { ON_STORE_ERROR, type OnStoreError } from './failure/fallback.js';
+import { ON_STORE_ERROR } from './failure/fallback.js';
 import { GuardedStore } from './failure/guarded-store.js';
 import type { StoreError } from './failure/store-error.js';
-
 import { isMemoryStore, MemoryStore } from './memory-store.js';
 import type { Plan } from './plan.js';
 import { type DecisionEventOf, hasSubscribers, publishDecision } from './publish-decision.js';
+import type { CheckOptions, RateLimiterOptions, WaitOptions } from './rate-limiter-options.js';
 import type { Store } from './store.js';
 import { hasMethods, invalidOption, knownOptions, oneOf, positiveInteger, string } from './validate.js';
-import { WaitQueues, waitForSlot, waitUntilAllowed } from './wait.js';
+import { waitForSlot, waitUntilAllowed } from './wait.js';
 import { createDeadline } from './wait-deadline.js';
+import { WaitQueues } from './wait-queues.js';
 
-/** What {@link RateLimiter} takes. */
-export interface RateLimiterOptions<Given extends Limits = Limits> {
-  /** What is allowed: one limit, or a record of limits that decide together; `null` when each call brings its own. */
-  limits: Given | null;
-  /** Where the keys' state is kept; default a {@link MemoryStore} of this limiter's own. */
-  store?: Store | undefined;
-  /** Keeps the keys of limiters on one store apart; default `'rollgate'`. */
-  prefix?: string | undefined;
-  /** How long `store` may take to answer, at most; milliseconds or text. Default 500 ms. */
-  timeout?: Duration | undefined;
-  /**
-   * What answers when `store` fails, or takes longer than `timeout`: `'throw'` rejects with a {@link StoreError},
-   * `'fallback'` decides by the same limits in this process's memory, `'allow'` lets everything through and `'deny'`
-   * nothing. Default `'throw'`.
-   */
-  onStoreError?: OnStoreError | undefined;
-}
-
-/** What {@link RateLimiter.check} and {@link RateLimiter.peek} take beside the key. */
-export interface CheckOptions<Own extends Limits = Limits> {
-  /** Units that the action takes; a positive safe integer, default 1. */
-  cost?: number | undefined;
-  /** The limits for this call in the place of the limiter's own: plans, tenants. */
-  limits?: Own | undefined;
-}
-
-/** What {@link RateLimiter.wait} takes beside the key. */
-export interface WaitOptions<Own extends Limits = Limits> extends CheckOptions<Own> {
-  /** Ends the waiting; the promise then rejects with the signal's reason. */
-  signal?: AbortSignal | undefined;
-  /** How long to wait at most; milliseconds or text. Default: as long as it takes. */
-  timeout?: Duration | undefined;
-}
-
-/** Published on the channel `rollgate:decision` for every check, and on `rollgate:rejection` for every rejected one. */
+/** Published on the channel `rollgate:decision` for each check, and on `rollgate:rejection` for each rejected one. */
 export type DecisionEvent = DecisionEventOf<RateLimiter>;
 
-// The names come from the limits alone, never from what the key or the expected answer happen to be.
+// TypeScript infers the names from the limits alone, not from the key or the expected decision.
 type KeyOn<Own extends Limits> = NoInfer<Key<NameOf<Own>>>;
 type DecisionOn<Own extends Limits> = NoInfer<Decision<NameOf<Own>>>;
 
 const CHECK_OPTIONS = ['cost', 'limits'] as const;
 
 /**
- * Decides who may act now.
+ * Decides whether an action is allowed now.
  *
- * @throws TypeError, RangeError at construction, naming the option that is wrong.
+ * @throws TypeError, RangeError at construction, naming the invalid option.
  * @example
  * ```ts
  * import { RateLimiter, rollingWindow } from '@rollgate/core';
@@ -87,7 +54,7 @@ export class RateLimiter<Given extends Limits = Limits> {
   readonly #store: Store;
   readonly #ownsStore: boolean;
   readonly #queues = new WaitQueues();
-  /** The plans of limits that came with a call: a user's plans are few, and checked often. */
+  /** The plans of limits that callers pass. An application has few of them and uses each often. */
   readonly #plans = new WeakMap<object, Plan>();
 
   constructor(options: RateLimiterOptions<Given>) {
@@ -100,23 +67,23 @@ export class RateLimiter<Given extends Limits = Limits> {
     this.#plan = options.limits === null ? undefined : createPlan(prefix, options.limits);
     const timeoutMs = parseTimeout(timeout);
     const policy = oneOf('onStoreError', onStoreError, ON_STORE_ERROR);
-    const isInMemory = store === undefined || isMemoryStore(store); // Never late, never out of reach.
+    const isInMemory = store === undefined || isMemoryStore(store); // It never fails, so it needs no timeout.
     this.#store = isInMemory ? (store ?? new MemoryStore()) : new GuardedStore(store, timeoutMs, policy);
     this.#ownsStore = store === undefined;
   }
 
   /**
-   * Decides and records, in one atomic step: in every limit when all allow it, else in none but those that
-   * `countRejected`.
+   * Decides and records in one atomic step. If all limits allow the action, all of them record it. Otherwise only limits
+   * with `countRejected` do.
    *
-   * @param key One key for all limits, or one for each.
-   * @throws TypeError, RangeError (as a rejection) for a wrong key or option; a {@link StoreError} when the store failed and
-   * the policy is to throw.
+   * @param key One key for all limits, or one per limit.
+   * @throws TypeError, RangeError for an invalid key or option. A {@link StoreError} if the store fails and `onStoreError`
+   * is `'throw'`. The promise rejects with it.
    */
   check<Own extends Limits = Given>(key: KeyOn<Own>, options?: CheckOptions<Own>): Promise<DecisionOn<Own>> {
     try {
       const decision = this.decide(key, options);
-      // An `async` method would put a second promise around a store's own.
+      // An `async` method would wrap the store's promise in another one.
       return decision instanceof Promise ? decision : Promise.resolve(decision);
     } catch (error) {
       return Promise.reject(error);
@@ -124,11 +91,12 @@ export class RateLimiter<Given extends Limits = Limits> {
   }
 
   /**
-   * As {@link check}, but answers at once when the store does: a {@link MemoryStore} always, one on a network only with
-   * what is known already. For code, such as an adapter, to which a promise for each action is too dear.
+   * Like {@link check}, but returns the decision synchronously if the store does. A {@link MemoryStore} always does, and a
+   * store on a network does when it knows the decision already. Use it where one promise per call is too expensive, for
+   * example in an adapter.
    *
-   * @throws TypeError, RangeError for a wrong key or option, at once; so is a {@link StoreError} while the store is known
-   * to be down and the policy is to throw.
+   * @throws TypeError, RangeError for an invalid key or option, synchronously. So is a {@link StoreError} while the store is
+   * known to be down and `onStoreError` is `'throw'`.
    */
   decide<Own extends Limits = Given>(key: KeyOn<Own>, options?: CheckOptions<Own>): Awaitable<DecisionOn<Own>> {
     const plan = this.#planFor(options);
@@ -137,41 +105,42 @@ export class RateLimiter<Given extends Limits = Limits> {
     return (hasSubscribers() ? publishDecision(this, key, cost, decision) : decision) as Awaitable<DecisionOn<Own>>;
   }
 
-  /** The same question as {@link check}, recording nothing. */
+  /** Like {@link check}, but records nothing. */
   async peek<Own extends Limits = Given>(key: KeyOn<Own>, options?: CheckOptions<Own>): Promise<DecisionOn<Own>> {
     const plan = this.#planFor(options);
     return this.#store.peek(plan, resolveKeys(plan, key), costOf(options)) as Awaitable<DecisionOn<Own>>;
   }
 
   /**
-   * Gives back exactly what the check with this decision recorded. Harmless twice, and harmless late: what has left
-   * the window, or was reset, is not given back. A rejected attempt that `countRejected` recorded stays recorded.
+   * Refunds exactly what the check with this decision recorded. A second refund does nothing, and neither does a refund of
+   * hits that have left the window or were reset. A rejected attempt that `countRejected` recorded stays recorded.
    *
-   * @throws TypeError when `decision` is not one that a limiter made.
+   * @throws TypeError if `decision` does not come from a limiter. The promise rejects with it.
    */
   async refund(decision: Decision): Promise<void> {
     const receipt = takeReceipt(decision);
     if (receipt === NO_DECISION) {
       throw withCode('ERR_ROLLGATE_FOREIGN_DECISION', invalidOption('decision', 'a decision of `check`', decision));
     }
-    // A rejected attempt may have taken the place of an older hit: without both, one too many would be allowed.
+    // A rejected attempt may have replaced an older hit. Removing it, too, would allow one action too many.
     if (receipt !== undefined && decision.allowed) await this.#store.refund(receipt);
   }
 
-  /** Forgets a key: its next action is as its first. Takes the `limits` of a call as {@link check} does. */
+  /** Drops the state of a key, so that it has its full quota again. Takes `limits` as {@link check} does. */
   async reset<Own extends Limits = Given>(key: KeyOn<Own>, options?: Pick<CheckOptions<Own>, 'limits'>): Promise<void> {
     const plan = this.#planFor(options);
     await this.#store.reset(plan, resolveKeys(plan, key));
   }
 
   /**
-   * Waits until the action is allowed, and records it: for work that goes out, such as calls of an API. Those who wait
-   * for one key at this limiter are let through in the order of their coming, and with a queue such as `leakyBucket`
-   * each at its turn (the decision's `delayMs` have passed then). Waiting counts no attempt, also with `countRejected`.
-   * Who gives up before its turn gives its place back.
+   * Waits until the action is allowed, and records it. Use it for outgoing work, such as calls to an API.
    *
-   * @throws RangeError when it can never be allowed, its cost being above a limit; a `TimeoutError` when `timeout`
-   * passes, or as soon as it is clear that it will; the signal's reason when it aborts.
+   * Callers that wait for the same key at this limiter proceed in the order of their calls. With a queue such as
+   * `leakyBucket`, the promise resolves at the action's slot, after the decision's `delayMs`. Waiting itself counts as no
+   * attempt, even with `countRejected`. A caller that stops waiting for its slot frees the slot.
+   *
+   * @throws RangeError if the cost exceeds a limit, so the action can never be allowed. A `TimeoutError` when `timeout`
+   * passes, or as soon as the earliest start is known to be later. The signal's reason when the signal aborts.
    */
   async wait<Own extends Limits = Given>(key: KeyOn<Own>, options: WaitOptions<Own> = {}): Promise<DecisionOn<Own>> {
     knownOptions('wait', options, [...CHECK_OPTIONS, 'signal', 'timeout']);
@@ -180,11 +149,11 @@ export class RateLimiter<Given extends Limits = Limits> {
       throw invalidOption('signal', 'an AbortSignal', signal);
     const timeoutMs = timeout === undefined ? Infinity : parseDuration('timeout', timeout);
     const plan = this.#planFor(checkOptions);
-    const line = JSON.stringify([plan.prefix, resolveKeys(plan, key)]);
+    const queueName = JSON.stringify([plan.prefix, resolveKeys(plan, key)]);
     const deadlineMs = performance.now() + timeoutMs;
     const deadline = createDeadline(signal, timeoutMs);
     try {
-      const decision = await this.#queues.enqueue(line, deadline.signal, () =>
+      const decision = await this.#queues.enqueue(queueName, deadline.signal, () =>
         waitUntilAllowed(
           () => this.peek(key, checkOptions),
           () => this.check(key, checkOptions),
@@ -192,7 +161,7 @@ export class RateLimiter<Given extends Limits = Limits> {
           deadline.signal,
         ),
       );
-      // Out of the line: those behind take their places in the queue meanwhile.
+      // This caller has left the wait queue, so the next ones can take their slots during this delay.
       await waitForSlot(decision, () => refundInBackground(this, decision), deadlineMs, deadline.signal);
       return decision;
     } finally {
@@ -200,25 +169,25 @@ export class RateLimiter<Given extends Limits = Limits> {
     }
   }
 
-  /** Closes the store if this limiter made it; a store that was passed in stays with who made it. */
+  /** Closes the limiter's own store. A store that you passed to the constructor stays open. */
   async close(): Promise<void> {
     if (this.#ownsStore) await this.#store.close?.();
   }
 
   #planFor(options: CheckOptions | undefined): Plan {
-    return options === undefined ? this.#ownPlan() : this.#planOfCall(options);
+    return options === undefined ? this.#defaultPlan() : this.#planOfOptions(options);
   }
 
-  #ownPlan(): Plan {
+  #defaultPlan(): Plan {
     if (this.#plan !== undefined) return this.#plan;
-    const message = 'Expected `limits` in the options of this call: the limiter has none of its own';
+    const message = 'This limiter has `limits: null`, so pass `limits` with each call';
     throw withCode('ERR_ROLLGATE_MISSING_LIMITS', new TypeError(message));
   }
 
-  #planOfCall(options: CheckOptions): Plan {
+  #planOfOptions(options: CheckOptions): Plan {
     knownOptions('check', options, CHECK_OPTIONS);
     const { limits } = options;
-    if (limits === undefined) return this.#ownPlan();
+    if (limits === undefined) return this.#defaultPlan();
     let plan = this.#plans.get(limits);
     if (plan === undefined) {
       plan = createPlan(this.#prefix, limits);

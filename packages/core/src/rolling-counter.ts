@@ -8,31 +8,56 @@ import { isMemoryStore, MemoryStore } from './memory-store.js';
 import type { CountingStore } from './store.js';
 import { hasMethods, invalidNumber, invalidOption, knownOptions, positiveInteger, string } from './validate.js';
 
-/** What {@link RollingCounter} takes. */
+/** The options of {@link RollingCounter}. */
 export interface RollingCounterOptions {
-  /** Where the counts are kept; default a {@link MemoryStore} of this counter's own. */
+  /**
+   * Where the counter keeps its counts.
+   *
+   * @defaultValue a {@link MemoryStore} that belongs to this counter
+   */
   store?: CountingStore | undefined;
-  /** Keeps the subjects of counters on one store apart; default `'rollgate'`. */
+  /**
+   * Separates the subjects of counters that share a store.
+   *
+   * @defaultValue `'rollgate'`
+   */
   prefix?: string | undefined;
-  /** The length of a bucket, and so how exactly an interval is kept to; milliseconds or text. Default 5 s. */
+  /**
+   * The length of a bucket, which is the precision of each interval. Milliseconds, or text such as `'5s'`.
+   *
+   * @defaultValue 5 seconds
+   */
   bucketInterval?: Duration | undefined;
-  /** The longest interval that can be asked for, at most 3,600 buckets; milliseconds or text. Default 10 min. */
+  /**
+   * The longest interval that `count` accepts, at most 3,600 buckets. Milliseconds, or text such as `'10m'`.
+   *
+   * @defaultValue 10 minutes
+   */
   bucketSpan?: Duration | undefined;
-  /** How long a subject is kept that nothing is added to, not less than `bucketSpan`; milliseconds or text. Default 20 min. */
+  /**
+   * How long the counter keeps a subject after its last addition, `bucketSpan` or longer. Milliseconds, or text such as
+   * `'20m'`.
+   *
+   * @defaultValue 20 minutes
+   */
   subjectExpiry?: Duration | undefined;
-  /** How long `store` may take to answer, at most; milliseconds or text. Default 500 ms. */
+  /**
+   * How long one call of `store` may take, in milliseconds or as text such as `'1s'`.
+   *
+   * @defaultValue 500 milliseconds
+   */
   timeout?: Duration | undefined;
 }
 
 const OPTIONS = ['store', 'prefix', 'bucketInterval', 'bucketSpan', 'subjectExpiry', 'timeout'];
 
 /**
- * Counts without judging: how often something happened within the last minute, or any interval up to `bucketSpan`.
+ * Counts without deciding: how often something happened in the last minute, or in any interval up to `bucketSpan`.
  *
- * Counts are kept by buckets of time on a circle, and a bucket counts whole as long as a part of it lies in the interval. So
- * a count is never too low, and never higher than that of an interval longer by one bucket.
+ * It counts in a ring of time buckets. A bucket counts in full as long as part of it lies in the interval. So a count is
+ * never too low, and never higher than that of an interval one bucket longer.
  *
- * @throws TypeError, RangeError at construction, naming the option that is wrong.
+ * @throws TypeError, RangeError at construction, naming the invalid option.
  * @example
  * ```ts
  * import { RollingCounter } from '@rollgate/core';
@@ -53,7 +78,7 @@ export class RollingCounter {
     knownOptions('RollingCounter', options, OPTIONS);
     const { store, prefix = 'rollgate', bucketInterval = '5s', bucketSpan = '10m', subjectExpiry = '20m' } = options;
     if (store !== undefined && !hasMethods(store, ['addCount'])) {
-      throw invalidOption('store', 'a store that counts, such as `new MemoryStore()`', store);
+      throw invalidOption('store', 'a store with the method `addCount`, such as `new MemoryStore()`', store);
     }
     const widthMs = parseInterval('bucketInterval', bucketInterval);
     const spanMs = parseInterval('bucketSpan', bucketSpan);
@@ -70,31 +95,32 @@ export class RollingCounter {
   }
 
   /**
-   * Adds `units` to what is counted of the subject.
+   * Adds `units` to the subject's count.
    *
-   * @throws TypeError, RangeError (as a rejection) for a wrong subject or number; a `StoreError` when the store failed.
+   * @throws TypeError, RangeError for an invalid subject or number. A `StoreError` if the store fails. The promise rejects
+   * with it.
    */
   async add(subject: string, units = 1): Promise<void> {
-    await this.#store.addCount(this.#counter, subjectOf(subject), positiveInteger('units', units), 0);
+    await this.#store.addCount(this.#counter, requireSubject(subject), positiveInteger('units', units), 0);
   }
 
   /**
-   * The units of the subject in the last `interval`.
+   * Returns the units of the subject in the last `interval`, in milliseconds or as text such as `'1m'`.
    *
-   * @throws TypeError, RangeError (as a rejection) for a wrong subject or an interval longer than `bucketSpan`; a
-   * `StoreError` when the store failed.
+   * @throws TypeError, RangeError for an invalid subject, or for an interval longer than `bucketSpan`. A `StoreError` if the
+   * store fails. The promise rejects with it.
    */
   async count(subject: string, interval: Duration): Promise<number> {
-    return this.#store.addCount(this.#counter, subjectOf(subject), 0, this.#intervalMicros(interval));
+    return this.#store.addCount(this.#counter, requireSubject(subject), 0, this.#intervalMicros(interval));
   }
 
-  /** Adds `units`, and answers as {@link count}, the added ones included, in one step. */
+  /** Adds `units` and returns the new {@link count}, in one atomic step. */
   async addCount(subject: string, interval: Duration, units = 1): Promise<number> {
     positiveInteger('units', units);
-    return this.#store.addCount(this.#counter, subjectOf(subject), units, this.#intervalMicros(interval));
+    return this.#store.addCount(this.#counter, requireSubject(subject), units, this.#intervalMicros(interval));
   }
 
-  /** Closes the store if this counter made it; a store that was passed in stays with who made it. */
+  /** Closes the counter's own store. A store that you passed to the constructor stays open. */
   async close(): Promise<void> {
     this.#ownStore?.close();
   }
@@ -102,12 +128,12 @@ export class RollingCounter {
   #intervalMicros(interval: Duration): number {
     const micros = parseDuration('interval', interval) * 1000;
     if (micros <= this.#counter.spanMicros) return micros;
-    throw invalidNumber('interval', `\`bucketSpan\` (${this.#counter.spanMicros / 1000} ms) at most`, interval);
+    throw invalidNumber('interval', `at most \`bucketSpan\` (${this.#counter.spanMicros / 1000} ms)`, interval);
   }
 }
 
-/** @throws TypeError when the subject is not a string, or is empty: those without a name would share one count. */
-function subjectOf(subject: unknown): string {
+/** @throws TypeError if the subject is not a string or is empty, because all subjects without a name would share one count. */
+function requireSubject(subject: unknown): string {
   if (typeof subject === 'string' && subject !== '') return subject;
   throw withCode('ERR_ROLLGATE_INVALID_KEY', invalidOption('subject', 'a string of at least one character', subject));
 }

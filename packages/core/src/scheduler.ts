@@ -3,65 +3,65 @@ import { monotonicClock, readMicros } from './clock.js';
 import { PriorityQueue, type QueueMember } from './priority-queue.js';
 import { invalidNumber } from './validate.js';
 
-/** The longest that a Node timer can be set for, about 24.8 days; longer waits are slept in parts. */
+/** The longest delay of a Node timer, about 24.8 days. A longer wait takes several timers. */
 export const MAX_TIMER_MS = 2 ** 31 - 1;
 
-/** Somebody who waits for a moment. */
+/** A callback that waits for its time. */
 class Scheduled implements QueueMember {
   priority = 0;
   queueIndex = -1;
-  constructor(readonly leave: () => void) {}
+  constructor(readonly run: () => void) {}
 }
 
 /**
- * All who are held in this process, on one timer: with a timer for each, Node would call those that are late in another
- * order than that of their moments.
+ * All callbacks of the process, on one timer. With one timer per callback, Node could run late ones in the wrong order.
  */
-const held = new PriorityQueue<Scheduled>();
+const queue = new PriorityQueue<Scheduled>();
 let timer: NodeJS.Timeout | undefined;
-/** Whom the timer is set for. */
+/** The callback for which the timer is set. */
 let next: Scheduled | undefined;
 
 /**
- * Calls `leave`, in the caller's async context, once `delayMs` have passed: never before, after however many weeks, and
- * in the order of the moments, also when the process is late for several. Until then the process stays alive.
+ * Calls `callback`, in the caller's async context, once `delayMs` milliseconds have passed, but never before. Callbacks
+ * run in the order of their times, even when the process is late for several. A pending callback keeps the process alive.
  *
- * @returns What lets go: `leave` is then not called any more. Harmless afterwards.
- * @throws TypeError, RangeError for a delay that is no finite number from 0.
+ * @param delayMs Milliseconds, of any length.
+ * @returns A function that cancels the callback. After the callback has run, it does nothing.
+ * @throws TypeError, RangeError if `delayMs` is not a finite number from 0.
  */
-export function scheduleAfter(delayMs: number, leave: () => void): () => void {
-  // Everybody in the process is on one queue, which a NaN would put out of order.
+export function scheduleAfter(delayMs: number, callback: () => void): () => void {
+  // The whole process shares one queue, and a NaN would destroy its order.
   if (!Number.isFinite(delayMs) || delayMs < 0) throw invalidNumber('delayMs', 'a finite number from 0', delayMs);
-  const one = new Scheduled(AsyncResource.bind(leave));
-  held.add(one, readMicros(monotonicClock) + Math.ceil(delayMs * 1000));
+  const scheduled = new Scheduled(AsyncResource.bind(callback));
+  queue.add(scheduled, readMicros(monotonicClock) + Math.ceil(delayMs * 1000));
   setTimer();
   return function cancel() {
-    if (!held.has(one)) return;
-    held.remove(one);
+    if (!queue.has(scheduled)) return;
+    queue.remove(scheduled);
     setTimer();
   };
 }
 
 function setTimer(): void {
-  const first = held.first;
+  const first = queue.first;
   if (first === next) return;
   clearTimeout(timer);
   next = first;
   if (first === undefined) return;
   const leftMs = Math.ceil((first.priority - readMicros(monotonicClock)) / 1000);
-  timer = setTimeout(releaseDue, Math.min(leftMs, MAX_TIMER_MS));
+  timer = setTimeout(runDue, Math.min(leftMs, MAX_TIMER_MS));
 }
 
-/** A timer may also be early: by its millisecond, or by the parts of a long wait. Then it is only set again. */
-function releaseDue(): void {
+/** A timer may be early, by up to a millisecond or during a long wait. Then this only sets it again. */
+function runDue(): void {
   next = undefined;
   const nowMicros = readMicros(monotonicClock);
   try {
-    for (let first = held.first; first !== undefined && first.priority <= nowMicros; first = held.first) {
-      held.remove(first);
-      first.leave();
+    for (let first = queue.first; first !== undefined && first.priority <= nowMicros; first = queue.first) {
+      queue.remove(first);
+      first.run();
     }
   } finally {
-    setTimer(); // Also when somebody's leaving failed: the others are not to stay.
+    setTimer(); // Even if a callback throws, because the others must still run.
   }
 }

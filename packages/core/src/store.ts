@@ -4,74 +4,74 @@ import type { Decision } from './decision.js';
 import type { Keys, Plan } from './plan.js';
 
 /**
- * Where the state of keys is kept. A store holds no configuration (the limits come with every call) and owns the
- * time. It may answer at once or with a promise; the limiter passes on whichever it gets.
+ * Keeps the state of keys. A store holds no configuration, because limits come with every call. It owns the clock. Its
+ * methods may return a value or a promise, and the limiter returns the same to its caller.
  *
- * What it throws at once is invalidOption, and goes to the caller; what it rejects with is a failure, which the limiter's policy
- * answers.
+ * An error that a method throws synchronously is misuse, and the caller gets it. A promise that rejects is a failure of the
+ * store, so the limiter's `onStoreError` decides.
  *
- * Rules that every store has to follow, in addition to the comments of `Limit`:
+ * Rules that every store must follow, in addition to the comments of `Limit`:
  *
- * - **Implausible states are deleted.** Before each check and each peek, ask the limit of the current call
- *   `isPlausible(state, now)`, not the limit that recorded. If it returns `false`, delete the state, even in a peek: the state
- *   comes from a clock that was far ahead, and must not count again when time gets there. A deleted state is as new.
+ * - **Implausible states are deleted.** Before each check and each peek, call `isPlausible(state, now)` of the current
+ *   call's limit, not of the limit that recorded. If it returns `false`, delete the state, even in a peek. Such a state comes
+ *   from a clock that was far ahead, and must not count again when time gets there.
  * - **The limit that recorded last decides when a state expires.** Keep that limit with the state. When its
- *   `expiresMicros(state)` is not after `now`, the key is as new. The next record starts a new state, and receipts of the old
- *   one refund nothing. Keep an expired state for up to a minute, because a clock may step back.
- * - **Waits end when the state expires.** When another limit than the recorder asks, cap its `waitMicros` and `resetMicros`
- *   by the recorder's `expiresMicros(state) - now`: after that time nothing is left to reject. A cost above the asking limit's
- *   quota waits for `Infinity` all the same.
- * - **A decision shows the state after it.** For a limit that recorded, take the verdict that `record` returns; its wait is 0
- *   when the check was allowed. `delayMs` is 0 in every limit when one rejected. A limit that
- *   rejected has the `reason` of the same verdict as its wait; a limit that allowed has none.
+ *   `expiresMicros(state)` is not after `now`, the key has its full quota. The next record starts a new state, and receipts
+ *   of the old one refund nothing. Keep an expired state for up to a minute, because a clock may step back.
+ * - **Waits end when the state expires.** If the current limit is not the recorder, cap its `waitMicros` and `resetMicros` by
+ *   the recorder's `expiresMicros(state) - now`. An expired state rejects nothing. If the cost exceeds the current limit's
+ *   quota, the wait is `Infinity` all the same.
+ * - **A decision shows the state after it.** For a limit that recorded, use the verdict that `record` returns, with a wait of 0
+ *   if the check was allowed. If one limit rejected, `delayMs` is 0 in all. A limit that rejected has the `reason` of the
+ *   same verdict as its wait. A limit that allowed has none.
  *
- * Every method is atomic: a check tests all rules, then records in all of them or in none, but for rules with
- * `countRejected`, which record a refused attempt for themselves.
+ * Every method is atomic. A check tests all rules, then records in all of them or in none. Rules with `countRejected` also
+ * record a rejected attempt.
  */
 export interface Store {
   /** Decides and records. */
   check(plan: Plan, keys: Keys, cost: number): Awaitable<Decision>;
-  /** As `check`, recording nothing. */
+  /** Like `check`, but records nothing. */
   peek(plan: Plan, keys: Keys, cost: number): Awaitable<Decision>;
-  /** Takes back what the check recorded whose decision was built with this receipt, as far as it is still there. */
+  /** Refunds what the check with this receipt recorded, as far as it still counts. */
   refund(receipt: unknown): Awaitable<void>;
-  /** Forgets the keys. */
+  /** Drops the state of the keys. */
   reset(plan: Plan, keys: Keys): Awaitable<void>;
-  /** What it keeps the keys in, if other stores may too, such as a client's connection: those share their keys. */
+  /** Identifies shared storage, such as a client connection. Stores with the same `backend` share their keys. */
   readonly backend?: object;
   /**
-   * For a store whose parts fail apart, such as the nodes of a Cluster: the part that answers for these keys, as the
-   * operator knows it. One part that is down is then no reason to do without the others.
+   * For a store whose parts fail independently, such as the nodes of a Cluster. Returns the name of the part that holds these
+   * keys. The limiter then keeps using the other parts while one is down.
    */
   partOf?(plan: Plan, keys: Keys): string;
-  /** As `partOf`, for what a receipt recorded. */
+  /** Like `partOf`, for a receipt. */
   partOfReceipt?(receipt: unknown): string;
   /**
-   * For a store on a network, what its client knows of the connection to a part, or of all when `part` is empty. It goes into
-   * the messages of errors.
+   * For a store on a network, returns the state of the connection to a part, or of all connections if `part` is empty. Error
+   * messages contain it.
    */
   connectionTo?(part: string): StoreConnection;
-  /** Releases what the store holds open. */
+  /** Closes the store's resources. */
   close?(): Awaitable<void>;
 }
 
-/** What a client knows of its connection. */
+/** The state of a client's connection. */
 export interface StoreConnection {
-  /** In the client's words, such as `reconnecting`. */
+  /** The client's name for the state, such as `reconnecting`. */
   readonly state: string;
   /** The last error of the connection since it last worked. */
   readonly lastError?: Error | undefined;
 }
 
-/** A store that can also count without judging, for a `RollingCounter`. */
+/** A store for a `RollingCounter`. */
 export interface CountingStore {
   /**
-   * Adds `units` to the subject, which may be 0, and answers how many there are in the last `intervalMicros`, in one atomic
-   * step.
+   * Adds `units`, which may be 0, to the subject. Returns the subject's units in the last `intervalMicros`. Both happen in one
+   * atomic step.
    */
   addCount(counter: CounterAlgorithm, subject: string, units: number, intervalMicros: number): Awaitable<number>;
-  /** As `partOf` of a {@link Store}, for a subject. */
+  /** Like `partOf` of a {@link Store}, for a subject. */
   partOfSubject?(counter: CounterAlgorithm, subject: string): string;
-  /** As `connectionTo` of a {@link Store}. */
+  /** Like `connectionTo` of a {@link Store}. */
   connectionTo?(part: string): StoreConnection;
 }

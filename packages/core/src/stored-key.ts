@@ -2,32 +2,35 @@ import { createHash } from 'node:crypto';
 import type { Keys } from './plan.js';
 
 /**
- * UTF-16 code units. A longer key is kept by its hash, so that a client that chooses its key does not choose how much memory it
- * takes.
+ * The longest key that is stored as it is, in UTF-16 code units. Stores keep the hash of a longer key, so that a client
+ * cannot use up memory with long keys.
  */
 export const MAX_KEY_LENGTH = 200;
 
 const HASH_PREFIX = '%#';
-/** Of the mark and 256 bits in base64url. */
+/** The prefix and 256 bits in base64url. */
 const HASH_LENGTH = 45;
 
-/** `%#` and the SHA-256 of the text as UTF-16, in which all texts differ, in base64url. Of one length for every text. */
+/**
+ * Returns `%#` and the SHA-256 of the key in base64url. It hashes the UTF-16 code units, because different strings may have
+ * the same UTF-8 bytes. The result always has the same length.
+ */
 export function hashKey(text: string): string {
   return HASH_PREFIX + createHash('sha256').update(text, 'utf16le').digest('base64url');
 }
 
-/** What a store keeps instead of the key: the key itself, or the hash of a long one. Different keys stay different. */
+/** Returns the key, or the hash of a long one. Different keys stay different. */
 export function toStoredKey(key: string): string {
   return isStoredAsIs(key) ? key : hashKey(key);
 }
 
-/** As {@link toStoredKey} for the keys of a check. */
+/** Like {@link toStoredKey}, for the keys of a check. */
 export function toStoredKeys(keys: Keys): Keys {
   if (typeof keys === 'string') return toStoredKey(keys);
   return keys.every(isStoredAsIs) ? keys : keys.map(toStoredKey);
 }
 
-/** A key that looks like a hash is hashed as well: or it could be made to meet a long one. */
+/** A key that looks like a hash is hashed too. Otherwise a client could choose a key that equals the hash of a long one. */
 function isStoredAsIs(key: string): boolean {
   const { length } = key;
   return length <= MAX_KEY_LENGTH && (length !== HASH_LENGTH || !key.startsWith(HASH_PREFIX));

@@ -1,11 +1,11 @@
 import { withCode } from './error-codes.js';
 import { suggestOption } from './option-suggestions.js';
 
-// For every package that takes options: one way to refuse what is wrong, naming the option, the value and its type.
+// How every package validates its options. Each error names the option, the value and its type.
 
 const MAX_SHOWN = 80;
 
-/** A value as error messages show it, with its type: `NaN (number)`, `"10" (string)`. */
+/** Formats a value with its type for an error message, for example `NaN (number)` or `"10" (string)`. */
 export function formatValue(value: unknown): string {
   if (value === null || value === undefined) return String(value);
   const type = typeof value;
@@ -17,12 +17,12 @@ export function formatValue(value: unknown): string {
   return `${JSON.stringify(shown)} (string)`;
 }
 
-/** The error for a value that is none of those expected. */
+/** Creates the error for an invalid value. */
 export function invalidOption(option: string, expected: string, value: unknown): TypeError {
   return withCode('ERR_ROLLGATE_INVALID_OPTION', new TypeError(expectedMessage(option, expected, value)));
 }
 
-/** The error for a number that is none of those expected: a RangeError, but a TypeError when it is no number at all. */
+/** Creates the error for an invalid number: a RangeError, or a TypeError if the value is not a number. */
 export function invalidNumber(option: string, expected: string, value: unknown): TypeError | RangeError {
   const message = expectedMessage(option, expected, value);
   const error = typeof value === 'number' ? new RangeError(message) : new TypeError(message);
@@ -33,13 +33,13 @@ function expectedMessage(option: string, expected: string, value: unknown): stri
   return `Expected \`${option}\` to be ${expected}, got ${formatValue(value)}`;
 }
 
-/** Returns `value` when it is an integer from 1 to 2^53 - 1, and throws otherwise. */
+/** Returns `value` if it is an integer from 1 to 2^53 - 1, and throws otherwise. */
 export function positiveInteger(option: string, value: unknown): number {
   if (Number.isSafeInteger(value) && (value as number) > 0) return value as number;
   throw invalidNumber(option, 'a positive safe integer', value);
 }
 
-/** Returns `value` when it is an integer from `least` to `most`, and throws otherwise. */
+/** Returns `value` if it is an integer from `least` to `most`, and throws otherwise. */
 export function integerBetween(option: string, value: unknown, least: number, most: number): number {
   if (Number.isInteger(value) && (value as number) >= least && (value as number) <= most) return value as number;
   throw invalidNumber(option, `an integer from ${least} to ${most}`, value);
@@ -50,25 +50,25 @@ export function optionalFunction(option: string, value: unknown): void {
   if (value !== undefined && typeof value !== 'function') throw invalidOption(option, 'a function', value);
 }
 
-/** Returns `value` when it is a boolean, and throws otherwise. */
+/** Returns `value` if it is a boolean, and throws otherwise. */
 export function boolean(option: string, value: unknown): boolean {
   if (typeof value === 'boolean') return value;
   throw invalidOption(option, 'a boolean', value);
 }
 
-/** Returns `value` when it is a string, and throws otherwise. */
+/** Returns `value` if it is a string, and throws otherwise. */
 export function string(option: string, value: unknown): string {
   if (typeof value === 'string') return value;
   throw invalidOption(option, 'a string', value);
 }
 
-/** Returns `value` when it is one of `choices`, and throws otherwise. */
+/** Returns `value` if it is one of `choices`, and throws otherwise. */
 export function oneOf<const Choice extends string>(option: string, value: unknown, choices: readonly Choice[]): Choice {
   if (choices.includes(value as Choice)) return value as Choice;
   throw invalidOption(option, `one of ${choices.map((choice) => `'${choice}'`).join(', ')}`, value);
 }
 
-/** Whether `value` has all of `methods`. */
+/** Whether `value` is an object with all of `methods`. */
 export function hasMethods(value: unknown, methods: readonly string[]): boolean {
   return (
     typeof value === 'object' &&
@@ -78,8 +78,8 @@ export function hasMethods(value: unknown, methods: readonly string[]): boolean 
 }
 
 /**
- * Throws unless `options` is an object with no other names than `known`; an option nobody reads is a typing mistake.
- * `subject` says whose options they are.
+ * Throws unless `options` is an object whose properties are all in `known`, because an unknown option is probably a typing
+ * mistake. `subject` is the function or class that takes the options.
  */
 export function knownOptions(subject: string, options: unknown, known: readonly string[]): void {
   if (typeof options !== 'object' || options === null || Array.isArray(options)) {

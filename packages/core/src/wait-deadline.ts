@@ -1,24 +1,25 @@
 import { withCode } from './error-codes.js';
 import { MAX_TIMER_MS } from './scheduler.js';
 
-/** What ends one `wait` early. */
+/** Ends one `wait` early. */
 export interface Deadline {
-  /** Aborts with the caller's signal, or when the time is over. */
+  /** Aborts with the caller's signal, or when the timeout has passed. */
   readonly signal: AbortSignal;
   /** Removes the listener and the timer. */
   dispose(): void;
 }
 
 /**
- * Combines the caller's signal with a timeout, for one call. `AbortSignal.any` does the same, but a signal that outlives the
- * call keeps some memory for every signal that depends on it, and Node has it only since 20.3.
+ * Combines the caller's signal with a timeout in milliseconds, for one call. `AbortSignal.any` exists only since Node 20.3,
+ * and a signal that outlives the call then keeps memory for each dependent signal.
  */
 export function createDeadline(signal: AbortSignal | undefined, timeoutMs: number): Deadline {
   const controller = new AbortController();
   const onAbort = () => controller.abort(signal!.reason);
   if (signal?.aborted) onAbort();
   else signal?.addEventListener('abort', onAbort, { once: true });
-  const onTimeout = () => controller.abort(timeoutError(`The \`timeout\` of ${timeoutMs} ms has passed`));
+  const onTimeout = () =>
+    controller.abort(timeoutError(`Timed out: the call waited for ${timeoutMs} ms (\`timeout\`)`));
   const timer = timeoutMs <= MAX_TIMER_MS ? setTimeout(onTimeout, timeoutMs).unref() : undefined;
   return {
     signal: controller.signal,
@@ -29,7 +30,7 @@ export function createDeadline(signal: AbortSignal | undefined, timeoutMs: numbe
   };
 }
 
-/** The error of a `wait` whose `timeout` has passed, or will pass first. */
+/** Creates the error of a `wait` whose `timeout` has passed, or will pass before the action is allowed. */
 export function timeoutError(message: string): DOMException {
   return withCode('ERR_ROLLGATE_WAIT_TIMEOUT', new DOMException(message, 'TimeoutError'));
 }

@@ -167,7 +167,7 @@ describe('a check', () => {
       'Expected `key.daily` to be a string of at least one character, got undefined',
     );
     await expect(limiter.check({ burst: 'ann', daily: 'ann', hourly: 'ann' } as never)).rejects.toThrow(
-      'Unknown limit `hourly` in `key`; the limits are `burst`, `daily`',
+      'Unknown limit `hourly` in `key`. The limits are `burst`, `daily`',
     );
   });
 

@@ -25,7 +25,7 @@ export class OutageLog {
     const failure = message as StoreFailure;
     if (failure.store !== this.#store) return;
     this.failures.push(failure);
-    this.story.push(failure.error.message.includes('did not answer within') ? 'silence' : 'failure');
+    this.story.push(failure.error.message.includes('did not respond within') ? 'silence' : 'failure');
   };
   readonly #noteRecovery = (message: unknown) => {
     const recovery = message as StoreRecovery;

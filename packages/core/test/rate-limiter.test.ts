@@ -381,7 +381,7 @@ describe('a limiter without limits of its own', () => {
 
   test.each(['check', 'peek', 'reset', 'wait'] as const)('says so when a %s brings none', async (method) => {
     await expect(create()[method]('ann')).rejects.toThrow(
-      'Expected `limits` in the options of this call: the limiter has none of its own',
+      'This limiter has `limits: null`, so pass `limits` with each call',
     );
   });
 });

@@ -41,7 +41,7 @@ test('without a subscriber the first one is a warning', async () => {
   }
   expect(warn.mock.calls).toEqual([
     [
-      'A refund failed, so what the request took stays charged: the decision is lost',
+      'A refund failed, so the request stays charged: the decision is lost',
       { type: 'RollgateWarning', code: 'ROLLGATE_REFUND_FAILED' },
     ],
   ]);

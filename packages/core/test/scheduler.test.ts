@@ -1,45 +1,45 @@
 import { AsyncLocalStorage } from 'node:async_hooks';
 import { scheduleAfter } from '@rollgate/core/store';
 
-/** Lets nothing else run. */
+/** Blocks the event loop. */
 function stall(ms: number): void {
   const endMs = performance.now() + ms;
   while (performance.now() < endMs);
 }
 
-const held = (delayMs: number) => new Promise<void>((resolve) => scheduleAfter(delayMs, resolve));
+const sleep = (delayMs: number) => new Promise<void>((resolve) => scheduleAfter(delayMs, resolve));
 
 afterEach(() => jest.restoreAllMocks());
 
-test.each([0.4, 1, 7.3, 20])('nobody leaves before %d ms have passed', async (delayMs) => {
+test.each([0.4, 1, 7.3, 20])('no callback runs before %d ms have passed', async (delayMs) => {
   for (let turn = 0; turn < 20; turn++) {
     const startMs = performance.now();
-    await held(delayMs);
+    await sleep(delayMs);
     expect(performance.now() - startMs).toBeGreaterThanOrEqual(delayMs - 0.001);
   }
 });
 
-test('those who are late leave in the order of their moments', async () => {
+test('late callbacks run in the order of their times', async () => {
   const order: string[] = [];
-  const all = [held(20).then(() => order.push('first')), held(30).then(() => order.push('second'))];
+  const all = [sleep(20).then(() => order.push('first')), sleep(30).then(() => order.push('second'))];
   stall(15);
-  all.push(held(20).then(() => order.push('third'))); // To Node of the same duration as the first.
+  all.push(sleep(20).then(() => order.push('third'))); // To Node of the same duration as the first.
   stall(30);
   await Promise.all(all);
   expect(order).toEqual(['first', 'second', 'third']);
 });
 
-test('who is let go never leaves, and the others do', async () => {
-  const left: string[] = [];
-  const cancel = scheduleAfter(1, () => left.push('let go'));
+test('a canceled callback never runs, and the others do', async () => {
+  const ran: string[] = [];
+  const cancel = scheduleAfter(1, () => ran.push('canceled'));
   cancel();
   cancel();
-  await held(5);
-  expect(left).toEqual([]);
+  await sleep(5);
+  expect(ran).toEqual([]);
 });
 
-test('one whose leaving fails stops nobody', async () => {
-  const other = held(3);
+test('a callback that throws does not stop the others', async () => {
+  const other = sleep(200);
   const setTimer = jest.spyOn(globalThis, 'setTimeout').mockReturnValueOnce(undefined as never);
   scheduleAfter(1, () => {
     throw new Error('failed');
@@ -50,7 +50,7 @@ test('one whose leaving fails stops nobody', async () => {
   await other;
 });
 
-test('a long wait is slept in parts that a timer can be set for', () => {
+test('a wait longer than the longest timer takes several timers', () => {
   const parts: unknown[] = [];
   let wake!: () => void;
   jest.spyOn(globalThis, 'setTimeout').mockImplementation(((callback: () => void, ms: number) => {
@@ -86,16 +86,16 @@ test.each([
   [-0.001, RangeError, '-0.001 (number)'],
   ['5', TypeError, '"5" (string)'],
   [undefined, TypeError, 'undefined'],
-])('a delay of %p is refused, and puts nobody out of order', async (delayMs, kind, shown) => {
-  const left: string[] = [];
-  const others = [held(200).then(() => left.push('second')), held(3).then(() => left.push('first'))];
-  const wrong = () => scheduleAfter(delayMs as number, () => left.push('wrong'));
+])('a delay of %p is rejected, and the other callbacks keep their order', async (delayMs, kind, shown) => {
+  const ran: string[] = [];
+  const others = [sleep(30).then(() => ran.push('second')), sleep(3).then(() => ran.push('first'))];
+  const wrong = () => scheduleAfter(delayMs as number, () => ran.push('wrong'));
   expect(wrong).toThrow(kind);
   expect(wrong).toThrow(`Expected \`delayMs\` to be a finite number from 0, got ${shown}`);
   await Promise.all(others);
-  expect(left).toEqual(['first', 'second']);
+  expect(ran).toEqual(['first', 'second']);
 });
 
-test('a delay of 0 is none', async () => {
-  await held(0);
+test('a delay of 0 is valid', async () => {
+  await sleep(0);
 });

@@ -199,14 +199,14 @@ describe('what is told', () => {
     await Promise.all(Array.from({ length: 20 }, () => limiter.check('ann')));
     const type = 'RollgateWarning';
     const failed = [
-      'The store failed: no room. Checks are answered as `onStoreError` says',
+      'The store failed: no room. `onStoreError` decides the checks until the store recovers',
       { type, code: 'ROLLGATE_STORE_FAILED' },
     ];
     expect(warn.mock.calls).toEqual([failed]);
     store.manner = 'answer';
     await until(async () => (await isBack(limiter)) && warn.mock.calls.length > 1);
     const recovered = [
-      expect.stringMatching(/^The store answers again, after \d+ ms$/),
+      expect.stringMatching(/^The store responds again after \d+ ms$/),
       { type, code: 'ROLLGATE_STORE_RECOVERED' },
     ];
     expect(warn.mock.calls).toEqual([failed, recovered]);

@@ -18,7 +18,7 @@ describe('a call', () => {
     const reason = (await call.catch((error: unknown) => error)) as StoreError;
     expect(reason).toBeInstanceOf(StoreError);
     expect(reason).toMatchObject({ name: 'StoreError', code: 'ERR_ROLLGATE_STORE_FAILED' });
-    expect(reason.message).toBe('The store did not answer within 25 ms (`timeout`)');
+    expect(reason.message).toBe('The store did not respond within 25 ms (`timeout`)');
     expect(reason).not.toHaveProperty('cause');
     expect(log.failures).toMatchObject([{ store, error: reason }]);
     expect(log.failures[0]!.error).toBe(reason);

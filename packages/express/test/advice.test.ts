@@ -37,10 +37,10 @@ test.each<[string, (options: never) => unknown, string, string]>([
     'nothing known, of few',
     rollingWindow,
     'color',
-    'the options are `limit`, `window`, `minDifference`, `countRejected`',
+    'The options are `limit`, `window`, `minDifference`, `countRejected`',
   ],
-  ['nothing known, of many', rateLimit, 'blockDuration', 'Remove it; the README lists all options'],
-  ['a name of every object', rollingWindow, 'constructor', 'the options are `limit`'],
+  ['nothing known, of many', rateLimit, 'blockDuration', 'Remove it, or see "Options" in the README of the package'],
+  ['a name of every object', rollingWindow, 'constructor', 'The options are `limit`'],
 ])('an unknown option is named with what was meant: %s', (_, make, name, advice) => {
   const error = caught(() => make({ [name]: 5, ...limit } as never));
   expect(error).toBeInstanceOf(TypeError);

@@ -24,8 +24,8 @@ const BEFORE: Record<string, [unknown, string][]> = {
     [undefined, 'Expected `limits`'],
   ],
   key: [
-    [42, 'Expected `key` to be a string, or a record with one for each limit, got 42 (number)'],
-    [undefined, 'Expected `key` to be a string, or a record with one for each limit, got undefined'],
+    [42, 'Expected `key` to be a string, or a record with one string per limit, got 42 (number)'],
+    [undefined, 'Expected `key` to be a string, or a record with one string per limit, got undefined'],
     ['', 'Expected `key` to be a string of at least one character, got "" (string)'],
     [{}, 'Expected `key.default` to be a string of at least one character, got undefined'],
     [{ default: 'a', other: 'b' }, 'Unknown limit `other` in `key`'],

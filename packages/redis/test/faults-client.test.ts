@@ -199,7 +199,7 @@ describe('a process whose server is dead', () => {
     });
     expect(stdout).toBe('9\n8\n7\ndeny\n');
     expect(stderr.split('\n').filter((line) => line.includes('RollgateWarning'))).toEqual([
-      expect.stringContaining('[ROLLGATE_STORE_FAILED] RollgateWarning: The store did not answer within 200 ms'),
+      expect.stringContaining('[ROLLGATE_STORE_FAILED] RollgateWarning: The store did not respond within 200 ms'),
     ]);
   });
 });

@@ -39,12 +39,12 @@ test.each([
   [{ denialCache: { maxKeys: 0 } }, 'Expected `denialCache.maxKeys` to be a positive safe integer, got 0 (number)'],
   [
     { denialCache: { maxAge: '1' } },
-    'Expected `denialCache.maxAge` to be a duration, that is positive whole milliseconds or text such as \'1m\', of 100 years at most, got "1" (string)',
+    'Expected `denialCache.maxAge` to be a duration such as \'1m\' or positive whole milliseconds, at most 100 years, got "1" (string)',
   ],
   [{ denialCache: { maxage: 5 } }, 'Unknown option `maxage` for denialCache, got 5 (number). Did you mean `maxAge`?'],
   [
     { prefix: 'a' },
-    'Unknown option `prefix` for RedisStore, got "a" (string); the options are `client`, `log`, `clusterSlot`, `clock`, `denialCache`',
+    'Unknown option `prefix` for RedisStore, got "a" (string). The options are `client`, `log`, `clusterSlot`, `clock`, `denialCache`',
   ],
 ] as [object, string | RegExp][])('refuses the options %j', (options, message) => {
   expect(() => new RedisStore({ client: lazy, ...options })).toThrow(message);

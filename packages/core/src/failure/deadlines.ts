@@ -3,40 +3,42 @@ import { type Duration, parseDuration } from '../duration.js';
 import { MAX_TIMER_MS } from '../scheduler.js';
 import { invalidNumber } from '../validate.js';
 
-/** How long a store may take when nothing else was said, in milliseconds. */
+/** The default `timeout` of a store's call, in milliseconds. */
 export const DEFAULT_TIMEOUT_MS = 500;
 
-/** A call that is to be settled in time: by its answer, else by its deadline. */
+/** A call that settles by its result or by its deadline, whichever comes first. */
 export abstract class TimedCall {
   dueMs = 0;
   isSettled = false;
-  /** The open calls that were started before and after this one. */
+  /** The pending calls that were started before and after this one. */
   previous: TimedCall | undefined = undefined;
   next: TimedCall | undefined = undefined;
 
-  /** Called, once, when it was not settled in time. */
+  /** Called once, if the call has not settled by its deadline. */
   abstract onTimeout(): void;
 }
 
-/** A timer that is so late tells of a process that did nothing for a while. */
+/** A timer that is this late shows that the process was blocked or suspended. */
 const LONG_PAUSE_MS = 25;
-/** What such a process is given to catch up with its sockets. */
+/** Time for such a process to read from its sockets. */
 const GRACE_MS = 25;
 
 /**
- * Deadlines that are all equally far away, so that they pass in the order of the calls: one timer for all, which keeps
- * the process alive only while a call is open.
+ * The deadlines of calls that all have the same timeout, so that they expire in the order of the calls. One timer serves
+ * all calls. It keeps the process alive only while a call is pending.
  */
 export class Deadlines {
-  /** The open calls, oldest first: a settled one is let go of at once, whatever those before it do. */
+  /** The pending calls, oldest first. A settled call leaves the list at once, so that it does not stay in memory. */
   #first: TimedCall | undefined;
   #last: TimedCall | undefined;
   #timer: NodeJS.Timeout | undefined;
 
-  /** How long a call may take. */
-  constructor(readonly timeoutMs: number) {}
+  constructor(
+    /** How long a call may take. */
+    readonly timeoutMs: number,
+  ) {}
 
-  /** Starts a call, which may take so long from now on. */
+  /** Starts a call. Its deadline is `timeoutMs` from now. */
   start(call: TimedCall): void {
     call.dueMs = performance.now() + this.timeoutMs;
     if (this.#first === undefined) {
@@ -50,7 +52,7 @@ export class Deadlines {
     this.#timer ??= this.#startTimer(this.timeoutMs);
   }
 
-  /** Settles the call, and answers whether it was open: whoever gets `true` may answer. */
+  /** Settles the call. Returns whether it was pending, so only the first caller gets `true`. */
   settle(call: TimedCall): boolean {
     if (call.isSettled) return false;
     call.isSettled = true;
@@ -59,7 +61,7 @@ export class Deadlines {
     else previous.next = next;
     if (next === undefined) this.#last = previous;
     else next.previous = previous;
-    // Setting a timer for each call anew costs more than letting this one pass for nothing.
+    // Setting a timer for each call costs more than a timer that finds nothing to do.
     if (this.#first === undefined) this.#timer?.unref();
     return true;
   }
@@ -68,14 +70,14 @@ export class Deadlines {
     const dueMs = performance.now() + ms;
     return setTimeout(() => {
       const nowMs = performance.now();
-      // After a long pause of the process the answer may be there unread, or the question still be unsent.
+      // After a long pause of the process, a response may be unread, or a request unsent.
       if (nowMs - dueMs > LONG_PAUSE_MS) this.#timer = setTimeout(() => this.#expireCalls(nowMs), GRACE_MS);
-      // A timer passes before what the sockets hold is read.
+      // Timers run before the event loop reads from sockets.
       else setImmediate(() => this.#expireCalls(performance.now()));
     }, ms);
   }
 
-  /** Passes those that were due by then: what became due in a second pause is given a grace of its own. */
+  /** Expires the calls that were due by `untilMs`. Calls that became due in a second pause get their own grace. */
   #expireCalls(untilMs: number): void {
     this.#timer = undefined;
     for (let call = this.#first; call !== undefined && call.dueMs <= untilMs; call = this.#first) {
@@ -85,9 +87,13 @@ export class Deadlines {
   }
 }
 
-/** @throws TypeError, RangeError when it is no duration that a timer can be set for. */
+/**
+ * Returns the `timeout` option in milliseconds.
+ *
+ * @throws TypeError, RangeError if the value is not a duration of at most 24 days, the longest delay of a timer.
+ */
 export function parseTimeout(timeout: Duration): number {
   const ms = parseDuration('timeout', timeout);
-  if (ms > MAX_TIMER_MS) throw invalidNumber('timeout', 'a duration of 24 days at most', timeout);
+  if (ms > MAX_TIMER_MS) throw invalidNumber('timeout', 'a duration of at most 24 days', timeout);
   return ms;
 }

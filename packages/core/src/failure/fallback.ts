@@ -3,23 +3,23 @@ import type { MemoryStore } from '../memory-store.js';
 import type { Keys, Plan } from '../plan.js';
 import type { StoreError } from './store-error.js';
 
-/** What answers in the place of a store that has failed. */
+/** What decides when a store has failed. */
 export type OnStoreError = 'fallback' | 'allow' | 'deny' | 'throw';
 
 export const ON_STORE_ERROR: readonly OnStoreError[] = ['fallback', 'allow', 'deny', 'throw'];
 
-/** When those who are refused only because the store has failed may come again. */
+/** The wait of a rejection by the policy `'deny'`, in milliseconds. */
 const DENY_RETRY_MS = 1000;
 
-/** A receipt of the memory that stood in; a store's own receipt is never one. */
+/** A receipt of the fallback memory. A store's own receipt never has this class. */
 export class FallbackReceipt {
   constructor(readonly receipt: unknown) {}
 }
 
 /**
- * The decision of a policy.
+ * Decides without the store, by the policy.
  *
- * @throws StoreError when the policy is `'throw'`.
+ * @throws StoreError if the policy is `'throw'`.
  */
 export function decideByPolicy(
   policy: OnStoreError,
@@ -35,11 +35,11 @@ export function decideByPolicy(
   return degrade(memory()[operation](plan, keys, cost), 'fallback', (receipt) => new FallbackReceipt(receipt));
 }
 
-/** The same for everybody, knowing nothing: as if nothing had been used, or everything. */
+/** Decides the same for all keys: as if all of the quota were free, or none of it. */
 function decideUniformly(policy: 'allow' | 'deny', plan: Plan): Decision {
   const allowed = policy === 'allow';
   const waitMs = allowed ? 0 : DENY_RETRY_MS;
-  const said = plan.rules.map(
+  const results = plan.rules.map(
     ({ limit: { limit } }): LimitDecision => ({
       allowed,
       limit,
@@ -49,5 +49,5 @@ function decideUniformly(policy: 'allow' | 'deny', plan: Plan): Decision {
       delayMs: 0,
     }),
   );
-  return degrade(toDecision(plan.rules, said, undefined), policy);
+  return degrade(toDecision(plan.rules, results, undefined), policy);
 }

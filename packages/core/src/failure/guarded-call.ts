@@ -1,37 +1,37 @@
 import { performance } from 'node:perf_hooks';
 import { type Awaitable, isThenable } from '../awaitable.js';
 import { type Deadlines, TimedCall } from './deadlines.js';
+import type { PartHealth } from './part-health.js';
 import { type StoreError, storeFailedError, storeTimeoutError } from './store-error.js';
-import type { StoreHealth } from './store-health.js';
 
-/** A call of a store, which its answer, its failure or its deadline settles: whichever comes first. */
-class GuardedCall<Answer> extends TimedCall {
+/** A call of a store that settles by its result, its failure or its deadline, whichever comes first. */
+class GuardedCall<Result> extends TimedCall {
   constructor(
     private readonly deadlines: Deadlines,
-    private readonly health: StoreHealth,
-    private readonly resolve: (answer: Answer) => void,
+    private readonly health: PartHealth,
+    private readonly resolve: (result: Result) => void,
     private readonly reject: (thrown: unknown) => void,
-    private readonly onFailure: (error: StoreError) => Answer,
+    private readonly onFailure: (error: StoreError) => Result,
   ) {
     super();
     deadlines.start(this);
   }
 
-  /** An answer that comes late is dropped, but tells how slow the store is. */
-  answer(answer: Answer): void {
+  /** A late result is dropped, but updates the store's health. */
+  succeed(result: Result): void {
     this.health.recordSuccess(this.dueMs - this.deadlines.timeoutMs);
-    if (this.deadlines.settle(this)) this.resolve(answer);
+    if (this.deadlines.settle(this)) this.resolve(result);
   }
 
   fail(thrown: unknown): void {
-    if (this.deadlines.settle(this)) this.#settleInstead(storeFailedError(thrown, this.health.connection), 0);
+    if (this.deadlines.settle(this)) this.#settleByPolicy(storeFailedError(thrown, this.health.connection), 0);
   }
 
   override onTimeout(): void {
-    this.#settleInstead(storeTimeoutError(this.deadlines.timeoutMs, this.health.connection), this.deadlines.timeoutMs);
+    this.#settleByPolicy(storeTimeoutError(this.deadlines.timeoutMs, this.health.connection), this.deadlines.timeoutMs);
   }
 
-  #settleInstead(error: StoreError, waitedMs: number): void {
+  #settleByPolicy(error: StoreError, waitedMs: number): void {
     this.health.recordFailure(error, waitedMs);
     try {
       this.resolve(this.onFailure(error));
@@ -41,34 +41,34 @@ class GuardedCall<Answer> extends TimedCall {
   }
 }
 
-/** The answer, or what `onFailure` makes of its failure. */
-export function guardCall<Answer>(
-  answer: Awaitable<Answer>,
+/** Returns the result, or the result of `onFailure` if the call fails or times out. */
+export function guardCall<Result>(
+  result: Awaitable<Result>,
   deadlines: Deadlines,
-  health: StoreHealth,
-  onFailure: (error: StoreError) => Answer,
-): Awaitable<Answer> {
-  if (!isThenable(answer)) return answer;
+  health: PartHealth,
+  onFailure: (error: StoreError) => Result,
+): Awaitable<Result> {
+  if (!isThenable(result)) return result;
   return new Promise((resolve, reject) => {
     const call = new GuardedCall(deadlines, health, resolve, reject, onFailure);
-    answer.then(
-      (value) => call.answer(value),
+    result.then(
+      (value) => call.succeed(value),
       (thrown) => call.fail(thrown),
     );
   });
 }
 
-/** Asks a store that is down whether it is back, now and then, beside the call that is answered without it. */
-export function probe(health: StoreHealth, ask: () => Awaitable<unknown>): void {
+/** Sends a call to a store that is down if a probe is due, to find out whether the store is back. It does not wait. */
+export function probe(health: PartHealth, send: () => Awaitable<unknown>): void {
   if (!health.claimProbe()) return;
   const sentMs = performance.now();
-  new Promise((resolve) => resolve(ask())).then(
+  new Promise((resolve) => resolve(send())).then(
     () => health.recordSuccess(sentMs),
     () => health.recordProbeReply(),
   );
 }
 
-/** What `onFailure` is where nothing can stand in. */
+/** An `onFailure` for calls without a fallback. */
 export function rethrow(error: StoreError): never {
   throw error;
 }

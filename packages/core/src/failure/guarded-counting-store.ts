@@ -4,26 +4,26 @@ import type { CountingStore } from '../store.js';
 import { Deadlines } from './deadlines.js';
 import { guardCall, probe, rethrow } from './guarded-call.js';
 import { storeDownError } from './store-error.js';
-import { StoreHealths } from './store-health.js';
+import { StoreHealth } from './store-health.js';
 
-/** A store that counts, every call of which is settled in time. Nothing can stand in for what it knows. */
+/** Wraps a counting store, so that each call settles by its deadline. Counts have no fallback. */
 export class GuardedCountingStore implements CountingStore {
   readonly #store: CountingStore;
   readonly #deadlines: Deadlines;
-  readonly #healths: StoreHealths;
+  readonly #health: StoreHealth;
 
   constructor(store: CountingStore, timeoutMs: number) {
     this.#store = store;
     this.#deadlines = new Deadlines(timeoutMs);
-    this.#healths = StoreHealths.of(store);
+    this.#health = StoreHealth.of(store);
   }
 
   addCount(counter: CounterAlgorithm, subject: string, units: number, intervalMicros: number): Awaitable<number> {
-    const health = this.#healths.ofPart(this.#store.partOfSubject?.(counter, subject) ?? '');
-    if (health.isDownFor(this.#deadlines.timeoutMs)) {
-      probe(health, () => this.#store.addCount(counter, subject, 0, intervalMicros)); // Adds nothing.
-      throw storeDownError(this.#deadlines.timeoutMs, health.connection);
+    const part = this.#health.ofPart(this.#store.partOfSubject?.(counter, subject) ?? '');
+    if (part.isDownFor(this.#deadlines.timeoutMs)) {
+      probe(part, () => this.#store.addCount(counter, subject, 0, intervalMicros)); // Adds 0 units.
+      throw storeDownError(this.#deadlines.timeoutMs, part.connection);
     }
-    return guardCall(this.#store.addCount(counter, subject, units, intervalMicros), this.#deadlines, health, rethrow);
+    return guardCall(this.#store.addCount(counter, subject, units, intervalMicros), this.#deadlines, part, rethrow);
   }
 }

@@ -5,27 +5,28 @@ import type { Store } from '../store.js';
 import { Deadlines } from './deadlines.js';
 import { decideByPolicy, FallbackReceipt, type OnStoreError } from './fallback.js';
 import { guardCall, probe, rethrow } from './guarded-call.js';
+import type { PartHealth } from './part-health.js';
 import { type StoreError, storeDownError } from './store-error.js';
-import { type StoreHealth, StoreHealths } from './store-health.js';
+import { StoreHealth } from './store-health.js';
 
 /**
- * A store whose every call is settled in time: by its answer, or when it fails, is late or known to be down, as the
- * policy says. Answers that come at once are passed on as they are; so is what is thrown at once, for that is misuse.
+ * Wraps a store, so that each call settles by its deadline. If the store fails, exceeds the timeout or is known to be down,
+ * the policy decides. Synchronous results and errors pass unchanged, because a synchronous error is misuse.
  */
 export class GuardedStore implements Store {
   readonly #store: Store;
   readonly #policy: OnStoreError;
   readonly #deadlines: Deadlines;
-  readonly #healths: StoreHealths;
-  /** Of a store that has no parts. */
-  readonly #health: StoreHealth | undefined;
+  readonly #health: StoreHealth;
+  /** The health of a store without parts. */
+  readonly #onlyPart: PartHealth | undefined;
 
   constructor(store: Store, timeoutMs: number, policy: OnStoreError) {
     this.#store = store;
     this.#policy = policy;
     this.#deadlines = new Deadlines(timeoutMs);
-    this.#healths = StoreHealths.of(store);
-    this.#health = store.partOf === undefined ? this.#healths.ofPart('') : undefined;
+    this.#health = StoreHealth.of(store);
+    this.#onlyPart = store.partOf === undefined ? this.#health.ofPart('') : undefined;
   }
 
   check(plan: Plan, keys: Keys, cost: number): Awaitable<Decision> {
@@ -36,43 +37,43 @@ export class GuardedStore implements Store {
     return this.#decide('peek', plan, keys, cost);
   }
 
-  /** Takes back what the store or the memory recorded. What a failed store was to take back stays recorded. */
+  /** Refunds in the store or in the fallback memory. If the store fails, the hits stay recorded. */
   refund(receipt: unknown): Awaitable<void> {
-    if (receipt instanceof FallbackReceipt) return this.#healths.fallback.refund(receipt.receipt);
-    const health = this.#health ?? this.#healths.ofPart(this.#store.partOfReceipt?.(receipt) ?? '');
-    return guardCall(this.#store.refund(receipt), this.#deadlines, health, rethrow);
+    if (receipt instanceof FallbackReceipt) return this.#health.fallback.refund(receipt.receipt);
+    const part = this.#onlyPart ?? this.#health.ofPart(this.#store.partOfReceipt?.(receipt) ?? '');
+    return guardCall(this.#store.refund(receipt), this.#deadlines, part, rethrow);
   }
 
-  /** Forgets the keys in the memory that stands in and in the store; rejects when it cannot, whatever the policy is. */
+  /** Drops the keys in the store and in the fallback memory. Rejects if the store fails, whatever the policy is. */
   reset(plan: Plan, keys: Keys): Awaitable<void> {
-    this.#healths.resetFallback(plan, keys);
-    return guardCall(this.#store.reset(plan, keys), this.#deadlines, this.#healthOf(plan, keys), rethrow);
+    this.#health.resetFallback(plan, keys);
+    return guardCall(this.#store.reset(plan, keys), this.#deadlines, this.#partOf(plan, keys), rethrow);
   }
 
   #decide(operation: 'check' | 'peek', plan: Plan, keys: Keys, cost: number): Awaitable<Decision> {
-    const health = this.#healthOf(plan, keys);
-    if (health.isDownFor(this.#deadlines.timeoutMs)) {
-      probe(health, () => this.#store.peek(plan, keys, cost)); // Records nothing.
-      return this.#decideByPolicy(
-        storeDownError(this.#deadlines.timeoutMs, health.connection),
+    const part = this.#partOf(plan, keys);
+    if (part.isDownFor(this.#deadlines.timeoutMs)) {
+      probe(part, () => this.#store.peek(plan, keys, cost)); // Records nothing.
+      return this.#decideWithoutStore(
+        storeDownError(this.#deadlines.timeoutMs, part.connection),
         operation,
         plan,
         keys,
         cost,
       );
     }
-    const answer = this.#store[operation](plan, keys, cost);
-    if (!isThenable(answer)) return answer; // Without making what only a later answer needs.
-    return guardCall(answer, this.#deadlines, health, (error) =>
-      this.#decideByPolicy(error, operation, plan, keys, cost),
+    const result = this.#store[operation](plan, keys, cost);
+    if (!isThenable(result)) return result; // Only a promise needs the callback below.
+    return guardCall(result, this.#deadlines, part, (error) =>
+      this.#decideWithoutStore(error, operation, plan, keys, cost),
     );
   }
 
-  #healthOf(plan: Plan, keys: Keys): StoreHealth {
-    return this.#health ?? this.#healths.ofPart(this.#store.partOf!(plan, keys));
+  #partOf(plan: Plan, keys: Keys): PartHealth {
+    return this.#onlyPart ?? this.#health.ofPart(this.#store.partOf!(plan, keys));
   }
 
-  #decideByPolicy(error: StoreError, operation: 'check' | 'peek', plan: Plan, keys: Keys, cost: number): Decision {
-    return decideByPolicy(this.#policy, error, () => this.#healths.fallback, operation, plan, keys, cost);
+  #decideWithoutStore(error: StoreError, operation: 'check' | 'peek', plan: Plan, keys: Keys, cost: number): Decision {
+    return decideByPolicy(this.#policy, error, () => this.#health.fallback, operation, plan, keys, cost);
   }
 }

@@ -2,26 +2,26 @@ import type { StoreConnection } from '../store.js';
 import { formatValue } from '../validate.js';
 
 /**
- * What a limiter rejects with when its store has failed and the policy is `'throw'`. The store's own error is its
- * `cause`. When the store has not answered in time, the cause is the last error of its connection, if there is one.
+ * The error of a call whose store has failed, with `onStoreError: 'throw'`. Its `cause` is the store's own error. If the call
+ * timed out, the cause is the last error of the store's connection, if there is one.
  */
 export class StoreError extends Error {
   override readonly name = 'StoreError';
   readonly code = 'ERR_ROLLGATE_STORE_FAILED';
 }
 
-/** The error of a call that the store did not answer within `timeoutMs`. */
+/** Creates the error of a call that exceeded `timeoutMs`. */
 export function storeTimeoutError(timeoutMs: number, connection: StoreConnection | undefined): StoreError {
-  return unansweredError(`The store did not answer within ${timeoutMs} ms (\`timeout\`)`, connection);
+  return noResponseError(`The store did not respond within ${timeoutMs} ms (\`timeout\`)`, connection);
 }
 
-/** The error of a call that was not sent, for the store is known to be down. */
+/** Creates the error of a call that was not sent because the store is known to be down. */
 export function storeDownError(timeoutMs: number, connection: StoreConnection | undefined): StoreError {
-  const message = `The store is down: it has not answered since a call took longer than ${timeoutMs} ms (\`timeout\`)`;
-  return unansweredError(message, connection);
+  const message = `The store is down: a call timed out after ${timeoutMs} ms (\`timeout\`), and there has been no response since`;
+  return noResponseError(message, connection);
 }
 
-/** The error of a call that the store rejected. */
+/** Creates the error of a call that the store rejected. */
 export function storeFailedError(cause: unknown, connection: StoreConnection | undefined): StoreError {
   if (cause instanceof StoreError) return cause;
   const last = connection?.lastError;
@@ -30,7 +30,7 @@ export function storeFailedError(cause: unknown, connection: StoreConnection | u
   return new StoreError(`The store failed: ${message}${after}`, { cause });
 }
 
-function unansweredError(message: string, connection: StoreConnection | undefined): StoreError {
+function noResponseError(message: string, connection: StoreConnection | undefined): StoreError {
   const cause = connection?.lastError;
   return new StoreError(message + describe(connection), cause === undefined ? undefined : { cause });
 }

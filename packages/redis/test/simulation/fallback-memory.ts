@@ -1,7 +1,7 @@
 import type { Decision } from '@rollgate/core';
 import type { Keys, Plan } from '@rollgate/core/store';
 import { monotonicClock, readMicros } from '../../../core/src/clock.js';
-import { StoreHealths } from '../../../core/src/failure/store-health.js';
+import { StoreHealth } from '../../../core/src/failure/store-health.js';
 import { Model, type ModelReceipt } from '../../../store-conformance/src/model.js';
 import { same } from '../../../store-conformance/src/same.js';
 import { plain } from '../../../store-conformance/src/whole-decision.js';
@@ -15,7 +15,7 @@ export class FallbackMemory {
   readonly #receipts = new WeakMap<object, ModelReceipt>();
 
   constructor(store: ObservedStore, onDifference: (error: unknown) => void) {
-    const { fallback } = StoreHealths.of(store);
+    const { fallback } = StoreHealth.of(store);
     const { check, peek } = fallback;
     const ask = (kind: 'check' | 'peek') => (plan: Plan, keys: Keys, cost: number) => {
       const decision = (kind === 'check' ? check : peek).call(fallback, plan, keys, cost);

@@ -1,0 +1,133 @@
+import { channel } from 'node:diagnostics_channel';
+import { performance } from 'node:perf_hooks';
+import type { CountingStore, Store, StoreConnection } from '../store.js';
+
+/**
+ * Published on the channel `rollgate:store:failure` when a store starts to fail, and when a store that returned errors stops
+ * responding.
+ */
+export interface StoreFailure {
+  readonly store: Store | CountingStore;
+  /** The part of the store that failed, such as a node of a Cluster. Empty for a store without parts. */
+  readonly part: string;
+  readonly error: Error;
+}
+
+/** Published on the channel `rollgate:store:recovery` when the store has responded for a second without a failure. */
+export interface StoreRecovery {
+  readonly store: Store | CountingStore;
+  /** The part of the store, as in {@link StoreFailure}. */
+  readonly part: string;
+  /** Milliseconds since the first failure. */
+  readonly failedForMs: number;
+  /** The number of failed calls. It excludes calls that Rollgate did not send because the store was known to be down. */
+  readonly failures: number;
+}
+
+const failureChannel = channel('rollgate:store:failure');
+const recoveryChannel = channel('rollgate:store:recovery');
+
+/** Failures with shorter pauses belong to one outage, so that it is published once. */
+const OUTAGE_END_MS = 1000;
+
+const MIN_PROBE_INTERVAL_MS = 250;
+const MAX_PROBE_INTERVAL_MS = 8000;
+
+/**
+ * The health of a store, or of one of its parts, as seen by the calls of all limiters in this process.
+ *
+ * - **Down**: a call timed out, and no call was faster since. Calls with the same or a shorter timeout then do not wait, and
+ *   probes find out when the store is back.
+ * - **Failing**: calls fail for any reason. The two channels publish this. Without subscribers, process warnings do.
+ */
+export class PartHealth {
+  readonly #store: Store | CountingStore;
+  readonly #part: string;
+  /** The longest timeout that passed without a response. 0 after a faster response. */
+  #unresponsiveForMs = 0;
+  /** Whether the present outage includes a timeout, or was published as one. */
+  #hasTimedOut = false;
+  #failingSinceMs: number | undefined;
+  #publishedMs = 0;
+  #failures = 0;
+  #lastFailureMs = 0;
+  #probeDueMs = 0;
+  #probeIntervalMs = MIN_PROBE_INTERVAL_MS;
+
+  constructor(store: Store | CountingStore, part: string) {
+    this.#store = store;
+    this.#part = part;
+  }
+
+  /** The state of the connection, if the store provides it. */
+  get connection(): StoreConnection | undefined {
+    return this.#store.connectionTo?.(this.#part);
+  }
+
+  /** Whether a call with this timeout would wait in vain. */
+  isDownFor(timeoutMs: number): boolean {
+    return timeoutMs <= this.#unresponsiveForMs;
+  }
+
+  /** Records the response, however late, to a call that was sent at `sentMs`. */
+  recordSuccess(sentMs: number): void {
+    if (this.#failingSinceMs === undefined) return;
+    const nowMs = performance.now();
+    this.recordProbeReply();
+    if (this.#unresponsiveForMs > 0 && nowMs - sentMs >= this.#unresponsiveForMs) return; // It is as slow as before.
+    this.#unresponsiveForMs = 0;
+    this.#recover(this.#failingSinceMs, nowMs);
+  }
+
+  /** Records a call that failed. `waitedMs` is its timeout, or 0 if the store returned an error. */
+  recordFailure(error: Error, waitedMs: number): void {
+    const nowMs = performance.now();
+    // Errors may go on for long. They must not hide that the store has stopped responding.
+    const stopsResponding = waitedMs > 0 && !this.#hasTimedOut && nowMs - this.#publishedMs > OUTAGE_END_MS;
+    this.#hasTimedOut ||= waitedMs > 0;
+    this.#unresponsiveForMs = Math.max(this.#unresponsiveForMs, waitedMs);
+    this.#failures += 1;
+    this.#lastFailureMs = nowMs;
+    if (this.#failingSinceMs !== undefined && !stopsResponding) return;
+    this.#failingSinceMs ??= nowMs;
+    this.#publishedMs = nowMs;
+    const failure: StoreFailure = { store: this.#store, part: this.#part, error };
+    if (failureChannel.hasSubscribers) failureChannel.publish(failure);
+    else
+      this.#warn(
+        `${error.message}. \`onStoreError\` decides the checks until the store recovers`,
+        'ROLLGATE_STORE_FAILED',
+      );
+  }
+
+  /** Returns whether it is time for a probe, and schedules the next one. Probes become rarer the longer a store is down. */
+  claimProbe(): boolean {
+    const nowMs = performance.now();
+    if (nowMs < this.#probeDueMs) return false;
+    this.#probeDueMs = nowMs + this.#probeIntervalMs;
+    this.#probeIntervalMs = Math.min(2 * this.#probeIntervalMs, MAX_PROBE_INTERVAL_MS);
+    return true;
+  }
+
+  /** Records any reply, even a late one or an error. The next probe then comes soon. */
+  recordProbeReply(): void {
+    this.#probeIntervalMs = MIN_PROBE_INTERVAL_MS;
+    this.#probeDueMs = Math.min(this.#probeDueMs, performance.now() + MIN_PROBE_INTERVAL_MS);
+  }
+
+  #recover(sinceMs: number, nowMs: number): void {
+    if (nowMs - this.#lastFailureMs < OUTAGE_END_MS) return;
+    const failedForMs = Math.round(nowMs - sinceMs);
+    const recovery: StoreRecovery = { store: this.#store, part: this.#part, failedForMs, failures: this.#failures };
+    this.#failingSinceMs = undefined;
+    this.#hasTimedOut = false;
+    this.#failures = 0;
+    if (recoveryChannel.hasSubscribers) recoveryChannel.publish(recovery);
+    else this.#warn(`The store responds again after ${failedForMs} ms`, 'ROLLGATE_STORE_RECOVERED');
+  }
+
+  #warn(message: string, code: string): void {
+    const where = this.#part === '' ? '' : ` (${this.#part})`;
+    process.emitWarning(message + where, { type: 'RollgateWarning', code });
+  }
+}

@@ -1,0 +1,63 @@
+import type { Limits } from './create-plan.js';
+import type { Duration } from './duration.js';
+import type { OnStoreError } from './failure/fallback.js';
+import type { Store } from './store.js';
+
+/** The options of `RateLimiter`. */
+export interface RateLimiterOptions<Given extends Limits = Limits> {
+  /** One limit, or a record of limits that decide together. With `null`, pass limits with each call. */
+  limits: Given | null;
+  /**
+   * Where the limiter keeps the state of the keys.
+   *
+   * @defaultValue a `MemoryStore` that belongs to this limiter
+   */
+  store?: Store | undefined;
+  /**
+   * Separates the keys of limiters that share a store.
+   *
+   * @defaultValue `'rollgate'`
+   */
+  prefix?: string | undefined;
+  /**
+   * How long one call of `store` may take, in milliseconds or as text such as `'1s'`.
+   *
+   * @defaultValue 500 milliseconds
+   */
+  timeout?: Duration | undefined;
+  /**
+   * What decides if `store` fails or exceeds `timeout`:
+   *
+   * - `'throw'` rejects with a `StoreError`.
+   * - `'fallback'` decides by the same limits in this process's memory.
+   * - `'allow'` allows everything.
+   * - `'deny'` rejects everything.
+   *
+   * @defaultValue `'throw'`
+   */
+  onStoreError?: OnStoreError | undefined;
+}
+
+/** The options of `RateLimiter.check` and `RateLimiter.peek`. */
+export interface CheckOptions<Own extends Limits = Limits> {
+  /**
+   * The units that the action takes, a positive safe integer.
+   *
+   * @defaultValue 1
+   */
+  cost?: number | undefined;
+  /** Replaces the limiter's limits for this call, for example by those of the client's plan. */
+  limits?: Own | undefined;
+}
+
+/** The options of `RateLimiter.wait`. */
+export interface WaitOptions<Own extends Limits = Limits> extends CheckOptions<Own> {
+  /** Cancels the wait. The promise then rejects with the signal's reason. */
+  signal?: AbortSignal | undefined;
+  /**
+   * How long to wait at most, in milliseconds or as text such as `'30s'`.
+   *
+   * @defaultValue no limit
+   */
+  timeout?: Duration | undefined;
+}
