@@ -11,7 +11,11 @@ const of = (name, tests, mutants) =>
 
 export const luaStates = [
   ...of('fixed-window', REFUNDS, [
-    ['the window runs at its end still', 'local runs = window_end > now', 'local runs = window_end >= now'],
+    [
+      'the window is still running at its end',
+      'local is_running = window_end > now',
+      'local is_running = window_end >= now',
+    ],
     [
       'the count of the last window stays',
       'state.window_end, state.count = verdict.at, 0 end',
@@ -19,11 +23,15 @@ export const luaStates = [
     ],
     [
       'a refund finds what was reset',
-      'state.window_end ~= at or (state.since and state.since > stamp)',
+      'state.window_end ~= at or (state.reset_stamp and state.reset_stamp > stamp)',
       'state.window_end ~= at',
     ],
     ['a count of 10,000 is written in four digits', 'state.count >= 10000', 'state.count > 10000'],
-    ['a smaller limit lowers the scale', 'runs and math.max(state.scale, rule.scale) or rule.scale', 'rule.scale'],
+    [
+      'a smaller limit lowers the scale',
+      'is_running and math.max(state.scale, rule.scale) or rule.scale',
+      'rule.scale',
+    ],
   ]),
   ...of('token-bucket', REFUNDS, [
     ['parts of a token are not waited for', '(parts > spared_parts and 1 or 0)', '0'],
@@ -32,8 +40,8 @@ export const luaStates = [
       'math.min(now + state.refunded - at, now - recorded_at)',
       'now + state.refunded - at',
     ],
-    ['the record is not written', "  redis.call('SET', state.key, text_with(state))\n", ''],
-    ['each record begins a new life of the key', 'state.since = state.since or stamp', 'state.since = stamp'],
+    ['the record is not written', "  redis.call('SET', state.key, format_state(state))\n", ''],
+    ['each record begins a new life of the key', 'state.created = state.created or stamp', 'state.created = stamp'],
     ['refunds are not noted', 'state.refunded = state.refunded + micros + (parts > 0 and 1 or 0)', ''],
   ]),
   ...of(
@@ -41,7 +49,7 @@ export const luaStates = [
     ['packages/redis/test/queue.test.ts', ...REFUNDS],
     [
       ['the queue holds one less', '(limit + 1 - cost) * interval', '(limit - cost) * interval'],
-      ['the last slot is never free again', 'if ends < free then', 'if ends <= free then'],
+      ['the last slot is never free again', 'if ends < free_at then', 'if ends <= free_at then'],
       [
         'passed gaps stay',
         "if state.gaps ~= '' then state.gaps = string.sub(state.gaps, count_before(state.gaps, now + 1) * GAP + 1) end",
@@ -92,19 +100,19 @@ export const luaStates = [
     ],
     [
       'a limit without a minDifference hides its action',
-      'if state.newest then\n    state.newest, state.apart',
-      'if state.newest and rule.min_difference > 0 then\n    state.newest, state.apart',
+      'if state.newest then\n    state.newest, state.longest_difference',
+      'if state.newest and rule.min_difference > 0 then\n    state.newest, state.longest_difference',
     ],
     [
       'at a tie the minDifference is the reason',
-      'if until_apart > verdict.wait then',
-      'if until_apart >= verdict.wait then',
+      'if difference_wait > verdict.wait then',
+      'if difference_wait >= verdict.wait then',
     ],
   ]),
   ...of('string-state', REFUNDS, [
-    ['a refund removes the expiry', "redis.call('SET', key, text, 'PX', left)", "redis.call('SET', key, text)"],
+    ['a refund removes the expiry', "redis.call('SET', key, text, 'PX', ttl)", "redis.call('SET', key, text)"],
     ['half of the reach is implausible', '2 ^ (scale + 1)', '2 ^ scale'],
-    ['a reset leaves no mark', "replace(key, marked('', stamp))", "replace(key, '')"],
+    ['a reset leaves no mark', "replace(key, with_reset_mark('', stamp))", "replace(key, '')"],
   ]),
   ...of('mul-div', CONFORMANCE, [['great products are rounded', 'if product < EXACT then', 'if product < NEVER then']]),
 ];

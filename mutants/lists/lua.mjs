@@ -32,22 +32,26 @@ export const lua = [
       'local expires_ms = math.ceil(expires / 1000)',
       'local expires_ms = math.floor(expires / 1000) - 1',
     ],
-    ['keys never expire', "  redis.call('PEXPIREAT', key, expires_text)\n", ''],
+    ['keys never expire', "  redis.call('PEXPIREAT', key, last_expires_text)\n", ''],
     [
       'a refund does not shorten the expiry',
       'if expires then expire(key, expires, keep, injected_now) end\n  end',
       'end',
     ],
-    ['a script does any amount of work', 'while place < #tape and work < MAX_STEPS do', 'while place < #tape do'],
+    [
+      'a script does any amount of work',
+      'while position < #input and step_count < MAX_STEPS do',
+      'while position < #input do',
+    ],
     [
       'an error takes the message of the first failure',
-      "reply[#reply + 1], said = message, '!'",
-      "reply[3], said = message, '!'",
+      "reply[#reply + 1], result = message, '!'",
+      "reply[3], result = message, '!'",
     ],
     [
       'a reset forgets the first key only',
-      'for index = 1, #plan do\n    local key, forget',
-      'for index = 1, 1 do\n    local key, forget',
+      'for index = 1, #plan do\n    local key, reset_key',
+      'for index = 1, 1 do\n    local key, reset_key',
     ],
     ['a peek records', "local key_count, records = #plan, kind == 'check'", 'local key_count, records = #plan, true'],
   ]),
@@ -71,7 +75,7 @@ export const lua = [
     ['rejected attempts keep one unit too many', 'if excess > 0 then', 'if excess > 1 then'],
     [
       'a refund finds what was reset',
-      'if hits.size == 0 or log.since(hits) > stamp then return nil end',
+      'if hits.size == 0 or log.created(hits) > stamp then return nil end',
       'if hits.size == 0 then return nil end',
     ],
     [
@@ -87,9 +91,9 @@ export const lua = [
   ]),
   ...of('rolling-window', DENIALS, [
     [
-      'a rejection is steady for too long',
-      'if first == 0 then steady = hits.oldest + window - now',
-      'if first == 0 then steady = left',
+      'a rejection is stable for too long',
+      'if first == 0 then stable = hits.oldest + window - now',
+      'if first == 0 then stable = left',
     ],
   ]),
   ...of('hit-log-list', REFUNDS, [

@@ -21,10 +21,10 @@ test('operations that fail do so alone, whatever their errors contain', async ()
         settled.map((one) => (one.status === 'fulfilled' ? one.value.remaining : one.reason.cause.message)),
       ).toEqual([
         2,
-        `one\n1 2\n!\n${prefix}:{bad}:default/fw holds no state of this algorithm`,
+        `Expected a state of this algorithm in one\n1 2\n!\n${prefix}:{bad}:default/fw, got another value. Delete the key or change the prefix`,
         2,
         1,
-        `one\n1 2\n!\n${prefix}:{worse}:default/fw holds no state of this algorithm`,
+        `Expected a state of this algorithm in one\n1 2\n!\n${prefix}:{worse}:default/fw, got another value. Delete the key or change the prefix`,
         0,
       ]);
     });

@@ -1,7 +1,7 @@
--- Units by the bucket of time they fell in. The twin of bucket-counts.ts.
+-- Units in buckets of time. The counterpart of bucket-counts.ts.
 --
--- The text is "units:first:size:width;" and then `size` counts with commas between them, an empty one for 0: the units of all,
--- which bucket the first is, counted from the clock's zero, how many there are, and how long one is in microseconds.
+-- The text is "units:first:size:width;" and then `size` counts with commas between them, where an empty count is 0. `units` is
+-- the sum of the counts, `first` is the number of the first bucket since the clock's zero, and `width` is in microseconds.
 
 local bucket_counts = {}
 
@@ -9,43 +9,43 @@ function bucket_counts.empty()
   return { units = 0, first = 0, size = 0, width = 0, body = '', start = 1 }
 end
 
--- More than a limit may have (see bucket-counts.ts): what says so was not written here, and would take for ever to look through.
-local MOST_SIZE = 3602
-local LARGEST = 2 ^ 53 - 1
+-- More buckets than a limit may have (see bucket-counts.ts). A larger value is not ours, and would take too long to read.
+local MAX_SIZE = 3602
+local MAX_UNITS = 2 ^ 53 - 1
 
--- The buckets that a text tells; nothing when it tells none.
+-- Parses the text. Returns nil if it is not valid.
 function bucket_counts.read(text)
-  -- Only the head is looked at: to look through all counts would take longer than all else.
+  -- Parses the head only, because parsing all counts would take longer than the rest of the check.
   local units, first, size, width, start = string.match(text, '^(%d+):(%-?%d+):(%d+):(%d+);()')
-  if not units or tonumber(size) > MOST_SIZE or tonumber(width) == 0 then return nil end
+  if not units or tonumber(size) > MAX_SIZE or tonumber(width) == 0 then return nil end
   return {
     units = tonumber(units), first = tonumber(first), size = tonumber(size), width = tonumber(width),
-    body = text, start = start, -- where the first count begins in `body`
+    body = text, start = start, -- where the first count starts in `body`
   }
 end
 
-function bucket_counts.text(buckets)
+function bucket_counts.format(buckets)
   local body = string.sub(buckets.body, buckets.start)
   return string.format('%d:%d:%d:%d;', buckets.units, buckets.first, buckets.size, buckets.width) .. body
 end
 
--- When the newest bucket with units ends; -NEVER when there is none.
+-- The end of the newest bucket with units; -NEVER if there is none.
 function bucket_counts.newest_end(buckets)
   return buckets.size > 0 and (buckets.first + buckets.size) * buckets.width or -NEVER
 end
 
--- When it began; -NEVER when there is none.
+-- The start of the newest bucket with units; -NEVER if there is none.
 function bucket_counts.newest_start(buckets)
   return buckets.size > 0 and (buckets.first + buckets.size - 1) * buckets.width or -NEVER
 end
 
--- The count that begins at `start`, and where the next one begins.
+-- The count that starts at `start` in the text, and where the next one starts.
 local function count_at(body, start)
   local count, comma = string.match(body, '^(%d*)()', start)
   return tonumber(count) or 0, comma + 1
 end
 
--- Forgets the buckets that end at `micros` or before.
+-- Drops the buckets that end at `micros` or before.
 function bucket_counts.drop(buckets, micros)
   local first, body, start, width = buckets.first, buckets.body, buckets.start, buckets.width
   local last = math.min(first + buckets.size, math.floor(micros / width)) - 1
@@ -59,12 +59,12 @@ function bucket_counts.drop(buckets, micros)
       if count ~= '' then units = units + count end
     end
     buckets.units, buckets.start = buckets.units - units, start
-    spend((last - first) / 4)
+    count_steps((last - first) / 4)
   end
   buckets.first, buckets.size = last + 1, buckets.size - (last + 1 - first)
 end
 
--- The end of the bucket that holds the unit number `units`. There are that many.
+-- The end of the bucket that contains the unit number `units`. There are at least that many units.
 function bucket_counts.end_of_unit(buckets, units)
   local body, start, left, count = buckets.body, buckets.start, units, nil
   local match = string.match
@@ -72,41 +72,41 @@ function bucket_counts.end_of_unit(buckets, units)
     count, start = match(body, '^(%d*),?()', start)
     if count ~= '' then left = left - count end
     if left <= 0 then
-      spend((bucket - buckets.first) / 4)
+      count_steps((bucket - buckets.first) / 4)
       return (bucket + 1) * buckets.width
     end
   end
 end
 
--- The width to go on with, of a limit that would have this one for its window: the finer one, for to go back and forth between
--- two would make what was counted younger each time.
+-- The width with which to continue when a limit with this `width` and `window` records. It is the finer one, because each
+-- change to a coarser one makes the counted hits younger.
 function bucket_counts.width_for(buckets, width, window)
   local finer = buckets.units > 0 and math.min(buckets.width, width) or width
   return window > finer * 3600 and width or finer
 end
 
--- Adds to the bucket in which `micros` lies, not before the newest one; no more than all together can be told exactly.
+-- Adds units to the bucket of `micros`, which is not before the newest one. The sum never exceeds the exact integers.
 function bucket_counts.add(buckets, micros, units)
   local bucket = math.floor(micros / buckets.width)
-  units = math.min(units, LARGEST - buckets.units)
+  units = math.min(units, MAX_UNITS - buckets.units)
   if units == 0 then return end
   if buckets.size == 0 then
-    buckets.first, buckets.size, buckets.body, buckets.start = bucket, 1, text_of(units), 1
+    buckets.first, buckets.size, buckets.body, buckets.start = bucket, 1, format_integer(units), 1
   elseif bucket == buckets.first + buckets.size - 1 then
     local before = string.match(buckets.body, '^.*,', buckets.start) or ''
     local newest = string.sub(buckets.body, buckets.start + #before)
     buckets.body, buckets.start = before .. string.format('%d', newest + units), 1
   else
     local gap = bucket - (buckets.first + buckets.size - 1)
-    buckets.body = buckets.body .. string.rep(',', gap) .. text_of(units)
+    buckets.body = buckets.body .. string.rep(',', gap) .. format_integer(units)
     buckets.size = buckets.size + gap
   end
   buckets.units = buckets.units + units
 end
 
-on_demand(bucket_counts, function()
-  -- Goes over to buckets of another width. What an old one holds goes where its end lies, so that nothing is forgotten too
-  -- early; but not beyond `latest`, by which all has been counted.
+define_lazily(bucket_counts, function()
+  -- Changes the width of the buckets. The units of an old bucket go to the new bucket of its end, so that none is dropped too
+  -- early. They never go beyond `latest`, the time of the newest unit.
   function bucket_counts.resize(buckets, width, latest)
     if buckets.size > 0 and buckets.width ~= width then
       local parts, first, newest, sum, start, units = {}, nil, nil, 0, buckets.start, nil
@@ -114,19 +114,19 @@ on_demand(bucket_counts, function()
         units, start = count_at(buckets.body, start)
         local bucket = math.floor(math.min((buckets.first + index) * buckets.width - 1, latest) / width)
         if units > 0 and bucket ~= newest then
-          if newest then parts[#parts + 1] = text_of(sum) .. string.rep(',', bucket - newest) end
+          if newest then parts[#parts + 1] = format_integer(sum) .. string.rep(',', bucket - newest) end
           first, newest, sum = first or bucket, bucket, 0
         end
         sum = sum + units
       end
-      parts[#parts + 1] = text_of(sum)
+      parts[#parts + 1] = format_integer(sum)
       buckets.body, buckets.start = table.concat(parts), 1
       buckets.first, buckets.size = first, newest - first + 1
     end
     buckets.width = width
   end
 
-  -- Takes up to so many units from the bucket in which the moment before `ends` lies.
+  -- Subtracts up to `units` from the bucket of the microsecond before `ends`.
   function bucket_counts.take(buckets, ends, units)
     local index = math.floor((ends - 1) / buckets.width) - buckets.first
     if index < 0 or index >= buckets.size then return end
@@ -136,9 +136,9 @@ on_demand(bucket_counts, function()
       held, next_start = count_at(buckets.body, start)
     end
     local taken = math.min(held, units)
-    local left = held > taken and text_of(held - taken) or ''
+    local left = held > taken and format_integer(held - taken) or ''
     local body = string.sub(buckets.body, buckets.start, start - 1) .. left .. string.sub(buckets.body, next_start - 1)
-    -- The last count is above 0.
+    -- Drops empty buckets at the end, so that the last count is above 0.
     buckets.body, buckets.start = string.match(body, '^.*%d') or '', 1
     buckets.size = buckets.body == '' and 0 or buckets.size - (#body - #buckets.body)
     buckets.units = buckets.units - taken

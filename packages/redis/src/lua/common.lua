@@ -1,41 +1,49 @@
--- One script is made of: this, the algorithms that are asked for and what they need (see ../algorithm-registry.ts), and main.lua.
+-- The functions that all parts of a script share. A script consists of this file, the algorithms that it needs and the files
+-- that they depend on (see ../algorithm-registry.ts), and main.lua.
 --
--- All times are whole microseconds: differences of whole numbers below 2^53 are exact. A script is run for every check,
--- so whatever the usual check does not need is looked for only where it is needed.
+-- All times are whole microseconds, because differences of whole numbers below 2^53 are exact. Redis runs a script for every
+-- check, so a script computes what the usual check does not need only on demand.
 
 local NEVER = math.huge
 
--- Each algorithm by the name of its TypeScript twin, as a table of steps:
---   rule(numbers...)       a rule from the numbers of a limit
---   find(rule, key, now, stamp)  what is known of a key; writes nothing, but forgets what a broken clock wrote
---   test(rule, state, now, cost)  the verdict; writes nothing
---   record(rule, state, now, cost, verdict, stamp)  records, and returns the verdict from then on. `stamp` is a number that
---                          only grows: what is known of a new key is known since then
---   refund(rule, key, stamp, now, at, cost, recorded_at)  takes back what was recorded, if the key is still the one that it
---                          was when the stamp was this; returns when the key expires, and the keep, if they have changed
---   forget(key, stamp)     forgets the key, where more than its removal is needed: nothing recorded before is to be found
--- A verdict has: wait (0 allows, NEVER is for ever), remaining, reset, at (by which the hit can be refunded), steady (how
--- long nothing but the waits changes by the passing of time), delay if the action is to be held, is_apart
--- if a minDifference rejects longer than the limit does; after a record also expires and keep.
+-- The algorithms by name. Each is a table of steps, like its TypeScript counterpart:
+--   rule(settings...)      returns a rule from the settings of a limit
+--   find(rule, key, now, stamp)  returns the state of a key. Writes nothing, but deletes a state that a broken clock wrote
+--   test(rule, state, now, cost)  returns the verdict. Writes nothing
+--   record(rule, state, now, cost, verdict, stamp)  records, and returns the verdict after it. `stamp` is a number that only
+--                          grows, and identifies the record
+--   refund(rule, key, stamp, now, at, cost, recorded_at)  refunds what the check with this stamp recorded, unless the key was
+--                          reset or expired since. Returns when the key expires and its keep, if they have changed
+--   reset(key, stamp)      deletes the state. Only algorithms that must leave a marker have this step, so that a refund finds
+--                          nothing that was recorded before
+-- A verdict has these fields:
+--   wait                   0 if the action is allowed; NEVER if it will never be
+--   by_min_difference      true if the minDifference rejects, and for longer than the limit does
+--   remaining, reset       as in a decision
+--   delay                  how long an allowed action has to wait in the queue
+--   at                     the time by which a refund finds the hit
+--   stable                 for how long nothing but the waits changes
+--   expires, keep          after a record: when the key expires, and how long it lives after its newest action
 local algorithms = {}
 
-local written, text_written
+local last_number, last_text
 
--- A whole number as text, which Lua would round. Most numbers of one script are the same moment.
-local function text_of(number)
-  if number ~= written then written, text_written = number, string.format('%d', number) end
-  return text_written
+-- A whole number as text. Lua's own conversion would round it. Most numbers of a script are the same time, so the last text
+-- is cached.
+local function format_integer(number)
+  if number ~= last_number then last_number, last_text = number, string.format('%d', number) end
+  return last_text
 end
 
--- What this script has cost so far, in steps that take about a microsecond each. A script that has done too much leaves the
--- rest of its operations to the next one, so whatever takes more than some steps says so.
-local work = 0
+-- The steps of this script so far. A step takes about a microsecond. A script that reaches MAX_STEPS leaves its remaining
+-- operations to the next script, so every function that takes more than a few steps counts them.
+local step_count = 0
 
-local function spend(steps) work = work + steps end
+local function count_steps(steps) step_count = step_count + steps end
 
--- Defines more of a module when something is asked for that it does not have yet: each run of a script makes its
--- functions anew, and the usual check needs few of them.
-local function on_demand(module, define)
+-- Calls `define` to add more functions to a module when a missing one is first used. Each run of a script creates its
+-- functions again, and the usual check needs few of them.
+local function define_lazily(module, define)
   local before = getmetatable(module)
   setmetatable(module, {
     __index = function(_, name)

@@ -1,8 +1,8 @@
--- A counter for each window of the clock. The twin of fixed-window.ts.
+-- The fixed window. The counterpart of fixed-window.ts.
 --
--- The text is the window's end in milliseconds, the count in four digits and the scale (see time-scale.ts) in two, all in one, which
--- Redis keeps as a number; a count that needs more, and the newest action of a limit with a minDifference, stand apart:
--- "end:count:scale", "end:count:scale:newest:apart".
+-- The text is one number, which Redis keeps in little memory: the window's end in milliseconds, the count in four digits and
+-- the scale in two (see time-scale.ts). A larger count needs "end:count:scale". The newest action for a minDifference needs
+-- "end:count:scale:newest:longest_difference".
 
 local fixed_window = {}
 algorithms['fixed-window'] = fixed_window
@@ -13,23 +13,23 @@ function fixed_window.rule(limit, window, scale, min_difference)
 end
 
 local function read(key)
-  local text, since = string_state.read(key)
-  local state = { key = key, since = since, count = 0, scale = 0, window_end = -NEVER, expires = NEVER }
+  local text, reset_stamp = string_state.read(key)
+  local state = { key = key, reset_stamp = reset_stamp, count = 0, scale = 0, window_end = -NEVER, expires = NEVER }
   if not text then return state, false end
-  local window_end, count, scale, newest, apart = string.match(text, '^(%-?%d+)(%d%d%d%d)(%d%d)$')
+  local window_end, count, scale, newest, longest_difference = string.match(text, '^(%-?%d+)(%d%d%d%d)(%d%d)$')
   if not window_end then
-    window_end, count, scale, newest, apart = string.match(text, '^(%-?%d+):(%d+):(%d+):?(%-?%d*):?(%d*)$')
+    window_end, count, scale, newest, longest_difference = string.match(text, '^(%-?%d+):(%d+):(%d+):?(%-?%d*):?(%d*)$')
   end
-  if not window_end then string_state.refuse(key) end
+  if not window_end then string_state.raise_foreign(key) end
   state.window_end, state.count, state.scale = window_end * 1000, tonumber(count), tonumber(scale)
-  min_difference_state.read(state, newest, apart, state.count > 0 and state.window_end or -NEVER)
+  min_difference_state.read(state, newest, longest_difference, state.count > 0 and state.window_end or -NEVER)
   return state, true
 end
 
-local function text_with(state)
+local function format_state(state)
   local end_ms = state.window_end / 1000
   if state.newest or state.count >= 10000 then
-    return string.format('%d:%d:%d', end_ms, state.count, state.scale) .. min_difference_state.text(state)
+    return string.format('%d:%d:%d', end_ms, state.count, state.scale) .. min_difference_state.format(state)
   end
   return string.format('%d%04d%02d', end_ms, state.count, state.scale)
 end
@@ -37,41 +37,42 @@ end
 function fixed_window.find(rule, key, now, stamp)
   local state, is_known = read(key)
   local ahead = not string_state.is_within_scale(state.window_end - now, state.scale)
-  if is_known and min_difference_state.is_live(rule, state, now, ahead, rule.keep, stamp) then return state end
-  return { key = key, since = state.since, count = 0, scale = 0, window_end = -NEVER, expires = NEVER }
+  if is_known and min_difference_state.is_valid(rule, state, now, ahead, rule.keep, stamp) then return state end
+  return { key = key, reset_stamp = state.reset_stamp, count = 0, scale = 0, window_end = -NEVER, expires = NEVER }
 end
 
 function fixed_window.test(rule, state, now, cost)
   local limit, window_end = rule.limit, state.window_end
-  local runs = window_end > now
-  local used = runs and state.count or 0
+  local is_running = window_end > now
+  local used = is_running and state.count or 0
   local left = used > 0 and window_end - now or 0
   return min_difference_state.verdict(rule, state, now, cost, {
     wait = cost > limit - used and left or 0,
     remaining = math.max(0, limit - used),
     reset = left,
-    steady = used > 0 and left or NEVER,
-    at = runs and window_end or (math.floor(now / rule.window) + 1) * rule.window,
+    stable = used > 0 and left or NEVER,
+    at = is_running and window_end or (math.floor(now / rule.window) + 1) * rule.window,
   })
 end
 
 function fixed_window.record(rule, state, now, cost, verdict)
-  local runs = verdict.at == state.window_end
-  if not runs then state.window_end, state.count = verdict.at, 0 end
-  state.scale = runs and math.max(state.scale, rule.scale) or rule.scale
+  local is_running = verdict.at == state.window_end
+  if not is_running then state.window_end, state.count = verdict.at, 0 end
+  state.scale = is_running and math.max(state.scale, rule.scale) or rule.scale
   state.count = state.count + cost
-  min_difference_state.note(rule, state, now)
-  string_state.write(state, text_with(state))
+  min_difference_state.record(rule, state, now)
+  string_state.write(state, format_state(state))
   verdict.remaining, verdict.reset = math.max(0, rule.limit - state.count), state.window_end - now
-  verdict.expires, verdict.keep = min_difference_state.expires(state, state.window_end), min_difference_state.keep(state, rule.window)
+  verdict.expires = min_difference_state.expires(state, state.window_end)
+  verdict.keep = min_difference_state.keep(state, rule.window)
   return verdict
 end
 
 function fixed_window.refund(_, key, stamp, _, at, cost)
   local state, is_known = read(key)
-  if not is_known or state.window_end ~= at or (state.since and state.since > stamp) then return end
+  if not is_known or state.window_end ~= at or (state.reset_stamp and state.reset_stamp > stamp) then return end
   state.count = math.max(0, state.count - cost)
-  string_state.rewrite(state, (state.count > 0 or state.newest) and text_with(state), stamp)
+  string_state.rewrite(state, (state.count > 0 or state.newest) and format_state(state), stamp)
 end
 
-fixed_window.forget = string_state.forget
+fixed_window.reset = string_state.reset

@@ -1,14 +1,10 @@
--- The hits of one key as a Redis sorted set, as people know it from the published algorithm: the score of a member is
--- the time of a hit in microseconds.
+-- The hits of one key as a Redis sorted set, as in the widely published algorithm. The score of a member is the time of a hit
+-- in microseconds.
 --
--- A member is "before:cost keep since", in which `before` is the units of all earlier hits, written with 16 digits
--- so that hits of one microsecond stand in their order; the keep is that of the limit that recorded it,
--- and since says since when there is a log (a stamp). Once a limit with a minDifference has recorded, the keep is at least the
--- longest minDifference so far, and "+" and this follow it.
---
--- An opened log has no hits when `size` is 0. `by` is the limit that recorded last: its keep, and the signature
--- by which a member says so. `dropped` is the units in front of the oldest hit, `total` those of all hits. Where there are
--- gaps, `gaps` is a list of them and `taken` their units, which the members still include.
+-- A member is "before:cost keep created". `before` is the units of all earlier hits, in 16 digits, so that hits of one
+-- microsecond stay in order. `keep` belongs to the limit that recorded the hit, and `created` is the stamp of the first record.
+-- Once a limit with a minDifference has recorded, the keep is at least the longest minDifference so far, and "+" and this
+-- minDifference follow it. The oldest member also contains ";" and the gaps, if there are any (see hit-log.lua).
 
 local log = {}
 
@@ -19,70 +15,71 @@ local function read(hits, index)
   return tonumber(found[2]), tonumber(before), tonumber(cost), found[1]
 end
 
--- The log of a key, of which `rule` is likely to have recorded last.
+-- Opens the log of a key. `rule` is probably the limit that recorded last.
 function log.open(key, rule)
   local size = redis.call('ZCARD', key)
-  if size == 0 then return { key = key, size = 0, dropped = 0, total = 0, taken = 0 } end
-  local hits = { key = key, size = size, taken = 0 }
+  if size == 0 then return { key = key, size = 0, dropped = 0, total = 0, refunded = 0 } end
+  local hits = { key = key, size = size, refunded = 0 }
   local newest, before, cost, text = read(hits, -1)
   hits.newest, hits.text, hits.total = newest, text, before + cost
-  if rule and string.find(text, rule.signature, 1, true) then hits.by = rule
+  if rule and string.find(text, rule.signature, 1, true) then hits.recorder = rule
   else
     local tag, keep, longest = string.match(text, ' ((%d+)%+?(%d*)) ')
-    hits.by = { keep = tonumber(keep), min_difference = tonumber(longest) or 0, signature = ' ' .. tag .. ' ' }
+    hits.recorder = { keep = tonumber(keep), min_difference = tonumber(longest) or 0, signature = ' ' .. tag .. ' ' }
   end
   hits.oldest, hits.dropped = newest, before
   local oldest_text, _ = text, nil
   if size > 1 then hits.oldest, hits.dropped, _, oldest_text = read(hits, 0) end
   if string.find(oldest_text, ';', 1, true) then
     log.read_gaps(hits, string.match(oldest_text, ';([%d,]*)'))
-    hits.total = hits.total - hits.taken
+    hits.total = hits.total - hits.refunded
   end
   return hits
 end
 
-function log.since(hits)
+function log.created(hits)
   return hits.stamp or tonumber(string.match(hits.text, '%d+$'))
 end
 
 local function add(hits, time, before, cost, gaps)
-  local member = string.format('%016d:%d', before, cost) .. (gaps or '') .. hits.by.signature .. string.format('%d', log.since(hits))
-  redis.call('ZADD', hits.key, text_of(time), member)
+  local figures = string.format('%016d:%d', before, cost) .. (gaps or '')
+  local member = figures .. hits.recorder.signature .. string.format('%d', log.created(hits))
+  redis.call('ZADD', hits.key, format_integer(time), member)
 end
 
 -- Adds the newest hit.
 function log.append(hits, time, cost)
-  add(hits, time, hits.total + hits.taken, cost)
+  add(hits, time, hits.total + hits.refunded, cost)
   if hits.size == 0 then hits.oldest = time end
   hits.size, hits.newest, hits.total = hits.size + 1, time, hits.total + cost
 end
 
-on_demand(log, function()
+define_lazily(log, function()
   function log.time_of(hits, index)
     if index == 0 then return hits.oldest end
     return (read(hits, index))
   end
 
-  -- The units of all hits before `index`, and those in front of the oldest.
+  -- The units of all hits before `index`, including those before the oldest hit.
   function log.total_before(hits, index)
     if index == hits.size then return hits.total end
     if hits.total - hits.dropped == hits.size then return hits.dropped + index end -- Every hit is one unit.
     local _, before = read(hits, index)
-    return before - log.taken_before(hits, before)
+    return before - log.refunded_before(hits, before)
   end
 
-  -- Forgets the hits before `index`, and of the units of those that stay all before `dropped`.
+  -- Drops the hits before `index`, and the units before the unit number `dropped`.
   function log.drop(hits, index, dropped)
-    hits.stamp = log.since(hits)
+    hits.stamp = log.created(hits)
     if index > 0 then redis.call('ZREMRANGEBYRANK', hits.key, 0, index - 1) end
     hits.size = hits.size - index
     if hits.size == 0 then
-      hits.dropped, hits.total, hits.gaps, hits.taken = 0, 0, nil, 0
+      hits.dropped, hits.total, hits.gaps, hits.refunded = 0, 0, nil, 0
       return
     end
     local time, before, cost = read(hits, 0)
     local had_gaps = hits.gaps
-    if had_gaps then dropped = dropped + log.forget_gaps(hits, before) end
+    if had_gaps then dropped = dropped + log.drop_gaps_before(hits, before) end
     hits.oldest, hits.dropped = time, dropped
     if dropped > before or had_gaps then
       redis.call('ZREMRANGEBYRANK', hits.key, 0, 0)
@@ -91,13 +88,13 @@ on_demand(log, function()
     end
   end
 
-  -- Notes the limit that records now: the next hit says it. A new log is there since `stamp`.
-  function log.sign(hits, rule, stamp)
+  -- Sets the limit that records now. The next hit contains it. `stamp` identifies a new log.
+  function log.set_recorder(hits, rule, stamp)
     if hits.size == 0 then hits.stamp = stamp end
-    hits.by = rule
+    hits.recorder = rule
   end
 
-  -- Every member says the units before it, so that none can go alone.
+  -- A member cannot be removed alone, because all later ones contain the units before them.
   function log.remove() return false end
 
   -- The hits from `index` on, as a list of times and units.
@@ -111,13 +108,13 @@ on_demand(log, function()
     return entries
   end
 
-  -- Forgets the hits from `index` on.
+  -- Drops the hits from `index` on.
   function log.truncate(hits, index)
     if index == 0 then return log.drop(hits, hits.size, 0) end
     hits.total = log.total_before(hits, index)
     if hits.gaps then
       local _, before = read(hits, index)
-      log.keep_gaps(hits, before)
+      log.drop_gaps_after(hits, before)
     end
     redis.call('ZREMRANGEBYRANK', hits.key, index, -1)
     hits.size = index
@@ -133,23 +130,23 @@ on_demand(log, function()
     add(hits, time, before, cost, gaps)
   end
 
-  -- Takes back units of the hit at `index`, which is neither the oldest nor the newest one; `whole` if these are all it has.
-  function log.take_at(hits, index, units, whole)
+  -- Refunds units of the hit at `index`, which is neither the oldest nor the newest one. `whole` means all of its units.
+  function log.refund_at(hits, index, units, whole)
     local time, before, cost = read(hits, index)
     redis.call('ZREMRANGEBYRANK', hits.key, index, index)
     if whole then hits.size = hits.size - 1 else add(hits, time, before, cost - units) end
     log.add_gap(hits, before + cost, units)
   end
 
-  -- From which gap on the units of a gap are in what the member at `index` says.
+  -- The position of the hit at `index`, which gaps refer to.
   function log.position(hits, index)
     local _, before = read(hits, index)
     return before
   end
 
-  -- Lowers what the members from `first` to `last` say by so many units.
-  function log.lower(hits, first, last, units)
-    for start = first, last, 500 do -- Lua passes some thousand values at once, but not any number.
+  -- Subtracts units from the figures of the members from `first` to `last`.
+  function log.subtract(hits, first, last, units)
+    for start = first, last, 500 do -- Lua can pass only some thousand values at once.
       local stop = math.min(last, start + 499)
       local found = redis.call('ZRANGE', hits.key, start, stop, 'WITHSCORES')
       local members = {}

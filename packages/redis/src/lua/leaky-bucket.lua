@@ -1,8 +1,9 @@
--- A queue, first in, first out, that one unit leaves every interval. The twin of leaky-bucket.ts.
+-- The leaky bucket: a queue that one unit leaves per interval. The counterpart of leaky-bucket.ts.
 --
--- The text is the time from which on no slot is taken, in microseconds, and the scale (see time-scale.ts) in two digits, both in one,
--- which Redis keeps as a number. Refunded slots with taken ones behind them follow after "/": the start and the end of each gap,
--- ascending, merged where they touch (see queue-gaps.ts), in fixed width, so that a refund searches them in O(log n).
+-- The text is one number, which Redis keeps in little memory: the time from which all slots are free, in microseconds, and the
+-- scale in two digits (see time-scale.ts). Refunded slots with taken slots behind them follow after "/". Each such gap is its
+-- start and its end in 17 digits each, in ascending order, merged where they touch (see queue-gaps.ts). The fixed width lets a
+-- refund search them in O(log n).
 
 local leaky_bucket = {}
 algorithms['leaky-bucket'] = leaky_bucket
@@ -11,9 +12,9 @@ function leaky_bucket.rule(limit, interval, scale)
   return { limit = limit, interval = interval, scale = scale, keep = (limit + 1) * interval }
 end
 
--- The digits of a time, and of a gap.
+-- The number of digits of a time, and of a gap.
 local TIME, GAP = 17, 34
--- The most gaps that a key keeps. Every operation reads them all, and every check writes them.
+-- The most gaps of a key. Every operation reads all of them, and every check writes them.
 local MAX_GAPS = 64
 
 local function time_at(gaps, from)
@@ -30,39 +31,39 @@ local function count_before(gaps, time)
   return low
 end
 
--- The time from which on no slot is taken, if anything is known; the scale; the stamp of a reset; the gaps.
+-- Returns the time from which all slots are free (nil without a state), the scale, the stamp of a reset, and the gaps.
 local function read(key)
-  local text, since = string_state.read(key)
-  if not text then return nil, 0, since, '' end
+  local text, reset_stamp = string_state.read(key)
+  if not text then return nil, 0, reset_stamp, '' end
   local bar, gaps = string.find(text, '/', 1, true), ''
   if bar then
-    spend(#text / 100)
+    count_steps(#text / 100)
     text, gaps = string.sub(text, 1, bar - 1), string.sub(text, bar + 1)
   end
-  local free, scale = string.match(text, '^(%-?%d+)(%d%d)$')
-  if not free or #gaps % GAP > 0 then string_state.refuse(key) end
-  return tonumber(free), tonumber(scale), since, gaps
+  local free_at, scale = string.match(text, '^(%-?%d+)(%d%d)$')
+  if not free_at or #gaps % GAP > 0 then string_state.raise_foreign(key) end
+  return tonumber(free_at), tonumber(scale), reset_stamp, gaps
 end
 
-local function text_with(free, scale, gaps)
-  local text = string.format('%d%02d', free, scale)
+local function format_state(free_at, scale, gaps)
+  local text = string.format('%d%02d', free_at, scale)
   if gaps == '' then return text end
-  spend(#gaps / 100)
+  count_steps(#gaps / 100)
   return text .. '/' .. gaps
 end
 
 function leaky_bucket.find(rule, key, now, stamp)
-  local free, scale, since, gaps = read(key)
-  if free and not string_state.is_within_scale(free - now, scale) then
-    string_state.forget(key, stamp) -- A broken clock wrote it.
-    free, since, gaps = nil, stamp, ''
+  local free_at, scale, reset_stamp, gaps = read(key)
+  if free_at and not string_state.is_within_scale(free_at - now, scale) then
+    string_state.reset(key, stamp) -- A broken clock wrote it.
+    free_at, reset_stamp, gaps = nil, stamp, ''
   end
-  return { key = key, since = since, free = free or now, scale = scale, gaps = gaps }
+  return { key = key, reset_stamp = reset_stamp, free_at = free_at or now, scale = scale, gaps = gaps }
 end
 
 function leaky_bucket.test(rule, state, now, cost)
   local limit, interval = rule.limit, rule.interval
-  local delay = math.max(0, state.free - now)
+  local delay = math.max(0, state.free_at - now)
   local waiting = math.max(0, math.ceil(delay / interval) - 1)
   local wait = math.max(0, delay - (limit + 1 - cost) * interval)
   return {
@@ -70,29 +71,29 @@ function leaky_bucket.test(rule, state, now, cost)
     delay = delay,
     remaining = math.max(0, limit - waiting),
     reset = math.max(0, delay - interval),
-    -- A place more comes free when the one that leaves next has left; or later, when the queue was longer once.
-    steady = waiting > 0 and delay - math.min(waiting, limit) * interval or NEVER,
+    -- `remaining` grows when the next unit leaves. It takes longer if another limit has let the queue become longer.
+    stable = waiting > 0 and delay - math.min(waiting, limit) * interval or NEVER,
     at = now + delay,
   }
 end
 
 function leaky_bucket.record(rule, state, now, cost, verdict)
   state.scale = verdict.delay > 0 and math.max(state.scale, rule.scale) or rule.scale
-  state.free = verdict.at + cost * rule.interval
-  -- Nothing can use the slots of gaps that have passed.
+  state.free_at = verdict.at + cost * rule.interval
+  -- Drops the gaps that have passed, because no action can use their slots.
   if state.gaps ~= '' then state.gaps = string.sub(state.gaps, count_before(state.gaps, now + 1) * GAP + 1) end
-  string_state.write(state, text_with(state.free, state.scale, state.gaps))
+  string_state.write(state, format_state(state.free_at, state.scale, state.gaps))
   verdict = leaky_bucket.test(rule, state, now, cost)
-  verdict.expires, verdict.keep = state.free, rule.keep
+  verdict.expires, verdict.keep = state.free_at, rule.keep
   return verdict
 end
 
 function leaky_bucket.refund(rule, key, stamp, now, at, cost, recorded_at)
-  local free, scale, since, gaps = read(key)
+  local free_at, scale, reset_stamp, gaps = read(key)
   local ends = at + cost * rule.interval
-  if not free or ends > free or (since and since > stamp) then return end
+  if not free_at or ends > free_at or (reset_stamp and reset_stamp > stamp) then return end
 
-  -- The twin of addGap in queue-gaps.ts. It is defined here because a check does not need it.
+  -- The counterpart of addGap in queue-gaps.ts. It is defined here because a check does not need it.
   local function with_gap(from, to)
     local head_size = count_before(gaps, from) * GAP
     local start = head_size + 1
@@ -104,17 +105,17 @@ function leaky_bucket.refund(rule, key, stamp, now, at, cost, recorded_at)
     return string.sub(all, -MAX_GAPS * GAP)
   end
 
-  if ends < free then
-    string_state.rewrite({ key = key, since = since }, text_with(free, scale, with_gap(at, ends)))
+  if ends < free_at then
+    string_state.rewrite({ key = key, reset_stamp = reset_stamp }, format_state(free_at, scale, with_gap(at, ends)))
     return
   end
-  free = at
+  free_at = at
   if gaps ~= '' and time_at(gaps, #gaps - TIME + 1) == at then
-    free, gaps = time_at(gaps, #gaps - GAP + 1), string.sub(gaps, 1, -GAP - 1)
+    free_at, gaps = time_at(gaps, #gaps - GAP + 1), string.sub(gaps, 1, -GAP - 1)
   end
-  if at == recorded_at or (free < at and free <= now) then since = stamp end -- Nothing is left of the queue.
-  string_state.rewrite({ key = key, since = since }, text_with(free, scale, gaps))
-  if not since then return free, rule.keep end
+  if at == recorded_at or (free_at < at and free_at <= now) then reset_stamp = stamp end -- The queue is empty.
+  string_state.rewrite({ key = key, reset_stamp = reset_stamp }, format_state(free_at, scale, gaps))
+  if not reset_stamp then return free_at, rule.keep end
 end
 
-leaky_bucket.forget = string_state.forget
+leaky_bucket.reset = string_state.reset

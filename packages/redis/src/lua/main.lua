@@ -1,35 +1,39 @@
--- The frame around the algorithms: runs the operations of one call in their order. Each is atomic, and fails alone.
+-- The main program: runs the operations of one call in order. Each operation is atomic, and fails without the others.
 --
--- KEYS     for each operation the keys of its rules, in the order of the rules
--- ARGV[1]  JSON: one list, read from front to back (a list of lists takes Redis twice as long to read)
---          how many plans there are; for each how many rules; for each its algorithm, whether it counts rejected
---          attempts, how many numbers it has, and the numbers; then the operations until the end:
---            "check",  plan, cost, times, now    decide and record, so many times, each for the keys that follow
---            "peek",   plan, cost, times, now    decide only
---            "reset",  plan                      forget the keys
---            "refund", plan, cost, now, stamp, then, count, and so often the number of a rule, at
---                                                take back, rule by rule, what was recorded then with this stamp
+-- KEYS     for each operation, the keys of its rules in the order of the rules
+-- ARGV[1]  one flat JSON list, because Redis takes twice as long to read nested lists:
+--          the number of plans; for each plan the number of its rules; for each rule its algorithm, 1 if it counts rejected
+--          attempts, the number of its settings, and the settings. Then the operations:
+--            "check",  plan, cost, times, now    decides and records, as often as `times` says, each time for the next keys
+--            "peek",   plan, cost, times, now    decides only
+--            "reset",  plan                      deletes the state of the keys
+--            "refund", plan, cost, now, stamp, recorded_at, count, and `count` times the number of a rule and `at`
+--                                                refunds, rule by rule, what the check with this stamp recorded
 --            "count",  width, span, expiry, units, interval, now
---                                                add to a rolling counter, and count
---          `now` is false where the server's time is meant.
--- returns  the server's time, one text (which clients read in a fraction of the time of so many numbers), and then the
---          messages of the operations that failed, in their order. The text has a line for each operation that was run, which is
---          at least the first. "!" for one that failed; nothing for a reset or refund; the count; for a check or peek, a
---          comma between the rules, either "remaining reset" of a rule that recorded an action which may go ahead now, with
---          how far ahead of now it was recorded behind it if that is not 0, or
---            how long to hold the action; -1 when the rule rejects it by its limit, -2 by its minDifference
---            the wait, -1 for ever
---            the units left
+--                                                adds to a rolling counter, and returns its count
+--          `now` is false for the server's time.
+-- returns  the server's time, one text, and the messages of the operations that failed, in order. Clients read one text much
+--          faster than many numbers. The text has a line for each operation that ran, which is at least the first one:
+--            "!" for an operation that failed
+--            nothing for a reset or refund
+--            the count for a "count"
+--            the results of the rules, with a comma between them, for a check or peek
+--          The result of a rule that recorded an undelayed action is "remaining reset". If the hit was recorded ahead of now,
+--          the difference follows. Any other result has five numbers:
+--            the delay of the action; -1 if the limit rejects it, -2 if the minDifference does
+--            the wait; -1 if it is infinite
+--            the remaining units
 --            the reset
---            how far ahead of now the hit was recorded; when none was, how long the verdict is steady, -1 for ever
---          The time and the stamp of an operation are the server's time plus how many operations came before it: no two
---          checks record at the same microsecond, so that a refund that is sent twice finds nothing the second time.
+--            how far ahead of now the hit was recorded. If nothing was recorded: for how long the verdict is stable, -1 if
+--            that is infinite
+--          The time and the stamp of an operation are the server's time plus the number of operations before it. So no two
+--          checks record at the same microsecond, and a refund that the client sends twice finds nothing the second time.
 
-local tape, place = cjson.decode(ARGV[1]), 0
+local input, position = cjson.decode(ARGV[1]), 0
 
 local function next_value()
-  place = place + 1
-  return tape[place]
+  position = position + 1
+  return input[position]
 end
 
 local plans = {}
@@ -37,8 +41,8 @@ for plan = 1, next_value() do
   local rules = {}
   for index = 1, next_value() do
     local algorithm, counts_rejected, count = algorithms[next_value()], next_value() == 1, next_value()
-    local rule = algorithm.rule(unpack(tape, place + 1, place + count))
-    place = place + count
+    local rule = algorithm.rule(unpack(input, position + 1, position + count))
+    position = position + count
     rule.algorithm, rule.counts_rejected = algorithm, counts_rejected
     rules[index] = rule
   end
@@ -50,15 +54,15 @@ local server_time = time[1] * 1000000 + time[2]
 
 local lines, next_key = {}, 0
 local states, verdicts = {}, {}
-local expires_written, expires_text
+local last_expires_ms, last_expires_text
 
--- Never before what the key says is over, for Redis counts whole milliseconds. An injected clock may stand still while
--- the server's does not.
+-- Rounds up, because a key must not expire before its state does. An injected clock may stand still, so a key then lives for
+-- its keep and a minute by the server's clock.
 local function expire(key, expires, keep, injected_now)
   if injected_now then redis.call('PEXPIRE', key, math.ceil(keep / 1000) + 60000) return end
   local expires_ms = math.ceil(expires / 1000)
-  if expires_ms ~= expires_written then expires_written, expires_text = expires_ms, string.format('%d', expires_ms) end
-  redis.call('PEXPIREAT', key, expires_text)
+  if expires_ms ~= last_expires_ms then last_expires_ms, last_expires_text = expires_ms, string.format('%d', expires_ms) end
+  redis.call('PEXPIREAT', key, last_expires_text)
 end
 
 local function finite(number)
@@ -79,31 +83,31 @@ local function decide(plan, cost, injected_now, records)
   local line
   for index = 1, #plan do
     local rule, verdict = plan[index], verdicts[index]
-    local passed, delay, last = verdict.wait == 0, verdict.delay or 0, verdict.steady
+    local is_allowed, delay, last = verdict.wait == 0, verdict.delay or 0, verdict.stable
     if records and (allowed or rule.counts_rejected) then
       last = verdict.at - now
       verdict = rule.algorithm.record(rule, states[index], now, cost, verdict, stamp)
       expire(KEYS[next_key + index], verdict.expires, verdict.keep, injected_now)
     end
-    local said
+    local result
     if allowed and records and delay == 0 then
-      if last == 0 then said = string.format('%d %d', verdict.remaining, verdict.reset)
-      else said = string.format('%d %d %d', verdict.remaining, verdict.reset, last) end
+      if last == 0 then result = string.format('%d %d', verdict.remaining, verdict.reset)
+      else result = string.format('%d %d %d', verdict.remaining, verdict.reset, last) end
     else
       local wait = allowed and 0 or finite(verdict.wait)
-      local held = allowed and delay or 0
-      if not passed then held = verdict.is_apart and -2 or -1 end
-      said = string.format('%d %d %d %d %d', held, wait, verdict.remaining, verdict.reset, finite(last))
+      local delay_or_reason = allowed and delay or 0
+      if not is_allowed then delay_or_reason = verdict.by_min_difference and -2 or -1 end
+      result = string.format('%d %d %d %d %d', delay_or_reason, wait, verdict.remaining, verdict.reset, finite(last))
     end
-    line = line and line .. ',' .. said or said
+    line = line and line .. ',' .. result or result
   end
   return line
 end
 
 local function reset(plan)
   for index = 1, #plan do
-    local key, forget = KEYS[next_key + index], plan[index].algorithm.forget
-    if forget then forget(key, server_time + #lines) else redis.call('UNLINK', key) end
+    local key, reset_key = KEYS[next_key + index], plan[index].algorithm.reset
+    if reset_key then reset_key(key, server_time + #lines) else redis.call('UNLINK', key) end
   end
   return ''
 end
@@ -111,7 +115,7 @@ end
 local function refund(plan, cost, injected_now, stamp, recorded_at, count)
   local now = injected_now or server_time + #lines
   for index = 1, count do
-    local rule, at = plan[tape[place + 2 * index - 1]], tape[place + 2 * index]
+    local rule, at = plan[input[position + 2 * index - 1]], input[position + 2 * index]
     local key = KEYS[next_key + index]
     local expires, keep = rule.algorithm.refund(rule, key, stamp, now, at, cost, recorded_at)
     if expires then expire(key, expires, keep, injected_now) end
@@ -127,28 +131,27 @@ local function count(width, span, expiry, units, interval, injected_now)
   return string.format('%d', counted)
 end
 
-local read_only
+local read_only_message
 local reply = { server_time, '' }
 
--- Goes on with the next operation, whatever came of this one.
-local function finish(key_count, succeeded, said)
+-- Adds the result of an operation, or its error, and moves on to the keys of the next one.
+local function finish(key_count, succeeded, result)
   next_key = next_key + key_count
-  spend(10 * key_count)
+  count_steps(10 * key_count)
   if not succeeded then
-    local message = type(said) == 'table' and said.err or tostring(said)
-    if string.find(message, 'READONLY', 1, true) then read_only = message end
-    reply[#reply + 1], said = message, '!' -- Apart, because a message may contain anything.
+    local message = type(result) == 'table' and result.err or tostring(result)
+    if string.find(message, 'READONLY', 1, true) then read_only_message = message end
+    reply[#reply + 1], result = message, '!' -- Separate from the text, because a message may contain anything.
   end
-  lines[#lines + 1] = said
+  lines[#lines + 1] = result
 end
 
--- After so much work the rest waits for the next script, so that other clients get their turn.
-
-while place < #tape and work < MAX_STEPS do
+-- After MAX_STEPS the remaining operations wait for the next script, so that other clients get their turn.
+while position < #input and step_count < MAX_STEPS do
   local kind = next_value()
   if kind == 'count' then
-    finish(1, pcall(count, unpack(tape, place + 1, place + 6)))
-    place = place + 6
+    finish(1, pcall(count, unpack(input, position + 1, position + 6)))
+    position = position + 6
   else
     local plan = plans[next_value()]
     if kind == 'reset' then
@@ -156,19 +159,19 @@ while place < #tape and work < MAX_STEPS do
     elseif kind == 'refund' then
       local cost, now, stamp, recorded_at, hits = next_value(), next_value(), next_value(), next_value(), next_value()
       finish(hits, pcall(refund, plan, cost, now, stamp, recorded_at, hits))
-      place = place + 2 * hits
+      position = position + 2 * hits
     else
       local cost, times, now = next_value(), next_value(), next_value()
       local key_count, records = #plan, kind == 'check'
       for _ = 1, times do
         finish(key_count, pcall(decide, plan, cost, now, records))
-        if work >= MAX_STEPS then break end
+        if step_count >= MAX_STEPS then break end
       end
     end
   end
 end
 
--- Clients look at errors of the call as a whole for whether this is still a master; nothing was written if it is not.
-if read_only then return redis.error_reply(read_only) end
+-- Clients detect a failover by an error of the whole call. A read-only server has written nothing.
+if read_only_message then return redis.error_reply(read_only_message) end
 reply[2] = table.concat(lines, '\n')
 return reply

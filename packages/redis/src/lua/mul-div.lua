@@ -1,8 +1,9 @@
--- Products and quotients of whole numbers from 0, exact also where the product is not. The twin of mul-div.ts.
+-- Exact quotients of products of whole numbers, even if the product itself is too large to be exact. The counterpart of
+-- mul-div.ts.
 
 local EXACT = 2 ^ 53
 
--- a * b / c, the whole part and what is left; `c` below 2^52. Doubles what it has for each bit of `a`, for great products.
+-- The quotient and the remainder of a * b / c, for c below 2^52. Large products use long division, one bit of `a` at a time.
 local function divide_product(a, b, c)
   local product = a * b
   if product < EXACT then
@@ -25,12 +26,12 @@ local function divide_product(a, b, c)
   return whole, left
 end
 
--- The whole part of a * b / c.
+-- a * b / c, rounded down.
 local function mul_div(a, b, c)
   return (divide_product(a, b, c))
 end
 
--- (a * b + d) / c, rounded up; `d` below 2^52.
+-- (a * b + d) / c, rounded up, for d below 2^52.
 local function mul_div_up(a, b, c, d)
   local whole, left = divide_product(a, b, c)
   return whole + math.ceil((left + (d or 0)) / c)

@@ -1,20 +1,23 @@
--- A key whose state is one text. After a reset it says since when it knows anything, "r" and a stamp: until the state would
--- have expired anyway, a refund of what was recorded before the reset must find nothing. The same holds after a refund that
--- leaves nothing: should time run back, what was before may be begun anew.
+-- The state of a key as a Redis string.
+--
+-- The state of some algorithms has no room for the stamp of its first record. A reset then leaves a marker: "r" and the stamp
+-- of the reset. The marker stays until the state would have expired, so that a refund finds nothing that was recorded before
+-- the reset. A refund that leaves nothing does the same, because a new state may begin in the same window if the clock steps
+-- back.
 
 local string_state = {}
 
--- Whether a limit of this scale could have written of a time so far ahead. See time-scale.ts.
+-- Whether a limit of this scale can write a state that ends so far ahead (see time-scale.ts).
 function string_state.is_within_scale(ahead, scale)
   return ahead <= 2 ^ (scale + 1)
 end
 
--- What somebody else wrote fails this operation alone.
-function string_state.refuse(key)
-  error(key .. ' holds no state of this algorithm', 0)
+-- Fails this operation, because the key has a value that this algorithm did not write.
+function string_state.raise_foreign(key)
+  error('Expected a state of this algorithm in ' .. key .. ', got another value. Delete the key or change the prefix', 0)
 end
 
--- The text, if there is one, and the stamp of a reset.
+-- The state's text, if there is one, and the stamp of a reset, if there is a marker.
 function string_state.read(key)
   local text = redis.call('GET', key)
   local mark = text and string.find(text, 'r', 1, true)
@@ -22,26 +25,26 @@ function string_state.read(key)
   return mark > 1 and string.sub(text, 1, mark - 1), tonumber(string.sub(text, mark + 1))
 end
 
-local function marked(text, since)
-  return since and text .. string.format('r%d', since) or text
+local function with_reset_mark(text, reset_stamp)
+  return reset_stamp and text .. string.format('r%d', reset_stamp) or text
 end
 
--- The frame sets the expiry of what was recorded.
+-- Writes the state after a record. main.lua then sets the expiry.
 function string_state.write(state, text)
-  redis.call('SET', state.key, marked(text, state.since))
+  redis.call('SET', state.key, with_reset_mark(text, state.reset_stamp))
 end
 
--- Puts a text in the place of the one that is there, or nothing, and leaves the expiry as it is.
+-- Replaces the value of a key and keeps its expiry. Deletes the key if the text is empty.
 local function replace(key, text)
-  local left = redis.call('PTTL', key)
-  if text ~= '' and left > 0 then redis.call('SET', key, text, 'PX', left) else redis.call('UNLINK', key) end
+  local ttl = redis.call('PTTL', key)
+  if text ~= '' and ttl > 0 then redis.call('SET', key, text, 'PX', ttl) else redis.call('UNLINK', key) end
 end
 
-function string_state.forget(key, stamp)
-  replace(key, marked('', stamp))
+function string_state.reset(key, stamp)
+  replace(key, with_reset_mark('', stamp))
 end
 
--- Writes what is left after a refund of what was recorded at `stamp`, which may be nothing.
+-- Writes the state after a refund. Without a text, nothing is left and only the marker with `stamp` stays.
 function string_state.rewrite(state, text, stamp)
-  if text then replace(state.key, marked(text, state.since)) else string_state.forget(state.key, stamp) end
+  if text then replace(state.key, with_reset_mark(text, state.reset_stamp)) else string_state.reset(state.key, stamp) end
 end

@@ -1,7 +1,8 @@
--- A bucket of tokens that fills again evenly. The twin of token-bucket.ts.
+-- The token bucket. The counterpart of token-bucket.ts.
 --
--- The text is "full:parts:refunded:since:scale": when it is full again, in microseconds and parts of one; the times of what was
--- given back; since when the key is there (a stamp); and the scale (see time-scale.ts). Then, for a minDifference, ":newest:apart".
+-- The text is "full:parts:refunded:created:scale". The bucket is full again at `full`, in microseconds, and `parts`, in
+-- fractions of a microsecond. `refunded` is the sum of the refunded times, and `created` is the stamp of the first record. For
+-- the scale see time-scale.ts. For a minDifference, ":newest:longest_difference" follows.
 
 local token_bucket = {}
 algorithms['token-bucket'] = token_bucket
@@ -14,7 +15,7 @@ function token_bucket.rule(limit, tokens, micros, fill, scale, min_difference)
   }
 end
 
--- What so many tokens take to come back: whole microseconds, and parts.
+-- How long so many tokens take to refill, in whole microseconds and parts.
 local function time_of(rule, tokens)
   if rule.rest == 0 then return tokens * rule.whole, 0 end
   local parts = tokens * rule.rest
@@ -29,25 +30,25 @@ local function read(key)
   local text = redis.call('GET', key)
   if not text then return empty(key), false end
   local pattern = '^(%-?%d+):(%d+):(%d+):(%d+):(%d+):?(%-?%d*):?(%d*)$'
-  local full, parts, refunded, since, scale, newest, apart = string.match(text, pattern)
-  if not full then string_state.refuse(key) end
+  local full, parts, refunded, created, scale, newest, longest_difference = string.match(text, pattern)
+  if not full then string_state.raise_foreign(key) end
   local state = { key = key, full = tonumber(full), parts = tonumber(parts) }
-  state.refunded, state.since, state.scale = tonumber(refunded), tonumber(since), tonumber(scale)
-  min_difference_state.read(state, newest, apart, state.parts > 0 and state.full + 1 or state.full)
+  state.refunded, state.created, state.scale = tonumber(refunded), tonumber(created), tonumber(scale)
+  min_difference_state.read(state, newest, longest_difference, state.parts > 0 and state.full + 1 or state.full)
   return state, true
 end
 
-local function text_with(state)
-  local text = string.format('%d:%d:%d:%d:%d', state.full, state.parts, state.refunded, state.since, state.scale)
-  return text .. min_difference_state.text(state)
+local function format_state(state)
+  local text = string.format('%d:%d:%d:%d:%d', state.full, state.parts, state.refunded, state.created, state.scale)
+  return text .. min_difference_state.format(state)
 end
 
--- Another limit's parts are of another size: never more than there are.
+-- The state's parts. Another limit may have written more parts than a microsecond has for this one.
 local function parts_of(rule, state)
   return math.min(state.parts, rule.tokens - 1)
 end
 
--- Notes when it is full; `parts` may be some too many, or too few.
+-- Sets when the bucket is full. `parts` may be negative, or more than a microsecond has.
 local function move(rule, state, micros, parts)
   local carried = math.floor(parts / rule.tokens)
   state.full, state.parts = micros + carried, parts - carried * rule.tokens
@@ -57,11 +58,11 @@ end
 function token_bucket.find(rule, key, now)
   local state, is_known = read(key)
   local ahead = not string_state.is_within_scale(state.full - now, state.scale)
-  if is_known and min_difference_state.is_live(rule, state, now, ahead, rule.keep) then return state end
+  if is_known and min_difference_state.is_valid(rule, state, now, ahead, rule.keep) then return state end
   return empty(key)
 end
 
--- How long until so many tokens are there.
+-- How long until the bucket contains so many tokens.
 local function until_free(rule, state, now, parts, tokens)
   local micros, spared_parts = time_of(rule, rule.limit - tokens)
   return math.max(0, state.full - micros + (parts > spared_parts and 1 or 0) - now)
@@ -69,14 +70,14 @@ end
 
 function token_bucket.test(rule, state, now, cost)
   local limit, full, parts = rule.limit, state.full, parts_of(rule, state)
-  local verdict = { wait = 0, remaining = limit, reset = 0, steady = NEVER, at = math.max(full, now) + state.refunded }
+  local verdict = { wait = 0, remaining = limit, reset = 0, stable = NEVER, at = math.max(full, now) + state.refunded }
   local until_full = full + (parts > 0 and 1 or 0) - now
   if until_full > 0 then
-    -- A token that has begun to come back is missing still.
+    -- A token that refills at the moment is not available yet.
     verdict.remaining = math.max(0, limit - mul_div_up(full - now, rule.tokens, rule.micros, parts))
     verdict.reset = until_full
     if cost > verdict.remaining and cost <= limit then verdict.wait = until_free(rule, state, now, parts, cost) end
-    verdict.steady = until_free(rule, state, now, parts, verdict.remaining + 1)
+    verdict.stable = until_free(rule, state, now, parts, verdict.remaining + 1)
   end
   return min_difference_state.verdict(rule, state, now, cost, verdict)
 end
@@ -86,10 +87,10 @@ function token_bucket.record(rule, state, now, cost, _, stamp)
   local before = state.full < now and 0 or parts_of(rule, state)
   local is_full = state.full < now or (state.full == now and before == 0)
   state.scale = is_full and rule.scale or math.max(state.scale, rule.scale)
-  min_difference_state.note(rule, state, now)
+  min_difference_state.record(rule, state, now)
   move(rule, state, math.max(state.full, now) + micros, before + parts)
-  state.since = state.since or stamp
-  redis.call('SET', state.key, text_with(state))
+  state.created = state.created or stamp
+  redis.call('SET', state.key, format_state(state))
   local verdict = token_bucket.test(rule, state, now, cost)
   verdict.expires, verdict.keep = state.expires, min_difference_state.keep(state, rule.keep)
   return verdict
@@ -97,13 +98,13 @@ end
 
 function token_bucket.refund(rule, key, stamp, now, at, cost, recorded_at)
   local state, is_known = read(key)
-  if not is_known or state.since > stamp then return end
+  if not is_known or state.created > stamp then return end
   local micros, parts = time_of(rule, cost)
-  -- Its tokens came back after those that were missing before it, and not before it was recorded.
+  -- Excludes the time in which the hit's tokens have refilled: after those taken before it, and after it was recorded.
   micros = micros - math.max(0, math.min(now + state.refunded - at, now - recorded_at))
   if micros < 0 then return end
   move(rule, state, state.full - micros, parts_of(rule, state) - parts)
   state.refunded = state.refunded + micros + (parts > 0 and 1 or 0)
-  redis.call('SET', key, text_with(state))
+  redis.call('SET', key, format_state(state))
   return state.expires, min_difference_state.keep(state, rule.keep)
 end

@@ -46,7 +46,7 @@ export const plantedDefects: readonly PlantedDefect[] = [
     symptom: /^Expected (the decision of the model|.* to expire when it decides nothing)/,
     plant: () =>
       patch(lua as Record<string, string>, 'rolling-window.lua', (text) =>
-        replaced(text, 'log.take_back(hits, at, cost)', (line) => {
+        replaced(text, 'log.refund(hits, at, cost)', (line) => {
           const isGone = 'log.first_after(hits, at) == log.first_after(hits, at - 1)';
           return `if ${isGone} then at = hits.newest end\n  ${line}`;
         }),
