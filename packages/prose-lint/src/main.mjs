@@ -7,7 +7,12 @@ import { colonCount, problemsIn } from './problems.mjs';
 import { textUnits, wordCount } from './sentences.mjs';
 
 /** Git's patterns of the sources whose doc comments have to pass. */
-const CHECKED_SOURCES = ['packages/express/src/*.ts', 'packages/fastify/src/*.ts', 'packages/http/src/*.ts'];
+const CHECKED_SOURCES = [
+  'packages/express/src/*.ts',
+  'packages/fastify/src/*.ts',
+  'packages/http/src/*.ts',
+  'packages/redis/src/*.ts',
+];
 
 const args = process.argv.slice(2);
 const wantsStatistics = args.includes('--statistics');

@@ -11,7 +11,7 @@ export interface RedisStoreOptions {
   client: RedisClient;
   /**
    * The Redis type that keeps the hits of a rolling window. If you change it, change the limiters' `prefix` too.
-   * @defaultValue 'list'
+   * @defaultValue `'list'`
    */
   log?: Log | undefined;
   /**
@@ -21,7 +21,7 @@ export interface RedisStoreOptions {
    *   throws a `TypeError`.
    * - `'prefix'` keeps all keys of a limiter in one slot. Its limits may have different keys.
    *
-   * @defaultValue 'key'
+   * @defaultValue `'key'`
    */
   clusterSlot?: ClusterSlot | undefined;
   /** A clock for tests. @defaultValue the time of the Redis server */
@@ -33,7 +33,7 @@ export interface RedisStoreOptions {
    * - `maxAge` is how long a rejection is valid at most, in milliseconds or as a duration such as `'1s'`.
    * - `maxKeys` is how many rejections the cache keeps at most.
    *
-   * @defaultValue { maxAge: '1s', maxKeys: 10_000 }
+   * @defaultValue `{ maxAge: '1s', maxKeys: 10_000 }`
    */
   denialCache?: { maxAge?: Duration | undefined; maxKeys?: number | undefined } | false | undefined;
 }
