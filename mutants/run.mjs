@@ -130,6 +130,7 @@ async function run(tests, name) {
   rmSync(report, { force: true });
   const jest = join(tree.root, 'node_modules/jest/bin/jest.js');
   const given = ['--runInBand', '--reporters', 'default', '--reporters', join(tree.root, 'mutants/first-failure.cjs')];
+  given.push('--setupFiles', join(tree.root, 'mutants/no-shrinking.cjs'), '--testTimeout', '60000');
   given.push('--testSequencer', join(tree.root, 'mutants/in-order.cjs'), '--runTestsByPath');
   if (name !== undefined) given.unshift('--testNamePattern', `^${name.replace(/[^\w\s]/g, '.')}$`);
   child = spawn(process.execPath, [jest, ...given, ...tests], {

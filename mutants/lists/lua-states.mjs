@@ -1,9 +1,10 @@
 // Defects in the scripts of @rollgate/redis for algorithms whose state is one text.
 
-const CONFORMANCE = ['algorithms', 'twins', 'state', 'conformance'].map(
-  (name) => `packages/redis/test/${name}.test.ts`,
-);
-const REFUNDS = ['packages/redis/test/resent.test.ts', 'packages/redis/test/far-refunds.test.ts', ...CONFORMANCE];
+const test = (name) => `packages/redis/test/${name}.test.ts`;
+
+const CONFORMANCE = ['algorithms', 'twins', 'state'].map(test);
+const REFUNDS = [test('resent'), ...CONFORMANCE];
+
 const of = (name, tests, mutants) =>
   mutants.map(([description, find, replace]) => {
     return { file: `packages/redis/src/lua/${name}.lua`, description, find, replace, tests };
@@ -46,7 +47,7 @@ export const luaStates = [
   ]),
   ...of(
     'leaky-bucket',
-    ['packages/redis/test/queue.test.ts', ...REFUNDS],
+    [test('queue'), ...REFUNDS],
     [
       ['the queue holds one less', '(limit + 1 - cost) * interval', '(limit - cost) * interval'],
       ['the last slot is never free again', 'if ends < free_at then', 'if ends <= free_at then'],

@@ -1,17 +1,11 @@
 // Defects in the scripts of @rollgate/redis.
 
-const CONFORMANCE = ['algorithms', 'twins', 'state', 'conformance'].map(
-  (name) => `packages/redis/test/${name}.test.ts`,
-);
-const REFUNDS = ['packages/redis/test/resent.test.ts', 'packages/redis/test/far-refunds.test.ts', ...CONFORMANCE];
-const FRAME = [
-  'packages/redis/test/script-slices.test.ts',
-  'packages/redis/test/error-messages.test.ts',
-  'packages/redis/test/batching.test.ts',
-  'packages/redis/test/faults-server.test.ts',
-  ...REFUNDS,
-];
-const DENIALS = ['packages/redis/test/denial-cache.test.ts', ...CONFORMANCE];
+const test = (name) => `packages/redis/test/${name}.test.ts`;
+
+const CONFORMANCE = ['algorithms', 'twins', 'state'].map(test);
+const REFUNDS = ['resent', 'far-refunds', 'algorithms', 'twins', 'state'].map(test);
+const FRAME = ['script-slices', 'error-messages', 'batching', 'resent', 'algorithms', 'twins', 'state'].map(test);
+const DENIALS = [test('denial-cache'), ...CONFORMANCE];
 
 const of = (name, tests, mutants) =>
   mutants.map(([description, find, replace]) => {

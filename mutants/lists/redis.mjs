@@ -2,8 +2,8 @@
 
 const test = (name) => `packages/redis/test/${name}.test.ts`;
 
-const BATCHES = ['script-slices', 'sharing', 'batching', 'algorithms', 'conformance'].map(test);
-const DENIALS = ['sharing', 'denial-cache', 'simulation', 'conformance'].map(test);
+const BATCHES = ['script-slices', 'sharing', 'batching', 'algorithms', 'twins'].map(test);
+const DENIALS = ['sharing', 'denial-cache', 'twins', 'simulation'].map(test);
 const RECEIPTS = [test('resent'), ...BATCHES, test('far-refunds')];
 const KEYS = ['key-names', 'keys', 'algorithms'].map(test);
 

@@ -40,6 +40,17 @@ test('a script that has done enough leaves the rest to others, which go on in th
   expect((await Promise.all(after)).map(({ remaining }: Decision) => remaining)).toEqual([9, 8, 7, 6, 5, 4, 3, 2, 1, 0, 0]); // biome-ignore format: a table
 });
 
+test('refunds that arrive together are done by several scripts when they are much work', async () => {
+  const client = new Impatient();
+  const store = new RedisStore({ client, denialCache: false });
+  const limiter = new RateLimiter({ limits: rollingWindow({ limit: 50, window: '1h' }), store, prefix: freshPrefix(), timeout: '30s' }); // biome-ignore format: short
+  const checks = await Promise.all(Array.from({ length: 20 }, () => limiter.check('ann')));
+  client.scriptCount = 0;
+  await Promise.all(checks.map((decision) => limiter.refund(decision)));
+  expect(client.scriptCount).toBeGreaterThan(1);
+  expect((await limiter.peek('ann')).remaining).toBe(50);
+});
+
 /** A limiter by a clock that the test moves, with the number of scripts that it has sent. */
 function makeCounted(limits: Limits) {
   const counted = { nowMs: 1e9, scriptCount: 0 };
