@@ -2,8 +2,8 @@
 
 const test = (name) => `packages/redis/test/${name}.test.ts`;
 
-const CONFORMANCE = ['algorithms', 'twins', 'state'].map(test);
-const REFUNDS = [test('resent'), ...CONFORMANCE];
+const CONFORMANCE = ['twins', 'algorithms', 'state'].map(test);
+const REFUNDS = [...CONFORMANCE, test('resent')];
 
 const of = (name, tests, mutants) =>
   mutants.map(([description, find, replace]) => {

@@ -2,9 +2,9 @@
 
 const test = (name) => `packages/redis/test/${name}.test.ts`;
 
-const CONFORMANCE = ['algorithms', 'twins', 'state'].map(test);
-const REFUNDS = ['resent', 'far-refunds', 'algorithms', 'twins', 'state'].map(test);
-const FRAME = ['script-slices', 'error-messages', 'batching', 'resent', 'algorithms', 'twins', 'state'].map(test);
+const CONFORMANCE = ['twins', 'algorithms', 'state'].map(test);
+const REFUNDS = ['twins', 'resent', 'far-refunds', 'algorithms', 'state'].map(test);
+const FRAME = ['script-slices', 'error-messages', 'batching', 'resent', 'twins', 'algorithms', 'state'].map(test);
 const DENIALS = [test('denial-cache'), ...CONFORMANCE];
 
 const of = (name, tests, mutants) =>

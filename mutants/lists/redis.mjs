@@ -2,7 +2,7 @@
 
 const test = (name) => `packages/redis/test/${name}.test.ts`;
 
-const BATCHES = ['script-slices', 'sharing', 'batching', 'algorithms', 'twins'].map(test);
+const BATCHES = ['script-slices', 'sharing', 'batching', 'twins', 'algorithms'].map(test);
 const DENIALS = ['sharing', 'denial-cache', 'twins', 'simulation'].map(test);
 const RECEIPTS = [test('resent'), ...BATCHES, test('far-refunds')];
 const KEYS = ['key-names', 'keys', 'algorithms'].map(test);
