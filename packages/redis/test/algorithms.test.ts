@@ -87,7 +87,9 @@ describe.each(ALGORITHMS)('%s', (_, limit, suffix, expiresMs) => {
     await limiter.check('ann');
     now -= 10 * MINUTE;
     expect(await limiter.check('ann')).toMatchObject({ allowed: true });
-    expect(await redis.keysOf(prefix)).toEqual([keyOf('ann')]);
+    await limiter.check('bob');
+    expect(await limiter.peek('ann')).toEqual(await limiter.peek('bob'));
+    expect(await redis.keysOf(prefix)).toEqual([keyOf('ann'), keyOf('bob')]);
   });
 
   test('what a reset has forgotten no refund gives back', async () => {
