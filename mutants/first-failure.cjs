@@ -8,8 +8,12 @@ const report = (failure) => {
 };
 
 module.exports = class FirstFailure {
-  onTestCaseResult({ path }, { status, fullName }) {
-    if (status === 'failed') report({ kind: 'killed', file: path, test: fullName });
+  onTestCaseResult({ path }, { status, fullName, failureMessages }) {
+    if (status !== 'failed') return;
+    const mayBeChance = failureMessages.some((message) =>
+      /time|within|waited|ECONN/i.test(message.split('\n    at ')[0]),
+    );
+    report({ kind: 'killed', file: path, test: fullName, mayBeChance });
   }
 
   onTestResult({ path }, { testExecError, failureMessage }) {

@@ -99,8 +99,8 @@ async function passes(file) {
 }
 
 /**
- * The first test that fails, if it fails again: one that fails by chance, on a busy machine perhaps, detects nothing. A run
- * that ends without a result is repeated once.
+ * The first test that fails. If its message is about time or a connection, it has to fail again: one that fails by chance, on a
+ * busy machine perhaps, detects nothing. A run that ends without a result is repeated once.
  */
 async function detect(tests) {
   let failure;
@@ -108,7 +108,7 @@ async function detect(tests) {
     const previous = failure;
     failure = await run(tests);
     if (failure?.kind === 'error' && previous?.kind !== 'error') continue;
-    if (failure === undefined || failure.file === '') return failure;
+    if (failure === undefined || failure.file === '' || failure.mayBeChance === false) return failure;
     const again = (await run([failure.file], failure.test)) ?? (await run([failure.file]));
     if (again?.kind === failure.kind) return failure;
   }
@@ -121,9 +121,9 @@ function endTests() {
 }
 
 /**
- * Runs these test files, or their tests of this name, until the first test fails. Resolves to that test, with what its failure means: `killed`; `broken` when
- * the file cannot even be loaded, as after a compile error; `error` when the run ends without a result, because no server starts
- * or memory runs out. The last one detects nothing.
+ * Runs these test files, or their tests of this name, until the first test fails. Resolves to that test, with what its failure
+ * means: `killed`; `broken` when the file cannot even be loaded, as after a compile error; `error` when the run ends without a
+ * result, because no server starts or memory runs out. The last one detects nothing.
  */
 async function run(tests, name) {
   const report = join(tree.root, 'first-failure.json');
@@ -149,6 +149,6 @@ async function run(tests, name) {
   if (hangs) return { kind: 'killed', file: '', test: 'it hangs' };
   if (code === 0) return undefined;
   if (!existsSync(report)) return { kind: 'error', file: '', test: `the run ends with ${code ?? signal}` };
-  const { kind, file, test } = JSON.parse(readFileSync(report, 'utf8'));
-  return { kind, file: relative(tree.root, file), test };
+  const failure = JSON.parse(readFileSync(report, 'utf8'));
+  return { ...failure, file: relative(tree.root, failure.file) };
 }
