@@ -1,0 +1,102 @@
+import {
+  bucketedWindow,
+  fixedWindow,
+  type Limits,
+  RateLimiter,
+  rollingWindow,
+  slidingWindowCounter,
+  tokenBucket,
+} from '@rollgate/core';
+import { RedisStore } from '@rollgate/redis';
+import { freshPrefix, LOGS, SomeRedis } from './support/some-redis.js';
+
+const redis = SomeRedis.forThisFile();
+
+/** Makes limiters whose keys share their state, as after a change of settings. The clock starts at a multiple of a day. */
+function sharing(log: (typeof LOGS)[number] = 'list') {
+  const clock = { ms: 0, now: () => 10 * 86_400_000 + clock.ms };
+  const prefix = freshPrefix();
+  const store = new RedisStore({ client: redis.client, clock, log, denialCache: false });
+  const limiter = <Given extends Limits>(limits: Given) => new RateLimiter({ limits, store, prefix, timeout: '30s' });
+  return { clock, limiter };
+}
+
+const spaced = fixedWindow({ limit: 1, window: '1s', minDifference: '10s' });
+const second = fixedWindow({ limit: 1, window: '1s' });
+
+test('a fixed window is over at its end, although the state lives on', async () => {
+  const { clock, limiter } = sharing();
+  await limiter(spaced).check('ann');
+  clock.ms = 1000;
+  const pair = limiter(fixedWindow({ limit: 2, window: '1s' }));
+  for (const allowed of [true, true, false]) expect((await pair.check('ann')).allowed).toBe(allowed);
+});
+
+test('a refund of an earlier fixed window leaves the current one, although the state has lived on', async () => {
+  const { clock, limiter } = sharing();
+  const earlier = await limiter(spaced).check('ann');
+  clock.ms = 1500;
+  await limiter(second).check('ann');
+  await limiter(spaced).refund(earlier);
+  expect((await limiter(second).check('ann')).allowed).toBe(false);
+});
+
+test('a fixed window counts ten thousand units', async () => {
+  const { limiter } = sharing();
+  const large = limiter(fixedWindow({ limit: 20_000, window: '1h' }));
+  await large.check('ann', { cost: 9_999 });
+  for (let units = 10_000; units < 10_003; units++) {
+    expect(await large.check('ann')).toMatchObject({ allowed: true, remaining: 20_000 - units });
+  }
+});
+
+test('a refund takes no more units than its bucket still has, after its units have moved to another bucket', async () => {
+  const { clock, limiter } = sharing();
+  const coarse = limiter(bucketedWindow({ limit: 10, window: '10s', buckets: 10 }));
+  const fine = limiter(bucketedWindow({ limit: 10, window: '10s', buckets: 100 }));
+  const moved = await coarse.check('ann', { cost: 3 });
+  clock.ms = 500;
+  await fine.check('ann');
+  clock.ms = 950;
+  await fine.check('ann');
+  await coarse.refund(moved);
+  expect((await fine.peek('ann')).remaining).toBe(6);
+});
+
+test('a token bucket refunds all of a check that was recorded after another refund', async () => {
+  const { clock, limiter } = sharing();
+  const bucket = limiter(tokenBucket({ capacity: 4, refill: 1, every: '1s' }));
+  const first = await bucket.check('ann');
+  await bucket.check('ann');
+  await bucket.refund(first);
+  const third = await bucket.check('ann');
+  clock.ms = 1000;
+  await bucket.refund(third);
+  expect((await bucket.peek('ann')).remaining).toBe(4);
+});
+
+test('a sliding window counter rounds no estimate of large numbers', async () => {
+  const { clock, limiter } = sharing();
+  const limit = 10_000_001;
+  const counter = limiter(slidingWindowCounter({ limit, window: '1d' }));
+  await counter.check('ann', { cost: limit });
+  for (const [part, estimate] of [
+    [0.5, 5_000_001],
+    [0.25, 7_500_001],
+    [0.75, 2_500_001],
+  ] as const) {
+    // biome-ignore format: a table
+    clock.ms = (1 + part) * 86_400_000;
+    expect((await counter.peek('ann')).remaining).toBe(limit - estimate);
+  }
+});
+
+test.each(LOGS)('a check finds no hits of a limit that was far larger: %s', async (log) => {
+  const { clock, limiter } = sharing(log);
+  const day = limiter(rollingWindow({ limit: 2, window: '1d' }));
+  clock.ms = 86_400_000 * 3;
+  await day.check('ann');
+  clock.ms = 0;
+  const minute = limiter(rollingWindow({ limit: 2, window: '1m' }));
+  for (const allowed of [true, true, false]) expect((await minute.check('ann')).allowed).toBe(allowed);
+});
