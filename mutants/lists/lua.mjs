@@ -2,8 +2,8 @@
 
 const test = (name) => `packages/redis/test/${name}.test.ts`;
 
-const CONFORMANCE = ['changed-settings', 'twins', 'algorithms', 'state'].map(test);
-const REFUNDS = ['changed-settings', 'twins', 'resent', 'far-refunds', 'algorithms', 'state'].map(test);
+const CONFORMANCE = ['changed-settings', 'exact-units', 'twins', 'algorithms', 'state'].map(test);
+const REFUNDS = ['changed-settings', 'exact-units', 'twins', 'resent', 'far-refunds', 'algorithms', 'state'].map(test);
 const FRAME = ['script-slices', 'error-messages', 'batching', 'resent', 'twins', 'algorithms', 'state'].map(test);
 const DENIALS = [test('denial-cache'), ...CONFORMANCE];
 

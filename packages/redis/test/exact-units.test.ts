@@ -1,0 +1,53 @@
+import { fixedWindow, type Limits, slidingWindowCounter, tokenBucket } from '@rollgate/core';
+import { SomeRedis } from './support/some-redis.js';
+
+const redis = SomeRedis.forThisFile();
+
+/** The clock starts at a multiple of a day. */
+function make<Given extends Limits>(limits: Given) {
+  const clock = { ms: 0, now: () => 10 * 86_400_000 + clock.ms };
+  return { clock, limiter: redis.limiter(limits, { clock, denialCache: false }) };
+}
+
+test('a token bucket waits for the end of a microsecond that has started', async () => {
+  const { clock, limiter } = make(tokenBucket({ capacity: 1, refill: 3, every: '1ms' }));
+  await limiter.check('ann');
+  expect((await limiter.check('ann')).retryAfterMs).toBe(0.334);
+  clock.ms = 0.333;
+  expect((await limiter.check('ann')).allowed).toBe(false);
+  clock.ms = 0.334;
+  expect((await limiter.check('ann')).allowed).toBe(true);
+});
+
+test('a fixed window counts ten thousand units', async () => {
+  const { limiter } = make(fixedWindow({ limit: 20_000, window: '1h' }));
+  await limiter.check('ann', { cost: 9_999 });
+  for (let units = 10_000; units < 10_003; units++) {
+    expect(await limiter.check('ann')).toMatchObject({ allowed: true, remaining: 20_000 - units });
+  }
+});
+
+test('a token bucket refunds all of a check that was recorded after another refund', async () => {
+  const { clock, limiter } = make(tokenBucket({ capacity: 4, refill: 1, every: '1s' }));
+  const first = await limiter.check('ann');
+  await limiter.check('ann');
+  await limiter.refund(first);
+  const third = await limiter.check('ann');
+  clock.ms = 1000;
+  await limiter.refund(third);
+  expect((await limiter.peek('ann')).remaining).toBe(4);
+});
+
+test('a sliding window counter rounds no estimate of large numbers', async () => {
+  const limit = 10_000_001;
+  const { clock, limiter } = make(slidingWindowCounter({ limit, window: '1d' }));
+  await limiter.check('ann', { cost: limit });
+  for (const [part, estimate] of [
+    [0.5, 5_000_001],
+    [0.25, 7_500_001],
+    [0.75, 2_500_001],
+  ] as const) {
+    clock.ms = (1 + part) * 86_400_000;
+    expect((await limiter.peek('ann')).remaining).toBe(limit - estimate);
+  }
+});
