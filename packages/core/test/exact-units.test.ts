@@ -34,3 +34,13 @@ test('a token bucket refunds all of a check that was recorded after another refu
   await limiter.refund(third);
   expect((await limiter.peek('ann')).remaining).toBe(4);
 });
+
+test('a token bucket refunds nothing of a check whose tokens came back sooner because of another refund', async () => {
+  const { clock, limiter } = make(tokenBucket({ capacity: 4, refill: 1, every: '1s' }));
+  const [first, second] = [await limiter.check('ann'), await limiter.check('ann')];
+  await limiter.check('ann');
+  await limiter.refund(first);
+  clock.ms = 1000;
+  await limiter.refund(second);
+  expect((await limiter.peek('ann')).remaining).toBe(3);
+});

@@ -51,3 +51,13 @@ test('a sliding window counter rounds no estimate of large numbers', async () =>
     expect((await limiter.peek('ann')).remaining).toBe(limit - estimate);
   }
 });
+
+test('a token bucket refunds nothing of a check whose tokens came back sooner because of another refund', async () => {
+  const { clock, limiter } = make(tokenBucket({ capacity: 4, refill: 1, every: '1s' }));
+  const [first, second] = [await limiter.check('ann'), await limiter.check('ann')];
+  await limiter.check('ann');
+  await limiter.refund(first);
+  clock.ms = 1000;
+  await limiter.refund(second);
+  expect((await limiter.peek('ann')).remaining).toBe(3);
+});
