@@ -1,5 +1,5 @@
-import { fixedWindow, type Limits, slidingWindowCounter, tokenBucket } from '@rollgate/core';
-import { SomeRedis } from './support/some-redis.js';
+import { fixedWindow, type Limits, leakyBucket, slidingWindowCounter, tokenBucket } from '@rollgate/core';
+import { freshPrefix, SomeRedis } from './support/some-redis.js';
 
 const redis = SomeRedis.forThisFile();
 
@@ -60,4 +60,20 @@ test('a token bucket refunds nothing of a check whose tokens came back sooner be
   clock.ms = 1000;
   await limiter.refund(second);
   expect((await limiter.peek('ann')).remaining).toBe(3);
+});
+
+test('a queue that is never empty does not collect gaps', async () => {
+  const clock = { ms: 1e9, now: () => clock.ms };
+  const prefix = freshPrefix();
+  const queue = leakyBucket({ capacity: 10, interval: '1s' });
+  const limiter = redis.limiter(queue, { clock, denialCache: false }, { prefix });
+  for (let turn = 0; turn < 30; turn++) {
+    const leaves = await limiter.check('queue');
+    await limiter.check('queue');
+    await limiter.refund(leaves);
+    clock.ms += 2000;
+  }
+  const keys = await redis.keysOf(prefix);
+  expect(keys).toHaveLength(1);
+  expect(await redis.client.strlen(keys[0]!)).toBeLessThan(300); // A gap takes 34 bytes.
 });
