@@ -1,4 +1,11 @@
-import { fixedWindow, type Limits, leakyBucket, slidingWindowCounter, tokenBucket } from '@rollgate/core';
+import {
+  type Decision,
+  fixedWindow,
+  type Limits,
+  leakyBucket,
+  slidingWindowCounter,
+  tokenBucket,
+} from '@rollgate/core';
 import { freshPrefix, SomeRedis } from './support/some-redis.js';
 
 const redis = SomeRedis.forThisFile();
@@ -76,4 +83,13 @@ test('a queue that is never empty does not collect gaps', async () => {
   const keys = await redis.keysOf(prefix);
   expect(keys).toHaveLength(1);
   expect(await redis.client.strlen(keys[0]!)).toBeLessThan(300); // A gap takes 34 bytes.
+});
+
+test('slots that were refunded before the last one are free once the last one is', async () => {
+  const { limiter } = make(leakyBucket({ capacity: 3, interval: '1h' }));
+  const slots: Decision[] = [];
+  for (let slot = 0; slot < 4; slot++) slots.push(await limiter.check('queue'));
+  await limiter.refund(slots[2]!);
+  await limiter.refund(slots[3]!);
+  expect(await limiter.peek('queue')).toMatchObject({ allowed: true, delayMs: 2 * 3_600_000 });
 });
