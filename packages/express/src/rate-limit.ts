@@ -71,7 +71,7 @@ export function rateLimit<Given extends Limits>(options: RateLimitOptions<Given>
   if (requestPropertyName === '' || isReservedProperty(requestPropertyName)) {
     throw validate.invalidOption(
       'requestPropertyName',
-      'a name that requests do not use themselves',
+      'a property that requests do not have yet',
       requestPropertyName,
     );
   }

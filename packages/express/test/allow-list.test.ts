@@ -95,6 +95,6 @@ test.each([
   null,
 ])('%p is no address and no network', (entry) => {
   expect(() => limitWith({ limit: 1, window, allowList: ['10.0.0.1', entry] })).toThrow(
-    "Expected `allowList[1]` to be an IP address, or a network such as '10.0.0.0/8'",
+    "Expected `allowList[1]` to be an IP address or a network such as '10.0.0.0/8'",
   );
 });

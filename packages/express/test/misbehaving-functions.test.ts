@@ -63,7 +63,7 @@ describe.each(EXPRESSES)('in Express %s', (_, express) => {
     test.each([undefined, null, 'route', 'router', 0])('that fails with %p lets nobody through', async (reason) => {
       for (const bad of [() => Promise.reject(reason), () => raise(reason)]) {
         const error = await fail(name, { ...beside, [name]: bad });
-        expect(error.message).toContain('The rate limiter could not decide');
+        expect(error.message).toContain('Expected option functions and stores to throw errors');
       }
     });
 
@@ -72,7 +72,7 @@ describe.each(EXPRESSES)('in Express %s', (_, express) => {
       ['resolves with a thenable that hangs', () => thenable((resolve) => resolve(thenable(() => {})))],
     ])('that %s is an error when its time is over, by its name', async (_how, bad) => {
       const error = await fail(name, { ...beside, [name]: bad });
-      expect(error.message).toBe(`\`${name}\` did not answer within 20 ms (the option \`timeout\`)`);
+      expect(error.message).toBe(`\`${name}\` did not settle within 20 ms. Make it faster or raise \`timeout\``);
     });
 
     test('that answers or fails after its time is not heard any more', async () => {
@@ -121,7 +121,7 @@ describe.each(EXPRESSES)('in Express %s', (_, express) => {
     expect(['no session', 'no plan']).toContain((await fail('limit', functions)).message);
     expect(await fail('limit', { ...functions, [throwing]: () => never })).toBe(thrown);
     const both = await fail('limit', { limit: () => never, window: () => never });
-    expect(both.message).toBe('`limit` or `window` did not answer within 20 ms (the option `timeout`)');
+    expect(both.message).toBe('`limit` or `window` did not settle within 20 ms. Make it faster or raise `timeout`');
   });
 
   test.each(DECIDING)('a failure of %s in a dry run harms no request', async (name, beside) => {

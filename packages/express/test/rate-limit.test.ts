@@ -405,7 +405,7 @@ describe.each([
           await request(await listen(app))
             .get('/')
             .expect(500);
-          expect(errors).toEqual([expect.objectContaining({ message: expect.stringContaining('could not decide') })]);
+          expect(errors).toEqual([expect.objectContaining({ message: expect.stringContaining('to throw errors') })]);
         }
         const { app, errors } = createApp({ limit: 1, window: '1m', handler: fail as never });
         const server = await listen(app);
@@ -476,7 +476,7 @@ describe('options', () => {
     [{ limit: 5, window: '1m', resetUnit: 'ms' }, "Expected `resetUnit` to be one of 'epoch', 'delta'"],
     [{ limit: 5, window: '1m', statusCode: 200 }, 'Expected `statusCode` to be an integer from 400 to 599'],
     [{ limit: 5, window: '1m', ipv6Prefix: 129 }, 'Expected `ipv6Prefix` to be an integer from 1 to 128'],
-    [{ limit: 5, window: '1m', message: { big: 1n } }, 'Expected `message` to be an object that can be sent as JSON'],
+    [{ limit: 5, window: '1m', message: { big: 1n } }, 'Expected `message` to be an object that JSON can represent'],
     [
       { limit: 5, window: '1m', message: 5 },
       'Expected `message` to be a string, an object or a function that returns one, got 5 (number)',
@@ -504,7 +504,7 @@ describe('options', () => {
     ],
     [
       { limit: 5, window: '1m', allowList: ['::1', '10/8'] },
-      'Expected `allowList[1]` to be an IP address, or a network',
+      'Expected `allowList[1]` to be an IP address or a network',
     ],
     [{ limit: 5, window: '1m', skipSuccessfulRequests: 'yes' }, 'Expected `skipSuccessfulRequests` to be a boolean'],
     [{ limit: 5, window: '1m', skipFailedRequests: 1 }, 'Expected `skipFailedRequests` to be a boolean'],
@@ -514,7 +514,7 @@ describe('options', () => {
     ],
     [
       { limit: 5, window: '1m', requestWasSuccessful: () => true },
-      'with `requestWasSuccessful`, which does nothing alone',
+      'with `requestWasSuccessful`, got neither. It has no effect alone',
     ],
     [{ limit: 5, window: '1m', onLimited: [] }, 'Expected `onLimited` to be a function, got an array (object)'],
     [{ limit: 5, window: '1m', dryRun: 'no' }, 'Expected `dryRun` to be a boolean, got "no" (string)'],
@@ -532,10 +532,7 @@ describe('options', () => {
       'Expected `message` to be a string, an object or a function that returns one, got null',
     ],
     [{ limit: 5, window: '1m', problem: {} }, 'Expected `problem` to be a boolean'],
-    [
-      { limit: 5, window: '1m', silence: 'ROLLGATE_SHARED_KEYS' },
-      'Expected `silence` to be an array of codes of warnings',
-    ],
+    [{ limit: 5, window: '1m', silence: 'ROLLGATE_SHARED_KEYS' }, 'Expected `silence` to be an array of warning codes'],
     [
       { limit: 5, window: '1m', silence: ['ROLLGATE_NOTHING'] },
       "Expected `silence[0]` to be one of 'ROLLGATE_UNTRUSTED_PROXY'",
@@ -546,7 +543,7 @@ describe('options', () => {
     ],
     ...['', 'headers', 'body', 'ip', 'on', '__proto__', 'constructor'].map((requestPropertyName): [object, string] => [
       { limit: 5, window: '1m', requestPropertyName },
-      'Expected `requestPropertyName` to be a name that requests do not use themselves',
+      'Expected `requestPropertyName` to be a property that requests do not have yet',
     ]),
     [undefined as never, 'Expected `rateLimit options` to be an object, got undefined'],
     [null as never, 'Expected `rateLimit options` to be an object, got null'],

@@ -167,7 +167,7 @@ describe.each(EXPRESSES)('in Express %s', (_, express) => {
     const { statuses } = await serve(express, [limit]);
     await statuses(1);
     await until(() => warnings.length > 0);
-    expect(warnings[0]!.message).toContain('`requestWasSuccessful` did not answer within 20 ms');
+    expect(warnings[0]!.message).toContain('`requestWasSuccessful` did not settle within 20 ms');
     expect((await limit.limiter.peek('ann')).remaining).toBe(999);
   });
 

@@ -145,7 +145,7 @@ function createPluginHook(registration: Registration): RateLimitHook['run'] {
 }
 
 function latePluginError(hook: Hook): Error {
-  const message = `Add routes with the \`hook\` ${hook} after \`await app.register(rateLimit)\``;
+  const message = `Expected a route with the \`hook\` '${hook}' to be added after the plugin, got one from before. Await \`app.register(rateLimit)\` first`;
   return withCode('ERR_ROLLGATE_LATE_PLUGIN', new Error(message));
 }
 

@@ -50,7 +50,8 @@ export class RouteHooks {
     }
     const { hook, groupId, prefix } = hookOptions;
     const store = hookOptions.store ?? this.#pluginOptions.store!;
-    if (hook !== undefined) throw validate.invalidOption('hook', 'left out, as the hook is where it is added', hook);
+    if (hook !== undefined)
+      throw validate.invalidOption('hook', 'left out, because you add the hook to a route yourself', hook);
     if (groupId === undefined && prefix === undefined && !isMemoryStore(store)) throw missingNameError();
     const count = (unnamedHookCounts.get(store) ?? 0) + 1;
     unnamedHookCounts.set(store, count);
@@ -75,7 +76,7 @@ export class RouteHooks {
     constraints: object | undefined,
   ): RateLimitHook {
     if (typeof routeOptions !== 'object' || routeOptions === null) {
-      throw validate.invalidOption(`config.rateLimit of ${route}`, 'an object, or false', routeOptions);
+      throw validate.invalidOption(`config.rateLimit of ${route}`, 'an object or false', routeOptions);
     }
     const hooksByRoute = this.#hooks.get(routeOptions) ?? new Map<string, RateLimitHook>();
     this.#hooks.set(routeOptions, hooksByRoute);
@@ -110,6 +111,6 @@ export class RouteHooks {
 
 function missingNameError(): Error {
   const message =
-    'Expected `groupId` or `prefix` in the options of `app.rateLimit()`: with a store on a network its keys need a name that all processes agree on';
+    'Expected `groupId` or `prefix` in the options of `app.rateLimit()`, got neither. Its keys in a store on a network need a name that all processes share';
   return withCode('ERR_ROLLGATE_INVALID_OPTION', new TypeError(message));
 }

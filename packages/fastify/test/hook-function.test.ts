@@ -144,7 +144,7 @@ describe.each(VERSIONS)('a hook made by hand in Fastify %s', (_, fastify) => {
   test('refuses a hook in its options', async () => {
     const app = await limited({ limit: 1, window: '1m', hook: 'preHandler' });
     expect(() => app.rateLimit({ hook: 'preHandler' })).toThrow(
-      'Expected `hook` to be left out, as the hook is where it is added, got "preHandler" (string)',
+      'Expected `hook` to be left out, because you add the hook to a route yourself, got "preHandler" (string)',
     );
     app.get('/', { config: { rateLimit: false }, onRequest: app.rateLimit() }, hello);
     expect(await statuses(await serve(app), '/', '/')).toEqual([200, 429]);

@@ -43,7 +43,7 @@ const AT_REFUSAL: Record<string, [unknown, string][]> = {
   message: [
     [5, 'Expected `message` to be a string, an object or a function that returns one, got 5 (number)'],
     [undefined, 'Expected `message` to be a string, an object or a function that returns one, got undefined'],
-    [{ big: 1n }, 'Expected `message` to be an object that can be sent as JSON'],
+    [{ big: 1n }, 'Expected `message` to be an object that JSON can represent'],
   ],
   onLimited: [],
   handler: [],
@@ -88,11 +88,15 @@ describe.each(VERSIONS)('a function that misbehaves in Fastify %s', (_, fastify)
       },
       'no session',
     );
-    await expectFailure(name, () => Promise.reject(undefined), 'undefined was thrown');
+    await expectFailure(
+      name,
+      () => Promise.reject(undefined),
+      'to throw errors, got undefined. Throw an `Error` instead',
+    );
   });
 
   test.each(NAMES.filter((name) => name !== 'handler'))('`%s` that hangs', async (name) => {
-    await expectFailure(name, never, `did not answer within ${TIMEOUT_MS} ms (the option \`timeout\`)`);
+    await expectFailure(name, never, `did not settle within ${TIMEOUT_MS} ms. Make it faster or raise \`timeout\``);
   });
 
   test.each(NONSENSE)('`%s` that returns %p, at once or later', async (name, value, said) => {
@@ -102,7 +106,7 @@ describe.each(VERSIONS)('a function that misbehaves in Fastify %s', (_, fastify)
 
   test.each(['message', 'onLimited'])('`%s` with problem details, and as a hook made by hand', async (name) => {
     await expectFailure(name, () => Promise.reject(fails()), 'no session', { problem: true });
-    await expectFailure(name, never, `\`${name}\` did not answer`, { problem: true, headers: 'all' });
+    await expectFailure(name, never, `\`${name}\` did not settle`, { problem: true, headers: 'all' });
   });
 
   test('an own Cache-Control stays when nothing was refused yet', async () => {

@@ -81,7 +81,7 @@ describe.each(VERSIONS)('a refusal in Fastify %s', (_, fastify) => {
   test('what can never be allowed has no time to come again', async () => {
     const { reply, body } = await refusal({ problem: true, cost: 2 });
     expect([reply.status, reply.headers.has('retry-after')]).toEqual([429, false]);
-    expect(body).toMatchObject({ detail: 'Rate limit exceeded: this request alone is more than the limit allows' });
+    expect(body).toMatchObject({ detail: 'Rate limit exceeded: this request alone exceeds the limit' });
   });
 
   test('without `problem` is an error with a code, which the error handler sees', async () => {

@@ -215,7 +215,7 @@ describe.each([
     });
     expect(await (await get('/late')).json()).toMatchObject({
       statusCode: 500,
-      message: expect.stringContaining('after `await app.register(rateLimit)`'),
+      message: expect.stringContaining('Await `app.register(rateLimit)` first'),
     });
   });
 
@@ -450,7 +450,7 @@ describe.each([
   });
 
   test.each([
-    [true, 'Expected `config.rateLimit of GET /` to be an object, or false, got true (boolean)'],
+    [true, 'Expected `config.rateLimit of GET /` to be an object or false, got true (boolean)'],
     [{ limit: -1 }, 'Expected `limit` to be a positive safe integer, got -1 (number)'],
     [{ widnow: 5 }, 'Unknown option `widnow`'],
   ])('a route’s config.rateLimit of %p is refused when the route is added', async (own, said) => {

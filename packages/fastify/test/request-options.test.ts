@@ -85,7 +85,7 @@ describe.each(VERSIONS)('options by request in Fastify %s', (_, fastify) => {
     const never = await get('/?cost=11');
     expect([never.status, never.headers.has('retry-after')]).toEqual([429, false]);
     expect(await never.json()).toMatchObject({
-      message: 'Rate limit exceeded: this request alone is more than the limit allows',
+      message: 'Rate limit exceeded: this request alone exceeds the limit',
     });
   });
 

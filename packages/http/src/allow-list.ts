@@ -51,4 +51,4 @@ function parseNetwork(entry: unknown, name: string): [ipaddr.IPv4 | ipaddr.IPv6,
 }
 
 const invalidEntryError = (entry: unknown, name: string) =>
-  validate.invalidOption(name, "an IP address, or a network such as '10.0.0.0/8'", entry);
+  validate.invalidOption(name, "an IP address or a network such as '10.0.0.0/8'", entry);

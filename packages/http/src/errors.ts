@@ -8,7 +8,7 @@ export function toError(thrown: unknown): Error {
   if (thrown instanceof Error) return thrown;
   const isErrorLike = typeof thrown === 'object' && thrown !== null && 'message' in thrown;
   if (isErrorLike) return thrown as Error; // From another realm, or a library's own kind of error.
-  const message = `The rate limiter could not decide: ${validate.formatValue(thrown)} was thrown`;
+  const message = `Expected option functions and stores to throw errors, got ${validate.formatValue(thrown)}. Throw an \`Error\` instead`;
   return withCode('ERR_ROLLGATE_NOT_AN_ERROR', new Error(message, { cause: thrown }));
 }
 

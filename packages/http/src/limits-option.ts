@@ -38,7 +38,7 @@ export function resolveLimits<Request>(options: LimitOptions<Request>): Resolved
     throw withCode(
       'ERR_ROLLGATE_INVALID_OPTION',
       new TypeError(
-        `Expected either \`limits\` or the numbers of one rolling window, got \`limits\` and \`${windowOptions.join('`, `')}\``,
+        `Expected either \`limits\` or the settings of one rolling window, got \`limits\` and \`${windowOptions.join('`, `')}\`. Remove one of them`,
       ),
     );
   }

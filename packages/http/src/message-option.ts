@@ -39,7 +39,7 @@ export function resolveMessage(message: unknown): ResolvedMessage {
   } catch (cause) {
     throw withCode(
       'ERR_ROLLGATE_INVALID_OPTION',
-      new TypeError(`Expected \`message\` to be an object that can be sent as JSON: ${String(cause)}`, { cause }),
+      new TypeError(`Expected \`message\` to be an object that JSON can represent, got ${String(cause)}`, { cause }),
     );
   }
 }

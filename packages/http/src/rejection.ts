@@ -25,7 +25,7 @@ export interface RejectionBody {
 /** Returns the default text of a rejection. */
 export function describeRejection(decision: Decision): string {
   const seconds = toRetryAfterSeconds(decision.retryAfterMs);
-  if (seconds === undefined) return 'Rate limit exceeded: this request alone is more than the limit allows';
+  if (seconds === undefined) return 'Rate limit exceeded: this request alone exceeds the limit';
   return `Rate limit exceeded: try again in ${seconds} second${seconds === 1 ? '' : 's'}`;
 }
 

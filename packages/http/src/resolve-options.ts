@@ -120,12 +120,12 @@ function resolveResponseOptions<Request, Response>(
 
 function keyAndPrefixError(): Error {
   const message =
-    'Expected either `key` or `ipv6Prefix`, got both: `ipv6Prefix` has no effect on your own keys. Cut addresses in `key` with `createClientKey(ipv6Prefix)`';
+    'Expected either `key` or `ipv6Prefix`, got both. `ipv6Prefix` does not apply to your own keys. Cut addresses in `key` with `createClientKey(ipv6Prefix)`';
   return withCode('ERR_ROLLGATE_INVALID_OPTION', new TypeError(message));
 }
 
 function resolveSilence(silence: readonly WarningCode[]): readonly WarningCode[] {
-  if (!Array.isArray(silence)) throw validate.invalidOption('silence', 'an array of codes of warnings', silence);
+  if (!Array.isArray(silence)) throw validate.invalidOption('silence', 'an array of warning codes', silence);
   return silence.map((code, index) => validate.oneOf(`silence[${index}]`, code, WARNING_CODES));
 }
 
@@ -148,7 +148,7 @@ function resolveRefundRules<Request, Response>(
   throw withCode(
     'ERR_ROLLGATE_INVALID_OPTION',
     new TypeError(
-      'Expected `skipSuccessfulRequests` or `skipFailedRequests` with `requestWasSuccessful`, which does nothing alone',
+      'Expected `skipSuccessfulRequests` or `skipFailedRequests` with `requestWasSuccessful`, got neither. It has no effect alone',
     ),
   );
 }

@@ -42,7 +42,7 @@ export class UsageChecks {
     if (namespaces.some((namespace) => known.has(namespace))) {
       this.#warn(
         'ROLLGATE_SHARED_KEYS',
-        `Two limiters on one store have the prefix '${prefix}', so their limits of the same name and kind share their keys. Give each a \`prefix\` of its own`,
+        `Two limiters on one store have the prefix '${prefix}', so their limits of the same name and algorithm share their keys. Give each its own \`prefix\``,
       );
     }
     for (const namespace of namespaces) known.add(namespace);
@@ -67,7 +67,7 @@ export class UsageChecks {
     if (!keys.some(isFullIPv6Address)) return;
     this.#warn(
       'ROLLGATE_IPV6_KEY',
-      '`key` returned a whole IPv6 address. A client commonly holds billions of them, and could use another one for each request. Pass addresses through `createClientKey(56)`',
+      '`key` returned a full IPv6 address. One client commonly has billions of them and can use another one for each request. Pass addresses through `createClientKey(56)`',
     );
   }
 
@@ -76,12 +76,12 @@ export class UsageChecks {
     if (trust === 'none') {
       this.#warn(
         'ROLLGATE_UNTRUSTED_PROXY',
-        'A request has the field X-Forwarded-For, but the app trusts no proxy: all clients behind one count as one. Tell the framework which proxy it may trust, or give the option `key`',
+        'A request has the header X-Forwarded-For, but the app trusts no proxy. All clients behind a proxy then count as one. Configure the framework to trust your proxy, or set the `key` option',
       );
     } else if (trust === 'every') {
       this.#warn(
         'ROLLGATE_TRUSTS_EVERY_PROXY',
-        'The app trusts every proxy, so a client can choose with X-Forwarded-For whom it counts for. Tell the framework which proxy it may trust',
+        'The app trusts every proxy, so a client can forge its address with X-Forwarded-For and evade the limit. Configure the framework to trust only your proxy',
       );
     }
   }
@@ -90,7 +90,7 @@ export class UsageChecks {
     if (this.#seenRequests.has(request)) {
       this.#warn(
         'ROLLGATE_COUNTED_TWICE',
-        'One limiter has decided twice about one request, which so counts twice: is it added twice? Add it once, or make two',
+        'The same limiter ran twice for one request, so the request was counted twice. Mount it once, or create a second limiter',
       );
     }
     this.#seenRequests.add(request);
@@ -103,7 +103,7 @@ export class UsageChecks {
     if (singleUseLimiters < TOO_MANY_SINGLE_USE_LIMITERS) return;
     this.#warn(
       'ROLLGATE_LIMITER_PER_REQUEST',
-      `${TOO_MANY_SINGLE_USE_LIMITERS} limiters were made while requests came, and each decided one: is one made for each request? Then nothing is ever limited. Make it once, when the app starts`,
+      `${TOO_MANY_SINGLE_USE_LIMITERS} limiters were created while serving requests, and each was used once. Are you creating one inside a handler? Then nothing is ever limited. Create the limiter once at startup`,
     );
   }
 
@@ -115,7 +115,7 @@ export class UsageChecks {
   /** Warns about the failure of an option function that no request can report any more. */
   reportFailure(code: WarningCode, thrown: unknown): void {
     const cause = thrown instanceof Error ? thrown : validate.formatValue(thrown);
-    this.#warn(code, `A function of the limiter's options failed, and no request was told of it: ${cause}`);
+    this.#warn(code, `An option function of the limiter failed, but its request did not: ${cause}`);
   }
 
   #warn(code: WarningCode, message: string): void {

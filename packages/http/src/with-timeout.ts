@@ -10,7 +10,7 @@ import { isThenable, withCode } from '@rollgate/core/store';
 export function withTimeout<Value>(name: string, promise: PromiseLike<Value>, timeoutMs: number): Promise<Value> {
   return new Promise((resolve, reject) => {
     const timer = setTimeout(() => {
-      const message = `\`${name}\` did not answer within ${timeoutMs} ms (the option \`timeout\`)`;
+      const message = `\`${name}\` did not settle within ${timeoutMs} ms. Make it faster or raise \`timeout\``;
       reject(withCode('ERR_ROLLGATE_FUNCTION_TIMEOUT', new Error(message)));
     }, timeoutMs);
     // A thenable may resolve with another one, which also has to settle before the timeout.
