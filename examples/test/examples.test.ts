@@ -1,7 +1,10 @@
 import { execFile } from 'node:child_process';
+import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { RedisServer } from '@rollgate/test-support';
-import { FOLDER, start, statuses, TSX } from './support/example-server.js';
+import { compile, FOLDER, start, statuses } from './support/example-server.js';
+
+const run = promisify(execFile);
 
 const TEN = new Array(10).fill(200);
 
@@ -39,7 +42,7 @@ test('queue.ts holds requests until their turn, and refuses who finds the queue 
 }, 20_000);
 
 test('notifications.ts prints who is let through', async () => {
-  const { stdout } = await promisify(execFile)(TSX, ['notifications.ts'], { cwd: FOLDER });
+  const { stdout } = await run(join(FOLDER, 'node_modules/.bin/tsx'), ['notifications.ts'], { cwd: FOLDER });
   expect(stdout).toContain('  0 min  absences     ✓✓✓✓✓✓✓✓✓✓··   category full for 30 min');
   expect(stdout).toContain(' 10 min  door I       ✓✓✓✓✓✓····     global full for 20 min');
   expect(stdout.match(/✓/g)).toHaveLength(1 + 10 + 4 + 86 + 10 + 2);
@@ -74,7 +77,7 @@ describe('on Redis', () => {
 
   test('notifications-redis.ts sends no more from four processes than from one', async () => {
     const env = { ...process.env, REDIS_URL: redis.url };
-    const { stdout } = await promisify(execFile)(TSX, ['notifications-redis.ts'], { cwd: FOLDER, env });
+    const { stdout } = await run(process.execPath, [await compile('notifications-redis.ts')], { cwd: FOLDER, env });
     expect(stdout).toContain('20 in all');
     const marks = stdout.split('\n').map((line) => line.match(/✓/g)?.length ?? 0);
     expect(Math.max(...marks)).toBeLessThanOrEqual(6);

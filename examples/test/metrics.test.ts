@@ -1,14 +1,6 @@
 import { RedisServer } from '@rollgate/test-support';
 import { start } from './support/example-server.js';
 
-let redis: RedisServer;
-beforeEach(async () => {
-  redis = await RedisServer.start();
-});
-afterEach(async () => {
-  await redis.stop();
-});
-
 /** What either example tells: a text for Prometheus, or JSON. */
 function samples(metrics: string): Record<string, number> {
   const found: Record<string, number> = {};
@@ -26,9 +18,9 @@ function samples(metrics: string): Record<string, number> {
   return found;
 }
 
-test.each(['metrics-prometheus.ts', 'metrics-opentelemetry.ts'])(
-  '%s counts decisions and the rejections of a trial, by limits and never by clients',
-  async (file) => {
+describe.each(['metrics-prometheus.ts', 'metrics-opentelemetry.ts'])('%s', (file) => {
+  test('counts decisions and the rejections of a trial, by limits and never by clients', async () => {
+    const redis = await RedisServer.start();
     const { url } = await start(file, { REDIS_URL: redis.url });
     for (let turn = 0; turn < 12; turn++) expect((await fetch(url)).status).toBe(turn < 10 ? 200 : 429);
     const counted = {
@@ -41,30 +33,14 @@ test.each(['metrics-prometheus.ts', 'metrics-opentelemetry.ts'])(
     const told = await (await fetch(`${url}/metrics`)).text();
     expect(samples(told)).toEqual(counted);
     expect(told).not.toContain('127.0.0.1');
-  },
-  30_000,
-);
+    await redis.stop();
+  });
 
-test.each(['metrics-prometheus.ts', 'metrics-opentelemetry.ts'])(
-  '%s needs no Redis',
-  async (file) => {
-    const { url } = await start(file, { REDIS_URL: undefined });
-    expect((await fetch(url)).status).toBe(200);
-    expect(samples(await (await fetch(`${url}/metrics`)).text())).toEqual({
-      'client allowed': 1,
-      'everybody allowed': 1,
-      'stricter allowed': 1,
-    });
-  },
-  30_000,
-);
-
-test.each(['metrics-prometheus.ts', 'metrics-opentelemetry.ts'])(
-  '%s counts an outage of Redis once',
-  async (file) => {
+  test('counts an outage of Redis once', async () => {
+    const redis = await RedisServer.start();
     const { url } = await start(file, { REDIS_URL: redis.url });
     expect((await fetch(url)).status).toBe(200);
-    await redis.kill();
+    await redis.stop();
     for (let turn = 0; turn < 3; turn++) expect((await fetch(url)).status).toBe(200);
     expect(samples(await (await fetch(`${url}/metrics`)).text())).toEqual({
       'client allowed': 4,
@@ -72,6 +48,15 @@ test.each(['metrics-prometheus.ts', 'metrics-opentelemetry.ts'])(
       'stricter allowed': 4,
       'store failures': 1,
     });
-  },
-  30_000,
-);
+  });
+
+  test('needs no Redis', async () => {
+    const { url } = await start(file, { REDIS_URL: undefined });
+    expect((await fetch(url)).status).toBe(200);
+    expect(samples(await (await fetch(`${url}/metrics`)).text())).toEqual({
+      'client allowed': 1,
+      'everybody allowed': 1,
+      'stricter allowed': 1,
+    });
+  });
+});
