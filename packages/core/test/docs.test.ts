@@ -144,7 +144,7 @@ function assertingLine(line: string): string {
   return name === undefined ? `;${assertion};` : `${statement}; ${assertion};`;
 }
 
-/** Runs the example given to it. No port needs to be free, and no server keeps the process alive. */
+/** Runs the examples given to it, one after the other. No port needs to be free, and no server keeps the process alive. */
 const RUNNER = `
 import { once } from 'node:events';
 import { Server } from 'node:net';
@@ -156,10 +156,15 @@ Server.prototype.listen = function (where, ...rest) {
   return listen.call(this, typeof where === 'object' ? { ...where, port: 0 } : 0, ...rest);
 };
 
-await import(process.argv[2]);
-await Promise.all(servers.map((server) => server.listening || once(server, 'listening')));
-// Not before a promise that was rejected, and that nobody awaits, is reported.
-setImmediate(() => process.exit(0));
+for (const example of process.argv.slice(2)) {
+  await import(example);
+  await Promise.all(servers.map((server) => server.listening || once(server, 'listening')));
+  // Not before a promise that was rejected, and that nobody awaits, is reported.
+  await new Promise(setImmediate);
+  for (const server of servers.splice(0)) server.close();
+  console.log('\\nPassed ' + example);
+}
+process.exit(0);
 `;
 
 let temporary: string;
@@ -178,7 +183,8 @@ afterAll(async () => {
   await redis.stop();
 });
 
-async function runExample(example: Example): Promise<void> {
+/** Writes the program of an example, and returns its URL. */
+async function writeProgram(example: Example): Promise<string> {
   const asserting = { ...example, code: example.code.split('\n').map(assertingLine).join('\n') };
   const { code } = await transform(onItsLines(asserting, `import __assert from 'node:assert/strict';`), {
     loader: example.language,
@@ -189,16 +195,39 @@ async function runExample(example: Example): Promise<void> {
     sourcemap: 'inline',
     sourceRoot: pathToFileURL(`${ROOT}/`).href,
   });
-  const module = fileName(example, '.mjs');
-  writeFileSync(module, code);
-  const args = ['--enable-source-maps', join(temporary, 'run.mjs'), pathToFileURL(module).href];
+  const program = fileName(example, '.mjs');
+  writeFileSync(program, code);
+  return pathToFileURL(program).href;
+}
+
+function runPrograms(urls: string[]): Promise<{ stdout: string }> {
+  const args = ['--enable-source-maps', join(temporary, 'run.mjs'), ...urls];
   const env = { ...process.env, REDIS_URL: redis.url };
-  await run(process.execPath, args, { cwd: temporary, timeout: LONGEST_MS, env }).catch((error) => {
+  return run(process.execPath, args, { cwd: temporary, timeout: LONGEST_MS, env });
+}
+
+async function runExample(example: Example): Promise<void> {
+  await runPrograms([await writeProgram(example)]).catch((error) => {
     const how = error.killed ? `did not end within ${LONGEST_MS} ms` : `failed with exit code ${error.code}`;
     // Jest leaves the stack trace out, and with it the line.
     const line = Number.parseInt(error.stderr.split(`/${example.file}:`)[1], 10) || example.line;
     throw new Error(`${nameOf({ ...example, line })} ${how}\n${error.stdout}${error.stderr}`);
   });
+}
+
+/** The output of a process that runs examples until one fails. A process for each would load the packages each time. */
+let together: Promise<string> | undefined;
+
+async function runTogether(): Promise<string> {
+  // An example that is written wrongly is missing here, and fails in its own test.
+  const urls = await Promise.all(runExamples.map((example) => writeProgram(example).catch(() => undefined)));
+  const { stdout } = await runPrograms(urls.filter((url) => url !== undefined)).catch((error) => error);
+  return stdout;
+}
+
+async function passesTogether(example: Example): Promise<boolean> {
+  together ??= runTogether();
+  return (await together).split('\n').includes(`Passed ${pathToFileURL(fileName(example, '.mjs')).href}`);
 }
 
 async function typeCheck(typed: Example[]): Promise<void> {
@@ -207,7 +236,7 @@ async function typeCheck(typed: Example[]): Promise<void> {
     writeFileSync(file, onItsLines(example));
     return file;
   });
-  const options = `--ignoreConfig --noEmit --strict --skipLibCheck --target es2022 --module nodenext --types node --typeRoots ${TYPES}`;
+  const options = `--ignoreConfig --noEmit --singleThreaded --strict --skipLibCheck --target es2022 --module nodenext --types node --typeRoots ${TYPES}`;
   await run(process.execPath, [TSC, ...options.split(' '), ...files], { cwd: temporary }).catch((error) => {
     throw new Error(`${error.stdout}${error.stderr}`);
   });
@@ -218,7 +247,9 @@ const runExamples = wholeExamples.filter(({ note }) => note !== 'no-run');
 
 test.each(runExamples.map((example) => ({ name: nameOf(example), example })))(
   '$name does what it says',
-  ({ example }) => runExample(example),
+  async ({ example }) => {
+    if (!(await passesTogether(example))) await runExample(example);
+  },
   TIMEOUT_MS,
 );
 
