@@ -10,6 +10,7 @@ import {
 } from '@rollgate/core';
 import { RedisStore } from '@rollgate/redis';
 import { until } from '@rollgate/test-support';
+import { expiryOf } from './support/expiry.js';
 import { freshPrefix, SomeRedis } from './support/some-redis.js';
 
 const redis = SomeRedis.forThisFile();
@@ -62,7 +63,7 @@ describe.each(ALGORITHMS)('%s', (_, limit, suffix, expiresMs) => {
     expect((await limiterOf(limit).check('ann')).allowed).toBe(true);
     const latestMs = await serverMs();
     expect(await redis.keysOf(prefix)).toEqual([keyOf('ann')]);
-    const expiry = await redis.client.pexpiretime(keyOf('ann'));
+    const expiry = await expiryOf(redis.client, keyOf('ann'));
     expect(expiry).toBeGreaterThanOrEqual(Math.ceil(expiresMs(earliestMs)));
     expect(expiry).toBeLessThanOrEqual(Math.ceil(expiresMs(latestMs)));
   });
@@ -71,10 +72,7 @@ describe.each(ALGORITHMS)('%s', (_, limit, suffix, expiresMs) => {
     const limiter = limiterOf(limit);
     await limiter.check('ann', { cost: 1 });
     await limiter.check('ann', { cost: 1 });
-    const look = async () => [
-      await redis.client.dumpBuffer(keyOf('ann')),
-      await redis.client.pexpiretime(keyOf('ann')),
-    ];
+    const look = async () => [await redis.client.dumpBuffer(keyOf('ann')), await expiryOf(redis.client, keyOf('ann'))];
     const before = await look();
     for (let attempt = 0; attempt < 20; attempt++) expect((await limiter.check('ann')).allowed).toBe(false);
     expect(await look()).toEqual(before);
@@ -184,7 +182,7 @@ test.each<[name: string, most: number, limit: Limit, stepMs: number]>([
   expect(names).toHaveLength(1);
   const bytes = await redis.client.memory('USAGE', names[0]!, 'SAMPLES', 0);
   await redis.client.unlink(names);
-  expect(bytes).toBeGreaterThan(50);
+  expect(bytes).toBeGreaterThan(0);
   expect(bytes).toBeLessThanOrEqual(most);
 });
 

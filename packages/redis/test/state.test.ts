@@ -1,6 +1,7 @@
 import { type Limits, RateLimiter, rollingWindow } from '@rollgate/core';
 import { RedisStore } from '@rollgate/redis';
 import { until } from '@rollgate/test-support';
+import { expiryOf as expiryOfKey } from './support/expiry.js';
 import { entryCount, hitTimes } from './support/hits.js';
 import { freshPrefix, LOGS, SomeRedis } from './support/some-redis.js';
 
@@ -16,7 +17,7 @@ describe.each(LOGS)('with the log %s', (log) => {
   const make = <Given extends Limits>(limits: Given, options = {}) =>
     new RateLimiter({ limits, store: makeStore(options), prefix, timeout: '30s' });
   const keyOf = (key: string, name = 'default') => `${prefix}:{${key}}:${name}`;
-  const expiryOf = (key: string) => redis.client.pexpiretime(key);
+  const expiryOf = (key: string) => expiryOfKey(redis.client, key);
 
   /** All that Redis knows of the limiter's keys. */
   async function snapshot() {

@@ -11,6 +11,8 @@ export interface Wanted {
   readonly name: string;
   /** Possible names of the program, the best first. */
   readonly programs: readonly string[];
+  /** An environment variable with the path of a program, which is then used instead of one on the PATH. */
+  readonly variable?: string;
   /** How to install it by hand. */
   readonly how: string;
   /** The service that the package starts, and that nobody asked for. */
@@ -20,10 +22,11 @@ export interface Wanted {
 /**
  * Installs Debian's packages for those programs that are not on the PATH, after one line on stderr that announces it.
  *
- * @throws Error that names everything that is missing, if `ROLLGATE_NO_INSTALL=1` is set, apt-get is missing or fails.
+ * @throws Error that names everything that is missing, if `ROLLGATE_NO_INSTALL=1` is set, apt-get is missing or fails; and
+ *   if a variable does not contain the path of a program.
  */
 export async function install(all: readonly Wanted[]): Promise<void> {
-  const missing = all.filter(({ programs }) => find(programs) === undefined);
+  const missing = all.filter((wanted) => find(wanted) === undefined);
   if (missing.length === 0) return;
   const packages = missing.map(({ name }) => name);
   const byHand = missing.map(({ how }) => how).join('\n');
@@ -49,14 +52,14 @@ export async function install(all: readonly Wanted[]): Promise<void> {
  */
 export async function findOrInstall(wanted: Wanted): Promise<string> {
   await install([wanted]);
-  const found = find(wanted.programs);
+  const found = find(wanted);
   if (found === undefined) throw new Error(`The package ${wanted.name} brought none to the PATH. ${wanted.how}`);
   return found;
 }
 
 /** What commands have to start with to run as root; `undefined` when they cannot, or nothing can be installed. */
 async function commandPrefix(): Promise<readonly string[] | undefined> {
-  if (find(['apt-get']) === undefined) return undefined;
+  if (findOnPath(['apt-get']) === undefined) return undefined;
   if (process.getuid?.() === 0) return [];
   return run('sudo', ['-n', 'true']).then(
     () => ['sudo', '-n'],
@@ -82,7 +85,14 @@ async function aptInstall(missing: readonly Wanted[], prefix: readonly string[])
   }
 }
 
-function find(names: readonly string[]): string | undefined {
+function find({ programs, variable }: Wanted): string | undefined {
+  const chosen = variable === undefined ? undefined : process.env[variable];
+  if (chosen === undefined || chosen === '') return findOnPath(programs);
+  if (!isExecutable(chosen)) throw new Error(`Expected ${variable} to be the path of a program, got '${chosen}'`);
+  return chosen;
+}
+
+function findOnPath(names: readonly string[]): string | undefined {
   const folders = (process.env.PATH ?? '').split(delimiter).filter((folder) => folder !== '');
   return names.flatMap((name) => folders.map((folder) => join(folder, name))).find(isExecutable);
 }

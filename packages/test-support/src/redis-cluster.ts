@@ -78,7 +78,7 @@ export class RedisCluster {
     await Promise.all(
       nodes.map(async (node, index) => {
         const slots = [...this.#owners.keys()].filter((slot) => this.ownerOf(slot) === node);
-        await node.run('CLUSTER', 'ADDSLOTSRANGE', slots[0]!, slots.at(-1)!);
+        await node.run('CLUSTER', 'ADDSLOTS', ...slots);
         await node.run('CLUSTER', 'SET-CONFIG-EPOCH', index + 1); // Else they would have to agree on who comes first.
       }),
     );

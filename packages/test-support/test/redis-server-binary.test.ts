@@ -26,6 +26,21 @@ test('redis-server is taken before valkey-server, and either is enough', async (
   expect(await ask()).toEqual({ code: 0, signal: null, stdout: `${join(folder, 'redis-server')}\n`, stderr: '' });
 });
 
+test('ROLLGATE_REDIS_SERVER has precedence over the PATH', async () => {
+  program('redis-server', '');
+  program('other-server', '');
+  const other = join(folder, 'other-server');
+  expect(await ask({ ROLLGATE_REDIS_SERVER: other })).toMatchObject({ code: 0, stdout: `${other}\n`, stderr: '' });
+  expect((await ask({ ROLLGATE_REDIS_SERVER: '' })).stdout).toBe(`${join(folder, 'redis-server')}\n`);
+});
+
+test('ROLLGATE_REDIS_SERVER must be the path of a program', async () => {
+  program('redis-server', '');
+  const { code, stderr } = await ask({ ROLLGATE_REDIS_SERVER: '/missing' });
+  expect(code).toBe(1);
+  expect(stderr).toContain("Error: Expected ROLLGATE_REDIS_SERVER to be the path of a program, got '/missing'");
+});
+
 test('without one, and without a way to install one, the error says what to do', async () => {
   const { code, stderr } = await ask();
   expect(code).toBe(1);
@@ -100,12 +115,12 @@ describe('installing', () => {
 
   test('a worker of Jest leaves that to the global setup', async () => {
     canInstall('');
-    const { PATH } = process.env;
-    process.env.PATH = folder;
+    const { PATH, ROLLGATE_REDIS_SERVER = '' } = process.env;
+    Object.assign(process.env, { PATH: folder, ROLLGATE_REDIS_SERVER: '' });
     try {
       await expect(redisServerBinary()).rejects.toThrow('There is no redis-server on the PATH');
     } finally {
-      process.env.PATH = PATH;
+      Object.assign(process.env, { PATH, ROLLGATE_REDIS_SERVER });
     }
     expect(asked).toThrow('ENOENT');
   });
