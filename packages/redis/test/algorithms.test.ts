@@ -187,7 +187,7 @@ test.each<[name: string, most: number, limit: Limit, stepMs: number]>([
 });
 
 describe('other numbers under a live key', () => {
-  const numbers = [1, 7, 1000];
+  const numbers = [1, 7, 200];
   const many: [name: string, limits: Limit[]][] = [
     ['rollingWindow', numbers.map((n) => rollingWindow({ limit: n, window: n * 1000 }))],
     ['fixedWindow', numbers.map((n) => fixedWindow({ limit: n, window: n * 1000 }))],
@@ -206,7 +206,7 @@ describe('other numbers under a live key', () => {
         while ((await limiter.check(key)).allowed);
         const asked = { limits: after };
         const decision = await limiter.peek(key, asked);
-        expect(decision.retryAfterMs).toBeLessThanOrEqual(2 * 1000 * 1000);
+        expect(decision.retryAfterMs).toBeLessThanOrEqual(2 * 200 * 1000);
         now += decision.retryAfterMs;
         expect((await limiter.check(key, asked)).allowed).toBe(true);
       }

@@ -27,7 +27,9 @@ const one = rollingWindow({ limit: 1, window: LONG });
 /** How many calls these checks take, which all have to be refused. */
 function callsOfRefused(...checks: (() => Promise<{ allowed: boolean }>)[]): Promise<number> {
   return redis.callsOf(async () => {
-    for (const check of checks) expect((await check()).allowed).toBe(false);
+    let allowedCount = 0;
+    for (const check of checks) if ((await check()).allowed) allowedCount += 1;
+    expect(allowedCount).toBe(0);
   });
 }
 
@@ -93,8 +95,8 @@ describe('costs that vary', () => {
         if (cost === 300 && !what.includes('minDifference')) now += 10_000;
       }
       const checks = Array.from(
-        { length: 2000 },
-        (_, index) => () => limiter.check('ann', { cost: smallest + orders[order]!(index) }),
+        { length: 500 },
+        (_, index) => () => limiter.check('ann', { cost: smallest + orders[order]!(4 * index) }),
       );
       expect(await callsOfRefused(...checks)).toBeLessThan(150);
       for (const cost of [smallest, smallest + 1, 500, 999, 1000, 1001, 1700]) {

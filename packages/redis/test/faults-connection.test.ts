@@ -42,7 +42,7 @@ test('a connection that is too slow', async () => {
   await trial.served();
   proxy.delay(0.75 * TIMEOUT_MS); // Each way.
   await trial.failing();
-  await lasting(2000);
+  await lasting(1200);
   proxy.delay(0);
   await trial.served();
   await trial.finish(1);
@@ -53,7 +53,7 @@ test('a connection that is half open: nobody answers, and nobody is told', async
   await trial.served();
   proxy.freeze();
   await trial.failing();
-  await lasting(1000);
+  await lasting(600);
   proxy.thaw();
   await trial.served();
   await trial.finish(1);
@@ -72,7 +72,7 @@ test('a connection that is cut now and then', async () => {
 test('CLIENT KILL without end', async () => {
   trial = start(server);
   await trial.served();
-  await storm(1500, () => server.run('CLIENT', 'KILL', 'TYPE', 'normal'));
+  await storm(1000, () => server.run('CLIENT', 'KILL', 'TYPE', 'normal'));
   await trial.served();
   await trial.finish(1);
 });
@@ -80,7 +80,7 @@ test('CLIENT KILL without end', async () => {
 test('SCRIPT FLUSH without end is not noticed', async () => {
   trial = start(server);
   await trial.served();
-  await storm(1500, () => server.run('SCRIPT', 'FLUSH'));
+  await storm(1000, () => server.run('SCRIPT', 'FLUSH'));
   await trial.served();
   await trial.finish(0);
   expect(trial.failed).toBe(0);
@@ -90,7 +90,7 @@ test('a wrong password, until it is the right one', async () => {
   await server.run('CONFIG', 'SET', 'requirepass', 'right');
   trial = start(server, 'wrong');
   await trial.failing();
-  await lasting(1000);
+  await lasting(600);
   await server.run('CONFIG', 'SET', 'requirepass', 'wrong');
   await trial.served();
   await trial.finish(1);

