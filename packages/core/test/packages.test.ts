@@ -322,6 +322,8 @@ describe.each(names)('the tarball of %s', (name) => {
     expect(page).toMatch(new RegExp(`^# ${name}\n`));
     expect(page).toMatch(/\n## Install\n[^#]*\bnpm install [^\n]*@rollgate\//);
     expect(page).toContain('\n## Links\n');
+    expect(page).toMatch(/\n## Quick start\n[^#]*\n```(ts|sh)\n/);
+    expect(page).toMatch(/\n## (Options|Options of RateLimiter|Exports|Log formats)\n[^#]*\|/);
     expect(links).toContainEqual(expect.stringContaining(`${REPOSITORY}/blob/main/docs/`));
     const missing = links.filter((target) => isRelative(target) && !existsSync(join(installed(), target)));
     expect(missing).toEqual([]);
