@@ -1,16 +1,20 @@
 const { default: Sequencer } = require('@jest/test-sequencer');
 
-/** The files that take longest. A run that starts one of them last keeps one core waiting for the other. */
+/**
+ * The files that take longest. A run that starts one of them last keeps one core waiting for the other. The compilers of
+ * `packages.test.ts` come when the browser of `page.test.ts` has probably ended, because both need much memory.
+ */
 const SLOWEST = [
+  'playground/test/page.test.ts',
   'redis/test/conformance.test.ts',
-  'core/test/packages.test.ts',
-  'core/test/docs.test.ts',
-  'playground/test/',
-  'redis/test/processes.test.ts',
   'redis/test/faults-',
+  'redis/test/processes.test.ts',
   'core/test/store-failure-outage.test.ts',
-  'store-conformance/test/',
+  'core/test/packages.test.ts',
+  'examples/test/',
   'cli/test/',
+  'store-conformance/test/',
+  'core/test/docs.test.ts',
 ];
 
 const rankOf = ({ path }) => {
