@@ -26,7 +26,8 @@ const config: Config = {
   testTimeout: process.env.ROLLGATE_THOROUGH === '1' ? 3_600_000 : 120_000,
   maxWorkers: '100%',
   // A worker that has grown starts again, so that all processes together take less than 1.2 GB.
-  workerIdleMemoryLimit: '300MB',
+  workerIdleMemoryLimit: '150MB',
+  setupFiles: ['<rootDir>/scripts/collect-garbage.cjs'],
   testSequencer: '<rootDir>/scripts/slowest-first.cjs',
   globalSetup: '<rootDir>/packages/test-support/src/jest-global-setup.ts',
   sandboxInjectedGlobals: HOT_GLOBALS,
