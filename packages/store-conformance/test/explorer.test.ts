@@ -3,10 +3,10 @@ import { describeHistory } from '../src/explorer/describe-history.js';
 import type { Finding } from '../src/explorer/expansion.js';
 import { explore } from '../src/explorer/explore.js';
 import { exploreFull } from '../src/explorer/explore-full.js';
+import { HashSet } from '../src/explorer/hash-set.js';
 import type { Scenario } from '../src/explorer/scenario.js';
 import { fullScenariosOf, scenariosOf } from '../src/explorer/scenarios.js';
-import { Seen } from '../src/explorer/seen.js';
-import type { MakeStore } from '../src/explorer/subject.js';
+import type { MakeStore } from '../src/explorer/store-under-test.js';
 import * as defective from './support/defective-stores.js';
 
 /** Fails with the shortest history that went wrong. */
@@ -100,7 +100,7 @@ peek { limit: leakyBucket({"capacity":1,"interval":1}) on 'key' }, cost 1"
 });
 
 test('a set of hashes knows what was added, also after it has grown', () => {
-  const seen = new Seen();
+  const seen = new HashSet();
   const hashes = Array.from({ length: 20_000 }, (_, index) => (index + 1) * 450_359_962_737 + 1);
   expect(hashes.every((hash) => seen.add(hash))).toBe(true);
   expect(hashes.some((hash) => seen.add(hash))).toBe(false);

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import type { LimitSpec } from '../../../store-conformance/src/algorithms.js';
-import { type Admitted, keepPromise, mostInAnyWindow } from '../../../store-conformance/src/promises.js';
+import { type Admitted, assertGuarantee, mostInAnyWindow } from '../../../store-conformance/src/guarantees.js';
 import type { Call } from './caller.js';
 import type { Execution, StoreCall } from './records.js';
 
@@ -78,7 +78,7 @@ function placeOf({ subject }: StoreCall, name: string): string {
 }
 
 function verify(spec: LimitSpec, admitted: readonly Admitted[], lostUnits: number): void {
-  if (lostUnits === 0) keepPromise(spec, admitted);
+  if (lostUnits === 0) assertGuarantee(spec, admitted);
   else if (spec.algorithm === 'rollingWindow') {
     const { limit, window } = spec.options;
     const hits = admitted.map(({ at, cost }) => ({ time: at, cost }));

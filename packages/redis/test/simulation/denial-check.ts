@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import type { LimitDecision } from '@rollgate/core';
-import { same } from '../../../store-conformance/src/same.js';
-import { plain, wholeDecision } from '../../../store-conformance/src/whole-decision.js';
+import { assertSame } from '../../../store-conformance/src/assert-same.js';
+import { combineDecisions, toPlainDecision } from '../../../store-conformance/src/expected-decision.js';
 import type { StoreCall } from './records.js';
 import { describe, type Reference } from './reference.js';
 
@@ -43,7 +43,11 @@ function verifySource(
     earlier.find((call) => hasRecordedSince(call, source, reference));
   assert(change === undefined, `Served by the denial cache after a ${change && describe(change)}: ${describe(denial)}`);
   const expected = reference.peekUnchanged(source, passedMicros) ?? runDown(source, passedMicros);
-  same(plain(denial.decision!), expected, () => `Expected the rejection with its waits run down: ${describe(denial)}`);
+  assertSame(
+    toPlainDecision(denial.decision!),
+    expected,
+    () => `Expected the rejection with its waits run down: ${describe(denial)}`,
+  );
 }
 
 function isSameQuestion(call: StoreCall, { subject, cost }: StoreCall): boolean {
@@ -72,9 +76,9 @@ function sharesKey(one: StoreCall, other: StoreCall): boolean {
 
 function runDown({ decision }: StoreCall, passedMicros: number) {
   const left = (ms: number) => Math.max(0, Math.round(ms * 1000) - passedMicros) / 1000;
-  const limits = Object.entries(plain(decision!).limits).map(([name, said]): [string, LimitDecision] => [
+  const limits = Object.entries(toPlainDecision(decision!).limits).map(([name, said]): [string, LimitDecision] => [
     name,
     { ...said, retryAfterMs: left(said.retryAfterMs), resetMs: left(said.resetMs) },
   ]);
-  return wholeDecision(Object.fromEntries(limits));
+  return combineDecisions(Object.fromEntries(limits));
 }

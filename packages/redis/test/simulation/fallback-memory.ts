@@ -2,15 +2,15 @@ import type { Decision } from '@rollgate/core';
 import type { Keys, Plan } from '@rollgate/core/store';
 import { monotonicClock, readMicros } from '../../../core/src/clock.js';
 import { StoreHealth } from '../../../core/src/failure/store-health.js';
-import { Model, type ModelReceipt } from '../../../store-conformance/src/model.js';
-import { same } from '../../../store-conformance/src/same.js';
-import { plain } from '../../../store-conformance/src/whole-decision.js';
+import { assertSame } from '../../../store-conformance/src/assert-same.js';
+import { toPlainDecision } from '../../../store-conformance/src/expected-decision.js';
+import { ReferenceModel, type ModelReceipt } from '../../../store-conformance/src/reference-model.js';
 import type { ObservedStore } from './observed-store.js';
 import type { Subject } from './records.js';
 
 /** The memory that decides while a store fails, compared with its own model. */
 export class FallbackMemory {
-  readonly #model = new Model();
+  readonly #model = new ReferenceModel();
   /** What each decision recorded, by its limits: a limiter returns the same ones. */
   readonly #receipts = new WeakMap<object, ModelReceipt>();
 
@@ -23,7 +23,11 @@ export class FallbackMemory {
         const subject = store.subjectOf(plan, keys);
         const expected = this.#model.check(subject.specs, subject.keys, cost, nowMicros(), kind === 'check');
         this.#receipts.set(decision.limits, expected.receipt);
-        same(plain(decision), expected.decision, () => `Expected the memory to decide as the model: ${kind}`);
+        assertSame(
+          toPlainDecision(decision),
+          expected.decision,
+          () => `Expected the memory to decide as the model: ${kind}`,
+        );
       } catch (error) {
         onDifference(error);
       }

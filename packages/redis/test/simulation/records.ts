@@ -1,5 +1,5 @@
 import type { Decision } from '@rollgate/core';
-import type { ModelReceipt, Specs } from '../../../store-conformance/src/model.js';
+import type { ModelReceipt, Specs } from '../../../store-conformance/src/reference-model.js';
 
 /** One limit of a call: its name and the key. Also the names that the model knows it by. */
 export interface Subject {

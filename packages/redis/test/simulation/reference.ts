@@ -1,6 +1,6 @@
-import { Model, type ModelReceipt } from '../../../store-conformance/src/model.js';
-import { same } from '../../../store-conformance/src/same.js';
-import { plain } from '../../../store-conformance/src/whole-decision.js';
+import { assertSame } from '../../../store-conformance/src/assert-same.js';
+import { toPlainDecision } from '../../../store-conformance/src/expected-decision.js';
+import { ReferenceModel, type ModelReceipt } from '../../../store-conformance/src/reference-model.js';
 import type { Execution, Result, StoreCall, Subject } from './records.js';
 
 /**
@@ -10,7 +10,7 @@ import type { Execution, Result, StoreCall, Subject } from './records.js';
 export class Reference {
   /** Why the model cannot say it any more: what the documentation leaves open has happened. */
   isVague: string | undefined;
-  #model = new Model();
+  #model = new ReferenceModel();
   /** What each Redis key belongs to. */
   readonly #subjects = new Map<string, Subject>();
   /** For each Redis key the operation that changed it last. */
@@ -33,7 +33,7 @@ export class Reference {
 
   /** Begins anew with what the server still knows. */
   restart(executions: readonly Execution[]): void {
-    this.#model = new Model();
+    this.#model = new ReferenceModel();
     this.#refunds.clear();
     for (const execution of executions) this.execute(execution);
     this.changeAll();
@@ -48,7 +48,11 @@ export class Reference {
   verify(call: StoreCall): void {
     if (call.execution!.isVague) return;
     const { decision: expected } = this.resultOf(call);
-    same(plain(call.decision!), expected, () => `Expected the decision of the model for ${describe(call)}`);
+    assertSame(
+      toPlainDecision(call.decision!),
+      expected,
+      () => `Expected the decision of the model for ${describe(call)}`,
+    );
   }
 
   resultOf({ execution, indexInMessage }: StoreCall): Result {
@@ -98,7 +102,8 @@ export class Reference {
     const peek = () => this.#model.check(specs, keys, 1, nowMicros, false).decision;
     const before = peek();
     this.#model.reset(specs, keys);
-    if (this.isVague === undefined) same(before, peek(), () => `Expected ${key} to expire when it decides nothing`);
+    if (this.isVague === undefined)
+      assertSame(before, peek(), () => `Expected ${key} to expire when it decides nothing`);
     this.#changes.set(key, ++this.#count);
   }
 }

@@ -1,5 +1,5 @@
 import type { OnStoreError } from '@rollgate/core';
-import type { Specs } from '../../../store-conformance/src/model.js';
+import type { Specs } from '../../../store-conformance/src/reference-model.js';
 import type { Log } from '../support/some-redis.js';
 
 export interface LimiterSpec {

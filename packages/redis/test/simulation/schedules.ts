@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import type { LimitSpec } from '../../../store-conformance/src/algorithms.js';
-import type { Specs } from '../../../store-conformance/src/model.js';
+import type { Specs } from '../../../store-conformance/src/reference-model.js';
 import type { CallStep, FaultStep, LimiterSpec, ProcessSpec, Schedule, Step } from './schedule.js';
 
 /** A record that prints as it is written. */

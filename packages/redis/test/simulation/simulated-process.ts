@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { type Limit, RateLimiter } from '@rollgate/core';
 import { RedisStore } from '@rollgate/redis';
 import { type LimitSpec, limitOf } from '../../../store-conformance/src/algorithms.js';
-import type { Specs } from '../../../store-conformance/src/model.js';
+import type { Specs } from '../../../store-conformance/src/reference-model.js';
 import { FallbackMemory } from './fallback-memory.js';
 import { HealthModel } from './health-model.js';
 import { ObservedStore } from './observed-store.js';

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
-import type { Specs } from '../model.js';
 import { MS } from '../oracles/oracle.js';
+import type { Specs } from '../reference-model.js';
 import type { TokenFractions } from './token-fractions.js';
 
 /** By how many microseconds time goes on; or beside the moment that the last decision named. */

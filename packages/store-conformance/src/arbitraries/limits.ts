@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import type { AlgorithmName, LimitSpec, OptionsOf } from '../algorithms.js';
-import type { Specs } from '../model.js';
-import { greatLimits } from './great-limits.js';
+import type { Specs } from '../reference-model.js';
+import { largeLimits } from './large-limits.js';
 import type { TokenFractions } from './token-fractions.js';
 
 const quota = fc.integer({ min: 1, max: 5 });
@@ -34,13 +34,13 @@ export function smallLimit(algorithm: AlgorithmName, fractions: TokenFractions):
 }
 
 /** A limit of this algorithm whose numbers are far from those of the small ones. */
-export function greatLimit(algorithm: AlgorithmName, fractions: TokenFractions): fc.Arbitrary<LimitSpec> {
-  return fc.constantFrom(...greatLimits[algorithm](fractions)).map((options) => ({ algorithm, options }) as LimitSpec);
+export function largeLimit(algorithm: AlgorithmName, fractions: TokenFractions): fc.Arbitrary<LimitSpec> {
+  return fc.constantFrom(...largeLimits[algorithm](fractions)).map((options) => ({ algorithm, options }) as LimitSpec);
 }
 
 /** A limit of this algorithm, a small one unless it is a great one. */
 export function limit(algorithm: AlgorithmName, fractions: TokenFractions): fc.Arbitrary<LimitSpec> {
-  return fc.oneof({ weight: 12, arbitrary: smallLimit(algorithm, fractions) }, greatLimit(algorithm, fractions));
+  return fc.oneof({ weight: 12, arbitrary: smallLimit(algorithm, fractions) }, largeLimit(algorithm, fractions));
 }
 
 /** One limit of this algorithm. */

@@ -34,7 +34,7 @@ export interface Check {
 }
 
 /** What a check works on: a store of its own. */
-export interface Ground {
+export interface CheckContext {
   readonly clock: TestClock;
   readonly store: Store;
   /** How fast-check runs a property. */
@@ -47,12 +47,12 @@ export interface Ground {
 }
 
 /** A check before it is known of which store. */
-export interface Demand {
+export interface Requirement {
   readonly name: string;
   readonly needs?: 'shared' | 'rollingCounter';
   /** The store has to support one of these; default any. */
   readonly among?: readonly AlgorithmName[];
-  readonly hold: (ground: Ground) => Promise<void>;
+  readonly verify: (context: CheckContext) => Promise<void>;
 }
 
 /** A network may be slow; what is asked here is whether a store is right. */
@@ -60,20 +60,20 @@ export const TIMEOUT = '30s';
 
 /** A limiter with keys that no other one has. */
 export function makeLimiter<Given extends Limits>(
-  { store }: Pick<Ground, 'store'>,
+  { store }: Pick<CheckContext, 'store'>,
   limits: Given,
   prefix = `run-${randomUUID()}`,
 ): RateLimiter<Given> {
   return new RateLimiter({ limits, store, prefix, timeout: TIMEOUT });
 }
 
-/** The demand as a check of the stores that `makeStore` makes. */
-export function toCheck(demand: Demand, makeStore: MakeStore, options: CheckOptions): Check {
+/** The requirement as a check of the stores that `makeStore` makes. */
+export function toCheck(requirement: Requirement, makeStore: MakeStore, options: CheckOptions): Check {
   const { runs = 2000, longRun = 20_000, seed, shared = false, rollingCounter = true } = options;
   const random = { numRuns: runs, ...(seed !== undefined && { seed }) };
   const { algorithms = algorithmNames } = options;
-  const { name, needs, among = algorithmNames, hold } = demand;
-  const run = () => onGround(makeStore, options, (ground) => hold({ ...ground, random, longRun, algorithms }));
+  const { name, needs, among = algorithmNames, verify } = requirement;
+  const run = () => withContext(makeStore, options, (context) => verify({ ...context, random, longRun, algorithms }));
   if (needs !== undefined && !{ shared, rollingCounter }[needs]) {
     return { name, run, leftOut: `\`${needs}\` is false` };
   }
@@ -92,10 +92,10 @@ export function checkAlgorithms({ algorithms = algorithmNames }: CheckOptions): 
   );
 }
 
-async function onGround(
+async function withContext(
   makeStore: MakeStore,
   { closeStore = (store) => store.close?.() }: CheckOptions,
-  use: (ground: Omit<Ground, 'random' | 'longRun' | 'algorithms'>) => Promise<void>,
+  use: (context: Omit<CheckContext, 'random' | 'longRun' | 'algorithms'>) => Promise<void>,
 ): Promise<void> {
   const clock = new TestClock();
   const opened: Store[] = [];

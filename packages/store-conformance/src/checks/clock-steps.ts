@@ -2,16 +2,16 @@ import assert from 'node:assert/strict';
 import type { Decision, Limit } from '@rollgate/core';
 import { type AlgorithmName, algorithmNames, limitOf } from '../algorithms.js';
 import { MS } from '../oracles/oracle.js';
-import { type Demand, type Ground, makeLimiter } from './check.js';
-import { plainLimit } from './plain-limits.js';
+import { type CheckContext, makeLimiter, type Requirement } from './check.js';
+import { minuteLimit } from './minute-limit.js';
 
 const QUOTA = 3;
 
 /** A key that asks again and again, without time going by, until it is rejected. */
-function makeCaller(ground: Ground, algorithm: AlgorithmName) {
-  ground.clock.micros = 1e9 * MS;
-  const limit: Limit = limitOf(plainLimit(algorithm, QUOTA));
-  const limiter = makeLimiter(ground, limit);
+function makeCaller(context: CheckContext, algorithm: AlgorithmName) {
+  context.clock.micros = 1e9 * MS;
+  const limit: Limit = limitOf(minuteLimit(algorithm, QUOTA));
+  const limiter = makeLimiter(context, limit);
   const check = (): Promise<Decision> => limiter.check('ann');
   async function admitted(): Promise<number> {
     let count = 0;
@@ -22,9 +22,9 @@ function makeCaller(ground: Ground, algorithm: AlgorithmName) {
 }
 
 /** A step back of a window or less admits nothing, and makes the wait longer by just as much. */
-async function admitNothing(ground: Ground, algorithm: AlgorithmName): Promise<void> {
-  const { clock } = ground;
-  const { limit, check, admitted } = makeCaller(ground, algorithm);
+async function admitNothing(context: CheckContext, algorithm: AlgorithmName): Promise<void> {
+  const { clock } = context;
+  const { limit, check, admitted } = makeCaller(context, algorithm);
   assert.ok((await admitted()) >= QUOTA);
   const { retryAfterMs } = await check();
   const start = clock.micros;
@@ -37,9 +37,9 @@ async function admitNothing(ground: Ground, algorithm: AlgorithmName): Promise<v
 }
 
 /** Steps so great that only a broken clock can have written the state: each of them admits the quota once, and no more. */
-async function admitOnceMore(ground: Ground, algorithm: AlgorithmName): Promise<void> {
-  const { clock } = ground;
-  const { limit, admitted } = makeCaller(ground, algorithm);
+async function admitOnceMore(context: CheckContext, algorithm: AlgorithmName): Promise<void> {
+  const { clock } = context;
+  const { limit, admitted } = makeCaller(context, algorithm);
   const first = await admitted();
   for (let round = 0; round < 3; round++) {
     for (const sign of [1, -1]) {
@@ -50,15 +50,15 @@ async function admitOnceMore(ground: Ground, algorithm: AlgorithmName): Promise<
   }
 }
 
-export const clockSteps: readonly Demand[] = algorithmNames.flatMap((algorithm) => [
+export const clockSteps: readonly Requirement[] = algorithmNames.flatMap((algorithm) => [
   {
     name: `${algorithm} admits nothing more when the clock steps back by a window or less`,
     among: [algorithm],
-    hold: (ground: Ground) => admitNothing(ground, algorithm),
+    verify: (context: CheckContext) => admitNothing(context, algorithm),
   },
   {
     name: `${algorithm} admits its quota once more, at most, for each great step of the clock`,
     among: [algorithm],
-    hold: (ground: Ground) => admitOnceMore(ground, algorithm),
+    verify: (context: CheckContext) => admitOnceMore(context, algorithm),
   },
 ]);

@@ -2,10 +2,10 @@ import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
 import type { Decision, Store } from '@rollgate/core';
 import { type AlgorithmName, algorithmNames, limitOf } from '../algorithms.js';
-import { same } from '../same.js';
-import { plain } from '../whole-decision.js';
-import { type Demand, type Ground, makeLimiter } from './check.js';
-import { plainLimit } from './plain-limits.js';
+import { assertSame } from '../assert-same.js';
+import { toPlainDecision } from '../expected-decision.js';
+import { type CheckContext, makeLimiter, type Requirement } from './check.js';
+import { minuteLimit } from './minute-limit.js';
 
 const CALLS = 1000;
 const QUOTA = 100;
@@ -19,25 +19,25 @@ const atOnce = (call: (index: number) => Promise<Decision>) =>
 
 async function admitQuota(stores: readonly Store[], algorithm: AlgorithmName): Promise<void> {
   const prefix = randomUUID();
-  const limiters = stores.map((store) => makeLimiter({ store }, limitOf(plainLimit(algorithm, QUOTA)), prefix));
+  const limiters = stores.map((store) => makeLimiter({ store }, limitOf(minuteLimit(algorithm, QUOTA)), prefix));
   const decisions = await atOnce((index) => limiters[index % limiters.length]!.check('ann'));
   const allowed = decisions.filter(({ allowed }) => allowed);
   const delays = allowed.map(({ delayMs }) => delayMs).sort((one, other) => one - other);
   // The one that leaves at once takes no place in a queue.
   const places = Array.from({ length: QUOTA + 1 }, (_, place) => place * 60_000);
   const expected = algorithm === 'leakyBucket' ? places : new Array<number>(QUOTA).fill(0);
-  same(delays, expected, () => `Delays of those let through by ${algorithm}`);
+  assertSame(delays, expected, () => `Delays of those let through by ${algorithm}`);
 }
 
 /** Ten callers may have 20 units each, all of them 100 together. */
-async function recordInAllOrNone(ground: Ground): Promise<void> {
-  const supported = WITHOUT_QUEUE.filter((algorithm) => ground.algorithms.includes(algorithm));
+async function recordInAllOrNone(context: CheckContext): Promise<void> {
+  const supported = WITHOUT_QUEUE.filter((algorithm) => context.algorithms.includes(algorithm));
   const [each, all] = [supported[0]!, supported.at(-1)!];
   const limits = {
-    each: limitOf(plainLimit(each, 20)),
-    all: limitOf(plainLimit(all, QUOTA)),
+    each: limitOf(minuteLimit(each, 20)),
+    all: limitOf(minuteLimit(all, QUOTA)),
   };
-  const limiter = makeLimiter(ground, limits);
+  const limiter = makeLimiter(context, limits);
   const callers = Array.from({ length: 10 }, (_, caller) => `caller ${caller}`);
   const keyOf = (each: string) => ({ each, all: 'all' });
   const decisions = await atOnce((index) => limiter.check(keyOf(callers[index % 7]!)));
@@ -45,46 +45,46 @@ async function recordInAllOrNone(ground: Ground): Promise<void> {
   for (const [index, caller] of callers.entries()) {
     const had = decisions.filter(({ allowed }, call) => allowed && call % 7 === index).length;
     const { each, all } = (await limiter.peek(keyOf(caller))).limits;
-    same([each.remaining, all.remaining], [20 - had, 0], () => `What is left for ${caller}, and for all`);
+    assertSame([each.remaining, all.remaining], [20 - had, 0], () => `What is left for ${caller}, and for all`);
   }
 }
 
 /** One limit is full, so the other one, which allowed, is not touched. */
-async function leaveNoTrace(ground: Ground, full: AlgorithmName, open: AlgorithmName): Promise<void> {
-  const limits = { full: limitOf(plainLimit(full, 1)), open: limitOf(plainLimit(open, 5)) };
-  const limiter = makeLimiter(ground, limits);
+async function leaveNoTrace(context: CheckContext, full: AlgorithmName, open: AlgorithmName): Promise<void> {
+  const limits = { full: limitOf(minuteLimit(full, 1)), open: limitOf(minuteLimit(open, 5)) };
+  const limiter = makeLimiter(context, limits);
   const key = { full: 'ann', open: 'ann' };
   for (let units = 0; (await limiter.check(key)).allowed; units++) assert.ok(units < 2, `${full} is never full`);
-  const before = plain(await limiter.peek(key));
+  const before = toPlainDecision(await limiter.peek(key));
   const refused = await limiter.check(key);
-  same(refused.violated, ['full'], () => `Those that refuse, ${full} being full and ${open} not`);
-  same(plain(await limiter.peek(key)), before, () => `${open} after ${full} has refused`);
+  assertSame(refused.violated, ['full'], () => `Those that refuse, ${full} being full and ${open} not`);
+  assertSame(toPlainDecision(await limiter.peek(key)), before, () => `${open} after ${full} has refused`);
 }
 
-export const concurrency: readonly Demand[] = [
+export const concurrency: readonly Requirement[] = [
   ...algorithmNames.map((algorithm) => ({
     name: `${algorithm} lets exactly its quota through of ${CALLS} checks in one turn`,
     among: [algorithm],
-    hold: ({ store }: Ground) => admitQuota([store], algorithm),
+    verify: ({ store }: CheckContext) => admitQuota([store], algorithm),
   })),
   {
     name: `${CALLS} checks of two limits in one turn are recorded in both or in none`,
     among: WITHOUT_QUEUE,
-    hold: recordInAllOrNone,
+    verify: recordInAllOrNone,
   },
   {
     name: `two stores on the same data let exactly the quota through of ${CALLS} checks in one turn`,
     needs: 'shared',
-    async hold({ store, openStore, algorithms }) {
+    async verify({ store, openStore, algorithms }) {
       const stores = [store, await openStore()];
       for (const algorithm of algorithms) await admitQuota(stores, algorithm);
     },
   },
   {
     name: 'a check that one limit refuses leaves no trace in the one that allowed it',
-    async hold(ground) {
-      const { algorithms } = ground;
-      for (const full of algorithms) for (const open of algorithms) await leaveNoTrace(ground, full, open);
+    async verify(context) {
+      const { algorithms } = context;
+      for (const full of algorithms) for (const open of algorithms) await leaveNoTrace(context, full, open);
     },
   },
 ];

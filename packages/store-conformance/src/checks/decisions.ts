@@ -2,18 +2,18 @@ import fc from 'fast-check';
 import { algorithmNames } from '../algorithms.js';
 import { anywhere, forwards, type History, histories } from '../arbitraries/histories.js';
 import { limits, oneLimit } from '../arbitraries/limits.js';
-import { Comparison, limitsOf } from '../comparison.js';
+import { limitsOf, ModelComparison } from '../model-comparison.js';
 import { MS } from '../oracles/oracle.js';
-import { type Demand, type Ground, makeLimiter } from './check.js';
+import { type CheckContext, makeLimiter, type Requirement } from './check.js';
 
 /** Every decision is the model's, and every wait true to the microsecond. */
-export async function decideAsModel(ground: Ground, some: fc.Arbitrary<History>): Promise<void> {
-  const { clock, random } = ground;
+export async function decideAsModel(context: CheckContext, some: fc.Arbitrary<History>): Promise<void> {
+  const { clock, random } = context;
   await fc.assert(
     fc.asyncProperty(some, async ({ limits, commands }) => {
       clock.micros = 1e9 * MS;
-      const limiter = makeLimiter(ground, limitsOf(limits));
-      const comparison = new Comparison(limits, clock);
+      const limiter = makeLimiter(context, limitsOf(limits));
+      const comparison = new ModelComparison(limits, clock);
       for (const command of commands) await comparison.run(command, limiter);
     }),
     random,
@@ -22,14 +22,14 @@ export async function decideAsModel(ground: Ground, some: fc.Arbitrary<History>)
 
 // Time that runs back shows whether an expired key has been given up already, which depends on the other keys, those
 // of other algorithms included; so with several keys it only runs forwards.
-export const decisions: readonly Demand[] = [
+export const decisions: readonly Requirement[] = [
   ...algorithmNames.map((algorithm) => ({
     name: `${algorithm} decides as its oracle, also when time jumps and runs back; every wait is true to the microsecond`,
     among: [algorithm],
-    hold: (ground: Ground) => decideAsModel(ground, histories(oneLimit(algorithm), ['ann'], anywhere)),
+    verify: (context: CheckContext) => decideAsModel(context, histories(oneLimit(algorithm), ['ann'], anywhere)),
   })),
   {
     name: 'several limits of any kinds, with several keys, decide together as their oracles',
-    hold: (ground) => decideAsModel(ground, histories(limits(ground.algorithms), ['ann', 'bob'], forwards)),
+    verify: (context) => decideAsModel(context, histories(limits(context.algorithms), ['ann', 'bob'], forwards)),
   },
 ];

@@ -1,22 +1,22 @@
-import { changingNumbers } from './changing-numbers.js';
+import { changingSettings } from './changing-settings.js';
 import { type Check, type CheckOptions, checkAlgorithms, type MakeStore, toCheck } from './check.js';
 import { clockSteps } from './clock-steps.js';
 import { concurrency } from './concurrency.js';
 import { decisions } from './decisions.js';
-import { longRunDemands } from './long-run.js';
+import { longRunRequirements } from './long-run.js';
 import { rollingCounter } from './rolling-counter.js';
 import { safety } from './safety.js';
-import { sharing } from './sharing.js';
-import { vectorDemands } from './vectors.js';
-import { worstBurstDemands } from './worst-bursts.js';
+import { sharing } from './shared-data.js';
+import { vectorRequirements } from './vectors.js';
+import { worstBurstRequirements } from './worst-bursts.js';
 
-const demands = [
-  ...vectorDemands,
+const requirements = [
+  ...vectorRequirements,
   ...decisions,
-  ...changingNumbers,
+  ...changingSettings,
   ...safety,
-  ...worstBurstDemands,
-  ...longRunDemands,
+  ...worstBurstRequirements,
+  ...longRunRequirements,
   ...concurrency,
   ...clockSteps,
   ...sharing,
@@ -26,5 +26,5 @@ const demands = [
 /** All that a store has to hold, as functions to be run by any tool; `describeStore` gives them to Jest or Vitest. */
 export function checks(makeStore: MakeStore, options: CheckOptions = {}): Check[] {
   checkAlgorithms(options);
-  return demands.map((demand) => toCheck(demand, makeStore, options));
+  return requirements.map((requirement) => toCheck(requirement, makeStore, options));
 }

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { type AlgorithmName, algorithmNames, type LimitSpec, limitOf, type OptionsOf } from '../algorithms.js';
 import { MS } from '../oracles/oracle.js';
-import { type Demand, type Ground, makeLimiter } from './check.js';
+import { type CheckContext, makeLimiter, type Requirement } from './check.js';
 
 /** A caller who is never content, and what it is let through in the end. */
 interface LongRun<Name extends AlgorithmName = AlgorithmName> {
@@ -55,11 +55,11 @@ function* randoms(most: number): Generator<number, never> {
   }
 }
 
-async function saturate(ground: Ground, spec: LimitSpec, { promised, randomStepMs }: LongRun): Promise<void> {
-  const { clock, longRun } = ground;
+async function saturate(context: CheckContext, spec: LimitSpec, { promised, randomStepMs }: LongRun): Promise<void> {
+  const { clock, longRun } = context;
   const start = window * MS * 1e6; // The start of a window, and of a bucket.
   const steps = randomStepMs === undefined ? undefined : randoms(Math.floor(randomStepMs * MS));
-  const limiter = makeLimiter(ground, limitOf(spec));
+  const limiter = makeLimiter(context, limitOf(spec));
   clock.micros = start;
   let admitted = 0;
   // Far more than it takes to be refused once again: a store that refuses nothing is to be found out, too.
@@ -73,12 +73,12 @@ async function saturate(ground: Ground, spec: LimitSpec, { promised, randomStepM
   assert.equal(admitted, promised(elapsed), `Units let through in ${elapsed} µs under ${JSON.stringify(spec)}`);
 }
 
-export const longRunDemands: readonly Demand[] = algorithmNames.map((algorithm) => ({
+export const longRunRequirements: readonly Requirement[] = algorithmNames.map((algorithm) => ({
   name: `${algorithm} gives a caller who never rests all that it promises, over a long time`,
   among: [algorithm],
-  async hold(ground) {
+  async verify(context) {
     for (const run of longRuns[algorithm]) {
-      await saturate(ground, { algorithm, options: run.options } as LimitSpec, run as LongRun);
+      await saturate(context, { algorithm, options: run.options } as LimitSpec, run as LongRun);
     }
   },
 }));

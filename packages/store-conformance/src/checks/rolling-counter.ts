@@ -1,21 +1,21 @@
 import { randomUUID } from 'node:crypto';
 import { type CountingStore, RollingCounter, type Store } from '@rollgate/core';
 import fc from 'fast-check';
+import { assertSame } from '../assert-same.js';
 import { MS } from '../oracles/oracle.js';
-import { CounterModel, type CounterNumbers } from '../oracles/rolling-counter.js';
-import { same } from '../same.js';
-import { type Demand, type Ground, TIMEOUT } from './check.js';
+import { CounterModel, type CounterSettings } from '../oracles/rolling-counter.js';
+import { type CheckContext, type Requirement, TIMEOUT } from './check.js';
 
 const isCounting = (store: Store): store is Store & CountingStore => 'addCount' in store;
 
-function countingStore({ store }: Ground): CountingStore {
+function countingStore({ store }: CheckContext): CountingStore {
   if (isCounting(store)) return store;
   throw new TypeError('The store has no `addCount`; with `rollingCounter: false` it needs none');
 }
 
 const makeCounter = (
   store: CountingStore,
-  { bucketInterval, bucketSpan, subjectExpiry }: CounterNumbers,
+  { bucketInterval, bucketSpan, subjectExpiry }: CounterSettings,
   prefix = `run-${randomUUID()}`,
 ) =>
   new RollingCounter({
@@ -35,7 +35,7 @@ const small = fc.record({
   subjectExpiry: fc.integer({ min: 30, max: 45 }),
 });
 // Some have buckets so much coarser than the small ones that the finer ones can stay, and just cannot.
-const great = fc.constantFrom<CounterNumbers>(
+const great = fc.constantFrom<CounterSettings>(
   { bucketInterval: 1, bucketSpan: 3600, subjectExpiry: 3600 },
   { bucketInterval: 7, bucketSpan: 3600, subjectExpiry: 5000 },
   { bucketInterval: 60, bucketSpan: 3601, subjectExpiry: 4000 },
@@ -79,9 +79,13 @@ const commands = (step: fc.Arbitrary<number>, subjects: readonly string[]) =>
   );
 
 /** Several counters on the same subjects, the numbers of each its own. */
-async function countAsModel(ground: Ground, step: fc.Arbitrary<number>, subjects: readonly string[]): Promise<void> {
-  const { clock, random } = ground;
-  const store = countingStore(ground);
+async function countAsModel(
+  context: CheckContext,
+  step: fc.Arbitrary<number>,
+  subjects: readonly string[],
+): Promise<void> {
+  const { clock, random } = context;
+  const store = countingStore(context);
   const several = fc.array(numbers, { minLength: 1, maxLength: 2 });
   const property = fc.asyncProperty(several, commands(step, subjects), async (several, commands) => {
     clock.micros = 1e9 * MS;
@@ -100,34 +104,34 @@ async function countAsModel(ground: Ground, step: fc.Arbitrary<number>, subjects
       const counted = await (kind === 'addCount'
         ? counter.addCount(subject, interval, n)
         : counter.count(subject, interval));
-      same(counted, model.count(subject, interval, clock.micros, numbers), about);
+      assertSame(counted, model.count(subject, interval, clock.micros, numbers), about);
     }
   });
   await fc.assert(property, random);
 }
 
-async function countAllAtOnce(ground: Ground): Promise<void> {
+async function countAllAtOnce(context: CheckContext): Promise<void> {
   const numbers = { bucketInterval: 5000, bucketSpan: 600_000, subjectExpiry: 1_200_000 };
-  const counter = makeCounter(countingStore(ground), numbers);
+  const counter = makeCounter(countingStore(context), numbers);
   const counts = await Promise.all(Array.from({ length: 1000 }, () => counter.addCount('ann', 60_000)));
   const each = Array.from({ length: 1000 }, (_, index) => index + 1);
-  same(
+  assertSame(
     counts.sort((one, other) => one - other),
     each,
     () => 'What 1000 that were added in one turn have counted',
   );
 }
 
-export const rollingCounter: readonly Demand[] = [
+export const rollingCounter: readonly Requirement[] = [
   {
     name: 'RollingCounter counts several subjects as its oracle',
     needs: 'rollingCounter',
-    hold: (ground) => countAsModel(ground, forwards, ['ann', 'bob']),
+    verify: (context) => countAsModel(context, forwards, ['ann', 'bob']),
   },
   {
     name: 'RollingCounter counts as its oracle, also when time runs back',
     needs: 'rollingCounter',
-    hold: (ground) => countAsModel(ground, around, ['ann']),
+    verify: (context) => countAsModel(context, around, ['ann']),
   },
-  { name: 'RollingCounter counts each that is added in one turn', needs: 'rollingCounter', hold: countAllAtOnce },
+  { name: 'RollingCounter counts each that is added in one turn', needs: 'rollingCounter', verify: countAllAtOnce },
 ];

@@ -3,9 +3,9 @@ import fc from 'fast-check';
 import { type AlgorithmName, algorithmNames, limitOf } from '../algorithms.js';
 import { limit } from '../arbitraries/limits.js';
 import type { TokenFractions } from '../arbitraries/token-fractions.js';
+import { type Admitted, assertGuarantee } from '../guarantees.js';
 import { MS } from '../oracles/oracle.js';
-import { type Admitted, keepPromise } from '../promises.js';
-import { type Demand, type Ground, makeLimiter } from './check.js';
+import { type CheckContext, makeLimiter, type Requirement } from './check.js';
 
 /** Time goes on by so many microseconds, or by as long as the last one that was refused is to wait. */
 const pace = fc.oneof(
@@ -25,12 +25,12 @@ const attempt = fc.record({
 const attempts = fc.array(attempt, { maxLength: 100, size: 'max' });
 
 /** Whoever asks, and gives back, is never let through more often than promised. */
-async function admitNoMore(ground: Ground, algorithm: AlgorithmName): Promise<void> {
-  const { clock, random } = ground;
+async function admitNoMore(context: CheckContext, algorithm: AlgorithmName): Promise<void> {
+  const { clock, random } = context;
   const limits = fc.constantFrom<TokenFractions[]>(1, 3, 7).chain((fractions) => limit(algorithm, fractions));
   const property = fc.asyncProperty(limits, attempts, async (spec, attempts) => {
     clock.micros = 1e9 * MS;
-    const limiter = makeLimiter(ground, limitOf(spec));
+    const limiter = makeLimiter(context, limitOf(spec));
     const admitted: (Admitted & { decision: Decision })[] = [];
     let wait = 0;
     for (const { pace, cost, refund } of attempts) {
@@ -44,13 +44,13 @@ async function admitNoMore(ground: Ground, algorithm: AlgorithmName): Promise<vo
       wait = retryAfterMs === Infinity ? 0 : Math.round(retryAfterMs * MS);
       if (allowed) admitted.push({ at: clock.micros, cost, delay: Math.round(delayMs * MS), decision });
     }
-    keepPromise(spec, admitted);
+    assertGuarantee(spec, admitted);
   });
   await fc.assert(property, random);
 }
 
-export const safety: readonly Demand[] = algorithmNames.map((algorithm) => ({
+export const safety: readonly Requirement[] = algorithmNames.map((algorithm) => ({
   name: `${algorithm} lets no more through than it promises, whatever is given back`,
   among: [algorithm],
-  hold: (ground) => admitNoMore(ground, algorithm),
+  verify: (context) => admitNoMore(context, algorithm),
 }));

@@ -1,10 +1,10 @@
 import type { Decision } from '@rollgate/core';
 import { algorithmNames, type LimitSpec, limitOf } from '../algorithms.js';
+import { assertSame } from '../assert-same.js';
 import { MS } from '../oracles/oracle.js';
-import { same } from '../same.js';
 import { vectors } from '../vectors/index.js';
 import type { Vector, VectorVerdict } from '../vectors/vector.js';
-import { type Demand, type Ground, makeLimiter } from './check.js';
+import { type CheckContext, makeLimiter, type Requirement } from './check.js';
 
 const KEY = 'ann';
 
@@ -17,12 +17,12 @@ const expectedOf = (step: VectorVerdict) => {
   return { ...figuresOf(step), reason: step.allowed ? undefined : (step.reason ?? 'limit') };
 };
 
-async function holdVector(ground: Ground, vector: Vector): Promise<void> {
+async function holdVector(context: CheckContext, vector: Vector): Promise<void> {
   const { algorithm, options: own } = vector.limit;
-  const limiter = makeLimiter(ground, limitOf(vector.limit));
+  const limiter = makeLimiter(context, limitOf(vector.limit));
   const decisions = new Map<number, Decision>();
   for (const [index, step] of vector.steps.entries()) {
-    ground.clock.micros = Math.round(step.at * MS);
+    context.clock.micros = Math.round(step.at * MS);
     if ('reset' in step) {
       await limiter.reset(KEY);
     } else if ('refund' in step) {
@@ -33,16 +33,16 @@ async function holdVector(ground: Ground, vector: Vector): Promise<void> {
       const decision = await limiter[step.peek ? 'peek' : 'check'](KEY, { cost, limits });
       decisions.set(index, decision);
       const about = () => `${algorithm} ${JSON.stringify(options)}: ${vector.title}: step ${index}, at ${step.at} ms`;
-      same({ ...figuresOf(decision), reason: decision.reason }, expectedOf(step), about);
+      assertSame({ ...figuresOf(decision), reason: decision.reason }, expectedOf(step), about);
     }
   }
 }
 
 /** The vectors hold, each for a key that nothing is known of. */
-export const vectorDemands: readonly Demand[] = algorithmNames.map((algorithm) => ({
+export const vectorRequirements: readonly Requirement[] = algorithmNames.map((algorithm) => ({
   name: `${algorithm} decides the vectors as they say`,
   among: [algorithm],
-  async hold(ground) {
-    for (const vector of vectors[algorithm]) await holdVector(ground, vector);
+  async verify(context) {
+    for (const vector of vectors[algorithm]) await holdVector(context, vector);
   },
 }));

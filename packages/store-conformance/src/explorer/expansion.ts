@@ -1,11 +1,11 @@
 import { MS } from '../oracles/oracle.js';
-import { brokenPromise } from './broken-promise.js';
-import { mistakeIn } from './judge.js';
+import { findBrokenGuarantee } from './broken-guarantee.js';
+import { findMistake } from './check-decision.js';
+import { type Opinion, OracleState } from './oracle-state.js';
 import type { Ready } from './scenario.js';
 import { isOver, stateHash } from './state-hash.js';
-import { type Asking, BACK, checkOf, LONGEST_TICK, peekOf, refundOf, resetOf, stepOf } from './steps.js';
-import type { Kept, Refundable, Subject } from './subject.js';
-import { type Opinion, Truth } from './truth.js';
+import { type Asking, BACK, checkOf, MAX_TICK, peekOf, refundOf, resetOf, stepOf } from './steps.js';
+import type { Kept, Refundable, StoreUnderTest } from './store-under-test.js';
 
 /** A history whose last step the store got wrong. */
 export interface Finding {
@@ -26,10 +26,10 @@ export class Expansion {
   transitions = 0;
   finding: Finding | undefined;
   readonly #ready: Ready;
-  readonly #subject: Subject;
+  readonly #subject: StoreUnderTest;
   #row: ArrayLike<number> = [];
   /** At the end of the history. */
-  #truth: Truth;
+  #truth: OracleState;
   #hash = 0;
   /** What the store keeps there, until its next step. */
   #kept: (Kept | undefined)[] = [];
@@ -38,17 +38,17 @@ export class Expansion {
   #isMoved = false;
   #meet: Meet = () => {};
 
-  constructor(ready: Ready, subject: Subject) {
+  constructor(ready: Ready, subject: StoreUnderTest) {
     this.#ready = ready;
     this.#subject = subject;
-    this.#truth = Truth.start(ready);
+    this.#truth = OracleState.start(ready);
   }
 
   /** Calls `meet` with each step and the hash of the state after it. */
   expand(row: ArrayLike<number>, meet: Meet): void {
     this.#row = row;
     this.#meet = meet;
-    this.#truth = Truth.start(this.#ready);
+    this.#truth = OracleState.start(this.#ready);
     for (let index = 0; index < row.length; index++) this.#truth.take(stepOf(row[index]!), this.#ready.calls);
     this.#isMoved = true;
     this.#rewind();
@@ -77,7 +77,7 @@ export class Expansion {
     this.#meet(code, stateHash(this.#ready, truth, this.#refundable, this.#kept));
   }
 
-  #act(code: number): Truth {
+  #act(code: number): OracleState {
     this.#rewind();
     this.transitions += 1;
     const truth = this.#truth.copy();
@@ -110,8 +110,8 @@ export class Expansion {
     const truth = this.#truth.copy();
     const opinion = truth.take(step, this.#ready.calls) as Opinion;
     const actual = this.#subject.take(step)!;
-    const mistake = mistakeIn(actual, truth, call, step.cost, opinion);
-    const broken = actual.allowed ? brokenPromise(this.#truth, truth, call) : undefined;
+    const mistake = findMistake(actual, truth, call, step.cost, opinion);
+    const broken = actual.allowed ? findBrokenGuarantee(this.#truth, truth, call) : undefined;
     if (mistake !== undefined) this.#fail(code, `\`${mistake.field}\` differs`, actual, mistake.expected);
     else if (broken !== undefined) this.#fail(code, broken, actual.allowed, false);
     else {
@@ -125,7 +125,7 @@ export class Expansion {
   #await(code: number, step: Asking, allowed: boolean, micros: number, due: Set<number> | undefined): void {
     // A check that was rejected and left no trace waits as the peek before it.
     if (!allowed && (step.kind === 'peek' || this.#isMoved)) this.#tryWait(code, step, micros);
-    if (due !== undefined) for (const tick of [micros - 1, micros]) if (tick > 0 && tick <= LONGEST_TICK) due.add(tick);
+    if (due !== undefined) for (const tick of [micros - 1, micros]) if (tick > 0 && tick <= MAX_TICK) due.add(tick);
   }
 
   /** Expects the store to reject one microsecond before the end of the wait, and to allow at the end. */
@@ -144,7 +144,7 @@ export class Expansion {
   }
 
   /** The store and the oracles agree on the step. */
-  #arrive(code: number, truth: Truth): void {
+  #arrive(code: number, truth: OracleState): void {
     const [made, expected] = [this.#subject.refundable.length, truth.receipts.length];
     if (made !== expected) this.#fail(code, 'the number of checks that recorded something differs', made, expected);
     else {

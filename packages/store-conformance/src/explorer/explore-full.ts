@@ -1,10 +1,10 @@
 import { type Decision, MemoryStore } from '@rollgate/core';
 import { MS } from '../oracles/oracle.js';
 import type { Finding } from './expansion.js';
+import { StateObserver } from './observed-limit.js';
 import { prepare, type Ready, type Scenario } from './scenario.js';
 import { checkOf, stepOf } from './steps.js';
-import { type Kept, type MakeStore, Subject } from './subject.js';
-import { Watch } from './tap.js';
+import { type Kept, type MakeStore, StoreUnderTest } from './store-under-test.js';
 
 /** How far {@link exploreFull} got. */
 export interface FullExploration {
@@ -28,9 +28,9 @@ export function exploreFull(
   depth: number,
   makeStore: MakeStore = (clock) => new MemoryStore({ clock, maxKeys }),
 ): FullExploration {
-  const watch = new Watch();
+  const watch = new StateObserver();
   const ready = prepare(scenario, watch);
-  const subject = new Subject(ready, watch, makeStore);
+  const subject = new StoreUnderTest(ready, watch, makeStore);
   const codes = [MS, ...ready.calls.map((_, call) => checkOf(call, 1))];
   let transitions = 0;
   let rows: (readonly number[])[] = [[]];
@@ -52,7 +52,7 @@ export function exploreFull(
 
 function takeAndLook(
   ready: Ready,
-  subject: Subject,
+  subject: StoreUnderTest,
   row: readonly number[],
   code: number,
   maxKeys: number,

@@ -1,10 +1,10 @@
 import { MemoryStore } from '@rollgate/core';
 import { Expansion, type Finding } from './expansion.js';
-import { Rows } from './rows.js';
+import { HashSet } from './hash-set.js';
+import { HistoryRows } from './history-rows.js';
+import { StateObserver } from './observed-limit.js';
 import { prepare, type Scenario } from './scenario.js';
-import { Seen } from './seen.js';
-import { type MakeStore, Subject } from './subject.js';
-import { Watch } from './tap.js';
+import { type MakeStore, StoreUnderTest } from './store-under-test.js';
 
 /** What {@link explore} takes. */
 export interface ExploreOptions {
@@ -43,15 +43,15 @@ const TURN = 1000;
 export async function explore(scenario: Scenario, options: ExploreOptions): Promise<Exploration> {
   const { depth, states = Infinity, merge = true, makeStore = (clock) => new MemoryStore({ clock }) } = options;
   const begun = process.cpuUsage();
-  const watch = new Watch();
+  const watch = new StateObserver();
   const ready = prepare(scenario, watch);
-  const expansion = new Expansion(ready, new Subject(ready, watch, makeStore));
-  const seen = new Seen();
-  let frontier = new Rows(0);
+  const expansion = new Expansion(ready, new StoreUnderTest(ready, watch, makeStore));
+  const seen = new HashSet();
+  let frontier = new HistoryRows(0);
   frontier.count = 1; // The history without a step.
   const levels = [1];
   for (let length = 1; length <= depth && levels.reduce(add) < states && expansion.finding === undefined; length++) {
-    const next = new Rows(length);
+    const next = new HistoryRows(length);
     let met = 0;
     for (let index = 0; index < frontier.count && expansion.finding === undefined; index++) {
       const row = frontier.at(index);

@@ -1,8 +1,8 @@
 import type { Limit } from '@rollgate/core';
 import { type LimitSpec, limitOf, oracleOf } from '../algorithms.js';
-import type { Specs } from '../model.js';
 import { MS, type Oracle } from '../oracles/oracle.js';
-import { Tap, type Watch } from './tap.js';
+import type { Specs } from '../reference-model.js';
+import { ObservedLimit, type StateObserver } from './observed-limit.js';
 
 /** What one check of a history asks: limits, and a key for each. */
 export interface Call {
@@ -51,14 +51,14 @@ export interface Ready {
 export const BACK_MICROS = MS;
 
 /** Prepares a scenario. The limits report to `watch` what they are asked. */
-export function prepare({ name, calls }: Scenario, watch: Watch): Ready {
+export function prepare({ name, calls }: Scenario, watch: StateObserver): Ready {
   const places: string[] = [];
   const rulings: Ruling[] = [];
   const ready = calls.map(({ specs, keys }): ReadyCall => {
     const own = Object.entries(specs).map(([rule, spec]) => {
       const known = rulings.find((ruling) => ruling.name === rule && ruling.spec === spec);
       if (known !== undefined) return known;
-      const tap = new Tap(limitOf(spec), watch, rulings.length, rule);
+      const tap = new ObservedLimit(limitOf(spec), watch, rulings.length, rule);
       const { minDifference = 0 } = spec.options as { minDifference?: number };
       const oracle = oracleOf(spec);
       const isAlone = calls.every((call) => call.specs[rule] === undefined || call.specs[rule] === spec);

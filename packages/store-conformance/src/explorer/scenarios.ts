@@ -1,6 +1,6 @@
 import { type AlgorithmName, algorithmNames, type LimitSpec } from '../algorithms.js';
 import type { Call, Scenario } from './scenario.js';
-import { smallSettings } from './settings.js';
+import { smallSettings } from './small-settings.js';
 
 const specsOf = (algorithm: AlgorithmName): LimitSpec[] =>
   smallSettings[algorithm].map((options) => ({ algorithm, options }) as LimitSpec);

@@ -1,7 +1,7 @@
 import { Hasher } from './hasher.js';
+import { type OracleState, type Part, START_NEAR_MICROS } from './oracle-state.js';
 import type { Ready } from './scenario.js';
-import type { Kept, Refundable } from './subject.js';
-import { type Part, START_NEAR_MICROS, type Truth } from './truth.js';
+import type { Kept, Refundable } from './store-under-test.js';
 
 const whole = new Hasher();
 const receipt = new Hasher();
@@ -22,7 +22,7 @@ const receipt = new Hasher();
  */
 export function stateHash(
   { periodMicros, horizonMicros }: Ready,
-  truth: Truth,
+  truth: OracleState,
   refundable: readonly Refundable[],
   kept: readonly (Kept | undefined)[],
   countsOver = true,
@@ -65,7 +65,7 @@ export function stateHash(
 
 /** Whether all lives that the check of this receipt recorded in are over, according to the store and to the oracles. */
 export function isOver(
-  truth: Truth,
+  truth: OracleState,
   refundable: readonly Refundable[],
   kept: readonly (Kept | undefined)[],
   index: number,
@@ -79,7 +79,7 @@ export function isOver(
 /** What either side remembers of a life that is over cannot matter. */
 function addPart(
   part: Part,
-  truth: Truth,
+  truth: OracleState,
   { hits }: Refundable,
   index: number,
   kept: readonly (Kept | undefined)[],

@@ -1,7 +1,7 @@
 // A step of a history is one number below 2^16, so that millions of histories fit into memory.
 
 /** A number up to this one is a tick of so many microseconds. */
-export const LONGEST_TICK = 49_999;
+export const MAX_TICK = 49_999;
 
 const KINDS = { back: 50, check: 51, peek: 52, reset: 53, refund: 54 } as const;
 
@@ -41,7 +41,7 @@ export function stepOf(code: number): Step {
 }
 
 function decode(code: number): Step {
-  if (code <= LONGEST_TICK) return { kind: 'tick', micros: code };
+  if (code <= MAX_TICK) return { kind: 'tick', micros: code };
   const rest = code % 1000;
   const kind = Math.floor(code / 1000);
   if (kind === KINDS.back) return { kind: 'back', micros: 0 };

@@ -1,9 +1,9 @@
-import { bucketBefore, usedWidth } from './buckets.js';
+import { bucketBefore, usedWidth } from './bucket-widths.js';
 import { withMinDifference } from './min-difference.js';
 import { MS, noDelay, type Oracle } from './oracle.js';
 
 /** Durations in milliseconds. */
-export interface BucketedWindowNumbers {
+export interface BucketedWindowSettings {
   readonly limit: number;
   readonly window: number;
   readonly buckets?: number | undefined;
@@ -17,7 +17,7 @@ interface Units {
 }
 
 /** A unit counts until the whole of its bucket has left the window. A moment before the newest bucket is its start. */
-export function bucketedWindowOracle({ limit, minDifference, ...numbers }: BucketedWindowNumbers): Oracle {
+export function bucketedWindowOracle({ limit, minDifference, ...numbers }: BucketedWindowSettings): Oracle {
   const window = numbers.window * MS;
   const ownWidth = Math.ceil(window / (numbers.buckets ?? 60));
   const newestStart = ({ width, ends }: Units) => Math.max(...ends) - width;

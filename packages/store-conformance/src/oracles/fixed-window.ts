@@ -3,7 +3,7 @@ import { MS, noDelay, type Oracle, sum } from './oracle.js';
 import { isTooFarAhead, scaleOf } from './time-scale.js';
 
 /** Durations in milliseconds. */
-export interface FixedWindowNumbers {
+export interface FixedWindowSettings {
   readonly limit: number;
   readonly window: number;
   readonly minDifference?: number | undefined;
@@ -25,7 +25,7 @@ interface Running {
 export const gridEnd = (at: number, window: number): number => (Math.floor(at / window) + 1) * window;
 
 /** Actions of one window of the clock are counted, and forgotten at its end. */
-export function fixedWindowOracle({ limit, minDifference, ...numbers }: FixedWindowNumbers): Oracle {
+export function fixedWindowOracle({ limit, minDifference, ...numbers }: FixedWindowSettings): Oracle {
   const window = numbers.window * MS;
   const ownScale = scaleOf(window);
   const count = ({ end, hits }: Running, at: number) => (at < end ? sum(hits.map(({ cost }) => cost)) : 0);

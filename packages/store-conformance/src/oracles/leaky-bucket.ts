@@ -2,7 +2,7 @@ import { MS, type Oracle } from './oracle.js';
 import { isTooFarAhead, scaleOf } from './time-scale.js';
 
 /** Durations in milliseconds. */
-export interface LeakyBucketNumbers {
+export interface LeakyBucketSettings {
   readonly capacity: number;
   readonly interval: number;
 }
@@ -21,7 +21,7 @@ interface Slot {
 }
 
 /** A queue: actions leave in the order of their coming, a unit every `interval`, and `capacity` of them may wait. */
-export function leakyBucketOracle({ capacity, interval }: LeakyBucketNumbers): Oracle {
+export function leakyBucketOracle({ capacity, interval }: LeakyBucketSettings): Oracle {
   const apart = interval * MS;
   const ownScale = scaleOf((capacity + 1) * apart);
   const delay = ({ free }: Queue, at: number) => Math.max(free, at) - at;

@@ -5,7 +5,7 @@ export const MS = 1000;
  * One limit as naive as it can be told: slow, short, and right to look at. Times are whole microseconds. A state belongs
  * to one key, is never changed, and may have been recorded by the same algorithm with other numbers.
  *
- * That a cost above the quota is never allowed, expiry, waits and the order of things are the business of `Model`.
+ * That a cost above the quota is never allowed, expiry, waits and the order of things are the business of `ReferenceModel`.
  */
 export interface Oracle<State = unknown, Receipt = unknown> {
   /** The most that can be spent at once. */

@@ -1,8 +1,8 @@
-import { bucketBefore, usedWidth } from './buckets.js';
+import { bucketBefore, usedWidth } from './bucket-widths.js';
 import { MS, sum } from './oracle.js';
 
 /** What a `RollingCounter` takes; durations in milliseconds. */
-export interface CounterNumbers {
+export interface CounterSettings {
   readonly bucketInterval: number;
   readonly bucketSpan: number;
   readonly subjectExpiry: number;
@@ -36,7 +36,7 @@ const within = ({ adds, width }: Subject, at: number, length: number) =>
 export class CounterModel {
   readonly #subjects = new Map<string, Subject>();
 
-  add(name: string, n: number, now: number, numbers: CounterNumbers): void {
+  add(name: string, n: number, now: number, numbers: CounterSettings): void {
     const own = numbers.bucketInterval * MS;
     const span = numbers.bucketSpan * MS;
     const subject = this.#read(name, now, numbers) ?? { width: own, adds: [], expires: -Infinity };
@@ -53,13 +53,13 @@ export class CounterModel {
     this.#subjects.set(name, { width, adds, expires: at + numbers.subjectExpiry * MS });
   }
 
-  count(name: string, interval: number, now: number, numbers: CounterNumbers): number {
+  count(name: string, interval: number, now: number, numbers: CounterSettings): number {
     const subject = this.#read(name, now, numbers);
     return subject === undefined ? 0 : unitsOf(within(subject, later(subject, now), interval * MS));
   }
 
   /** The subject, unless it has expired, or was written by a clock that was wrong: that is gone for good. */
-  #read(name: string, now: number, { subjectExpiry }: CounterNumbers): Subject | undefined {
+  #read(name: string, now: number, { subjectExpiry }: CounterSettings): Subject | undefined {
     const subject = this.#subjects.get(name);
     if (subject === undefined || subject.expires <= now) return undefined;
     if (newestStart(subject) - now <= subjectExpiry * MS) return subject;

@@ -1,7 +1,7 @@
 import { MS, noDelay, type Oracle } from './oracle.js';
 
 /** Durations in milliseconds. */
-export interface RollingWindowNumbers {
+export interface RollingWindowSettings {
   readonly limit: number;
   readonly window: number;
   readonly minDifference?: number | undefined;
@@ -18,7 +18,7 @@ interface State {
 }
 
 /** A log of all units. A moment before the newest one is taken for it. */
-export function rollingWindowOracle(numbers: RollingWindowNumbers): Oracle {
+export function rollingWindowOracle(numbers: RollingWindowSettings): Oracle {
   const { limit, countRejected = false } = numbers;
   const window = numbers.window * MS;
   const minDifference = (numbers.minDifference ?? 0) * MS;

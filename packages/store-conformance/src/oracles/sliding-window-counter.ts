@@ -4,7 +4,7 @@ import { MS, noDelay, type Oracle } from './oracle.js';
 import { isTooFarAhead, scaleOf } from './time-scale.js';
 
 /** Durations in milliseconds. */
-export interface SlidingWindowCounterNumbers {
+export interface SlidingWindowCounterSettings {
   readonly limit: number;
   readonly window: number;
   readonly minDifference?: number | undefined;
@@ -21,7 +21,7 @@ interface Counts {
 }
 
 /** An estimate: the window before counts by the part of it that a rolling window would still hold. */
-export function slidingWindowCounterOracle(numbers: SlidingWindowCounterNumbers): Oracle {
+export function slidingWindowCounterOracle(numbers: SlidingWindowCounterSettings): Oracle {
   const { limit, minDifference } = numbers;
   const window = numbers.window * MS;
   const ownScale = scaleOf(window);

@@ -3,7 +3,7 @@ import { MS, noDelay, type Oracle } from './oracle.js';
 import { isTooFarAhead, scaleOf } from './time-scale.js';
 
 /** Durations in milliseconds. */
-export interface TokenBucketNumbers {
+export interface TokenBucketSettings {
   readonly capacity: number;
   /** Tokens that come back in `every`. */
   readonly refill: number;
@@ -36,7 +36,7 @@ const greatestDivisor = (one: bigint, other: bigint): bigint =>
   other === 0n ? one : greatestDivisor(other, one % other);
 
 /** Tokens come back one by one; a token takes `cycles / parts` microseconds, so every time is a whole number of parts. */
-export function tokenBucketOracle({ capacity, refill, every, minDifference }: TokenBucketNumbers): Oracle {
+export function tokenBucketOracle({ capacity, refill, every, minDifference }: TokenBucketSettings): Oracle {
   const divisor = greatestDivisor(BigInt(every * MS), BigInt(refill));
   const cycles = BigInt(every * MS) / divisor;
   const parts = BigInt(refill) / divisor;

@@ -1,11 +1,11 @@
 import type { Decision, Limit, RateLimiter } from '@rollgate/core';
 import { limitOf } from './algorithms.js';
 import type { Command, Names, Step } from './arbitraries/histories.js';
-import { Model, type ModelReceipt, type Specs } from './model.js';
+import { assertSame } from './assert-same.js';
+import { toPlainDecision } from './expected-decision.js';
 import { MS } from './oracles/oracle.js';
-import { same } from './same.js';
+import { type ModelReceipt, ReferenceModel, type Specs } from './reference-model.js';
 import type { TestClock } from './test-clock.js';
-import { plain } from './whole-decision.js';
 
 type Asked = Extract<Command, { kind: 'check' | 'peek' }>;
 
@@ -20,9 +20,9 @@ export function limitsOf(specs: Specs): Readonly<Record<string, Limit>> {
 }
 
 /** Lets a limiter and the model live through the same history, and expects the same decisions of both. */
-export class Comparison {
+export class ModelComparison {
   readonly #clock: TestClock;
-  readonly #model = new Model();
+  readonly #model = new ReferenceModel();
   readonly #made: { limiter: RateLimiter; decision: Decision; receipt: ModelReceipt }[] = [];
   #specs: Specs;
   #limits: Readonly<Record<string, Limit>>;
@@ -69,7 +69,7 @@ export class Comparison {
     const { micros } = this.#clock;
     const { decision: expected, receipt } = this.#model.check(this.#specs, keys, cost, micros, kind === 'check');
     const decision = await limiter[kind](keys, { cost, limits: this.#limits });
-    same(plain(decision), expected, () => this.#describe(command));
+    assertSame(toPlainDecision(decision), expected, () => this.#describe(command));
     // What was rejected stays recorded.
     if (kind === 'check') this.#made.push({ limiter, decision, receipt: decision.allowed ? receipt : [] });
     const waitMs = decision.allowed ? decision.resetMs : decision.retryAfterMs;
@@ -87,7 +87,7 @@ export class Comparison {
       allowed.push((await limiter.peek(keys, options)).allowed);
     }
     this.#clock.micros = asked;
-    same(allowed, [false, true], () => `A wait of ${waitMs} ms is not true: ${this.#describe(command)}`);
+    assertSame(allowed, [false, true], () => `A wait of ${waitMs} ms is not true: ${this.#describe(command)}`);
   }
 
   #describe(command: Asked): string {

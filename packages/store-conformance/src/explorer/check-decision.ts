@@ -1,9 +1,9 @@
 import type { Decision, LimitDecision, RejectionReason } from '@rollgate/core';
-import { firstTime } from '../first-time.js';
+import { combineDecisions } from '../expected-decision.js';
+import { findFirstTime } from '../find-first-time.js';
 import { MS } from '../oracles/oracle.js';
-import { wholeDecision } from '../whole-decision.js';
+import type { Opinion, OracleState } from './oracle-state.js';
 import type { ReadyCall, Ruling } from './scenario.js';
-import type { Opinion, Truth } from './truth.js';
 
 /** A decision that is not what the oracles expect. */
 export interface Mistake {
@@ -16,12 +16,12 @@ export interface Mistake {
  * Compares the decision of a check or a peek of this cost with what the oracles, which took the same step, expect of it.
  *
  * The oracles do not search for a wait that is right. It is when the oracle rejects one microsecond before the end and allows at the
- * end. An allowed action stays allowed while nothing happens, so no other moment is like that. The search of `firstTime` ends at
+ * end. An allowed action stays allowed while nothing happens, so no other moment is like that. The search of `findFirstTime` ends at
  * such a moment too, by the same assumption, so it could find nothing else. It runs only when the wait is wrong.
  */
-export function mistakeIn(
+export function findMistake(
   actual: Decision,
-  truth: Truth,
+  truth: OracleState,
   call: ReadyCall,
   cost: number,
   opinion: Opinion,
@@ -35,7 +35,7 @@ export function mistakeIn(
   const said = rulings.map(({ name }, index): [string, LimitDecision] => {
     return [name, expectedOfOne(actual.limits[name], truth, call, index, cost, opinion)];
   });
-  const expected = wholeDecision(Object.fromEntries(said));
+  const expected = combineDecisions(Object.fromEntries(said));
   const field = differentField(actual, expected, '');
   return field === undefined ? undefined : { field, expected };
 }
@@ -43,7 +43,7 @@ export function mistakeIn(
 /** What the oracle of the limit at `index` expects. */
 function expectedOfOne(
   actual: LimitDecision | undefined,
-  truth: Truth,
+  truth: OracleState,
   { rulings, places }: ReadyCall,
   index: number,
   cost: number,
@@ -71,7 +71,7 @@ function expectedOfOne(
 function wait(now: number, actualMs: number | undefined, holds: (at: number) => boolean): number {
   const micros = Math.round((actualMs ?? -1) * MS);
   const isRight = micros >= 0 && micros < Infinity && holds(now + micros) && (micros === 0 || !holds(now + micros - 1));
-  return (isRight ? micros : firstTime(now, holds) - now) / MS;
+  return (isRight ? micros : findFirstTime(now, holds) - now) / MS;
 }
 
 /** The rule that still rejects just before the action would be allowed, were the state kept for ever. */

@@ -1,16 +1,20 @@
-import { keepPromise } from '../promises.js';
+import { assertGuarantee } from '../guarantees.js';
+import type { OracleState } from './oracle-state.js';
 import type { ReadyCall } from './scenario.js';
-import type { Truth } from './truth.js';
 
 /**
  * Says which promise an allowed check or peek breaks, given what is known before it and after it. These promises do not rest on the
  * oracles, which may share a mistake with the limits:
  *
- * - A limit whose keys no other settings use admits no more than `promises.ts` derives from its definition.
+ * - A limit whose keys no other settings use admits no more than `guarantees.ts` derives from its definition.
  * - While the store remembers a key, two actions of a limit with `minDifference` are that far apart, whatever other limits did with
  *   the key in between.
  */
-export function brokenPromise(before: Truth, after: Truth, { rulings, places }: ReadyCall): string | undefined {
+export function findBrokenGuarantee(
+  before: OracleState,
+  after: OracleState,
+  { rulings, places }: ReadyCall,
+): string | undefined {
   for (let index = 0; index < rulings.length; index++) {
     const ruling = rulings[index]!;
     const { name, spec, minDifferenceMicros } = ruling;
@@ -23,7 +27,7 @@ export function brokenPromise(before: Truth, after: Truth, { rulings, places }: 
     const admitted = after.admitted[place]!;
     if (admitted === before.admitted[place]) continue;
     try {
-      keepPromise(spec, admitted);
+      assertGuarantee(spec, admitted);
     } catch (error) {
       return `limit \`${name}\` breaks its promise: ${(error as Error).message}`;
     }

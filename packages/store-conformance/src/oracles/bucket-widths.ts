@@ -1,5 +1,5 @@
 /** More buckets than this in a window are not kept for the sake of finer ones. */
-const MOST_BUCKETS = 3600;
+const MAX_BUCKETS = 3600;
 
 /**
  * The width of the buckets from a record on: while something is left of those there were, the finer of theirs and of the
@@ -7,7 +7,7 @@ const MOST_BUCKETS = 3600;
  */
 export function usedWidth(before: number, own: number, window: number, isLeft: boolean): number {
   const finer = Math.min(before, own);
-  return isLeft && Math.ceil(window / finer) <= MOST_BUCKETS ? finer : own;
+  return isLeft && Math.ceil(window / finer) <= MAX_BUCKETS ? finer : own;
 }
 
 /** The bucket, of buckets of this width, that holds the last microsecond before `end`; `newest` is the last there is. */

@@ -1,4 +1,4 @@
-import type { Admitted as Admission } from '../promises.js';
+import type { Admitted as Admission } from '../guarantees.js';
 import { BACK_MICROS, type Ready, type ReadyCall, type Ruling } from './scenario.js';
 import type { Step } from './steps.js';
 
@@ -31,7 +31,7 @@ export interface Part {
   readonly place: number;
   readonly life: number;
   readonly receipt: unknown;
-  /** Its entry in `Truth.admitted`, if it has one. */
+  /** Its entry in `OracleState.admitted`, if it has one. */
   readonly admission: Admission | undefined;
 }
 
@@ -42,8 +42,8 @@ export interface Opinion {
   readonly delays: readonly number[];
 }
 
-/** What the naive oracles know after a history, by the rules of `Model`. Copies are cheap, so a history can branch. */
-export class Truth {
+/** What the naive oracles know after a history, by the rules of `ReferenceModel`. Copies are cheap, so a history can branch. */
+export class OracleState {
   nowMicros = 0;
   highestMicros = 0;
   /** By place. Replaced, never changed, as are the receipts: so a copy may share them. */
@@ -54,20 +54,20 @@ export class Truth {
   admitted: readonly (readonly Admission[])[];
   lifeCount = 0;
 
-  constructor(lives: Truth['lives'], admitted: Truth['admitted']) {
+  constructor(lives: OracleState['lives'], admitted: OracleState['admitted']) {
     this.lives = lives;
     this.admitted = admitted;
   }
 
-  static start({ periodMicros, placeCount }: Ready): Truth {
-    const truth = new Truth(new Array(placeCount).fill(undefined), new Array(placeCount).fill([]));
+  static start({ periodMicros, placeCount }: Ready): OracleState {
+    const truth = new OracleState(new Array(placeCount).fill(undefined), new Array(placeCount).fill([]));
     truth.nowMicros = Math.ceil(START_NEAR_MICROS / periodMicros) * periodMicros;
     truth.highestMicros = truth.nowMicros;
     return truth;
   }
 
-  copy(): Truth {
-    const copy = new Truth(this.lives, this.admitted);
+  copy(): OracleState {
+    const copy = new OracleState(this.lives, this.admitted);
     copy.nowMicros = this.nowMicros;
     copy.highestMicros = this.highestMicros;
     copy.receipts = this.receipts;

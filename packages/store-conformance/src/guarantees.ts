@@ -73,7 +73,7 @@ const promises: { [Name in AlgorithmName]: (options: OptionsOf<Name>, admitted: 
 };
 
 /** Throws unless what was let through is no more than the limit promises. Times do not decrease. */
-export function keepPromise({ algorithm, options }: LimitSpec, admitted: readonly Admitted[]): void {
+export function assertGuarantee({ algorithm, options }: LimitSpec, admitted: readonly Admitted[]): void {
   (promises[algorithm] as (options: unknown, admitted: readonly Admitted[]) => void)(options, admitted);
   const difference = ('minDifference' in options ? (options.minDifference ?? 0) : 0) * MS;
   for (const [index, { at }] of admitted.entries()) {

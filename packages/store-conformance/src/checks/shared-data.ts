@@ -4,9 +4,9 @@ import type { AlgorithmName } from '../algorithms.js';
 import { type Command, forwards } from '../arbitraries/histories.js';
 import { oneLimit } from '../arbitraries/limits.js';
 import type { TokenFractions } from '../arbitraries/token-fractions.js';
-import { Comparison, limitsOf } from '../comparison.js';
+import { limitsOf, ModelComparison } from '../model-comparison.js';
 import { MS } from '../oracles/oracle.js';
-import { type Demand, type Ground, makeLimiter } from './check.js';
+import { type CheckContext, makeLimiter, type Requirement } from './check.js';
 
 const specs = (algorithms: readonly AlgorithmName[]) =>
   fc
@@ -32,19 +32,19 @@ const turns = fc.array(
   { maxLength: 60, size: 'max' },
 );
 
-async function decideAsOne(ground: Ground): Promise<void> {
-  const { clock, store, random } = ground;
-  const stores = [store, await ground.openStore()];
-  const property = fc.asyncProperty(specs(ground.algorithms), turns, async (specs, turns) => {
+async function decideAsOne(context: CheckContext): Promise<void> {
+  const { clock, store, random } = context;
+  const stores = [store, await context.openStore()];
+  const property = fc.asyncProperty(specs(context.algorithms), turns, async (specs, turns) => {
     clock.micros = 1e9 * MS;
     const prefix = `run-${randomUUID()}`;
     const limiters = stores.map((store) => makeLimiter({ store }, limitsOf(specs), prefix));
-    const comparison = new Comparison(specs, clock);
+    const comparison = new ModelComparison(specs, clock);
     for (const { at, command } of turns) await comparison.run(command, limiters[at]!);
   });
   await fc.assert(property, random);
 }
 
-export const sharing: readonly Demand[] = [
-  { name: 'two stores on the same data decide as one', needs: 'shared', hold: decideAsOne },
+export const sharing: readonly Requirement[] = [
+  { name: 'two stores on the same data decide as one', needs: 'shared', verify: decideAsOne },
 ];

@@ -1,7 +1,7 @@
 import type { AlgorithmName, LimitSpec } from '../algorithms.js';
 
 /** Of each algorithm a limit of this quota that gives nothing back within a minute. */
-export function plainLimit(algorithm: AlgorithmName, quota: number): LimitSpec {
+export function minuteLimit(algorithm: AlgorithmName, quota: number): LimitSpec {
   const limit = { limit: quota, window: 60_000 };
   const specs: { [Name in AlgorithmName]: LimitSpec<Name> } = {
     rollingWindow: { algorithm: 'rollingWindow', options: limit },

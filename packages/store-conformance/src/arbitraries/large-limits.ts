@@ -13,7 +13,7 @@ const windows = [
 ];
 
 /** Numbers far from the small ones, up to the greatest there are. Buckets of tokens are divided as `TokenFractions` says. */
-export const greatLimits: { [Name in AlgorithmName]: (fractions: TokenFractions) => readonly OptionsOf<Name>[] } = {
+export const largeLimits: { [Name in AlgorithmName]: (fractions: TokenFractions) => readonly OptionsOf<Name>[] } = {
   rollingWindow: () => [...windows, { limit: 2, window: DAY, countRejected: true }],
   fixedWindow: () => windows,
   slidingWindowCounter: () => windows,

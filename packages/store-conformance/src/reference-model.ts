@@ -1,8 +1,8 @@
 import type { Decision, LimitDecision, RejectionReason } from '@rollgate/core';
 import { type LimitSpec, oracleOf } from './algorithms.js';
-import { firstTime } from './first-time.js';
+import { combineDecisions } from './expected-decision.js';
+import { findFirstTime } from './find-first-time.js';
 import { MS, type Oracle } from './oracles/oracle.js';
-import { wholeDecision } from './whole-decision.js';
 
 /** Limits by their names. */
 export type Specs = Readonly<Record<string, LimitSpec>>;
@@ -35,7 +35,7 @@ export type ModelReceipt = readonly Recorded[];
  * The truth that stores are held against: a plan of limits on some keys, each limit told by its oracle. Every wait is
  * found by trying moments.
  */
-export class Model {
+export class ReferenceModel {
   readonly #lives = new Map<string, Life>();
 
   /** Decides at `now`, in microseconds. With `records` as `check` does, without as `peek`. */
@@ -43,7 +43,7 @@ export class Model {
     const asked = Object.entries(specs).map(([name, spec]): Asked => {
       return { name, oracle: oracleOf(spec), place: placeOf(name, spec, keys) };
     });
-    for (const one of asked) this.#forgetWrongClock(one, now);
+    for (const one of asked) this.#dropImplausible(one, now);
     const passes = asked.map((one) => this.#allows(one, now, cost));
     const allowed = passes.every(Boolean);
     const delays = asked.map(({ oracle, place }) => (allowed ? oracle.delay(this.#read(oracle, place, now), now) : 0));
@@ -59,7 +59,7 @@ export class Model {
         ...(passes[index]! ? {} : { reason: this.#reason(one, now, cost) }),
       },
     ]);
-    const decision: Decision = wholeDecision(Object.fromEntries(said));
+    const decision: Decision = combineDecisions(Object.fromEntries(said));
     return { decision, receipt };
   }
 
@@ -85,7 +85,7 @@ export class Model {
   }
 
   /** What a clock that was wrong wrote is gone for good, and does not come back when time gets there. */
-  #forgetWrongClock({ oracle, place }: Asked, now: number): void {
+  #dropImplausible({ oracle, place }: Asked, now: number): void {
     const life = this.#lives.get(place);
     if (life !== undefined && oracle.isImplausible(life.state, now)) this.#lives.delete(place);
   }
@@ -95,20 +95,20 @@ export class Model {
   }
 
   #wait(asked: Asked, now: number, cost: number): number {
-    return cost > asked.oracle.quota ? Infinity : firstTime(now, (at) => this.#allows(asked, at, cost)) - now;
+    return cost > asked.oracle.quota ? Infinity : findFirstTime(now, (at) => this.#allows(asked, at, cost)) - now;
   }
 
   /** The rule that still rejects just before the action would be allowed, were the state kept for ever. */
   #reason({ oracle, place }: Asked, now: number, cost: number): RejectionReason {
     if (cost > oracle.quota || oracle.allowsUnits === undefined) return 'limit';
     const state = this.#read(oracle, place, now);
-    const allowedAt = firstTime(now, (at) => oracle.allows(state, at, cost));
+    const allowedAt = findFirstTime(now, (at) => oracle.allows(state, at, cost));
     return oracle.allowsUnits(state, allowedAt - 1, cost) ? 'minDifference' : 'limit';
   }
 
   #figures({ oracle, place }: Asked, now: number): Pick<LimitDecision, 'limit' | 'remaining' | 'resetMs'> {
     const free = (at: number) => oracle.free(this.#read(oracle, place, at), at);
-    const fullAgain = firstTime(now, (at) => free(at) >= oracle.quota);
+    const fullAgain = findFirstTime(now, (at) => free(at) >= oracle.quota);
     return { limit: oracle.quota, remaining: Math.max(0, free(now)), resetMs: (fullAgain - now) / MS };
   }
 

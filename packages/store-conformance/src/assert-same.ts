@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 
 /** Deep equality. An error states what was compared as well as what differs. */
-export function same(actual: unknown, expected: unknown, about: () => string): void {
+export function assertSame(actual: unknown, expected: unknown, about: () => string): void {
   if (isSamePlain(actual, expected)) return;
   try {
     assert.deepEqual(actual, expected);

@@ -1,35 +1,35 @@
 import type { Decision, LimitDecision } from '@rollgate/core';
 
 /** A decision without what is invisible in it: fit for a comparison. */
-export function plain(decision: Decision): Decision {
+export function toPlainDecision(decision: Decision): Decision {
   const limits = Object.entries(decision.limits).map(([name, said]) => [name, { ...said }]);
   return { ...decision, violated: [...decision.violated], limits: Object.fromEntries(limits) };
 }
 
 /** The whole decision that follows from what each limit said. */
-export function wholeDecision(limits: Record<string, LimitDecision>): Decision {
+export function combineDecisions(limits: Record<string, LimitDecision>): Decision {
   const all = Object.values(limits);
   const violated = Object.keys(limits).filter((name) => !limits[name]!.allowed);
   const allowed = violated.length === 0;
-  const speaking = all
+  const reported = all
     .filter((one) => one.allowed === allowed)
-    .reduce((one, other) => (speaksBefore(other, one, allowed) ? other : one));
+    .reduce((one, other) => (isReportedBefore(other, one, allowed) ? other : one));
   return {
     allowed,
-    limit: speaking.limit,
-    remaining: speaking.remaining,
+    limit: reported.limit,
+    remaining: reported.remaining,
     retryAfterMs: Math.max(...all.map(({ retryAfterMs }) => retryAfterMs)),
-    resetMs: speaking.resetMs,
+    resetMs: reported.resetMs,
     delayMs: Math.max(...all.map(({ delayMs }) => delayMs)),
     violated,
     limits,
     degraded: false,
-    ...(allowed ? {} : { reason: speaking.reason }),
+    ...(allowed ? {} : { reason: reported.reason }),
   };
 }
 
 /** Allowed: the least remaining. Refused: the longest wait. At a tie the longest reset. */
-function speaksBefore(one: LimitDecision, other: LimitDecision, allowed: boolean): boolean {
+function isReportedBefore(one: LimitDecision, other: LimitDecision, allowed: boolean): boolean {
   if (allowed && one.remaining !== other.remaining) return one.remaining < other.remaining;
   if (!allowed && one.retryAfterMs !== other.retryAfterMs) return one.retryAfterMs > other.retryAfterMs;
   return one.resetMs > other.resetMs;

@@ -2,7 +2,7 @@
 const FULL = 0.7;
 
 /** A set of whole numbers above 0: 8 to 23 bytes each, where a `Set` takes about 40 and ends at 2^24 of them. */
-export class Seen {
+export class HashSet {
   size = 0;
   #slots = new Float64Array(2 ** 12);
 

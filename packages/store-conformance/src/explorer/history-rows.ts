@@ -1,5 +1,5 @@
 /** Histories of one length, stored end to end in one block of memory. */
-export class Rows {
+export class HistoryRows {
   count = 0;
   readonly #width: number;
   #codes: Uint16Array;

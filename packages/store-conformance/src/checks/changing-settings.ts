@@ -3,14 +3,14 @@ import type { Decision } from '@rollgate/core';
 import fc from 'fast-check';
 import { type AlgorithmName, algorithmNames } from '../algorithms.js';
 import { anywhere, histories } from '../arbitraries/histories.js';
-import { greatLimit, limit, smallLimit } from '../arbitraries/limits.js';
+import { largeLimit, limit, smallLimit } from '../arbitraries/limits.js';
 import type { TokenFractions } from '../arbitraries/token-fractions.js';
-import { limitsOf } from '../comparison.js';
-import type { Specs } from '../model.js';
+import { assertSame } from '../assert-same.js';
+import { toPlainDecision } from '../expected-decision.js';
+import { limitsOf } from '../model-comparison.js';
 import { MS } from '../oracles/oracle.js';
-import { same } from '../same.js';
-import { plain } from '../whole-decision.js';
-import { type Demand, type Ground, makeLimiter } from './check.js';
+import type { Specs } from '../reference-model.js';
+import { type CheckContext, makeLimiter, type Requirement } from './check.js';
 import { decideAsModel } from './decisions.js';
 
 const anyTokenFractions = fc.constantFrom<TokenFractions[]>(1, 3, 7);
@@ -18,7 +18,7 @@ const anyTokenFractions = fc.constantFrom<TokenFractions[]>(1, 3, 7);
 /** Two limits on one key in turn, the one far greater than the other. */
 const inTurn = (algorithm: AlgorithmName) =>
   anyTokenFractions
-    .chain((fractions) => fc.tuple(smallLimit(algorithm, fractions), greatLimit(algorithm, fractions)))
+    .chain((fractions) => fc.tuple(smallLimit(algorithm, fractions), largeLimit(algorithm, fractions)))
     .chain((pair) => histories(() => fc.constantFrom(...pair).map((one) => ({ one })), ['ann'], anywhere, 8));
 
 /** Forwards alone: where time runs back, a wrong clock may be found out by a peek that is asked then. */
@@ -31,7 +31,7 @@ const pace = fc.oneof(
 /** Checks under one of two limits, and before each a peek under any limit; or something is given back. */
 const asked = (algorithm: AlgorithmName) =>
   anyTokenFractions.chain((fractions) => {
-    const any = fc.oneof(smallLimit(algorithm, fractions), greatLimit(algorithm, fractions)).map((one) => ({ one }));
+    const any = fc.oneof(smallLimit(algorithm, fractions), largeLimit(algorithm, fractions)).map((one) => ({ one }));
     const action = fc.record({
       pace,
       cost: fc.integer({ min: 1, max: 3 }),
@@ -47,12 +47,12 @@ const asked = (algorithm: AlgorithmName) =>
   });
 
 /** The same history with peeks of any numbers and without decides alike. */
-async function peekWithoutTrace(ground: Ground, algorithm: AlgorithmName): Promise<void> {
-  const { clock, random } = ground;
+async function peekWithoutTrace(context: CheckContext, algorithm: AlgorithmName): Promise<void> {
+  const { clock, random } = context;
   const property = fc.asyncProperty(asked(algorithm), async ({ recorded, actions }) => {
     clock.micros = 1e9 * MS;
     const specs = recorded.map((one): Specs => ({ one }));
-    const makeOne = () => makeLimiter(ground, limitsOf(specs[0]!), `run-${randomUUID()}`);
+    const makeOne = () => makeLimiter(context, limitsOf(specs[0]!), `run-${randomUUID()}`);
     const [peeking, other] = [makeOne(), makeOne()];
     const made: Decision[][] = [];
     for (const { pace, cost, which, peek, refund } of actions) {
@@ -68,21 +68,21 @@ async function peekWithoutTrace(ground: Ground, algorithm: AlgorithmName): Promi
       made.push(decisions);
       const about = () =>
         `A check at ${clock.micros} µs under ${JSON.stringify(specs[which])}, after a peek and without`;
-      same(plain(decisions[0]!), plain(decisions[1]!), about);
+      assertSame(toPlainDecision(decisions[0]!), toPlainDecision(decisions[1]!), about);
     }
   });
   await fc.assert(property, random);
 }
 
-export const changingNumbers: readonly Demand[] = algorithmNames.flatMap((algorithm) => [
+export const changingSettings: readonly Requirement[] = algorithmNames.flatMap((algorithm) => [
   {
     name: `${algorithm} decides as its oracle when very different numbers ask in turn for one key`,
     among: [algorithm],
-    hold: (ground: Ground) => decideAsModel(ground, inTurn(algorithm)),
+    verify: (context: CheckContext) => decideAsModel(context, inTurn(algorithm)),
   },
   {
     name: `${algorithm} decides alike whatever numbers a peek asks with`,
     among: [algorithm],
-    hold: (ground: Ground) => peekWithoutTrace(ground, algorithm),
+    verify: (context: CheckContext) => peekWithoutTrace(context, algorithm),
   },
 ]);

@@ -11,7 +11,7 @@ export interface StoreHit {
 }
 
 /** Collects what the limits of a store see of its state, which is private otherwise. */
-export class Watch {
+export class StateObserver {
   /** What was recorded since this was emptied. */
   recorded: StoreHit[] = [];
   /** While this is set, limits pass it the states that a peek finds. To the store, these states look expired, so it leaves them alone. */
@@ -20,19 +20,19 @@ export class Watch {
 
 const NOTHING: Verdict = { waitMicros: 0, reason: 'limit', delayMicros: 0, remaining: 0, resetMicros: 0, atMicros: 0 };
 
-/** Does what a shipped limit does, and reports to a `Watch`. */
-export class Tap implements Limit {
+/** Does what a shipped limit does, and reports to a `StateObserver`. */
+export class ObservedLimit implements Limit {
   readonly algorithm: string;
   readonly limit: number;
   readonly windowMicros: number;
   readonly keepMicros: number;
   readonly countRejected: boolean;
   readonly #inner: Limit;
-  readonly #watch: Watch;
+  readonly #watch: StateObserver;
   readonly #index: number;
   readonly #name: string;
 
-  constructor(inner: Limit, watch: Watch, index: number, name: string) {
+  constructor(inner: Limit, watch: StateObserver, index: number, name: string) {
     this.algorithm = inner.algorithm;
     this.limit = inner.limit;
     this.windowMicros = inner.windowMicros;

@@ -1,11 +1,11 @@
 import { type Decision, type MemoryStore, RateLimiter } from '@rollgate/core';
 import type { Keys, Plan } from '@rollgate/core/store';
 import { TestClock } from '../test-clock.js';
-import { planOf } from './plan-of.js';
+import { createPlan } from './create-plan.js';
+import type { StateObserver, StoreHit } from './observed-limit.js';
+import { OracleState } from './oracle-state.js';
 import { BACK_MICROS, type Ready } from './scenario.js';
 import { type Step, stepOf } from './steps.js';
-import type { StoreHit, Watch } from './tap.js';
-import { Truth } from './truth.js';
 
 /** Makes the store to explore: a `MemoryStore`, or a class derived from it. `close` must make it like new. */
 export type MakeStore = (clock: TestClock) => MemoryStore;
@@ -30,12 +30,12 @@ interface Asked {
 }
 
 /** Drives the shipped store through one history after the other. */
-export class Subject {
+export class StoreUnderTest {
   readonly clock = new TestClock();
   /** In the order of the truth's receipts. */
   refundable: Refundable[] = [];
   readonly #ready: Ready;
-  readonly #watch: Watch;
+  readonly #watch: StateObserver;
   readonly #store: MemoryStore;
   readonly #limiter: RateLimiter;
   readonly #startMicros: number;
@@ -43,15 +43,15 @@ export class Subject {
   /** The calls that together reach every place. */
   readonly #lookers: readonly number[];
 
-  constructor(ready: Ready, watch: Watch, makeStore: MakeStore) {
+  constructor(ready: Ready, watch: StateObserver, makeStore: MakeStore) {
     this.#ready = ready;
     this.#watch = watch;
-    this.#startMicros = Truth.start(ready).nowMicros;
+    this.#startMicros = OracleState.start(ready).nowMicros;
     this.#store = makeStore(this.clock);
     this.#limiter = new RateLimiter({ limits: null, store: this.#store });
     this.#asked = ready.calls.map(({ limits, keys }) => {
       const options = Array.from({ length: 10 }, (_, cost) => ({ cost, limits }));
-      return { ...planOf(limits, keys), options };
+      return { ...createPlan(limits, keys), options };
     });
     const reached = new Set<number>();
     this.#lookers = ready.calls.flatMap(({ places }, call) => {
