@@ -35,19 +35,19 @@ test('what the log foretells, the trial counts and the limit in force refuses', 
   const log = Object.entries(CALLERS).map(([caller, count]) => line(caller).repeat(count));
   writeFileSync(join(folder, 'access.log'), log.join(''));
 
-  const { windows } = await rollgate('suggest', 'access.log', '--window', '1m', '--refuse', '20%');
+  const { windows } = await rollgate('suggest', 'access.log', '--window', '1m', '--reject', '20%');
   const { limit } = windows[0].forRequests;
   expect(limit).toBe(10);
   const foretold = await rollgate('simulate', 'access.log', '--limit', `${limit}/1m`);
-  expect(foretold).toMatchObject({ requests: 27, refusedRequests: 5, refusedCallers: 1 });
+  expect(foretold).toMatchObject({ requests: 27, rejectedRequests: 5, rejectedCallers: 1 });
 
   const trial = await start('going-live.ts', { LIMIT: String(limit) });
   expect(trial.printed).toContain('on trial');
   expect(await send(trial.url)).toEqual({});
   const told = await (await fetch(`${trial.url}/trial`)).json();
-  const worstHit = foretold.worstHit.map((hit: { key: string; refusedRequests: number }) => [
+  const worstHit = foretold.worstHit.map((hit: { key: string; rejectedRequests: number }) => [
     hit.key,
-    hit.refusedRequests,
+    hit.rejectedRequests,
   ]);
   expect(told).toEqual({ enforced: false, requests: 27, refused: 5, callers: 1, refusedOfOthers: 0, worstHit });
 

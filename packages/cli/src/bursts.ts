@@ -3,7 +3,7 @@ import type { Algorithm, NamedQuota } from './limits.js';
 import type { Caller, Entry } from './log/entry.js';
 import { type ReplayClock, WindowCounter } from './replay.js';
 
-/** The most units that a caller asked for, allowed or not, within one window of a limit, and when that was reached. */
+/** The most units that a caller requested within one window of a limit, allowed or not, and when it reached them. */
 export interface Burst {
   readonly size: number;
   readonly atMicros: number;
@@ -12,10 +12,10 @@ export interface Burst {
 /** The worst bursts of all callers under one limit. */
 export class Bursts {
   readonly #quota: NamedQuota;
-  /** A rolling window knows itself what it let through: then only what was refused is counted, which most callers never are. */
+  /** A rolling window knows what it allowed. Then only rejected units are counted, and most callers have none. */
   readonly #isRolling: boolean;
   readonly #counter: WindowCounter;
-  /** By the callers' places, as the moments. */
+  /** By the caller's index, like the times below. */
   readonly #sizes: number[] = [];
   readonly #micros: number[] = [];
 
@@ -25,11 +25,11 @@ export class Bursts {
     this.#counter = new WindowCounter(quota.windowMs, clock);
   }
 
-  /** Notes a request that was decided; `wasRefused` says whether an earlier one of its caller was refused. */
-  add(entry: Entry, decision: Decision, wasRefused: boolean): void {
+  /** Records a decided request. `wasRejected` is true if an earlier request of its caller was rejected. */
+  add(entry: Entry, decision: Decision, wasRejected: boolean): void {
     const { caller, cost, micros } = entry;
     const size = this.#isRolling
-      ? this.#letThrough(decision) + this.#refused(entry, decision.allowed, wasRefused)
+      ? this.#allowedUnits(decision) + this.#rejected(entry, decision.allowed, wasRejected)
       : this.#counter.add(caller.key, cost);
     if (size <= (this.#sizes[caller.index] ?? 0)) return;
     this.#sizes[caller.index] = size;
@@ -40,12 +40,12 @@ export class Bursts {
     return { size: this.#sizes[index]!, atMicros: this.#micros[index]! };
   }
 
-  #letThrough(decision: Decision): number {
+  #allowedUnits(decision: Decision): number {
     return this.#quota.limit - decision.limits[this.#quota.name]!.remaining;
   }
 
-  #refused({ caller, cost }: Entry, isAllowed: boolean, wasRefused: boolean): number {
+  #rejected({ caller, cost }: Entry, isAllowed: boolean, wasRejected: boolean): number {
     if (!isAllowed) return this.#counter.add(caller.key, cost);
-    return wasRefused ? this.#counter.count(caller.key) : 0;
+    return wasRejected ? this.#counter.count(caller.key) : 0;
   }
 }

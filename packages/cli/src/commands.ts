@@ -1,5 +1,5 @@
 import { type Command, Option } from 'commander';
-import { type CommonOptions, command, listOf, settingsOf } from './common-options.js';
+import { type CommonOptions, command, listOf, resolveSettings } from './common-options.js';
 import { Comparer } from './compare.js';
 import { UsageError } from './errors.js';
 import { ALGORITHMS, type Algorithm, type NamedQuota } from './limits.js';
@@ -21,14 +21,18 @@ interface SimulateOptions extends CommonOptions {
 
 /** `rollgate simulate`. */
 export function simulateCommand(): Command {
-  return command('simulate', 'replays a log through a rate limiter, and tells whom it refuses')
-    .requiredOption('--limit <limit>', '100/1m, or burst=10/1s; several decide together', listOf(parseQuota))
+  return command('simulate', 'Replays a log and reports who would be rejected')
+    .requiredOption(
+      '--limit <limit>',
+      'requests per window, such as 100/1m or burst=10/1s; repeat it for several limits',
+      listOf(parseQuota),
+    )
     .option('--algorithm <name>', ALGORITHMS.join(', '), parseAlgorithm, 'rolling')
-    .option('--top <number>', 'how many of the worst-hit callers to tell', parseTop, 10)
+    .option('--top <number>', 'number of worst-hit callers to list', parseTop, 10)
     .addHelpText('after', SIMULATE_EXAMPLES)
     .action(async (paths: readonly string[], options: SimulateOptions) => {
       const { limit: quotas, algorithm, top } = options;
-      const settings = settingsOf(paths, options);
+      const settings = resolveSettings(paths, options);
       checkQuotas(algorithm, quotas);
       const simulator = new Simulator(algorithm, quotas);
       await run(
@@ -49,31 +53,31 @@ export function simulateCommand(): Command {
 
 interface SuggestOptions extends CommonOptions {
   window?: readonly number[];
-  refuse: number;
+  reject: number;
 }
 
 /** `rollgate suggest`. */
 export function suggestCommand(): Command {
-  return command('suggest', 'finds the smallest rolling limit that refuses hardly anybody')
+  return command('suggest', 'Finds the smallest rolling limit that rejects at most a given share')
     .option(
       '--window <time>',
-      '1m unless told; several are answered side by side',
+      'window of the limit (default: 1m); repeat it for several windows',
       listOf((text) => parseDuration('--window', text)),
     )
     .addOption(
-      new Option('--refuse <share>', 'of requests, and of callers, that may be refused')
+      new Option('--reject <share>', 'largest share of requests, and of callers, to reject')
         .argParser(parseShare)
         .default(parseShare('0.1%'), '0.1%'),
     )
     .addHelpText('after', SUGGEST_EXAMPLES)
     .action(async (paths: readonly string[], options: SuggestOptions) => {
-      const { window = [60_000], refuse } = options;
+      const { window = [60_000], reject } = options;
       if (options.cost !== undefined) {
         throw new UsageError(
-          `\`--cost ${options.cost}\` is nothing for suggest, which counts requests; try limits with simulate`,
+          `Expected no \`--cost\`, got ${JSON.stringify(options.cost)}: suggest counts requests. Try limits with simulate`,
         );
       }
-      const settings = settingsOf(paths, options);
+      const settings = resolveSettings(paths, options);
       const totals = new Totals();
       const suggesters = [...new Set(window)].map((windowMs) => new Suggester(windowMs));
       await run(
@@ -84,10 +88,10 @@ export function suggestCommand(): Command {
           for (const suggester of suggesters) suggester.add(entry);
         },
         () => {
-          const found = suggesters.map((suggester) => suggester.result(refuse));
+          const found = suggesters.map((suggester) => suggester.result(reject));
           return {
-            report: describeSuggestions(refuse, found, totals),
-            json: suggestionsJson(refuse, found, totals),
+            report: describeSuggestions(reject, found, totals),
+            json: suggestionsJson(reject, found, totals),
             windowsMs: window,
           };
         },
@@ -101,13 +105,13 @@ interface CompareOptions extends CommonOptions {
 
 /** `rollgate compare`. */
 export function compareCommand(): Command {
-  return command('compare', 'sets the algorithms side by side, under one limit')
-    .requiredOption('--limit <limit>', '100/1m', listOf(parseQuota))
+  return command('compare', 'Compares all algorithms under one limit')
+    .requiredOption('--limit <limit>', 'requests per window, such as 100/1m', listOf(parseQuota))
     .addHelpText('after', COMPARE_EXAMPLES)
     .action(async (paths: readonly string[], options: CompareOptions) => {
       const [quota, another] = options.limit;
-      if (another !== undefined) throw new UsageError(`compare takes one \`--limit\`, got ${options.limit.length}`);
-      const settings = settingsOf(paths, options);
+      if (another !== undefined) throw new UsageError(`Expected one \`--limit\`, got ${options.limit.length}`);
+      const settings = resolveSettings(paths, options);
       for (const algorithm of ALGORITHMS) checkQuotas(algorithm, [quota!]);
       const comparer = new Comparer(quota!);
       await run(
@@ -135,7 +139,7 @@ Examples:
 
 const SUGGEST_EXAMPLES = `
 Examples:
-  rollgate suggest access.log --window 1m --refuse 0.1%
+  rollgate suggest access.log --window 1m --reject 0.1%
   rollgate suggest access.log access.log.1.gz --window 1s --window 1h --html report.html`;
 
 const COMPARE_EXAMPLES = `

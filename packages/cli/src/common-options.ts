@@ -4,7 +4,7 @@ import { FORMATS, type Format } from './log/read-log.js';
 import { parseBy, parseField, parseFormat, parseIpv6Prefix, parseTolerance } from './options.js';
 import type { Settings } from './run.js';
 
-/** What commander makes of the options that all commands take. */
+/** The parsed options that all commands share. */
 export interface CommonOptions {
   by: string;
   keyField?: string;
@@ -17,40 +17,38 @@ export interface CommonOptions {
   json?: boolean;
 }
 
-/** `--x a --x b` as a list. */
+/** Collects a repeated option, such as `--x a --x b`, in a list. */
 export const listOf =
   <Value>(parse: (text: string) => Value) =>
   (text: string, before: readonly Value[] = []) => [...before, parse(text)];
 
-/** A command with the options that all take. */
+/** Creates a command with the options that all commands share. */
 export function command(name: string, description: string): Command {
   return new Command(name)
     .description(description)
-    .argument('[log...]', 'files, also gzip; - or none for standard input')
-    .option('--by <caller>', 'what tells callers apart: ip, user, path, or the name of a field of JSON lines', 'ip')
-    .option(
-      '--key-field <name>',
-      'the field of JSON lines that has it, when its name is not a usual one',
-      parseField('--key-field'),
-    )
-    .option('--time-field <name>', 'the field of JSON lines with the time', parseField('--time-field'))
-    .option('--cost <field>', 'the field of JSON lines that says how many units a request costs', parseField('--cost'))
-    .option('--format <format>', `${FORMATS.join(', ')}; unless told, what the first line is`, parseFormat)
+    .argument('[log...]', 'plain or gzip files; - or none for standard input')
+    .option('--by <caller>', 'what identifies a caller: ip, user, path, or the name of a JSON field', 'ip')
+    .option('--key-field <name>', 'JSON field with the caller, if its name is uncommon', parseField('--key-field'))
+    .option('--time-field <name>', 'JSON field with the time, if its name is uncommon', parseField('--time-field'))
+    .option('--cost <field>', 'JSON field with the number of units that a request costs', parseField('--cost'))
+    .option('--format <format>', `${FORMATS.join(', ')} (default: detected from the first line)`, parseFormat)
     .addOption(
       new Option('--tolerance <time>', 'how far out of order lines may be')
         .argParser(parseTolerance)
         .default(parseTolerance('5m'), '5m'),
     )
-    .option('--ipv6-prefix <bits>', 'of an IPv6 address, tell one client from another', parseIpv6Prefix, 56)
-    .option('--html <file>', 'write the same as a page with charts')
+    .option('--ipv6-prefix <bits>', 'length of the IPv6 prefix that identifies one client', parseIpv6Prefix, 56)
+    .option('--html <file>', 'also write the report as a page with charts')
     .option('--json', 'print one JSON object');
 }
 
 /** @throws UsageError when options contradict each other. */
-export function settingsOf(paths: readonly string[], options: CommonOptions): Settings {
+export function resolveSettings(paths: readonly string[], options: CommonOptions): Settings {
   const { by, keyField, cost, timeField, format, tolerance, ipv6Prefix, html, json = false } = options;
   if (cost !== undefined && format !== undefined && format !== 'json') {
-    throw new UsageError(`\`--cost ${cost}\` names a field of JSON lines, and \`--format ${format}\` has none`);
+    throw new UsageError(
+      `Expected no \`--cost\` with \`--format ${format}\`, got ${JSON.stringify(cost)}: only JSON lines have fields`,
+    );
   }
   return {
     paths,

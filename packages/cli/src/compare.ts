@@ -4,17 +4,17 @@ import { Replay, ReplayClock, WindowCounter } from './replay.js';
 import { type Timeline, TimelineCounter } from './timeline.js';
 import { Totals } from './totals.js';
 
-/** What one algorithm made of the log, beside an exact window over what this very algorithm let through. */
+/** The decisions of one algorithm, compared with an exact window over the requests that it allowed itself. */
 export interface Row {
   readonly algorithm: Algorithm;
-  readonly letThrough: number;
-  readonly refusedRequests: number;
-  readonly refusedCallers: number;
-  /** Requests let through although the last window had no room for them. */
+  readonly allowedRequests: number;
+  readonly rejectedRequests: number;
+  readonly rejectedCallers: number;
+  /** Requests allowed although the last window was full. */
   readonly overAdmitted: number;
-  /** Requests refused although it had. */
+  /** Requests rejected although the last window had room. */
   readonly underAdmitted: number;
-  /** The most units of one caller that were let through in any window. */
+  /** The most units of one caller allowed in any window. */
   readonly mostInWindow: number;
 }
 
@@ -24,21 +24,21 @@ export interface Comparison {
   readonly firstMicros: number;
   readonly lastMicros: number;
   readonly rows: readonly Row[];
-  /** Of the refused requests, by algorithm. */
+  /** The rejected requests of each algorithm. */
   readonly timeline: Timeline<Algorithm>;
 }
 
-/** One algorithm with a history of its own. */
-class Contestant {
+/** One algorithm with its own state. */
+class AlgorithmReplay {
   readonly #algorithm: Algorithm;
   readonly #limit: number;
   readonly #clock = new ReplayClock();
   readonly #replay: Replay;
-  /** What it refused; most callers are never in it. */
-  readonly #refused: WindowCounter;
-  readonly #refusedCallers = new Set<Caller>();
-  #letThrough = 0;
-  #refusedRequests = 0;
+  /** The rejected units. Most callers have none. */
+  readonly #rejected: WindowCounter;
+  readonly #rejectedCallers = new Set<Caller>();
+  #allowedRequests = 0;
+  #rejectedRequests = 0;
   #over = 0;
   #under = 0;
   #most = 0;
@@ -47,44 +47,44 @@ class Contestant {
     this.#algorithm = algorithm;
     this.#limit = quota.limit;
     this.#replay = new Replay(makeLimit(algorithm, quota), this.#clock);
-    this.#refused = new WindowCounter(quota.windowMs, this.#clock);
+    this.#rejected = new WindowCounter(quota.windowMs, this.#clock);
   }
 
   /**
-   * Whether it lets the request through. `asked` is what the caller asked for in the last window, with this request: what was
-   * let through of it is the rest of what was refused.
+   * Decides a request and returns whether it is allowed. `requested` counts the units that the caller requested in the last
+   * window, including this request. Those that were not rejected were allowed.
    */
-  ask({ micros, caller, cost }: Entry, asked: number): boolean {
+  decide({ micros, caller, cost }: Entry, requested: number): boolean {
     this.#clock.micros = micros;
     const { allowed } = this.#replay.decide(caller.key, cost);
     if (allowed) {
-      const refused = this.#refusedCallers.has(caller) ? this.#refused.count(caller.key) : 0;
-      this.#noteLetThrough(asked - refused);
+      const rejected = this.#rejectedCallers.has(caller) ? this.#rejected.count(caller.key) : 0;
+      this.#countAllowed(requested - rejected);
     } else {
-      this.#refusedCallers.add(caller);
-      this.#noteRefused(asked - this.#refused.add(caller.key, cost) + cost);
+      this.#rejectedCallers.add(caller);
+      this.#countRejected(requested - this.#rejected.add(caller.key, cost) + cost);
     }
     return allowed;
   }
 
-  #noteLetThrough(inWindow: number): void {
-    this.#letThrough += 1;
+  #countAllowed(inWindow: number): void {
+    this.#allowedRequests += 1;
     if (inWindow > this.#limit) this.#over += 1;
     if (inWindow > this.#most) this.#most = inWindow;
   }
 
-  /** @param wouldBe What would be in the window, had it been let through. */
-  #noteRefused(wouldBe: number): void {
-    this.#refusedRequests += 1;
+  /** @param wouldBe The units in the window if the request had been allowed. */
+  #countRejected(wouldBe: number): void {
+    this.#rejectedRequests += 1;
     if (wouldBe <= this.#limit) this.#under += 1;
   }
 
   result(): Row {
     return {
       algorithm: this.#algorithm,
-      letThrough: this.#letThrough,
-      refusedRequests: this.#refusedRequests,
-      refusedCallers: this.#refusedCallers.size,
+      allowedRequests: this.#allowedRequests,
+      rejectedRequests: this.#rejectedRequests,
+      rejectedCallers: this.#rejectedCallers.size,
       overAdmitted: this.#over,
       underAdmitted: this.#under,
       mostInWindow: this.#most,
@@ -92,52 +92,52 @@ class Contestant {
   }
 }
 
-/** So many entries go through one algorithm before the next has its turn, so that its keys are at hand in the processor. */
-const TURN = 4096;
+/** Entries that one algorithm decides before the next one does, so that its keys stay in the processor's cache. */
+const BATCH_SIZE = 4096;
 
 /** Replays entries, whose times never decrease, through all algorithms side by side. */
 export class Comparer {
-  readonly #contestants: readonly Contestant[];
+  readonly #replays: readonly AlgorithmReplay[];
   readonly #clock = new ReplayClock();
-  readonly #asked: WindowCounter;
+  readonly #requested: WindowCounter;
   readonly #timeline = new TimelineCounter(ALGORITHMS);
   readonly #totals = new Totals();
   readonly #entries: Entry[] = [];
 
   constructor(quota: Quota) {
-    this.#asked = new WindowCounter(quota.windowMs, this.#clock);
-    this.#contestants = ALGORITHMS.map((algorithm) => new Contestant(algorithm, quota));
+    this.#requested = new WindowCounter(quota.windowMs, this.#clock);
+    this.#replays = ALGORITHMS.map((algorithm) => new AlgorithmReplay(algorithm, quota));
   }
 
   add(entry: Entry): void {
     this.#totals.add(entry);
     this.#entries.push(entry);
-    if (this.#entries.length === TURN) this.#ask();
+    if (this.#entries.length === BATCH_SIZE) this.#flush();
   }
 
   result(): Comparison {
-    this.#ask();
+    this.#flush();
     const { requests, callers, firstMicros, lastMicros } = this.#totals;
     return {
       requests,
       callers,
       firstMicros,
       lastMicros,
-      rows: this.#contestants.map((contestant) => contestant.result()),
+      rows: this.#replays.map((replay) => replay.result()),
       timeline: this.#timeline.result(),
     };
   }
 
-  #ask(): void {
+  #flush(): void {
     const entries = this.#entries.splice(0);
-    const asked = entries.map(({ micros, caller, cost }) => {
+    const requested = entries.map(({ micros, caller, cost }) => {
       this.#clock.micros = micros;
-      return this.#asked.add(caller.key, cost);
+      return this.#requested.add(caller.key, cost);
     });
-    for (const [series, contestant] of this.#contestants.entries()) {
+    for (const [series, replay] of this.#replays.entries()) {
       for (const [index, entry] of entries.entries()) {
         const place = this.#timeline.at(entry.micros);
-        if (!contestant.ask(entry, asked[index]!)) this.#timeline.count(series, place);
+        if (!replay.decide(entry, requested[index]!)) this.#timeline.count(series, place);
       }
     }
   }

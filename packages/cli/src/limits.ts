@@ -8,18 +8,18 @@ import {
   tokenBucket,
 } from '@rollgate/core';
 
-/** So many units in each window. */
+/** A number of units per window. */
 export interface Quota {
   readonly limit: number;
   readonly windowMs: number;
 }
 
-/** A quota with the name that tells it from others. */
+/** A quota with a unique name. */
 export interface NamedQuota extends Quota {
   readonly name: string;
 }
 
-/** `limit` a window, as each algorithm says it; of the queue as many may wait. */
+/** Creates `limit` units per window with each algorithm. As many requests may wait in the queue of the leaky bucket. */
 const FACTORIES = {
   rolling: ({ limit, windowMs }: Quota) => rollingWindow({ limit, window: `${windowMs}ms` }),
   fixed: ({ limit, windowMs }: Quota) => fixedWindow({ limit, window: `${windowMs}ms` }),
@@ -33,14 +33,14 @@ export type Algorithm = keyof typeof FACTORIES;
 
 export const ALGORITHMS = Object.keys(FACTORIES) as Algorithm[];
 
-/** @throws TypeError, RangeError when the algorithm cannot do with these numbers. */
+/** @throws TypeError, RangeError when the algorithm does not support the quota. */
 export function makeLimit(algorithm: Algorithm, quota: Quota): Limit {
   return FACTORIES[algorithm](quota);
 }
 
 /**
- * The time between two that leave the queue, in whole milliseconds, as the engine takes it: so a quota that does not divide
- * its window is met nearly, never exceeded.
+ * The time between two requests that leave the queue, rounded up to the whole milliseconds that the engine takes. So a quota
+ * that does not divide its window is almost reached and never exceeded.
  */
 export function leakyIntervalMs({ limit, windowMs }: Quota): number {
   return Math.ceil(windowMs / limit);

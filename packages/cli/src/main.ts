@@ -1,20 +1,20 @@
 #!/usr/bin/env node
 import { CommanderError } from 'commander';
 import { LogError, OutputError, UsageError } from './errors.js';
-import { cannotPrint } from './output.js';
+import { toOutputError } from './output.js';
 import { createProgram } from './program.js';
-import { plain } from './report/words.js';
+import { toPlainText } from './report/format.js';
 
-const LOG_FAILED = 1;
-const USED_WRONGLY = 2;
-const NOT_WRITTEN = 3;
+const LOG_ERROR = 1;
+const USAGE_ERROR = 2;
+const OUTPUT_ERROR = 3;
 const INTERRUPTED = 130;
 
-// Whoever reads the output, such as `head`, may have had enough.
+// The reader of the output, such as `head`, may close it early.
 process.stdout.on('error', (error: NodeJS.ErrnoException) => {
-  process.exit(error.code === 'EPIPE' ? process.exitCode : exitCodeOf(cannotPrint(error)));
+  process.exit(error.code === 'EPIPE' ? process.exitCode : exitCodeOf(toOutputError(error)));
 });
-// Where nobody listens, nothing is to be said, and what was found still is.
+// A closed standard error must not prevent the report.
 process.stderr.on('error', () => {});
 process.once('SIGINT', () => process.exit(INTERRUPTED));
 
@@ -24,17 +24,17 @@ try {
   process.exitCode = exitCodeOf(error);
 }
 
-/** Says what went wrong, unless that was said. */
+/** Prints the error unless commander has printed it, and returns the exit code. */
 function exitCodeOf(error: unknown): number {
-  if (error instanceof CommanderError) return error.exitCode === 0 ? 0 : USED_WRONGLY;
+  if (error instanceof CommanderError) return error.exitCode === 0 ? 0 : USAGE_ERROR;
   const code = codeOf(error);
   if (code === undefined) throw error;
-  process.stderr.write(`rollgate: ${plain((error as Error).message, 600)}\n`);
+  process.stderr.write(`rollgate: ${toPlainText((error as Error).message, 600)}\n`);
   return code;
 }
 
 function codeOf(error: unknown): number | undefined {
-  if (error instanceof LogError) return LOG_FAILED;
-  if (error instanceof UsageError) return USED_WRONGLY;
-  return error instanceof OutputError ? NOT_WRITTEN : undefined;
+  if (error instanceof LogError) return LOG_ERROR;
+  if (error instanceof UsageError) return USAGE_ERROR;
+  return error instanceof OutputError ? OUTPUT_ERROR : undefined;
 }

@@ -9,7 +9,7 @@ const NAME = /^[a-z0-9][\w.-]{0,63}$/i;
 
 const EXPECTED_QUOTA = 'a number of requests for a time, such as `100/1m` or `burst=10/1s`';
 
-/** Of `100/1m`, `100/m` or `burst=10/1s`; without a name, it is called by its numbers. */
+/** Parses `100/1m`, `100/m` or `burst=10/1s`. The default name repeats the quota, such as `100-per-1m`. */
 export function parseQuota(text: string): NamedQuota {
   const [, given, limitText, time] = QUOTA.exec(text) ?? [];
   if (limitText === undefined || time === undefined) throw usage('--limit', EXPECTED_QUOTA, text);
@@ -24,7 +24,7 @@ export function parseQuota(text: string): NamedQuota {
   return { name, limit, windowMs };
 }
 
-/** @throws UsageError when two have one name, or the algorithm cannot do with the numbers. */
+/** @throws UsageError when two quotas have the same name, or the algorithm does not support one. */
 export function checkQuotas(algorithm: Algorithm, quotas: readonly NamedQuota[]): void {
   for (const [index, quota] of quotas.entries()) {
     const { name, limit, windowMs } = quota;
@@ -33,13 +33,13 @@ export function checkQuotas(algorithm: Algorithm, quotas: readonly NamedQuota[])
       makeLimit(algorithm, quota);
     } catch (error) {
       throw new UsageError(
-        `--limit ${limit}/${windowMs}ms is nothing for --algorithm ${algorithm}: ${(error as Error).message}`,
+        `\`--algorithm ${algorithm}\` does not support \`--limit ${limit}/${windowMs}ms\`: ${(error as Error).message}`,
       );
     }
   }
 }
 
-/** Milliseconds of `10s`, `1m` or `2h`. */
+/** Parses a duration such as `10s`, `1m` or `2h` to milliseconds. */
 export function parseDuration(option: string, text: string): number {
   try {
     return durationMs(option, text);
@@ -56,16 +56,16 @@ function windowOf(text: string): number | undefined {
   }
 }
 
-/** As {@link parseDuration}, or 0. */
+/** Like {@link parseDuration}, and also accepts 0. */
 export function parseTolerance(text: string): number {
   return /^0\s*[a-z]*$/i.test(text) ? 0 : parseDuration('--tolerance', text);
 }
 
-/** Of `0.1%`, from 0 to 1. The sign is asked for: without it, 0.1 might be a tenth. */
+/** Parses `0.1%` to a number from 0 to 1. The sign is required, because 0.1 without it could mean a tenth. */
 export function parseShare(text: string): number {
   const [, percent] = /^(\d+(?:\.\d+)?) ?%$/.exec(text) ?? [];
   const share = Number(percent) / 100;
-  if (percent === undefined || share >= 1) throw usage('--refuse', 'a share below 100% such as `0.1%`', text);
+  if (percent === undefined || share >= 1) throw usage('--reject', 'a share below 100% such as `0.1%`', text);
   return share;
 }
 
@@ -88,7 +88,7 @@ export function parseTop(text: string): number {
   return Number(text);
 }
 
-/** Of the name of a field, in JSON lines. */
+/** Creates a parser for the name of a JSON field. */
 export function parseField(option: string): (text: string) => string {
   return (text) => {
     if (text === '') throw usage(option, 'the name of a field', text);
@@ -96,18 +96,18 @@ export function parseField(option: string): (text: string) => string {
   };
 }
 
-/** @throws UsageError when there is no such field in the format that was named. */
+/** @throws UsageError when the format has no such field. */
 export function parseBy(by: string, keyField: string | undefined, format: Format | undefined): By {
   if (by === 'field' && keyField === undefined) {
-    throw new UsageError('`--by field` needs the name of the field: `--key-field <name>`, or at once `--by <name>`');
+    throw new UsageError('`--by field` requires the name of the field. Add `--key-field <name>`, or use `--by <name>`');
   }
   const isKind = by === 'ip' || by === 'user' || by === 'path' || by === 'field';
   if (!isKind && keyField !== undefined) {
-    throw usage('--by', '`ip`, `user`, `path` or `field` beside `--key-field`', by);
+    throw usage('--by', '`ip`, `user`, `path` or `field` together with `--key-field`', by);
   }
   const found: By = isKind ? { kind: by, field: keyField } : { kind: 'field', field: by };
   if (by === '' || (found.field !== undefined && format !== undefined && format !== 'json')) {
-    const expected = '`ip`, `user` or `path`, or the name of a field of JSON lines';
+    const expected = '`ip`, `user`, `path` or the name of a JSON field';
     throw keyField === undefined ? usage('--by', expected, by) : usage('--key-field', expected, keyField);
   }
   return found;
@@ -121,7 +121,7 @@ function oneOf<const Choice extends string>(option: string, choices: readonly Ch
   }
 }
 
-/** The error for a value that is none of those expected. */
+/** Creates the error for an unexpected value. */
 export function usage(option: string, expected: string, value: unknown): UsageError {
   return new UsageError(validate.invalidOption(option, expected, value).message);
 }

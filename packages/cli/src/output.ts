@@ -6,28 +6,28 @@ import { OutputError, reasonOf, UsageError } from './errors.js';
 const STANDARD_OUTPUT = 1;
 
 /**
- * Prints what was found.
+ * Prints to standard output. If that is not a file, a failure becomes its `error` event.
  *
- * @throws OutputError when standard output is a file that does not take all of it. Of others, its `error` event tells.
+ * @throws OutputError when standard output is a file that does not take the whole text.
  */
 export function print(text: string): void {
-  // Node's stream takes for done what a disk that gets full took in part.
+  // Node's stream reports success even if a full disk took only a part.
   if (!fstatSync(STANDARD_OUTPUT).isFile()) process.stdout.write(text);
   else {
     try {
       writeFileSync(STANDARD_OUTPUT, text);
     } catch (error) {
-      throw cannotPrint(error);
+      throw toOutputError(error);
     }
   }
 }
 
-export function cannotPrint(error: unknown): OutputError {
+export function toOutputError(error: unknown): OutputError {
   return new OutputError(`Cannot write standard output: ${reasonOf(error)}`);
 }
 
 /**
- * Known before the log is read, which may take long.
+ * Checks the page's path before the log is read, which may take long.
  *
  * @throws UsageError when the page cannot be written.
  */
@@ -43,15 +43,15 @@ export async function checkWritable(path: string): Promise<void> {
 }
 
 /**
- * Whoever opens the page finds a whole one: it is written beside its place and put there at the end.
+ * Writes the page to a temporary file and renames it at the end, so that a reader never finds a part of it.
  *
- * @throws OutputError when it cannot be written.
+ * @throws OutputError when the page cannot be written.
  */
 export async function writePage(path: string, page: string): Promise<void> {
   try {
     const target = await targetOf(path);
     const found = await stat(target).catch(() => undefined);
-    // What is no file, such as /dev/stdout, is written to, never replaced.
+    // A target that is not a regular file, such as /dev/stdout, is written to and never replaced.
     if (found !== undefined && !found.isFile()) return await writeFile(target, page);
     await replace(target, page, found?.mode);
   } catch (error) {
@@ -70,7 +70,7 @@ async function replace(target: string, page: string, mode: number | undefined): 
   }
 }
 
-/** A link stays a link. */
+/** Follows links, so that a link stays a link. */
 function targetOf(path: string): Promise<string> {
   return realpath(path).catch(() => path);
 }

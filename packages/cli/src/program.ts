@@ -6,10 +6,10 @@ const manifest = JSON.parse(readFileSync(new URL('../../package.json', import.me
   version: string;
 };
 
-/** The command line. It throws what went wrong, and ends no process. */
+/** Creates the command line. It throws errors and never ends the process. */
 export function createProgram(): Command {
   const program = new Command('rollgate')
-    .description('Which rate limit should I set, and whom would it hit? Replays access logs through Rollgate.')
+    .description('Replays access logs through Rollgate to show which rate limit to set and whom it would affect.')
     .version(manifest.version)
     .exitOverride()
     .addHelpText('after', EXAMPLES);
@@ -20,9 +20,8 @@ export function createProgram(): Command {
 
 const EXAMPLES = `
 Examples:
-  rollgate suggest access.log --window 1s --window 1m --refuse 0.1%
+  rollgate suggest access.log --window 1s --window 1m --reject 0.1%
   rollgate simulate access.log --limit 100/1m
   rollgate compare access.log.1.gz access.log --limit 100/1m --html report.html
 
-Ends with 0; with 1 when the log cannot be read or nothing in it parsed; with 2 when it was used wrongly; with 3 when what was
-found cannot be written.`;
+Exit codes: 0 success, 1 unreadable log or no request in it, 2 usage error, 3 the output cannot be written.`;

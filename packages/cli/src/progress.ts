@@ -1,25 +1,25 @@
 import { Presets, SingleBar } from 'cli-progress';
 
-/** Tells people how far a log was read. */
+/** Shows how much of the logs has been read. */
 export interface Progress {
-  /** So many bytes more. */
+  /** Adds bytes that have been read. */
   add(bytes: number): void;
-  /** Takes it away. */
+  /** Removes the display. */
   stop(): void;
 }
 
 const MEGABYTE = 1024 * 1024;
 
 /**
- * A bar on standard error, if that is a terminal; otherwise nothing.
+ * Shows a bar on standard error if that is a terminal, otherwise nothing.
  *
- * @param totalBytes `undefined` when nobody can know: then only what was read is told.
+ * @param totalBytes `undefined` if the size is unknown. Then only the bytes read so far appear.
  */
 export function startProgress(totalBytes: number | undefined): Progress {
   if (!process.stderr.isTTY) return { add() {}, stop() {} };
   const format = totalBytes === undefined ? '{value} MB' : '{bar} {percentage} % of {total} MB, {eta_formatted} to go';
   const bar = new SingleBar(
-    // Nothing is changed in the terminal that an interruption would leave so.
+    // These settings change nothing in the terminal that an interruption would leave changed.
     { format, stream: process.stderr, clearOnComplete: true, hideCursor: null, linewrap: true, gracefulExit: false },
     Presets.shades_classic,
   );

@@ -1,6 +1,6 @@
 import { type Decision, type Limits, MemoryStore, RateLimiter, rollingWindow } from '@rollgate/core';
 
-/** What times a replay: it stands where the log is. */
+/** The clock of a replay, which shows the time of the current log entry. */
 export class ReplayClock {
   micros = 0;
 
@@ -9,12 +9,12 @@ export class ReplayClock {
   }
 }
 
-/** Rollgate itself, on a replay's clock. */
+/** A rate limiter on the clock of a replay. */
 export class Replay {
   readonly #limiter: RateLimiter;
 
   constructor(limits: Limits, clock: ReplayClock) {
-    // No key is to be given up before it has expired: the counts would no longer be true.
+    // Evicting a key before it expires would make the counts wrong.
     this.#limiter = new RateLimiter({ limits, store: new MemoryStore({ clock, maxKeys: Number.MAX_SAFE_INTEGER }) });
   }
 
@@ -23,11 +23,11 @@ export class Replay {
   }
 }
 
-/** More than any log holds, and less than the greatest cost. */
+/** More units than any log holds, and less than the largest valid cost. */
 const UNREACHABLE = 2 ** 52;
 
 /**
- * How many units of a key lie in the last window, exactly: Rollgate's own rolling window, with a limit that nothing reaches.
+ * Counts the units of a key in the last window exactly, by a rolling window with an unreachable limit.
  */
 export class WindowCounter {
   readonly #replay: Replay;
@@ -36,12 +36,12 @@ export class WindowCounter {
     this.#replay = new Replay(rollingWindow({ limit: UNREACHABLE, window: windowMs }), clock);
   }
 
-  /** Adds, and counts. */
+  /** Adds units and returns the new count. */
   add(key: string, units: number): number {
     return UNREACHABLE - this.#replay.decide(key, units).remaining;
   }
 
-  /** What costs more than the limit is refused, leaves no trace, and is told what is free. */
+  /** Returns the count. A check above the limit is rejected and changes nothing, and its decision contains what is free. */
   count(key: string): number {
     return UNREACHABLE - this.#replay.decide(key, UNREACHABLE + 1).remaining;
   }

@@ -1,20 +1,20 @@
+import { checkInputs } from './check-inputs.js';
 import { UsageError } from './errors.js';
-import { checkInputs } from './inputs.js';
 import type { Entry } from './log/entry.js';
-import type { Account } from './log/log-account.js';
+import type { LogSummary } from './log/log-summary.js';
 import { checkReadable, STANDARD_INPUT, sizeOfLogs } from './log/open-log.js';
 import { type Format, LogReader } from './log/read-log.js';
 import type { By } from './log/request.js';
 import { checkWritable, print, writePage } from './output.js';
 import { startProgress } from './progress.js';
+import { escapeInvisible, escapeInvisibleJson } from './report/escape-invisible.js';
 import { toHtml } from './report/html-report.js';
-import { accountJson } from './report/json-report.js';
+import { logJson } from './report/json-report.js';
 import type { Report } from './report/report.js';
 import { toText } from './report/text-report.js';
-import { visible, visibleJson } from './report/visible.js';
 import { resolutionNotes, type Warning, warningsOf } from './warnings.js';
 
-/** What all commands take, as it was checked. */
+/** The validated settings that all commands share. */
 export interface Settings {
   readonly paths: readonly string[];
   readonly by: By;
@@ -27,7 +27,7 @@ export interface Settings {
   readonly json: boolean;
 }
 
-/** What a command found, for people and for machines. */
+/** The results of a command, as a report and as JSON. */
 export interface Findings {
   readonly report: Report;
   readonly json: object;
@@ -36,43 +36,44 @@ export interface Findings {
 }
 
 /**
- * Reads the logs, hands each entry to `add`, and tells what `find` makes of it.
+ * Reads the logs, passes each entry to `add`, and prints the results of `find`.
  *
- * @throws LogError when there is nothing to tell of; UsageError when a page cannot be written, or a log is named twice;
- * OutputError when what was found cannot be written.
+ * @throws LogError when the logs contain no request.
+ * @throws UsageError when the page cannot be written or a log is named twice.
+ * @throws OutputError when the output cannot be written.
  */
 export async function run(command: string, settings: Settings, add: (entry: Entry) => void, find: () => Findings) {
   const { by, html, toleranceMs } = settings;
   const paths = settings.paths.length === 0 ? [STANDARD_INPUT] : settings.paths;
   await checkInputs(paths, html);
   if (html !== undefined) await checkWritable(html);
-  const account = await readAll(paths, settings, add);
+  const summary = await readAll(paths, settings, add);
   const { report: found, json, windowsMs } = find();
-  const warnings = warningsOf(account, toleranceMs);
-  for (const { text } of warnings) process.stderr.write(`${visible(text)}\n`);
+  const warnings = warningsOf(summary, toleranceMs);
+  for (const { text } of warnings) process.stderr.write(`${escapeInvisible(text)}\n`);
   const report: Report = {
     ...found,
-    facts: [...found.facts, ...textsOf(warnings, true).map((text) => `Careful: ${text}`)],
-    notes: [...found.notes, ...resolutionNotes(account, windowsMs)],
+    facts: [...found.facts, ...textsOf(warnings, true).map((text) => `Warning: ${text}`)],
+    notes: [...found.notes, ...resolutionNotes(summary, windowsMs)],
   };
   if (html !== undefined) {
     await writePage(html, toHtml({ ...report, notes: [...report.notes, ...textsOf(warnings, false)] }));
   }
   print(
     settings.json
-      ? visibleJson(`${JSON.stringify({ command, ...accountJson(account, by), ...json }, undefined, 2)}\n`)
+      ? escapeInvisibleJson(`${JSON.stringify({ command, ...logJson(summary, by), ...json }, undefined, 2)}\n`)
       : toText(report),
   );
 }
 
-function textsOf(warnings: readonly Warning[], isGrave: boolean): string[] {
-  return warnings.filter((warning) => warning.isGrave === isGrave).map(({ text }) => text);
+function textsOf(warnings: readonly Warning[], isSevere: boolean): string[] {
+  return warnings.filter((warning) => warning.isSevere === isSevere).map(({ text }) => text);
 }
 
-async function readAll(paths: readonly string[], settings: Settings, add: (entry: Entry) => void): Promise<Account> {
+async function readAll(paths: readonly string[], settings: Settings, add: (entry: Entry) => void): Promise<LogSummary> {
   const { by, cost, timeField, format, toleranceMs, ipv6Prefix } = settings;
   if (paths.includes(STANDARD_INPUT) && process.stdin.isTTY) {
-    throw new UsageError('No log to read: name a file, or pipe one in');
+    throw new UsageError('Expected a log, got a terminal. Name a file or pipe one in');
   }
   await checkReadable(paths);
   const progress = startProgress(await sizeOfLogs(paths));
@@ -83,7 +84,7 @@ async function readAll(paths: readonly string[], settings: Settings, add: (entry
       onRead: (bytes) => progress.add(bytes),
     });
     for await (const batch of reader.entries()) for (const entry of batch) add(entry);
-    return reader.account;
+    return reader.summary;
   } finally {
     progress.stop();
   }

@@ -6,12 +6,12 @@ import { Replay, ReplayClock } from './replay.js';
 import { type Timeline, TimelineCounter } from './timeline.js';
 import { Totals } from './totals.js';
 
-/** A caller that was refused. */
-export interface HitCaller {
+/** A caller with at least one rejected request. */
+export interface RejectedCaller {
   readonly key: string;
   readonly requests: number;
-  readonly refusedRequests: number;
-  /** For the limit that refused it most often. */
+  readonly rejectedRequests: number;
+  /** The worst burst for the limit that rejected the caller most often. */
   readonly worstBurst: Burst & { readonly limit: string };
 }
 
@@ -19,41 +19,41 @@ export interface Simulation {
   readonly requests: number;
   readonly units: number;
   readonly callers: number;
-  readonly refusedRequests: number;
-  readonly refusedUnits: number;
-  readonly refusedCallers: number;
-  /** By the names of the limits: how many requests each of them refused, alone or with others. */
-  readonly refusedByLimit: Readonly<Record<string, number>>;
-  /** Those with the most refused requests, in that order. */
-  readonly worstHit: readonly HitCaller[];
+  readonly rejectedRequests: number;
+  readonly rejectedUnits: number;
+  readonly rejectedCallers: number;
+  /** How many requests each limit rejected, alone or with others, by the limit's name. */
+  readonly rejectedByLimit: Readonly<Record<string, number>>;
+  /** The callers with the most rejected requests, in descending order. */
+  readonly worstHit: readonly RejectedCaller[];
   readonly firstMicros: number;
   readonly lastMicros: number;
-  readonly timeline: Timeline<'requests' | 'refused'>;
+  readonly timeline: Timeline<'requests' | 'rejected'>;
 }
 
-/** What is kept of a caller that was refused at least once. */
-interface Refused {
+/** The counts of a caller that was rejected at least once. */
+interface Rejected {
   readonly caller: Caller;
   requests: number;
-  /** By the limits' places. */
+  /** By the limit's index. */
   readonly byLimit: number[];
 }
 
 const REQUESTS = 0;
-const REFUSED = 1;
+const REJECTED = 1;
 
-/** Replays entries, whose times never decrease, through Rollgate, and notes whom it refuses. */
+/** Replays entries, whose times never decrease, through Rollgate and counts the rejections of each caller. */
 export class Simulator {
   readonly #quotas: readonly NamedQuota[];
   readonly #clock = new ReplayClock();
   readonly #replay: Replay;
   readonly #bursts: readonly Bursts[];
-  readonly #timeline = new TimelineCounter<'requests' | 'refused'>(['requests', 'refused']);
+  readonly #timeline = new TimelineCounter<'requests' | 'rejected'>(['requests', 'rejected']);
   readonly #totals = new Totals();
-  readonly #refused = new Map<Caller, Refused>();
+  readonly #rejected = new Map<Caller, Rejected>();
   #units = 0;
-  #refusedRequests = 0;
-  #refusedUnits = 0;
+  #rejectedRequests = 0;
+  #rejectedUnits = 0;
 
   constructor(algorithm: Algorithm, quotas: readonly NamedQuota[]) {
     const limits: Record<string, Limit> = {};
@@ -72,16 +72,16 @@ export class Simulator {
     this.#timeline.count(REQUESTS, place);
     const decision = this.#replay.decide(caller.key, cost);
     const { allowed } = decision;
-    const wasRefused = this.#refused.has(caller);
-    for (const bursts of this.#bursts) bursts.add(entry, decision, wasRefused);
+    const wasRejected = this.#rejected.has(caller);
+    for (const bursts of this.#bursts) bursts.add(entry, decision, wasRejected);
     if (allowed) return;
-    this.#timeline.count(REFUSED, place);
-    this.#noteRefusal(entry, decision.violated);
+    this.#timeline.count(REJECTED, place);
+    this.#countRejection(entry, decision.violated);
   }
 
-  /** @param top How many of the worst-hit callers to tell. */
+  /** @param top The number of worst-hit callers to list. */
   result(top: number): Simulation {
-    const hits = [...this.#refused.values()].sort((one, other) => other.requests - one.requests).slice(0, top);
+    const hits = [...this.#rejected.values()].sort((one, other) => other.requests - one.requests).slice(0, top);
     const { requests, callers, firstMicros, lastMicros } = this.#totals;
     return {
       requests,
@@ -89,39 +89,39 @@ export class Simulator {
       firstMicros,
       lastMicros,
       units: this.#units,
-      refusedRequests: this.#refusedRequests,
-      refusedUnits: this.#refusedUnits,
-      refusedCallers: this.#refused.size,
-      refusedByLimit: Object.fromEntries(this.#quotas.map(({ name }, place) => [name, this.#refusedBy(place)])),
-      worstHit: hits.map((hit) => this.#toHitCaller(hit)),
+      rejectedRequests: this.#rejectedRequests,
+      rejectedUnits: this.#rejectedUnits,
+      rejectedCallers: this.#rejected.size,
+      rejectedByLimit: Object.fromEntries(this.#quotas.map(({ name }, place) => [name, this.#rejectedBy(place)])),
+      worstHit: hits.map((hit) => this.#toRejectedCaller(hit)),
       timeline: this.#timeline.result(),
     };
   }
 
-  #noteRefusal({ caller, cost }: Entry, violated: readonly string[]): void {
-    this.#refusedRequests += 1;
-    this.#refusedUnits += cost;
-    let refused = this.#refused.get(caller);
-    if (refused === undefined) {
-      refused = { caller, requests: 0, byLimit: this.#quotas.map(() => 0) };
-      this.#refused.set(caller, refused);
+  #countRejection({ caller, cost }: Entry, violated: readonly string[]): void {
+    this.#rejectedRequests += 1;
+    this.#rejectedUnits += cost;
+    let rejected = this.#rejected.get(caller);
+    if (rejected === undefined) {
+      rejected = { caller, requests: 0, byLimit: this.#quotas.map(() => 0) };
+      this.#rejected.set(caller, rejected);
     }
-    refused.requests += 1;
-    for (const [place, { name }] of this.#quotas.entries()) if (violated.includes(name)) refused.byLimit[place]! += 1;
+    rejected.requests += 1;
+    for (const [place, { name }] of this.#quotas.entries()) if (violated.includes(name)) rejected.byLimit[place]! += 1;
   }
 
-  #refusedBy(place: number): number {
+  #rejectedBy(place: number): number {
     let sum = 0;
-    for (const { byLimit } of this.#refused.values()) sum += byLimit[place]!;
+    for (const { byLimit } of this.#rejected.values()) sum += byLimit[place]!;
     return sum;
   }
 
-  #toHitCaller({ caller, requests, byLimit }: Refused): HitCaller {
+  #toRejectedCaller({ caller, requests, byLimit }: Rejected): RejectedCaller {
     const place = byLimit.indexOf(Math.max(...byLimit));
     return {
       key: caller.key,
       requests: this.#totals.requestsOf(caller),
-      refusedRequests: requests,
+      rejectedRequests: requests,
       worstBurst: { limit: this.#quotas[place]!.name, ...this.#bursts[place]!.of(caller) },
     };
   }

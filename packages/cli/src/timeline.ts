@@ -1,18 +1,18 @@
-/** How often something happened, by stretches of time of one length. */
+/** Counts per interval of time. */
 export interface Timeline<Name extends string = string> {
-  /** Microseconds since the epoch: the start of the first stretch. */
+  /** The start of the first interval, in microseconds since the epoch. */
   readonly startMicros: number;
   readonly widthMicros: number;
-  /** By the series' names, all of one length. */
+  /** By the name of the series. All have the same length. */
   readonly series: Readonly<Record<Name, readonly number[]>>;
 }
 
-/** Widths that people read as one: in seconds. */
+/** Interval widths that are easy to read, in seconds. */
 const WIDTHS = [1, 5, 10, 30, 60, 300, 600, 1800, 3600, 3 * 3600, 6 * 3600, 12 * 3600, 24 * 3600, 7 * 24 * 3600];
 
-const MOST_STRETCHES = 240;
+const MAX_INTERVALS = 240;
 
-/** Counts along a log whose length nobody knows yet: as it grows, the stretches do, and their number stays. */
+/** Counts along a log of unknown length. As the log grows, the intervals widen and their number stays limited. */
 export class TimelineCounter<Name extends string> {
   readonly #names: readonly Name[];
   #counts: number[][];
@@ -24,11 +24,11 @@ export class TimelineCounter<Name extends string> {
     this.#counts = names.map(() => []);
   }
 
-  /** Makes room for a time; times never decrease. Says in which stretch it lies. */
+  /** Returns the index of the interval that contains a time, and adds intervals up to it. Times never decrease. */
   at(micros: number): number {
     if (Number.isNaN(this.#startMicros)) this.#startMicros = this.#floor(micros);
     let place = this.#placeOf(micros);
-    while (place >= MOST_STRETCHES) {
+    while (place >= MAX_INTERVALS) {
       this.#widen();
       place = this.#placeOf(micros);
     }
@@ -37,7 +37,7 @@ export class TimelineCounter<Name extends string> {
     return place;
   }
 
-  /** Counts one in the series with this index, in the stretch that `at` said. */
+  /** Adds one to the series with this index, in the interval that `at` returned. */
   count(series: number, place: number): void {
     this.#counts[series]![place]! += 1;
   }
@@ -55,7 +55,7 @@ export class TimelineCounter<Name extends string> {
 
   get #widthMicros(): number {
     const last = WIDTHS.length - 1;
-    // A log of more than four years: doubled as often as it takes.
+    // For logs of more than four years, the last width doubles as often as necessary.
     const seconds =
       this.#widthIndex <= last ? WIDTHS[this.#widthIndex]! : WIDTHS[last]! * 2 ** (this.#widthIndex - last);
     return seconds * 1e6;
@@ -69,7 +69,7 @@ export class TimelineCounter<Name extends string> {
     return Math.floor((micros - this.#startMicros) / this.#widthMicros);
   }
 
-  /** Puts what was counted into the stretches of the next width. */
+  /** Moves the counts into intervals of the next width. */
   #widen(): void {
     const [start, width] = [this.#startMicros, this.#widthMicros];
     this.#widthIndex += 1;

@@ -1,13 +1,13 @@
 import type { Entry } from './log/entry.js';
 
-/** How much there was, of how many, and when. */
+/** The number of requests and callers, and the times of the first and the last request. */
 export class Totals {
   requests = 0;
   callers = 0;
-  /** Microseconds since the epoch, as the last. */
+  /** Microseconds since the epoch. */
   firstMicros = Number.NaN;
   lastMicros = Number.NaN;
-  /** Requests of each caller, by its place. */
+  /** The number of requests of each caller, by the caller's index. */
   readonly #requestsOf: number[] = [];
 
   /** Times never decrease. */

@@ -3,7 +3,7 @@ import { rollgate, simulate, write } from './support/rollgate';
 
 const LIMIT = ['--limit', '5/1m'];
 
-describe('who is a caller', () => {
+describe('identification of callers', () => {
   const hits: Hit[] = [
     { ms: START_MS, ip: '192.0.2.1', user: 'ann', path: '/a?page=1' },
     { ms: START_MS, ip: '2001:db8::1', user: 'ann', path: '/a?page=2' },
@@ -44,7 +44,7 @@ describe('who is a caller', () => {
     expect(await worst('--by', 'path')).toEqual({ callers: 3, key: '/', requests: 3, without: 0 });
   });
 
-  test('dashes are no user', async () => {
+  test('dashes mean no user', async () => {
     write('who.log', `host ${commonLine(hits[3]!)}\n${commonLine(hits[0]!)}`);
     expect(await simulate(['who.log', ...LIMIT, '--by', 'user'])).toMatchObject({
       requests: 1,
@@ -52,17 +52,17 @@ describe('who is a caller', () => {
     });
   });
 
-  test('requests that do not say are told', async () => {
+  test('a warning counts requests without a caller', async () => {
     write('who.log', toLog(hits));
     const { code, stderr } = await rollgate(['simulate', 'who.log', '--limit', '1/1m', '--by', 'user']);
     expect({ code, stderr }).toEqual({
       code: 0,
-      stderr: '1 of 4 lines (25 %) had to be left out for naming no caller; see --by\n',
+      stderr: '1 of 4 lines (25 %) were left out because they name no caller; see --by\n',
     });
   });
 });
 
-test('a cost counts for as many', async () => {
+test('a request consumes as many units as it costs', async () => {
   const costs = [3, 1, '4', 9, 1];
   const lines = costs.map((units, second) => JSON.stringify({ time: START_MS + second * 1000, ip: 'a', units }));
   const broken = [0, -1, 1.5, 'x', null, 2 ** 31 + 1].map((units) =>
@@ -70,16 +70,16 @@ test('a cost counts for as many', async () => {
   );
   write('costs.log', [...lines, ...broken].join('\n'));
   const answer = await simulate(['costs.log', '--limit', '8/1m', '--cost', 'units']);
-  // 3 + 1 + 4 are let through; 9 never can be.
-  expect(answer).toMatchObject({ requests: 5, units: 18, refusedRequests: 2, refusedUnits: 10 });
+  // 3 + 1 + 4 are allowed; 9 never can be.
+  expect(answer).toMatchObject({ requests: 5, units: 18, rejectedRequests: 2, rejectedUnits: 10 });
   expect(answer.worstHit[0]!.worstBurst.size).toBe(18);
   expect(answer.log).toMatchObject({
     unparsedLines: 6,
-    firstUnparsed: { line: 6, reason: 'its field "units" is no whole number from 1 to 2147483648' },
+    firstUnparsed: { line: 6, reason: 'its field "units" is not an integer from 1 to 2147483648' },
   });
 });
 
-describe('addresses count as in front of a server', () => {
+describe('addresses are normalized as on a server', () => {
   const addresses = ['2001:db8::1', '2001:DB8:0:ff::2', '2001:db8:0:100::1', '203.0.113.7', '::ffff:203.0.113.7'];
   const log = toLog(addresses.map((ip) => ({ ms: START_MS, ip })));
 
@@ -92,7 +92,7 @@ describe('addresses count as in front of a server', () => {
     expect(await simulate([...LIMIT, 'a.log', ...args])).toMatchObject({ requests: 5, callers });
   });
 
-  test('and users as they are written', async () => {
+  test('users are not normalized', async () => {
     write('a.log', JSON.stringify({ time: START_MS, user: '2001:db8::1' }));
     expect(await simulate([...LIMIT, 'a.log', '--by', 'user'])).toMatchObject({ worstHit: [], callers: 1 });
   });
@@ -102,18 +102,18 @@ describe('addresses count as in front of a server', () => {
     ['an address, unless told otherwise', ['--key-field', 'who'], 3],
     ['as it is written', ['--by', 'who'], 5],
     ['as it is written, by --key-field', ['--by', 'field', '--key-field', 'who'], 5],
-  ])('and a field of JSON as what --by says: %s', async (_how, args, callers) => {
+  ])('a JSON field is read as the kind that --by selects: %s', async (_how, args, callers) => {
     write('a.log', addresses.map((who) => JSON.stringify({ time: START_MS, who })).join('\n'));
     expect(await simulate(['a.log', ...LIMIT, ...args])).toMatchObject({ requests: 5, callers });
   });
 
-  test('but what is longer than an address stays whole', async () => {
+  test('text longer than an address stays unchanged', async () => {
     const keys = ['a', 'b'].map((end) => 'tenant'.repeat(20) + end);
     write('a.log', keys.map((who) => JSON.stringify({ time: START_MS, who })).join('\n'));
     expect(await simulate(['a.log', ...LIMIT, '--key-field', 'who'])).toMatchObject({ callers: 2 });
   });
 
-  test('and a path as one, without its query', async () => {
+  test('a path loses its query', async () => {
     write('a.log', ['/a?b', '/a?c'].map((to) => JSON.stringify({ time: START_MS, to })).join('\n'));
     expect(await simulate(['a.log', ...LIMIT, '--by', 'path', '--key-field', 'to'])).toMatchObject({ callers: 1 });
   });

@@ -22,7 +22,7 @@ test.each([
   [['simulate', '--limit', '5/1m', '--format', 'xml'], /`--format` to be one of 'common', .* got "xml" \(string\)/],
   [['simulate', '--limit', '5/1m', '--top', '-1'], /`--top` .* got "-1" \(string\)/],
   [['simulate', '--limit', '5/1m', '--tolerance', 'long'], /`--tolerance` to be a duration.* got "long" \(string\)/],
-  [['simulate', '--limit', '5/1m', '--by', 'field'], /`--by field` needs the name of the field/],
+  [['simulate', '--limit', '5/1m', '--by', 'field'], /`--by field` requires the name of the field/],
   [
     ['simulate', '--limit', '5/1m', '--by', 'tenant', '--key-field', 'id'],
     /`--by` to be `ip`, .* got "tenant" \(string\)/,
@@ -31,59 +31,59 @@ test.each([
   [['simulate', '--limit', '5/1m', '--by', 'tenant', '--format', 'common'], /`--by` .* got "tenant" \(string\)/],
   [
     ['simulate', '--limit', '5/1m', '--cost', 'units', '--format', 'common'],
-    /`--cost units` names a field of JSON lines/,
+    /Expected no `--cost` with `--format common`, got "units"/,
   ],
   [['simulate', '--limit', '5/1m', '--colour'], /unknown option '--colour'/],
   [['simulate', '--limit', '5/1m', '--html', 'no/such/page.html'], /Cannot write `--html` "no\/such\/page\.html": /],
-  [['suggest', '--refuse', '0.1'], /`--refuse` to be a share below 100% such as `0\.1%`, got "0\.1" \(string\)/],
-  [['suggest', '--refuse', '100%'], /`--refuse` .* got "100%" \(string\)/],
+  [['suggest', '--reject', '0.1'], /`--reject` to be a share below 100% such as `0\.1%`, got "0\.1" \(string\)/],
+  [['suggest', '--reject', '100%'], /`--reject` .* got "100%" \(string\)/],
   [['suggest', '--window', '60'], /`--window` to be a duration.* got "60" \(string\)/],
   [['replay'], /unknown command 'replay'/],
-])('%j is used wrongly', async (args, message) => {
+])('%j is a usage error', async (args, message) => {
   const { code, stdout, stderr } = await rollgate([...args, 'small.log']);
   expect({ code, stdout }).toEqual({ code: 2, stdout: '' });
   expect(stderr).toMatch(message);
 });
 
-test.each([[[]], [['simulate']], [['suggest']], [['compare']]])('%j helps, with examples', async (command) => {
+test.each([[[]], [['simulate']], [['suggest']], [['compare']]])('%j --help prints examples', async (command) => {
   const { code, stdout, stderr } = await rollgate([...command, '--help']);
   expect({ code, stderr }).toEqual({ code: 0, stderr: '' });
   expect(stdout).toMatch(/^Usage: rollgate/);
   expect(stdout).toMatch(/^Examples:\n {2}\S/m);
 });
 
-test('the examples with several files name them, for a pipe has them out of order', async () => {
+test('the examples pass several files by name instead of through a pipe', async () => {
   const { stdout } = await rollgate(['simulate', '--help']);
   expect(stdout).toContain('rollgate simulate access.log* ');
   expect(stdout).not.toContain('zcat');
 });
 
 test.each([
-  [['--by', 'IP'], 'for `--by IP`; `--by` takes `ip`, `user` or `path` for all formats: '],
-  [['--key-field', 'who'], 'for `--key-field who`: '],
-  [['--cost', 'units'], 'for `--cost units`: '],
-])('%j, which only JSON has, is named where there is none', async (args, hint) => {
+  [['--by', 'IP'], '`--by IP` requires; for other formats, `--by` is `ip`, `user` or `path`: '],
+  [['--key-field', 'who'], '`--key-field who` requires: '],
+  [['--cost', 'units'], '`--cost units` requires: '],
+])('%j requires JSON, and the message for another format names it', async (args, hint) => {
   const { code, stderr } = await rollgate(['simulate', 'small.log', '--limit', '5/1m', ...args]);
   expect(code).toBe(1);
-  expect(stderr).toContain(`line 1 of small.log: it is no JSON object, which alone has a field ${hint}`);
+  expect(stderr).toContain(`line 1 of small.log: it is not a JSON object, which ${hint}`);
 });
 
-test('it tells its version', async () => {
+test('--version prints the version', async () => {
   const { version } = JSON.parse(readFileSync(join(__dirname, '../package.json'), 'utf8'));
   expect(await rollgate(['--version'])).toEqual({ code: 0, stdout: `${version}\n`, stderr: '' });
 });
 
-test('with --json nothing else is printed, and warnings go elsewhere', async () => {
+test('--json prints nothing else on standard output, and warnings on standard error', async () => {
   write('mixed.log', `${combinedLine({ ms: START_MS, ip: '192.0.2.1' })}\nnonsense\n`);
   const { code, stdout, stderr } = await rollgate(['suggest', 'mixed.log', '--json']);
   expect(code).toBe(0);
   expect(JSON.parse(stdout)).toMatchObject({ command: 'suggest', by: 'ip', requests: 1, log: { lines: 2 } });
   expect(stderr).toBe(
-    '1 of 2 lines (50 %) could not be parsed; the first, line 2 of mixed.log: it is not of the common or combined format: "nonsense"\n',
+    '1 of 2 lines (50 %) could not be parsed; the first, line 2 of mixed.log: it is not in the common or combined format: "nonsense"\n',
   );
 });
 
-test('a reader who has had enough is no failure', async () => {
+test('a reader that closes the output early is not a failure', async () => {
   const keys = Array.from({ length: 20_000 }, (_, index) => `{"time":${START_MS},"ip":"caller ${index >> 1}"}`);
   write('many.log', keys.join('\n'));
   const child = spawn(process.execPath, [MAIN, 'simulate', 'many.log', '--limit', '1/1m', '--top', '9999', '--json'], {
@@ -96,7 +96,7 @@ test('a reader who has had enough is no failure', async () => {
   expect({ code, stderr }).toEqual({ code: 0, stderr: '' });
 });
 
-test('who interrupts it is told so by 130', async () => {
+test('an interrupted command exits with 130', async () => {
   const child = spawn(process.execPath, [MAIN, 'suggest', '-'], { cwd: folder() });
   const closed = once(child, 'close');
   // It takes more than a pipe holds only when it reads, and by then it listens.

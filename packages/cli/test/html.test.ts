@@ -17,7 +17,7 @@ beforeAll(async () => {
 });
 afterAll(() => browser?.close());
 
-/** The page, and what it asked for and complained of. */
+/** Opens the page and collects its requests and error messages. */
 async function open(name: string, colorScheme: 'light' | 'dark' = 'light') {
   page ??= await browser.newPage();
   page.removeAllListeners();
@@ -31,14 +31,14 @@ async function open(name: string, colorScheme: 'light' | 'dark' = 'light') {
   return { page, requests: requests!.filter((other) => other !== url), complaints: complaints! };
 }
 
-/** What the tests need of a canvas, as the types of this project know no browser. */
+/** The parts of a canvas that the tests use, because this project has no browser types. */
 interface Canvas {
   readonly width: number;
   readonly height: number;
   getContext(kind: '2d'): { getImageData(...box: number[]): { readonly data: Uint8ClampedArray } };
 }
 
-/** In how many colours each chart was drawn, those of blurred edges left out. */
+/** The number of colors in each chart, without the blurred edges. */
 function coloursOfCharts(page: Page): Promise<number[]> {
   return page.locator('canvas').evaluateAll((canvases) =>
     (canvases as unknown as Canvas[]).map((canvas) => {
@@ -52,7 +52,7 @@ function coloursOfCharts(page: Page): Promise<number[]> {
   );
 }
 
-/** What the page's text and its ground are coloured: red, green and blue, from 0 to 255. */
+/** The colors of the page's text and background: red, green and blue, from 0 to 255. */
 async function inkAndPaper(page: Page): Promise<number[][]> {
   const colours = await page.locator('body').evaluate((body) => {
     const view = globalThis as unknown as { getComputedStyle(element: unknown): Record<string, string> };
@@ -62,7 +62,7 @@ async function inkAndPaper(page: Page): Promise<number[][]> {
   return colours.map((colour) => colour.match(/\d+/g)!.map(Number));
 }
 
-/** As the Web Content Accessibility Guidelines have it. */
+/** As defined by the Web Content Accessibility Guidelines. */
 function luminance(colour: readonly number[]): number {
   const [red, green, blue] = colour.map((value) => {
     const part = value / 255;
@@ -76,7 +76,7 @@ function contrast(ink: readonly number[], paper: readonly number[]): number {
   return (light! + 0.05) / (dark! + 0.05);
 }
 
-/** What those hear who do not see the charts. */
+/** The labels of the charts for screen readers. */
 function labelsOf(page: Page): Promise<(string | null)[]> {
   return page
     .getByRole('img')
@@ -93,8 +93,8 @@ test.each<[string, string[], string[], string[]]>([
   [
     'simulate',
     ['--limit', '10/1m', '--limit', '3/1s'],
-    ['2,000 requests of 40 callers', '10/1m and 3/1s', 'Worst hit', 'Requests and refused, each 30s'],
-    [`^Requests and refused, each 30s, ${SPAN}: refused [\\d,]+, requests 2,000$`],
+    ['2,000 requests of 40 callers', '10/1m and 3/1s', 'Worst hit', 'Requests and rejected, each 30s'],
+    [`^Requests and rejected, each 30s, ${SPAN}: rejected [\\d,]+, requests 2,000$`],
   ],
   [
     'suggest',
@@ -102,20 +102,20 @@ test.each<[string, string[], string[], string[]]>([
     [
       '2,000 requests of 40 callers',
       'at most 0.1 % of requests',
-      'What a limit for 1s refuses',
-      'Refused, % of all, by limit for 1m',
+      'What a limit for 1s rejects',
+      'Rejected, % of all, by limit for 1m',
     ],
     [1, 2].map(
-      (_, index) => `^Refused, % of all, by limit for ${['1m', '1s'][index]}, from 1 to \\d+: requests, callers$`,
+      (_, index) => `^Rejected, % of all, by limit for ${['1m', '1s'][index]}, from 1 to \\d+: requests, callers$`,
     ),
   ],
   [
     'compare',
     ['--limit', '10/1m'],
-    ['2,000 requests of 40 callers', '10/1m by each algorithm', 'bucketed', 'Refused, each 30s'],
-    [`^Refused, each 30s, ${SPAN}: rolling \\d+, fixed \\d+, counter \\d+, token \\d+, leaky \\d+, bucketed \\d+$`],
+    ['2,000 requests of 40 callers', '10/1m by each algorithm', 'bucketed', 'Rejected, each 30s'],
+    [`^Rejected, each 30s, ${SPAN}: rolling \\d+, fixed \\d+, counter \\d+, token \\d+, leaky \\d+, bucketed \\d+$`],
   ],
-])('the page of %s draws its charts, and needs nothing else', async (command, args, words, labels) => {
+])('the page of %s draws its charts and loads nothing', async (command, args, words, labels) => {
   expect((await rollgate([command, 'busy.log', ...args, '--html', 'page.html'])).code).toBe(0);
   const papers: number[] = [];
   for (const scheme of ['light', 'dark'] as const) {
@@ -135,14 +135,14 @@ test.each<[string, string[], string[], string[]]>([
   expect(light! - dark!).toBeGreaterThan(0.5);
 });
 
-test('what strangers sent is text on the page', async () => {
+test('HTML in a log is text on the page', async () => {
   const hits = Array.from({ length: 3 }, (_, second) => ({ ms: START_MS + second * 1000, ip: 'a', path: EVIL }));
   write('evil.log', `${toLog(hits)}${EVIL}\n${combinedLine({ ms: START_MS, ip: 'a', path: '/' })}\n`);
   await rollgate(['simulate', 'evil.log', '--limit', '1/1m', '--by', 'path', '--html', 'evil.html']);
   const { page, requests, complaints } = await open('evil.html');
   expect(await page.locator('.wide td').first().textContent()).toBe(EVIL);
   expect(await page.title()).toBe('rollgate simulate: 1/1m, rolling');
-  expect(await page.locator('p', { hasText: 'Careful: ' }).textContent()).toContain(EVIL.slice(0, 40));
+  expect(await page.locator('p', { hasText: 'Warning: ' }).textContent()).toContain(EVIL.slice(0, 40));
   expect(await page.locator('img').count()).toBe(0);
   expect({ requests, complaints }).toEqual({ requests: [], complaints: [] });
   expect(readFileSync(join(folder(), 'evil.html'), 'utf8')).not.toContain(EVIL);

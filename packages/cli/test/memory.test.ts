@@ -9,7 +9,7 @@ const CALLERS = 500;
 /** Between one copy of the log and the next. */
 const SHIFT_MS = LINES * 100;
 
-/** The same log again and again, each copy later than the one before. */
+/** Repeats the log. Each copy is later than the one before. */
 function* repeated(): Generator<string> {
   for (let copy = 0; copy < COPIES; copy++) {
     const lines = Array.from({ length: LINES }, (_, index) =>
@@ -21,7 +21,7 @@ function* repeated(): Generator<string> {
 
 /**
  * 14 MB: each command needs 11 MB, and 150,000 requests that were kept would not fit. Garbage is collected at once and as a
- * whole, because garbage that a collection in the background leaves behind depends on how busy the machine is.
+ * whole. What a collection in the background leaves behind would depend on how busy the machine is.
  */
 const SMALL_HEAP = [
   '--max-old-space-size=14',
@@ -70,9 +70,9 @@ test('a long name appears as its start and a hash, which no other caller can hav
   expect({ callers, keys: worstHit.map(({ key }) => key) }).toEqual({ callers: 3, keys: [shown] });
 });
 
-test('names with halves of characters are one caller each', async () => {
+test('names with different lone surrogates are different callers', async () => {
   const users = ['\\ud800', '\\ud801', '\\ud800', '\\ud800', '\\ud801'];
   write('halves.log', users.map((user) => `{"time":${START_MS},"user":"${user}"}`).join('\n'));
-  const { callers, refusedRequests } = await simulate(['halves.log', '--limit', '1/1m', '--by', 'user']);
-  expect({ callers, refusedRequests }).toEqual({ callers: 2, refusedRequests: 3 });
+  const { callers, rejectedRequests } = await simulate(['halves.log', '--limit', '1/1m', '--by', 'user']);
+  expect({ callers, rejectedRequests }).toEqual({ callers: 2, rejectedRequests: 3 });
 });

@@ -26,20 +26,20 @@ async function writingTo(file: string, args: readonly string[], stream: 1 | 2 = 
 const FULL = { code: 3, told: 'rollgate: Cannot write standard output: there is no space left\n' };
 
 test.each([[['simulate', 'a.log', ...LIMIT]], [['simulate', 'a.log', ...LIMIT, '--json']], [['--help']]])(
-  '%j says when the disk is full, and ends with 3',
+  '%j reports a full disk and exits with 3',
   async (args) => {
     expect(await writingTo('/dev/full', args)).toEqual(FULL);
   },
 );
 
-test('what is printed to a file is all there', async () => {
+test('a file receives the whole output', async () => {
   const { code } = await writingTo(at('found.json'), ['simulate', 'a.log', ...LIMIT, '--json']);
   expect(code).toBe(0);
-  expect(JSON.parse(readFileSync(at('found.json'), 'utf8'))).toMatchObject({ requests: 2, refusedRequests: 1 });
+  expect(JSON.parse(readFileSync(at('found.json'), 'utf8'))).toMatchObject({ requests: 2, rejectedRequests: 1 });
 });
 
-test('also when a file took a part of it', async () => {
-  // Of one block: what comes then is refused, as by a disk that gets full.
+test('a file that took only a part of the output is an error', async () => {
+  // Of one block: what comes then is rejected, as by a disk that gets full.
   const command = 'ulimit -f 1; exec "$0" "$@" > part.json';
   const found = ['simulate', 'a.log', '--limit', '1/1m', '--json'];
   const child = spawn('sh', ['-c', command, process.execPath, MAIN, ...found], { cwd: folder() });
@@ -51,7 +51,7 @@ test('also when a file took a part of it', async () => {
   expect(statSync(at('part.json')).size).toBeGreaterThan(0);
 });
 
-test('a page that cannot be written is told by 3', async () => {
+test('a page that cannot be written exits with 3', async () => {
   const { code, stdout, stderr } = await rollgate(['simulate', 'a.log', ...LIMIT, '--html', '/dev/full']);
   expect({ code, stdout, stderr }).toEqual({
     code: 3,
@@ -60,7 +60,7 @@ test('a page that cannot be written is told by 3', async () => {
   });
 });
 
-test('warnings that nobody takes keep nothing from being found', async () => {
+test('a closed standard error does not prevent the report', async () => {
   write('mixed.log', `${LOG}nonsense\n`);
   const args = ['simulate', 'mixed.log', ...LIMIT, '--html', 'found.html'];
   const child = spawn(process.execPath, [MAIN, ...args], { cwd: folder(), stdio: ['ignore', 'pipe', 'pipe'] });
@@ -73,7 +73,7 @@ test('warnings that nobody takes keep nothing from being found', async () => {
   expect(await writingTo('/dev/full', args, 2)).toEqual({ code: 0, told: stdout });
 });
 
-test('a page is replaced as a whole, where a link leads, and nothing else is left', async () => {
+test('a page is replaced atomically at the target of a link, without leftovers', async () => {
   write('page.html', 'before');
   symlinkSync('page.html', at('link.html'));
   const reader = openSync(at('page.html'), 'r');
@@ -87,12 +87,12 @@ test('a page is replaced as a whole, where a link leads, and nothing else is lef
   expect(readdirSync(folder()).filter((name) => name.endsWith('.tmp'))).toEqual([]);
 });
 
-test('what is no file is written to, and stays', async () => {
+test('a target that is not a regular file is written to and not replaced', async () => {
   const { code } = await rollgate(['simulate', 'a.log', ...LIMIT, '--html', '/dev/null']);
   expect({ code, isDevice: statSync('/dev/null').isCharacterDevice() }).toEqual({ code: 0, isDevice: true });
 });
 
-describe('a log is neither written over nor read twice', () => {
+describe('a log is neither overwritten nor read twice', () => {
   beforeAll(() => symlinkSync('a.log', at('b.log')));
 
   test.each([

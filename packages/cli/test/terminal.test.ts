@@ -3,22 +3,22 @@ import { rollgate, simulate, write } from './support/rollgate';
 
 const SECONDS: Record<string, number> = { s: 1, m: 60, h: 3600, d: 86_400 };
 
-test.each([50, 1_000, 4_000])('the chart is of what its title says: %d requests', async (count) => {
+test.each([50, 1_000, 4_000])('the chart has the interval of its title: %d requests', async (count) => {
   write('busy.log', toLog(busyHits(count, 2)));
   const { timeline } = await simulate(['busy.log', '--limit', '3/1m']);
   const { stdout } = await rollgate(['simulate', 'busy.log', '--limit', '3/1m']);
-  const [, length, unit, peak] = /^Refused, each (\d+)([smhd]), .*\n(?:.*\n)*? *([\d,]+)┤/m.exec(stdout)!;
+  const [, length, unit, peak] = /^Rejected, each (\d+)([smhd]), .*\n(?:.*\n)*? *([\d,]+)┤/m.exec(stdout)!;
   const step = (Number(length) * SECONDS[unit!]! * 1000) / timeline.widthMs;
   const sums: number[] = [];
-  for (const [index, refused] of timeline.refused.entries()) {
+  for (const [index, rejected] of timeline.rejected.entries()) {
     const column = Math.floor(index / step);
-    sums[column] = (sums[column] ?? 0) + refused;
+    sums[column] = (sums[column] ?? 0) + rejected;
   }
   expect(Number(peak!.replaceAll(',', ''))).toBe(Math.max(...sums));
   expect(sums.length).toBeLessThanOrEqual(60);
 });
 
-test('columns are as wide as what is in them is shown', async () => {
+test('columns align by the displayed width of their text', async () => {
   const callers = ['日本語', '👩‍👩‍👧 ok', 'e\u0301te\u0301', 'ﾊﾝｶｸ', '❤️', 'plain'];
   const columns = [6, 5, 3, 4, 2, 5];
   const lines = callers.flatMap((user) => [user, user].map(() => JSON.stringify({ time: START_MS, user })));
@@ -29,14 +29,14 @@ test('columns are as wide as what is in them is shown', async () => {
   }
 });
 
-test('no half of a character is shown where a text is cut', async () => {
+test('truncation keeps no half of a surrogate pair', async () => {
   const lines = [1, 2].map(() => JSON.stringify({ time: START_MS, user: `${'x'.repeat(58)}😀😀` }));
   write('long.log', lines.join('\n'));
   const { stdout } = await rollgate(['simulate', 'long.log', '--limit', '1/1m', '--by', 'user']);
   expect(stdout).toContain(`\n${'x'.repeat(58)}…  `);
 });
 
-test('as many callers are told as there are', async () => {
+test('--top lists any number of callers', async () => {
   // With this stack, a call takes no more than 25,000 arguments.
   const nodeOptions = ['--stack-size=200'];
   const count = 30_000;

@@ -1,31 +1,31 @@
 import { createHash } from 'node:crypto';
 import { copyString } from '@rollgate/core/store';
 
-/** Somebody who is limited, once for each key of the log. */
+/** A client that is limited. There is one for each key of the log. */
 export interface Caller {
-  /** At most 205 characters, in their own memory. A long key is its start and a hash. */
+  /** At most 205 characters, in its own memory. A long key consists of its start and a hash. */
   readonly key: string;
-  /** Its place among all callers, from 0 on. */
+  /** The caller's index, from 0. */
   readonly index: number;
 }
 
-/** A request of the log, on its way through the analyses. */
+/** A request of the log. */
 export interface Entry {
   /** Microseconds since the epoch. */
   readonly micros: number;
   readonly caller: Caller;
   /** Units. */
   readonly cost: number;
-  /** The line's number in its file, from 1 on. */
+  /** The line number in its file, from 1. */
   readonly line: number;
 }
 
-/** All callers that were seen: the one thing, a number or two for each, that grows with the log and is not given up. */
+/** All callers seen so far. Only this table grows with the log, by one or two numbers per caller. */
 export class Callers {
   readonly #byKey = new Map<string, Caller>();
 
   of(text: string): Caller {
-    const key = text.length > LONGEST_KEY ? shortened(text) : text;
+    const key = text.length > MAX_KEY_LENGTH ? shortened(text) : text;
     return this.#byKey.get(key) ?? this.#add(key);
   }
 
@@ -36,9 +36,9 @@ export class Callers {
   }
 }
 
-/** Longer keys are hashed: a line may have a megabyte, and a log thousands of such lines. */
-const LONGEST_KEY = 200;
-/** With the hash it is longer than any key that is kept whole, so nobody can take the name of another caller. */
+/** Longer keys are hashed, because a log may have thousands of lines of a megabyte. */
+const MAX_KEY_LENGTH = 200;
+/** The characters kept of a long key. With the hash it is longer than any short key, so no key imitates another one. */
 const SHOWN = 160;
 
 function shortened(text: string): string {

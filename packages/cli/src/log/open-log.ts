@@ -4,22 +4,22 @@ import { pipeline, type Readable } from 'node:stream';
 import { createGunzip } from 'node:zlib';
 import { LogError, reasonOf } from '../errors.js';
 
-/** Told how many bytes of a log were read, as they lie in the file. */
+/** Called with the number of bytes just read, before decompression. */
 export type OnRead = (bytes: number) => void;
 
-/** So large that turns of the event loop cost nothing beside the lines. */
+/** So large that the cost per chunk is negligible. */
 const CHUNK_BYTES = 256 * 1024;
 
-/** What stands for standard input where a file is asked for. */
+/** The file name that means standard input. */
 export const STANDARD_INPUT = '-';
 
-/** How a log is called in messages. */
+/** The name of a log in messages. */
 export function nameOfLog(path: string): string {
   return path === STANDARD_INPUT ? 'standard input' : path;
 }
 
 /**
- * Asked before any log is read, which may take long.
+ * Checks all logs before the first one is read, which may take long.
  *
  * @throws LogError when one cannot be read.
  */
@@ -32,7 +32,7 @@ export async function checkReadable(paths: readonly string[]): Promise<void> {
   }
 }
 
-/** The bytes of all these logs together; `undefined` when nobody can know. */
+/** The total size of these logs in bytes, or `undefined` if it is unknown. */
 export async function sizeOfLogs(paths: readonly string[]): Promise<number | undefined> {
   let bytes = 0;
   for (const path of paths) {
@@ -44,7 +44,7 @@ export async function sizeOfLogs(paths: readonly string[]): Promise<number | und
 }
 
 /**
- * The log's bytes; what gzip packed, however the file is called, unpacked.
+ * Reads the bytes of a log and decompresses gzip data, whatever the file's name is.
  *
  * @throws LogError when it cannot be read, or its gzip data is broken.
  */
@@ -55,7 +55,7 @@ export async function* readBytes(path: string, onRead: OnRead): AsyncGenerator<B
     const first = await firstBytes(chunks);
     const whole = startingWith(first, chunks);
     const isPacked = first[0] === 0x1f && first[1] === 0x8b;
-    // An error of either comes out at the end.
+    // An error of either stream surfaces in the last one.
     const unpacked = isPacked ? pipeline(whole, createGunzip({ chunkSize: CHUNK_BYTES }), () => {}) : whole;
     for await (const chunk of unpacked) yield chunk as Buffer;
   } catch (error) {
@@ -72,7 +72,7 @@ async function* counted(source: Readable, onRead: OnRead): AsyncGenerator<Buffer
   }
 }
 
-/** So much as says whether it is packed; less when there is no more. */
+/** Reads the two bytes that identify gzip data, or fewer at the end of the log. */
 async function firstBytes(chunks: AsyncGenerator<Buffer>): Promise<Buffer> {
   let bytes = Buffer.alloc(0);
   while (bytes.length < 2) {

@@ -8,15 +8,15 @@ const DASH = 45;
 const SPACE = 32;
 const ZERO = 48;
 
-const NOT_COMMON = 'it is not of the common or combined format';
+const NOT_COMMON = 'it is not in the common or combined format';
 
 /**
  * Reads lines of the common and the combined format, which begin alike:
- * `address identity user [time] "request" status size`. What comes after is nobody's business here; before may stand the
- * name of the virtual host, as Debian's Apache writes it.
+ * `address identity user [time] "request" status size`. The rest of the line is ignored. The name of the virtual host may
+ * precede it, as Debian's Apache writes it.
  */
 export function commonParser(by: CommonBy): Parse {
-  const readTime = rememberingTime();
+  const readTime = createTimeParser();
   return (line) => {
     const start = startOfAddress(line);
     const address = line.indexOf(' ', start);
@@ -27,19 +27,19 @@ export function commonParser(by: CommonBy): Parse {
     const time = line.indexOf('] "', user + 2);
     if (time === -1) return NOT_COMMON;
     const request = endOfQuoted(line, time + 3);
-    if (request === -1 || !isAnswered(line, request + 1)) return NOT_COMMON;
+    if (request === -1 || !hasStatusAndSize(line, request + 1)) return NOT_COMMON;
     const micros = readTime(line, user + 2, time);
     if (typeof micros === 'string') return micros;
     if (by === 'ip') return { micros, key: line.slice(start, address), cost: 1 } satisfies Request;
     const key = by === 'user' ? line.slice(identity + 1, user) : targetOf(line.slice(time + 3, request));
-    return { micros, key: said(key), cost: 1 } satisfies Request;
+    return { micros, key: valueOrUndefined(key), cost: 1 } satisfies Request;
   };
 }
 
-/** `host:port address identity user [`, and no address with a port before a user's name of two words. */
+/** Matches `host:port address identity user [`, but not an address with a port before a user name of two words. */
 const VIRTUAL_HOST = /^\S+:\d+ (?=[^ -]\S* \S+ [^ [])/;
 
-/** Behind the virtual host, if there is one: but for lines that have one, the second field is nearly always a dash. */
+/** The index behind the virtual host, if there is one. Without one, the second field is nearly always a dash. */
 function startOfAddress(line: string): number {
   const first = line.indexOf(' ');
   if (line.charCodeAt(first + 1) === DASH) return 0;
@@ -47,23 +47,23 @@ function startOfAddress(line: string): number {
   return isIPv6(host.trimEnd()) ? 0 : host.length;
 }
 
-/** Of `"GET /path HTTP/1.1`, without the query. */
+/** Returns the path of `"GET /path HTTP/1.1` without its query. */
 function targetOf(request: string): string {
   const [, target = ''] = request.split(' ', 2);
   return withoutQuery(target);
 }
 
-/** Dashes say that there is none. */
-function said(text: string): string | undefined {
+/** Returns `undefined` for dashes, which stand for a missing value. */
+function valueOrUndefined(text: string): string | undefined {
   return text === '' || /^[- ]+$/.test(text) ? undefined : text;
 }
 
-/** Of `17/May/2015:10:05:03 +0200`: where the seconds are, and where they end. */
+/** Where the seconds of `17/May/2015:10:05:03 +0200` begin, and where the zone does. */
 const SECONDS = 18;
 const ZONE = 20;
 
-/** Lines of one minute differ in two digits: the rest of a date is read once. */
-function rememberingTime(): (line: string, start: number, end: number) => number | string {
+/** Creates a parser that parses the rest of a date once, because lines of one minute differ in two digits only. */
+function createTimeParser(): (line: string, start: number, end: number) => number | string {
   let [minute, zone, micros] = ['', '', 0];
   return (line, start, end) => {
     const tens = line.charCodeAt(start + SECONDS) - ZERO;
@@ -87,7 +87,7 @@ function isPrintable(line: string, end: number): boolean {
   return true;
 }
 
-/** Where the quote is that ends the text from `start` on; -1 when there is none. */
+/** The index of the quote that ends the text from `start`, or -1. */
 function endOfQuoted(line: string, start: number): number {
   for (let at = line.indexOf('"', start); at !== -1; at = line.indexOf('"', at + 1)) {
     let before = at - 1;
@@ -97,8 +97,8 @@ function endOfQuoted(line: string, start: number): number {
   return -1;
 }
 
-/** Whether a status and a size, or a dash for none, begin at `start`. */
-function isAnswered(line: string, start: number): boolean {
+/** Whether a status and a size (or a dash) begin at `start`. */
+function hasStatusAndSize(line: string, start: number): boolean {
   const size = line.charCodeAt(start + 5);
   return (
     line.charCodeAt(start) === SPACE &&

@@ -1,39 +1,39 @@
+import { FIELD_NAMES } from './field-names.js';
 import { anyTime } from './parse-time.js';
 import { type By, type Parse, withoutQuery } from './request.js';
-import { USUAL_FIELDS } from './usual-fields.js';
 
-/** Which fields of JSON lines to read; without a name those that servers usually write. */
+/** The JSON fields to read. Without a name, common field names are tried. */
 export interface JsonFields {
   readonly by: By;
-  /** Dots reach into objects: `request.remote_ip`. */
+  /** Dots select nested fields, as in `request.remote_ip`. */
   readonly time: string | undefined;
   /** Without it, each request costs 1. */
   readonly cost: string | undefined;
 }
 
-/** In sums of so many units over all lines of a log, nothing is rounded. */
-const MOST_UNITS = 2 ** 31;
+/** The largest cost whose sums over all lines of a log are exact. */
+const MAX_COST = 2 ** 31;
 
 type Path = readonly string[];
-/** A field, and the way to it through objects. */
+/** The name of a field and its path through nested objects. */
 type Field = readonly [name: string, path: Path];
 
-/** Reads JSON lines: an object on each. */
+/** Creates a parser for JSON lines, each of which is an object. */
 export function jsonParser({ by, time, cost }: JsonFields): Parse {
-  const timeFields = toFields(time === undefined ? USUAL_FIELDS.time : [time]);
+  const timeFields = toFields(time === undefined ? FIELD_NAMES.time : [time]);
   const keyFields = toFields(keyFieldsOf(by));
   const costFields = cost === undefined ? undefined : toFields([cost]);
   const toKey = by.kind === 'path' ? (text: string) => withoutQuery(text) : (text: string) => text;
   return (line) => {
     const record = parseObject(line);
-    if (record === undefined) return 'it is no JSON object';
+    if (record === undefined) return 'it is not a JSON object';
     const value = find(record, timeFields);
     if (value === undefined) return `it has no ${named(time, 'time')}`;
     const micros = anyTime(value);
     if (typeof micros === 'string') return micros;
     const units = costFields === undefined ? 1 : Number(find(record, costFields));
-    if (!Number.isInteger(units) || units < 1 || units > MOST_UNITS) {
-      return `its ${named(cost, 'cost')} is no whole number from 1 to ${MOST_UNITS}`;
+    if (!Number.isInteger(units) || units < 1 || units > MAX_COST) {
+      return `its ${named(cost, 'cost')} is not an integer from 1 to ${MAX_COST}`;
     }
     const key = findText(record, keyFields);
     return { micros, key: key === undefined ? undefined : toKey(key), cost: units };
@@ -42,11 +42,11 @@ export function jsonParser({ by, time, cost }: JsonFields): Parse {
 
 function keyFieldsOf({ kind, field }: By): readonly string[] {
   if (field !== undefined) return [field];
-  return kind === 'field' ? [] : USUAL_FIELDS[kind];
+  return kind === 'field' ? [] : FIELD_NAMES[kind];
 }
 
 function named(field: string | undefined, what: string): string {
-  return field === undefined ? `${what} in a field of a usual name` : `field ${JSON.stringify(field)}`;
+  return field === undefined ? `${what} in a field with a common name` : `field ${JSON.stringify(field)}`;
 }
 
 function toFields(names: readonly string[]): readonly Field[] {
@@ -62,7 +62,7 @@ function parseObject(line: string): object | undefined {
   }
 }
 
-/** The value of the first of the fields that is there. */
+/** The value of the first field that exists. */
 function find(record: object, fields: readonly Field[]): unknown {
   for (const field of fields) {
     const value = fieldOf(record, field);
@@ -71,7 +71,7 @@ function find(record: object, fields: readonly Field[]): unknown {
   return undefined;
 }
 
-/** The first of the fields that says something. */
+/** The text of the first field that is not empty. */
 function findText(record: object, fields: readonly Field[]): string | undefined {
   for (const field of fields) {
     const text = toText(fieldOf(record, field));
@@ -94,7 +94,7 @@ function own(record: object, name: string): unknown {
   return Object.hasOwn(record, name) ? (record as Record<string, unknown>)[name] : undefined;
 }
 
-/** Numbers are good keys, too; objects are none. */
+/** Numbers and booleans are valid keys, and objects are not. */
 function toText(value: unknown): string | undefined {
   const isText = typeof value === 'string' || typeof value === 'number' || typeof value === 'boolean';
   return !isText || value === '' || value === '-' ? undefined : String(value);

@@ -1,4 +1,4 @@
-/** The clock's microseconds are exact up to here, as the engine reads them; and no log is older. */
+/** The range in which the engine's microseconds are exact. No log is older. */
 const EARLIEST_MICROS = 0;
 const LATEST_MICROS = Date.UTC(2100, 0) * 1000;
 
@@ -15,15 +15,15 @@ const ISO =
 
 const EXPECTED = 'from 1970 to 2099';
 
-/** Of text such as `17/May/2015:10:05:03 +0200`, microseconds since the epoch, or why there are none. */
+/** Parses text such as `17/May/2015:10:05:03 +0200` to microseconds since the epoch, or returns what is wrong with it. */
 export function commonTime(text: string): number | string {
   const [, day, month, year, hour, minute, second, fraction, sign, zoneHours, zoneMinutes] = COMMON.exec(text) ?? [];
-  if (day === undefined) return 'its time is not as in [17/May/2015:10:05:03 +0000]';
+  if (day === undefined) return 'its time is not like [17/May/2015:10:05:03 +0000]';
   const date = [year, MONTHS.get(month!) ?? -1, day, hour, minute, second].map(Number);
   return toMicros(date, Number(fraction ?? 0), zone(sign, zoneHours, zoneMinutes));
 }
 
-/** Of ISO 8601 (UTC, unless it says otherwise), the common format, or a number: see {@link epochTime}. */
+/** Parses ISO 8601 (UTC without a zone), the common format, or a number: see {@link epochTime}. */
 export function anyTime(value: unknown): number | string {
   if (typeof value === 'number') return epochTime(value);
   if (typeof value !== 'string') return 'its time is neither text nor a number';
@@ -38,7 +38,7 @@ export function anyTime(value: unknown): number | string {
     : 'its time is neither ISO 8601, nor a number, nor of the common format';
 }
 
-/** Of seconds, milliseconds, microseconds or nanoseconds since the epoch: as seconds, each of them is centuries apart. */
+/** Parses seconds, milliseconds, microseconds or nanoseconds since the epoch, which differ by centuries when read as seconds. */
 function epochTime(value: number): number | string {
   let micros = value * 1e6;
   for (let unit = 0; unit < 3 && micros > 1e17; unit++) micros /= 1000;
@@ -52,8 +52,8 @@ function zone(sign: string | undefined, hours: string | undefined, minutes: stri
 
 function toMicros(date: number[], seconds: number, zoneMs: number): number | string {
   const [year, month, day, hour, minute, second] = date as [number, number, number, number, number, number];
-  const local = new Date(Date.UTC(year, month, day, hour, minute, Math.min(second, 59))); // A leap second is the one before.
-  // No such month, day or hour would be taken for another one.
+  const local = new Date(Date.UTC(year, month, day, hour, minute, Math.min(second, 59))); // A leap second counts as the second before it.
+  // `Date` would take an invalid month, day or hour for another one.
   const isReal =
     local.getUTCMonth() === month && local.getUTCDate() === day && local.getUTCHours() === hour && second <= 60;
   if (!isReal || local.getUTCMinutes() !== minute) return 'there is no such date';

@@ -1,30 +1,30 @@
 import { StringDecoder } from 'node:string_decoder';
 
-/** A longer line is no request of any server, and is not to fill the memory. */
-const LONGEST_LINE = 1024 * 1024;
-/** Of a line that is too long, characters that are kept to show it. */
+/** A longer line is not a server's log line and must not fill the memory. */
+const MAX_LINE_LENGTH = 1024 * 1024;
+/** The characters kept of a line that is too long. */
 const SHOWN = 100;
 
 /**
- * Cuts chunks of bytes into lines, without their ends (LF or CRLF). A line of more than 1 MB is not kept: an empty one
- * stands in its place, so that the lines' numbers stay, and it is told by its start.
+ * Splits chunks of bytes into lines without their ends (LF or CRLF). A line of more than 1 MB is reported by its start and
+ * replaced by an empty line, so that line numbers stay correct.
  *
- * A line is a slice of its chunk's text, and keeps all of that alive: copy what is to stay.
+ * A line is a slice of its chunk's text and keeps all of that text alive, so copy what you keep.
  */
 export class LineSplitter {
   readonly #decoder = new StringDecoder('utf8');
   readonly #onTooLong: (index: number, start: string) => void;
-  /** The start of a line whose end is still to come, in pieces: joining them at each chunk would take quadratic time. */
+  /** The start of an unfinished line, in pieces, because joining them at each chunk would take quadratic time. */
   #pieces: string[] = [];
   #length = 0;
   #isTooLong = false;
 
-  /** @param onTooLong Told of a line that is too long: its index among the lines about to be returned, and its start. */
+  /** @param onTooLong Called for a line that is too long, with its index among the lines to be returned and its start. */
   constructor(onTooLong: (index: number, start: string) => void) {
     this.#onTooLong = onTooLong;
   }
 
-  /** The lines that end in this chunk. */
+  /** Returns the lines that end in this chunk. */
   push(chunk: Buffer): string[] {
     const text = this.#decoder.write(chunk);
     const lines: string[] = [];
@@ -41,7 +41,7 @@ export class LineSplitter {
     return lines;
   }
 
-  /** The last line, if it had no end. */
+  /** Returns the last line if it has no line end. */
   end(): string[] {
     const lines: string[] = [];
     this.#keep(this.#decoder.end());
@@ -49,9 +49,9 @@ export class LineSplitter {
     return lines;
   }
 
-  /** Takes a line that lies in one chunk. */
+  /** Adds a line that lies in one chunk. */
   #cut(lines: string[], text: string, start: number, end: number): void {
-    if (end - start > LONGEST_LINE) {
+    if (end - start > MAX_LINE_LENGTH) {
       this.#onTooLong(lines.length, text.slice(start, start + SHOWN));
       lines.push('');
     } else {
@@ -64,7 +64,7 @@ export class LineSplitter {
     this.#length += piece.length;
     if (this.#isTooLong) return;
     this.#pieces.push(piece);
-    if (this.#length > LONGEST_LINE) {
+    if (this.#length > MAX_LINE_LENGTH) {
       this.#isTooLong = true;
       this.#pieces = [this.#pieces.join('').slice(0, SHOWN)];
     }

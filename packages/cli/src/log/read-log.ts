@@ -1,33 +1,33 @@
 import { createClientKey } from '@rollgate/http';
 import { LogError } from '../errors.js';
 import { Callers, type Entry } from './entry.js';
-import { InOrder } from './in-order.js';
-import { type Account, LogAccount } from './log-account.js';
-import { merged } from './merge.js';
+import { LogSummarizer, type LogSummary } from './log-summary.js';
+import { mergeLogs } from './merge-logs.js';
 import { nameOfLog, type OnRead, readBytes } from './open-log.js';
 import { commonParser } from './parse-common.js';
 import { type JsonFields, jsonParser } from './parse-json.js';
 import { LineSplitter } from './read-lines.js';
 import type { By, CommonBy, Parse } from './request.js';
+import { TimeOrder } from './time-order.js';
 
-/** Common is the start of combined, and read alike. */
+/** A combined line starts like a common one, so one parser reads both. */
 export const FORMATS = ['common', 'combined', 'json'] as const;
 export type Format = (typeof FORMATS)[number];
 
-/** With a port, a zone and all. */
-const LONGEST_ADDRESS = 64;
+/** Includes a port and a zone. */
+const MAX_ADDRESS_LENGTH = 64;
 
-/** What some systems write before all else. */
+/** The byte order mark that some systems write first. */
 const BYTE_ORDER_MARK = '\ufeff';
 
-/** What to read, and how. */
+/** Which logs to read, and how. */
 export interface LogOptions {
   readonly paths: readonly string[];
-  /** Without it, the first line that can be parsed tells, in each file for itself. */
+  /** `undefined` detects the format of each file from its first line that can be parsed. */
   readonly format: Format | undefined;
   readonly fields: JsonFields;
   readonly toleranceMs: number;
-  /** How many bits of an IPv6 address tell one client from another. */
+  /** The length of the IPv6 prefix that identifies one client, in bits. */
   readonly ipv6Prefix: number;
   readonly onRead: OnRead;
 }
@@ -35,13 +35,13 @@ export interface LogOptions {
 /**
  * Reads logs as entries in the order of their times.
  *
- * @throws LogError when one cannot be read, or when there is no request in any.
+ * @throws LogError when a log cannot be read, or none contains a request.
  */
 export class LogReader {
   readonly #options: LogOptions;
-  readonly #account = new LogAccount();
+  readonly #summary = new LogSummarizer();
   readonly #callers = new Callers();
-  /** Addresses count as they do in front of a server. */
+  /** Normalizes addresses as the adapters do. */
   readonly #toCaller: (key: string) => string;
 
   constructor(options: LogOptions) {
@@ -49,25 +49,25 @@ export class LogReader {
     this.#toCaller = toCaller(options.fields.by, options.ipv6Prefix);
   }
 
-  /** What became of the lines that were read so far. */
-  get account(): Account {
-    return this.#account;
+  /** Counts the lines read so far. */
+  get summary(): LogSummary {
+    return this.#summary;
   }
 
-  /** In batches; each entry once. */
+  /** Returns each entry once, in batches. */
   async *entries(): AsyncGenerator<Entry[]> {
-    yield* merged(this.#options.paths.map((path) => this.#entriesOf(path)));
-    if (this.#account.requests === 0) throw new LogError(this.#account.whyNothing(this.#options.paths));
+    yield* mergeLogs(this.#options.paths.map((path) => this.#entriesOf(path)));
+    if (this.#summary.requests === 0) throw new LogError(this.#summary.explainEmpty(this.#options.paths));
   }
 
   async *#entriesOf(path: string): AsyncGenerator<Entry[]> {
     const file = nameOfLog(path);
-    const account = this.#account;
+    const summary = this.#summary;
     let number = 0;
     const splitter = new LineSplitter((index, start) => {
-      account.unparsed({ file, line: number + index + 1, reason: 'it is longer than 1 MB', text: start });
+      summary.unparsed({ file, line: number + index + 1, reason: 'it is longer than 1 MB', text: start });
     });
-    const order = new InOrder(this.#options.toleranceMs * 1000, (entry) => account.leftOut(file, entry));
+    const order = new TimeOrder(this.#options.toleranceMs * 1000, (entry) => summary.leftOut(file, entry));
     const parse = this.#parser();
     const read = (lines: readonly string[]) => {
       for (const line of lines) {
@@ -84,18 +84,18 @@ export class LogReader {
     yield order.end();
   }
 
-  #readLine(file: string, number: number, line: string, parse: Parse, order: InOrder): void {
+  #readLine(file: string, number: number, line: string, parse: Parse, order: TimeOrder): void {
     const request = parse(line);
-    if (typeof request === 'string') this.#account.unparsed({ file, line: number, reason: request, text: line });
-    else if (request.key === undefined) this.#account.withoutKey();
+    if (typeof request === 'string') this.#summary.unparsed({ file, line: number, reason: request, text: line });
+    else if (request.key === undefined) this.#summary.withoutKey();
     else {
       const { micros, cost } = request;
-      this.#account.request(micros);
+      this.#summary.request(micros);
       order.push({ micros, caller: this.#callers.of(this.#toCaller(request.key)), cost, line: number });
     }
   }
 
-  /** Of the format that was named, or that the first line has which can be parsed. */
+  /** The parser of the given format, or of the first line that can be parsed. */
   #parser(): Parse {
     const { format, fields } = this.#options;
     const named = namedField(fields);
@@ -113,14 +113,14 @@ export class LogReader {
   }
 }
 
-/** A field that was named may hold anything: what is longer than any address is left as it is. */
+/** A custom field may contain anything, so text longer than any address stays unchanged. */
 function toCaller({ kind, field }: By, ipv6Prefix: number): (key: string) => string {
   if (kind !== 'ip') return (key) => key;
   const clientKey = createClientKey(ipv6Prefix);
-  return field === undefined ? clientKey : (key) => (key.length > LONGEST_ADDRESS ? key : clientKey(key));
+  return field === undefined ? clientKey : (key) => (key.length > MAX_ADDRESS_LENGTH ? key : clientKey(key));
 }
 
-/** The option that names a field, which only JSON has. */
+/** The option that requires JSON because it names a field. */
 function namedField({ by, time, cost }: JsonFields): string | undefined {
   if (by.kind === 'field') return `--by ${by.field}`;
   if (by.field !== undefined) return `--key-field ${by.field}`;
@@ -129,6 +129,6 @@ function namedField({ by, time, cost }: JsonFields): string | undefined {
 }
 
 function onlyInJson(option: string): string {
-  const choices = option.startsWith('--by') ? '; `--by` takes `ip`, `user` or `path` for all formats' : '';
-  return `it is no JSON object, which alone has a field for \`${option}\`${choices}`;
+  const choices = option.startsWith('--by') ? '; for other formats, `--by` is `ip`, `user` or `path`' : '';
+  return `it is not a JSON object, which \`${option}\` requires${choices}`;
 }

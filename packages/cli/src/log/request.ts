@@ -1,28 +1,28 @@
-/** What a line of a log tells of a request. */
+/** A request in a line of a log. */
 export interface Request {
   /** Microseconds since the epoch. */
   readonly micros: number;
-  /** Whom it counts for; `undefined` when the line does not say. */
+  /** The caller's key, or `undefined` if the line has none. */
   readonly key: string | undefined;
   /** Units. */
   readonly cost: number;
 }
 
-/** Reads a line of one format: a request, or why it is none. */
+/** Parses a line to a request, or returns why it is not one. */
 export type Parse = (line: string) => Request | string;
 
-/** What every format has that tells one caller from another. */
+/** What identifies a caller in every format. */
 export type CommonBy = 'ip' | 'user' | 'path';
 
-/** What tells one caller from another. */
+/** What identifies a caller. */
 export interface By {
-  /** What the key is: a `field` counts as it is written, an address or a path as those do. */
+  /** How to read the key. A `field` stays unchanged, and an address or path is normalized. */
   readonly kind: CommonBy | 'field';
-  /** The field of JSON lines that has it; `undefined` for those of usual names. */
+  /** The JSON field with the key, or `undefined` for the common names. */
   readonly field: string | undefined;
 }
 
-/** The path alone: who varies the query asks for the same. */
+/** Removes the query, so that varying it does not create new callers. */
 export function withoutQuery(target: string): string {
   const end = target.indexOf('?');
   return end === -1 ? target : target.slice(0, end);

@@ -1,4 +1,4 @@
-/** Runs in the page: draws each chart of its data, in the colours of its style, and as wide as there is room. */
+/** The script of the page, which draws each chart in the colors of its style and in the available width. */
 export const CHARTS_SCRIPT = `
 'use strict';
 const charts = JSON.parse(document.getElementById('charts').textContent);
@@ -9,7 +9,7 @@ const colour = (name) => getComputedStyle(document.documentElement).getPropertyV
 
 const clock = (seconds) => new Date(seconds * 1000).toISOString().slice(0, 16).split('T');
 const timeOf = (_, seconds) => (seconds == null ? '--' : clock(seconds).join(' '));
-/** The day stands where it begins. */
+/** Shows the day where it begins. */
 const times = (_, seconds) => seconds.map((at, index) => {
   const [day, minute] = clock(at);
   return index === 0 || clock(seconds[index - 1])[0] !== day ? minute + '\\n' + day : minute;
@@ -24,7 +24,7 @@ function seriesOf(chart) {
   });
 }
 
-/** With room for half a bar at both ends. */
+/** Leaves room for half a bar at both ends. */
 function timeRange({ xs, style }) {
   const half = style === 'bars' ? (xs.length > 1 ? xs[1] - xs[0] : 1) / 2 : 0;
   return [xs[0] - half, xs.at(-1) + half];
@@ -50,7 +50,7 @@ function draw() {
     const options = optionsOf(chart, place.clientWidth);
     const [xAxis, ...series] = options.series;
     const values = chart.series.map((each) => each.values);
-    // The first one matters most: it is drawn last, above the others.
+    // The first series matters most, so it is drawn last, above the others.
     const data = [chart.xs, ...values.reverse()];
     const plot = new uPlot({ ...options, series: [xAxis, ...series.reverse()] }, data, place);
     const canvas = place.querySelector('canvas');

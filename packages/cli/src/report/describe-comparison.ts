@@ -1,40 +1,41 @@
 import type { Comparison } from '../compare.js';
 import type { Quota } from '../limits.js';
-import { leakyNotes, timeChart, totalsFact } from './common.js';
+import { formatDuration, formatInteger, formatPercent, formatQuota } from './format.js';
 import type { Report, Table } from './report.js';
-import { duration, percent, quotaText, whole } from './words.js';
+import { leakyNotes, timeChart, totalsFact } from './report-parts.js';
 
-/** What `compare` found. */
+/** Creates the report of `compare`. */
 export function describeComparison(quota: Quota, found: Comparison): Report {
   const algorithms = found.rows.map(({ algorithm }) => algorithm);
   return {
-    title: `rollgate compare: ${quotaText(quota)}`,
+    title: `rollgate compare: ${formatQuota(quota)}`,
     facts: [totalsFact(found)],
     tables: [algorithmsTable(quota, found)],
-    charts: [{ ...timeChart('Refused', found.timeline, algorithms), style: 'line' }],
+    charts: [{ ...timeChart('Rejected', found.timeline, algorithms), style: 'line' }],
     notes: [
-      'over: let through although the last window had no room for it; under: refused although it had.',
-      'The window is an exact one over what the algorithm itself let through.',
-      'What leaky holds in its queue counts when it is let in.',
+      'over: allowed although the last window was full. under: rejected although it had room.',
+      'The window is an exact one over the requests that the algorithm itself allowed.',
+      'A request that leaky delays counts from the moment it enters the queue.',
       ...leakyNotes([quota]),
     ],
   };
 }
 
 function algorithmsTable(quota: Quota, { requests, callers, rows }: Comparison): Table {
-  const share = (count: number, all = requests) => (count === 0 ? '0' : `${whole(count)} (${percent(count, all)})`);
-  const most = `most in ${duration(quota.windowMs)}`;
+  const share = (count: number, all = requests) =>
+    count === 0 ? '0' : `${formatInteger(count)} (${formatPercent(count, all)})`;
+  const most = `most in ${formatDuration(quota.windowMs)}`;
   return {
-    title: `${quotaText(quota)} by each algorithm`,
-    heads: ['algorithm', 'let through', 'refused', 'callers hit', 'over', 'under', most],
+    title: `${formatQuota(quota)} by each algorithm`,
+    heads: ['algorithm', 'allowed', 'rejected', 'callers hit', 'over', 'under', most],
     rows: rows.map((row) => [
       row.algorithm,
-      whole(row.letThrough),
-      share(row.refusedRequests),
-      share(row.refusedCallers, callers),
+      formatInteger(row.allowedRequests),
+      share(row.rejectedRequests),
+      share(row.rejectedCallers, callers),
       share(row.overAdmitted),
       share(row.underAdmitted),
-      `${whole(row.mostInWindow)} (${(row.mostInWindow / quota.limit).toFixed(2)}×)`,
+      `${formatInteger(row.mostInWindow)} (${(row.mostInWindow / quota.limit).toFixed(2)}×)`,
     ]),
   };
 }

@@ -1,52 +1,52 @@
 import type { Algorithm, NamedQuota } from '../limits.js';
 import type { Simulation } from '../simulate.js';
-import { leakyNotes, timeChart, totalsFact } from './common.js';
+import { formatCount, formatDuration, formatInteger, formatPercent, formatQuota, formatTime } from './format.js';
 import type { Report, Table } from './report.js';
-import { counted, duration, percent, quotaText, time, whole } from './words.js';
+import { leakyNotes, timeChart, totalsFact } from './report-parts.js';
 
-/** What `simulate` found. */
+/** Creates the report of `simulate`. */
 export function describeSimulation(algorithm: Algorithm, quotas: readonly NamedQuota[], found: Simulation): Report {
-  const limits = quotas.map(quotaText).join(' and ');
-  const { requests, callers, refusedRequests, refusedCallers, timeline } = found;
-  const chart = timeChart('Requests and refused', timeline, ['refused', 'requests']);
+  const limits = quotas.map(formatQuota).join(' and ');
+  const { requests, callers, rejectedRequests, rejectedCallers, timeline } = found;
+  const chart = timeChart('Requests and rejected', timeline, ['rejected', 'requests']);
   return {
     title: `rollgate simulate: ${limits}, ${algorithm}`,
     facts: [
       totalsFact(found),
-      `${limits}, ${algorithm}, refuses`,
-      `  ${counted(refusedRequests, 'request')} (${percent(refusedRequests, requests)})`,
-      `  ${counted(refusedCallers, 'caller')} (${percent(refusedCallers, callers)})`,
+      `${limits}, ${algorithm}, rejects`,
+      `  ${formatCount(rejectedRequests, 'request')} (${formatPercent(rejectedRequests, requests)})`,
+      `  ${formatCount(rejectedCallers, 'caller')} (${formatPercent(rejectedCallers, callers)})`,
     ],
     tables: [...(quotas.length === 1 ? [] : [limitsTable(quotas, found)]), worstHitTable(quotas, found)],
-    charts: [{ ...chart, style: 'bars', ...(refusedRequests > 0 ? { terminalTitle: 'Refused' } : {}) }],
+    charts: [{ ...chart, style: 'bars', ...(rejectedRequests > 0 ? { terminalTitle: 'Rejected' } : {}) }],
     notes: algorithm === 'leaky' ? leakyNotes(quotas) : [],
   };
 }
 
-function limitsTable(quotas: readonly NamedQuota[], { requests, refusedByLimit }: Simulation): Table {
+function limitsTable(quotas: readonly NamedQuota[], { requests, rejectedByLimit }: Simulation): Table {
   return {
     title: 'By limit',
-    heads: ['limit', '', 'refused', 'of all'],
+    heads: ['limit', '', 'rejected', 'of all'],
     rows: quotas.map((quota) => {
-      const refused = refusedByLimit[quota.name]!;
-      return [quota.name, quotaText(quota), whole(refused), percent(refused, requests)];
+      const rejected = rejectedByLimit[quota.name]!;
+      return [quota.name, formatQuota(quota), formatInteger(rejected), formatPercent(rejected, requests)];
     }),
   };
 }
 
-function worstHitTable(quotas: readonly NamedQuota[], { refusedCallers, worstHit }: Simulation): Table {
-  const windowOf = (limit: string) => duration(quotas.find(({ name }) => name === limit)!.windowMs);
+function worstHitTable(quotas: readonly NamedQuota[], { rejectedCallers, worstHit }: Simulation): Table {
+  const windowOf = (limit: string) => formatDuration(quotas.find(({ name }) => name === limit)!.windowMs);
   return {
-    title: `Worst hit${refusedCallers > worstHit.length ? `, ${worstHit.length} of ${whole(refusedCallers)}` : ''}`,
-    heads: ['caller', 'requests', 'refused', 'of its own', 'worst burst', 'reached at (UTC)'],
-    rows: worstHit.map(({ key, requests, refusedRequests, worstBurst: { limit, size, atMicros } }) => [
+    title: `Worst hit${rejectedCallers > worstHit.length ? `, ${worstHit.length} of ${formatInteger(rejectedCallers)}` : ''}`,
+    heads: ['caller', 'requests', 'rejected', 'of its own', 'worst burst', 'reached at (UTC)'],
+    rows: worstHit.map(({ key, requests, rejectedRequests, worstBurst: { limit, size, atMicros } }) => [
       key,
-      whole(requests),
-      whole(refusedRequests),
-      percent(refusedRequests, requests),
-      `${whole(size)} in ${windowOf(limit)}`,
-      time(atMicros),
+      formatInteger(requests),
+      formatInteger(rejectedRequests),
+      formatPercent(rejectedRequests, requests),
+      `${formatInteger(size)} in ${windowOf(limit)}`,
+      formatTime(atMicros),
     ]),
-    empty: refusedCallers === 0 ? 'Nobody is refused.' : '',
+    empty: rejectedCallers === 0 ? 'No request is rejected.' : '',
   };
 }

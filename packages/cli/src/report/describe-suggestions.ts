@@ -1,23 +1,23 @@
-import type { Refusals, Suggestion } from '../suggest.js';
-import { type LogTotals, totalsFact } from './common.js';
+import type { Rejections, Suggestion } from '../suggest.js';
+import { formatDuration, formatInteger, formatPercent, formatQuota } from './format.js';
 import type { Chart, Report, Table } from './report.js';
-import { duration, percent, quotaText, whole } from './words.js';
+import { type LogTotals, totalsFact } from './report-parts.js';
 
-const HEADS = ['limit', 'refused', 'of requests', 'callers hit', 'of callers'];
+const HEADS = ['limit', 'rejected', 'of requests', 'callers hit', 'of callers'];
 
-/** What `suggest` found. */
+/** Creates the report of `suggest`. */
 export function describeSuggestions(share: number, found: readonly Suggestion[], all: LogTotals): Report {
-  const most = percent(share, 1);
+  const most = formatPercent(share, 1);
   const rows = found.flatMap(({ windowMs, forRequests, forCallers, forAll }) => [
     [`at most ${most} of requests`, ...cellsOf(forRequests, windowMs, all)],
     [`at most ${most} of callers`, ...cellsOf(forCallers, windowMs, all)],
-    ['nobody', ...cellsOf(forAll, windowMs, all)],
+    ['no request', ...cellsOf(forAll, windowMs, all)],
   ]);
   return {
-    title: `rollgate suggest: at most ${most} refused`,
+    title: `rollgate suggest: at most ${most} rejected`,
     facts: [totalsFact(all)],
     tables: [
-      { title: 'The smallest rolling limit that refuses', heads: ['', ...HEADS], rows },
+      { title: 'The smallest rolling limit that rejects', heads: ['', ...HEADS], rows },
       ...found.map((suggestion) => curveTable(suggestion, all)),
     ],
     charts: found.map((suggestion) => curveChart(suggestion, all)),
@@ -27,32 +27,32 @@ export function describeSuggestions(share: number, found: readonly Suggestion[],
 
 function curveTable({ windowMs, curve }: Suggestion, all: LogTotals): Table {
   return {
-    title: `What a limit for ${duration(windowMs)} refuses`,
+    title: `What a limit for ${formatDuration(windowMs)} rejects`,
     heads: HEADS,
     rows: curve.map((point) => cellsOf(point, windowMs, all)),
-    bars: curve.map(({ refusedRequests }) => refusedRequests / all.requests),
+    bars: curve.map(({ rejectedRequests }) => rejectedRequests / all.requests),
   };
 }
 
 function curveChart({ windowMs, curve }: Suggestion, all: LogTotals): Chart {
   return {
-    title: `Refused, % of all, by limit for ${duration(windowMs)}`,
+    title: `Rejected, % of all, by limit for ${formatDuration(windowMs)}`,
     axis: 'number',
     style: 'line',
     xs: curve.map(({ limit }) => limit),
     series: [
-      { name: 'requests', values: curve.map(({ refusedRequests }) => (refusedRequests / all.requests) * 100) },
-      { name: 'callers', values: curve.map(({ refusedCallers }) => (refusedCallers / all.callers) * 100) },
+      { name: 'requests', values: curve.map(({ rejectedRequests }) => (rejectedRequests / all.requests) * 100) },
+      { name: 'callers', values: curve.map(({ rejectedCallers }) => (rejectedCallers / all.callers) * 100) },
     ],
   };
 }
 
-function cellsOf({ limit, refusedRequests, refusedCallers }: Refusals, windowMs: number, all: LogTotals): string[] {
+function cellsOf({ limit, rejectedRequests, rejectedCallers }: Rejections, windowMs: number, all: LogTotals): string[] {
   return [
-    quotaText({ limit, windowMs }),
-    whole(refusedRequests),
-    percent(refusedRequests, all.requests),
-    whole(refusedCallers),
-    percent(refusedCallers, all.callers),
+    formatQuota({ limit, windowMs }),
+    formatInteger(rejectedRequests),
+    formatPercent(rejectedRequests, all.requests),
+    formatInteger(rejectedCallers),
+    formatPercent(rejectedCallers, all.callers),
   ];
 }

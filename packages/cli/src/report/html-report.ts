@@ -1,14 +1,14 @@
 import { readFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { CHARTS_SCRIPT } from './charts-script.js';
-import { titleOf } from './common.js';
+import { escapeInvisible, escapeInvisibleJson } from './escape-invisible.js';
+import { formatInteger, formatTime } from './format.js';
 import type { Chart, Report, Table } from './report.js';
-import { visible, visibleJson } from './visible.js';
-import { time, whole } from './words.js';
+import { titleOf } from './report-parts.js';
 
 const require = createRequire(import.meta.url);
 
-/** The series' colours are those of Okabe and Ito, or near: the colour-blind can tell them apart. */
+/** The colors of the series are those of Okabe and Ito, or similar, which color-blind people can distinguish. */
 const STYLE = `
 :root { color-scheme: light dark; --ink: #1f2328; --paper: #fff; --faint: #d8dee4; --soft: #59636e;
   --series-0: #d55e00; --series-1: #56b4e9; --series-2: #009e73; --series-3: #cc79a7; --series-4: #0072b2; --series-5: #e69f00; }
@@ -24,10 +24,10 @@ th, td { padding: 0.25rem 0.8rem; border-bottom: 1px solid var(--faint); text-al
 th:first-child, td:first-child { text-align: left; max-width: 28rem; overflow: hidden; text-overflow: ellipsis; }
 `;
 
-/** Nothing but what is in the page may be loaded, whatever gets into it. */
+/** Forbids the page to load anything, whatever a log contains. */
 const POLICY = "default-src 'none'; script-src 'unsafe-inline'; style-src 'unsafe-inline'; img-src data:";
 
-/** The report as one page that needs nothing else, and asks nobody for anything. */
+/** Creates one self-contained page that sends no requests. */
 export function toHtml({ title, facts, tables, charts, notes }: Report): string {
   return `<!doctype html>
 <html lang="en">
@@ -66,33 +66,35 @@ ${rows.map((row) => toRow(row, 'td')).join('\n')}
 </table></div>`;
 }
 
-/** Where the script draws the chart. */
+/** The element in which the script draws the chart. */
 function toPlace({ title, widthMs }: Chart, index: number): string {
   return `<h2>${escapeHtml(titleOf(title, widthMs))}</h2>\n<div class="chart" id="chart-${index}"></div>`;
 }
 
-/** JSON that ends no script, whatever is in it. */
+/** Creates JSON that cannot end a script element, whatever it contains. */
 function toData(charts: readonly Chart[]): string {
   const labelled = charts.map((chart) => ({ ...chart, label: labelOf(chart) }));
-  return visibleJson(JSON.stringify(labelled)).replaceAll('<', '\\u003c');
+  return escapeInvisibleJson(JSON.stringify(labelled)).replaceAll('<', '\\u003c');
 }
 
-/** For those who do not see the chart: what it shows, from where to where, and along the time how much in all. */
+/** Creates the label for screen readers: title, range, and the sums of a chart along the time. */
 function labelOf({ title, widthMs, axis, xs, series }: Chart): string {
-  const [first, last] = [xs[0]!, xs.at(-1)!].map((x) => (axis === 'time' ? `${time(x * 1e6)} UTC` : whole(x)));
+  const [first, last] = [xs[0]!, xs.at(-1)!].map((x) =>
+    axis === 'time' ? `${formatTime(x * 1e6)} UTC` : formatInteger(x),
+  );
   const sum = (values: readonly number[]) => values.reduce((total, value) => total + value, 0);
-  const shown = series.map(({ name, values }) => (axis === 'time' ? `${name} ${whole(sum(values))}` : name));
+  const shown = series.map(({ name, values }) => (axis === 'time' ? `${name} ${formatInteger(sum(values))}` : name));
   return `${titleOf(title, widthMs)}, from ${first} to ${last}: ${shown.join(', ')}`;
 }
 
 const ENTITIES: Record<string, string> = { '&': '&amp;', '<': '&lt;', '>': '&gt;', '"': '&quot;', "'": '&#39;' };
 
-/** What cannot be seen would change the order or the look of the text beside it. */
+/** Escapes HTML and also invisible characters, which could change the order or the look of the text next to them. */
 function escapeHtml(text: string): string {
-  return visible(text).replace(/[&<>"']/g, (character) => ENTITIES[character]!);
+  return escapeInvisible(text).replace(/[&<>"']/g, (character) => ENTITIES[character]!);
 }
 
-/** As it is in the package that is installed. */
+/** Reads a file of an installed package. */
 function fileOf(path: string): string {
   return readFileSync(require.resolve(path), 'utf8');
 }

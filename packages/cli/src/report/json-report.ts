@@ -1,21 +1,21 @@
 import type { Comparison } from '../compare.js';
 import type { Algorithm, NamedQuota, Quota } from '../limits.js';
-import type { Account } from '../log/log-account.js';
+import type { LogSummary } from '../log/log-summary.js';
 import type { By } from '../log/request.js';
 import type { Simulation } from '../simulate.js';
-import type { Refusals, Suggestion } from '../suggest.js';
+import type { Rejections, Suggestion } from '../suggest.js';
 import type { Timeline } from '../timeline.js';
-import type { LogTotals } from './common.js';
-import { duration, isoTime } from './words.js';
+import { formatDuration, toIsoTime } from './format.js';
+import type { LogTotals } from './report-parts.js';
 
-// What machines read: the names here are promised by the README. Times are ISO 8601, shares from 0 to 1.
+// The README documents these names. Times are ISO 8601, and shares are numbers from 0 to 1.
 
-/** What all commands tell of the log. */
-export type AccountJson = ReturnType<typeof accountJson>;
+/** The part of the JSON output that all commands share. */
+export type LogJson = ReturnType<typeof logJson>;
 
-export function accountJson(account: Account, by: By) {
+export function logJson(summary: LogSummary, by: By) {
   const { lines, unparsedLines, firstUnparsed, withoutKeyLines, leftOutLines, firstLeftOut, resolutionMicros } =
-    account;
+    summary;
   return {
     by: by.field ?? by.kind,
     log: {
@@ -27,45 +27,45 @@ export function accountJson(account: Account, by: By) {
       firstLeftOut:
         firstLeftOut === undefined
           ? null
-          : { file: firstLeftOut.file, line: firstLeftOut.line, time: isoTime(firstLeftOut.micros) },
+          : { file: firstLeftOut.file, line: firstLeftOut.line, time: toIsoTime(firstLeftOut.micros) },
       resolutionMs: resolutionMicros / 1000,
     },
   };
 }
 
-/** What `simulate --json` prints, beside the account. */
+/** What `simulate --json` prints, in addition to {@link LogJson}. */
 export type SimulationJson = ReturnType<typeof simulationJson>;
 
 export function simulationJson(algorithm: Algorithm, quotas: readonly NamedQuota[], found: Simulation) {
-  const { requests, units, callers, refusedRequests, refusedUnits, refusedCallers, refusedByLimit } = found;
+  const { requests, units, callers, rejectedRequests, rejectedUnits, rejectedCallers, rejectedByLimit } = found;
   return {
     algorithm,
-    from: isoTime(found.firstMicros),
-    to: isoTime(found.lastMicros),
+    from: toIsoTime(found.firstMicros),
+    to: toIsoTime(found.lastMicros),
     requests,
     units,
     callers,
-    refusedRequests,
-    refusedRequestsShare: refusedRequests / requests,
-    refusedUnits,
-    refusedCallers,
-    refusedCallersShare: refusedCallers / callers,
+    rejectedRequests,
+    rejectedRequestsShare: rejectedRequests / requests,
+    rejectedUnits,
+    rejectedCallers,
+    rejectedCallersShare: rejectedCallers / callers,
     limits: quotas.map((quota) => ({
       name: quota.name,
       ...quotaJson(quota),
-      refusedRequests: refusedByLimit[quota.name],
+      rejectedRequests: rejectedByLimit[quota.name],
     })),
-    worstHit: found.worstHit.map(({ key, requests: asked, refusedRequests: refused, worstBurst }) => ({
+    worstHit: found.worstHit.map(({ key, requests: asked, rejectedRequests: rejected, worstBurst }) => ({
       key,
       requests: asked,
-      refusedRequests: refused,
-      worstBurst: { limit: worstBurst.limit, size: worstBurst.size, at: isoTime(worstBurst.atMicros) },
+      rejectedRequests: rejected,
+      worstBurst: { limit: worstBurst.limit, size: worstBurst.size, at: toIsoTime(worstBurst.atMicros) },
     })),
     timeline: timelineJson(found.timeline),
   };
 }
 
-/** What `suggest --json` prints, beside the account. */
+/** What `suggest --json` prints, in addition to {@link LogJson}. */
 export type SuggestionsJson = ReturnType<typeof suggestionsJson>;
 
 export function suggestionsJson(
@@ -73,37 +73,37 @@ export function suggestionsJson(
   found: readonly Suggestion[],
   { requests, callers, firstMicros, lastMicros }: LogTotals,
 ) {
-  const refusals = ({ limit, refusedRequests, refusedCallers }: Refusals) => ({
+  const rejections = ({ limit, rejectedRequests, rejectedCallers }: Rejections) => ({
     limit,
-    refusedRequests,
-    refusedRequestsShare: refusedRequests / requests,
-    refusedCallers,
-    refusedCallersShare: refusedCallers / callers,
+    rejectedRequests,
+    rejectedRequestsShare: rejectedRequests / requests,
+    rejectedCallers,
+    rejectedCallersShare: rejectedCallers / callers,
   });
   return {
     share,
-    from: isoTime(firstMicros),
-    to: isoTime(lastMicros),
+    from: toIsoTime(firstMicros),
+    to: toIsoTime(lastMicros),
     requests,
     callers,
     windows: found.map(({ windowMs, forRequests, forCallers, forAll, curve }) => ({
-      window: duration(windowMs),
+      window: formatDuration(windowMs),
       windowMs,
-      forRequests: refusals(forRequests),
-      forCallers: refusals(forCallers),
-      forAll: refusals(forAll),
-      curve: curve.map(refusals),
+      forRequests: rejections(forRequests),
+      forCallers: rejections(forCallers),
+      forAll: rejections(forAll),
+      curve: curve.map(rejections),
     })),
   };
 }
 
-/** What `compare --json` prints, beside the account. */
+/** What `compare --json` prints, in addition to {@link LogJson}. */
 export type ComparisonJson = ReturnType<typeof comparisonJson>;
 
 export function comparisonJson(quota: Quota, found: Comparison) {
   return {
-    from: isoTime(found.firstMicros),
-    to: isoTime(found.lastMicros),
+    from: toIsoTime(found.firstMicros),
+    to: toIsoTime(found.lastMicros),
     requests: found.requests,
     callers: found.callers,
     ...quotaJson(quota),
@@ -113,9 +113,9 @@ export function comparisonJson(quota: Quota, found: Comparison) {
 }
 
 function quotaJson({ limit, windowMs }: Quota) {
-  return { limit, window: duration(windowMs), windowMs };
+  return { limit, window: formatDuration(windowMs), windowMs };
 }
 
 function timelineJson<Name extends string>({ startMicros, widthMicros, series }: Timeline<Name>) {
-  return { from: isoTime(startMicros), widthMs: widthMicros / 1000, ...series };
+  return { from: toIsoTime(startMicros), widthMs: widthMicros / 1000, ...series };
 }

@@ -1,36 +1,36 @@
-/** What is told to people, in a terminal and on a page alike. Texts may hold anything that a log does. */
+/** A report for the terminal and the page. Its texts may contain anything that a log contains. */
 export interface Report {
   readonly title: string;
-  /** A sentence each. */
+  /** One sentence each. */
   readonly facts: readonly string[];
   readonly tables: readonly Table[];
   readonly charts: readonly Chart[];
-  /** What to know about the numbers. */
+  /** Notes about the numbers. */
   readonly notes: readonly string[];
 }
 
 export interface Table {
   readonly title: string;
   readonly heads: readonly string[];
-  /** The first cell of each says of what the others tell. */
+  /** The first cell of each row is its label. */
   readonly rows: readonly (readonly string[])[];
-  /** For a terminal, which has no room for a chart: a part of 1 for each row, shown as a bar. */
+  /** A fraction from 0 to 1 for each row, which the terminal shows as a bar. */
   readonly bars?: readonly number[];
-  /** For what there is to say without rows. */
+  /** The text of a table without rows. */
   readonly empty?: string;
 }
 
 export interface Chart {
   readonly title: string;
-  /** Along the time, milliseconds that each value is of; the title ends with them. */
+  /** The interval of each value along the time, in milliseconds, which is appended to the title. */
   readonly widthMs?: number;
-  /** What `xs` are: seconds since the epoch, or numbers, shown by their logarithm. */
+  /** The unit of `xs`: seconds since the epoch, or numbers on a logarithmic scale. */
   readonly axis: 'time' | 'number';
   readonly xs: readonly number[];
   /** Bars, or a line through the points. */
   readonly style: 'bars' | 'line';
   readonly series: readonly Series[];
-  /** What a terminal calls it, which shows the first series alone; without it, none. */
+  /** The title in a terminal, which shows only the first series. Without a title, it shows no chart. */
   readonly terminalTitle?: string;
 }
 

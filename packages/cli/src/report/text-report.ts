@@ -1,21 +1,21 @@
 import plot, { type Point } from 'simple-ascii-chart';
 import stringWidth from 'string-width';
-import { titleOf } from './common.js';
+import { escapeInvisible } from './escape-invisible.js';
+import { formatInteger, formatTime, toPlainText } from './format.js';
 import type { Chart, Report, Table } from './report.js';
-import { visible } from './visible.js';
-import { plain, time, whole } from './words.js';
+import { titleOf } from './report-parts.js';
 
 const CHART_WIDTH = 60;
 const CHART_HEIGHT = 8;
 const BAR_LENGTH = 20;
 
-/** The report as a terminal shows it; ends with a line's end. */
+/** Creates the report for a terminal. It ends with a newline. */
 export function toText({ facts, tables, charts, notes }: Report): string {
   const parts = [
-    facts.map(visible).join('\n'),
+    facts.map(escapeInvisible).join('\n'),
     ...tables.map(toTable),
     ...charts.filter(({ terminalTitle }) => terminalTitle !== undefined).map(toChart),
-    notes.map(visible).join('\n'),
+    notes.map(escapeInvisible).join('\n'),
   ];
   return `${parts.filter((part) => part !== '').join('\n\n')}\n`;
 }
@@ -23,7 +23,7 @@ export function toText({ facts, tables, charts, notes }: Report): string {
 /** Columns of equal width; the first to the left, numbers to the right. */
 function toTable({ title, heads, rows, bars, empty = '' }: Table): string {
   if (rows.length === 0) return empty;
-  const lines = [heads, ...rows].map((cells) => cells.map((cell) => plain(cell)));
+  const lines = [heads, ...rows].map((cells) => cells.map((cell) => toPlainText(cell)));
   const widths = heads.map((_, column) =>
     lines.reduce((widest, cells) => Math.max(widest, stringWidth(cells[column]!)), 0),
   );
@@ -40,10 +40,10 @@ function toTable({ title, heads, rows, bars, empty = '' }: Table): string {
 
 function toChart({ terminalTitle = '', widthMs, xs, series }: Chart): string {
   const { values } = series[0]!;
-  // So many neighbours are summed that the columns have room.
+  // Adjacent values are added up so that the columns fit.
   const step = Math.ceil(values.length / CHART_WIDTH);
   const columns = sumsOf(values, step);
-  if (columns.length < 2) return ''; // A point is no line.
+  if (columns.length < 2) return ''; // A single point is not a line.
   const most = Math.max(...columns);
   const drawn = plot(
     columns.map((value, column): Point => [column, value]),
@@ -53,16 +53,16 @@ function toChart({ terminalTitle = '', widthMs, xs, series }: Chart): string {
       hideXAxis: true,
       yRange: [0, most],
       customYAxisTicks: [0, most],
-      formatter: (value) => whole(value),
+      formatter: (value) => formatInteger(value),
     },
   );
   const lines = drawn.split('\n').map((line) => line.trimEnd());
   const title = titleOf(terminalTitle, widthMs === undefined ? undefined : widthMs * step);
-  const [first, last] = [xs[0]!, xs.at(-1)!].map((seconds) => time(seconds * 1e6));
+  const [first, last] = [xs[0]!, xs.at(-1)!].map((seconds) => formatTime(seconds * 1e6));
   return [`${title}, ${first} to ${last}`, ...lines.filter((line) => line !== '')].join('\n');
 }
 
-/** Of so many neighbours each; the last of those that are left. */
+/** Adds up each `step` adjacent values. The last sum may have fewer. */
 function sumsOf(values: readonly number[], step: number): number[] {
   return Array.from({ length: Math.ceil(values.length / step) }, (_, column) =>
     values.slice(column * step, (column + 1) * step).reduce((sum, value) => sum + value, 0),

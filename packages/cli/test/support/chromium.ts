@@ -1,7 +1,7 @@
 import { chromiumBinary } from '@rollgate/test-support';
 import { type Browser, chromium } from 'playwright-core';
 
-/** A real browser, which asks nobody for anything by itself. */
+/** Starts a browser that sends no background requests. */
 export async function startChromium(): Promise<Browser> {
   return chromium.launch({
     executablePath: await chromiumBinary(),

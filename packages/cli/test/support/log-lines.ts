@@ -1,4 +1,4 @@
-/** A request as the tests make them. */
+/** A request in a generated log. */
 export interface Hit {
   /** Milliseconds since the epoch. */
   readonly ms: number;
@@ -34,8 +34,8 @@ export function toLog(hits: readonly Hit[], toLine = combinedLine): string {
   return hits.map((hit) => `${toLine(hit)}\n`).join('');
 }
 
-/** Numbers from 0 to 1 that look like chance and are the same each time. */
-export function chance(seed: number): () => number {
+/** Creates a generator of pseudo-random numbers from 0 to 1 that repeats with its seed. */
+export function createRandom(seed: number): () => number {
   let state = seed;
   return () => {
     state = (state * 1_664_525 + 1_013_904_223) % 2 ** 32;
@@ -44,11 +44,10 @@ export function chance(seed: number): () => number {
 }
 
 /**
- * Some callers with a steady trickle, some who come in bursts; written when the requests end, and so up to a minute out of
- * order.
+ * Requests of steady callers and of bursts. They are logged when they end, so up to a minute out of order.
  */
 export function busyHits(count: number, seed = 1): Hit[] {
-  const random = chance(seed);
+  const random = createRandom(seed);
   const hits: Hit[] = [];
   let ms = START_MS;
   while (hits.length < count) {

@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { gzipSync } from 'node:zlib';
-import { chance, combinedLine, START_MS, toLog } from './support/log-lines';
+import { combinedLine, createRandom, START_MS, toLog } from './support/log-lines';
 import { folder, rollgate, simulate, write } from './support/rollgate';
 
 const LIMIT = ['--limit', '1/1m'];
@@ -9,28 +9,32 @@ const GOOD = toLog([
   { ms: START_MS, ip: '192.0.2.1' },
   { ms: START_MS + 1000, ip: '192.0.2.1' },
 ]);
-const random = chance(9);
+const random = createRandom(9);
 const NOISE = Buffer.from(Array.from({ length: 200_000 }, () => Math.floor(random() * 256)));
 
-describe.each(['simulate', 'suggest', 'compare'])('%s ends with 1 and says why', (command) => {
+describe.each(['simulate', 'suggest', 'compare'])('%s exits with 1 and prints the reason', (command) => {
   const args = command === 'suggest' ? [command] : [command, ...LIMIT];
 
   test.each<[string, string | Buffer, RegExp]>([
-    ['an empty file', '', /^rollgate: There is no line in bad\.log\n$/],
-    ['empty lines', '\n\r\n\n', /^rollgate: There is no line in bad\.log\n$/],
+    ['an empty file', '', /^rollgate: No line in bad\.log\n$/],
+    ['empty lines', '\n\r\n\n', /^rollgate: No line in bad\.log\n$/],
     [
       'a binary file',
       NOISE,
-      /^rollgate: No line in bad\.log \(\d+\) could be parsed as a request; the first, line \d+ of .+\n$/,
+      /^rollgate: No line in bad\.log \(\d+ lines?\) is a request; the first, line \d+ of .+\n$/,
     ],
     ['NUL bytes', Buffer.alloc(5_000_000), /line 1 of bad\.log: it is longer than 1 MB: "(\\u0000){70}/],
     ['a line of 10 MB', 'a'.repeat(10_000_000), /line 1 of bad\.log: it is longer than 1 MB: "a+"\n$/],
     [
       'prose',
       'It was a dark\nand stormy night\n',
-      /line 1 of bad\.log: it is not of the common or combined format: "It was a dark"\n$/,
+      /line 1 of bad\.log: it is not in the common or combined format: "It was a dark"\n$/,
     ],
-    ['JSON that is none', '{"time":1\n{}\n', /\(2\) .*line 1 of bad\.log: it is no JSON object: "\{\\"time\\":1"\n$/],
+    [
+      'JSON that is none',
+      '{"time":1\n{}\n',
+      /\(2 lines\) .*line 1 of bad\.log: it is not a JSON object: "\{\\"time\\":1"\n$/,
+    ],
     [
       'gzip that ends early',
       gzipSync(NOISE).subarray(0, 1000),
@@ -63,11 +67,11 @@ describe.each(['simulate', 'suggest', 'compare'])('%s ends with 1 and says why',
     expect(stderr).toMatch(/^rollgate: Cannot read .+: it is a directory\n$/);
   });
 
-  test('for a log in which nobody is named', async () => {
+  test('for a log that names no caller', async () => {
     write('good.log', GOOD);
     const { code, stderr } = await rollgate([...args, 'good.log', '--by', 'user']);
     expect(code).toBe(1);
-    expect(stderr).toBe('rollgate: No request in good.log (2) says whom it counts for; see --by\n');
+    expect(stderr).toBe('rollgate: No request in good.log (2 lines) names a caller; see --by\n');
   });
 });
 
@@ -87,26 +91,26 @@ test.each<[string, string, string]>([
   [
     'NUL bytes before a line',
     `\0\0\0${dated('01/Mar/2026:00:00:00 +0000')}`,
-    'it is not of the common or combined format',
+    'it is not in the common or combined format',
   ],
   ['a day that is none', dated('31/Feb/2026:00:00:00 +0000'), 'there is no such date'],
   ['a month that is none', dated('01/Foo/2026:00:00:00 +0000'), 'there is no such date'],
   ['an hour that is none', dated('01/Mar/2026:24:00:00 +0000'), 'there is no such date'],
   ['a second that is none', dated('01/Mar/2026:00:00:77 +0000'), 'there is no such date'],
-  ['a date that is none', dated('yesterday'), 'its time is not as in [17/May/2015:10:05:03 +0000]'],
+  ['a date that is none', dated('yesterday'), 'its time is not like [17/May/2015:10:05:03 +0000]'],
   ['the year 0', dated('01/Jan/0000:00:00:00 +0000'), 'it is not from 1970 to 2099'],
   ['the year 9999', dated('01/Jan/9999:00:00:00 +0000'), 'it is not from 1970 to 2099'],
-  ['a line cut off', dated('01/Mar/2026:00:00:00 +0000').slice(0, -4), 'it is not of the common or combined format'],
+  ['a line cut off', dated('01/Mar/2026:00:00:00 +0000').slice(0, -4), 'it is not in the common or combined format'],
   [
     'a quote that does not end',
     dated('01/Mar/2026:00:00:00 +0000').replace('1.1"', '1.1\\"'),
-    'it is not of the common or combined format',
+    'it is not in the common or combined format',
   ],
-])('%s among good lines is counted, and the first is shown', async (_, bad, reason) => {
+])('%s among valid lines is counted, and the first is shown', async (_, bad, reason) => {
   const [first, second] = GOOD.trimEnd().split('\n');
   write('mixed.log', [first, bad, bad, second].join('\n'));
-  const { requests, refusedRequests, log } = await simulate(['mixed.log', ...LIMIT]);
-  expect({ requests, refusedRequests }).toEqual({ requests: 2, refusedRequests: 1 });
+  const { requests, rejectedRequests, log } = await simulate(['mixed.log', ...LIMIT]);
+  expect({ requests, rejectedRequests }).toEqual({ requests: 2, rejectedRequests: 1 });
   expect(log).toMatchObject({
     lines: 4,
     unparsedLines: 2,
@@ -115,7 +119,7 @@ test.each<[string, string, string]>([
 });
 
 test.each([
-  ['no time', '{"ip":"a"}', 'it has no time in a field of a usual name'],
+  ['no time', '{"ip":"a"}', 'it has no time in a field with a common name'],
   ['a time that is none', '{"time":{},"ip":"a"}', 'its time is neither text nor a number'],
   [
     'a date alone',
@@ -123,15 +127,15 @@ test.each([
     'its time is neither ISO 8601, nor a number, nor of the common format',
   ],
   ['a negative time', '{"time":-5,"ip":"a"}', 'it is not from 1970 to 2099'],
-  ['a list', '[1,2]', 'it is no JSON object'],
-  ['brackets within brackets', '['.repeat(500_000), 'it is no JSON object'],
-])('in JSON lines, too: %s', async (_, bad, reason) => {
+  ['a list', '[1,2]', 'it is not a JSON object'],
+  ['brackets within brackets', '['.repeat(500_000), 'it is not a JSON object'],
+])('in JSON lines: %s', async (_, bad, reason) => {
   write('mixed.log', [`{"time":${START_MS},"ip":"a"}`, bad].join('\n'));
   const { requests, log } = await simulate(['mixed.log', ...LIMIT]);
   expect({ requests, reason: log.firstUnparsed?.reason }).toEqual({ requests: 1, reason });
 });
 
-test('what strangers sent does not reach the terminal as it is', async () => {
+test('control characters of a log do not reach the terminal', async () => {
   const line = (path: string) => combinedLine({ ms: START_MS, ip: '192.0.2.1', path });
   const evil = '/\u001b]0;owned\u0007\u001b[31m\u202e';
   write('evil.log', [line(evil), line(evil), '\u001b[2J'].join('\n'));
@@ -161,37 +165,37 @@ const INVISIBLE: readonly (readonly [string, string])[] = [
   ['\ud800', '\\ud800'],
 ];
 // biome-ignore lint/suspicious/noControlCharactersInRegex: these are what must not be there.
-const UNSEEN = /[\0-\x09\x0b-\x1f\x7f-\x9f\xad\p{Cf}\p{Cs}\p{Default_Ignorable_Code_Point}]/u;
+const INVISIBLE_CHARACTER = /[\0-\x09\x0b-\x1f\x7f-\x9f\xad\p{Cf}\p{Cs}\p{Default_Ignorable_Code_Point}]/u;
 
-test('no character that cannot be seen reaches a terminal or a page', async () => {
+test('invisible characters of a log do not reach a terminal or a page', async () => {
   const user = `a${INVISIBLE.map(([character]) => character).join('b')}c`;
   const record = JSON.stringify({ time: START_MS, user });
   write('unseen.log', [record, record, `{"time":1${user}`].join('\n'));
   const args = ['simulate', 'unseen.log', ...LIMIT, '--by', 'user'];
   const { stdout, stderr } = await rollgate([...args, '--html', 'unseen.html']);
-  expect(stdout + stderr).not.toMatch(UNSEEN);
+  expect(stdout + stderr).not.toMatch(INVISIBLE_CHARACTER);
   const page = readFileSync(join(folder(), 'unseen.html'), 'utf8');
   const cells = page.slice(page.indexOf('<body>'), page.indexOf('<script'));
-  expect(cells).not.toMatch(UNSEEN);
+  expect(cells).not.toMatch(INVISIBLE_CHARACTER);
   expect(cells).toContain(`a${INVISIBLE.map(([, shown]) => shown).join('b')}c`);
   const json = await rollgate([...args, '--json']);
-  expect(json.stdout).not.toMatch(UNSEEN);
+  expect(json.stdout).not.toMatch(INVISIBLE_CHARACTER);
   expect(JSON.parse(json.stdout).worstHit[0].key).toBe(user);
 });
 
-test('nor does one in the name of a file', async () => {
+test('invisible characters in a file name do not reach the terminal', async () => {
   const name = 'late\u202e\u200f.log';
   const times = [START_MS + 60_000, START_MS + 60_000, START_MS];
   write(name, times.map((time) => `{"time":${time},"ip":"a"}`).join('\n'));
   const { code, stdout, stderr } = await rollgate(['simulate', name, ...LIMIT, '--tolerance', '1s']);
   expect({ code, isShown: stderr.includes('late\\u202e\\u200f.log') }).toEqual({ code: 0, isShown: true });
-  expect(stdout + stderr).not.toMatch(UNSEEN);
+  expect(stdout + stderr).not.toMatch(INVISIBLE_CHARACTER);
 });
 
-test('names of objects are callers like any other', async () => {
+test('names of JavaScript object properties are valid callers', async () => {
   const keys = ['__proto__', 'constructor', '__proto__', '😀', '😀'];
   write('names.log', keys.map((ip) => `{"time":${START_MS},"ip":${JSON.stringify(ip)}}`).join('\n'));
-  const { callers, refusedRequests, worstHit } = await simulate(['names.log', ...LIMIT]);
-  expect({ callers, refusedRequests }).toEqual({ callers: 3, refusedRequests: 2 });
+  const { callers, rejectedRequests, worstHit } = await simulate(['names.log', ...LIMIT]);
+  expect({ callers, rejectedRequests }).toEqual({ callers: 3, rejectedRequests: 2 });
   expect(worstHit.map(({ key }) => key).sort()).toEqual(['__proto__', '😀']);
 });

@@ -1,29 +1,28 @@
 import type { Entry } from './entry.js';
-import { Jump } from './jump.js';
-import { byTime, countUntil, mergeSorted } from './sorted.js';
+import { byTime, countUntil, mergeSorted } from './sorted-entries.js';
+import { TimeJump } from './time-jump.js';
 
-/** Sorting fewer at a time is not worth its while. */
-const LEAST_SORTED = 4096;
+/** Sorting fewer entries at a time costs more than it saves. */
+const MIN_SORTED = 4096;
 
 /**
- * Puts the entries of one log in the order of their times; those of one time stay in the order of their coming. What comes
- * more than the tolerance later than it should is left out: each entry is held against the latest time before it in the log.
- * A time further ahead than the tolerance is believed when what follows bears it out (see {@link Jump}), for one wrong date
- * must not make the rest of the log late; otherwise it is left out.
+ * Sorts the entries of one log by time. Entries of the same time keep their order. An entry is left out if it is earlier than
+ * the latest time before it in the log by more than the tolerance. A time that is ahead by more than the tolerance is accepted
+ * if the following entries confirm it (see {@link TimeJump}). Otherwise one wrong date would make the rest of the log late.
  *
- * Memory holds the entries of the last tolerance.
+ * Memory is proportional to the entries within the tolerance.
  */
-export class InOrder {
+export class TimeOrder {
   readonly #toleranceMicros: number;
   readonly #onLeftOut: (entry: Entry) => void;
-  /** Of those believed. */
+  /** The latest accepted time. */
   #newestMicros = Number.NEGATIVE_INFINITY;
   /** Sorted. */
   #waiting: Entry[] = [];
-  /** As they came, none before what was given out. */
+  /** In the order of the log, none earlier than the entries already returned. */
   #arrived: Entry[] = [];
-  /** While it is not known whether to believe it, all that comes waits. */
-  #jump: Jump | undefined;
+  /** All entries wait until it is decided. */
+  #jump: TimeJump | undefined;
 
   constructor(toleranceMicros: number, onLeftOut: (entry: Entry) => void) {
     this.#toleranceMicros = toleranceMicros;
@@ -32,19 +31,19 @@ export class InOrder {
 
   push(entry: Entry): void {
     const { micros } = entry;
-    // It is late whether a jump is believed or not, and so has no say in that.
+    // It is late even if the jump is accepted, so it does not influence that decision.
     if (micros < this.#newestMicros - this.#toleranceMicros) this.#onLeftOut(entry);
     else if (this.#jump !== undefined) {
       this.#jump.follow(entry);
       if (this.#jump.isDecided) this.#decide();
     } else if (micros > this.#newestMicros + this.#toleranceMicros) {
-      this.#jump = new Jump(entry, this.#newestMicros, this.#toleranceMicros);
+      this.#jump = new TimeJump(entry, this.#newestMicros, this.#toleranceMicros);
     } else this.#accept(entry);
   }
 
-  /** Those that nothing can come before any more; often none, then many. */
+  /** Returns the entries that no later line can precede. Often there are none, then many. */
   take(): Entry[] {
-    if (this.#arrived.length < Math.max(LEAST_SORTED, this.#waiting.length / 2)) return [];
+    if (this.#arrived.length < Math.max(MIN_SORTED, this.#waiting.length / 2)) return [];
     this.#sort();
     return this.#waiting.splice(0, countUntil(this.#waiting, this.#newestMicros - this.#toleranceMicros));
   }
@@ -56,11 +55,11 @@ export class InOrder {
     return this.#waiting.splice(0);
   }
 
-  /** What waited for it comes again, and may hold the next jump. */
+  /** Decides the jump and then pushes the entries that waited for it, which may contain the next jump. */
   #decide(): void {
-    const { entry, followers, isBelieved } = this.#jump!;
+    const { entry, followers, isAccepted } = this.#jump!;
     this.#jump = undefined;
-    if (isBelieved) this.#accept(entry);
+    if (isAccepted) this.#accept(entry);
     else this.#onLeftOut(entry);
     for (const follower of followers) this.push(follower);
   }

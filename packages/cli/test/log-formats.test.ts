@@ -1,13 +1,13 @@
 import { gzipSync } from 'node:zlib';
 import { busyHits, commonDate, commonLine, type Hit, toLog } from './support/log-lines';
-import { naive } from './support/naive';
+import { naive } from './support/naive-limiter';
 import { simulate, write } from './support/rollgate';
 
 const HITS = busyHits(1_000, 4);
 const LIMIT = ['--limit', '5/1m'];
 const EXPECTED = (() => {
-  const { refusedRequests, refusedCallers } = naive(HITS, 5, 60_000);
-  return { requests: HITS.length, refusedRequests, refusedCallers };
+  const { rejectedRequests, rejectedCallers } = naive(HITS, 5, 60_000);
+  return { requests: HITS.length, rejectedRequests, rejectedCallers };
 })();
 const LOG = toLog(HITS);
 
@@ -59,13 +59,13 @@ describe.each<[string, string | Buffer, string[]]>([
     toJson(({ ms, ip }) => ({ time: ms, path: ip })),
     ['--by', 'field', '--key-field', 'path'],
   ],
-])('a log of the kind: %s', (_, log, args) => {
-  test('counts as a file', async () => {
+])('a log in this format: %s', (_, log, args) => {
+  test('is read from a file', async () => {
     write('a.log', log);
     expect(await ask(['a.log', ...args])).toMatchObject(EXPECTED);
   });
 
-  test('counts from standard input, whatever the chunks are', async () => {
+  test('is read from standard input in chunks of any size', async () => {
     const bytes = Buffer.from(log);
     const chunks = Array.from({ length: Math.ceil(bytes.length / 997) }, (_unused, index) =>
       bytes.subarray(index * 997, (index + 1) * 997),
@@ -75,8 +75,8 @@ describe.each<[string, string | Buffer, string[]]>([
   });
 });
 
-describe('several files are one log', () => {
-  test('in whichever order they are named', async () => {
+describe('several files are merged', () => {
+  test('in any order of their names', async () => {
     const half = LOG.slice(0, LOG.indexOf('\n', LOG.length / 2) + 1);
     write('older.log.gz', gzipSync(half));
     write('newer.log', LOG.slice(half.length));
@@ -85,7 +85,7 @@ describe('several files are one log', () => {
     expect(await ask(['-', 'older.log.gz'], [LOG.slice(half.length)])).toMatchObject(EXPECTED);
   });
 
-  test('also when they are of servers that ran side by side, and of two formats', async () => {
+  test('from servers that ran in parallel, in two formats', async () => {
     write('one.log', toLog(HITS.filter((_, index) => index % 2 === 0)));
     const others = HITS.filter((_, index) => index % 2 === 1);
     write(

@@ -1,8 +1,8 @@
 /**
- * The fields of JSON lines as pino, winston, Caddy, Traefik, Envoy, nginx, Logstash, Google Cloud and AWS write them, or people
- * who write their own. The first that is there counts; dots reach into objects.
+ * Common field names of JSON logs: pino, winston, Caddy, Traefik, Envoy, nginx, Logstash, Google Cloud, AWS and custom
+ * ones. The first existing field counts. Dots select nested fields.
  */
-export const USUAL_FIELDS = {
+export const FIELD_NAMES = {
   time: [
     ...[
       'time',

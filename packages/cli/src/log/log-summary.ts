@@ -1,17 +1,18 @@
 import { copyString } from '@rollgate/core/store';
+import { formatCount } from '../report/format.js';
 import type { Entry } from './entry.js';
 import { nameOfLog } from './open-log.js';
 
-/** A line that is no request, and why. */
+/** A line that is not a request, and why. */
 export interface UnparsedLine {
   readonly file: string;
-  /** From 1 on. */
+  /** The line number, from 1. */
   readonly line: number;
   readonly reason: string;
   readonly text: string;
 }
 
-/** A line that was left out for its time. */
+/** A line that was left out because of its time. */
 export interface LeftOutLine {
   readonly file: string;
   readonly line: number;
@@ -19,30 +20,30 @@ export interface LeftOutLine {
   readonly micros: number;
 }
 
-/** What became of the lines of a log; empty ones are none. */
-export interface Account {
+/** How many lines of the logs were used, and why others were not. Empty lines do not count. */
+export interface LogSummary {
   readonly lines: number;
-  /** Lines that could be parsed and have a key; those that were left out for their time included. */
+  /** Lines that could be parsed and have a key, including those left out because of their time. */
   readonly requests: number;
   readonly unparsedLines: number;
   readonly firstUnparsed: UnparsedLine | undefined;
-  /** Requests that do not say whom they count for. */
+  /** Requests without a caller. */
   readonly withoutKeyLines: number;
-  /** Further out of order than the tolerance allows. */
+  /** Requests further out of order than the tolerance allows. */
   readonly leftOutLines: number;
   readonly firstLeftOut: LeftOutLine | undefined;
-  /** The finest step between the times of the requests: a minute, a second or a decimal part of it. */
+  /** The finest step between the times of the requests: a minute, a second or a decimal fraction of a second. */
   readonly resolutionMicros: number;
 }
 
-/** Steps in which logs write times, each a part of the one before, and the last of any. */
+/** Possible steps of a log's times. Each divides the one before, and the last divides any time. */
 const STEPS_MICROS = [60_000_000, 1_000_000, 100_000, 10_000, 1000, 100, 10, 1];
 
-/** Of a line that does not parse, characters that are kept to show it. */
+/** The characters kept of an unparsable line. */
 const SHOWN = 100;
 
-/** See {@link Account}. */
-export class LogAccount implements Account {
+/** See {@link LogSummary}. */
+export class LogSummarizer implements LogSummary {
   lines = 0;
   requests = 0;
   unparsedLines = 0;
@@ -76,21 +77,21 @@ export class LogAccount implements Account {
   leftOut(file: string, { line, micros }: Entry): void {
     this.leftOutLines += 1;
     const first = this.firstLeftOut;
-    // A jump is left out after late lines that follow it.
+    // A jump may be left out after late lines that follow it.
     if (first === undefined || (first.file === file && line < first.line)) this.firstLeftOut = { file, line, micros };
   }
 
-  /** For a log without a request. */
-  whyNothing(paths: readonly string[]): string {
+  /** Explains why the logs contain no request. */
+  explainEmpty(paths: readonly string[]): string {
     const logs = paths.map(nameOfLog).join(', ');
-    if (this.lines === 0) return `There is no line in ${logs}`;
+    if (this.lines === 0) return `No line in ${logs}`;
     if (this.firstUnparsed === undefined)
-      return `No request in ${logs} (${this.lines}) says whom it counts for; see --by`;
-    return `No line in ${logs} (${this.lines}) could be parsed as a request; the first, ${describeUnparsed(this.firstUnparsed)}`;
+      return `No request in ${logs} (${formatCount(this.lines, 'line')}) names a caller; see --by`;
+    return `No line in ${logs} (${formatCount(this.lines, 'line')}) is a request; the first, ${describeUnparsed(this.firstUnparsed)}`;
   }
 }
 
-/** Where the line is, what is wrong with it, and what it says. */
+/** Describes where the line is, what is wrong with it, and its text. */
 export function describeUnparsed({ file, line, reason, text }: UnparsedLine): string {
   return `line ${line} of ${file}: ${reason}: ${JSON.stringify(text)}`;
 }

@@ -1,18 +1,17 @@
 import type { Entry } from './entry.js';
 
-/** One log while it is merged: its batch is never used up, but between two rounds. */
+/** One log during the merge. Its batch has a next entry, except between two rounds. */
 interface Source {
   readonly batches: AsyncIterator<Entry[]>;
   batch: Entry[];
-  /** The place of the next entry. */
+  /** The index of the next entry. */
   next: number;
 }
 
 /**
- * Sorted logs as one. So it does not matter in which order the parts of a log are named, nor whether they follow on each
- * other or ran side by side.
+ * Merges sorted logs by time. So the order of the files does not matter, nor whether they are consecutive or parallel.
  */
-export async function* merged(logs: readonly AsyncIterable<Entry[]>[]): AsyncGenerator<Entry[]> {
+export async function* mergeLogs(logs: readonly AsyncIterable<Entry[]>[]): AsyncGenerator<Entry[]> {
   let sources: Source[] = logs.map((log) => ({ batches: log[Symbol.asyncIterator](), batch: [], next: 0 }));
   try {
     for (;;) {
@@ -20,10 +19,10 @@ export async function* merged(logs: readonly AsyncIterable<Entry[]>[]): AsyncGen
       for (const source of sources) if (source.next < source.batch.length || (await refill(source))) left.push(source);
       sources = left;
       if (sources.length === 0) return;
-      yield sources.length === 1 ? rest(sources[0]!) : untilOneIsUsedUp(sources);
+      yield sources.length === 1 ? rest(sources[0]!) : mergeUntilOneEnds(sources);
     }
   } finally {
-    // When one fails, the others are to be closed as well.
+    // If one fails, the others must be closed too.
     for (const { batches } of sources) await batches.return?.();
   }
 }
@@ -34,7 +33,7 @@ function rest(source: Source): Entry[] {
   return next === 0 ? batch : batch.slice(next);
 }
 
-function untilOneIsUsedUp(sources: readonly Source[]): Entry[] {
+function mergeUntilOneEnds(sources: readonly Source[]): Entry[] {
   const entries: Entry[] = [];
   for (;;) {
     const first = earliest(sources);
@@ -56,7 +55,7 @@ function timeOf({ batch, next }: Source): number {
   return batch[next]!.micros;
 }
 
-/** Whether there was more. */
+/** Loads the next batch that is not empty. Returns false at the end. */
 async function refill(source: Source): Promise<boolean> {
   for (;;) {
     const { value, done } = await source.batches.next();

@@ -4,7 +4,7 @@ export function byTime(one: Entry, other: Entry): number {
   return one.micros - other.micros;
 }
 
-/** How many entries of the start are not later than this. */
+/** The number of leading entries that are not later than `micros`. */
 export function countUntil(sorted: readonly Entry[], micros: number): number {
   let [low, high] = [0, sorted.length];
   while (low < high) {
@@ -15,15 +15,15 @@ export function countUntil(sorted: readonly Entry[], micros: number): number {
   return low;
 }
 
-/** At a tie those of `early` come first. */
+/** Merges two sorted lists. Of equal times, those of `early` come first. */
 export function mergeSorted(early: Entry[], late: Entry[]): Entry[] {
   if (early.length === 0) return late;
-  const merged: Entry[] = [];
+  const mergeLogs: Entry[] = [];
   let next = 0;
   for (const entry of late) {
-    while (next < early.length && early[next]!.micros <= entry.micros) merged.push(early[next++]!);
-    merged.push(entry);
+    while (next < early.length && early[next]!.micros <= entry.micros) mergeLogs.push(early[next++]!);
+    mergeLogs.push(entry);
   }
-  while (next < early.length) merged.push(early[next++]!);
-  return merged;
+  while (next < early.length) mergeLogs.push(early[next++]!);
+  return mergeLogs;
 }

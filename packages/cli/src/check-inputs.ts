@@ -5,10 +5,10 @@ import { UsageError } from './errors.js';
 import { nameOfLog, STANDARD_INPUT } from './log/open-log.js';
 
 /**
- * Asked before any log is read or anything is written.
+ * Checks the paths before a log is read or anything is written.
  *
- * @param html Where a page is to be written.
- * @throws UsageError when a log would be read twice, or written over.
+ * @param html The file that the page will be written to.
+ * @throws UsageError when a log would be read twice or overwritten.
  */
 export async function checkInputs(paths: readonly string[], html: string | undefined): Promise<void> {
   const names = new Map<string, string>();
@@ -29,7 +29,7 @@ export async function checkInputs(paths: readonly string[], html: string | undef
   }
 }
 
-/** The same for two names of one file. */
+/** Returns the same text for two names of one file. */
 async function identityOf(path: string): Promise<string> {
   const isStandardInput = path === STANDARD_INPUT;
   const found: Stats | undefined = await (isStandardInput ? promisify(fstat)(0) : stat(path)).catch(() => undefined);

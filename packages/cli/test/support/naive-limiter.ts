@@ -1,20 +1,20 @@
 import type { Hit } from './log-lines';
 
-/** A naive log of every request let through: what the command's engine is held against. */
+/** Decides with a naive log of every allowed request, to compare with the command. */
 export function naive(hits: readonly Hit[], limit: number, windowMs: number) {
-  const letThrough = new Map<string, number[]>();
-  const refusedBy = new Map<string, number>();
+  const allowed = new Map<string, number[]>();
+  const rejectedBy = new Map<string, number>();
   for (const { ms, ip } of inOrder(hits)) {
-    const times = letThrough.get(ip) ?? [];
-    letThrough.set(ip, times);
+    const times = allowed.get(ip) ?? [];
+    allowed.set(ip, times);
     if (times.filter((time) => time > ms - windowMs).length < limit) times.push(ms);
-    else refusedBy.set(ip, (refusedBy.get(ip) ?? 0) + 1);
+    else rejectedBy.set(ip, (rejectedBy.get(ip) ?? 0) + 1);
   }
-  const refusedRequests = [...refusedBy.values()].reduce((sum, count) => sum + count, 0);
-  return { refusedRequests, refusedCallers: refusedBy.size, refusedBy };
+  const rejectedRequests = [...rejectedBy.values()].reduce((sum, count) => sum + count, 0);
+  return { rejectedRequests, rejectedCallers: rejectedBy.size, rejectedBy };
 }
 
-/** The most that a caller asked for within one window, and when that was reached first. */
+/** The most requests of a caller within one window, and when it first reached them. */
 export function worstBurst(hits: readonly Hit[], caller: string, windowMs: number): { size: number; atMs: number } {
   const times = inOrder(hits)
     .filter(({ ip }) => ip === caller)

@@ -1,5 +1,5 @@
-// Answers questions, a line of JSON each, with what the built suggester makes of entries. In a process of its own, for it
-// is an ES module, which Jest cannot load.
+// Reads requests as lines of JSON and responds with the built suggester's result. It runs in its own process because Jest
+// cannot load ES modules.
 import { createInterface } from 'node:readline';
 import { Suggester } from '../../dist/esm/suggest.js';
 

@@ -1,28 +1,28 @@
 import { leakyIntervalMs, type Quota } from '../limits.js';
 import type { Timeline } from '../timeline.js';
 import type { Totals } from '../totals.js';
+import { formatCount, formatDuration, formatQuota, formatTime } from './format.js';
 import type { Chart } from './report.js';
-import { counted, duration, quotaText, time } from './words.js';
 
-/** What every report begins with. */
+/** The totals at the start of every report. */
 export type LogTotals = Pick<Totals, 'requests' | 'callers' | 'firstMicros' | 'lastMicros'>;
 
 export function totalsFact({ requests, callers, firstMicros, lastMicros }: LogTotals): string {
-  const span = `${time(firstMicros)} to ${time(lastMicros)} UTC`;
-  return `${counted(requests, 'request')} of ${counted(callers, 'caller')}, ${span}`;
+  const span = `${formatTime(firstMicros)} to ${formatTime(lastMicros)} UTC`;
+  return `${formatCount(requests, 'request')} of ${formatCount(callers, 'caller')}, ${span}`;
 }
 
-/** Where the queue cannot do what the quota says. */
+/** Explains where the queue of a leaky bucket differs from the quota. */
 export function leakyNotes(quotas: readonly Quota[]): string[] {
   return quotas
     .filter((quota) => leakyIntervalMs(quota) !== quota.windowMs / quota.limit)
     .map((quota) => {
-      const asked = `${quotaText(quota)} is one each ${Number((quota.windowMs / quota.limit).toPrecision(6))} ms`;
-      return `leaky: ${asked}; the queue takes whole milliseconds, and lets one go each ${leakyIntervalMs(quota)} ms.`;
+      const asked = `${formatQuota(quota)} is one request per ${Number((quota.windowMs / quota.limit).toPrecision(6))} ms`;
+      return `leaky: ${asked}. The queue rounds this up to whole milliseconds, one request per ${leakyIntervalMs(quota)} ms.`;
     });
 }
 
-/** A timeline's series, along the log. */
+/** Creates a chart of a timeline's series. */
 export function timeChart<Name extends string>(
   title: string,
   { startMicros, widthMicros, series }: Timeline<Name>,
@@ -37,7 +37,7 @@ export function timeChart<Name extends string>(
   };
 }
 
-/** `Refused, each 30s`, where the chart is along the time. */
+/** Returns a title such as `Rejected, each 30s` for a chart along the time. */
 export function titleOf(title: string, widthMs: number | undefined): string {
-  return widthMs === undefined ? title : `${title}, each ${duration(widthMs)}`;
+  return widthMs === undefined ? title : `${title}, each ${formatDuration(widthMs)}`;
 }

@@ -1,0 +1,53 @@
+import type { Quota } from '../limits.js';
+import { escapeInvisible } from './escape-invisible.js';
+
+/** Formats a number as `1,234`. */
+export function formatInteger(count: number): string {
+  return count.toLocaleString('en-US');
+}
+
+/** Formats a count as `1 caller` or `2 callers`. */
+export function formatCount(count: number, one: string, many = `${one}s`): string {
+  return `${formatInteger(count)} ${count === 1 ? one : many}`;
+}
+
+/** Formats a share as `0.261 %`, with three significant digits. */
+export function formatPercent(part: number, all: number): string {
+  const share = all === 0 ? 0 : (part / all) * 100;
+  return `${Number(share >= 10 ? share.toFixed(1) : share.toPrecision(3))} %`;
+}
+
+const UNITS = [
+  ['d', 86_400_000],
+  ['h', 3_600_000],
+  ['m', 60_000],
+  ['s', 1000],
+] as const;
+
+/** Formats a duration as options take it: `1m`, `90s`, `250ms`. */
+export function formatDuration(ms: number): string {
+  const [unit, length] = UNITS.find(([, unitMs]) => ms % unitMs === 0) ?? ['ms', 1];
+  return `${ms / length}${unit}`;
+}
+
+/** Formats a quota as `100/1m`. */
+export function formatQuota({ limit, windowMs }: Quota): string {
+  return `${limit}/${formatDuration(windowMs)}`;
+}
+
+/** Formats microseconds since the epoch as ISO 8601. */
+export function toIsoTime(micros: number): string {
+  return new Date(Math.floor(micros / 1000)).toISOString();
+}
+
+/** Formats microseconds since the epoch as `2015-05-17 10:05:03`, in UTC. */
+export function formatTime(micros: number): string {
+  return toIsoTime(micros).slice(0, 19).replace('T', ' ');
+}
+
+/** Escapes invisible characters and cuts the text to `longest` characters. */
+export function toPlainText(text: string, longest = 60): string {
+  const shown = escapeInvisible(text);
+  // Keeps no half of a surrogate pair.
+  return shown.length > longest ? `${shown.slice(0, longest - 1).replace(/[\ud800-\udbff]$/, '')}…` : shown;
+}

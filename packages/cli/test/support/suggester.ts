@@ -1,0 +1,59 @@
+import { type ChildProcessWithoutNullStreams, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { join } from 'node:path';
+import { createInterface, type Interface } from 'node:readline';
+
+interface Rejections {
+  readonly limit: number;
+  readonly rejectedRequests: number;
+  readonly rejectedCallers: number;
+}
+
+export interface Suggestion {
+  readonly forRequests: Rejections;
+  readonly forCallers: Rejections;
+  readonly forAll: Rejections;
+  readonly curve: readonly Rejections[];
+}
+
+export interface SuggestionRequest {
+  readonly windowMs: number;
+  readonly share: number;
+  /** The time in microseconds, never decreasing, and which caller. */
+  readonly hits: readonly (readonly [micros: number, caller: number])[];
+}
+
+/** A child process that responds to each line with a line. */
+class SuggesterProcess {
+  readonly #child: ChildProcessWithoutNullStreams;
+  readonly #lines: Interface;
+  readonly #ended: Promise<never>;
+
+  constructor() {
+    this.#child = spawn(process.execPath, [join(__dirname, 'suggester-process.mjs')]);
+    this.#lines = createInterface({ input: this.#child.stdout });
+    this.#ended = once(this.#child, 'exit').then(() => Promise.reject(new Error('The suggester has exited')));
+    this.#ended.catch(() => {}); // It may exit while no request waits.
+  }
+
+  async send(line: string): Promise<string> {
+    const answered = once(this.#lines, 'line');
+    this.#child.stdin.write(`${line}\n`);
+    const [answer] = await Promise.race([answered, this.#ended]);
+    return answer;
+  }
+
+  end(): void {
+    this.#child.kill();
+  }
+}
+
+let suggester: SuggesterProcess | undefined;
+
+/** Returns the suggestion of the built suggester. */
+export async function suggestion(request: SuggestionRequest): Promise<Suggestion> {
+  suggester ??= new SuggesterProcess();
+  return JSON.parse(await suggester.send(JSON.stringify(request)));
+}
+
+afterAll(() => suggester?.end());
