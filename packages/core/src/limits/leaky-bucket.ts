@@ -17,6 +17,8 @@ export interface LeakyBucketState {
   freeMicros: number;
   /** Refunded slots with taken ones behind them. Absent until the first such refund. */
   gaps?: QueueGaps;
+  /** Receipts of earlier slots are void, because a refund has left the queue empty. Absent until then. */
+  voidBeforeMicros?: number;
   /** Of the greatest limit that has recorded since it was empty. */
   scale: Scale;
 }
@@ -100,13 +102,17 @@ export class LeakyBucket implements Limit<LeakyBucketState> {
     return { ...this.test(state, nowMicros, cost), delayMicros };
   }
 
-  refund(state: LeakyBucketState, _nowMicros: number, { atMicros, cost }: Hit): void {
+  refund(state: LeakyBucketState, nowMicros: number, { atMicros, recordedMicros, cost }: Hit): void {
+    if (state.voidBeforeMicros !== undefined && atMicros < state.voidBeforeMicros) return;
     const endMicros = atMicros + cost * this.intervalMicros;
     if (endMicros < state.freeMicros) {
+      if (endMicros <= nowMicros) return; // Nothing can use the slot.
       state.gaps ??= [];
       addGap(state.gaps, atMicros, endMicros);
     } else if (endMicros === state.freeMicros) {
       state.freeMicros = takeLastGap(state.gaps ?? [], atMicros) ?? atMicros;
+      const isEmpty = state.freeMicros < atMicros && state.freeMicros <= nowMicros;
+      if (isEmpty || atMicros === recordedMicros) state.voidBeforeMicros = state.freeMicros;
     }
   }
 }

@@ -106,6 +106,7 @@ function leaky_bucket.refund(rule, key, stamp, now, at, cost, recorded_at)
   end
 
   if ends < free_at then
+    if ends <= now then return end -- Nothing can use the slot.
     string_state.rewrite({ key = key, reset_stamp = reset_stamp }, format_state(free_at, scale, with_gap(at, ends)))
     return
   end

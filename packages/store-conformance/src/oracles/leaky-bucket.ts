@@ -13,6 +13,8 @@ interface Queue {
   readonly scale: number;
   /** Slots that were refunded while later ones were taken. */
   readonly abandoned: readonly Slot[];
+  /** Receipts of earlier slots are void: a refund has left nothing of the queue that they are of. */
+  readonly voidBefore: number;
 }
 
 interface Slot {
@@ -30,31 +32,39 @@ export function leakyBucketOracle({ capacity, interval }: LeakyBucketSettings): 
     const ahead = Math.max(0, delay(queue, at) - 1);
     return (ahead - (ahead % apart)) / apart;
   }
-  const oracle: Oracle<Queue, { departure: number; cost: number }> = {
+  const oracle: Oracle<Queue, { departure: number; recorded: number; cost: number }> = {
     quota: capacity,
-    empty: { free: -Infinity, scale: 0, abandoned: [] },
+    empty: { free: -Infinity, scale: 0, abandoned: [], voidBefore: -Infinity },
     isImplausible: ({ free, scale }, now) => isTooFarAhead(free, now, scale),
     expires: ({ free }) => free,
     allows: (queue, at, cost) => delay(queue, at) + (cost - 1) * apart <= capacity * apart,
     free: (queue, at) => capacity - waiting(queue, at),
     delay,
-    record({ free, scale, abandoned }, now, cost) {
+    record({ free, scale, abandoned, voidBefore }, now, cost) {
       const departure = Math.max(free, now);
       const queue = {
         free: departure + cost * apart,
         scale: free > now ? Math.max(scale, ownScale) : ownScale,
         // What has passed is gone for good, also for a clock that steps back.
         abandoned: withoutPassed(abandoned, now),
+        voidBefore,
       };
-      return [queue, { departure, cost }];
+      return [queue, { departure, recorded: now, cost }];
     },
-    refund({ free, scale, abandoned }, { departure, cost }) {
-      let slots = [...abandoned, { from: departure, to: departure + cost * apart }].filter(({ to }) => to <= free);
+    refund(queue, { departure, recorded, cost }, now) {
+      if (departure < queue.voidBefore) return queue;
+      const { scale, abandoned } = queue;
+      let { free } = queue;
+      const end = departure + cost * apart;
+      const isLast = end === free;
+      if (!isLast && end <= now) return queue; // Nothing can use the slot.
+      let slots = [...abandoned, { from: departure, to: end }].filter(({ to }) => to <= free);
       for (let last = endingAt(slots, free); last !== undefined; last = endingAt(slots, free)) {
         slots = slots.filter((slot) => slot !== last);
         free = last.from;
       }
-      return { free, scale, abandoned: slots };
+      const isEmpty = isLast && (departure === recorded || (free < departure && free <= now));
+      return { free, scale, abandoned: slots, voidBefore: isEmpty ? free : queue.voidBefore };
     },
   };
   return oracle;

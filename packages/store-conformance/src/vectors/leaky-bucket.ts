@@ -149,6 +149,19 @@ export const leakyBucketVectors: readonly Vector<'leakyBucket'>[] = [
     ],
   },
   {
+    title: 'a refund that leaves the queue empty ends it, also for a clock that steps back',
+    limit: { algorithm: 'leakyBucket', options: { capacity: 2, interval: 1000 } },
+    steps: [
+      { at: 0, cost: 1, allowed: true, remaining: 2, retryAfterMs: 0, resetMs: 0, delayMs: 0 },
+      { at: 0, cost: 1, allowed: true, remaining: 1, retryAfterMs: 0, resetMs: 1000, delayMs: 1000 },
+      { at: 999, cost: 1, allowed: true, remaining: 0, retryAfterMs: 0, resetMs: 1001, delayMs: 1001 },
+      { at: 999, refund: 1 },
+      { at: 1000, refund: 2 },
+      { at: 1000, refund: 0 },
+      { at: 999, cost: 1, allowed: true, remaining: 1, retryAfterMs: 0, resetMs: 1, delayMs: 1 },
+    ],
+  },
+  {
     title: 'an idle key lets one through at once',
     limit: { algorithm: 'leakyBucket', options: { capacity: 2, interval: 1000 } },
     steps: [
