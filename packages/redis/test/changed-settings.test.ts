@@ -1,4 +1,11 @@
-import { bucketedWindow, fixedWindow, type Limits, RateLimiter, rollingWindow } from '@rollgate/core';
+import {
+  bucketedWindow,
+  fixedWindow,
+  type Limits,
+  RateLimiter,
+  rollingWindow,
+  slidingWindowCounter,
+} from '@rollgate/core';
 import { RedisStore } from '@rollgate/redis';
 import { freshPrefix, LOGS, SomeRedis } from './support/some-redis.js';
 
@@ -54,4 +61,11 @@ test.each(LOGS)('a check finds no hits of a limit that was far larger: %s', asyn
   clock.ms = 0;
   const minute = limiter(rollingWindow({ limit: 2, window: '1m' }));
   for (const allowed of [true, true, false]) expect((await minute.check('ann')).allowed).toBe(allowed);
+});
+
+test('a sliding window counter counts no window that ended more than a window ago', async () => {
+  const { clock, limiter } = sharing();
+  await limiter(slidingWindowCounter({ limit: 4, window: '1s', minDifference: '10s' })).check('ann');
+  clock.ms = 2500;
+  expect(await limiter(slidingWindowCounter({ limit: 4, window: '1s' })).check('ann')).toMatchObject({ remaining: 3 });
 });

@@ -93,3 +93,12 @@ test('slots that were refunded before the last one are free once the last one is
   await limiter.refund(slots[3]!);
   expect(await limiter.peek('queue')).toMatchObject({ allowed: true, delayMs: 2 * 3_600_000 });
 });
+
+test('a sliding window counter refunds a check of the previous window there', async () => {
+  const { clock, limiter } = make(slidingWindowCounter({ limit: 10, window: '1s' }));
+  const previous = await limiter.check('ann', { cost: 3 });
+  clock.ms = 1500;
+  await limiter.check('ann');
+  await limiter.refund(previous);
+  expect((await limiter.peek('ann')).remaining).toBe(9);
+});
