@@ -69,3 +69,43 @@ test('a sliding window counter counts no window that ended more than a window ag
   clock.ms = 2500;
   expect(await limiter(slidingWindowCounter({ limit: 4, window: '1s' })).check('ann')).toMatchObject({ remaining: 3 });
 });
+
+test('buckets keep their finer width when a limit with coarser ones records', async () => {
+  const { clock, limiter } = sharing();
+  const coarse = limiter(bucketedWindow({ limit: 10, window: '10s', buckets: 10 }));
+  clock.ms = 50;
+  await limiter(bucketedWindow({ limit: 10, window: '10s', buckets: 100 })).check('ann');
+  clock.ms = 150;
+  await coarse.check('ann');
+  clock.ms = 10_150;
+  expect((await coarse.peek('ann')).remaining).toBe(9);
+});
+
+test('a state is forgotten at the end of its longest minDifference', async () => {
+  const { clock, limiter } = sharing();
+  await limiter(spaced).check('ann');
+  clock.ms = 10_000;
+  await limiter(second).check('ann');
+  clock.ms = 11_000;
+  expect((await limiter(spaced).check('ann')).allowed).toBe(true);
+});
+
+test('an action of a limit without a minDifference counts for one that has it', async () => {
+  const { clock, limiter } = sharing();
+  await limiter(spaced).check('ann');
+  clock.ms = 9000;
+  await limiter(second).check('ann');
+  clock.ms = 12_000;
+  expect(await limiter(spaced).check('ann')).toMatchObject({
+    allowed: false,
+    reason: 'minDifference',
+    retryAfterMs: 7000,
+  });
+});
+
+test('a limit is the reason of a rejection when its wait is as long as that of the minDifference', async () => {
+  const { limiter } = sharing();
+  const both = limiter(fixedWindow({ limit: 1, window: '1s', minDifference: '1s' }));
+  await both.check('ann');
+  expect(await both.check('ann')).toMatchObject({ reason: 'limit', retryAfterMs: 1000 });
+});

@@ -1,4 +1,5 @@
 import {
+  bucketedWindow,
   type Decision,
   fixedWindow,
   type Limits,
@@ -101,4 +102,25 @@ test('a sliding window counter refunds a check of the previous window there', as
   await limiter.check('ann');
   await limiter.refund(previous);
   expect((await limiter.peek('ann')).remaining).toBe(9);
+});
+
+test('a bucket counts until it has left the window, to the microsecond', async () => {
+  const { clock, limiter } = make(bucketedWindow({ limit: 2, window: '1s', buckets: 10 }));
+  clock.ms = 50;
+  await limiter.check('ann');
+  clock.ms = 550;
+  await limiter.check('ann');
+  clock.ms = 1099.999;
+  expect(await limiter.peek('ann')).toMatchObject({ allowed: false, retryAfterMs: 0.001 });
+  clock.ms = 1100;
+  expect(await limiter.peek('ann')).toMatchObject({ allowed: true, remaining: 1 });
+});
+
+test('a sliding window counter is exact when the product of its estimate is not', async () => {
+  const windowMicros = 86_400_000_000;
+  const units = windowMicros - 1;
+  const { clock, limiter } = make(slidingWindowCounter({ limit: units + 1000, window: '1d' }));
+  await limiter.check('ann', { cost: units });
+  clock.ms = 86_400_000.001; // All but a microsecond of the previous window counts: units - 1 and a fraction.
+  expect((await limiter.peek('ann')).remaining).toBe(1000);
 });
