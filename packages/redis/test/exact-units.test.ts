@@ -124,3 +124,10 @@ test('a sliding window counter is exact when the product of its estimate is not'
   clock.ms = 86_400_000.001; // All but a microsecond of the previous window counts: units - 1 and a fraction.
   expect((await limiter.peek('ann')).remaining).toBe(1000);
 });
+
+test('a clock that is set back by less than the window keeps the count of a fixed window', async () => {
+  const { clock, limiter } = make(fixedWindow({ limit: 1, window: '1s' }));
+  await limiter.check('ann');
+  clock.ms = -500;
+  expect(await limiter.check('ann')).toMatchObject({ allowed: false, retryAfterMs: 1500 });
+});
