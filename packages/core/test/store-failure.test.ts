@@ -1,4 +1,5 @@
 import { MemoryStore, type OnStoreError, RateLimiter, rollingWindow, StoreError } from '@rollgate/core';
+import type { StoreConnection } from '@rollgate/core/store';
 import { isSettledBefore } from './control.js';
 import { PuppetStore } from './puppet-store.js';
 import { limits, log, REFUSED, store, TIMEOUT_MS } from './watched-puppet.js';
@@ -65,6 +66,35 @@ describe('a call', () => {
     fail(new Error('no room'));
     await new Promise(setImmediate);
     expect(await limiter.check('ann')).toMatchObject({ degraded: 'fallback', allowed: true, remaining: 0 });
+  });
+
+  test('that fails names the state and the last error of the connection', async () => {
+    const lastError = new Error('connect ECONNREFUSED.');
+    const connection: StoreConnection[] = [{ state: 'reconnecting' }, { state: 'reconnecting', lastError }];
+    const messages: string[] = [];
+    for (const described of connection) {
+      const failing = Object.assign(new PuppetStore(), {
+        manner: REFUSED as PuppetStore['manner'],
+        connectionTo: () => described,
+      });
+      const limiter = new RateLimiter({ limits, store: failing, timeout: TIMEOUT_MS });
+      const rejected = (await limiter.check('ann').catch((error) => error)) as StoreError;
+      failing.manner = 'silence';
+      const late = (await limiter.check('ann').catch((error) => error)) as StoreError;
+      const down = (await limiter.check('ann').catch((error) => error)) as StoreError;
+      expect([late.cause, down.cause]).toEqual([described.lastError, described.lastError]);
+      messages.push(rejected.message, late.message, down.message);
+    }
+    const state = '. Its client is reconnecting';
+    const both = `${state}, last error: connect ECONNREFUSED`;
+    expect(messages.map((message) => message.replace(/^.*?(?=$|\. Its)/, ''))).toEqual([
+      '',
+      state,
+      state,
+      both,
+      both,
+      both,
+    ]);
   });
 
   test('that the store throws at once is misuse, whatever the policy', async () => {
