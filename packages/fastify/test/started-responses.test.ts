@@ -1,3 +1,4 @@
+import type { ServerResponse } from 'node:http';
 import { connect as connectHttp2 } from 'node:http2';
 import { text } from 'node:stream/consumers';
 import { appsOf, listen, memory, serve, storeWith, VERSIONS } from './support/apps';
@@ -52,6 +53,23 @@ describe.each(VERSIONS)('a response that has started before the limiter, in Fast
       .then((reply) => reply.text())
       .catch(() => {});
     expect(passed()).toBe(0);
+  });
+
+  test('ends when a `message` starts it and then fails', async () => {
+    let response: ServerResponse | undefined;
+    const message = async () => {
+      response!.writeHead(200).write('started');
+      throw new Error('too late');
+    };
+    const app = await limited({ limit: 1, window: '1h', hook: 'preHandler', message });
+    app.addHook('onRequest', async (_request, reply) => {
+      response = reply.raw;
+    });
+    app.get('/', async () => 'hello');
+    const get = await serve(app);
+    await get();
+    const reply = await get();
+    expect([reply.status, await reply.text()]).toEqual([200, 'started']);
   });
 
   test('does so over HTTP/2, too', async () => {

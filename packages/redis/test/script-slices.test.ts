@@ -99,3 +99,13 @@ test('checks of a queue with all gaps that it may have are shared among more scr
   expect(await scriptsOf(() => limiter.check('ann'))).toBeGreaterThan(1.5 * scriptCount);
   expect(await limiter.peek('ann')).toEqual(await limiter.peek('bob'));
 });
+
+test('checks that only arrive after the replies to all earlier ones are sent in halves', async () => {
+  const { counted, limiter } = makeCounted(rollingWindow({ limit: 1e6, window: '1h' }));
+  const rounds = 40;
+  const client = async () => {
+    for (let round = 0; round < rounds; round++) await limiter.check('ann');
+  };
+  await Promise.all(Array.from({ length: 64 }, client));
+  expect(counted.scriptCount).toBeGreaterThan(rounds);
+});
