@@ -19,8 +19,8 @@ export const buckets = [
     ['parts of a token are lost', 'this.micros, parts)', 'this.micros, 0)'],
     [
       'the wait has a microsecond too many',
-      'parts > this.#parts(spared) ? 1 : 0',
-      'parts >= this.#parts(spared) ? 1 : 0',
+      'parts > this.#parts(mayBeMissing) ? 1 : 0',
+      'parts >= this.#parts(mayBeMissing) ? 1 : 0',
     ],
     [
       'a bucket that is just full loses its parts',
@@ -29,7 +29,7 @@ export const buckets = [
     ],
     [
       'a refund returns tokens that came back by themselves',
-      'const refilledMicros = Math.max(0, Math.min(sinceTurnMicros, nowMicros - recordedMicros));',
+      'const refilledMicros = Math.max(0, Math.min(sinceStartMicros, nowMicros - recordedMicros));',
       'const refilledMicros = 0;',
     ],
     ['a very late refund takes tokens away', 'if (micros < 0) return;', ''],
@@ -41,8 +41,8 @@ export const buckets = [
     ],
     [
       'missing tokens are forgotten by the next action',
-      'this.#move(state, Math.max(state.fullMicros, nowMicros) +',
-      'this.#move(state, nowMicros +',
+      'this.#setFull(state, Math.max(state.fullMicros, nowMicros) +',
+      'this.#setFull(state, nowMicros +',
     ],
     ["another limit's parts are taken as they are", 'Math.min(fullParts, this.tokens - 1)', 'fullParts'],
   ]),

@@ -30,7 +30,7 @@ export const limits = [
     ['a clock that steps back frees the window', 'Math.max(nowMicros, log.newestMicros);', 'nowMicros;'],
     [
       'a minDifference longer than the window is forgotten',
-      'log.newestMicros + this.#keepOf(log);',
+      'log.newestMicros + this.#retentionOf(log);',
       'log.newestMicros + this.windowMicros;',
     ],
     [
@@ -69,10 +69,10 @@ export const limits = [
     ],
     [
       'a refund leaves its own total as it was',
-      'let place = this.#start + index; place',
-      'let place = this.#start + index + 1; place',
+      'let at = this.#start + index; at',
+      'let at = this.#start + index + 1; at',
     ],
-    ['the first totals are one too low', 'Math.max(0, place + 1 - this.#start)', 'Math.max(0, place - this.#start)'],
+    ['the first totals are one too low', 'Math.max(0, index + 1 - this.#start)', 'Math.max(0, index - this.#start)'],
     [
       'the search stops at hits of the same time',
       'while (step < size && this.timeOf(step) <= micros)',

@@ -16,8 +16,8 @@ export interface Clock {
 const START_MS = performance.timeOrigin; // Reading it takes as long as reading the clock.
 
 /**
- * The default clock, in milliseconds since the Unix epoch. It reads the system time once, when the process starts, and is
- * monotonic from then on. So a change of the system time does not move any window.
+ * The default clock, in milliseconds since the Unix epoch. It reads the system time once, when the process starts, and
+ * is monotonic from then on. So a change of the system time does not move any window.
  */
 export const monotonicClock: Clock = {
   now: () => START_MS + performance.now(),

@@ -16,8 +16,8 @@ export interface LimitDecision {
   /** Milliseconds to delay the action until its slot. 0 when the decision is a rejection. */
   readonly delayMs: number;
   /**
-   * The rule of this limit that rejected the action: `'limit'` (the quota) or `'minDifference'`. If both did, it is the rule
-   * with the longer wait, and `'limit'` at a tie. Absent if this limit allowed the action.
+   * The rule of this limit that rejected the action: `'limit'` (the quota) or `'minDifference'`. If both did, it is the
+   * rule with the longer wait, and `'limit'` at a tie. Absent if this limit allowed the action.
    */
   readonly reason?: RejectionReason | undefined;
 }
@@ -26,9 +26,9 @@ export interface LimitDecision {
  * The result of a check. Each check returns a new object, which Rollgate never changes. A rejection is a value, not an
  * error.
  *
- * `limit`, `remaining`, `resetMs` and `reason` describe one limit, the reported limit. When the action is allowed, it is
- * the limit with the least remaining. Otherwise it is the violated limit with the longest wait. Ties go to the longest
- * reset.
+ * `limit`, `remaining`, `resetMs` and `reason` describe one limit, the reported limit. When the action is allowed, it
+ * is the limit with the least remaining. Otherwise it is the violated limit with the longest wait. Ties go to the
+ * longest reset.
  */
 export interface Decision<Name extends string = string> {
   /** Whether the action is allowed. */
@@ -36,21 +36,21 @@ export interface Decision<Name extends string = string> {
   /** The reported limit's quota in units. */
   readonly limit: number;
   /**
-   * The free units of the reported limit's quota after this decision, never negative. A `minDifference` may still reject
-   * them. `retryAfterMs` accounts for that.
+   * The free units of the reported limit's quota after this decision, never negative. A `minDifference` may still
+   * reject them. `retryAfterMs` accounts for that.
    */
   readonly remaining: number;
   /**
-   * Milliseconds until the same action would be allowed if nothing else happens, exact to the microsecond. It is 0 if the
-   * action is allowed, and `Infinity` if its cost exceeds a limit, because then it can never be allowed. After checks with
-   * many different costs, a `RedisStore` may estimate a wait that is too long, up to the reset.
+   * Milliseconds until the same action would be allowed if nothing else happens, exact to the microsecond. It is 0 if
+   * the action is allowed, and `Infinity` if its cost exceeds a limit, because then it can never be allowed. After
+   * checks with many different costs, a `RedisStore` may estimate a wait that is too long, up to the reset.
    */
   readonly retryAfterMs: number;
   /** Milliseconds until the reported limit's full quota is free if nothing else happens. */
   readonly resetMs: number;
   /**
-   * Milliseconds to delay an allowed action until its slot, the longest delay of all limits. It is 0 for limits without a
-   * queue, and for a rejected action.
+   * Milliseconds to delay an allowed action until its slot, the longest delay of all limits. It is 0 for limits without
+   * a queue, and for a rejected action.
    */
   readonly delayMs: number;
   /** The names of the limits that rejected the action. */
@@ -63,8 +63,8 @@ export interface Decision<Name extends string = string> {
    */
   readonly degraded: false | 'fallback' | 'allow' | 'deny';
   /**
-   * The rule of the reported limit that rejected the action, as in {@link LimitDecision.reason}. Absent if the action is
-   * allowed, or if the policy `'deny'` rejected it.
+   * The rule of the reported limit that rejected the action, as in {@link LimitDecision.reason}. Absent if the action
+   * is allowed, or if the policy `'deny'` rejected it.
    */
   readonly reason?: RejectionReason | undefined;
 }
@@ -147,9 +147,11 @@ export const degrade = RecordedDecision.degrade;
 /**
  * Combines the results of the rules into the decision that a store returns.
  *
- * @param results The result of each rule, in their order. A rule that allowed the action may still have a wait: a limit with
- * `countRejected` may have become full by the attempt that another one rejected. A missing `delayMs` counts as 0.
- * @param receipt The data that the store's `refund` needs to find the hits, or `undefined` if the check recorded nothing.
+ * @param results The result of each rule, in their order. A rule that allowed the action may still have a wait.
+ * For example, a limit with `countRejected` becomes full by an attempt that another one rejects. A missing `delayMs`
+ * counts as 0.
+ * @param receipt The data that the store's `refund` needs to find the hits, or `undefined` if the check recorded
+ * nothing.
  */
 export function toDecision(rules: readonly Rule[], results: readonly LimitDecision[], receipt: unknown): Decision {
   let reported = results[0]!;

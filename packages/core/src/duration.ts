@@ -2,7 +2,8 @@ import { parse } from '@lukeed/ms';
 import { invalidNumber } from './validate.js';
 
 /**
- * A length of time in whole milliseconds, or as text with a unit such as `'250ms'`, `'10s'`, `'1m'`, `'2h'` or `'1 day'`.
+ * A length of time in whole milliseconds, or as text with a unit such as `'250ms'`, `'10s'`, `'1m'`, `'2h'` or `'1
+ * day'`.
  */
 export type Duration = number | string;
 
@@ -40,8 +41,8 @@ const MIN_UNITLESS_MS = 1000;
 let hasWarned = false;
 
 /**
- * Like {@link parseDuration}, for the length of a window or interval. It warns once per process about a number without a
- * unit below 1,000. Text with a unit, such as `'60ms'`, never causes a warning.
+ * Like {@link parseDuration}, for the length of a window or interval. It warns once per process about a number without
+ * a unit below 1,000. Text with a unit, such as `'60ms'`, never causes a warning.
  */
 export function parseInterval(option: string, value: unknown): number {
   const ms = parseDuration(option, value);

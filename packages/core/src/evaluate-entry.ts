@@ -10,8 +10,8 @@ export function evaluateEntry(limit: Limit, entry: Entry | undefined, nowMicros:
 }
 
 /**
- * Caps the waits of a limit that did not write the state. The state expires when the limit that recorded last says so, and
- * an expired state rejects nothing.
+ * Caps the waits of a limit that did not write the state. The state expires when the limit that recorded last says so,
+ * and an expired state rejects nothing.
  */
 function capByExpiry(entry: Entry, limit: Limit, verdict: Verdict, nowMicros: number, cost: number): Verdict {
   const leftMicros = entry.limit.expiresMicros(entry.state) - nowMicros;

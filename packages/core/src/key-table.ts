@@ -24,8 +24,8 @@ export interface StateLocation {
 }
 
 /**
- * The keys of a store and their states, at most `maxKeys`. Each new key drops a few expired ones, and one timer drops the
- * rest. The timer does not keep the process alive and stops when there are no keys.
+ * The keys of a store and their states, at most `maxKeys`. Each new key drops a few expired ones, and one timer drops
+ * the rest. The timer does not keep the process alive and stops when the table is empty.
  */
 export class KeyTable {
   readonly #clock: Clock;
@@ -53,7 +53,8 @@ export class KeyTable {
   }
 
   /**
-   * Creates an entry for the key. It replaces an expired one at once. Without one, {@link markRecorded} adds it to the table.
+   * Creates an entry for the key. It replaces an expired one at once. Without one, {@link markRecorded} adds it to the
+   * table.
    */
   create({ namespace: name, limit }: StateLocation, key: string, nowMicros: number): Entry {
     const stale = this.#namespaces.get(name)?.entries.get(key);

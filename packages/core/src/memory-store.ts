@@ -20,12 +20,12 @@ export interface MemoryStoreOptions {
    */
   clock?: Clock | undefined;
   /**
-   * The most keys that the store holds, all limits together. When it is full, a new key evicts the key of the same limit
-   * that expires first, and the store emits the warning `ROLLGATE_KEYS_EVICTED` once.
+   * The most keys that the store holds, all limits together. When it is full, a new key evicts the key of the same
+   * limit that expires first, and the store emits the warning `ROLLGATE_KEYS_EVICTED` once.
    *
-   * The share of each limit is `maxKeys` divided by the number of limits that have keys. A limit with less than its share
-   * evicts a key of the limit that has the most keys instead. So a flood of keys of one limit cannot evict keys of a limit
-   * that has at most its share. A check never evicts its own keys, even if they are more than `maxKeys`.
+   * The share of each limit is `maxKeys` divided by the number of limits that have keys. A limit with less than its
+   * share evicts a key of the limit that has the most keys instead. So a flood of keys of one limit cannot evict keys
+   * of a limit that has at most its share. A check never evicts its own keys, even if they are more than `maxKeys`.
    *
    * @defaultValue 1,000,000
    */
@@ -37,7 +37,10 @@ const DEFAULT_MAX_KEYS = 1_000_000;
 /** Registered, so that two installed versions of this package recognize each other's `MemoryStore`. */
 const MEMORY_STORE = Symbol.for('@rollgate/core MemoryStore');
 
-/** Whether the store is a {@link MemoryStore} of any installed version of this package: it is synchronous and never fails. */
+/**
+ * Whether the store is a {@link MemoryStore} of any installed version of this package: it is synchronous and never
+ * fails.
+ */
 export function isMemoryStore(store: unknown): store is MemoryStore {
   return typeof store === 'object' && store !== null && MEMORY_STORE in store;
 }
@@ -58,7 +61,7 @@ class RecordedHit implements Hit {
  * Keeps the state in this process's memory and decides synchronously.
  *
  * The time of a check grows at most with the logarithm of the number of keys. The memory per key does not depend on its
- * length, because the store keeps the hash of a key of more than 200 UTF-16 code units. Each new key drops a few expired
+ * length. The store keeps the hash of a key of more than 200 UTF-16 code units. Each new key drops a few expired
  * ones, and a timer drops the rest. The timer does not keep the process alive and stops when the store is empty.
  *
  * @throws TypeError, RangeError naming the invalid option.
@@ -165,8 +168,8 @@ export class MemoryStore implements Store, CountingStore {
   }
 
   /**
-   * Returns a copy of all entries for debugging: namespace, key, algorithm and state. A key of more than 200 UTF-16 code
-   * units appears as `%#` and its SHA-256.
+   * Returns a copy of all entries for debugging: namespace, key, algorithm and state. A key of more than 200 UTF-16
+   * code units appears as `%#` and its SHA-256.
    */
   toJSON(): ReturnType<KeyTable['toJSON']> {
     return this.#keys.toJSON();

@@ -43,9 +43,9 @@ export class Entry implements QueueMember {
 }
 
 /**
- * All entries, by namespace. Each namespace queues its entries by expiry, so that it can evict the one that expires first.
- * One queue has the namespaces by the expiry of their first entry. Another one has them by size, so that finding the
- * largest takes O(log namespaces).
+ * All entries, by namespace. Each namespace queues its entries by expiry, so that it can evict the one that expires
+ * first. One queue has the namespaces by the expiry of their first entry. Another one has them by size, so that finding
+ * the largest takes O(log namespaces).
  */
 export class Namespaces {
   readonly #byName = new Map<string, Namespace>();
@@ -125,13 +125,13 @@ export class Namespaces {
   }
 
   /**
-   * Returns the namespace that evicts an entry to make room for a new one of `namespace`, when there are `maxKeys` entries or
-   * more. The share of each namespace is `maxKeys / namespaces`. A namespace that has reached its share evicts its own entry.
-   * Otherwise the largest namespace does.
+   * Returns the namespace that evicts an entry to make room for a new one of `namespace`, when there are `maxKeys`
+   * entries or more. The share of each namespace is `maxKeys / namespaces`. A namespace that has reached its share
+   * evicts its own entry. Otherwise the largest namespace does.
    *
-   * So no namespace loses an entry to another one while it has at most its share, rounded down. Proof: when `namespace` has
-   * less than its share, all others together have more than their shares. So the largest has more than its share, and has at
-   * least that share after the eviction.
+   * So no namespace loses an entry to another one while it has at most its share, rounded down. Proof: when `namespace`
+   * has less than its share, all others together have more than their shares. So the largest has more than its share,
+   * and has at least that share after the eviction.
    */
   findEvictionSource(namespace: Namespace, maxKeys: number): Namespace {
     const isNew = namespace.queueIndex < 0;

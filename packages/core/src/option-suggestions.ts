@@ -1,4 +1,6 @@
-/** Option names of other limiters and of Rollgate's other algorithms, each with Rollgate's names for the same setting. */
+/**
+ * Option names of other limiters and of Rollgate's other algorithms, each with Rollgate's names for the same setting.
+ */
 const ALIASES: Readonly<Record<string, readonly string[]>> = {
   addHeaders: ['headers'],
   addHeadersOnExceeding: ['headers'],

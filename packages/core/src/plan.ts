@@ -6,8 +6,8 @@ export interface Rule {
   readonly name: string;
   readonly limit: Limit;
   /**
-   * The limiter's prefix, the limit's name and its algorithm. Two rules share a key only if all three are equal. So a limit
-   * whose algorithm changes starts without history.
+   * The limiter's prefix, the limit's name and its algorithm. Two rules share a key only if all three are equal. So a
+   * limit whose algorithm changes starts without history.
    */
   readonly namespace: string;
 }

@@ -9,8 +9,8 @@ export interface QueueMember {
 /**
  * A binary heap whose members know their index, so that any of them can be moved or removed in O(log n).
  *
- * When a member's true priority rises, the queue need not know at once. The code that takes the first member compares the
- * two and moves the member. So a hit, which only postpones an expiry, costs the queue nothing.
+ * When a member's true priority rises, the queue need not know at once. The code that takes the first member compares
+ * the two and moves the member. So a hit, which only postpones an expiry, costs the queue nothing.
  */
 export class PriorityQueue<Member extends QueueMember> {
   readonly #heap: Member[] = [];

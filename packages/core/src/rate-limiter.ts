@@ -73,12 +73,12 @@ export class RateLimiter<Given extends Limits = Limits> {
   }
 
   /**
-   * Decides and records in one atomic step. If all limits allow the action, all of them record it. Otherwise only limits
-   * with `countRejected` do.
+   * Decides and records in one atomic step. If all limits allow the action, all of them record it. Otherwise only
+   * limits with `countRejected` do.
    *
    * @param key One key for all limits, or one per limit.
-   * @throws TypeError, RangeError for an invalid key or option. A {@link StoreError} if the store fails and `onStoreError`
-   * is `'throw'`. The promise rejects with it.
+   * @throws TypeError, RangeError for an invalid key or option. A {@link StoreError} if the store fails and
+   * `onStoreError` is `'throw'`. The promise rejects with it.
    */
   check<Own extends Limits = Given>(key: KeyOn<Own>, options?: CheckOptions<Own>): Promise<DecisionOn<Own>> {
     try {
@@ -91,12 +91,12 @@ export class RateLimiter<Given extends Limits = Limits> {
   }
 
   /**
-   * Like {@link check}, but returns the decision synchronously if the store does. A {@link MemoryStore} always does, and a
-   * store on a network does when it knows the decision already. Use it where one promise per call is too expensive, for
-   * example in an adapter.
+   * Like {@link check}, but returns the decision synchronously if the store does. A {@link MemoryStore} always does,
+   * and a store on a network does when it knows the decision already. Use it where one promise per call is too
+   * expensive, for example in an adapter.
    *
-   * @throws TypeError, RangeError for an invalid key or option, synchronously. So is a {@link StoreError} while the store is
-   * known to be down and `onStoreError` is `'throw'`.
+   * @throws TypeError, RangeError for an invalid key or option, synchronously. So is a {@link StoreError} while the
+   * store is known to be down and `onStoreError` is `'throw'`.
    */
   decide<Own extends Limits = Given>(key: KeyOn<Own>, options?: CheckOptions<Own>): Awaitable<DecisionOn<Own>> {
     const plan = this.#planFor(options);
@@ -112,8 +112,8 @@ export class RateLimiter<Given extends Limits = Limits> {
   }
 
   /**
-   * Refunds exactly what the check with this decision recorded. A second refund does nothing, and neither does a refund of
-   * hits that have left the window or were reset. A rejected attempt that `countRejected` recorded stays recorded.
+   * Refunds exactly what the check with this decision recorded. A second refund does nothing, and neither does a refund
+   * of hits that have left the window or were reset. A rejected attempt that `countRejected` recorded stays recorded.
    *
    * @throws TypeError if `decision` does not come from a limiter. The promise rejects with it.
    */
@@ -136,8 +136,8 @@ export class RateLimiter<Given extends Limits = Limits> {
    * Waits until the action is allowed, and records it. Use it for outgoing work, such as calls to an API.
    *
    * Callers that wait for the same key at this limiter proceed in the order of their calls. With a queue such as
-   * `leakyBucket`, the promise resolves at the action's slot, after the decision's `delayMs`. Waiting itself counts as no
-   * attempt, even with `countRejected`. A caller that stops waiting for its slot frees the slot.
+   * `leakyBucket`, the promise resolves at the action's slot, after the decision's `delayMs`. Waiting itself counts as
+   * no attempt, even with `countRejected`. A caller that stops waiting for its slot frees the slot.
    *
    * @throws RangeError if the cost exceeds a limit, so the action can never be allowed. A `TimeoutError` when `timeout`
    * passes, or as soon as the earliest start is known to be later. The signal's reason when the signal aborts.

@@ -54,8 +54,8 @@ const OPTIONS = ['store', 'prefix', 'bucketInterval', 'bucketSpan', 'subjectExpi
 /**
  * Counts without deciding: how often something happened in the last minute, or in any interval up to `bucketSpan`.
  *
- * It counts in a ring of time buckets. A bucket counts in full as long as part of it lies in the interval. So a count is
- * never too low, and never higher than that of an interval one bucket longer.
+ * It counts in a ring of time buckets. A bucket counts in full as long as part of it lies in the interval. So a count
+ * is never too low, and never higher than that of an interval one bucket longer.
  *
  * @throws TypeError, RangeError at construction, naming the invalid option.
  * @example
@@ -97,8 +97,8 @@ export class RollingCounter {
   /**
    * Adds `units` to the subject's count.
    *
-   * @throws TypeError, RangeError for an invalid subject or number. A `StoreError` if the store fails. The promise rejects
-   * with it.
+   * @throws TypeError, RangeError for an invalid subject or number. A `StoreError` if the store fails. The promise
+   * rejects with it.
    */
   async add(subject: string, units = 1): Promise<void> {
     await this.#store.addCount(this.#counter, requireSubject(subject), positiveInteger('units', units), 0);
@@ -107,8 +107,8 @@ export class RollingCounter {
   /**
    * Returns the units of the subject in the last `interval`, in milliseconds or as text such as `'1m'`.
    *
-   * @throws TypeError, RangeError for an invalid subject, or for an interval longer than `bucketSpan`. A `StoreError` if the
-   * store fails. The promise rejects with it.
+   * @throws TypeError, RangeError for an invalid subject, or for an interval longer than `bucketSpan`. A `StoreError`
+   * if the store fails. The promise rejects with it.
    */
   async count(subject: string, interval: Duration): Promise<number> {
     return this.#store.addCount(this.#counter, requireSubject(subject), 0, this.#intervalMicros(interval));
@@ -132,7 +132,10 @@ export class RollingCounter {
   }
 }
 
-/** @throws TypeError if the subject is not a string or is empty, because all subjects without a name would share one count. */
+/**
+ * @throws TypeError if the subject is not a string or is empty, because all subjects without a name would share one
+ * count.
+ */
 function requireSubject(subject: unknown): string {
   if (typeof subject === 'string' && subject !== '') return subject;
   throw withCode('ERR_ROLLGATE_INVALID_KEY', invalidOption('subject', 'a string of at least one character', subject));

@@ -23,7 +23,8 @@ let next: Scheduled | undefined;
 
 /**
  * Calls `callback`, in the caller's async context, once `delayMs` milliseconds have passed, but never before. Callbacks
- * run in the order of their times, even when the process is late for several. A pending callback keeps the process alive.
+ * run in the order of their times, even when the process is late for several. A pending callback keeps the process
+ * alive.
  *
  * @param delayMs Milliseconds, of any length.
  * @returns A function that cancels the callback. After the callback has run, it does nothing.

@@ -7,8 +7,8 @@ import type { Keys, Plan } from './plan.js';
  * Keeps the state of keys. A store holds no configuration, because limits come with every call. It owns the clock. Its
  * methods may return a value or a promise, and the limiter returns the same to its caller.
  *
- * An error that a method throws synchronously is misuse, and the caller gets it. A promise that rejects is a failure of the
- * store, so the limiter's `onStoreError` decides.
+ * An error that a method throws synchronously is misuse, and the caller gets it. A promise that rejects is a failure of
+ * the store, so the limiter's `onStoreError` decides.
  *
  * Rules that every store must follow, in addition to the comments of `Limit`:
  *
@@ -18,15 +18,15 @@ import type { Keys, Plan } from './plan.js';
  * - **The limit that recorded last decides when a state expires.** Keep that limit with the state. When its
  *   `expiresMicros(state)` is not after `now`, the key has its full quota. The next record starts a new state, and receipts
  *   of the old one refund nothing. Keep an expired state for up to a minute, because a clock may step back.
- * - **Waits end when the state expires.** If the current limit is not the recorder, cap its `waitMicros` and `resetMicros` by
- *   the recorder's `expiresMicros(state) - now`. An expired state rejects nothing. If the cost exceeds the current limit's
- *   quota, the wait is `Infinity` all the same.
- * - **A decision shows the state after it.** For a limit that recorded, use the verdict that `record` returns, with a wait of 0
- *   if the check was allowed. If one limit rejected, `delayMs` is 0 in all. A limit that rejected has the `reason` of the
- *   same verdict as its wait. A limit that allowed has none.
+ * - **Waits end when the state expires.** If the current limit is not the recorder, cap its `waitMicros` and
+ *   `resetMicros` by the recorder's `expiresMicros(state) - now`. An expired state rejects nothing. If the cost exceeds
+ *   the current limit's quota, the wait is `Infinity` all the same.
+ * - **A decision shows the state after it.** For a limit that recorded, use the verdict that `record` returns. Its wait
+ *   is 0 if the check was allowed. If one limit rejected, `delayMs` is 0 in all. A limit that rejected has the `reason`
+ *   of the same verdict as its wait. A limit that allowed has none.
  *
- * Every method is atomic. A check tests all rules, then records in all of them or in none. Rules with `countRejected` also
- * record a rejected attempt.
+ * Every method is atomic. A check tests all rules, then records in all of them or in none. Rules with `countRejected`
+ * also record a rejected attempt.
  */
 export interface Store {
   /** Decides and records. */
@@ -40,15 +40,15 @@ export interface Store {
   /** Identifies shared storage, such as a client connection. Stores with the same `backend` share their keys. */
   readonly backend?: object;
   /**
-   * For a store whose parts fail independently, such as the nodes of a Cluster. Returns the name of the part that holds these
-   * keys. The limiter then keeps using the other parts while one is down.
+   * For a store whose parts fail independently, such as the nodes of a Cluster. Returns the name of the part that holds
+   * these keys. The limiter then keeps using the other parts while one is down.
    */
   partOf?(plan: Plan, keys: Keys): string;
   /** Like `partOf`, for a receipt. */
   partOfReceipt?(receipt: unknown): string;
   /**
-   * For a store on a network, returns the state of the connection to a part, or of all connections if `part` is empty. Error
-   * messages contain it.
+   * For a store on a network, returns the state of the connection to a part, or of all connections if `part` is empty.
+   * Error messages contain it.
    */
   connectionTo?(part: string): StoreConnection;
   /** Closes the store's resources. */
@@ -66,8 +66,8 @@ export interface StoreConnection {
 /** A store for a `RollingCounter`. */
 export interface CountingStore {
   /**
-   * Adds `units`, which may be 0, to the subject. Returns the subject's units in the last `intervalMicros`. Both happen in one
-   * atomic step.
+   * Adds `units`, which may be 0, to the subject. Returns the subject's units in the last `intervalMicros`. Both happen
+   * in one atomic step.
    */
   addCount(counter: CounterAlgorithm, subject: string, units: number, intervalMicros: number): Awaitable<number>;
   /** Like `partOf` of a {@link Store}, for a subject. */

@@ -12,8 +12,8 @@ const HASH_PREFIX = '%#';
 const HASH_LENGTH = 45;
 
 /**
- * Returns `%#` and the SHA-256 of the key in base64url. It hashes the UTF-16 code units, because different strings may have
- * the same UTF-8 bytes. The result always has the same length.
+ * Returns `%#` and the SHA-256 of the key in base64url. It hashes the UTF-16 code units, because different strings may
+ * have the same UTF-8 bytes. The result always has the same length.
  */
 export function hashKey(text: string): string {
   return HASH_PREFIX + createHash('sha256').update(text, 'utf16le').digest('base64url');
@@ -30,7 +30,9 @@ export function toStoredKeys(keys: Keys): Keys {
   return keys.every(isStoredAsIs) ? keys : keys.map(toStoredKey);
 }
 
-/** A key that looks like a hash is hashed too. Otherwise a client could choose a key that equals the hash of a long one. */
+/**
+ * A key that looks like a hash is hashed too. Otherwise a client could choose a key that equals the hash of a long one.
+ */
 function isStoredAsIs(key: string): boolean {
   const { length } = key;
   return length <= MAX_KEY_LENGTH && (length !== HASH_LENGTH || !key.startsWith(HASH_PREFIX));

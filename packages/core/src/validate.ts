@@ -78,8 +78,8 @@ export function hasMethods(value: unknown, methods: readonly string[]): boolean 
 }
 
 /**
- * Throws unless `options` is an object whose properties are all in `known`, because an unknown option is probably a typing
- * mistake. `subject` is the function or class that takes the options.
+ * Throws unless `options` is an object whose properties are all in `known`, because an unknown option is probably a
+ * typing mistake. `subject` is the function or class that takes the options.
  */
 export function knownOptions(subject: string, options: unknown, known: readonly string[]): void {
   if (typeof options !== 'object' || options === null || Array.isArray(options)) {

@@ -10,8 +10,8 @@ export interface Deadline {
 }
 
 /**
- * Combines the caller's signal with a timeout in milliseconds, for one call. `AbortSignal.any` exists only since Node 20.3,
- * and a signal that outlives the call then keeps memory for each dependent signal.
+ * Combines the caller's signal with a timeout in milliseconds, for one call. `AbortSignal.any` exists only since Node
+ * 20.3, and a signal that outlives the call then keeps memory for each dependent signal.
  */
 export function createDeadline(signal: AbortSignal | undefined, timeoutMs: number): Deadline {
   const controller = new AbortController();

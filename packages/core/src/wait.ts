@@ -5,8 +5,8 @@ import { unlessAborted } from './unless-aborted.js';
 import { timeoutError } from './wait-deadline.js';
 
 /**
- * Peeks until the action is allowed, then checks. Peeking keeps rejected attempts out of limits that count them. If another
- * caller uses the quota between peek and check, the loop continues.
+ * Peeks until the action is allowed, then checks. Peeking keeps rejected attempts out of limits that count them. If
+ * another caller uses the quota between peek and check, the loop continues.
  */
 export async function waitUntilAllowed<Given extends Decision>(
   peek: () => Promise<Given>,

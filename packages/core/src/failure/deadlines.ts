@@ -24,8 +24,8 @@ const LONG_PAUSE_MS = 25;
 const GRACE_MS = 25;
 
 /**
- * The deadlines of calls that all have the same timeout, so that they expire in the order of the calls. One timer serves
- * all calls. It keeps the process alive only while a call is pending.
+ * The deadlines of calls that all have the same timeout, so that they expire in the order of the calls. One timer
+ * serves all calls. It keeps the process alive only while a call is pending.
  */
 export class Deadlines {
   /** The pending calls, oldest first. A settled call leaves the list at once, so that it does not stay in memory. */

@@ -10,8 +10,8 @@ import { type StoreError, storeDownError } from './store-error.js';
 import { StoreHealth } from './store-health.js';
 
 /**
- * Wraps a store, so that each call settles by its deadline. If the store fails, exceeds the timeout or is known to be down,
- * the policy decides. Synchronous results and errors pass unchanged, because a synchronous error is misuse.
+ * Wraps a store, so that each call settles by its deadline. If the store fails, exceeds the timeout or is known to be
+ * down, the policy decides. Synchronous results and errors pass unchanged, because a synchronous error is misuse.
  */
 export class GuardedStore implements Store {
   readonly #store: Store;

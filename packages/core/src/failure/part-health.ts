@@ -3,8 +3,8 @@ import { performance } from 'node:perf_hooks';
 import type { CountingStore, Store, StoreConnection } from '../store.js';
 
 /**
- * Published on the channel `rollgate:store:failure` when a store starts to fail, and when a store that returned errors stops
- * responding.
+ * Published on the channel `rollgate:store:failure` when a store starts to fail, and when a store that returned errors
+ * stops responding.
  */
 export interface StoreFailure {
   readonly store: Store | CountingStore;
@@ -20,7 +20,9 @@ export interface StoreRecovery {
   readonly part: string;
   /** Milliseconds since the first failure. */
   readonly failedForMs: number;
-  /** The number of failed calls. It excludes calls that Rollgate did not send because the store was known to be down. */
+  /**
+   * The number of failed calls. It excludes calls that Rollgate did not send because the store was known to be down.
+   */
   readonly failures: number;
 }
 
@@ -36,8 +38,8 @@ const MAX_PROBE_INTERVAL_MS = 8000;
 /**
  * The health of a store, or of one of its parts, as seen by the calls of all limiters in this process.
  *
- * - **Down**: a call timed out, and no call was faster since. Calls with the same or a shorter timeout then do not wait, and
- *   probes find out when the store is back.
+ * - **Down**: a call timed out, and no call was faster since. Calls with the same or a shorter timeout then do not
+ *   wait, and probes find out when the store is back.
  * - **Failing**: calls fail for any reason. The two channels publish this. Without subscribers, process warnings do.
  */
 export class PartHealth {
@@ -100,7 +102,9 @@ export class PartHealth {
       );
   }
 
-  /** Returns whether it is time for a probe, and schedules the next one. Probes become rarer the longer a store is down. */
+  /**
+   * Returns whether it is time for a probe, and schedules the next one. Probes become rarer the longer a store is down.
+   */
   claimProbe(): boolean {
     const nowMs = performance.now();
     if (nowMs < this.#probeDueMs) return false;

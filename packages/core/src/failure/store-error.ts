@@ -2,8 +2,8 @@ import type { StoreConnection } from '../store.js';
 import { formatValue } from '../validate.js';
 
 /**
- * The error of a call whose store has failed, with `onStoreError: 'throw'`. Its `cause` is the store's own error. If the call
- * timed out, the cause is the last error of the store's connection, if there is one.
+ * The error of a call whose store has failed, with `onStoreError: 'throw'`. Its `cause` is the store's own error. If
+ * the call timed out, the cause is the last error of the store's connection, if there is one.
  */
 export class StoreError extends Error {
   override readonly name = 'StoreError';

@@ -25,7 +25,10 @@ export class StoreHealth {
     return health;
   }
 
-  /** The memory of this process that decides during an outage. Limiters that share keys in the store share them here, too. */
+  /**
+   * The memory of this process that decides during an outage. Limiters that share keys in the store share them here,
+   * too.
+   */
   get fallback(): MemoryStore {
     this.#fallback ??= new MemoryStore();
     return this.#fallback;

@@ -1,27 +1,27 @@
-/** More than this many would take longer to look through than they are worth. */
+/** More buckets would take too long to sum up. */
 export const MAX_BUCKETS = 3600;
 
 /**
- * Units by the bucket of time they fell in. Buckets of one width lie end to end on the clock, and are held from the oldest
- * that has units to the newest: what stays is a stretch of a circle that comes round as time goes on.
+ * Units per time bucket. Buckets have one width and follow each other on the clock. The array holds the counts from the
+ * oldest bucket with units to the newest, which is a section of a ring.
  *
- * Invariant: the first and the last count are above 0.
+ * Invariant: the first and the last count are positive.
  */
 export class BucketCounts {
-  /** Microseconds; 0 until there is a bucket. */
+  /** The length of a bucket in microseconds, or 0 before the first one. */
   widthMicros = 0;
-  /** Which bucket the first count is of, counted from the clock's zero. */
+  /** The number of the first bucket, counted from time 0. */
   #first = 0;
   #counts: number[] = [];
-  /** Of all of them. */
+  /** The sum of all counts. */
   #units = 0;
 
-  /** When the newest bucket with units began; `-Infinity` when there is none. */
+  /** The start of the newest bucket with units, or `-Infinity` without one. */
   get newestStartMicros(): number {
     return this.#counts.length === 0 ? -Infinity : this.#endOf(this.#counts.length - 1) - this.widthMicros;
   }
 
-  /** When it ends; `-Infinity` when there is none. */
+  /** The end of the newest bucket with units, or `-Infinity` without one. */
   get newestEndMicros(): number {
     return this.#counts.length === 0 ? -Infinity : this.#endOf(this.#counts.length - 1);
   }
@@ -33,7 +33,10 @@ export class BucketCounts {
     return units;
   }
 
-  /** Of the buckets that end after `micros`, the end of the one that holds the `units`-th unit. There are that many. */
+  /**
+   * The end of the bucket with the `units`-th unit, among the buckets that end after `micros`. They have that many
+   * units.
+   */
   endOfUnit(micros: number, units: number): number {
     let index = this.#firstAfter(micros);
     for (let left = units - this.#counts[index]!; left > 0; left -= this.#counts[index]!) index += 1;
@@ -41,15 +44,15 @@ export class BucketCounts {
   }
 
   /**
-   * The width to go on with, of a limit that would have this one for its window: the finer one, for to go back and forth
-   * between two would make what was counted younger each time.
+   * Returns the width to use for a limit with these settings: the finer of the two widths. With the coarser one, each
+   * change back and forth would make the counted units younger.
    */
   widthFor(widthMicros: number, windowMicros: number): number {
     const finer = this.#units > 0 ? Math.min(this.widthMicros, widthMicros) : widthMicros;
     return windowMicros > finer * MAX_BUCKETS ? widthMicros : finer;
   }
 
-  /** Adds to the bucket in which `micros` lies, not before the newest one; no more than all together can be told exactly. */
+  /** Adds units to the bucket of `micros`, which is not before the newest one. Their sum stays a safe integer. */
   add(micros: number, units: number): void {
     const bucket = Math.floor(micros / this.widthMicros);
     const added = Math.min(units, Number.MAX_SAFE_INTEGER - this.#units);
@@ -57,7 +60,7 @@ export class BucketCounts {
     this.#units += added;
     if (this.#counts.length === 0) {
       this.#first = bucket;
-      this.#counts = [added]; // Room for one: many keys never need more.
+      this.#counts = [added]; // An array literal has room for one. Many keys never need more.
       return;
     }
     const index = bucket - this.#first;
@@ -65,7 +68,7 @@ export class BucketCounts {
     this.#counts[index]! += added;
   }
 
-  /** Takes up to so many units from the bucket in which the moment before `endMicros` lies. */
+  /** Removes up to `units` units from the bucket that contains the microsecond before `endMicros`. */
   take(endMicros: number, units: number): void {
     const index = Math.floor((endMicros - 1) / this.widthMicros) - this.#first;
     const held = this.#counts[index];
@@ -77,14 +80,14 @@ export class BucketCounts {
     this.#dropBefore(0);
   }
 
-  /** Forgets the buckets that end at `micros` or before. */
+  /** Drops the buckets that end at `micros` or before. */
   drop(micros: number): void {
     this.#dropBefore(this.#firstAfter(micros));
   }
 
   /**
-   * Goes over to buckets of another width. What an old one holds goes where its end lies, so that nothing is forgotten too
-   * early; but not beyond `latestMicros`, by which all has been counted.
+   * Changes the width of the buckets. The units of an old bucket move to the bucket of its end, so that none expires
+   * too early, but not beyond `latestMicros`.
    */
   resize(widthMicros: number, latestMicros: number): void {
     if (widthMicros === this.widthMicros) return;
@@ -95,7 +98,7 @@ export class BucketCounts {
     for (const [micros, units] of old) if (units > 0) this.add(Math.min(micros, latestMicros), units);
   }
 
-  /** A copy for people and for tests: the end of each bucket in microseconds, and its units. */
+  /** Returns a copy for debugging and tests: the end of each bucket in microseconds, and its units. */
   toJSON(): [endMicros: number, units: number][] {
     return this.#counts.map((units, index) => [this.#endOf(index), units]);
   }

@@ -12,19 +12,27 @@ import {
   rejectionReason,
 } from './min-difference.js';
 
-/** The numbers of a {@link bucketedWindow}. */
+/** The options of {@link bucketedWindow}. */
 export interface BucketedWindowOptions {
-  /** Units that any window may hold; a positive safe integer. */
+  /** The most units in any window, a positive safe integer. */
   limit: number;
-  /** The window's length; milliseconds or text such as `'1m'`. */
+  /** The window's length, in milliseconds or as text such as `'1m'`. */
   window: Duration;
-  /** Into how many parts the window is cut, from 1 to 3,600; default 60. */
+  /**
+   * The number of buckets in a window, from 1 to 3,600.
+   *
+   * @defaultValue 60
+   */
   buckets?: number | undefined;
-  /** Time that must pass between two actions of a key; milliseconds or text. Without it, none need pass. */
+  /**
+   * The least time between two actions of a key, in milliseconds or as text such as `'3s'`.
+   *
+   * @defaultValue no minimum
+   */
   minDifference?: Duration | undefined;
 }
 
-/** The units by the bucket, and the window of the limit that recorded last. */
+/** The units per bucket, and the window of the limit that recorded last. */
 export interface BucketedWindowState {
   readonly counts: BucketCounts;
   windowMicros: number;
@@ -32,13 +40,13 @@ export interface BucketedWindowState {
 }
 
 /**
- * A rolling window that remembers in which of its `buckets` an action lay, and not when: at no instant do more than `limit`
- * units lie inside the last `window`, and the state does not grow with the limit. A bucket counts whole until all of it has
- * left the window: so an action is refused for up to one bucket longer than it had to be.
+ * A rolling window that counts actions in time buckets instead of remembering each time. At no instant do more than
+ * `limit` units lie inside the last `window`, and the state does not grow with the limit. A bucket counts in full until
+ * all of it has left the window. So an action may be rejected for up to one bucket longer than necessary.
  *
- * Other numbers on a key that is in use: what was counted counts on, in buckets of the finer width of the two.
+ * If the settings of a key in use change, the counts stay, in buckets of the finer of the two widths.
  *
- * @throws TypeError, RangeError naming the option that is wrong.
+ * @throws TypeError, RangeError naming the invalid option.
  * @example
  * ```ts
  * import { bucketedWindow } from '@rollgate/core';
@@ -57,9 +65,9 @@ export class BucketedWindow implements Limit<BucketedWindowState> {
   readonly limit: number;
   readonly countRejected = false;
   readonly windowMicros: number;
-  /** Of a bucket: so many that the window is covered by no more than were asked for, and a part of one. */
+  /** The length of a bucket. Rounded up, so that the window never overlaps more than `buckets` and a part of one. */
   readonly widthMicros: number;
-  /** 0 when none was asked for. */
+  /** 0 if the limit has no `minDifference`. */
   readonly minDifferenceMicros: number;
   readonly keepMicros: number;
 

@@ -12,32 +12,36 @@ import {
 } from './min-difference.js';
 import { isWithinScale, type Scale, scaleOf } from './time-scale.js';
 
-/** The numbers of a {@link fixedWindow}. */
+/** The options of {@link fixedWindow}. */
 export interface FixedWindowOptions {
-  /** Units that each window may hold; a positive safe integer. */
+  /** The most units in each window, a positive safe integer. */
   limit: number;
-  /** The window's length; milliseconds or text such as `'1m'`. */
+  /** The window's length, in milliseconds or as text such as `'1m'`. */
   window: Duration;
-  /** Time that must pass between two actions of a key; milliseconds or text. Without it, none need pass. */
+  /**
+   * The least time between two actions of a key, in milliseconds or as text such as `'3s'`.
+   *
+   * @defaultValue no minimum
+   */
   minDifference?: Duration | undefined;
 }
 
-/** The count of one window. */
+/** The count of the current window. */
 export interface FixedWindowState {
   endMicros: number;
   count: number;
-  /** Of the greatest limit that has recorded in it. */
+  /** The scale of the largest limit that has recorded in the window. */
   scale: Scale;
   minDifference: MinDifferenceState | undefined;
 }
 
 /**
- * A counter for each window, and windows that lie end to end on the clock: a day ends at midnight UTC. The least state
- * there is; but who comes just before and just after a boundary gets twice the limit within a moment.
+ * A counter per window. Windows follow each other on the clock, so a window of a day ends at midnight UTC. It needs the
+ * least state, but a client can use twice the limit around the boundary of two windows.
  *
- * Other numbers on a key that is in use: the window that runs keeps its end and its count.
+ * If the settings of a key in use change, the current window keeps its end and its count.
  *
- * @throws TypeError, RangeError naming the option that is wrong.
+ * @throws TypeError, RangeError naming the invalid option.
  * @example
  * ```ts
  * import { fixedWindow } from '@rollgate/core';
@@ -56,7 +60,7 @@ export class FixedWindow implements Limit<FixedWindowState> {
   readonly limit: number;
   readonly countRejected = false;
   readonly windowMicros: number;
-  /** 0 when none was asked for. */
+  /** 0 if the limit has no `minDifference`. */
   readonly minDifferenceMicros: number;
   readonly keepMicros: number;
   readonly scale: Scale;
@@ -96,7 +100,7 @@ export class FixedWindow implements Limit<FixedWindowState> {
       delayMicros: 0,
       remaining: Math.max(0, this.limit - used),
       resetMicros: used > 0 ? endMicros - nowMicros : 0,
-      // All units of one window are alike.
+      // All units of one window are interchangeable.
       atMicros: isRunning ? endMicros : (Math.floor(nowMicros / this.windowMicros) + 1) * this.windowMicros,
     };
   }

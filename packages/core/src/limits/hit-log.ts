@@ -1,30 +1,29 @@
 /**
  * The hits of one key, oldest first.
  *
- * An array whose front is given up lazily: dropping hits moves `#start`, and once they are more than the hits that
- * stay, the array is cut. Adding and dropping so cost O(1) on average, and memory follows the hits that are held.
+ * Dropping hits only moves `#start`. Once there are more dropped than remaining hits, the array is cut. So adding and
+ * dropping take O(1) on average, and memory stays proportional to the hits.
  *
- * Invariants: times never decrease; `#totals` is absent while every hit costs 1, the usual case, so that such a hit
- * takes one number.
+ * Invariants: times never decrease, and `#totals` is absent while every hit costs 1. So the usual hit takes one number.
  */
 export class HitLog {
-  /** Microseconds. */
+  /** The times in microseconds. */
   #times: number[] = [];
-  /** Beside each time the units of all hits up to and including it, `#dropped` included. */
+  /** For each time, the units of all hits up to and including it, plus `#dropped`. */
   #totals: number[] | undefined;
-  /** The oldest hit's place in both arrays. */
+  /** The oldest hit's index in both arrays. */
   #start = 0;
-  /** Units in front of the oldest hit, as far as they are part of its total. */
+  /** The dropped units that the totals still include. */
   #dropped = 0;
-  /** The longest minDifference of all limits that have recorded, in microseconds. Absent when none had one. */
+  /** The longest `minDifference` of all limits that have recorded, in microseconds. Absent if none had one. */
   declare longestDifferenceMicros?: number;
 
-  /** How many hits there are. */
+  /** The number of hits. */
   get size(): number {
     return this.#times.length - this.#start;
   }
 
-  /** The newest hit's time in microseconds; `-Infinity` when there is none. */
+  /** The newest hit's time in microseconds, or `-Infinity` without one. */
   get newestMicros(): number {
     const { length } = this.#times;
     return length === this.#start ? -Infinity : (this.#times[length - 1] as number);
@@ -35,7 +34,7 @@ export class HitLog {
     return this.#times[this.#start + index] as number;
   }
 
-  /** Index of the first hit later than `micros`; `size` when there is none. O(log n), and O(1) near the oldest. */
+  /** The index of the first hit after `micros`, or `size` without one. O(log n), and O(1) near the oldest hit. */
   firstAfter(micros: number): number {
     return this.size === 0 || this.timeOf(0) > micros ? 0 : this.#searchAfter(micros);
   }
@@ -46,7 +45,9 @@ export class HitLog {
     return this.#totals === undefined ? size - index : this.#totalBefore(size) - this.#totalBefore(index);
   }
 
-  /** Index of the hit that holds the `units`-th unit, counted from the hit at `from`. There are that many. O(log n). */
+  /**
+   * The index of the hit with the `units`-th unit, counted from the hit at `from`. There are that many units. O(log n).
+   */
   indexOfUnit(from: number, units: number): number {
     const total = this.#totalBefore(from) + units;
     if (this.#totals === undefined) return total - 1;
@@ -57,16 +58,16 @@ export class HitLog {
   append(micros: number, cost: number): void {
     if (cost !== 1 || this.#totals !== undefined) this.#appendTotal(cost);
     if (this.#times.length === 0)
-      this.#times = [micros]; // Room for one: most keys never need more.
+      this.#times = [micros]; // An array literal has room for one. Most keys never need more.
     else this.#times.push(micros);
   }
 
-  /** Forgets the hits before `index`. */
+  /** Drops the hits before `index`. */
   dropBefore(index: number): void {
     if (index > 0) this.#drop(index);
   }
 
-  /** Forgets all but the newest `units` units; a hit on the edge keeps the newer part of its units. */
+  /** Drops all but the newest `units` units. A hit at the boundary keeps the newer part of its units. */
   keepNewest(units: number): void {
     const excess = this.unitsFrom(0) - units;
     if (excess <= 0) return;
@@ -75,7 +76,7 @@ export class HitLog {
     if (this.#totals !== undefined) this.#dropped = total;
   }
 
-  /** Takes back up to `cost` of the units that were recorded at `micros`. O(hits recorded since). */
+  /** Removes up to `cost` of the units that were recorded at `micros`. O(hits recorded since). */
   remove(micros: number, cost: number): void {
     let left = cost;
     for (let index = this.firstAfter(micros) - 1; left > 0 && index >= 0 && this.timeOf(index) === micros; index--) {
@@ -90,12 +91,12 @@ export class HitLog {
     }
   }
 
-  /** A copy for people and for tests: the time in microseconds and the units of each hit. */
+  /** Returns a copy for debugging and tests: the time in microseconds and the units of each hit. */
   toJSON(): [micros: number, units: number][] {
     return Array.from({ length: this.size }, (_, index) => [this.timeOf(index), this.#unitsOf(index)]);
   }
 
-  /** As {@link firstAfter} when the oldest hit is not the one. */
+  /** Like {@link firstAfter}, when the oldest hit is not after `micros`. */
   #searchAfter(micros: number): number {
     const { size } = this;
     let step = 1;
@@ -112,9 +113,9 @@ export class HitLog {
     return index === 0 ? this.#dropped : (this.#totals[this.#start + index - 1] as number);
   }
 
-  /** `cost` is for the hit that is about to be added. */
+  /** Adds the total of the hit that `append` is about to add. */
   #appendTotal(cost: number): void {
-    this.#totals ??= this.#times.map((_, place) => Math.max(0, place + 1 - this.#start));
+    this.#totals ??= this.#times.map((_, index) => Math.max(0, index + 1 - this.#start));
     if (this.#totalBefore(this.size) + cost > Number.MAX_SAFE_INTEGER) this.#restartTotals();
     this.#totals.push(this.#totalBefore(this.size) + cost);
   }
@@ -122,10 +123,10 @@ export class HitLog {
   #lowerTotals(index: number, units: number): void {
     const totals = this.#totals;
     if (totals === undefined) return;
-    for (let place = this.#start + index; place < totals.length; place++) totals[place]! -= units;
+    for (let at = this.#start + index; at < totals.length; at++) totals[at]! -= units;
   }
 
-  /** Counts from the oldest hit again: so the totals stay exact integers for ever. */
+  /** Starts the totals at the oldest hit again, so that they stay safe integers. */
   #restartTotals(): void {
     this.#lowerTotals(0, this.#dropped);
     this.#dropped = 0;
@@ -145,7 +146,7 @@ export class HitLog {
   }
 }
 
-/** The first index above `low` for which `holds`; `high` when none below it does. Once `holds`, it holds ever after. */
+/** The first index above `low` for which `holds`, or `high`. Once it holds, it holds for all higher indices. */
 function firstWhere(low: number, high: number, holds: (index: number) => boolean): number {
   let [below, at] = [low, high];
   while (below + 1 < at) {

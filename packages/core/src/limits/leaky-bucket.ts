@@ -4,35 +4,35 @@ import type { Hit, Limit, Verdict } from './limit.js';
 import { addGap, dropPassedGaps, type QueueGaps, takeLastGap } from './queue-gaps.js';
 import { isWithinScale, type Scale, scaleOf } from './time-scale.js';
 
-/** The numbers of a {@link leakyBucket}. */
+/** The options of {@link leakyBucket}. */
 export interface LeakyBucketOptions {
-  /** Units that may wait at most, beside the one that leaves; a positive safe integer. */
+  /** The most units that may wait, a positive safe integer. The unit in the current slot does not count. */
   capacity: number;
-  /** The time between two units that leave; milliseconds or text such as `'100ms'`. */
+  /** The time between two slots, in milliseconds or as text such as `'100ms'`. */
   interval: Duration;
 }
 
-/** The queue of one key: all slots before `freeMicros` are taken, except those in the gaps. */
+/** The queue of one key. All slots before `freeMicros` are taken, except those in the gaps. */
 export interface LeakyBucketState {
   freeMicros: number;
   /** Refunded slots with taken ones behind them. Absent until the first such refund. */
   gaps?: QueueGaps;
   /** Receipts of earlier slots are void, because a refund has left the queue empty. Absent until then. */
   voidBeforeMicros?: number;
-  /** Of the greatest limit that has recorded since it was empty. */
+  /** The scale of the largest limit that has recorded since the queue was empty. */
   scale: Scale;
 }
 
 /**
- * A queue, first in, first out, of at most `capacity` units, which one leaves every `interval`: whoever is let in is told how
- * long to wait for its turn (`delayMs`), and refused is who finds the queue full. So what comes in bursts goes out evenly.
- * An action of several units leaves as the first of them would, and keeps the next one waiting for all of them.
+ * A FIFO queue of at most `capacity` waiting units, with one slot every `interval`. So bursts leave evenly. An allowed
+ * action gets a `delayMs` until its slot. If the queue is full, it is rejected. An action of several units starts at
+ * its first slot, and the next action waits for all of them.
  *
- * Slots can be refunded in any order. A refunded slot becomes free as soon as all slots behind it are free, because the actions
- * behind it keep their turn. If one of them never leaves, the slot passes unused. A key remembers up to 64 separate gaps.
- * Other numbers on a key that is in use: the places that were told stay taken.
+ * Slots can be refunded in any order. A refunded slot becomes free once all slots behind it are free, because the
+ * actions behind it keep their slots. Otherwise it passes unused. A key keeps up to 64 separate gaps. If the settings
+ * of a key in use change, the assigned slots stay taken.
  *
- * @throws TypeError, RangeError naming the option that is wrong.
+ * @throws TypeError, RangeError naming the invalid option.
  * @example
  * ```ts
  * import { leakyBucket } from '@rollgate/core';
@@ -51,7 +51,7 @@ export class LeakyBucket implements Limit<LeakyBucketState> {
   readonly limit: number;
   readonly countRejected = false;
   readonly intervalMicros: number;
-  /** What a full queue takes to be empty. */
+  /** How long a full queue takes to become empty. */
   readonly windowMicros: number;
   readonly keepMicros: number;
   readonly scale: Scale;
@@ -63,7 +63,7 @@ export class LeakyBucket implements Limit<LeakyBucketState> {
     this.windowMicros = this.limit * this.intervalMicros;
     this.keepMicros = this.windowMicros + this.intervalMicros;
     if (this.keepMicros > MAX_DURATION_MS * 1000) {
-      throw invalidNumber('capacity', 'a queue that is gone within 100 years with this `interval`', options.capacity);
+      throw invalidNumber('capacity', 'a queue that empties within 100 years at this `interval`', options.capacity);
     }
     this.scale = scaleOf(this.keepMicros);
     Object.freeze(this);

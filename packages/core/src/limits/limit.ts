@@ -1,72 +1,74 @@
-/** The rule of a limit that rejects an action: its quota, or the time that must pass between two actions. */
+/** The rule of a limit that rejects an action: its quota, or the least time between two actions. */
 export type RejectionReason = 'limit' | 'minDifference';
 
-/** What one limit says of one action. Waits count from the asked moment, in microseconds. */
+/** The result of one limit for one action. Waits are microseconds from `nowMicros`. */
 export interface Verdict {
-  /** The smallest wait after which the action is allowed: 0 for now, `Infinity` for never. */
+  /** The shortest wait until the action is allowed: 0 if it is allowed now, `Infinity` if it never is. */
   readonly waitMicros: number;
   /**
-   * The rule behind the wait; without meaning when the wait is 0. When both rules reject, the one that rejects longer, at a tie
-   * `'limit'`. A cost that can never be allowed is rejected by `'limit'`.
+   * The rule that causes the wait, if there is one. If both rules reject, it is the one with the longer wait, and
+   * `'limit'` at a tie. A cost above the quota is rejected by `'limit'`.
    */
   readonly reason: RejectionReason;
-  /** How long the action, allowed now, is to be held until its turn. */
+  /** The delay until the action's slot if it is allowed now. */
   readonly delayMicros: number;
-  /** Units that can still be spent; never negative. */
+  /** The free units, never negative. */
   readonly remaining: number;
-  /** The wait until the full quota is back. */
+  /** The wait until the full quota is free. */
   readonly resetMicros: number;
-  /** The time by which the action, once recorded, can be found again to be refunded. */
+  /** The time that identifies the action's hit for a refund. */
   readonly atMicros: number;
 }
 
-/** What a store keeps of an action that was recorded, for its refund. */
+/** The data about a recorded action that a store keeps for its refund. */
 export interface Hit {
-  /** What the verdict said. */
+  /** The verdict's `atMicros`. */
   readonly atMicros: number;
-  /** When it was recorded. */
+  /** The time at which the action was recorded. */
   readonly recordedMicros: number;
   readonly cost: number;
 }
 
-/** What a store has to know of anything that has a state for each key: how states begin and end. */
+/** How states begin and end. A store needs this for limits and rolling counters. */
 export interface StateLifecycle<State = unknown> {
   /** The algorithm's name, such as `'rolling-window'`. A state is read only by the algorithm that wrote it. */
   readonly algorithm: string;
-  /** The longest that what was recorded can matter. */
+  /** The longest time for which a recorded action can affect decisions. */
   readonly keepMicros: number;
 
-  /** The state of a key that nothing is known of. */
+  /** Creates the state of a new key. */
   create(): State;
-  /** The moment from which the state is indistinguishable from a new one; `-Infinity` when it is already. */
+  /** The time from which the state is indistinguishable from a new one, or `-Infinity` if it already is. */
   expiresMicros(state: State): number;
-  /** Whether a clock that is right could have written the state. One that lies further ahead is dropped. */
+  /** Whether a correct clock could have written the state. The store drops a state that lies further ahead. */
   isPlausible(state: State, nowMicros: number): boolean;
 }
 
 /**
- * One rule: an algorithm with its numbers. A limit is immutable and holds no state: the store keeps one `State` for
- * each key, and hands it in together with the time. Every step is a function of its arguments alone, and once an action is
- * allowed it stays so while nothing happens.
+ * One rule: an algorithm with its settings. A limit is immutable and holds no state. The store keeps one `State` per
+ * key and passes it with the time. Each method depends on its arguments alone. Once an action is allowed, it stays
+ * allowed while nothing happens.
  *
- * A store tests all limits of a check before it records in any, and records in all or in none. A state that has expired or
- * is not plausible never gets here.
+ * A store tests all limits of a check before it records in any, and records in all or in none. It never passes a state
+ * that has expired or is implausible.
  *
- * `nowMicros` is in whole microseconds, and may lie before times seen earlier: a limit treats such a moment as its
- * newest hit's, so that a clock set back admits nothing extra. Waits count from `nowMicros` all the same.
+ * `nowMicros` is in whole microseconds and may lie before earlier times. A limit then uses the time of its newest hit,
+ * so that a clock step back admits nothing extra. Waits still count from `nowMicros`.
  */
 export interface Limit<State = unknown> extends StateLifecycle<State> {
   /** The quota in units. */
   readonly limit: number;
-  /** The time in which a quota that is used up comes back: what clients are told as the window. */
+  /** The time in which a used-up quota becomes free. Headers report it as the window. */
   readonly windowMicros: number;
-  /** Whether a refused attempt is recorded too. */
+  /** Whether the limit also records rejected attempts. */
   readonly countRejected: boolean;
 
-  /** Judges the action, and changes nothing. */
+  /** Decides on the action without changing the state. */
   test(state: State, nowMicros: number, cost: number): Verdict;
-  /** Records the action and returns what holds from then on. `verdict` is what `test` said at the same moment. */
+  /**
+   * Records the action and returns the verdict on the new state. `verdict` is the result of `test` at the same time.
+   */
   record(state: State, nowMicros: number, cost: number, verdict: Verdict): Verdict;
-  /** Takes back what this limit recorded, as far as it is still there. */
+  /** Refunds a recorded hit, as far as it still counts. */
   refund(state: State, nowMicros: number, hit: Hit): void;
 }

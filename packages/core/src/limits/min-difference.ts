@@ -2,21 +2,21 @@ import { type Duration, parseDuration } from '../duration.js';
 import type { RejectionReason } from './limit.js';
 
 /**
- * Of a key in which a limit with a minDifference has recorded: its newest action, whichever limit recorded it. So a limit without
- * a minDifference hides nothing from one that has it. Keys that no such limit uses need no room for it.
+ * The newest action of a key, recorded by any limit. A key has it once a limit with a `minDifference` has recorded.
+ * From then on, limits without a `minDifference` update it too. Other keys need no memory for it.
  */
 export interface MinDifferenceState {
   readonly newestMicros: number;
-  /** The longest of all limits that have recorded: for so long the newest action is known. */
+  /** The longest `minDifference` of all limits that have recorded. The state lasts that long. */
   readonly minDifferenceMicros: number;
 }
 
-/** The option in microseconds; 0 when none was asked for. */
+/** Returns the option in microseconds, or 0 without one. */
 export function parseMinDifference(minDifference: Duration | undefined): number {
   return minDifference === undefined ? 0 : parseDuration('minDifference', minDifference) * 1000;
 }
 
-/** How long the newest action bars the next one of a limit with this `minDifference`. */
+/** The wait until a limit with this `minDifference` allows the next action. */
 export function minDifferenceWait(
   minDifference: MinDifferenceState | undefined,
   minDifferenceMicros: number,
@@ -26,17 +26,17 @@ export function minDifferenceWait(
   return Math.max(0, minDifference.newestMicros + minDifferenceMicros - nowMicros);
 }
 
-/** The rule that rejects longer, given how long each of them rejects. */
+/** Returns the rule with the longer wait. */
 export function rejectionReason(quotaWaitMicros: number, differenceWaitMicros: number): RejectionReason {
   return differenceWaitMicros > quotaWaitMicros ? 'minDifference' : 'limit';
 }
 
-/** When the newest action bars nothing any more, for every limit that has recorded. */
+/** The time from which the newest action rejects nothing, for each limit that has recorded. */
 export function minDifferenceExpires(minDifference: MinDifferenceState | undefined): number {
   return minDifference === undefined ? -Infinity : minDifference.newestMicros + minDifference.minDifferenceMicros;
 }
 
-/** Whether the newest action lies no further ahead than `keepMicros`. */
+/** Whether the newest action lies at most `keepMicros` ahead. */
 export function isMinDifferencePlausible(
   minDifference: MinDifferenceState | undefined,
   keepMicros: number,
@@ -45,7 +45,7 @@ export function isMinDifferencePlausible(
   return minDifference === undefined || minDifference.newestMicros - nowMicros <= keepMicros;
 }
 
-/** What is to be known after an action of a limit with this `minDifference`; nothing when no limit has had one. */
+/** Returns the state after an action of a limit with this `minDifference`, or nothing if no limit has had one. */
 export function nextMinDifference(
   minDifference: MinDifferenceState | undefined,
   minDifferenceMicros: number,

@@ -1,16 +1,16 @@
 /**
- * The slots of a queue that were refunded while later ones are still taken, merged where they touch: `from` and `to` of
- * each gap in microseconds, ascending.
+ * The slots of a queue that were refunded while later ones are still taken. Adjacent slots form one gap. The array
+ * holds the start and the end of each gap in microseconds, in ascending order.
  */
 export type QueueGaps = number[];
 
 /**
- * The most gaps that a key keeps. The earliest is dropped first, because its slots pass first. In Redis each operation reads all
- * gaps of a key, so more of them would delay other clients.
+ * The most gaps of a key. The earliest is dropped first, because its slots pass first. In Redis, each operation reads
+ * all gaps of a key, so more of them would delay other clients.
  */
 export const MAX_GAPS = 64;
 
-/** Adds the slot from `from` to `to`. One that is there already changes nothing. */
+/** Adds the slot from `from` to `to`. Adding a slot again changes nothing. */
 export function addGap(gaps: QueueGaps, from: number, to: number): void {
   const index = indexOfEnd(gaps, from);
   const touchesBefore = gaps[index + 1] === from;
@@ -31,7 +31,7 @@ export function takeLastGap(gaps: QueueGaps, to: number): number | undefined {
   return gaps.pop();
 }
 
-/** Drops the gaps that end at `nowMicros` or before: nothing can use their slots any more. */
+/** Drops the gaps that end at `nowMicros` or before, because no action can use their slots. */
 export function dropPassedGaps(gaps: QueueGaps, nowMicros: number): void {
   const first = indexOfEnd(gaps, nowMicros + 1);
   if (first > 0) gaps.splice(0, first);

@@ -4,29 +4,37 @@ import { HitLog } from './hit-log.js';
 import type { Hit, Limit, Verdict } from './limit.js';
 import { rejectionReason } from './min-difference.js';
 
-/** The numbers of a {@link rollingWindow}. */
+/** The options of {@link rollingWindow}. */
 export interface RollingWindowOptions {
-  /** Units that any window may hold; a positive safe integer. */
+  /** The most units in any window, a positive safe integer. */
   limit: number;
-  /** The window's length; milliseconds or text such as `'1m'`. */
+  /** The window's length, in milliseconds or as text such as `'1m'`. */
   window: Duration;
-  /** Time that must pass between two actions of a key; milliseconds or text. Without it, none need pass. */
+  /**
+   * The least time between two actions of a key, in milliseconds or as text such as `'3s'`.
+   *
+   * @defaultValue no minimum
+   */
   minDifference?: Duration | undefined;
-  /** Whether a refused attempt counts like an allowed one, so that only a pause helps. Default `false`. */
+  /**
+   * Whether a rejected attempt counts like an allowed one. A client must then pause to be allowed again.
+   *
+   * @defaultValue `false`
+   */
   countRejected?: boolean | undefined;
 }
 
-/** The names of all {@link RollingWindowOptions}, for adapters that take them among others. */
+/** The names of all {@link RollingWindowOptions}, for adapters that accept them next to other options. */
 export const ROLLING_WINDOW_OPTIONS = ['limit', 'window', 'minDifference', 'countRejected'] as const;
 
 /**
- * At no instant do more than `limit` units lie inside the last `window`: a hit at `t` counts at `now` exactly when
- * `t > now - window`. Exact, at the price of remembering the time of every hit in the window.
+ * At no instant do more than `limit` units lie inside the last `window`. A hit at `t` counts at `now` exactly when
+ * `t > now - window`. The algorithm is exact, but keeps the time of every hit in the window.
  *
- * The algorithm is the sliding-window log as Redis users know it from sorted sets (drop what left the window, count,
- * add), with attempts that were refused left out unless `countRejected` says otherwise.
+ * It is the sliding-window log that Redis users know from sorted sets: drop the hits that left the window, count, add.
+ * Unlike there, rejected attempts do not count unless `countRejected` is `true`.
  *
- * @throws TypeError, RangeError naming the option that is wrong.
+ * @throws TypeError, RangeError naming the invalid option.
  * @example
  * ```ts
  * import { rollingWindow } from '@rollgate/core';
@@ -45,7 +53,7 @@ export class RollingWindow implements Limit<HitLog> {
   readonly limit: number;
   readonly countRejected: boolean;
   readonly windowMicros: number;
-  /** 0 when none was asked for. */
+  /** 0 if the limit has no `minDifference`. */
   readonly minDifferenceMicros: number;
   readonly keepMicros: number;
 
@@ -65,7 +73,7 @@ export class RollingWindow implements Limit<HitLog> {
   }
 
   expiresMicros(log: HitLog): number {
-    return log.newestMicros + this.#keepOf(log);
+    return log.newestMicros + this.#retentionOf(log);
   }
 
   isPlausible(log: HitLog, nowMicros: number): boolean {
@@ -93,9 +101,9 @@ export class RollingWindow implements Limit<HitLog> {
     if (this.minDifferenceMicros > (log.longestDifferenceMicros ?? 0)) {
       log.longestDifferenceMicros = this.minDifferenceMicros;
     }
-    log.dropBefore(log.firstAfter(atMicros - this.#keepOf(log)));
+    log.dropBefore(log.firstAfter(atMicros - this.#retentionOf(log)));
     if (this.countRejected) {
-      // Beyond `limit` units no older hit can change a decision: whatever it says, the newer ones say already.
+      // The newest `limit` units determine every decision, so older hits can be dropped.
       const units = Math.min(cost, this.limit);
       log.keepNewest(this.limit - units);
       log.append(atMicros, units);
@@ -109,12 +117,12 @@ export class RollingWindow implements Limit<HitLog> {
     log.remove(atMicros, cost);
   }
 
-  /** How long hits are kept: also for a longer minDifference of another limit that has recorded in the key. */
-  #keepOf({ longestDifferenceMicros }: HitLog): number {
+  /** How long the log keeps hits. Another limit that has recorded in the key may have a longer `minDifference`. */
+  #retentionOf({ longestDifferenceMicros }: HitLog): number {
     return longestDifferenceMicros === undefined ? this.keepMicros : Math.max(this.keepMicros, longestDifferenceMicros);
   }
 
-  /** The wait for `cost` units when the hits from `first` on leave only `free`. */
+  /** The wait until `cost` units are free, if the hits from `first` on leave only `free`. */
   #quotaWait(log: HitLog, nowMicros: number, cost: number, first: number, free: number): number {
     if (cost > this.limit) return Infinity;
     return log.timeOf(log.indexOfUnit(first, cost - free)) + this.windowMicros - nowMicros;

@@ -13,36 +13,40 @@ import {
 import { mulDiv, mulDivUp } from './mul-div.js';
 import { isWithinScale, type Scale, scaleOf } from './time-scale.js';
 
-/** The numbers of a {@link slidingWindowCounter}. */
+/** The options of {@link slidingWindowCounter}. */
 export interface SlidingWindowCounterOptions {
-  /** Units that the window may hold by the estimate; a positive safe integer. */
+  /** The most units in the window according to the estimate, a positive safe integer. */
   limit: number;
-  /** The window's length; milliseconds or text such as `'1m'`. */
+  /** The window's length, in milliseconds or as text such as `'1m'`. */
   window: Duration;
-  /** Time that must pass between two actions of a key; milliseconds or text. Without it, none need pass. */
+  /**
+   * The least time between two actions of a key, in milliseconds or as text such as `'3s'`.
+   *
+   * @defaultValue no minimum
+   */
   minDifference?: Duration | undefined;
 }
 
-/** The counts of the window that runs, and of the one before it. */
+/** The counts of the current window and of the previous one. */
 export interface SlidingWindowCounterState {
   endMicros: number;
-  /** Of the limit that recorded last. */
+  /** The window of the limit that recorded last. */
   windowMicros: number;
   current: number;
   previous: number;
-  /** Of the greatest limit that has recorded in the window that runs. */
+  /** The scale of the largest limit that has recorded in the current window. */
   scale: Scale;
   minDifference: MinDifferenceState | undefined;
 }
 
 /**
- * Two counters for an estimate of the rolling window: the units of the clock's window that runs, and those of the one
- * before it, weighted by the part of it that the rolling window still covers. It takes the units of a window to be spread
- * evenly: where they are not, it lets too many through, or too few.
+ * Estimates the rolling window with two counters. It adds the units of the current clock-aligned window to those of the
+ * previous one, weighted by the part that the rolling window still covers. The estimate assumes that units are spread
+ * evenly over a window. Otherwise it allows too many or too few.
  *
- * Other numbers on a key that is in use: the counts stay, as if the window that runs had been of the new length.
+ * If the settings of a key in use change, the counts stay, as if the current window had the new length.
  *
- * @throws TypeError, RangeError naming the option that is wrong.
+ * @throws TypeError, RangeError naming the invalid option.
  * @example
  * ```ts
  * import { slidingWindowCounter } from '@rollgate/core';
@@ -61,7 +65,7 @@ export class SlidingWindowCounter implements Limit<SlidingWindowCounterState> {
   readonly limit: number;
   readonly countRejected = false;
   readonly windowMicros: number;
-  /** 0 when none was asked for. */
+  /** 0 if the limit has no `minDifference`. */
   readonly minDifferenceMicros: number;
   readonly keepMicros: number;
   readonly scale: Scale;
@@ -95,14 +99,19 @@ export class SlidingWindowCounter implements Limit<SlidingWindowCounterState> {
   test(state: SlidingWindowCounterState, nowMicros: number, cost: number): Verdict {
     const { current, minDifference } = state;
     const { windowMicros } = this;
-    // Before its end a window counts in full and weighs down the one before it; after its end it is the one before.
+    // Until its end, the recorded window counts in full, and the one before it fades. Afterwards, the recorded one
+    // fades.
     const isRunning = state.endMicros > nowMicros;
-    const fadedMicros = isRunning ? state.endMicros : state.endMicros + windowMicros;
+    const fadeEndMicros = isRunning ? state.endMicros : state.endMicros + windowMicros;
     const [full, fading] = isRunning ? [current, state.previous] : [0, current];
-    const coveredMicros = Math.min(windowMicros, Math.max(0, fadedMicros - nowMicros));
+    const coveredMicros = Math.min(windowMicros, Math.max(0, fadeEndMicros - nowMicros));
     const free = this.limit - full - mulDivUp(fading, coveredMicros, windowMicros);
     const quotaWait =
-      cost > this.limit ? Infinity : cost > free ? this.#quotaWait(state, this.limit - cost, isRunning) - nowMicros : 0;
+      cost > this.limit
+        ? Infinity
+        : cost > free
+          ? this.#timeOfUnits(state, this.limit - cost, isRunning) - nowMicros
+          : 0;
     const differenceWait = minDifferenceWait(minDifference, this.minDifferenceMicros, nowMicros);
     return {
       waitMicros: Math.max(quotaWait, differenceWait),
@@ -111,7 +120,7 @@ export class SlidingWindowCounter implements Limit<SlidingWindowCounterState> {
       remaining: Math.max(0, free),
       resetMicros: Math.max(
         0,
-        (current > 0 ? state.endMicros + windowMicros : fading > 0 ? fadedMicros : nowMicros) - nowMicros,
+        (current > 0 ? state.endMicros + windowMicros : fading > 0 ? fadeEndMicros : nowMicros) - nowMicros,
       ),
       atMicros: this.#endOfWindow(state.endMicros, nowMicros),
     };
@@ -137,14 +146,14 @@ export class SlidingWindowCounter implements Limit<SlidingWindowCounterState> {
     else if (state.endMicros === atMicros + this.windowMicros) state.previous = Math.max(0, state.previous - cost);
   }
 
-  /** When no more than `most` units are counted. */
-  #quotaWait({ endMicros, current, previous }: SlidingWindowCounterState, most: number, isRunning: boolean): number {
+  /** The time at which at most `most` units count. */
+  #timeOfUnits({ endMicros, current, previous }: SlidingWindowCounterState, most: number, isRunning: boolean): number {
     return isRunning && current <= most
       ? endMicros - mulDiv(most - current, this.windowMicros, previous)
       : endMicros + this.windowMicros - mulDiv(most, this.windowMicros, current);
   }
 
-  /** Windows follow each other as long as units of the last one count. */
+  /** Windows follow each other without a gap as long as units of the last one count. */
   #endOfWindow(endMicros: number, nowMicros: number): number {
     const { windowMicros } = this;
     if (endMicros > nowMicros) return endMicros;

@@ -13,40 +13,45 @@ import {
 import { mulDivUp } from './mul-div.js';
 import { isWithinScale, type Scale, scaleOf } from './time-scale.js';
 
-/** The numbers of a {@link tokenBucket}. */
+/** The options of {@link tokenBucket}. */
 export interface TokenBucketOptions {
-  /** Tokens that the full bucket holds, and so the largest burst; a positive safe integer. */
+  /** The tokens of the full bucket, which is the largest burst. A positive safe integer. */
   capacity: number;
-  /** Tokens that come back in each `every`; a positive safe integer. */
+  /** The tokens that refill in each `every`, a positive safe integer. */
   refill: number;
-  /** How long it takes for `refill` tokens to come back, evenly; milliseconds or text such as `'1s'`. */
+  /** How long `refill` tokens take to refill, evenly. Milliseconds, or text such as `'1s'`. */
   every: Duration;
-  /** Time that must pass between two actions of a key; milliseconds or text. Without it, none need pass. */
+  /**
+   * The least time between two actions of a key, in milliseconds or as text such as `'3s'`.
+   *
+   * @defaultValue no minimum
+   */
   minDifference?: Duration | undefined;
 }
 
 /**
- * When the bucket is full again says how many tokens are missing. The times of tokens that were given back are noted apart,
- * for they move all that was taken later.
+ * The time at which the bucket is full determines how many tokens are missing. `refundedMicros` sums the times of
+ * refunded tokens, because a refund moves the times of all tokens that were taken later.
  */
 export interface TokenBucketState {
   fullMicros: number;
-  /** What `fullMicros` leaves out, in parts of a microsecond: as many as there are in `TokenBucket.tokens`. */
+  /** The rest of `fullMicros` below a microsecond, in units of `1 / TokenBucket.tokens` microseconds. */
   fullParts: number;
   refundedMicros: number;
-  /** Of the greatest limit that has recorded since it was full. */
+  /** The scale of the largest limit that has recorded since the bucket was full. */
   scale: Scale;
   minDifference: MinDifferenceState | undefined;
 }
 
 /**
- * A bucket that starts full, gives a token for each unit, and gets `refill` tokens back in each `every`, evenly. So a key
- * that was idle may burst, and goes on at the rate of the refill. Exact: at no time is a fraction of a token lost or won.
+ * A bucket that starts full. Each unit takes a token, and `refill` tokens refill evenly in each `every`. So an idle key
+ * may burst and then continues at the refill rate. The arithmetic is exact: no fraction of a token is ever lost or
+ * added.
  *
- * A refund gives back what has not come back by itself yet; of several that are given back late, the newest first, a little
- * less. Other numbers on a key that is in use: the time at which it is full again stays.
+ * A refund returns the tokens that have not refilled yet. After several late refunds in reverse order, it may return
+ * slightly fewer. If the settings of a key in use change, the time at which the bucket is full stays.
  *
- * @throws TypeError, RangeError naming the option that is wrong.
+ * @throws TypeError, RangeError naming the invalid option.
  * @example
  * ```ts
  * import { tokenBucket } from '@rollgate/core';
@@ -64,12 +69,12 @@ export class TokenBucket implements Limit<TokenBucketState> {
   readonly algorithm = 'token-bucket';
   readonly limit: number;
   readonly countRejected = false;
-  /** The rate in lowest terms: `tokens` come back in each `micros`. A token so takes a whole number of parts. */
+  /** The rate in lowest terms: `tokens` refill in each `micros`. So a token takes a whole number of parts. */
   readonly tokens: number;
   readonly micros: number;
-  /** What an empty bucket takes to be full. */
+  /** How long an empty bucket takes to become full. */
   readonly windowMicros: number;
-  /** 0 when none was asked for. */
+  /** 0 if the limit has no `minDifference`. */
   readonly minDifferenceMicros: number;
   readonly keepMicros: number;
   readonly scale: Scale;
@@ -83,11 +88,15 @@ export class TokenBucket implements Limit<TokenBucketState> {
     this.tokens = refill / divisor;
     this.micros = everyMicros / divisor;
     if ((this.limit / this.tokens) * this.micros > MAX_DURATION_MS * 1000) {
-      throw invalidNumber('capacity', 'refilled within 100 years by `refill` and `every`', options.capacity);
+      throw invalidNumber(
+        'capacity',
+        'a bucket that fills within 100 years at this `refill` and `every`',
+        options.capacity,
+      );
     }
     if (this.limit * this.tokens > Number.MAX_SAFE_INTEGER) {
       const most = Math.floor(Number.MAX_SAFE_INTEGER / this.tokens);
-      throw invalidNumber('capacity', `${most} at most with this \`refill\` and \`every\``, options.capacity);
+      throw invalidNumber('capacity', `at most ${most} with this \`refill\` and \`every\``, options.capacity);
     }
     this.windowMicros = this.#wholeMicros(this.limit) + (this.#parts(this.limit) > 0 ? 1 : 0);
     this.minDifferenceMicros = parseMinDifference(options.minDifference);
@@ -115,12 +124,14 @@ export class TokenBucket implements Limit<TokenBucketState> {
     const { fullMicros, refundedMicros, minDifference } = state;
     const parts = this.#partsOf(state);
     const untilFull = Math.max(0, fullMicros + (parts > 0 ? 1 : 0) - nowMicros);
-    // A token that has begun to come back is missing still.
+    // A token that has refilled in part is still missing.
     const missing = untilFull === 0 ? 0 : mulDivUp(fullMicros - nowMicros, this.tokens, this.micros, parts);
-    const spared = this.limit - cost; // So many may be missing still.
-    const untilSpared =
-      untilFull === 0 ? 0 : fullMicros - this.#wholeMicros(spared) + (parts > this.#parts(spared) ? 1 : 0) - nowMicros;
-    const quotaWait = cost > this.limit ? Infinity : Math.max(0, untilSpared);
+    const mayBeMissing = this.limit - cost;
+    const untilEnough =
+      untilFull === 0
+        ? 0
+        : fullMicros - this.#wholeMicros(mayBeMissing) + (parts > this.#parts(mayBeMissing) ? 1 : 0) - nowMicros;
+    const quotaWait = cost > this.limit ? Infinity : Math.max(0, untilEnough);
     const differenceWait = minDifferenceWait(minDifference, this.minDifferenceMicros, nowMicros);
     return {
       waitMicros: Math.max(quotaWait, differenceWait),
@@ -128,7 +139,7 @@ export class TokenBucket implements Limit<TokenBucketState> {
       delayMicros: 0,
       remaining: Math.max(0, this.limit - missing),
       resetMicros: untilFull,
-      // Its tokens come back after those that were missing before it.
+      // Its tokens refill after those that were missing before.
       atMicros: Math.max(fullMicros, nowMicros) + refundedMicros,
     };
   }
@@ -137,41 +148,41 @@ export class TokenBucket implements Limit<TokenBucketState> {
     const parts = state.fullMicros < nowMicros ? 0 : this.#partsOf(state);
     const isFull = state.fullMicros < nowMicros || (state.fullMicros === nowMicros && parts === 0);
     state.scale = isFull ? this.scale : Math.max(state.scale, this.scale);
-    this.#move(state, Math.max(state.fullMicros, nowMicros) + this.#wholeMicros(cost), parts + this.#parts(cost));
+    this.#setFull(state, Math.max(state.fullMicros, nowMicros) + this.#wholeMicros(cost), parts + this.#parts(cost));
     state.minDifference = nextMinDifference(state.minDifference, this.minDifferenceMicros, nowMicros);
     return this.test(state, nowMicros, cost);
   }
 
   refund(state: TokenBucketState, nowMicros: number, { atMicros, recordedMicros, cost }: Hit): void {
-    // Its tokens came back after those that were missing before it, and not before it was recorded.
-    const sinceTurnMicros = nowMicros + state.refundedMicros - atMicros;
-    const refilledMicros = Math.max(0, Math.min(sinceTurnMicros, nowMicros - recordedMicros));
+    // Its tokens refilled after those that were missing before, and not before they were taken.
+    const sinceStartMicros = nowMicros + state.refundedMicros - atMicros;
+    const refilledMicros = Math.max(0, Math.min(sinceStartMicros, nowMicros - recordedMicros));
     const micros = this.#wholeMicros(cost) - refilledMicros;
     const parts = this.#parts(cost);
     if (micros < 0) return;
-    this.#move(state, state.fullMicros - micros, this.#partsOf(state) - parts);
+    this.#setFull(state, state.fullMicros - micros, this.#partsOf(state) - parts);
     state.refundedMicros += parts > 0 ? micros + 1 : micros;
   }
 
-  /** Notes when it is full; `parts` may be some too many, or too few. */
-  #move(state: TokenBucketState, micros: number, parts: number): void {
+  /** Sets the time at which the bucket is full. `parts` may be negative or exceed a microsecond. */
+  #setFull(state: TokenBucketState, micros: number, parts: number): void {
     const carried = Math.floor(parts / this.tokens);
     state.fullMicros = micros + carried;
     state.fullParts = parts - carried * this.tokens;
   }
 
-  /** The whole microseconds that so many tokens take to come back. Exact, as the constructor has made sure. */
+  /** The whole microseconds in which these tokens refill. Exact, because the constructor limits the capacity. */
   #wholeMicros(tokens: number): number {
     const rest = this.micros % this.tokens;
     return tokens * ((this.micros - rest) / this.tokens) + Math.floor((tokens * rest) / this.tokens);
   }
 
-  /** The parts of a microsecond that they take beside. */
+  /** The parts of a microsecond that the tokens take in addition. */
   #parts(tokens: number): number {
     return (tokens * (this.micros % this.tokens)) % this.tokens;
   }
 
-  /** Another limit's parts are of another size: never more than there are. */
+  /** Another limit's parts may have another size, so they are capped. */
   #partsOf({ fullParts }: TokenBucketState): number {
     return Math.min(fullParts, this.tokens - 1);
   }
