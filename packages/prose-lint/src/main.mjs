@@ -9,6 +9,7 @@ import { textUnits, wordCount } from './sentences.mjs';
 /** Git's patterns of the sources whose doc comments have to pass. */
 const CHECKED_SOURCES = [
   'packages/core/src/*.ts',
+  'packages/store-conformance/src/*.ts',
   'packages/express/src/*.ts',
   'packages/fastify/src/*.ts',
   'packages/http/src/*.ts',

@@ -15,7 +15,7 @@ import { rollingWindowOracle } from './oracles/rolling-window.js';
 import { slidingWindowCounterOracle } from './oracles/sliding-window-counter.js';
 import { tokenBucketOracle } from './oracles/token-bucket.js';
 
-/** Each algorithm as users make it, and its oracle. Whatever else is asked of one, the compiler then asks for. */
+/** Each algorithm's factory and oracle. The compiler requires all other data of an algorithm listed here. */
 const algorithms = {
   rollingWindow: { make: rollingWindow, oracle: rollingWindowOracle },
   fixedWindow: { make: fixedWindow, oracle: fixedWindowOracle },
@@ -25,10 +25,10 @@ const algorithms = {
   bucketedWindow: { make: bucketedWindow, oracle: bucketedWindowOracle },
 };
 
-/** The name of the function of `@rollgate/core` that makes the limit. */
+/** The name of the function of `@rollgate/core` that creates the limit. */
 export type AlgorithmName = keyof typeof algorithms;
 
-/** What the function takes; durations in milliseconds. */
+/** The options of the function, with durations in milliseconds. */
 export type OptionsOf<Name extends AlgorithmName> = Parameters<(typeof algorithms)[Name]['oracle']>[0];
 
 type SpecOf<Name extends AlgorithmName> = { readonly algorithm: Name; readonly options: OptionsOf<Name> };
@@ -38,12 +38,12 @@ export type LimitSpec<Name extends AlgorithmName = AlgorithmName> = { [One in Na
 
 export const algorithmNames = Object.keys(algorithms) as AlgorithmName[];
 
-/** The limit of this spec as a limiter takes it. */
+/** Creates the limit of this spec. */
 export function limitOf({ algorithm, options }: LimitSpec): Limit {
   return (algorithms[algorithm].make as (options: unknown) => Limit)(withUnits(options));
 }
 
-/** The durations as text, which says that they are meant to be so short. */
+/** Returns the durations as text, because text never warns about short durations. */
 function withUnits(options: object): object {
   return Object.fromEntries(
     Object.entries(options).map(([name, value]) => [name, DURATIONS.includes(name) ? `${value}ms` : value]),

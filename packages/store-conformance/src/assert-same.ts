@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 
-/** Deep equality. An error states what was compared as well as what differs. */
+/** Throws unless both values are deeply equal. The error message starts with `about()`. */
 export function assertSame(actual: unknown, expected: unknown, about: () => string): void {
   if (isSamePlain(actual, expected)) return;
   try {
@@ -11,8 +11,8 @@ export function assertSame(actual: unknown, expected: unknown, about: () => stri
 }
 
 /**
- * Whether both are the same plain value. `false` means only that a closer look is needed: this one is several times as
- * fast as `assert.deepEqual`, and most comparisons need no more.
+ * Whether both are the same plain value. With `false`, `assert.deepEqual` must decide. This check is several times as
+ * fast and enough for most comparisons.
  */
 function isSamePlain(one: unknown, other: unknown): boolean {
   if (Object.is(one, other)) return true;

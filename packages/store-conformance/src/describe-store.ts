@@ -2,17 +2,18 @@ import type { CheckOptions, MakeStore } from './checks/check.js';
 import { checks } from './checks/index.js';
 import { testGlobals } from './test-globals.js';
 
-/** A store on a network takes its time. */
+/** Long enough for a store on a slow network. */
 const TIMEOUT_MS = 600_000;
 
 /**
- * Registers the tests that every store has to pass, with Jest or what has its globals: the vectors of every algorithm,
- * comparisons with a naive oracle, and what is promised whatever the oracles say.
+ * Registers the tests that every store must pass, with Jest or a test runner that has its globals. They run the vectors
+ * of each algorithm, compare random histories with naive oracles, and check guarantees that do not depend on the
+ * oracles.
  *
- * @param makeStore Makes a store that goes by this clock; called for each test, and once more when two stores are `shared`.
- * The clock moves only when the test says so, and may run back. Keys need no clearing: every history has a prefix of its
- * own. What expires by real time as well has to outlive a history on a busy machine.
- * @throws TypeError when there are no such globals.
+ * @param makeStore Creates a store that uses the given clock. Each test calls it once, and tests of `shared` stores
+ * call it twice. Only the test moves the clock, and it may run back. You need not clear keys, because every history has
+ * its own prefix. If your store also expires keys by real time, they must outlive a history on a busy machine.
+ * @throws TypeError if the globals `describe` and `test` do not exist.
  * @example
  * ```ts fragment
  * describeStore('MemoryStore', (clock) => new MemoryStore({ clock }), { runs: 500 });

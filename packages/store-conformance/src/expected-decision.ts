@@ -1,12 +1,12 @@
 import type { Decision, LimitDecision } from '@rollgate/core';
 
-/** A decision without what is invisible in it: fit for a comparison. */
+/** Copies a decision without its hidden receipt, so that it can be compared. */
 export function toPlainDecision(decision: Decision): Decision {
-  const limits = Object.entries(decision.limits).map(([name, said]) => [name, { ...said }]);
+  const limits = Object.entries(decision.limits).map(([name, result]) => [name, { ...result }]);
   return { ...decision, violated: [...decision.violated], limits: Object.fromEntries(limits) };
 }
 
-/** The whole decision that follows from what each limit said. */
+/** Returns the decision that follows from the results of all limits. */
 export function combineDecisions(limits: Record<string, LimitDecision>): Decision {
   const all = Object.values(limits);
   const violated = Object.keys(limits).filter((name) => !limits[name]!.allowed);
@@ -28,7 +28,10 @@ export function combineDecisions(limits: Record<string, LimitDecision>): Decisio
   };
 }
 
-/** Allowed: the least remaining. Refused: the longest wait. At a tie the longest reset. */
+/**
+ * When allowed, the limit with the least remaining is reported, otherwise the longest wait. Ties go to the longest
+ * reset.
+ */
 function isReportedBefore(one: LimitDecision, other: LimitDecision, allowed: boolean): boolean {
   if (allowed && one.remaining !== other.remaining) return one.remaining < other.remaining;
   if (!allowed && one.retryAfterMs !== other.retryAfterMs) return one.retryAfterMs > other.retryAfterMs;

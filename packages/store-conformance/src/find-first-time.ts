@@ -1,9 +1,9 @@
-/** Longer than any wait that is finite. */
+/** Longer than any finite wait, in microseconds. */
 const FOREVER = 2 ** 52;
 
 /**
- * The smallest whole time, `from` or later, at which it holds; `Infinity` when there is none. Once it holds, it holds
- * ever after: so doubling and halving find it by asking alone, and no formula is needed that could be wrong.
+ * Returns the smallest integer time from `from` on at which `holds` is true, or `Infinity`. Once `holds` is true, it
+ * must stay true. So a binary search finds the time without any formula that could be wrong.
  */
 export function findFirstTime(from: number, holds: (at: number) => boolean): number {
   if (holds(from)) return from;

@@ -2,15 +2,15 @@ import assert from 'node:assert/strict';
 import type { AlgorithmName, LimitSpec, OptionsOf } from './algorithms.js';
 import { MS, sum } from './oracles/oracle.js';
 
-/** An action that was let through and not given back; times in microseconds. */
+/** An action that was allowed and not refunded. Times are in microseconds. */
 export interface Admitted {
   readonly at: number;
   readonly cost: number;
-  /** How long it was to be held. */
+  /** The delay until its slot. */
   readonly delay: number;
 }
 
-/** The most units in any window `(t - window, t]`, for times that do not decrease. */
+/** Returns the most units in any window `(t - window, t]`. Times must not decrease. */
 export function mostInAnyWindow(hits: readonly { time: number; cost: number }[], window: number): number {
   const unitsUpTo = (end: number) => sum(hits.filter(({ time }) => time > end - window && time <= end).map(costOf));
   return Math.max(0, ...hits.map(({ time }) => unitsUpTo(time)));
@@ -29,10 +29,10 @@ function neverAboveLimit({ limit, window }: { limit: number; window: number }, a
 }
 
 /**
- * What each algorithm promises of all that it let through, told without any state; derived in the comments where it is
- * not plain.
+ * What each algorithm guarantees about the actions that it allows, defined without any state. Comments derive the
+ * bounds that are not obvious.
  */
-const promises: { [Name in AlgorithmName]: (options: OptionsOf<Name>, admitted: readonly Admitted[]) => void } = {
+const guarantees: { [Name in AlgorithmName]: (options: OptionsOf<Name>, admitted: readonly Admitted[]) => void } = {
   rollingWindow: neverAboveLimit,
   bucketedWindow: neverAboveLimit,
   fixedWindow({ limit, window }, admitted) {
@@ -63,7 +63,7 @@ const promises: { [Name in AlgorithmName]: (options: OptionsOf<Name>, admitted: 
     const departures = admitted.map(({ at, delay }) => at + delay);
     for (const [index, { at, cost }] of admitted.entries()) {
       const next = departures[index + 1] ?? Infinity;
-      assert.ok(next - departures[index]! >= cost * apart, `Too near to each other: ${departures[index]} and ${next}`);
+      assert.ok(next - departures[index]! >= cost * apart, `Too close to each other: ${departures[index]} and ${next}`);
       const places = admitted
         .slice(0, index + 1)
         .flatMap(({ cost }, place) => Array.from({ length: cost }, (_, unit) => departures[place]! + unit * apart));
@@ -72,12 +72,12 @@ const promises: { [Name in AlgorithmName]: (options: OptionsOf<Name>, admitted: 
   },
 };
 
-/** Throws unless what was let through is no more than the limit promises. Times do not decrease. */
+/** Throws if the limit allowed more than it guarantees. Times must not decrease. */
 export function assertGuarantee({ algorithm, options }: LimitSpec, admitted: readonly Admitted[]): void {
-  (promises[algorithm] as (options: unknown, admitted: readonly Admitted[]) => void)(options, admitted);
+  (guarantees[algorithm] as (options: unknown, admitted: readonly Admitted[]) => void)(options, admitted);
   const difference = ('minDifference' in options ? (options.minDifference ?? 0) : 0) * MS;
   for (const [index, { at }] of admitted.entries()) {
     const gap = (admitted[index + 1]?.at ?? Infinity) - at;
-    assert.ok(gap >= difference, `Nearer to each other than \`minDifference\`: ${gap} µs`);
+    assert.ok(gap >= difference, `Closer to each other than \`minDifference\`: ${gap} µs`);
   }
 }

@@ -7,19 +7,19 @@ import { MS } from './oracles/oracle.js';
 import { type ModelReceipt, ReferenceModel, type Specs } from './reference-model.js';
 import type { TestClock } from './test-clock.js';
 
-type Asked = Extract<Command, { kind: 'check' | 'peek' }>;
+type Attempt = Extract<Command, { kind: 'check' | 'peek' }>;
 
-/** A key for each limit there is. */
+/** Assigns a key to each limit. */
 function keysFor(specs: Specs, names: Names): Record<string, string> {
   return Object.fromEntries(Object.keys(specs).map((name, index) => [name, names[index % names.length]!]));
 }
 
-/** The same limits as a limiter takes them. */
+/** Creates the limits of these specs. */
 export function limitsOf(specs: Specs): Readonly<Record<string, Limit>> {
   return Object.fromEntries(Object.entries(specs).map(([name, spec]) => [name, limitOf(spec)]));
 }
 
-/** Lets a limiter and the model live through the same history, and expects the same decisions of both. */
+/** Runs the same history on a limiter and on the model, and expects the same decisions. */
 export class ModelComparison {
   readonly #clock: TestClock;
   readonly #model = new ReferenceModel();
@@ -35,7 +35,7 @@ export class ModelComparison {
   }
 
   async run(command: Command, limiter: RateLimiter): Promise<void> {
-    this.#goOn(command.step);
+    this.#advance(command.step);
     if (command.kind === 'change') {
       this.#specs = command.limits;
       this.#limits = limitsOf(command.limits);
@@ -46,11 +46,11 @@ export class ModelComparison {
       await limiter.reset(keys, { limits: this.#limits });
       this.#model.reset(this.#specs, keys);
     } else {
-      await this.#ask(command, limiter);
+      await this.#decide(command, limiter);
     }
   }
 
-  #goOn(step: Step): void {
+  #advance(step: Step): void {
     const { micros } = this.#clock;
     this.#clock.micros = typeof step === 'number' ? micros + step : Math.max(micros, this.#dueMicros + step.due);
   }
@@ -63,34 +63,39 @@ export class ModelComparison {
     past.receipt = []; // Spent.
   }
 
-  async #ask(command: Asked, limiter: RateLimiter): Promise<void> {
+  async #decide(command: Attempt, limiter: RateLimiter): Promise<void> {
     const { kind, cost } = command;
     const keys = keysFor(this.#specs, command.keys);
     const { micros } = this.#clock;
     const { decision: expected, receipt } = this.#model.check(this.#specs, keys, cost, micros, kind === 'check');
     const decision = await limiter[kind](keys, { cost, limits: this.#limits });
     assertSame(toPlainDecision(decision), expected, () => this.#describe(command));
-    // What was rejected stays recorded.
+    // A rejected attempt stays recorded.
     if (kind === 'check') this.#made.push({ limiter, decision, receipt: decision.allowed ? receipt : [] });
     const waitMs = decision.allowed ? decision.resetMs : decision.retryAfterMs;
     if (waitMs !== Infinity) this.#dueMicros = micros + Math.round(waitMs * MS);
-    if (!decision.allowed && waitMs !== Infinity) await this.#wait(command, limiter, keys, waitMs);
+    if (!decision.allowed && waitMs !== Infinity) await this.#checkWait(command, limiter, keys, waitMs);
   }
 
-  /** Refused one microsecond before the end of the wait, allowed at it. */
-  async #wait(command: Asked, limiter: RateLimiter, keys: Record<string, string>, waitMs: number): Promise<void> {
-    const asked = this.#clock.micros;
+  /** Expects a rejection one microsecond before the end of the wait, and an allowed action at its end. */
+  async #checkWait(
+    command: Attempt,
+    limiter: RateLimiter,
+    keys: Record<string, string>,
+    waitMs: number,
+  ): Promise<void> {
+    const startMicros = this.#clock.micros;
     const options = { cost: command.cost, limits: this.#limits };
     const allowed: boolean[] = [];
-    for (const beside of [-1, 0]) {
-      this.#clock.micros = asked + Math.round(waitMs * MS) + beside;
+    for (const offset of [-1, 0]) {
+      this.#clock.micros = startMicros + Math.round(waitMs * MS) + offset;
       allowed.push((await limiter.peek(keys, options)).allowed);
     }
-    this.#clock.micros = asked;
-    assertSame(allowed, [false, true], () => `A wait of ${waitMs} ms is not true: ${this.#describe(command)}`);
+    this.#clock.micros = startMicros;
+    assertSame(allowed, [false, true], () => `A wait of ${waitMs} ms is not exact: ${this.#describe(command)}`);
   }
 
-  #describe(command: Asked): string {
+  #describe(command: Attempt): string {
     return `${JSON.stringify(command)} at ${this.#clock.micros} µs under ${JSON.stringify(this.#specs)}`;
   }
 }

@@ -4,17 +4,17 @@ import { combineDecisions } from './expected-decision.js';
 import { findFirstTime } from './find-first-time.js';
 import { MS, type Oracle } from './oracles/oracle.js';
 
-/** Limits by their names. */
+/** Limits by name. */
 export type Specs = Readonly<Record<string, LimitSpec>>;
 
-/** The life of one key of one limit and algorithm: from its first record until it is reset, or begun anew. */
+/** The life of one key of one limit and algorithm, from its first record until it is reset or expires. */
 interface Life {
   state: unknown;
-  /** Who recorded last, and so said when the state expires. */
-  by: Oracle;
+  /** The oracle that recorded last and so determines when the state expires. */
+  recorder: Oracle;
 }
 
-/** One limit of a check, and where its key is kept. */
+/** One limit of a check, and the place of its key. */
 interface Asked {
   readonly name: string;
   readonly oracle: Oracle;
@@ -28,12 +28,12 @@ interface Recorded {
   readonly receipt: unknown;
 }
 
-/** What a check recorded; empty when it recorded nothing. */
+/** The records of a check, empty if it recorded nothing. */
 export type ModelReceipt = readonly Recorded[];
 
 /**
- * The truth that stores are held against: a plan of limits on some keys, each limit told by its oracle. Every wait is
- * found by trying moments.
+ * The model with which stores are compared: limits on some keys, each decided by its oracle. It finds each wait by
+ * trying times.
  */
 export class ReferenceModel {
   readonly #lives = new Map<string, Life>();
@@ -49,7 +49,7 @@ export class ReferenceModel {
     const delays = asked.map(({ oracle, place }) => (allowed ? oracle.delay(this.#read(oracle, place, now), now) : 0));
     const recording = asked.filter(({ oracle }) => records && (allowed || oracle.countRejected));
     const receipt: ModelReceipt = recording.map((one) => this.#record(one, now, cost));
-    const said = asked.map((one, index): [string, LimitDecision] => [
+    const results = asked.map((one, index): [string, LimitDecision] => [
       one.name,
       {
         allowed: passes[index]!,
@@ -59,11 +59,11 @@ export class ReferenceModel {
         ...(passes[index]! ? {} : { reason: this.#reason(one, now, cost) }),
       },
     ]);
-    const decision: Decision = combineDecisions(Object.fromEntries(said));
+    const decision: Decision = combineDecisions(Object.fromEntries(results));
     return { decision, receipt };
   }
 
-  /** Takes back, at `now`, what is left of it in lives that still last. */
+  /** Refunds at `now` the records in lives that have not ended. */
   refund(receipts: ModelReceipt, now: number): void {
     for (const { life, place, oracle, receipt } of receipts) {
       if (this.#lives.get(place) === life) life.state = oracle.refund(life.state, receipt, now);
@@ -74,17 +74,17 @@ export class ReferenceModel {
     for (const [name, spec] of Object.entries(specs)) this.#lives.delete(placeOf(name, spec, keys));
   }
 
-  /** What is known of the key at a moment. */
+  /** The state of the key at a time. */
   #read(oracle: Oracle, place: string, at: number): unknown {
     return this.#isLive(place, at) ? this.#lives.get(place)!.state : oracle.empty;
   }
 
   #isLive(place: string, at: number): boolean {
     const life = this.#lives.get(place);
-    return life !== undefined && life.by.expires(life.state) > at;
+    return life !== undefined && life.recorder.expires(life.state) > at;
   }
 
-  /** What a clock that was wrong wrote is gone for good, and does not come back when time gets there. */
+  /** Drops the state of a wrong clock for good, so that it does not count again when time gets there. */
   #dropImplausible({ oracle, place }: Asked, now: number): void {
     const life = this.#lives.get(place);
     if (life !== undefined && oracle.isImplausible(life.state, now)) this.#lives.delete(place);
@@ -98,7 +98,7 @@ export class ReferenceModel {
     return cost > asked.oracle.quota ? Infinity : findFirstTime(now, (at) => this.#allows(asked, at, cost)) - now;
   }
 
-  /** The rule that still rejects just before the action would be allowed, were the state kept for ever. */
+  /** The rule that rejects just before the action would be allowed if the state never expired. */
   #reason({ oracle, place }: Asked, now: number, cost: number): RejectionReason {
     if (cost > oracle.quota || oracle.allowsUnits === undefined) return 'limit';
     const state = this.#read(oracle, place, now);
@@ -114,8 +114,8 @@ export class ReferenceModel {
 
   #record({ oracle, place }: Asked, now: number, cost: number): Recorded {
     const [state, receipt] = oracle.record(this.#read(oracle, place, now), now, cost);
-    const life = this.#isLive(place, now) ? this.#lives.get(place)! : { state, by: oracle };
-    Object.assign(life, { state, by: oracle });
+    const life = this.#isLive(place, now) ? this.#lives.get(place)! : { state, recorder: oracle };
+    Object.assign(life, { state, recorder: oracle });
     this.#lives.set(place, life);
     return { life, place, oracle, receipt };
   }

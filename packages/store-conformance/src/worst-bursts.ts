@@ -1,21 +1,21 @@
 import type { AlgorithmName, LimitSpec } from './algorithms.js';
 
-/** The most that a limit lets through in a window, and how to get it. */
+/** The most that a limit allows in a window, and traffic that attains it. */
 export interface WorstBurst {
   readonly limit: LimitSpec;
-  /** What the burst is of: actions when they are let through, or when they leave a queue. */
+  /** Whether an action counts when it is allowed or when it leaves the queue. */
   readonly counted: 'allowed' | 'leaving';
-  /** The window `(t - windowMs, t]` in which they are. */
+  /** The length of the window `(t - windowMs, t]`. */
   readonly windowMs: number;
-  /** The most units in any such window; no traffic gets more. */
+  /** The most units in any such window. No traffic gets more. */
   readonly units: number;
-  /** The same for any numbers, in terms of the limit's own and of `W`, the window; `µs` is a microsecond. */
+  /** The same for any settings. `W` is the window, and `µs` is a microsecond. */
   readonly formula: string;
-  /** Actions that attain it: how many of which cost when, in milliseconds. All of them are let through. */
+  /** Actions that attain it, with their time in milliseconds, cost and number. All of them are allowed. */
   readonly traffic: readonly { readonly at: number; readonly cost: number; readonly times: number }[];
 }
 
-/** Ten a second by every algorithm. */
+/** The worst bursts of each algorithm with a limit of ten per second. */
 export const worstBursts: Readonly<Record<AlgorithmName, readonly WorstBurst[]>> = {
   rollingWindow: [
     {
@@ -107,7 +107,7 @@ export const worstBursts: Readonly<Record<AlgorithmName, readonly WorstBurst[]>>
       counted: 'allowed',
       windowMs: 1000,
       units: 20,
-      formula: 'capacity + 1 + floor((W - 1 µs) / interval), when nobody is held',
+      formula: 'capacity + 1 + floor((W - 1 µs) / interval), without delays',
       traffic: [
         { at: 0, cost: 1, times: 11 },
         { at: 999.999, cost: 1, times: 9 },

@@ -10,19 +10,19 @@ const find = (Broken: new (clock: Clock) => Store, name: string, options: CheckO
 /** What each is to be found out by. */
 const FOUND_OUT_BY = [
   [broken.RecordsRefused, 'rollingWindow decides the vectors'],
-  [broken.RecordsRefused, 'rollingWindow decides as its oracle'],
+  [broken.RecordsRefused, 'rollingWindow decides like its oracle'],
   [broken.ForgetsRefunds, 'fixedWindow decides the vectors'],
-  [broken.ForgetsRefunds, 'leakyBucket decides as its oracle'],
+  [broken.ForgetsRefunds, 'leakyBucket decides like its oracle'],
   [broken.ForgetsResets, 'tokenBucket decides the vectors'],
   [broken.ForgetsResets, 'several limits of any kinds'],
   [broken.TellsLongWaits, 'slidingWindowCounter decides the vectors'],
-  [broken.TellsLongWaits, 'bucketedWindow decides as its oracle'],
+  [broken.TellsLongWaits, 'bucketedWindow decides like its oracle'],
   [broken.TellsLongWaits, 'several limits of any kinds'],
   [broken.RecordsOneLimit, 'several limits of any kinds'],
   [broken.RecordsOneLimit, '1000 checks of two limits'],
   [broken.RecordsApart, '1000 checks of two limits'],
   [broken.RecordsApart, 'a check that one limit refuses leaves no trace'],
-  [broken.IsNotAtomic, 'rollingWindow lets exactly its quota through'],
+  [broken.IsNotAtomic, 'rollingWindow allows exactly its quota'],
   [broken.IsNotAtomic, '1000 checks of two limits'],
   [broken.NeverRefuses, 'rollingWindow lets no more through'],
   [broken.NeverRefuses, 'fixedWindow lets no more through'],
@@ -30,19 +30,19 @@ const FOUND_OUT_BY = [
   [broken.NeverRefuses, 'tokenBucket lets no more through'],
   [broken.NeverRefuses, 'leakyBucket lets no more through'],
   [broken.NeverRefuses, 'bucketedWindow lets no more through'],
-  [broken.NeverRefuses, 'rollingWindow gives a caller who never rests'],
-  [broken.NeverRefuses, 'leakyBucket gives a caller who never rests'],
+  [broken.NeverRefuses, 'rollingWindow gives a greedy caller'],
+  [broken.NeverRefuses, 'leakyBucket gives a greedy caller'],
   [broken.NeverRefuses, 'a check that one limit refuses leaves no trace'],
   [broken.HoldsNobody, 'leakyBucket decides the vectors'],
   [broken.HoldsNobody, 'leakyBucket lets no more through'],
-  [broken.HoldsNobody, 'leakyBucket can be made to let its worst burst'],
-  [broken.HoldsNobody, 'leakyBucket lets exactly its quota through'],
+  [broken.HoldsNobody, 'leakyBucket allows its worst burst'],
+  [broken.HoldsNobody, 'leakyBucket allows exactly its quota'],
   [broken.NamesNoOtherRule, 'rollingWindow decides the vectors'],
-  [broken.NamesNoOtherRule, 'tokenBucket decides as its oracle'],
+  [broken.NamesNoOtherRule, 'tokenBucket decides like its oracle'],
   [broken.CutsTime, 'bucketedWindow decides the vectors'],
-  [broken.CutsTime, 'tokenBucket decides as its oracle'],
-  [broken.LosesTime, 'tokenBucket gives a caller who never rests'],
-  [broken.LosesTime, 'leakyBucket gives a caller who never rests'],
+  [broken.CutsTime, 'tokenBucket decides like its oracle'],
+  [broken.LosesTime, 'tokenBucket gives a greedy caller'],
+  [broken.LosesTime, 'leakyBucket gives a greedy caller'],
 ] as const;
 
 for (const [Broken, name] of FOUND_OUT_BY) {
@@ -51,7 +51,7 @@ for (const [Broken, name] of FOUND_OUT_BY) {
   });
 }
 
-test.each(['RollingCounter counts several subjects', 'RollingCounter counts each that is added in one turn'])(
+test.each(['RollingCounter counts several subjects', 'RollingCounter counts each of many concurrent additions'])(
   'CountsTwice is found out: %s',
   async (name) => {
     const options = { ...OPTIONS, rollingCounter: true };
@@ -88,7 +88,7 @@ test('what is left out says why', () => {
 });
 
 test('a failure says the limit, the history and the seed', async () => {
-  const { run } = find(broken.TellsLongWaits, 'leakyBucket decides as its oracle', OPTIONS);
+  const { run } = find(broken.TellsLongWaits, 'leakyBucket decides like its oracle', OPTIONS);
   const error = await run().then(
     () => undefined,
     (reason: Error) => reason,
@@ -99,7 +99,7 @@ test('a failure says the limit, the history and the seed', async () => {
 });
 
 test('the same seed finds the same counterexample again', async () => {
-  const { run } = find(broken.TellsLongWaits, 'leakyBucket decides as its oracle', { ...OPTIONS, seed: 42 });
+  const { run } = find(broken.TellsLongWaits, 'leakyBucket decides like its oracle', { ...OPTIONS, seed: 42 });
   const messageOf = () => run().catch((reason: Error) => reason.message);
   const message = await messageOf();
   expect(message).toContain('seed: 42');

@@ -23,11 +23,14 @@ const scenarioOf = (algorithm: AlgorithmName, name: string): Scenario =>
 /** Several limits have many more histories of four steps than one. */
 const depthOf = ({ calls }: Scenario) => (calls.some(({ specs }) => Object.keys(specs).length > 1) ? 3 : 4);
 
-test.each(algorithmNames)('%s decides as its oracle after every history of three or four steps', async (algorithm) => {
-  for (const scenario of scenariosOf(algorithm)) {
-    expectNone(scenario, (await explore(scenario, { depth: depthOf(scenario) })).finding);
-  }
-});
+test.each(algorithmNames)(
+  '%s decides like its oracle after every history of three or four steps',
+  async (algorithm) => {
+    for (const scenario of scenariosOf(algorithm)) {
+      expectNone(scenario, (await explore(scenario, { depth: depthOf(scenario) })).finding);
+    }
+  },
+);
 
 test.each(algorithmNames)('%s: a full store keeps what a check records and what another limit rejects', (algorithm) => {
   const warnings = jest.spyOn(process, 'emitWarning').mockImplementation(() => {});

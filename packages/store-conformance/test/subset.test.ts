@@ -14,7 +14,7 @@ test('a check of another algorithm is left out, and says why', () => {
   const leftOut = all.filter((check) => check.leftOut !== undefined);
   expect(leftOut).toContainEqual(
     expect.objectContaining({
-      name: 'tokenBucket decides the vectors as they say',
+      name: 'tokenBucket decides as its vectors specify',
       leftOut: '`algorithms` does not include tokenBucket',
     }),
   );

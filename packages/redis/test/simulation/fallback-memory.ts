@@ -4,7 +4,7 @@ import { monotonicClock, readMicros } from '../../../core/src/clock.js';
 import { StoreHealth } from '../../../core/src/failure/store-health.js';
 import { assertSame } from '../../../store-conformance/src/assert-same.js';
 import { toPlainDecision } from '../../../store-conformance/src/expected-decision.js';
-import { ReferenceModel, type ModelReceipt } from '../../../store-conformance/src/reference-model.js';
+import { type ModelReceipt, ReferenceModel } from '../../../store-conformance/src/reference-model.js';
 import type { ObservedStore } from './observed-store.js';
 import type { Subject } from './records.js';
 

@@ -1,6 +1,6 @@
 import { assertSame } from '../../../store-conformance/src/assert-same.js';
 import { toPlainDecision } from '../../../store-conformance/src/expected-decision.js';
-import { ReferenceModel, type ModelReceipt } from '../../../store-conformance/src/reference-model.js';
+import { type ModelReceipt, ReferenceModel } from '../../../store-conformance/src/reference-model.js';
 import type { Execution, Result, StoreCall, Subject } from './records.js';
 
 /**

@@ -3,12 +3,12 @@ import { MS } from '../oracles/oracle.js';
 import type { Specs } from '../reference-model.js';
 import type { TokenFractions } from './token-fractions.js';
 
-/** By how many microseconds time goes on; or beside the moment that the last decision named. */
+/** How far time advances in microseconds, or an offset from the time that the last decision returned. */
 export type Step = number | { readonly due: -1 | 0 | 1 };
 
 export type Names = readonly [string, string, string];
 
-/** What is done, each a step of time after the one before. A refund is of the check that was made so many checks back. */
+/** An operation after a step of time. A refund goes `back` that many checks. */
 export type Command =
   | { readonly kind: 'check' | 'peek'; readonly step: Step; readonly keys: Names; readonly cost: number }
   | { readonly kind: 'refund'; readonly step: Step; readonly back: number }
@@ -20,7 +20,7 @@ export interface History {
   readonly commands: readonly Command[];
 }
 
-/** Steps that meet the boundaries of windows often, and one microsecond beside them. */
+/** Steps that often hit the boundaries of windows, and one microsecond next to them. */
 export const forwards: fc.Arbitrary<Step> = fc.oneof(
   { weight: 6, arbitrary: fc.integer({ min: 0, max: 4 }).map((ms) => ms * MS) },
   { weight: 3, arbitrary: fc.integer({ min: 0, max: 12 * MS + 1 }) },
@@ -29,7 +29,7 @@ export const forwards: fc.Arbitrary<Step> = fc.oneof(
   { weight: 1, arbitrary: fc.constantFrom(1e12, 40 * 24 * 3600 * 1000 * MS) },
 );
 
-/** As {@link forwards}, and back. */
+/** Like {@link forwards}, and also back in time. */
 export const anywhere: fc.Arbitrary<Step> = fc.oneof(
   { weight: 8, arbitrary: forwards },
   { weight: 2, arbitrary: fc.integer({ min: -15 * MS, max: 0 }) },
@@ -37,13 +37,13 @@ export const anywhere: fc.Arbitrary<Step> = fc.oneof(
   { weight: 1, arbitrary: fc.constant(-1e12) },
 );
 
-/** Mostly of one of the newest, so that often the later of two is given back first; and at the same moment. */
+/** Mostly one of the newest checks, so that the later of two is often refunded first. */
 const back = fc.oneof({ weight: 3, arbitrary: fc.nat(3) }, fc.nat());
 const atOnceOr = (step: fc.Arbitrary<Step>) => fc.oneof(fc.constant(0), step);
 
 const cost = fc.oneof({ weight: 4, arbitrary: fc.constant(1) }, fc.integer({ min: 1, max: 7 }));
 
-/** Whatever can be done with limits of this kind, for keys of these names; `changes` is the weight of changes of limits. */
+/** Histories of all operations with such limits and keys. `changes` is the weight of changes of the limits. */
 export function histories(
   limitsWith: (fractions: TokenFractions) => fc.Arbitrary<Specs>,
   names: readonly string[],

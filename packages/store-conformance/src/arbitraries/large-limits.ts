@@ -2,17 +2,20 @@ import type { AlgorithmName, OptionsOf } from '../algorithms.js';
 import type { TokenFractions } from './token-fractions.js';
 
 const DAY = 24 * 3600 * 1000;
-const MOST = Number.MAX_SAFE_INTEGER;
+const MAX = Number.MAX_SAFE_INTEGER;
 
 const windows = [
   { limit: 2, window: DAY },
   { limit: 1e6, window: DAY, minDifference: 7 },
   { limit: 3, window: 12, minDifference: DAY },
-  { limit: MOST, window: 5 },
-  { limit: MOST, window: DAY },
+  { limit: MAX, window: 5 },
+  { limit: MAX, window: DAY },
 ];
 
-/** Numbers far from the small ones, up to the greatest there are. Buckets of tokens are divided as `TokenFractions` says. */
+/**
+ * Settings far from the small ones, up to the largest possible. `TokenFractions` determines the refill of token
+ * buckets.
+ */
 export const largeLimits: { [Name in AlgorithmName]: (fractions: TokenFractions) => readonly OptionsOf<Name>[] } = {
   rollingWindow: () => [...windows, { limit: 2, window: DAY, countRejected: true }],
   fixedWindow: () => windows,
@@ -29,9 +32,9 @@ export const largeLimits: { [Name in AlgorithmName]: (fractions: TokenFractions)
     { capacity: 1e6, interval: 1000 },
     { capacity: 1e12, interval: 3 },
   ],
-  // Some have buckets so much coarser than the small ones that the finer ones can stay, and just cannot.
+  // Some have buckets so much coarser than the small ones that the finer ones can just stay, or just cannot.
   bucketedWindow: () => [
-    ...windows.map((numbers) => ({ ...numbers, buckets: 60 })),
+    ...windows.map((settings) => ({ ...settings, buckets: 60 })),
     { limit: 3, window: 720 },
     { limit: 3, window: 721 },
     { limit: 4, window: 3600, buckets: 10 },

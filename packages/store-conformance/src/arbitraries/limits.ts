@@ -28,17 +28,17 @@ const options: { [Name in AlgorithmName]: (fractions: TokenFractions) => fc.Arbi
   },
 };
 
-/** A limit of this algorithm, small enough to be full soon. */
+/** A limit of this algorithm, so small that it is full soon. */
 export function smallLimit(algorithm: AlgorithmName, fractions: TokenFractions): fc.Arbitrary<LimitSpec> {
   return options[algorithm](fractions).map((options) => ({ algorithm, options }) as LimitSpec);
 }
 
-/** A limit of this algorithm whose numbers are far from those of the small ones. */
+/** A limit of this algorithm that is far larger than the small ones. */
 export function largeLimit(algorithm: AlgorithmName, fractions: TokenFractions): fc.Arbitrary<LimitSpec> {
   return fc.constantFrom(...largeLimits[algorithm](fractions)).map((options) => ({ algorithm, options }) as LimitSpec);
 }
 
-/** A limit of this algorithm, a small one unless it is a great one. */
+/** A small or sometimes a large limit of this algorithm. */
 export function limit(algorithm: AlgorithmName, fractions: TokenFractions): fc.Arbitrary<LimitSpec> {
   return fc.oneof({ weight: 12, arbitrary: smallLimit(algorithm, fractions) }, largeLimit(algorithm, fractions));
 }

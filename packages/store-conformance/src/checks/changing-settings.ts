@@ -15,21 +15,21 @@ import { decideAsModel } from './decisions.js';
 
 const anyTokenFractions = fc.constantFrom<TokenFractions[]>(1, 3, 7);
 
-/** Two limits on one key in turn, the one far greater than the other. */
+/** Two limits that alternate on one key, one far larger than the other. */
 const inTurn = (algorithm: AlgorithmName) =>
   anyTokenFractions
     .chain((fractions) => fc.tuple(smallLimit(algorithm, fractions), largeLimit(algorithm, fractions)))
     .chain((pair) => histories(() => fc.constantFrom(...pair).map((one) => ({ one })), ['ann'], anywhere, 8));
 
-/** Forwards alone: where time runs back, a wrong clock may be found out by a peek that is asked then. */
+/** Only forwards. If time ran back, a peek could detect a wrong clock and drop the state. */
 const pace = fc.oneof(
   { weight: 4, arbitrary: fc.integer({ min: 0, max: 4 }).map((ms) => ms * MS) },
   { weight: 4, arbitrary: fc.integer({ min: 0, max: 12 * MS }) },
   { weight: 1, arbitrary: fc.constantFrom(3600 * 1000 * MS, 24 * 3600 * 1000 * MS) },
 );
 
-/** Checks under one of two limits, and before each a peek under any limit; or something is given back. */
-const asked = (algorithm: AlgorithmName) =>
+/** Checks under one of two limits, each after a peek under any limit, and refunds. */
+const peeksAndChecks = (algorithm: AlgorithmName) =>
   anyTokenFractions.chain((fractions) => {
     const any = fc.oneof(smallLimit(algorithm, fractions), largeLimit(algorithm, fractions)).map((one) => ({ one }));
     const action = fc.record({
@@ -46,10 +46,10 @@ const asked = (algorithm: AlgorithmName) =>
     return fc.record({ recorded, actions: fc.array(action, { maxLength: 30, size: 'max' }) });
   });
 
-/** The same history with peeks of any numbers and without decides alike. */
+/** Compares a history with peeks under any limit to the same history without them. */
 async function peekWithoutTrace(context: CheckContext, algorithm: AlgorithmName): Promise<void> {
   const { clock, random } = context;
-  const property = fc.asyncProperty(asked(algorithm), async ({ recorded, actions }) => {
+  const property = fc.asyncProperty(peeksAndChecks(algorithm), async ({ recorded, actions }) => {
     clock.micros = 1e9 * MS;
     const specs = recorded.map((one): Specs => ({ one }));
     const makeOne = () => makeLimiter(context, limitsOf(specs[0]!), `run-${randomUUID()}`);
@@ -76,12 +76,12 @@ async function peekWithoutTrace(context: CheckContext, algorithm: AlgorithmName)
 
 export const changingSettings: readonly Requirement[] = algorithmNames.flatMap((algorithm) => [
   {
-    name: `${algorithm} decides as its oracle when very different numbers ask in turn for one key`,
+    name: `${algorithm} decides like its oracle when limits of very different sizes share one key`,
     among: [algorithm],
     verify: (context: CheckContext) => decideAsModel(context, inTurn(algorithm)),
   },
   {
-    name: `${algorithm} decides alike whatever numbers a peek asks with`,
+    name: `${algorithm} decides the same after a peek with any settings`,
     among: [algorithm],
     verify: (context: CheckContext) => peekWithoutTrace(context, algorithm),
   },

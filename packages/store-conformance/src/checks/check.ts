@@ -3,62 +3,90 @@ import { type Awaitable, type Clock, type Limits, RateLimiter, type Store } from
 import { type AlgorithmName, algorithmNames } from '../algorithms.js';
 import { TestClock } from '../test-clock.js';
 
-/** Makes a store that goes by this clock. */
+/** Creates a store that uses this clock. */
 export type MakeStore = (clock: Clock) => Awaitable<Store>;
 
-/** What a store is held against, and how hard. */
+/** Which checks to run, and how many histories. */
 export interface CheckOptions {
-  /** How many random histories each property tries; default 2000. */
+  /**
+   * The number of random histories per property.
+   *
+   * @defaultValue 2000
+   */
   readonly runs?: number | undefined;
-  /** How many actions a long run asks for; default 20,000. */
+  /**
+   * The number of actions of a long run.
+   *
+   * @defaultValue 20,000
+   */
   readonly longRun?: number | undefined;
-  /** Seed of the random histories, an integer, to replay a run; default a random one for each property. */
+  /**
+   * The seed of the random histories, an integer. Set it to replay a run.
+   *
+   * @defaultValue a random seed for each property
+   */
   readonly seed?: number | undefined;
-  /** The algorithms that the store supports; default all. Checks of the others are left out. */
+  /**
+   * The algorithms that the store supports. Checks of other algorithms are left out.
+   *
+   * @defaultValue all algorithms
+   */
   readonly algorithms?: readonly AlgorithmName[] | undefined;
-  /** Whether two stores that `makeStore` made for one clock are on the same data; default `false`. */
+  /**
+   * Whether two stores that `makeStore` creates for one clock share their data.
+   *
+   * @defaultValue `false`
+   */
   readonly shared?: boolean | undefined;
-  /** Whether the store counts for a `RollingCounter`, having `addCount`; default `true`. */
+  /**
+   * Whether the store has `addCount`, the method for a `RollingCounter`.
+   *
+   * @defaultValue `true`
+   */
   readonly rollingCounter?: boolean | undefined;
-  /** Releases what `makeStore` opened; default the store's own `close`. */
+  /**
+   * Closes a store that `makeStore` created.
+   *
+   * @defaultValue calls the store's `close`
+   */
   readonly closeStore?: ((store: Store) => Awaitable<void>) | undefined;
 }
 
-/** One thing that a store has to hold. */
+/** One requirement that a store must meet. */
 export interface Check {
   readonly name: string;
-  /** Why it is not asked of this store; such a check is not to be run. */
+  /** Why the check does not apply to this store. Do not run such a check. */
   readonly leftOut?: string;
-  /** Rejects when the store does not hold it. */
+  /** Rejects if the store does not meet the requirement. */
   readonly run: () => Promise<void>;
 }
 
-/** What a check works on: a store of its own. */
+/** The store of one check, and the settings of the run. */
 export interface CheckContext {
   readonly clock: TestClock;
   readonly store: Store;
-  /** How fast-check runs a property. */
+  /** The parameters of fast-check. */
   readonly random: { readonly numRuns: number; readonly seed?: number };
   readonly longRun: number;
-  /** Those that the store supports. */
+  /** The algorithms that the store supports. */
   readonly algorithms: readonly AlgorithmName[];
-  /** Opens one more store for the same clock. */
+  /** Creates another store with the same clock. */
   openStore(): Promise<Store>;
 }
 
-/** A check before it is known of which store. */
+/** A check that is not yet bound to a store. */
 export interface Requirement {
   readonly name: string;
   readonly needs?: 'shared' | 'rollingCounter';
-  /** The store has to support one of these; default any. */
+  /** The store must support one of these algorithms. Without it, any will do. */
   readonly among?: readonly AlgorithmName[];
   readonly verify: (context: CheckContext) => Promise<void>;
 }
 
-/** A network may be slow; what is asked here is whether a store is right. */
+/** Long enough for a slow network, because these checks test correctness only. */
 export const TIMEOUT = '30s';
 
-/** A limiter with keys that no other one has. */
+/** Creates a limiter that shares no keys with others. */
 export function makeLimiter<Given extends Limits>(
   { store }: Pick<CheckContext, 'store'>,
   limits: Given,
@@ -67,7 +95,7 @@ export function makeLimiter<Given extends Limits>(
   return new RateLimiter({ limits, store, prefix, timeout: TIMEOUT });
 }
 
-/** The requirement as a check of the stores that `makeStore` makes. */
+/** Binds the requirement to the stores that `makeStore` creates. */
 export function toCheck(requirement: Requirement, makeStore: MakeStore, options: CheckOptions): Check {
   const { runs = 2000, longRun = 20_000, seed, shared = false, rollingCounter = true } = options;
   const random = { numRuns: runs, ...(seed !== undefined && { seed }) };
@@ -83,7 +111,7 @@ export function toCheck(requirement: Requirement, makeStore: MakeStore, options:
   return { name, run };
 }
 
-/** @throws TypeError when `algorithms` is empty or names one that does not exist. */
+/** @throws TypeError if `algorithms` is empty or contains an unknown name. */
 export function checkAlgorithms({ algorithms = algorithmNames }: CheckOptions): void {
   const unknown = algorithms.find((name) => !algorithmNames.includes(name));
   if (algorithms.length > 0 && unknown === undefined) return;

@@ -7,7 +7,7 @@ import { minuteLimit } from './minute-limit.js';
 
 const QUOTA = 3;
 
-/** A key that asks again and again, without time going by, until it is rejected. */
+/** Creates a caller that repeats a check, without any time passing, until it is rejected. */
 function makeCaller(context: CheckContext, algorithm: AlgorithmName) {
   context.clock.micros = 1e9 * MS;
   const limit: Limit = limitOf(minuteLimit(algorithm, QUOTA));
@@ -21,7 +21,7 @@ function makeCaller(context: CheckContext, algorithm: AlgorithmName) {
   return { limit, check, admitted };
 }
 
-/** A step back of a window or less admits nothing, and makes the wait longer by just as much. */
+/** A step back of at most a window admits nothing, and extends the wait by the step. */
 async function admitNothing(context: CheckContext, algorithm: AlgorithmName): Promise<void> {
   const { clock } = context;
   const { limit, check, admitted } = makeCaller(context, algorithm);
@@ -36,7 +36,7 @@ async function admitNothing(context: CheckContext, algorithm: AlgorithmName): Pr
   }
 }
 
-/** Steps so great that only a broken clock can have written the state: each of them admits the quota once, and no more. */
+/** After a step so large that only a broken clock can have written the state, the quota is admitted exactly once. */
 async function admitOnceMore(context: CheckContext, algorithm: AlgorithmName): Promise<void> {
   const { clock } = context;
   const { limit, admitted } = makeCaller(context, algorithm);
@@ -57,7 +57,7 @@ export const clockSteps: readonly Requirement[] = algorithmNames.flatMap((algori
     verify: (context: CheckContext) => admitNothing(context, algorithm),
   },
   {
-    name: `${algorithm} admits its quota once more, at most, for each great step of the clock`,
+    name: `${algorithm} admits at most one more quota for each large clock step`,
     among: [algorithm],
     verify: (context: CheckContext) => admitOnceMore(context, algorithm),
   },

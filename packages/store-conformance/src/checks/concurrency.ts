@@ -10,10 +10,10 @@ import { minuteLimit } from './minute-limit.js';
 const CALLS = 1000;
 const QUOTA = 100;
 
-/** A queue lets one more than its capacity through. */
+/** A queue allows one more than its capacity. */
 const WITHOUT_QUEUE = algorithmNames.filter((algorithm) => algorithm !== 'leakyBucket');
 
-/** All start in one turn of the event loop. */
+/** Starts all calls in the same iteration of the event loop. */
 const atOnce = (call: (index: number) => Promise<Decision>) =>
   Promise.all(Array.from({ length: CALLS }, (_, index) => call(index)));
 
@@ -23,13 +23,13 @@ async function admitQuota(stores: readonly Store[], algorithm: AlgorithmName): P
   const decisions = await atOnce((index) => limiters[index % limiters.length]!.check('ann'));
   const allowed = decisions.filter(({ allowed }) => allowed);
   const delays = allowed.map(({ delayMs }) => delayMs).sort((one, other) => one - other);
-  // The one that leaves at once takes no place in a queue.
-  const places = Array.from({ length: QUOTA + 1 }, (_, place) => place * 60_000);
-  const expected = algorithm === 'leakyBucket' ? places : new Array<number>(QUOTA).fill(0);
-  assertSame(delays, expected, () => `Delays of those let through by ${algorithm}`);
+  // The action that leaves at once does not wait in the queue.
+  const slots = Array.from({ length: QUOTA + 1 }, (_, index) => index * 60_000);
+  const expected = algorithm === 'leakyBucket' ? slots : new Array<number>(QUOTA).fill(0);
+  assertSame(delays, expected, () => `Delays of the actions that ${algorithm} allows`);
 }
 
-/** Ten callers may have 20 units each, all of them 100 together. */
+/** Ten callers may use 20 units each and 100 units together. */
 async function recordInAllOrNone(context: CheckContext): Promise<void> {
   const supported = WITHOUT_QUEUE.filter((algorithm) => context.algorithms.includes(algorithm));
   const [each, all] = [supported[0]!, supported.at(-1)!];
@@ -49,31 +49,31 @@ async function recordInAllOrNone(context: CheckContext): Promise<void> {
   }
 }
 
-/** One limit is full, so the other one, which allowed, is not touched. */
+/** One limit is full, so the other one, which allows the action, stays unchanged. */
 async function leaveNoTrace(context: CheckContext, full: AlgorithmName, open: AlgorithmName): Promise<void> {
   const limits = { full: limitOf(minuteLimit(full, 1)), open: limitOf(minuteLimit(open, 5)) };
   const limiter = makeLimiter(context, limits);
   const key = { full: 'ann', open: 'ann' };
   for (let units = 0; (await limiter.check(key)).allowed; units++) assert.ok(units < 2, `${full} is never full`);
   const before = toPlainDecision(await limiter.peek(key));
-  const refused = await limiter.check(key);
-  assertSame(refused.violated, ['full'], () => `Those that refuse, ${full} being full and ${open} not`);
-  assertSame(toPlainDecision(await limiter.peek(key)), before, () => `${open} after ${full} has refused`);
+  const rejection = await limiter.check(key);
+  assertSame(rejection.violated, ['full'], () => `Violated limits when ${full} is full and ${open} is not`);
+  assertSame(toPlainDecision(await limiter.peek(key)), before, () => `${open} after a rejection by ${full}`);
 }
 
 export const concurrency: readonly Requirement[] = [
   ...algorithmNames.map((algorithm) => ({
-    name: `${algorithm} lets exactly its quota through of ${CALLS} checks in one turn`,
+    name: `${algorithm} allows exactly its quota of ${CALLS} concurrent checks`,
     among: [algorithm],
     verify: ({ store }: CheckContext) => admitQuota([store], algorithm),
   })),
   {
-    name: `${CALLS} checks of two limits in one turn are recorded in both or in none`,
+    name: `${CALLS} concurrent checks of two limits are recorded in both or in none`,
     among: WITHOUT_QUEUE,
     verify: recordInAllOrNone,
   },
   {
-    name: `two stores on the same data let exactly the quota through of ${CALLS} checks in one turn`,
+    name: `two stores on the same data allow exactly the quota of ${CALLS} concurrent checks`,
     needs: 'shared',
     async verify({ store, openStore, algorithms }) {
       const stores = [store, await openStore()];
@@ -81,7 +81,7 @@ export const concurrency: readonly Requirement[] = [
     },
   },
   {
-    name: 'a check that one limit refuses leaves no trace in the one that allowed it',
+    name: 'a check that one limit rejects leaves no trace in a limit that allowed it',
     async verify(context) {
       const { algorithms } = context;
       for (const full of algorithms) for (const open of algorithms) await leaveNoTrace(context, full, open);

@@ -24,12 +24,12 @@ export async function decideAsModel(context: CheckContext, some: fc.Arbitrary<Hi
 // of other algorithms included; so with several keys it only runs forwards.
 export const decisions: readonly Requirement[] = [
   ...algorithmNames.map((algorithm) => ({
-    name: `${algorithm} decides as its oracle, also when time jumps and runs back; every wait is true to the microsecond`,
+    name: `${algorithm} decides like its oracle when time jumps and runs back, with waits exact to the microsecond`,
     among: [algorithm],
     verify: (context: CheckContext) => decideAsModel(context, histories(oneLimit(algorithm), ['ann'], anywhere)),
   })),
   {
-    name: 'several limits of any kinds, with several keys, decide together as their oracles',
+    name: 'several limits of any kind on several keys decide together like their oracles',
     verify: (context) => decideAsModel(context, histories(limits(context.algorithms), ['ann', 'bob'], forwards)),
   },
 ];

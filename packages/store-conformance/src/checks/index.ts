@@ -23,7 +23,7 @@ const requirements = [
   ...rollingCounter,
 ];
 
-/** All that a store has to hold, as functions to be run by any tool; `describeStore` gives them to Jest or Vitest. */
+/** Returns all checks as functions for any test runner. `describeStore` registers them with Jest or Vitest. */
 export function checks(makeStore: MakeStore, options: CheckOptions = {}): Check[] {
   checkAlgorithms(options);
   return requirements.map((requirement) => toCheck(requirement, makeStore, options));

@@ -3,12 +3,14 @@ import { type AlgorithmName, algorithmNames, type LimitSpec, limitOf, type Optio
 import { MS } from '../oracles/oracle.js';
 import { type CheckContext, makeLimiter, type Requirement } from './check.js';
 
-/** A caller who is never content, and what it is let through in the end. */
+/** The settings of a greedy caller's limit, and the units that it guarantees. */
 interface LongRun<Name extends AlgorithmName = AlgorithmName> {
   readonly options: OptionsOf<Name>;
-  /** Units let through until `elapsed` microseconds after the first, the last moment included. */
-  readonly promised: (elapsed: number) => number;
-  /** Comes back after up to so many milliseconds, whatever it was told; without it, as soon as it was told it may. */
+  /** The units allowed within `elapsed` microseconds after the first action, including the end. */
+  readonly guaranteed: (elapsed: number) => number;
+  /**
+   * The caller retries after a random time of up to this many milliseconds. Without it, it waits for `retryAfterMs`.
+   */
   readonly randomStepMs?: number;
 }
 
@@ -18,11 +20,14 @@ const window = 60;
 const windows = (elapsed: number, length = window) => Math.floor(elapsed / (length * MS)) + 1;
 
 function tokens(capacity: number, refill: number, every: number): LongRun<'tokenBucket'> {
-  const promised = (elapsed: number) => capacity + Number((BigInt(elapsed) * BigInt(refill)) / BigInt(every * MS));
-  return { options: { capacity, refill, every }, promised, randomStepMs: every / refill };
+  const guaranteed = (elapsed: number) => capacity + Number((BigInt(elapsed) * BigInt(refill)) / BigInt(every * MS));
+  return { options: { capacity, refill, every }, guaranteed, randomStepMs: every / refill };
 }
 
-/** After a first window of `limit` units each has one less: to the last moment a unit of the one before counts. */
+/**
+ * After a first window of `limit` units, each window has one less, because a unit of the previous one counts until its
+ * end.
+ */
 function byCounter(elapsed: number): number {
   const begun = windows(elapsed);
   if (begun === 1) return limit;
@@ -32,22 +37,22 @@ function byCounter(elapsed: number): number {
 }
 
 const longRuns: { [Name in AlgorithmName]: readonly LongRun<Name>[] } = {
-  rollingWindow: [{ options: { limit, window }, promised: (elapsed) => limit * windows(elapsed) }],
-  fixedWindow: [{ options: { limit, window }, promised: (elapsed) => limit * windows(elapsed) }],
-  slidingWindowCounter: [{ options: { limit, window }, promised: byCounter }],
+  rollingWindow: [{ options: { limit, window }, guaranteed: (elapsed) => limit * windows(elapsed) }],
+  fixedWindow: [{ options: { limit, window }, guaranteed: (elapsed) => limit * windows(elapsed) }],
+  slidingWindowCounter: [{ options: { limit, window }, guaranteed: byCounter }],
   tokenBucket: [tokens(5, 1, 7), tokens(5, 3, 7), tokens(5, 1000, 999)],
   leakyBucket: [
     {
       options: { capacity: 5, interval: 7 },
-      promised: (elapsed) => 5 + windows(elapsed, 7),
+      guaranteed: (elapsed) => 5 + windows(elapsed, 7),
       randomStepMs: 7,
     },
   ],
-  // A bucket of one millisecond has to leave the window as a whole.
-  bucketedWindow: [{ options: { limit, window }, promised: (elapsed) => limit * windows(elapsed, window + 1) }],
+  // A bucket of one millisecond must leave the window completely.
+  bucketedWindow: [{ options: { limit, window }, guaranteed: (elapsed) => limit * windows(elapsed, window + 1) }],
 };
 
-/** Whole numbers from 0 to `most` that look random, and are the same each time. */
+/** Pseudorandom integers from 0 to `most`, the same in each run. */
 function* randoms(most: number): Generator<number, never> {
   for (let state = 42; ; ) {
     state = (Math.imul(state, 1_664_525) + 1_013_904_223) >>> 0;
@@ -55,26 +60,26 @@ function* randoms(most: number): Generator<number, never> {
   }
 }
 
-async function saturate(context: CheckContext, spec: LimitSpec, { promised, randomStepMs }: LongRun): Promise<void> {
+async function saturate(context: CheckContext, spec: LimitSpec, { guaranteed, randomStepMs }: LongRun): Promise<void> {
   const { clock, longRun } = context;
   const start = window * MS * 1e6; // The start of a window, and of a bucket.
   const steps = randomStepMs === undefined ? undefined : randoms(Math.floor(randomStepMs * MS));
   const limiter = makeLimiter(context, limitOf(spec));
   clock.micros = start;
   let admitted = 0;
-  // Far more than it takes to be refused once again: a store that refuses nothing is to be found out, too.
-  for (let asked = 1; asked < longRun + 1000; asked++) {
+  // Runs on until a rejection, but not for ever, because a broken store may reject nothing.
+  for (let calls = 1; calls < longRun + 1000; calls++) {
     const { allowed, retryAfterMs } = await limiter.check('ann');
     if (allowed) admitted += 1;
-    else if (asked >= longRun) break; // Nothing is left that it could have had.
+    else if (calls >= longRun) break; // The quota is used up.
     clock.micros += steps?.next().value ?? Math.round(retryAfterMs * MS);
   }
   const elapsed = clock.micros - start;
-  assert.equal(admitted, promised(elapsed), `Units let through in ${elapsed} µs under ${JSON.stringify(spec)}`);
+  assert.equal(admitted, guaranteed(elapsed), `Units allowed in ${elapsed} µs under ${JSON.stringify(spec)}`);
 }
 
 export const longRunRequirements: readonly Requirement[] = algorithmNames.map((algorithm) => ({
-  name: `${algorithm} gives a caller who never rests all that it promises, over a long time`,
+  name: `${algorithm} gives a greedy caller everything it guarantees in a long run`,
   among: [algorithm],
   async verify(context) {
     for (const run of longRuns[algorithm]) {

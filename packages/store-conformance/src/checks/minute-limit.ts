@@ -1,6 +1,6 @@
 import type { AlgorithmName, LimitSpec } from '../algorithms.js';
 
-/** Of each algorithm a limit of this quota that gives nothing back within a minute. */
+/** A limit of this algorithm and quota whose units stay used for at least a minute. */
 export function minuteLimit(algorithm: AlgorithmName, quota: number): LimitSpec {
   const limit = { limit: quota, window: 60_000 };
   const specs: { [Name in AlgorithmName]: LimitSpec<Name> } = {

@@ -10,7 +10,7 @@ const isCounting = (store: Store): store is Store & CountingStore => 'addCount' 
 
 function countingStore({ store }: CheckContext): CountingStore {
   if (isCounting(store)) return store;
-  throw new TypeError('The store has no `addCount`; with `rollingCounter: false` it needs none');
+  throw new TypeError('Expected the store to have `addCount`. Set `rollingCounter: false` if it does not count');
 }
 
 const makeCounter = (
@@ -34,14 +34,14 @@ const small = fc.record({
   bucketSpan: fc.integer({ min: 5, max: 30 }),
   subjectExpiry: fc.integer({ min: 30, max: 45 }),
 });
-// Some have buckets so much coarser than the small ones that the finer ones can stay, and just cannot.
-const great = fc.constantFrom<CounterSettings>(
+// Some have buckets so much coarser than the small ones that the finer ones can just stay, or just cannot.
+const large = fc.constantFrom<CounterSettings>(
   { bucketInterval: 1, bucketSpan: 3600, subjectExpiry: 3600 },
   { bucketInterval: 7, bucketSpan: 3600, subjectExpiry: 5000 },
   { bucketInterval: 60, bucketSpan: 3601, subjectExpiry: 4000 },
   { bucketInterval: 60_000, bucketSpan: DAY, subjectExpiry: DAY },
 );
-const numbers = fc.oneof({ weight: 6, arbitrary: small }, great);
+const numbers = fc.oneof({ weight: 6, arbitrary: small }, large);
 
 const micros = (min: number, max: number) => fc.integer({ min, max });
 const forwards = fc.oneof(
@@ -50,7 +50,7 @@ const forwards = fc.oneof(
   { weight: 2, arbitrary: micros(25, 50).map((ms) => ms * MS) },
   { weight: 1, arbitrary: fc.constantFrom(3600 * MS, DAY * MS) },
 );
-// Going back within a bucket or some, and by more than a subject lasts.
+// Also back, within a few buckets or by more than a subject's life.
 const around = fc.oneof(
   { weight: 16, arbitrary: forwards },
   { weight: 4, arbitrary: micros(-5 * MS, 0) },
@@ -72,13 +72,13 @@ const commands = (step: fc.Arbitrary<number>, subjects: readonly string[]) =>
       step,
       n,
       interval: fc.nat(),
-      /** Which of the counters does it. */
+      /** The index of the counter to use. */
       by: fc.constantFrom(0, 0, 1),
     }),
     { maxLength: 60, size: 'max' },
   );
 
-/** Several counters on the same subjects, the numbers of each its own. */
+/** Counts the same subjects with several counters, each with its own settings. */
 async function countAsModel(
   context: CheckContext,
   step: fc.Arbitrary<number>,
@@ -118,20 +118,20 @@ async function countAllAtOnce(context: CheckContext): Promise<void> {
   assertSame(
     counts.sort((one, other) => one - other),
     each,
-    () => 'What 1000 that were added in one turn have counted',
+    () => 'Counts of 1000 concurrent additions',
   );
 }
 
 export const rollingCounter: readonly Requirement[] = [
   {
-    name: 'RollingCounter counts several subjects as its oracle',
+    name: 'RollingCounter counts several subjects like its oracle',
     needs: 'rollingCounter',
     verify: (context) => countAsModel(context, forwards, ['ann', 'bob']),
   },
   {
-    name: 'RollingCounter counts as its oracle, also when time runs back',
+    name: 'RollingCounter counts like its oracle when time runs back',
     needs: 'rollingCounter',
     verify: (context) => countAsModel(context, around, ['ann']),
   },
-  { name: 'RollingCounter counts each that is added in one turn', needs: 'rollingCounter', verify: countAllAtOnce },
+  { name: 'RollingCounter counts each of many concurrent additions', needs: 'rollingCounter', verify: countAllAtOnce },
 ];

@@ -7,7 +7,7 @@ import { type Admitted, assertGuarantee } from '../guarantees.js';
 import { MS } from '../oracles/oracle.js';
 import { type CheckContext, makeLimiter, type Requirement } from './check.js';
 
-/** Time goes on by so many microseconds, or by as long as the last one that was refused is to wait. */
+/** How far time advances: microseconds, or the wait of the last rejection. */
 const pace = fc.oneof(
   fc.integer({ min: 0, max: 3000 }),
   fc.integer({ min: 0, max: 200 }),
@@ -18,13 +18,13 @@ const pace = fc.oneof(
 const attempt = fc.record({
   pace,
   cost: fc.oneof({ weight: 3, arbitrary: fc.constant(1) }, fc.integer({ min: 1, max: 5 })),
-  /** How many back the one is, of those let through so far, that is given back first. */
+  /** The allowed action to refund first, counted from the newest one. */
   refund: fc.oneof({ weight: 2, arbitrary: fc.constant(null) }, fc.nat(2), fc.nat()),
 });
 
 const attempts = fc.array(attempt, { maxLength: 100, size: 'max' });
 
-/** Whoever asks, and gives back, is never let through more often than promised. */
+/** Expects that the limit never allows more than it guarantees, whatever is refunded. */
 async function admitNoMore(context: CheckContext, algorithm: AlgorithmName): Promise<void> {
   const { clock, random } = context;
   const limits = fc.constantFrom<TokenFractions[]>(1, 3, 7).chain((fractions) => limit(algorithm, fractions));
@@ -36,8 +36,8 @@ async function admitNoMore(context: CheckContext, algorithm: AlgorithmName): Pro
     for (const { pace, cost, refund } of attempts) {
       clock.micros += pace === 'wait' ? wait : pace;
       if (refund !== null && admitted.length > 0) {
-        const [given] = admitted.splice(-1 - (refund % admitted.length), 1);
-        await limiter.refund(given!.decision);
+        const [refunded] = admitted.splice(-1 - (refund % admitted.length), 1);
+        await limiter.refund(refunded!.decision);
       }
       const decision = await limiter.check('ann', { cost });
       const { allowed, delayMs, retryAfterMs } = decision;
@@ -50,7 +50,7 @@ async function admitNoMore(context: CheckContext, algorithm: AlgorithmName): Pro
 }
 
 export const safety: readonly Requirement[] = algorithmNames.map((algorithm) => ({
-  name: `${algorithm} lets no more through than it promises, whatever is given back`,
+  name: `${algorithm} allows no more than it guarantees, whatever is refunded`,
   among: [algorithm],
   verify: (context) => admitNoMore(context, algorithm),
 }));

@@ -40,7 +40,7 @@ async function holdVector(context: CheckContext, vector: Vector): Promise<void> 
 
 /** The vectors hold, each for a key that nothing is known of. */
 export const vectorRequirements: readonly Requirement[] = algorithmNames.map((algorithm) => ({
-  name: `${algorithm} decides the vectors as they say`,
+  name: `${algorithm} decides as its vectors specify`,
   among: [algorithm],
   async verify(context) {
     for (const vector of vectors[algorithm]) await holdVector(context, vector);

@@ -3,12 +3,12 @@ import type { OracleState } from './oracle-state.js';
 import type { ReadyCall } from './scenario.js';
 
 /**
- * Says which promise an allowed check or peek breaks, given what is known before it and after it. These promises do not rest on the
- * oracles, which may share a mistake with the limits:
+ * Returns the guarantee that an allowed check or peek breaks, given the states before and after it. These guarantees do
+ * not depend on the oracles, which may share a mistake with the limits:
  *
  * - A limit whose keys no other settings use admits no more than `guarantees.ts` derives from its definition.
- * - While the store remembers a key, two actions of a limit with `minDifference` are that far apart, whatever other limits did with
- *   the key in between.
+ * - While the store keeps a key, two actions of a limit with `minDifference` are that far apart. This holds whatever
+ *   other limits do with the key in between.
  */
 export function findBrokenGuarantee(
   before: OracleState,
@@ -29,7 +29,7 @@ export function findBrokenGuarantee(
     try {
       assertGuarantee(spec, admitted);
     } catch (error) {
-      return `limit \`${name}\` breaks its promise: ${(error as Error).message}`;
+      return `limit \`${name}\` breaks its guarantee: ${(error as Error).message}`;
     }
   }
   return undefined;

@@ -13,11 +13,13 @@ export interface Mistake {
 }
 
 /**
- * Compares the decision of a check or a peek of this cost with what the oracles, which took the same step, expect of it.
+ * Compares the decision of a check or a peek of this cost with what the oracles, which took the same step, expect of
+ * it.
  *
- * The oracles do not search for a wait that is right. It is when the oracle rejects one microsecond before the end and allows at the
- * end. An allowed action stays allowed while nothing happens, so no other moment is like that. The search of `findFirstTime` ends at
- * such a moment too, by the same assumption, so it could find nothing else. It runs only when the wait is wrong.
+ * The oracles do not search for a wait that is right. It is when the oracle rejects one microsecond before the end and
+ * allows at the end. An allowed action stays allowed while nothing happens, so no other moment is like that. The search
+ * of `findFirstTime` ends at such a moment too, by the same assumption, so it could find nothing else. It runs only
+ * when the wait is wrong.
  */
 export function findMistake(
   actual: Decision,

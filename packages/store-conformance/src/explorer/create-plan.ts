@@ -16,7 +16,10 @@ class Catcher extends MemoryStore {
   }
 }
 
-/** The plan and the keys that a limiter passes to its store. A direct peek of the store needs them, and returns no promise. */
+/**
+ * The plan and the keys that a limiter passes to its store. A direct peek of the store needs them, and returns no
+ * promise.
+ */
 export function createPlan(limits: Readonly<Record<string, Limit>>, keys: Readonly<Record<string, string>>): Planned {
   const store = new Catcher();
   new RateLimiter({ limits, store }).decide(keys);

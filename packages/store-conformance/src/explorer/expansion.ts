@@ -149,7 +149,8 @@ export class Expansion {
     if (made !== expected) this.#fail(code, 'the number of checks that recorded something differs', made, expected);
     else {
       const hash = stateHash(this.#ready, truth, this.#subject.refundable, this.#subject.look());
-      // With an equal hash, the subject can take the next step without a replay, unless its receipts are no longer the same.
+      // With an equal hash, the subject can take the next step without a replay, unless its receipts are no longer the
+      // same.
       this.#isMoved = hash !== this.#hash || truth.receipts.length !== this.#truth.receipts.length;
       this.#meet(code, hash);
     }

@@ -14,11 +14,11 @@ export interface FullExploration {
 }
 
 /**
- * Takes every history of checks and ticks of a millisecond up to a depth, in a store that holds at most `maxKeys` keys. A full store
- * may forget keys, so the oracles cannot judge it. Two promises hold even so:
+ * Takes every history of checks and ticks of a millisecond up to a depth, in a store that holds at most `maxKeys` keys.
+ * A full store may forget keys, so the oracles cannot judge it. Two guarantees still hold:
  *
  * - a check never evicts what it records itself;
- * - new keys of some limits free no key that another limit rejects, as long as that limit has no more than its share of the keys.
+ * - new keys of other limits never free a key that a limit rejects, while that limit has at most its share.
  *
  * It merges no histories, because a store does not show which key it evicts next.
  */

@@ -37,8 +37,8 @@ export interface Exploration {
 const TURN = 1000;
 
 /**
- * Takes every history of a scenario up to a depth, shortest first, and compares each decision with the oracles. Ends at the first
- * difference.
+ * Takes every history of a scenario up to a depth, shortest first, and compares each decision with the oracles. Ends at
+ * the first difference.
  */
 export async function explore(scenario: Scenario, options: ExploreOptions): Promise<Exploration> {
   const { depth, states = Infinity, merge = true, makeStore = (clock) => new MemoryStore({ clock }) } = options;

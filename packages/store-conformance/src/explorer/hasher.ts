@@ -2,8 +2,8 @@
 const NONE = 0x5bd1e995;
 
 /**
- * Two 32-bit hashes of the same numbers, read as one of 53 bits. Among n different states, the probability that any two collide is
- * about n² / 2^54: 0.6 % for ten million. A collision means that the futures of one state stay unexplored.
+ * Two 32-bit hashes of the same numbers, read as one of 53 bits. Among n different states, the probability that any two
+ * collide is about n² / 2^54: 0.6 % for ten million. A collision means that the futures of one state stay unexplored.
  */
 export class Hasher {
   #one = 0;

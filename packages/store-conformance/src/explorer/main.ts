@@ -76,7 +76,7 @@ async function exploreAll(algorithm: AlgorithmName, givenDepth?: number, givenSt
   console.log(`${algorithm}: ${scenarios.length} scenarios, ${show(total)}\n`);
 }
 
-/** In a thread of its own, whose compiled code knows only this scenario's limits. That is twice as fast. */
+/** Explores in a separate thread, whose compiled code knows only this scenario's limits. That is twice as fast. */
 async function exploreApart(scenario: Scenario, options: ExploreOptions): Promise<Exploration> {
   const worker = new Worker(__filename, { workerData: { scenario, options } });
   const [exploration] = await once(worker, 'message');

@@ -14,7 +14,10 @@ export interface StoreHit {
 export class StateObserver {
   /** What was recorded since this was emptied. */
   recorded: StoreHit[] = [];
-  /** While this is set, limits pass it the states that a peek finds. To the store, these states look expired, so it leaves them alone. */
+  /**
+   * While this is set, limits pass it the states that a peek finds. To the store, these states look expired, so it
+   * leaves them alone.
+   */
   looking: ((name: string, ruling: number, state: unknown) => void) | undefined;
 }
 

@@ -12,7 +12,10 @@ export interface Life {
   readonly state: unknown;
   /** The limit that recorded last, and so decides when the state expires. */
   readonly by: Ruling;
-  /** When each limit with a `minDifference` recorded last, by its index. Empty after a refund, which may have undone that. */
+  /**
+   * When each limit with a `minDifference` recorded last, by its index. Empty after a refund, which may have undone
+   * that.
+   */
   readonly newest: readonly (number | undefined)[];
 }
 
@@ -42,15 +45,23 @@ export interface Opinion {
   readonly delays: readonly number[];
 }
 
-/** What the naive oracles know after a history, by the rules of `ReferenceModel`. Copies are cheap, so a history can branch. */
+/**
+ * What the naive oracles know after a history, by the rules of `ReferenceModel`. Copies are cheap, so a history can
+ * branch.
+ */
 export class OracleState {
   nowMicros = 0;
   highestMicros = 0;
   /** By place. Replaced, never changed, as are the receipts: so a copy may share them. */
   lives: readonly (Life | undefined)[];
-  /** Of the checks that recorded something and were not refunded, oldest first. Empty for a rejected one: nothing is refunded. */
+  /**
+   * Of the checks that recorded something and were not refunded, oldest first. Empty for a rejected one: nothing is
+   * refunded.
+   */
   receipts: readonly (readonly Part[])[] = [];
-  /** What was allowed and not refunded, by place, as far back as it matters. Empty where several limits share the key. */
+  /**
+   * What was allowed and not refunded, by place, as far back as it matters. Empty where several limits share the key.
+   */
   admitted: readonly (readonly Admission[])[];
   lifeCount = 0;
 

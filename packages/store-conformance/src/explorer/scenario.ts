@@ -10,7 +10,10 @@ export interface Call {
   readonly keys: Readonly<Record<string, string>>;
 }
 
-/** What to explore: calls that share one store. Calls whose limits share a name and a key are one limit with changed settings. */
+/**
+ * What to explore: calls that share one store. Calls whose limits share a name and a key are one limit with changed
+ * settings.
+ */
 export interface Scenario {
   readonly name: string;
   readonly calls: readonly Call[];
@@ -47,7 +50,10 @@ export interface Ready {
   readonly horizonMicros: number;
 }
 
-/** How far the clock steps back, once below each highest time; microseconds. A store keeps an expired key at least that long. */
+/**
+ * How far the clock steps back, once below each highest time; microseconds. A store keeps an expired key at least that
+ * long.
+ */
 export const BACK_MICROS = MS;
 
 /** Prepares a scenario. The limits report to `watch` what they are asked. */

@@ -41,7 +41,10 @@ function onTwoKeys(all: LimitSpec, user: LimitSpec): Scenario {
   return { name: `${show(all, user).join(' for all and ')} for each user`, calls };
 }
 
-/** What is explored of an algorithm: each of its settings, each two that share a key, and pairs with it and those after it. */
+/**
+ * What is explored of an algorithm: each of its settings, each two that share a key, and pairs with it and those after
+ * it.
+ */
 export function scenariosOf(algorithm: AlgorithmName): Scenario[] {
   const own = specsOf(algorithm);
   const partners = algorithmNames.slice(algorithmNames.indexOf(algorithm));

@@ -7,18 +7,20 @@ const whole = new Hasher();
 const receipt = new Hasher();
 
 /**
- * A hash of the state at the end of a history. The explorer extends only the first of the histories that end in the same state.
- * That hides nothing, because states with the same hash have the same futures:
+ * A hash of the state at the end of a history. The explorer extends only the first of the histories that end in the
+ * same state. That hides nothing, because states with the same hash have the same futures:
  *
- * - The hash covers everything that decides a future. For each key: what the store keeps, what the oracle knows, and which limit
- *   recorded last according to either, and what was admitted. For each refundable check: what both remember of it, and whether that life of the key still
- *   lasts. In addition: the time within the period of all windows, and how far the clock is below its highest time.
- * - Moments are relative to now. Limits only compare and subtract them, or cut the clock into windows that repeat with each period.
- *   A moment before the horizon matters to no limit, and the clock never steps back that far.
- * - The hashes of receipts are summed, because any of them can be refunded next. Receipts of lives that are over count as one,
- *   because a refund of them changes nothing. The explorer fails when it does.
- * - The hash reads the store's states through `toJSON`, which hides the layout of the arrays in logs and buckets. The table's expiry
- *   queue is hidden too. It decides only which key a full store evicts. Explore with `merge: false` to visit every such layout.
+ * - The hash covers everything that decides a future. For each key, it covers both states, those of the
+ *   oracle, the limit that recorded last according to each, and the admitted actions. For each refundable check, it
+ *   covers what both keep of it, and whether that life of the key still lasts. In addition, it covers the time within
+ *   the period of all windows, and how far the clock is below its highest time.
+ * - Moments are relative to now. Limits only compare and subtract them, or cut the clock into windows that repeat with
+ *   each period. A moment before the horizon matters to no limit, and the clock never steps back that far.
+ * - The hashes of receipts are summed, because any of them can be refunded next. Receipts of lives that are over count
+ *   as one, because a refund of them changes nothing. The explorer fails when it does.
+ * - The hash reads the store's states through `toJSON`, which hides the layout of the arrays in logs and buckets. The
+ *   table's expiry queue is hidden too. It decides only which key a full store evicts. Explore with `merge: false` to
+ *   visit every such layout.
  */
 export function stateHash(
   { periodMicros, horizonMicros }: Ready,

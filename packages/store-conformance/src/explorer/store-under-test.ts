@@ -10,7 +10,10 @@ import { type Step, stepOf } from './steps.js';
 /** Makes the store to explore: a `MemoryStore`, or a class derived from it. `close` must make it like new. */
 export type MakeStore = (clock: TestClock) => MemoryStore;
 
-/** A check that recorded something, and was not refunded. `hits` is empty when it was rejected: then a refund changes nothing. */
+/**
+ * A check that recorded something, and was not refunded. `hits` is empty when it was rejected: then a refund changes
+ * nothing.
+ */
 export interface Refundable {
   readonly decision: Decision;
   readonly hits: readonly StoreHit[];

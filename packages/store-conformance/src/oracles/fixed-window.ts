@@ -9,12 +9,12 @@ export interface FixedWindowSettings {
   readonly minDifference?: number | undefined;
 }
 
-/** One action. Each is an object of its own, by which a refund finds it. */
+/** One action. A refund finds it by object identity. */
 interface Hit {
   readonly cost: number;
 }
 
-/** The end of the running window, the actions in it, and the scale of the greatest limit that recorded them. */
+/** The end of the running window, the actions in it, and the scale of the largest limit that recorded them. */
 interface Running {
   readonly end: number;
   readonly hits: readonly Hit[];

@@ -7,7 +7,7 @@ export interface LeakyBucketSettings {
   readonly interval: number;
 }
 
-/** The time from which the next action may leave, and the scale of the greatest limit that is in the queue. */
+/** The time from which the next action may leave, and the scale of the largest limit that is in the queue. */
 interface Queue {
   readonly free: number;
   readonly scale: number;

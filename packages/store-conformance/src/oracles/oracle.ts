@@ -1,33 +1,33 @@
-/** A millisecond in microseconds, the unit of all times of the oracles. */
+/** Microseconds per millisecond. The oracles' times are whole microseconds. */
 export const MS = 1000;
 
 /**
- * One limit as naive as it can be told: slow, short, and right to look at. Times are whole microseconds. A state belongs
- * to one key, is never changed, and may have been recorded by the same algorithm with other numbers.
+ * A naive implementation of one limit: slow, short and obviously correct. Times are whole microseconds. A state belongs
+ * to one key and is immutable. The same algorithm with other settings may have recorded it.
  *
- * That a cost above the quota is never allowed, expiry, waits and the order of things are the business of `ReferenceModel`.
+ * `ReferenceModel` handles costs above the quota, expiry, waits and the combination of limits.
  */
 export interface Oracle<State = unknown, Receipt = unknown> {
-  /** The most that can be spent at once. */
+  /** The most units that can be used at once. */
   readonly quota: number;
-  /** Whether a refused attempt is recorded too. */
+  /** Whether rejected attempts are recorded. */
   readonly countRejected?: boolean;
-  /** What is known of a key that nothing is known of. */
+  /** The state of a new key. */
   readonly empty: State;
-  /** Whether only a clock that is wrong can have made this state, or tells this time. */
+  /** Whether the state can only come from a wrong clock. */
   isImplausible(state: State, now: number): boolean;
-  /** The moment from which the state is as good as empty, if this very limit recorded last. */
+  /** The time from which the state counts as empty, if this limit recorded last. */
   expires(state: State): number;
-  /** Once it is allowed it stays so, if nothing happens. */
+  /** Whether the action is allowed. Once it is, it stays allowed while nothing happens. */
   allows(state: State, at: number, cost: number): boolean;
-  /** Whether the action would be allowed but for a minimal time between two actions; default as `allows`. */
+  /** Like `allows`, but ignores `minDifference`. Absent if the algorithm has none. */
   allowsUnits?(state: State, at: number, cost: number): boolean;
-  /** Units that can be spent; may be negative when the numbers have changed. */
+  /** The free units. Negative if the settings have changed. */
   free(state: State, at: number): number;
-  /** How long an action that is allowed is to be held. */
+  /** The delay of an allowed action until its slot. */
   delay(state: State, at: number): number;
   record(state: State, now: number, cost: number): readonly [State, Receipt];
-  /** Takes back what was recorded with this receipt by this very limit. */
+  /** Refunds what this limit recorded with this receipt. */
   refund(state: State, receipt: Receipt, now: number): State;
 }
 

@@ -35,7 +35,9 @@ const greater = (one: bigint, other: bigint) => (one > other ? one : other);
 const greatestDivisor = (one: bigint, other: bigint): bigint =>
   other === 0n ? one : greatestDivisor(other, one % other);
 
-/** Tokens come back one by one; a token takes `cycles / parts` microseconds, so every time is a whole number of parts. */
+/**
+ * Tokens come back one by one; a token takes `cycles / parts` microseconds, so every time is a whole number of parts.
+ */
 export function tokenBucketOracle({ capacity, refill, every, minDifference }: TokenBucketSettings): Oracle {
   const divisor = greatestDivisor(BigInt(every * MS), BigInt(refill));
   const cycles = BigInt(every * MS) / divisor;

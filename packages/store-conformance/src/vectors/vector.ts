@@ -1,32 +1,32 @@
 import type { AlgorithmName, LimitSpec, OptionsOf } from '../algorithms.js';
 
-/** What is told of an action; times in milliseconds, to the microsecond. */
+/** The expected result of an action. Times are milliseconds, exact to the microsecond. */
 export interface VectorVerdict {
   readonly allowed: boolean;
   readonly remaining: number;
   readonly retryAfterMs: number;
   readonly resetMs: number;
   readonly delayMs: number;
-  /** Of a rejection; absent when it is `'limit'`. */
+  /** The reason of a rejection. Absent if it is `'limit'`. */
   readonly reason?: 'minDifference';
 }
 
-/** An action of this cost, checked, or only asked about. */
+/** A check or a peek of this cost. */
 export interface VectorAction<Name extends AlgorithmName = AlgorithmName> extends VectorVerdict {
   readonly at: number;
   readonly cost: number;
   readonly peek?: true;
-  /** The numbers of the limit at this step alone; without them, the vector's own. */
+  /** The settings of the limit for this step. Without them, those of the vector apply. */
   readonly options?: OptionsOf<Name>;
 }
 
-/** A step at a moment of the clock, in milliseconds. A refund gives back the action of the step with this index. */
+/** A step at a clock time in milliseconds. `refund` is the index of the step whose action it refunds. */
 export type VectorStep<Name extends AlgorithmName = AlgorithmName> =
   | VectorAction<Name>
   | { readonly at: number; readonly refund: number }
   | { readonly at: number; readonly reset: true };
 
-/** A history of one key under one limit, and what is to be decided at each step. */
+/** A history of one key under one limit, with the expected result of each step. */
 export interface Vector<Name extends AlgorithmName = AlgorithmName> {
   readonly title: string;
   readonly limit: LimitSpec<Name>;
