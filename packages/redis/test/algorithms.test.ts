@@ -58,7 +58,7 @@ const serverMs = async () => {
 describe.each(ALGORITHMS)('%s', (_, limit, suffix, expiresMs) => {
   const keyOf = (key: string) => `${prefix}:{${key}}:default${suffix}`;
 
-  test('keeps one key, which lives as long as it matters', async () => {
+  test('keeps one key, which expires when it no longer matters', async () => {
     const earliestMs = await serverMs();
     expect((await limiterOf(limit).check('ann')).allowed).toBe(true);
     const latestMs = await serverMs();
@@ -68,7 +68,7 @@ describe.each(ALGORITHMS)('%s', (_, limit, suffix, expiresMs) => {
     expect(expiry).toBeLessThanOrEqual(Math.ceil(expiresMs(latestMs)));
   });
 
-  test('a refusal changes nothing', async () => {
+  test('a rejection changes nothing', async () => {
     const limiter = limiterOf(limit);
     await limiter.check('ann', { cost: 1 });
     await limiter.check('ann', { cost: 1 });
@@ -78,7 +78,7 @@ describe.each(ALGORITHMS)('%s', (_, limit, suffix, expiresMs) => {
     expect(await look()).toEqual(before);
   });
 
-  test('a state from a clock far ahead is dropped, and the key is usable at once', async () => {
+  test('drops a state from a clock far ahead, so the key is usable at once', async () => {
     let now = 1e12;
     const limiter = limiterOf(limit, { now: () => now });
     await limiter.check('ann');
@@ -90,7 +90,7 @@ describe.each(ALGORITHMS)('%s', (_, limit, suffix, expiresMs) => {
     expect(await redis.keysOf(prefix)).toEqual([keyOf('ann'), keyOf('bob')]);
   });
 
-  test('what a reset has forgotten no refund gives back', async () => {
+  test('a refund finds nothing that was recorded before a reset', async () => {
     const limiter = limiterOf(limit);
     const forgotten = await limiter.check('ann');
     await limiter.reset('ann');
@@ -102,7 +102,7 @@ describe.each(ALGORITHMS)('%s', (_, limit, suffix, expiresMs) => {
     expect((await limiter.peek('ann')).allowed).toBe(false);
   });
 
-  test('a key of a foreign type fails alone', async () => {
+  test('a key of another Redis type fails only its own check', async () => {
     const limiter = limiterOf(limit);
     await redis.client.hset(keyOf('bob'), 'field', 'value');
     const [ann, bob, eve] = await Promise.allSettled([
@@ -126,7 +126,7 @@ describe.each(ALGORITHMS)('%s', (_, limit, suffix, expiresMs) => {
     '60000/5:1:5000000:1000;5',
     '60000/5:0:1:0;5',
     'x/1:1:1:1;1',
-  ])('a key that holds %j fails alone', async (text) => {
+  ])('a key with the value %j fails only its own check', async (text) => {
     if (suffix === '') return; // Its keys are no texts.
     const limiter = limiterOf(limit);
     await redis.client.set(keyOf('bob'), text);
@@ -144,7 +144,7 @@ describe.each(ALGORITHMS)('%s', (_, limit, suffix, expiresMs) => {
     expect((await limiter.check('bob')).allowed).toBe(true);
   });
 
-  test('nothing is left when all is given back, but for a note where no stamp has room', async () => {
+  test('leaves nothing after a refund of everything, except for a marker where the state has no stamp', async () => {
     const limiter = limiterOf(limit);
     const first = await limiter.check('ann');
     const second = await limiter.check('ann');
@@ -168,7 +168,7 @@ test.each<[name: string, most: number, limit: Limit, stepMs: number]>([
   ['tokenBucket', 140, tokenBucket({ capacity: 100, refill: 3, every: '7s' }), 0],
   ['leakyBucket', 120, leakyBucket({ capacity: 100, interval: '1s' }), 0],
   ['bucketedWindow', 700, bucketedWindow({ limit: 60_000, window: '1m' }), 600],
-])('%s takes at most %d bytes of Redis for a key', async (_, most, limit, stepMs) => {
+])('%s takes at most %d bytes per key in Redis', async (_, most, limit, stepMs) => {
   let now = Date.now();
   const store = new RedisStore({ client: redis.client, clock: { now: () => now } });
   const limiter = new RateLimiter({ limits: limit, store, timeout: '30s' });
@@ -186,7 +186,7 @@ test.each<[name: string, most: number, limit: Limit, stepMs: number]>([
   expect(bytes).toBeLessThanOrEqual(most);
 });
 
-describe('other numbers under a live key', () => {
+describe('changed settings of a live key', () => {
   const numbers = [1, 7, 200];
   const many: [name: string, limits: Limit[]][] = [
     ['rollingWindow', numbers.map((n) => rollingWindow({ limit: n, window: n * 1000 }))],
@@ -197,7 +197,7 @@ describe('other numbers under a live key', () => {
     ['bucketedWindow', numbers.map((n) => bucketedWindow({ limit: n, window: n * 1000, buckets: n }))],
   ];
 
-  test.each(many)('%s: told waits come true, and none is longer than the longest of them', async (_, limits) => {
+  test.each(many)('%s: returned waits are exact, and none is longer than the longest window', async (_, limits) => {
     let now = 1e12;
     for (const before of limits) {
       for (const after of limits) {
@@ -213,7 +213,7 @@ describe('other numbers under a live key', () => {
     }
   });
 
-  test.each(many)('%s: who asks with lesser numbers erases nothing', async (_, limits) => {
+  test.each(many)('%s: a check with smaller settings erases nothing', async (_, limits) => {
     const now = 1e12;
     const greatest = limits.at(-1)!;
     const limiter = limiterOf(greatest, { now: () => now });
@@ -227,7 +227,7 @@ describe('other numbers under a live key', () => {
     expect((await limiter.peek('ann')).remaining).toBe(first.remaining);
   });
 
-  test('another algorithm has a key of its own: it starts afresh, and the one before finds what it had', async () => {
+  test('another algorithm has its own key, and the first one continues where it was', async () => {
     const limits = ALGORITHMS.map(([, limit]) => limit);
     const limiter = limiterOf(limits[0]!);
     for (const limit of limits) {
@@ -239,7 +239,7 @@ describe('other numbers under a live key', () => {
   });
 });
 
-test('limits of different kinds decide together, and are recorded in all or in none', async () => {
+test('limits of different algorithms record in all or in none', async () => {
   const limits = Object.fromEntries(ALGORITHMS.map(([name, limit]) => [name, limit]));
   const limiter = new RateLimiter({
     limits: { ...limits, one: fixedWindow({ limit: 1, window: '1m' }) },

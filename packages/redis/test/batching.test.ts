@@ -23,7 +23,7 @@ function make(limit = 1, prefix = freshPrefix()) {
 const times = <Result>(count: number, make: (index: number) => Result) =>
   Array.from({ length: count }, (_, i) => make(i));
 
-test('what starts in one turn travels as one call, whatever it is and whoever asks', async () => {
+test('sends all operations of one turn in one call', async () => {
   const [one, other] = [make(), make(5)];
   const calls = await redis.callsOf(async () => {
     const decisions = [one.check('ann'), one.check('bob'), other.check('ann', { cost: 2 }), other.peek('ann')];
@@ -53,7 +53,7 @@ test.each([
   expect((await limiter.check('ann')).allowed).toBe(false);
 });
 
-test('no call holds more than a hundred', async () => {
+test('sends at most a hundred operations in a call', async () => {
   await redis.server.run('CONFIG', 'SET', 'slowlog-max-len', 10_000);
   await redis.server.run('CONFIG', 'SET', 'slowlog-log-slower-than', 0);
   await redis.server.run('SLOWLOG', 'RESET');
@@ -67,14 +67,14 @@ test('no call holds more than a hundred', async () => {
   expect(counts.reverse()).toEqual(['100', '100', '50']);
 });
 
-test('a turn is decided in its order, as in memory', async () => {
+test('decides the operations of a turn in order, as in memory', async () => {
   const limiter = make();
   const check = () => limiter.check('ann').then(({ allowed }) => allowed);
   const answers = [check(), check(), limiter.reset('ann'), check(), check(), limiter.reset('ann'), check()];
   expect(await Promise.all(answers)).toEqual([true, false, undefined, true, false, undefined, true]);
 });
 
-test('each check of a turn can be given back, and it alone', async () => {
+test('refunds a single check of a turn', async () => {
   const limiter = make(1000);
   const decisions = await Promise.all(times(30, (index) => limiter.check('ann', { cost: index + 1 })));
   let left = (30 * 31) / 2;
@@ -87,7 +87,7 @@ test('each check of a turn can be given back, and it alone', async () => {
   expect((await limiter.peek('ann')).remaining).toBe(1000);
 });
 
-test('turns are decided in their order, whether anybody waits for the answers or not', async () => {
+test('decides turns in order, even if no caller awaits the results', async () => {
   const limiter = make();
   const answers: Promise<unknown>[] = [];
   for (let turn = 0; turn < 50; turn++) {
@@ -101,21 +101,21 @@ test('turns are decided in their order, whether anybody waits for the answers or
   expect(await Promise.all(answers)).toEqual(times(50, () => [true, false, undefined]).flat());
 });
 
-test('those who ask again as soon as they are answered are decided in their order, too', async () => {
+test('decides checks in order that callers start after each result', async () => {
   const [rounds, askers] = [60, 64];
   const limiter = make(rounds * askers);
-  const told: number[] = [];
+  const remainings: number[] = [];
   const calls = await redis.callsOf(async () => {
     for (let round = 0; round < rounds; round++) {
       const decisions = await Promise.all(times(askers, () => limiter.check('ann')));
-      told.push(...decisions.map(({ remaining }) => remaining));
+      remainings.push(...decisions.map(({ remaining }) => remaining));
     }
   });
-  expect(told).toEqual(times(rounds * askers, (index) => rounds * askers - 1 - index));
+  expect(remainings).toEqual(times(rounds * askers, (index) => rounds * askers - 1 - index));
   expect(calls).toBeLessThanOrEqual(4 * rounds); // Parts of them may go a turn later, so that Redis never waits.
 });
 
-test('so is what a hundred divides', async () => {
+test('decides in order across batches of a hundred', async () => {
   const limiter = make(99);
   const before = times(99, () => limiter.check('ann'));
   const [refused] = [limiter.check('ann'), limiter.reset('ann')];
@@ -125,12 +125,12 @@ test('so is what a hundred divides', async () => {
   expect([(await refused).allowed, (await last).allowed]).toEqual([false, false]);
 });
 
-describe('a key that holds something else', () => {
+describe('a key with another value', () => {
   const ignore = () => {}; // Else the process would warn.
   beforeAll(() => channel('rollgate:store:failure').subscribe(ignore));
   afterAll(() => channel('rollgate:store:failure').unsubscribe(ignore));
 
-  test('fails alone', async () => {
+  test('fails only its own check', async () => {
     const prefix = freshPrefix();
     const limiter = make(1, prefix);
     await client.set(`${prefix}:{bad}:default`, 'something else');
@@ -153,7 +153,7 @@ describe('a key that holds something else', () => {
     expect((await limiter.check('bad')).allowed).toBe(true);
   });
 
-  test.each(['one', 'two', 'three'])('fails the whole check, which then leaves no trace: %s', async (bad) => {
+  test.each(['one', 'two', 'three'])('fails the whole check, which then records nothing: %s', async (bad) => {
     const prefix = freshPrefix();
     const limit = rollingWindow({ limit: 5, window: '1m' });
     const counting = rollingWindow({ limit: 5, window: '1m', countRejected: true });
@@ -167,7 +167,7 @@ describe('a key that holds something else', () => {
   });
 });
 
-test('scripts that were flushed are sent again, and nobody notices', async () => {
+test('sends scripts again after SCRIPT FLUSH', async () => {
   for (let round = 0; round < 20; round++) {
     const limiter = make(150);
     const before = times(150, () => limiter.check('ann'));

@@ -116,7 +116,7 @@ test.each(Object.keys(opened))('%s', async (name) => {
   }
 });
 
-test('a client stays open when a limiter on it is closed', async () => {
+test('a limiter does not close its client', async () => {
   const limits = rollingWindow({ limit: 1, window: '1h' });
   const limiter = new RateLimiter({
     limits,

@@ -51,7 +51,7 @@ const clients = {
 const kinds = Object.keys(clients) as (keyof typeof clients)[];
 const users = (count: number) => Array.from({ length: count }, (_, index) => `user ${index}`);
 
-/** Calls `test` with a way to make limiters on a store of its own with this kind of client. */
+/** Calls `test` with a function that creates limiters on a separate store with this kind of client. */
 async function withStore(
   kind: keyof typeof clients,
   test: (make: <Given extends Limits>(limits: Given, prefix?: string) => RateLimiter<Given>) => Promise<void>,
@@ -68,15 +68,15 @@ async function withStore(
 
 /** How often a node was asked for keys of which some are there and some are not; a client then waits before it asks again. */
 async function timesToldToTryAgain(): Promise<number> {
-  const told = cluster.nodes.map(async (node) => {
+  const counts = cluster.nodes.map(async (node) => {
     const errors = (await node.run('INFO', 'errorstats')) as string;
     return Number(/errorstat_TRYAGAIN:count=(\d+)/.exec(errors)?.[1] ?? 0);
   });
-  return (await Promise.all(told)).reduce((sum, count) => sum + count);
+  return (await Promise.all(counts)).reduce((sum, count) => sum + count);
 }
 
 describe.each(kinds)('with %s', (kind) => {
-  test('keys of all nodes are decided in one turn', () =>
+  test('decides keys of all nodes in one turn', () =>
     withStore(kind, async (make) => {
       const limiter = make(rollingWindow({ limit: 2, window: '1h' }));
       const asked = users(100);
@@ -111,7 +111,7 @@ describe.each(kinds)('with %s', (kind) => {
       expect((await two.check('ann')).violated).toEqual(['burst']);
     }));
 
-  test('no kind of key that a check brings changes what other checks may do', () =>
+  test('the keys of a check do not affect other checks', () =>
     withStore(kind, async (make) => {
       const limit = rollingWindow({ limit: 2, window: '10m' });
       const limiter = make({ caller: limit, all: limit });
@@ -146,7 +146,7 @@ describe.each(kinds)('with %s', (kind) => {
 
 // A pipeline of ioredis hands on redirections in the place of following them when only some of its commands have any.
 describe.each(kinds.filter((kind) => !kind.includes('pipelining')))('while a slot moves, with %s', (kind) => {
-  test('a limit decides as ever', () =>
+  test('a limit decides without interruption', () =>
     withStore(kind, async (make) => {
       const limiter = make(rollingWindow({ limit: 30, window: '1h' }));
       const move = SlotMove.make(cluster, 5);
@@ -164,7 +164,7 @@ describe.each(kinds.filter((kind) => !kind.includes('pipelining')))('while a slo
       });
     }));
 
-  test('callers who share a slot do not hold up each other', () =>
+  test('callers that share a slot do not delay each other', () =>
     withStore(kind, async (make) => {
       const limiter = make(rollingWindow({ limit: 1000, window: '1h' }));
       const move = SlotMove.make(cluster, 4);
@@ -175,7 +175,7 @@ describe.each(kinds.filter((kind) => !kind.includes('pipelining')))('while a slo
       expect(await timesToldToTryAgain()).toBe(before);
     }));
 
-  test('limits that decide together may fail, but decide nothing wrong', () =>
+  test('a check of several limits may fail, but never decides incorrectly', () =>
     withStore(kind, async (make) => {
       const limits = {
         burst: rollingWindow({ limit: 6, window: '1h' }),
@@ -202,7 +202,7 @@ describe.each(kinds.filter((kind) => !kind.includes('pipelining')))('while a slo
     }));
 });
 
-describe('a prefix of the client that says where keys live', () => {
+describe('a client prefix with a hash tag', () => {
   const message =
     "Expected the client's `keyPrefix` to contain no '{' on a Cluster, got \"{app}:\" (string). Use the limiter's `prefix` instead, because a brace in `keyPrefix` changes the slots of all keys";
   const far = [{ host: '127.0.0.1', port: 1 }];
@@ -210,13 +210,13 @@ describe('a prefix of the client that says where keys live', () => {
 
   test.each([
     ['ioredis 6', () => new Cluster(far, { ...lazy, keyPrefix: '{app}:' })],
-    ['ioredis 6, told for each node', () => new Cluster(far, { ...lazy, redisOptions: { keyPrefix: '{app}:' } })],
+    ['ioredis 6, set for each node', () => new Cluster(far, { ...lazy, redisOptions: { keyPrefix: '{app}:' } })],
     ['ioredis 5', () => new Cluster5(far, { ...lazy, keyPrefix: '{app}:' })],
-  ])('is refused on a Cluster: %s', (_, make) => {
+  ])('is rejected on a Cluster: %s', (_, make) => {
     expect(() => new RedisStore({ client: make() })).toThrow(new TypeError(message));
   });
 
-  test('is as good as any elsewhere', () => {
+  test('is accepted without a Cluster', () => {
     const client = new Redis({ lazyConnect: true, keyPrefix: '{app}:' });
     expect(new RedisStore({ client })).toBeInstanceOf(RedisStore);
   });

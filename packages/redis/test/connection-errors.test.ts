@@ -51,7 +51,7 @@ beforeEach(() => {
 });
 afterEach(() => jest.restoreAllMocks());
 
-test.each(Object.keys(clients))('an error says why there is no answer: %s', async (kind) => {
+test.each(Object.keys(clients))('an error contains the reason for the missing reply: %s', async (kind) => {
   const { client, state, close } = clients[kind]!();
   try {
     const limits = rollingWindow({ limit: 1, window: '1m' });
@@ -70,7 +70,7 @@ test.each(Object.keys(clients))('an error says why there is no answer: %s', asyn
   }
 });
 
-test('many stores on a client listen once, and ioredis prints what it would print without them', async () => {
+test('stores on a client add their listeners once, and ioredis still prints its errors', async () => {
   const client = new Redis(url);
   try {
     for (let count = 0; count < 30; count++) new RedisStore({ client });
@@ -90,7 +90,7 @@ test('many stores on a client listen once, and ioredis prints what it would prin
   }
 });
 
-test('stores of two copies of this package on a client listen once', () => {
+test('stores of two copies of this package add their listeners once', () => {
   const client = new Redis(url, { lazyConnect: true });
   new RedisStore({ client });
   jest.isolateModules(() => {

@@ -24,7 +24,7 @@ function make<Given extends Limits>(limits: Given, denialCache: DenialCache = { 
 
 const one = rollingWindow({ limit: 1, window: LONG });
 
-/** How many calls these checks take, which all have to be refused. */
+/** Counts the calls of Redis for these checks, all of which must be rejected. */
 function callsOfRefused(...checks: (() => Promise<{ allowed: boolean }>)[]): Promise<number> {
   return redis.callsOf(async () => {
     let allowedCount = 0;
@@ -33,7 +33,7 @@ function callsOfRefused(...checks: (() => Promise<{ allowed: boolean }>)[]): Pro
   });
 }
 
-test('a flood of refused checks asks Redis once', async () => {
+test('a flood of rejected checks sends one command', async () => {
   const limiter = make(one);
   await limiter.check('ann');
   const check = () => limiter.check('ann');
@@ -54,7 +54,7 @@ test('a caller that changes its decision does not change later ones', async () =
 test.each([
   ['by default', {}, 1000],
   ['with a greatest age', { maxAge: 150 }, 150],
-])('but Redis is asked again after a while: %s', async (_, denialCache, maxAgeMs) => {
+])('checks Redis again after `maxAge`: %s', async (_, denialCache, maxAgeMs) => {
   const limiter = make(one, denialCache);
   await limiter.check('ann');
   const calls = await redis.calls();
@@ -67,7 +67,7 @@ test.each([
   expect(performance.now() - startMs).toBeGreaterThanOrEqual(maxAgeMs);
 });
 
-describe('costs that vary', () => {
+describe('further costs of the same keys', () => {
   const limit = { limit: 1000, window: LONG } as const;
   const cases: Record<string, { limits: Limits; smallest: number }> = {
     'one limit': { limits: rollingWindow(limit), smallest: 301 },
@@ -111,7 +111,7 @@ describe('costs that vary', () => {
     },
   );
 
-  test('are estimated although `maxKeys` is small', async () => {
+  test('are estimated even when `maxKeys` is small', async () => {
     const limiter = make(rollingWindow({ limit: 100, window: LONG }), { maxAge: LONG, maxKeys: 10 });
     await limiter.check('ann', { cost: 90 });
     const checks = Array.from({ length: 300 }, (_, index) => () => limiter.check('ann', { cost: 11 + index }));
@@ -119,7 +119,7 @@ describe('costs that vary', () => {
     expect(await limiter.check('ann', { cost: 10 })).toMatchObject({ allowed: true, remaining: 0 });
   });
 
-  test('are estimated no longer than the known ones hold', async () => {
+  test('are estimated only while known denials are valid', async () => {
     const limiter = make(rollingWindow({ limit: 100, window: LONG }));
     const decision = await limiter.check('ann', { cost: 90 });
     for (let cost = 11; cost < 90; cost++) expect((await limiter.check('ann', { cost })).allowed).toBe(false);
@@ -128,14 +128,14 @@ describe('costs that vary', () => {
   });
 });
 
-test('with `false` Redis is asked each time', async () => {
+test('checks Redis each time with `false`', async () => {
   const limiter = make(one, false);
   await limiter.check('ann');
   const check = () => limiter.check('ann');
   expect(await callsOfRefused(check, check, check)).toBe(3);
 });
 
-test('a limit that counts rejected attempts is asked each time, and so is one beside it', async () => {
+test('checks Redis each time for a limit with `countRejected`, and for limits next to it', async () => {
   const counting = rollingWindow({ limit: 1, window: LONG, countRejected: true });
   for (const limits of [counting, { one, counting }]) {
     const limiter = make(limits);
@@ -145,14 +145,14 @@ test('a limit that counts rejected attempts is asked each time, and so is one be
   }
 });
 
-test('a peek asks each time', async () => {
+test('a peek always reads Redis', async () => {
   const limiter = make(one);
   await limiter.check('ann');
   const peek = () => limiter.peek('ann');
   expect(await callsOfRefused(() => limiter.check('ann'), peek, peek)).toBe(3);
 });
 
-describe('what this process does is seen at once:', () => {
+describe('changes by this process take effect at once:', () => {
   const three = rollingWindow({ limit: 3, window: LONG });
 
   test('a reset', async () => {
@@ -163,7 +163,7 @@ describe('what this process does is seen at once:', () => {
     expect(decision.allowed).toBe(true);
   });
 
-  test('a reset that was asked for before the refusal was told', async () => {
+  test('a reset that starts before the rejection arrives', async () => {
     const limiter = make(one);
     await limiter.check('ann');
     const [refused] = await Promise.all([limiter.check('ann'), limiter.reset('ann')]);
@@ -194,7 +194,7 @@ describe('what this process does is seen at once:', () => {
     expect(await limiter.check('ann', { cost: 3 })).toMatchObject({ allowed: false, remaining: 0 });
   });
 
-  test('what another limiter of the store records under one of the keys', async () => {
+  test('a record by another limiter of the store in one of the keys', async () => {
     const store = new RedisStore({ client, denialCache: { maxAge: LONG } });
     const prefix = freshPrefix();
     const limiter = new RateLimiter({ limits: { one, three }, store, prefix, timeout: '30s' });
@@ -213,7 +213,7 @@ function asOfTwoProcesses() {
   return [make(), make()] as const;
 }
 
-test('what another process does is seen as soon as the refusal is old', async () => {
+test('changes by another process take effect after `maxAge`', async () => {
   const [here, there] = asOfTwoProcesses();
   await here.check('ann');
   expect((await here.check('ann')).allowed).toBe(false);
@@ -221,7 +221,7 @@ test('what another process does is seen as soon as the refusal is old', async ()
   await until('the reset is seen', async () => (await here.check('ann')).allowed);
 });
 
-test('who waits is let through soon after another process has reset the key', async () => {
+test('a waiting caller is allowed soon after another process resets the key', async () => {
   const [here, there] = asOfTwoProcesses();
   await here.check('ann');
   expect((await here.check('ann')).allowed).toBe(false);
@@ -229,7 +229,7 @@ test('who waits is let through soon after another process has reset the key', as
   expect((await here.wait('ann', { timeout: '100s' })).allowed).toBe(true);
 });
 
-test('no more refusals are kept than `maxKeys`', async () => {
+test('keeps at most `maxKeys` rejections', async () => {
   const limiter = make(one, { maxAge: LONG, maxKeys: 2 });
   const check = (key: string) => () => limiter.check(key);
   for (const key of ['ann', 'bob', 'eve']) await limiter.check(key);
@@ -239,7 +239,7 @@ test('no more refusals are kept than `maxKeys`', async () => {
   expect(await callsOfRefused(check('bob'))).toBe(1);
 });
 
-describe('the waits that are told', () => {
+describe('the returned waits', () => {
   let now = 0;
   const clock = { now: () => now };
 
@@ -281,7 +281,7 @@ describe('the waits that are told', () => {
     expect((await check()).limits.default.reason).toBe('limit');
   });
 
-  test('go with figures that are true: Redis is asked again when they change', async () => {
+  test('are never stale, because the store checks Redis again when other figures change', async () => {
     now = 0;
     const limiter = make(rollingWindow({ limit: 3, window: '1m' }), { maxAge: LONG }, { clock });
     await limiter.check('ann');
@@ -305,7 +305,7 @@ describe('the waits that are told', () => {
     }
   });
 
-  test('are forgotten when the injected clock steps back', async () => {
+  test('are dropped when the injected clock steps back', async () => {
     now = 100_000;
     const limiter = make(rollingWindow({ limit: 1, window: 1000 }), { maxAge: LONG }, { clock });
     await limiter.check('ann');
@@ -315,7 +315,7 @@ describe('the waits that are told', () => {
   });
 });
 
-test('a refusal that was known has nothing to refund', async () => {
+test('a cached rejection has nothing to refund', async () => {
   const limiter = make(one);
   await limiter.check('ann');
   await limiter.check('ann');

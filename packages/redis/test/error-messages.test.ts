@@ -6,7 +6,7 @@ import { freshPrefix, SomeRedis } from './support/some-redis.js';
 
 const redis = SomeRedis.forThisFile();
 
-test('operations that fail do so alone, whatever their errors contain', async () => {
+test('an operation fails without the others, whatever its error contains', async () => {
   const client = new Redis(redis.url, { keyPrefix: 'one\n1 2\n!\n' });
   try {
     const prefix = freshPrefix();

@@ -35,7 +35,7 @@ const step = fc.oneof(
   { weight: 1, arbitrary: fc.record({ peek: fc.constantFrom(1, 20, 100), afterMs: fc.constantFrom(0, 10, 100) }) },
 ); // biome-ignore format: a table
 
-test.each(LOGS)('refunds of old hits, in any order, leave what memory has: %s', async (log) => {
+test.each(LOGS)('refunds of old hits in any order leave the same state as in memory: %s', async (log) => {
   let nowMs = 1e9;
   const clock = { now: () => nowMs };
   const store = new RedisStore({ client: ofShortLogs(), clock, log, denialCache: false });
@@ -117,7 +117,7 @@ describe.each(LOGS)('with the log %s', (log) => {
     old.length -= 400;
   });
 
-  test('a refund of an old hit writes no newer hits', async () => {
+  test('a refund of an old hit rewrites no newer hits', async () => {
     for (let index = 0; index < 60; index++) {
       expect(await commandsOf(() => limiter.refund(old[index * 50]!))).toBeLessThan(100);
     }

@@ -33,7 +33,7 @@ interface Options {
   readonly limit?: number;
 }
 
-/** A limiter with a client of its own. */
+/** Creates a limiter with a separate client. */
 function make(
   port: number,
   { kind = 'ioredis 6', onStoreError = 'throw', timeout = 200, limit = LIMIT }: Options = {},
@@ -63,8 +63,8 @@ const served = async (load: Load) => {
   await until('calls are served', async () => Math.min(load.servedLately, load.outcomes.length - length) >= 100);
 };
 
-describe.each<ClientKind>(['ioredis 6', 'node-redis 6'])('no more is let through with %s', (kind) => {
-  test('when a server is killed than it lost, and than the memory that stands in lets through', async () => {
+describe.each<ClientKind>(['ioredis 6', 'node-redis 6'])('never allows too much with %s', (kind) => {
+  test('when a server is killed: at most what it lost and what the fallback allows', async () => {
     const load = hammer(server.port, { kind, onStoreError: 'fallback' });
     await byRedis(load, LIMIT);
     await server.kill();
@@ -78,7 +78,7 @@ describe.each<ClientKind>(['ioredis 6', 'node-redis 6'])('no more is let through
     expect(load.admitted.byPolicy).toBe(LIMIT);
   });
 
-  test('when a server stands still, which loses nothing', async () => {
+  test('when a server pauses, which loses nothing', async () => {
     const load = hammer(server.port, { kind, onStoreError: 'fallback' });
     await byRedis(load, LIMIT);
     for (let outage = 0; outage < 2; outage++) {
@@ -91,7 +91,7 @@ describe.each<ClientKind>(['ioredis 6', 'node-redis 6'])('no more is let through
     expect(load.admitted).toEqual({ byRedis: LIMIT, byPolicy: LIMIT });
   });
 
-  test('when a server is killed again and again', async () => {
+  test('when a server is killed repeatedly', async () => {
     const load = hammer(server.port, { kind, onStoreError: 'fallback' });
     await byRedis(load, LIMIT);
     for (let kill = 1; kill <= 3; kill++) {
@@ -105,7 +105,7 @@ describe.each<ClientKind>(['ioredis 6', 'node-redis 6'])('no more is let through
     expect(load.admitted.byPolicy).toBeLessThanOrEqual(LIMIT);
   });
 
-  test('when connections are cut, and the scripts forgotten, all the while', async () => {
+  test('when connections are cut and scripts flushed all the time', async () => {
     const limit = 500;
     const load = hammer(proxy.port, { kind, limit });
     await byRedis(load, 1);
@@ -116,11 +116,11 @@ describe.each<ClientKind>(['ioredis 6', 'node-redis 6'])('no more is let through
       await until('calls are settled', async () => load.outcomes.length > length + 40);
     }
     await load.stop();
-    // What was recorded twice, or without anybody being told, is counted: never too many are let through.
+    // Hits that were recorded twice or without a result count, so the limiter never allows too many.
     expect(load.admitted.byRedis).toBeLessThanOrEqual(limit);
   });
 
-  test('when every answer comes too late', async () => {
+  test('when every reply is late', async () => {
     proxy.delay(150);
     const load = hammer(proxy.port, { kind, onStoreError: 'fallback' });
     await byPolicy(load, LIMIT);
@@ -133,8 +133,8 @@ describe.each<ClientKind>(['ioredis 6', 'node-redis 6'])('no more is let through
   });
 });
 
-describe('what was recorded before', () => {
-  test('a restart cannot be refunded from what was recorded after', async () => {
+describe('a hit that was recorded before', () => {
+  test('a restart cannot refund a hit recorded after it', async () => {
     const limiter = make(server.port, { timeout: 10_000 });
     const before = await limiter.check('ann', { cost: LIMIT });
     await server.restart();
@@ -144,7 +144,7 @@ describe('what was recorded before', () => {
   });
 
   // ioredis sends again what it has no reply to.
-  test('a refund that is sent again gives back once', async () => {
+  test('a refund that is sent twice counts once', async () => {
     const thief = await AnswerThief.start(server.port);
     const limiter = make(thief.port, { timeout: 10_000 });
     const observer = make(server.port, { timeout: 10_000 });

@@ -43,7 +43,7 @@ async function timed(calls: readonly Promise<unknown>[]): Promise<number> {
   return pulse.livedMs;
 }
 
-describe('a client that is set up otherwise', () => {
+describe('a client with other options', () => {
   test.each<[string, Options]>([
     ['has no offline queue', { enableOfflineQueue: false }],
     ['connects when it is first used', { lazyConnect: true }],
@@ -53,7 +53,7 @@ describe('a client that is set up otherwise', () => {
     ['does not ask whether the server is ready', { enableReadyCheck: false }],
     ['sends nothing again', { autoResendUnfulfilledCommands: false }],
     ['collects commands', { enableAutoPipelining: true }],
-  ])('and %s: calls are settled in time, and served when the server is back', async (_, options) => {
+  ])('%s: calls settle by their deadline, and Redis decides again after the outage', async (_, options) => {
     const client = connect(options);
     const limiter = make(client, 200);
     await until('it is served', async () =>
@@ -79,7 +79,7 @@ describe('a client that is set up otherwise', () => {
     }
   });
 
-  test('or looks for the new master when it hears READONLY', async () => {
+  test('that looks for the new master after a READONLY error', async () => {
     const heard: string[] = [];
     const client = connect({ reconnectOnError: ({ message }) => heard.push(message) < 0 });
     const limiter = make(client, 10_000);
@@ -89,7 +89,7 @@ describe('a client that is set up otherwise', () => {
     expect(heard).toContainEqual(expect.stringContaining('READONLY'));
   });
 
-  test('or was ended: calls are refused at once, with the reason', async () => {
+  test('that was closed: calls fail at once with the reason', async () => {
     const client = connect();
     const limiter = make(client, 10_000);
     await limiter.check('ann');
@@ -98,7 +98,7 @@ describe('a client that is set up otherwise', () => {
     await expect(limiter.check('ann')).rejects.toMatchObject({ cause: { message: 'Connection is closed.' } });
   });
 
-  test('or was never connected', async () => {
+  test('that never connected', async () => {
     const limiter = make(createClient({ socket: { port: server.port } }) as RedisClient, 10_000);
     await expect(limiter.check('ann')).rejects.toMatchObject({
       name: 'StoreError',
@@ -107,7 +107,7 @@ describe('a client that is set up otherwise', () => {
   });
 });
 
-test('five thousand calls that were under way are settled in time, and Redis is used again', async () => {
+test('five thousand pending calls settle by their deadline, and Redis decides again', async () => {
   const limiter = make(connect(), 400, 'fallback');
   await limiter.check('ann');
   server.pause();
@@ -122,7 +122,7 @@ test('five thousand calls that were under way are settled in time, and Redis is 
   expect(remaining).toBe(99_999);
 });
 
-test('with a deadline of a millisecond, calls are settled, and none is admitted twice', async () => {
+test('with a timeout of a millisecond, calls settle and none is counted twice', async () => {
   const client = connect();
   const few = rollingWindow({ limit: 50, window: '1h' });
   const store = new RedisStore({ client });
@@ -133,8 +133,8 @@ test('with a deadline of a millisecond, calls are settled, and none is admitted 
   expect(admitted.length).toBeLessThanOrEqual(50 - (await patient.peek('ann')).remaining);
 });
 
-describe('in an outage', () => {
-  test('a reset is told to have failed; when it is done later, it is done in its turn', async () => {
+describe('during an outage', () => {
+  test('a reset fails, and runs in order if it runs later', async () => {
     const limiter = make(connect(), 1000, 'fallback');
     await limiter.check('ann', { cost: 5 });
     server.pause();
@@ -146,7 +146,7 @@ describe('in an outage', () => {
     expect((await limiter.check('ann')).remaining).toBe(99_999);
   });
 
-  test('refunds go to where the hit is, before and after the recovery', async () => {
+  test('refunds reach the store that has the hit, before and after the recovery', async () => {
     const limiter = make(connect(), 1000, 'fallback');
     const stored = [await limiter.check('ann', { cost: 5 }), await limiter.check('ann', { cost: 7 })];
     server.pause();
@@ -163,7 +163,7 @@ describe('in an outage', () => {
   });
 });
 
-describe('a process whose server is dead', () => {
+describe('a process whose server has ended', () => {
   const run = promisify(execFile);
   const open = {
     ioredis: `
@@ -177,7 +177,7 @@ describe('a process whose server is dead', () => {
       const close = () => client.destroy();`,
   };
 
-  test.each(Object.entries(open))('ends by itself when it lets go of its client: %s', async (_, opening) => {
+  test.each(Object.entries(open))('ends by itself after it closes its client: %s', async (_, opening) => {
     await server.kill();
     const script = `
       import { RateLimiter, rollingWindow } from '@rollgate/core';

@@ -27,7 +27,7 @@ async function storm(ms: number, strike: () => Promise<unknown>): Promise<void> 
   while (performance.now() < endMs) await strike();
 }
 
-test('a connection that is slow, but not too slow, is waited for', async () => {
+test('waits for a slow connection within the timeout', async () => {
   trial = start(proxy);
   await trial.served();
   proxy.delay(TIMEOUT_MS / 20);
@@ -48,7 +48,7 @@ test('a connection that is too slow', async () => {
   await trial.finish(1);
 });
 
-test('a connection that is half open: nobody answers, and nobody is told', async () => {
+test('a half-open connection', async () => {
   trial = start(proxy);
   await trial.served();
   proxy.freeze();
@@ -59,7 +59,7 @@ test('a connection that is half open: nobody answers, and nobody is told', async
   await trial.finish(1);
 });
 
-test('a connection that is cut now and then', async () => {
+test('a connection that is cut occasionally', async () => {
   trial = start(proxy);
   await trial.served();
   for (let cut = 0; cut < 10; cut++) {
@@ -69,7 +69,7 @@ test('a connection that is cut now and then', async () => {
   await trial.finish();
 });
 
-test('CLIENT KILL without end', async () => {
+test('repeated CLIENT KILL', async () => {
   trial = start(server);
   await trial.served();
   await storm(1000, () => server.run('CLIENT', 'KILL', 'TYPE', 'normal'));
@@ -77,7 +77,7 @@ test('CLIENT KILL without end', async () => {
   await trial.finish(1);
 });
 
-test('SCRIPT FLUSH without end is not noticed', async () => {
+test('repeated SCRIPT FLUSH has no effect', async () => {
   trial = start(server);
   await trial.served();
   await storm(1000, () => server.run('SCRIPT', 'FLUSH'));
@@ -86,7 +86,7 @@ test('SCRIPT FLUSH without end is not noticed', async () => {
   expect(trial.failed).toBe(0);
 });
 
-test('a wrong password, until it is the right one', async () => {
+test('a wrong password that becomes valid', async () => {
   await server.run('CONFIG', 'SET', 'requirepass', 'right');
   trial = start(server, 'wrong');
   await trial.failing();

@@ -20,14 +20,14 @@ afterEach(async () => {
 
 const start = () => new Trial(CLIENTS.map((kind) => openClient(kind, server.port)));
 
-/** One failure and one recovery, no wrong answer, and only those who did not know yet have waited. */
+/** Expects one failure, one recovery and correct decisions. Only callers at the start of the outage may have waited. */
 async function recover(): Promise<void> {
   expect(await trial.served()).toBeLessThan(RECOVERY_MS);
   await trial.finish(1);
   expect(trial.waitedEach).toBeLessThanOrEqual(2);
 }
 
-test('a server that is killed, and comes back with nothing', async () => {
+test('a server that is killed and restarts without keys', async () => {
   trial = start();
   await trial.served();
   await server.kill();
@@ -37,7 +37,7 @@ test('a server that is killed, and comes back with nothing', async () => {
   await recover();
 });
 
-test('a server that stands still for seconds', async () => {
+test('a server that pauses for seconds', async () => {
   trial = start();
   await trial.served();
   server.pause();
@@ -47,7 +47,7 @@ test('a server that stands still for seconds', async () => {
   await recover();
 });
 
-test('a server that comes later than the app', async () => {
+test('a server that starts after the app', async () => {
   await server.kill();
   trial = start();
   await trial.failing();

@@ -38,7 +38,7 @@ test.each([
   ['READONLY', () => ['REPLICAOF', other.host, other.port], ['REPLICAOF', 'NO', 'ONE']],
   ['NOREPLICAS', () => ['CONFIG', 'SET', 'min-replicas-to-write', 1], ['CONFIG', 'SET', 'min-replicas-to-write', 0]],
   ['OOM', () => ['CONFIG', 'SET', 'maxmemory', 1], ['CONFIG', 'SET', 'maxmemory', 0]],
-])('a server that takes no writes: %s', async (reason, begin, end) => {
+])('a server that rejects writes: %s', async (reason, begin, end) => {
   if (reason === 'NOREPLICAS' && !isRedis7) return; // Redis 6 does not reject the writes of a script.
   const run = ([command, ...args]: (string | number)[]) => server.run(command as string, ...args);
   trial = start();
@@ -53,7 +53,7 @@ test.each([
   expect(trial.reasons).toMatch(new RegExp(`^The store failed: (${reason} [^\n]*$|@user_script: \\d+: -${reason} )`));
 });
 
-test('a server that loads its keys for a while', async () => {
+test('a server that is loading its keys', async () => {
   if (!isRedis7) return;
   trial = start();
   await trial.served();

@@ -47,7 +47,7 @@ describe.each(LOGS)('on a server that is full, with the log ‘%s’', (log) => 
     });
   const keyOf = (user: string) => ({ user, all: 'all' });
 
-  test('a check that cannot be recorded writes nothing, and a refusal is still answered', async () => {
+  test('a check that cannot record writes nothing, and rejections still work', async () => {
     const limiter = make();
     for (let hit = 0; hit < 3; hit++) await limiter.check(keyOf('ann'));
     await limiter.check(keyOf('bob'), { cost: 2 });
@@ -63,7 +63,7 @@ describe.each(LOGS)('on a server that is full, with the log ‘%s’', (log) => 
     expect(await everything()).toEqual(before);
   });
 
-  test('each check of a batch has its own answer', async () => {
+  test('each check of a batch has its own result', async () => {
     const limiter = make();
     for (let hit = 0; hit < 3; hit++) await limiter.check(keyOf('ann'));
     await nothingFits();
@@ -79,7 +79,7 @@ describe.each(LOGS)('on a server that is full, with the log ‘%s’', (log) => 
     ]);
   });
 
-  test('what takes room away is done: a refund and a reset', async () => {
+  test('refunds and resets work, because they need no memory', async () => {
     const limiter = make();
     const decision = await limiter.check(keyOf('ann'), { cost: 2 });
     await limiter.check(keyOf('ann'));
@@ -97,7 +97,7 @@ describe.each(LOGS)('on a server that is full, with the log ‘%s’', (log) => 
     });
   });
 
-  test('at the brink, every check is recorded in all its limits or in none', async () => {
+  test('near the memory limit, every check records in all its limits or in none', async () => {
     const limiter = make();
     await limiter.check(keyOf('first'));
     const memory = await client.info('memory');
@@ -132,7 +132,7 @@ describe.each(LOGS)('a key that is not ours, with the log ‘%s’', (log) => {
     ['another sorted set', (key) => client.zadd(key, 1, 'one', 2, 'two')],
   ];
 
-  test.each(others)('fails alone, and stays what it is: %s', async (_, write) => {
+  test.each(others)('fails only its own check and keeps its value: %s', async (_, write) => {
     const store = new RedisStore({ client, log, denialCache: false });
     const limiter = new RateLimiter({ limits, store, timeout: '30s' });
     await limiter.check({ user: 'other', all: 'all' });

@@ -30,7 +30,7 @@ const ODD_KEYS = [
   ['like another key’s place', 'rollgate:{ann}:default'],
 ] as const;
 
-test.each(ODD_KEYS)('is only a key: %s', async (_, key) => {
+test.each(ODD_KEYS)('is a key without special meaning: %s', async (_, key) => {
   const prefix = freshPrefix();
   const limiter = redis.limiter(limits, {}, { prefix });
   for (const other of [`a${key}`, `${key}z`]) expect((await limiter.check(other)).allowed).toBe(true);
@@ -42,7 +42,7 @@ test.each(ODD_KEYS)('is only a key: %s', async (_, key) => {
   for (const other of [`a${key}`, `${key}z`]) expect((await limiter.check(other)).allowed).toBe(false);
 });
 
-test('all odd keys stay apart', async () => {
+test('special keys have separate states', async () => {
   const limiter = redis.limiter(limits);
   const all = ODD_KEYS.map(([, key]) => key);
   const first = await Promise.all(all.map((key) => limiter.check(key)));
@@ -51,7 +51,7 @@ test('all odd keys stay apart', async () => {
   expect(second.some(({ allowed }) => allowed)).toBe(false);
 });
 
-test('to reset `*` forgets the key `*` and nothing else', async () => {
+test('a reset of `*` affects only the key `*`', async () => {
   const prefix = freshPrefix();
   const limiter = redis.limiter(limits, {}, { prefix });
   for (const key of ['*', 'ann', '**']) await limiter.check(key);
@@ -109,7 +109,7 @@ const nasty = fc.oneof(
 
 const nastyKey = nasty.filter((key) => key !== '');
 
-test('whatever prefixes, names and keys there are, all stay as much apart as in memory', async () => {
+test('prefixes, names and keys have separate states, as in memory', async () => {
   const check = fc.record({ prefix: nasty, name: fc.constantFrom('a', 'b', 'default'), key: nastyKey });
   let run = 0;
   await fc.assert(

@@ -22,7 +22,7 @@ const NO_CLIENT: [string, unknown, string][] = [
   ['a client that is still to come', Promise.resolve(lazy), 'an object (object)'],
 ];
 
-test.each(NO_CLIENT)('refuses as a client %s', (_, client, shown) => {
+test.each(NO_CLIENT)('rejects as a client %s', (_, client, shown) => {
   const make = () => new RedisStore({ client: client as Redis });
   expect(make).toThrow(new TypeError(`Expected \`client\` to be ${A_CLIENT}, got ${shown}`));
 });
@@ -46,15 +46,15 @@ test.each([
     { prefix: 'a' },
     'Unknown option `prefix` for RedisStore, got "a" (string). The options are `client`, `log`, `clusterSlot`, `clock`, `denialCache`',
   ],
-] as [object, string | RegExp][])('refuses the options %j', (options, message) => {
+] as [object, string | RegExp][])('rejects the options %j', (options, message) => {
   expect(() => new RedisStore({ client: lazy, ...options })).toThrow(message);
 });
 
-test.each([undefined, null, 'redis://localhost', lazy])('refuses options that are none', (options) => {
+test.each([undefined, null, 'redis://localhost', lazy])('rejects a value that is not an object', (options) => {
   expect(() => new RedisStore(options as never)).toThrow(TypeError);
 });
 
-test('refuses an algorithm that it has no script for, and says what it knows', async () => {
+test('rejects an unknown algorithm, and lists the known ones', async () => {
   const limit = { ...rollingWindow({ limit: 1, window: 1 }), algorithm: 'constructor' };
   const methods = Object.fromEntries(['create', 'test', 'record', 'refund'].map((name) => [name, () => {}]));
   const limiter = redis.limiter({ ...limit, ...methods } as unknown as Limit);
@@ -64,7 +64,7 @@ test('refuses an algorithm that it has no script for, and says what it knows', a
   await expect(limiter.check('ann')).rejects.toThrow(new TypeError(message));
 });
 
-test('refuses to refund what another kind of store recorded', async () => {
+test('rejects a refund of a decision of another store', async () => {
   const limits = rollingWindow({ limit: 1, window: '1m' });
   const ofMemory = await new RateLimiter({ limits, store: new MemoryStore() }).check('ann');
   await expect(redis.limiter(limits).refund(ofMemory)).rejects.toThrow(
@@ -72,7 +72,7 @@ test('refuses to refund what another kind of store recorded', async () => {
   );
 });
 
-test('refuses a clock that tells no time, and sends nothing', async () => {
+test('rejects a clock that returns no time, and sends nothing', async () => {
   const limiter = redis.limiter(rollingWindow({ limit: 1, window: '1m' }), { clock: { now: () => Number.NaN } });
   await expect(limiter.check('ann')).rejects.toThrow(
     new RangeError('Expected `clock.now()` to return a finite number of milliseconds below 2^53 / 1000, got NaN'),

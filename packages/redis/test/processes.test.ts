@@ -1,6 +1,6 @@
 import { RedisServer, until } from '@rollgate/test-support';
 import { effort } from '@rollgate/test-support/effort';
-import { Hammer, type HammerOptions, type Task, type Told } from './support/hammers.js';
+import { Hammer, type HammerOptions, type ProcessReport, type Task } from './support/hammers.js';
 import { NaiveReplay, redisKeysOf } from './support/naive-replay.js';
 import { ScriptRecord } from './support/script-record.js';
 
@@ -19,8 +19,8 @@ const TIMES_EACH = 3;
 const names = Array.from({ length: PROCESSES }, (_, index) => `hammer-${index}`);
 
 /**
- * The same keys for all, and one that each has for itself; windows that roll many times, and limits that are full soon. No window
- * is so short that it passes while a busy machine interrupts a script: Redis would then expire a key that the script just wrote.
+ * All processes share some keys, and each has one key alone. The windows roll many times, and the limits are soon full. A window
+ * must not pass while a busy machine interrupts a script, because Redis would then expire a key that the script just wrote.
  */
 const TASKS: readonly Task[] = [
   { prefix: 'tight', limits: { default: { limit: 1, window: 100 } }, keys: ['same'] },
@@ -42,11 +42,11 @@ const now = async () => {
   return Number(seconds) + Number(micros) / 1e6;
 };
 
-/** What all processes are told, and what the server did, while something is `done` to it again and again. */
+/** Collects the decisions of all processes and the scripts of the server while `done` repeatedly disturbs it. */
 async function hammer(
   options: Omit<HammerOptions, 'url' | 'name' | 'tasks'>,
   done: () => Promise<void> = async () => {},
-): Promise<{ told: Told[]; record: ScriptRecord }> {
+): Promise<{ reports: ProcessReport[]; record: ScriptRecord }> {
   await server.run('FLUSHALL');
   const record = await ScriptRecord.start(server.url);
   const hammers = names.map((name) => new Hammer({ ...options, url: server.url, name, tasks: TASKS }));
@@ -59,9 +59,9 @@ async function hammer(
       await done();
       return (await now()) - start > SECONDS && record.scripts.length > SCRIPTS && haveAsked(TIMES_EACH);
     });
-    const told = await Promise.all(hammers.map((one) => one.stop()));
+    const reports = await Promise.all(hammers.map((one) => one.stop()));
     await record.complete();
-    return { told, record };
+    return { reports, record };
   } finally {
     record.stop();
     for (const one of hammers) one.kill();
@@ -80,13 +80,13 @@ function replay({ scripts }: ScriptRecord): NaiveReplay {
   return replay;
 }
 
-/** How often each key was told to be allowed, beside how often it was recorded. */
-function* counts(told: readonly Told[], replay: NaiveReplay) {
+/** Compares how often each key was allowed with how often the server recorded it. */
+function* counts(reports: readonly ProcessReport[], replay: NaiveReplay) {
   for (const [taskIndex, task] of TASKS.entries()) {
     for (const [keyIndex, key] of task.keys.entries()) {
       const [redisKey] = redisKeysOf(task, key);
-      const toldCount = told.reduce((sum, { allowed }) => sum + allowed[taskIndex]![keyIndex]!, 0);
-      yield [toldCount, replay.admitted.get(redisKey!)!.times.length] as const;
+      const allowedCount = reports.reduce((sum, { allowed }) => sum + allowed[taskIndex]![keyIndex]!, 0);
+      yield [allowedCount, replay.admitted.get(redisKey!)!.times.length] as const;
     }
   }
 }
@@ -98,11 +98,11 @@ test.each([
   ['sorted-set', 'ioredis', false],
   ['list', 'node-redis', {}],
 ] satisfies Kind[])(`${PROCESSES} processes decide as one: %s, %s, denialCache: %j`, async (log, kind, denialCache) => {
-  const { told, record } = await hammer({ log, kind, denialCache });
+  const { reports, record } = await hammer({ log, kind, denialCache });
   const replayed = replay(record);
-  for (const [allowed, recorded] of counts(told, replayed)) expect(allowed).toBe(recorded);
-  for (const one of told) {
-    expect(one.refusals.length).toBeGreaterThan(10);
+  for (const [allowed, recorded] of counts(reports, replayed)) expect(allowed).toBe(recorded);
+  for (const one of reports) {
+    expect(one.rejections.length).toBeGreaterThan(10);
     expect(replayed.unfounded(one)).toEqual([]);
     expect(one.failed).toBe(0);
   }
@@ -112,7 +112,7 @@ test.each([['list', 'ioredis', {}], ...effort<Kind[]>([], [['sorted-set', 'node-
   'also while scripts are flushed and connections killed: %s, %s, denialCache: %j',
   async (log, kind, denialCache) => {
     let killed = 0;
-    const { told, record } = await hammer({ log, kind, denialCache }, async () => {
+    const { reports, record } = await hammer({ log, kind, denialCache }, async () => {
       await server.run('SCRIPT', 'FLUSH');
       const clients = (await server.run('CLIENT', 'LIST')) as string;
       const ids = [...clients.matchAll(/^id=(\d+) .*name=hammer-/gm)].map(([, id]) => id!);
@@ -121,10 +121,10 @@ test.each([['list', 'ioredis', {}], ...effort<Kind[]>([], [['sorted-set', 'node-
     });
     expect(killed).toBeGreaterThan(5);
     const replayed = replay(record);
-    // What was recorded and never told, or recorded twice, is over-counted; over-admitted is nothing.
-    for (const [allowed, recorded] of counts(told, replayed)) expect(allowed).toBeLessThanOrEqual(recorded);
-    for (const one of told) {
-      expect(one.refusals.length).toBeGreaterThan(10);
+    // Hits that were recorded without a result, or twice, count too much. No action is allowed in excess.
+    for (const [allowed, recorded] of counts(reports, replayed)) expect(allowed).toBeLessThanOrEqual(recorded);
+    for (const one of reports) {
+      expect(one.rejections.length).toBeGreaterThan(10);
       expect(replayed.unfounded(one)).toEqual([]);
     }
   },

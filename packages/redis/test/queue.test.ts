@@ -8,9 +8,9 @@ const CAPACITY = 20;
 const INTERVAL_MS = 5;
 const INTERVAL_MICROS = INTERVAL_MS * 1000;
 
-interface Told {
+interface ProcessReport {
   readonly turns: readonly (readonly [startMs: number, endMs: number, delayMs: number])[];
-  readonly refused: number;
+  readonly rejected: number;
 }
 
 let server: RedisServer;
@@ -19,7 +19,7 @@ beforeAll(async () => {
 });
 afterAll(() => server.stop());
 
-/** From when on no place is taken, as the server wrote it with each action that it let in, in the order in which it did. */
+/** The time from which all slots are free, as the server wrote it with each allowed action, in order. */
 async function watchQueue(): Promise<{ freeMicros: number[]; complete(): Promise<void> }> {
   const client = new Redis(server.url);
   const monitor = await client.monitor();
@@ -38,12 +38,12 @@ async function watchQueue(): Promise<{ freeMicros: number[]; complete(): Promise
   return { freeMicros, complete };
 }
 
-test(`${PROCESSES} processes leave one queue in the order in which they were let in, at least the interval apart`, async () => {
+test(`${PROCESSES} processes leave one queue in order, at least the interval apart`, async () => {
   const watched = await watchQueue();
   const options = { url: server.url, prefix: 'queue', capacity: CAPACITY, interval: INTERVAL_MS };
   const queuers = Array.from({ length: PROCESSES }, () => new ScriptProcess('queuer.mjs', options));
   await until('the queue was used for long', async () => watched.freeMicros.length >= 600);
-  const told = (await Promise.all(queuers.map((queuer) => queuer.ask('stop')))) as Told[];
+  const reports = (await Promise.all(queuers.map((queuer) => queuer.ask('stop')))) as ProcessReport[];
   await watched.complete();
   for (const queuer of queuers) queuer.kill();
 
@@ -51,11 +51,11 @@ test(`${PROCESSES} processes leave one queue in the order in which they were let
   for (let index = 1; index < departures.length; index++) {
     expect(departures[index]! - departures[index - 1]!).toBeGreaterThanOrEqual(INTERVAL_MICROS);
   }
-  const turns = told.flatMap((one) => one.turns);
+  const turns = reports.flatMap((one) => one.turns);
   expect(turns).toHaveLength(departures.length);
-  expect(told.reduce((sum, { refused }) => sum + refused, 0)).toBeGreaterThan(10);
-  for (const { turns } of told) expect(turns.length).toBeGreaterThan(0);
-  // Each turn that was told is one of those that the server gave, each of which it gave once.
+  expect(reports.reduce((sum, { rejected }) => sum + rejected, 0)).toBeGreaterThan(10);
+  for (const { turns } of reports) expect(turns.length).toBeGreaterThan(0);
+  // Each reported slot is one that the server assigned, and it assigned each slot once.
   const left = new Set(departures);
   const byEnd = turns
     .map(([startMs, endMs, delayMs]) => [(startMs - 1 + delayMs) * 1000, (endMs + 1 + delayMs) * 1000] as const)

@@ -19,8 +19,8 @@ function* numbers(seed: number): Generator<number, never> {
 }
 
 /**
- * As a web server's access log: whole seconds; many callers that come once, some that come in bursts (a page and what is
- * on it), a few that never stop.
+ * Traffic like that of a web server's access log, in whole seconds. Many clients come once, some come in bursts for a page and
+ * its images, and a few never stop.
  */
 function traffic(seed: number): Line[] {
   const random = numbers(seed);

@@ -18,7 +18,7 @@ async function scriptsRun(): Promise<number> {
 }
 
 // ioredis sends again what was not answered when a connection broke, done or not.
-test.each(LOGS)('a refund that is sent twice gives back what it recorded, and no other hit: %s', async (log) => {
+test.each(LOGS)('a refund that is sent twice refunds only its own hit: %s', async (log) => {
   const proxy = await FaultyProxy.start(server.port);
   const client = new Redis(proxy.port);
   try {

@@ -10,7 +10,7 @@ beforeEach(() => {
   prefix = freshPrefix();
 });
 
-test('counts for all processes as one, and an idle subject expires', async () => {
+test('counts for all processes together, and an idle subject expires', async () => {
   const make = () => new RollingCounter({ store: new RedisStore({ client: redis.client }), prefix, timeout: '30s' });
   const [one, other] = [make(), make()];
   await Promise.all([one.add('ann'), one.add('ann', 2), other.add('ann', 3), other.add('bob')]);
@@ -24,13 +24,13 @@ test('counts for all processes as one, and an idle subject expires', async () =>
   expect(leftMs).toBeLessThanOrEqual(1_200_000);
 });
 
-test('a count leaves no trace', async () => {
+test('reading a count writes nothing', async () => {
   const counter = new RollingCounter({ store: new RedisStore({ client: redis.client }), prefix, timeout: '30s' });
   await counter.count('ann', '1m');
   expect(await redis.keysOf(prefix)).toEqual([]);
 });
 
-test('a failing store is an error', async () => {
+test('a failing store rejects with an error', async () => {
   const client = redis.client.duplicate();
   const counter = new RollingCounter({ store: new RedisStore({ client }), prefix, timeout: '30s' });
   await counter.add('ann');

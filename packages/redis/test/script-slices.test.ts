@@ -21,7 +21,7 @@ class Impatient {
   }
 }
 
-test('a script that has done enough leaves the rest to others, which go on in the same order', async () => {
+test('a script that reaches its step limit leaves the rest to the next ones, in order', async () => {
   const client = new Impatient();
   const store = new RedisStore({ client, denialCache: false });
   const limits = rollingWindow({ limit: 50, window: '1h' });
@@ -40,7 +40,7 @@ test('a script that has done enough leaves the rest to others, which go on in th
   expect((await Promise.all(after)).map(({ remaining }: Decision) => remaining)).toEqual([9, 8, 7, 6, 5, 4, 3, 2, 1, 0, 0]); // biome-ignore format: a table
 });
 
-test('refunds that arrive together are done by several scripts when they are much work', async () => {
+test('expensive refunds that arrive together take several scripts', async () => {
   const client = new Impatient();
   const store = new RedisStore({ client, denialCache: false });
   const limiter = new RateLimiter({ limits: rollingWindow({ limit: 50, window: '1h' }), store, prefix: freshPrefix(), timeout: '30s' }); // biome-ignore format: short
@@ -68,7 +68,7 @@ function makeCounted(limits: Limits) {
   return { counted, limiter };
 }
 
-test('rejections that look through thousands of buckets are shared among scripts', async () => {
+test('rejections that read thousands of buckets take several scripts', async () => {
   const { counted, limiter } = makeCounted(bucketedWindow({ limit: 2000, window: '1h', buckets: 3600 }));
   for (let second = 0; second < 2000; second += 1) {
     counted.nowMs += 1000;
@@ -83,7 +83,7 @@ test('rejections that look through thousands of buckets are shared among scripts
   expect(counted.scriptCount).toBeGreaterThan(3);
 });
 
-test('checks of a queue with all gaps that it may have are shared among more scripts', async () => {
+test('checks of a queue with the most gaps take more scripts', async () => {
   const { counted, limiter } = makeCounted(leakyBucket({ capacity: 3000, interval: '1h' }));
   const scriptsOf = async (operation: () => Promise<unknown>) => {
     counted.scriptCount = 0;

@@ -33,7 +33,7 @@ const clients: Record<string, (sentinel: Sentinel) => Promise<Opened>> = {
   },
 };
 
-test.each(Object.keys(clients))('a limit outlives its master: %s', async (kind) => {
+test.each(Object.keys(clients))('a limit survives a failover: %s', async (kind) => {
   const master = await RedisServer.start({ args: ['--repl-diskless-sync-delay', '0'] });
   const replica = await RedisServer.start({ args: ['--replicaof', master.host, String(master.port)] });
   const sentinel = await Sentinel.start(master);

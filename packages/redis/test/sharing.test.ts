@@ -28,11 +28,11 @@ describe.each(LOGS)('two stores on one Redis, with the log %s', (log) => {
     return [make(clients[0]), make(clients[1])] as const;
   };
 
-  test('on one client say so', () => {
+  test('on one client have the same `backend`', () => {
     for (const client of clients) expect(new RedisStore({ client, log }).backend).toBe(client);
   });
 
-  test('decide by the same hits', async () => {
+  test('share their hits', async () => {
     const [one, other] = makeTwo(rollingWindow({ limit: 5, window: '1h' }));
     for (const remaining of [4, 2, 0]) {
       expect(await one.check('ann')).toMatchObject({ allowed: true, remaining });
@@ -42,7 +42,7 @@ describe.each(LOGS)('two stores on one Redis, with the log %s', (log) => {
     expect((await one.peek('ann')).remaining).toBe(5);
   });
 
-  test('refund what the other one recorded, once', async () => {
+  test('refund once what the other one recorded', async () => {
     const [one, other] = makeTwo({
       burst: rollingWindow({ limit: 5, window: '1m' }),
       day: rollingWindow({ limit: 9, window: '1d' }),
@@ -53,7 +53,7 @@ describe.each(LOGS)('two stores on one Redis, with the log %s', (log) => {
     expect((await one.peek('ann')).limits).toMatchObject({ burst: { remaining: 4 }, day: { remaining: 8 } });
   });
 
-  test('do not refund into a key that was reset since', async () => {
+  test('refund nothing in a key that was reset since', async () => {
     const [one, other] = makeTwo(rollingWindow({ limit: 5, window: '1h' }));
     const decision = await one.check('ann');
     const [, , again] = await Promise.all([other.reset('ann'), other.refund(decision), other.check('ann')]);
@@ -62,7 +62,7 @@ describe.each(LOGS)('two stores on one Redis, with the log %s', (log) => {
     expect((await one.peek('ann')).remaining).toBe(4);
   });
 
-  test('let those who wait through when there is room, none too soon, and in their order', async () => {
+  test('allow waiting callers in order, and none too early', async () => {
     const window = 150;
     const record = await ScriptRecord.start(redis.server.url);
     redis.beforeStop(() => record.stop());
@@ -95,7 +95,7 @@ describe('limits that change from call to call', () => {
   const free = rollingWindow({ limit: 2, window: '1h' });
   const paid = rollingWindow({ limit: 5, window: '1h' });
 
-  test('judge the same hits, each by its own numbers', async () => {
+  test('decide by the same hits, each with its own settings', async () => {
     const limiter = make();
     await limiter.check('ann');
     await limiter.check('ann');
@@ -122,7 +122,7 @@ describe('limits that change from call to call', () => {
     expect(decisions[5]).toMatchObject({ violated: ['default'], limits: { day: { allowed: true, remaining: 5 } } });
   });
 
-  test('a shorter window forgets what a longer one would have kept', async () => {
+  test('a shorter window drops hits that a longer one would keep', async () => {
     const limiter = make();
     await limiter.check('ann');
     const brief = rollingWindow({ limit: 2, window: 1 });

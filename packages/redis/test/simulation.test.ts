@@ -44,20 +44,20 @@ async function failureFrom(first: number, count: number, shrinks: boolean): Prom
   return undefined;
 }
 
-test.each(blocks)('processes on a faulty network keep every promise: schedules from seed %d on', async (first) => {
+test.each(blocks)('processes on a faulty network keep every guarantee: schedules from seed %d on', async (first) => {
   const failure = await failureOfBlock(first);
   if (failure !== undefined) throw failure;
 });
 
 if (!isReplay) {
-  test('the schedules meet whatever can happen, and leave little open', async () => {
+  test('the schedules cover all events, and few results stay open', async () => {
     for (const first of blocks) await failureOfBlock(first);
     if (effort(false, true)) console.info(COUNT, 'schedules', coverage);
     for (const [what, times] of Object.entries(coverage)) expect([what, times > 0]).toEqual([what, true]);
     expect(coverage['without a model']).toBeLessThan(COUNT / 10);
   });
 
-  test('a seed always takes the same course', async () => {
+  test('a seed always produces the same run', async () => {
     for (const seed of [FIRST, FIRST + 1, FIRST + 2]) {
       const { trace } = await runSeed(seed, redis);
       expect((await runSeed(seed, redis)).trace).toBe(trace);
@@ -76,7 +76,7 @@ if (!isReplay) {
     },
   );
 
-  test('a failing schedule is made as small as it can be, and fails again', async () => {
+  test('shrinks a failing schedule, which then fails again', async () => {
     const { plant, symptom } = plantedDefects[0]!;
     const undo = plant();
     try {

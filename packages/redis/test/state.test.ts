@@ -25,7 +25,7 @@ describe.each(LOGS)('with the log %s', (log) => {
     return Promise.all(keys.map(async (key) => [key, await redis.client.dumpBuffer(key), await expiryOf(key)]));
   }
 
-  describe('whole or nothing', () => {
+  describe('atomic records', () => {
     const limits = {
       user: rollingWindow({ limit: 2, window: '1h' }),
       pace: rollingWindow({ limit: 100, window: '1h', minDifference: '30m' }),
@@ -37,7 +37,7 @@ describe.each(LOGS)('with the log %s', (log) => {
       ['a minimal difference', { user: 'new', pace: 'ann', all: 'all' }, 1],
       ['a cost above a limit', { user: 'new', pace: 'new', all: 'all' }, 3],
       ['all limits', { user: 'ann', pace: 'ann', all: 'all' }, 99],
-    ])('a refusal by %s changes no key and makes none', async (_, key, cost) => {
+    ])('a rejection by %s neither changes nor creates a key', async (_, key, cost) => {
       const limiter = make(limits);
       expect((await limiter.check({ user: 'ann', pace: 'ann', all: 'all' }, { cost: 2 })).allowed).toBe(true);
       const before = await snapshot();
@@ -53,7 +53,7 @@ describe.each(LOGS)('with the log %s', (log) => {
       expect(await snapshot()).toEqual(before);
     });
 
-    test('a limit that counts rejected attempts records for itself alone', async () => {
+    test('a limit with `countRejected` records only for itself', async () => {
       const strict = rollingWindow({ limit: 3, window: '1h', countRejected: true });
       const limiter = make({ ...limits, strict });
       const key = { user: 'ann', pace: 'ann', all: 'all', strict: 'ann' };
@@ -68,7 +68,7 @@ describe.each(LOGS)('with the log %s', (log) => {
     });
   });
 
-  test('2,000 refused attempts that count leave no more hits than the limit', async () => {
+  test('2,000 counted rejections leave no more hits than the limit', async () => {
     const limiter = make(rollingWindow({ limit: 10, window: '1m', countRejected: true }));
     const attempts = Array.from({ length: 2000 }, () => limiter.check('ann'));
     const allowed = (await Promise.all(attempts)).filter((decision) => decision.allowed);
@@ -77,7 +77,7 @@ describe.each(LOGS)('with the log %s', (log) => {
     expect(await redis.keysOf(prefix)).toEqual([keyOf('ann')]);
   });
 
-  describe('a key lives as long as it matters', () => {
+  describe('the expiry of a key', () => {
     /** For how long after its newest hit a key is kept, in whole milliseconds; `undefined` when it is gone. */
     async function keptFor(key: string): Promise<number | undefined> {
       const expiresMs = await expiryOf(key);
@@ -90,7 +90,7 @@ describe.each(LOGS)('with the log %s', (log) => {
 
     const DAY = 24 * 60 * 60 * 1000;
 
-    test.each([250, 60_000, 40 * DAY])('to the millisecond, with a window of %d ms', async (window) => {
+    test.each([250, 60_000, 40 * DAY])('is exact to the millisecond with a window of %d ms', async (window) => {
       const limits = rollingWindow({ limit: 1e6, window });
       const limiter = make(limits);
       for (const cost of [1, 2]) {
@@ -104,14 +104,14 @@ describe.each(LOGS)('with the log %s', (log) => {
       }
     });
 
-    test('when the minimal difference is longer than the window', async () => {
+    test('follows a minDifference that is longer than the window', async () => {
       const limits = rollingWindow({ limit: 3, window: '1s', minDifference: '1h' });
       const limiter = make(limits);
       await limiter.check('ann');
       await expectKept(keyOf('ann'), 3_600_000);
     });
 
-    test('when every limit has its own window', async () => {
+    test('follows the window of each limit', async () => {
       const limits = {
         short: rollingWindow({ limit: 3, window: '10s' }),
         long: rollingWindow({ limit: 3, window: 40 * DAY }),
@@ -122,7 +122,7 @@ describe.each(LOGS)('with the log %s', (log) => {
       await expectKept(keyOf('ann', 'long'), 40 * DAY);
     });
 
-    test('when its limit becomes longer, shorter and longer again', async () => {
+    test('follows a window that becomes longer, shorter and longer again', async () => {
       const limits = rollingWindow({ limit: 10, window: '1h' });
       const limiter = make(limits);
       for (const window of [3_600_000, 20_000, 40 * DAY, 20_000, 3_600_000]) {
@@ -132,7 +132,7 @@ describe.each(LOGS)('with the log %s', (log) => {
       }
     });
 
-    test('after refunds, and not at all when nothing is left', async () => {
+    test('is correct after refunds, which delete a key without hits', async () => {
       const limits = rollingWindow({ limit: 10, window: '1h' });
       const limiter = make(limits);
       const decisions = [];
@@ -147,7 +147,7 @@ describe.each(LOGS)('with the log %s', (log) => {
       expect(await redis.keysOf(prefix)).toEqual([]);
     });
 
-    test('after a refund of what another limit recorded', async () => {
+    test('is correct after a refund of what another limit recorded', async () => {
       const limits = rollingWindow({ limit: 10, window: '1h' });
       const limiter = make(limits);
       await limiter.check('ann');
@@ -156,7 +156,7 @@ describe.each(LOGS)('with the log %s', (log) => {
       await expectKept(keyOf('ann'), 20_000);
     });
 
-    test('and nothing is left of it then', async () => {
+    test('leaves nothing behind', async () => {
       const limits = {
         plain: rollingWindow({ limit: 3, window: 250 }),
         counting: rollingWindow({ limit: 1, window: 250, countRejected: true }),
@@ -173,7 +173,7 @@ describe.each(LOGS)('with the log %s', (log) => {
   });
 
   describe('costs', () => {
-    test('take one entry for each hit', async () => {
+    test('take one entry per hit', async () => {
       const limits = rollingWindow({ limit: 10_000, window: '1h' });
       const limiter = make(limits);
       for (const cost of [1, 3000, 3000, 1]) await limiter.check('ann', { cost });
@@ -181,7 +181,7 @@ describe.each(LOGS)('with the log %s', (log) => {
       expect((await limiter.peek('ann')).remaining).toBe(3998);
     });
 
-    test('stay exact near 2^53, however many windows pass', async () => {
+    test('stay exact near 2^53 over many windows', async () => {
       const limit = Number.MAX_SAFE_INTEGER;
       let now = 0;
       const limiter = make(rollingWindow({ limit, window: 1000 }), { clock: { now: () => now } });
@@ -198,7 +198,7 @@ describe.each(LOGS)('with the log %s', (log) => {
       }
     });
 
-    test('stay exact near 2^53 when attempts count that were refused', async () => {
+    test('stay exact near 2^53 when rejected attempts count', async () => {
       const limit = 2 ** 53 - 100;
       let now = 1e9;
       const limiter = make(rollingWindow({ limit, window: 500, countRejected: true }), { clock: { now: () => now } });
@@ -210,7 +210,7 @@ describe.each(LOGS)('with the log %s', (log) => {
     });
   });
 
-  test('a log of 20,000 hits decides right at both its ends', async () => {
+  test('a log of 20,000 hits decides correctly at both ends', async () => {
     const limit = 20_000;
     const decisions: Decision[] = [];
     const minute = 60_000;
@@ -240,7 +240,7 @@ describe.each(LOGS)('with the log %s', (log) => {
   });
 });
 
-test('a hit in a list takes 16 bytes at most', async () => {
+test('a hit in a list takes at most 16 bytes', async () => {
   const limiter = new RateLimiter({
     limits: rollingWindow({ limit: 10_000, window: '1h' }),
     store: new RedisStore({ client: redis.client, log: 'list' }),

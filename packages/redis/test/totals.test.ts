@@ -5,7 +5,7 @@ const redis = SomeRedis.forThisFile();
 
 // The units in front of the oldest hit are as many as the window has microseconds, and the hits without a total, too: so
 // what the log says of its totals looks like what it says of its limit.
-test.each(LOGS)('totals are never taken for the numbers of the limit: %s', async (log) => {
+test.each(LOGS)('totals are never read as settings of the limit: %s', async (log) => {
   let now = 1_000_000;
   const clock = { now: () => now };
   const limits = rollingWindow({ limit: 4000, window: 1 });

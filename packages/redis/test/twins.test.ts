@@ -18,7 +18,7 @@ import { freshPrefix, LOGS, SomeRedis } from './support/some-redis.js';
 
 const redis = SomeRedis.forThisFile();
 
-/** So large that sums of a few are no longer exact. Beyond it some clients round what they are told. */
+/** So large that sums of a few are not exact. Some clients round larger numbers. */
 const LARGEST = 2 ** 53 - 100;
 
 const units = fc.oneof(
@@ -31,7 +31,7 @@ const window = fc.oneof(fc.integer({ min: 1, max: 12 }), fc.constant(500));
 const minDifference = fc.option(fc.integer({ min: 1, max: 15 }), { nil: undefined, freq: 3 });
 const windowed = fc.record({ limit: units, window, minDifference });
 
-/** The windows of these are multiples of a bucket, or an odd number of microseconds beside. */
+/** The windows of these limits are multiples of a bucket, or an odd number of microseconds more or less. */
 const limit: fc.Arbitrary<Limit> = fc.oneof(
   {
     weight: 2,
@@ -56,7 +56,7 @@ const limit: fc.Arbitrary<Limit> = fc.oneof(
     .map(leakyBucket),
 );
 
-/** A bucket that takes a century to fill is refused. */
+/** A bucket that takes a century to fill is rejected. */
 function tokenBucketWithin(numbers: Parameters<typeof tokenBucket>[0]): Limit {
   const { capacity, refill } = numbers;
   return tokenBucket({ ...numbers, capacity: Math.min(capacity, refill * 30_000) });
@@ -131,7 +131,7 @@ class Twins {
   }
 }
 
-test.each(LOGS)('whatever is asked in a turn, Redis decides as memory does: %s', async (log) => {
+test.each(LOGS)('Redis and memory decide the same for any operations of a turn: %s', async (log) => {
   await fc.assert(
     fc.asyncProperty(plans, turns, async (plans, turns) => {
       let now = 1e9;
@@ -147,7 +147,7 @@ test.each(LOGS)('whatever is asked in a turn, Redis decides as memory does: %s',
   );
 });
 
-test.each(LOGS)('what is remembered of refusals is what Redis would say: %s', async (log) => {
+test.each(LOGS)('the denial cache returns what Redis would return: %s', async (log) => {
   await fc.assert(
     fc.asyncProperty(plans, turns, async (plans, turns) => {
       let now = 1e9;

@@ -4,7 +4,7 @@ import { type Admitted, assertGuarantee, mostInAnyWindow } from '../../../store-
 import type { Call } from './caller.js';
 import type { Execution, StoreCall } from './records.js';
 
-/** What one limit let through for one key between two resets. */
+/** What one limit allowed for one key between two resets. */
 interface Admissions {
   /** The limit's settings, each once. */
   readonly specs: Set<string>;
@@ -13,8 +13,8 @@ interface Admissions {
 }
 
 /**
- * Throws unless what the applications were told to let through, and did not give back, is no more than each limit
- * promises. What the server has lost may be let through once more; that is known of the rolling window alone. Asks no model.
+ * Throws if the applications were allowed more than each limit guarantees, apart from refunds. Does not use the model. What the
+ * server has lost may be allowed once more, which only the rolling window can check.
  */
 export function verifyAdmissions(calls: readonly Call[], executions: readonly Execution[]): void {
   const book = new AdmissionBook(executions);
@@ -27,7 +27,7 @@ export function verifyAdmissions(calls: readonly Call[], executions: readonly Ex
       if (decision.allowed && !isRefunded) admitted.push({ at, cost: storeCall.cost, delay });
     }
   }
-  // Also what nobody was told of: an unanswered check by other settings may have dropped hits.
+  // Includes calls without a result, because a check with other settings may have dropped hits.
   for (const execution of executions) {
     for (const call of execution.calls) {
       const lostUnits = execution.isLost ? call.cost : 0;

@@ -22,11 +22,11 @@ export interface Call {
   settledMicros: number | undefined;
   decision: Decision | undefined;
   error: unknown;
-  /** Whether its decision was given back. */
+  /** Whether the caller refunded its decision. */
   isRefunded: boolean;
 }
 
-/** Calls the limiters of a process as an application does, and holds what comes of it against what may. */
+/** Calls the limiters of a process as an application does, and compares the results with those that may occur. */
 export class Caller {
   readonly calls: Call[] = [];
   readonly process: SimulatedProcess;

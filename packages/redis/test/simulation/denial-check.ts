@@ -6,8 +6,8 @@ import type { StoreCall } from './records.js';
 import { describe, type Reference } from './reference.js';
 
 /**
- * Throws unless a decision of the denial cache is a rejection that this process got for the same question: young enough,
- * before anything that the process changed, and with its waits run down.
+ * Throws if the denial cache returned an invalid decision. A valid one repeats a rejection that this process got for the same
+ * check. The rejection must be young enough and precede no change by this process, and its waits must have run down.
  */
 export function verifyDenial(
   denial: StoreCall,

@@ -37,7 +37,7 @@ export class FallbackMemory {
     fallback.peek = ask('peek');
   }
 
-  /** Expects the memory to give back what it recorded with this decision, if it did. */
+  /** Expects the memory to refund what it recorded with this decision, if anything. */
   refund({ limits }: Decision): void {
     this.#model.refund(this.#receipts.get(limits) ?? [], nowMicros());
   }

@@ -9,9 +9,9 @@ export interface ObservedStoreOptions {
   readonly time: VirtualTime;
   readonly inner: Store;
   readonly specOf: (limit: Limit) => LimitSpec;
-  /** Told of a call before it is made. */
+  /** Called before each call of the store. */
   readonly onCall: (call: StoreCall) => void;
-  /** Told of its answer or failure before the limiter is. */
+  /** Called with the result or failure before the limiter gets it. */
   readonly onSettled: (call: StoreCall) => void;
 }
 

@@ -7,7 +7,7 @@ export class OutageLog {
   readonly #failing = new Set<object>();
   readonly #verifyRecovery: (store: object, wasFailing: boolean) => void;
 
-  /** `verifyRecovery` is told of each recovery, and whether an outage was published before. */
+  /** Calls `verifyRecovery` for each recovery, with whether an outage was published before it. */
   constructor(verifyRecovery: (store: object, wasFailing: boolean) => void) {
     this.#verifyRecovery = verifyRecovery;
     subscribe('rollgate:store:failure', this.#onFailure);

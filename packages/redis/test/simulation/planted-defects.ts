@@ -2,13 +2,13 @@ import { Deadlines } from '../../../core/src/failure/deadlines.js';
 import { DenialCache } from '../../src/denial-cache.js';
 import { lua } from '../../src/lua.generated.js';
 
-/** A mistake that somebody could make, and how to make it; what it returns takes it back. */
+/** A plausible defect. `plant` plants it, and returns a function that removes it. */
 export interface PlantedDefect {
   readonly name: string;
   readonly plant: () => () => void;
   /** No earlier seed finds it; default 1. */
   readonly fromSeed?: number;
-  /** What the simulation says of it. */
+  /** The error of the simulation. */
   readonly symptom: RegExp;
 }
 
@@ -41,7 +41,7 @@ export const plantedDefects: readonly PlantedDefect[] = [
       ),
   },
   {
-    name: 'a refund that is sent twice gives back twice',
+    name: 'a refund that is sent twice refunds twice',
     fromSeed: 20,
     symptom: /^Expected (the decision of the model|.* to expire when it decides nothing)/,
     plant: () =>

@@ -3,7 +3,7 @@ import type { Names } from './schedule.js';
 import type { ProcessLimiter } from './simulated-process.js';
 import type { VirtualTime } from './virtual-time.js';
 
-/** Somebody who asks, and by which limiter. */
+/** A caller and its limiter. */
 interface Asking {
   readonly caller: Caller;
   readonly limiter: ProcessLimiter;
@@ -34,7 +34,7 @@ export async function awaitRecovery(
   await runUntil(time.micros + ROUND_MICROS);
 }
 
-/** One question by each, which is asked when time goes on. */
+/** Starts one check by each caller, which is sent when the time advances. */
 function ask(asking: readonly Asking[], time: VirtualTime, names: Names): Call[] {
   const calls: Call[] = [];
   for (const { caller, limiter } of asking) {

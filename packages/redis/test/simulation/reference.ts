@@ -31,7 +31,7 @@ export class Reference {
     });
   }
 
-  /** Begins anew with what the server still knows. */
+  /** Starts again with the state that the server still has. */
   restart(executions: readonly Execution[]): void {
     this.#model = new ReferenceModel();
     this.#refunds.clear();

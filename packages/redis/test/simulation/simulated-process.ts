@@ -19,7 +19,7 @@ export interface ProcessOptions {
   readonly schedule: Schedule;
   readonly spec: ProcessSpec;
   readonly draw: () => number;
-  /** Told of each answer and failure of the store. */
+  /** Called with each result and failure of the store. */
   readonly onSettled: (process: SimulatedProcess, call: StoreCall) => void;
   readonly onViolation: (error: unknown) => void;
 }

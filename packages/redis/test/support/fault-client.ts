@@ -41,6 +41,6 @@ function ofIoredis(client: Redis | Redis5): Opened {
 
 function ofNodeRedis(client: ReturnType<typeof createClient> | ReturnType<typeof createClient5>): Opened {
   client.on('error', () => {}); // Else it ends the process.
-  client.connect().catch(() => {}); // It tries on, or was told to end.
+  client.connect().catch(() => {}); // It retries, or the test has closed it.
   return { client: client as RedisClient, end: () => client.isOpen && client.destroy() };
 }

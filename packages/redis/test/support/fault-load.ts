@@ -23,7 +23,7 @@ export class Load {
     this.#callers = Array.from({ length: inFlight }, (_, caller) => this.#call(keyOf(caller)));
   }
 
-  /** How many actions Redis let through, and how many the policy. */
+  /** How many actions Redis allowed, and how many the policy. */
   get admitted(): { readonly byRedis: number; readonly byPolicy: number } {
     const allowed = this.outcomes.filter(({ decision }) => decision?.allowed);
     const byRedis = allowed.filter(({ decision }) => decision?.degraded === false).length;

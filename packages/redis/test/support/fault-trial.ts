@@ -49,7 +49,7 @@ export class Trial {
     return this.#apps.reduce((sum, { load }) => sum + load.failed, 0);
   }
 
-  /** What the calls of `'throw'` were told. */
+  /** The errors of the calls with `'throw'`. */
   get reasons(): string {
     const messages = this.#outcomes.flatMap(({ error }) => (error instanceof StoreError ? [error.message] : []));
     return [...new Set(messages)].join('\n');
@@ -72,10 +72,13 @@ export class Trial {
     await this.#all('calls fail', ({ load }) => load.failed >= 50);
   }
 
-  /** Ends the load and the clients when every failure's recovery was told, and judges each call. */
+  /** Ends the load and the clients after a recovery from every failure, and verifies each call. */
   async finish(outages?: number): Promise<void> {
     try {
-      await this.#all('the recovery is told', ({ log }) => log.story.length === 0 || log.story.at(-1) === 'recovery');
+      await this.#all(
+        'a recovery from every failure',
+        ({ log }) => log.story.length === 0 || log.story.at(-1) === 'recovery',
+      );
       expect(this.#clients.map(listenersOf)).toEqual(this.#listeners);
     } finally {
       await this.stop();

@@ -1,4 +1,4 @@
-// A process that asks all the time, in bursts, until its parent says that it is enough; then it tells what it was told.
+// Checks keys in bursts until the parent process sends "stop", then sends its results.
 // It takes what was built, as an app does.
 import { setTimeout as delay } from 'node:timers/promises';
 import { RateLimiter, rollingWindow } from '@rollgate/core';
@@ -27,9 +27,9 @@ const limitersOf = tasks.map(({ prefix, limits }) => {
   return new RateLimiter({ limits: Object.fromEntries(entries), store, prefix, timeout: '100s' });
 });
 
-/** How often which key was allowed, and when who was refused: by the clock of this machine, in milliseconds. */
+/** How often which key was allowed, and when who was rejected: by the clock of this machine, in milliseconds. */
 const allowed = tasks.map(({ keys }) => keys.map(() => 0));
-const refusals = [];
+const rejections = [];
 let failed = 0;
 
 async function ask() {
@@ -39,7 +39,7 @@ async function ask() {
   try {
     const decision = await limitersOf[task].check(tasks[task].keys[key]);
     if (decision.allowed) allowed[task][key] += 1;
-    else refusals.push([task, key, startMs, Date.now()]);
+    else rejections.push([task, key, startMs, Date.now()]);
   } catch {
     failed += 1;
   }
@@ -55,4 +55,4 @@ while (!isOver) {
   await Promise.all(Array.from({ length: 1 + random(8) }, ask));
   await delay(random(12));
 }
-process.send({ allowed, refusals, failed });
+process.send({ allowed, rejections, failed });

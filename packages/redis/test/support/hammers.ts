@@ -7,13 +7,13 @@ export interface Task {
   readonly keys: readonly (string | Readonly<Record<string, string>>)[];
 }
 
-/** What a process was told. */
-export interface Told {
+/** The results of a process. */
+export interface ProcessReport {
   /** How often each key of each task was allowed. */
   readonly allowed: readonly (readonly number[])[];
-  /** Who was refused, and the milliseconds of this machine's clock between which. */
-  readonly refusals: readonly (readonly [task: number, key: number, startMs: number, endMs: number])[];
-  /** How often there was no decision. */
+  /** The rejected checks, each with the interval in milliseconds by this machine's clock. */
+  readonly rejections: readonly (readonly [task: number, key: number, startMs: number, endMs: number])[];
+  /** How many checks got no decision. */
   readonly failed: number;
 }
 
@@ -27,7 +27,7 @@ export interface HammerOptions {
   readonly tasks: readonly Task[];
 }
 
-/** A process of its own that hammers a server from now on: see `hammer.mjs`. */
+/** Starts a separate process that hammers a server (see `hammer.mjs`). */
 export class Hammer {
   readonly #process: ScriptProcess;
 
@@ -35,8 +35,8 @@ export class Hammer {
     this.#process = new ScriptProcess('hammer.mjs', options);
   }
 
-  async stop(): Promise<Told> {
-    return (await this.#process.ask('stop')) as Told;
+  async stop(): Promise<ProcessReport> {
+    return (await this.#process.ask('stop')) as ProcessReport;
   }
 
   kill(): void {

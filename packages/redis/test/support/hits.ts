@@ -1,7 +1,7 @@
 import type { Redis } from 'ioredis';
 import type { Log } from './some-redis.js';
 
-/** The times of the hits that a key holds, oldest first, in microseconds: as anybody with a client can read them. */
+/** Reads the times of the hits of a key, oldest first, in microseconds, with an ordinary client. */
 export async function hitTimes(client: Redis, log: Log, key: string): Promise<number[]> {
   if (log === 'list') return (await client.lrange(key, 0, -1)).map((element) => Number.parseInt(element, 10));
   const found = (await client.call('ZRANGE', key, 0, -1, 'WITHSCORES')) as string[] | [string, string][];

@@ -1,4 +1,4 @@
-import type { Task, Told } from './hammers.js';
+import type { ProcessReport, Task } from './hammers.js';
 import type { Look, RanScript } from './script-record.js';
 
 /** What a limit has admitted for a key: the time of each action, in microseconds, by the server's clock. */
@@ -73,9 +73,9 @@ export class NaiveReplay {
     return full;
   }
 
-  /** The refusals that were told although no limit was full at any moment between the question and the answer. */
-  unfounded({ refusals }: Told): Told['refusals'] {
-    return refusals.filter(([taskIndex, keyIndex, startMs, endMs]) => {
+  /** The rejections during which no limit was full at any moment between the check and its result. */
+  unfounded({ rejections }: ProcessReport): ProcessReport['rejections'] {
+    return rejections.filter(([taskIndex, keyIndex, startMs, endMs]) => {
       const task = this.#tasks[taskIndex]!;
       return !redisKeysOf(task, task.keys[keyIndex]!).some((key) => {
         const admitted = this.#admitted.get(key)!;

@@ -1,7 +1,7 @@
 import { RedisServer } from '@rollgate/test-support';
 import { Redis } from 'ioredis';
 
-/** A server that nobody else uses, so that what it is asked can be counted; for all tests of a file. */
+/** A private server for all tests of a file, so that a test can count its commands. */
 export class PrivateRedis {
   #server: RedisServer | undefined;
   readonly #closing: (() => void)[] = [];
@@ -20,7 +20,7 @@ export class PrivateRedis {
     return this.#server!;
   }
 
-  /** A client of its own; it is closed in the end. */
+  /** Creates a separate client, which is closed after the tests. */
   connect(): Redis {
     const client = new Redis(this.server.url);
     this.beforeStop(() => client.disconnect());

@@ -12,13 +12,13 @@ const limiter = new RateLimiter({ limits: leakyBucket({ capacity, interval }), s
 
 /** Milliseconds of this machine's clock before and after each check that was let in, and how long it was to be held. */
 const turns = [];
-let refused = 0;
+let rejected = 0;
 
 async function join() {
   const startMs = Date.now();
   const { allowed, delayMs } = await limiter.check('all');
   if (allowed) turns.push([startMs, Date.now(), delayMs]);
-  else refused += 1;
+  else rejected += 1;
 }
 
 let isOver = false;
@@ -31,4 +31,4 @@ while (!isOver) {
   await Promise.all(Array.from({ length: 1 + Math.floor(Math.random() * 6) }, join));
   await delay(Math.random() * 20);
 }
-process.send({ turns, refused });
+process.send({ turns, rejected });

@@ -2,7 +2,7 @@ import { channel } from 'node:diagnostics_channel';
 
 const CHANNELS = ['rollgate:store:failure', 'rollgate:store:recovery'];
 
-/** Does what is known to make a store fail, without the warnings of the process that nobody listens. */
+/** Runs code that makes a store fail, without the warnings about failures that have no subscriber. */
 export async function quietly<Result>(work: () => Promise<Result>): Promise<Result> {
   const listen = () => {};
   for (const name of CHANNELS) channel(name).subscribe(listen);

@@ -14,7 +14,7 @@ export interface ReplayerOptions {
   readonly task: Omit<Task, 'keys'>;
 }
 
-/** A process of its own that decides what it is handed: see `replayer.mjs`. */
+/** A separate process that decides the lines it gets (see `replayer.mjs`). */
 export class Replayer {
   readonly #process: ScriptProcess;
 
@@ -22,7 +22,7 @@ export class Replayer {
     this.#process = new ScriptProcess('replayer.mjs', options);
   }
 
-  /** For each line the names of the limits that refused. */
+  /** For each line, the names of the limits that rejected it. */
   async decide(lines: readonly Line[]): Promise<string[][]> {
     return (await this.#process.ask(lines)) as string[][];
   }

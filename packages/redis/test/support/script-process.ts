@@ -1,7 +1,7 @@
 import { type ChildProcess, fork } from 'node:child_process';
 import { once } from 'node:events';
 
-/** A process of its own that runs one of the scripts in this folder, and answers a message with a message. */
+/** A separate process that runs one of the scripts in this folder, and replies to each message with a message. */
 export class ScriptProcess {
   readonly #child: ChildProcess;
   readonly #ended: Promise<never>;
@@ -11,7 +11,7 @@ export class ScriptProcess {
     this.#ended = once(this.#child, 'exit').then(([code, signal]) => {
       throw new Error(`${script} ended by itself: ${code ?? signal}`);
     });
-    this.#ended.catch(() => {}); // Whoever asks is told.
+    this.#ended.catch(() => {}); // `ask` rejects with the error.
   }
 
   async ask(message: unknown): Promise<unknown> {

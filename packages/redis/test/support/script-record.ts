@@ -16,8 +16,7 @@ export interface RanScript {
 }
 
 /**
- * All scripts that a server ran, in the order in which it ran them: what it says itself, by the command MONITOR, of each
- * of their commands.
+ * Records all scripts that a server runs, in order. The command MONITOR reports each of their commands.
  */
 export class ScriptRecord {
   readonly scripts: RanScript[] = [];

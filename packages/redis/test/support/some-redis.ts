@@ -29,7 +29,7 @@ export class SomeRedis {
     return this.#client!;
   }
 
-  /** A limiter whose keys nobody else has; on a slow machine it still waits for its answers. */
+  /** Creates a limiter with unique keys. Its timeout is long enough for a slow machine. */
   limiter<Given extends Limits>(
     limits: Given,
     store: Omit<RedisStoreOptions, 'client'> = {},
