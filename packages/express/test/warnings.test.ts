@@ -56,8 +56,9 @@ const MISTAKES: Record<WarningCode, (express: ExpressVersion, make: Make, more: 
     for (const _turn of [1, 2, 3]) make({ store, ...more });
   },
   async ROLLGATE_LIMITER_PER_REQUEST(express, make, more) {
-    const { statuses } = await serve(express, [perRequest(() => make(more))]);
-    expect(await statuses(120)).toEqual(Array(120).fill(200));
+    const { pipeline } = await serve(express, [perRequest(() => make(more))]);
+    const replies = await pipeline(Array(120).fill('/'));
+    expect(replies.match(/HTTP\/1\.1 200 /g)).toHaveLength(120);
   },
   async ROLLGATE_COUNTED_TWICE(express, make, more) {
     const twice = make(more);

@@ -2,6 +2,7 @@ import { subscribe, unsubscribe } from 'node:diagnostics_channel';
 import { once } from 'node:events';
 import { createServer, type Server } from 'node:http';
 import { type AddressInfo, connect } from 'node:net';
+import { text } from 'node:stream/consumers';
 import { MemoryStore, type Store } from '@rollgate/core';
 import { type RateLimitMiddleware, type RateLimitOptions, rateLimit } from '@rollgate/express';
 import { WARNING_CODES } from '@rollgate/http';
@@ -98,6 +99,16 @@ export async function serve(express: ExpressVersion, limits: RequestHandler[], a
       return all;
     },
     open: () => connect(port, '127.0.0.1').on('error', () => {}),
+    /** The responses to many requests, which one connection sends at once: a tenth of the work of `fetch`. */
+    pipeline(paths: string[]): Promise<string> {
+      const requests = paths.map((path, index) => {
+        const end = index === paths.length - 1 ? 'Connection: close\r\n' : '';
+        return `GET ${path} HTTP/1.1\r\nHost: x\r\n${end}\r\n`;
+      });
+      const socket = connect(port, '127.0.0.1');
+      socket.write(requests.join(''));
+      return text(socket);
+    },
   };
 }
 
