@@ -323,3 +323,17 @@ test('a cached rejection has nothing to refund', async () => {
   expect(await redis.callsOf(() => limiter.refund(known))).toBe(0);
   expect((await limiter.check('ann')).allowed).toBe(false);
 });
+
+test('a rejection is not believed after a limit with a shorter window has dropped the state', async () => {
+  let now = 1e12;
+  const store = new RedisStore({ client, denialCache: { maxAge: LONG }, clock: { now: () => now } });
+  const prefix = freshPrefix();
+  const [hour, minute] = [one, rollingWindow({ limit: 1, window: '1m' })].map(
+    (limits) => new RateLimiter({ limits, store, prefix, timeout: '30s' }),
+  );
+  await hour!.check('ann');
+  now -= 600_000; // Too far back for a window of a minute.
+  expect((await hour!.check('ann')).allowed).toBe(false);
+  expect((await minute!.check('ann', { cost: 2 })).allowed).toBe(false);
+  expect((await hour!.check('ann')).allowed).toBe(true);
+});
