@@ -7,17 +7,17 @@ import { Redis } from 'ioredis';
 const { PORT = '3000', REDIS_URL = 'redis://127.0.0.1:6379' } = process.env;
 
 const redis = new Redis(REDIS_URL);
-redis.on('error', () => {}); // It comes at every attempt to connect; Rollgate tells an outage once, as a warning.
+redis.on('error', () => {}); // Emitted at every attempt to connect. Rollgate warns about an outage once.
 
 const app = Fastify();
 await app.register(rateLimit, {
-  // Decided together: who is refused by one of them is not counted by the others.
+  // Decided together, so a request that one limit rejects is not counted by the other.
   limits: {
     burst: rollingWindow({ limit: 5, window: '1s' }),
     steady: rollingWindow({ limit: 10, window: '1m' }),
   },
   store: new RedisStore({ client: redis }),
-  timeout: '200ms', // Redis may take so long; then this process's memory decides.
+  timeout: '200ms', // After this time without a reply, this process's memory decides.
 });
 
 app.get('/', async ({ rateLimit }) => ({
@@ -30,11 +30,11 @@ app.addHook('onClose', () => redis.disconnect());
 
 const url = await app.listen({ port: Number(PORT), host: '127.0.0.1' });
 console.log(`
-Rollgate behind Fastify, on ${url}, with Redis on ${REDIS_URL}: 5 requests in any second and 10 in any minute
-for each client, whichever process they come to.
+Rollgate behind Fastify, on ${url}, with Redis on ${REDIS_URL}: 5 requests per client in any second and 10 in
+any minute, over all processes.
 
   for i in $(seq 7); do curl -s ${url}; echo; done
-  redis-cli --scan --pattern 'rollgate:*'          what is kept, and redis-cli lrange <key> 0 -1 the times
-  redis-server                                     a Redis, when there is none
+  redis-cli --scan --pattern 'rollgate:*'          lists the keys; redis-cli lrange <key> 0 -1 prints the times of one
+  redis-server                                     starts Redis
 
-Ctrl-C ends it.`);
+Ctrl-C stops the server.`);

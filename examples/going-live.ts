@@ -1,5 +1,5 @@
-// A limit on trial, then in force: counts whom it would refuse before it refuses.   npm run example going-live.ts
-// Which number to begin with, `rollgate suggest access.log` tells (@rollgate/cli); the whole way is docs/going-live.md.
+// A limit in a dry run, which counts the requests that it would reject, then in force.   npm run example going-live.ts
+// `rollgate suggest access.log` (@rollgate/cli) suggests a limit to start with. docs/going-live.md describes all steps.
 import { subscribe } from 'node:diagnostics_channel';
 import type { AddressInfo } from 'node:net';
 import { type RequestEvent, rateLimit } from '@rollgate/express';
@@ -8,26 +8,26 @@ import express, { type Request } from 'express';
 const { PORT = '3000', LIMIT = '10', WINDOW = '1m', ENFORCE = 'no' } = process.env;
 if (ENFORCE !== 'no' && ENFORCE !== 'yes') throw new Error(`Expected ENFORCE to be no or yes, got ${ENFORCE}`);
 
-const MAX_CALLERS = 1000; // So that a flood of addresses does not fill the memory.
-const trial = { requests: 0, refused: 0, refusedOfOthers: 0, callers: new Map<string, number>() };
+const MAX_CALLERS = 1000; // Limits the memory that a flood of addresses can take.
+const trial = { requests: 0, rejected: 0, rejectedFromOthers: 0, callers: new Map<string, number>() };
 
 subscribe('rollgate:request', (message) => {
   const { request, decision } = message as RequestEvent;
   trial.requests += 1;
   if (decision.allowed) return;
-  trial.refused += 1;
+  trial.rejected += 1;
   const caller = (request as Request).ip ?? 'unknown';
-  const refused = trial.callers.get(caller);
-  if (refused === undefined && trial.callers.size >= MAX_CALLERS) trial.refusedOfOthers += 1;
-  else trial.callers.set(caller, (refused ?? 0) + 1);
+  const rejected = trial.callers.get(caller);
+  if (rejected === undefined && trial.callers.size >= MAX_CALLERS) trial.rejectedFromOthers += 1;
+  else trial.callers.set(caller, (rejected ?? 0) + 1);
 });
 
 const app = express();
 app.set('trust proxy', 'loopback');
 app.get('/trial', (_request, response) => {
-  const { requests, refused, refusedOfOthers, callers } = trial;
+  const { requests, rejected, rejectedFromOthers, callers } = trial;
   const worstHit = [...callers].sort(([, one], [, other]) => other - one).slice(0, 5);
-  response.json({ enforced: ENFORCE === 'yes', requests, refused, callers: callers.size, refusedOfOthers, worstHit });
+  response.json({ enforced: ENFORCE === 'yes', requests, rejected, callers: callers.size, rejectedFromOthers, worstHit });
 });
 app.use(rateLimit({ limit: Number(LIMIT), window: WINDOW, dryRun: ENFORCE === 'no' }));
 app.get('/', (_request, response) => {
@@ -38,11 +38,11 @@ const server = app.listen(Number(PORT), '127.0.0.1', (error) => {
   if (error) throw error;
   const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
   console.log(`
-Rollgate behind Express, on ${url}: ${LIMIT} requests in any ${WINDOW} for each client, ${ENFORCE === 'yes' ? 'in force' : 'on trial'}.
+Rollgate behind Express, on ${url}: ${LIMIT} requests per client in any ${WINDOW}, ${ENFORCE === 'yes' ? 'in force' : 'as a dry run'}.
 
   for i in $(seq 12); do curl -s -o /dev/null -w '%{http_code}\\n' ${url}; done
-  curl -s ${url}/trial                             how many were refused, or would have been, and who most
-  ENFORCE=yes npm run example going-live.ts        the same limit, in force
+  curl -s ${url}/trial                             counts the rejected requests, and lists the worst-hit clients
+  ENFORCE=yes npm run example going-live.ts        enforces the same limit
 
-Ctrl-C ends it.`);
+Ctrl-C stops the server.`);
 });

@@ -1,4 +1,4 @@
-// A Fastify server that counts what its limits decide, by OpenTelemetry.   npm run example metrics-opentelemetry.ts
+// A Fastify server that counts the decisions of its limits with OpenTelemetry.   npm run example metrics-opentelemetry.ts
 import { subscribe } from 'node:diagnostics_channel';
 import { metrics } from '@opentelemetry/api';
 import { MeterProvider, MetricReader } from '@opentelemetry/sdk-metrics';
@@ -9,7 +9,7 @@ import { Redis } from 'ioredis';
 
 const { PORT = '3000', REDIS_URL } = process.env;
 
-/** Hands out the metrics when asked. In its place belongs a PeriodicExportingMetricReader with an exporter. */
+/** Collects the metrics on request. A real app uses a PeriodicExportingMetricReader with an exporter instead. */
 class OnRequestReader extends MetricReader {
   protected async onForceFlush() {}
   protected async onShutdown() {}
@@ -19,37 +19,37 @@ const reader = new OnRequestReader();
 metrics.setGlobalMeterProvider(new MeterProvider({ readers: [reader] }));
 const meter = metrics.getMeter('rollgate');
 const decisions = meter.createCounter('rollgate.decisions', {
-  description: 'What each limit decided; would_reject is a rejection by a limiter with dryRun.',
+  description: 'Decisions of each limit. The outcome would_reject is a rejection in a dry run.',
 });
 const storeFailures = meter.createCounter('rollgate.store.failures', {
-  description: 'How often a store began to fail.',
+  description: 'Store outages.',
 });
 
 subscribe('rollgate:request', (message) => {
   const { decision, dryRun } = message as RequestEvent;
   for (const [limit, { allowed }] of Object.entries(decision.limits)) {
-    // The names of limits are few. A client's key as an attribute would be a time series for each client: a flood of
-    // addresses would fill the memory of this process, and of whatever keeps the metrics.
+    // There are few names of limits. A client's key as an attribute would create one time series per client, so a flood
+    // of addresses would fill the memory of this process and of the metrics backend.
     decisions.add(1, { limit, outcome: allowed ? 'allowed' : dryRun ? 'would_reject' : 'rejected' });
   }
 });
 subscribe('rollgate:store:failure', () => storeFailures.add(1));
 
 const redis = REDIS_URL === undefined ? undefined : new Redis(REDIS_URL);
-redis?.on('error', () => {}); // It comes at every attempt to connect; an outage is counted once, above.
+redis?.on('error', () => {}); // Emitted at every attempt to connect. The counter above counts an outage once.
 const store = redis && new RedisStore({ client: redis });
 
 const app = Fastify();
 await app.register(rateLimit, {
   limits: {
     client: rollingWindow({ limit: 10, window: '1m' }),
-    everybody: rollingWindow({ limit: 1000, window: '1m' }),
+    total: rollingWindow({ limit: 1000, window: '1m' }),
   },
-  key: (request) => ({ client: request.ip, everybody: 'all' }),
+  key: (request) => ({ client: request.ip, total: 'all' }),
   store,
 });
 
-// What would a stricter limit do? It rejects no request yet. Its decisions are only counted.
+// A dry run of a stricter limit counts its decisions but rejects no request.
 await app.register(rateLimit, {
   limits: { stricter: rollingWindow({ limit: 5, window: '1m' }) },
   dryRun: true,
@@ -59,7 +59,7 @@ await app.register(rateLimit, {
 
 app.get('/', async () => ({ hello: 'world' }));
 
-// Scrapes are not to count.
+// Scrapes are not limited.
 app.get('/metrics', { config: { rateLimit: false } }, async () => {
   const { resourceMetrics } = await reader.collect();
   return resourceMetrics.scopeMetrics.flatMap(({ metrics }) =>
@@ -72,10 +72,10 @@ app.addHook('onClose', () => redis?.disconnect());
 
 const url = await app.listen({ port: Number(PORT), host: '127.0.0.1' });
 console.log(`
-Rollgate behind Fastify, on ${url}: 10 requests in any minute for each client, and 5 on trial.
+Rollgate behind Fastify, on ${url}: 10 requests per client in any minute, and 5 as a dry run.
 
   for i in $(seq 12); do curl -s -o /dev/null -w '%{http_code}\\n' ${url}; done
-  curl -s ${url}/metrics                           what was decided, by limit and outcome
-  REDIS_URL=redis://127.0.0.1:6379                 with it, and Redis stopped: rollgate.store.failures
+  curl -s ${url}/metrics                           prints the decisions by limit and outcome
+  REDIS_URL=redis://127.0.0.1:6379                 uses Redis; stop Redis to see rollgate.store.failures
 
-Ctrl-C ends it.`);
+Ctrl-C stops the server.`);

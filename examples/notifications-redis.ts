@@ -1,5 +1,5 @@
-// Four processes send push notifications at once, and share one Redis: in any 30 minutes at most 20 in all and 6 of one
-// category reach a teacher, however many processes send.   npm run example notifications-redis.ts
+// Four processes send push notifications at the same time and share one Redis. In any 30 minutes, a teacher gets at most
+// 20 notifications in total and 6 of one category, from all processes together.   npm run example notifications-redis.ts
 import { fork } from 'node:child_process';
 import { once } from 'node:events';
 import { fileURLToPath } from 'node:url';
@@ -14,7 +14,7 @@ const WORKERS = 4;
 if (process.send === undefined) await startWorkers();
 else await sendNotifications(process.send.bind(process));
 
-/** Starts the processes and prints what they sent together. */
+/** Starts the processes and prints the notifications that they sent together. */
 async function startWorkers(): Promise<void> {
   const sent = new Map(CATEGORIES.map((category) => [category, '']));
   const workers = Array.from({ length: WORKERS }, () =>
@@ -27,15 +27,15 @@ async function startWorkers(): Promise<void> {
     console.error(`Is there a Redis on ${REDIS_URL}? Start one with redis-server, or set REDIS_URL.`);
     process.exit(1);
   }
-  console.log(`${WORKERS} processes tried 10 notifications of each category at the same time; sent were\n`);
+  console.log(`${WORKERS} processes tried 10 notifications of each category at the same time. They sent:\n`);
   for (const [category, marks] of sent) console.log(`  ${category.padEnd(12)} ${marks}`);
-  console.log(`\n${[...sent.values()].join('').length} in all; the limits are 6 of one category and 20 in all.`);
+  console.log(`\n${[...sent.values()].join('').length} in total. The limits are 6 of one category and 20 in total.`);
 }
 
-/** One process: tells its parent the category of each notification that may be sent. */
-async function sendNotifications(tell: (category: string) => void): Promise<void> {
+/** Runs in each process. Reports the category of each allowed notification to the parent process. */
+async function sendNotifications(report: (category: string) => void): Promise<void> {
   const redis = new Redis(REDIS_URL);
-  redis.on('error', () => {}); // It comes at every attempt to connect; the first check that fails says it, too.
+  redis.on('error', () => {}); // Emitted at every attempt to connect. The first failed check ends the process anyway.
   const limiter = new RateLimiter({
     limits: {
       global: rollingWindow({ limit: 20, window: '30m' }),
@@ -43,13 +43,13 @@ async function sendNotifications(tell: (category: string) => void): Promise<void
     },
     prefix: 'push',
     store: new RedisStore({ client: redis }),
-    timeout: '5s', // Nobody waits for a notification; rather late than twice.
+    timeout: '5s', // A late notification is better than one too many.
   });
   try {
     for (let turn = 0; turn < 10; turn++) {
       for (const category of CATEGORIES) {
         const { allowed } = await limiter.check({ global: TEACHER, category: `${TEACHER}: ${category}` });
-        if (allowed) tell(category);
+        if (allowed) report(category);
       }
     }
   } finally {

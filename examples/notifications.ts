@@ -1,10 +1,10 @@
-// Push notifications that do not buzz a person without end: in any 30 minutes at most 100 in all and 10 of one
-// category, decided together.   npm run example notifications.ts
+// Push notifications that do not flood a person. In any 30 minutes, at most 100 in total and 10 of one category are sent,
+// and one check decides both.   npm run example notifications.ts
 import { MemoryStore, RateLimiter, rollingWindow } from '@rollgate/core';
 
 const MINUTE_MS = 60_000;
 
-// Two hours pass in an instant here; leave the clock out and it is the real one.
+// Simulates 40 minutes. Without the option `clock`, the store uses real time.
 let now = 0;
 const limiter = new RateLimiter({
   limits: {
@@ -15,7 +15,7 @@ const limiter = new RateLimiter({
   store: new MemoryStore({ clock: { now: () => now } }),
 });
 
-/** Some notifications of one category at once, and who of them is let through. */
+/** Checks some notifications of one category at the same time, and prints the outcomes. */
 async function send(minute: number, category: string, count: number): Promise<void> {
   now = minute * MINUTE_MS;
   let marks = '';
@@ -28,7 +28,7 @@ async function send(minute: number, category: string, count: number): Promise<vo
   console.log(`${String(minute).padStart(3)} min  ${category.padEnd(12)} ${marks.padEnd(14)} ${why}`);
 }
 
-console.log('✓ sent   · held back\n');
+console.log('✓ sent   · rejected\n');
 await send(0, 'absences', 12);
 await send(0, 'absences', 1);
 await send(5, 'homework', 4);

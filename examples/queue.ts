@@ -1,5 +1,5 @@
-// A slow report that is made for one caller after the other: requests queue, one leaves every half second, and who finds the
-// queue full is refused. Beside it, each client may ask for 20 in any minute.   npm run example queue.ts
+// A slow report that the server creates for one request at a time. Requests queue, and one proceeds every half second. If
+// the queue is full, a request is rejected. A second limit allows each client 20 requests in any minute.   npm run example queue.ts
 import type { AddressInfo } from 'node:net';
 import { leakyBucket, rateLimit, rollingWindow } from '@rollgate/express';
 import express from 'express';
@@ -17,17 +17,17 @@ app.use(
   }),
 );
 app.get('/', (request, response) => {
-  response.json({ heldForMs: request.rateLimit?.delayMs, at: performance.now() });
+  response.json({ delayMs: request.rateLimit?.delayMs, at: performance.now() });
 });
 
 const server = app.listen(Number(PORT), '127.0.0.1', (error) => {
   if (error) throw error;
   const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
   console.log(`
-Rollgate behind Express, on ${url}: a queue of ${CAPACITY}, which one request leaves every ${INTERVAL}.
+Rollgate behind Express, on ${url}: a queue of ${CAPACITY}, from which one request proceeds every ${INTERVAL}.
 
   for i in $(seq 7); do curl -s -w ' %{http_code}\\n' ${url} & done; wait
-                                                one at once, ${CAPACITY} in turn, and 429 for the others
+                                                one proceeds at once, ${CAPACITY} wait for their slot, others get 429
 
-Ctrl-C ends it.`);
+Ctrl-C stops the server.`);
 });

@@ -39,7 +39,7 @@ afterAll(() => {
   for (const [channel, note] of listeners) unsubscribe(channel, note);
 });
 
-test('the page tells of every channel there is, and of no other', () => {
+test('the page documents every channel and no other', () => {
   const sources = ['core', 'http', 'redis', 'express', 'fastify'].flatMap((name) =>
     readdirSync(join(ROOT, 'packages', name, 'src'), { recursive: true, encoding: 'utf8' })
       .filter((file) => file.endsWith('.ts'))
@@ -50,7 +50,7 @@ test('the page tells of every channel there is, and of no other', () => {
   expect([...page.matchAll(/^\| `(rollgate:[\w:]+)` /gm)].map(([, name]) => name).sort()).toEqual(CHANNELS);
 });
 
-test('the events have the members that the page tells', async () => {
+test('the events have the documented members', async () => {
   const members = (channel: string) => [...new Set(heard.get(channel)!.flatMap((event) => Object.keys(event)))].sort();
 
   const app = express();

@@ -8,7 +8,7 @@ const run = promisify(execFile);
 
 const TEN = new Array(10).fill(200);
 
-test('express.ts lets ten requests of each client through, and says what to try', async () => {
+test('express.ts allows ten requests per client, and prints what to try', async () => {
   const { url, printed } = await start('express.ts');
   expect(printed).toContain(`curl -i ${url}`);
   expect(await statuses(url, 12)).toEqual([...TEN, 429, 429]);
@@ -16,7 +16,7 @@ test('express.ts lets ten requests of each client through, and says what to try'
   expect(await statuses(url, 11, other)).toEqual([...TEN, 429]);
 }, 20_000);
 
-test('fastify.ts limits all routes, login more strictly, health not at all', async () => {
+test('fastify.ts limits all routes, the login more strictly and health not at all', async () => {
   const { url } = await start('fastify.ts');
   expect(await statuses(`${url}/health`, 12)).not.toContain(429);
   expect(await statuses(url, 12)).toEqual([...TEN, 429, 429]);
@@ -29,19 +29,19 @@ test('fastify.ts limits all routes, login more strictly, health not at all', asy
   expect(await statuses(`${url}/login`, 1, login('bob'))).toEqual([200]);
 }, 20_000);
 
-test('queue.ts holds requests until their turn, and refuses who finds the queue full', async () => {
+test('queue.ts delays requests until their slot, and rejects those that find the queue full', async () => {
   const { url } = await start('queue.ts', { CAPACITY: '2', INTERVAL: '1s' });
   const answers = await Promise.all(Array.from({ length: 5 }, () => fetch(url)));
   expect(answers.map(({ status }) => status).sort()).toEqual([200, 200, 200, 429, 429]);
   const through = answers.filter(({ ok }) => ok).map((answer) => answer.json() as Promise<Record<string, number>>);
   const turns = (await Promise.all(through)).sort((one, other) => one.at! - other.at!);
-  expect(turns[0]!.heldForMs).toBe(0);
-  expect(turns[1]!.heldForMs).toBeLessThanOrEqual(1000);
-  expect(turns[2]!.heldForMs).toBeGreaterThan(turns[1]!.heldForMs!);
-  expect(turns[2]!.at! - turns[0]!.at!).toBeGreaterThan(turns[2]!.heldForMs! - 1);
+  expect(turns[0]!.delayMs).toBe(0);
+  expect(turns[1]!.delayMs).toBeLessThanOrEqual(1000);
+  expect(turns[2]!.delayMs).toBeGreaterThan(turns[1]!.delayMs!);
+  expect(turns[2]!.at! - turns[0]!.at!).toBeGreaterThan(turns[2]!.delayMs! - 1);
 }, 20_000);
 
-test('notifications.ts prints who is let through', async () => {
+test('notifications.ts prints which notifications are allowed', async () => {
   const { stdout } = await run(join(FOLDER, 'node_modules/.bin/tsx'), ['notifications.ts'], { cwd: FOLDER });
   expect(stdout).toContain('  0 min  absences     ✓✓✓✓✓✓✓✓✓✓··   category full for 30 min');
   expect(stdout).toContain(' 10 min  door I       ✓✓✓✓✓✓····     global full for 20 min');
@@ -56,7 +56,7 @@ describe('on Redis', () => {
   afterEach(() => redis.stop());
 
   test.each(['express-redis.ts', 'fastify-redis.ts'])(
-    'two processes of %s count as one, and go on without Redis',
+    'two processes of %s share one limit, and continue without Redis',
     async (file) => {
       const env = { REDIS_URL: redis.url };
       const [one, other] = await Promise.all([start(file, env), start(file, env)]);
@@ -75,10 +75,10 @@ describe('on Redis', () => {
     30_000,
   );
 
-  test('notifications-redis.ts sends no more from four processes than from one', async () => {
+  test('notifications-redis.ts sends as many from four processes as from one', async () => {
     const env = { ...process.env, REDIS_URL: redis.url };
     const { stdout } = await run(process.execPath, [await compile('notifications-redis.ts')], { cwd: FOLDER, env });
-    expect(stdout).toContain('20 in all');
+    expect(stdout).toContain('20 in total');
     const marks = stdout.split('\n').map((line) => line.match(/✓/g)?.length ?? 0);
     expect(Math.max(...marks)).toBeLessThanOrEqual(6);
     expect(marks.reduce((sum, count) => sum + count)).toBe(20);

@@ -18,19 +18,19 @@ async function rollgate(...args: string[]) {
   return JSON.parse(stdout);
 }
 
-/** The same traffic against the server: how many requests of each caller it refused. */
+/** The same traffic against the server: returns the number of rejected requests per client. */
 async function send(url: string): Promise<Record<string, number>> {
-  const refused: Record<string, number> = {};
+  const rejected: Record<string, number> = {};
   for (const [caller, count] of Object.entries(CALLERS)) {
     for (let turn = 0; turn < count; turn++) {
       const { status } = await fetch(url, { headers: { 'X-Forwarded-For': caller } });
-      if (status !== 200) refused[caller] = (refused[caller] ?? 0) + 1;
+      if (status !== 200) rejected[caller] = (rejected[caller] ?? 0) + 1;
     }
   }
-  return refused;
+  return rejected;
 }
 
-test('what the log foretells, the trial counts and the limit in force refuses', async () => {
+test('the dry run counts, and the enforced limit rejects, what the log predicts', async () => {
   const line = (caller: string) => `${caller} - - [01/Mar/2026:10:00:00 +0000] "GET / HTTP/1.1" 200 17\n`;
   const log = Object.entries(CALLERS).map(([caller, count]) => line(caller).repeat(count));
   writeFileSync(join(folder, 'access.log'), log.join(''));
@@ -42,14 +42,14 @@ test('what the log foretells, the trial counts and the limit in force refuses', 
   expect(foretold).toMatchObject({ requests: 27, rejectedRequests: 5, rejectedCallers: 1 });
 
   const trial = await start('going-live.ts', { LIMIT: String(limit) });
-  expect(trial.printed).toContain('on trial');
+  expect(trial.printed).toContain('dry run');
   expect(await send(trial.url)).toEqual({});
   const told = await (await fetch(`${trial.url}/trial`)).json();
   const worstHit = foretold.worstHit.map((hit: { key: string; rejectedRequests: number }) => [
     hit.key,
     hit.rejectedRequests,
   ]);
-  expect(told).toEqual({ enforced: false, requests: 27, refused: 5, callers: 1, refusedOfOthers: 0, worstHit });
+  expect(told).toEqual({ enforced: false, requests: 27, rejected: 5, callers: 1, rejectedFromOthers: 0, worstHit });
 
   const inForce = await start('going-live.ts', { LIMIT: String(limit), ENFORCE: 'yes' });
   expect(inForce.printed).toContain('in force');

@@ -19,14 +19,14 @@ function samples(metrics: string): Record<string, number> {
 }
 
 describe.each(['metrics-prometheus.ts', 'metrics-opentelemetry.ts'])('%s', (file) => {
-  test('counts decisions and the rejections of a trial, by limits and never by clients', async () => {
+  test('counts decisions and the rejections of a dry run, by limit and never by client', async () => {
     const redis = await RedisServer.start();
     const { url } = await start(file, { REDIS_URL: redis.url });
     for (let turn = 0; turn < 12; turn++) expect((await fetch(url)).status).toBe(turn < 10 ? 200 : 429);
     const counted = {
       'client allowed': 10,
       'client rejected': 2,
-      'everybody allowed': 12,
+      'total allowed': 12,
       'stricter allowed': 5,
       'stricter would_reject': 5,
     };
@@ -44,7 +44,7 @@ describe.each(['metrics-prometheus.ts', 'metrics-opentelemetry.ts'])('%s', (file
     for (let turn = 0; turn < 3; turn++) expect((await fetch(url)).status).toBe(200);
     expect(samples(await (await fetch(`${url}/metrics`)).text())).toEqual({
       'client allowed': 4,
-      'everybody allowed': 4,
+      'total allowed': 4,
       'stricter allowed': 4,
       'store failures': 1,
     });
@@ -55,7 +55,7 @@ describe.each(['metrics-prometheus.ts', 'metrics-opentelemetry.ts'])('%s', (file
     expect((await fetch(url)).status).toBe(200);
     expect(samples(await (await fetch(`${url}/metrics`)).text())).toEqual({
       'client allowed': 1,
-      'everybody allowed': 1,
+      'total allowed': 1,
       'stricter allowed': 1,
     });
   });

@@ -24,7 +24,7 @@ test.each(['ROLLGATE_STORE_FAILED', 'ROLLGATE_STORE_RECOVERED'])('%s of the core
   expect(sections.get(code)).not.toContain('\n\n');
 });
 
-test('the page tells of no code that is not there', () => {
+test('the page documents no unknown code', () => {
   const known = [
     ...WARNING_CODES,
     'ROLLGATE_KEYS_EVICTED',

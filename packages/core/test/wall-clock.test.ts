@@ -15,7 +15,7 @@ const EXCEPTIONS: Readonly<Record<string, string>> = {
   'Date.parse(reset)': 'distinguishes units by half a minute',
   'TIMEOUT_MS + SLACK_MS': 'measured by a clock that stands still while the process gets no time',
   'MOST_TIMES * (usualMs + LEAST_MS)': 'compares with the time that the same work takes in the same run',
-  'turns[1]!.heldForMs': 'computed by the limiter, which is asked at one moment',
+  'turns[1]!.delayMs': 'computed by the limiter, which is asked at one moment',
 };
 
 const tests = ['packages', 'examples'].flatMap((folder) =>
