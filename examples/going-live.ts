@@ -27,7 +27,14 @@ app.set('trust proxy', 'loopback');
 app.get('/trial', (_request, response) => {
   const { requests, rejected, rejectedFromOthers, callers } = trial;
   const worstHit = [...callers].sort(([, one], [, other]) => other - one).slice(0, 5);
-  response.json({ enforced: ENFORCE === 'yes', requests, rejected, callers: callers.size, rejectedFromOthers, worstHit });
+  response.json({
+    enforced: ENFORCE === 'yes',
+    requests,
+    rejected,
+    callers: callers.size,
+    rejectedFromOthers,
+    worstHit,
+  });
 });
 app.use(rateLimit({ limit: Number(LIMIT), window: WINDOW, dryRun: ENFORCE === 'no' }));
 app.get('/', (_request, response) => {

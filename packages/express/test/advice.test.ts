@@ -41,7 +41,7 @@ test.each<[string, (options: never) => unknown, string, string]>([
   ],
   ['nothing known, of many', rateLimit, 'blockDuration', 'Remove it, or see "Options" in the README of the package'],
   ['a name of every object', rollingWindow, 'constructor', 'The options are `limit`'],
-])('an unknown option is named with what was meant: %s', (_, make, name, advice) => {
+])('an unknown option gets a suggestion: %s', (_, make, name, advice) => {
   const error = caught(() => make({ [name]: 5, ...limit } as never));
   expect(error).toBeInstanceOf(TypeError);
   expect(error.message).toContain(`Unknown option \`${name}\``);
@@ -49,7 +49,7 @@ test.each<[string, (options: never) => unknown, string, string]>([
   expect(error.code).toBe('ERR_ROLLGATE_UNKNOWN_OPTION');
 });
 
-test('an array of limits is refused, because a limit needs a name', () => {
+test('an array of limits is invalid, because each limit needs a name', () => {
   const error = caught(() => new RateLimiter({ limits: [limits] as never }));
   expect(error.message).toBe(
     'Expected `limits` to be a record that names each limit, such as `{ burst: rollingWindow({ … }) }`, got an array (object)',
@@ -58,7 +58,7 @@ test('an array of limits is refused, because a limit needs a name', () => {
   expect(() => rateLimit({ limits: [limits] as never })).toThrow(error.message);
 });
 
-test('an empty key is refused, because callers without a name would share it', async () => {
+test('an empty key is invalid, because all unidentified clients would share it', async () => {
   const limiter = new RateLimiter({ limits: { burst: limits } });
   const code = 'ERR_ROLLGATE_INVALID_KEY';
   const message = 'Expected `key` to be a string of at least one character, got "" (string)';
@@ -76,7 +76,7 @@ describe('a bare number of milliseconds', () => {
   });
   afterEach(() => warn.mockRestore());
 
-  test('that is a text with a unit, or long enough, does not warn', () => {
+  test('with a unit, or of at least a second, does not warn', () => {
     rollingWindow({ limit: 1, window: '60ms' });
     rollingWindow({ limit: 1, window: 1000, minDifference: 5 });
     new RateLimiter({ limits, store: new MemoryStore(), timeout: 50 });
@@ -84,7 +84,7 @@ describe('a bare number of milliseconds', () => {
     expect(warn).not.toHaveBeenCalled();
   });
 
-  test('that is below 1,000 warns once, because it was meant as seconds', () => {
+  test('below 1,000 warns once, because it probably means seconds', () => {
     rollingWindow({ limit: 1, window: 60 });
     leakyBucket({ capacity: 1, interval: 5 });
     expect(warn.mock.calls).toEqual([

@@ -31,7 +31,7 @@ describe.each(EXPRESSES)('allowList in Express %s', (_, express) => {
     ['127.0.0.1', '2130706433', false],
     ['8.0.0.1', '010.0.0.1', false],
     ['10.0.0.0/8', 'nobody', false],
-  ])('with %s %s is allowed: %p', async (entry, address, isAllowed) => {
+  ])('entry %s, address %s, allowed: %p', async (entry, address, isAllowed) => {
     const allowList = ['192.0.2.1', '2001:db8:aaaa::/48', entry];
     const { ask, passed, statuses } = await serve(express, [limitWith({ limit: 1, window, allowList })], trusting);
     const headers = { 'x-forwarded-for': address };
@@ -41,7 +41,7 @@ describe.each(EXPRESSES)('allowList in Express %s', (_, express) => {
     expect(await statuses(2, '/', headers)).toEqual(isAllowed ? [200, 200] : [429, 429]);
   });
 
-  test('goes by the connection when no proxy is trusted', async () => {
+  test('matches the address of the connection when the app trusts no proxy', async () => {
     const limits = [limitWith({ limit: 1, window, allowList: ['203.0.113.7'] })];
     const strangers = await serve(express, limits);
     expect(await strangers.statuses(2, '/', { 'x-forwarded-for': '203.0.113.7' })).toEqual([200, 429]);
@@ -49,7 +49,7 @@ describe.each(EXPRESSES)('allowList in Express %s', (_, express) => {
     expect(await friends.statuses(3, '/', { 'x-forwarded-for': '203.0.113.7' })).toEqual([200, 200, 200]);
   });
 
-  test('asks no function about who is on it, and all about who is not', async () => {
+  test('calls no option function for a listed address, and all of them for others', async () => {
     const asked: string[] = [];
     const functions = Object.fromEntries(
       Object.entries({ skip: false, key: 'ann', cost: 1, limit: 1 }).map(([name, value]) => [
@@ -68,8 +68,8 @@ describe.each(EXPRESSES)('allowList in Express %s', (_, express) => {
     expect(asked).toEqual(['skip', 'key', 'cost', 'limit']);
   });
 
-  test('an empty one allows nobody', async () => {
-    const { statuses } = await serve(express, [limitWith({ limit: 1, window, allowList: [] })]);
+  test.each([[[]], [false]])('%p exempts no request', async (allowList) => {
+    const { statuses } = await serve(express, [limitWith({ limit: 1, window, allowList })]);
     expect(await statuses(2)).toEqual([200, 429]);
   });
 });
@@ -93,7 +93,7 @@ test.each([
   ' 10.0.0.1',
   7,
   null,
-])('%p is no address and no network', (entry) => {
+])('%p is neither an address nor a network', (entry) => {
   expect(() => limitWith({ limit: 1, window, allowList: ['10.0.0.1', entry] })).toThrow(
     "Expected `allowList[1]` to be an IP address or a network such as '10.0.0.0/8'",
   );

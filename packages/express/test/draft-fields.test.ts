@@ -22,7 +22,7 @@ describe.each(EXPRESSES)('in Express %s', (_, express) => {
     ['draft-11', ['ratelimit', 'ratelimit-policy']],
     ['all', ['ratelimit', 'ratelimit-policy', 'x-ratelimit-limit', 'x-ratelimit-remaining', 'x-ratelimit-reset']],
     ['none', []],
-  ])('headers %p writes its fields, and Retry-After in any case', async (headers, names) => {
+  ])('headers %p sets its headers, and Retry-After in any case', async (headers, names) => {
     const { ask } = await serve(express, [limitWith({ limit: 1, window: '1m', headers })]);
     for (const status of [200, 429]) {
       const reply = await ask();
@@ -32,7 +32,7 @@ describe.each(EXPRESSES)('in Express %s', (_, express) => {
     }
   });
 
-  test('tells the policy, and what is left of it', async () => {
+  test('sets the policy and the remaining units', async () => {
     const { ask } = await serve(express, [limitWith({ limit: 2, window: '1m', ...draft })]);
     expect(told(await ask())).toEqual({
       policy: [['default', { q: 2, w: 60 }]],
@@ -46,7 +46,7 @@ describe.each(EXPRESSES)('in Express %s', (_, express) => {
     expect(refused.headers.get('retry-after')).toBe('30');
   });
 
-  test('tells each of several limits, of any kind', async () => {
+  test('contain each of several limits of any kind', async () => {
     const limits = {
       burst: tokenBucket({ capacity: 5, refill: 1, every: '2s' }),
       'per.minute': rollingWindow({ limit: 10, window: '1m' }),
@@ -65,13 +65,13 @@ describe.each(EXPRESSES)('in Express %s', (_, express) => {
       ['burst', 3],
       ['per.minute', 8],
       ['today_2', 98],
-      ['queue', 6], // The first unit leaves at once.
+      ['queue', 6], // The first unit proceeds at once.
     ]);
     for (const [, { w }] of policy) expect(Number.isInteger(w)).toBe(true);
     for (const [, { t }] of limit) expect(Number.isInteger(t)).toBe(true);
   });
 
-  test('tells the limits that came with the request', async () => {
+  test('contain the limits of the request', async () => {
     const plans = {
       free: { free: rollingWindow({ limit: 1, window: '1h' }) },
       pro: rollingWindow({ limit: 9, window: '1h' }),
@@ -87,12 +87,12 @@ describe.each(EXPRESSES)('in Express %s', (_, express) => {
     });
   });
 
-  test('a window below a second is told as one, never as none', async () => {
+  test('a window below a second is rounded up to one', async () => {
     const { ask } = await serve(express, [limitWith({ limit: 2, window: 250, ...draft })]);
     expect(told(await ask())).toEqual({ policy: [['default', { q: 2, w: 1 }]], limit: [['default', { r: 1, t: 1 }]] });
   });
 
-  test('numbers beyond those of structured fields are told as the greatest', async () => {
+  test('numbers above the range of structured fields become its maximum', async () => {
     const greatest = 999_999_999_999_999;
     const limits = {
       huge: rollingWindow({ limit: Number.MAX_SAFE_INTEGER, window: '100y' }),
@@ -144,7 +144,7 @@ describe.each(EXPRESSES)('in Express %s', (_, express) => {
       },
     );
 
-    test('X-RateLimit tells the one that refuses', async () => {
+    test('X-RateLimit describes the limiter that rejects', async () => {
       const { ask, statuses } = await serve(express, [
         limiter('narrow', 2, '1m'),
         limiter('wide', 1, '1h', { cost: 1 }),
@@ -156,7 +156,7 @@ describe.each(EXPRESSES)('in Express %s', (_, express) => {
       expect(refused.headers.get('retry-after')).toBe('3600');
     });
 
-    test('those who write none or only some leave the others’ fields alone', async () => {
+    test('a limiter with fewer headers keeps those of the others', async () => {
       const { ask } = await serve(express, [
         limiter('first', 9, '1m', { headers: 'x-ratelimit' }),
         limiter('second', 5, '1m', { headers: 'draft-11' }),
@@ -168,7 +168,7 @@ describe.each(EXPRESSES)('in Express %s', (_, express) => {
       expect(told(reply).policy.map(([name]) => name)).toEqual(['second']);
     });
 
-    test('one that decides twice tells its policy as often', async () => {
+    test('a limiter that runs twice repeats its policy', async () => {
       const twice = limiter('twice', 9, '1m');
       const { ask } = await serve(express, [twice, twice]);
       const reply = await ask();
@@ -178,7 +178,7 @@ describe.each(EXPRESSES)('in Express %s', (_, express) => {
     });
   });
 
-  test('what somebody else has told before is kept', async () => {
+  test('values that other code has set stay', async () => {
     const before = [
       setting('RateLimit-Policy', '"gateway";q=1000;w=60'),
       setting('RateLimit', ['"gateway";r=5;t=9', '"cdn";r=1;t=1']),
@@ -193,7 +193,7 @@ describe.each(EXPRESSES)('in Express %s', (_, express) => {
     ['x-ratelimit', 'X-RateLimit-Limit, X-RateLimit-Remaining, X-RateLimit-Reset, Retry-After'],
     ['draft-11', 'RateLimit-Policy, RateLimit, Retry-After'],
     ['none', 'Retry-After'],
-  ])('exposeHeaders names the fields of %s to other origins, with any answer', async (headers, names) => {
+  ])('exposeHeaders exposes the headers of %s in every response', async (headers, names) => {
     const { ask } = await serve(express, [limitWith({ limit: 1, window: '1m', exposeHeaders: true, headers })]);
     for (const status of [200, 429]) {
       const reply = await ask();
@@ -208,14 +208,14 @@ describe.each(EXPRESSES)('in Express %s', (_, express) => {
     ['retry-after,ratelimit', 'retry-after,ratelimit, RateLimit-Policy'],
     ['RateLimit-Policy, RateLimit, Retry-After', 'RateLimit-Policy, RateLimit, Retry-After'],
     ['', 'RateLimit-Policy, RateLimit, Retry-After'],
-  ])('beside %p exposeHeaders names what is missing', async (value, names) => {
+  ])('exposeHeaders adds the missing names to %p', async (value, names) => {
     const before = [setting('Access-Control-Expose-Headers', value)];
     const limits = [limitWith({ limit: 9, window: '1m', exposeHeaders: true, ...draft })];
     const { ask } = await serve(express, [...limits, ...limits], { before });
     expect((await ask()).headers.get('access-control-expose-headers')).toBe(names);
   });
 
-  test('who knows nothing tells nothing but when to come again', async () => {
+  test('a policy without figures sets Retry-After only', async () => {
     const store = storeWith({ check: () => Promise.reject(new Error('down')) });
     const options = { limit: 1, window: '1m', headers: 'all', store, onStoreError: 'deny' };
     const { ask } = await serve(express, [limitWith(options)]);

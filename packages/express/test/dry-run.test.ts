@@ -7,7 +7,7 @@ import { EXPRESSES, limitWith, serve, storeWith, until } from './support/serve';
 const key = () => 'ann';
 const once = { limit: 1, window: '1m', key, dryRun: true };
 
-/** What the channels tell of one limiter while the work is done. */
+/** Collects the events of one limiter during the work. */
 async function listen(limiter: RateLimiter, work: () => Promise<unknown>) {
   const heard: Record<string, (RequestEvent & DecisionEvent)[]> = {};
   const stops = ['rollgate:request', 'rollgate:decision', 'rollgate:rejection'].map((name) => {
@@ -29,7 +29,7 @@ async function listen(limiter: RateLimiter, work: () => Promise<unknown>) {
 
 describe.each(EXPRESSES)('in Express %s', (_, express) => {
   describe('a dry run', () => {
-    test('counts, refuses nobody, and writes no field', async () => {
+    test('counts, but rejects no request and sets no header', async () => {
       const { ask, passed } = await serve(express, [limitWith({ ...once, headers: 'all', exposeHeaders: true })]);
       const bare = await serve(express, []);
       const usual = [...(await bare.ask()).headers.keys()].sort();
@@ -48,7 +48,7 @@ describe.each(EXPRESSES)('in Express %s', (_, express) => {
     test.each([
       ['handler', { handler: () => {} }],
       ['message', { message: () => {} }],
-    ])('asks no %s', async (_name, options) => {
+    ])('does not call %s', async (_name, options) => {
       const asked = jest.fn();
       const { statuses } = await serve(express, [
         limitWith({ ...once, ...Object.fromEntries(Object.keys(options).map((name) => [name, asked])) }),
@@ -60,7 +60,7 @@ describe.each(EXPRESSES)('in Express %s', (_, express) => {
     test.each([
       ['at once', () => {}],
       ['with a promise', async () => {}],
-    ])('tells onLimited, which answers %s, of what would be refused', async (_how, answer) => {
+    ])('calls onLimited, which returns %s, for each request that it would reject', async (_how, answer) => {
       const told: [Request, Decision][] = [];
       const onLimited = (...args: [Request, Decision]) => {
         told.push(args);
@@ -72,14 +72,14 @@ describe.each(EXPRESSES)('in Express %s', (_, express) => {
       for (const [request, decision] of told) expect(request.rateLimit).toBe(decision);
     });
 
-    test('holds nobody', async () => {
+    test('delays no request', async () => {
       const limits = leakyBucket({ capacity: 3, interval: '1h' });
       const { passed, statuses } = await serve(express, [limitWith({ limits, key, dryRun: true })]);
       expect(await statuses(6)).toEqual([200, 200, 200, 200, 200, 200]);
       expect(passed.map(({ rateLimit }) => rateLimit!.delayMs > 0)).toEqual([false, true, true, true, false, false]);
     });
 
-    test('gives back what does not count', async () => {
+    test('refunds requests that do not count', async () => {
       const limit = limitWith({ ...once, skipFailedRequests: true });
       const { statuses } = await serve(express, [limit], {
         answer: (_request, response) => void response.sendStatus(500),
@@ -90,14 +90,14 @@ describe.each(EXPRESSES)('in Express %s', (_, express) => {
       }
     });
 
-    test('lets pass when the policy of a store that failed is to deny', async () => {
+    test('allows requests when the policy of a failed store is to deny', async () => {
       const store = storeWith({ check: () => Promise.reject(new Error('down')) });
       const { passed, statuses } = await serve(express, [limitWith({ ...once, store, onStoreError: 'deny' })]);
       expect(await statuses(2)).toEqual([200, 200]);
       expect(passed.map(({ rateLimit }) => rateLimit!.degraded)).toEqual(['deny', 'deny']);
     });
 
-    test('beside a real one leaves its rejections and fields alone', async () => {
+    test('keeps the rejections and headers of another limiter', async () => {
       const real = limitWith({ limit: 2, window: '1m' });
       for (const limits of [
         [limitWith(once), real],
@@ -113,7 +113,7 @@ describe.each(EXPRESSES)('in Express %s', (_, express) => {
   });
 
   describe.each([true, false])('with dryRun %p', (dryRun) => {
-    test('the channels tell each request with its limiter, decision and route', async () => {
+    test('the channels publish each request with its limiter, decision and route', async () => {
       const limit = limitWith({ ...once, dryRun, cost: 1 });
       const routes: (string | undefined)[] = [];
       const ending: RequestHandler = (request, response: Response) => {
@@ -135,7 +135,7 @@ describe.each(EXPRESSES)('in Express %s', (_, express) => {
       expect(routes).toEqual(dryRun ? ['/first', '/second'] : ['/first']);
     });
 
-    test('requests that are not counted are not told of', async () => {
+    test('the channels publish nothing for exempt requests', async () => {
       const skipping = limitWith({ ...once, dryRun, skip: () => true });
       const allowing = limitWith({ ...once, dryRun, allowList: ['127.0.0.1'] });
       for (const limit of [skipping, allowing]) {

@@ -29,14 +29,14 @@ const HOUR_MS = 3_600_000;
 const queue = leakyBucket({ capacity: 3, interval: INTERVAL_MS });
 const slowQueue = leakyBucket({ capacity: 3, interval: '1h' });
 
-/** Of a time that stands still: how many come in one interval does not depend on how fast the machine is. */
+/** Its clock stands still, so the number of requests in an interval does not depend on the machine's speed. */
 const atOnce = () => new MemoryStore({ clock });
 
 const later = (methods: Partial<Store> = {}, memory = atOnce()) => storeWith(methods, memory);
 
 const raw = (who: string | number, fields = '') => `GET /${who} HTTP/1.1\r\nHost: here\r\n${fields}\r\n`;
 
-/** A store that decides at once, and tells it when it is told to. */
+/** A store that decides at once, and responds when the test releases it. */
 function slow() {
   const memory = atOnce();
   const answers: (() => void)[] = [];
@@ -47,7 +47,7 @@ function slow() {
   return { store: later({ check }, memory), answers };
 }
 
-/** A request whose body has come as far as the other side's system takes it. */
+/** A request whose body has been sent as far as the server's system accepts it. */
 async function post(socket: Socket, who: string, bytes: number): Promise<void> {
   socket.write(`POST /${who} HTTP/1.1\r\nHost: here\r\nContent-Length: ${bytes}\r\n\r\n`);
   await new Promise((resolve) => socket.write(Buffer.alloc(bytes), resolve));
@@ -58,7 +58,7 @@ interface Options {
   store?: Store;
   timeout?: string;
   key?: () => string | Promise<string>;
-  /** What a request passes before the limit. */
+  /** The middlewares before the limit. */
   before?: RequestHandler;
 }
 
@@ -66,7 +66,7 @@ describe.each([
   ['5', express5],
   ['4', express4],
 ])('a queue in Express %s', (_, express) => {
-  /** A server that notes who came in and who was let through, and when. */
+  /** A server that records which requests arrived and which continued, and when. */
   async function serve({ before, ...options }: Options) {
     const came: { who: string; atMs: number; response: Response; socket: Socket }[] = [];
     const passed: { who: string; atMs: number; delayMs: number | undefined; context: string | undefined }[] = [];
@@ -92,7 +92,7 @@ describe.each([
     const { port } = server.address() as AddressInfo;
     const ask = (who: string | number) => fetch(`http://127.0.0.1:${port}/${who}`);
     const open = () => connect(port, '127.0.0.1').on('error', () => {});
-    /** How long the next one would be held. */
+    /** Returns how long the next request would be delayed. */
     const delayMs = async () => (await limit.limiter.peek('everybody')).delayMs;
     return { server, port, came, passed, limit, ask, open, delayMs };
   }
@@ -101,7 +101,7 @@ describe.each([
     ['at once', atOnce],
     ['later', later],
   ])(
-    'lets one through each interval, in the order of coming, and refuses who finds it full, with a store that answers %s',
+    'continues one request per interval, in order, and rejects requests when it is full, with a store that responds %s',
     async (_, store) => {
       const { came, passed, ask } = await serve({ limits: queue, store: store() });
       const replies = await Promise.all([0, 1, 2, 3, 4].map(ask));
@@ -127,7 +127,7 @@ describe.each([
     },
   );
 
-  test('goes by the real time, also in a pipeline', async () => {
+  test('delays by real time, even in a pipeline', async () => {
     const { came, passed, open } = await serve({ limits: queue });
     const socket = open();
     socket.write(raw(0) + raw(1) + raw(2) + raw(3) + raw(4, 'Connection: close\r\n'));
@@ -139,7 +139,7 @@ describe.each([
     }
   });
 
-  test('passes each on in its own async context', async () => {
+  test('continues each request in its own async context', async () => {
     const { passed, ask } = await serve({ limits: queue, store: later() });
     await Promise.all([0, 1, 2, 3].map(ask));
     expect(passed.map(({ context }) => context)).toEqual(passed.map(({ who }) => who));
@@ -148,23 +148,26 @@ describe.each([
   test.each([
     ['at once', atOnce],
     ['later', later],
-  ])('lets go whose client leaves, and gives the last place back, with a store that answers %s', async (_, store) => {
-    const { came, passed, ask, open, delayMs } = await serve({ limits: slowQueue, store: store() });
-    await ask('first');
-    const [leaving, alsoLeaving] = [open(), open()];
-    leaving.write(raw('leaving'));
-    await until(async () => (await delayMs()) === 2 * HOUR_MS);
-    alsoLeaving.write(raw('also-leaving'));
-    await until(async () => (await delayMs()) === 3 * HOUR_MS);
-    alsoLeaving.destroy();
-    await until(async () => (await delayMs()) === 2 * HOUR_MS);
-    leaving.destroy();
-    await until(async () => (await delayMs()) === HOUR_MS);
-    expect(came).toHaveLength(3);
-    expect(passed.map(({ who }) => who)).toEqual(['first']);
-  });
+  ])(
+    'drops a request whose client disconnects, and frees the last slot, with a store that responds %s',
+    async (_, store) => {
+      const { came, passed, ask, open, delayMs } = await serve({ limits: slowQueue, store: store() });
+      await ask('first');
+      const [leaving, alsoLeaving] = [open(), open()];
+      leaving.write(raw('leaving'));
+      await until(async () => (await delayMs()) === 2 * HOUR_MS);
+      alsoLeaving.write(raw('also-leaving'));
+      await until(async () => (await delayMs()) === 3 * HOUR_MS);
+      alsoLeaving.destroy();
+      await until(async () => (await delayMs()) === 2 * HOUR_MS);
+      leaving.destroy();
+      await until(async () => (await delayMs()) === HOUR_MS);
+      expect(came).toHaveLength(3);
+      expect(passed.map(({ who }) => who)).toEqual(['first']);
+    },
+  );
 
-  test('lets those behind one that left go on at the turns they know', async () => {
+  test('keeps the slots of requests behind a disconnected one', async () => {
     const { came, passed, ask, open } = await serve({ limits: queue, store: atOnce() });
     await ask(0);
     const leaving = open();
@@ -178,7 +181,7 @@ describe.each([
     expect(passed[1]!.atMs - came[2]!.atMs).toBeGreaterThanOrEqual(2 * INTERVAL_MS - 0.001);
   });
 
-  test('gives back every place of a pipeline whose client leaves', async () => {
+  test('frees every slot of a pipeline whose client disconnects', async () => {
     const { came, passed, limit, open, delayMs } = await serve({ limits: slowQueue, store: atOnce() });
     const socket = open();
     socket.write(raw(0) + raw(1) + raw(2) + raw(3));
@@ -189,7 +192,7 @@ describe.each([
     expect(passed.map(({ who }) => who)).toEqual(['0']);
   });
 
-  test('puts one listener on a socket, however many of its requests are held, and takes it away', async () => {
+  test('adds one listener to a socket for all its delayed requests, and removes it', async () => {
     const limits = leakyBucket({ capacity: 30, interval: 1 });
     const { came, passed, open } = await serve({ limits, store: atOnce() });
     const socket = open();
@@ -198,7 +201,7 @@ describe.each([
     const before = came[0]!.socket.listenerCount('close');
     socket.write(Array.from({ length: 20 }, (_, who) => raw(who)).join(''));
     await until(() => came.length === 21);
-    // Beside Node's own for the response that is being sent.
+    // In addition to Node's own for the response that is being sent.
     expect(came[0]!.socket.listenerCount('close')).toBeLessThanOrEqual(before + 2);
     await until(() => passed.length === 21);
     await until(() => came[20]!.response.writableFinished);
@@ -209,7 +212,7 @@ describe.each([
     socket.destroy();
   });
 
-  test('leaves nothing behind on a connection that is kept alive', async () => {
+  test('leaves no listener on a keep-alive connection', async () => {
     const { came, passed, port } = await serve({ limits: leakyBucket({ capacity: 30, interval: 1 }), store: atOnce() });
     const agent = new Agent({ keepAlive: true, maxSockets: 1 });
     const counts = new Set<number>();
@@ -225,7 +228,7 @@ describe.each([
     expect(counts.size).toBe(1);
   });
 
-  test('takes nobody in who has left while it was decided', async () => {
+  test('drops a request whose client disconnected during the decision', async () => {
     let answer!: (key: string) => void;
     const key = () =>
       new Promise<string>((resolve) => {
@@ -244,7 +247,7 @@ describe.each([
     expect(passed).toEqual([]);
   });
 
-  test('lets go at once who has been answered by somebody else, and gives the place back', async () => {
+  test('drops a request at once when other code responds, and frees its slot', async () => {
     const { came, passed, ask, delayMs } = await serve({ limits: slowQueue, store: atOnce() });
     await ask('first');
     const held = ask('held');
@@ -258,7 +261,7 @@ describe.each([
   test.each([
     ['the place in a queue is given back', slowQueue, 3, 3],
     ['what a limit without one counted stays', rollingWindow({ limit: 3, window: '1h' }), 2, 1],
-  ])('of who is answered while the store decides %s', async (_, limits, before, after) => {
+  ])('after a response during the decision, %s', async (_, limits, before, after) => {
     const { store, answers } = slow();
     const { came, passed, limit, ask } = await serve({ limits, store, timeout: '1h' });
     const remaining = async () => (await limit.limiter.peek('everybody')).remaining;
@@ -278,7 +281,7 @@ describe.each([
     expect(passed.map(({ who }) => who)).toEqual(['first']);
   });
 
-  describe('of a client that leaves before its body was read', () => {
+  describe('of a client that disconnects before its body is read', () => {
     async function leave(bytes: number, options: Partial<Options> = {}) {
       const served = await serve({ limits: slowQueue, store: atOnce(), ...options });
       await served.ask('first');
@@ -290,13 +293,13 @@ describe.each([
       return served;
     }
 
-    test('notices what Node buffers', async () => {
+    test('detects a disconnect behind a body that Node buffers', async () => {
       const { delayMs, passed } = await leave(60_000);
       await until(async () => (await delayMs()) === HOUR_MS);
       expect(passed.map(({ who }) => who)).toEqual(['first']);
     });
 
-    test('does not notice what is more, and keeps its place', async () => {
+    test('does not detect one behind a larger body, and keeps the slot', async () => {
       const { came, open, delayMs } = await leave(100_000);
       const other = open();
       other.write(raw('other'));
@@ -306,7 +309,7 @@ describe.each([
       expect(came[1]!.socket.destroyed).toBe(false);
     });
 
-    test('passes what is more on at its turn, and disturbs nobody', async () => {
+    test('continues the request with a larger body at its slot', async () => {
       const { came, passed, ask, open } = await serve({ limits: queue, store: atOnce() });
       await ask(0);
       const leaving = open();
@@ -318,14 +321,14 @@ describe.each([
       expect(passed[2]!.atMs - came[2]!.atMs).toBeGreaterThanOrEqual(2 * INTERVAL_MS - 0.001);
     });
 
-    test('notices any behind a body parser', async () => {
+    test('detects any disconnect after a body parser', async () => {
       const { delayMs, passed } = await leave(100_000, { before: express.raw({ type: () => true, limit: '1mb' }) });
       await until(async () => (await delayMs()) === HOUR_MS);
       expect(passed.map(({ who }) => who)).toEqual(['first']);
     });
   });
 
-  test('passes on a request whose response has started while it was held, without headers', async () => {
+  test('continues a request whose response started during its delay, without headers', async () => {
     const { came, passed, ask } = await serve({ limits: queue, store: atOnce() });
     await ask(0);
     const started = ask(1);
@@ -335,7 +338,7 @@ describe.each([
     expect(passed.map(({ who }) => who)).toEqual(['0', '1']);
   });
 
-  test('gives those who are held their turn when the server closes', async () => {
+  test('continues delayed requests while the server closes', async () => {
     const { server, came, passed, ask } = await serve({ limits: queue, store: atOnce() });
     const replies = [0, 1, 2].map(ask);
     await until(() => came.length === 3);
@@ -347,12 +350,12 @@ describe.each([
     expect(passed).toHaveLength(3);
   });
 
-  describe('whose store does not take back', () => {
+  describe('with a store whose refunds fail', () => {
     const ignore = () => {};
     beforeAll(() => subscribe('rollgate:store:failure', ignore));
     afterAll(() => unsubscribe('rollgate:store:failure', ignore));
 
-    test('lets go of those whose clients leave all the same', async () => {
+    test('drops requests of disconnected clients all the same', async () => {
       const refused: unknown[] = [];
       const refund = async (receipt: unknown) => {
         refused.push(receipt);

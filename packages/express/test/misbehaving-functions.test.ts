@@ -8,7 +8,7 @@ const usual = { limit: 1, window: '1m' };
 const byLimits = { limits: rollingWindow({ limit: 1, window: '1m' }) };
 const numbers = [undefined, null, Number.NaN, Infinity, 0, -1, 1.5, '1', {}];
 
-/** Which functions decide whether a request passes, what stands beside them, and what they must not answer. */
+/** The functions that decide a request, other options that they need, and invalid return values. */
 const DECIDING: [string, object, unknown[]][] = [
   ['skip', usual, [undefined, null, 0, 1, '', 'no', {}]],
   ['key', usual, [undefined, null, 5, '', {}, { other: 'ann' }, { default: 5 }, { default: '' }, ['ann']]],
@@ -17,7 +17,7 @@ const DECIDING: [string, object, unknown[]][] = [
   ['window', { limit: 1 }, [undefined, null, Number.NaN, Infinity, 0, -1, 1.5, '1', 'soon', '-1m', {}]],
   ['limits', {}, [undefined, null, 5, 'all', {}, [], { default: 5 }, { 'no name': byLimits.limits }]],
 ];
-/** Which functions are asked only about a refusal; what `onLimited` answers is nobody's business. */
+/** The functions that run for a rejection only. Rollgate ignores what `onLimited` returns. */
 const REFUSING: [string, object, unknown[]][] = [
   ['onLimited', usual, []],
   ['message', usual, [undefined, null, 5, true, () => 'no', { big: 1n }]],
@@ -37,7 +37,7 @@ describe.each(EXPRESSES)('in Express %s', (_, express) => {
     return serve(express, [limitWith({ timeout: 20, ...options })], { before, answer: handler });
   };
 
-  /** Asks, the first time for nothing when only refusals matter, and looks at what must hold after any failure. */
+  /** Sends a request, after a first one if only rejections matter, and checks what must hold after any failure. */
   async function fail(name: string, options: object) {
     const { ask, errors, passed } = await serveWith(options);
     const isRefusing = REFUSING.some(([refusing]) => refusing === name);
@@ -60,7 +60,7 @@ describe.each(EXPRESSES)('in Express %s', (_, express) => {
       expect(await fail(name, { ...beside, [name]: bad })).toBe(thrown);
     });
 
-    test.each([undefined, null, 'route', 'router', 0])('that fails with %p lets nobody through', async (reason) => {
+    test.each([undefined, null, 'route', 'router', 0])('that fails with %p allows no request', async (reason) => {
       for (const bad of [() => Promise.reject(reason), () => raise(reason)]) {
         const error = await fail(name, { ...beside, [name]: bad });
         expect(error.message).toContain('Expected option functions and stores to throw errors');
@@ -70,12 +70,12 @@ describe.each(EXPRESSES)('in Express %s', (_, express) => {
     test.each([
       ['hangs', () => never],
       ['resolves with a thenable that hangs', () => thenable((resolve) => resolve(thenable(() => {})))],
-    ])('that %s is an error when its time is over, by its name', async (_how, bad) => {
+    ])('that %s fails with an error that names it after the timeout', async (_how, bad) => {
       const error = await fail(name, { ...beside, [name]: bad });
       expect(error.message).toBe(`\`${name}\` did not settle within 20 ms. Make it faster or raise \`timeout\``);
     });
 
-    test('that answers or fails after its time is not heard any more', async () => {
+    test('has no effect after the timeout', async () => {
       const settles: (() => void)[] = [];
       const bad = () =>
         new Promise((resolve, reject) =>
@@ -111,7 +111,7 @@ describe.each(EXPRESSES)('in Express %s', (_, express) => {
   test.each([
     ['limit', 'window'],
     ['window', 'limit'],
-  ])('when %s rejects and %s throws, one failure is told, and the process lives', async (rejecting, throwing) => {
+  ])('when %s rejects and %s throws, the error handler gets one error', async (rejecting, throwing) => {
     const functions = {
       [rejecting]: () => Promise.reject(thrown),
       [throwing]: () => {
@@ -124,7 +124,7 @@ describe.each(EXPRESSES)('in Express %s', (_, express) => {
     expect(both.message).toBe('`limit` or `window` did not settle within 20 ms. Make it faster or raise `timeout`');
   });
 
-  test.each(DECIDING)('a failure of %s in a dry run harms no request', async (name, beside) => {
+  test.each(DECIDING)('a failure of %s in a dry run affects no request', async (name, beside) => {
     for (const bad of [() => raise(thrown), () => Promise.reject(thrown), () => never, () => Number.NaN]) {
       const { errors, passed, statuses } = await serveWith({ ...beside, dryRun: true, [name]: bad });
       expect(await statuses(2)).toEqual([200, 200]);
@@ -133,14 +133,14 @@ describe.each(EXPRESSES)('in Express %s', (_, express) => {
     }
   });
 
-  test('a failure of onLimited in a dry run harms no request', async () => {
+  test('a failure of onLimited in a dry run affects no request', async () => {
     const options = { ...usual, dryRun: true, silence: ['ROLLGATE_DRY_RUN_FAILED'] } as const;
     const { ask, errors } = await serveWith({ ...options, onLimited: () => Promise.reject(thrown) });
     expect([(await ask()).status, (await ask()).status]).toEqual([200, 200]);
     expect(errors).toEqual([]);
   });
 
-  test('nothing is counted for who could not be counted', async () => {
+  test('a request that fails is not counted', async () => {
     let fails = true;
     const cost = async () => (fails ? Number.NaN : 1);
     const { statuses } = await serveWith({ ...usual, cost });
@@ -149,13 +149,13 @@ describe.each(EXPRESSES)('in Express %s', (_, express) => {
     expect(await statuses(2)).toEqual([200, 429]);
   });
 
-  describe('after somebody else has answered', () => {
+  describe('after other code has responded', () => {
     const impatient: RequestHandler = (_request, response, next) => {
       next();
       if (!response.headersSent) response.status(503).send('too slow');
     };
 
-    test.each([...DECIDING, ...REFUSING])('a late failure of %s is told to nobody', async (name, beside) => {
+    test.each([...DECIDING, ...REFUSING])('a late failure of %s has no effect', async (name, beside) => {
       let failNow = () => {};
       const bad = () =>
         new Promise((_resolve, reject) => {
@@ -190,7 +190,7 @@ describe.each(EXPRESSES)('in Express %s', (_, express) => {
     test.each([
       ['throws', () => raise(thrown)],
       ['rejects', () => Promise.reject(thrown)],
-    ])('that %s before it has answered leaves no field of a refusal', async (_how, handler) => {
+    ])('that %s before it responds leaves no header of a rejection', async (_how, handler) => {
       const { errors, reply } = await refuseBy(handler);
       expect(reply.status).toBe(500);
       for (const field of ['retry-after', 'cache-control']) expect(reply.headers.get(field)).toBeNull();
@@ -212,7 +212,7 @@ describe.each(EXPRESSES)('in Express %s', (_, express) => {
           throw thrown;
         },
       ],
-    ])('that answers and then %s is told to the error handler, and its answer stands', async (_how, answer) => {
+    ])('that responds and then %s calls the error handler, and its response stays', async (_how, answer) => {
       const { errors, reply, statuses } = await refuseBy(
         (_request: unknown, response: { send(body: string): unknown }) => answer(response),
       );
@@ -223,7 +223,7 @@ describe.each(EXPRESSES)('in Express %s', (_, express) => {
     });
   });
 
-  test('pipelined requests behind one that failed are decided', async () => {
+  test('a failed request does not affect pipelined requests behind it', async () => {
     const key = (request: { path: string }) => (request.path === '/bad' ? Promise.reject(thrown) : request.path);
     const { open } = await serveWith({ ...usual, key });
     const socket = open();

@@ -35,18 +35,18 @@ describe.each(EXPRESSES)('problem details in Express %s', (_, express) => {
     ['a function’s text', { message: ({ path }: Request) => `No ${path}` }, { ...usual, detail: 'No /' }],
     ['a function’s object', { message: async () => ({ balance: 5 }) }, { ...usual, balance: 5 }],
     ['another status', { statusCode: 503 }, { ...usual, status: 503 }],
-  ])('say what a refusal is, with %s', async (_what, options, body) => {
+  ])('describe a rejection, with %s', async (_what, options, body) => {
     expect(await refuse(options)).toEqual({ status: body.status, body });
   });
 
   test.each(['text/plain', 'text/html', 'application/json', 'application/problem+json'])(
-    'are sent also to who accepts %s',
+    'are sent even to a client that accepts %s',
     async (accept) => {
       expect((await refuse({ message: 'Not so fast' }, accept)).body.type).toBe(TYPE);
     },
   );
 
-  test('name the limits that refused', async () => {
+  test('name the violated limits', async () => {
     const limits = Object.fromEntries(
       Object.entries({ burst: 1, hourly: 1, daily: 5 }).map(([name, limit]) => [
         name,
@@ -57,7 +57,7 @@ describe.each(EXPRESSES)('problem details in Express %s', (_, express) => {
     expect((await refuse(options)).body['violated-policies']).toEqual(['burst', 'hourly']);
   });
 
-  test('are no answer to who is let through', async () => {
+  test('are not in the response to an allowed request', async () => {
     const { ask } = await serve(express, [limitWith({ limit: 1, window: '1m', problem: true })]);
     const reply = await ask();
     expect([reply.status, await reply.text()]).toEqual([200, 'hello']);

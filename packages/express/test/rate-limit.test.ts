@@ -25,7 +25,7 @@ afterEach(async () => {
   }
 });
 
-/** A real server on a free port of the loopback interface. */
+/** Starts a real server on a free port of the loopback interface. */
 async function listen(app: Express): Promise<Server> {
   const server = createServer(app);
   servers.push(server);
@@ -33,7 +33,7 @@ async function listen(app: Express): Promise<Server> {
   return server;
 }
 
-/** What comes back for raw bytes on one connection. */
+/** Returns the response to raw bytes on one connection. */
 async function exchange(server: Server, bytes: string): Promise<string> {
   const socket = connect((server.address() as AddressInfo).port, '127.0.0.1');
   socket.write(bytes);
@@ -44,7 +44,7 @@ function raise(thrown: unknown): never {
   throw thrown;
 }
 
-/** A promise and the function that fulfils it. */
+/** A promise and the function that resolves it. */
 function deferred<Value>() {
   let resolve!: (value: Value) => void;
   const promise = new Promise<Value>((fulfil) => {
@@ -57,7 +57,7 @@ describe.each([
   ['5', express5],
   ['4', express4],
 ])('Express %s', (_, express) => {
-  /** An app that says hello behind the limit, and tells its errors as JSON. */
+  /** Creates an app with one route behind the limit, which sends its errors as JSON. */
   function createApp(options: Partial<RateLimitOptions>) {
     const errors: unknown[] = [];
     const app = express();
@@ -76,7 +76,7 @@ describe.each([
     return { app, errors, middleware };
   }
 
-  test('lets requests through up to the limit, and answers the next with a Retry-After that is true', async () => {
+  test('allows requests up to the limit, and rejects the next with an exact Retry-After', async () => {
     const server = await listen(createApp({ limit: 2, window: '10s' }).app);
     const startSeconds = Date.now() / 1000;
     const first = await request(server).get('/');
@@ -106,7 +106,7 @@ describe.each([
       error: 'Too Many Requests',
       message: 'Rate limit exceeded: try again in 9 seconds',
     });
-    now += 8_999.998; // One microsecond short of the first hit's leaving.
+    now += 8_999.998; // One microsecond before the first hit expires.
     await request(server).get('/').expect(429);
     now += 0.001;
     await request(server).get('/').expect(200);
@@ -118,14 +118,14 @@ describe.each([
     [1000, '1'],
     [1000.001, '2'],
     [59_000.5, '60'],
-  ])('a wait of %d ms is told as %s whole seconds: never too few, never none', async (waitMs, seconds) => {
+  ])('a wait of %d ms becomes %s seconds, rounded up and at least 1', async (waitMs, seconds) => {
     const server = await listen(createApp({ limit: 1, window: '1m', resetUnit: 'delta' }).app);
     await request(server).get('/').expect(200);
     now += 60_000 - waitMs;
     await request(server).get('/').expect(429).expect('Retry-After', seconds).expect('X-RateLimit-Reset', seconds);
   });
 
-  test('three pipelined requests on one connection at limit 2 are answered 200, 200, 429', async () => {
+  test('three pipelined requests on one connection with limit 2 get 200, 200, 429', async () => {
     const server = await listen(createApp({ limit: 2, window: '1m' }).app);
     const get = 'GET / HTTP/1.1\r\nHost: here\r\n\r\n';
     const answer = await exchange(server, `${get}${get}${get.replace('\r\n\r\n', '\r\nConnection: close\r\n\r\n')}`);
@@ -137,7 +137,7 @@ describe.each([
     ]);
   });
 
-  test('counts by the client’s address, through the proxies that the app trusts and no others', async () => {
+  test('counts by the client’s address, resolved through trusted proxies only', async () => {
     const { app } = createApp({ limit: 1, window: '1m' });
     const server = await listen(app);
     const from = (address: string) => request(server).get('/').set('X-Forwarded-For', address);
@@ -156,7 +156,7 @@ describe.each([
   test.each([
     ['at once', (name: string) => name],
     ['with a promise', async (name: string) => name],
-  ])('counts by the user’s own key, given %s', async (_, wrap) => {
+  ])('counts by the option `key`, given %s', async (_, wrap) => {
     const key = (request: { query: { who?: unknown } }) => wrap(String(request.query.who));
     const server = await listen(createApp({ limit: 1, window: '1m', key } as RateLimitOptions).app);
     await request(server).get('/?who=ann').expect(200);
@@ -177,7 +177,7 @@ describe.each([
     await request(server).get('/?who=dan').expect(429).expect('X-RateLimit-Limit', '3');
   });
 
-  test('takes a cost, as a number or from the request; what can never be has no Retry-After', async () => {
+  test('takes a cost as a number or from the request, and omits Retry-After if no retry can succeed', async () => {
     const cost = (request: { query: { units?: unknown } }) => Promise.resolve(Number(request.query.units));
     const server = await listen(createApp({ limit: 5, window: '1m', cost } as RateLimitOptions).app);
     await request(server).get('/?units=3').expect(200).expect('X-RateLimit-Remaining', '2');
@@ -188,7 +188,7 @@ describe.each([
     await request(fixed).get('/').expect(200).expect('X-RateLimit-Remaining', '1');
   });
 
-  test('skipped requests pass uncounted and untold', async () => {
+  test('skipped requests are neither counted nor given headers', async () => {
     const skip = async (request: { path: string }) => request.path === '/' && now < 2_000_000;
     const server = await listen(createApp({ limit: 1, window: '1m', skip } as RateLimitOptions).app);
     for (let turn = 0; turn < 3; turn++) {
@@ -200,7 +200,7 @@ describe.each([
     await request(server).get('/').expect(429);
   });
 
-  test('headers, reset unit and status are as told', async () => {
+  test('headers, reset unit and status are configurable', async () => {
     const silent = await listen(createApp({ limit: 1, window: '1m', headers: 'none', statusCode: 503 }).app);
     const allowed = await request(silent).get('/').expect(200);
     expect(Object.keys(allowed.headers).filter((name) => name.startsWith('x-ratelimit'))).toEqual([]);
@@ -220,7 +220,7 @@ describe.each([
     ['Slow down', 'text/plain', 'text/plain'],
     ['Slow down', '*/*', 'application/json'],
     [{ oh: 'no' }, 'text/plain', 'application/json'],
-  ])('a refusal saying %p, to a client that accepts %s, is %s', async (message, accept, type) => {
+  ])('a rejection with message %p, to a client that accepts %s, is %s', async (message, accept, type) => {
     const server = await listen(createApp({ limit: 1, window: '1m', message }).app);
     await request(server).get('/');
     const refused = await request(server).get('/').set('Accept', accept).expect(429);
@@ -230,14 +230,30 @@ describe.each([
     else expect(refused.body).toMatchObject(typeof said === 'string' ? { message: said } : said);
   });
 
-  test('a refused HEAD request has the fields and no body', async () => {
+  test('the response to a rejected HEAD request has the headers and no body', async () => {
     const server = await listen(createApp({ limit: 1, window: '1m' }).app);
     await request(server).head('/').expect(200);
     const refused = await request(server).head('/').expect(429).expect('Retry-After', '60');
     expect(refused.text).toBeUndefined();
   });
 
-  test('a handler answers in the usual refusal’s place', async () => {
+  test('a HEAD request counts with GET, for an app and for a route', async () => {
+    const app = express();
+    const limitedBy = (limit: number, prefix: string) =>
+      rateLimit({ limit, window: '1m', prefix, store: new MemoryStore({ clock }), silence: WARNING_CODES });
+    app.get('/route', limitedBy(2, 'route'), (_request, response) => void response.send('hello'));
+    app.use(limitedBy(2, 'app'));
+    app.get('/', (_request, response) => void response.send('hello'));
+    const server = await listen(app);
+    for (const path of ['/route', '/']) {
+      await request(server).head(path).expect(200).expect('X-RateLimit-Remaining', '1');
+      await request(server).get(path).expect(200).expect('X-RateLimit-Remaining', '0');
+      await request(server).head(path).expect(429);
+      await request(server).get(path).expect(429);
+    }
+  });
+
+  test('a handler replaces the default rejection', async () => {
     const { app } = createApp({
       limit: 1,
       window: '1m',
@@ -272,7 +288,7 @@ describe.each([
     ['cost', { cost: async () => '2' }, 'Expected `cost` to be a positive safe integer, got "2" (string)'],
     ['skip', { skip: () => undefined }, 'Expected `skip(request)` to be a boolean, got undefined'],
   ])(
-    'a %s function that answers nonsense goes to the error handler, never to a silent default',
+    'a %s function that returns an invalid value goes to the error handler, never to a silent default',
     async (_, options, said) => {
       const { app, errors } = createApp({ limit: 1, window: '1m', ...options } as unknown as RateLimitOptions);
       const server = await listen(app);
@@ -298,13 +314,13 @@ describe.each([
     expect(errors).toHaveLength(1);
   });
 
-  describe('a store that answers later', () => {
-    // Whoever listens is told in the place of the process's warnings.
+  describe('an asynchronous store', () => {
+    // A subscriber replaces the warnings of the process.
     const ignore = () => {};
     beforeAll(() => subscribe('rollgate:store:failure', ignore));
     afterAll(() => unsubscribe('rollgate:store:failure', ignore));
 
-    /** Answers by its memory, in a later turn, until it is down. */
+    /** Responds from its memory in a later turn, until it is down. */
     function laterStore() {
       const memory = new MemoryStore({ clock });
       const state = { isDown: false };
@@ -345,7 +361,7 @@ describe.each([
       expect(errors).toEqual([]);
     });
 
-    test('goes to the error handler when it fails and the policy is to throw', async () => {
+    test('passes its failure to the error handler when the policy is to throw', async () => {
       const { store, state } = laterStore();
       const { app, errors } = createApp({ limit: 1, window: '1m', store, onStoreError: 'throw' });
       const server = await listen(app);
@@ -355,7 +371,7 @@ describe.each([
     });
   });
 
-  test('a client that leaves during a check harms nothing', async () => {
+  test('a client that disconnects during a check causes no error', async () => {
     const asked = deferred<void>();
     const answered = deferred<string>();
     let turn = 0;
@@ -377,7 +393,7 @@ describe.each([
     expect(errors).toEqual([]);
   });
 
-  test('a request that was answered while it was decided is left alone', async () => {
+  test('a response during the decision stays unchanged', async () => {
     const decided = deferred<string>();
     const late: string[] = [];
     const app = express();
@@ -397,7 +413,7 @@ describe.each([
   });
 
   test.each([undefined, null, 0, '', 'route', 'router', 'text'])(
-    'a failure with %p lets no request through',
+    'a failure with %p allows no request',
     async (thrown) => {
       for (const fail of [() => Promise.reject(thrown), () => raise(thrown)]) {
         for (const options of [{ key: fail }, { skip: fail }, { cost: fail }]) {
@@ -416,7 +432,7 @@ describe.each([
     },
   );
 
-  test('a handler may pass a request on after all, as if it had not been refused', async () => {
+  test('a handler may continue with the request, whose rejection is then withdrawn', async () => {
     const { app } = createApp({ limit: 1, window: '1m', handler: (_request, _response, next) => next() });
     const server = await listen(app);
     await request(server).get('/').expect(200);
@@ -425,7 +441,7 @@ describe.each([
     expect(reply.headers).not.toHaveProperty('cache-control');
   });
 
-  test('clients that left before they were counted are no errors', async () => {
+  test('a client that disconnected before the check causes no error', async () => {
     const { app, errors } = createApp({ limit: 1, window: '1m' });
     const left = deferred<void>();
     const outer = express();
@@ -445,7 +461,7 @@ describe.each([
     expect(errors).toEqual([]);
   });
 
-  test('the limiter behind the middleware resets a key', async () => {
+  test('the middleware’s limiter resets a key', async () => {
     const { app, middleware } = createApp({ limit: 1, window: '1m', key: () => 'ann' });
     const server = await listen(app);
     await request(server).get('/').expect(200);
@@ -548,16 +564,16 @@ describe('options', () => {
     [undefined as never, 'Expected `rateLimit options` to be an object, got undefined'],
     [null as never, 'Expected `rateLimit options` to be an object, got null'],
   ];
-  test.each(wrong)('%p is refused at construction', (options, said) => {
+  test.each(wrong)('%p throws at construction', (options, said) => {
     expect(() => rateLimit(options as RateLimitOptions)).toThrow(said);
   });
 
-  test('a record of limits makes `key` return exactly their names', () => {
+  test('with a record of limits, `key` must return exactly their names', () => {
     const limits = { burst: rollingWindow({ limit: 1, window: 1 }), daily: rollingWindow({ limit: 1, window: 1 }) };
     expect(rateLimit({ limits, key: () => ({ burst: 'ann', daily: 'ann' }) })).toBeInstanceOf(Function);
     // @ts-expect-error a key for `daily` is missing
     expect(rateLimit({ limits, key: () => ({ burst: 'ann' }) })).toBeInstanceOf(Function);
-    // @ts-expect-error numbers and `limits` exclude each other
+    // @ts-expect-error window settings and `limits` exclude each other
     expect(() => rateLimit({ limits, limit: 5, window: '1m' })).toThrow(TypeError);
     // @ts-expect-error there is no such option
     expect(() => rateLimit({ limit: 5, window: '1m', max: 5 })).toThrow(TypeError);

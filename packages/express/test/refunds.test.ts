@@ -10,10 +10,10 @@ const window = '1h';
 const key = () => 'ann';
 const raw = (path: string, fields = '') => `GET ${path} HTTP/1.1\r\nHost: here\r\n${fields}\r\n`;
 
-/** How many units are free. */
+/** Returns the number of remaining units. */
 const free = async ({ limiter }: RateLimitMiddleware) => (await limiter.peek('ann')).remaining;
 
-/** The status is the path's. */
+/** Responds with the status in the path. */
 const byPath: RequestHandler = (request, response) => void response.sendStatus(Number(request.path.slice(1)));
 
 describe.each(EXPRESSES)('in Express %s', (_, express) => {
@@ -25,7 +25,7 @@ describe.each(EXPRESSES)('in Express %s', (_, express) => {
   test.each([
     ['skipSuccessfulRequests', { 200: 10, 204: 10, 304: 10, 399: 10, 400: 9, 404: 9, 500: 9 }],
     ['skipFailedRequests', { 200: 9, 204: 9, 304: 9, 399: 9, 400: 10, 404: 10, 500: 10 }],
-  ])('%s gives back by the status', async (option, left) => {
+  ])('%s refunds by the status', async (option, left) => {
     for (const [status, remaining] of Object.entries(left)) {
       const { ask, limit } = await serveRefunding({ [option]: true });
       const reply = await ask(`/${status}`);
@@ -34,7 +34,7 @@ describe.each(EXPRESSES)('in Express %s', (_, express) => {
     }
   });
 
-  test('both give back everything', async () => {
+  test('both together refund every request', async () => {
     const { limit, statuses } = await serveRefunding({
       skipSuccessfulRequests: true,
       skipFailedRequests: true,
@@ -48,7 +48,7 @@ describe.each(EXPRESSES)('in Express %s', (_, express) => {
     }
   });
 
-  test('wrong passwords count, right ones do not', async () => {
+  test('wrong passwords count, correct ones do not', async () => {
     const options = { limit: 2, skipSuccessfulRequests: true };
     const { limit, statuses } = await serveRefunding(options);
     expect(await statuses(2, '/401')).toEqual([401, 401]);
@@ -58,7 +58,7 @@ describe.each(EXPRESSES)('in Express %s', (_, express) => {
     await until(async () => (await free(limit)) === 2);
   });
 
-  test('an error behind the limit is a failure', async () => {
+  test('an error in a later handler is a failure', async () => {
     const { limit, statuses } = await serveRefunding({ skipFailedRequests: true }, () => {
       throw new Error('out of order');
     });
@@ -69,7 +69,7 @@ describe.each(EXPRESSES)('in Express %s', (_, express) => {
   test.each([
     ['at once', (response: Response) => response.getHeader('x-kind') === 'cached'],
     ['with a promise', async (response: Response) => response.getHeader('x-kind') === 'cached'],
-  ])('requestWasSuccessful tells %s, of the answer that was sent', async (_told, was) => {
+  ])('requestWasSuccessful decides %s, from the sent response', async (_told, was) => {
     const asked: string[] = [];
     const requestWasSuccessful = (request: Request, response: Response) => {
       asked.push(request.path);
@@ -85,7 +85,7 @@ describe.each(EXPRESSES)('in Express %s', (_, express) => {
     expect(asked).toEqual(['/fresh', '/cached']);
   });
 
-  test('gives back exactly what the request took, in each limit', async () => {
+  test('refunds exactly the units of the request, in each limit', async () => {
     const limits = { burst: rollingWindow({ limit: 10, window: '1m' }), hourly: rollingWindow({ limit: 20, window }) };
     const limit = rateLimit({
       limits,
@@ -110,7 +110,7 @@ describe.each(EXPRESSES)('in Express %s', (_, express) => {
     expect(await left('ann')).toEqual([10, 15]);
   });
 
-  test('refused requests and those of other limiters are not given back', async () => {
+  test('rejected requests and those of other limiters are not refunded', async () => {
     const store = memory();
     const wide = limitWith({ limit: 10, window, key, store, prefix: 'wide' });
     const narrow = limitWith({ limit: 1, window, key, store, prefix: 'narrow', skipFailedRequests: true });
@@ -120,14 +120,14 @@ describe.each(EXPRESSES)('in Express %s', (_, express) => {
     expect(await free(wide)).toBe(7);
   });
 
-  test('who is refused by a later limiter has failed at the one before', async () => {
+  test('a request that a later limiter rejects is a failure for the one before', async () => {
     const first = limitWith({ limit: 10, window, key, skipFailedRequests: true });
     const { statuses } = await serve(express, [first, limitWith({ limit: 1, window })]);
     expect(await statuses(3)).toEqual([200, 429, 429]);
     await until(async () => (await free(first)) === 9);
   });
 
-  test('a client that aborts each of its requests is limited all the same, with skipFailedRequests', async () => {
+  test('skipFailedRequests still limits a client that aborts each request', async () => {
     const { limit, open, passed } = await serveRefunding({ skipFailedRequests: true, limit: 3 }, () => {});
     for (let turn = 0; turn < 10; turn++) {
       const socket = open();
@@ -145,7 +145,7 @@ describe.each(EXPRESSES)('in Express %s', (_, express) => {
     ['skipFailedRequests', 9],
     ['skipSuccessfulRequests', 9],
     ['skipAbortedRequests', 10],
-  ])('what a request took whose client leaves before the response, with %s', async (option, remaining) => {
+  ])('a client that disconnects before the response, with %s', async (option, remaining) => {
     const gone: Promise<unknown>[] = [];
     const { limit, open, passed } = await serveRefunding({ [option]: true }, (request, response) => {
       if (request.path === '/200') response.send('hello');
@@ -192,7 +192,7 @@ describe.each(EXPRESSES)('in Express %s', (_, express) => {
     expect(await free(charged.limit)).toBe(9);
   });
 
-  test('an abort after the whole response changes nothing', async () => {
+  test('a disconnect after the whole response changes nothing', async () => {
     const { limit, open, passed } = await serveRefunding({ skipAbortedRequests: true, skipFailedRequests: true });
     const socket = open();
     socket.write(raw('/200'));
@@ -203,7 +203,7 @@ describe.each(EXPRESSES)('in Express %s', (_, express) => {
     expect(await free(limit)).toBe(9);
   });
 
-  test('an answer is judged when all of it is sent', async () => {
+  test('a response is evaluated once all of it is sent', async () => {
     const answers: Response[] = [];
     const { ask, limit } = await serveRefunding({ skipSuccessfulRequests: true }, (_request, response) => {
       answers.push(response);
@@ -216,7 +216,7 @@ describe.each(EXPRESSES)('in Express %s', (_, express) => {
     await until(async () => (await free(limit)) === 10);
   });
 
-  test('of pipelined requests each is judged by its own answer', async () => {
+  test('each pipelined request is evaluated by its own response', async () => {
     const { limit, open } = await serveRefunding({ skipFailedRequests: true });
     const socket = open();
     socket.write(raw('/200') + raw('/500') + raw('/404') + raw('/200', 'Connection: close\r\n'));
@@ -224,7 +224,7 @@ describe.each(EXPRESSES)('in Express %s', (_, express) => {
     await until(async () => (await free(limit)) === 8);
   });
 
-  test('with skipAbortedRequests, pipelined requests whose client leaves are all refunded, and leave no listeners', async () => {
+  test('skipAbortedRequests refunds all pipelined requests of a disconnected client, and leaves no listener', async () => {
     const waiting: Response[] = [];
     const { limit, open } = await serveRefunding({ skipAbortedRequests: true }, (_request, response) => {
       waiting.push(response);
@@ -241,7 +241,7 @@ describe.each(EXPRESSES)('in Express %s', (_, express) => {
     expect(req.socket.listeners('close').filter(({ name }) => name === 'callAll')).toEqual([]);
   });
 
-  test('on a connection that is kept alive each is judged once, and no listeners stay', async () => {
+  test('on a keep-alive connection each request is evaluated once, and no listener stays', async () => {
     const { limit, passed, port } = await serveRefunding({ skipFailedRequests: true });
     const agent = new Agent({ keepAlive: true, maxSockets: 1 });
     const listeners = new Set<number>();
@@ -260,7 +260,7 @@ describe.each(EXPRESSES)('in Express %s', (_, express) => {
   test.each([
     ['skipFailedRequests', 10],
     ['skipSuccessfulRequests', 9],
-  ])('who is answered 503 while the store decides has failed, with %s', async (option, remaining) => {
+  ])('a request with a 503 during the decision is a failure, with %s', async (option, remaining) => {
     const inner = memory();
     const store = storeWith(
       {

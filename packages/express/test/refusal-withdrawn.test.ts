@@ -4,8 +4,8 @@ import { EXPRESSES, limitWith, serve } from './support/serve';
 const usual = { limit: 1, window: '1m' };
 const withStatus = (status: number) => Object.assign(new Error('own'), { status });
 
-describe.each(EXPRESSES)('a refusal taken back in Express %s', (_, express) => {
-  /** The reply to a request that was refused and handed on by its handler, behind a middleware that sets a field. */
+describe.each(EXPRESSES)('a withdrawn rejection in Express %s', (_, express) => {
+  /** Returns the response to a rejected request that its handler passed on, after a middleware that sets a header. */
   async function handedOn(reason: unknown, own: Record<string, string> = {}) {
     const setFields: RequestHandler = (_request, response, next) => {
       for (const [name, value] of Object.entries(own)) response.setHeader(name, value);
@@ -18,28 +18,25 @@ describe.each(EXPRESSES)('a refusal taken back in Express %s', (_, express) => {
     return { status, retryAfter: headers.get('retry-after'), cache: headers.get('cache-control'), passed };
   }
 
-  test.each([429, 503])(
-    'an error of the status %d is a refusal too, and keeps what tells when to come again',
-    async (status) => {
-      expect(await handedOn(withStatus(status))).toMatchObject({ retryAfter: '60', cache: 'no-store' });
-    },
-  );
+  test.each([429, 503])('an error with the status %d is a rejection, too, and keeps Retry-After', async (status) => {
+    expect(await handedOn(withStatus(status))).toMatchObject({ retryAfter: '60', cache: 'no-store' });
+  });
 
   test.each([
     ['of another status', withStatus(403)],
     ['without a status', new Error('own')],
     ['that is no object', 'own'],
-  ])('an error %s is none', async (_what, reason) => {
+  ])('an error %s is not a rejection', async (_what, reason) => {
     expect(await handedOn(reason)).toMatchObject({ status: 500, retryAfter: null, cache: null });
   });
 
-  test('a request that goes on is answered as if it had never been refused', async () => {
+  test('a request that continues gets a response without any trace of the rejection', async () => {
     const { passed, ...reply } = await handedOn(undefined);
     expect(reply).toEqual({ status: 200, retryAfter: null, cache: null });
     expect(passed).toHaveLength(2);
   });
 
-  test.each([[undefined], [new Error('own')]])('after %p Cache-Control is what it was', async (reason) => {
+  test.each([[undefined], [new Error('own')]])('Cache-Control has its earlier value after %p', async (reason) => {
     const { cache, retryAfter } = await handedOn(reason, { 'Cache-Control': 'private, max-age=5' });
     expect([cache, retryAfter]).toEqual(['private, max-age=5', null]);
   });

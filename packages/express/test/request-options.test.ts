@@ -7,8 +7,8 @@ const pro = { hourly: rollingWindow({ limit: 3, window: '1h' }) };
 
 const plan = ({ query }: Request) => query.plan;
 describe.each(EXPRESSES)('in Express %s', (_, express) => {
-  describe.each(syncAndAsync((request) => (plan(request) === 'pro' ? 3 : 1)))('a limit told %s', (_told, limit) => {
-    test('is the request’s own, on one count', async () => {
+  describe.each(syncAndAsync((request) => (plan(request) === 'pro' ? 3 : 1)))('a limit returned %s', (_told, limit) => {
+    test('applies to the request, with one count for all', async () => {
       const { ask, statuses } = await serve(express, [limitWith({ limit, window: '1m' })]);
       expect(await statuses(2)).toEqual([200, 429]);
       expect(await statuses(3, '/?plan=pro')).toEqual([200, 200, 429]);
@@ -19,7 +19,7 @@ describe.each(EXPRESSES)('in Express %s', (_, express) => {
   });
 
   test.each(syncAndAsync((request) => (plan(request) === 'pro' ? 1000 : '1m')))(
-    'a window told %s is the request’s own',
+    'a window returned %s applies to the request',
     async (_told, window) => {
       const { ask } = await serve(express, [limitWith({ limit: 1, window, key: plan })]);
       for (const [path, seconds] of [
@@ -32,7 +32,7 @@ describe.each(EXPRESSES)('in Express %s', (_, express) => {
     },
   );
 
-  test('limit and window may both be functions, of different kinds', async () => {
+  test('limit and window may be an async and a sync function', async () => {
     const options = { limit: async () => 2, window: () => '10s', minDifference: '1s' };
     const { ask, statuses } = await serve(express, [limitWith(options)]);
     expect(await statuses(2)).toEqual([200, 429]);
@@ -41,7 +41,7 @@ describe.each(EXPRESSES)('in Express %s', (_, express) => {
     expect((await ask()).headers.get('retry-after')).toBe('9');
   });
 
-  test('more plans than are remembered limit all the same', async () => {
+  test('more plans than the cache holds are all limited', async () => {
     const limit = ({ query }: Request) => Number(query.units);
     const { pipeline, statuses } = await serve(express, [limitWith({ limit, window: '1h', key: plan })]);
     const plans = Array.from({ length: 1010 }, (_, index) => index + 1);
@@ -52,7 +52,7 @@ describe.each(EXPRESSES)('in Express %s', (_, express) => {
   });
 
   test.each(syncAndAsync((request) => (plan(request) === 'pro' ? pro : free)))(
-    'limits told %s are the plan’s, and limits of one name and kind share a count',
+    'limits returned %s apply to the plan, and those of one name and algorithm share a count',
     async (_told, limits) => {
       const { ask, passed, statuses } = await serve(express, [limitWith({ limits })]);
       expect(await statuses(2)).toEqual([200, 429]);
@@ -67,7 +67,7 @@ describe.each(EXPRESSES)('in Express %s', (_, express) => {
     },
   );
 
-  test('limits of any kind may come with a request', async () => {
+  test('a function may return limits of any kind', async () => {
     const kinds = {
       fixed: fixedWindow({ limit: 1, window: '1h' }),
       queue: leakyBucket({ capacity: 1, interval: '1h' }),
@@ -78,7 +78,7 @@ describe.each(EXPRESSES)('in Express %s', (_, express) => {
     expect((await ask('/?kind=fixed')).status).toBe(429);
   });
 
-  test.each(syncAndAsync(({ query }) => Number(query.units)))('a cost told %s is taken', async (_told, cost) => {
+  test.each(syncAndAsync(({ query }) => Number(query.units)))('a cost returned %s is charged', async (_told, cost) => {
     const { statuses, passed } = await serve(express, [limitWith({ limit: 5, window: '1m', cost })]);
     expect(await statuses(1, '/?units=3')).toEqual([200]);
     expect(await statuses(1, '/?units=3')).toEqual([429]);
@@ -87,7 +87,7 @@ describe.each(EXPRESSES)('in Express %s', (_, express) => {
   });
 
   test.each(syncAndAsync(({ query }) => ({ burst: String(query.user), hourly: String(query.tenant) })))(
-    'a key for each limit told %s counts for each',
+    'a key for each limit, returned %s, applies to each',
     async (_told, key) => {
       const { statuses } = await serve(express, [limitWith({ limits: free, key })]);
       expect(await statuses(2, '/?user=ann&tenant=here')).toEqual([200, 429]);
@@ -101,7 +101,7 @@ describe.each(EXPRESSES)('in Express %s', (_, express) => {
     ['text', (path: string) => `Not so fast at ${path}`, { message: 'Not so fast at /here', statusCode: 429 }],
     ['an object', (path: string) => ({ slow: path }), { slow: '/here' }],
   ])('a message that is %s', (_kind, message, body) => {
-    test.each(syncAndAsync<string | object>(({ path }) => message(path)))('told %s is said', async (_told, of) => {
+    test.each(syncAndAsync<string | object>(({ path }) => message(path)))('returned %s is sent', async (_told, of) => {
       const decisions: Decision[] = [];
       const told = (request: Request, decision: Decision) => {
         decisions.push(decision);
@@ -116,7 +116,7 @@ describe.each(EXPRESSES)('in Express %s', (_, express) => {
     });
   });
 
-  test.each(syncAndAsync(() => undefined))('onLimited is told of each refusal %s', async (_told, answer) => {
+  test.each(syncAndAsync(() => undefined))('onLimited runs for each rejection %s', async (_told, answer) => {
     const told: [string, Decision][] = [];
     const onLimited = (request: Request, decision: Decision) => {
       told.push([request.path, decision]);
@@ -132,14 +132,14 @@ describe.each(EXPRESSES)('in Express %s', (_, express) => {
     ]);
   });
 
-  test('who answers in onLimited is not answered again', async () => {
+  test('a response sent by onLimited stays unchanged', async () => {
     const onLimited = (request: Request) => void request.res!.status(418).send('no');
     const { errors, statuses } = await serve(express, [limitWith({ limit: 1, window: '1m', onLimited })]);
     expect(await statuses(3)).toEqual([200, 418, 418]);
     expect(errors).toEqual([]);
   });
 
-  test('requestPropertyName says where the decision is noted', async () => {
+  test('requestPropertyName is the property that contains the decision', async () => {
     const { passed, statuses } = await serve(express, [
       limitWith({ limit: 2, window: '1m', requestPropertyName: 'burst' }),
       limitWith({ limit: 9, window: '1h' }),

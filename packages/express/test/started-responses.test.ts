@@ -16,7 +16,7 @@ const OPTIONS: [string, { isLater?: boolean; [option: string]: unknown }][] = [
 ];
 
 describe.each(EXPRESSES)('a response that has started before the limiter, in Express %s', (_, express) => {
-  test.each(OPTIONS)('goes on when allowed and ends when rejected, with %s', async (_, { isLater, ...options }) => {
+  test.each(OPTIONS)('continues when allowed and ends when rejected, with %s', async (_, { isLater, ...options }) => {
     const store = isLater ? storeWith({}) : memory();
     const limit = limitWith({ limit: 1, window, store, ...options });
     const { ask, errors, passed } = await serve(express, [limit], {
@@ -68,7 +68,7 @@ describe.each(EXPRESSES)('a response that has started before the limiter, in Exp
     await expect(ask().then((reply) => reply.text())).rejects.toThrow();
   });
 
-  test('takes no bytes of the next response on its connection, with headers from `writeHead` alone', async () => {
+  test('contains no bytes of the next response on its connection, with headers from `writeHead` only', async () => {
     const { port } = await serve(express, [limitWith({ limit: 1, window })], {
       set: (app) => app.disable('x-powered-by'),
       before: [
@@ -88,7 +88,7 @@ describe.each(EXPRESSES)('a response that has started before the limiter, in Exp
     expect(more).toEqual([]);
   });
 
-  test('ends whole for a client of HTTP/1.0, which knows no chunks', async () => {
+  test('is complete for an HTTP/1.0 client, which does not support chunks', async () => {
     const { port } = await serve(express, [limitWith({ limit: 1, window })], {
       before: [
         (_request, response, next) => {

@@ -6,13 +6,13 @@ const limit = rollingWindow({ limit: 2, window: '1m' });
 const limits = { burst: limit, daily: limit };
 type Names = readonly ('burst' | 'daily')[];
 
-// What must not compile is the test here; the type check runs over it.
+// The type check runs this test: each marked line must not compile.
 describe.each([
   ['a value', limits],
   ['a function', () => limits],
   ['a function that answers with a promise', async () => limits],
-])('of limits by %s', (_, given) => {
-  test('keys are to have exactly the names', () => {
+])('with limits given by %s', (_, given) => {
+  test('a key must have exactly the names of the limits', () => {
     expect(rateLimit({ limits: given, key: () => ({ burst: 'ann', daily: 'ann' }) })).toBeInstanceOf(Function);
     expect(rateLimit({ limits: given, key: async () => ({ burst: 'ann', daily: 'ann' }) })).toBeInstanceOf(Function);
     expect(rateLimit({ limits: given, key: () => 'ann' })).toBeInstanceOf(Function);
@@ -24,7 +24,7 @@ describe.each([
     expect(rateLimit({ limits: given, key: () => 5 })).toBeInstanceOf(Function);
   });
 
-  test('those who are told of a decision know the names', () => {
+  test('functions that get a decision know the names of its limits', () => {
     const told = (decision: Decision<'burst' | 'daily'>): Names => {
       // @ts-expect-error there is no limit `hourly`
       expect(decision.limits.hourly).toBeUndefined();
@@ -44,7 +44,7 @@ describe.each([
   });
 });
 
-test('the limiter behind the middleware knows the names', async () => {
+test('the middleware’s limiter knows the names of its limits', async () => {
   const { limiter } = rateLimit({ limits });
   const decision = await limiter.check({ burst: 'ann', daily: 'ann' });
   const names: Names = decision.violated;
@@ -53,7 +53,7 @@ test('the limiter behind the middleware knows the names', async () => {
   await expect(limiter.reset({ burst: 'ann' })).rejects.toThrow(TypeError);
 });
 
-test('functions are given a request and tell what their option takes', () => {
+test('option functions get a request and return the type of their option', () => {
   const options = {
     limit: (request: Request) => (request.path === '/' ? 1 : 2),
     window: async () => '1m',
@@ -70,12 +70,12 @@ test('functions are given a request and tell what their option takes', () => {
   expect(rateLimit({ ...options, key: (request) => request.user })).toBeInstanceOf(Function);
 });
 
-test('options that exclude each other or do not exist do not compile', () => {
-  // @ts-expect-error numbers and `limits` exclude each other
+test('unknown options and options that exclude each other do not compile', () => {
+  // @ts-expect-error window settings and `limits` exclude each other
   expect(() => rateLimit({ limits: () => limits, limit: 5, window: '1m' })).toThrow(TypeError);
   // @ts-expect-error the window is missing
   expect(() => rateLimit({ limit: 5 })).toThrow(TypeError);
-  // @ts-expect-error there are no such fields
+  // @ts-expect-error there are no such headers
   expect(() => rateLimit({ limits, headers: 'draft-6' })).toThrow(TypeError);
   // @ts-expect-error there is no such warning
   expect(() => rateLimit({ limits, silence: ['ROLLGATE_NOTHING'] })).toThrow(TypeError);
@@ -83,7 +83,7 @@ test('options that exclude each other or do not exist do not compile', () => {
   expect(() => rateLimit({ limits, max: 5 })).toThrow(TypeError);
 });
 
-test('a request knows its decision', () => {
+test('a request has the type of its decision', () => {
   const read = (request: Request): number | undefined => {
     // @ts-expect-error a decision has no such property
     expect(request.rateLimit?.used).toBeUndefined();

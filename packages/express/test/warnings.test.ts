@@ -22,7 +22,7 @@ const codes = () => warnings.map(({ code }) => code);
 type Make = (options?: object) => RateLimitMiddleware;
 type Core = typeof import('@rollgate/core');
 
-/** As in a new process: what is known of one is known once. */
+/** Loads new copies of the packages, which have emitted no warning yet. */
 function inNewProcess(): { make: Make; core: Core } {
   let make!: Make;
   let core!: Core;
@@ -34,13 +34,13 @@ function inNewProcess(): { make: Make; core: Core } {
   return { make, core };
 }
 
-/** One made for each request. */
+/** Creates a limiter for each request. */
 const perRequest =
   (make: () => RateLimitMiddleware): RequestHandler =>
   (request, response, next) =>
     make()(request, response, next);
 
-/** Makes each mistake twice, with what is to be silent. */
+/** Makes each mistake twice, with the option `silence`. */
 const MISTAKES: Record<WarningCode, (express: ExpressVersion, make: Make, more: object) => Promise<unknown>> = {
   async ROLLGATE_UNTRUSTED_PROXY(express, make, more) {
     const { statuses } = await serve(express, [make(more), make(more)]);
@@ -108,25 +108,25 @@ const MISTAKES: Record<WarningCode, (express: ExpressVersion, make: Make, more: 
 
 describe.each(EXPRESSES)('in Express %s', (_, express) => {
   describe.each(WARNING_CODES)('%s', (code) => {
-    test('is told once, and how to silence it', async () => {
+    test('is emitted once, with the option that silences it', async () => {
       await MISTAKES[code](express, inNewProcess().make, {});
       expect(codes()).toEqual([code]);
       expect(warnings[0]!.detail).toBe(`Silence it with \`silence: ['${code}']\``);
     });
 
-    test('is not told when it is silent', async () => {
+    test('is not emitted when it is silenced', async () => {
       await MISTAKES[code](express, inNewProcess().make, { silence: [code] });
       expect(codes()).toEqual([]);
     });
 
-    test('is told when all others are silent', async () => {
+    test('is emitted when all others are silenced', async () => {
       const silence = WARNING_CODES.filter((other) => other !== code);
       await MISTAKES[code](express, inNewProcess().make, { silence });
       expect(codes()).toEqual([code]);
     });
   });
 
-  test('all mistakes together are told one by one', async () => {
+  test('several mistakes each emit their own warning', async () => {
     const { make } = inNewProcess();
     for (const code of WARNING_CODES) await MISTAKES[code](express, make, {});
     expect(codes()).toEqual(WARNING_CODES);
@@ -139,19 +139,19 @@ describe.each(EXPRESSES)('in Express %s', (_, express) => {
     '203.0.113.7',
     createClientKey(56)('fe80::1%eth0'),
     'ann:2001:db8::1',
-  ])('a key such as %s is no whole IPv6 address', async (key) => {
+  ])('a key such as %s is not a full IPv6 address', async (key) => {
     const { statuses } = await serve(express, [inNewProcess().make({ key: () => key })]);
     expect([await statuses(1), codes()]).toEqual([[200], []]);
   });
 
-  test('`ipv6Prefix` together with `key` is refused', () => {
+  test('`ipv6Prefix` together with `key` throws', () => {
     expect(() => inNewProcess().make({ key: () => 'ann', ipv6Prefix: 64 })).toThrow('either `key` or `ipv6Prefix`');
   });
 
   test.each([
     ['functions of the request', { limit: () => 5, window: async () => '1m' }],
     ['numbers alone', { limit: 5, window: '1m' }],
-  ])('shared keys are told also with %s', (_what, options) => {
+  ])('shared keys emit a warning even with %s', (_what, options) => {
     const { make } = inNewProcess();
     const store = memory();
     make({ store, ...options });
@@ -161,7 +161,7 @@ describe.each(EXPRESSES)('in Express %s', (_, express) => {
     expect(warnings[0]!.message).toContain("the prefix 'rollgate'");
   });
 
-  test('requestWasSuccessful that hangs is told of when the time is over, and what was taken stays', async () => {
+  test('requestWasSuccessful that hangs emits a warning after the timeout, and the request stays counted', async () => {
     const { make } = inNewProcess();
     const requestWasSuccessful = () => new Promise(() => {});
     const limit = make({ skipSuccessfulRequests: true, requestWasSuccessful, timeout: 20, key: () => 'ann' });
@@ -172,7 +172,7 @@ describe.each(EXPRESSES)('in Express %s', (_, express) => {
     expect((await limit.limiter.peek('ann')).remaining).toBe(999);
   });
 
-  test('shared keys are told also with two stores on one backend', async () => {
+  test('shared keys emit a warning even with two stores on one backend', async () => {
     const { make } = inNewProcess();
     const backend = {};
     make({ store: storeWith({ backend }) });
@@ -182,7 +182,7 @@ describe.each(EXPRESSES)('in Express %s', (_, express) => {
     expect(codes()).toEqual(['ROLLGATE_SHARED_KEYS']);
   });
 
-  test('an allow list goes by addresses also when the key does not', async () => {
+  test('an allow list uses the address even if the key does not', async () => {
     const { make } = inNewProcess();
     const options = { key: () => 'ann', allowList: ['203.0.113.7'] };
     const { statuses } = await serve(express, [make(options)]);
@@ -190,7 +190,7 @@ describe.each(EXPRESSES)('in Express %s', (_, express) => {
     expect(codes()).toEqual(['ROLLGATE_UNTRUSTED_PROXY']);
   });
 
-  describe('there is no false alarm', () => {
+  describe('no warning is emitted', () => {
     afterEach(() => expect(codes()).toEqual([]));
 
     test.each([[1], ['loopback'], ['127.0.0.1, 10.0.0.0/8'], [['127.0.0.1']], [() => true]])(
@@ -203,7 +203,7 @@ describe.each(EXPRESSES)('in Express %s', (_, express) => {
       },
     );
 
-    test('in an app below one that trusts its proxy', async () => {
+    test('in an app mounted in one that trusts its proxy', async () => {
       const below = express();
       below.use(inNewProcess().make());
       const set = (app: Express) => void app.set('trust proxy', 1);
@@ -216,13 +216,13 @@ describe.each(EXPRESSES)('in Express %s', (_, express) => {
       await (await serve(express, [inNewProcess().make()], { set })).statuses(3);
     });
 
-    test.each([false, true])('with `trust proxy` %p and a key that is no address', async (trusted) => {
+    test.each([false, true])('with `trust proxy` %p and a key that is not an address', async (trusted) => {
       const set = (app: Express) => void app.set('trust proxy', trusted);
       const { statuses } = await serve(express, [inNewProcess().make({ key: () => 'ann' })], { set });
       await statuses(3, '/', forwarded);
     });
 
-    test('on stores of their own, or one with different prefixes, names or kinds', () => {
+    test('with separate stores, or one store and different prefixes, names or algorithms', () => {
       const { make, core } = inNewProcess();
       const store: Store = new core.MemoryStore();
       make();
@@ -242,7 +242,7 @@ describe.each(EXPRESSES)('in Express %s', (_, express) => {
       ['made before the first request', 30, 1, true],
       ['made later and asked again', 30, 2, false],
       ['made later, but not many', 15, 1, false],
-    ])('of limiters %s', async (_which, count, times, isBefore) => {
+    ])('for limiters %s', async (_which, count, times, isBefore) => {
       const { make } = inNewProcess();
       const made = new Map<string, RateLimitMiddleware>();
       const limitOf = (path: string) => made.get(path) ?? made.set(path, make()).get(path)!;
@@ -255,7 +255,7 @@ describe.each(EXPRESSES)('in Express %s', (_, express) => {
       expect(made.size).toBe(count);
     });
 
-    test('of answers that are judged well', async () => {
+    test('for responses that requestWasSuccessful evaluates', async () => {
       const requestWasSuccessful = async () => true;
       const limit = inNewProcess().make({ skipSuccessfulRequests: true, requestWasSuccessful });
       const { statuses } = await serve(express, [limit]);

@@ -6,7 +6,7 @@ import { appsOf, listen, memory, storeWith, until, VERSIONS } from './support/ap
 const HELD = 90;
 const HOUR_MS = 3_600_000;
 
-describe.each(VERSIONS)('held requests in Fastify %s', (_, fastify) => {
+describe.each(VERSIONS)('delayed requests in Fastify %s', (_, fastify) => {
   const { limited } = appsOf(fastify);
 
   async function hold(isLater: boolean, serverOptions = {}) {

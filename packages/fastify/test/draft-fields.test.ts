@@ -5,7 +5,7 @@ import { fixedWindow, rollingWindow, tokenBucket } from '@rollgate/core';
 import { parseList } from 'structured-headers';
 import { appsOf, clock, type Get, listen, serve, VERSIONS } from './support/apps.js';
 
-/** A field as a list of names with their parameters. */
+/** Parses a header as a list of names with their parameters. */
 function parsed(field: string | null | undefined): [unknown, Record<string, unknown>][] {
   return parseList(field ?? '').map(([name, parameters]) => [name, Object.fromEntries(parameters)]);
 }
@@ -15,10 +15,10 @@ async function fieldsOf(get: Get, path = '/') {
   return { status, policy: parsed(headers.get('ratelimit-policy')), left: parsed(headers.get('ratelimit')), headers };
 }
 
-describe.each(VERSIONS)('the fields of the draft in Fastify %s', (_, fastify) => {
+describe.each(VERSIONS)('the draft headers in Fastify %s', (_, fastify) => {
   const { limited } = appsOf(fastify);
 
-  test('tell the policy and what is left, and no others but Retry-After', async () => {
+  test('contain the policy and the remaining units, and Retry-After is the only other header', async () => {
     const app = await limited({ limit: 2, window: '90.5s', headers: 'draft-11' });
     app.get('/', async () => 'hello');
     const get = await serve(app);
@@ -39,7 +39,7 @@ describe.each(VERSIONS)('the fields of the draft in Fastify %s', (_, fastify) =>
     expect([...headers.keys()].filter((name) => name.startsWith('x-'))).toEqual([]);
   });
 
-  test('tell each of several limits, also of a plan', async () => {
+  test('contain each of several limits, even of a plan', async () => {
     const plans = {
       free: { burst: rollingWindow({ limit: 1, window: '1m' }), daily: fixedWindow({ limit: 5, window: '1d' }) },
       pro: tokenBucket({ capacity: 10, refill: 1, every: '1s' }),
@@ -62,7 +62,7 @@ describe.each(VERSIONS)('the fields of the draft in Fastify %s', (_, fastify) =>
     expect([pro.policy.map(([name]) => name), pro.left]).toEqual([['default'], [['default', { r: 9, t: 1 }]]]);
   });
 
-  test('of the plugin and of a hook on one route stand one after the other', async () => {
+  test('of the plugin and of a route’s hook are combined in order', async () => {
     const app = await limited({ limits: { app: rollingWindow({ limit: 9, window: '1m' }) }, headers: 'all' });
     const limits = { route: rollingWindow({ limit: 1, window: '10s' }) };
     app.get('/', { preHandler: app.rateLimit({ limits }) }, async () => 'hello');
@@ -84,7 +84,7 @@ describe.each(VERSIONS)('the fields of the draft in Fastify %s', (_, fastify) =>
     expect(headers.get('x-ratelimit-limit')).toBe('1');
   });
 
-  test('stand behind what somebody else wrote', async () => {
+  test('follow values that other code has set', async () => {
     const app = await limited({ global: false, limit: 2, window: '1m', headers: 'draft-11', exposeHeaders: true });
     app.addHook('onRequest', async (_request, reply) => {
       reply.header('RateLimit-Policy', '"gateway";q=100;w=1').header('RateLimit', '"gateway";r=99;t=1');
@@ -97,7 +97,7 @@ describe.each(VERSIONS)('the fields of the draft in Fastify %s', (_, fastify) =>
     expect(headers.get('access-control-expose-headers')).toBe('X-Request-Id, RateLimit-Policy, RateLimit, Retry-After');
   });
 
-  test('go over HTTP/2', async () => {
+  test('are sent over HTTP/2', async () => {
     const app = await limited({ limit: 1, window: '1m', headers: 'all' }, { http2: true } as never);
     app.get('/', { preHandler: app.rateLimit({ limit: 5 }) }, async () => 'hello');
     const session = connectHttp2(await listen(app));

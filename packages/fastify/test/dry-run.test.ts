@@ -7,7 +7,7 @@ import { appsOf, serve, statuses, VERSIONS } from './support/apps.js';
 describe.each(VERSIONS)('a dry run in Fastify %s', (_, fastify) => {
   const { limited } = appsOf(fastify);
 
-  test('refuses nobody and writes no field, but counts, notes and tells what it would do', async () => {
+  test('rejects no request and sets no header, but counts, attaches and publishes its decisions', async () => {
     const told: unknown[] = [];
     const app = await limited({
       limit: 2,
@@ -39,7 +39,7 @@ describe.each(VERSIONS)('a dry run in Fastify %s', (_, fastify) => {
     expect((await app.rateLimiter!.peek('127.0.0.1')).remaining).toBe(0);
   });
 
-  test('leaves alone what others wrote, and a limit beside it that does refuse', async () => {
+  test('keeps other headers and the rejections of another limit', async () => {
     const app = await limited({ limit: 1, window: '1h', dryRun: true });
     const preHandler = app.rateLimit({ limit: 2, window: '1m', dryRun: false });
     app.get('/', { preHandler }, async () => 'hello');
@@ -50,14 +50,14 @@ describe.each(VERSIONS)('a dry run in Fastify %s', (_, fastify) => {
     expect([refused.status, refused.headers.get('retry-after')]).toEqual([429, '60']);
   });
 
-  test('a route can try out a limit of its own, and one that refuses beside a dry run', async () => {
+  test('works on a route, and together with a limit that rejects', async () => {
     const app = await limited({ limit: 1, window: '1m', dryRun: true });
     app.get('/tried', { config: { rateLimit: {} } }, async () => 'tried');
     app.get('/held', { config: { rateLimit: { dryRun: false } } }, async () => 'held');
     expect(await statuses(await serve(app), '/tried', '/tried', '/held', '/held')).toEqual([200, 200, 200, 429]);
   });
 
-  test('holds nobody', async () => {
+  test('delays no request', async () => {
     const app = await limited({ limits: leakyBucket({ capacity: 2, interval: '1h' }), dryRun: true });
     app.get('/', async (request) => request.rateLimit?.delayMs);
     const get = await serve(app);
@@ -66,7 +66,7 @@ describe.each(VERSIONS)('a dry run in Fastify %s', (_, fastify) => {
     expect(delays).toEqual([0, 3_600_000, 7_200_000, 0]);
   });
 
-  test('gives back what its rules say', async () => {
+  test('refunds by its options', async () => {
     const app = await limited({ limit: 1, window: '1m', dryRun: true, skipSuccessfulRequests: true });
     app.get('/', async (request) => request.rateLimit?.allowed);
     app.get('/fails', (_request, reply) => {
@@ -78,7 +78,7 @@ describe.each(VERSIONS)('a dry run in Fastify %s', (_, fastify) => {
     expect((await app.rateLimiter!.peek('127.0.0.1')).remaining).toBe(0);
   });
 
-  test.each(['sync', 'async'])('a key that fails harms no request, %s', async (how) => {
+  test.each(['sync', 'async'])('a key that fails affects no request, %s', async (how) => {
     const key = () => {
       if (how === 'async') return Promise.reject(new Error('no session'));
       throw new Error('no session');
@@ -88,25 +88,28 @@ describe.each(VERSIONS)('a dry run in Fastify %s', (_, fastify) => {
     expect(await statuses(await serve(app), '/')).toEqual([200]);
   });
 
-  test.each([true, false])('the channel `rollgate:request` tells every decision, with dryRun %p', async (dryRun) => {
-    const events: RequestEvent[] = [];
-    const listen = (event: unknown) => events.push(event as RequestEvent);
-    subscribe('rollgate:request', listen);
-    try {
-      const skip = (request: FastifyRequest) => request.url === '/skipped';
-      const app = await limited({ limit: 1, window: '1m', dryRun, skip });
-      app.get('/:name', async () => 'hello');
-      const get = await serve(app);
-      await statuses(get, '/a', '/skipped', '/b');
-      expect(events).toHaveLength(2);
-      for (const [turn, event] of events.entries()) {
-        expect(event.limiter).toBe(app.rateLimiter);
-        expect((event.request as FastifyRequest).routeOptions.url).toBe('/:name');
-        expect((event.request as FastifyRequest).rateLimit).toBe(event.decision);
-        expect([event.decision.allowed, event.dryRun]).toEqual([turn === 0, dryRun]);
+  test.each([true, false])(
+    'the channel `rollgate:request` publishes every decision, with dryRun %p',
+    async (dryRun) => {
+      const events: RequestEvent[] = [];
+      const listen = (event: unknown) => events.push(event as RequestEvent);
+      subscribe('rollgate:request', listen);
+      try {
+        const skip = (request: FastifyRequest) => request.url === '/skipped';
+        const app = await limited({ limit: 1, window: '1m', dryRun, skip });
+        app.get('/:name', async () => 'hello');
+        const get = await serve(app);
+        await statuses(get, '/a', '/skipped', '/b');
+        expect(events).toHaveLength(2);
+        for (const [turn, event] of events.entries()) {
+          expect(event.limiter).toBe(app.rateLimiter);
+          expect((event.request as FastifyRequest).routeOptions.url).toBe('/:name');
+          expect((event.request as FastifyRequest).rateLimit).toBe(event.decision);
+          expect([event.decision.allowed, event.dryRun]).toEqual([turn === 0, dryRun]);
+        }
+      } finally {
+        unsubscribe('rollgate:request', listen);
       }
-    } finally {
-      unsubscribe('rollgate:request', listen);
-    }
-  });
+    },
+  );
 });

@@ -10,7 +10,7 @@ const limitedBy = (own: RateLimitRouteOptions) => ({ config: { rateLimit: own } 
 describe.each(VERSIONS)('groups in Fastify %s', (_, fastify) => {
   const { create, limited } = appsOf(fastify);
 
-  test('routes of one group share one count, those of others and of none do not', async () => {
+  test('routes of one group share a count, and other routes do not', async () => {
     const app = await limited({ limit: 2, window: '1m' });
     app.get('/login', limitedBy({ groupId: 'auth' }), hello);
     app.post('/login', limitedBy({ groupId: 'auth' }), hello);
@@ -25,7 +25,7 @@ describe.each(VERSIONS)('groups in Fastify %s', (_, fastify) => {
     }
   });
 
-  test('also with numbers that differ', async () => {
+  test('even if their limits differ', async () => {
     const app = await limited({ global: false, window: '1m' });
     app.get('/few', limitedBy({ groupId: 'all', limit: 1 }), hello);
     app.get('/many', limitedBy({ groupId: 'all', limit: 3 }), hello);
@@ -36,7 +36,7 @@ describe.each(VERSIONS)('groups in Fastify %s', (_, fastify) => {
     ]);
   });
 
-  test('also with limits of any kind, and in every hook', async () => {
+  test('even with limits of any kind, and in every hook', async () => {
     const app = await limited({ global: false });
     const limits = { burst: rollingWindow({ limit: 3, window: '1m' }), daily: fixedWindow({ limit: 9, window: '1d' }) };
     for (const hook of ['onRequest', 'preParsing', 'preValidation', 'preHandler'] as const) {
@@ -47,7 +47,7 @@ describe.each(VERSIONS)('groups in Fastify %s', (_, fastify) => {
     ]);
   });
 
-  test('without a group each route and each method counts for itself, also with one object for all', async () => {
+  test('without a group each route and method has its own count, even with one options object', async () => {
     const app = await limited({ global: false, limit: 1, window: '1m' });
     const shared = limitedBy({});
     app.get('/a', shared, hello);
@@ -57,7 +57,7 @@ describe.each(VERSIONS)('groups in Fastify %s', (_, fastify) => {
     expect(await statuses(get, '/a', 'POST /a', '/b', '/a', 'POST /a', '/b')).toEqual([200, 200, 200, 429, 429, 429]);
   });
 
-  test('without a group routes that differ by their constraints count each for itself', async () => {
+  test('without a group routes that differ by their constraints have their own counts', async () => {
     const store = memory();
     const app = await limited({ global: false, limit: 1, window: '1m', store, key: () => 'ann' });
     for (const host of ['a.example', 'b.example', /^[cd]\.example$/, /^[ef]\.example$/]) {
@@ -73,7 +73,7 @@ describe.each(VERSIONS)('groups in Fastify %s', (_, fastify) => {
     for (const host of ['a', 'b', 'd', 'f']) expect(await ask(`${host}.example`)).toBe(429);
   });
 
-  test('HEAD beside GET counts once, in a group and without', async () => {
+  test('HEAD counts with its GET route, in a group and without', async () => {
     const app = await limited({ global: false, limit: 2, window: '1m' });
     app.get('/a', limitedBy({ groupId: 'both' }), hello);
     app.get('/b', limitedBy({ groupId: 'both', hook: 'preHandler' }), hello);
@@ -83,17 +83,19 @@ describe.each(VERSIONS)('groups in Fastify %s', (_, fastify) => {
     expect(await statuses(get, 'HEAD /own', '/own', 'HEAD /own', '/own')).toEqual([200, 200, 429, 429]);
   });
 
-  test('the allow list of the plugin, or of the route, goes on matching', async () => {
+  test('the allow list of the plugin or of the route still applies', async () => {
     const app = await limited({ global: false, limit: 1, window: '1m', allowList: ['127.0.0.0/8'] });
     app.get('/allowed', limitedBy({ groupId: 'all' }), hello);
     app.get('/counted', limitedBy({ groupId: 'all', allowList: ['10.1.2.3'] }), hello);
+    app.get('/none', limitedBy({ allowList: false }), hello);
     const get = await serve(app);
     expect(await statuses(get, '/allowed', '/allowed', '/counted', '/counted', '/allowed')).toEqual([
       200, 200, 200, 429, 200,
     ]);
+    expect(await statuses(get, '/none', '/none')).toEqual([200, 429]);
   });
 
-  test('a hook made by hand can be of the group, and without one counts for itself', async () => {
+  test('a hook created by the app can join the group, and otherwise has its own count', async () => {
     const app = await limited({ global: false, limit: 2, window: '1m' });
     app.get('/route', limitedBy({ groupId: 'all' }), hello);
     app.get('/hook', { preHandler: app.rateLimit({ groupId: 'all' }) }, hello);
@@ -104,7 +106,7 @@ describe.each(VERSIONS)('groups in Fastify %s', (_, fastify) => {
     expect(await statuses(get, '/own', '/own', '/own', '/other')).toEqual([200, 200, 429, 200]);
   });
 
-  test('a prefix beside the group keeps groups of one name apart', async () => {
+  test('a prefix separates groups of one name', async () => {
     const app = await limited({ global: false, limit: 1, window: '1m' });
     app.get('/a', limitedBy({ groupId: 'all', prefix: 'one' }), hello);
     app.get('/b', limitedBy({ groupId: 'all', prefix: 'one' }), hello);
@@ -113,7 +115,7 @@ describe.each(VERSIONS)('groups in Fastify %s', (_, fastify) => {
     expect(await statuses(await serve(app), '/a', '/b', '/c', '/d')).toEqual([200, 429, 200, 200]);
   });
 
-  test('registrations with stores of their own have groups of their own', async () => {
+  test('registrations with separate stores have separate groups', async () => {
     const app = create();
     const store = memory();
     for (const [prefix, own] of [

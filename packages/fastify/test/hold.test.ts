@@ -24,7 +24,7 @@ const HOUR_MS = 3_600_000;
 const queue = leakyBucket({ capacity: 3, interval: INTERVAL_MS });
 const slowQueue = leakyBucket({ capacity: 3, interval: '1h' });
 
-/** Of a time that stands still: how many come in one interval does not depend on how fast the machine is. */
+/** Its clock stands still, so the number of requests in an interval does not depend on the machine's speed. */
 const atOnce = () => new MemoryStore({ clock });
 
 const later = (methods: Partial<Store> = {}, memory = atOnce()) => storeWith(methods, memory);
@@ -45,7 +45,7 @@ describe.each([
   ['newest', fastify5],
   ['5.0.0', fastify50],
 ])('a queue in Fastify %s', (_, fastify) => {
-  /** An app that notes who came in and who was let through, and when. */
+  /** An app that records which requests arrived and which continued, and when. */
   async function create(options: Partial<RateLimitPluginOptions>, serverOptions: FastifyServerOptions = {}) {
     const came: { who: string; atMs: number; reply: FastifyReply }[] = [];
     const passed: { who: string; atMs: number; delayMs: number | undefined }[] = [];
@@ -62,7 +62,7 @@ describe.each([
       passed.push({ who, atMs: performance.now(), delayMs: request.rateLimit?.delayMs });
       return who;
     });
-    /** How long the next one would be held: the store is asked as the plugin asks it. */
+    /** Returns how long the next request would be delayed, by the same check as the plugin's. */
     const delayMs = async () => {
       const rule = {
         name: 'default',
@@ -84,7 +84,7 @@ describe.each([
     ['at once', atOnce],
     ['later', later],
   ])(
-    'lets one through each interval, in the order of coming, and refuses who finds it full, with a store that answers %s',
+    'continues one request per interval, in order, and rejects requests when it is full, with a store that responds %s',
     async (_, store) => {
       const { app, came, passed } = await create({ limits: queue, store: store() });
       const address = await listen(app);
@@ -104,7 +104,7 @@ describe.each([
     },
   );
 
-  test('goes by the real time, also in a pipeline', async () => {
+  test('delays by real time, even in a pipeline', async () => {
     const { app, came, passed } = await create({ limits: queue, store: new MemoryStore() });
     await listen(app);
     const socket = open(app);
@@ -137,7 +137,7 @@ describe.each([
   test.each([
     ['at once', atOnce],
     ['later', later],
-  ])('gives back every place of a pipeline whose client leaves, with a store that answers %s', async (_, store) => {
+  ])('frees every slot of a pipeline whose client disconnects, with a store that responds %s', async (_, store) => {
     const { app, came, passed, delayMs } = await create({ limits: slowQueue, store: store() });
     await listen(app);
     const socket = open(app);
@@ -149,7 +149,7 @@ describe.each([
     expect(passed.map(({ who }) => who)).toEqual(['0']);
   });
 
-  test('leaves nothing behind on a connection that is kept alive', async () => {
+  test('leaves no listener on a keep-alive connection', async () => {
     const { app, came, passed } = await create({ limits: leakyBucket({ capacity: 30, interval: 1 }) });
     await listen(app);
     const socket = open(app);
@@ -163,7 +163,7 @@ describe.each([
     expect(counts.size).toBe(1);
   });
 
-  test('holds what comes over HTTP/2, and lets go of what its client cancels, a HEAD as well', async () => {
+  test('delays HTTP/2 requests, and drops those that the client cancels, even HEAD', async () => {
     const { app, came, passed, delayMs } = await create({ limits: queue }, { http2: true } as never);
     const session = connectHttp2(await listen(app));
     const ask = (who: string, method = 'GET') => session.request({ ':path': `/${who}`, ':method': method });
@@ -173,7 +173,7 @@ describe.each([
       expect(atMs - came[turn]!.atMs).toBeGreaterThanOrEqual(turn * INTERVAL_MS - 0.001);
     }
     for (const method of ['GET', 'HEAD']) {
-      const cancelled = ask('cancelled', method);
+      const cancelled = ask('canceled', method);
       await until(async () => (await delayMs()) === 0); // Full.
       cancelled.close(8);
       await until(async () => (await delayMs()) === 3 * INTERVAL_MS);
@@ -182,7 +182,7 @@ describe.each([
     session.close();
   });
 
-  test.each(['cancelled', 'lost'])('notices over HTTP/2 also behind a large body that it was %s', async (how) => {
+  test.each(['canceled', 'lost'])('detects over HTTP/2, even with a large body, that a request was %s', async (how) => {
     const { app, passed, delayMs } = await create({ limits: slowQueue }, { http2: true } as never);
     const address = await listen(app);
     const socket = open(app);
@@ -191,14 +191,14 @@ describe.each([
     const leaving = session.request({ ':path': '/leaving', ':method': 'POST' }).on('error', () => {});
     leaving.write(Buffer.alloc(1_000_000));
     await until(async () => (await delayMs()) === 2 * HOUR_MS);
-    if (how === 'cancelled') leaving.close(8);
+    if (how === 'canceled') leaving.close(8);
     else socket.destroy();
     await until(async () => (await delayMs()) === HOUR_MS);
     expect(passed.map(({ who }) => who)).toEqual(['first']);
     session.destroy();
   });
 
-  test('gives back every place of an HTTP/2 connection that is lost', async () => {
+  test('frees every slot of an HTTP/2 connection that is lost', async () => {
     const { app, came, passed, delayMs } = await create({ limits: slowQueue }, { http2: true } as never);
     const address = await listen(app);
     const socket = open(app);
@@ -211,7 +211,7 @@ describe.each([
     expect(passed.map(({ who }) => who)).toEqual(['0']);
   });
 
-  test('lets go at once who has been answered by somebody else, and gives the place back', async () => {
+  test('drops a request at once when other code responds, and frees its slot', async () => {
     const { app, came, passed, delayMs } = await create({ limits: slowQueue });
     const address = await listen(app);
     await fetch(`${address}/first`);
@@ -223,7 +223,7 @@ describe.each([
     expect(passed.map(({ who }) => who)).toEqual(['first']);
   });
 
-  test('gives the place back of who is answered while the store decides', async () => {
+  test('frees the slot of a request with a response during the decision', async () => {
     const memory = atOnce();
     const answers: (() => void)[] = [];
     const check = (...question: Parameters<Store['check']>) => {
@@ -274,7 +274,7 @@ describe.each([
     expect(passed.map(({ who }) => who)).toEqual(['first']);
   });
 
-  test('gives those who are held their turn when the app closes', async () => {
+  test('continues delayed requests while the app closes', async () => {
     const { app, came, passed } = await create({ limits: queue }, { forceCloseConnections: 'idle' });
     await listen(app);
     const answers = [0, 1, 2].map((who) => {

@@ -4,7 +4,7 @@ import { appsOf, clock, memory, serve, statuses, storeWith, VERSIONS } from './s
 const hello = async () => 'hello';
 const HOOKS = ['onRequest', 'preParsing', 'preValidation', 'preHandler'] as const;
 
-describe.each(VERSIONS)('a hook made by hand in Fastify %s', (_, fastify) => {
+describe.each(VERSIONS)('a hook that the app creates in Fastify %s', (_, fastify) => {
   const { create, limited } = appsOf(fastify);
 
   test.each(HOOKS)('limits one route in the hook %s', async (hook) => {
@@ -32,7 +32,7 @@ describe.each(VERSIONS)('a hook made by hand in Fastify %s', (_, fastify) => {
     expect(await statuses(get, 'POST /array')).toEqual([200]);
   });
 
-  test('limits a HEAD request with its GET route, and all routes that it is given to together', async () => {
+  test('limits HEAD requests with their GET route, and all its routes together', async () => {
     const app = await limited({ global: false, limit: 3, window: '1m' });
     const onRequest = app.rateLimit();
     app.get('/a', { onRequest }, hello);
@@ -40,7 +40,7 @@ describe.each(VERSIONS)('a hook made by hand in Fastify %s', (_, fastify) => {
     expect(await statuses(await serve(app), 'HEAD /a', '/a', '/b', '/a', 'HEAD /b')).toEqual([200, 200, 200, 429, 429]);
   });
 
-  test('needs a name where other processes count too', async () => {
+  test('needs a name if other processes use the store', async () => {
     const store = storeWith({});
     const app = await limited({ global: false, limit: 1, window: '1m', store });
     expect(() => app.rateLimit()).toThrow(/^Expected `groupId` or `prefix` in the options of `app.rateLimit\(\)`/);
@@ -50,7 +50,7 @@ describe.each(VERSIONS)('a hook made by hand in Fastify %s', (_, fastify) => {
     expect(await statuses(await serve(app), '/', '/too', '/own')).toEqual([200, 429, 200]);
   });
 
-  test('limits a context as an app’s hook', async () => {
+  test('limits a context when added to an app', async () => {
     const app = await limited({ global: false, limit: 1, window: '1m' });
     await app.register(async (inner) => {
       inner.addHook('preHandler', inner.rateLimit());
@@ -70,7 +70,7 @@ describe.each(VERSIONS)('a hook made by hand in Fastify %s', (_, fastify) => {
     expect(await statuses(get, '/.env', '/.git', '/.ssh', '/', '/')).toEqual([404, 404, 429, 200, 429]);
   });
 
-  test('beside the plugin’s own limit both count, and the fields tell the one that leaves less', async () => {
+  test('counts together with the plugin’s limit, and the headers describe the one with less remaining', async () => {
     const app = await limited({ limit: 3, window: '1m' });
     app.get('/', { preHandler: app.rateLimit({ limit: 2 }) }, hello);
     app.get('/more', { preHandler: app.rateLimit({ limit: 9 }) }, hello);
@@ -105,7 +105,7 @@ describe.each(VERSIONS)('a hook made by hand in Fastify %s', (_, fastify) => {
     expect((await limited({ global: false })).rateLimiter).toBeUndefined();
   });
 
-  test('takes what is left out from the nearest registration, whose limiter the app’s is', async () => {
+  test('inherits options from the nearest registration, whose limiter is the app’s', async () => {
     const app = await limited({ limit: 1, window: '1m', statusCode: 420 });
     await app.register(async (inner) => {
       await inner.register(rateLimit, { limit: 2, window: '1m', store: memory(), prefix: 'inner', statusCode: 503 });
@@ -126,7 +126,7 @@ describe.each(VERSIONS)('a hook made by hand in Fastify %s', (_, fastify) => {
     expect([refused.status, refused.headers.get('retry-after')]).toEqual([503, '3600']);
   });
 
-  test('contexts beside one another have registrations of their own, and the app above has none', async () => {
+  test('sibling contexts have their own registrations, and their parent has none', async () => {
     const app = create();
     for (const [path, limit] of [
       ['/one', 1],
@@ -141,7 +141,7 @@ describe.each(VERSIONS)('a hook made by hand in Fastify %s', (_, fastify) => {
     expect(await statuses(await serve(app), '/one', '/one', '/two', '/two', '/two')).toEqual([200, 429, 200, 200, 429]);
   });
 
-  test('refuses a hook in its options', async () => {
+  test('throws for a `hook` in its options', async () => {
     const app = await limited({ limit: 1, window: '1m', hook: 'preHandler' });
     expect(() => app.rateLimit({ hook: 'preHandler' })).toThrow(
       'Expected `hook` to be left out, because you add the hook to a route yourself, got "preHandler" (string)',
@@ -150,7 +150,7 @@ describe.each(VERSIONS)('a hook made by hand in Fastify %s', (_, fastify) => {
     expect(await statuses(await serve(app), '/', '/')).toEqual([200, 429]);
   });
 
-  test('decides and answers as the plugin does: error, handler, message', async () => {
+  test('rejects as the plugin does, with an error, a handler or a message', async () => {
     const app = await limited({ global: false, limit: 1, window: '1m' });
     app.get('/message', { preHandler: app.rateLimit({ message: { no: 1 } }) }, hello);
     app.get('/handler', { preParsing: app.rateLimit({ handler: async () => 'handled' }) }, hello);

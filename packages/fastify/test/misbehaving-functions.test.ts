@@ -6,7 +6,7 @@ const TIMEOUT_MS = 20;
 const never = () => new Promise<never>(() => {});
 const fails = () => new Error('no session');
 
-/** What each function returns that makes no sense, and what is said of it; those of the second kind are asked at a refusal. */
+/** Invalid return values of each function, and the message of the error. */
 const BEFORE: Record<string, [unknown, string][]> = {
   limit: [
     [-1, 'Expected `limit` to be a positive safe integer, got -1 (number)'],
@@ -53,10 +53,10 @@ const NONSENSE = Object.entries({ ...BEFORE, ...AT_REFUSAL }).flatMap(([name, ca
   cases.map(([value, said]) => [name, value, said] as const),
 );
 
-describe.each(VERSIONS)('a function that misbehaves in Fastify %s', (_, fastify) => {
+describe.each(VERSIONS)('a failing option function in Fastify %s', (_, fastify) => {
   const { limited } = appsOf(fastify);
 
-  /** Asks once, or twice if the first one is not to be refused, and expects an error that says so. */
+  /** Sends one request, or two if the first is allowed, and expects an error with this message. */
   async function expectFailure(name: string, misbehave: () => unknown, said: string, others: object = {}) {
     const numbers = name === 'limits' ? {} : { limit: 1, window: '1m' };
     const options = { ...numbers, timeout: TIMEOUT_MS, ...others, [name]: misbehave };
@@ -104,12 +104,12 @@ describe.each(VERSIONS)('a function that misbehaves in Fastify %s', (_, fastify)
     await expectFailure(name, async () => value, said);
   });
 
-  test.each(['message', 'onLimited'])('`%s` with problem details, and as a hook made by hand', async (name) => {
+  test.each(['message', 'onLimited'])('`%s` with problem details, and in a hook that the app creates', async (name) => {
     await expectFailure(name, () => Promise.reject(fails()), 'no session', { problem: true });
     await expectFailure(name, never, `\`${name}\` did not settle`, { problem: true, headers: 'all' });
   });
 
-  test('an own Cache-Control stays when nothing was refused yet', async () => {
+  test('the app’s Cache-Control stays when no request was rejected', async () => {
     const key = () => {
       throw fails();
     };
@@ -122,7 +122,7 @@ describe.each(VERSIONS)('a function that misbehaves in Fastify %s', (_, fastify)
     expect([reply.status, reply.headers.get('cache-control')]).toEqual([500, 'private']);
   });
 
-  test('what answers after somebody else has answered changes nothing', async () => {
+  test('a function that settles after other code has responded has no effect', async () => {
     const answers: ((value: string) => void)[] = [];
     const message = () => new Promise<string>((resolve) => answers.push(resolve));
     const app = await limited({ global: false, limit: 1, window: '1m', timeout: '1h', message });

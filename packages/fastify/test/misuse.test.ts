@@ -49,33 +49,33 @@ const WRONG: readonly [object, string][] = [
   [{ max: 5 }, 'Unknown option `max` for rateLimit, got 5 (number)'],
 ];
 
-describe.each(VERSIONS)('wrong options in Fastify %s', (_, fastify) => {
+describe.each(VERSIONS)('invalid options in Fastify %s', (_, fastify) => {
   const { create, limited } = appsOf(fastify);
   const complete = (wrong: object) => ({ limit: 5, window: '1m', ...wrong }) as RateLimitPluginOptions;
 
-  test.each(WRONG)('%p is refused at registration', async (wrong, said) => {
+  test.each(WRONG)('%p throws at registration', async (wrong, said) => {
     await expect(create().register(rateLimit, complete(wrong))).rejects.toThrow(said);
   });
 
-  test.each(WRONG)('%p is refused at registration also without global', async (wrong, said) => {
+  test.each(WRONG)('%p throws at registration even with `global: false`', async (wrong, said) => {
     await expect(create().register(rateLimit, { ...complete(wrong), global: false })).rejects.toThrow(said);
   });
 
-  test.each(WRONG)('%p is refused when a route is added with it', async (wrong, said) => {
+  test.each(WRONG)('%p throws when a route is added with it', async (wrong, said) => {
     const app = await limited({ global: false });
     const add = () => app.get('/', { config: { rateLimit: complete(wrong) } }, async () => 'hello');
     expect(add).toThrow(said);
   });
 
   test.each(WRONG.filter(([wrong]) => !('hook' in wrong)))(
-    '%p is refused for a hook made by hand',
+    '%p throws for a hook that the app creates',
     async (wrong, said) => {
       const app = await limited({ global: false });
       expect(() => app.rateLimit(complete(wrong))).toThrow(said);
     },
   );
 
-  test('of a group and of a hook made by hand, too', async () => {
+  test('invalid options of a group and of a hook that the app creates throw', async () => {
     const app = await limited({ global: false });
     const groupId = 5 as never;
     const add = () => app.get('/', { config: { rateLimit: { ...complete({}), groupId } } }, async () => 'hello');
@@ -90,7 +90,7 @@ describe.each(VERSIONS)('wrong options in Fastify %s', (_, fastify) => {
     );
   });
 
-  test('what is `undefined` is left out, in the plugin and on routes', async () => {
+  test('`undefined` is the same as no option, in the plugin and on routes', async () => {
     const undefinedToo = { store: undefined, cost: undefined, message: undefined, silence: undefined, hook: undefined };
     const app = await limited({ limit: 2, window: '1m', prefix: 'mine', ...undefinedToo, store: memory() });
     app.get('/', async () => 'hello');

@@ -9,7 +9,7 @@ const TYPE = 'https://iana.org/assignments/http-problem-types#quota-exceeded';
 const TITLE = 'Request cannot be satisfied as assigned quota has been exceeded';
 const limits = { burst: rollingWindow({ limit: 1, window: '1m' }), daily: rollingWindow({ limit: 9, window: '1d' }) };
 
-describe.each(VERSIONS)('a refusal in Fastify %s', (_, fastify) => {
+describe.each(VERSIONS)('a rejection in Fastify %s', (_, fastify) => {
   const { limited } = appsOf(fastify);
 
   async function refusal(options: Partial<RateLimitPluginOptions>) {
@@ -26,7 +26,7 @@ describe.each(VERSIONS)('a refusal in Fastify %s', (_, fastify) => {
     return { reply, body: await reply.json(), errors };
   }
 
-  test('as problem details over HTTP/1, which the error handler does not see', async () => {
+  test('is sent as problem details over HTTP/1, and does not reach the error handler', async () => {
     const { reply, body, errors } = await refusal({
       limit: undefined,
       window: undefined,
@@ -46,7 +46,7 @@ describe.each(VERSIONS)('a refusal in Fastify %s', (_, fastify) => {
     expect(errors).toEqual([]);
   });
 
-  test('as problem details over HTTP/2, and to HEAD without a body', async () => {
+  test('is sent as problem details over HTTP/2, and without a body to HEAD', async () => {
     const app = await limited({ limit: 1, window: '1m', problem: true, statusCode: 503 }, { http2: true } as never);
     app.get('/', async () => 'hello');
     const session = connectHttp2(await listen(app));
@@ -78,20 +78,20 @@ describe.each(VERSIONS)('a refusal in Fastify %s', (_, fastify) => {
     expect(errors).toEqual([]);
   });
 
-  test('what can never be allowed has no time to come again', async () => {
+  test('has no Retry-After if no retry can succeed', async () => {
     const { reply, body } = await refusal({ problem: true, cost: 2 });
     expect([reply.status, reply.headers.has('retry-after')]).toEqual([429, false]);
     expect(body).toMatchObject({ detail: 'Rate limit exceeded: this request alone exceeds the limit' });
   });
 
-  test('without `problem` is an error with a code, which the error handler sees', async () => {
+  test('without `problem` is an error with a code, which the error handler gets', async () => {
     const { reply, body, errors } = await refusal({});
     expect(reply.headers.get('content-type')).toBe('application/json; charset=utf-8');
     expect(body).toMatchObject({ statusCode: 429, code: 'RATE_LIMIT_EXCEEDED', error: 'Too Many Requests' });
     expect(errors).toEqual([expect.objectContaining({ statusCode: 429, code: 'RATE_LIMIT_EXCEEDED' })]);
   });
 
-  test('a handler answers in the place of both', async () => {
+  test('a handler replaces both', async () => {
     const handler = async () => ({ mine: true });
     const { reply, body, errors } = await refusal({ problem: true, handler });
     expect([reply.status, body, errors]).toEqual([429, { mine: true }, []]);

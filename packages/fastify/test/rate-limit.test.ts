@@ -33,7 +33,7 @@ describe.each([
     return app;
   }
 
-  /** A function that fetches a path from the app over a real connection. */
+  /** Returns a function that fetches a path from the app over a real connection. */
   async function serve(app: FastifyInstance) {
     const address = await app.listen({ port: 0, host: '127.0.0.1' });
     return (path = '/', init?: RequestInit) => fetch(address + path, init);
@@ -50,7 +50,7 @@ describe.each([
     return found;
   }
 
-  test('lets requests through up to the limit, and answers the next with a Retry-After that is true', async () => {
+  test('allows requests up to the limit, and rejects the next with an exact Retry-After', async () => {
     const app = await limited({ limit: 2, window: '10s' });
     app.get('/', async (request) => ({ remaining: request.rateLimit?.remaining }));
     const get = await serve(app);
@@ -85,7 +85,7 @@ describe.each([
     expect(await statuses(get, '/')).toEqual([200]);
   });
 
-  test('three pipelined requests on one connection at limit 2 are answered 200, 200, 429', async () => {
+  test('three pipelined requests on one connection with limit 2 get 200, 200, 429', async () => {
     const app = await limited({ limit: 2, window: '1m' });
     app.get('/', async () => 'hello');
     await app.listen({ port: 0, host: '127.0.0.1' });
@@ -99,7 +99,7 @@ describe.each([
     );
   });
 
-  test('speaks HTTP/2 as well', async () => {
+  test('works over HTTP/2', async () => {
     const app = await limited({ limit: 1, window: '1m' }, { http2: true } as never);
     app.get('/', async () => 'hello');
     const session = connectHttp2(await app.listen({ port: 0, host: '127.0.0.1' }));
@@ -117,7 +117,7 @@ describe.each([
     ]);
   });
 
-  test('a route’s own limit stands in the place of the global one, and `false` for none', async () => {
+  test('a route’s own limit replaces the global one, and `false` removes it', async () => {
     const app = await limited({ limit: 3, window: '1m' });
     app.get('/', async () => 'hello');
     app.get('/other', async () => 'hello');
@@ -131,7 +131,7 @@ describe.each([
     expect([free.status, free.headers.has('x-ratelimit-limit')]).toEqual([200, false]);
   });
 
-  test('without global only the routes with a limit are limited, each on its own', async () => {
+  test('without `global` only routes with a limit are limited, each separately', async () => {
     const app = await limited({ global: false, window: '1m', key: () => 'ann' });
     app.get('/', async () => 'hello');
     app.get('/one', { config: { rateLimit: { limit: 1 } } }, async () => 'one');
@@ -157,7 +157,7 @@ describe.each([
     expect(await statuses(get, 'HEAD /own', '/own', 'HEAD /own', '/own')).toEqual([200, 200, 429, 429]);
   });
 
-  test('a route that decides in a hook of its own does so for HEAD and for each host, once', async () => {
+  test('a route with its own hook runs it once, even for HEAD and for each host', async () => {
     const app = await limited({ global: false, window: '1m' });
     for (const hook of ['preHandler', 'preParsing'] as const) {
       const config = { rateLimit: { limit: 2, hook } };
@@ -173,7 +173,7 @@ describe.each([
     }
   });
 
-  test('limits the context it is registered in and those below, no others', async () => {
+  test('limits its context and those inside it, and no others', async () => {
     const app = create();
     await app.register(async (inner) => {
       await inner.register(rateLimit, { limit: 1, window: '1m' });
@@ -187,7 +187,7 @@ describe.each([
     expect(await statuses(get, '/in', '/deep', '/out', '/out')).toEqual([200, 429, 200, 200]);
   });
 
-  test('registered within itself, both limits hold, and a route’s own is the nearest one’s', async () => {
+  test('registered twice, both limits apply, and a route’s limit belongs to the nearest registration', async () => {
     const app = await limited({ limit: 3, window: '1m' });
     await app.register(async (inner) => {
       await inner.register(rateLimit, { limit: 1, window: '1h', statusCode: 503 });
@@ -200,7 +200,7 @@ describe.each([
     expect(await statuses(get, '/own', '/own', '/own')).toEqual([200, 200, 503]);
   });
 
-  test('limits routes that were added before it had loaded', async () => {
+  test('limits routes that were added before it loaded', async () => {
     const app = create();
     app.register(rateLimit, { limit: 2, window: '1m' });
     app.get('/', async () => 'hello');
@@ -219,12 +219,12 @@ describe.each([
     });
   });
 
-  test('limits requests for routes there are none of', async () => {
+  test('limits requests for unknown routes', async () => {
     const get = await serve(await limited({ limit: 2, window: '1m' }));
     expect(await statuses(get, '/admin', '/wp-login.php', '/.env')).toEqual([404, 404, 429]);
   });
 
-  test('decides before hooks that are added later, and before a route’s own', async () => {
+  test('runs before hooks that are added later, and before a route’s hooks', async () => {
     const app = await limited({ limit: 1, window: '1m' });
     const ran: string[] = [];
     app.addHook('onRequest', async () => {
@@ -239,7 +239,7 @@ describe.each([
     expect(ran).toEqual(['app', 'route', 'app', 'route']);
   });
 
-  test('a route for several methods counts them together, HEAD as well', async () => {
+  test('a route for several methods counts them together, including HEAD', async () => {
     const app = await limited({ global: false, window: '1m' });
     const config = { rateLimit: { limit: 2 } };
     app.route({ method: ['GET', 'POST'], url: '/', config, handler: async () => 'hello' });
@@ -247,7 +247,7 @@ describe.each([
     expect(await statuses(get, '/', 'HEAD /', '/', 'HEAD /')).toEqual([200, 200, 429, 429]);
   });
 
-  test.each([undefined, null, 0, '', 'text'])('a failure with %p lets no request through', async (thrown) => {
+  test.each([undefined, null, 0, '', 'text'])('a failure with %p allows no request', async (thrown) => {
     for (const key of [
       () => Promise.reject(thrown),
       () => {
@@ -288,7 +288,7 @@ describe.each([
     },
   );
 
-  test('the app’s error handler sees a refusal as an error with a code', async () => {
+  test('the app’s error handler gets a rejection as an error with a code', async () => {
     const app = await limited({ limit: 1, window: '1m', message: 'Slow down' });
     const errors: unknown[] = [];
     app.setErrorHandler((error: Error & { statusCode?: number; code?: string }, _request, reply) => {
@@ -311,7 +311,7 @@ describe.each([
     });
   });
 
-  test('an object as message, a handler that returns and one that sends answer in the error’s place', async () => {
+  test('a message object, a handler that returns and one that sends each replace the error', async () => {
     const app = await limited({ global: false, limit: 1, window: '1m', statusCode: 503 });
     const config = (own: object) => ({ config: { rateLimit: own } });
     app.get('/message', config({ message: { oh: 'no' } }), async () => 'hello');
@@ -371,7 +371,7 @@ describe.each([
     expect(await (await get()).json()).toMatchObject({ statusCode: 500, message: 'no template' });
   });
 
-  test('a client that leaves during a check harms nothing', async () => {
+  test('a client that disconnects during a check causes no error', async () => {
     let asked!: () => void;
     let answer!: (key: string) => void;
     const wasAsked = new Promise<void>((resolve) => {
@@ -409,7 +409,7 @@ describe.each([
   });
 
   describe('a store that fails', () => {
-    // Whoever listens is told in the place of the process's warnings.
+    // A subscriber replaces the warnings of the process.
     const ignore = () => {};
     beforeAll(() => subscribe('rollgate:store:failure', ignore));
     afterAll(() => unsubscribe('rollgate:store:failure', ignore));
@@ -429,7 +429,7 @@ describe.each([
       expect(await statuses(await serve(app), '/', '/')).toEqual(expected);
     });
 
-    test('is stood in for by one memory for all routes that share a count', async () => {
+    test('has one fallback memory for all routes that share a count', async () => {
       const app = await limited({ limit: 1, window: '1m', store: failing() });
       app.get('/a', { config: { rateLimit: { prefix: 'shared' } } }, async () => 'hello');
       app.get('/b', { config: { rateLimit: { prefix: 'shared' } } }, async () => 'hello');
@@ -445,7 +445,7 @@ describe.each([
     [{ limit: 5, window: '1m', global: 'yes' }, 'Expected `global` to be a boolean, got "yes" (string)'],
     [{ limit: 5, window: '1m', handler: 5 }, 'Expected `handler` to be a function, got 5 (number)'],
     [{ limit: 5, window: '1m', store: new Map() }, 'Expected `store` to be a store'],
-  ])('%p is refused at registration', async (options, said) => {
+  ])('%p throws at registration', async (options, said) => {
     await expect(create().register(rateLimit, options as RateLimitPluginOptions)).rejects.toThrow(said);
   });
 
@@ -453,7 +453,7 @@ describe.each([
     [true, 'Expected `config.rateLimit of GET /` to be an object or false, got true (boolean)'],
     [{ limit: -1 }, 'Expected `limit` to be a positive safe integer, got -1 (number)'],
     [{ widnow: 5 }, 'Unknown option `widnow`'],
-  ])('a route’s config.rateLimit of %p is refused when the route is added', async (own, said) => {
+  ])('a route’s config.rateLimit of %p throws when the route is added', async (own, said) => {
     const app = await limited({ limit: 1, window: '1m' });
     expect(() => app.get('/', { config: { rateLimit: own as never } }, async () => 'hello')).toThrow(said);
   });

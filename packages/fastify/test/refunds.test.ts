@@ -9,7 +9,7 @@ import { appsOf, clock, listen, serve, until, VERSIONS } from './support/apps.js
 
 const LIMIT = 100;
 
-/** Answers later, and counts what it is asked to give back. */
+/** Responds later, and counts the refunds. */
 function counting(isLater: boolean) {
   const memory = new MemoryStore({ clock });
   const refunded = { times: 0 };
@@ -37,10 +37,10 @@ async function openSession(app: FastifyInstance): Promise<ClientHttp2Session> {
   return session;
 }
 
-describe.each(VERSIONS)('what is given back in Fastify %s', (_, fastify) => {
+describe.each(VERSIONS)('refunds in Fastify %s', (_, fastify) => {
   const { limited } = appsOf(fastify);
 
-  /** An app that answers `/404` with this status, `/large` with much, and `/open` never; each takes `cost` units. */
+  /** An app that responds to `/404` with this status, to `/large` with a large body, and to `/open` never. */
   async function create(
     options: Partial<RateLimitPluginOptions>,
     { serverOptions = {}, isLater = false }: { serverOptions?: object; isLater?: boolean } = {},
@@ -63,7 +63,7 @@ describe.each(VERSIONS)('what is given back in Fastify %s', (_, fastify) => {
       open.push(reply);
     });
     const used = async () => LIMIT - (await app.rateLimiter!.peek('all')).remaining;
-    /** Once all that was answered has been judged. */
+    /** Waits until every response has been evaluated. */
     const becomes = (units: number) => until(async () => (await used()) === units);
     return { app, open, used, becomes, refunded };
   }
@@ -83,7 +83,7 @@ describe.each(VERSIONS)('what is given back in Fastify %s', (_, fastify) => {
   describe.each([
     ['at once', false],
     ['later', true],
-  ])('with a store that answers %s', (_, isLater) => {
+  ])('with a store that responds %s', (_, isLater) => {
     test.each([
       [{ skipSuccessfulRequests: true }, ['/404', '/500', '/throws', '/nowhere/else'], ['/200', '/302']],
       [{ skipFailedRequests: true }, ['/200', '/302'], ['/404', '/500', '/throws', '/nowhere/else']],
@@ -135,7 +135,7 @@ describe.each(VERSIONS)('what is given back in Fastify %s', (_, fastify) => {
       },
     );
 
-    test.each(['GET', 'HEAD'])('over HTTP/2, a %s stream that is reset half-way', async (method) => {
+    test.each(['GET', 'HEAD'])('over HTTP/2, a %s stream that is reset halfway', async (method) => {
       const { app, becomes, refunded } = await create({ skipAbortedRequests: true }, { serverOptions: http2, isLater });
       const session = await openSession(app);
       const [reset, other] = ['/open', '/open'].map((path) =>
@@ -155,7 +155,7 @@ describe.each(VERSIONS)('what is given back in Fastify %s', (_, fastify) => {
     });
   });
 
-  test('over HTTP/2, a large answer that is reset half-way, or whose connection is lost, is not whole', async () => {
+  test('over HTTP/2, a large response that is reset halfway, or whose connection is lost, is incomplete', async () => {
     const { app, becomes, refunded } = await create(
       { skipAbortedRequests: true, skipSuccessfulRequests: true },
       { serverOptions: http2 },
@@ -176,7 +176,7 @@ describe.each(VERSIONS)('what is given back in Fastify %s', (_, fastify) => {
   test.each([
     ['HTTP/1', {}],
     ['HTTP/2', http2],
-  ])('over %s, a client that aborts each of its requests is limited all the same', async (name, serverOptions) => {
+  ])('over %s, a client that aborts each request is still limited', async (name, serverOptions) => {
     const { app, open: waiting, used } = await create({ skipFailedRequests: true, limit: 3 }, { serverOptions });
     const session = name === 'HTTP/2' ? await openSession(app) : undefined;
     if (session === undefined) await listen(app);
@@ -193,7 +193,7 @@ describe.each(VERSIONS)('what is given back in Fastify %s', (_, fastify) => {
     expect(await used()).toBe(LIMIT);
   });
 
-  test('of a pipeline each request by its own answer, and those behind one that never comes when the client leaves', async () => {
+  test('depend on each pipelined request’s own response, or on the disconnect if there is none', async () => {
     const { app, becomes, refunded } = await create({ skipFailedRequests: true, skipAbortedRequests: true });
     await listen(app);
     const socket = open(app);
@@ -204,7 +204,7 @@ describe.each(VERSIONS)('what is given back in Fastify %s', (_, fastify) => {
     expect(refunded.times).toBe(4);
   });
 
-  test('a refused request has taken nothing, and gives nothing back', async () => {
+  test('a rejected request is not charged and not refunded', async () => {
     const { app, used, refunded } = await create({ skipFailedRequests: true, limit: LIMIT, cost: LIMIT });
     const get = await serve(app);
     expect((await get('/200')).status).toBe(200);
@@ -216,7 +216,7 @@ describe.each(VERSIONS)('what is given back in Fastify %s', (_, fastify) => {
   test.each([
     ['sync', (value: boolean) => value],
     ['async', async (value: boolean) => value],
-  ])('by what the user takes for a success, %s', async (_, answer) => {
+  ])('depend on requestWasSuccessful, %s', async (_, answer) => {
     const seen: unknown[] = [];
     const { app, becomes, refunded } = await create({
       skipSuccessfulRequests: true,
@@ -238,7 +238,7 @@ describe.each(VERSIONS)('what is given back in Fastify %s', (_, fastify) => {
     expect(refunded.times).toBe(2);
   });
 
-  test('who has left is not asked about: nobody was answered', async () => {
+  test('requestWasSuccessful is not called after a disconnect', async () => {
     const requestWasSuccessful = jest.fn(() => true);
     const { app, becomes } = await create({
       skipFailedRequests: true,
@@ -254,7 +254,7 @@ describe.each(VERSIONS)('what is given back in Fastify %s', (_, fastify) => {
     expect(requestWasSuccessful).not.toHaveBeenCalled();
   });
 
-  test('a route and a hook made by hand have rules of their own', async () => {
+  test('a route and a hook that the app creates have their own rules', async () => {
     const { app, used } = await create({});
     app.get('/own', { config: { rateLimit: { skipSuccessfulRequests: true, limit: 1 } } }, async () => 'own');
     const preHandler = app.rateLimit({ groupId: 'hook', skipSuccessfulRequests: true, limit: 1 });
@@ -267,7 +267,7 @@ describe.each(VERSIONS)('what is given back in Fastify %s', (_, fastify) => {
     expect(await used()).toBe(2);
   });
 
-  test('leaves no listener behind on a connection that is kept alive', async () => {
+  test('leave no listener on a keep-alive connection', async () => {
     const { app, becomes } = await create({ skipSuccessfulRequests: true });
     const counts = new Set<number>();
     app.addHook('onResponse', async ({ raw }) => {

@@ -2,10 +2,10 @@ import { appsOf, serve, VERSIONS } from './support/apps.js';
 
 const usual = { limit: 1, window: '1m' };
 
-describe.each(VERSIONS)('a refusal taken back in Fastify %s', (_, fastify) => {
+describe.each(VERSIONS)('a withdrawn rejection in Fastify %s', (_, fastify) => {
   const { limited } = appsOf(fastify);
 
-  /** The reply to a request whose `handler` fails with the reason, behind a hook that sets a field. */
+  /** Returns the response to a request whose `handler` fails with the reason, after a hook that sets a header. */
   async function failedWith(reason: unknown, own: Record<string, string> = {}) {
     const app = await limited({
       ...usual,
@@ -25,27 +25,27 @@ describe.each(VERSIONS)('a refusal taken back in Fastify %s', (_, fastify) => {
   }
 
   test.each([429, 503])(
-    'an error of the status %d is a refusal too, and keeps what tells when to come again',
+    'an error with the status %d is a rejection, too, and keeps Retry-After',
     async (statusCode) => {
       const error = Object.assign(new Error('own'), { statusCode });
       expect(await failedWith(error)).toEqual({ status: statusCode, retryAfter: '60', cache: 'no-store' });
     },
   );
 
-  test('any other error is none', async () => {
+  test('any other error is not a rejection', async () => {
     expect(await failedWith(new Error('own'))).toEqual({ status: 500, retryAfter: null, cache: null });
     const forbidden = Object.assign(new Error('own'), { statusCode: 403 });
     expect(await failedWith(forbidden)).toEqual({ status: 403, retryAfter: null, cache: null });
   });
 
-  test('Cache-Control is then what it was', async () => {
+  test('Cache-Control then has its earlier value', async () => {
     expect(await failedWith(new Error('own'), { 'cache-control': 'private' })).toMatchObject({ cache: 'private' });
   });
 
   test.each([
     ['async', 204, async (_request: unknown, reply: { code(status: number): unknown }) => void reply.code(204)],
     ['async, with a status alone', 429, async () => {}],
-  ])('a handler that is %s and returns nothing answers without a body', async (_kind, status, handler) => {
+  ])('a handler that is %s and returns nothing sends no body', async (_kind, status, handler) => {
     const app = await limited({ ...usual, handler });
     app.get('/', async () => 'hello');
     const get = await serve(app);

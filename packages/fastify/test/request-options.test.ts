@@ -6,14 +6,14 @@ import { appsOf, clock, type Get, serve, statuses, storeWith, VERSIONS } from '.
 const query = (request: FastifyRequest, name: string) => (request.query as Record<string, string>)[name];
 const numberOf = (request: FastifyRequest, name: string) => Number(query(request, name));
 
-/** The same function as it is, and as one whose answer comes later. */
+/** The same function, once as it is and once async. */
 const bothWays = <Value>(of: (request: FastifyRequest) => Value) =>
   [
     ['sync', of],
     ['async', async (request: FastifyRequest) => of(request)],
   ] as const;
 
-describe.each(VERSIONS)('options by request in Fastify %s', (_, fastify) => {
+describe.each(VERSIONS)('option functions in Fastify %s', (_, fastify) => {
   const { limited } = appsOf(fastify);
 
   async function served(options: Partial<RateLimitPluginOptions>): Promise<Get> {
@@ -43,12 +43,12 @@ describe.each(VERSIONS)('options by request in Fastify %s', (_, fastify) => {
     expect((await get('/?window=5s')).headers.get('retry-after')).toBe('5');
   });
 
-  test('a limit and a window, one at once and one later, with a least difference and refusals that count', async () => {
+  test('a sync limit and an async window, with minDifference and countRejected', async () => {
     const limit = async () => 2;
     const get = await served({ limit, window: () => 10_000, minDifference: '1s', countRejected: true });
     expect(await statuses(get, '/', '/')).toEqual([200, 429]);
     clock.ms += 1_000;
-    expect(await statuses(get, '/')).toEqual([429]); // Full, by the one that was refused.
+    expect(await statuses(get, '/')).toEqual([429]); // Full, because the rejected request counted.
     clock.ms += 10_000;
     expect(await statuses(get, '/')).toEqual([200]);
   });
@@ -130,7 +130,7 @@ describe.each(VERSIONS)('options by request in Fastify %s', (_, fastify) => {
     expect([asObject.status, await asObject.json()]).toEqual([429, { wait: 60_000 }]);
   });
 
-  test('who is on the allow list passes uncounted, as the proxy that is trusted tells the address', async () => {
+  test('a listed address behind a trusted proxy is allowed without being counted', async () => {
     const allowList = ['10.0.0.0/8', '192.0.2.7', '2001:db8::/32', '::ffff:198.51.100.1'];
     const app = await limited({ limit: 1, window: '1m', allowList, key: () => 'all' }, { trustProxy: '127.0.0.1' });
     app.get('/', async (request) => String(request.rateLimit));
@@ -147,7 +147,7 @@ describe.each(VERSIONS)('options by request in Fastify %s', (_, fastify) => {
     expect(await from('not an address')).toEqual([429, true]);
   });
 
-  test.each(['sync', 'async'])('onLimited is told of each refusal before its answer, %s', async (how) => {
+  test.each(['sync', 'async'])('onLimited runs before the response to each rejection, %s', async (how) => {
     const told: unknown[] = [];
     const onLimited = (request: FastifyRequest, decision: Decision) => {
       told.push([request.url, decision.retryAfterMs, request.rateLimit === decision]);
@@ -165,7 +165,7 @@ describe.each(VERSIONS)('options by request in Fastify %s', (_, fastify) => {
     ]);
   });
 
-  test('a route has functions of its own', async () => {
+  test('a route has its own functions', async () => {
     const app = await limited({ limit: () => 1, window: '1m', cost: () => 1 });
     app.get('/own', { config: { rateLimit: { limit: async () => 4, cost: async () => 2 } } }, async () => 'own');
     app.get('/limits', { config: { rateLimit: { limits: plans.pro } } }, async () => 'limits');

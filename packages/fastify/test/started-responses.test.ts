@@ -33,7 +33,7 @@ describe.each(VERSIONS)('a response that has started before the limiter, in Fast
     return { app, passed: () => passed };
   }
 
-  test.each(OPTIONS)('goes on when allowed and ends when rejected, with %s', async (_, options) => {
+  test.each(OPTIONS)('continues when allowed and ends when rejected, with %s', async (_, options) => {
     const { app, passed } = await started(options);
     const get = await serve(app);
     const allowed = await get();

@@ -10,8 +10,8 @@ const limit = rollingWindow({ limit: 2, window: '1m' });
 const limits = { burst: limit, daily: limit };
 const store = new MemoryStore();
 
-// What must not compile is the test here; the type check runs over it.
-test('with a record of limits `key` returns their names and no others', async () => {
+// The type check runs this test: each marked line must not compile.
+test('with a record of limits, `key` must return exactly their names', async () => {
   const right: RateLimitPluginOptions<typeof limits> = {
     limits,
     key: (request) => ({ burst: request.ip, daily: request.hostname }),
@@ -39,7 +39,7 @@ test('with a record of limits `key` returns their names and no others', async ()
   await app.close();
 });
 
-test('a hook made by hand, its limiter and what it refuses know the names of its limits', async () => {
+test('a hook that the app creates, its limiter and its decisions know the names of its limits', async () => {
   const app = Fastify();
   await app.register(rateLimit, { global: false });
   const { limiter } = app.rateLimit({ limits, key: ({ ip }) => ({ burst: ip, daily: ip }) });
@@ -49,19 +49,19 @@ test('a hook made by hand, its limiter and what it refuses know the names of its
   await expect(limiter.check({ burst: 'ann', daily: 'ann', hourly: 'ann' })).rejects.toThrow('hourly');
   // @ts-expect-error a key for `daily` is missing
   app.rateLimit({ limits, key: ({ ip }) => ({ burst: ip }) });
-  // @ts-expect-error the hook is where it is added
+  // @ts-expect-error a hook that the app creates has no `hook` option
   expect(() => app.rateLimit({ limit: 1, window: 1, hook: 'onRequest', nonsense: 1 })).toThrow(TypeError);
   await app.close();
 });
 
-test('what is added to requests, to apps and to routes is typed', async () => {
+test('the properties of requests, apps and routes are typed', async () => {
   const app = Fastify();
   await app.register(rateLimit, { limit: 5, window: '1m', message: (_request, { retryAfterMs }) => `${retryAfterMs}` });
   const limiter: AppRateLimiter | undefined = app.rateLimiter;
   expect(limiter).toBeDefined();
   // @ts-expect-error it can be missing
   await app.rateLimiter.reset('ann');
-  // @ts-expect-error it is not to be written
+  // @ts-expect-error it is read-only
   const write = () => (app.rateLimiter = undefined);
   expect(write).toThrow(TypeError);
   const hook = app.rateLimit({ limit: async () => 3, cost: ({ url }) => url.length });
@@ -76,12 +76,12 @@ test('what is added to requests, to apps and to routes is typed', async () => {
   app.get('/none', { config: { rateLimit: false } }, async () => 'none');
   // @ts-expect-error a limit is a number
   expect(() => app.get('/wrong', { config: { rateLimit: { limit: '5' } } }, async () => '')).toThrow(TypeError);
-  // @ts-expect-error numbers are missing
+  // @ts-expect-error window settings are missing
   await expect(Fastify().register(rateLimit, { limit: 1 })).rejects.toThrow('window');
   await app.close();
 });
 
-test('apps of HTTP/2 take the plugin and hooks as well', async () => {
+test('HTTP/2 apps accept the plugin and its hooks', async () => {
   const app = Fastify({ http2: true });
   await app.register(rateLimit, { limit: 5, window: '1m' });
   app.get('/', { onRequest: app.rateLimit() }, async (request) => String(request.rateLimit?.remaining));

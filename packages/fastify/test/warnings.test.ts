@@ -48,7 +48,7 @@ describe.each(['fastify', 'fastify50'])('the warnings with %s', (module) => {
     told = JSON.parse(stdout);
   });
 
-  test.each(SCENARIOS.map(([title, , codes], index) => ({ title, codes, index })))('of $title', ({ codes, index }) => {
+  test.each(SCENARIOS.map(([title, , codes], index) => ({ title, codes, index })))('for $title', ({ codes, index }) => {
     expect(told[index]).toEqual({ codes, statuses: [200] });
   });
 });

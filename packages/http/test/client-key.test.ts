@@ -24,7 +24,7 @@ test.each([
   ['fd12:3456:789a:1201::1', 'fd12:3456:789a:1200::/56'],
   ['2002:cb00:7107::1', '2002:cb00:7107::/56'],
   ['::1', '::/56'],
-])('%s counts as %s', (address, key) => {
+])('%s has the key %s', (address, key) => {
   expect(clientKey(address)).toBe(key);
   expect(clientKey(address)).toBe(key);
 });
@@ -33,11 +33,11 @@ test.each([
   [64, '2001:db8:85a3:12ff::/64'],
   [128, '2001:db8:85a3:12ff:5678:8a2e:370:7334/128'],
   [1, '::/1'],
-])('IPv6 is cut to its first %d bits when told so', (prefix, key) => {
+])('IPv6 is cut to its first %d bits', (prefix, key) => {
   expect(createClientKey(prefix)('2001:db8:85a3:12ff:5678:8a2e:370:7334')).toBe(key);
 });
 
-test('more addresses than are remembered get their keys all the same', () => {
+test('more addresses than the cache holds still get their keys', () => {
   for (let network = 0; network < 25_000; network++) {
     const group = network.toString(16);
     const expected = network === 0 ? '2001:db8::/56' : `2001:db8:${group}::/56`;
@@ -58,15 +58,15 @@ test.each([
   [':'.repeat(1000), ':'.repeat(64)],
   ['a'.repeat(1000), 'a'.repeat(64)],
   [`::ffff:1.${'2'.repeat(1000)}`, `1.${'2'.repeat(55)}`],
-])('a port is dropped, and text that is no address counts for itself: %s', (address, key) => {
+])('a port is dropped, and text that is not an address is its own key: %s', (address, key) => {
   expect(clientKey(address)).toBe(key);
 });
 
-test.each([0, 129, 56.5, '56', undefined])('the prefix %p is refused when the function is created', (prefix) => {
+test.each([0, 129, 56.5, '56', undefined])('the prefix %p throws when the function is created', (prefix) => {
   expect(() => createClientKey(prefix as number)).toThrow('ipv6Prefix');
 });
 
-test('text that is not an address keeps nothing in memory of the header that it was cut out of', async () => {
+test('text that is not an address does not keep its header in memory', async () => {
   const script = `
     import { createClientKey } from '@rollgate/http';
     const clientKey = createClientKey(56);
@@ -81,7 +81,7 @@ test('text that is not an address keeps nothing in memory of the header that it 
   const { stdout } = await promisify(execFile)(
     process.execPath,
     ['--expose-gc', '--input-type=module', '--eval', script],
-    { cwd: `${__dirname}/../../express` }, // A package that depends on http, so that its built form is found by name.
+    { cwd: `${__dirname}/../../express` }, // A package that depends on http, so that Node finds the built package by name.
   );
   expect(Number(stdout)).toBeLessThan(4e6); // The headers are 28 MB.
 });

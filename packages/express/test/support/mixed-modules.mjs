@@ -21,7 +21,7 @@ async function listen(middleware, handler = (_request, response) => response.end
   return { server, url: `http://127.0.0.1:${server.address().port}` };
 }
 
-/** The statuses of requests that do not count when they succeed. */
+/** Returns the statuses of requests that are refunded when they succeed. */
 async function refunded({ rateLimit }, { MemoryStore }) {
   const options = { limit: 1, window: '1m', skipSuccessfulRequests: true, store: new MemoryStore() };
   const { server, url } = await listen(rateLimit(options));
@@ -31,7 +31,7 @@ async function refunded({ rateLimit }, { MemoryStore }) {
   return statuses;
 }
 
-/** How many units are free in a queue after the caller that waited in it has left, first by HTTP. */
+/** Returns the free slots of a queue after its waiting HTTP client has disconnected. */
 async function freedByClient({ rateLimit }, { leakyBucket, MemoryStore, RateLimiter }) {
   const limits = leakyBucket({ capacity: 1, interval: '1h' });
   const store = new MemoryStore();

@@ -16,7 +16,7 @@ export const EXPRESSES = [
 ] as const;
 export type ExpressVersion = typeof express5;
 
-/** The time of all stores here; it goes by hand. */
+/** The clock of all stores here. Tests move it. */
 export const clock = { ms: 0, now: () => clock.ms };
 beforeEach(() => {
   clock.ms = 1_000_000;
@@ -33,7 +33,7 @@ afterEach(async () => {
 
 export const memory = () => new MemoryStore({ clock });
 
-/** A store that is none of this process's memory: it may fail, and is to answer in time. */
+/** A store that is not this process's memory, so it may fail and has a timeout. */
 export const storeWith = (methods: Partial<Store>, inner = memory()): Store => ({
   check: async (...question) => inner.check(...question),
   peek: async (...question) => inner.peek(...question),
@@ -42,31 +42,31 @@ export const storeWith = (methods: Partial<Store>, inner = memory()): Store => (
   ...methods,
 });
 
-// Whoever listens is told in the place of the process's warnings.
+// A subscriber replaces the warnings of the process.
 const ignore = () => {};
 beforeAll(() => subscribe('rollgate:store:failure', ignore));
 afterAll(() => unsubscribe('rollgate:store:failure', ignore));
 
-/** A middleware whose store goes by the test's clock, unless it has one, and which warns of nothing. */
+/** Creates a middleware that emits no warning. Without a `store`, it has one with the test's clock. */
 export const limitWith = (options: object): RateLimitMiddleware =>
   rateLimit({ store: memory(), silence: WARNING_CODES, ...options } as unknown as RateLimitOptions);
 
-/** What comes before the limits, what answers behind them, and what is to be set on the app. */
+/** The middlewares before the limits, the handler after them, and the settings of the app. */
 export interface Around {
   before?: RequestHandler[];
   answer?: RequestHandler;
   set?: (app: Express) => void;
-  /** Where to note errors before Express's own error handling answers them. */
+  /** Collects errors before Express's own error handling responds. */
   plain?: Error[];
 }
 
-/** A real server behind the limits, which notes who was let through and which errors came. */
+/** Starts a real server behind the limits, which records the allowed requests and the errors. */
 export async function serve(express: ExpressVersion, limits: RequestHandler[], around: Around = {}) {
   const { before = [], answer = (_request, response) => void response.send('hello'), set, plain } = around;
   const passed: Request[] = [];
   const errors: Error[] = [];
   const app = express();
-  app.set('env', 'test'); // Express's own error handling logs nothing then.
+  app.set('env', 'test'); // Express's own error handling then logs nothing.
   set?.(app);
   for (const handler of [...before, ...limits]) app.use(handler);
   app.use((request, response, next) => {
@@ -88,7 +88,7 @@ export async function serve(express: ExpressVersion, limits: RequestHandler[], a
     passed,
     errors,
     ask: (path = '/', init: RequestInit = {}) => fetch(`http://127.0.0.1:${port}${path}`, init),
-    /** The statuses of as many requests, one after the other. */
+    /** Sends this number of requests, one after the other, and returns their statuses. */
     async statuses(count: number, path = '/', headers: Record<string, string> = {}): Promise<number[]> {
       const all: number[] = [];
       for (let turn = 0; turn < count; turn++) {
@@ -112,7 +112,7 @@ export async function serve(express: ExpressVersion, limits: RequestHandler[], a
   };
 }
 
-/** Goes on when what the other side did has been noticed. */
+/** Waits until the server has noticed what the client did. */
 export async function until(isTrue: () => boolean | Promise<boolean>): Promise<void> {
   const endMs = performance.now() + 100_000;
   while (!(await isTrue())) {
@@ -121,7 +121,7 @@ export async function until(isTrue: () => boolean | Promise<boolean>): Promise<v
   }
 }
 
-/** The same function of a request, which answers at once, and with a promise. */
+/** The same function of a request, once as it is and once async. */
 export function syncAndAsync<Value>(of: (request: Request) => Value): [string, (request: Request) => unknown][] {
   return [
     ['at once', of],

@@ -3,13 +3,13 @@ import rateLimit, { type RateLimitPluginOptions } from '@rollgate/fastify';
 import fastify5, { type FastifyInstance, type FastifyServerOptions } from 'fastify';
 import fastify50 from 'fastify50';
 
-/** For `describe.each`: the tests hold with the newest Fastify and with the oldest that is allowed. */
+/** For `describe.each`: the newest Fastify and the oldest supported one. */
 export const VERSIONS = [
   ['newest', fastify5],
   ['5.0.0', fastify50],
 ] as const;
 
-/** The time of every store here; it stands still unless a test moves it. */
+/** The clock of every store here. It stands still unless a test moves it. */
 export const clock = {
   ms: 1_000_000,
   now: () => clock.ms,
@@ -17,7 +17,7 @@ export const clock = {
 
 export const memory = () => new MemoryStore({ clock });
 
-/** A store that is none of this process's memory: it answers later, and may fail. */
+/** A store that is not this process's memory. It responds later and may fail. */
 export const storeWith = (methods: Partial<Store>, inner = memory()): Store => ({
   check: async (...question) => inner.check(...question),
   peek: async (...question) => inner.peek(...question),
@@ -31,7 +31,7 @@ export type Get = (path?: string, init?: RequestInit) => Promise<Response>;
 const apps: FastifyInstance[] = [];
 afterEach(() => Promise.all(apps.splice(0).map((app) => app.close())));
 
-/** Makes apps of one version of Fastify; they are closed after the test. */
+/** Creates apps of one version of Fastify, which are closed after the test. */
 export function appsOf(fastify: (typeof VERSIONS)[number][1]) {
   function create(serverOptions: FastifyServerOptions = {}): FastifyInstance {
     const app = fastify({ forceCloseConnections: true, ...serverOptions });
@@ -41,7 +41,7 @@ export function appsOf(fastify: (typeof VERSIONS)[number][1]) {
 
   async function limited(options: Partial<RateLimitPluginOptions>, serverOptions?: FastifyServerOptions) {
     const app = create(serverOptions);
-    // Apps of tests are many, and are asked little.
+    // Tests create many apps that get few requests.
     const silence = ['ROLLGATE_LIMITER_PER_REQUEST'];
     await app.register(rateLimit, { store: memory(), silence, ...options } as RateLimitPluginOptions);
     return app;
@@ -52,13 +52,13 @@ export function appsOf(fastify: (typeof VERSIONS)[number][1]) {
 
 export const listen = (app: FastifyInstance) => app.listen({ port: 0, host: '127.0.0.1' });
 
-/** A function that fetches a path from the app over a real connection. */
+/** Returns a function that fetches a path from the app over a real connection. */
 export async function serve(app: FastifyInstance): Promise<Get> {
   const address = await listen(app);
   return (path = '/', init) => fetch(address + path, init);
 }
 
-/** The statuses of one request after the other: `'/path'`, or `'HEAD /path'`. */
+/** Sends one request after the other, `'/path'` or `'HEAD /path'`, and returns their statuses. */
 export async function statuses(get: Get, ...requests: string[]): Promise<number[]> {
   const found: number[] = [];
   for (const request of requests) {
@@ -70,7 +70,7 @@ export async function statuses(get: Get, ...requests: string[]): Promise<number[
   return found;
 }
 
-/** Goes on when what the other side did has been noticed; fails where that never comes. */
+/** Waits until the server has noticed what the client did. Fails if it never does. */
 export async function until(isTrue: () => boolean | Promise<boolean>): Promise<void> {
   const end = performance.now() + 100_000;
   while (!(await isTrue())) {

@@ -1,5 +1,5 @@
-// Injects requests into an app with a queue, aborts one that is held, and tells what became of all. It takes what was
-// built, as an app does, in a process of its own: what Fastify injects with cannot be loaded into a test.
+// Injects requests into an app with a queue, aborts a delayed one, and prints the outcome of all. It runs the built
+// package in its own process, because Jest cannot load the module with which Fastify injects.
 import { leakyBucket, MemoryStore, RateLimiter } from '@rollgate/core';
 import rateLimit from '@rollgate/fastify';
 
