@@ -14,7 +14,7 @@ const WAIT = [
   'packages/core/test/wait.test.ts',
   'packages/core/test/wait-signal.test.ts',
   'packages/core/test/scheduler.test.ts',
-  'packages/express/test/hold.test.ts',
+  'packages/express/test/delay.test.ts',
 ];
 const FAILURE = [
   'packages/core/test/store-failure.test.ts',

@@ -4,8 +4,8 @@ const EXPRESS = 'packages/express/test/';
 const FASTIFY = 'packages/fastify/test/';
 const names = (folder, ...files) => files.map((file) => `${folder}${file}.test.ts`);
 
-const HEADERS = names(EXPRESS, 'draft-fields', 'problem', 'refusal-withdrawn', 'rate-limit', 'request-options');
-const REFUNDS = names(EXPRESS, 'refunds', 'abandoned-slots', 'hold');
+const HEADERS = names(EXPRESS, 'draft-headers', 'problem', 'withdrawn-rejection', 'rate-limit', 'request-options');
+const REFUNDS = names(EXPRESS, 'refunds', 'abandoned-slots', 'delay');
 const LISTS = [
   ...names(EXPRESS, 'allow-list'),
   'packages/http/test/client-key.test.ts',
@@ -14,7 +14,7 @@ const LISTS = [
 const LIMITER = [
   ...names(EXPRESS, 'dry-run', 'rate-limit'),
   ...names(FASTIFY, 'rate-limit'),
-  ...names(EXPRESS, 'hold', 'request-options'),
+  ...names(EXPRESS, 'delay', 'request-options'),
 ];
 const OF_FASTIFY = names(
   FASTIFY,
@@ -23,7 +23,7 @@ const OF_FASTIFY = names(
   'hook-function',
   'request-options',
   'rate-limit',
-  'misbehaving-functions',
+  'failing-functions',
 );
 
 const of = (file, tests, mutants) =>
@@ -108,7 +108,7 @@ export const http = [
   ]),
   ...of(
     'express/src/send-rejection',
-    [...HEADERS, ...names(EXPRESS, 'misbehaving-functions')],
+    [...HEADERS, ...names(EXPRESS, 'failing-functions')],
     [
       [
         'the status stays when the request goes on',

@@ -50,22 +50,22 @@ describe.each(EXPRESSES)('allowList in Express %s', (_, express) => {
   });
 
   test('calls no option function for a listed address, and all of them for others', async () => {
-    const asked: string[] = [];
+    const called: string[] = [];
     const functions = Object.fromEntries(
       Object.entries({ skip: false, key: 'ann', cost: 1, limit: 1 }).map(([name, value]) => [
         name,
         () => {
-          asked.push(name);
+          called.push(name);
           return value;
         },
       ]),
     );
     const friends = await serve(express, [limitWith({ ...functions, window, allowList: ['127.0.0.1'] })]);
     await friends.statuses(1);
-    expect(asked).toEqual([]);
+    expect(called).toEqual([]);
     const strangers = await serve(express, [limitWith({ ...functions, window, allowList: ['127.0.0.2'] })]);
     await strangers.statuses(1);
-    expect(asked).toEqual(['skip', 'key', 'cost', 'limit']);
+    expect(called).toEqual(['skip', 'key', 'cost', 'limit']);
   });
 
   test.each([[[]], [false]])('%p exempts no request', async (allowList) => {

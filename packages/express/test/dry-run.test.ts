@@ -9,11 +9,11 @@ const once = { limit: 1, window: '1m', key, dryRun: true };
 
 /** Collects the events of one limiter during the work. */
 async function listen(limiter: RateLimiter, work: () => Promise<unknown>) {
-  const heard: Record<string, (RequestEvent & DecisionEvent)[]> = {};
+  const events: Record<string, (RequestEvent & DecisionEvent)[]> = {};
   const stops = ['rollgate:request', 'rollgate:decision', 'rollgate:rejection'].map((name) => {
-    heard[name] = [];
+    events[name] = [];
     const note = (event: unknown) => {
-      if ((event as RequestEvent).limiter === limiter) heard[name]!.push(event as RequestEvent & DecisionEvent);
+      if ((event as RequestEvent).limiter === limiter) events[name]!.push(event as RequestEvent & DecisionEvent);
     };
     subscribe(name, note);
     return () => unsubscribe(name, note);
@@ -21,9 +21,9 @@ async function listen(limiter: RateLimiter, work: () => Promise<unknown>) {
   await work();
   for (const stop of stops) stop();
   return {
-    requests: heard['rollgate:request']!,
-    decisions: heard['rollgate:decision']!,
-    rejections: heard['rollgate:rejection']!,
+    requests: events['rollgate:request']!,
+    decisions: events['rollgate:decision']!,
+    rejections: events['rollgate:rejection']!,
   };
 }
 
@@ -49,27 +49,27 @@ describe.each(EXPRESSES)('in Express %s', (_, express) => {
       ['handler', { handler: () => {} }],
       ['message', { message: () => {} }],
     ])('does not call %s', async (_name, options) => {
-      const asked = jest.fn();
+      const optionFunction = jest.fn();
       const { statuses } = await serve(express, [
-        limitWith({ ...once, ...Object.fromEntries(Object.keys(options).map((name) => [name, asked])) }),
+        limitWith({ ...once, ...Object.fromEntries(Object.keys(options).map((name) => [name, optionFunction])) }),
       ]);
       expect(await statuses(3)).toEqual([200, 200, 200]);
-      expect(asked).not.toHaveBeenCalled();
+      expect(optionFunction).not.toHaveBeenCalled();
     });
 
     test.each([
       ['at once', () => {}],
       ['with a promise', async () => {}],
     ])('calls onLimited, which returns %s, for each request that it would reject', async (_how, answer) => {
-      const told: [Request, Decision][] = [];
+      const onLimitedCalls: [Request, Decision][] = [];
       const onLimited = (...args: [Request, Decision]) => {
-        told.push(args);
+        onLimitedCalls.push(args);
         return answer();
       };
       const { passed, statuses } = await serve(express, [limitWith({ ...once, onLimited })]);
       expect(await statuses(3)).toEqual([200, 200, 200]);
-      expect(told.map(([request]) => request)).toEqual(passed.slice(1));
-      for (const [request, decision] of told) expect(request.rateLimit).toBe(decision);
+      expect(onLimitedCalls.map(([request]) => request)).toEqual(passed.slice(1));
+      for (const [request, decision] of onLimitedCalls) expect(request.rateLimit).toBe(decision);
     });
 
     test('delays no request', async () => {

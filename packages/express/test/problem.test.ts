@@ -13,7 +13,7 @@ const usual = {
 };
 
 describe.each(EXPRESSES)('problem details in Express %s', (_, express) => {
-  const refuse = async (options: object, accept = '*/*') => {
+  const reject = async (options: object, accept = '*/*') => {
     const limit = limitWith({ limit: 1, window: '1m', problem: true, ...options });
     const { ask } = await serve(express, [limit]);
     await ask();
@@ -36,13 +36,13 @@ describe.each(EXPRESSES)('problem details in Express %s', (_, express) => {
     ['a function’s object', { message: async () => ({ balance: 5 }) }, { ...usual, balance: 5 }],
     ['another status', { statusCode: 503 }, { ...usual, status: 503 }],
   ])('describe a rejection, with %s', async (_what, options, body) => {
-    expect(await refuse(options)).toEqual({ status: body.status, body });
+    expect(await reject(options)).toEqual({ status: body.status, body });
   });
 
   test.each(['text/plain', 'text/html', 'application/json', 'application/problem+json'])(
     'are sent even to a client that accepts %s',
     async (accept) => {
-      expect((await refuse({ message: 'Not so fast' }, accept)).body.type).toBe(TYPE);
+      expect((await reject({ message: 'Not so fast' }, accept)).body.type).toBe(TYPE);
     },
   );
 
@@ -54,7 +54,7 @@ describe.each(EXPRESSES)('problem details in Express %s', (_, express) => {
       ]),
     );
     const options = { limits, limit: undefined, window: undefined };
-    expect((await refuse(options)).body['violated-policies']).toEqual(['burst', 'hourly']);
+    expect((await reject(options)).body['violated-policies']).toEqual(['burst', 'hourly']);
   });
 
   test('are not in the response to an allowed request', async () => {

@@ -91,16 +91,16 @@ describe.each([
     now += 500;
     await request(server).get('/').expect(200);
     now += 500.001;
-    const refused = await request(server).get('/');
-    expect(refused.status).toBe(429);
-    expect(refused.headers).toMatchObject({
+    const rejected = await request(server).get('/');
+    expect(rejected.status).toBe(429);
+    expect(rejected.headers).toMatchObject({
       'retry-after': '9',
       'cache-control': 'no-store',
       'content-type': 'application/json; charset=utf-8',
       'x-ratelimit-limit': '2',
       'x-ratelimit-remaining': '0',
     });
-    expect(refused.body).toEqual({
+    expect(rejected.body).toEqual({
       statusCode: 429,
       code: 'RATE_LIMIT_EXCEEDED',
       error: 'Too Many Requests',
@@ -204,9 +204,9 @@ describe.each([
     const silent = await listen(createApp({ limit: 1, window: '1m', headers: 'none', statusCode: 503 }).app);
     const allowed = await request(silent).get('/').expect(200);
     expect(Object.keys(allowed.headers).filter((name) => name.startsWith('x-ratelimit'))).toEqual([]);
-    const refused = await request(silent).get('/').expect(503).expect('Retry-After', '60');
-    expect(refused.headers).not.toHaveProperty('x-ratelimit-limit');
-    expect(refused.body).toMatchObject({ statusCode: 503, error: 'Service Unavailable' });
+    const rejected = await request(silent).get('/').expect(503).expect('Retry-After', '60');
+    expect(rejected.headers).not.toHaveProperty('x-ratelimit-limit');
+    expect(rejected.body).toMatchObject({ statusCode: 503, error: 'Service Unavailable' });
     const delta = await listen(createApp({ limit: 1, window: '1m', resetUnit: 'delta' }).app);
     await request(delta).get('/').expect('X-RateLimit-Reset', '60');
   });
@@ -223,18 +223,19 @@ describe.each([
   ])('a rejection with message %p, to a client that accepts %s, is %s', async (message, accept, type) => {
     const server = await listen(createApp({ limit: 1, window: '1m', message }).app);
     await request(server).get('/');
-    const refused = await request(server).get('/').set('Accept', accept).expect(429);
-    expect(refused.headers['content-type']).toBe(`${type}; charset=utf-8`);
-    const said = message ?? 'Rate limit exceeded: try again in 60 seconds';
-    if (type === 'text/plain') expect(refused.text).toBe(`${said}\n`);
-    else expect(refused.body).toMatchObject(typeof said === 'string' ? { message: said } : said);
+    const rejected = await request(server).get('/').set('Accept', accept).expect(429);
+    expect(rejected.headers['content-type']).toBe(`${type}; charset=utf-8`);
+    const expectedText = message ?? 'Rate limit exceeded: try again in 60 seconds';
+    if (type === 'text/plain') expect(rejected.text).toBe(`${expectedText}\n`);
+    else
+      expect(rejected.body).toMatchObject(typeof expectedText === 'string' ? { message: expectedText } : expectedText);
   });
 
   test('the response to a rejected HEAD request has the headers and no body', async () => {
     const server = await listen(createApp({ limit: 1, window: '1m' }).app);
     await request(server).head('/').expect(200);
-    const refused = await request(server).head('/').expect(429).expect('Retry-After', '60');
-    expect(refused.text).toBeUndefined();
+    const rejected = await request(server).head('/').expect(429).expect('Retry-After', '60');
+    expect(rejected.text).toBeUndefined();
   });
 
   test('a HEAD request counts with GET, for an app and for a route', async () => {
@@ -289,12 +290,12 @@ describe.each([
     ['skip', { skip: () => undefined }, 'Expected `skip(request)` to be a boolean, got undefined'],
   ])(
     'a %s function that returns an invalid value goes to the error handler, never to a silent default',
-    async (_, options, said) => {
+    async (_, options, expectedText) => {
       const { app, errors } = createApp({ limit: 1, window: '1m', ...options } as unknown as RateLimitOptions);
       const server = await listen(app);
       await request(server).get('/').expect(500);
       expect(errors).toHaveLength(1);
-      expect(String(errors[0])).toContain(said);
+      expect(String(errors[0])).toContain(expectedText);
     },
   );
 
@@ -372,19 +373,19 @@ describe.each([
   });
 
   test('a client that disconnects during a check causes no error', async () => {
-    const asked = deferred<void>();
+    const checkStarted = deferred<void>();
     const answered = deferred<string>();
     let turn = 0;
     const key = () => {
       if (turn++ > 0) return 'bob';
-      asked.resolve();
+      checkStarted.resolve();
       return answered.promise;
     };
     const { app, errors } = createApp({ limit: 1, window: '1m', key });
     const server = await listen(app);
     const socket = connect((server.address() as AddressInfo).port, '127.0.0.1');
     socket.write('GET / HTTP/1.1\r\nHost: here\r\n\r\n');
-    await asked.promise;
+    await checkStarted.promise;
     socket.destroy();
     await once(socket, 'close');
     answered.resolve('ann');
@@ -535,7 +536,7 @@ describe('options', () => {
     [{ limit: 5, window: '1m', onLimited: [] }, 'Expected `onLimited` to be a function, got an array (object)'],
     [{ limit: 5, window: '1m', dryRun: 'no' }, 'Expected `dryRun` to be a boolean, got "no" (string)'],
     [{ limit: 5, window: '1m', timeout: 0 }, 'Expected `timeout` to be a duration'],
-    [{ limit: 5, window: '1m', timeout: '25d' }, 'Expected `timeout` to be a duration of 24 days at most'],
+    [{ limit: 5, window: '1m', timeout: '25d' }, 'Expected `timeout` to be a duration of at most 24 days'],
     [{ limit: 5, window: '1m', onStoreError: 'ignore' }, 'Expected `onStoreError` to be one of'],
     [
       { limit: 5, window: '1m', headers: true },
@@ -564,8 +565,8 @@ describe('options', () => {
     [undefined as never, 'Expected `rateLimit options` to be an object, got undefined'],
     [null as never, 'Expected `rateLimit options` to be an object, got null'],
   ];
-  test.each(wrong)('%p throws at construction', (options, said) => {
-    expect(() => rateLimit(options as RateLimitOptions)).toThrow(said);
+  test.each(wrong)('%p throws at construction', (options, expectedText) => {
+    expect(() => rateLimit(options as RateLimitOptions)).toThrow(expectedText);
   });
 
   test('with a record of limits, `key` must return exactly their names', () => {

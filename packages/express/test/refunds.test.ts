@@ -70,9 +70,9 @@ describe.each(EXPRESSES)('in Express %s', (_, express) => {
     ['at once', (response: Response) => response.getHeader('x-kind') === 'cached'],
     ['with a promise', async (response: Response) => response.getHeader('x-kind') === 'cached'],
   ])('requestWasSuccessful decides %s, from the sent response', async (_told, was) => {
-    const asked: string[] = [];
+    const evaluated: string[] = [];
     const requestWasSuccessful = (request: Request, response: Response) => {
-      asked.push(request.path);
+      evaluated.push(request.path);
       return was(response);
     };
     const options = { skipSuccessfulRequests: true, requestWasSuccessful };
@@ -81,8 +81,8 @@ describe.each(EXPRESSES)('in Express %s', (_, express) => {
     });
     await ask('/fresh');
     await ask('/cached');
-    await until(async () => asked.length === 2 && (await free(limit)) === 9);
-    expect(asked).toEqual(['/fresh', '/cached']);
+    await until(async () => evaluated.length === 2 && (await free(limit)) === 9);
+    expect(evaluated).toEqual(['/fresh', '/cached']);
   });
 
   test('refunds exactly the units of the request, in each limit', async () => {
@@ -96,8 +96,8 @@ describe.each(EXPRESSES)('in Express %s', (_, express) => {
     });
     const { ask } = await serve(express, [limit], { answer: byPath });
     const left = async (burst: string) => {
-      const told = (await limit.limiter.peek({ burst, hourly: 'all' })).limits;
-      return [told.burst.remaining, told.hourly.remaining];
+      const limits = (await limit.limiter.peek({ burst, hourly: 'all' })).limits;
+      return [limits.burst.remaining, limits.hourly.remaining];
     };
     await ask('/200?units=2&who=ann');
     clock.ms += 1000;

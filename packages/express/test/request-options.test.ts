@@ -103,30 +103,30 @@ describe.each(EXPRESSES)('in Express %s', (_, express) => {
   ])('a message that is %s', (_kind, message, body) => {
     test.each(syncAndAsync<string | object>(({ path }) => message(path)))('returned %s is sent', async (_told, of) => {
       const decisions: Decision[] = [];
-      const told = (request: Request, decision: Decision) => {
+      const createMessage = (request: Request, decision: Decision) => {
         decisions.push(decision);
         return of(request);
       };
-      const { ask } = await serve(express, [limitWith({ limit: 1, window: '1m', message: told })]);
+      const { ask } = await serve(express, [limitWith({ limit: 1, window: '1m', message: createMessage })]);
       await ask();
-      const refused = await ask('/here');
-      expect(refused.status).toBe(429);
-      expect(await refused.json()).toMatchObject(body);
+      const rejected = await ask('/here');
+      expect(rejected.status).toBe(429);
+      expect(await rejected.json()).toMatchObject(body);
       expect(decisions).toMatchObject([{ allowed: false, retryAfterMs: 60_000 }]);
     });
   });
 
   test.each(syncAndAsync(() => undefined))('onLimited runs for each rejection %s', async (_told, answer) => {
-    const told: [string, Decision][] = [];
+    const calls: [string, Decision][] = [];
     const onLimited = (request: Request, decision: Decision) => {
-      told.push([request.path, decision]);
+      calls.push([request.path, decision]);
       return answer(request);
     };
     const { statuses } = await serve(express, [limitWith({ limit: 1, window: '1m', onLimited })]);
     expect(await statuses(1, '/first')).toEqual([200]);
-    expect(told).toEqual([]);
+    expect(calls).toEqual([]);
     expect(await statuses(2, '/again')).toEqual([429, 429]);
-    expect(told).toMatchObject([
+    expect(calls).toMatchObject([
       ['/again', { allowed: false, violated: ['default'] }],
       ['/again', { allowed: false, violated: ['default'] }],
     ]);

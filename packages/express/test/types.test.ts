@@ -25,20 +25,20 @@ describe.each([
   });
 
   test('functions that get a decision know the names of its limits', () => {
-    const told = (decision: Decision<'burst' | 'daily'>): Names => {
+    const getNames = (decision: Decision<'burst' | 'daily'>): Names => {
       // @ts-expect-error there is no limit `hourly`
       expect(decision.limits.hourly).toBeUndefined();
       return decision.violated;
     };
     const options = {
-      onLimited: (_request: Request, decision: Decision<'burst' | 'daily'>) => void told(decision),
+      onLimited: (_request: Request, decision: Decision<'burst' | 'daily'>) => void getNames(decision),
     };
     expect(rateLimit({ limits: given, ...options })).toBeInstanceOf(Function);
     const middleware = rateLimit({
       limits: given,
-      onLimited: (_request, decision) => void told(decision),
-      message: (_request, decision) => ({ names: told(decision) }),
-      handler: (_request, response, _next, decision) => void response.json(told(decision)),
+      onLimited: (_request, decision) => void getNames(decision),
+      message: (_request, decision) => ({ names: getNames(decision) }),
+      handler: (_request, response, _next, decision) => void response.json(getNames(decision)),
     });
     expect(middleware).toBeInstanceOf(Function);
   });

@@ -86,7 +86,7 @@ const MISTAKES: Record<WarningCode, (express: ExpressVersion, make: Make, more: 
     expect(await statuses(2)).toEqual([200, 200]);
   },
   async ROLLGATE_REQUEST_WAS_SUCCESSFUL_FAILED(express, make, more) {
-    let asked = 0;
+    let calls = 0;
     const failures = [
       () => {
         throw new Error('no template');
@@ -95,12 +95,12 @@ const MISTAKES: Record<WarningCode, (express: ExpressVersion, make: Make, more: 
       () => undefined,
       async () => 'yes',
     ];
-    const requestWasSuccessful = () => failures[asked++]!();
+    const requestWasSuccessful = () => failures[calls++]!();
     const { passed, statuses } = await serve(express, [
       make({ skipSuccessfulRequests: true, requestWasSuccessful, ...more }),
     ]);
     expect(await statuses(4)).toEqual([200, 200, 200, 200]);
-    await until(() => asked === 4);
+    await until(() => calls === 4);
     await new Promise(setImmediate);
     expect(passed[3]!.rateLimit!.remaining).toBe(996);
   },
@@ -240,7 +240,7 @@ describe.each(EXPRESSES)('in Express %s', (_, express) => {
 
     test.each([
       ['made before the first request', 30, 1, true],
-      ['made later and asked again', 30, 2, false],
+      ['created later and used again', 30, 2, false],
       ['made later, but not many', 15, 1, false],
     ])('for limiters %s', async (_which, count, times, isBefore) => {
       const { make } = inNewProcess();

@@ -8,7 +8,7 @@ describe.each(VERSIONS)('a dry run in Fastify %s', (_, fastify) => {
   const { limited } = appsOf(fastify);
 
   test('rejects no request and sets no header, but counts, attaches and publishes its decisions', async () => {
-    const told: unknown[] = [];
+    const onLimitedCalls: unknown[] = [];
     const app = await limited({
       limit: 2,
       window: '1m',
@@ -16,10 +16,10 @@ describe.each(VERSIONS)('a dry run in Fastify %s', (_, fastify) => {
       headers: 'all',
       exposeHeaders: true,
       onLimited: (request, decision) => {
-        told.push([request.url, decision.retryAfterMs]);
+        onLimitedCalls.push([request.url, decision.retryAfterMs]);
       },
       message: () => {
-        throw new Error('nobody is to be told');
+        throw new Error('a dry run creates no message');
       },
     });
     app.get('/', async (request) => [request.rateLimit?.allowed, request.rateLimit?.remaining]);
@@ -35,7 +35,7 @@ describe.each(VERSIONS)('a dry run in Fastify %s', (_, fastify) => {
       [200, [true, 0]],
       [200, [false, 0]],
     ]);
-    expect(told).toEqual([['/?turn', 60_000]]);
+    expect(onLimitedCalls).toEqual([['/?turn', 60_000]]);
     expect((await app.rateLimiter!.peek('127.0.0.1')).remaining).toBe(0);
   });
 
@@ -46,8 +46,8 @@ describe.each(VERSIONS)('a dry run in Fastify %s', (_, fastify) => {
     const get = await serve(app);
     expect((await get()).headers.get('x-ratelimit-limit')).toBe('2');
     expect(await statuses(get, '/')).toEqual([200]);
-    const refused = await get();
-    expect([refused.status, refused.headers.get('retry-after')]).toEqual([429, '60']);
+    const rejected = await get();
+    expect([rejected.status, rejected.headers.get('retry-after')]).toEqual([429, '60']);
   });
 
   test('works on a route, and together with a limit that rejects', async () => {

@@ -24,9 +24,9 @@ describe.each(VERSIONS)('a hook that the app creates in Fastify %s', (_, fastify
     const before = ['onRequest', ...(hook === 'onRequest' || hook === 'preParsing' ? [] : ['preValidation'])];
     expect(ran).toEqual(hook === 'preHandler' ? [...before, 'preHandler'] : before);
     await post();
-    const refused = await post();
-    expect([refused.status, refused.headers.get('retry-after')]).toEqual([429, '60']);
-    expect(await refused.json()).toMatchObject({ code: 'RATE_LIMIT_EXCEEDED' });
+    const rejected = await post();
+    expect([rejected.status, rejected.headers.get('retry-after')]).toEqual([429, '60']);
+    expect(await rejected.json()).toMatchObject({ code: 'RATE_LIMIT_EXCEEDED' });
     expect(await statuses(get, 'POST /array', 'POST /array', '/free')).toEqual([200, 429, 200]);
     clock.ms += 60_000;
     expect(await statuses(get, 'POST /array')).toEqual([200]);
@@ -122,8 +122,8 @@ describe.each(VERSIONS)('a hook that the app creates in Fastify %s', (_, fastify
     const get = await serve(app);
     expect(await statuses(get, '/inner', '/inner', '/inner')).toEqual([200, 200, 503]);
     expect(await statuses(get, '/outer', '/outer')).toEqual([200, 420]);
-    const [, , refused] = [await get('/deeper'), await get('/deeper'), await get('/deeper')];
-    expect([refused.status, refused.headers.get('retry-after')]).toEqual([503, '3600']);
+    const [, , rejected] = [await get('/deeper'), await get('/deeper'), await get('/deeper')];
+    expect([rejected.status, rejected.headers.get('retry-after')]).toEqual([503, '3600']);
   });
 
   test('sibling contexts have their own registrations, and their parent has none', async () => {

@@ -53,25 +53,25 @@ describe.each(VERSIONS)('invalid options in Fastify %s', (_, fastify) => {
   const { create, limited } = appsOf(fastify);
   const complete = (wrong: object) => ({ limit: 5, window: '1m', ...wrong }) as RateLimitPluginOptions;
 
-  test.each(WRONG)('%p throws at registration', async (wrong, said) => {
-    await expect(create().register(rateLimit, complete(wrong))).rejects.toThrow(said);
+  test.each(WRONG)('%p throws at registration', async (wrong, expectedMessage) => {
+    await expect(create().register(rateLimit, complete(wrong))).rejects.toThrow(expectedMessage);
   });
 
-  test.each(WRONG)('%p throws at registration even with `global: false`', async (wrong, said) => {
-    await expect(create().register(rateLimit, { ...complete(wrong), global: false })).rejects.toThrow(said);
+  test.each(WRONG)('%p throws at registration even with `global: false`', async (wrong, expectedMessage) => {
+    await expect(create().register(rateLimit, { ...complete(wrong), global: false })).rejects.toThrow(expectedMessage);
   });
 
-  test.each(WRONG)('%p throws when a route is added with it', async (wrong, said) => {
+  test.each(WRONG)('%p throws when a route is added with it', async (wrong, expectedMessage) => {
     const app = await limited({ global: false });
     const add = () => app.get('/', { config: { rateLimit: complete(wrong) } }, async () => 'hello');
-    expect(add).toThrow(said);
+    expect(add).toThrow(expectedMessage);
   });
 
   test.each(WRONG.filter(([wrong]) => !('hook' in wrong)))(
     '%p throws for a hook that the app creates',
-    async (wrong, said) => {
+    async (wrong, expectedMessage) => {
       const app = await limited({ global: false });
-      expect(() => app.rateLimit(complete(wrong))).toThrow(said);
+      expect(() => app.rateLimit(complete(wrong))).toThrow(expectedMessage);
     },
   );
 

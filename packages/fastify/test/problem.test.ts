@@ -12,7 +12,7 @@ const limits = { burst: rollingWindow({ limit: 1, window: '1m' }), daily: rollin
 describe.each(VERSIONS)('a rejection in Fastify %s', (_, fastify) => {
   const { limited } = appsOf(fastify);
 
-  async function refusal(options: Partial<RateLimitPluginOptions>) {
+  async function rejection(options: Partial<RateLimitPluginOptions>) {
     const app = await limited({ limit: 1, window: '1m', ...options } as RateLimitPluginOptions);
     const errors: unknown[] = [];
     app.setErrorHandler((error: Error & { statusCode?: number }, _request, reply) => {
@@ -27,7 +27,7 @@ describe.each(VERSIONS)('a rejection in Fastify %s', (_, fastify) => {
   }
 
   test('is sent as problem details over HTTP/1, and does not reach the error handler', async () => {
-    const { reply, body, errors } = await refusal({
+    const { reply, body, errors } = await rejection({
       limit: undefined,
       window: undefined,
       limits,
@@ -72,20 +72,20 @@ describe.each(VERSIONS)('a rejection in Fastify %s', (_, fastify) => {
     ['an object', { contact: 'ops', status: 418 }, { contact: 'ops', status: 418, type: TYPE }],
     ['a function of an object', () => ({ type: 'about:blank', n: 1 }), { type: 'about:blank', n: 1, title: TITLE }],
   ])('with %s as message', async (_, message, expected) => {
-    const { reply, body, errors } = await refusal({ problem: true, message });
+    const { reply, body, errors } = await rejection({ problem: true, message });
     expect([reply.status, reply.headers.get('retry-after')]).toEqual([429, '60']);
     expect(body).toMatchObject(expected);
     expect(errors).toEqual([]);
   });
 
   test('has no Retry-After if no retry can succeed', async () => {
-    const { reply, body } = await refusal({ problem: true, cost: 2 });
+    const { reply, body } = await rejection({ problem: true, cost: 2 });
     expect([reply.status, reply.headers.has('retry-after')]).toEqual([429, false]);
     expect(body).toMatchObject({ detail: 'Rate limit exceeded: this request alone exceeds the limit' });
   });
 
   test('without `problem` is an error with a code, which the error handler gets', async () => {
-    const { reply, body, errors } = await refusal({});
+    const { reply, body, errors } = await rejection({});
     expect(reply.headers.get('content-type')).toBe('application/json; charset=utf-8');
     expect(body).toMatchObject({ statusCode: 429, code: 'RATE_LIMIT_EXCEEDED', error: 'Too Many Requests' });
     expect(errors).toEqual([expect.objectContaining({ statusCode: 429, code: 'RATE_LIMIT_EXCEEDED' })]);
@@ -93,7 +93,7 @@ describe.each(VERSIONS)('a rejection in Fastify %s', (_, fastify) => {
 
   test('a handler replaces both', async () => {
     const handler = async () => ({ mine: true });
-    const { reply, body, errors } = await refusal({ problem: true, handler });
+    const { reply, body, errors } = await rejection({ problem: true, handler });
     expect([reply.status, body, errors]).toEqual([429, { mine: true }, []]);
   });
 });

@@ -63,9 +63,9 @@ describe.each([
     });
     now += 1000.001;
     await get();
-    const refused = await get();
-    expect(refused.status).toBe(429);
-    expect(Object.fromEntries(refused.headers)).toMatchObject({
+    const rejected = await get();
+    expect(rejected.status).toBe(429);
+    expect(Object.fromEntries(rejected.headers)).toMatchObject({
       'retry-after': '9',
       'cache-control': 'no-store',
       'content-type': 'application/json; charset=utf-8',
@@ -73,7 +73,7 @@ describe.each([
       'x-ratelimit-remaining': '0',
       'x-ratelimit-reset': '10',
     });
-    expect(await refused.json()).toEqual({
+    expect(await rejected.json()).toEqual({
       statusCode: 429,
       code: 'RATE_LIMIT_EXCEEDED',
       error: 'Too Many Requests',
@@ -298,9 +298,9 @@ describe.each([
     app.get('/', async () => 'hello');
     const get = await serve(app);
     await get();
-    const refused = await get();
-    expect([refused.status, await refused.json()]).toEqual([429, { oops: 'Slow down' }]);
-    expect(refused.headers.get('retry-after')).toBe('60');
+    const rejected = await get();
+    expect([rejected.status, await rejected.json()]).toEqual([429, { oops: 'Slow down' }]);
+    expect(rejected.headers.get('retry-after')).toBe('60');
     expect(errors).toHaveLength(1);
     expect(errors[0]).toBeInstanceOf(Error);
     expect(errors[0]).toMatchObject({
@@ -324,8 +324,8 @@ describe.each([
     const found: Record<string, unknown> = {};
     for (const path of ['/message', '/returns', '/sends']) {
       await get(path);
-      const refused = await get(path);
-      found[path] = [refused.status, await refused.json()];
+      const rejected = await get(path);
+      found[path] = [rejected.status, await rejected.json()];
     }
     expect(found).toEqual({
       '/message': [503, { oh: 'no' }],
@@ -348,7 +348,7 @@ describe.each([
       },
       'thrown',
     ],
-  ])('a %s function that fails goes to the error handler, once', async (_, options, said) => {
+  ])('a %s function that fails goes to the error handler, once', async (_, options, expectedMessage) => {
     const app = await limited({ limit: 1, window: '1m', ...options } as unknown as RateLimitPluginOptions);
     const errors: string[] = [];
     app.setErrorHandler((error: Error, _request, reply) => {
@@ -357,7 +357,7 @@ describe.each([
     });
     app.get('/', async () => 'hello');
     expect((await (await serve(app))()).status).toBe(500);
-    expect(errors).toEqual([expect.stringContaining(said)]);
+    expect(errors).toEqual([expect.stringContaining(expectedMessage)]);
   });
 
   test('a handler that fails goes to the error handler', async () => {
@@ -372,14 +372,14 @@ describe.each([
   });
 
   test('a client that disconnects during a check causes no error', async () => {
-    let asked!: () => void;
+    let checkStarted!: () => void;
     let answer!: (key: string) => void;
     const wasAsked = new Promise<void>((resolve) => {
-      asked = resolve;
+      checkStarted = resolve;
     });
     const key = (request: { query: unknown }) => {
       if ((request.query as { who?: string }).who !== 'slow') return 'bob';
-      asked();
+      checkStarted();
       return new Promise<string>((resolve) => {
         answer = resolve;
       });
@@ -414,8 +414,8 @@ describe.each([
     beforeAll(() => subscribe('rollgate:store:failure', ignore));
     afterAll(() => unsubscribe('rollgate:store:failure', ignore));
 
-    const refuse = () => Promise.reject(new Error('connection refused'));
-    const failing = (): Store => ({ check: refuse, peek: refuse, refund: refuse, reset: refuse });
+    const fail = () => Promise.reject(new Error('connection refused'));
+    const failing = (): Store => ({ check: fail, peek: fail, refund: fail, reset: fail });
 
     test.each([
       ['fallback', undefined, [200, 429]],
@@ -445,16 +445,16 @@ describe.each([
     [{ limit: 5, window: '1m', global: 'yes' }, 'Expected `global` to be a boolean, got "yes" (string)'],
     [{ limit: 5, window: '1m', handler: 5 }, 'Expected `handler` to be a function, got 5 (number)'],
     [{ limit: 5, window: '1m', store: new Map() }, 'Expected `store` to be a store'],
-  ])('%p throws at registration', async (options, said) => {
-    await expect(create().register(rateLimit, options as RateLimitPluginOptions)).rejects.toThrow(said);
+  ])('%p throws at registration', async (options, expectedMessage) => {
+    await expect(create().register(rateLimit, options as RateLimitPluginOptions)).rejects.toThrow(expectedMessage);
   });
 
   test.each([
     [true, 'Expected `config.rateLimit of GET /` to be an object or false, got true (boolean)'],
     [{ limit: -1 }, 'Expected `limit` to be a positive safe integer, got -1 (number)'],
     [{ widnow: 5 }, 'Unknown option `widnow`'],
-  ])('a route’s config.rateLimit of %p throws when the route is added', async (own, said) => {
+  ])('a route’s config.rateLimit of %p throws when the route is added', async (own, expectedMessage) => {
     const app = await limited({ limit: 1, window: '1m' });
-    expect(() => app.get('/', { config: { rateLimit: own as never } }, async () => 'hello')).toThrow(said);
+    expect(() => app.get('/', { config: { rateLimit: own as never } }, async () => 'hello')).toThrow(expectedMessage);
   });
 });

@@ -109,11 +109,11 @@ describe.each(VERSIONS)('option functions in Fastify %s', (_, fastify) => {
     expect([await post('ann'), await post('bob'), await post('ann')]).toEqual([200, 200, 429]);
   });
 
-  const said = (request: FastifyRequest, { retryAfterMs }: Decision) =>
+  const createMessage = (request: FastifyRequest, { retryAfterMs }: Decision) =>
     query(request, 'as') === 'text' ? `${request.url}: ${retryAfterMs}` : { wait: retryAfterMs };
   test.each([
-    ['sync', said],
-    ['async', async (...given: Parameters<typeof said>) => said(...given)],
+    ['sync', createMessage],
+    ['async', async (...given: Parameters<typeof createMessage>) => createMessage(...given)],
   ])('a message, %s', async (_, message) => {
     const get = await served({ limit: 1, window: '1m', message });
     await get();
@@ -148,18 +148,18 @@ describe.each(VERSIONS)('option functions in Fastify %s', (_, fastify) => {
   });
 
   test.each(['sync', 'async'])('onLimited runs before the response to each rejection, %s', async (how) => {
-    const told: unknown[] = [];
+    const onLimitedCalls: unknown[] = [];
     const onLimited = (request: FastifyRequest, decision: Decision) => {
-      told.push([request.url, decision.retryAfterMs, request.rateLimit === decision]);
+      onLimitedCalls.push([request.url, decision.retryAfterMs, request.rateLimit === decision]);
       return how === 'sync' ? undefined : new Promise<void>((resolve) => setImmediate(resolve));
     };
     const get = await served({ limit: 1, window: '1m', onLimited: onLimited as () => void });
     await get('/?a');
-    expect(told).toEqual([]);
+    expect(onLimitedCalls).toEqual([]);
     expect((await get('/?b')).headers.get('retry-after')).toBe('60');
     clock.ms += 1_000;
     expect(await statuses(get, '/?c')).toEqual([429]);
-    expect(told).toEqual([
+    expect(onLimitedCalls).toEqual([
       ['/?b', 60_000, true],
       ['/?c', 59_000, true],
     ]);

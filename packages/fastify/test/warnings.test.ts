@@ -28,7 +28,7 @@ const OTHERS: Scenario[] = [
   ['two on one store, silent', { isTwice: true, isShared: true, options: { silence: [SHARED] } }, []],
   ['two with stores of their own', { isTwice: true }, []],
   ['two without global', { isTwice: true, isShared: true, options: { global: false } }, []],
-  ['many routes, each asked once', { routes: 40, isShared: true }, []],
+  ['many routes with one request each', { routes: 40, isShared: true }, []],
   ['many routes that were added before the plugin had loaded', { routes: 40, isLate: true }, []],
   ['a hook made for each request', { isPerRequest: true }, [PER_REQUEST]],
   ['a hook made for each request, silent', { isPerRequest: true, options: { silence: [PER_REQUEST] } }, []],
@@ -40,15 +40,15 @@ const SCENARIOS: Scenario[] = [
 ];
 
 describe.each(['fastify', 'fastify50'])('the warnings with %s', (module) => {
-  let told: { codes: string[]; statuses: number[] }[];
+  let results: { codes: string[]; statuses: number[] }[];
   beforeAll(async () => {
     const script = `${__dirname}/support/warned.mjs`;
     const scenarios = SCENARIOS.map(([, scenario]) => scenario);
     const { stdout } = await promisify(execFile)(process.execPath, [script, JSON.stringify({ module, scenarios })]);
-    told = JSON.parse(stdout);
+    results = JSON.parse(stdout);
   });
 
   test.each(SCENARIOS.map(([title, , codes], index) => ({ title, codes, index })))('for $title', ({ codes, index }) => {
-    expect(told[index]).toEqual({ codes, statuses: [200] });
+    expect(results[index]).toEqual({ codes, statuses: [200] });
   });
 });

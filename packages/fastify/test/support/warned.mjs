@@ -42,11 +42,11 @@ async function serve({ proxies, byKey, isShared, isLate, isTwice, isPerRequest, 
   return [...statuses];
 }
 
-const told = [];
+const results = [];
 for (const scenario of scenarios) {
   const statuses = await serve(scenario);
   await new Promise(setImmediate); // The process emits a warning a tick later.
-  told.push({ codes, statuses });
+  results.push({ codes, statuses });
   codes = [];
 }
-console.log(JSON.stringify(told));
+console.log(JSON.stringify(results));

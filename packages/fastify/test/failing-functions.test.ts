@@ -39,7 +39,7 @@ const BEFORE: Record<string, [unknown, string][]> = {
     [undefined, 'Expected `skip(request)` to be a boolean, got undefined'],
   ],
 };
-const AT_REFUSAL: Record<string, [unknown, string][]> = {
+const AT_REJECTION: Record<string, [unknown, string][]> = {
   message: [
     [5, 'Expected `message` to be a string, an object or a function that returns one, got 5 (number)'],
     [undefined, 'Expected `message` to be a string, an object or a function that returns one, got undefined'],
@@ -48,16 +48,16 @@ const AT_REFUSAL: Record<string, [unknown, string][]> = {
   onLimited: [],
   handler: [],
 };
-const NAMES = [...Object.keys(BEFORE), ...Object.keys(AT_REFUSAL)];
-const NONSENSE = Object.entries({ ...BEFORE, ...AT_REFUSAL }).flatMap(([name, cases]) =>
-  cases.map(([value, said]) => [name, value, said] as const),
+const NAMES = [...Object.keys(BEFORE), ...Object.keys(AT_REJECTION)];
+const NONSENSE = Object.entries({ ...BEFORE, ...AT_REJECTION }).flatMap(([name, cases]) =>
+  cases.map(([value, expectedMessage]) => [name, value, expectedMessage] as const),
 );
 
 describe.each(VERSIONS)('a failing option function in Fastify %s', (_, fastify) => {
   const { limited } = appsOf(fastify);
 
   /** Sends one request, or two if the first is allowed, and expects an error with this message. */
-  async function expectFailure(name: string, misbehave: () => unknown, said: string, others: object = {}) {
+  async function expectFailure(name: string, misbehave: () => unknown, expectedMessage: string, others: object = {}) {
     const numbers = name === 'limits' ? {} : { limit: 1, window: '1m' };
     const options = { ...numbers, timeout: TIMEOUT_MS, ...others, [name]: misbehave };
     const app = await limited(options as unknown as RateLimitPluginOptions);
@@ -69,13 +69,16 @@ describe.each(VERSIONS)('a failing option function in Fastify %s', (_, fastify) 
     const handled = jest.fn(async () => 'hello');
     app.get('/', handled);
     const get = await serve(app);
-    if (name in AT_REFUSAL) expect((await get()).status).toBe(200);
+    if (name in AT_REJECTION) expect((await get()).status).toBe(200);
     const reply = await get();
-    expect([reply.status, ((await reply.json()) as Error).message]).toEqual([500, expect.stringContaining(said)]);
+    expect([reply.status, ((await reply.json()) as Error).message]).toEqual([
+      500,
+      expect.stringContaining(expectedMessage),
+    ]);
     expect([reply.headers.has('retry-after'), reply.headers.has('cache-control')]).toEqual([false, false]);
-    expect(handled).toHaveBeenCalledTimes(name in AT_REFUSAL ? 1 : 0);
+    expect(handled).toHaveBeenCalledTimes(name in AT_REJECTION ? 1 : 0);
     await app.close();
-    expect(errors).toEqual([expect.objectContaining({ message: expect.stringContaining(said) })]);
+    expect(errors).toEqual([expect.objectContaining({ message: expect.stringContaining(expectedMessage) })]);
     expect(errors[0]).toBeInstanceOf(Error);
   }
 
@@ -99,9 +102,9 @@ describe.each(VERSIONS)('a failing option function in Fastify %s', (_, fastify) 
     await expectFailure(name, never, `did not settle within ${TIMEOUT_MS} ms. Make it faster or raise \`timeout\``);
   });
 
-  test.each(NONSENSE)('`%s` that returns %p, at once or later', async (name, value, said) => {
-    await expectFailure(name, () => value, said);
-    await expectFailure(name, async () => value, said);
+  test.each(NONSENSE)('`%s` that returns %p, at once or later', async (name, value, expectedMessage) => {
+    await expectFailure(name, () => value, expectedMessage);
+    await expectFailure(name, async () => value, expectedMessage);
   });
 
   test.each(['message', 'onLimited'])('`%s` with problem details, and in a hook that the app creates', async (name) => {
@@ -137,10 +140,10 @@ describe.each(VERSIONS)('a failing option function in Fastify %s', (_, fastify) 
     app.get('/', { preHandler: app.rateLimit() }, async () => 'hello');
     const get = await serve(app);
     expect((await get()).status).toBe(200);
-    const refused = get();
+    const rejected = get();
     await until(() => answers.length === 1);
     came[1]!.code(503).send('too slow');
-    expect((await refused).status).toBe(503);
+    expect((await rejected).status).toBe(503);
     answers[0]!('late');
     await app.close();
     expect(sent).toBe(2);

@@ -11,7 +11,7 @@ const setting =
     next();
   };
 
-const told = ({ headers }: Response) => ({
+const parseDraftHeaders = ({ headers }: Response) => ({
   policy: parseField(headers.get('ratelimit-policy')),
   limit: parseField(headers.get('ratelimit')),
 });
@@ -34,16 +34,19 @@ describe.each(EXPRESSES)('in Express %s', (_, express) => {
 
   test('sets the policy and the remaining units', async () => {
     const { ask } = await serve(express, [limitWith({ limit: 2, window: '1m', ...draft })]);
-    expect(told(await ask())).toEqual({
+    expect(parseDraftHeaders(await ask())).toEqual({
       policy: [['default', { q: 2, w: 60 }]],
       limit: [['default', { r: 1, t: 60 }]],
     });
     clock.ms += 10_000;
-    expect(told(await ask()).limit).toEqual([['default', { r: 0, t: 60 }]]);
+    expect(parseDraftHeaders(await ask()).limit).toEqual([['default', { r: 0, t: 60 }]]);
     clock.ms += 20_001;
-    const refused = await ask();
-    expect(told(refused)).toEqual({ policy: [['default', { q: 2, w: 60 }]], limit: [['default', { r: 0, t: 40 }]] });
-    expect(refused.headers.get('retry-after')).toBe('30');
+    const rejected = await ask();
+    expect(parseDraftHeaders(rejected)).toEqual({
+      policy: [['default', { q: 2, w: 60 }]],
+      limit: [['default', { r: 0, t: 40 }]],
+    });
+    expect(rejected.headers.get('retry-after')).toBe('30');
   });
 
   test('contain each of several limits of any kind', async () => {
@@ -54,7 +57,7 @@ describe.each(EXPRESSES)('in Express %s', (_, express) => {
       queue: leakyBucket({ capacity: 7, interval: '1s' }),
     };
     const { ask } = await serve(express, [limitWith({ limits, cost: 2, ...draft })]);
-    const { policy, limit } = told(await ask());
+    const { policy, limit } = parseDraftHeaders(await ask());
     expect(policy.map(([name, { q }]) => [name, q])).toEqual([
       ['burst', 5],
       ['per.minute', 10],
@@ -78,10 +81,10 @@ describe.each(EXPRESSES)('in Express %s', (_, express) => {
     };
     const limits = ({ query }: { query: Record<string, unknown> }) => plans[query.plan as keyof typeof plans];
     const { ask } = await serve(express, [limitWith({ limits, ...draft })]);
-    expect(told(await ask('/?plan=free')).policy).toEqual([['free', { q: 1, w: 3600 }]]);
-    expect(told(await ask('/?plan=pro')).policy).toEqual([['default', { q: 9, w: 3600 }]]);
+    expect(parseDraftHeaders(await ask('/?plan=free')).policy).toEqual([['free', { q: 1, w: 3600 }]]);
+    expect(parseDraftHeaders(await ask('/?plan=pro')).policy).toEqual([['default', { q: 9, w: 3600 }]]);
     const byNumbers = await serve(express, [limitWith({ limit: async () => 5, window: () => '1s', ...draft })]);
-    expect(told(await byNumbers.ask())).toEqual({
+    expect(parseDraftHeaders(await byNumbers.ask())).toEqual({
       policy: [['default', { q: 5, w: 1 }]],
       limit: [['default', { r: 4, t: 1 }]],
     });
@@ -89,7 +92,10 @@ describe.each(EXPRESSES)('in Express %s', (_, express) => {
 
   test('a window below a second is rounded up to one', async () => {
     const { ask } = await serve(express, [limitWith({ limit: 2, window: 250, ...draft })]);
-    expect(told(await ask())).toEqual({ policy: [['default', { q: 2, w: 1 }]], limit: [['default', { r: 1, t: 1 }]] });
+    expect(parseDraftHeaders(await ask())).toEqual({
+      policy: [['default', { q: 2, w: 1 }]],
+      limit: [['default', { r: 1, t: 1 }]],
+    });
   });
 
   test('numbers above the range of structured fields become its maximum', async () => {
@@ -100,7 +106,7 @@ describe.each(EXPRESSES)('in Express %s', (_, express) => {
     };
     const { ask } = await serve(express, [limitWith({ limits, headers: 'all' })]);
     const reply = await ask();
-    expect(told(reply)).toEqual({
+    expect(parseDraftHeaders(reply)).toEqual({
       policy: [
         ['huge', { q: greatest, w: 3_155_760_000 }],
         ['great', { q: greatest, w: 3_155_760_000 }],
@@ -125,13 +131,13 @@ describe.each(EXPRESSES)('in Express %s', (_, express) => {
       async (_place, limits) => {
         const { ask } = await serve(express, limits);
         const reply = await ask();
-        expect(new Map(told(reply).policy)).toEqual(
+        expect(new Map(parseDraftHeaders(reply).policy)).toEqual(
           new Map([
             ['narrow', { q: 2, w: 3600 }],
             ['wide', { q: 9, w: 60 }],
           ]),
         );
-        expect(new Map(told(reply).limit)).toEqual(
+        expect(new Map(parseDraftHeaders(reply).limit)).toEqual(
           new Map([
             ['narrow', { r: 1, t: 3600 }],
             ['wide', { r: 8, t: 60 }],
@@ -150,10 +156,10 @@ describe.each(EXPRESSES)('in Express %s', (_, express) => {
         limiter('wide', 1, '1h', { cost: 1 }),
       ]);
       await statuses(1);
-      const refused = await ask();
-      expect(refused.status).toBe(429);
-      expect(refused.headers.get('x-ratelimit-limit')).toBe('1');
-      expect(refused.headers.get('retry-after')).toBe('3600');
+      const rejected = await ask();
+      expect(rejected.status).toBe(429);
+      expect(rejected.headers.get('x-ratelimit-limit')).toBe('1');
+      expect(rejected.headers.get('retry-after')).toBe('3600');
     });
 
     test('a limiter with fewer headers keeps those of the others', async () => {
@@ -165,7 +171,7 @@ describe.each(EXPRESSES)('in Express %s', (_, express) => {
       ]);
       const reply = await ask();
       expect(reply.headers.get('x-ratelimit-limit')).toBe('9');
-      expect(told(reply).policy.map(([name]) => name)).toEqual(['second']);
+      expect(parseDraftHeaders(reply).policy.map(([name]) => name)).toEqual(['second']);
     });
 
     test('a limiter that runs twice repeats its policy', async () => {
@@ -173,7 +179,7 @@ describe.each(EXPRESSES)('in Express %s', (_, express) => {
       const { ask } = await serve(express, [twice, twice]);
       const reply = await ask();
       const policy = ['twice', { q: 9, w: 60 }];
-      expect(told(reply).policy).toEqual([policy, policy]);
+      expect(parseDraftHeaders(reply).policy).toEqual([policy, policy]);
       expect(reply.headers.get('x-ratelimit-remaining')).toBe('7');
     });
   });
@@ -184,7 +190,7 @@ describe.each(EXPRESSES)('in Express %s', (_, express) => {
       setting('RateLimit', ['"gateway";r=5;t=9', '"cdn";r=1;t=1']),
     ];
     const { ask } = await serve(express, [limitWith({ limit: 2, window: '1m', ...draft })], { before });
-    const { policy, limit } = told(await ask());
+    const { policy, limit } = parseDraftHeaders(await ask());
     expect(policy.map(([name]) => name)).toEqual(['gateway', 'default']);
     expect(limit.map(([name]) => name)).toEqual(['gateway', 'cdn', 'default']);
   });

@@ -217,8 +217,8 @@ describe.each([
     const agent = new Agent({ keepAlive: true, maxSockets: 1 });
     const counts = new Set<number>();
     for (let turn = 0; turn < 15; turn++) {
-      const asked = get({ port, agent, path: `/${turn}` });
-      const [reply] = (await once(asked, 'response')) as [IncomingMessage];
+      const clientRequest = get({ port, agent, path: `/${turn}` });
+      const [reply] = (await once(clientRequest, 'response')) as [IncomingMessage];
       await text(reply);
       counts.add(came[turn]!.socket.listenerCount('close'));
     }
@@ -356,9 +356,9 @@ describe.each([
     afterAll(() => unsubscribe('rollgate:store:failure', ignore));
 
     test('drops requests of disconnected clients all the same', async () => {
-      const refused: unknown[] = [];
+      const failed: unknown[] = [];
       const refund = async (receipt: unknown) => {
-        refused.push(receipt);
+        failed.push(receipt);
         throw new Error('no connection');
       };
       const { passed, ask, open, delayMs } = await serve({ limits: slowQueue, store: later({ refund }) });
@@ -367,7 +367,7 @@ describe.each([
       leaving.write(raw('leaving'));
       await until(async () => (await delayMs()) === 2 * HOUR_MS);
       leaving.destroy();
-      await until(() => refused.length === 1);
+      await until(() => failed.length === 1);
       await new Promise(setImmediate);
       expect(passed.map(({ who }) => who)).toEqual(['first']);
     });

@@ -29,8 +29,8 @@ describe.each(VERSIONS)('the draft headers in Fastify %s', (_, fastify) => {
     });
     clock.ms += 30_000;
     await get();
-    const { headers, ...refused } = await fieldsOf(get);
-    expect(refused).toEqual({
+    const { headers, ...rejected } = await fieldsOf(get);
+    expect(rejected).toEqual({
       status: 429,
       policy: [['default', { q: 2, w: 91 }]],
       left: [['default', { r: 0, t: 91 }]],

@@ -18,7 +18,7 @@ const DECIDING: [string, object, unknown[]][] = [
   ['limits', {}, [undefined, null, 5, 'all', {}, [], { default: 5 }, { 'no name': byLimits.limits }]],
 ];
 /** The functions that run for a rejection only. Rollgate ignores what `onLimited` returns. */
-const REFUSING: [string, object, unknown[]][] = [
+const REJECTING: [string, object, unknown[]][] = [
   ['onLimited', usual, []],
   ['message', usual, [undefined, null, 5, true, () => 'no', { big: 1n }]],
 ];
@@ -40,29 +40,29 @@ describe.each(EXPRESSES)('in Express %s', (_, express) => {
   /** Sends a request, after a first one if only rejections matter, and checks what must hold after any failure. */
   async function fail(name: string, options: object) {
     const { ask, errors, passed } = await serveWith(options);
-    const isRefusing = REFUSING.some(([refusing]) => refusing === name);
-    if (isRefusing) await ask();
+    const isRejecting = REJECTING.some(([rejecting]) => rejecting === name);
+    if (isRejecting) await ask();
     const reply = await ask();
     expect(reply.status).toBe(500);
     for (const field of ['retry-after', 'cache-control']) expect(reply.headers.get(field)).toBeNull();
-    expect(passed).toHaveLength(isRefusing ? 1 : 0);
+    expect(passed).toHaveLength(isRejecting ? 1 : 0);
     expect(errors).toHaveLength(1);
     return errors[0]!;
   }
 
-  describe.each([...DECIDING, ...REFUSING])('the function %s', (name, beside, nonsense) => {
+  describe.each([...DECIDING, ...REJECTING])('the function %s', (name, otherOptions, invalidValues) => {
     test.each([
       ['throws', () => raise(thrown)],
       ['rejects', () => Promise.reject(thrown)],
       ['is a thenable that rejects', () => thenable((_, reject) => reject(thrown))],
       ['is a thenable that throws', () => thenable(() => raise(thrown))],
     ])('that %s goes to the error handler, once', async (_how, bad) => {
-      expect(await fail(name, { ...beside, [name]: bad })).toBe(thrown);
+      expect(await fail(name, { ...otherOptions, [name]: bad })).toBe(thrown);
     });
 
     test.each([undefined, null, 'route', 'router', 0])('that fails with %p allows no request', async (reason) => {
       for (const bad of [() => Promise.reject(reason), () => raise(reason)]) {
-        const error = await fail(name, { ...beside, [name]: bad });
+        const error = await fail(name, { ...otherOptions, [name]: bad });
         expect(error.message).toContain('Expected option functions and stores to throw errors');
       }
     });
@@ -71,7 +71,7 @@ describe.each(EXPRESSES)('in Express %s', (_, express) => {
       ['hangs', () => never],
       ['resolves with a thenable that hangs', () => thenable((resolve) => resolve(thenable(() => {})))],
     ])('that %s fails with an error that names it after the timeout', async (_how, bad) => {
-      const error = await fail(name, { ...beside, [name]: bad });
+      const error = await fail(name, { ...otherOptions, [name]: bad });
       expect(error.message).toBe(`\`${name}\` did not settle within 20 ms. Make it faster or raise \`timeout\``);
     });
 
@@ -82,8 +82,8 @@ describe.each(EXPRESSES)('in Express %s', (_, express) => {
           settles.push(settles.length === 0 ? () => resolve('late') : () => reject(thrown)),
         );
       for (const _turn of [1, 2]) {
-        const { ask, errors, passed } = await serveWith({ ...beside, [name]: bad });
-        if (REFUSING.some(([refusing]) => refusing === name)) await ask();
+        const { ask, errors, passed } = await serveWith({ ...otherOptions, [name]: bad });
+        if (REJECTING.some(([rejecting]) => rejecting === name)) await ask();
         expect((await ask()).status).toBe(500);
         const before = passed.length;
         settles.at(-1)!();
@@ -93,18 +93,15 @@ describe.each(EXPRESSES)('in Express %s', (_, express) => {
       }
     });
 
-    if (nonsense.length > 0) {
-      test.each(nonsense.map((value) => [value]))(
-        'that answers %p is refused, at once or with a promise',
-        async (value) => {
-          for (const bad of [() => value, async () => value]) {
-            const error = await fail(name, { ...beside, [name]: bad });
-            expect(error).toBeInstanceOf(Error);
-            expect(error.message).toContain(name);
-            expect(error.message).toMatch(/Expected|Unknown limit/);
-          }
-        },
-      );
+    if (invalidValues.length > 0) {
+      test.each(invalidValues.map((value) => [value]))('that returns %p fails, sync or async', async (value) => {
+        for (const bad of [() => value, async () => value]) {
+          const error = await fail(name, { ...otherOptions, [name]: bad });
+          expect(error).toBeInstanceOf(Error);
+          expect(error.message).toContain(name);
+          expect(error.message).toMatch(/Expected|Unknown limit/);
+        }
+      });
     }
   });
 
@@ -124,9 +121,9 @@ describe.each(EXPRESSES)('in Express %s', (_, express) => {
     expect(both.message).toBe('`limit` or `window` did not settle within 20 ms. Make it faster or raise `timeout`');
   });
 
-  test.each(DECIDING)('a failure of %s in a dry run affects no request', async (name, beside) => {
+  test.each(DECIDING)('a failure of %s in a dry run affects no request', async (name, otherOptions) => {
     for (const bad of [() => raise(thrown), () => Promise.reject(thrown), () => never, () => Number.NaN]) {
-      const { errors, passed, statuses } = await serveWith({ ...beside, dryRun: true, [name]: bad });
+      const { errors, passed, statuses } = await serveWith({ ...otherOptions, dryRun: true, [name]: bad });
       expect(await statuses(2)).toEqual([200, 200]);
       expect(passed.map(({ rateLimit }) => rateLimit)).toEqual([undefined, undefined]);
       expect(errors).toEqual([]);
@@ -155,17 +152,17 @@ describe.each(EXPRESSES)('in Express %s', (_, express) => {
       if (!response.headersSent) response.status(503).send('too slow');
     };
 
-    test.each([...DECIDING, ...REFUSING])('a late failure of %s has no effect', async (name, beside) => {
+    test.each([...DECIDING, ...REJECTING])('a late failure of %s has no effect', async (name, otherOptions) => {
       let failNow = () => {};
       const bad = () =>
         new Promise((_resolve, reject) => {
           failNow = () => reject(thrown);
         });
-      const { errors, open } = await serveWith({ ...beside, timeout: '1h', [name]: bad }, [
+      const { errors, open } = await serveWith({ ...otherOptions, timeout: '1h', [name]: bad }, [
         (request, response, next) => (request.path === '/late' ? impatient(request, response, next) : next()),
       ]);
       const socket = open();
-      if (REFUSING.some(([refusing]) => refusing === name)) {
+      if (REJECTING.some(([rejecting]) => rejecting === name)) {
         socket.write('GET /first HTTP/1.1\r\nHost: here\r\n\r\n');
         await once(socket, 'data');
       }
@@ -181,7 +178,7 @@ describe.each(EXPRESSES)('in Express %s', (_, express) => {
   });
 
   describe('a handler', () => {
-    const refuseBy = async (handler: unknown) => {
+    const rejectWith = async (handler: unknown) => {
       const served = await serveWith({ ...usual, handler });
       await served.ask();
       return { ...served, reply: await served.ask() };
@@ -191,7 +188,7 @@ describe.each(EXPRESSES)('in Express %s', (_, express) => {
       ['throws', () => raise(thrown)],
       ['rejects', () => Promise.reject(thrown)],
     ])('that %s before it responds leaves no header of a rejection', async (_how, handler) => {
-      const { errors, reply } = await refuseBy(handler);
+      const { errors, reply } = await rejectWith(handler);
       expect(reply.status).toBe(500);
       for (const field of ['retry-after', 'cache-control']) expect(reply.headers.get(field)).toBeNull();
       expect(errors).toEqual([thrown]);
@@ -213,7 +210,7 @@ describe.each(EXPRESSES)('in Express %s', (_, express) => {
         },
       ],
     ])('that responds and then %s calls the error handler, and its response stays', async (_how, answer) => {
-      const { errors, reply, statuses } = await refuseBy(
+      const { errors, reply, statuses } = await rejectWith(
         (_request: unknown, response: { send(body: string): unknown }) => answer(response),
       );
       expect([reply.status, await reply.text()]).toEqual([429, 'no']);
