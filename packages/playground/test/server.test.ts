@@ -24,17 +24,17 @@ describe('the program', () => {
     [{ PORT: '65536' }, 'Expected `PORT` to be a number from 0 to 65535, got "65536" (string)'],
     [{ REDIS_URL: 'localhost' }, 'Expected `REDIS_URL` to be a URL such as redis://localhost:6379, got "localhost"'],
     [{ PORT: '0', REDIS_URL: 'redis://user:secret@127.0.0.1:1' }, 'Could not start on the Redis of 127.0.0.1:1'],
-  ])('%j is refused with a word', async (env, word) => {
+  ])('%j is rejected with a word', async (env, word) => {
     const { code, output } = await runToEnd(env);
     expect(code).toBe(1);
     expect(output).toContain(word);
     expect(output).not.toContain('secret');
   });
 
-  test('a port that is taken is told', async () => {
+  test('a port that is in use is an error', async () => {
     const { code, output } = await runToEnd({ PORT: new URL(server.url).port });
     expect(code).toBe(1);
-    expect(output).toMatch(/^Port \d+ is taken: choose another one, as in PORT=\d+ npm run demo\n$/);
+    expect(output).toMatch(/^Port \d+ is in use\. Choose another one, as in PORT=\d+ npm run demo\n$/);
   });
 });
 
@@ -46,11 +46,11 @@ test('requests go through the real middleware, and each is on the record', async
   expect(first.headers.get('ratelimit-policy')).toBe('"default";q=2;w=60');
   expect(first.headers.get('ratelimit')).toMatch(/^"default";r=1;t=\d+$/);
   await server.hit();
-  const refused = await server.hit();
-  expect(refused.status).toBe(429);
-  expect(Number(refused.headers.get('retry-after'))).toBeGreaterThan(55);
+  const rejected = await server.hit();
+  expect(rejected.status).toBe(429);
+  expect(Number(rejected.headers.get('retry-after'))).toBeGreaterThan(55);
   const records = await server.records();
-  expect(records).toMatchObject({ letThrough: 2, refused: 1, state: { settings: { limit: 2, windowMs: 60_000 } } });
+  expect(records).toMatchObject({ allowed: 2, rejected: 1, state: { settings: { limit: 2, windowMs: 60_000 } } });
   expect(records.attempts.map(({ allowed, remaining }) => [allowed, remaining])).toEqual([
     [true, 1],
     [true, 0],
@@ -67,7 +67,7 @@ test.each([
   [{ windowMs: undefined }, 'Expected `windowMs` to be an integer from 2000 to 60000, got undefined'],
   [{ minDifferenceMs: 0.5 }, 'Expected `minDifferenceMs` to be an integer from 0 to 5000, got 0.5 (number)'],
   [{ window: 1 }, /^Unknown option `window` for settings, got 1 \(number\)\. Did you mean `windowMs`\?/],
-])('settings with %j are refused, and change nothing', async (wrong, detail) => {
+])('settings with %j are rejected, and change nothing', async (wrong, detail) => {
   await server.begin({});
   const before = await server.records();
   const response = await server.put({ ...before.state.settings, ...wrong });
@@ -80,7 +80,7 @@ test.each([
   expect(await server.records()).toEqual(before);
 });
 
-test('what is no JSON is refused, and what is not there is not found', async () => {
+test('what is no JSON is rejected, and what is not there is not found', async () => {
   const headers = { 'Content-Type': 'application/json' };
   const response = await fetch(`${server.url}/settings`, { method: 'PUT', headers, body: '{' });
   expect(response.status).toBe(400);
@@ -120,9 +120,9 @@ test.each(['windowMs', 'algorithm'])('another %s starts afresh', async (name) =>
 test('a minimum distance is kept', async () => {
   await server.begin({ minDifferenceMs: 5000 });
   expect((await server.hit()).status).toBe(200);
-  const refused = await server.hit();
-  expect(refused.status).toBe(429);
-  expect(refused.headers.get('x-ratelimit-remaining')).toBe('9');
+  const rejected = await server.hit();
+  expect(rejected.status).toBe(429);
+  expect(rejected.headers.get('x-ratelimit-remaining')).toBe('9');
 });
 
 test.each(['rolling', 'bucketed', 'counter', 'fixed', 'token'] as const)(
@@ -155,13 +155,13 @@ test('a leaky bucket holds what it lets in until its turn', async () => {
   }
 });
 
-test('who leaves a leaky bucket before its turn was not let through', async () => {
+test('who leaves a leaky bucket before its turn was not allowed', async () => {
   await server.begin({ algorithm: 'leaky', limit: 1, windowMs: 60_000 });
   await server.hit();
   const leaving = new AbortController();
   const held = fetch(`${server.url}/hit`, { method: 'POST', signal: leaving.signal }).catch(() => {});
-  await until('it is held', async () => (await server.records()).letThrough === 2);
+  await until('it is held', async () => (await server.records()).allowed === 2);
   leaving.abort();
   await held;
-  await until('it has left', async () => (await server.records()).letThrough === 1);
+  await until('it has left', async () => (await server.records()).allowed === 1);
 });

@@ -24,7 +24,7 @@ export function paintRollingBand({ ctx, bbox, theme, nowMs, settings, ratio }: S
   const x = xOf(nowMs - settings.windowMs);
   ctx.fillStyle = theme.band;
   ctx.fillRect(x, bbox.top, bbox.left + bbox.width - x, bbox.height / 2 - ratio);
-  ctx.fillStyle = theme.letThrough;
+  ctx.fillStyle = theme.allowed;
   ctx.fillRect(x, bbox.top, 2 * ratio, bbox.height / 2 - ratio);
 }
 
@@ -51,7 +51,7 @@ export function paintBoundaries({ ctx, bbox, theme, nowMs, settings, ratio }: Sc
   ctx.setLineDash([]);
 }
 
-/** Whose row it is, on the left; and on the right, in the band, what it let through. */
+/** Whose row it is, on the left; and on the right, in the band, what it allowed. */
 export function paintTexts({ ctx, bbox, theme, ratio, settings }: Scene, counts: Counts): void {
   const { limit, windowMs, algorithm } = settings;
   const write = (text: string, x: number, row: number) => {
@@ -67,7 +67,7 @@ export function paintTexts({ ctx, bbox, theme, ratio, settings }: Scene, counts:
   write('Fixed window', bbox.left + 8 * ratio, 1);
   ctx.textAlign = 'right';
   const right = bbox.left + bbox.width - 8 * ratio;
-  ctx.fillStyle = counts.rolling > limit ? theme.refusedText : theme.text;
+  ctx.fillStyle = counts.rolling > limit ? theme.rejectedText : theme.text;
   // A narrow one is right below the figures, which say the rest.
   const told = (count: number, when: string) => (isNarrow ? String(count) : `${count} ${when}, limit ${limit}`);
   write(told(counts.rolling, lastWindow(counts, windowMs)), right, 0);

@@ -1,10 +1,10 @@
-import { ask } from './ask.js';
 import { element, say } from './elements.js';
 import type { Model } from './model.js';
-import { pause } from './pause.js';
-import { Run } from './run.js';
+import { Run } from './pattern-run.js';
+import { PATTERNS, type Sender } from './request-patterns.js';
+import { sendCommand } from './send-command.js';
 import type { ServerClock } from './server-clock.js';
-import { PATTERNS, type Sender } from './traffic.js';
+import { pause } from './wait.js';
 
 const stop = element<HTMLButtonElement>('#stop');
 const status = element('#traffic');
@@ -71,7 +71,7 @@ export class Buttons {
   async #forget(): Promise<void> {
     this.#running?.stop();
     await Promise.all(this.#unanswered); // One that came after it would not be forgotten.
-    const wrong = await ask('reset', { method: 'POST' });
-    say(status, wrong === undefined ? 'All is forgotten.' : `The reset failed. ${wrong}`);
+    const wrong = await sendCommand('reset', { method: 'POST' });
+    say(status, wrong === undefined ? 'All requests are deleted.' : `The reset failed. ${wrong}`);
   }
 }

@@ -89,11 +89,11 @@ export class Chart {
     return [
       {
         ...{ topPx: top + TITLE * ratio, bottomPx: middle - BELOW * ratio, xOf },
-        ...{ momentOf: turnOf, isLetThrough: ({ allowed }) => allowed },
+        ...{ momentOf: turnOf, isAllowed: ({ allowed }) => allowed },
       },
       {
         ...{ topPx: middle + TITLE * ratio, bottomPx: top + height - BELOW * ratio, xOf },
-        ...{ momentOf: ({ atMs }) => atMs, isLetThrough: ({ fixedAllowed }) => fixedAllowed },
+        ...{ momentOf: ({ atMs }) => atMs, isAllowed: ({ fixedAllowed }) => fixedAllowed },
       },
     ];
   }

@@ -1,6 +1,6 @@
 import { ALGORITHMS, type Algorithm, BOUNDS, type Settings } from '../shared/settings.js';
-import { ask } from './ask.js';
 import { element, say, seconds } from './elements.js';
+import { sendCommand } from './send-command.js';
 
 const NAMES = Object.keys(BOUNDS) as (keyof typeof BOUNDS)[];
 /** A slider that is dragged sends its value no more often. */
@@ -8,12 +8,13 @@ const LEAST_MS = 100;
 
 /** What one can know about an algorithm before one tries it. */
 const NOTES: Readonly<Record<Algorithm, string>> = {
-  rolling: 'Exact: remembers the time of every request in the window.',
-  bucketed: 'Never above the limit; remembers tenths of the window, and so refuses up to a tenth longer.',
-  counter: 'An estimate from two counters: now and then too many pass, or too few.',
-  fixed: 'The same as below, but for the minimum distance: twice the limit can pass around a boundary.',
-  token: 'A burst of the limit, and then as many as come back in time.',
-  leaky: 'A queue: those let in wait for their turn, one each window ÷ limit. It knows no minimum distance.',
+  rolling: 'Exact. Remembers the time of every request in the window.',
+  bucketed:
+    'Never exceeds the limit. Remembers tenths of the window, so it rejects up to a tenth of the window longer.',
+  counter: 'An estimate from two counters: sometimes it allows too many requests, or too few.',
+  fixed: 'The same as below, plus the minimum distance. It allows twice the limit around a boundary.',
+  token: 'A burst of the limit, then requests at the refill rate.',
+  leaky: 'A queue that delays requests to one per window ÷ limit. It has no minimum distance.',
 };
 
 const algorithm = element<HTMLSelectElement>('#algorithm');
@@ -56,7 +57,7 @@ export class Controls {
     const numbers = Object.fromEntries(NAMES.map((name) => [name, slider(name).valueAsNumber]));
     const body = JSON.stringify({ algorithm: algorithm.value, ...numbers });
     const headers = { 'Content-Type': 'application/json' };
-    const wrong = await ask('settings', { method: 'PUT', headers, body });
+    const wrong = await sendCommand('settings', { method: 'PUT', headers, body });
     say(problem, wrong === undefined ? '' : `Not changed. ${wrong}`);
     if (this.#timer === undefined) this.#isUnsent = false;
   }

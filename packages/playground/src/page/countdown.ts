@@ -1,11 +1,11 @@
-import type { Next } from '../shared/wire.js';
+import type { Next } from '../shared/protocol.js';
 import { element, say } from './elements.js';
 
 const target = element('#countdown');
 const turn = element('#turn');
 
 /**
- * Says when the next request is let through. A tenth of a second counts as long as any of it is left: so it says "now" when
+ * Says when the next request is allowed. A tenth of a second counts as long as any of it is left: so it says "now" when
  * the time has come, and not before.
  */
 export function showCountdown(next: Next | undefined, nowMs: number): void {
@@ -13,7 +13,7 @@ export function showCountdown(next: Next | undefined, nowMs: number): void {
   const leftMs = next.allowedAtMs - nowMs;
   const heldMs = next.turnAtMs - Math.max(nowMs, next.allowedAtMs);
   say(target, leftMs > 0 ? `in ${tenths(leftMs)}` : 'now');
-  say(turn, heldMs > 0 ? `and then held for ${tenths(heldMs)}, until its turn` : '');
+  say(turn, heldMs > 0 ? `and then delayed by ${tenths(heldMs)}` : '');
   target.dataset.allowedAtMs = String(next.allowedAtMs);
 }
 

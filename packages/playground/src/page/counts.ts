@@ -1,5 +1,5 @@
-import { mustBeKept } from '../shared/keeping.js';
-import type { Attempt } from '../shared/wire.js';
+import type { Attempt } from '../shared/protocol.js';
+import { isRetained } from '../shared/retention.js';
 import { seconds } from './elements.js';
 import type { Model } from './model.js';
 
@@ -42,7 +42,7 @@ export function countsAt(model: Model, nowMs: number): Counts {
     const attempt = attempts[index]!;
     const turnMs = turnOf(attempt);
     if (attempt.atMs < countedFromMs) {
-      isCut ||= mustBeKept(attempt) && turnMs > sinceMs;
+      isCut ||= isRetained(attempt) && turnMs > sinceMs;
       continue;
     }
     if (attempt.allowed && turnMs > sinceMs && turnMs <= nowMs) rolling += 1;

@@ -40,17 +40,17 @@ export class Figures {
   words(counts: Counts): string {
     const { rolling, fixedRolling } = counts;
     const { limit, windowMs } = this.#model.state.settings;
-    const { letThrough, refused } = this.#model;
+    const { allowed, rejected } = this.#model;
     return (
-      `${rolling} let through ${lastWindow(counts, windowMs)}, limit ${limit}. ` +
-      `In all ${letThrough} let through, ${refused} refused. The fixed window let ${fixedRolling} through in the same time.`
+      `${rolling} allowed ${lastWindow(counts, windowMs)}, limit ${limit}. ` +
+      `In all ${allowed} allowed, ${rejected} rejected. The fixed window allowed ${fixedRolling} in the same time.`
     );
   }
 
   /** Says it when requests came since it was said last; not because time goes by. */
   announce(counts: Counts, nowMs: number): void {
-    const { letThrough, refused } = this.#model;
-    const what = `${letThrough} ${refused}`;
+    const { allowed, rejected } = this.#model;
+    const what = `${allowed} ${rejected}`;
     if (what === this.#said || nowMs - this.#saidMs < LEAST_MS) return;
     this.#said = what;
     this.#saidMs = nowMs;

@@ -1,10 +1,10 @@
-import type { Attempt } from '../shared/wire.js';
+import type { Attempt } from '../shared/protocol.js';
 import type { Theme } from './theme.js';
 
 /** A mark's size in CSS pixels, and so how far apart marks of one moment are stacked. */
 const SIZE = 9;
-/** The places of a full stack that are kept for refusals, if there are any. */
-const FOR_REFUSED = 4;
+/** The places of a full stack that are kept for rejections, if there are any. */
+const FOR_REJECTED = 4;
 /** In CSS pixels. */
 const BETWEEN_TEXTS = 34;
 
@@ -15,7 +15,7 @@ export interface Row {
   readonly xOf: (momentMs: number) => number;
   /** When the mark is due; a request that is held has its mark at its turn. */
   readonly momentOf: (attempt: Attempt) => number;
-  readonly isLetThrough: (attempt: Attempt) => boolean;
+  readonly isAllowed: (attempt: Attempt) => boolean;
 }
 
 /** The time that a row shows. */
@@ -27,8 +27,8 @@ export interface Span {
 
 /** How many marks a row shows, those that a stack tells as "+3" included. */
 export interface Shown {
-  letThrough: number;
-  refused: number;
+  allowed: number;
+  rejected: number;
 }
 
 interface Stack extends Shown {
@@ -37,7 +37,7 @@ interface Stack extends Shown {
 }
 
 /**
- * Paints marks: full discs for what was let through, standing; crosses for what was refused, hanging. Those of about the same
+ * Paints marks: full discs for what was allowed, standing; crosses for what was rejected, hanging. Those of about the same
  * moment are stacked. A stack that is full says how many more there are: so a flood costs no more than a full row.
  */
 export class MarkPainter {
@@ -51,12 +51,12 @@ export class MarkPainter {
     this.#theme = theme;
     this.ratio = ratio;
     this.#disc = sprite(ratio, (context, middle) => {
-      context.fillStyle = theme.letThrough;
+      context.fillStyle = theme.allowed;
       context.arc(middle, middle, 4, 0, 2 * Math.PI);
       context.fill();
     });
     this.#cross = sprite(ratio, (context, middle) => {
-      context.strokeStyle = theme.refused;
+      context.strokeStyle = theme.rejected;
       context.lineWidth = 2;
       for (const side of [-1, 1]) {
         context.moveTo(middle - 3.2 * side, middle - 3.2);
@@ -70,17 +70,17 @@ export class MarkPainter {
   paint(context: CanvasRenderingContext2D, row: Row, attempts: readonly Attempt[], first: number, span: Span): Shown {
     const cellMs = this.#cellMs(row, span);
     const stacks = stacksOf(row, attempts, first, span, cellMs);
-    const shown = { letThrough: 0, refused: 0 };
+    const shown = { allowed: 0, rejected: 0 };
     context.font = `${10 * this.ratio}px ${this.#theme.font}`;
     context.fillStyle = this.#theme.quiet;
     context.textAlign = 'center';
     context.textBaseline = 'bottom';
     let toldPx = -Infinity;
     for (const [cell, stack] of stacks) {
-      shown.letThrough += stack.letThrough;
-      shown.refused += stack.refused;
+      shown.allowed += stack.allowed;
+      shown.rejected += stack.rejected;
       // One by itself is where it belongs; stacks side by side must not cover each other.
-      const isAlone = stack.letThrough + stack.refused === 1;
+      const isAlone = stack.allowed + stack.rejected === 1;
       const px = row.xOf(isAlone ? stack.momentMs : (cell + 0.5) * cellMs);
       const hidden = this.#paintStack(context, row, stack, px);
       if (hidden === 0 || Math.abs(px - toldPx) < BETWEEN_TEXTS * this.ratio) continue;
@@ -97,11 +97,11 @@ export class MarkPainter {
   }
 
   /** Returns how many marks had no room. */
-  #paintStack(context: CanvasRenderingContext2D, row: Row, { letThrough, refused }: Stack, px: number): number {
+  #paintStack(context: CanvasRenderingContext2D, row: Row, { allowed, rejected }: Stack, px: number): number {
     const stepPx = SIZE * this.ratio;
     const places = Math.floor((row.bottomPx - row.topPx) / stepPx);
-    const discs = Math.min(letThrough, places - Math.min(refused, FOR_REFUSED));
-    const crosses = Math.min(refused, places - discs);
+    const discs = Math.min(allowed, places - Math.min(rejected, FOR_REJECTED));
+    const crosses = Math.min(rejected, places - discs);
     const x = Math.round(px - stepPx / 2);
     for (let place = 0; place < discs; place++) {
       context.drawImage(this.#disc, x, Math.round(row.bottomPx - (place + 1) * stepPx));
@@ -109,7 +109,7 @@ export class MarkPainter {
     for (let place = 0; place < crosses; place++) {
       context.drawImage(this.#cross, x, Math.round(row.bottomPx - (places - place) * stepPx));
     }
-    return letThrough + refused - discs - crosses;
+    return allowed + rejected - discs - crosses;
   }
 }
 
@@ -128,11 +128,11 @@ function stacksOf(
     const cell = Math.floor(momentMs / cellMs);
     let stack = stacks.get(cell);
     if (stack === undefined) {
-      stack = { letThrough: 0, refused: 0, momentMs };
+      stack = { allowed: 0, rejected: 0, momentMs };
       stacks.set(cell, stack);
     }
-    if (row.isLetThrough(attempt)) stack.letThrough += 1;
-    else stack.refused += 1;
+    if (row.isAllowed(attempt)) stack.allowed += 1;
+    else stack.rejected += 1;
   }
   return stacks;
 }

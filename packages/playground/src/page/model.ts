@@ -1,23 +1,23 @@
-import { LONGEST_SHOWN_MS, MOST_ATTEMPTS, mustBeKept } from '../shared/keeping.js';
+import type { Attempt, Next, State, Update } from '../shared/protocol.js';
+import { isRetained, LONGEST_SHOWN_MS, MAX_ATTEMPTS } from '../shared/retention.js';
 import { DEFAULT_SETTINGS } from '../shared/settings.js';
-import type { Attempt, Next, State, Update } from '../shared/wire.js';
 
 /** What the page knows: what the server told last, and the attempts that can still be seen. */
 export class Model {
   state: State = { settings: DEFAULT_SETTINGS, countedFromMs: 0 };
   next: Next | undefined;
-  letThrough = 0;
-  refused = 0;
+  allowed = 0;
+  rejected = 0;
   /** By time. */
   attempts: Attempt[] = [];
 
-  take({ state, next, letThrough, refused, isWhole, attempts, nowMs }: Update): void {
-    Object.assign(this, { state, next, letThrough, refused });
+  take({ state, next, allowed, rejected, isWhole, attempts, nowMs }: Update): void {
+    Object.assign(this, { state, next, allowed, rejected });
     if (isWhole) this.attempts = [];
     for (const attempt of attempts) this.#insert(attempt);
     const firstSeen = this.firstAfter(nowMs - LONGEST_SHOWN_MS);
     if (firstSeen > 0) this.attempts = this.attempts.slice(firstSeen);
-    this.#dropRefused(this.attempts.length - MOST_ATTEMPTS);
+    this.#dropRejected(this.attempts.length - MAX_ATTEMPTS);
   }
 
   /** The index of the first attempt that came after this moment. */
@@ -33,9 +33,9 @@ export class Model {
   }
 
   /** The oldest, as the server does: so all pages show the same, whenever they were opened. */
-  #dropRefused(count: number): void {
+  #dropRejected(count: number): void {
     let left = count;
-    if (left > 0) this.attempts = this.attempts.filter((attempt) => mustBeKept(attempt) || left-- <= 0);
+    if (left > 0) this.attempts = this.attempts.filter((attempt) => isRetained(attempt) || left-- <= 0);
   }
 
   /** Those of several servers come almost in order. */

@@ -5,7 +5,7 @@ import { showCountdown } from './countdown.js';
 import { countsAt } from './counts.js';
 import { element, say } from './elements.js';
 import { Figures } from './figures.js';
-import { LiveConnection } from './live.js';
+import { LiveUpdates } from './live-updates.js';
 import { Model } from './model.js';
 import { ServerClock } from './server-clock.js';
 
@@ -27,7 +27,7 @@ let [labelledMs, begunMs] = [-Infinity, 0];
 const tookMs: number[] = [];
 
 new Buttons(model, clock);
-new LiveConnection(
+new LiveUpdates(
   (update) => {
     if (update.isWhole) clock.forget();
     clock.heard(update.nowMs);
@@ -45,9 +45,9 @@ function showTrouble(): void {
   const isLost = document.body.dataset.connected === 'false';
   const isDegraded = model.attempts.at(-1)?.degraded === true;
   banner.hidden = !isLost && !isDegraded;
-  if (isLost) say(banner, 'The server does not answer. Trying again, twice a second.');
+  if (isLost) say(banner, 'The server does not respond. The page tries again twice a second.');
   else if (isDegraded)
-    say(banner, 'Redis did not answer the last request: the memory of one server decided in its place.');
+    say(banner, 'Redis did not respond to the last request, so the memory of one server decided instead.');
   else say(banner, '');
 }
 
@@ -70,10 +70,10 @@ function frame(screenMs: number): void {
 /** Notes for the tests what was really drawn, and how long the page took for the frame. */
 function noteDrawn({ rolling, fixed }: Drawn): void {
   const noted = {
-    letThrough: rolling.letThrough,
-    refused: rolling.refused,
-    fixedLetThrough: fixed.letThrough,
-    fixedRefused: fixed.refused,
+    allowed: rolling.allowed,
+    rejected: rolling.rejected,
+    fixedAllowed: fixed.allowed,
+    fixedRejected: fixed.rejected,
   };
   for (const [name, value] of Object.entries(noted)) {
     if (root.dataset[name] !== String(value)) root.dataset[name] = String(value);

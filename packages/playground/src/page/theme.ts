@@ -1,11 +1,11 @@
-/** The colours of the style sheet, for the canvas. */
+/** The colors of the style sheet, for the canvas. */
 export interface Theme {
   readonly text: string;
   readonly quiet: string;
   readonly grid: string;
-  readonly letThrough: string;
-  readonly refused: string;
-  readonly refusedText: string;
+  readonly allowed: string;
+  readonly rejected: string;
+  readonly rejectedText: string;
   readonly band: string;
   readonly fixedBand: string;
   readonly font: string;
@@ -13,21 +13,21 @@ export interface Theme {
 
 function readTheme(): Theme {
   const style = getComputedStyle(document.documentElement);
-  const colour = (name: string) => style.getPropertyValue(`--${name}`).trim();
+  const color = (name: string) => style.getPropertyValue(`--${name}`).trim();
   return {
-    text: colour('text'),
-    quiet: colour('quiet'),
-    grid: colour('grid'),
-    letThrough: colour('let-through'),
-    refused: colour('refused'),
-    refusedText: colour('refused-text'),
-    band: colour('band'),
-    fixedBand: colour('fixed-band'),
+    text: color('text'),
+    quiet: color('quiet'),
+    grid: color('grid'),
+    allowed: color('allowed'),
+    rejected: color('rejected'),
+    rejectedText: color('rejected-text'),
+    band: color('band'),
+    fixedBand: color('fixed-band'),
     font: getComputedStyle(document.body).fontFamily,
   };
 }
 
-/** Calls `use` with the colours now, and again when the system changes between light and dark. */
+/** Calls `use` with the colors now, and again when the system changes between light and dark. */
 export function followTheme(use: (theme: Theme) => void): void {
   use(readTheme());
   matchMedia('(prefers-color-scheme: dark)').addEventListener('change', () => use(readTheme()));

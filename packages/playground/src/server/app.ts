@@ -1,7 +1,7 @@
 import { fileURLToPath } from 'node:url';
 import express, { type ErrorRequestHandler, type Express, type Response } from 'express';
+import { allowHosts } from './allowed-hosts.js';
 import type { Events } from './events.js';
-import { onlyOwnNames } from './own-names.js';
 import type { Playground } from './playground.js';
 import { toSettings } from './settings.js';
 
@@ -15,7 +15,7 @@ const HEADERS = {
   'X-Content-Type-Options': 'nosniff',
 };
 
-/** The server's routes. See {@link onlyOwnNames} for `host`. */
+/** The server's routes. See {@link allowHosts} for `host`. */
 export function createApp(playground: Playground, events: Events, host: string | undefined): Express {
   const app = express();
   app.disable('x-powered-by');
@@ -23,7 +23,7 @@ export function createApp(playground: Playground, events: Events, host: string |
     response.set(HEADERS);
     next();
   });
-  app.use(onlyOwnNames(host));
+  app.use(allowHosts(host));
 
   app.post('/hit', playground.middleware, (_request, response) => {
     response.set('Cache-Control', 'no-store').json({ allowed: true });
@@ -47,7 +47,7 @@ export function createApp(playground: Playground, events: Events, host: string |
   });
 
   app.use(express.static(PAGE, { cacheControl: false }));
-  app.use((_request, response) => problem(response, 404, 'There is nothing here; the page is at /'));
+  app.use((_request, response) => problem(response, 404, 'Not found. The page is at /'));
   app.use(answerError);
   return app;
 }

@@ -1,6 +1,6 @@
 import type { ServerResponse } from 'node:http';
-import { LONGEST_SHOWN_MS } from '../shared/keeping.js';
-import type { Attempt, Next, Update } from '../shared/wire.js';
+import type { Attempt, Next, Update } from '../shared/protocol.js';
+import { LONGEST_SHOWN_MS } from '../shared/retention.js';
 import type { Playground } from './playground.js';
 
 /** At most so often are the pages told what is new. */
@@ -8,7 +8,7 @@ const LEAST_MS = 50;
 /** So often they are told when nothing is: by this they know the server's clock, and that it is alive. */
 const HEARTBEAT_MS = 1000;
 /** A page that takes in nothing any more is cut off, and may come again. */
-const MOST_UNREAD_BYTES = 16 * 1024 * 1024;
+const MAX_UNREAD_BYTES = 16 * 1024 * 1024;
 
 /**
  * Tells all pages what happens, as server-sent events: each page all of it first, and then what is new. While there is none,
@@ -76,7 +76,7 @@ export class Events {
     this.#unsent = [];
     this.#isWhole = false;
     for (const page of this.#pages) {
-      if (page.writableLength > MOST_UNREAD_BYTES) page.destroy();
+      if (page.writableLength > MAX_UNREAD_BYTES) page.destroy();
       else page.write(event);
     }
   }

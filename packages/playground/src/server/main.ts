@@ -1,6 +1,6 @@
-import { type Backing, MemoryBacking } from './backing.js';
-import { toHost } from './own-names.js';
-import { RedisBacking } from './redis-backing.js';
+import { toHost } from './allowed-hosts.js';
+import { type Backend, MemoryBackend } from './backend.js';
+import { RedisBackend } from './redis-backend.js';
 import { serve } from './serve.js';
 
 const { PORT = '3000', HOST = '', REDIS_URL = '' } = process.env;
@@ -11,16 +11,16 @@ function toPort(text: string): number {
   throw new RangeError(`Expected \`PORT\` to be a number from 0 to 65535, got ${JSON.stringify(text)} (string)`);
 }
 
-function greeting(url: string, port: number, backing: Backing): string {
+function greeting(url: string, port: number, backend: Backend): string {
   const shared = `PORT=${port + 1} REDIS_URL=${REDIS_URL === '' ? 'redis://localhost' : '…'} npm run demo`;
   return `
-Rollgate's playground, on ${url}, ${backing.name}: open it in a browser, in two windows if you like.
+Rollgate's playground, on ${url}, ${backend.name}: open it in a browser, or in two windows.
 
-  the button "Boundary attack"       twice the limit at the boundary of a fixed window, and what Rollgate does about it
+  the button "Boundary attack"       sends twice the limit around the boundary of a fixed window
   curl -i -X POST ${url}/hit
-                                     a request from here, which the page shows like its own
+                                     sends a request from the terminal, which the page shows too
   ${shared}
-                                     ${REDIS_URL === '' ? 'the same on a Redis of yours' : 'a second one, which shows the same window'}
+                                     ${REDIS_URL === '' ? 'the same on your Redis' : 'starts a second playground, which shows the same window'}
 
 Ctrl-C ends it.`;
 }
@@ -28,12 +28,14 @@ Ctrl-C ends it.`;
 async function main(): Promise<void> {
   const port = toPort(PORT);
   const host = HOST === '' ? undefined : toHost(HOST);
-  const backing = REDIS_URL === '' ? new MemoryBacking() : new RedisBacking(REDIS_URL);
-  const { port: listening, close } = await serve(port, host, backing).catch((error: NodeJS.ErrnoException) => {
+  const backend = REDIS_URL === '' ? new MemoryBackend() : new RedisBackend(REDIS_URL);
+  const { port: listening, close } = await serve(port, host, backend).catch((error: NodeJS.ErrnoException) => {
     if (error.code !== 'EADDRINUSE') throw error;
-    throw new Error(`Port ${port} is taken: choose another one, as in PORT=${port + 1} npm run demo`, { cause: error });
+    throw new Error(`Port ${port} is in use. Choose another one, as in PORT=${port + 1} npm run demo`, {
+      cause: error,
+    });
   });
-  console.log(greeting(`http://127.0.0.1:${listening}`, listening, backing));
+  console.log(greeting(`http://127.0.0.1:${listening}`, listening, backend));
   for (const signal of ['SIGINT', 'SIGTERM'] as const) process.once(signal, close);
 }
 

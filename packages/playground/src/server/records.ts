@@ -1,24 +1,24 @@
-import { LONGEST_SHOWN_MS, MOST_ATTEMPTS, mustBeKept } from '../shared/keeping.js';
-import type { Attempt, Records, State, Totals } from '../shared/wire.js';
+import type { Attempt, Records, State, Totals } from '../shared/protocol.js';
+import { isRetained, LONGEST_SHOWN_MS, MAX_ATTEMPTS } from '../shared/retention.js';
 
-/** What has happened, as all servers on one store tell each other. */
+/** An event that all servers on one store share. */
 export type News =
   | { readonly kind: 'attempt'; readonly attempt: Attempt }
-  /** Who was held until its turn has left before. */
+  /** A delayed request was aborted before its slot. */
   | { readonly kind: 'left'; readonly id: string }
-  /** How many attempts there were already, those included that nobody has any more. */
+  /** The totals so far, including attempts that no server keeps. */
   | { readonly kind: 'totals'; readonly totals: Totals }
-  /** `forgets`: the attempts so far are forgotten. */
+  /** New settings. `forgets` deletes the attempts so far. */
   | { readonly kind: 'state'; readonly state: State; readonly forgets: boolean };
 
-const NONE: Totals = { letThrough: 0, refused: 0 };
+const NONE: Totals = { allowed: 0, rejected: 0 };
 
-/** The server's own record: the state, the last attempts, and how many there were in all. */
+/** The server's record: the state, the latest attempts and the totals. */
 export class RecordBook {
   #state: State;
   #totals: Totals = NONE;
   readonly #kept = new Map<string, Attempt>();
-  readonly #refused = new Map<string, Attempt>();
+  readonly #rejected = new Map<string, Attempt>();
   readonly #listeners = new Set<(news: News) => void>();
 
   constructor(state: State) {
@@ -33,23 +33,23 @@ export class RecordBook {
     return this.#totals;
   }
 
-  /** All that is kept, by time. */
+  /** All kept attempts, sorted by time. */
   get records(): Records {
-    const attempts = [...this.#kept.values(), ...this.#refused.values()].sort((a, b) => a.atMs - b.atMs);
+    const attempts = [...this.#kept.values(), ...this.#rejected.values()].sort((a, b) => a.atMs - b.atMs);
     return { state: this.#state, ...this.#totals, attempts };
   }
 
-  /** Calls `listener` after each piece of news. */
+  /** Calls `listener` after each event. */
   listen(listener: (news: News) => void): void {
     this.#listeners.add(listener);
   }
 
-  /** Takes down what has happened; news that come twice count once. */
+  /** Records an event. A repeated event counts once. */
   hear(news: News): void {
     if (news.kind === 'state') this.#change(news.state, news.forgets);
     else if (news.kind === 'totals') this.#totals = news.totals;
     else if (news.kind === 'left') this.#leave(news.id);
-    else if (this.#kept.has(news.attempt.id) || this.#refused.has(news.attempt.id)) return;
+    else if (this.#kept.has(news.attempt.id) || this.#rejected.has(news.attempt.id)) return;
     else this.#add(news.attempt);
     for (const listener of this.#listeners) listener(news);
   }
@@ -58,14 +58,14 @@ export class RecordBook {
     this.#state = state;
     if (!forgets) return;
     this.#kept.clear();
-    this.#refused.clear();
+    this.#rejected.clear();
     this.#totals = NONE;
   }
 
   #add(attempt: Attempt): void {
-    (mustBeKept(attempt) ? this.#kept : this.#refused).set(attempt.id, attempt);
+    (isRetained(attempt) ? this.#kept : this.#rejected).set(attempt.id, attempt);
     this.#count(attempt, 1);
-    if (this.#kept.size + this.#refused.size > MOST_ATTEMPTS) this.#dropOne(attempt.atMs);
+    if (this.#kept.size + this.#rejected.size > MAX_ATTEMPTS) this.#dropOne(attempt.atMs);
   }
 
   #leave(id: string): void {
@@ -75,16 +75,16 @@ export class RecordBook {
     this.#count(attempt, -1);
   }
 
-  #count({ allowed }: Attempt, by: number): void {
-    const { letThrough, refused } = this.#totals;
-    this.#totals = allowed ? { letThrough: letThrough + by, refused } : { letThrough, refused: refused + by };
+  #count(attempt: Attempt, by: number): void {
+    const { allowed, rejected } = this.#totals;
+    this.#totals = attempt.allowed ? { allowed: allowed + by, rejected } : { allowed, rejected: rejected + by };
   }
 
-  /** The oldest of the refused, for the others still count; these only when nobody sees them any more. */
+  /** Drops the oldest rejected attempt, because allowed ones still count until no page shows them. */
   #dropOne(nowMs: number): void {
     const [kept] = this.#kept.values();
-    const [refused] = this.#refused.values();
+    const [rejected] = this.#rejected.values();
     if (kept !== undefined && kept.atMs < nowMs - LONGEST_SHOWN_MS) this.#kept.delete(kept.id);
-    else if (refused !== undefined) this.#refused.delete(refused.id);
+    else if (rejected !== undefined) this.#rejected.delete(rejected.id);
   }
 }

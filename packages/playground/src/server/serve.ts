@@ -1,7 +1,7 @@
 import { once } from 'node:events';
 import type { AddressInfo } from 'node:net';
 import { createApp } from './app.js';
-import type { Backing } from './backing.js';
+import type { Backend } from './backend.js';
 import { Events } from './events.js';
 import { Playground } from './playground.js';
 
@@ -19,8 +19,8 @@ export interface Served {
  * @param host One more name by which browsers reach it.
  * @throws Error when the port is taken, or when what is shared with other servers cannot be read.
  */
-export async function serve(port: number, host: string | undefined, backing: Backing): Promise<Served> {
-  const playground = new Playground(backing);
+export async function serve(port: number, host: string | undefined, backend: Backend): Promise<Served> {
+  const playground = new Playground(backend);
   await playground.open();
   const events = new Events(playground);
   const server = createApp(playground, events, host).listen(port, '127.0.0.1');

@@ -1,6 +1,6 @@
 import { until } from '@rollgate/test-support';
 import { openPage } from '../support/browser.js';
-import { contrast, difference, EYES } from '../support/colours.js';
+import { contrast, difference, EYES } from '../support/colors.js';
 import type { Server } from '../support/server.js';
 import { sharedServer } from '../support/shared-server.js';
 
@@ -11,24 +11,24 @@ beforeAll(async () => {
 beforeEach(() => server.begin({}));
 
 const NAMES = [
-  ...['ground', 'card', 'text', 'quiet', 'control', 'let-through', 'refused', 'refused-text'],
+  ...['ground', 'card', 'text', 'quiet', 'control', 'allowed', 'rejected', 'rejected-text'],
   ...['band', 'fixed-band', 'accent', 'on-accent'],
 ] as const;
 
-async function colours(colorScheme: 'light' | 'dark'): Promise<Record<(typeof NAMES)[number], string>> {
+async function colors(colorScheme: 'light' | 'dark'): Promise<Record<(typeof NAMES)[number], string>> {
   const { page } = await openPage(server.url);
   await page.emulateMedia({ colorScheme });
   const values = await page.locator('html').evaluate((html, names) => {
     const style = html.ownerDocument.defaultView.getComputedStyle(html);
     return names.map((name) => style.getPropertyValue(`--${name}`).trim()) as string[];
   }, NAMES);
-  return Object.fromEntries(NAMES.map((name, index) => [name, values[index]!])) as Awaited<ReturnType<typeof colours>>;
+  return Object.fromEntries(NAMES.map((name, index) => [name, values[index]!])) as Awaited<ReturnType<typeof colors>>;
 }
 
 describe.each(['light', 'dark'] as const)('in %s', (scheme) => {
-  let colour: Awaited<ReturnType<typeof colours>>;
+  let color: Awaited<ReturnType<typeof colors>>;
   beforeAll(async () => {
-    colour = await colours(scheme);
+    color = await colors(scheme);
   });
 
   test('text stands out by 4.5 to 1 at least, marks and the edges of controls by 3 to 1', () => {
@@ -37,23 +37,23 @@ describe.each(['light', 'dark'] as const)('in %s', (scheme) => {
       ...(['text', 'quiet'] as const).flatMap((name) =>
         ['ground' as const, ...behindMarks].map((on) => [name, on] as const),
       ),
-      ...behindMarks.map((on) => ['refused-text', on] as const),
+      ...behindMarks.map((on) => ['rejected-text', on] as const),
       ['on-accent', 'accent'] as const,
     ];
     const marks = [
-      ...(['let-through', 'refused'] as const).flatMap((name) => behindMarks.map((on) => [name, on] as const)),
+      ...(['allowed', 'rejected'] as const).flatMap((name) => behindMarks.map((on) => [name, on] as const)),
       ...(['control', 'accent'] as const).map((name) => [name, 'card'] as const),
     ];
     const tooWeak = (pairs: typeof text | typeof marks, least: number) =>
       pairs
-        .map(([name, on]) => [name, on, contrast(colour[name], colour[on])] as const)
+        .map(([name, on]) => [name, on, contrast(color[name], color[on])] as const)
         .filter(([, , ratio]) => ratio < least);
     expect(tooWeak(text, 4.5)).toEqual([]);
     expect(tooWeak(marks, 3)).toEqual([]);
   });
 
   test.each(Object.entries(EYES))('eyes with %s tell the two marks apart', (_, eyes) => {
-    expect(difference(colour['let-through'], colour.refused, eyes)).toBeGreaterThan(30);
+    expect(difference(color.allowed, color.rejected, eyes)).toBeGreaterThan(30);
   });
 });
 
@@ -115,7 +115,7 @@ test('a screen reader hears what the chart shows', async () => {
   const tab = await openPage(server.url);
   const { page } = tab;
   expect(await page.getByRole('heading', { level: 1 }).textContent()).toBe('Rollgate');
-  for (const name of ['Send requests', 'The limit', 'The last answer', 'What happens']) {
+  for (const name of ['Send requests', 'The limit', 'The last response', 'What happens']) {
     expect(await page.getByRole('region', { name }).count()).toBe(1);
   }
   for (const name of ['Limit', 'Window', 'Minimum distance']) {
@@ -125,11 +125,11 @@ test('a screen reader hears what the chart shows', async () => {
 
   await tab.press('Burst');
   await tab.done();
-  const words = '10 let through in the last 10 s, limit 10. In all 10 let through, 5 refused.';
+  const words = '10 allowed in the last 10 s, limit 10. In all 10 allowed, 5 rejected.';
   const spoken = page.locator('[aria-live="polite"]');
   await until('it is said', async () => ((await spoken.textContent()) ?? '').startsWith(words));
   await page.getByRole('img', { name: words }).waitFor();
-  expect(await page.getByRole('status').first().textContent()).toBe('Done: 10 let through, 5 refused.');
+  expect(await page.getByRole('status').first().textContent()).toBe('Done: 10 allowed, 5 rejected.');
 });
 
 test('it does not speak all the time', async () => {

@@ -1,5 +1,5 @@
 import { until } from '@rollgate/test-support';
-import type { Attempt } from '../../src/shared/wire.js';
+import type { Attempt } from '../../src/shared/protocol.js';
 import { expected, openPage } from '../support/browser.js';
 import type { Server } from '../support/server.js';
 import { sharedServer } from '../support/shared-server.js';
@@ -9,25 +9,25 @@ beforeAll(async () => {
   server = await sharedServer();
 });
 
-const letThrough = (attempts: readonly Attempt[]) => attempts.filter(({ allowed }) => allowed);
+const allowed = (attempts: readonly Attempt[]) => attempts.filter(({ allowed }) => allowed);
 
 /** By hand: no more than `limit` of these moments lie inside any window. */
 function staysWithin(moments: readonly number[], limit: number, windowMs: number): boolean {
   return moments.every((moment, index) => (moments[index + limit] ?? Infinity) - moment > windowMs - 1);
 }
 
-test('"One request" sends one, and shows the header fields of its answer', async () => {
+test('"One request" sends one, and shows the headers of its response', async () => {
   await server.begin({ limit: 1, windowMs: 60_000 });
   const page = await openPage(server.url);
   await page.press('One request');
-  await page.says('#status', '200 OK, let through');
+  await page.says('#status', '200 OK, allowed');
   const fields = page.page.locator('#fields');
   expect(await fields.locator('dt').allTextContents()).toEqual([
     ...['X-RateLimit-Limit', 'X-RateLimit-Remaining', 'X-RateLimit-Reset', 'RateLimit-Policy', 'RateLimit'],
   ]);
   expect((await fields.locator('dd').allTextContents()).slice(0, 2)).toEqual(['1', '0']);
   await page.press('One request');
-  await page.says('#status', '429 Too Many Requests, refused');
+  await page.says('#status', '429 Too Many Requests, rejected');
   expect(await fields.locator('dt').first().textContent()).toBe('Retry-After');
   expect(Number(await fields.locator('dd').first().textContent())).toBeGreaterThan(50);
   expect(await server.attempts()).toHaveLength(2);
@@ -38,37 +38,40 @@ test('"Burst" sends the limit and five more at once', async () => {
   const page = await openPage(server.url);
   await page.press('Burst');
   await page.done();
-  expect(await page.text('#traffic')).toBe('Done: 7 let through, 5 refused.');
+  expect(await page.text('#traffic')).toBe('Done: 7 allowed, 5 rejected.');
   const attempts = await server.attempts();
   expect(attempts.map(({ allowed }) => allowed)).toEqual([...Array(7).fill(true), ...Array(5).fill(false)]);
   await page.draws(expected(attempts));
 });
 
-test('"Steady" sends as many as are allowed for two windows, of which none is refused', async () => {
+test('"Steady" sends as many as are allowed for two windows, and none is rejected', async () => {
   await server.begin({ limit: 4, windowMs: 2000 });
   const page = await openPage(server.url);
   await page.press('Steady');
   await page.done();
-  expect(await page.text('#traffic')).toBe('Done: 8 let through, 0 refused.');
+  expect(await page.text('#traffic')).toBe('Done: 8 allowed, 0 rejected.');
   const moments = (await server.attempts()).map(({ atMs }) => atMs);
   expect(moments).toHaveLength(8);
   expect(moments.at(-1)! - moments[0]!).toBeGreaterThan(3450);
 });
 
-test('"Boundary attack": the fixed window lets twice the limit through within a moment, Rollgate does not', async () => {
+test('"Boundary attack": the fixed window allows twice the limit within a moment, and Rollgate does not', async () => {
   await server.begin({ limit: 5, windowMs: 60_000 });
   // The attack begins one second before the window ends; until then the page opens, also on a busy machine.
   await server.skip(60_000 - ((await server.now()) % 60_000) - 8000);
   const page = await openPage(server.url);
   await page.press('Boundary attack');
-  await page.says('#traffic', /^Boundary attack: 5 requests 1 s before a fixed window ends, and 5 more as long after/);
+  await page.says(
+    '#traffic',
+    /^Boundary attack: 5 requests 1 s before a fixed window ends, and 5 more the same time after/,
+  );
   await page.done();
   const attempts = await server.attempts();
   const boundaryMs = Math.floor(attempts[5]!.atMs / 60_000) * 60_000;
   expect(attempts.map(({ atMs }) => atMs < boundaryMs)).toEqual([...Array(5).fill(true), ...Array(5).fill(false)]);
   expect(attempts.every(({ fixedAllowed }) => fixedAllowed)).toBe(true);
   expect(attempts.map(({ allowed }) => allowed)).toEqual([...Array(5).fill(true), ...Array(5).fill(false)]);
-  await page.draws({ letThrough: 5, refused: 5, fixedLetThrough: 10, fixedRefused: 0 });
+  await page.draws({ allowed: 5, rejected: 5, fixedAllowed: 10, fixedRejected: 0 });
   await page.says('#fixed-rolling', '10 in the last 60 s');
   expect(await page.page.locator('#fixed-rolling').getAttribute('class')).toBe('above');
 });
@@ -80,13 +83,13 @@ test('"Hammer" sends twenty a second for five seconds, and no window holds more 
   await page.done();
   const attempts = await server.attempts();
   expect(attempts).toHaveLength(100);
-  const moments = letThrough(attempts).map(({ atMs }) => atMs);
+  const moments = allowed(attempts).map(({ atMs }) => atMs);
   expect(moments.length).toBeGreaterThanOrEqual(6);
   expect(staysWithin(moments, 3, 2000)).toBe(true);
-  expect(await page.text('#traffic')).toBe(`Done: ${moments.length} let through, ${100 - moments.length} refused.`);
+  expect(await page.text('#traffic')).toBe(`Done: ${moments.length} allowed, ${100 - moments.length} rejected.`);
 });
 
-test('"Stop" ends what runs, and another button does, too', async () => {
+test('"Stop" ends the current pattern, and so does another button', async () => {
   await server.begin({ limit: 3, windowMs: 60_000 });
   const page = await openPage(server.url);
   const stop = page.page.getByRole('button', { name: 'Stop' });
@@ -105,7 +108,7 @@ test('"Stop" ends what runs, and another button does, too', async () => {
   expect(await server.attempts()).toHaveLength(length + 1);
 });
 
-test('"Stop" withdraws what was handed to the browser: what it tells is what happened', async () => {
+test('"Stop" cancels requests that the browser still holds: its summary is correct', async () => {
   await server.begin({ algorithm: 'leaky', limit: 20, windowMs: 60_000 });
   const page = await openPage(server.url);
   await page.press('Hammer');
@@ -113,50 +116,46 @@ test('"Stop" withdraws what was handed to the browser: what it tells is what hap
   await until('some are held', async () => (await server.attempts()).length > 3);
   await page.press('Stop');
   await page.done('Stopped');
-  const told = /^Stopped: (\d+) let through, (\d+) refused, \d+ withdrawn unanswered\.$/.exec(
-    await page.text('#traffic'),
-  );
-  const [letThroughThen, refused] = told!.slice(1).map(Number);
-  await until('those who waited have left', async () => (await server.records()).letThrough === letThroughThen);
-  expect((await server.records()).refused).toBe(refused);
+  const told = /^Stopped: (\d+) allowed, (\d+) rejected, \d+ canceled\.$/.exec(await page.text('#traffic'));
+  const [allowedThen, rejected] = told!.slice(1).map(Number);
+  await until('those who waited have left', async () => (await server.records()).allowed === allowedThen);
+  expect((await server.records()).rejected).toBe(rejected);
 });
 
-test('"Forget everything" withdraws first what is on its way', async () => {
+test('"Delete everything" cancels requests in flight first', async () => {
   await server.begin({ algorithm: 'leaky', limit: 20, windowMs: 10_000 });
   const page = await openPage(server.url);
   await page.press('Burst');
   await until('some are held', async () => (await server.attempts()).length > 3);
-  await page.press('Forget everything');
-  await page.says('#traffic', 'All is forgotten.');
+  await page.press('Delete everything');
+  await page.says('#traffic', 'All requests are deleted.');
   // The browser sends in order: whatever it still had would come before this one.
   await page.press('One request');
   await page.done();
   expect(await server.attempts()).toHaveLength(1);
 });
 
-test('"Steady" stops when the limit is changed: it was sent for another one', async () => {
+test('"Steady" stops when the limit changes', async () => {
   await server.begin({ limit: 10, windowMs: 5000 });
   const page = await openPage(server.url);
   await page.press('Steady');
   await until('some are sent', async () => (await server.attempts()).length > 2);
   await server.put({ algorithm: 'rolling', limit: 40, windowMs: 5000, minDifferenceMs: 0 });
   await page.done('Stopped');
-  expect(await page.text('#traffic')).toMatch(
-    /^Stopped: \d+ let through, 0 refused\. The limit was changed meanwhile\.$/,
-  );
+  expect(await page.text('#traffic')).toMatch(/^Stopped: \d+ allowed, 0 rejected\. The limit was changed meanwhile\.$/);
 });
 
-test('"Forget everything" begins afresh: nothing is drawn, and the whole limit is there again', async () => {
+test('"Delete everything" starts over with an empty chart and the full limit', async () => {
   await server.begin({ limit: 2, windowMs: 60_000 });
   const page = await openPage(server.url);
   await page.press('Burst');
   await page.done();
-  await page.press('Forget everything');
-  await page.draws({ letThrough: 0, refused: 0, fixedLetThrough: 0, fixedRefused: 0 });
+  await page.press('Delete everything');
+  await page.draws({ allowed: 0, rejected: 0, fixedAllowed: 0, fixedRejected: 0 });
   expect(await server.attempts()).toEqual([]);
   await page.says('#count', '0');
   await page.says('#countdown', 'now');
   await page.press('Burst');
   await page.done();
-  expect(letThrough(await server.attempts())).toHaveLength(2);
+  expect(allowed(await server.attempts())).toHaveLength(2);
 });

@@ -10,7 +10,7 @@ beforeAll(async () => {
 
 const WINDOW_MS = 60_000;
 
-test('it reaches zero when the next request is let through: refused just before, let through at it', async () => {
+test('it reaches zero when the next request is allowed: rejected just before, allowed at it', async () => {
   await server.begin({ limit: 2, windowMs: WINDOW_MS });
   const page = await openPage(server.url, { reducedMotion: 'no-preference' });
   await page.says('#countdown', 'now');

@@ -29,17 +29,17 @@ test('the marks can be counted in the picture: full discs and crosses, each in i
   }
   const attempts = await server.attempts();
   await page.draws(expected(attempts));
-  const { letThrough, refused } = await blobsOf(page.page);
-  const rows = (blobs: typeof letThrough) => [
+  const { allowed, rejected } = await blobsOf(page.page);
+  const rows = (blobs: typeof allowed) => [
     blobs.filter(({ row }) => row === 'upper').length,
     blobs.filter(({ row }) => row === 'lower').length,
   ];
-  const { fixedLetThrough, fixedRefused } = expected(attempts);
-  expect(rows(letThrough)).toEqual([3, fixedLetThrough]);
-  expect(rows(refused)).toEqual([2, fixedRefused]);
+  const { fixedAllowed, fixedRejected } = expected(attempts);
+  expect(rows(allowed)).toEqual([3, fixedAllowed]);
+  expect(rows(rejected)).toEqual([2, fixedRejected]);
   // A disc fills more of its box than a cross.
-  const fullness = (blobs: typeof letThrough) => blobs.map(({ fill }) => fill);
-  expect(Math.min(...fullness(letThrough))).toBeGreaterThan(Math.max(...fullness(refused)));
+  const fullness = (blobs: typeof allowed) => blobs.map(({ fill }) => fill);
+  expect(Math.min(...fullness(allowed))).toBeGreaterThan(Math.max(...fullness(rejected)));
 });
 
 test('marks keep their size when the page is zoomed', async () => {
@@ -48,7 +48,7 @@ test('marks keep their size when the page is zoomed', async () => {
   await server.hit();
   const areLarge = async () => {
     await delay(250);
-    const marks = (await blobsOf(page.page)).letThrough;
+    const marks = (await blobsOf(page.page)).allowed;
     return marks.length === 2 && marks.every(({ width }) => width > 6);
   };
   await until('a disc has come whole into each row', areLarge);
@@ -66,11 +66,11 @@ test('time runs: marks move to the left, and leave with the windows that are sho
   await server.begin({ limit: 1, windowMs: 60_000 });
   const page = await openPage(server.url);
   await server.hit();
-  const one = { letThrough: 1, refused: 0, fixedLetThrough: 1, fixedRefused: 0 };
+  const one = { allowed: 1, rejected: 0, fixedAllowed: 1, fixedRejected: 0 };
   await page.draws(one);
   const where = async () => {
     await delay(250); // Looking takes the browser as long.
-    return (await blobsOf(page.page)).letThrough.find(({ row }) => row === 'upper')?.x;
+    return (await blobsOf(page.page)).allowed.find(({ row }) => row === 'upper')?.x;
   };
   const first = await where();
   await server.skip(61_000);
@@ -82,7 +82,7 @@ test('time runs: marks move to the left, and leave with the windows that are sho
   await until('it has moved as far again', async () => Math.abs((await moved()) - 2 * byOne) < byOne / 10);
   await page.draws(one);
   await server.skip(30_000);
-  await page.draws({ letThrough: 0, refused: 0, fixedLetThrough: 0, fixedRefused: 0 });
+  await page.draws({ allowed: 0, rejected: 0, fixedAllowed: 0, fixedRejected: 0 });
 });
 
 test('the last window is a band with its count against the limit, and it rolls', async () => {

@@ -1,5 +1,5 @@
 import { until } from '@rollgate/test-support';
-import { MOST_ATTEMPTS } from '../../src/shared/keeping.js';
+import { MAX_ATTEMPTS } from '../../src/shared/retention.js';
 import { expected, openContext, openPage, type PlaygroundPage } from '../support/browser.js';
 import type { Server } from '../support/server.js';
 import { sharedServer } from '../support/shared-server.js';
@@ -54,13 +54,13 @@ test('a flood does not make the page slow, and drives out none that still counts
   await page.draws(expected(await server.attempts()));
   const usualMs = await ownMs(page);
 
-  await server.publish(0, MOST_ATTEMPTS + 1400);
-  const { attempts, letThrough, refused } = await server.records();
-  expect(attempts).toHaveLength(MOST_ATTEMPTS);
-  expect(letThrough + refused).toBe(MOST_ATTEMPTS + 1500);
+  await server.publish(0, MAX_ATTEMPTS + 1400);
+  const { attempts, allowed, rejected } = await server.records();
+  expect(attempts).toHaveLength(MAX_ATTEMPTS);
+  expect(allowed + rejected).toBe(MAX_ATTEMPTS + 1500);
   const drawn = expected(attempts);
-  expect(drawn.letThrough).toBe(letThrough);
-  expect(letThrough).toBe(50);
+  expect(drawn.allowed).toBe(allowed);
+  expect(allowed).toBe(50);
   await page.draws(drawn);
   const tookMs = await ownMs(page);
   const painted = await marksPainted(page);

@@ -20,19 +20,19 @@ test('a server that is killed and started again: the page says so, and recovers 
 
   await server.end('SIGKILL');
   await banner.waitFor({ state: 'visible' });
-  expect(await banner.textContent()).toContain('The server does not answer');
+  expect(await banner.textContent()).toContain('The server does not respond');
   await page.press('One request');
-  await page.says('#traffic', 'Done: 0 let through, 0 refused, 1 not answered by the server.');
-  await page.press('Forget everything');
-  await page.says('#traffic', 'The reset failed. The server does not answer.');
+  await page.says('#traffic', 'Done: 0 allowed, 0 rejected, 1 without a response.');
+  await page.press('Delete everything');
+  await page.says('#traffic', 'The reset failed. The server does not respond.');
 
   server = await server.restarted();
   await banner.waitFor({ state: 'hidden' });
   // It was all in the memory of the one that was killed.
-  await page.draws({ letThrough: 0, refused: 0, fixedLetThrough: 0, fixedRefused: 0 });
+  await page.draws({ allowed: 0, rejected: 0, fixedAllowed: 0, fixedRejected: 0 });
   await page.press('Burst');
   await page.done();
-  expect(await page.text('#traffic')).toBe('Done: 10 let through, 5 refused.');
+  expect(await page.text('#traffic')).toBe('Done: 10 allowed, 5 rejected.');
   await page.draws(expected(await server.attempts()));
   expect(page.errors).toEqual([]);
 });
@@ -43,7 +43,7 @@ test('what is set while the server is away is not shown as if it were so', async
   await page.page.locator('#banner').waitFor({ state: 'visible' });
   const slider = page.page.getByRole('slider', { name: 'Limit' });
   await slider.fill('33');
-  await page.says('#settings-problem', 'Not changed. The server does not answer.');
+  await page.says('#settings-problem', 'Not changed. The server does not respond.');
   server = await server.restarted();
   await page.page.locator('#banner').waitFor({ state: 'hidden' });
   await page.says('output[for="limit"]', '10');
@@ -65,7 +65,7 @@ test('a server that is silent without a word is noticed, and nothing is missed o
   await page.draws(expected(await server.attempts()));
 });
 
-test('what stands before a server that is away, and says so, has refused nothing: the request failed', async () => {
+test('what stands before a server that is away, and says so, has rejected nothing: the request failed', async () => {
   const page = await openPage(server.url);
   await server.end();
   const gateway = createServer((_request, response) => response.writeHead(503).end('No server'));
@@ -73,10 +73,10 @@ test('what stands before a server that is away, and says so, has refused nothing
   await once(gateway, 'listening');
   try {
     await page.press('One request');
-    await page.says('#traffic', 'Done: 0 let through, 0 refused, 1 failed.');
+    await page.says('#traffic', 'Done: 0 allowed, 0 rejected, 1 failed.');
     expect(await page.text('#status')).toBe('503 Service Unavailable, failed');
-    await page.press('Forget everything');
-    await page.says('#traffic', 'The reset failed. The server answered 503 Service Unavailable.');
+    await page.press('Delete everything');
+    await page.says('#traffic', 'The reset failed. The server returned 503 Service Unavailable.');
   } finally {
     gateway.close();
     gateway.closeAllConnections();

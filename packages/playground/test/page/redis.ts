@@ -1,6 +1,6 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { RedisServer, until } from '@rollgate/test-support';
-import { MOST_ATTEMPTS } from '../../src/shared/keeping.js';
+import { MAX_ATTEMPTS } from '../../src/shared/retention.js';
 import { expected, leavePage, openPage } from '../support/browser.js';
 import { Server } from '../support/server.js';
 
@@ -52,7 +52,7 @@ test('two playgrounds on one Redis show one window', async () => {
     return records.attempts.length === 12 && JSON.stringify(records) === JSON.stringify(others);
   });
   const all = expected(await one.attempts());
-  expect(all).toMatchObject({ letThrough: 8, refused: 4 });
+  expect(all).toMatchObject({ allowed: 8, rejected: 4 });
   for (const page of [here, there]) {
     await page.draws(all);
     await page.says('#count', '8');
@@ -60,9 +60,9 @@ test('two playgrounds on one Redis show one window', async () => {
 
   const late = await openPage((await startLater()).url, 'next');
   await late.draws(all);
-  await late.press('Forget everything');
+  await late.press('Delete everything');
   for (const page of [here, there, late]) await page.says('#countdown', 'now');
-  // No process still knows a refusal from before.
+  // No process still knows a rejection from before.
   expect([(await one.hit()).status, (await other.hit()).status]).toEqual([200, 200]);
 });
 
@@ -114,7 +114,7 @@ test('while Redis is away one server goes on by itself, and says so; then it is 
   await page.press('One request');
   await page.done();
   await alert.waitFor({ state: 'visible' });
-  expect(await alert.textContent()).toContain('Redis did not answer');
+  expect(await alert.textContent()).toContain('Redis did not respond');
   await redis.restart();
   await until('Redis decides again', async () => {
     await server.hit();
@@ -136,12 +136,12 @@ test('a server that starts after a flood knows what still counts, and how many t
   const script = `for index = 1, ARGV[1] do
     redis.call('XADD', 'rollgate-playground:news', 'MAXLEN', '~', ARGV[2], '*', 'news', (string.gsub(ARGV[3], 'ID', index)))
   end
-  redis.call('HINCRBY', 'rollgate-playground:totals', 'refused', ARGV[1])`;
-  const flood = MOST_ATTEMPTS + 1500;
+  redis.call('HINCRBY', 'rollgate-playground:totals', 'rejected', ARGV[1])`;
+  const flood = MAX_ATTEMPTS + 1500;
   const text = JSON.stringify({ kind: 'attempt', attempt: { ...attempt, id: 'flood-ID' } });
-  await redis.run('EVAL', script, '0', String(flood), String(MOST_ATTEMPTS), text);
+  await redis.run('EVAL', script, '0', String(flood), String(MAX_ATTEMPTS), text);
   const records = await (await startLater()).records();
-  expect(records).toMatchObject({ letThrough: 3, refused: flood + 2 });
+  expect(records).toMatchObject({ allowed: 3, rejected: flood + 2 });
   expect(records.attempts.filter(({ allowed }) => allowed)).toHaveLength(3);
 });
 
@@ -165,7 +165,7 @@ test('while nobody has the page open, Redis is asked for nothing but the request
   expect(await decisions()).toBe(afterRequests);
 });
 
-test('what the server refuses to set or to forget is told, and not shown as if it were so', async () => {
+test('what the server rejects to set or to forget is told, and not shown as if it were so', async () => {
   const server = one;
   await server.begin({});
   const { page, ...tab } = await openPage(server.url);
@@ -177,7 +177,7 @@ test('what the server refuses to set or to forget is told, and not shown as if i
     /^Not changed\. Redis did not confirm .+ \(503 /.test((await problem.textContent()) ?? ''),
   );
   await until('the old one is shown', async () => (await algorithm.inputValue()) === 'rolling');
-  await page.getByRole('button', { name: 'Forget everything' }).click();
+  await page.getByRole('button', { name: 'Delete everything' }).click();
   await until('it is told', async () => {
     return /^The reset failed\. Redis did not confirm .+ \(503 /.test(
       (await page.locator('#traffic').textContent()) ?? '',

@@ -58,13 +58,13 @@ test('every algorithm can be chosen; the queue has no minimum distance, and its 
   }
   expect(await slider(page, 'Minimum distance').isDisabled()).toBe(true);
   const hits = [server.hit(), server.hit(), server.hit()];
-  await page.says('#turn', /^and then held for [1-9]\.\d s, until its turn$/);
-  expect(Number(await page.chart.getAttribute('data-let-through'))).toBeLessThan(3);
-  await until('all have had their turn', async () => (await page.drawn()).letThrough === 3);
+  await page.says('#turn', /^and then delayed by [1-9]\.\d s$/);
+  expect(Number(await page.chart.getAttribute('data-allowed'))).toBeLessThan(3);
+  await until('all have had their turn', async () => (await page.drawn()).allowed === 3);
   await Promise.all(hits);
 });
 
-test('what counted before another algorithm began is not told as let through since', async () => {
+test('what counted before another algorithm began is not told as allowed since', async () => {
   await server.begin({ limit: 3, windowMs: 60_000 });
   const page = await openPage(server.url);
   await page.press('Burst');
@@ -73,7 +73,7 @@ test('what counted before another algorithm began is not told as let through sin
   await page.page.getByRole('combobox', { name: 'Algorithm' }).selectOption('Fixed window');
   await page.says('#rolling-note', 'since the change, limit 3');
   expect(await page.text('#count')).toBe('0');
-  expect(await page.text('#settings-note')).toContain('The same as below, but for the minimum distance');
+  expect(await page.text('#settings-note')).toContain('The same as below, plus the minimum distance');
 });
 
 test('several tabs see the same: requests, settings, and what was before they came', async () => {
@@ -86,7 +86,7 @@ test('several tabs see the same: requests, settings, and what was before they ca
   await other.press('Burst');
   await other.done();
   const all = expected(await server.attempts());
-  expect(all).toMatchObject({ letThrough: 6, refused: 16 });
+  expect(all).toMatchObject({ allowed: 6, rejected: 16 });
   await one.draws(all);
   await other.draws(all);
   expect(await one.text('#count')).toBe('6');

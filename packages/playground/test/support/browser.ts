@@ -1,7 +1,7 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { chromiumBinary, until } from '@rollgate/test-support';
 import { type Browser, type BrowserContext, type BrowserContextOptions, chromium, type Page } from 'playwright-core';
-import type { Attempt } from '../../src/shared/wire.js';
+import type { Attempt } from '../../src/shared/protocol.js';
 
 const ARGS = ['--no-sandbox', '--disable-gpu', '--disable-background-networking'];
 
@@ -64,24 +64,24 @@ export async function nextTab(): Promise<Page> {
 
 /** What the chart says it has drawn. */
 export interface Drawn {
-  readonly letThrough: number;
-  readonly refused: number;
-  readonly fixedLetThrough: number;
-  readonly fixedRefused: number;
+  readonly allowed: number;
+  readonly rejected: number;
+  readonly fixedAllowed: number;
+  readonly fixedRejected: number;
 }
 
 /** What the chart has to draw of these attempts. */
 export function expected(attempts: readonly Attempt[]): Drawn {
-  const letThrough = attempts.filter(({ allowed }) => allowed).length;
-  const fixedLetThrough = attempts.filter(({ fixedAllowed }) => fixedAllowed).length;
+  const allowed = attempts.filter(({ allowed }) => allowed).length;
+  const fixedAllowed = attempts.filter(({ fixedAllowed }) => fixedAllowed).length;
   return {
-    ...{ letThrough, refused: attempts.length - letThrough },
-    ...{ fixedLetThrough, fixedRefused: attempts.length - fixedLetThrough },
+    ...{ allowed, rejected: attempts.length - allowed },
+    ...{ fixedAllowed, fixedRejected: attempts.length - fixedAllowed },
   };
 }
 
 /** In the page: what the chart notes of what it has drawn. */
-const DRAWN = `Object.fromEntries(['letThrough', 'refused', 'fixedLetThrough', 'fixedRefused'].map(
+const DRAWN = `Object.fromEntries(['allowed', 'rejected', 'fixedAllowed', 'fixedRejected'].map(
   (name) => [name, Number(document.querySelector('#chart').dataset[name])],
 ))`;
 

@@ -1,6 +1,6 @@
 import type { Page } from 'playwright-core';
 
-/** A connected patch of one colour in the picture, in CSS pixels. */
+/** A connected patch of one color in the picture, in CSS pixels. */
 export interface Blob {
   readonly x: number;
   readonly row: 'upper' | 'lower';
@@ -11,8 +11,8 @@ export interface Blob {
 
 /** What a person sees of the chart. */
 export interface Seen {
-  readonly letThrough: readonly Blob[];
-  readonly refused: readonly Blob[];
+  readonly allowed: readonly Blob[];
+  readonly rejected: readonly Blob[];
   /** Where the line on the left of the band is, as a part of the picture's width. */
   readonly bandLeft: number;
 }
@@ -22,9 +22,9 @@ interface Pixels {
   readonly height: number;
   /** The canvas's pixels in a CSS pixel. */
   readonly ratio: number;
-  /** The pixels that have the colour, by index. */
-  readonly letThrough: readonly number[];
-  readonly refused: readonly number[];
+  /** The pixels that have the color, by index. */
+  readonly allowed: readonly number[];
+  readonly rejected: readonly number[];
 }
 
 /** Marks are no larger. */
@@ -40,21 +40,21 @@ export async function blobsOf(page: Page): Promise<Seen> {
     const { data } = canvas.getContext('2d').getImageData(0, 0, width, height);
     const find = (name: string) => {
       const hex = style.getPropertyValue(name).trim();
-      const colour = [1, 3, 5].map((at) => Number.parseInt(hex.slice(at, at + 2), 16));
+      const color = [1, 3, 5].map((at) => Number.parseInt(hex.slice(at, at + 2), 16));
       const found: number[] = [];
       for (let index = 0; index < width * height; index++) {
-        if (colour.every((value, part) => Math.abs(data[4 * index + part] - value) < 60)) found.push(index);
+        if (color.every((value, part) => Math.abs(data[4 * index + part] - value) < 60)) found.push(index);
       }
       return found;
     };
     const ratio = width / canvas.getBoundingClientRect().width;
-    return { width, height, ratio, letThrough: find('--let-through'), refused: find('--refused') };
+    return { width, height, ratio, allowed: find('--allowed'), rejected: find('--rejected') };
   })) as Pixels;
-  const patches = patchesOf(pixels.letThrough, pixels.width);
+  const patches = patchesOf(pixels.allowed, pixels.width);
   const line = patches.find(({ height }) => height > 5 * LARGEST * pixels.ratio);
   return {
-    letThrough: marksOf(patches, pixels),
-    refused: marksOf(patchesOf(pixels.refused, pixels.width), pixels),
+    allowed: marksOf(patches, pixels),
+    rejected: marksOf(patchesOf(pixels.rejected, pixels.width), pixels),
     bandLeft: (line?.left ?? Number.NaN) / pixels.width,
   };
 }

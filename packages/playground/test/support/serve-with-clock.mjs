@@ -1,26 +1,26 @@
-// The playground with a clock that its parent moves: each message says how, and is answered with the time it is then. Besides, it
-// publishes attempts that nobody made.
+// The playground with a clock that its parent controls. Each message moves the clock, and the reply is the new time. It can also
+// publish made-up attempts.
 import { monotonicClock } from '@rollgate/core';
-import { MemoryBacking } from '../../dist/server/backing.js';
+import { MemoryBackend } from '../../dist/server/backend.js';
 import { serve } from '../../dist/server/serve.js';
 
 let aheadMs = 0;
-/** While it stands still. */
+/** The time while the clock stands still. */
 let stillMs;
 const clock = { now: () => stillMs ?? monotonicClock.now() + aheadMs };
 
-const backing = new MemoryBacking(clock);
+const backend = new MemoryBackend(clock);
 let published = 0;
 
-/** As if so many requests had come, of which the first were let through. */
-function publish({ letThrough, refused }) {
-  for (let index = 0; index < letThrough + refused; index++) {
-    const allowed = index < letThrough;
-    const limits = { limit: letThrough, remaining: 0, degraded: false };
+/** Publishes made-up attempts, first the allowed ones. */
+function publish({ allowed, rejected }) {
+  for (let index = 0; index < allowed + rejected; index++) {
+    const isAllowed = index < allowed;
+    const limits = { limit: allowed, remaining: 0, degraded: false };
     const id = `published-${published++}`;
-    backing.publish({
+    backend.publish({
       kind: 'attempt',
-      attempt: { id, atMs: clock.now(), delayMs: 0, allowed, fixedAllowed: allowed, ...limits },
+      attempt: { id, atMs: clock.now(), delayMs: 0, allowed: isAllowed, fixedAllowed: isAllowed, ...limits },
     });
   }
 }
@@ -32,7 +32,7 @@ process.on('message', ({ toMs, stands, attempts }) => {
   process.send(clock.now());
 });
 
-const { port, close } = await serve(0, undefined, backing);
+const { port, close } = await serve(0, undefined, backend);
 process.once('SIGTERM', () => {
   process.disconnect();
   close();

@@ -4,8 +4,8 @@ import { existsSync } from 'node:fs';
 import type { Socket } from 'node:net';
 import { join } from 'node:path';
 import { until } from '@rollgate/test-support';
+import type { Attempt, Records, Update } from '../../src/shared/protocol.js';
 import type { Settings } from '../../src/shared/settings.js';
-import type { Attempt, Records, Update } from '../../src/shared/wire.js';
 
 const MAIN = join(__dirname, '../../dist/server/main.js');
 const WITH_CLOCK = join(__dirname, 'serve-with-clock.mjs');
@@ -64,8 +64,8 @@ export class Server {
   }
 
   /** Puts attempts on record that nobody made: a flood for the pages, and not for the limiter. */
-  async publish(letThrough: number, refused: number): Promise<void> {
-    await this.#move({ attempts: { letThrough, refused } });
+  async publish(allowed: number, rejected: number): Promise<void> {
+    await this.#move({ attempts: { allowed, rejected } });
   }
 
   async #move(by: { toMs?: number; stands?: boolean; attempts?: object }): Promise<number> {
@@ -124,19 +124,20 @@ export class Server {
     return (await (await fetch(`${this.url}/records`)).json()) as Records;
   }
 
-  /** What a page is told first that opens now. */
+  /** The update that a new page gets once the server has computed it after the page connected. */
   async update(): Promise<Update> {
     const leaving = new AbortController();
     const { body } = await fetch(`${this.url}/events`, { signal: leaving.signal });
     let text = '';
     for await (const chunk of body!.pipeThrough(new TextDecoderStream())) {
       text += chunk;
-      const update = text
+      const updates = text
         .split('\n\n')
         .slice(0, -1)
         .map((event) => JSON.parse(event.slice('data: '.length)) as Update);
-      const last = update.at(-1);
-      if (last?.next !== undefined) {
+      const last = updates.at(-1);
+      // While another page is open, the first update repeats what that page knows.
+      if (updates.length > 1 && last?.next !== undefined) {
         leaving.abort();
         return last;
       }
@@ -172,7 +173,7 @@ function endWithTests(child: ChildProcess): void {
   child.once('exit', () => stdin.end('yes\n'));
 }
 
-/** Runs the program with what it is to refuse. */
+/** Runs the program with what it is to reject. */
 export async function runToEnd(env: NodeJS.ProcessEnv): Promise<Ending> {
   const child = spawnServer(MAIN, env);
   let output = '';

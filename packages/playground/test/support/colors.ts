@@ -1,17 +1,17 @@
-/** A colour's parts, from 0 to 1, as the screen takes them. */
-type Colour = readonly [number, number, number];
+/** A color's parts, from 0 to 1, as the screen takes them. */
+type Color = readonly [number, number, number];
 
-export function fromHex(hex: string): Colour {
+export function fromHex(hex: string): Color {
   const part = (at: number) => Number.parseInt(hex.slice(at, at + 2), 16) / 255;
-  if (!/^#[\da-f]{6}$/i.test(hex)) throw new Error(`Expected a colour such as #0072b2, got "${hex}"`);
+  if (!/^#[\da-f]{6}$/i.test(hex)) throw new Error(`Expected a color such as #0072b2, got "${hex}"`);
   return [part(1), part(3), part(5)];
 }
 
 const toLinear = (part: number) => (part <= 0.04045 ? part / 12.92 : ((part + 0.055) / 1.055) ** 2.4);
-const linear = (colour: Colour): Colour => colour.map(toLinear) as unknown as Colour;
+const linear = (color: Color): Color => color.map(toLinear) as unknown as Color;
 
-function times(matrix: readonly Colour[], [x, y, z]: Colour): Colour {
-  return matrix.map(([a, b, c]) => a * x + b * y + c * z) as unknown as Colour;
+function times(matrix: readonly Color[], [x, y, z]: Color): Color {
+  return matrix.map(([a, b, c]) => a * x + b * y + c * z) as unknown as Color;
 }
 
 /** Contrast as WCAG 2 defines it, 1 to 21. */
@@ -24,8 +24,8 @@ export function contrast(one: string, other: string): number {
   return (light! + 0.05) / (dark! + 0.05);
 }
 
-/** What the colour-blind see of linear colours, by Machado, Oliveira and Fernandes (2009), at full severity. */
-export const EYES: Readonly<Record<string, readonly Colour[]>> = {
+/** What the color-blind see of linear colors, by Machado, Oliveira and Fernandes (2009), at full severity. */
+export const EYES: Readonly<Record<string, readonly Color[]>> = {
   usual: [
     [1, 0, 0],
     [0, 1, 0],
@@ -48,21 +48,21 @@ export const EYES: Readonly<Record<string, readonly Colour[]>> = {
   ],
 };
 
-const TO_XYZ: readonly Colour[] = [
+const TO_XYZ: readonly Color[] = [
   [0.4124564, 0.3575761, 0.1804375],
   [0.2126729, 0.7151522, 0.072175],
   [0.0193339, 0.119192, 0.9503041],
 ];
-const WHITE: Colour = [0.95047, 1, 1.08883];
+const WHITE: Color = [0.95047, 1, 1.08883];
 
-/** How different two colours look to these eyes: the distance in CIELAB, of which 2 can just be seen. */
-export function difference(one: string, other: string, eyes: readonly Colour[]): number {
-  const lab = (hex: string): Colour => {
+/** How different two colors look to these eyes: the distance in CIELAB, of which 2 can just be seen. */
+export function difference(one: string, other: string, eyes: readonly Color[]): number {
+  const lab = (hex: string): Color => {
     const xyz = times(TO_XYZ, times(eyes, linear(fromHex(hex))));
     const [x, y, z] = xyz.map((value, index) => {
       const part = value / WHITE[index]!;
       return part > 0.008856 ? Math.cbrt(part) : 7.787 * part + 16 / 116;
-    }) as unknown as Colour;
+    }) as unknown as Color;
     return [116 * y - 16, 500 * (x - y), 200 * (y - z)];
   };
   const [from, to] = [lab(one), lab(other)];

@@ -42,7 +42,7 @@ const steady: Pattern = async ({ settings, haveChanged, hit, pause, tell, stop }
   const { limit, windowMs, minDifferenceMs } = settings;
   const eachMs = Math.max(windowMs / limit, minDifferenceMs);
   const count = Math.ceil((2 * windowMs) / eachMs);
-  tell(`Steady: one each ${seconds(eachMs)}, for two windows. None need be refused while the limit stays.`);
+  tell(`Steady: one each ${seconds(eachMs)}, for two windows. No request is rejected while the limit stays the same.`);
   const startMs = performance.now();
   const answeredMs: number[] = [];
   for (let index = 0; index < count; index++) {
@@ -70,7 +70,7 @@ const boundary: Pattern = async ({ settings, now, hit, pause, tell }) => {
   const marginMs = Math.min(Math.max(windowMs / 60, 400), windowMs / 4);
   const startMs = now() + marginMs + 100;
   const boundaryMs = fixedStart(startMs, windowMs) + windowMs;
-  const plan = `${limit} requests ${seconds(marginMs)} before a fixed window ends, and ${limit} more as long after`;
+  const plan = `${limit} requests ${seconds(marginMs)} before a fixed window ends, and ${limit} more the same time after`;
   tell(`Boundary attack: ${plan}. It begins in ${seconds(boundaryMs - marginMs - now())}.`);
   await pause(boundaryMs - marginMs - now());
   await Promise.all([times(limit, hit), pause(boundaryMs + marginMs - now()).then(() => times(limit, hit))]);
@@ -78,7 +78,7 @@ const boundary: Pattern = async ({ settings, now, hit, pause, tell }) => {
 
 const hammer: Pattern = async ({ hit, pause, tell }) => {
   const count = HAMMER_MS / HAMMER_EACH_MS;
-  tell(`Hammering: ${count} requests in ${seconds(HAMMER_MS)}. Refused ones do not count.`);
+  tell(`Hammering: ${count} requests in ${seconds(HAMMER_MS)}. Rejected ones do not count.`);
   const startMs = performance.now();
   const hits: Promise<void>[] = [];
   for (let index = 0; index < count; index++) {

@@ -11,19 +11,19 @@ const FIELDS = [
 ];
 
 /** How a request can end, and how it is told. */
-const ENDINGS = { letThrough: 'let through', refused: 'refused', failed: 'failed' } as const;
+const ENDINGS = { allowed: 'allowed', rejected: 'rejected', failed: 'failed' } as const;
 
-export const endingOf = ({ ok, status }: Response): keyof typeof ENDINGS =>
-  ok ? 'letThrough' : status === 429 ? 'refused' : 'failed';
+export const outcomeOf = ({ ok, status }: Response): keyof typeof ENDINGS =>
+  ok ? 'allowed' : status === 429 ? 'rejected' : 'failed';
 
 const status = element('#status');
 const fields = element('#fields');
 
 /** Shows what the server answered last, to a request of this page. */
-export function showAnswer(response: Response): void {
+export function showResponse(response: Response): void {
   const strong = document.createElement('b');
   strong.textContent = `${response.status} ${response.statusText}`;
-  status.replaceChildren(strong, `, ${ENDINGS[endingOf(response)]}`);
+  status.replaceChildren(strong, `, ${ENDINGS[outcomeOf(response)]}`);
   fields.replaceChildren(
     ...FIELDS.flatMap((name) => {
       const value = response.headers.get(name);

@@ -1,4 +1,4 @@
-import type { Update } from '../shared/wire.js';
+import type { Update } from '../shared/protocol.js';
 
 /** The server speaks every second: if it has not for so long, it is taken for lost. */
 const SILENCE_MS = 4000;
@@ -9,7 +9,7 @@ const RETRY_MS = 500;
  * everything, so that nothing is missed and nothing counts twice. A page that nobody sees lets go of its connection, for a
  * browser has only six to a server, for all its tabs.
  */
-export class LiveConnection {
+export class LiveUpdates {
   readonly #hear: (update: Update) => void;
   readonly #tell: (isConnected: boolean) => void;
   #source: EventSource | undefined;

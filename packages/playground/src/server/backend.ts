@@ -2,7 +2,7 @@ import { type Clock, MemoryStore, monotonicClock, type Store } from '@rollgate/c
 import type { News } from './records.js';
 
 /** Where the limiters' state is kept, and how servers on it hear of each other. */
-export interface Backing {
+export interface Backend {
   /** As the server's greeting says it. */
   readonly name: string;
   readonly store: Store;
@@ -16,7 +16,7 @@ export interface Backing {
 }
 
 /** This process alone. */
-export class MemoryBacking implements Backing {
+export class MemoryBackend implements Backend {
   readonly name = 'in memory';
   readonly store: MemoryStore;
   readonly clock: Clock;

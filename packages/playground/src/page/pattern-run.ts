@@ -1,11 +1,11 @@
-import { endingOf, showAnswer } from './last-answer.js';
+import { outcomeOf, showResponse } from './last-response.js';
 
 /** One press of a button, and what happened to its requests. */
 export class Run {
   readonly #stopping = new AbortController();
   /** By the order of sending. */
   readonly #unanswered = new Set<AbortController>();
-  readonly outcome = { letThrough: 0, refused: 0, failed: 0, withdrawn: 0, lost: 0 };
+  readonly outcome = { allowed: 0, rejected: 0, failed: 0, withdrawn: 0, lost: 0 };
   /** Why it was stopped, where a person did not do it. */
   why = '';
 
@@ -28,8 +28,8 @@ export class Run {
     try {
       const response = await fetch('hit', { method: 'POST', priority: 'low', signal: request.signal });
       await response.text(); // Else the browser keeps the connection for it.
-      this.outcome[endingOf(response)] += 1;
-      showAnswer(response);
+      this.outcome[outcomeOf(response)] += 1;
+      showResponse(response);
     } catch {
       this.outcome[request.signal.aborted ? 'withdrawn' : 'lost'] += 1;
     } finally {
@@ -38,9 +38,9 @@ export class Run {
   }
 
   inWords(): string {
-    const { letThrough, refused, failed, withdrawn, lost } = this.outcome;
-    const more = [`${failed} failed`, `${withdrawn} withdrawn unanswered`, `${lost} not answered by the server`];
-    const parts = [`${letThrough} let through`, `${refused} refused`, ...more.filter((part) => !part.startsWith('0 '))];
+    const { allowed, rejected, failed, withdrawn, lost } = this.outcome;
+    const more = [`${failed} failed`, `${withdrawn} canceled`, `${lost} without a response`];
+    const parts = [`${allowed} allowed`, `${rejected} rejected`, ...more.filter((part) => !part.startsWith('0 '))];
     return `${this.signal.aborted ? 'Stopped' : 'Done'}: ${parts.join(', ')}.${this.why}`;
   }
 }

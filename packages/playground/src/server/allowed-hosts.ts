@@ -4,11 +4,11 @@ const LOCAL_NAMES = ['localhost', '127.0.0.1', '[::1]'];
 
 /**
  * Lets requests to the playground's own names through, and rejects others with 403: those of a page of another site, and
- * those of a page whose name was pointed at this machine. Programs that send no `Origin`, such as curl, are let through.
+ * those of a page whose name was pointed at this machine. Programs that send no `Origin`, such as curl, are allowed.
  *
  * @param host One more name by which browsers reach the server, with its port unless that is the scheme's own.
  */
-export function onlyOwnNames(host: string | undefined): RequestHandler {
+export function allowHosts(host: string | undefined): RequestHandler {
   return (request, _response, next) => {
     const { host: asked = '', origin } = request.headers;
     const port = request.socket.localPort;
@@ -37,7 +37,7 @@ function hostOf(url: string): string {
 
 function foreign(header: string, names: readonly string[], got: string): Error {
   const message =
-    `Expected \`${header}\` to be of ${names.join(', ')}, got ${JSON.stringify(got)}; ` +
-    'to reach the playground by another name, set `HOST` to it';
+    `Expected \`${header}\` to be one of ${names.join(', ')}, got ${JSON.stringify(got)}. ` +
+    'To use another name, set `HOST` to it';
   return Object.assign(new Error(message), { status: 403 });
 }

@@ -66,7 +66,7 @@ test.each([
   expect(response.resume().statusCode).toBe(204);
 });
 
-test.each(['demo.example/path', 'a b'])('HOST=%s is refused with a word', async (HOST) => {
+test.each(['demo.example/path', 'a b'])('HOST=%s is rejected with a word', async (HOST) => {
   const { code, output } = await runToEnd({ PORT: '0', HOST });
   expect(code).toBe(1);
   expect(output).toBe(

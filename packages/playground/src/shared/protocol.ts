@@ -15,7 +15,7 @@ export interface Attempt {
   readonly fixedAllowed: boolean;
   readonly limit: number;
   readonly remaining: number;
-  /** Redis did not answer: this process's memory decided in its place. */
+  /** Redis did not respond: this process's memory decided in its place. */
   readonly degraded: boolean;
 }
 
@@ -28,8 +28,8 @@ export interface State {
 
 /** How the attempts ended since all was forgotten, those that are kept no more included. */
 export interface Totals {
-  readonly letThrough: number;
-  readonly refused: number;
+  readonly allowed: number;
+  readonly rejected: number;
 }
 
 /** What a request would meet that came now, and nobody before it. */

@@ -1,8 +1,8 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { RedisStore } from '@rollgate/redis';
 import { type ChainableCommander, Redis } from 'ioredis';
-import { MOST_ATTEMPTS, mustBeKept } from '../shared/keeping.js';
-import type { Backing } from './backing.js';
+import { isRetained, MAX_ATTEMPTS } from '../shared/retention.js';
+import type { Backend } from './backend.js';
 import type { News } from './records.js';
 import { RedisClock } from './redis-clock.js';
 
@@ -30,7 +30,7 @@ type Strings = Readonly<Record<string, string>>;
  * All servers on one Redis. They tell each other by a stream, and not by publish and subscribe, so that one that starts
  * later or was cut off for a while hears what it missed, and all of them the same in the same order.
  */
-export class RedisBacking implements Backing {
+export class RedisBackend implements Backend {
   readonly name: string;
   readonly store: RedisStore;
   readonly clock: RedisClock;
@@ -67,7 +67,7 @@ export class RedisBacking implements Backing {
 
   async publish(news: News): Promise<void> {
     const commands = this.#client.multi();
-    commands.xadd(NEWS, 'MAXLEN', '~', MOST_ATTEMPTS, '*', 'news', JSON.stringify(news));
+    commands.xadd(NEWS, 'MAXLEN', '~', MAX_ATTEMPTS, '*', 'news', JSON.stringify(news));
     note(commands, news);
     for (const key of [NEWS, KEPT, TOTALS, STATE]) commands.expire(key, KEEP_SECONDS);
     const replies = await commands.exec().catch(() => null);
@@ -104,8 +104,8 @@ export class RedisBacking implements Backing {
     if (state !== null) this.#hear(JSON.parse(state) as News);
     for (const [, [, text]] of kept) this.#hear(JSON.parse(text!) as News);
     for (const [id, [, text]] of news) this.#read(id, text!);
-    const { letThrough = 0, refused = 0 } = totals;
-    this.#hear({ kind: 'totals', totals: { letThrough: Number(letThrough), refused: Number(refused) } });
+    const { allowed = 0, rejected = 0 } = totals;
+    this.#hear({ kind: 'totals', totals: { allowed: Number(allowed), rejected: Number(rejected) } });
   }
 
   async #follow(): Promise<void> {
@@ -131,9 +131,9 @@ function note(commands: ChainableCommander, news: News): void {
     commands.set(STATE, JSON.stringify({ ...news, forgets: false }));
     if (news.forgets) commands.del(KEPT, TOTALS);
   }
-  if (news.kind === 'left') commands.hincrby(TOTALS, 'letThrough', -1);
-  if (news.kind === 'attempt') commands.hincrby(TOTALS, news.attempt.allowed ? 'letThrough' : 'refused', 1);
-  if (news.kind === 'left' || (news.kind === 'attempt' && mustBeKept(news.attempt))) {
-    commands.xadd(KEPT, 'MAXLEN', '~', MOST_ATTEMPTS, '*', 'news', JSON.stringify(news));
+  if (news.kind === 'left') commands.hincrby(TOTALS, 'allowed', -1);
+  if (news.kind === 'attempt') commands.hincrby(TOTALS, news.attempt.allowed ? 'allowed' : 'rejected', 1);
+  if (news.kind === 'left' || (news.kind === 'attempt' && isRetained(news.attempt))) {
+    commands.xadd(KEPT, 'MAXLEN', '~', MAX_ATTEMPTS, '*', 'news', JSON.stringify(news));
   }
 }
