@@ -23,7 +23,9 @@ test('a wait that rejects leaves no listener on its signal', async () => {
   const caller = new AbortController();
   const limiter = new RateLimiter({ limits: rollingWindow({ limit: 1, window: '1h' }) });
   await limiter.check('ann');
-  await expect(limiter.wait('ann', { signal: caller.signal, timeout: '1m' })).rejects.toThrow('the earliest possible start');
+  await expect(limiter.wait('ann', { signal: caller.signal, timeout: '1m' })).rejects.toThrow(
+    'the earliest possible start',
+  );
   const waiting = limiter.wait('ann', { signal: caller.signal });
   await new Promise(setImmediate);
   expect(getEventListeners(caller.signal, 'abort')).not.toHaveLength(0);
