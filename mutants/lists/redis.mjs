@@ -55,14 +55,18 @@ export const redis = [
       '{ limitDecisions, sentMicros: receivedMicros }: CachedDenial',
     ],
   ]),
-  ...of('key-change-tracker', DENIALS, [
+  ...of(
+    'key-change-tracker',
+    [test('key-change-tracker'), ...DENIALS],
     [
-      'a check of another plan changes nothing',
-      '      tracked.planText = planText;\n      tracked.version += 1;',
-      '      tracked.planText = planText;',
+      [
+        'a check of another plan changes nothing',
+        '      tracked.planText = planText;\n      tracked.version += 1;',
+        '      tracked.planText = planText;',
+      ],
+      ['keys of dropped rejections are kept', 'if (tracked.useCount === 0) this.#tracked.delete(key);', ''],
     ],
-    ['keys of dropped rejections are kept', 'if (tracked.useCount === 0) this.#tracked.delete(key);', ''],
-  ]),
+  ),
   ...of('denial-cache', DENIALS, [
     [
       'a rejection outlives a change of its keys',
