@@ -1,4 +1,4 @@
-// The long campaigns: the same tests as `npm test`, with many more random runs and longer histories. Arguments go to Jest.
+// Runs the same tests as `npm test` with many more random runs and longer histories. Arguments go to Jest.
 import { spawnSync } from 'node:child_process';
 import { randomInt } from 'node:crypto';
 import { fileURLToPath } from 'node:url';
@@ -9,13 +9,13 @@ const seed = process.env.ROLLGATE_SEED || String(randomInt(2 ** 31));
 
 const EVERY_HISTORY = 'every history';
 
-/** What runs, each one after the other: a name, and what Node runs with which arguments. */
+/** The campaigns in order: a name, and the arguments of Node. */
 const campaigns = [
   ['random histories', [jest, 'packages/store-conformance', 'packages/redis', 'packages/core']],
   [EVERY_HISTORY, ['--no-warnings', 'packages/store-conformance/dist/explorer/main.js', '--states', '10000000']],
 ];
 
-/** The explorer takes every history, so it has no seed. */
+/** The explorer visits every history, so it has no seed. */
 const isRandom = (name) => name !== EVERY_HISTORY;
 
 const given = process.argv.slice(2);
@@ -28,7 +28,7 @@ for (const [name, args] of chosen) {
   if (status !== 0) failed.push(name);
 }
 if (failed.length > 0) {
-  const replay = ` To replay, set ROLLGATE_SEED=${seed} and name the test file and -t <test>.`;
+  const replay = ` To repeat a failure, set ROLLGATE_SEED=${seed} and pass the test file and -t <test>.`;
   console.error(`Failed: ${failed.join(', ')}.${failed.some(isRandom) ? replay : ''}`);
   process.exitCode = 1;
 }

@@ -1,23 +1,23 @@
-// As jest-global-setup.ts loads this file, too, there is no '.js' here.
-import { findOrInstall, type Wanted } from './debian-package';
+// Without '.js', because jest-global-setup.ts loads this file too.
+import { findOrInstall, type RequiredProgram } from './debian-package';
 
-export const CHROMIUM: Wanted = {
+export const CHROMIUM: RequiredProgram = {
   name: 'chromium',
   programs: ['chromium', 'chromium-browser', 'google-chrome-stable', 'google-chrome'],
   how: 'Install it (Debian: `apt-get install chromium`), or put Chrome on the PATH',
 };
 
-let asked: Promise<string> | undefined;
+let installed: Promise<string> | undefined;
 
 /**
  * The path of a Chromium or Chrome. If there is none, it installs Debian's package and announces it on stderr.
  *
- * @throws Error that says what to install.
+ * @throws Error if it cannot install one. The message contains what to install.
  */
 export function chromiumBinary(): Promise<string> {
-  asked ??= findOrInstall(CHROMIUM).catch((error) => {
-    asked = undefined;
+  installed ??= findOrInstall(CHROMIUM).catch((error) => {
+    installed = undefined;
     throw error;
   });
-  return asked;
+  return installed;
 }

@@ -5,34 +5,34 @@ import { promisify } from 'node:util';
 
 const run = promisify(execFile);
 
-/** A program that has to be on the PATH, and the package that installs it. */
-export interface Wanted {
-  /** Debian's package. */
+/** A program that the tests require on the PATH, and the package that installs it. */
+export interface RequiredProgram {
+  /** The name of Debian's package. */
   readonly name: string;
   /** Possible names of the program, the best first. */
   readonly programs: readonly string[];
-  /** An environment variable with the path of a program, which is then used instead of one on the PATH. */
+  /** An environment variable with the path of the program, which has precedence over the PATH. */
   readonly variable?: string;
   /** How to install it by hand. */
   readonly how: string;
-  /** The service that the package starts, and that nobody asked for. */
+  /** The service that the package starts by default, which the tests do not need. */
   readonly service?: string;
 }
 
 /**
- * Installs Debian's packages for those programs that are not on the PATH, after one line on stderr that announces it.
+ * Installs Debian's packages for the programs that are not on the PATH, and announces it in one line on stderr.
  *
- * @throws Error that names everything that is missing, if `ROLLGATE_NO_INSTALL=1` is set, apt-get is missing or fails; and
- *   if a variable does not contain the path of a program.
+ * @throws Error if `ROLLGATE_NO_INSTALL=1` is set, if apt-get is missing or fails, or if a variable does not contain the path of
+ *   a program. The message names all missing programs.
  */
-export async function install(all: readonly Wanted[]): Promise<void> {
-  const missing = all.filter((wanted) => find(wanted) === undefined);
+export async function install(all: readonly RequiredProgram[]): Promise<void> {
+  const missing = all.filter((required) => find(required) === undefined);
   if (missing.length === 0) return;
   const packages = missing.map(({ name }) => name);
   const byHand = missing.map(({ how }) => how).join('\n');
-  const absent = missing.map(({ name, how }) => `There is no ${name} on the PATH. ${how}`).join('\n');
+  const absent = missing.map(({ name, how }) => `Expected ${name} on the PATH, got none. ${how}`).join('\n');
   if (process.env.ROLLGATE_NO_INSTALL === '1') throw new Error(`ROLLGATE_NO_INSTALL=1 is set. ${absent}`);
-  // Jest runs many workers, and its global setup has already installed what can be installed.
+  // In a Jest worker, the global setup has already tried to install it.
   const prefix = process.env.JEST_WORKER_ID === undefined ? await commandPrefix() : undefined;
   if (prefix === undefined) throw new Error(absent);
   process.stderr.write(
@@ -41,23 +41,26 @@ export async function install(all: readonly Wanted[]): Promise<void> {
   try {
     await aptInstall(missing, prefix);
   } catch (cause) {
-    throw new Error(`${packages.join(', ')} could not be installed with apt-get. ${byHand}`, { cause });
+    throw new Error(`Cannot install ${packages.join(', ')} with apt-get. ${byHand}`, { cause });
   }
 }
 
 /**
- * The path of a program, which is installed when it is missing.
+ * Returns the path of a program. Installs the program if it is missing.
  *
- * @throws Error that says what to install.
+ * @throws Error if it cannot install the program. The message contains what to install.
  */
-export async function findOrInstall(wanted: Wanted): Promise<string> {
-  await install([wanted]);
-  const found = find(wanted);
-  if (found === undefined) throw new Error(`The package ${wanted.name} brought none to the PATH. ${wanted.how}`);
+export async function findOrInstall(required: RequiredProgram): Promise<string> {
+  await install([required]);
+  const found = find(required);
+  if (found === undefined)
+    throw new Error(
+      `Expected the package ${required.name} to install ${required.programs[0]} on the PATH, got none. ${required.how}`,
+    );
   return found;
 }
 
-/** What commands have to start with to run as root; `undefined` when they cannot, or nothing can be installed. */
+/** The prefix of commands that run as root; `undefined` if there is no way to run them, or no apt-get. */
 async function commandPrefix(): Promise<readonly string[] | undefined> {
   if (findOnPath(['apt-get']) === undefined) return undefined;
   if (process.getuid?.() === 0) return [];
@@ -67,13 +70,13 @@ async function commandPrefix(): Promise<readonly string[] | undefined> {
   );
 }
 
-async function aptInstall(missing: readonly Wanted[], prefix: readonly string[]): Promise<void> {
+async function aptInstall(missing: readonly RequiredProgram[], prefix: readonly string[]): Promise<void> {
   const asRoot = async (...command: string[]) => {
     const [file, ...args] = [...prefix, ...command];
     await run(file!, args, { maxBuffer: 64 * 1024 * 1024 });
   };
-  // RUNLEVEL keeps a package from starting its service where the system heeds it. Elsewhere the service is stopped again,
-  // unless it was there before.
+  // RUNLEVEL keeps a package from starting its service on some systems. On others, this function stops the service, unless it
+  // was there before.
   const env = ['env', 'DEBIAN_FRONTEND=noninteractive', 'RUNLEVEL=1'];
   const aptGet = (...args: string[]) => asRoot(...env, 'apt-get', '-o', 'DPkg::Lock::Timeout=300', ...args);
   const services = missing.flatMap(({ service }) => service ?? []).filter((name) => !existsSync(`/etc/init.d/${name}`));
@@ -85,7 +88,7 @@ async function aptInstall(missing: readonly Wanted[], prefix: readonly string[])
   }
 }
 
-function find({ programs, variable }: Wanted): string | undefined {
+function find({ programs, variable }: RequiredProgram): string | undefined {
   const chosen = variable === undefined ? undefined : process.env[variable];
   if (chosen === undefined || chosen === '') return findOnPath(programs);
   if (!isExecutable(chosen)) throw new Error(`Expected ${variable} to be the path of a program, got '${chosen}'`);

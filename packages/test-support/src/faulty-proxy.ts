@@ -3,14 +3,14 @@ import { type AddressInfo, connect, createServer, type Server, type Socket } fro
 import { setTimeout as delay } from 'node:timers/promises';
 import { HOST } from './free-port.js';
 
-/** A connection through the proxy: the client's side and the server's. */
+/** The two sockets of a connection through the proxy. */
 interface Pair {
   readonly sides: readonly [client: Socket, server: Socket];
-  /** Whether bytes, or the news of its end, were swallowed. */
-  hasLost: boolean;
+  /** Whether the proxy dropped some bytes, or the end of the connection. */
+  hasDropped: boolean;
 }
 
-/** A bad network between a client and a server: a TCP proxy on 127.0.0.1 that can be slow, silent or cut. */
+/** A TCP proxy on 127.0.0.1 that simulates a bad network. It can delay bytes, drop them and close connections. */
 export class FaultyProxy {
   readonly port: number;
   readonly #server: Server;
@@ -31,31 +31,31 @@ export class FaultyProxy {
     return new FaultyProxy(server, targetPort);
   }
 
-  /** From now on everything takes that long each way, so that an answer comes twice as late; 0 for not at all. */
+  /** Delays everything by `ms` milliseconds in each direction, so a reply takes twice as long. 0 ends the delay. */
   delay(ms: number): void {
     this.#delayMs = ms;
   }
 
   /**
-   * From now on everything is swallowed, and nobody is told: connections stay open, and new ones are accepted. For
-   * commands that come late but come, see `RedisServer.pause`.
+   * Drops everything from now on, while connections stay open and the proxy accepts new ones. To deliver commands late
+   * instead, use `RedisServer.pause`.
    */
   freeze(): void {
     this.#isFrozen = true;
   }
 
-  /** Ends {@link freeze}. Connections that have lost bytes are cut, as none that lives on ever loses any. */
+  /** Ends {@link freeze}. Destroys connections that lost bytes, because a TCP connection never loses any. */
   thaw(): void {
     this.#isFrozen = false;
-    for (const pair of this.#pairs) if (pair.hasLost) this.#destroy(pair);
+    for (const pair of this.#pairs) if (pair.hasDropped) this.#destroy(pair);
   }
 
-  /** Destroys all connections; new ones are served. */
+  /** Destroys all connections. The proxy still accepts new ones. */
   cut(): void {
     for (const pair of this.#pairs) this.#destroy(pair);
   }
 
-  /** Destroys all connections, and takes no more. Harmless twice. */
+  /** Destroys all connections and accepts no more. You may call it twice. */
   stop(): Promise<void> {
     if (this.#stopped === undefined) {
       const closed = once(this.#server, 'close');
@@ -67,33 +67,33 @@ export class FaultyProxy {
   }
 
   #serve(client: Socket, server: Socket): void {
-    const pair: Pair = { sides: [client, server], hasLost: false };
+    const pair: Pair = { sides: [client, server], hasDropped: false };
     this.#pairs.add(pair);
     this.#pass(pair, client, server);
     this.#pass(pair, server, client);
   }
 
-  /** Passes on what comes `from` one side, in its order, and its end. */
+  /** Passes on the bytes and the end of one side in order. */
   #pass(pair: Pair, from: Socket, to: Socket): void {
     let last: Promise<unknown> = Promise.resolve();
     const later = (step: () => void) => {
       const due = this.#delayMs === 0 ? undefined : delay(this.#delayMs, undefined, { ref: false });
-      last = last.then(() => due).then(() => this.#loseOr(pair, step));
+      last = last.then(() => due).then(() => this.#dropOr(pair, step));
     };
     from.setNoDelay();
     from.on('data', (chunk) => later(() => to.write(chunk)));
     from.on('close', () => {
       later(() => {
         this.#pairs.delete(pair);
-        to.destroySoon(); // What was written before still gets there.
+        to.destroySoon(); // Sends what was written before.
       });
     });
-    from.on('error', () => {}); // Its close follows.
+    from.on('error', () => {}); // `close` follows.
   }
 
-  #loseOr(pair: Pair, step: () => void): void {
+  #dropOr(pair: Pair, step: () => void): void {
     if (!this.#pairs.has(pair)) return;
-    if (this.#isFrozen) pair.hasLost = true;
+    if (this.#isFrozen) pair.hasDropped = true;
     else step();
   }
 

@@ -3,12 +3,12 @@ import { createServer } from 'node:net';
 
 export const HOST = '127.0.0.1';
 
-// Below the ports that the system gives to outgoing connections: none of them takes the port of a server that is down
-// for a moment, nor meets itself when it tries to reach one. A cluster's bus is 10,000 above, in a range of its own.
+// Below the range of outgoing connections. So no outgoing connection takes the port of a server that restarts, or connects to
+// itself. A cluster's bus uses a separate range, 10,000 above.
 const FIRST = 10_000;
 const COUNT = 10_000;
 
-/** A port of 127.0.0.1 that is free at this moment. */
+/** Returns a port of 127.0.0.1 that is free at the moment. */
 export async function freePort(): Promise<number> {
   for (;;) {
     const port = FIRST + Math.floor(Math.random() * COUNT);

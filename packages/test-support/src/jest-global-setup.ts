@@ -1,9 +1,9 @@
-// Jest loads this file before its names of modules are in force, so there is no '.js' here.
+// Without '.js', because Jest loads this file before its module mapping applies.
 import { CHROMIUM } from './chromium-binary';
 import { install } from './debian-package';
 import { REDIS_SERVER } from './redis-server-binary';
 
-/** Installs all programs that the tests need, before the workers start. If it cannot, only the tests that need one fail. */
+/** Installs the programs that the tests need before the workers start. If it fails, only the tests that need one fail. */
 export default async function setUp(): Promise<void> {
   try {
     await install([REDIS_SERVER, CHROMIUM]);

@@ -3,19 +3,19 @@ import { until } from './until.js';
 
 const SLOTS = 16_384;
 
-/** What {@link RedisCluster.start} takes. */
+/** Options of {@link RedisCluster.start}. */
 export interface RedisClusterOptions {
-  /** After how many milliseconds of silence the others vote a node out; default 2000. */
+  /** After how many milliseconds of silence the other nodes vote a node out. @defaultValue 2000 */
   readonly nodeTimeoutMs?: number;
 }
 
-/** What {@link RedisCluster.moveSlot} takes beside the slot and its new owner. */
+/** Options of {@link RedisCluster.moveSlot}. */
 export interface MoveOptions {
-  /** Runs before the first key is moved, and after each. */
+  /** Runs before the first key moves, and after each key. */
   readonly between?: () => Promise<void>;
 }
 
-/** A real cluster of masters, each with an equal share of the slots. */
+/** A Redis Cluster of masters, each with an equal share of the slots. */
 export class RedisCluster {
   readonly nodes: readonly RedisServer[];
   readonly #owners: RedisServer[] = [];
@@ -25,7 +25,7 @@ export class RedisCluster {
     for (let slot = 0; slot < SLOTS; slot++) this.#owners.push(nodes[Math.floor((slot * nodes.length) / SLOTS)]!);
   }
 
-  /** Resolves when every node knows all others and takes commands, which is after two seconds at the earliest. */
+  /** Resolves when every node knows all others and accepts commands, which takes at least two seconds. */
   static async start(nodes = 3, { nodeTimeoutMs = 2000 }: RedisClusterOptions = {}): Promise<RedisCluster> {
     const nodeTimeout = ['--cluster-node-timeout', String(nodeTimeoutMs)];
     const args = ['--cluster-enabled', 'yes', '--cluster-config-file', 'nodes.conf', ...nodeTimeout];
@@ -47,8 +47,10 @@ export class RedisCluster {
   }
 
   /**
-   * Moves a slot and its keys while the cluster serves, as an operator does. Meanwhile the owner answers ASK for the
-   * keys that are gone already, and TRYAGAIN for commands on keys of which only some are; afterwards it answers MOVED.
+   * Moves a slot and its keys while the cluster serves, as an operator does.
+   *
+   * During the move, the old owner replies ASK for keys that have moved. It replies TRYAGAIN for commands of which only some
+   * keys have moved. After the move, it replies MOVED.
    */
   async moveSlot(slot: number, target: RedisServer, { between = async () => {} }: MoveOptions = {}): Promise<void> {
     const source = this.ownerOf(slot);
@@ -64,7 +66,7 @@ export class RedisCluster {
       await between();
     }
     const others = this.nodes.filter((node) => node !== source && node !== target);
-    // The new owner first: were it the last to know, the slot would have no owner for a moment.
+    // The new owner comes first. Otherwise the slot would have no owner for a moment.
     for (const node of [target, source, ...others]) await node.run('CLUSTER', 'SETSLOT', slot, 'NODE', targetId);
     this.#owners[slot] = target;
   }
@@ -79,7 +81,7 @@ export class RedisCluster {
       nodes.map(async (node, index) => {
         const slots = [...this.#owners.keys()].filter((slot) => this.ownerOf(slot) === node);
         await node.run('CLUSTER', 'ADDSLOTS', ...slots);
-        await node.run('CLUSTER', 'SET-CONFIG-EPOCH', index + 1); // Else they would have to agree on who comes first.
+        await node.run('CLUSTER', 'SET-CONFIG-EPOCH', index + 1); // Otherwise the nodes would have equal epochs.
       }),
     );
     for (const node of nodes) {
@@ -95,7 +97,7 @@ async function idOf(node: RedisServer): Promise<string> {
   return (await node.run('CLUSTER', 'MYID')) as string;
 }
 
-/** Whether the node takes commands, and knows as many nodes, none of which it is still getting to know. */
+/** Whether the node accepts commands, and knows `count` nodes without a handshake in progress. */
 async function knows(node: RedisServer, count: number): Promise<boolean> {
   const info = (await node.run('CLUSTER', 'INFO')) as string;
   const others = (await node.run('CLUSTER', 'NODES')) as string;

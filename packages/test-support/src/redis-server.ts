@@ -2,30 +2,30 @@ import { mkdtempSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { Redis } from 'ioredis';
-import { Caretaker } from './caretaker.js';
+import { CleanupShell } from './cleanup-shell.js';
 import { freePort, HOST } from './free-port.js';
 import { redisServerBinary } from './redis-server-binary.js';
 import { ServerProcess, StartError } from './server-process.js';
 
-/** What {@link RedisServer.start} takes. */
+/** Options of {@link RedisServer.start}. */
 export interface RedisServerOptions {
-  /** Settings beside the usual ones, such as `['--maxmemory', '2mb']`. */
+  /** Further arguments of the server, such as `['--maxmemory', '2mb']`. */
   readonly args?: readonly string[];
-  /** Default: one that is free. */
+  /** @defaultValue a free port */
   readonly port?: number;
-  /** The core that the server is pinned to, by `taskset`. */
+  /** Pins the server to this core with `taskset`. */
   readonly core?: number;
 }
 
-/** How often a port may turn out to be taken between its choice and its use. */
+/** How many ports to try, because another process may take a free port before the server does. */
 const ATTEMPTS = 20;
 
-/** A server of this process's own on 127.0.0.1, which saves nothing and does not outlive the process. */
+/** A private server on 127.0.0.1. It saves nothing to disk, and ends with this process. */
 export class RedisServer {
   readonly host = HOST;
   readonly port: number;
   readonly #command: readonly string[];
-  readonly #caretaker: Caretaker;
+  readonly #cleanup: CleanupShell;
   #process: ServerProcess | undefined;
   #connection: Redis | undefined;
   #stopped: Promise<void> | undefined;
@@ -40,13 +40,13 @@ export class RedisServer {
       ...['--save', '', '--appendonly', 'no', '--daemonize', 'no'],
       ...args,
     ];
-    this.#caretaker = new Caretaker(folder);
+    this.#cleanup = new CleanupShell(folder);
   }
 
   /**
-   * Resolves when the server answers.
+   * Resolves when the server accepts connections.
    *
-   * @throws Error when there is none to start, or when it does not start, with what it said.
+   * @throws Error if no server is installed, or if it does not start. The message then contains its output.
    */
   static async start(options: RedisServerOptions = {}): Promise<RedisServer> {
     const binary = await redisServerBinary();
@@ -67,16 +67,16 @@ export class RedisServer {
     return `redis://${this.host}:${this.port}`;
   }
 
-  /** The id of the server's process, another one after each restart. */
+  /** The id of the server's process, which changes with each restart. */
   get pid(): number {
     return this.#running().pid;
   }
 
   /**
-   * Runs any command, over a connection of its own that is opened for the first one. While the server is paused, the
-   * promise waits.
+   * Runs a command over a separate connection, which the first command opens. While the server is paused, the promise is
+   * pending.
    *
-   * @throws Error when the server refuses the command, or is not running or ends meanwhile.
+   * @throws Error if the server rejects the command, does not run, or ends before it replies.
    */
   async run(command: string, ...args: readonly (string | number | Buffer)[]): Promise<unknown> {
     this.#running();
@@ -91,31 +91,35 @@ export class RedisServer {
     await this.#process?.kill();
   }
 
-  /** Starts the server again on the same port, after {@link kill} if it still runs; it has forgotten all keys. */
+  /** Kills the server if it runs, and starts it again on the same port without any keys. */
   async restart(): Promise<void> {
     await this.kill();
-    if (this.#stopped !== undefined) throw new Error('A server that was stopped cannot be restarted');
-    this.#process = await ServerProcess.start(this.#command, this.#caretaker);
+    if (this.#stopped !== undefined)
+      throw new Error('Expected a server that was not stopped, got a stopped one. Start a new RedisServer');
+    this.#process = await ServerProcess.start(this.#command, this.#cleanup);
   }
 
-  /** Freezes the server: connections are accepted and stay open, and nothing is answered. */
+  /** Pauses the server's process. The system still accepts connections, but the server does not reply. */
   pause(): void {
     this.#running().signal('SIGSTOP');
   }
 
-  /** Lets a paused server go on, with the commands that have come meanwhile. */
+  /** Resumes a paused server. It then runs the commands that arrived during the pause. */
   resume(): void {
     this.#running().signal('SIGCONT');
   }
 
-  /** Ends the server whatever its state, and removes its folder. Harmless twice. */
+  /** Ends the server in any state, and removes its folder. You may call it twice. */
   stop(): Promise<void> {
-    this.#stopped ??= this.kill().then(() => this.#caretaker.finish());
+    this.#stopped ??= this.kill().then(() => this.#cleanup.finish());
     return this.#stopped;
   }
 
   #running(): ServerProcess {
-    if (!this.#process?.isRunning) throw new Error(`The Redis server of port ${this.port} is not running`);
+    if (!this.#process?.isRunning)
+      throw new Error(
+        `Expected the Redis server on port ${this.port} to run, got one that has ended. Call restart() first`,
+      );
     return this.#process;
   }
 
@@ -124,16 +128,16 @@ export class RedisServer {
       host: this.host,
       port: this.port,
       protocol: 2,
-      retryStrategy: null, // The next command opens a new one.
-      enableReadyCheck: false, // It would be counted among the commands.
+      retryStrategy: null, // The next command opens a new connection.
+      enableReadyCheck: false, // Its commands would change the server's statistics.
       disableClientInfo: true,
     });
-    connection.on('error', () => {}); // The command that waits for it tells.
+    connection.on('error', () => {}); // The pending command rejects with the error.
     return connection;
   }
 
   #disconnect(): void {
-    // One that is closed already would keep the process for its whole timeout.
+    // Disconnecting a closed connection would keep the process alive for its whole timeout.
     if (this.#connection?.status !== 'end') this.#connection?.disconnect();
     this.#connection = undefined;
   }

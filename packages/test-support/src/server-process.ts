@@ -1,12 +1,12 @@
 import { type ChildProcess, spawn } from 'node:child_process';
-import type { Caretaker } from './caretaker.js';
+import type { CleanupShell } from './cleanup-shell.js';
 
-/** Why a server did not start. */
+/** The error of a server that did not start, with its output. */
 export class StartError extends Error {
   readonly portTaken: boolean;
 
   constructor(output: string) {
-    super(`The Redis server did not start:\n${output}`);
+    super(`Expected the Redis server to start, got an exit. Its output:\n${output}`);
     this.name = 'StartError';
     this.portTaken = output.includes('Address already in use');
   }
@@ -20,35 +20,36 @@ export class ServerProcess {
   readonly #exited: Promise<void>;
   #isRunning = true;
 
-  private constructor(child: ChildProcess, caretaker: Caretaker) {
+  private constructor(child: ChildProcess, cleanup: CleanupShell) {
     this.#child = child;
-    if (child.pid !== undefined) caretaker.watch(child.pid);
+    if (child.pid !== undefined) cleanup.watch(child.pid);
     this.#exited = new Promise((resolve) => {
       const ended = () => {
         this.#isRunning = false;
-        caretaker.unwatch();
+        cleanup.unwatch();
         resolve();
       };
       child.once('exit', ended);
-      child.once('error', ended); // It could not be spawned.
+      child.once('error', ended); // The system could not start it.
     });
   }
 
   /**
-   * Resolves when the server listens; that is its own word for it, as somebody else may answer on the port.
+   * Resolves when the server's log states that it listens. A connection would not prove it, because another server may listen
+   * on the port.
    *
-   * @throws StartError when it ends before.
+   * @throws StartError if the server ends before that.
    */
-  static async start([file, ...args]: readonly string[], caretaker: Caretaker): Promise<ServerProcess> {
+  static async start([file, ...args]: readonly string[], cleanup: CleanupShell): Promise<ServerProcess> {
     const child = spawn(file!, args, {
       stdio: ['ignore', 'pipe', 'pipe'],
-      detached: true, // Control-C is for the program that uses it, which may want to say goodbye.
+      detached: true, // Control-C is for the program that uses the server, which may have to shut down first.
     });
-    const started = new ServerProcess(child, caretaker);
+    const started = new ServerProcess(child, cleanup);
     let output = '';
     await new Promise<void>((resolve, reject) => {
       const read = (chunk: Buffer) => {
-        if (output.includes(READY)) return; // From then on it is read so that the pipe does not fill.
+        if (output.includes(READY)) return; // Still reads the output, so that the pipe does not fill.
         output += chunk;
         if (output.includes(READY)) resolve();
       };

@@ -12,30 +12,30 @@ const isRunning = (pid: number) => {
 };
 
 test.each([
-  ['ends by process.exit', 'process.exit(7);', { code: 7 }],
-  ['ends by an uncaught error', 'setImmediate(() => { throw new Error("oh"); });', { code: 1 }],
-  ['is killed', 'process.kill(process.pid, "SIGKILL");', { signal: 'SIGKILL' }],
-  ['exits with a server that is paused', 'server.pause(); process.exit();', { code: 0 }],
-  ['exits after its server was restarted', 'await server.restart(); await tell(); process.exit();', { code: 0 }],
-])('nothing is left of a process that %s', async (_, end, outcome) => {
+  ['calls process.exit', 'process.exit(7);', { code: 7 }],
+  ['has an uncaught error', 'setImmediate(() => { throw new Error("oh"); });', { code: 1 }],
+  ['gets a SIGKILL', 'process.kill(process.pid, "SIGKILL");', { signal: 'SIGKILL' }],
+  ['exits with a paused server', 'server.pause(); process.exit();', { code: 0 }],
+  ['exits after a restart of its server', 'await server.restart(); await printServer(); process.exit();', { code: 0 }],
+])('no server or folder is left after a process %s', async (_, end, outcome) => {
   const script = `
     const server = await RedisServer.start();
-    const tell = async () => console.log(JSON.stringify([server.pid, (await server.run('CONFIG', 'GET', 'dir'))[1]]));
-    await tell();
+    const printServer = async () => console.log(JSON.stringify([server.pid, (await server.run('CONFIG', 'GET', 'dir'))[1]]));
+    await printServer();
     ${end}
   `;
   const ended = await runInOwnProcess(script);
   expect(ended).toMatchObject(outcome);
-  const told: [number, string][] = ended.stdout
+  const servers: [number, string][] = ended.stdout
     .trimEnd()
     .split('\n')
     .map((line) => JSON.parse(line));
-  for (const [pid, folder] of told) {
+  for (const [pid, folder] of servers) {
     await until('server and folder are gone', async () => !isRunning(pid) && !existsSync(folder));
   }
 });
 
-test('a process whose servers are stopped ends by itself', async () => {
+test('a process ends by itself after it stops its servers', async () => {
   const script = `
     const server = await RedisServer.start();
     console.log(await server.run('PING'));

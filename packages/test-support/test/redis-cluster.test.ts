@@ -13,7 +13,7 @@ async function slotOf(key: string): Promise<number> {
   return (await cluster.nodes[0]!.run('CLUSTER', 'KEYSLOT', key)) as number;
 }
 
-test('every slot has an owner, and the nodes agree', async () => {
+test('every slot has an owner on which all nodes agree', async () => {
   expect(cluster.nodes).toHaveLength(3);
   for (const [index, slot] of [0, 8000, 16_383].entries()) {
     expect(cluster.ownerOf(slot)).toBe(cluster.nodes[index]);
@@ -26,7 +26,7 @@ test('every slot has an owner, and the nodes agree', async () => {
   }
 });
 
-test('a slot moves with its keys while a client works on them', async () => {
+test('moves a slot and its keys while a client uses them', async () => {
   const slot = await slotOf('{ann}');
   const source = cluster.ownerOf(slot);
   const target = cluster.nodes.find((node) => node !== source)!;
@@ -50,7 +50,7 @@ test('a slot moves with its keys while a client works on them', async () => {
     }
     for (const key of KEYS) expect(await target.run('GET', key)).toBe(String(steps));
     expect(await source.run('DBSIZE')).toBe(0);
-    await cluster.moveSlot(slot, target); // It is there already.
+    await cluster.moveSlot(slot, target); // The slot is there already.
     await cluster.moveSlot(slot, source);
     for (const key of KEYS) expect(await client.incr(key)).toBe(steps + 1);
   } finally {
@@ -58,7 +58,7 @@ test('a slot moves with its keys while a client works on them', async () => {
   }
 });
 
-test('a node that was killed comes back as the one it was', async () => {
+test('a killed node restarts with the same identity', async () => {
   const [node, other] = cluster.nodes;
   await node!.kill();
   await node!.restart();

@@ -35,40 +35,40 @@ test('a server starts empty and leaves neither process nor folder behind', async
   await server.stop();
   expect(() => process.kill(pid, 0)).toThrow('ESRCH');
   expect(existsSync(folder)).toBe(false);
-  await expect(server.run('PING')).rejects.toThrow('is not running');
-  await expect(server.restart()).rejects.toThrow('cannot be restarted');
+  await expect(server.run('PING')).rejects.toThrow('got one that has ended');
+  await expect(server.restart()).rejects.toThrow('got a stopped one');
 });
 
-test('servers that start together share nothing', async () => {
+test('servers that start together have different ports and folders', async () => {
   const started = await Promise.all(Array.from({ length: 5 }, () => start()));
   expect(new Set(started.map(({ port }) => port)).size).toBe(5);
   expect(new Set(await Promise.all(started.map(folderOf))).size).toBe(5);
 });
 
-test('a server that is killed comes back empty on its port', async () => {
+test('a killed server restarts without keys on its port', async () => {
   const server = await start();
   const { pid, port } = server;
   await server.run('SET', 'key', 'value');
   await server.kill();
   await server.kill();
   expect(await isListening(server)).toBe(false);
-  await expect(server.run('GET', 'key')).rejects.toThrow('is not running');
+  await expect(server.run('GET', 'key')).rejects.toThrow('got one that has ended');
   await server.restart();
   expect(await server.run('GET', 'key')).toBeNull();
   expect(server.port).toBe(port);
   expect(server.pid).not.toBe(pid);
 });
 
-test('a server that ends by itself is noticed, and can be started again', async () => {
+test('detects a server that ends by itself, and restarts it', async () => {
   const server = await start();
   await expect(server.run('SHUTDOWN', 'NOSAVE')).rejects.toThrow('Connection is closed');
   await server.kill();
-  await expect(server.run('PING')).rejects.toThrow('is not running');
+  await expect(server.run('PING')).rejects.toThrow('got one that has ended');
   await server.restart();
   expect(await server.run('PING')).toBe('PONG');
 });
 
-test('a connection that the server closes is replaced', async () => {
+test('replaces a connection that the server closes', async () => {
   const server = await start();
   const first = (await server.run('CLIENT', 'ID')) as number;
   expect(await server.run('CLIENT', 'KILL', 'TYPE', 'normal', 'SKIPME', 'no')).toBe(1);
@@ -76,19 +76,19 @@ test('a connection that the server closes is replaced', async () => {
   expect(await server.run('CLIENT', 'ID')).toBe(first + 1);
 });
 
-test('a paused server keeps who asks waiting', async () => {
+test('a paused server delays its replies', async () => {
   const server = await start();
   await server.run('SET', 'key', 'value');
   server.pause();
   expect(await isListening(server)).toBe(true);
-  let answered = false;
-  const answer = server.run('GET', 'key').finally(() => {
-    answered = true;
+  let hasReplied = false;
+  const reply = server.run('GET', 'key').finally(() => {
+    hasReplied = true;
   });
-  expect(await isListening(server)).toBe(true); // A round trip with the system, which an answer would not outlast.
-  expect(answered).toBe(false);
+  expect(await isListening(server)).toBe(true); // A round trip to the system takes longer than a reply would.
+  expect(hasReplied).toBe(false);
   server.resume();
-  expect(await answer).toBe('value');
+  expect(await reply).toBe('value');
 });
 
 test('a paused server can be killed, restarted and stopped', async () => {
@@ -105,13 +105,13 @@ test('a paused server can be killed, restarted and stopped', async () => {
   expect(existsSync(folder)).toBe(false);
 });
 
-test('settings come from `args`, and a wrong one is told in the server’s words', async () => {
+test('passes `args` to the server, and reports its error about an invalid one', async () => {
   const server = await start({ args: ['--maxmemory', '3mb'] });
   expect(await server.run('CONFIG', 'GET', 'maxmemory')).toEqual(['maxmemory', String(3 * 1024 * 1024)]);
   await expect(start({ args: ['--maxmemory', 'much'] })).rejects.toThrow('argument must be a memory value');
 });
 
-test('a port of one’s own choice is kept to', async () => {
+test('uses the `port` option', async () => {
   const server = await start();
   await expect(start({ port: server.port })).rejects.toThrow('Address already in use');
   const { port } = server;
@@ -119,7 +119,7 @@ test('a port of one’s own choice is kept to', async () => {
   expect((await start({ port })).port).toBe(port);
 });
 
-(existsSync('/usr/bin/taskset') ? test : test.skip)('a server is pinned to its core', async () => {
+(existsSync('/usr/bin/taskset') ? test : test.skip)('pins a server to its core', async () => {
   const server = await start({ core: 0 });
   expect(readFileSync(`/proc/${server.pid}/status`, 'utf8')).toMatch(/^Cpus_allowed_list:\t0$/m);
 });
@@ -132,7 +132,7 @@ describe('environment', () => {
     else process.env.REDIS_URL = REDIS_URL;
   });
 
-  test('the server of REDIS_URL is used, and left alone', async () => {
+  test('uses the server of REDIS_URL and does not stop it', async () => {
     const server = await start();
     process.env.REDIS_URL = server.url;
     const found = await startRedis();
@@ -141,14 +141,14 @@ describe('environment', () => {
     expect(await server.run('PING')).toBe('PONG');
   });
 
-  test('without REDIS_URL a private server is started', async () => {
+  test('starts a private server without REDIS_URL', async () => {
     process.env.REDIS_URL = '';
     const found = await startRedis();
     expect(found.url).toMatch(/^redis:\/\/127\.0\.0\.1:\d+$/);
     await found.stop();
   });
 
-  test('the binary is found once, and used from then on', async () => {
+  test('searches for the binary once', async () => {
     const path = await redisServerBinary();
     expect(path).toMatch(/(redis|valkey)-server$/);
     process.env.PATH = '';
