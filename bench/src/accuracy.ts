@@ -1,10 +1,10 @@
 import { type AccessLog, readAccessLog } from './accuracy/access-log.js';
-import { findWorst, mostIn, partOfExact } from './accuracy/adversary.js';
-import { type Judgement, judge, together } from './accuracy/judge.js';
+import { findWorst, mostIn, shareOfExact } from './accuracy/adversary.js';
+import { combine, type Judgement, judge } from './accuracy/judge.js';
 import { type Algorithm, EXACT } from './limits.js';
 import { type Row, whole } from './table.js';
 
-/** Those that promise something of every window, and let go at once. */
+/** The algorithms that limit every window and never delay a request. */
 const WINDOWS = [
   EXACT,
   'bucketedWindow',
@@ -14,24 +14,27 @@ const WINDOWS = [
 export type WindowAlgorithm = (typeof WINDOWS)[number];
 export type AccuracyRow = Row<WindowAlgorithm>;
 
-export const ACCURACY_HEADS = toRecord((name) => name);
+export const ACCURACY_HEADERS = toRecord((name) => name);
 
 const LIMITS = [10, 60];
-/** Seconds. */
+/** In seconds. */
 const SHIFTS = Array.from({ length: 60 }, (_, second) => second);
-/** At this limit all traffic is tried; what is worst is then tried at the others. */
+/** The limit at which the search tries all traffic. The worst traffic is then repeated at the other limits. */
 const SEARCHED = 10;
 
-/** How far the algorithms decide otherwise than an exact window: on the log, if there is one, and at the worst. */
+/** Counts the decisions that differ from those of an exact window, on the log if there is one, and on the worst traffic. */
 export async function measureAccuracy(logPath: string | undefined): Promise<{ rows: AccuracyRow[]; about: string[] }> {
   const log = logPath === undefined ? undefined : await readAccessLog(logPath);
   return { rows: [...(log === undefined ? [] : onLog(log)), ...atWorst()], about: describe(log) };
 }
 
-/** Where a log's minutes begin is chance, and much for those that count by the clock: so it is moved about, too. */
+/**
+ * Measures the log as it is, and moved by each number of seconds. Some algorithms count by the clock, so the start of the
+ * log's minutes matters to them.
+ */
 function onLog({ clients }: AccessLog): AccuracyRow[] {
   const judgeShifted = (shifts: readonly number[], limit: number) => (name: Algorithm) =>
-    together(
+    combine(
       shifts.flatMap((shift) =>
         [...clients.values()].map((times) =>
           judge(
@@ -55,9 +58,9 @@ function judgementRows(where: string, limit: number, judgeOne: (name: Algorithm)
     cells: cellsOf((name) => write(judgements[name])),
   });
   return [
-    toRow('refused', ({ requests, letThrough }) => share(requests - letThrough, requests)),
-    toRow('let through though the window was full', ({ tooMany, requests }) => share(tooMany, requests)),
-    toRow('refused though it had room', ({ needless, requests }) => share(needless, requests)),
+    toRow('rejected', ({ requests, allowed }) => share(requests - allowed, requests)),
+    toRow('allowed though the window was full', ({ excess, requests }) => share(excess, requests)),
+    toRow('rejected though it had room', ({ needless, requests }) => share(needless, requests)),
     toRow('the most in any minute', ({ most }) => timesLimit(most, limit)),
   ];
 }
@@ -70,8 +73,8 @@ function atWorst(): AccuracyRow[] {
       cells: cellsOf((name) => timesLimit(mostIn(name, limit, worst[name].most.bursts), limit)),
     },
     {
-      what: `at the worst, ${limit} a minute: let through, of what an exact window lets through`,
-      cells: cellsOf((name) => percent(partOfExact(name, limit, worst[name].least.bursts))),
+      what: `at the worst, ${limit} a minute: allowed, of what an exact window allows`,
+      cells: cellsOf((name) => percent(shareOfExact(name, limit, worst[name].least.bursts))),
     },
     needlessRow(limit),
   ]);
@@ -79,12 +82,12 @@ function atWorst(): AccuracyRow[] {
 
 function needlessRow(limit: number): AccuracyRow {
   return {
-    what: `${limit} at 0:00, then 600 from 1:00 to 2:00, ${limit} a minute: refused though there was room`,
+    what: `${limit} at 0:00, then 600 from 1:00 to 2:00, ${limit} a minute: rejected though there was room`,
     cells: cellsOf((name) => whole(judge(name, limit, burstThenHammer(limit)).needless)),
   };
 }
 
-/** All of the limit at the start of a window: the estimate takes it to fade evenly through the next, and it is gone. */
+/** A burst at the start of a window. An estimate assumes that the burst was spread over that window. */
 function burstThenHammer(limit: number): number[] {
   const burst = Array.from({ length: limit }, () => 0);
   const hammer = Array.from({ length: 600 }, (_, index) => 60_000_000 + index * 100_000);
@@ -94,9 +97,9 @@ function burstThenHammer(limit: number): number[] {
 function describe(log: AccessLog | undefined): string[] {
   return [
     log === undefined
-      ? '- **Log**: none given; `--log <file>` takes one of the common or combined format.'
-      : `- **Log**: ${whole(log.requests)} requests of ${whole(log.clients.size)} addresses, each with a limit of its own, in the order of their times; ${whole(log.skipped)} lines skipped that are none of the format. The window is an exact one over what this limiter itself let through.`,
-    '- **At the worst**: every choice of 16 moments of 4 minutes was tried, with as much asked at each as there is room for, at 10 a minute; what was worst is repeated at the other limit.',
+      ? '- **Log**: none. To measure one in the common or combined format, pass `--log <file>`.'
+      : `- **Log**: ${whole(log.requests)} requests of ${whole(log.clients.size)} addresses, each with its own limit, in the order of their times. Skipped ${whole(log.skipped)} lines in other formats. The exact window counts the requests that the same limiter allowed.`,
+    '- **At the worst**: the search tries every choice of 16 moments in 4 minutes at 10 a minute. At each moment, requests come until one is rejected. The worst traffic is repeated at the other limit.',
   ];
 }
 

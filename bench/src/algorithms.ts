@@ -7,7 +7,7 @@ import type { Effort } from './effort.js';
 import { SERVER_CORE } from './redis/check-workers.js';
 import { canPin } from './worker.js';
 
-/** What each algorithm of ours costs, in memory and at a Redis server of the benchmark's own. */
+/** Measures each of Rollgate's algorithms in memory and at a private Redis server. */
 export async function measureAlgorithms(effort: Effort): Promise<AlgorithmRow[]> {
   const rows = [...(await measureKeys(effort.algorithms)), ...(await measureTime(effort.algorithms))];
   const server = await RedisServer.start(canPin ? { core: SERVER_CORE } : {});

@@ -1,8 +1,8 @@
 import { usedBytes } from './heap.js';
 import { createSubject, ipv4Key, type SubjectName } from './subjects.js';
-import { answer } from './worker.js';
+import { handleTasks } from './worker.js';
 
-export interface BytesQuestion {
+export interface BytesTask {
   readonly keyCount: number;
   readonly hitsPerKey: number;
 }
@@ -10,8 +10,8 @@ export interface BytesQuestion {
 const LIMIT = 100;
 const name = process.argv[2] as SubjectName;
 
-/** Bytes per key, the text of the key included: each check comes with a text of its own, as each request does. */
-answer(async ({ keyCount, hitsPerKey }: BytesQuestion): Promise<number> => {
+/** Measures the bytes per key, including its text. Each check creates the text of its key again, as each request does. */
+handleTasks(async ({ keyCount, hitsPerKey }: BytesTask): Promise<number> => {
   const subject = createSubject(name, LIMIT, keyCount);
   const before = usedBytes();
   for (let hit = 0; hit < hitsPerKey; hit++) {
@@ -21,6 +21,6 @@ answer(async ({ keyCount, hitsPerKey }: BytesQuestion): Promise<number> => {
   }
   await new Promise(setImmediate);
   const bytes = usedBytes() - before;
-  await subject.dispose([]); // It must be there until here.
+  await subject.dispose([]); // Keeps the subject from being collected before this line.
   return bytes / keyCount;
 });

@@ -1,10 +1,10 @@
-import type { BytesQuestion } from './bytes-worker.js';
+import type { BytesTask } from './bytes-worker.js';
 import type { Effort } from './effort.js';
 import { SUBJECT_NAMES, type SubjectName } from './subjects.js';
 import { type Row, versus, whole } from './table.js';
 import { Worker } from './worker.js';
 
-/** What one key takes in memory: a fresh process for each figure. */
+/** Measures the memory of a key, in a new process for each figure. */
 export async function measureBytes({ keysOfOneHit, keysOfHundredHits }: Effort['bytes']): Promise<Row[]> {
   return [
     await measureRow('bytes per key with 1 hit', { keyCount: keysOfOneHit, hitsPerKey: 1 }),
@@ -12,21 +12,21 @@ export async function measureBytes({ keysOfOneHit, keysOfHundredHits }: Effort['
   ];
 }
 
-async function measureRow(what: string, question: BytesQuestion): Promise<Row> {
-  const ours = await measureOne('rollgate', question);
+async function measureRow(what: string, task: BytesTask): Promise<Row> {
+  const ours = await measureOne('rollgate', task);
   const cells: Row['cells'] = { rollgate: whole(ours) };
   for (const name of SUBJECT_NAMES) {
     if (name === 'rollgate') continue;
-    const theirs = await measureOne(name, question);
+    const theirs = await measureOne(name, task);
     cells[name] = whole(theirs) + versus(ours / theirs);
   }
   return { what, cells };
 }
 
-async function measureOne(name: SubjectName, question: BytesQuestion): Promise<number> {
-  const worker = await Worker.start<BytesQuestion, number>('bytes-worker.ts', { args: [name], flags: ['--expose-gc'] });
+async function measureOne(name: SubjectName, task: BytesTask): Promise<number> {
+  const worker = await Worker.start<BytesTask, number>('bytes-worker.ts', { args: [name], flags: ['--expose-gc'] });
   try {
-    return await worker.ask(question);
+    return await worker.run(task);
   } finally {
     await worker.stop();
   }

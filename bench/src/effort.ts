@@ -1,11 +1,11 @@
-/** How much is measured. */
+/** How much the benchmark measures. */
 export interface Effort {
   readonly memory: { readonly rounds: number; readonly keys: number };
   readonly http: Starts & { readonly express: Requests; readonly fastify: Requests };
   readonly bytes: { readonly keysOfOneHit: number; readonly keysOfHundredHits: number };
   readonly scaling: { readonly rounds: number; readonly checks: number; readonly keys: readonly number[] };
   readonly algorithms: { readonly keys: number; readonly rounds: number; readonly checksPerKey: number };
-  /** A log of so many lines, and one so many times as long. */
+  /** A log of `lines` lines, and one that is `times` times as long. */
   readonly logs: { readonly lines: number; readonly times: number };
   readonly redis: {
     readonly load: RedisLoad;
@@ -14,15 +14,17 @@ export interface Effort {
 }
 
 /**
- * How often the servers are started anew, and how many rounds are measured of each start. A process keeps for its life
- * what its compiler and its heap made of the first requests: one start alone would show one throw of the dice.
+ * How often to start the servers, and how many rounds to measure per start.
+ *
+ * The first requests shape a process's compiled code and heap for its whole life. So the figures of a single start depend on
+ * chance.
  */
 export interface Starts {
   readonly starts: number;
   readonly rounds: number;
 }
 
-/** Checks of each client before the first round, and keys of a round with one check in flight, or with several. */
+/** The checks of each client before the first round, and the keys of a round with one check in flight or with several. */
 export interface RedisLoad {
   readonly rounds: number;
   readonly warmUp: number;
@@ -30,7 +32,7 @@ export interface RedisLoad {
   readonly keysTogether: number;
 }
 
-/** How many requests each server gets before the first round, and in each. */
+/** The requests to each server before the first round, and in each round. */
 export interface Requests {
   readonly warmUp: number;
   readonly round: number;
@@ -50,7 +52,7 @@ export const FULL: Effort = {
   },
 };
 
-/** About two minutes, for a look; its figures scatter more. */
+/** About two minutes. Its figures scatter more. */
 export const QUICK: Effort = {
   memory: { rounds: 2, keys: 5_000 },
   http: { starts: 2, rounds: 2, express: { warmUp: 4_000, round: 1_500 }, fastify: { warmUp: 10_000, round: 4_000 } },

@@ -1,5 +1,5 @@
 import type { FastifyPluginCallback } from 'fastify';
 
-/** In the place of that package's own types, which give every app in this program its `app.rateLimit`. */
+/** Replaces the package's types, which would add `app.rateLimit` to every app in this program. */
 declare const plugin: FastifyPluginCallback<Record<string, unknown>>;
 export default plugin;

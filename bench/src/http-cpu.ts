@@ -1,25 +1,25 @@
 import type { Effort } from './effort.js';
-import type { LoadQuestion } from './http-load.js';
-import type { Framework, Limiter, ServerAnswer } from './http-server.js';
+import type { LoadTask } from './http-load.js';
+import type { Framework, Limiter, ServerResult } from './http-server.js';
 import { inTurn, median } from './statistics.js';
 import type { SubjectName } from './subjects.js';
-import { atMost, type Bar, type Row, signed, versus, whole } from './table.js';
+import { atMost, type Goal, type Row, signed, versus, whole } from './table.js';
 import { Worker } from './worker.js';
 
 const SERVER_CORE = 0;
 const LOAD_CORE = 1;
 
-/** More than a run sends. */
+/** A limit above the number of requests in a run. */
 const NEVER_REACHED = 10_000_000;
-/** The warm-up reaches it. */
+/** A limit that the warm-up reaches. */
 const REACHED = 100;
 
 const ALTERNATIVES = { express: 'express-rate-limit', fastify: '@fastify/rate-limit' } as const;
 const TITLES = { express: 'Express 5', fastify: 'Fastify 5' } as const;
 
-type Case = 'allowed' | 'refused';
+type Case = 'allowed' | 'rejected';
 
-/** One kind of server, and what was measured of it in each round. */
+/** One kind of server, with the figures of each round. */
 interface Subject {
   readonly limiter: Limiter;
   readonly case: Case;
@@ -27,12 +27,12 @@ interface Subject {
   readonly perSecond: number[];
 }
 
-type Server = Worker<'usage', ServerAnswer>;
-type Load = Worker<LoadQuestion, number>;
+type Server = Worker<'usage', ServerResult>;
+type Load = Worker<LoadTask, number>;
 
-/** Processor time of the server for each request, beside the same route without a limiter. */
+/** Measures the server's processor time per request, compared with the same route without a limiter. */
 export async function measureHttp(effort: Effort['http']): Promise<Row[]> {
-  const load: Load = await Worker.start<LoadQuestion, number>('http-load.ts', { core: LOAD_CORE });
+  const load: Load = await Worker.start<LoadTask, number>('http-load.ts', { core: LOAD_CORE });
   try {
     return [...(await measureFramework('express', load, effort)), ...(await measureFramework('fastify', load, effort))];
   } finally {
@@ -46,18 +46,18 @@ async function measureFramework(framework: Framework, load: Load, effort: Effort
     createSubject('rollgate', 'allowed'),
     createSubject('by hand', 'allowed'),
     createSubject('alternative', 'allowed'),
-    createSubject('rollgate', 'refused'),
-    createSubject('alternative', 'refused'),
+    createSubject('rollgate', 'rejected'),
+    createSubject('alternative', 'rejected'),
   ];
   for (let start = 0; start < effort.starts; start++) await measureStart(framework, subjects, load, effort);
-  return [...toRows(framework, 'allowed', subjects), ...toRows(framework, 'refused', subjects)];
+  return [...toRows(framework, 'allowed', subjects), ...toRows(framework, 'rejected', subjects)];
 }
 
 function createSubject(limiter: Limiter, which: Case): Subject {
   return { limiter, case: which, cpuMicros: [], perSecond: [] };
 }
 
-/** Starts a server of each kind and measures them in turns. */
+/** Starts a server of each kind, and measures them in turns. */
 async function measureStart(
   framework: Framework,
   subjects: readonly Subject[],
@@ -83,15 +83,15 @@ function startServer(framework: Framework, { limiter, case: which }: Subject): P
 }
 
 async function warmUp({ case: which }: Subject, server: Server, load: Load, requests: number): Promise<void> {
-  const { port } = await server.ask('usage');
-  if (which === 'refused') await load.ask({ port, requests: REACHED, expectedStatus: 200 });
-  await load.ask({ port, requests, expectedStatus: statusOf(which) });
+  const { port } = await server.run('usage');
+  if (which === 'rejected') await load.run({ port, requests: REACHED, expectedStatus: 200 });
+  await load.run({ port, requests, expectedStatus: statusOf(which) });
 }
 
 async function measureRound(subject: Subject, server: Server, load: Load, requests: number): Promise<void> {
-  const before = await server.ask('usage');
-  const perSecond = await load.ask({ port: before.port, requests, expectedStatus: statusOf(subject.case) });
-  const after = await server.ask('usage');
+  const before = await server.run('usage');
+  const perSecond = await load.run({ port: before.port, requests, expectedStatus: statusOf(subject.case) });
+  const after = await server.run('usage');
   subject.perSecond.push(perSecond);
   subject.cpuMicros.push((after.cpuMicros - before.cpuMicros) / requests);
 }
@@ -111,15 +111,15 @@ function toRows(framework: Framework, which: Case, subjects: readonly Subject[])
   const theirsAdded = addedMicros(theirs, bare);
   const ratio = ratioOfAdded(oursAdded, theirsAdded);
 
-  const bars: Bar[] = [atMost(0.5, alternative, ratio)];
-  if (framework === 'fastify' && which === 'refused') {
-    bars.push(atMost(1.15, 'the bare route in total', median(perRound(ours, bare, (one, other) => one / other))));
+  const goals: Goal[] = [atMost(0.5, alternative, ratio)];
+  if (framework === 'fastify' && which === 'rejected') {
+    goals.push(atMost(1.15, 'the bare route in total', median(perRound(ours, bare, (one, other) => one / other))));
   }
-  // What the options that nobody uses cost: the same limiter behind a few lines that have none.
+  // The same limiter behind a few lines without options shows the cost of unused options.
   const byHand = which === 'allowed' ? find('by hand', which) : undefined;
   if (byHand !== undefined) {
     const overHand = median(perRound(ours, byHand, (one, other) => one / other));
-    bars.push(atMost(1.05, 'the same by hand, in total', overHand));
+    goals.push(atMost(1.05, 'the same by hand, in total', overHand));
   }
   const title = `${TITLES[framework]}, ${which}`;
   return [
@@ -131,7 +131,7 @@ function toRows(framework: Framework, which: Case, subjects: readonly Subject[])
         ...(byHand === undefined ? {} : { 'by hand': signed(addedMicros(byHand, bare)) }),
         [alternative]: signed(theirsAdded) + versus(ratio),
       },
-      bars,
+      goals,
     },
     {
       what: `${title}: requests/s`,
@@ -144,7 +144,7 @@ function toRows(framework: Framework, which: Case, subjects: readonly Subject[])
   ];
 }
 
-/** A server that costs no more than the bare route adds nothing; refusing can be cheaper than answering. */
+/** A server that costs no more than the bare route adds nothing. A rejection can be cheaper than a response of the route. */
 function ratioOfAdded(ours: number, theirs: number): number {
   if (ours <= 0) return 0;
   return theirs <= 0 ? Infinity : ours / theirs;
@@ -154,7 +154,7 @@ function addedMicros(subject: Subject, bare: Subject): number {
   return median(perRound(subject, bare, (one, other) => one - other));
 }
 
-/** What is between two servers in each round: what slows a whole round down is in both. */
+/** Compares two servers round by round, because what slows down a round affects both. */
 function perRound(one: Subject, other: Subject, compare: (one: number, other: number) => number): number[] {
   return one.cpuMicros.map((micros, round) => compare(micros, other.cpuMicros[round]!));
 }

@@ -8,10 +8,10 @@ import rollgateForFastify from '@rollgate/fastify';
 import express from 'express';
 import { rateLimit as expressRateLimit } from 'express-rate-limit';
 import Fastify from 'fastify';
-import { answer } from './worker.js';
+import { handleTasks } from './worker.js';
 
 export type Framework = 'express' | 'fastify';
-/** `by hand`: the same limiter behind a few lines that know no option at all. */
+/** `by hand` is the same limiter behind a few handwritten lines without options. */
 export type Limiter = 'none' | 'rollgate' | 'by hand' | 'alternative';
 
 const [framework, limiter, limitText] = process.argv.slice(2) as [Framework, Limiter, string];
@@ -23,13 +23,13 @@ const limiterByHand = new RateLimiter({ limits: rollingWindow({ limit, window: H
 const server = framework === 'express' ? await startExpress() : await startFastify();
 const { port } = server.address() as AddressInfo;
 
-/** The port, and the processor time that this process has used until now. */
-answer(() => {
+/** The port, and this process's processor time so far. */
+handleTasks(() => {
   const { user, system } = process.cpuUsage();
   return { port, cpuMicros: user + system };
 });
 
-export interface ServerAnswer {
+export interface ServerResult {
   readonly port: number;
   readonly cpuMicros: number;
 }

@@ -11,7 +11,7 @@ import {
 export const WINDOW_MS = 60_000;
 export const WINDOW_MICROS = WINDOW_MS * 1000;
 
-/** `limit` a minute, as each algorithm says it; of the queue as many may wait. */
+/** Creates a limit of `limit` a minute for each algorithm. The leaky bucket's queue has as many slots. */
 const FACTORIES = {
   rollingWindow: (limit: number) => rollingWindow({ limit, window: WINDOW_MS }),
   bucketedWindow: (limit: number) => bucketedWindow({ limit, window: WINDOW_MS }),
@@ -23,7 +23,7 @@ const FACTORIES = {
 
 export type Algorithm = keyof typeof FACTORIES;
 
-/** The one that keeps every time, which the others are held against. */
+/** The exact algorithm, with which the benchmark compares the others. */
 export const EXACT = 'rollingWindow' satisfies Algorithm;
 
 export const ALGORITHMS = Object.keys(FACTORIES) as Algorithm[];

@@ -6,8 +6,8 @@ import { fileURLToPath } from 'node:url';
 import type { Effort } from './effort.js';
 import { type Row, whole } from './table.js';
 
-export const LOG_REPLAY_HEADS = { time: 'lines a second', memory: 'memory at its highest, MB' } as const;
-export type LogReplayRow = Row<keyof typeof LOG_REPLAY_HEADS>;
+export const LOG_REPLAY_HEADERS = { time: 'lines per second', memory: 'peak memory, MB' } as const;
+export type LogReplayRow = Row<keyof typeof LOG_REPLAY_HEADERS>;
 
 const CLI = fileURLToPath(new URL('../../packages/cli/dist/esm/main.js', import.meta.url));
 
@@ -23,7 +23,7 @@ const LINES_PER_SECOND = 50;
 const AGENT = 'Mozilla/5.0 (X11; Linux x86_64) AppleWebKit/537.36 (KHTML, like Gecko) Chrome/120.0.0.0 Safari/537.36';
 const MONTHS = ['Jan', 'Feb', 'Mar', 'Apr', 'May', 'Jun', 'Jul', 'Aug', 'Sep', 'Oct', 'Nov', 'Dec'];
 
-/** How fast logs are replayed, and that memory does not follow their length: the second log goes on where the first ends. */
+/** Measures the speed and memory of log replays. A second, longer log shows that memory does not grow with the length. */
 export async function measureLogReplay({ lines, times }: Effort['logs']): Promise<LogReplayRow[]> {
   const folder = await mkdtemp(join(tmpdir(), 'rollgate-log-'));
   try {
@@ -45,7 +45,7 @@ export async function measureLogReplay({ lines, times }: Effort['logs']): Promis
   }
 }
 
-/** A combined log in which few callers are busy and most are not, and lines are a few seconds out of order. */
+/** Writes a log in the combined format. Few of its clients are busy, and its lines are a few seconds out of order. */
 async function writeLog(path: string, count: number): Promise<void> {
   const random = chance();
   const start = Date.UTC(2026, 0, 1);
@@ -70,7 +70,7 @@ function commonDate(ms: number): string {
   return `${date}/${MONTHS[Number(month) - 1]}/${year}:${time} +0000`;
 }
 
-/** Numbers from 0 to 1 that look like chance and are the same each time. */
+/** Creates a pseudorandom generator of numbers from 0 to 1 with a fixed seed. */
 function chance(): () => number {
   let state = 7;
   return () => {
@@ -79,12 +79,12 @@ function chance(): () => number {
   };
 }
 
-/** The process tells by itself what it took, at its end. */
+/** Code that makes the process report its own usage when it ends. */
 const TELL = `data:text/javascript,${encodeURIComponent(
   "process.on('exit', () => process.stderr.write(JSON.stringify(process.resourceUsage())))",
 )}`;
 
-/** CPU time of all threads, the compiler's and the garbage collector's included: as if there were one core. */
+/** Runs the command. `cpuSeconds` includes all threads, such as the compiler's and the garbage collector's. */
 async function replay(args: readonly string[]): Promise<{ cpuSeconds: number; peakMb: number }> {
   const child = spawn(process.execPath, ['--import', TELL, CLI, ...args], { stdio: ['ignore', 'ignore', 'pipe'] });
   let told = '';

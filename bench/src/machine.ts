@@ -3,7 +3,7 @@ import { cpus, loadavg } from 'node:os';
 import { SUBJECT_NAMES, type SubjectName } from './subjects.js';
 import type { Column } from './table.js';
 
-/** Where and with what was measured, in one line each. */
+/** Describes the machine and the versions, one line each. */
 export function describeRun(): string[] {
   const { length } = cpus();
   return [
@@ -13,8 +13,8 @@ export function describeRun(): string[] {
   ];
 }
 
-/** What stands above each column of the table. */
-export function columnHeads(): Record<Column, string> {
+/** The headers of the table's columns. */
+export function columnHeaders(): Record<Column, string> {
   const nameOf = (subject: SubjectName) => (subject === 'rollgate' ? '@rollgate/core' : subject);
   return {
     bare: 'bare framework',
@@ -26,7 +26,7 @@ export function columnHeads(): Record<Column, string> {
   };
 }
 
-/** Read from the file, for not every package exports its package.json. */
+/** Reads the version from the file, because not every package exports its package.json. */
 export function versionOf(name: string): string {
   const file = new URL(`../node_modules/${name}/package.json`, import.meta.url);
   return (JSON.parse(readFileSync(file, 'utf8')) as { version: string }).version;

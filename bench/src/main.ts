@@ -1,32 +1,32 @@
 import { access } from 'node:fs/promises';
 import { resolve } from 'node:path';
 import { parseArgs } from 'node:util';
-import { ACCURACY_HEADS, measureAccuracy } from './accuracy.js';
-import { ALGORITHM_HEADS } from './algorithms/columns.js';
+import { ACCURACY_HEADERS, measureAccuracy } from './accuracy.js';
+import { ALGORITHM_HEADERS } from './algorithms/columns.js';
 import { describeAlgorithmsMethod } from './algorithms/method.js';
 import { measureAlgorithms } from './algorithms.js';
 import { measureBytes } from './bytes.js';
 import { FULL, QUICK } from './effort.js';
 import { measureHttp } from './http-cpu.js';
-import { LOG_REPLAY_HEADS, measureLogReplay } from './log-replay.js';
-import { columnHeads, describeRun, versionOf } from './machine.js';
+import { LOG_REPLAY_HEADERS, measureLogReplay } from './log-replay.js';
+import { columnHeaders, describeRun, versionOf } from './machine.js';
 import { measureMemory } from './memory.js';
 import { describeMethod } from './method.js';
-import { redisHeads } from './redis/columns.js';
+import { redisHeaders } from './redis/columns.js';
 import { describeRedisMethod } from './redis/method.js';
 import { measureRedis } from './redis.js';
 import { measureScaling } from './scaling.js';
 import { type Row, renderTable } from './table.js';
 
-const { values: options, positionals: asked } = parseArgs({
+const { values: options, positionals: parts } = parseArgs({
   options: { quick: { type: 'boolean', default: false }, log: { type: 'string' } },
   allowPositionals: true,
 });
-/** From where npm was called, which runs scripts elsewhere. */
+/** Relative to the directory in which the user called npm, because npm runs scripts in another one. */
 const logPath = options.log === undefined ? undefined : resolve(process.env.INIT_CWD ?? '.', options.log);
 const effort = options.quick ? QUICK : FULL;
 
-/** Rollgate beside the alternatives, without Redis, in this order. */
+/** The comparisons with other libraries without Redis, in order. */
 const LOCAL_PARTS = {
   memory: () => measureMemory(effort.memory),
   http: () => measureHttp(effort.http),
@@ -35,40 +35,40 @@ const LOCAL_PARTS = {
 };
 const PARTS = [...Object.keys(LOCAL_PARTS), 'redis', 'algorithms', 'accuracy', 'logs'];
 
-/** Names of parts on the command line leave the others out. */
-const unknown = asked.find((part) => !PARTS.includes(part));
-if (unknown !== undefined) throw new Error(`Unknown part ${unknown}: there are ${PARTS.join(', ')}`);
-if (logPath !== undefined) await access(logPath); // Rather now than after minutes.
-const isAsked = (part: string) => asked.length === 0 || asked.includes(part);
+/** Parts on the command line select what to measure. */
+const unknown = parts.find((part) => !PARTS.includes(part));
+if (unknown !== undefined) throw new Error(`Expected a part to be one of ${PARTS.join(', ')}, got ${unknown}`);
+if (logPath !== undefined) await access(logPath); // Fails now instead of after minutes.
+const isSelected = (part: string) => parts.length === 0 || parts.includes(part);
 
 console.log(describeRun().join('\n'));
 const rows: Row[] = [];
 for (const [part, measure] of Object.entries(LOCAL_PARTS)) {
-  if (isAsked(part)) rows.push(...(await timed(part, measure)));
+  if (isSelected(part)) rows.push(...(await timed(part, measure)));
 }
-if (rows.length > 0) print(renderTable(rows, columnHeads()), describeMethod(effort));
-if (isAsked('redis')) {
+if (rows.length > 0) print(renderTable(rows, columnHeaders()), describeMethod(effort));
+if (isSelected('redis')) {
   const { version, rows: redisRows } = await timed('redis', () => measureRedis(effort.redis));
   console.log(`\n- Redis ${version}, ioredis ${versionOf('ioredis')}`);
-  print(renderTable(redisRows, redisHeads()), describeRedisMethod(effort.redis));
+  print(renderTable(redisRows, redisHeaders()), describeRedisMethod(effort.redis));
 }
-if (isAsked('algorithms')) {
+if (isSelected('algorithms')) {
   const algorithmRows = await timed('algorithms', () => measureAlgorithms(effort));
-  print(renderTable(algorithmRows, ALGORITHM_HEADS), describeAlgorithmsMethod(effort));
+  print(renderTable(algorithmRows, ALGORITHM_HEADERS), describeAlgorithmsMethod(effort));
 }
-if (isAsked('accuracy')) {
+if (isSelected('accuracy')) {
   const { rows: accuracyRows, about } = await timed('accuracy', () => measureAccuracy(logPath));
-  print(renderTable(accuracyRows, ACCURACY_HEADS), about);
+  print(renderTable(accuracyRows, ACCURACY_HEADERS), about);
 }
 
-if (isAsked('logs')) {
+if (isSelected('logs')) {
   const logRows = await timed('logs', () => measureLogReplay(effort.logs));
-  print(renderTable(logRows, LOG_REPLAY_HEADS), ['CPU time of all threads of the command, its start included.']);
+  print(renderTable(logRows, LOG_REPLAY_HEADERS), ['CPU time of all threads of the command, including its start.']);
 }
 
 async function timed<Result>(part: string, measure: () => Promise<Result>): Promise<Result> {
   const start = performance.now();
-  process.stderr.write(`Measuring ${part} …`); // The output proper is the tables alone.
+  process.stderr.write(`Measuring ${part} …`); // Standard output contains only the tables.
   const result = await measure();
   process.stderr.write(` ${Math.round((performance.now() - start) / 1000)} s\n`);
   return result;

@@ -1,5 +1,5 @@
 import type { Effort } from './effort.js';
-import type { MemoryAnswer, MemoryQuestion } from './memory-worker.js';
+import type { MemoryResult, MemoryTask } from './memory-worker.js';
 import { inTurn, median } from './statistics.js';
 import { SUBJECT_NAMES, type SubjectName } from './subjects.js';
 import { atLeast, millions, type Row, versus } from './table.js';
@@ -8,17 +8,17 @@ import { Worker } from './worker.js';
 const LIMIT = 100;
 const HITS_PER_KEY = 300;
 
-/** So much slower that it gets a fifth of the keys, each with as many checks as the others'. */
+/** This library is so slow that it gets a fifth of the keys, with as many checks per key. */
 const SLOW: SubjectName = 'rolling-rate-limiter';
 
-type Rounds = Record<SubjectName, MemoryAnswer[]>;
+type Rounds = Record<SubjectName, MemoryResult[]>;
 
-/** Checks per second in memory: one process for each library, asked in turns. */
+/** Measures checks per second in memory, with one process per library, in turns. */
 export async function measureMemory({ rounds, keys }: Effort['memory']): Promise<Row[]> {
   const workers = await Promise.all(
     SUBJECT_NAMES.map(async (name) => ({
       name,
-      worker: await Worker.start<MemoryQuestion, MemoryAnswer>('memory-worker.ts', {
+      worker: await Worker.start<MemoryTask, MemoryResult>('memory-worker.ts', {
         args: [name],
         flags: ['--expose-gc'],
       }),
@@ -29,8 +29,8 @@ export async function measureMemory({ rounds, keys }: Effort['memory']): Promise
     for (let round = -1; round < rounds; round++) {
       for (const { name, worker } of inTurn(workers, round + 1)) {
         const keyCount = name === SLOW ? keys / 5 : keys;
-        const figures = await worker.ask({ limit: LIMIT, keyCount, hitsPerKey: HITS_PER_KEY });
-        if (round >= 0) measured[name].push(figures); // The first round only warms up.
+        const figures = await worker.run({ limit: LIMIT, keyCount, hitsPerKey: HITS_PER_KEY });
+        if (round >= 0) measured[name].push(figures); // The first round warms up.
       }
     }
   } finally {
@@ -42,14 +42,14 @@ export async function measureMemory({ rounds, keys }: Effort['memory']): Promise
   ];
 }
 
-function toRow(what: string, measured: Rounds, figure: keyof MemoryAnswer): Row {
-  const perSecond = (name: SubjectName) => median(measured[name].map((answer) => answer[figure]));
+function toRow(what: string, measured: Rounds, figure: keyof MemoryResult): Row {
+  const perSecond = (name: SubjectName) => median(measured[name].map((result) => result[figure]));
   const ratio = (name: SubjectName) => perSecond('rollgate') / perSecond(name);
   const cell = (name: SubjectName) => millions(perSecond(name)) + (name === 'rollgate' ? '' : versus(ratio(name)));
   return {
     what,
     cells: Object.fromEntries(SUBJECT_NAMES.map((name) => [name, cell(name)])),
-    bars: [
+    goals: [
       atLeast(0.8, 'express-rate-limit', ratio('express-rate-limit')),
       atLeast(2.2, 'rate-limiter-flexible', ratio('rate-limiter-flexible')),
       atLeast(7, 'rolling-rate-limiter', ratio('rolling-rate-limiter')),

@@ -9,7 +9,7 @@ import { measureLoad } from './redis/load.js';
 import { measureLongestScript } from './redis/longest-script.js';
 import { canPin } from './worker.js';
 
-/** Limits whose state is at a Redis server: one of the benchmark's own, that keeps nothing on disk. */
+/** Measures limiters that keep their state in Redis, on a private server without persistence. */
 export async function measureRedis(effort: Effort['redis']): Promise<{ version: string; rows: RedisRow[] }> {
   const server = await RedisServer.start(canPin ? { core: SERVER_CORE } : {});
   try {

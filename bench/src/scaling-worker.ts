@@ -1,23 +1,23 @@
 import { performance } from 'node:perf_hooks';
 import { MemoryStore, RateLimiter, rollingWindow } from '@rollgate/core';
 import { ipv4Key } from './subjects.js';
-import { answer } from './worker.js';
+import { handleTasks } from './worker.js';
 
-/** Checks of one limiter under a clock of its own. */
-export interface ScalingQuestion {
+/** Checks of one limiter by its own clock. */
+export interface ScalingTask {
   readonly limit: number;
   readonly keyCount: number;
-  /** How many hits lie in each key's window; the limit, for a log that is full. */
+  /** How many hits each key's window contains. For a full log, this is the limit. */
   readonly hitsPerWindow: number;
-  /** How often an action is tried for each hit that leaves the window: 1, all are allowed; 100, all but one are refused. */
+  /** How many checks to make for each hit that leaves the window. With 1 all are allowed, with 100 all but one are rejected. */
   readonly triesPerHit: number;
   readonly checks: number;
 }
 
 const WINDOW_MS = 60_000;
 
-/** Nanoseconds per check. */
-answer(({ limit, keyCount, hitsPerWindow, triesPerHit, checks }: ScalingQuestion): number => {
+/** Measures the nanoseconds per check. */
+handleTasks(({ limit, keyCount, hitsPerWindow, triesPerHit, checks }: ScalingTask): number => {
   const clock = {
     ms: 1_000_000,
     now() {
@@ -28,7 +28,7 @@ answer(({ limit, keyCount, hitsPerWindow, triesPerHit, checks }: ScalingQuestion
   const limiter = new RateLimiter({ limits: rollingWindow({ limit, window: WINDOW_MS }), store });
   const keys = Array.from({ length: keyCount }, (_, index) => ipv4Key(index));
 
-  /** Tries each key in turn, `times` times, at even distances. How many were allowed. */
+  /** Checks each key in turn, `times` times, at even intervals. Returns how many checks were allowed. */
   function cycle(times: number, stepMs: number): number {
     let allowed = 0;
     for (let time = 0; time < times; time++) {

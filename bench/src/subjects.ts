@@ -4,12 +4,12 @@ import { MemoryStore } from 'express-rate-limit';
 import { RateLimiterMemory } from 'rate-limiter-flexible';
 import { InMemoryRateLimiter } from 'rolling-rate-limiter';
 
-/** A library that keeps its counts in memory, called as its own adapter or its documentation calls it. */
+/** A library that keeps its counts in memory, called as its own adapter or its documentation does. */
 export interface Subject {
-  /** Checks and records one action. Refused: the answer says so, or it is what the promise rejects with. */
+  /** Checks and records one action. Some libraries return a rejection, others reject the promise with it. */
   check(key: string): unknown;
-  isRefusal(answer: unknown): boolean;
-  /** Lets go of everything, timers included. */
+  isRejection(result: unknown): boolean;
+  /** Releases everything, including timers. */
   dispose(keys: readonly string[]): unknown;
 }
 
@@ -24,7 +24,7 @@ export type SubjectName = (typeof SUBJECT_NAMES)[number];
 
 const WINDOW_MS = 60_000;
 
-/** Makes a fresh one with `limit` actions a minute and room for `keyCount` keys. */
+/** Creates a subject with `limit` actions a minute and room for `keyCount` keys. */
 export function createSubject(name: SubjectName, limit: number, keyCount: number): Subject {
   return FACTORIES[name](limit, keyCount);
 }
@@ -34,7 +34,7 @@ const FACTORIES: Record<SubjectName, (limit: number, keyCount: number) => Subjec
     const limiter = new RateLimiter({ limits: rollingWindow({ limit, window: WINDOW_MS }) });
     return {
       check: (key) => limiter.decide(key),
-      isRefusal: (answer) => !(answer as { allowed: boolean }).allowed,
+      isRejection: (result) => !(result as { allowed: boolean }).allowed,
       dispose: () => limiter.close(),
     };
   },
@@ -44,19 +44,19 @@ const FACTORIES: Record<SubjectName, (limit: number, keyCount: number) => Subjec
     store.init({ windowMs: WINDOW_MS } as Parameters<typeof store.init>[0]);
     return {
       check: (key) => store.increment(key),
-      isRefusal: (answer) => (answer as { totalHits: number }).totalHits > limit,
+      isRejection: (result) => (result as { totalHits: number }).totalHits > limit,
       dispose: () => store.shutdown(),
     };
   },
 
   '@fastify/rate-limit'(limit, keyCount) {
-    const store = new LocalStore(false, false, keyCount); // Its default of 5,000 keys would forget the others.
+    const store = new LocalStore(false, false, keyCount); // Its default of 5,000 keys would drop the others.
     return {
       check: (key) =>
         new Promise((resolve, reject) => {
-          store.incr(key, (error, answer) => (error ? reject(error) : resolve(answer)), WINDOW_MS, limit);
+          store.incr(key, (error, result) => (error ? reject(error) : resolve(result)), WINDOW_MS, limit);
         }),
-      isRefusal: (answer) => (answer as { current: number }).current > limit,
+      isRejection: (result) => (result as { current: number }).current > limit,
       dispose: () => {},
     };
   },
@@ -65,7 +65,7 @@ const FACTORIES: Record<SubjectName, (limit: number, keyCount: number) => Subjec
     const limiter = new RateLimiterMemory({ points: limit, duration: WINDOW_MS / 1000 });
     return {
       check: (key) => limiter.consume(key),
-      isRefusal: (answer) => (answer as { consumedPoints: number }).consumedPoints > limit,
+      isRejection: (result) => (result as { consumedPoints: number }).consumedPoints > limit,
       dispose: (keys) => Promise.all(keys.map((key) => limiter.delete(key))),
     };
   },
@@ -74,17 +74,17 @@ const FACTORIES: Record<SubjectName, (limit: number, keyCount: number) => Subjec
     const limiter = new InMemoryRateLimiter({ interval: WINDOW_MS, maxInInterval: limit });
     return {
       check: (key) => limiter.limit(key),
-      isRefusal: (answer) => answer === true,
+      isRejection: (result) => result === true,
       dispose: (keys) => Promise.all(keys.map((key) => limiter.clear(key))),
     };
   },
 };
 
-/** What the plugin of @fastify/rate-limit calls; it exports no types of it. */
+/** The store that the plugin of @fastify/rate-limit calls. The package exports no types for it. */
 interface FastifyLocalStore {
   incr(
     key: string,
-    callback: (error: Error | null, answer: { current: number; ttl: number }) => void,
+    callback: (error: Error | null, result: { current: number; ttl: number }) => void,
     windowMs: number,
     limit: number,
   ): void;
@@ -95,13 +95,13 @@ const LocalStore = createRequire(import.meta.url)('@fastify/rate-limit/store/Loc
   keyCount: number,
 ) => FastifyLocalStore;
 
-/** Different IPv4 addresses, as text. */
+/** Returns a different IPv4 address for each index. */
 export function ipv4Key(index: number): string {
   return `10.${(index >> 16) & 255}.${(index >> 8) & 255}.${index & 255}`;
 }
 
-/** What a check rejected with, when that is its answer; an error goes on its way. */
-export function toAnswer(rejection: unknown): unknown {
+/** Returns the result with which a check rejected. Throws it if it is an error. */
+export function toResult(rejection: unknown): unknown {
   if (rejection instanceof Error) throw rejection;
   return rejection;
 }

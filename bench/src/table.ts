@@ -3,73 +3,73 @@ import type { SubjectName } from './subjects.js';
 
 export type Column = 'bare' | 'by hand' | SubjectName;
 
-/** One measurement: a figure for each that took part, and whether Rollgate kept the bars that were set for it. */
+/** One measurement: a figure for each column, and Rollgate's goals. */
 export interface Row<RowColumn extends string = Column> {
   readonly what: string;
   readonly cells: Partial<Record<RowColumn, string>>;
-  readonly bars?: readonly Bar[];
+  readonly goals?: readonly Goal[];
 }
 
-/** What Rollgate's figure has to be, mostly beside another one. */
-export interface Bar {
+/** A goal for Rollgate's figure, usually relative to another one. */
+export interface Goal {
   readonly rule: string;
   readonly figure: string;
-  readonly kept: boolean;
+  readonly isMet: boolean;
 }
 
-export function atLeast(least: number, other: string, ratio: number): Bar {
-  return { rule: `≥ ${least}× ${other}`, figure: times(ratio), kept: ratio >= least };
+export function atLeast(least: number, other: string, ratio: number): Goal {
+  return { rule: `≥ ${least}× ${other}`, figure: times(ratio), isMet: ratio >= least };
 }
 
-export function atMost(most: number, other: string, ratio: number): Bar {
-  return { rule: `≤ ${most}× ${other}`, figure: times(ratio), kept: ratio <= most };
+export function atMost(most: number, other: string, ratio: number): Goal {
+  return { rule: `≤ ${most}× ${other}`, figure: times(ratio), isMet: ratio <= most };
 }
 
-/** For a figure that is held against nothing. */
-export function atMostOf(most: number, unit: string, figure: number): Bar {
-  return { rule: `≤ ${most} ${unit}`, figure: figure.toFixed(1), kept: figure <= most };
+/** A goal for a figure without a comparison. */
+export function atMostOf(most: number, unit: string, figure: number): Goal {
+  return { rule: `≤ ${most} ${unit}`, figure: figure.toFixed(1), isMet: figure <= most };
 }
 
-/** A table with these heads above its columns, in their order, and the bars if there are any. */
+/** Renders a Markdown table with these column headers, in order, and a column for the goals if there are any. */
 export function renderTable<RowColumn extends string>(
   rows: readonly Row<RowColumn>[],
-  heads: Readonly<Record<RowColumn, string>>,
+  headers: Readonly<Record<RowColumn, string>>,
 ): string {
-  const columns = Object.keys(heads) as RowColumn[];
-  const hasBars = rows.some(({ bars = [] }) => bars.length > 0);
+  const columns = Object.keys(headers) as RowColumn[];
+  const hasGoals = rows.some(({ goals = [] }) => goals.length > 0);
   return markdownTable(
     [
-      ['measured', ...columns.map((column) => heads[column]), ...(hasBars ? ['bars'] : [])],
-      ...rows.map(({ what, cells, bars = [] }) => [
+      ['measured', ...columns.map((column) => headers[column]), ...(hasGoals ? ['goals'] : [])],
+      ...rows.map(({ what, cells, goals = [] }) => [
         what,
         ...columns.map((column) => cells[column] ?? ''),
-        ...(hasBars ? [bars.map(renderBar).join('; ')] : []),
+        ...(hasGoals ? [goals.map(renderGoal).join('; ')] : []),
       ]),
     ],
-    { align: ['left', ...columns.map(() => 'right'), ...(hasBars ? ['left'] : [])] },
+    { align: ['left', ...columns.map(() => 'right'), ...(hasGoals ? ['left'] : [])] },
   );
 }
 
-function renderBar({ rule, figure, kept }: Bar): string {
-  return `${rule}: ${kept ? 'kept' : '**missed**'} (${figure})`;
+function renderGoal({ rule, figure, isMet }: Goal): string {
+  return `${rule}: ${isMet ? 'met' : '**missed**'} (${figure})`;
 }
 
-/** A whole number with its thousands apart. */
+/** Formats a whole number with thousands separators. */
 export function whole(value: number): string {
   return Math.round(value).toLocaleString('en-US');
 }
 
-/** With one decimal and its sign. */
+/** Formats a number with one decimal and its sign. */
 export function signed(value: number): string {
   return `${value < 0 ? '−' : '+'}${Math.abs(value).toFixed(1)}`;
 }
 
-/** Millions with two decimals. */
+/** Formats a number in millions with two decimals. */
 export function millions(value: number): string {
   return `${(value / 1e6).toFixed(2)} M`;
 }
 
-/** Rollgate's figure divided by the one that it is put behind. */
+/** Formats Rollgate's figure divided by the one that precedes this text. */
 export function versus(ratio: number): string {
   return ` (${times(ratio)})`;
 }

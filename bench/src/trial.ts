@@ -1,6 +1,6 @@
 import { type Decision, type Limit, MemoryStore, RateLimiter } from '@rollgate/core';
 
-/** Requests of one key through a limiter in memory, under a clock that shows what each of them says. */
+/** A limiter in memory with one key, whose clock shows the time of each request. */
 export class Trial {
   #micros = 0;
   readonly #store = new MemoryStore({ clock: { now: () => this.#micros / 1000 } });
@@ -10,28 +10,28 @@ export class Trial {
     this.#limiter = new RateLimiter({ limits: limit, store: this.#store });
   }
 
-  /** When a request that comes then, in microseconds, goes on its way: later for who waits in a queue; never, when refused. */
-  ask(micros: number): number | undefined {
+  /** Returns when a request that comes at `micros` starts, or `undefined` if it is rejected. A queue may delay it. */
+  startTime(micros: number): number | undefined {
     this.#micros = micros;
     const { allowed, delayMs } = this.#limiter.decide('key') as Decision;
     return allowed ? micros + Math.round(delayMs * 1000) : undefined;
   }
 
-  /** Forgets what was asked. */
+  /** Releases the state. */
   close(): void {
     this.#store.close();
   }
 }
 
-/** When the requests that come at these times go on their way, as far as they do. */
-export function departuresOf(limit: Limit, times: readonly number[]): number[] {
+/** The start times of the allowed requests that come at these times. */
+export function startTimesOf(limit: Limit, times: readonly number[]): number[] {
   const trial = new Trial(limit);
-  const departures = times.map((micros) => trial.ask(micros)).filter((micros) => micros !== undefined);
+  const startTimes = times.map((micros) => trial.startTime(micros)).filter((micros) => micros !== undefined);
   trial.close();
-  return departures;
+  return startTimes;
 }
 
-/** For each of these times, which never decrease, how many lie in the window `(time - width, time]`, up to itself. */
+/** For each time, how many times up to it are in the window `(time - width, time]`. The times never decrease. */
 export function inWindowOfEach(times: readonly number[], width: number): number[] {
   return times.map((time, index) => {
     let first = index;
@@ -40,7 +40,7 @@ export function inWindowOfEach(times: readonly number[], width: number): number[
   });
 }
 
-/** The most of these times, which never decrease, in any window of this width. */
+/** The most times in any window of this width. The times never decrease. */
 export function mostInAnyWindow(times: readonly number[], width: number): number {
   return inWindowOfEach(times, width).reduce((most, count) => Math.max(most, count), 0);
 }

@@ -6,32 +6,32 @@ import { delimiter, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 
 export interface WorkerOptions {
-  /** What the worker finds in `process.argv` from 2 on. */
+  /** The worker's `process.argv` from index 2 on. */
   readonly args?: readonly string[];
   /** Flags for Node, such as `--expose-gc`. */
   readonly flags?: readonly string[];
-  /** The core that the worker is pinned to, where `taskset` and a second core exist. */
+  /** Pins the worker to this core, if the machine has `taskset` and a second core. */
   readonly core?: number;
 }
 
-/** No answer takes longer than this. */
-const PATIENCE_MS = 120_000;
+/** The longest that a task may take. */
+const TIMEOUT_MS = 120_000;
 
 const hasTaskset = (process.env.PATH ?? '').split(delimiter).some((folder) => existsSync(join(folder, 'taskset')));
 
-/** Whether workers can be kept to a core of their own. */
+/** Whether each worker can have its own core. */
 export const canPin = hasTaskset && availableParallelism() > 1;
 
-/** A process of the benchmark's own that answers one question at a time. */
-export class Worker<Question, Answer> {
+/** A separate process that runs one task at a time. */
+export class Worker<Task, Result> {
   readonly #process: ChildProcess;
 
   private constructor(process: ChildProcess) {
     this.#process = process;
   }
 
-  /** Starts `file`, a module that calls {@link answer}, and waits until it is ready. */
-  static async start<Question, Answer>(file: string, options: WorkerOptions = {}): Promise<Worker<Question, Answer>> {
+  /** Starts `file`, a module that calls {@link handleTasks}, and waits until it is ready. */
+  static async start<Task, Result>(file: string, options: WorkerOptions = {}): Promise<Worker<Task, Result>> {
     const { args = [], flags = [], core } = options;
     const path = fileURLToPath(new URL(file, import.meta.url));
     const command = [process.execPath, ...process.execArgv, ...flags, path, ...args];
@@ -40,14 +40,14 @@ export class Worker<Question, Answer> {
       stdio: ['ignore', 'inherit', 'inherit', 'ipc'],
       env: { ...process.env, NODE_ENV: 'production' },
     });
-    const worker = new Worker<Question, Answer>(child);
+    const worker = new Worker<Task, Result>(child);
     await worker.#nextMessage();
     return worker;
   }
 
-  async ask(question: Question): Promise<Answer> {
-    this.#process.send(question as object);
-    return (await this.#nextMessage()) as Answer;
+  async run(task: Task): Promise<Result> {
+    this.#process.send(task as object);
+    return (await this.#nextMessage()) as Result;
   }
 
   async stop(): Promise<void> {
@@ -61,9 +61,9 @@ export class Worker<Question, Answer> {
     const done = new AbortController();
     const { signal } = done;
     const exit = once(this.#process, 'exit', { signal }).then(([code]) => {
-      throw new Error(`A worker of the benchmark ended before it answered, with code ${code}`);
+      throw new Error(`Expected a result from a worker of the benchmark, got its exit with code ${code}`);
     });
-    const late = AbortSignal.timeout(PATIENCE_MS);
+    const late = AbortSignal.timeout(TIMEOUT_MS);
     try {
       const message = once(this.#process, 'message', { signal: AbortSignal.any([signal, late]) });
       const [value] = (await Promise.race([message, exit])) as unknown[];
@@ -72,18 +72,18 @@ export class Worker<Question, Answer> {
       await this.stop();
       throw error;
     } finally {
-      exit.catch(() => {}); // It is only aborted from here on.
+      exit.catch(() => {}); // The abort rejects it.
       done.abort();
     }
   }
 }
 
-/** In a worker: answers the questions that come, and ends with the process that asks. */
-export function answer<Question, Answer>(answerOne: (question: Question) => Answer | Promise<Answer>): void {
-  process.setSourceMapsEnabled(false); // tsx sets it; it would make each stack of an error dearer.
+/** Runs the tasks that the parent process sends. Ends when the parent process ends. Call it in a worker. */
+export function handleTasks<Task, Result>(runTask: (task: Task) => Result | Promise<Result>): void {
+  process.setSourceMapsEnabled(false); // tsx turns them on, which makes the stack of each error more expensive.
   process.on('disconnect', () => process.exit());
-  process.on('message', async (question) => {
-    process.send!(await answerOne(question as Question));
+  process.on('message', async (task) => {
+    process.send!(await runTask(task as Task));
   });
   process.send!('ready');
 }

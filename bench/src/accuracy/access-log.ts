@@ -1,21 +1,21 @@
 import { createReadStream } from 'node:fs';
 import { createInterface } from 'node:readline';
 
-/** The requests of a log, by the client's address. */
+/** The requests of a log by the client's address. */
 export interface AccessLog {
-  /** When each client's requests came, in microseconds; times never decrease. */
+  /** The times of each client's requests, in microseconds, which never decrease. */
   readonly clients: ReadonlyMap<string, readonly number[]>;
   readonly requests: number;
-  /** Lines that are none of the format. */
+  /** The number of lines in other formats. */
   readonly skipped: number;
 }
 
-/** Client, identity, user, time, request, status and size, as the common and the combined format begin; a quote within is escaped. */
+/** The start of the common and the combined format: client, identity, user, time, request, status, size. */
 const LINE = /^(\S+) \S+ .+? \[([^\]]+)\] "(?:[^"\\]|\\.)*" \d{3} (?:\d+|-)(?: |$)/;
 const TIME = /^(\d{2})\/([A-Z][a-z]{2})\/(\d{4}):(\d{2}):(\d{2}):(\d{2}) ([+-])(\d{2})(\d{2})$/;
 const MONTHS = ['Jan', 'Feb', 'Mar', 'Apr', 'May', 'Jun', 'Jul', 'Aug', 'Sep', 'Oct', 'Nov', 'Dec'];
 
-/** Reads a log whose lines may be in any order: servers write them when a request ends. */
+/** Reads a log. Its lines may be in any order, because servers write them when a request ends. */
 export async function readAccessLog(path: string): Promise<AccessLog> {
   const clients = new Map<string, number[]>();
   let requests = 0;
@@ -36,12 +36,12 @@ export async function readAccessLog(path: string): Promise<AccessLog> {
   return { clients, requests, skipped };
 }
 
-/** Of text such as `17/May/2015:10:05:03 +0200`, milliseconds since the epoch. */
+/** Parses a time such as `17/May/2015:10:05:03 +0200`. Returns milliseconds since the epoch. */
 function parseTime(text: string): number | undefined {
   const [, day, monthName, year, hour, minute, second, sign, zoneHours, zoneMinutes] = TIME.exec(text) ?? [];
   const month = MONTHS.indexOf(monthName!);
   const local = new Date(Date.UTC(Number(year), month, Number(day), Number(hour), Number(minute), Number(second)));
-  // No such month, day or hour would be taken for another one.
+  // `Date.UTC` accepts a month, day or hour that does not exist, and returns another one.
   if (local.getUTCMonth() !== month || local.getUTCDate() !== Number(day) || local.getUTCHours() !== Number(hour))
     return;
   const zoneMs = (Number(zoneHours) * 60 + Number(zoneMinutes)) * 60_000;

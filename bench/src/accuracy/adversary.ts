@@ -2,14 +2,15 @@ import { type Algorithm, EXACT, perMinute, WINDOW_MICROS } from '../limits.js';
 import { mostInAnyWindow, Trial } from '../trial.js';
 
 /**
- * Bursts of as much as there is room for, at some of these moments. No traffic gets more out of the estimate by two
- * counters: each window of the clock holds `limit` at most, and any window lies over two of them; but for all of
- * `2 * limit` the earlier units would have to count nothing while they are in the window, and one counts still (or more, when
- * half the window has fewer microseconds than the limit has units). So `2 * limit - 1`, which a burst gets a microsecond
- * before a boundary, and one a window less a microsecond later.
+ * The moments at which bursts may come. A burst is as many requests as the limiter allows.
  *
- * Nor can it be made to refuse more than half: where it refuses, it has let `limit` through within two windows of the
- * clock, and an exact window twice as much at most.
+ * These moments reach the worst case of the sliding window counter. Each window of the clock contains at most `limit` units,
+ * and any window overlaps two of them. A sum of `2 * limit` would require that the earlier units count nothing while they are
+ * still in the window, but at least one counts. So the most is `2 * limit - 1`. Two bursts reach it: one a microsecond before
+ * a boundary, the other a microsecond less than one window later.
+ *
+ * The counter never rejects more than half. Where it rejects, it has allowed `limit` units within two windows of the clock, and
+ * an exact window allows at most twice as many.
  */
 const WITHIN_MINUTE = [0, 20_500_000, WINDOW_MICROS - 2, WINDOW_MICROS - 1];
 const MINUTES = 4;
@@ -17,47 +18,47 @@ const MOMENTS = Array.from({ length: MINUTES }, (_, minute) =>
   WITHIN_MINUTE.map((micros) => minute * WINDOW_MICROS + micros),
 ).flat();
 
-/** What the worst traffic that was found does, and when its bursts come. */
+/** The worst traffic of the search, with its figure. */
 export interface Found {
   readonly bursts: readonly number[];
   readonly figure: number;
 }
 
 export interface Worst {
-  /** The most in any window. */
+  /** The most units in any window. */
   readonly most: Found;
-  /** The smallest part that is let through of what an exact window would let through. */
+  /** The smallest share of what an exact window allows. */
   readonly least: Found;
 }
 
-/** Tries every choice of the moments. */
+/** Tries every choice of moments. */
 export function findWorst(algorithm: Algorithm, limit: number): Worst {
   let most: Found = { bursts: [], figure: 0 };
   let least: Found = { bursts: [], figure: Infinity };
   for (let choice = 1; choice < 2 ** MOMENTS.length; choice++) {
     const bursts = MOMENTS.filter((_, index) => choice & (1 << index));
-    const mine = mostIn(algorithm, limit, bursts);
-    if (mine > most.figure) most = { bursts, figure: mine };
-    const part = partOfExact(algorithm, limit, bursts);
-    if (part < least.figure) least = { bursts, figure: part };
+    const count = mostIn(algorithm, limit, bursts);
+    if (count > most.figure) most = { bursts, figure: count };
+    const share = shareOfExact(algorithm, limit, bursts);
+    if (share < least.figure) least = { bursts, figure: share };
   }
   return { most, least };
 }
 
-/** The most that is let through in any window of such bursts. */
+/** The most units that the algorithm allows in any window of these bursts. */
 export function mostIn(algorithm: Algorithm, limit: number, bursts: readonly number[]): number {
-  return mostInAnyWindow(letThrough(algorithm, limit, bursts), WINDOW_MICROS);
+  return mostInAnyWindow(allowedTimes(algorithm, limit, bursts), WINDOW_MICROS);
 }
 
-/** How much is let through, of what an exact window lets through. */
-export function partOfExact(algorithm: Algorithm, limit: number, bursts: readonly number[]): number {
-  return letThrough(algorithm, limit, bursts).length / letThrough(EXACT, limit, bursts).length;
+/** The share of what an exact window allows. */
+export function shareOfExact(algorithm: Algorithm, limit: number, bursts: readonly number[]): number {
+  return allowedTimes(algorithm, limit, bursts).length / allowedTimes(EXACT, limit, bursts).length;
 }
 
-function letThrough(algorithm: Algorithm, limit: number, bursts: readonly number[]): number[] {
+function allowedTimes(algorithm: Algorithm, limit: number, bursts: readonly number[]): number[] {
   const trial = new Trial(perMinute(algorithm, limit));
-  const passed: number[] = [];
-  for (const micros of bursts) while (trial.ask(micros) !== undefined) passed.push(micros);
+  const times: number[] = [];
+  for (const micros of bursts) while (trial.startTime(micros) !== undefined) times.push(micros);
   trial.close();
-  return passed;
+  return times;
 }

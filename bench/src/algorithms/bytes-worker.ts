@@ -2,19 +2,19 @@ import { MemoryStore, RateLimiter } from '@rollgate/core';
 import { usedBytes } from '../heap.js';
 import { type Algorithm, perMinute, WINDOW_MS } from '../limits.js';
 import { ipv4Key } from '../subjects.js';
-import { answer } from '../worker.js';
+import { handleTasks } from '../worker.js';
 import { LIMIT } from './columns.js';
 import { ManualClock } from './manual-clock.js';
 
-export interface BytesQuestion {
+export interface BytesTask {
   readonly keyCount: number;
   readonly hitsPerKey: number;
 }
 
 const algorithm = process.argv[2] as Algorithm;
 
-/** Bytes per key, its text included, after hits at even distances, as many in a window as the limit has units. */
-answer(async ({ keyCount, hitsPerKey }: BytesQuestion): Promise<number> => {
+/** Measures the bytes per key, including its text, after evenly spread hits that use up the limit. */
+handleTasks(async ({ keyCount, hitsPerKey }: BytesTask): Promise<number> => {
   const clock = new ManualClock();
   const store = new MemoryStore({ clock });
   const limiter = new RateLimiter({ limits: perMinute(algorithm, LIMIT), store });
@@ -22,12 +22,13 @@ answer(async ({ keyCount, hitsPerKey }: BytesQuestion): Promise<number> => {
   for (let hit = 0; hit < hitsPerKey; hit++) {
     for (let index = 0; index < keyCount; index++) {
       const { allowed } = await limiter.check(ipv4Key(index));
-      if (!allowed) throw new Error(`${algorithm} refused hit ${hit + 1} of ${hitsPerKey}`);
+      if (!allowed)
+        throw new Error(`Expected ${algorithm} to allow ${hitsPerKey} hits, got a rejection of hit ${hit + 1}`);
     }
     clock.ms += WINDOW_MS / LIMIT;
   }
   await new Promise(setImmediate);
   const bytes = usedBytes() - before;
-  store.close(); // It must be there until here.
+  store.close(); // Keeps the store from being collected before this line.
   return bytes / keyCount;
 });

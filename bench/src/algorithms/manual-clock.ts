@@ -1,6 +1,6 @@
 import { WINDOW_MS } from '../limits.js';
 
-/** Stands still unless it is moved. It begins where a window of the clock does, at some time that is as long as today's. */
+/** A clock that stands still until it is set. It starts at the start of a window, at a time with as many digits as today's. */
 export class ManualClock {
   ms = Math.floor(Date.now() / WINDOW_MS) * WINDOW_MS;
 

@@ -3,17 +3,17 @@ import { ALGORITHMS, type Algorithm } from '../limits.js';
 import { inTurn } from '../statistics.js';
 import { whole } from '../table.js';
 import { Worker } from '../worker.js';
-import type { BytesQuestion } from './bytes-worker.js';
+import type { BytesTask } from './bytes-worker.js';
 import { type AlgorithmRow, comparedRow, type Figures, LIMIT, medians, noRounds } from './columns.js';
-import type { TimeQuestion } from './time-worker.js';
+import type { TimeTask } from './time-worker.js';
 
-/** Where what is timed runs. */
+/** The core of the timed process. */
 const CORE = 1;
-/** Checks of a key at once. More of them, and the estimate would refuse some. */
+/** Checks of a key at once. With more of them, the estimate would reject some. */
 const BUNCH = 10;
 const FLAGS = ['--expose-gc'];
 
-/** What a key takes in memory: a fresh process for each figure. */
+/** Measures the memory of a key, in a new process for each figure. */
 export async function measureKeys({ keys: keyCount }: Effort['algorithms']): Promise<AlgorithmRow[]> {
   const one = await bytesOfEach({ keyCount, hitsPerKey: 1 });
   const full = await bytesOfEach({ keyCount, hitsPerKey: LIMIT });
@@ -23,15 +23,15 @@ export async function measureKeys({ keys: keyCount }: Effort['algorithms']): Pro
   ];
 }
 
-async function bytesOfEach(question: BytesQuestion): Promise<Figures> {
+async function bytesOfEach(task: BytesTask): Promise<Figures> {
   const figures = noRounds();
   for (const name of ALGORITHMS) {
-    const worker = await Worker.start<BytesQuestion, number>('algorithms/bytes-worker.ts', {
+    const worker = await Worker.start<BytesTask, number>('algorithms/bytes-worker.ts', {
       args: [name],
       flags: FLAGS,
     });
     try {
-      figures[name].push(await worker.ask(question));
+      figures[name].push(await worker.run(task));
     } finally {
       await worker.stop();
     }
@@ -39,7 +39,7 @@ async function bytesOfEach(question: BytesQuestion): Promise<Figures> {
   return medians(figures);
 }
 
-/** What a check takes in memory: a process for each algorithm, asked in turns. */
+/** Measures the time of a check in memory, with one process per algorithm, in turns. */
 export async function measureTime({ rounds, checksPerKey }: Effort['algorithms']): Promise<AlgorithmRow[]> {
   const workers = await Promise.all(ALGORITHMS.map(startTimer));
   const evenly = noRounds();
@@ -47,9 +47,9 @@ export async function measureTime({ rounds, checksPerKey }: Effort['algorithms']
   try {
     for (let round = -1; round < rounds; round++) {
       for (const { name, worker } of inTurn(workers, round + 1)) {
-        const ns = await worker.ask({ checksPerKey, bunch: 1 });
-        const nsBunched = await worker.ask({ checksPerKey, bunch: BUNCH });
-        if (round < 0) continue; // The first round only warms up.
+        const ns = await worker.run({ checksPerKey, bunch: 1 });
+        const nsBunched = await worker.run({ checksPerKey, bunch: BUNCH });
+        if (round < 0) continue; // The first round warms up.
         evenly[name].push(ns);
         bunched[name].push(nsBunched);
       }
@@ -64,7 +64,7 @@ export async function measureTime({ rounds, checksPerKey }: Effort['algorithms']
 }
 
 async function startTimer(name: Algorithm) {
-  const worker = await Worker.start<TimeQuestion, number>('algorithms/time-worker.ts', {
+  const worker = await Worker.start<TimeTask, number>('algorithms/time-worker.ts', {
     args: [name],
     flags: FLAGS,
     core: CORE,

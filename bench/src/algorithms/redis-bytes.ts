@@ -9,7 +9,7 @@ import { ManualClock } from './manual-clock.js';
 
 const KEY = 'user:0123456789abcde';
 
-/** What a full key may take at the most; the exact log has no such bar. */
+/** The goal for the bytes of a full key. The exact log has no goal. */
 const MOST_BYTES: Partial<Record<Algorithm, number>> = {
   bucketedWindow: 700,
   slidingWindowCounter: 140,
@@ -18,21 +18,21 @@ const MOST_BYTES: Partial<Record<Algorithm, number>> = {
   leakyBucket: 120,
 };
 
-/** What a key takes at the server when its limit is spent by hits at even distances. */
+/** Measures the bytes of a key at the server, after evenly spread hits that use up the limit. */
 export async function measureServerBytes(server: RedisServer): Promise<AlgorithmRow[]> {
   const client = new Redis(server.url);
   try {
     const bytes = new Map<Algorithm, number>();
     for (const name of ALGORITHMS) bytes.set(name, await bytesOfOne(server, client, name, 'list'));
     const sorted = await bytesOfOne(server, client, EXACT, 'sorted-set');
-    const bars = Object.entries(MOST_BYTES).map(([name, most]) =>
+    const goals = Object.entries(MOST_BYTES).map(([name, most]) =>
       atMostOf(most, `B ${name}`, bytes.get(name as Algorithm)!),
     );
     const cell = (name: Algorithm) => whole(bytes.get(name)!);
     const cells = cellsOf((name) =>
       name === EXACT ? `${cell(name)} as a list, ${whole(sorted)} as a sorted set` : cell(name),
     );
-    return [{ what: `Redis, bytes per key with ${LIMIT} hits`, cells, bars }];
+    return [{ what: `Redis, bytes per key with ${LIMIT} hits`, cells, goals }];
   } finally {
     client.disconnect();
   }
@@ -49,10 +49,10 @@ async function bytesOfOne(
   const limiter = new RateLimiter({ limits: perMinute(name, LIMIT), store: new RedisStore({ client, log, clock }) });
   for (let hit = 0; hit < LIMIT; hit++) {
     const { allowed } = await limiter.check(KEY);
-    if (!allowed) throw new Error(`${name} refused hit ${hit + 1} of ${LIMIT}`);
+    if (!allowed) throw new Error(`Expected ${name} to allow ${LIMIT} hits, got a rejection of hit ${hit + 1}`);
     clock.ms += WINDOW_MS / LIMIT;
   }
   const keys = (await server.run('KEYS', '*')) as string[];
-  if (keys.length !== 1) throw new Error(`${name} keeps ${keys.length} keys in the place of one`);
+  if (keys.length !== 1) throw new Error(`Expected 1 key of ${name}, got ${keys.length}`);
   return Number(await server.run('MEMORY', 'USAGE', keys[0]!, 'SAMPLES', '0'));
 }

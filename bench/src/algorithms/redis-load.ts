@@ -1,25 +1,25 @@
 import type { RedisServer } from '@rollgate/test-support';
 import type { Effort } from '../effort.js';
 import { ALGORITHMS, type Algorithm } from '../limits.js';
-import type { CheckAnswer } from '../redis/check-loop.js';
+import type { CheckResult } from '../redis/check-loop.js';
 import { CLIENT_CORE } from '../redis/check-workers.js';
 import { readFigures, resetFigures } from '../redis/server-figures.js';
 import { inTurn } from '../statistics.js';
 import { Worker } from '../worker.js';
 import { type AlgorithmRow, comparedRow, HITS_PER_WINDOW, medians, noRounds } from './columns.js';
-import type { LoadQuestion } from './redis-worker.js';
+import type { LoadTask } from './redis-worker.js';
 
 const IN_FLIGHT = 64;
-/** On an empty server each key is checked so often; one with hits all over its window so often in a round. */
+/** How often a round checks each key, on an empty server and with hits throughout the window. */
 const CHECKS_PER_FRESH_KEY = 2;
 const CHECKS_PER_FULL_KEY = 10;
 
 interface Checker {
   readonly name: Algorithm;
-  readonly worker: Worker<LoadQuestion, CheckAnswer>;
+  readonly worker: Worker<LoadTask, CheckResult>;
 }
 
-/** What checks that are all allowed take of the server, and of the client. */
+/** Measures the processor time of allowed checks at the server and the client. */
 export async function measureServer(server: RedisServer, effort: Effort['redis']['load']): Promise<AlgorithmRow[]> {
   const checkers = await Promise.all(ALGORITHMS.map((name) => startChecker(server, name)));
   try {
@@ -34,14 +34,14 @@ async function measureFresh(
   checkers: readonly Checker[],
   { keysTogether: keyCount, warmUp, rounds }: Effort['redis']['load'],
 ): Promise<AlgorithmRow[]> {
-  const question = { keyCount, inFlight: IN_FLIGHT, isSpread: false };
+  const task = { keyCount, inFlight: IN_FLIGHT, isSpread: false };
   for (const { worker } of checkers) {
     await server.run('FLUSHALL');
-    await worker.ask({ ...question, checks: warmUp });
+    await worker.run({ ...task, checks: warmUp });
   }
   return measureRounds(checkers, rounds, 'new keys', async ({ worker }) => {
     await server.run('FLUSHALL');
-    return measureOne(server, worker, { ...question, checks: keyCount * CHECKS_PER_FRESH_KEY });
+    return measureOne(server, worker, { ...task, checks: keyCount * CHECKS_PER_FRESH_KEY });
   });
 }
 
@@ -51,11 +51,11 @@ async function measureFull(
   { keysAlone, rounds }: Effort['redis']['load'],
 ): Promise<AlgorithmRow[]> {
   const keyCount = keysAlone / 4;
-  const question = { keyCount, inFlight: IN_FLIGHT, isSpread: true };
+  const task = { keyCount, inFlight: IN_FLIGHT, isSpread: true };
   await server.run('FLUSHALL');
-  for (const { worker } of checkers) await worker.ask({ ...question, checks: keyCount * 2 * HITS_PER_WINDOW });
+  for (const { worker } of checkers) await worker.run({ ...task, checks: keyCount * 2 * HITS_PER_WINDOW });
   return measureRounds(checkers, rounds, `${HITS_PER_WINDOW} hits in the window`, ({ worker }) =>
-    measureOne(server, worker, { ...question, checks: keyCount * CHECKS_PER_FULL_KEY }),
+    measureOne(server, worker, { ...task, checks: keyCount * CHECKS_PER_FULL_KEY }),
   );
 }
 
@@ -87,17 +87,17 @@ async function measureRounds(
 
 async function startChecker(server: RedisServer, name: Algorithm): Promise<Checker> {
   const options = { args: [name, server.url], core: CLIENT_CORE };
-  return { name, worker: await Worker.start<LoadQuestion, CheckAnswer>('algorithms/redis-worker.ts', options) };
+  return { name, worker: await Worker.start<LoadTask, CheckResult>('algorithms/redis-worker.ts', options) };
 }
 
 async function measureOne(
   server: RedisServer,
   worker: Checker['worker'],
-  question: LoadQuestion,
+  task: LoadTask,
 ): Promise<{ server: number; client: number }> {
   await resetFigures(server);
-  const { cpuMicros, refused } = await worker.ask(question);
+  const { cpuMicros, rejected } = await worker.run(task);
   const { micros } = await readFigures(server);
-  if (refused > 0) throw new Error(`${refused} of ${question.checks} checks were refused`);
-  return { server: micros / question.checks, client: cpuMicros };
+  if (rejected > 0) throw new Error(`Expected all of ${task.checks} checks to be allowed, got ${rejected} rejections`);
+  return { server: micros / task.checks, client: cpuMicros };
 }

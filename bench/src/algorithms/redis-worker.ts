@@ -2,13 +2,13 @@ import { type Decision, RateLimiter } from '@rollgate/core';
 import { RedisStore } from '@rollgate/redis';
 import { Redis } from 'ioredis';
 import { type Algorithm, perMinute, WINDOW_MS } from '../limits.js';
-import { type CheckQuestion, runChecks } from '../redis/check-loop.js';
-import { answer } from '../worker.js';
+import { type CheckTask, runChecks } from '../redis/check-loop.js';
+import { handleTasks } from '../worker.js';
 import { HITS_PER_WINDOW, LIMIT } from './columns.js';
 import { ManualClock } from './manual-clock.js';
 
-export interface LoadQuestion extends CheckQuestion {
-  /** Whether a clock goes by which each key has hits all over its window, or the server's. */
+export interface LoadTask extends CheckTask {
+  /** Whether to inject a clock that spreads each key's hits over its window. Otherwise the server's clock applies. */
   readonly isSpread: boolean;
 }
 
@@ -22,17 +22,17 @@ function limiterOn(store: RedisStore): RateLimiter {
   return new RateLimiter({ limits: perMinute(algorithm, LIMIT), store });
 }
 
-answer(({ isSpread, ...question }: LoadQuestion) => {
+handleTasks(({ isSpread, ...task }: LoadTask) => {
   let started = 0;
   return runChecks(
     {
       check(key) {
         if (!isSpread) return byServer.check(key);
-        if (started++ % question.keyCount === 0) clock.ms += WINDOW_MS / HITS_PER_WINDOW;
+        if (started++ % task.keyCount === 0) clock.ms += WINDOW_MS / HITS_PER_WINDOW;
         return byClock.check(key);
       },
-      isRefusal: (decision) => !(decision as Decision).allowed,
+      isRejection: (decision) => !(decision as Decision).allowed,
     },
-    question,
+    task,
   );
 });

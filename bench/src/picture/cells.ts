@@ -1,10 +1,10 @@
 import { ALGORITHMS, type Algorithm, perMinute, WINDOW_MICROS } from '../limits.js';
-import { departuresOf, inWindowOfEach } from '../trial.js';
+import { inWindowOfEach, startTimesOf } from '../trial.js';
 import { END_SECONDS, LIMIT, TRAFFIC, type Traffic } from './traffic.js';
 
 export const BIN_SECONDS = 4;
 
-/** What a bar stands for. */
+/** What a bar represents. */
 export const SHOWN = ['asked for', 'let through', 'let through beyond 60 in a minute'] as const;
 
 /** Requests in one bin of one cell of the picture. */
@@ -17,11 +17,11 @@ export interface Bar {
   readonly requests: number;
 }
 
-/** What one algorithm made of one traffic. */
+/** The result of one algorithm for one traffic. */
 export interface Cell {
   readonly algorithm: Algorithm;
   readonly traffic: string;
-  /** The most that went on their way in any rolling minute. */
+  /** The most requests that started in any rolling minute. */
   readonly most: number;
 }
 
@@ -31,8 +31,8 @@ export function runAll(): { bars: Bar[]; cells: Cell[] } {
   const cells: Cell[] = [];
   for (const algorithm of ALGORITHMS) {
     for (const traffic of TRAFFIC) {
-      const departures = departuresOf(perMinute(algorithm, LIMIT), traffic.times);
-      const inMinute = inWindowOfEach(departures, WINDOW_MICROS);
+      const startTimes = startTimesOf(perMinute(algorithm, LIMIT), traffic.times);
+      const inMinute = inWindowOfEach(startTimes, WINDOW_MICROS);
       const [asked, within, beyond] = SHOWN;
       bars.push(
         ...toBars(algorithm, traffic, asked, traffic.times),
@@ -40,13 +40,13 @@ export function runAll(): { bars: Bar[]; cells: Cell[] } {
           algorithm,
           traffic,
           within,
-          departures.filter((_, index) => inMinute[index]! <= LIMIT),
+          startTimes.filter((_, index) => inMinute[index]! <= LIMIT),
         ),
         ...toBars(
           algorithm,
           traffic,
           beyond,
-          departures.filter((_, index) => inMinute[index]! > LIMIT),
+          startTimes.filter((_, index) => inMinute[index]! > LIMIT),
         ),
       );
       cells.push({ algorithm, traffic: traffic.title, most: Math.max(0, ...inMinute) });

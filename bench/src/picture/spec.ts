@@ -4,7 +4,7 @@ import { type Bar, BIN_SECONDS, type Cell, SHOWN } from './cells.js';
 import { COLOURS, CONFIG, FAINT, INK, WRONG } from './style.js';
 import { END_SECONDS, LIMIT, TRAFFIC } from './traffic.js';
 
-/** What somebody who chooses has to know. */
+/** What matters for the choice of an algorithm. */
 const NOTES: Readonly<Record<Algorithm, string>> = {
   rollingWindow: 'exact, for it keeps the time of every request',
   bucketedWindow: 'never above the limit; frees room up to a second late',
@@ -14,10 +14,10 @@ const NOTES: Readonly<Record<Algorithm, string>> = {
   leakyBucket: 'a queue of 60, of which one leaves each second',
 };
 
-const PIXELS_PER_BAR = 4; // Whole ones, or bars would be blurred.
+const PIXELS_PER_BAR = 4; // A fraction would blur the bars.
 const LABEL = 'label';
 
-/** The picture as vega-lite draws it: a column for each traffic, a row for each algorithm. */
+/** Creates the picture's specification for vega-lite: a column for each traffic, a row for each algorithm. */
 export function toSpec(bars: readonly Bar[], cells: readonly Cell[]): TopLevelSpec {
   const heads = Object.fromEntries(TRAFFIC.map(({ title, note }) => [title, [title, note]]));
   const labels = cells.map((cell) => ({ ...cell, shown: LABEL, note: NOTES[cell.algorithm] }));
@@ -50,10 +50,10 @@ export function toSpec(bars: readonly Bar[], cells: readonly Cell[]): TopLevelSp
         rowHead(1, 'note', FAINT, 'rowNote'),
       ],
     },
-    bounds: 'flush', // The heads of rows reach over their neighbours.
+    bounds: 'flush', // The headers of rows overlap their neighbors.
     resolve: { scale: { y: 'independent' } },
     config: CONFIG,
-  } as unknown as TopLevelSpec; // Its literals are texts to the compiler.
+  } as unknown as TopLevelSpec; // The compiler widens its literals to strings.
 }
 
 function barsOf(shown: readonly string[]): object {
@@ -71,7 +71,7 @@ function barsOf(shown: readonly string[]): object {
       x2: { field: 'to' },
       y: { field: 'requests', type: 'quantitative', title: null, axis: { tickCount: 2 } },
       color: { field: 'shown', scale: { domain: SHOWN, range: COLOURS }, title: null },
-      order: { field: 'shown', sort: 'ascending' }, // Beyond on top of within.
+      order: { field: 'shown', sort: 'ascending' }, // Draws the excess on top.
     },
   };
 }
@@ -91,7 +91,7 @@ function mostOfEach(): object {
   };
 }
 
-/** Above the row, from the cell of this column on: headers of vega-lite are above each cell, or beside the row and take its width. */
+/** A header above a row, which starts at this column's cell. Vega-lite itself would draw it above each cell, or next to the row. */
 function rowHead(column: number, field: string, colour: string, style: string): object {
   return {
     transform: [

@@ -3,12 +3,12 @@ export const WRONG = '#cf222e';
 export const FAINT = '#59636e';
 const LINE = '#afb8c1';
 
-/** Of what a bar stands for, in the order of `SHOWN`. */
+/** The colors of the bars, in the order of `SHOWN`. */
 export const COLOURS = ['#d8dce1', '#2a7fc4', WRONG];
 
-/** Made for the width of a page, so that its text is not made smaller. */
+/** Fits the width of a page, so that browsers do not shrink the text. */
 export const CONFIG = {
-  background: '#ffffff', // Else it would be drawn on whatever the page has.
+  background: '#ffffff', // Otherwise the page's background would show.
   font: 'system-ui, sans-serif',
   padding: 16,
   aria: false,

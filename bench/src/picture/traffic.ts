@@ -1,14 +1,14 @@
-/** What one client asks for. */
+/** The requests of one client. */
 export interface Traffic {
   readonly title: string;
   readonly note: string;
-  /** When each request comes, in microseconds. */
+  /** The time of each request in microseconds. */
   readonly times: readonly number[];
 }
 
 export const LIMIT = 60;
 export const END_SECONDS = 180;
-/** Not at a boundary of the clock's minutes: clients do not go by them. */
+/** Not at the start of a minute, because clients do not follow the clock's minutes. */
 const START = 20;
 
 export const TRAFFIC: readonly Traffic[] = [
@@ -18,7 +18,7 @@ export const TRAFFIC: readonly Traffic[] = [
   { title: 'Hammering', note: '300 a minute', times: evenly(START, END_SECONDS, 300) },
 ];
 
-/** So many a minute at even distances, from one second up to another. */
+/** Evenly spread requests at a rate per minute, from one second to another. */
 function evenly(from: number, to: number, perMinute: number): number[] {
   const count = Math.round(((to - from) / 60) * perMinute);
   return Array.from({ length: count }, (_, index) => Math.round((from + (index * 60) / perMinute) * 1e6));

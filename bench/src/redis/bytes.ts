@@ -2,16 +2,16 @@ import type { RedisServer } from '@rollgate/test-support';
 import { atMostOf, versus, whole } from '../table.js';
 import { type Checker, withCheckers } from './check-workers.js';
 import type { RedisRow } from './columns.js';
-import { LIBRARIES, OURS, type RedisSubjectName } from './subjects.js';
+import { BASELINE, LIBRARIES, type RedisSubjectName } from './subjects.js';
 
 const HITS = [10, 100, 128, 1_000, 10_000] as const;
-/** Up to here Redis keeps a sorted set as it keeps short lists. */
+/** Redis stores a sorted set of up to this many members compactly. */
 const SHORT = 128;
 const LONG = 10_000;
 
 type BytesAt = ReadonlyMap<number, number>;
 
-/** What one key takes at the server, with ever more hits of cost 1, each made when the one before it was answered. */
+/** Measures the bytes of one key at the server, with a growing number of sequential hits of cost 1. */
 export async function measureRedisBytes(server: RedisServer): Promise<RedisRow[]> {
   const measured = await withCheckers(server, LIBRARIES, LONG, async (checkers) => {
     const all: [RedisSubjectName, BytesAt][] = [];
@@ -26,8 +26,8 @@ export async function measureRedisBytes(server: RedisServer): Promise<RedisRow[]
     const bytesAt = measured.get(name)!;
     return (bytesAt.get(LONG)! - bytesAt.get(SHORT)!) / (LONG - SHORT);
   };
-  const bars = [atMostOf(16, 'B', perHit(OURS))];
-  return [...rows, { ...toRow(`bytes per hit beyond ${SHORT} hits`, perHit, (bytes) => bytes.toFixed(1)), bars }];
+  const goals = [atMostOf(16, 'B', perHit(BASELINE))];
+  return [...rows, { ...toRow(`bytes per hit beyond ${SHORT} hits`, perHit, (bytes) => bytes.toFixed(1)), goals }];
 }
 
 async function measureOne(server: RedisServer, { worker }: Checker): Promise<BytesAt> {
@@ -35,14 +35,14 @@ async function measureOne(server: RedisServer, { worker }: Checker): Promise<Byt
   const bytesAt = new Map<number, number>();
   let hitsThere = 0;
   for (const hits of HITS) {
-    await worker.ask({ keyCount: 1, checks: hits - hitsThere, inFlight: 1, recordOnly: true });
+    await worker.run({ keyCount: 1, checks: hits - hitsThere, inFlight: 1, recordOnly: true });
     hitsThere = hits;
     bytesAt.set(hits, await usedBytes(server));
   }
   return bytesAt;
 }
 
-/** Of all keys that are there, for a library may keep several for one of ours. */
+/** The bytes of all keys at the server, because a library may use several Redis keys for one of the limiter's. */
 async function usedBytes(server: RedisServer): Promise<number> {
   let bytes = 0;
   for (const key of (await server.run('KEYS', '*')) as string[]) {
@@ -53,8 +53,8 @@ async function usedBytes(server: RedisServer): Promise<number> {
 
 function toRow(what: string, bytes: (name: RedisSubjectName) => number, write: (bytes: number) => string): RedisRow {
   const versusOurs = (name: RedisSubjectName) => {
-    const ratio = bytes(OURS) / bytes(name);
-    return name === OURS || !Number.isFinite(ratio) ? '' : versus(ratio); // A counter takes nothing for a hit.
+    const ratio = bytes(BASELINE) / bytes(name);
+    return name === BASELINE || !Number.isFinite(ratio) ? '' : versus(ratio); // A counter needs no memory for a hit.
   };
   return { what, cells: Object.fromEntries(LIBRARIES.map((name) => [name, write(bytes(name)) + versusOurs(name)])) };
 }

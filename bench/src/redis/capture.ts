@@ -3,8 +3,8 @@ import type { Redis } from 'ioredis';
 const KEY = '10.0.0.0';
 
 /**
- * Watches what `check` sends for one key, and makes a function that sends the same for another key: the very script and
- * arguments, without what goes on around them.
+ * Captures the command that `check` sends for one key. Returns a function that sends the same script and arguments for
+ * another key, without the library around it.
  */
 export async function captureEvalsha(
   client: Redis,
@@ -17,11 +17,11 @@ export async function captureEvalsha(
     return sendCommand.call(client, command, ...rest);
   };
   await check(KEY);
-  Reflect.deleteProperty(client, 'sendCommand'); // The class's own is there again.
+  Reflect.deleteProperty(client, 'sendCommand'); // Uncovers the method of the class again.
 
   const [command, ...others] = sent;
   if (command?.name !== 'evalsha' || others.length > 0) {
-    throw new Error(`Expected one EVALSHA, seen: ${sent.map(({ name }) => name).join(', ')}`);
+    throw new Error(`Expected one EVALSHA, got ${sent.map(({ name }) => name).join(', ')}`);
   }
   const args = command.args as string[];
   const place = args.findIndex((arg) => arg.includes(KEY));

@@ -1,37 +1,37 @@
 import { performance } from 'node:perf_hooks';
 import { median } from '../statistics.js';
-import { ipv4Key, toAnswer } from '../subjects.js';
+import { ipv4Key, toResult } from '../subjects.js';
 import type { RedisSubject } from './subjects.js';
 
-/** Checks of keys in turn, `inFlight` of them under way at any time. */
-export interface CheckQuestion {
+/** Checks of keys in turn, with `inFlight` of them pending at any time. */
+export interface CheckTask {
   readonly keyCount: number;
   readonly checks: number;
   readonly inFlight: number;
-  /** To record only, where the subject has a quicker way to do so. */
+  /** Whether to record only, if the subject has a faster way to do so. */
   readonly recordOnly?: boolean;
 }
 
-export interface CheckAnswer {
+export interface CheckResult {
   readonly seconds: number;
-  /** Processor time of this process for each check. */
+  /** This process's processor time per check. */
   readonly cpuMicros: number;
-  /** From a check's start to its answer; looked at only while one check alone is in flight. */
+  /** The median time of a check. Measured only with one check in flight. */
   readonly medianMs: number | null;
-  readonly refused: number;
+  readonly rejected: number;
 }
 
-/** Has the subject make the checks, and measures them. */
+/** Runs the checks with the subject, and measures them. */
 export async function runChecks(
   subject: RedisSubject,
-  { keyCount, checks, inFlight, recordOnly = false }: CheckQuestion,
-): Promise<CheckAnswer> {
+  { keyCount, checks, inFlight, recordOnly = false }: CheckTask,
+): Promise<CheckResult> {
   const keys = Array.from({ length: keyCount }, (_, index) => ipv4Key(index));
   const check = recordOnly ? (subject.record ?? subject.check) : subject.check;
   const timed = inFlight === 1;
   const timesMs: number[] = [];
   let started = 0;
-  let refused = 0;
+  let rejected = 0;
 
   async function loop(): Promise<void> {
     while (started < checks) {
@@ -40,19 +40,19 @@ export async function runChecks(
       let last: unknown;
       try {
         last = await check(key);
-      } catch (refusal) {
-        last = toAnswer(refusal);
+      } catch (rejection) {
+        last = toResult(rejection);
       }
       if (timed) timesMs.push(performance.now() - start);
-      if (subject.isRefusal(last)) refused++;
+      if (subject.isRejection(last)) rejected++;
     }
   }
 
-  // No forced garbage collection before it: that shrinks the heap's young part, and makes the next checks half as dear again.
+  // A forced garbage collection here would shrink the heap's young generation, and make the next checks 1.5 times as expensive.
   const cpuBefore = process.cpuUsage();
   const start = performance.now();
   await Promise.all(Array.from({ length: inFlight }, loop));
   const seconds = (performance.now() - start) / 1000;
   const { user, system } = process.cpuUsage(cpuBefore);
-  return { seconds, cpuMicros: (user + system) / checks, medianMs: timed ? median(timesMs) : null, refused };
+  return { seconds, cpuMicros: (user + system) / checks, medianMs: timed ? median(timesMs) : null, rejected };
 }

@@ -1,18 +1,18 @@
 import type { RedisServer } from '@rollgate/test-support';
 import { Worker } from '../worker.js';
-import type { CheckAnswer, CheckQuestion } from './check-loop.js';
+import type { CheckResult, CheckTask } from './check-loop.js';
 import type { RedisSubjectName } from './subjects.js';
 
-/** Where the server runs, and where its clients do. */
+/** The cores of the server and of its clients. */
 export const SERVER_CORE = 0;
 export const CLIENT_CORE = 1;
 
 export interface Checker {
   readonly name: RedisSubjectName;
-  readonly worker: Worker<CheckQuestion, CheckAnswer>;
+  readonly worker: Worker<CheckTask, CheckResult>;
 }
 
-/** Has `use` work with a process for each subject, which are ended afterwards. */
+/** Calls `use` with a process for each subject, and stops the processes afterwards. */
 export async function withCheckers<Result>(
   server: RedisServer,
   names: readonly RedisSubjectName[],
@@ -22,7 +22,7 @@ export async function withCheckers<Result>(
   const checkers = await Promise.all(
     names.map(async (name) => ({
       name,
-      worker: await Worker.start<CheckQuestion, CheckAnswer>('redis/check-worker.ts', {
+      worker: await Worker.start<CheckTask, CheckResult>('redis/check-worker.ts', {
         args: [name, server.url, String(limit)],
         core: CLIENT_CORE,
       }),

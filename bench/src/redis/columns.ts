@@ -4,8 +4,8 @@ import type { RedisSubjectName } from './subjects.js';
 
 export type RedisRow = Row<RedisSubjectName>;
 
-/** What stands above each column. */
-export function redisHeads(): Record<RedisSubjectName, string> {
+/** The headers of the table's columns. */
+export function redisHeaders(): Record<RedisSubjectName, string> {
   return {
     'rollgate, list': `rollgate ${versionOf('@rollgate/redis')}, list`,
     'rollgate, sorted-set': `rollgate ${versionOf('@rollgate/redis')}, sorted-set`,

@@ -5,27 +5,27 @@ import { whole } from '../table.js';
 import { Worker } from '../worker.js';
 import { CLIENT_CORE } from './check-workers.js';
 import type { RedisRow } from './columns.js';
-import type { GrowthQuestion } from './growth-worker.js';
+import type { GrowthTask } from './growth-worker.js';
 import { readFigures, resetFigures } from './server-figures.js';
 
-/** So that the smallest limit, which comes first, is not the one whose code is not compiled yet. */
+/** Checks before the first limit, so that its figure does not include compilation. */
 const WARM_UP = 10_000;
 
 const LOGS = ['list', 'sorted-set'] as const;
 
-type GrowthWorker = Worker<GrowthQuestion, number>;
+type GrowthWorker = Worker<GrowthTask, number>;
 
 interface Growth {
   readonly serverMicros: number;
   readonly clientMicros: number;
 }
 
-/** What a check of ours costs as limits grow, the log being full: one hit leaves the window for each that comes. */
+/** Measures Rollgate's checks for growing limits with a full log, so one hit leaves the window for each new one. */
 export async function measureGrowth(server: RedisServer, effort: Effort['redis']['growth']): Promise<RedisRow[]> {
   const workers = await Promise.all(
     LOGS.map(async (log) => ({
       log,
-      worker: await Worker.start<GrowthQuestion, number>('redis/growth-worker.ts', {
+      worker: await Worker.start<GrowthTask, number>('redis/growth-worker.ts', {
         args: [log, server.url],
         core: CLIENT_CORE,
       }),
@@ -59,7 +59,7 @@ async function measureOne(
   const clientMicros: number[] = [];
   for (let round = 0; round < rounds; round++) {
     await resetFigures(server);
-    clientMicros.push(await worker.ask({ limit, checks }));
+    clientMicros.push(await worker.run({ limit, checks }));
     serverMicros.push((await readFigures(server)).micros / checks);
   }
   return { serverMicros: median(serverMicros), clientMicros: median(clientMicros) };
@@ -67,5 +67,5 @@ async function measureOne(
 
 async function fill(server: RedisServer, worker: GrowthWorker, limit: number): Promise<void> {
   await server.run('FLUSHALL');
-  await worker.ask({ limit, checks: limit });
+  await worker.run({ limit, checks: limit });
 }

@@ -1,16 +1,16 @@
 import type { RedisServer } from '@rollgate/test-support';
 import type { Effort } from '../effort.js';
 import { inTurn, median } from '../statistics.js';
-import { atLeast, atMost, type Bar, versus, whole } from '../table.js';
+import { atLeast, atMost, type Goal, versus, whole } from '../table.js';
 import { type Checker, withCheckers } from './check-workers.js';
 import type { RedisRow } from './columns.js';
 import { readFigures, resetFigures } from './server-figures.js';
-import { OURS, REDIS_SUBJECT_NAMES, type RedisSubjectName } from './subjects.js';
+import { BASELINE, REDIS_SUBJECT_NAMES, type RedisSubjectName } from './subjects.js';
 
 const LIMIT = 100;
 const CHECKS_PER_KEY = 2;
 const IN_FLIGHT = [1, 16, 64, 256] as const;
-/** Where the bars are: what a server of some traffic has under way. */
+/** The number of checks in flight to which the goals apply. It is typical of a server with some traffic. */
 const BUSY = 64;
 
 type InFlight = (typeof IN_FLIGHT)[number];
@@ -24,7 +24,7 @@ interface Figures {
 
 type Rounds = Record<RedisSubjectName, Record<InFlight, Figures[]>>;
 
-/** Checks that are all allowed, some of them in flight at any time. */
+/** Measures allowed checks with several numbers of checks in flight. */
 export async function measureLoad(server: RedisServer, effort: Effort['redis']['load']): Promise<RedisRow[]> {
   const measured = Object.fromEntries(
     REDIS_SUBJECT_NAMES.map((name) => [name, Object.fromEntries(IN_FLIGHT.map((inFlight) => [inFlight, []]))]),
@@ -32,7 +32,7 @@ export async function measureLoad(server: RedisServer, effort: Effort['redis']['
   await withCheckers(server, REDIS_SUBJECT_NAMES, LIMIT, async (checkers) => {
     for (const { worker } of checkers) {
       await server.run('FLUSHALL');
-      await worker.ask({ keyCount: effort.keysTogether, checks: effort.warmUp, inFlight: BUSY });
+      await worker.run({ keyCount: effort.keysTogether, checks: effort.warmUp, inFlight: BUSY });
     }
     for (let round = 0; round < effort.rounds; round++) {
       for (const inFlight of IN_FLIGHT) {
@@ -55,11 +55,13 @@ async function measureOne(
   await server.run('FLUSHALL');
   await resetFigures(server);
   const checks = keyCount * CHECKS_PER_KEY;
-  const { seconds, cpuMicros, medianMs, refused } = await worker.ask({ keyCount, checks, inFlight });
+  const { seconds, cpuMicros, medianMs, rejected } = await worker.run({ keyCount, checks, inFlight });
   const { micros } = await readFigures(server);
   const keysThere = Number(await server.run('DBSIZE'));
-  if (refused > 0 || keysThere < keyCount) {
-    throw new Error(`${name} refused ${refused} of ${checks} checks, and wrote ${keysThere} of ${keyCount} keys`);
+  if (rejected > 0 || keysThere < keyCount) {
+    throw new Error(
+      `Expected ${name} to allow ${checks} checks of ${keyCount} keys, got ${rejected} rejections and ${keysThere} keys`,
+    );
   }
   return {
     perSecond: checks / seconds,
@@ -75,15 +77,15 @@ function toRows(measured: Rounds): RedisRow[] {
     inFlight: InFlight,
     figure: keyof Figures,
     write: (value: number) => string,
-    toBars: (ratio: (other: RedisSubjectName) => number) => Bar[] = () => [],
+    toBars: (ratio: (other: RedisSubjectName) => number) => Goal[] = () => [],
   ): RedisRow {
     const middle = (name: RedisSubjectName) => median(measured[name][inFlight].map((figures) => figures[figure]));
-    const ratio = (other: RedisSubjectName) => middle(OURS) / middle(other);
-    const cell = (name: RedisSubjectName) => write(middle(name)) + (name === OURS ? '' : versus(ratio(name)));
+    const ratio = (other: RedisSubjectName) => middle(BASELINE) / middle(other);
+    const cell = (name: RedisSubjectName) => write(middle(name)) + (name === BASELINE ? '' : versus(ratio(name)));
     return {
       what: `${what}, ${inFlight} in flight`,
       cells: Object.fromEntries(REDIS_SUBJECT_NAMES.map((name) => [name, cell(name)])),
-      bars: toBars(ratio),
+      goals: toBars(ratio),
     };
   }
 

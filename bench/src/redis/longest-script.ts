@@ -6,10 +6,10 @@ import { whole } from '../table.js';
 import type { RedisRow } from './columns.js';
 
 const HITS = 10_000;
-/** Faster commands are not of interest. */
+/** Ignores faster commands. */
 const SLOWER_THAN_MICROS = 200;
 
-/** For how long one script keeps the server from others, when callers do their worst with one key. */
+/** Measures how long one script blocks the server when clients cause the most work with one key. */
 export async function measureLongestScript(server: RedisServer): Promise<RedisRow[]> {
   const client = new Redis(server.url);
   try {
@@ -50,6 +50,6 @@ async function measureOne(
   const entries = (await server.run('SLOWLOG', 'GET', -1)) as [id: number, at: number, micros: number][];
   await server.run('CONFIG', 'SET', 'slowlog-log-slower-than', 10_000);
   const longestMicros = Math.max(0, ...entries.map(([, , micros]) => micros));
-  const what = `longest script, µs: 100 refunds and 100 great costs, ${limits.algorithm}`;
-  return { what, cells: { [`rollgate, ${log}`]: whole(longestMicros) }, bars: [] };
+  const what = `longest script, µs: 100 refunds and 100 large costs, ${limits.algorithm}`;
+  return { what, cells: { [`rollgate, ${log}`]: whole(longestMicros) }, goals: [] };
 }

@@ -1,10 +1,10 @@
 import type { RedisServer } from '@rollgate/test-support';
 
-/** What the server did since its figures were set back. */
+/** What the server did since the last reset of its statistics. */
 export interface ServerFigures {
-  /** Commands that came from a client. */
+  /** The number of commands from clients. */
   readonly commands: number;
-  /** Processor time within commands: without reading, parsing, answering. */
+  /** The processor time within commands, without reading, parsing and replying. */
   readonly micros: number;
 }
 
@@ -14,10 +14,10 @@ interface CommandFigures {
   readonly micros: number;
 }
 
-/** Commands within these are counted for themselves, too, and their time once more. */
+/** Redis counts the commands inside of these too, so their time appears twice. */
 const SCRIPTS = ['evalsha', 'eval'];
 const TRANSACTIONS = ['exec', 'multi'];
-/** What this benchmark sends between two figures. */
+/** The commands that the benchmark sends between two measurements. */
 const OWN = ['config|resetstat', 'info', 'flushall'];
 
 export async function resetFigures(server: RedisServer): Promise<void> {
@@ -35,7 +35,7 @@ export async function readFigures(server: RedisServer): Promise<ServerFigures> {
   };
 }
 
-/** Of lines such as `cmdstat_evalsha:calls=3,usec=57,usec_per_call=19.00,rejected_calls=0,failed_calls=0`. */
+/** Parses lines such as `cmdstat_evalsha:calls=3,usec=57,usec_per_call=19.00,rejected_calls=0,failed_calls=0`. */
 function parse(text: string): CommandFigures[] {
   return [...text.matchAll(/^cmdstat_(.+?):calls=(\d+),usec=(\d+)/gm)].map(([, name, calls, micros]) => ({
     name: name!,

@@ -6,12 +6,12 @@ import { RateLimiterRedis } from 'rate-limiter-flexible';
 import { RedisRateLimiter } from 'rolling-rate-limiter';
 import { captureEvalsha } from './capture.js';
 
-/** A limiter whose state is at a Redis server, called as its documentation does it, or a command to hold it against. */
+/** A limiter that keeps its state in Redis, called as its documentation does, or a command for comparison. */
 export interface RedisSubject {
-  /** Checks and records one action. Refused: the answer says so, or it is what the promise rejects with. */
+  /** Checks and records one action. Some libraries return a rejection, others reject the promise with it. */
   check(key: string): Promise<unknown>;
-  isRefusal(answer: unknown): boolean;
-  /** Records what a check does, in a quicker way; only where a check takes too long to fill a log with. */
+  isRejection(result: unknown): boolean;
+  /** A faster way to record, for a library whose checks are too slow to fill a log. */
   record?(key: string): Promise<unknown>;
 }
 
@@ -26,12 +26,12 @@ export const REFERENCES = ['INCR', 'INCR + PTTL', 'EVALSHA'] as const;
 export const REDIS_SUBJECT_NAMES = [...LIBRARIES, ...REFERENCES] as const;
 export type RedisSubjectName = (typeof REDIS_SUBJECT_NAMES)[number];
 
-/** What the others are held against: Rollgate with the log that is its default. */
-export const OURS = 'rollgate, list' satisfies RedisSubjectName;
+/** The subject with which the others are compared: Rollgate with its default log. */
+export const BASELINE = 'rollgate, list' satisfies RedisSubjectName;
 
 const WINDOW_MS = 60_000;
 
-/** Makes one with `limit` actions a minute. */
+/** Creates a subject with `limit` actions a minute. */
 export async function createRedisSubject(name: RedisSubjectName, client: Redis, limit: number): Promise<RedisSubject> {
   return FACTORIES[name](client, limit);
 }
@@ -48,7 +48,7 @@ const FACTORIES: Record<RedisSubjectName, (client: Redis, limit: number) => Redi
     await store.init({ windowMs: WINDOW_MS } as Parameters<typeof store.init>[0]);
     return {
       check: (key) => store.increment(key),
-      isRefusal: (answer) => (answer as { totalHits: number }).totalHits > limit,
+      isRejection: (result) => (result as { totalHits: number }).totalHits > limit,
     };
   },
 
@@ -56,7 +56,7 @@ const FACTORIES: Record<RedisSubjectName, (client: Redis, limit: number) => Redi
     const limiter = new RateLimiterRedis({ storeClient: client, points: limit, duration: WINDOW_MS / 1000 });
     return {
       check: (key) => limiter.consume(key),
-      isRefusal: (answer) => (answer as { consumedPoints: number }).consumedPoints > limit,
+      isRejection: (result) => (result as { consumedPoints: number }).consumedPoints > limit,
     };
   },
 
@@ -65,8 +65,8 @@ const FACTORIES: Record<RedisSubjectName, (client: Redis, limit: number) => Redi
     const limiter = new RedisRateLimiter({ client, namespace, interval: WINDOW_MS, maxInInterval: limit });
     return {
       check: (key) => limiter.limit(key),
-      isRefusal: (answer) => answer === true,
-      // Its check reads the whole log each time, so that 10,000 of them take a minute.
+      isRejection: (result) => result === true,
+      // Its check reads the whole log each time, so 10,000 of them take a minute.
       record: (key) => client.zadd(namespace + key, Date.now() * 1000, crypto.randomUUID()),
     };
   },
@@ -74,28 +74,28 @@ const FACTORIES: Record<RedisSubjectName, (client: Redis, limit: number) => Redi
   INCR(client, limit) {
     return {
       check: (key) => client.incr(key),
-      isRefusal: (answer) => (answer as number) > limit,
+      isRejection: (result) => (result as number) > limit,
     };
   },
 
-  /** The least that a fixed window needs to know, in one step. */
+  /** The least that a fixed window must read, in one step. */
   async 'INCR + PTTL'(client, limit) {
     const script = `return { redis.call('INCR', KEYS[1]), redis.call('PTTL', KEYS[1]) }`;
     const sha = (await client.script('LOAD', script)) as string;
     return {
       check: (key) => client.evalsha(sha, 1, key),
-      isRefusal: (answer) => (answer as [number, number])[0] > limit,
+      isRejection: (result) => (result as [number, number])[0] > limit,
     };
   },
 
-  /** Rollgate's own script, with the arguments of one check, sent by the client and nothing else. */
+  /** Rollgate's script with the arguments of one check, sent by the client alone. */
   async EVALSHA(client, limit) {
     const rollgate = createRollgate(client, limit, 'list');
-    await rollgate.check('first'); // So that the script is there.
+    await rollgate.check('first'); // Loads the script.
     const evalsha = await captureEvalsha(client, rollgate.check);
     return {
       check: evalsha,
-      isRefusal: () => false, // Its answer is the store's to read.
+      isRejection: () => false, // Only the store can read its reply.
     };
   },
 };
@@ -105,6 +105,6 @@ function createRollgate(client: Redis, limit: number, log: 'list' | 'sorted-set'
   const limiter = new RateLimiter({ limits: rollingWindow({ limit, window: WINDOW_MS }), store });
   return {
     check: (key) => limiter.check(key),
-    isRefusal: (answer) => !(answer as { allowed: boolean }).allowed,
+    isRejection: (result) => !(result as { allowed: boolean }).allowed,
   };
 }

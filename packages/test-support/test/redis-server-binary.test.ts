@@ -35,7 +35,11 @@ test('ROLLGATE_REDIS_SERVER has precedence over the PATH', async () => {
   program('redis-server', '');
   program('other-server', '');
   const other = join(folder, 'other-server');
-  expect(await printBinary({ ROLLGATE_REDIS_SERVER: other })).toMatchObject({ code: 0, stdout: `${other}\n`, stderr: '' });
+  expect(await printBinary({ ROLLGATE_REDIS_SERVER: other })).toMatchObject({
+    code: 0,
+    stdout: `${other}\n`,
+    stderr: '',
+  });
   expect((await printBinary({ ROLLGATE_REDIS_SERVER: '' })).stdout).toBe(`${join(folder, 'redis-server')}\n`);
 });
 
