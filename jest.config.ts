@@ -1,4 +1,5 @@
 /** @jest-config-loader esbuild-register */
+import { availableParallelism } from 'node:os';
 import type { Config } from 'jest';
 
 /**
@@ -24,7 +25,8 @@ const config: Config = {
   testMatch: ['**/test/**/*.test.ts'],
   // This finds hangs, not slowness: a busy machine may need ten times as long as an idle one.
   testTimeout: process.env.ROLLGATE_THOROUGH === '1' ? 3_600_000 : 120_000,
-  maxWorkers: '100%',
+  // Three workers on two cores, because many tests wait for a server, a deadline or a browser.
+  maxWorkers: Math.ceil(availableParallelism() * 1.5),
   // A worker that has grown starts again, so that all processes together take less than 1.2 GB.
   workerIdleMemoryLimit: '150MB',
   setupFiles: ['<rootDir>/scripts/collect-garbage.cjs'],

@@ -1,8 +1,9 @@
 const { default: Sequencer } = require('@jest/test-sequencer');
 
 /**
- * The files that take longest. A run that starts one of them last keeps one core waiting for the other. The compilers of
- * `packages.test.ts` come when the browser of `page.test.ts` has probably ended, because both need much memory.
+ * The files that take longest, because a run that starts one of them last keeps one core waiting for the other. Until the
+ * browser of `page.test.ts` ends, tests of Redis run beside it, which mostly wait. Compilers and further browsers come
+ * afterwards, because each of them needs much memory.
  */
 const SLOWEST = [
   'playground/test/page.test.ts',
@@ -10,6 +11,8 @@ const SLOWEST = [
   'redis/test/faults-',
   'redis/test/processes.test.ts',
   'core/test/store-failure-outage.test.ts',
+  'redis/test/',
+  'test-support/test/',
   'core/test/packages.test.ts',
   'examples/test/',
   'cli/test/',
