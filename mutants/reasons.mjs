@@ -4,4 +4,6 @@ export const reasons = {
     'Equivalent: the refund ends there and drops this copy of the total. The next operation counts the elements again.',
   'redis/denial-cache 2':
     'Equivalent: a check of such a limit always records, and the store caches only rejections that recorded nothing.',
+  'redis/redis-store 4':
+    'Equivalent within a process: a denial is valid only at or after the time of its check. Without it, old denials take room for longer.',
 };

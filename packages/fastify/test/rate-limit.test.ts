@@ -131,6 +131,12 @@ describe.each([
     expect([free.status, free.headers.has('x-ratelimit-limit')]).toEqual([200, false]);
   });
 
+  test('a route’s own window replaces the limits of the plugin', async () => {
+    const app = await limited({ limits: { minute: rollingWindow({ limit: 5, window: '1m' }) } });
+    app.get('/one', { config: { rateLimit: { limit: 1, window: '1m' } } }, async () => 'hello');
+    expect(await statuses(await serve(app), '/one', '/one')).toEqual([200, 429]);
+  });
+
   test('without `global` only routes with a limit are limited, each separately', async () => {
     const app = await limited({ global: false, window: '1m', key: () => 'ann' });
     app.get('/', async () => 'hello');

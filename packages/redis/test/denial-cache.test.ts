@@ -1,3 +1,4 @@
+import { setImmediate as nextTurn } from 'node:timers/promises';
 import { fixedWindow, type Limits, leakyBucket, RateLimiter, rollingWindow } from '@rollgate/core';
 import { RedisStore, type RedisStoreOptions } from '@rollgate/redis';
 import { until } from '@rollgate/test-support';
@@ -169,6 +170,17 @@ describe('changes by this process take effect at once:', () => {
     const [refused] = await Promise.all([limiter.check('ann'), limiter.reset('ann')]);
     expect(refused.allowed).toBe(false);
     expect((await limiter.check('ann')).allowed).toBe(true);
+  });
+
+  test('a reset whose response follows the rejection', async () => {
+    const limiter = make(one);
+    await limiter.check('ann');
+    const rejected = limiter.check('ann');
+    await nextTurn(); // The reset is in the next batch.
+    const reset = limiter.reset('ann');
+    expect((await rejected).allowed).toBe(false);
+    expect((await limiter.check('ann')).allowed).toBe(true);
+    await reset;
   });
 
   test('a refund', async () => {
