@@ -1,4 +1,5 @@
 import { type Decision, MemoryStore, RateLimiter, rollingWindow } from '@rollgate/core';
+import { randomRuns } from '@rollgate/test-support/effort';
 import fc from 'fast-check';
 import { busyHits, toLog } from './support/log-lines';
 import { rollgate, simulate, suggest, write } from './support/rollgate';
@@ -48,7 +49,7 @@ test('the curve matches the rejections of a RateLimiter at each limit', async ()
       expect(forAll).toEqual({ limit: forAll.limit, rejectedRequests: 0, rejectedCallers: 0 });
       if (forAll.limit > 1) expect(rejections(asked, forAll.limit - 1).rejectedRequests).toBeGreaterThan(0);
     }),
-    { numRuns: 300 },
+    randomRuns(300, 3000),
   );
 });
 
@@ -66,7 +67,7 @@ test('each suggestion is the smallest limit within the share', async () => {
         if (answer.limit > 1) expect(rejections(asked, answer.limit - 1)[of]).toBeGreaterThan(most);
       }
     }),
-    { numRuns: 300 },
+    randomRuns(300, 3000),
   );
 });
 

@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import { type Decision, MemoryStore, RateLimiter, rollingWindow } from '@rollgate/core';
 import { RedisStore } from '@rollgate/redis';
-import { effort } from '@rollgate/test-support/effort';
+import { randomRuns } from '@rollgate/test-support/effort';
 import fc from 'fast-check';
 import { PrivateRedis } from './support/private-redis.js';
 import { freshPrefix, LOGS } from './support/some-redis.js';
@@ -70,7 +70,7 @@ test.each(LOGS)('refunds of old hits in any order leave the same state as in mem
       },
     ),
     {
-      numRuns: effort(25, 1000),
+      ...randomRuns(25, 1000),
       examples: [
         [
           'plain',

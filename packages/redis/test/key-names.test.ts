@@ -10,6 +10,7 @@ import {
   tokenBucket,
 } from '@rollgate/core';
 import { type ClusterSlot, type IoredisClient, RedisStore } from '@rollgate/redis';
+import { randomRuns } from '@rollgate/test-support/effort';
 import fc from 'fast-check';
 
 const limits: Readonly<Record<string, Limit>> = {
@@ -90,7 +91,7 @@ test.each<[string, boolean, ClusterSlot]>([
         expect(stateOf.get(redisKey!) ?? id).toBe(id);
         stateOf.set(redisKey!, id);
       }),
-      { numRuns: 400, examples: [['k:api', 'fw', 'rolling'], ['k', 'api', 'fixed']].map(([key, name, algorithm]) => [{ prefix: 'p', name, algorithm, key, asRecord: true } as State]) }, // biome-ignore format: a table
+      { ...randomRuns(400, 4000), examples: [['k:api', 'fw', 'rolling'], ['k', 'api', 'fixed']].map(([key, name, algorithm]) => [{ prefix: 'p', name, algorithm, key, asRecord: true } as State]) }, // biome-ignore format: a table
     );
     warn.mockRestore();
   },

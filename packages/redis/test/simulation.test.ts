@@ -1,13 +1,13 @@
 import './simulation/time-origin.js';
-import { effort, seed } from '@rollgate/test-support/effort';
+import { effort, givenSeed, seed } from '@rollgate/test-support/effort';
 import type { Coverage } from './simulation/coverage.js';
 import { plantedDefects } from './simulation/planted-defects.js';
 import { RealRedis } from './simulation/real-redis.js';
 import { runSeed, SeedError } from './simulation/seeds.js';
 import { Simulation } from './simulation/simulation.js';
 
-const FIRST = seed ?? 1;
-const isReplay = seed !== undefined && effort(true, false);
+const FIRST = seed;
+const isReplay = givenSeed !== undefined && effort(true, false);
 const COUNT = isReplay ? 1 : effort(80, 20_000);
 const BLOCK = effort(20, 500);
 const blocks = Array.from({ length: Math.ceil(COUNT / BLOCK) }, (_, index) => FIRST + index * BLOCK);
