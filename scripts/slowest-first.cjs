@@ -2,8 +2,8 @@ const { default: Sequencer } = require('@jest/test-sequencer');
 
 /**
  * The files that take longest, because a run that starts one of them last keeps one core waiting for the other. Until the
- * browser of `page.test.ts` ends, tests of Redis run beside it, which mostly wait. The rest comes afterwards: compilers,
- * further browsers and tests that load every client need much memory.
+ * browser of `page.test.ts` ends, tests of Redis run beside it, which mostly wait. Tests that need much memory come
+ * afterwards, few of them at once: compilers, further browsers, and tests that load every client.
  */
 const SLOWEST = [
   /playground.test.page\.test/,
@@ -14,6 +14,7 @@ const SLOWEST = [
   /redis.test.(?!client-options|cluster\.|keys)/,
   /test-support.test/,
   /core.test.packages\.test/,
+  /(express|fastify).test/,
   /examples.test/,
   /cli.test/,
   /store-conformance.test/,
