@@ -130,7 +130,7 @@ export const http = [
       '',
     ],
   ]),
-  ...of('fastify/src/route-hooks', OF_FASTIFY, [
+  ...of('fastify/src/route-limits', OF_FASTIFY, [
     ['HEAD counts apart from GET', "if (methods.includes('GET')) hooksByRoute.set(`HEAD ${url}`, hook);", ''],
     [
       'a group counts apart by route',

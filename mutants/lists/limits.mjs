@@ -181,5 +181,5 @@ export const limits = [
     ],
   ]),
   ...of('mul-div', CONFORMANCE, [['great whole quotients are rounded up by one', 'BigInt(c) - 1n)', 'BigInt(c))']]),
-  ...of('time-scale', CONFORMANCE, [['half of the reach is implausible', '2 ** (scale + 1)', '2 ** scale']]),
+  ...of('clock-skew-bound', CONFORMANCE, [['half of the reach is implausible', '2 ** (scale + 1)', '2 ** scale']]),
 ];

@@ -1,5 +1,5 @@
 import type { Decision } from '@rollgate/core';
-import type { Algorithm, NamedQuota } from './limits.js';
+import type { Algorithm, NamedQuota } from './algorithms.js';
 import type { Caller, Entry } from './log/entry.js';
 import { type ReplayClock, WindowCounter } from './replay.js';
 

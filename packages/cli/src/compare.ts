@@ -1,4 +1,4 @@
-import { ALGORITHMS, type Algorithm, makeLimit, type Quota } from './limits.js';
+import { ALGORITHMS, type Algorithm, makeLimit, type Quota } from './algorithms.js';
 import type { Caller, Entry } from './log/entry.js';
 import { Replay, ReplayClock, WindowCounter } from './replay.js';
 import { type Timeline, TimelineCounter } from './timeline.js';

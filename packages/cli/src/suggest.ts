@@ -1,5 +1,5 @@
 import type { Entry } from './log/entry.js';
-import { Slots } from './slots.js';
+import { Slots } from './caller-slots.js';
 
 /** The number of requests and callers that a limit would reject. */
 export interface Rejections {

@@ -1,5 +1,5 @@
 import { type Clock, monotonicClock, readMicros } from './clock.js';
-import type { CounterAlgorithm, CounterState } from './counter-algorithm.js';
+import type { CounterAlgorithm, CounterState } from './rolling-counter-algorithm.js';
 import { type Decision, toDecision, toSingleDecision } from './decision.js';
 import { withCode } from './error-codes.js';
 import { evaluateEntry, toLimitDecision } from './evaluate-entry.js';

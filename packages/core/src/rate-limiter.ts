@@ -15,7 +15,7 @@ import type { CheckOptions, RateLimiterOptions, WaitOptions } from './rate-limit
 import type { Store } from './store.js';
 import { hasMethods, invalidOption, knownOptions, oneOf, positiveInteger, string } from './validate.js';
 import { waitForSlot, waitUntilAllowed } from './wait.js';
-import { createDeadline } from './wait-deadline.js';
+import { createDeadline } from './timeout-signal.js';
 import { WaitQueues } from './wait-queues.js';
 
 /** Published on the channel `rollgate:decision` for each check, and on `rollgate:rejection` for each rejected one. */

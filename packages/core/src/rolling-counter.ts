@@ -1,4 +1,4 @@
-import { CounterAlgorithm } from './counter-algorithm.js';
+import { CounterAlgorithm } from './rolling-counter-algorithm.js';
 import { type Duration, parseDuration, parseInterval } from './duration.js';
 import { withCode } from './error-codes.js';
 import { DEFAULT_TIMEOUT_MS, parseTimeout } from './failure/deadlines.js';

@@ -3,7 +3,7 @@ export { isThenable } from './awaitable.js';
 export { refundInBackground } from './background-refund.js';
 export { readMicros } from './clock.js';
 export { copyString } from './copy-string.js';
-export type { CounterAlgorithm } from './counter-algorithm.js';
+export type { CounterAlgorithm } from './rolling-counter-algorithm.js';
 export { toDecision } from './decision.js';
 export { parseDuration } from './duration.js';
 export { withCode } from './error-codes.js';

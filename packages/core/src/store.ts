@@ -1,5 +1,5 @@
 import type { Awaitable } from './awaitable.js';
-import type { CounterAlgorithm } from './counter-algorithm.js';
+import type { CounterAlgorithm } from './rolling-counter-algorithm.js';
 import type { Decision } from './decision.js';
 import type { Keys, Plan } from './plan.js';
 

@@ -13,7 +13,7 @@ import {
   type RateLimitRouteOptions,
 } from './options.js';
 import { createHook, type Done, type RateLimitHook } from './rate-limit-hook.js';
-import { RouteHooks } from './route-hooks.js';
+import { RouteHooks } from './route-limits.js';
 
 declare module 'fastify' {
   interface FastifyRequest {

@@ -2,7 +2,7 @@ import { type AlgorithmName, algorithmNames } from '../src/algorithms.js';
 import { describeHistory } from '../src/explorer/describe-history.js';
 import type { Finding } from '../src/explorer/expansion.js';
 import { explore } from '../src/explorer/explore.js';
-import { exploreFull } from '../src/explorer/explore-full.js';
+import { exploreFull } from '../src/explorer/explore-full-store.js';
 import { HashSet } from '../src/explorer/hash-set.js';
 import type { Scenario } from '../src/explorer/scenario.js';
 import { fullScenariosOf, scenariosOf } from '../src/explorer/scenarios.js';

@@ -3,5 +3,5 @@ export { FaultyProxy } from './faulty-proxy.js';
 export { type MoveOptions, RedisCluster } from './redis-cluster.js';
 export { RedisServer, type RedisServerOptions } from './redis-server.js';
 export { redisServerBinary } from './redis-server-binary.js';
-export { startRedis } from './start-redis.js';
+export { startRedis } from './redis-for-tests.js';
 export { until } from './until.js';

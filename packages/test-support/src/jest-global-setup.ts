@@ -1,6 +1,6 @@
 // Without '.js', because Jest loads this file before its module mapping applies.
 import { CHROMIUM } from './chromium-binary';
-import { install } from './debian-package';
+import { install } from './required-program';
 import { REDIS_SERVER } from './redis-server-binary';
 
 /** Installs the programs that the tests need before the workers start. If it fails, only the tests that need one fail. */

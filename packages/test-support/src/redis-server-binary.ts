@@ -1,5 +1,5 @@
 // Without '.js', because jest-global-setup.ts loads this file too.
-import { findOrInstall, type RequiredProgram } from './debian-package';
+import { findOrInstall, type RequiredProgram } from './required-program';
 
 export const REDIS_SERVER: RequiredProgram = {
   name: 'redis-server',

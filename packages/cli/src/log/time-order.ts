@@ -1,5 +1,5 @@
 import type { Entry } from './entry.js';
-import { byTime, countUntil, mergeSorted } from './sorted-entries.js';
+import { byTime, countUntil, mergeSorted } from './merge-sorted.js';
 import { TimeJump } from './time-jump.js';
 
 /** Sorting fewer entries at a time costs more than it saves. */

@@ -1,4 +1,4 @@
-import type { Algorithm, NamedQuota } from '../limits.js';
+import type { Algorithm, NamedQuota } from '../algorithms.js';
 import type { Simulation } from '../simulate.js';
 import { formatCount, formatDuration, formatInteger, formatPercent, formatQuota, formatTime } from './format.js';
 import type { Report, Table } from './report.js';

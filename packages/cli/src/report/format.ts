@@ -1,4 +1,4 @@
-import type { Quota } from '../limits.js';
+import type { Quota } from '../algorithms.js';
 import { escapeInvisible } from './escape-invisible.js';
 
 /** Formats a number as `1,234`. */

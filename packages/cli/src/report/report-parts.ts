@@ -1,4 +1,4 @@
-import { leakyIntervalMs, type Quota } from '../limits.js';
+import { leakyIntervalMs, type Quota } from '../algorithms.js';
 import type { Timeline } from '../timeline.js';
 import type { Totals } from '../totals.js';
 import { formatCount, formatDuration, formatQuota, formatTime } from './format.js';

@@ -1,5 +1,5 @@
 import type { Awaitable } from '../awaitable.js';
-import type { CounterAlgorithm } from '../counter-algorithm.js';
+import type { CounterAlgorithm } from '../rolling-counter-algorithm.js';
 import type { CountingStore } from '../store.js';
 import { Deadlines } from './deadlines.js';
 import { guardCall, probe, rethrow } from './guarded-call.js';

@@ -10,7 +10,7 @@ import {
   parseMinDifference,
   rejectionReason,
 } from './min-difference.js';
-import { isWithinScale, type Scale, scaleOf } from './time-scale.js';
+import { isWithinScale, type Scale, scaleOf } from './clock-skew-bound.js';
 
 /** The options of {@link fixedWindow}. */
 export interface FixedWindowOptions {

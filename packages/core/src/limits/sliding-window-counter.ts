@@ -11,7 +11,7 @@ import {
   rejectionReason,
 } from './min-difference.js';
 import { mulDiv, mulDivUp } from './mul-div.js';
-import { isWithinScale, type Scale, scaleOf } from './time-scale.js';
+import { isWithinScale, type Scale, scaleOf } from './clock-skew-bound.js';
 
 /** The options of {@link slidingWindowCounter}. */
 export interface SlidingWindowCounterOptions {

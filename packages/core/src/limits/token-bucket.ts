@@ -11,7 +11,7 @@ import {
   rejectionReason,
 } from './min-difference.js';
 import { mulDivUp } from './mul-div.js';
-import { isWithinScale, type Scale, scaleOf } from './time-scale.js';
+import { isWithinScale, type Scale, scaleOf } from './clock-skew-bound.js';
 
 /** The options of {@link tokenBucket}. */
 export interface TokenBucketOptions {

@@ -1,5 +1,5 @@
 import { ALGORITHMS, type Settings, WINDOWS_SHOWN } from '../shared/settings.js';
-import { type Counts, fixedStart, lastWindow, thisWindow } from './counts.js';
+import { type Counts, fixedStart, lastWindow, thisWindow } from './count-window.js';
 import type { Theme } from './theme.js';
 
 /** What the bands and texts of a frame are painted on and by; `bbox` is the plot in the canvas's own pixels. */

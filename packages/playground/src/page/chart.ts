@@ -1,7 +1,7 @@
 import uPlot from 'uplot';
 import { WINDOWS_SHOWN } from '../shared/settings.js';
 import { paintBoundaries, paintFixedBand, paintRollingBand, paintTexts, type Scene } from './bands.js';
-import { type Counts, turnOf } from './counts.js';
+import { type Counts, turnOf } from './count-window.js';
 import { MarkPainter, type Row, type Shown } from './marks.js';
 import type { Model } from './model.js';
 import { followTheme, type Theme } from './theme.js';

@@ -1,4 +1,4 @@
-import { type Counts, lastWindow, thisWindow } from './counts.js';
+import { type Counts, lastWindow, thisWindow } from './count-window.js';
 import { element, say } from './elements.js';
 import type { Model } from './model.js';
 

@@ -1,5 +1,5 @@
 import type { Settings } from '../shared/settings.js';
-import { fixedStart } from './counts.js';
+import { fixedStart } from './count-window.js';
 import { seconds } from './elements.js';
 
 /** What a pattern of requests is sent with. */

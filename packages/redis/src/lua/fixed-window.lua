@@ -1,7 +1,7 @@
 -- The fixed window. The counterpart of fixed-window.ts.
 --
 -- The text is one number, which Redis keeps in little memory: the window's end in milliseconds, the count in four digits and
--- the scale in two (see time-scale.ts). A larger count needs "end:count:scale". The newest action for a minDifference needs
+-- the scale in two (see clock-skew-bound.ts). A larger count needs "end:count:scale". The newest action for a minDifference needs
 -- "end:count:scale:newest:longest_difference".
 
 local fixed_window = {}

@@ -1,7 +1,7 @@
 -- The leaky bucket: a queue that one unit leaves per interval. The counterpart of leaky-bucket.ts.
 --
 -- The text is one number, which Redis keeps in little memory: the time from which all slots are free, in microseconds, and the
--- scale in two digits (see time-scale.ts). Refunded slots with taken slots behind them follow after "/". Each such gap is its
+-- scale in two digits (see clock-skew-bound.ts). Refunded slots with taken slots behind them follow after "/". Each such gap is its
 -- start and its end in 17 digits each, in ascending order, merged where they touch (see queue-gaps.ts). The fixed width lets a
 -- refund search them in O(log n).
 

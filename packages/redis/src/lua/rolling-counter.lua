@@ -1,4 +1,4 @@
--- The rolling counter, which decides nothing. The counterpart of counter-algorithm.ts.
+-- The rolling counter, which decides nothing. The counterpart of rolling-counter-algorithm.ts.
 --
 -- The text is the time at which the subject expires, in microseconds, then "/" and the buckets (see bucket-counts.lua).
 

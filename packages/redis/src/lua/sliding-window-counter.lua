@@ -1,7 +1,7 @@
 -- The sliding window counter. The counterpart of sliding-window-counter.ts.
 --
 -- The text is "end:window:current:previous:scale". `end` is the end of the current window, and `window` is the length of the
--- window of the limit that recorded last, both in milliseconds. For the scale see time-scale.ts. For a minDifference,
+-- window of the limit that recorded last, both in milliseconds. For the scale see clock-skew-bound.ts. For a minDifference,
 -- ":newest:longest_difference" follows.
 
 local sliding_window_counter = {}

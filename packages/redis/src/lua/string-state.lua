@@ -7,7 +7,7 @@
 
 local string_state = {}
 
--- Whether a limit of this scale can write a state that ends so far ahead (see time-scale.ts).
+-- Whether a limit of this scale can write a state that ends so far ahead (see clock-skew-bound.ts).
 function string_state.is_within_scale(ahead, scale)
   return ahead <= 2 ^ (scale + 1)
 end

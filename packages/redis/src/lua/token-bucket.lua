@@ -2,7 +2,7 @@
 --
 -- The text is "full:parts:refunded:created:scale". The bucket is full again at `full`, in microseconds, and `parts`, in
 -- fractions of a microsecond. `refunded` is the sum of the refunded times, and `created` is the stamp of the first record. For
--- the scale see time-scale.ts. For a minDifference, ":newest:longest_difference" follows.
+-- the scale see clock-skew-bound.ts. For a minDifference, ":newest:longest_difference" follows.
 
 local token_bucket = {}
 algorithms['token-bucket'] = token_bucket

@@ -5,7 +5,7 @@ import { type AlgorithmName, algorithmNames } from '../algorithms.js';
 import { describeHistory } from './describe-history.js';
 import type { Finding } from './expansion.js';
 import { type Exploration, type ExploreOptions, explore } from './explore.js';
-import { exploreFull } from './explore-full.js';
+import { exploreFull } from './explore-full-store.js';
 import type { Scenario } from './scenario.js';
 import { fullScenariosOf, scenariosOf } from './scenarios.js';
 

@@ -1,7 +1,7 @@
 import { type Decision, type MemoryStore, RateLimiter } from '@rollgate/core';
 import type { Keys, Plan } from '@rollgate/core/store';
 import { TestClock } from '../test-clock.js';
-import { createPlan } from './create-plan.js';
+import { createPlan } from './capture-plan.js';
 import type { StateObserver, StoreHit } from './observed-limit.js';
 import { OracleState } from './oracle-state.js';
 import { BACK_MICROS, type Ready } from './scenario.js';

@@ -1,6 +1,6 @@
 import { withMinDifference } from './min-difference.js';
 import { MS, noDelay, type Oracle, sum } from './oracle.js';
-import { isTooFarAhead, scaleOf } from './time-scale.js';
+import { isTooFarAhead, scaleOf } from './clock-skew-bound.js';
 
 /** Durations in milliseconds. */
 export interface FixedWindowSettings {

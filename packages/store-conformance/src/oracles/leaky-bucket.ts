@@ -1,5 +1,5 @@
 import { MS, type Oracle } from './oracle.js';
-import { isTooFarAhead, scaleOf } from './time-scale.js';
+import { isTooFarAhead, scaleOf } from './clock-skew-bound.js';
 
 /** Durations in milliseconds. */
 export interface LeakyBucketSettings {

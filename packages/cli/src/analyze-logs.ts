@@ -1,4 +1,4 @@
-import { checkInputs } from './check-inputs.js';
+import { checkInputs } from './check-distinct-files.js';
 import { UsageError } from './errors.js';
 import type { Entry } from './log/entry.js';
 import type { LogSummary } from './log/log-summary.js';
