@@ -1,14 +1,14 @@
 import { type Command, Option } from 'commander';
+import { ALGORITHMS, type Algorithm, type NamedQuota } from './algorithms.js';
+import { run } from './analyze-logs.js';
 import { type CommonOptions, command, listOf, resolveSettings } from './common-options.js';
 import { Comparer } from './compare.js';
 import { UsageError } from './errors.js';
-import { ALGORITHMS, type Algorithm, type NamedQuota } from './algorithms.js';
 import { checkQuotas, parseAlgorithm, parseDuration, parseQuota, parseShare, parseTop } from './options.js';
 import { describeComparison } from './report/describe-comparison.js';
 import { describeSimulation } from './report/describe-simulation.js';
 import { describeSuggestions } from './report/describe-suggestions.js';
 import { comparisonJson, simulationJson, suggestionsJson } from './report/json-report.js';
-import { run } from './analyze-logs.js';
 import { Simulator } from './simulate.js';
 import { Suggester } from './suggest.js';
 import { Totals } from './totals.js';

@@ -1,8 +1,8 @@
 import { Command, Option } from 'commander';
+import type { Settings } from './analyze-logs.js';
 import { UsageError } from './errors.js';
 import { FORMATS, type Format } from './log/read-log.js';
 import { parseBy, parseField, parseFormat, parseIpv6Prefix, parseTolerance } from './options.js';
-import type { Settings } from './analyze-logs.js';
 
 /** The parsed options that all commands share. */
 export interface CommonOptions {

@@ -1,6 +1,6 @@
 import { parseDuration as durationMs, validate } from '@rollgate/core/store';
-import { UsageError } from './errors.js';
 import { ALGORITHMS, type Algorithm, makeLimit, type NamedQuota } from './algorithms.js';
+import { UsageError } from './errors.js';
 import { FORMATS, type Format } from './log/read-log.js';
 import type { By } from './log/request.js';
 

@@ -1,6 +1,6 @@
 import type { Limit } from '@rollgate/core';
-import { type Burst, Bursts } from './bursts.js';
 import { type Algorithm, makeLimit, type NamedQuota } from './algorithms.js';
+import { type Burst, Bursts } from './bursts.js';
 import type { Caller, Entry } from './log/entry.js';
 import { Replay, ReplayClock } from './replay.js';
 import { type Timeline, TimelineCounter } from './timeline.js';

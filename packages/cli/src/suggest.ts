@@ -1,5 +1,5 @@
-import type { Entry } from './log/entry.js';
 import { Slots } from './caller-slots.js';
+import type { Entry } from './log/entry.js';
 
 /** The number of requests and callers that a limit would reject. */
 export interface Rejections {

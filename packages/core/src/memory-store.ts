@@ -1,5 +1,4 @@
 import { type Clock, monotonicClock, readMicros } from './clock.js';
-import type { CounterAlgorithm, CounterState } from './rolling-counter-algorithm.js';
 import { type Decision, toDecision, toSingleDecision } from './decision.js';
 import { withCode } from './error-codes.js';
 import { evaluateEntry, toLimitDecision } from './evaluate-entry.js';
@@ -7,6 +6,7 @@ import { KeyTable } from './key-table.js';
 import type { Hit, Limit, Verdict } from './limits/limit.js';
 import type { Entry } from './namespaces.js';
 import { type Keys, keyAt, type Plan, type Rule } from './plan.js';
+import type { CounterAlgorithm, CounterState } from './rolling-counter-algorithm.js';
 import type { CountingStore, Store } from './store.js';
 import { toStoredKey, toStoredKeys } from './stored-key.js';
 import { hasMethods, invalidOption, knownOptions, positiveInteger } from './validate.js';

@@ -13,9 +13,9 @@ import type { Plan } from './plan.js';
 import { type DecisionEventOf, hasSubscribers, publishDecision } from './publish-decision.js';
 import type { CheckOptions, RateLimiterOptions, WaitOptions } from './rate-limiter-options.js';
 import type { Store } from './store.js';
+import { createDeadline } from './timeout-signal.js';
 import { hasMethods, invalidOption, knownOptions, oneOf, positiveInteger, string } from './validate.js';
 import { waitForSlot, waitUntilAllowed } from './wait.js';
-import { createDeadline } from './timeout-signal.js';
 import { WaitQueues } from './wait-queues.js';
 
 /** Published on the channel `rollgate:decision` for each check, and on `rollgate:rejection` for each rejected one. */

@@ -1,7 +1,7 @@
 import type { Awaitable } from './awaitable.js';
-import type { CounterAlgorithm } from './rolling-counter-algorithm.js';
 import type { Decision } from './decision.js';
 import type { Keys, Plan } from './plan.js';
+import type { CounterAlgorithm } from './rolling-counter-algorithm.js';
 
 /**
  * Keeps the state of keys. A store holds no configuration, because limits come with every call. It owns the clock. Its

@@ -1,8 +1,8 @@
 import type { Decision } from './decision.js';
 import { withCode } from './error-codes.js';
 import { scheduleAfter } from './scheduler.js';
-import { unlessAborted } from './unless-aborted.js';
 import { timeoutError } from './timeout-signal.js';
+import { unlessAborted } from './unless-aborted.js';
 
 /**
  * Peeks until the action is allowed, then checks. Peeking keeps rejected attempts out of limits that count them. If

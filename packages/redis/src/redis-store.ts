@@ -10,8 +10,8 @@ import {
   withCode,
 } from '@rollgate/core/store';
 import slotOf from 'cluster-key-slot';
-import { CheckInputs } from './operation-inputs.js';
 import type { DenialCache } from './denial-cache.js';
+import { CheckInputs } from './operation-inputs.js';
 import { OperationSender } from './operation-sender.js';
 import { type CheckInput, type CheckOperation, type CheckResult, type Operation, Receipt } from './operations.js';
 import type { RedisClient, RedisConnection } from './redis-connection.js';

@@ -1,5 +1,5 @@
-import type { Comparison } from '../compare.js';
 import type { Quota } from '../algorithms.js';
+import type { Comparison } from '../compare.js';
 import { formatDuration, formatInteger, formatPercent, formatQuota } from './format.js';
 import type { Report, Table } from './report.js';
 import { leakyNotes, timeChart, totalsFact } from './report-parts.js';

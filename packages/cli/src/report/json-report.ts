@@ -1,5 +1,5 @@
-import type { Comparison } from '../compare.js';
 import type { Algorithm, NamedQuota, Quota } from '../algorithms.js';
+import type { Comparison } from '../compare.js';
 import type { LogSummary } from '../log/log-summary.js';
 import type { By } from '../log/request.js';
 import type { Simulation } from '../simulate.js';

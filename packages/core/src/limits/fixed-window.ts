@@ -1,5 +1,6 @@
 import { type Duration, parseInterval } from '../duration.js';
 import { knownOptions, positiveInteger } from '../validate.js';
+import { isWithinScale, type Scale, scaleOf } from './clock-skew-bound.js';
 import type { Hit, Limit, Verdict } from './limit.js';
 import {
   isMinDifferencePlausible,
@@ -10,7 +11,6 @@ import {
   parseMinDifference,
   rejectionReason,
 } from './min-difference.js';
-import { isWithinScale, type Scale, scaleOf } from './clock-skew-bound.js';
 
 /** The options of {@link fixedWindow}. */
 export interface FixedWindowOptions {

@@ -1,8 +1,8 @@
 import { type Duration, MAX_DURATION_MS, parseInterval } from '../duration.js';
 import { invalidNumber, knownOptions, positiveInteger } from '../validate.js';
+import { isWithinScale, type Scale, scaleOf } from './clock-skew-bound.js';
 import type { Hit, Limit, Verdict } from './limit.js';
 import { addGap, dropPassedGaps, type QueueGaps, takeLastGap } from './queue-gaps.js';
-import { isWithinScale, type Scale, scaleOf } from './clock-skew-bound.js';
 
 /** The options of {@link leakyBucket}. */
 export interface LeakyBucketOptions {

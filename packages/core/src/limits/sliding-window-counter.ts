@@ -1,5 +1,6 @@
 import { type Duration, parseInterval } from '../duration.js';
 import { knownOptions, positiveInteger } from '../validate.js';
+import { isWithinScale, type Scale, scaleOf } from './clock-skew-bound.js';
 import type { Hit, Limit, Verdict } from './limit.js';
 import {
   isMinDifferencePlausible,
@@ -11,7 +12,6 @@ import {
   rejectionReason,
 } from './min-difference.js';
 import { mulDiv, mulDivUp } from './mul-div.js';
-import { isWithinScale, type Scale, scaleOf } from './clock-skew-bound.js';
 
 /** The options of {@link slidingWindowCounter}. */
 export interface SlidingWindowCounterOptions {

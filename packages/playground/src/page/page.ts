@@ -1,8 +1,8 @@
 import { Buttons } from './buttons.js';
 import { Chart, type Drawn } from './chart.js';
 import { Controls } from './controls.js';
-import { showCountdown } from './countdown.js';
 import { countsAt } from './count-window.js';
+import { showCountdown } from './countdown.js';
 import { element, say } from './elements.js';
 import { Figures } from './figures.js';
 import { LiveUpdates } from './live-updates.js';

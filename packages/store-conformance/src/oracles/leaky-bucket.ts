@@ -1,5 +1,5 @@
-import { MS, type Oracle } from './oracle.js';
 import { isTooFarAhead, scaleOf } from './clock-skew-bound.js';
+import { MS, type Oracle } from './oracle.js';
 
 /** Durations in milliseconds. */
 export interface LeakyBucketSettings {

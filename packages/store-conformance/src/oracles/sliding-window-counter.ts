@@ -1,7 +1,7 @@
+import { isTooFarAhead, scaleOf } from './clock-skew-bound.js';
 import { gridEnd } from './fixed-window.js';
 import { withMinDifference } from './min-difference.js';
 import { MS, noDelay, type Oracle } from './oracle.js';
-import { isTooFarAhead, scaleOf } from './clock-skew-bound.js';
 
 /** Durations in milliseconds. */
 export interface SlidingWindowCounterSettings {

@@ -1,6 +1,6 @@
+import { isTooFarAhead, scaleOf } from './clock-skew-bound.js';
 import { withMinDifference } from './min-difference.js';
 import { MS, noDelay, type Oracle } from './oracle.js';
-import { isTooFarAhead, scaleOf } from './clock-skew-bound.js';
 
 /** Durations in milliseconds. */
 export interface TokenBucketSettings {
