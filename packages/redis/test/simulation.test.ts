@@ -8,7 +8,7 @@ import { Simulation } from './simulation/simulation.js';
 
 const FIRST = seed;
 const isReplay = givenSeed !== undefined && effort(true, false);
-const COUNT = isReplay ? 1 : effort(80, 20_000);
+const COUNT = isReplay ? 1 : effort(160, 20_000);
 const BLOCK = effort(20, 500);
 const blocks = Array.from({ length: Math.ceil(COUNT / BLOCK) }, (_, index) => FIRST + index * BLOCK);
 
@@ -69,7 +69,7 @@ if (!isReplay) {
     async ({ plant, symptom, fromSeed = 1 }) => {
       const undo = plant();
       try {
-        expect((await failureFrom(fromSeed, 160, false))?.message).toMatch(symptom);
+        expect((await failureFrom(fromSeed, FIRST + COUNT - fromSeed, false))?.message).toMatch(symptom);
       } finally {
         undo();
       }
