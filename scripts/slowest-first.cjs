@@ -26,14 +26,9 @@ const rankOf = ({ path }) => {
   return rank < 0 ? SLOWEST.length : rank;
 };
 
-/**
- * Files that Jest has no duration of come first, the slowest ones before the others. Jest orders the rest by their last duration.
- */
+/** Within each of these groups, Jest's own order stays, which starts with the files that took longest last time. */
 module.exports = class SlowestFirst extends Sequencer {
   sort(tests) {
-    const sorted = super.sort(tests);
-    const isKnown = ({ duration }) => duration !== undefined;
-    const unknown = sorted.filter((test) => !isKnown(test)).toSorted((one, other) => rankOf(one) - rankOf(other));
-    return [...unknown, ...sorted.filter(isKnown)];
+    return super.sort(tests).toSorted((one, other) => rankOf(one) - rankOf(other));
   }
 };
