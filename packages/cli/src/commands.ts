@@ -4,7 +4,7 @@ import { run } from './analyze-logs.js';
 import { type CommonOptions, command, listOf, resolveSettings } from './common-options.js';
 import { Comparer } from './compare.js';
 import { UsageError } from './errors.js';
-import { checkQuotas, parseAlgorithm, parseDuration, parseQuota, parseShare, parseTop } from './options.js';
+import { checkQuotas, parseAlgorithm, parseDurationOption, parseQuota, parseShare, parseTop } from './options.js';
 import { describeComparison } from './report/describe-comparison.js';
 import { describeSimulation } from './report/describe-simulation.js';
 import { describeSuggestions } from './report/describe-suggestions.js';
@@ -62,7 +62,7 @@ export function suggestCommand(): Command {
     .option(
       '--window <time>',
       'window of the limit (default: 1m); repeat it for several windows',
-      listOf((text) => parseDuration('--window', text)),
+      listOf((text) => parseDurationOption('--window', text)),
     )
     .addOption(
       new Option('--reject <share>', 'largest share of requests, and of callers, to reject')

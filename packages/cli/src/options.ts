@@ -1,4 +1,4 @@
-import { parseDuration as durationMs, validate } from '@rollgate/core/store';
+import { parseDuration, validate } from '@rollgate/core/store';
 import { ALGORITHMS, type Algorithm, makeLimit, type NamedQuota } from './algorithms.js';
 import { UsageError } from './errors.js';
 import { FORMATS, type Format } from './log/read-log.js';
@@ -40,9 +40,9 @@ export function checkQuotas(algorithm: Algorithm, quotas: readonly NamedQuota[])
 }
 
 /** Parses a duration such as `10s`, `1m` or `2h` to milliseconds. */
-export function parseDuration(option: string, text: string): number {
+export function parseDurationOption(option: string, text: string): number {
   try {
-    return durationMs(option, text);
+    return parseDuration(option, text);
   } catch (error) {
     throw new UsageError((error as Error).message);
   }
@@ -50,15 +50,15 @@ export function parseDuration(option: string, text: string): number {
 
 function windowOf(text: string): number | undefined {
   try {
-    return durationMs('--limit', text);
+    return parseDuration('--limit', text);
   } catch {
     return undefined;
   }
 }
 
-/** Like {@link parseDuration}, and also accepts 0. */
+/** Like {@link parseDurationOption}, and also accepts 0. */
 export function parseTolerance(text: string): number {
-  return /^0\s*[a-z]*$/i.test(text) ? 0 : parseDuration('--tolerance', text);
+  return /^0\s*[a-z]*$/i.test(text) ? 0 : parseDurationOption('--tolerance', text);
 }
 
 /** Parses `0.1%` to a number from 0 to 1. The sign is required, because 0.1 without it could mean a tenth. */
