@@ -6,4 +6,8 @@ export const reasons = {
     'Equivalent: a check of such a limit always records, and the store caches only rejections that recorded nothing.',
   'redis/redis-store 4':
     'Equivalent within a process: a denial is valid only at or after the time of its check. Without it, old denials take room for longer.',
+  'redis/plan-encoding 1':
+    'Equivalent: a check of such a limit always records, and the store caches only rejections that recorded nothing.',
+  'redis/redis-keys 1':
+    'Harmless: limiters reject empty keys. For an empty subject of a rolling counter, the Redis key stays unique.',
 };
