@@ -13,7 +13,7 @@ beforeAll(() => {
   client = redis.connect();
 });
 
-/** As long as any test takes. */
+/** Longer than any test takes. */
 const LONG = '1h';
 
 type DenialCache = RedisStoreOptions['denialCache'];

@@ -47,7 +47,8 @@ export class GuardedStore implements Store {
   /** Drops the keys in the store and in the fallback memory. Rejects if the store fails, whatever the policy is. */
   reset(plan: Plan, keys: Keys): Awaitable<void> {
     this.#health.resetFallback(plan, keys);
-    return guardCall(this.#store.reset(plan, keys), this.#deadlines, this.#partOf(plan, keys), rethrow);
+    const part = this.#partOf(plan, keys);
+    return guardCall(this.#store.reset(plan, keys), this.#deadlines, part, rethrow);
   }
 
   #decide(operation: 'check' | 'peek', plan: Plan, keys: Keys, cost: number): Awaitable<Decision> {

@@ -5,8 +5,7 @@ const target = element('#countdown');
 const turn = element('#turn');
 
 /**
- * Says when the next request is allowed. A tenth of a second counts as long as any of it is left: so it says "now" when
- * the time has come, and not before.
+ * Shows when the next request is allowed. It rounds up to tenths of a second, so it shows "now" at that time and not before.
  */
 export function showCountdown(next: Next | undefined, nowMs: number): void {
   if (next === undefined) return;

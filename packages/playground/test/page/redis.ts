@@ -165,7 +165,7 @@ test('while nobody has the page open, Redis is asked for nothing but the request
   expect(await decisions()).toBe(afterRequests);
 });
 
-test('what the server rejects to set or to forget is told, and not shown as if it were so', async () => {
+test('the page reports a setting or a reset that the server rejects, and keeps showing the old state', async () => {
   const server = one;
   await server.begin({});
   const { page, ...tab } = await openPage(server.url);

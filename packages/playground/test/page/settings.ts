@@ -64,7 +64,7 @@ test('every algorithm can be chosen; the queue has no minimum distance, and its 
   await Promise.all(hits);
 });
 
-test('what counted before another algorithm began is not told as allowed since', async () => {
+test('the page does not count what was allowed before the algorithm changed', async () => {
   await server.begin({ limit: 3, windowMs: 60_000 });
   const page = await openPage(server.url);
   await page.press('Burst');

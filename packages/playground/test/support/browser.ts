@@ -28,7 +28,7 @@ export async function openContext(options: BrowserContextOptions = {}): Promise<
   return context;
 }
 
-/** The page of a server, when it knows what the server knows: in the common tab, the next one, or with a profile of its own. */
+/** Opens the page of a server and waits for its state: in the shared tab, in another tab, or with a separate profile. */
 export async function openPage(
   url: string,
   from: BrowserContextOptions | BrowserContext | 'common' | 'next' = 'common',
