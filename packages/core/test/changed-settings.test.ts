@@ -16,7 +16,7 @@ function sharing(options: MemoryStoreOptions = {}) {
   return { clock, store, limiter: <Given extends Limits>(limits: Given) => new RateLimiter({ limits, store }) };
 }
 
-test('a refund of an earlier fixed window leaves the current one, although the state has lived on', async () => {
+test('a refund of an earlier fixed window does not change the current one', async () => {
   const { clock, limiter } = sharing();
   const spaced = limiter(fixedWindow({ limit: 1, window: '1s', minDifference: '10s' }));
   const current = limiter(fixedWindow({ limit: 1, window: '1s' }));
@@ -27,7 +27,7 @@ test('a refund of an earlier fixed window leaves the current one, although the s
   expect((await current.check('ann')).allowed).toBe(false);
 });
 
-test('a refund takes no more units than its bucket still has, after its units have moved to another bucket', async () => {
+test('a refund removes no more units than its bucket still has, after its units moved to another bucket', async () => {
   const { clock, limiter } = sharing();
   const coarse = limiter(bucketedWindow({ limit: 10, window: '10s', buckets: 10 }));
   const fine = limiter(bucketedWindow({ limit: 10, window: '10s', buckets: 100 }));
@@ -40,7 +40,7 @@ test('a refund takes no more units than its bucket still has, after its units ha
   expect((await fine.peek('ann')).remaining).toBe(6);
 });
 
-test('a token bucket reads the parts of a token of a faster one as less than a microsecond', async () => {
+test('a token bucket treats the fraction of a token from a faster one as less than a microsecond', async () => {
   const { clock, limiter } = sharing();
   await limiter(tokenBucket({ capacity: 10, refill: 7, every: '1ms' })).check('ann', { cost: 8 });
   clock.ms = 0.81; // The bucket is full 332 6/7 µs later, so less than one of three tokens per millisecond is missing.
@@ -61,7 +61,7 @@ test('a full store evicts a key whose window has become shorter before one with 
   expect((await second!.peek('ann')).remaining).toBe(2);
 });
 
-test('a clock that is set back after keys were removed finds those that had just expired', async () => {
+test('a clock that is set back finds the keys that had just expired', async () => {
   const { clock, limiter } = sharing();
   const minute = limiter(rollingWindow({ limit: 1, window: '1m' }));
   await minute.check('ann');

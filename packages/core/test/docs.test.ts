@@ -23,13 +23,13 @@ const ROOT = join(__dirname, '../../..');
 const TYPES = join(ROOT, 'node_modules/@types');
 const TSC = join(ROOT, 'node_modules/typescript/bin/tsc');
 
-/** An example may wait for a window to roll, but not for ever. */
+/** Examples may wait for a window to roll, but not forever. */
 const LONGEST_MS = 100_000;
 const TIMEOUT_MS = 2 * LONGEST_MS;
 
 /**
- * The code in a fence of Markdown, or of a doc comment. After the language the fence may say `no-run`, for code that
- * needs what is not here: it is type-checked only; or `fragment`, for code that is not complete: it is only read.
+ * The code in a fence of Markdown or of a doc comment. `no-run` after the language marks code that needs something
+ * that is not here, so it is only type-checked. `fragment` marks incomplete code, which is not checked at all.
  */
 interface Example {
   file: string;
@@ -38,16 +38,16 @@ interface Example {
   language: 'ts' | 'js';
   note: string;
   code: string;
-  /** What its reader has installed: the packages of the install line above it, or else the one that it imports. */
+  /** The packages that its reader has installed: those of the install line above it, or else the one that it imports. */
   installed: readonly string[];
 }
 
-/** `npm install a b`, but not for the whole machine. */
+/** Matches `npm install a b`, but no global installation. */
 const INSTALL_LINE = /\bnpm install (?!--global)(?:--save-dev )?([\w@/. -]+)/;
 
 const ADAPTERS = ['@rollgate/core', '@rollgate/express', '@rollgate/fastify', '@rollgate/http'];
 
-/** Without an install line above: one package of Rollgate, next to the packages that are no adapter. */
+/** The packages without an install line: one package of Rollgate, and those that are not adapters. */
 function importedBy(code: string): string[] {
   const imported = [...code.matchAll(/from '((?:@[\w-]+\/)?[\w-]+)['/]/g)].map(([, name]) => name!);
   const [first] = imported.filter((name) => ADAPTERS.includes(name));
@@ -58,7 +58,7 @@ const LANGUAGES: Record<string, Example['language']> = { ts: 'ts', typescript: '
 
 function linesOf(file: string): string[] {
   const lines = readFileSync(join(ROOT, file), 'utf8').split('\n');
-  // What is not a line of a doc comment becomes empty, so that the numbers of the others stay.
+  // Lines outside of doc comments become empty, so that the others keep their numbers.
   return file.endsWith('.ts') ? lines.map((line) => /^\s*\* ?(.*)$/.exec(line)?.[1] ?? '') : lines;
 }
 
@@ -92,7 +92,7 @@ function examplesIn(file: string, lines = linesOf(file)): Example[] {
   return examples;
 }
 
-/** The files with this extension in a folder and those below, by their paths from the root; none without the folder. */
+/** The files with this extension in a folder and its subfolders, as paths from the root. */
 function filesIn(folder: string, extension: string): string[] {
   if (!existsSync(join(ROOT, folder))) return [];
   return readdirSync(join(ROOT, folder), { recursive: true, encoding: 'utf8' })
@@ -109,14 +109,14 @@ const pages = ['README.md', ...packages.map((folder) => `${folder}/README.md`)].
 const examples = [...pages, ...filesIn('docs', '.md'), ...sources].flatMap((file) => examplesIn(file));
 
 const nameOf = ({ file, line }: Example) => `${file}:${line}`;
-/** One file for each example, whose lines have the numbers that they have on the page. */
+/** Writes one file per example, whose lines have the same numbers as on the page. */
 const fileName = ({ file, line, installed }: Example, extension: string) =>
   join(folderWith(installed), `${file.replaceAll('/', '-')}-${line}${extension}`);
 
-/** The folders in which the workspace has installed what users do. */
+/** The folders in which the workspace has installed the packages that users install. */
 const SOURCES = ['examples', 'packages/store-conformance', '.'].map((folder) => join(ROOT, folder, 'node_modules'));
 
-/** A folder with these packages and those that go with them, installed as pnpm does: theirs are out of reach. */
+/** Creates a folder with these packages and their peers. Like with pnpm, their own dependencies are out of reach. */
 function folderWith(installed: readonly string[]): string {
   const folder = join(temporary, [...installed].sort().join('+').replaceAll('/', '-'));
   if (existsSync(folder)) return folder;
@@ -132,7 +132,7 @@ function folderWith(installed: readonly string[]): string {
 }
 const onItsLines = ({ line, code }: Example, firstLine = '') => `${firstLine}${'\n'.repeat(line)}${code}\n`;
 
-/** Turns the line `expression; // => value` into an assertion; of a declaration, the value that the name has then. */
+/** Turns the line `expression; // => value` into an assertion. In a declaration, the value is that of the name. */
 function assertingLine(line: string): string {
   const [, statement, value] = /^(.+?);?\s*\/\/ => (.+)$/.exec(line) ?? [];
   if (statement === undefined) {
@@ -144,7 +144,7 @@ function assertingLine(line: string): string {
   return name === undefined ? `;${assertion};` : `${statement}; ${assertion};`;
 }
 
-/** Runs the examples given to it, one after the other. No port needs to be free, and no server keeps the process alive. */
+/** Runs the given examples one after the other. Needs no free port, and no server keeps the process alive. */
 const RUNNER = `
 import { once } from 'node:events';
 import { Server } from 'node:net';
@@ -159,7 +159,7 @@ Server.prototype.listen = function (where, ...rest) {
 for (const example of process.argv.slice(2)) {
   await import(example);
   await Promise.all(servers.map((server) => server.listening || once(server, 'listening')));
-  // Not before a promise that was rejected, and that nobody awaits, is reported.
+  // Only after Node has reported promises that were rejected without a handler.
   await new Promise(setImmediate);
   for (const server of servers.splice(0)) server.close();
   console.log('\\nPassed ' + example);
@@ -168,12 +168,12 @@ process.exit(0);
 `;
 
 let temporary: string;
-/** For the examples that need one. */
+/** A Redis server for the examples that need one. */
 let redis: Awaited<ReturnType<typeof startRedis>>;
 
 beforeAll(async () => {
   redis = await startRedis();
-  // Outside of the workspace, where code finds what its folder has installed and nothing else.
+  // Outside of the workspace, code finds only what its folder has installed.
   temporary = mkdtempSync(join(tmpdir(), 'rollgate-docs-'));
   writeFileSync(join(temporary, 'run.mjs'), RUNNER);
 });
@@ -191,7 +191,7 @@ async function writeProgram(example: Example): Promise<string> {
     format: 'esm',
     target: 'es2022',
     sourcefile: example.file,
-    // Stack traces then tell the line on the page.
+    // So the line numbers of stack traces are those of the page.
     sourcemap: 'inline',
     sourceRoot: pathToFileURL(`${ROOT}/`).href,
   });
@@ -209,7 +209,7 @@ function runPrograms(urls: string[]): Promise<{ stdout: string }> {
 async function runExample(example: Example): Promise<void> {
   await runPrograms([await writeProgram(example)]).catch((error) => {
     const how = error.killed ? `did not end within ${LONGEST_MS} ms` : `failed with exit code ${error.code}`;
-    // Jest leaves the stack trace out, and with it the line.
+    // Jest omits the stack trace, and with it the line.
     const line = Number.parseInt(error.stderr.split(`/${example.file}:`)[1], 10) || example.line;
     throw new Error(`${nameOf({ ...example, line })} ${how}\n${error.stdout}${error.stderr}`);
   });
@@ -219,7 +219,7 @@ async function runExample(example: Example): Promise<void> {
 let together: Promise<string> | undefined;
 
 async function runTogether(): Promise<string> {
-  // An example that is written wrongly is missing here, and fails in its own test.
+  // An example that cannot be prepared is missing here, and fails in its own test.
   const urls = await Promise.all(runExamples.map((example) => writeProgram(example).catch(() => undefined)));
   const { stdout } = await runPrograms(urls.filter((url) => url !== undefined)).catch((error) => error);
   return stdout;
@@ -246,7 +246,7 @@ const wholeExamples = examples.filter(({ note }) => note !== 'fragment');
 const runExamples = wholeExamples.filter(({ note }) => note !== 'no-run');
 
 test.each(runExamples.map((example) => ({ name: nameOf(example), example })))(
-  '$name does what it says',
+  '$name returns the values that it states',
   async ({ example }) => {
     if (!(await passesTogether(example))) await runExample(example);
   },
@@ -255,7 +255,7 @@ test.each(runExamples.map((example) => ({ name: nameOf(example), example })))(
 
 test('the examples compile', () => typeCheck(wholeExamples.filter(({ language }) => language === 'ts')), TIMEOUT_MS);
 
-test('every fence says something known', () => {
+test('every fence has a known language and mark', () => {
   const unknown = examples.filter(({ note }) => !['', 'no-run', 'fragment'].includes(note));
   expect(unknown.map((example) => `${nameOf(example)} ${example.note}`)).toEqual([]);
 });
@@ -280,16 +280,16 @@ describe('an example', () => {
   };
 
   test.each([
-    ['says a wrong value', ['1 + 1; // => 2', '1 + 1; // => 3'], /page\.md:5/],
-    ['says a wrong value of a declared name', ['const sum: number = 1 + 1; // => 3'], /page\.md:4/],
-    ['says a value of another type', ["[1]; // => ['1']"], /page\.md:4/],
+    ['states a wrong value', ['1 + 1; // => 2', '1 + 1; // => 3'], /page\.md:5/],
+    ['states a wrong value of a declared name', ['const sum: number = 1 + 1; // => 3'], /page\.md:4/],
+    ['states a value of another type', ["[1]; // => ['1']"], /page\.md:4/],
     ['throws', ['', "throw new Error('broken');"], /page\.md:5.*broken/s],
-    ['rejects a promise that nobody awaits', ["Promise.reject(new Error('forgotten'));"], /page\.md:4.*forgotten/s],
-    ['waits for what never comes', ['await new Promise(() => {});', '1; // => 1'], /page\.md:3 failed/],
-    ['says a value beside what has none', ['if (true) { // => 1', '}'], /page\.md:4/],
-    ['says a value on a line of its own', ['1 + 1;', '// => 2'], /on one line, got: \/\/ => 2/],
+    ['rejects a promise that is not awaited', ["Promise.reject(new Error('forgotten'));"], /page\.md:4.*forgotten/s],
+    ['waits for a promise that never settles', ['await new Promise(() => {});', '1; // => 1'], /page\.md:3 failed/],
+    ['states a value next to a statement', ['if (true) { // => 1', '}'], /page\.md:4/],
+    ['states a value on a separate line', ['1 + 1;', '// => 2'], /on one line, got: \/\/ => 2/],
     [
-      'imports what its reader has not installed',
+      'imports a package that its reader has not installed',
       [
         "import { rateLimit } from '@rollgate/express';",
         "import { rollingWindow } from '@rollgate/core';",

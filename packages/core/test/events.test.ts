@@ -3,13 +3,13 @@ import { type DecisionEvent, MemoryStore, RateLimiter, rollingWindow, type Store
 
 const CHANNELS = ['rollgate:decision', 'rollgate:rejection'] as const;
 
-const told: Record<string, DecisionEvent[]> = {};
+const published: Record<string, DecisionEvent[]> = {};
 const listeners = CHANNELS.map((name) => (event: unknown) => {
-  told[name]!.push(event as DecisionEvent);
+  published[name]!.push(event as DecisionEvent);
 });
 beforeEach(() => {
   for (const [index, name] of CHANNELS.entries()) {
-    told[name] = [];
+    published[name] = [];
     subscribe(name, listeners[index]!);
   }
 });
@@ -20,11 +20,11 @@ afterEach(() => {
 const clock = { now: () => 0 };
 const memory = () => new MemoryStore({ clock });
 
-function later(): Store {
+function asynchronous(): Store {
   const store = memory();
   return {
-    check: async (...question) => store.check(...question),
-    peek: async (...question) => store.peek(...question),
+    check: async (...args) => store.check(...args),
+    peek: async (...args) => store.peek(...args),
     refund: async (receipt) => store.refund(receipt),
     reset: async (...keys) => store.reset(...keys),
   };
@@ -34,39 +34,39 @@ const limits = rollingWindow({ limit: 3, window: '1m' });
 
 describe.each([
   ['at once', memory],
-  ['later', later],
-])('with a store that answers %s', (_, createStore) => {
-  test('every check is told before who asked goes on, and every refusal', async () => {
+  ['later', asynchronous],
+])('with a store that responds %s', (_, createStore) => {
+  test('publishes every decision before the caller continues, and every rejection', async () => {
     const limiter = new RateLimiter({ limits, store: createStore() });
     const decision = await limiter.check('ann', { cost: 2 });
-    expect(told['rollgate:decision']).toEqual([{ limiter, key: 'ann', cost: 2, decision }]);
-    expect(told['rollgate:decision']![0]!.decision).toBe(decision);
-    const refused = await limiter.decide('ann', { cost: 2 });
-    expect(told['rollgate:decision']).toHaveLength(2);
-    expect(told['rollgate:rejection']).toEqual([{ limiter, key: 'ann', cost: 2, decision: refused }]);
+    expect(published['rollgate:decision']).toEqual([{ limiter, key: 'ann', cost: 2, decision }]);
+    expect(published['rollgate:decision']![0]!.decision).toBe(decision);
+    const rejected = await limiter.decide('ann', { cost: 2 });
+    expect(published['rollgate:decision']).toHaveLength(2);
+    expect(published['rollgate:rejection']).toEqual([{ limiter, key: 'ann', cost: 2, decision: rejected }]);
   });
 
-  test('what is told can be refunded, and what records nothing is not told', async () => {
+  test('a published decision can be refunded, and a peek, refund or reset publishes nothing', async () => {
     const limiter = new RateLimiter({ limits: { user: limits }, store: createStore() });
     await limiter.check({ user: 'ann' });
-    await limiter.refund(told['rollgate:decision']![0]!.decision);
+    await limiter.refund(published['rollgate:decision']![0]!.decision);
     expect(await limiter.peek({ user: 'ann' })).toMatchObject({ remaining: 3 });
     await limiter.reset({ user: 'ann' });
-    expect(told['rollgate:decision']).toHaveLength(1);
-    expect(told['rollgate:decision']![0]!.key).toEqual({ user: 'ann' });
+    expect(published['rollgate:decision']).toHaveLength(1);
+    expect(published['rollgate:decision']![0]!.key).toEqual({ user: 'ann' });
   });
 });
 
-test('who hears refusals alone is told of them alone', async () => {
+test('a subscriber of the rejections alone gets only rejections', async () => {
   unsubscribe('rollgate:decision', listeners[0]!);
   const limiter = new RateLimiter({ limits, store: memory() });
-  for (let turn = 0; turn < 5; turn++) await limiter.check('ann');
-  expect(told['rollgate:decision']).toEqual([]);
-  expect(told['rollgate:rejection']!.map(({ decision }) => decision.allowed)).toEqual([false, false]);
+  for (let call = 0; call < 5; call++) await limiter.check('ann');
+  expect(published['rollgate:decision']).toEqual([]);
+  expect(published['rollgate:rejection']!.map(({ decision }) => decision.allowed)).toEqual([false, false]);
 });
 
-test('a wrong call is told to nobody', async () => {
+test('a call with invalid arguments publishes nothing', async () => {
   const limiter = new RateLimiter({ limits });
   await expect(limiter.check(5 as never)).rejects.toThrow(TypeError);
-  expect(told['rollgate:decision']).toEqual([]);
+  expect(published['rollgate:decision']).toEqual([]);
 });

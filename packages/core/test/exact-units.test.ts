@@ -5,7 +5,7 @@ function make<Given extends ConstructorParameters<typeof RateLimiter>[0]['limits
   return { clock, limiter: new RateLimiter({ limits, store: new MemoryStore({ clock }) }) };
 }
 
-test('a rolling window stays exact when the units of all its past add up to more than safe integers', async () => {
+test('a rolling window stays exact when all units so far exceed the safe integers', async () => {
   const { clock, limiter } = make(rollingWindow({ limit: Number.MAX_SAFE_INTEGER, window: 1000 }));
   const half = 2 ** 52;
   await limiter.check('ann', { cost: half });
@@ -17,14 +17,14 @@ test('a rolling window stays exact when the units of all its past add up to more
   }
 });
 
-test('a sliding window counter does not round an estimate that is whole', async () => {
+test('a sliding window counter does not round an estimate that is a whole number', async () => {
   const { clock, limiter } = make(slidingWindowCounter({ limit: 1_000_000, window: '1d' }));
   await limiter.check('ann', { cost: 1_000_000 });
   clock.ms = 1.5 * 86_400_000;
   expect((await limiter.peek('ann')).remaining).toBe(500_000);
 });
 
-test('a token bucket refunds all of a check that was recorded after another refund', async () => {
+test('a token bucket refunds a check in full that followed another refund', async () => {
   const { clock, limiter } = make(tokenBucket({ capacity: 4, refill: 1, every: '1s' }));
   const first = await limiter.check('ann');
   await limiter.check('ann');
@@ -35,7 +35,7 @@ test('a token bucket refunds all of a check that was recorded after another refu
   expect((await limiter.peek('ann')).remaining).toBe(4);
 });
 
-test('a token bucket refunds nothing of a check whose tokens came back sooner because of another refund', async () => {
+test('a token bucket does not refund tokens that another refund has already brought back', async () => {
   const { clock, limiter } = make(tokenBucket({ capacity: 4, refill: 1, every: '1s' }));
   const [first, second] = [await limiter.check('ann'), await limiter.check('ann')];
   await limiter.check('ann');

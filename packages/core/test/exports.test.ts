@@ -7,7 +7,7 @@ const CORE_VALUES = `
   MemoryStore RateLimiter RollingCounter StoreError bucketedWindow fixedWindow leakyBucket monotonicClock rollingWindow
   slidingWindowCounter tokenBucket`;
 
-/** What each entry point exports; a `type` has no value at run time. What is not listed here is not public. */
+/** The exports of each entry point. A `type` has no value at run time. */
 const PUBLIC: Readonly<Record<string, string>> = {
   '@rollgate/core': `
     ${CORE_VALUES}

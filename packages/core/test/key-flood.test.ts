@@ -81,7 +81,7 @@ describe('a limit with no more than its share of `maxKeys`', () => {
     expect(store.toJSON().filter(({ namespace }) => namespace.startsWith('other'))).toHaveLength(50);
   });
 
-  test('keeps its keys beside any number of flooded limits', async () => {
+  test('keeps its keys next to any number of flooded limits', async () => {
     const store = new MemoryStore({ clock, maxKeys: 100 });
     const logins = limiterOn(store, 'logins', rollingWindow({ limit: 1, window: '1s' }));
     for (let key = 0; key < 10; key++) logins.decide(`ann ${key}`);

@@ -25,7 +25,7 @@ test('50,000 keys of 14 kB fit into a heap of 64 MB', async () => {
   expect(stdout).toBe('50000\n');
 }, 60_000);
 
-test('a key is kept as it is up to 200 code units, and by its hash beyond', async () => {
+test('the store keeps a key of up to 200 code units as it is, and a longer one as a hash', async () => {
   const store = new MemoryStore();
   const limiter = new RateLimiter({ limits, store });
   const kept = ['x'.repeat(200), '%# not a hash', '%'.repeat(45), '\ud800'.repeat(200)];
@@ -55,7 +55,7 @@ test('a long key is peeked at, refunded and reset like any other', async () => {
   expect(store.size).toBe(0);
 });
 
-test('a long subject of a RollingCounter is counted, and kept by its hash', async () => {
+test('the store counts a long subject of a RollingCounter, and keeps it as a hash', async () => {
   const store = new MemoryStore();
   const counter = new RollingCounter({ store });
   const subject = 'x'.repeat(300);

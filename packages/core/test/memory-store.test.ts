@@ -15,7 +15,7 @@ const FIVE = rollingWindow({ limit: 5, window: '1m' });
 const keys = (store: MemoryStore) => store.toJSON().map(({ key }) => key);
 
 describe('a full store', () => {
-  test('gives up the key nearest to its expiry, and tells it once', async () => {
+  test('evicts the key closest to its expiry, and warns once', async () => {
     const store = new MemoryStore({ clock, maxKeys: 3 });
     const short = new RateLimiter({ limits: rollingWindow({ limit: 5, window: '1m' }), store, prefix: 'short' });
     const long = new RateLimiter({ limits: rollingWindow({ limit: 5, window: '1h' }), store, prefix: 'long' });
@@ -25,7 +25,7 @@ describe('a full store', () => {
     now += 1;
     await short.check('eve');
     now += 1;
-    await short.check('bob'); // Now eve is nearer to her expiry, although she came later.
+    await short.check('bob'); // Now the key `eve` is closer to its expiry, although it is newer.
     await short.check('dan');
     expect(keys(store)).toEqual(['ann', 'bob', 'dan']);
     await short.check('fay');
@@ -37,7 +37,7 @@ describe('a full store', () => {
     expect(store.size).toBe(3);
   });
 
-  test('still decides when it has fewer places than a check has limits', async () => {
+  test('still decides when it has room for fewer keys than a check has limits', async () => {
     jest.spyOn(process, 'emitWarning').mockReturnValue();
     const limit = rollingWindow({ limit: 1, window: '1m' });
     const limiter = new RateLimiter({
@@ -48,7 +48,7 @@ describe('a full store', () => {
   });
 });
 
-test('a key that makes room for another one of the same check is kept all the same', async () => {
+test('a check never evicts one of its own keys for another one', async () => {
   jest.spyOn(process, 'emitWarning').mockReturnValue();
   const store = new MemoryStore({ clock, maxKeys: 2 });
   const limits = {
@@ -67,14 +67,14 @@ test('a key that makes room for another one of the same check is kept all the sa
   expect([store.size, keys(store)]).toEqual([0, []]);
 });
 
-test('a refused check changes no state', async () => {
+test('a rejected check changes no state', async () => {
   const store = new MemoryStore({ clock });
   const limiter = new RateLimiter({
     limits: { wide: rollingWindow({ limit: 9, window: 1000 }), narrow: rollingWindow({ limit: 2, window: 900 }) },
     store,
   });
   for (now of [0, 100]) await limiter.check('ann', { cost: 1 });
-  now = 950; // The narrow limit's first hit has left its window, so a tidier store would be tempted to drop it.
+  now = 950; // The narrow limit's first hit has left its window, so a store could drop it too early.
   const before = JSON.stringify(store);
   expect(JSON.parse(before)).toHaveLength(2);
   for (now of [950, 960, 999]) {
@@ -84,7 +84,7 @@ test('a refused check changes no state', async () => {
   }
 });
 
-test('holds what it says it holds, at most maxKeys beside those of the last check', async () => {
+test('`size` equals the number of stored keys, at most `maxKeys` and those of the last check', async () => {
   jest.spyOn(process, 'emitWarning').mockReturnValue();
   const names = fc.constantFrom('a', 'b', 'c', 'd', 'e');
   const step = fc.record({
@@ -114,7 +114,7 @@ test('holds what it says it holds, at most maxKeys beside those of the last chec
   );
 });
 
-test('a refund belongs to the store that recorded; another one refuses it and stays whole', async () => {
+test('a refund to another store than the one that recorded is rejected and changes nothing', async () => {
   const limits = rollingWindow({ limit: 5, window: '1m' });
   const one = new RateLimiter({ limits, store: new MemoryStore({ clock }) });
   const store = new MemoryStore({ clock });
@@ -137,7 +137,7 @@ test.each([
   await expect(other.refund(decision)).rejects.toMatchObject({ code: 'ERR_ROLLGATE_FOREIGN_DECISION' });
 });
 
-test('prefixes leave nothing behind when their keys are gone', async () => {
+test('a prefix without keys takes no memory', async () => {
   const store = new MemoryStore({ clock });
   const limits = rollingWindow({ limit: 5, window: '1m' });
   for (let tenant = 0; tenant < 100; tenant++) {
@@ -148,20 +148,20 @@ test('prefixes leave nothing behind when their keys are gone', async () => {
   expect(JSON.stringify(store)).toBe('[]');
 });
 
-test('a clock that fails while the store sweeps does not end the process, nor the sweeping', async () => {
-  let asked = () => {};
+test('a clock that fails during the idle sweep ends neither the process nor the sweeping', async () => {
+  let onRead = () => {};
   const store = new MemoryStore({
     clock: {
       now: () => {
-        asked();
+        onRead();
         return now;
       },
     },
   });
-  /** Resolves when the idle sweep has asked for the time once more, and is done. */
+  /** Resolves when the next idle sweep has read the clock and is done. */
   const nextSweep = () =>
     new Promise<void>((resolve) => {
-      asked = () => setImmediate(resolve);
+      onRead = () => setImmediate(resolve);
     });
   const limiter = new RateLimiter({ limits: rollingWindow({ limit: 5, window: 1000 }), store });
   await limiter.check('ann');
@@ -173,7 +173,7 @@ test('a clock that fails while the store sweeps does not end the process, nor th
   expect(store.size).toBe(0);
 });
 
-test('expired keys go as new ones come, without a timer’s help', async () => {
+test('new keys replace expired ones without a timer', async () => {
   const store = new MemoryStore({ clock });
   const limiter = new RateLimiter({ limits: rollingWindow({ limit: 1, window: 1000 }), store });
   for (let key = 0; key < 1000; key++) await limiter.check(`old ${key}`);
@@ -182,7 +182,7 @@ test('expired keys go as new ones come, without a timer’s help', async () => {
   expect(store.size).toBe(1000);
 });
 
-test('a key that is used and used again is kept, and is gone a window and its grace after its last hit', async () => {
+test('a key in use is kept, and is dropped two windows after its last hit', async () => {
   const store = new MemoryStore({ clock });
   const limiter = new RateLimiter({ limits: rollingWindow({ limit: 100, window: 1000 }), store });
   for (let hit = 0; hit < 50; hit++) {
@@ -196,7 +196,7 @@ test('a key that is used and used again is kept, and is gone a window and its gr
   expect(keys(store)).not.toContain('ann');
 });
 
-test('refunding the only hit and resetting leave nothing behind', async () => {
+test('a refund of the only hit and a reset leave no state', async () => {
   const store = new MemoryStore({ clock });
   const limiter = new RateLimiter({ limits: rollingWindow({ limit: 5, window: '1m' }), store });
   await limiter.refund(await limiter.check('ann'));
@@ -219,7 +219,7 @@ test('counting rejected attempts keeps no more hits than the limit', async () =>
   expect(state.reduce((sum, [, units]) => sum + units, 0)).toBe(10);
 });
 
-test('memory follows the hits that are live, not those there once were', async () => {
+test('state contains the hits in the window, not the expired ones', async () => {
   const store = new MemoryStore({ clock });
   const limiter = new RateLimiter({ limits: rollingWindow({ limit: 100_000, window: 1000 }), store });
   for (let round = 0; round < 3; round++) {
@@ -238,7 +238,7 @@ const runBuilt = (script: string, ...flags: string[]) =>
     timeout: 100_000,
   });
 
-test('a log that rolls for long takes no more memory than one that is young', async () => {
+test('a log that has rolled for a long time takes no more memory than a new one', async () => {
   // In its own process, which can collect garbage before it measures.
   const { stdout } = await runBuilt(
     `
@@ -264,8 +264,8 @@ test('a log that rolls for long takes no more memory than one that is young', as
   expect(grown).toBeLessThan(1e6); // The times alone would be 8 MB.
 });
 
-test('the idle sweep empties a store that nobody asks any more, and keeps no process alive', async () => {
-  // In a process of its own: only there the end of the process shows that nothing holds it open.
+test('the idle sweep empties an unused store, and keeps no process alive', async () => {
+  // Only the end of a separate process shows that nothing keeps it alive.
   const script = `
     import { MemoryStore, RateLimiter, rollingWindow } from '@rollgate/core';
     const store = new MemoryStore();

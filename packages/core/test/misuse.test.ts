@@ -117,7 +117,7 @@ const WRONG: [subject: string, option: string, make: (value: never) => unknown, 
 ];
 
 describe.each(WRONG)('%s: `%s`', (_, option, make, values) => {
-  test.each(values)('refuses %p', (value, shown) => {
+  test.each(values)('rejects %p', (value, shown) => {
     const misuse = () => make(value as never);
     const isNumeric = values.some(([other]) => Number.isNaN(other));
     expect(misuse).toThrow(isNumeric && typeof value === 'number' ? RangeError : TypeError);
@@ -126,13 +126,13 @@ describe.each(WRONG)('%s: `%s`', (_, option, make, values) => {
   });
 });
 
-test('text that means whole milliseconds is taken, however floating point puts it', () => {
+test('accepts a duration of whole milliseconds in spite of rounding errors', () => {
   for (let hundredths = 1; hundredths < 10_000; hundredths++) {
     expect(rollingWindow({ limit: 1, window: `${hundredths / 100}s` }).windowMicros).toBe(hundredths * 10_000);
   }
 });
 
-test('options that nobody reads are refused by name', () => {
+test('the error names an unknown option', () => {
   expect(() => rollingWindow({ limit: 1, widnow: 5 } as never)).toThrow(
     'Unknown option `widnow` for rollingWindow, got 5 (number). Did you mean `window`?',
   );
@@ -141,7 +141,7 @@ test('options that nobody reads are refused by name', () => {
   expect(() => rollingWindow(undefined as never)).toThrow('Expected `rollingWindow options` to be an object');
 });
 
-test.each(['', 'a b', '-a', '__proto__', 'ü', 'x'.repeat(65), 'a\n'])('refuses the limit name %p', (name) => {
+test.each(['', 'a b', '-a', '__proto__', 'ü', 'x'.repeat(65), 'a\n'])('rejects the limit name %p', (name) => {
   const named = Object.fromEntries([[name, limits]]);
   expect(() => new RateLimiter({ limits: named })).toThrow(TypeError);
 });
@@ -149,7 +149,7 @@ test.each(['', 'a b', '-a', '__proto__', 'ü', 'x'.repeat(65), 'a\n'])('refuses 
 describe('a check', () => {
   const limiter = new RateLimiter({ limits: { burst: limits, daily: limits } });
 
-  test.each(NOT_A_POSITIVE_INTEGER)('refuses the cost %p', async (cost, shown) => {
+  test.each(NOT_A_POSITIVE_INTEGER)('rejects the cost %p', async (cost, shown) => {
     await expect(limiter.check('ann', { cost: cost as never })).rejects.toThrow(
       `Expected \`cost\` to be a positive safe integer, got ${shown}`,
     );
@@ -157,12 +157,12 @@ describe('a check', () => {
     await expect(limiter.wait('ann', { cost: cost as never })).rejects.toThrow('Expected `cost`');
   });
 
-  test.each([[undefined], [null], [42], [Symbol('ann')], [['ann']]])('refuses the key %p', async (key) => {
+  test.each([[undefined], [null], [42], [Symbol('ann')], [['ann']]])('rejects the key %p', async (key) => {
     await expect(limiter.check(key as never)).rejects.toThrow(TypeError);
     await expect(limiter.reset(key as never)).rejects.toThrow(TypeError);
   });
 
-  test('refuses a record that leaves out a limit, or names one that is not there', async () => {
+  test('rejects a record of keys that lacks a limit or names an unknown one', async () => {
     await expect(limiter.check({ burst: 'ann' } as never)).rejects.toThrow(
       'Expected `key.daily` to be a string of at least one character, got undefined',
     );
@@ -171,7 +171,7 @@ describe('a check', () => {
     );
   });
 
-  test('refuses options it does not know, and limits that are none', async () => {
+  test('rejects unknown options, invalid limits and values that are not decisions', async () => {
     await expect(limiter.check('ann', { cots: 2 } as never)).rejects.toThrow('Unknown option `cots` for check');
     await expect(limiter.check('ann', { limits: 5 } as never)).rejects.toThrow('Expected `limits`');
     await expect(limiter.wait('ann', { timeout: -1 })).rejects.toThrow('Expected `timeout` to be a duration');
@@ -179,7 +179,7 @@ describe('a check', () => {
     await expect(limiter.refund({} as never)).rejects.toThrow('Expected `decision` to be a decision of `check`');
   });
 
-  test('a copy of a decision is not one, and leaves the decision its refund', async () => {
+  test('a copy of a decision cannot be refunded, and the decision still can', async () => {
     const decision = await limiter.check('copied');
     const copies = [{ ...decision }, structuredClone(decision), Object.create(decision), new Proxy(decision, {})];
     for (const copy of copies) {
@@ -189,13 +189,13 @@ describe('a check', () => {
     expect((await limiter.check('copied')).allowed).toBe(true);
   });
 
-  test('the message about a name that a client chose is short and printable', async () => {
+  test('the message about a name from a client is short and printable', async () => {
     const key = { [`\x1b[2J${'x'.repeat(1e6)}`]: 'ann' };
     await expect(limiter.check(key as never)).rejects.toThrow(/^Unknown limit "\\u001b\[2Jx{76}…" \(string\) in `key`/);
   });
 });
 
-test('a clock that tells no time is told so, and nothing is recorded', async () => {
+test('a clock that returns NaN throws an error, and nothing is recorded', async () => {
   let now = Number.NaN;
   const store = new MemoryStore({ clock: { now: () => now } });
   const limiter = new RateLimiter({ limits, store });
@@ -204,12 +204,12 @@ test('a clock that tells no time is told so, and nothing is recorded', async () 
   expect((await limiter.check('ann')).allowed).toBe(true);
 });
 
-test('a clock whose microseconds are not exact is an error, because windows would vanish in the rounding', async () => {
+test('a clock beyond exact microseconds throws an error, because rounding would swallow the windows', async () => {
   const limiter = new RateLimiter({ limits, store: new MemoryStore({ clock: { now: () => 1e20 } }) });
   await expect(limiter.check('ann')).rejects.toThrow('Expected `clock.now()` to return a finite number');
 });
 
-test('a duration is text of 100 characters at most, because longer text takes a parser minutes', () => {
+test('a duration has at most 100 characters, because a longer text takes the parser minutes', () => {
   expect(rollingWindow({ limit: 1, window: '1m'.padStart(100, '0') }).windowMicros).toBe(60_000_000);
   const window = '1m'.padStart(101, '0');
   expect(() => rollingWindow({ limit: 1, window })).toThrow('Expected `window` to be a duration');

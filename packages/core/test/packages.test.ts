@@ -15,7 +15,7 @@ interface Manifest {
   name: string;
   version: string;
   private?: boolean;
-  /** A package with a command is none that anybody imports. */
+  /** Whether the package is a command, which no program imports. */
   bin?: Record<string, string>;
   exports?: Record<string, unknown>;
   dependencies?: Record<string, string>;
@@ -39,17 +39,17 @@ const names = folders.map((folder) => readManifest(folder).name);
 const commands = names.filter((_, index) => readManifest(folders[index]!).bin !== undefined);
 const libraries = names.filter((name) => !commands.includes(name));
 
-/** The paths that a package exports, its manifest aside. */
+/** The paths that a package exports, without its manifest. */
 function entriesOf(name: string): string[] {
   const paths = Object.keys(readManifest(folders[names.indexOf(name)]!).exports ?? {});
   return paths.filter((path) => path !== './package.json');
 }
 
 /**
- * The packages that users install next to these. npm links the folders of the workspace, because to unpack the same
- * files again takes longer than everything else here.
+ * The packages that users install next to these. npm links the folders of the workspace, because unpacking the same
+ * files again would take longer than everything else here.
  */
-const BESIDE = [
+const INSTALLED_WITH = [
   'node_modules/@types/node',
   'packages/express/node_modules/express',
   'packages/express/node_modules/@types/express',
@@ -58,7 +58,7 @@ const BESIDE = [
   'packages/redis/node_modules/redis',
 ];
 
-/** In a process of its own, because both tools are ES modules, which Jest cannot load without an experimental flag. */
+/** Runs in a separate process, because Jest cannot load ES modules such as these tools without an experimental flag. */
 const LINT = `
 import { readFileSync } from 'node:fs';
 import { checkPackage, createPackageFromTarballData } from '@arethetypeswrong/core';
@@ -150,7 +150,7 @@ const express = require('express');
 const Fastify = require('fastify');
 (async () => {${USE}})();`;
 
-/** Every package by both ways; an export that only one of them has is missing for half the users. */
+/** Compares `import` and `require` of every package. An export that one of them lacks is missing for half the users. */
 const COMPARE = `
 import assert from 'node:assert/strict';
 import { createRequire } from 'node:module';
@@ -163,7 +163,7 @@ for (const name of ${JSON.stringify(libraries.flatMap((name) => entriesOf(name).
 }
 `;
 
-/** The right use of every option stands beside the wrong one: else another error could pass for the expected one. */
+/** The correct use of every option next to the wrong one. Otherwise another error could pass for the expected one. */
 const USE_TYPES = `
 import { type Decision, RateLimiter, rollingWindow } from '@rollgate/core';
 import { rateLimit as limitExpress } from '@rollgate/express';
@@ -230,11 +230,11 @@ const RESOLUTIONS = [
 /** Several checkers would each check the declarations of Node. */
 const TSC_OPTIONS = '--noEmit --strict --exactOptionalPropertyTypes --target es2022 --types node --singleThreaded';
 
-/** What a built file imports or requires; comments, which may hold examples, do not begin so. */
+/** Matches what a built file imports or requires, but no examples in comments. */
 const IMPORTED =
   /^(?:import |(?:import|export|\}).* from )['"](.+)['"]|^[^*\n]*\b(?:require|import)\(['"](.+?)['"]\)/gm;
 
-/** `@scope/name` of `@scope/name/path`. */
+/** Returns `@scope/name` of `@scope/name/path`. */
 const packageOf = (from: string) =>
   from
     .split('/')
@@ -245,7 +245,7 @@ let temporary: string;
 let tarballs: Tarball[];
 let redis: Awaited<ReturnType<typeof startRedis>>;
 
-/** Runs in the user's folder; what the command says is the error, when it fails. */
+/** Runs a command in the user's folder. If it fails, its output is the error. */
 async function runThere(command: string, ...args: string[]): Promise<void> {
   const env = { ...process.env, REDIS_URL: redis.url };
   await run(command, args, { cwd: temporary, env }).catch((error) => {
@@ -263,11 +263,11 @@ beforeAll(async () => {
   const packed = JSON.parse(stdout) as Tarball[];
   tarballs = names.map((name) => packed.find((tarball) => tarball.name === name)!);
 
-  const beside = BESIDE.map((folder) => join(ROOT, folder));
+  const installedWith = INSTALLED_WITH.map((folder) => join(ROOT, folder));
   const files = tarballs.map(({ filename }) => filename);
-  // With a package.json of its own npm looks for none in the folders above.
+  // With this package.json, npm does not look for one in the folders above.
   writeFileSync(join(temporary, 'package.json'), '{ "private": true }');
-  await runThere('npm', 'install', '--no-audit', '--no-fund', '--prefer-offline', ...files, ...beside);
+  await runThere('npm', 'install', '--no-audit', '--no-fund', '--prefer-offline', ...files, ...installedWith);
 
   const sources = { 'use.mjs': USE_ESM, 'use.cjs': USE_CJS, 'compare.mjs': COMPARE };
   const typed = { 'use.mts': USE_TYPES, 'use.cts': USE_TYPES };
@@ -282,7 +282,7 @@ afterAll(async () => {
 describe.each(names)('the tarball of %s', (name) => {
   const tarball = () => tarballs[names.indexOf(name)]!;
 
-  test('holds what was built and nothing else', () => {
+  test('contains the build and nothing else', () => {
     const paths = tarball().files.map(({ path }) => path);
     expect(paths.filter((path) => !/^(dist\/.+|package\.json|README\.md|LICENSE)$/.test(path))).toEqual([]);
     expect(paths).toEqual(expect.arrayContaining(['package.json', 'README.md', 'LICENSE']));
@@ -306,7 +306,7 @@ describe.each(names)('the tarball of %s', (name) => {
     });
   });
 
-  test('names no package that is not published', () => {
+  test('names only published packages', () => {
     const { dependencies, devDependencies, peerDependencies } = readManifest(installed());
     const named = Object.entries({ ...dependencies, ...devDependencies, ...peerDependencies });
     const unpublished = everyFolder
@@ -329,7 +329,7 @@ describe.each(names)('the tarball of %s', (name) => {
     expect(missing).toEqual([]);
   });
 
-  // The packages below are installed side by side, where each finds what only another one depends on.
+  // The tests below install the packages side by side, where each finds the dependencies of the others.
   test('depends on what it imports', () => {
     const folder = folders[names.indexOf(name)]!;
     const { dependencies, peerDependencies } = readManifest(folder);
@@ -343,7 +343,7 @@ describe.each(names)('the tarball of %s', (name) => {
   });
 });
 
-/** What the tools find in each tarball, all in one process: loading them takes longer than using them. */
+/** The findings of the tools for all tarballs, from one process: loading the tools takes longer than using them. */
 let linted: Promise<unknown[]> | undefined;
 
 async function lintAll(): Promise<unknown[]> {
@@ -366,7 +366,7 @@ describe.each(libraries)('the library %s', (name) => {
   });
 
   test(
-    'is a package that every tool resolves, with its types',
+    'resolves in every tool, with its types',
     async () => {
       expect(await lint(name)).toEqual({
         publint: [],
@@ -380,7 +380,7 @@ describe.each(libraries)('the library %s', (name) => {
 });
 
 describe.each(commands)('the command of %s', (name) => {
-  test('is a package without complaints', async () => expect(await lint(name)).toMatchObject({ publint: [] }), MINUTES);
+  test('passes publint', async () => expect(await lint(name)).toMatchObject({ publint: [] }), MINUTES);
 });
 
 describe('rollgate, as npm installs it', () => {
@@ -392,14 +392,14 @@ describe('rollgate, as npm installs it', () => {
   test('replays a log, and writes a page', async () => {
     const line = '192.0.2.1 - - [01/Mar/2026:00:00:00 +0000] "GET / HTTP/1.1" 200 1\n';
     writeFileSync(join(temporary, 'access.log'), line.repeat(2));
-    const told = await rollgate('simulate', 'access.log', '--limit', '1/1m', '--html', 'report.html');
-    expect(told).toContain('2 requests of 1 caller,');
-    expect(told).toContain('\n  1 request (50 %)\n');
+    const report = await rollgate('simulate', 'access.log', '--limit', '1/1m', '--html', 'report.html');
+    expect(report).toContain('2 requests of 1 caller,');
+    expect(report).toContain('\n  1 request (50 %)\n');
     expect(readFileSync(join(temporary, 'report.html'), 'utf8')).toContain('uPlot');
   });
 });
 
-describe('installed beside the frameworks and clients', () => {
+describe('installed next to the frameworks and clients', () => {
   test.each(['use.mjs', 'use.cjs', 'compare.mjs'])('%s runs', (file) => runThere(process.execPath, file), MINUTES);
 
   test.each(RESOLUTIONS)(

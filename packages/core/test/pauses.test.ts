@@ -2,7 +2,7 @@ import { type Decision, MemoryStore, RateLimiter, rollingWindow, type Store } fr
 
 const memory = new MemoryStore();
 
-/** Sends when the turn ends, as a store that batches does, and has its answer a moment later. */
+/** Sends at the end of the turn, as a store that batches does, and gets its reply a moment later. */
 const batching: Store = {
   check: (plan, keys, cost) =>
     new Promise<Decision>((resolve) =>
@@ -13,13 +13,13 @@ const batching: Store = {
   reset: async (plan, keys) => memory.reset(plan, keys),
 };
 
-/** Lets nothing else run. */
+/** Blocks the event loop. */
 function pause(ms: number): void {
   const endMs = performance.now() + ms;
   while (performance.now() < endMs);
 }
 
-test('a process that did nothing for longer than the deadline does not take the store for silent', async () => {
+test('a process that was blocked for longer than the deadline does not regard the store as silent', async () => {
   const limiter = new RateLimiter({
     limits: rollingWindow({ limit: 10, window: '1m' }),
     store: batching,
@@ -31,6 +31,6 @@ test('a process that did nothing for longer than the deadline does not take the 
   expect((await before).degraded).toBe(false);
   const during = limiter.check('ann');
   await new Promise(setImmediate);
-  pause(150); // While the answer is on its way.
+  pause(150); // While the reply is on its way.
   expect((await during).degraded).toBe(false);
 });

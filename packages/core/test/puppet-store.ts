@@ -1,12 +1,12 @@
 import { MemoryStore, type Store } from '@rollgate/core';
 import type { Keys, Plan } from '@rollgate/core/store';
 
-/** A store that answers, rejects or is silent as the test says; what it was silent on it answers when it is told to. */
+/** A store that responds, rejects or stays silent, as `mode` demands. `resolvePending` settles the silent calls. */
 export class PuppetStore implements Store {
-  manner: 'answer' | 'silence' | { readonly rejection: unknown } = 'answer';
-  readonly asked: string[] = [];
+  mode: 'respond' | 'silence' | { readonly rejection: unknown } = 'respond';
+  readonly calls: string[] = [];
   readonly #memory = new MemoryStore();
-  readonly #owed: (() => void)[] = [];
+  readonly #pending: (() => void)[] = [];
 
   check(plan: Plan, keys: Keys, cost: number) {
     return this.#reply('check', () => this.#memory.check(plan, keys, cost));
@@ -21,15 +21,15 @@ export class PuppetStore implements Store {
     return this.#reply('reset', () => this.#memory.reset(plan, keys));
   }
 
-  answerWhatIsOwed(): void {
-    for (const answer of this.#owed.splice(0)) answer();
+  resolvePending(): void {
+    for (const resolve of this.#pending.splice(0)) resolve();
   }
 
-  #reply<Answer>(method: string, work: () => Answer): Promise<Answer> {
-    this.asked.push(method);
-    const { manner } = this;
-    if (manner === 'answer') return Promise.resolve(work());
-    if (manner !== 'silence') return Promise.reject(manner.rejection);
-    return new Promise((resolve) => this.#owed.push(() => resolve(work())));
+  #reply<Result>(method: string, work: () => Result): Promise<Result> {
+    this.calls.push(method);
+    const { mode } = this;
+    if (mode === 'respond') return Promise.resolve(work());
+    if (mode !== 'silence') return Promise.reject(mode.rejection);
+    return new Promise((resolve) => this.#pending.push(() => resolve(work())));
   }
 }

@@ -29,14 +29,14 @@ test.each([
   ['first to last', (all: Decision[]) => all],
   ['last to first', (all: Decision[]) => all.toReversed()],
   ['in random order', shuffle],
-])('a queue whose slots are refunded %s is as a new one', async (_, order) => {
+])('a queue whose slots are refunded %s equals a new one', async (_, order) => {
   const { limiter, decisions, peek } = await fill(90);
   for (const decision of order(decisions)) await limiter.refund(decision);
   const fresh = await (await fill(90)).limiter.peek('other');
   expect(await peek()).toEqual(fresh);
 });
 
-test('slots taken behind a gap keep their turn, and the gap is free once they have left', async () => {
+test('slots behind a gap keep their time, and the gap is free once they have passed', async () => {
   const { limiter, decisions, peek } = await fill(3);
   await limiter.refund(decisions[1]!);
   await limiter.refund(decisions[2]!);
@@ -89,7 +89,7 @@ test('a queue that is never empty does not collect gaps', async () => {
   expect(state.gaps.length).toBeLessThanOrEqual(12);
 });
 
-test('callers of `wait` that abort in any order, over several turns, free all their slots', async () => {
+test('callers of `wait` that abort in any order, over several turns of the event loop, free all their slots', async () => {
   const store = new MemoryStore({ clock: { now: () => 0 } });
   const limiter = new RateLimiter({ limits: leakyBucket({ capacity: 90, interval: '1h' }), store });
   await limiter.check('queue');

@@ -26,8 +26,8 @@ describe('keys', () => {
     ['with NUL and newlines', 'a\0b\r\nc'],
     ['a lone surrogate', '\ud800'],
     ['a megabyte', 'x'.repeat(1 << 20)],
-    ['like another key’s place', 'rollgate:default'],
-  ])('are only keys: %s', async (_, key) => {
+    ['like the name of a limit', 'rollgate:default'],
+  ])('are opaque: %s', async (_, key) => {
     const limiter = make(rollingWindow({ limit: 1, window: '1m' }));
     expect((await limiter.check(key)).allowed).toBe(true);
     expect((await limiter.check(key)).allowed).toBe(false);
@@ -36,7 +36,7 @@ describe('keys', () => {
     expect((await limiter.check(key)).allowed).toBe(true);
   });
 
-  test('limiters on one store meet when prefix and limit name are the same, and only then', async () => {
+  test('limiters on one store share state if their prefix and limit name are the same', async () => {
     const store = new MemoryStore({ clock });
     const limits = rollingWindow({ limit: 1, window: '1m' });
     const login = new RateLimiter({ limits, store, prefix: 'login' });
@@ -54,19 +54,19 @@ describe('several limits', () => {
     category: rollingWindow({ limit: 2, window: '10m' }),
   };
 
-  test('are recorded all together or not at all', async () => {
+  test('record in all limits or in none', async () => {
     const limiter = make(limits);
     await limiter.check({ global: 'all', category: 'errors' });
     await limiter.check({ global: 'all', category: 'errors' });
-    const refused = await limiter.check({ global: 'all', category: 'errors' });
-    expect(refused.violated).toEqual(['category']);
-    expect(refused.limits.global).toMatchObject({ allowed: true, remaining: 1 });
+    const rejected = await limiter.check({ global: 'all', category: 'errors' });
+    expect(rejected.violated).toEqual(['category']);
+    expect(rejected.limits.global).toMatchObject({ allowed: true, remaining: 1 });
     const last = await limiter.check({ global: 'all', category: 'news' });
     expect(last).toMatchObject({ allowed: true, limit: 3, remaining: 0 });
     expect((await limiter.check({ global: 'all', category: 'sports' })).violated).toEqual(['global']);
   });
 
-  test('the longest wait speaks for a refusal, the least remaining for a pass', async () => {
+  test('a rejection reports the longest wait, an allowed action the least remaining', async () => {
     const limiter = make(limits);
     expect(await limiter.check('ann')).toMatchObject({ limit: 2, remaining: 1, resetMs: 600_000 });
     await limiter.check('ann');
@@ -76,31 +76,31 @@ describe('several limits', () => {
     expect(await limiter.check('ann')).toMatchObject({ violated: ['global'], limit: 3, retryAfterMs: 1_200_000 });
   });
 
-  test('the longest delay is the whole’s, and who is refused is not to be held', async () => {
+  test('the decision has the longest delay, and a rejection has none', async () => {
     const limiter = make({
       window: rollingWindow({ limit: 3, window: '1m' }),
       slow: leakyBucket({ capacity: 5, interval: '2s' }),
       fast: leakyBucket({ capacity: 5, interval: '1s' }),
     });
     expect(await limiter.check('ann')).toMatchObject({ allowed: true, delayMs: 0 });
-    const held = await limiter.check('ann');
-    expect(held).toMatchObject({ allowed: true, delayMs: 2000 });
-    expect(Object.values(held.limits).map(({ delayMs }) => delayMs)).toEqual([0, 2000, 1000]);
+    const delayed = await limiter.check('ann');
+    expect(delayed).toMatchObject({ allowed: true, delayMs: 2000 });
+    expect(Object.values(delayed.limits).map(({ delayMs }) => delayMs)).toEqual([0, 2000, 1000]);
     await limiter.check('ann');
-    for (const refused of [await limiter.peek('ann'), await limiter.check('ann')]) {
-      expect(refused).toMatchObject({ violated: ['window'], delayMs: 0 });
-      expect(Object.values(refused.limits).map(({ delayMs }) => delayMs)).toEqual([0, 0, 0]);
+    for (const rejected of [await limiter.peek('ann'), await limiter.check('ann')]) {
+      expect(rejected).toMatchObject({ violated: ['window'], delayMs: 0 });
+      expect(Object.values(rejected.limits).map(({ delayMs }) => delayMs)).toEqual([0, 0, 0]);
     }
   });
 
-  test('a limit that counts rejected attempts counts them for itself, and the told wait allows for that', async () => {
+  test('a limit with `countRejected` counts an attempt that another limit rejects, and the wait includes it', async () => {
     const limiter = make({
       strict: rollingWindow({ limit: 1, window: '10m', countRejected: true }),
       loose: rollingWindow({ limit: 1, window: '1m' }),
     });
     await limiter.check({ strict: 'ann', loose: 'all' });
-    const refused = await limiter.check({ strict: 'bob', loose: 'all' });
-    expect(refused).toMatchObject({ violated: ['loose'], retryAfterMs: 600_000 });
+    const rejected = await limiter.check({ strict: 'bob', loose: 'all' });
+    expect(rejected).toMatchObject({ violated: ['loose'], retryAfterMs: 600_000 });
     now += 599_999;
     expect((await limiter.peek({ strict: 'bob', loose: 'all' })).allowed).toBe(false);
     now += 1;
@@ -108,7 +108,7 @@ describe('several limits', () => {
   });
 });
 
-test('a cost above the limit can never be, and leaves no trace', async () => {
+test('a cost above the limit is never allowed, and leaves no trace', async () => {
   const limiter = make(rollingWindow({ limit: 5, window: '1m' }));
   expect(await limiter.check('ann', { cost: 6 })).toMatchObject({
     allowed: false,
@@ -128,7 +128,7 @@ test('costs up to the largest safe integer stay exact', async () => {
   }
 });
 
-test('a decision is a value of its own that later checks do not change', async () => {
+test('later checks do not change a decision', async () => {
   const limiter = make(rollingWindow({ limit: 2, window: '1m' }));
   const decisions = await Promise.all([limiter.check('ann'), limiter.check('ann'), limiter.check('ann')]);
   expect(decisions.map(({ allowed, remaining }) => [allowed, remaining])).toEqual([
@@ -149,7 +149,7 @@ test('a decision is a value of its own that later checks do not change', async (
   });
 });
 
-test('decide answers at once when the store is in memory', () => {
+test('`decide` returns no promise when the store is in memory', () => {
   const decision = make(rollingWindow({ limit: 2, window: '1m' })).decide('ann') as Decision;
   expect(decision.allowed).toBe(true);
 });
@@ -163,7 +163,7 @@ test('limits can come with the call, and change from call to call', async () => 
 });
 
 describe('refund', () => {
-  test('gives back what the check recorded, once', async () => {
+  test('removes what the check recorded, once', async () => {
     const limiter = make(rollingWindow({ limit: 10, window: '1m' }));
     const first = await limiter.check('ann', { cost: 3 });
     await limiter.check('ann', { cost: 4 });
@@ -173,21 +173,21 @@ describe('refund', () => {
     expect((await limiter.peek('ann')).remaining).toBe(6);
   });
 
-  test('is harmless late: after the window, and after a reset', async () => {
+  test('after the window, or after a reset, has no effect', async () => {
     const limiter = make(rollingWindow({ limit: 2, window: '1m' }));
     const old = await limiter.check('ann');
     now += 60_000;
     await limiter.check('ann');
     await limiter.refund(old);
     expect((await limiter.peek('ann')).remaining).toBe(1);
-    const forgotten = await limiter.check('ann');
+    const beforeReset = await limiter.check('ann');
     await limiter.reset('ann');
     await limiter.check('ann');
-    await limiter.refund(forgotten);
+    await limiter.refund(beforeReset);
     expect((await limiter.peek('ann')).remaining).toBe(1);
   });
 
-  test('of a refusal or of a peek gives nothing back', async () => {
+  test('of a rejection or of a peek has no effect', async () => {
     const limiter = make(rollingWindow({ limit: 1, window: '1m' }));
     await limiter.check('ann');
     await limiter.refund(await limiter.check('ann'));
@@ -195,7 +195,7 @@ describe('refund', () => {
     expect((await limiter.peek('ann')).remaining).toBe(0);
   });
 
-  test('of a copy of a decision is refused, for a copy does not know what was recorded', async () => {
+  test('of a copy of a decision is rejected, because a copy has no receipt', async () => {
     const limiter = make(rollingWindow({ limit: 1, window: '1m' }));
     const decision = await limiter.check('ann');
     await expect(limiter.refund({ ...decision })).rejects.toThrow(TypeError);
@@ -208,28 +208,28 @@ describe('wait', () => {
   test('resolves once the action is allowed, and has recorded it', async () => {
     const limiter = live();
     const startMs = performance.now();
-    for (let turn = 0; turn < 4; turn++) expect((await limiter.wait('ann')).allowed).toBe(true);
+    for (let call = 0; call < 4; call++) expect((await limiter.wait('ann')).allowed).toBe(true);
     expect(performance.now() - startMs).toBeGreaterThanOrEqual(3 * 40 - 0.001);
     expect((await limiter.peek('ann')).allowed).toBe(false);
   });
 
-  test('lets those who wait for one key through in the order of their coming, past those who gave up', async () => {
+  test('resolves the callers of one key in the order of their calls, and skips those that aborted', async () => {
     const limiter = live();
     const order: number[] = [];
     const controller = new AbortController();
     await Promise.all(
-      [1, 2, 3, 4, 5].map(async (who) => {
-        const signal = who === 3 ? controller.signal : undefined;
-        const turn = limiter.wait('ann', { signal }).then(() => order.push(who));
-        if (who === 3) controller.abort('bored');
-        await turn.catch((reason) => expect(reason).toBe('bored'));
+      [1, 2, 3, 4, 5].map(async (caller) => {
+        const signal = caller === 3 ? controller.signal : undefined;
+        const started = limiter.wait('ann', { signal }).then(() => order.push(caller));
+        if (caller === 3) controller.abort('bored');
+        await started.catch((reason) => expect(reason).toBe('bored'));
       }),
     );
     expect(order).toEqual([1, 2, 4, 5]);
     expect((await limiter.wait('ann')).allowed).toBe(true);
   });
 
-  test('gives up at the timeout, also in the middle of the line', async () => {
+  test('rejects at the timeout, even in the middle of the queue', async () => {
     const limiter = make(rollingWindow({ limit: 1, window: '1h' }));
     await limiter.check('ann');
     const first = limiter.wait('ann', { signal: AbortSignal.timeout(100) });
@@ -237,20 +237,20 @@ describe('wait', () => {
     await expect(first).rejects.toMatchObject({ name: 'TimeoutError' });
   });
 
-  test('counts no attempt while it waits, also with countRejected', async () => {
+  test('counts no attempt while it waits, even with `countRejected`', async () => {
     const limiter = new RateLimiter({ limits: rollingWindow({ limit: 1, window: 40, countRejected: true }) });
     await limiter.check('ann');
     const decision = await limiter.wait('ann', { timeout: '100s' });
     expect(decision.allowed).toBe(true);
   });
 
-  test('rejects at once when the timeout will pass first', async () => {
+  test('rejects at once when its turn would come after the timeout', async () => {
     const limiter = make(rollingWindow({ limit: 1, window: '1h' }));
     await limiter.check('ann');
     await expect(limiter.wait('ann', { timeout: '1m' })).rejects.toMatchObject({ name: 'TimeoutError' });
   });
 
-  test('of many on one signal end together, and warn of no leak', async () => {
+  test('of many callers on one signal ends for all, without a warning about a leak', async () => {
     const warned = jest.spyOn(process, 'emitWarning').mockReturnValue();
     const limiter = make(rollingWindow({ limit: 1, window: '1h' }));
     await limiter.check('ann');
@@ -262,7 +262,7 @@ describe('wait', () => {
     warned.mockRestore();
   });
 
-  test('rejects at once when it can never be', async () => {
+  test('rejects at once when the action can never be allowed', async () => {
     await expect(live().wait('ann', { cost: 2 })).rejects.toThrow(RangeError);
   });
 
@@ -278,15 +278,15 @@ describe('wait', () => {
   });
 });
 
-/** A limiter on a store that answers this for each of so many limits. */
-function answering(said: LimitDecision, count: number): RateLimiter<Record<string, Limit>> {
-  const answer: Store['check'] = ({ rules }) =>
+/** A limiter on a store that returns this decision for each of `count` limits. */
+function withDecisions(decision: LimitDecision, count: number): RateLimiter<Record<string, Limit>> {
+  const decide: Store['check'] = ({ rules }) =>
     toDecision(
       rules,
-      rules.map(() => said),
+      rules.map(() => decision),
       undefined,
     );
-  const store: Store = { check: answer, peek: answer, refund: () => {}, reset: () => {} };
+  const store: Store = { check: decide, peek: decide, refund: () => {}, reset: () => {} };
   const limits = Object.fromEntries(
     Array.from({ length: count }, (_, nth) => [`limit${nth}`, rollingWindow({ limit: 5, window: '1m' })]),
   );
@@ -294,19 +294,19 @@ function answering(said: LimitDecision, count: number): RateLimiter<Record<strin
 }
 
 test.each([1, 2])('a store in JavaScript may leave `delayMs` out, with %d limits', async (count) => {
-  const said = { allowed: true, limit: 5, remaining: 4, retryAfterMs: 0, resetMs: 1000 } as LimitDecision;
-  expect(await answering(said, count).wait('ann')).toMatchObject({ allowed: true, delayMs: 0 });
+  const given = { allowed: true, limit: 5, remaining: 4, retryAfterMs: 0, resetMs: 1000 } as LimitDecision;
+  expect(await withDecisions(given, count).wait('ann')).toMatchObject({ allowed: true, delayMs: 0 });
 });
 
 test.each([1, 2])('a rejection has no delay, whatever the store reports, with %d limits', async (count) => {
-  const said: LimitDecision = { allowed: false, limit: 5, remaining: 0, retryAfterMs: 9, resetMs: 9, delayMs: 9 };
-  expect(await answering(said, count).check('ann')).toMatchObject({ allowed: false, delayMs: 0 });
+  const given: LimitDecision = { allowed: false, limit: 5, remaining: 0, retryAfterMs: 9, resetMs: 9, delayMs: 9 };
+  expect(await withDecisions(given, count).check('ann')).toMatchObject({ allowed: false, delayMs: 0 });
 });
 
 describe('the reason of a rejection', () => {
   const spaced = rollingWindow({ limit: 2, window: '1s', minDifference: '400ms' });
 
-  test('is the rule that rejects longer, and absent when the action is allowed', async () => {
+  test('is the rule with the longer wait, and absent when the action is allowed', async () => {
     const limiter = make(spaced);
     expect(await limiter.check('ann')).not.toHaveProperty('reason');
     expect(await limiter.check('ann')).toMatchObject({ reason: 'minDifference', retryAfterMs: 400 });
@@ -318,7 +318,7 @@ describe('the reason of a rejection', () => {
     expect(await limiter.check('ann')).toMatchObject({ reason: 'limit', retryAfterMs: 300 });
   });
 
-  test('is the one of the speaking limit, and given for each limit that rejected', async () => {
+  test('is that of the limit with the longest wait, and is there for each limit that rejected', async () => {
     const limiter = make({
       spaced,
       quota: rollingWindow({ limit: 1, window: '1m' }),
@@ -336,14 +336,14 @@ describe('the reason of a rejection', () => {
   });
 
   test.each([1, 2])('may be left out by a store in JavaScript, with %d limits', async (count) => {
-    const said = { allowed: false, limit: 5, remaining: 0, retryAfterMs: 10, resetMs: 10 } as LimitDecision;
-    const decision = await answering(said, count).check('ann');
+    const given = { allowed: false, limit: 5, remaining: 0, retryAfterMs: 10, resetMs: 10 } as LimitDecision;
+    const decision = await withDecisions(given, count).check('ann');
     expect(decision).toMatchObject({ allowed: false, retryAfterMs: 10 });
     expect(decision).not.toHaveProperty('reason');
   });
 });
 
-test('the default clock does not care who sets the machine’s', async () => {
+test('the default clock does not follow changes of the system clock', async () => {
   const limiter = new RateLimiter({ limits: rollingWindow({ limit: 1, window: '1m' }) });
   await limiter.check('ann');
   const set = jest.spyOn(Date, 'now').mockReturnValue(Date.now() + 24 * 3600 * 1000);
@@ -353,7 +353,7 @@ test('the default clock does not care who sets the machine’s', async () => {
   expect(retryAfterMs).toBeGreaterThan(50_000);
 });
 
-test('closing forgets a store of the limiter’s own and leaves one that was passed in', async () => {
+test('`close` empties the limiter’s own store, and leaves one that was passed in', async () => {
   const limits = rollingWindow({ limit: 1, window: '1m' });
   const own = new RateLimiter({ limits });
   await own.check('ann');
@@ -365,10 +365,10 @@ test('closing forgets a store of the limiter’s own and leaves one that was pas
   expect((await shared.check('ann')).allowed).toBe(false);
 });
 
-describe('a limiter without limits of its own', () => {
+describe('a limiter without limits', () => {
   const create = () => new RateLimiter({ limits: null, store: new MemoryStore({ clock }) });
 
-  test('decides by those of each call', async () => {
+  test('uses the limits of each call', async () => {
     const limiter = create();
     const basic = rollingWindow({ limit: 1, window: '1m' });
     const pro = rollingWindow({ limit: 2, window: '1m' });
@@ -379,7 +379,7 @@ describe('a limiter without limits of its own', () => {
     expect((await limiter.peek('ann', { limits: basic })).remaining).toBe(1);
   });
 
-  test.each(['check', 'peek', 'reset', 'wait'] as const)('says so when a %s brings none', async (method) => {
+  test.each(['check', 'peek', 'reset', 'wait'] as const)('throws when a call of `%s` has none', async (method) => {
     await expect(create()[method]('ann')).rejects.toThrow(
       'This limiter has `limits: null`, so pass `limits` with each call',
     );

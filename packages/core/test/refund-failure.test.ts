@@ -7,7 +7,7 @@ class BrokenRefunds extends MemoryStore {
   }
 }
 
-/** Leaves a queue while it waits there, so that its slot has to be refunded. */
+/** Aborts a wait in a queue, so that its slot has to be refunded. */
 async function leaveQueue(limiter: RateLimiter): Promise<void> {
   await limiter.check('ann');
   const caller = new AbortController();
@@ -20,20 +20,20 @@ async function leaveQueue(limiter: RateLimiter): Promise<void> {
 const createLimiter = () =>
   new RateLimiter({ limits: leakyBucket({ capacity: 1, interval: '1h' }), store: new BrokenRefunds() });
 
-test('a refund that fails when no caller waits for it is an event', async () => {
+test('a failed refund that no caller awaits is published', async () => {
   const failures: RefundFailure[] = [];
-  const note = (event: unknown) => void failures.push(event as RefundFailure);
-  subscribe('rollgate:refund:failure', note);
+  const record = (event: unknown) => void failures.push(event as RefundFailure);
+  subscribe('rollgate:refund:failure', record);
   const limiter = createLimiter();
   await leaveQueue(limiter);
   await new Promise(setImmediate);
-  unsubscribe('rollgate:refund:failure', note);
+  unsubscribe('rollgate:refund:failure', record);
   expect(failures).toEqual([
     { limiter, decision: expect.objectContaining({ allowed: true }), error: new Error('the decision is lost') },
   ]);
 });
 
-test('without a subscriber the first one is a warning', async () => {
+test('without a subscriber the first one causes a warning', async () => {
   const warn = jest.spyOn(process, 'emitWarning').mockImplementation(() => {});
   for (let i = 0; i < 2; i++) {
     await leaveQueue(createLimiter());

@@ -10,8 +10,8 @@ beforeEach(() => {
   nowMs = 1_000_000;
 });
 
-// A rejected attempt takes the place of an older one that was allowed. Without either, one too many would be.
-test('a refund of a rejected attempt that was counted lets no more through', async () => {
+// A counted rejection replaces an older, allowed hit. A refund of it would leave room for one action too many.
+test('a refund of a counted rejection allows no further action', async () => {
   const limiter = make(rollingWindow({ limit: 1, window: '1m', countRejected: true }));
   await limiter.check('ann');
   nowMs += 1;
@@ -19,7 +19,7 @@ test('a refund of a rejected attempt that was counted lets no more through', asy
   expect(await limiter.peek('ann')).toMatchObject({ allowed: false, retryAfterMs: 60_000 });
 });
 
-test('an allowed action is given back, also by a limit that counts rejected attempts', async () => {
+test('an allowed action is refunded, even with `countRejected`', async () => {
   const limiter = make(rollingWindow({ limit: 1, window: '1m', countRejected: true }));
   await limiter.refund(await limiter.check('ann'));
   expect((await limiter.check('ann')).allowed).toBe(true);

@@ -23,7 +23,7 @@ test('late callbacks run in the order of their times', async () => {
   const order: string[] = [];
   const all = [sleep(20).then(() => order.push('first')), sleep(30).then(() => order.push('second'))];
   stall(15);
-  all.push(sleep(20).then(() => order.push('third'))); // To Node of the same duration as the first.
+  all.push(sleep(20).then(() => order.push('third'))); // Node treats both as timers of the same duration.
   stall(30);
   await Promise.all(all);
   expect(order).toEqual(['first', 'second', 'third']);
@@ -70,7 +70,7 @@ test('a wait longer than the longest timer takes several timers', () => {
   expect(parts).toEqual([2 ** 31 - 1, 5001]);
 });
 
-test('who leaves does so in the async context it came in', async () => {
+test('a callback runs in the async context that scheduled it', async () => {
   const context = new AsyncLocalStorage<string>();
   const seen = await Promise.all(
     ['ann', 'bob'].map((name, index) =>

@@ -4,7 +4,7 @@ import { promisify } from 'node:util';
 import { type Awaitable, type OnStoreError, RateLimiter, rollingWindow, StoreError } from '@rollgate/core';
 import { isSettledBefore } from './control.js';
 import { PuppetStore } from './puppet-store.js';
-import { limits, log, REFUSED, store, TIMEOUT_MS } from './watched-puppet.js';
+import { FAILURE, limits, log, store, TIMEOUT_MS } from './watched-puppet.js';
 
 const make = (onStoreError: OnStoreError = 'fallback', timeout = TIMEOUT_MS) =>
   new RateLimiter({ limits, store, timeout, onStoreError });
@@ -23,146 +23,146 @@ const OUTAGE_END_MS = 1000;
 /** How many outages may have ended, because the process did not run for so long. */
 const pausesIn = (ms: number) => Math.floor(ms / OUTAGE_END_MS);
 
-const isBack = async (limiter: RateLimiter) => !(await limiter.peek('somebody')).degraded;
+const isBack = async (limiter: RateLimiter) => !(await limiter.peek('other')).degraded;
 
 describe('a store that is silent', () => {
-  test('is not waited for again: it is asked now and then by a peek, beside the answers of the policy', async () => {
+  test('is not waited for again: peeks probe it while the policy decides', async () => {
     const limiter = make('fallback', 100);
-    store.manner = 'silence';
+    store.mode = 'silence';
     await limiter.check('ann');
-    store.asked.length = 0;
+    store.calls.length = 0;
     const startMs = performance.now();
     await until(async () => {
       expect(limiter.decide('ann')).toMatchObject({ degraded: 'fallback' }); // At once, not as a promise.
       await limiter.peek('bob');
-      return performance.now() - startMs > 600 && store.asked.length > 1;
+      return performance.now() - startMs > 600 && store.calls.length > 1;
     });
     const passedMs = performance.now() - startMs;
     const duePeeks = [0, 250, 750, 1750, 3750].filter((ms) => ms < passedMs).map(() => 'peek');
-    expect(duePeeks.slice(0, store.asked.length)).toEqual(store.asked);
+    expect(duePeeks.slice(0, store.calls.length)).toEqual(store.calls);
     expect(log.failures).toHaveLength(1);
   });
 
-  test('is used again as soon as it answers a probe, which records nothing', async () => {
+  test('is used again when it responds to a probe, which records nothing', async () => {
     const limiter = make();
-    store.manner = 'silence';
+    store.mode = 'silence';
     await limiter.check('ann');
-    store.manner = 'answer';
+    store.mode = 'respond';
     expect((await limiter.check('ann')).degraded).toBe('fallback');
     await until(() => isBack(limiter));
     expect(await limiter.check('ann')).toMatchObject({ remaining: 1, degraded: false });
   });
 
-  test('is used again after a late answer, which itself is dropped', async () => {
+  test('is used again after a late response, which is dropped', async () => {
     const limiter = make();
-    store.manner = 'silence';
+    store.mode = 'silence';
     const decision = await limiter.check('ann');
     expect(decision).toMatchObject({ remaining: 1, degraded: 'fallback' });
     const kept = { ...decision };
-    store.manner = 'answer';
-    store.answerWhatIsOwed();
+    store.mode = 'respond';
+    store.resolvePending();
     await until(() => isBack(limiter));
     expect({ ...decision }).toEqual(kept);
-    // The hit that the late answer told of stays recorded: too many are counted, never too few.
+    // The hit of the late response stays recorded, so the store may count too many, never too few.
     expect(await limiter.check('ann')).toMatchObject({ remaining: 0, degraded: false });
   });
 
-  test('is down for every limiter that uses it, and for no other store', async () => {
-    store.manner = 'silence';
+  test('is down for all of its limiters, and no other store is', async () => {
+    store.mode = 'silence';
     await make().check('ann');
-    store.asked.length = 0;
+    store.calls.length = 0;
     expect((await make('allow').check('ann')).degraded).toBe('allow');
     await expect(make('throw').check('ann')).rejects.toThrow('The store is down');
     expect(() => make('throw').decide('ann')).toThrow(StoreError);
-    expect(store.asked).toEqual(['peek']);
+    expect(store.calls).toEqual(['peek']);
     const other = new RateLimiter({ limits, store: new PuppetStore() });
     expect((await other.check('ann')).degraded).toBe(false);
   });
 
-  test('stays down while its probes fail, and they go on as often as the first ones', async () => {
+  test('stays down while its probes fail, which keep their interval', async () => {
     const limiter = make('allow');
-    store.manner = 'silence';
+    store.mode = 'silence';
     await limiter.check('ann');
-    store.manner = REFUSED;
-    store.asked.length = 0;
+    store.mode = FAILURE;
+    store.calls.length = 0;
     await until(async () => {
       expect((await limiter.check('ann')).degraded).toBe('allow');
-      return store.asked.length === 4;
+      return store.calls.length === 4;
     });
-    expect(store.asked).toEqual(['peek', 'peek', 'peek', 'peek']);
-    store.manner = 'answer';
+    expect(store.calls).toEqual(['peek', 'peek', 'peek', 'peek']);
+    store.mode = 'respond';
     await until(() => isBack(limiter));
   });
 
-  test('ends the patience of one call after another, each at its own time', async () => {
+  test('makes each call time out at its own deadline', async () => {
     const limiter = make('allow', 200);
-    store.manner = 'silence';
+    store.mode = 'silence';
     const firstMs = performance.now();
     const tookMs: number[] = [];
-    const inTime: Promise<boolean>[] = [];
+    const settled: Promise<boolean>[] = [];
     for (let call = 0; call < 10; call++) {
       const startMs = performance.now();
       // A call that starts when the first one has timed out does not wait for a store that is known to be down.
       if (startMs - firstMs >= 200) break;
-      inTime.push(isSettledBefore(200, limiter.check('ann').then(() => tookMs.push(performance.now() - startMs)))); // biome-ignore format: one call
+      settled.push(isSettledBefore(200, limiter.check('ann').then(() => tookMs.push(performance.now() - startMs)))); // biome-ignore format: one call
       await delay(10);
     }
-    expect(await Promise.all(inTime)).not.toContain(false);
+    expect(await Promise.all(settled)).not.toContain(false);
     expect(Math.min(...tookMs)).toBeGreaterThan(198);
   });
 });
 
 describe('a store that is slow', () => {
-  test('is not down for those who have more patience', async () => {
-    const hasty = make('fallback', TIMEOUT_MS);
-    const patient = make('fallback', 5000);
-    store.manner = 'silence';
-    await hasty.check('ann');
-    store.manner = 'answer';
-    expect((await patient.check('bob')).degraded).toBe(false);
+  test('is not down for a limiter with a longer timeout', async () => {
+    const quick = make('fallback', TIMEOUT_MS);
+    const slow = make('fallback', 5000);
+    store.mode = 'silence';
+    await quick.check('ann');
+    store.mode = 'respond';
+    expect((await slow.check('bob')).degraded).toBe(false);
   });
 
-  test('has one outage, however late its answers come', async () => {
+  test('has one outage, however late its responses are', async () => {
     const limiter = make();
-    store.manner = 'silence';
+    store.mode = 'silence';
     for (let call = 0; call < 2; call++) {
       await limiter.check('ann');
       const startMs = performance.now();
       await until(() => performance.now() - startMs > 1100);
-      store.answerWhatIsOwed();
+      store.resolvePending();
       await new Promise(setImmediate);
     }
     expect([log.failures.length, log.recoveries.length]).toEqual([1, 0]);
   });
 
-  test('has one outage, also when it answers in time now and then', async () => {
+  test('has one outage, even when it responds in time now and then', async () => {
     const limiter = make();
     const startMs = performance.now();
     let pauses = 0;
     await until(async () => {
       const failsMs = performance.now();
-      store.manner = 'silence';
+      store.mode = 'silence';
       await limiter.check('ann');
-      store.manner = 'answer';
+      store.mode = 'respond';
       await until(() => isBack(limiter));
       pauses += pausesIn(performance.now() - failsMs);
       return performance.now() - startMs > 2500;
     });
-    expect(log.story[0]).toBe('silence');
-    expect(log.story.length).toBeLessThanOrEqual(1 + 2 * pauses);
+    expect(log.summary[0]).toBe('silence');
+    expect(log.summary.length).toBeLessThanOrEqual(1 + 2 * pauses);
   });
 });
 
-test('ten thousand calls, answered, refused and forgotten at random, are each settled once and rightly', async () => {
+test('each of 10,000 calls with random responses, failures and silence settles once, with the right result', async () => {
   const limiter = make('fallback', 2000);
   const startMs = performance.now();
   const calls: Promise<boolean>[] = [];
-  const manners = ['answer', 'silence', REFUSED] as const;
+  const modes = ['respond', 'silence', FAILURE] as const;
   for (let call = 0; call < 10_000; call++) {
-    const manner = manners[(call * 7919) % 3]!;
-    store.manner = manner;
+    const mode = modes[(call * 7919) % 3]!;
+    store.mode = mode;
     calls.push(
-      limiter.check(`user:${call}`).then(({ degraded }) => degraded === (manner === 'answer' ? false : 'fallback')),
+      limiter.check(`user:${call}`).then(({ degraded }) => degraded === (mode === 'respond' ? false : 'fallback')),
     );
     // Replies come in between, but no timer: after the first timeout, the store would be down.
     if (call % 3000 === 2999) await null;
@@ -171,38 +171,38 @@ test('ten thousand calls, answered, refused and forgotten at random, are each se
   const pauses = pausesIn(performance.now() - startMs);
   expect((await Promise.all(calls)).filter((isRight) => !isRight)).toEqual([]);
   expect(log.recoveries.length).toBeLessThanOrEqual(pauses);
-  expect(log.story.length).toBeLessThanOrEqual(2 * (1 + pauses));
+  expect(log.summary.length).toBeLessThanOrEqual(2 * (1 + pauses));
 });
 
-describe('what is told', () => {
-  test('one failure and one recovery, however many calls fail, of however many limiters', async () => {
-    store.manner = REFUSED;
+describe('the events', () => {
+  test('are one failure and one recovery, however many calls of however many limiters fail', async () => {
+    store.mode = FAILURE;
     const limiters = [make('fallback'), make('deny'), make('allow')];
     await Promise.all(limiters.flatMap((limiter) => Array.from({ length: 50 }, () => limiter.check('ann'))));
     await expect(make('throw').check('ann')).rejects.toThrow();
     expect(log.failures).toHaveLength(1);
     expect(log.failures[0]).toMatchObject({ store, error: { message: 'The store failed: no room' } });
-    store.manner = 'answer';
+    store.mode = 'respond';
     await until(async () => (await isBack(limiters[0]!)) && log.recoveries.length > 0);
     await limiters[0]!.check('ann');
     expect(log.recoveries).toMatchObject([{ store, failures: 151 }]);
     expect(log.recoveries[0]!.failedForMs).toBeGreaterThanOrEqual(1000);
     expect(log.failures).toHaveLength(1);
-    store.manner = REFUSED;
+    store.mode = FAILURE;
     await limiters[0]!.check('ann');
     expect(log.failures).toHaveLength(2);
   });
 
-  test('a store that fails now and then has one outage, which ends when it has not failed for a second', async () => {
+  test('of a store that fails now and then are one outage, which ends after a second without a failure', async () => {
     const limiter = make();
     const startMs = performance.now();
     let pauses = 0;
     await until(async () => {
       const failsMs = performance.now();
-      store.manner = REFUSED;
+      store.mode = FAILURE;
       await limiter.check('ann');
       await delay(10);
-      store.manner = 'answer';
+      store.mode = 'respond';
       await limiter.check('ann');
       pauses += pausesIn(performance.now() - failsMs);
       return performance.now() - startMs > 1500;
@@ -215,11 +215,11 @@ describe('what is told', () => {
     expect(log.failures).toHaveLength(outages);
   });
 
-  test('when nobody subscribes, the process is warned, once each', async () => {
+  test('are process warnings, one for each, without a subscriber', async () => {
     log.stop();
     const warn = jest.spyOn(process, 'emitWarning').mockReturnValue();
     const limiter = make();
-    store.manner = REFUSED;
+    store.mode = FAILURE;
     await Promise.all(Array.from({ length: 20 }, () => limiter.check('ann')));
     const type = 'RollgateWarning';
     const failed = [
@@ -227,7 +227,7 @@ describe('what is told', () => {
       { type, code: 'ROLLGATE_STORE_FAILED' },
     ];
     expect(warn.mock.calls).toEqual([failed]);
-    store.manner = 'answer';
+    store.mode = 'respond';
     await until(async () => (await isBack(limiter)) && warn.mock.calls.length > 1);
     const recovered = [
       expect.stringMatching(/^The store responds again after \d+ ms$/),
@@ -236,39 +236,39 @@ describe('what is told', () => {
     expect(warn.mock.calls).toEqual([failed, recovered]);
   });
 
-  test('who listens may ask the limiter', async () => {
+  test('let a subscriber call the limiter', async () => {
     const limiter = make();
-    const asked: Promise<unknown>[] = [];
+    const checks: Promise<unknown>[] = [];
     const push = log.failures.push.bind(log.failures);
     log.failures.push = (...failures) => {
-      asked.push(limiter.check('bob'));
+      checks.push(limiter.check('bob'));
       return push(...failures);
     };
-    store.manner = 'silence';
+    store.mode = 'silence';
     expect(await limiter.check('ann')).toMatchObject({ degraded: 'fallback' });
-    expect(await Promise.all(asked)).toMatchObject([{ allowed: true, degraded: 'fallback' }]);
+    expect(await Promise.all(checks)).toMatchObject([{ allowed: true, degraded: 'fallback' }]);
   });
 });
 
-describe('who waits', () => {
-  test('with ‘throw’ is told', async () => {
-    store.manner = REFUSED;
+describe('a caller of `wait`', () => {
+  test('with ‘throw’ gets the error', async () => {
+    store.mode = FAILURE;
     await expect(make('throw').wait('ann')).rejects.toThrow(StoreError);
   });
 
-  test('can give up while the store is silent', async () => {
-    store.manner = 'silence';
+  test('can abort while the store is silent', async () => {
+    store.mode = 'silence';
     const controller = new AbortController();
     const waiting = make('throw', 60_000).wait('ann', { signal: controller.signal });
     await delay(0);
     controller.abort('bored');
     await expect(waiting).rejects.toBe('bored');
-    store.answerWhatIsOwed(); // An open call keeps the process until its deadline.
+    store.resolvePending(); // An open call keeps the process alive until its deadline.
   });
 
-  test('with ‘allow’ goes on, and with ‘fallback’ when the memory that stands in has room', async () => {
+  test('with ‘allow’ starts at once, and with ‘fallback’ when the fallback memory allows it', async () => {
     const short = rollingWindow({ limit: 1, window: 200 });
-    store.manner = 'silence';
+    store.mode = 'silence';
     expect((await make('allow').wait('ann')).degraded).toBe('allow');
     const limiter = make('fallback');
     const startMs = performance.now();
@@ -278,15 +278,15 @@ describe('who waits', () => {
     expect(performance.now() - startMs).toBeGreaterThan(198);
   });
 
-  test('with ‘deny’ waits for the store, or as long as there is time', async () => {
+  test('with ‘deny’ waits for the store, at most until its timeout', async () => {
     const limiter = make('deny');
-    store.manner = REFUSED;
+    store.mode = FAILURE;
     await expect(limiter.wait('ann', { timeout: 500 })).rejects.toMatchObject({ name: 'TimeoutError' });
     const waited = limiter.wait('bob');
     await expect(limiter.wait('ann', { signal: AbortSignal.timeout(50) })).rejects.toMatchObject({
       name: 'TimeoutError',
     });
-    store.manner = 'answer';
+    store.mode = 'respond';
     expect(await waited).toMatchObject({ allowed: true, remaining: 1, degraded: false });
   });
 });
@@ -295,12 +295,12 @@ describe('a process', () => {
   const run = promisify(execFile);
   const silent =
     '{ check() { return new Promise(() => {}); }, peek() { return new Promise(() => {}); }, refund() {}, reset() {} }';
-  const answers =
+  const responding =
     '{ check: (plan, keys, cost) => Promise.resolve(memory.check(plan, keys, cost)), peek() {}, refund() {}, reset() {} }';
 
   test.each([
-    ['after a call was answered, long before its deadline', answers, '1h', 'false'],
-    ['after a call was given up', silent, '50ms', 'fallback'],
+    ['after a response long before the deadline', responding, '1h', 'false'],
+    ['after a timeout', silent, '50ms', 'fallback'],
   ])('ends by itself %s', async (_, store, timeout, degraded) => {
     const script = `
       import { MemoryStore, RateLimiter, rollingWindow } from '@rollgate/core';

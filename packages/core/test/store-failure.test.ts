@@ -2,41 +2,44 @@ import { MemoryStore, type OnStoreError, RateLimiter, rollingWindow, StoreError 
 import type { StoreConnection } from '@rollgate/core/store';
 import { isSettledBefore } from './control.js';
 import { PuppetStore } from './puppet-store.js';
-import { limits, log, REFUSED, store, TIMEOUT_MS } from './watched-puppet.js';
+import { FAILURE, limits, log, store, TIMEOUT_MS } from './watched-puppet.js';
 
 const make = (onStoreError?: OnStoreError, timeout: number | string = TIMEOUT_MS) =>
   new RateLimiter({ limits, store, timeout, onStoreError });
 
 describe('a call', () => {
-  test.each(['check', 'peek', 'refund', 'reset'] as const)('that is late is given up in time: %s', async (method) => {
-    const limiter = make();
-    const decision = await limiter.check('ann');
-    store.manner = 'silence';
-    const startMs = performance.now();
-    const call: Promise<unknown> = method === 'refund' ? limiter.refund(decision) : limiter[method]('ann');
-    expect(await isSettledBefore(TIMEOUT_MS, call)).toBe(true);
-    expect(performance.now() - startMs).toBeGreaterThan(TIMEOUT_MS - 2);
-    const reason = (await call.catch((error: unknown) => error)) as StoreError;
-    expect(reason).toBeInstanceOf(StoreError);
-    expect(reason).toMatchObject({ name: 'StoreError', code: 'ERR_ROLLGATE_STORE_FAILED' });
-    expect(reason.message).toBe('The store did not respond within 25 ms (`timeout`)');
-    expect(reason).not.toHaveProperty('cause');
-    expect(log.failures).toMatchObject([{ store, error: reason }]);
-    expect(log.failures[0]!.error).toBe(reason);
-  });
+  test.each(['check', 'peek', 'refund', 'reset'] as const)(
+    'settles at its deadline while the store is silent: %s',
+    async (method) => {
+      const limiter = make();
+      const decision = await limiter.check('ann');
+      store.mode = 'silence';
+      const startMs = performance.now();
+      const call: Promise<unknown> = method === 'refund' ? limiter.refund(decision) : limiter[method]('ann');
+      expect(await isSettledBefore(TIMEOUT_MS, call)).toBe(true);
+      expect(performance.now() - startMs).toBeGreaterThan(TIMEOUT_MS - 2);
+      const reason = (await call.catch((error: unknown) => error)) as StoreError;
+      expect(reason).toBeInstanceOf(StoreError);
+      expect(reason).toMatchObject({ name: 'StoreError', code: 'ERR_ROLLGATE_STORE_FAILED' });
+      expect(reason.message).toBe('The store did not respond within 25 ms (`timeout`)');
+      expect(reason).not.toHaveProperty('cause');
+      expect(log.failures).toMatchObject([{ store, error: reason }]);
+      expect(log.failures[0]!.error).toBe(reason);
+    },
+  );
 
-  test.each(['check', 'peek', 'refund', 'reset'] as const)('that fails tells why: %s', async (method) => {
+  test.each(['check', 'peek', 'refund', 'reset'] as const)('that fails reports the cause: %s', async (method) => {
     const limiter = make();
     const decision = await limiter.check('ann');
-    store.manner = REFUSED;
+    store.mode = FAILURE;
     const call: Promise<unknown> = method === 'refund' ? limiter.refund(decision) : limiter[method]('ann');
     const reason = await call.catch((error) => error);
     expect(reason).toBeInstanceOf(StoreError);
-    expect(reason).toMatchObject({ message: 'The store failed: no room', cause: REFUSED.rejection });
+    expect(reason).toMatchObject({ message: 'The store failed: no room', cause: FAILURE.rejection });
   });
 
   test.each([[undefined], [null], ['text'], [Symbol('oh')]])('that rejects with %p is a failure', async (rejection) => {
-    store.manner = { rejection };
+    store.mode = { rejection };
     const reason = await make()
       .check('ann')
       .catch((error) => error);
@@ -45,8 +48,8 @@ describe('a call', () => {
     expect((await make('deny').check('ann')).degraded).toBe('deny');
   });
 
-  test('waits 500 ms unless told otherwise, and text is a duration', async () => {
-    store.manner = 'silence';
+  test('times out after 500 ms by default, and `timeout` accepts a text', async () => {
+    store.mode = 'silence';
     await expect(new RateLimiter({ limits, store }).check('ann')).rejects.toThrow('within 500 ms');
     await expect(
       new RateLimiter({ limits, store: new PuppetStore(), timeout: '1s' }).check('ann'),
@@ -68,25 +71,25 @@ describe('a call', () => {
     expect(await limiter.check('ann')).toMatchObject({ degraded: 'fallback', allowed: true, remaining: 0 });
   });
 
-  test('that fails names the state and the last error of the connection', async () => {
-    const lastError = new Error('connect ECONNREFUSED.');
+  test('that fails reports the state and the last error of the connection', async () => {
+    const lastError = new Error('connect ECONNFAILURE.');
     const connection: StoreConnection[] = [{ state: 'reconnecting' }, { state: 'reconnecting', lastError }];
     const messages: string[] = [];
     for (const described of connection) {
       const failing = Object.assign(new PuppetStore(), {
-        manner: REFUSED as PuppetStore['manner'],
+        mode: FAILURE as PuppetStore['mode'],
         connectionTo: () => described,
       });
       const limiter = new RateLimiter({ limits, store: failing, timeout: TIMEOUT_MS });
       const rejected = (await limiter.check('ann').catch((error) => error)) as StoreError;
-      failing.manner = 'silence';
+      failing.mode = 'silence';
       const late = (await limiter.check('ann').catch((error) => error)) as StoreError;
       const down = (await limiter.check('ann').catch((error) => error)) as StoreError;
       expect([late.cause, down.cause]).toEqual([described.lastError, described.lastError]);
       messages.push(rejected.message, late.message, down.message);
     }
     const state = '. Its client is reconnecting';
-    const both = `${state}, last error: connect ECONNREFUSED`;
+    const both = `${state}, last error: connect ECONNFAILURE`;
     expect(messages.map((message) => message.replace(/^.*?(?=$|\. Its)/, ''))).toEqual([
       '',
       state,
@@ -97,7 +100,7 @@ describe('a call', () => {
     ]);
   });
 
-  test('that the store throws at once is misuse, whatever the policy', async () => {
+  test('on which the store throws synchronously is misuse, whatever the policy', async () => {
     const misuse = new TypeError('no such algorithm');
     jest.spyOn(store, 'check').mockImplementation(() => {
       throw misuse;
@@ -108,7 +111,7 @@ describe('a call', () => {
     expect(log.failures).toEqual([]);
   });
 
-  test('that is answered at once is passed on without a promise', () => {
+  test('that the store settles synchronously returns no promise', () => {
     const limiter = new RateLimiter({ limits, store: new MemoryStore(), timeout: 1, onStoreError: 'deny' });
     expect(limiter.decide('ann')).toMatchObject({ allowed: true, remaining: 1, degraded: false });
   });
@@ -120,118 +123,115 @@ describe('the policy', () => {
   const full = { ...one, allowed: false, remaining: 0, retryAfterMs: 1000, resetMs: 1000 };
   const used = { ...one, allowed: true, remaining: 1, retryAfterMs: 0, resetMs: 60_000 };
 
-  test.each(['late', 'rejected'])(
-    'answers with the same figures for everybody, or its own memory’s: %s',
-    async (how) => {
-      store.manner = how === 'late' ? 'silence' : REFUSED;
-      for (let turn = 0; turn < 2; turn++) {
-        expect(await make('allow').check('ann')).toEqual({
-          ...free,
-          violated: [],
-          limits: { default: free },
-          degraded: 'allow',
-        });
-        expect(await make('deny').check('ann')).toEqual({
-          ...full,
-          violated: ['default'],
-          limits: { default: full },
-          degraded: 'deny',
-        });
-        await expect(make('throw').check('ann')).rejects.toThrow(StoreError);
-        await expect(make().check('ann')).rejects.toThrow(StoreError);
-      }
-      expect(await make('fallback').check('ann')).toEqual({
-        ...used,
+  test.each(['late', 'rejected'])('returns the same figures for every key, except `fallback`: %s', async (how) => {
+    store.mode = how === 'late' ? 'silence' : FAILURE;
+    for (let round = 0; round < 2; round++) {
+      expect(await make('allow').check('ann')).toEqual({
+        ...free,
         violated: [],
-        limits: { default: used },
-        degraded: 'fallback',
+        limits: { default: free },
+        degraded: 'allow',
       });
-      await make('fallback').check('ann');
-      expect(await make('fallback').check('ann')).toMatchObject({
-        allowed: false,
+      expect(await make('deny').check('ann')).toEqual({
+        ...full,
         violated: ['default'],
-        remaining: 0,
+        limits: { default: full },
+        degraded: 'deny',
       });
-      expect(await make('fallback').peek('ann')).toMatchObject({ allowed: false, degraded: 'fallback' });
-      expect(await make('fallback').peek('bob')).toMatchObject({ allowed: true, remaining: 2, degraded: 'fallback' });
-    },
-  );
+      await expect(make('throw').check('ann')).rejects.toThrow(StoreError);
+      await expect(make().check('ann')).rejects.toThrow(StoreError);
+    }
+    expect(await make('fallback').check('ann')).toEqual({
+      ...used,
+      violated: [],
+      limits: { default: used },
+      degraded: 'fallback',
+    });
+    await make('fallback').check('ann');
+    expect(await make('fallback').check('ann')).toMatchObject({
+      allowed: false,
+      violated: ['default'],
+      remaining: 0,
+    });
+    expect(await make('fallback').peek('ann')).toMatchObject({ allowed: false, degraded: 'fallback' });
+    expect(await make('fallback').peek('bob')).toMatchObject({ allowed: true, remaining: 2, degraded: 'fallback' });
+  });
 
-  test('speaks for every limit, with the limits of the call', async () => {
-    store.manner = REFUSED;
+  test('decides for every limit, and uses the limits of the call', async () => {
+    store.mode = FAILURE;
     const own = { small: limits, large: rollingWindow({ limit: 9, window: '1h' }) };
     const allowed = await make('allow').check('ann', { limits: own });
     expect(allowed).toMatchObject({ limit: 2, limits: { small: { remaining: 2 }, large: { remaining: 9 } } });
     expect((await make('deny').check('ann', { limits: own })).violated).toEqual(['small', 'large']);
     const decided = await make('fallback').check({ small: 'ann', large: 'all' }, { limits: own, cost: 2 });
     expect(decided.limits).toMatchObject({ small: { remaining: 0 }, large: { remaining: 7 } });
-    const refused = await make('fallback').check({ small: 'ann', large: 'all' }, { limits: own });
-    expect(refused).toMatchObject({ violated: ['small'], limits: { large: { remaining: 7 } } });
+    const rejected = await make('fallback').check({ small: 'ann', large: 'all' }, { limits: own });
+    expect(rejected).toMatchObject({ violated: ['small'], limits: { large: { remaining: 7 } } });
   });
 
-  test('‘fallback’ remembers for all limiters of the store what they share there, from outage to outage', async () => {
+  test('‘fallback’ has one memory for all limiters of a store, and keeps it between outages', async () => {
     const limiter = make('fallback');
-    store.manner = REFUSED;
+    store.mode = FAILURE;
     await limiter.check('ann');
-    store.manner = 'answer';
+    store.mode = 'respond';
     expect(await limiter.check('ann')).toMatchObject({ remaining: 1, degraded: false });
-    store.manner = REFUSED;
+    store.mode = FAILURE;
     expect(await make('fallback').check('ann')).toMatchObject({ allowed: true, remaining: 0 });
     expect(await limiter.check('ann')).toMatchObject({ allowed: false });
     const other = new RateLimiter({ limits, store, prefix: 'other', onStoreError: 'fallback' });
     expect((await other.check('ann')).remaining).toBe(1);
     const another = new PuppetStore();
-    another.manner = REFUSED;
+    another.mode = FAILURE;
     const elsewhere = new RateLimiter({ limits, store: another, onStoreError: 'fallback' });
     expect((await elsewhere.check('ann')).remaining).toBe(1);
   });
 });
 
 describe('a refund', () => {
-  test('goes to where the hit was recorded, whatever has happened since', async () => {
+  test('goes to the store that recorded the hit, whatever has happened since', async () => {
     const limiter = make('fallback');
     const stored = await limiter.check('ann');
-    store.manner = REFUSED;
-    const remembered = await limiter.check('ann');
-    store.manner = 'answer';
-    store.asked.length = 0;
-    await limiter.refund(remembered);
-    await limiter.refund(remembered);
-    expect(store.asked).toEqual([]);
+    store.mode = FAILURE;
+    const inFallback = await limiter.check('ann');
+    store.mode = 'respond';
+    store.calls.length = 0;
+    await limiter.refund(inFallback);
+    await limiter.refund(inFallback);
+    expect(store.calls).toEqual([]);
     await limiter.refund(stored);
-    expect(store.asked).toEqual(['refund']);
+    expect(store.calls).toEqual(['refund']);
     expect((await limiter.peek('ann')).remaining).toBe(2);
-    store.manner = REFUSED;
+    store.mode = FAILURE;
     expect((await limiter.peek('ann')).remaining).toBe(2);
   });
 
-  test.each(['allow', 'deny'] as const)('of what ‘%s’ answered has nothing to give back', async (policy) => {
-    store.manner = REFUSED;
+  test.each(['allow', 'deny'] as const)('of a decision by ‘%s’ has no effect', async (policy) => {
+    store.mode = FAILURE;
     const decision = await make(policy).check('ann');
-    store.asked.length = 0;
+    store.calls.length = 0;
     await make(policy).refund(decision);
-    expect(store.asked).toEqual([]);
+    expect(store.calls).toEqual([]);
   });
 
-  test.each(['fallback', 'allow', 'deny'] as const)('or a reset that fails is told, also with ‘%s’', async (policy) => {
+  test.each(['fallback', 'allow', 'deny'] as const)('or a reset that fails rejects, even with ‘%s’', async (policy) => {
     const limiter = make(policy);
     const decision = await limiter.check('ann');
-    store.manner = REFUSED;
+    store.mode = FAILURE;
     await expect(limiter.refund(decision)).rejects.toThrow(StoreError);
     await expect(limiter.reset('ann')).rejects.toThrow(StoreError);
   });
 });
 
-test('a reset in an outage forgets what the memory that stands in knows, and asks the store', async () => {
+test('a reset in an outage clears the key in the fallback memory, and calls the store', async () => {
   const limiter = make('fallback');
   await limiter.check('ann');
-  store.manner = 'silence';
+  store.mode = 'silence';
   await limiter.check('ann');
   await limiter.check('bob');
   await expect(limiter.reset('ann')).rejects.toThrow(StoreError);
   expect((await limiter.peek('ann')).remaining).toBe(2);
   expect((await limiter.peek('bob')).remaining).toBe(1);
-  store.manner = 'answer';
-  store.answerWhatIsOwed();
-  expect(store.asked).toContain('reset');
+  store.mode = 'respond';
+  store.resolvePending();
+  expect(store.calls).toContain('reset');
 });

@@ -2,7 +2,7 @@ import { type Decision, MemoryStore, RateLimiter, rollingWindow } from '@rollgat
 
 const limit = rollingWindow({ limit: 2, window: '1m' });
 
-// What must not compile is the test here; the type check runs over it.
+// The type check of the project is the test here: each line with `@ts-expect-error` must not compile.
 test('the names of limits are inferred, and wrong ones do not compile', async () => {
   const limiter = new RateLimiter({ limits: { burst: limit, daily: limit }, store: new MemoryStore() });
   const decision = await limiter.check({ burst: 'ann', daily: 'ann' });
@@ -20,7 +20,7 @@ test('the names of limits are inferred, and wrong ones do not compile', async ()
   expect(write).toBeInstanceOf(Function);
 });
 
-test('limits that come with a call bring their names', async () => {
+test('limits of a call define the names of its keys', async () => {
   const limiter = new RateLimiter({ limits: { burst: limit } });
   const decision = await limiter.check({ pro: 'ann' }, { limits: { pro: limit } });
   expect(decision.limits.pro.limit).toBe(2);
@@ -37,9 +37,9 @@ test('a single limit is named default', async () => {
   expect(() => rollingWindow({ limit: 1, window: 1, burst: 2 })).toThrow(TypeError);
 });
 
-test('a limiter whose names are not known takes any', () => {
+test('a limiter with unknown names accepts any name', () => {
   const limiter = new RateLimiter({ limits: rollingWindow({ limit: 1, window: '1m' }) }) as RateLimiter;
   // The compiler is the test: a key for each limit, or one for all.
-  const ask = () => [limiter.peek({ burst: 'ann' }), limiter.check('ann')];
-  expect(ask).toBeInstanceOf(Function);
+  const calls = () => [limiter.peek({ burst: 'ann' }), limiter.check('ann')];
+  expect(calls).toBeInstanceOf(Function);
 });

@@ -5,14 +5,14 @@ import { MemoryStore, RateLimiter, rollingWindow, type Store } from '@rollgate/c
 
 const ROOT = join(__dirname, '../../..');
 
-test('a signal that outlives many waits keeps nothing of them', async () => {
+test('a signal that outlives many waits keeps no reference to them', async () => {
   const any = jest.spyOn(AbortSignal, 'any');
   const timeout = jest.spyOn(AbortSignal, 'timeout');
   const { signal } = new AbortController();
   const limiter = new RateLimiter({ limits: rollingWindow({ limit: 1000, window: '1h' }) });
   for (let call = 0; call < 100; call++) await limiter.wait('ann', { signal, timeout: '1m' });
   expect(getEventListeners(signal, 'abort')).toHaveLength(0);
-  // A signal that `any` makes stays noted in those it depends on.
+  // The sources of a signal from `AbortSignal.any` keep a reference to it.
   expect(any).not.toHaveBeenCalled();
   expect(timeout).not.toHaveBeenCalled();
   any.mockRestore();
@@ -74,7 +74,7 @@ test('a wait whose signal aborts between the peek and the check is not charged',
 const NEWER =
   /AbortSignal\.any|Promise\.withResolvers|Array\.fromAsync|(?:Object|Map)\.groupBy|import\.meta\.(?:dirname|filename)|getBuiltinModule|structuredClone\.call/;
 
-test('every manifest asks for Node 20, and no library uses what is newer than 20.0', () => {
+test('every manifest requires Node 20, and no library uses an API newer than 20.0', () => {
   const folders = ['.', ...readdirSync(join(ROOT, 'packages')).map((name) => `packages/${name}`)];
   for (const folder of folders.filter((one) => existsSync(join(ROOT, one, 'package.json')))) {
     const manifest = JSON.parse(readFileSync(join(ROOT, folder, 'package.json'), 'utf8'));

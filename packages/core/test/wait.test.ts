@@ -11,12 +11,12 @@ const INTERVAL_MS = 40;
 const queue = leakyBucket({ capacity: 3, interval: INTERVAL_MS });
 const slowQueue = leakyBucket({ capacity: 3, interval: '1h' });
 
-/** A store that answers with promises, by its memory; some of its methods may be others. */
-function laterStore(methods: Partial<Store> = {}) {
+/** A store that returns promises for the results of a `MemoryStore`. `methods` replaces some of its methods. */
+function asynchronousStore(methods: Partial<Store> = {}) {
   const memory = new MemoryStore({ clock });
   const store: Store = {
-    check: async (...question) => memory.check(...question),
-    peek: async (...question) => memory.peek(...question),
+    check: async (...args) => memory.check(...args),
+    peek: async (...args) => memory.peek(...args),
     refund: async (receipt) => memory.refund(receipt),
     reset: async (...keys) => memory.reset(...keys),
     ...methods,
@@ -24,31 +24,31 @@ function laterStore(methods: Partial<Store> = {}) {
   return { store, memory };
 }
 
-/** All that is to be done without waiting has been done. */
+/** Resolves after all work that does not wait for a timer. */
 const settled = () => new Promise(setImmediate);
 
 describe('wait on a queue', () => {
-  // Of the failure that is meant the operator need not be told.
+  // Without a subscriber, the failures that the tests cause would be warnings.
   const ignore = () => {};
   beforeAll(() => subscribe('rollgate:store:failure', ignore));
   afterAll(() => unsubscribe('rollgate:store:failure', ignore));
 
-  test('resolves at the turn, in the order of coming, also for those who found the queue full', async () => {
+  test('resolves in the order of the calls, even for callers that found the queue full', async () => {
     const limiter = new RateLimiter({ limits: queue });
     const startMs = performance.now();
-    const left: [number, number][] = [];
+    const started: [number, number][] = [];
     await Promise.all(
-      [0, 1, 2, 3, 4, 5].map(async (who) => {
+      [0, 1, 2, 3, 4, 5].map(async (caller) => {
         const decision = await limiter.wait('ann');
-        left.push([who, performance.now() - startMs]);
+        started.push([caller, performance.now() - startMs]);
         expect(decision.allowed).toBe(true);
       }),
     );
-    expect(left.map(([who]) => who)).toEqual([0, 1, 2, 3, 4, 5]);
-    for (const [who, atMs] of left) expect(atMs).toBeGreaterThanOrEqual(who * INTERVAL_MS - 0.001);
+    expect(started.map(([caller]) => caller)).toEqual([0, 1, 2, 3, 4, 5]);
+    for (const [caller, atMs] of started) expect(atMs).toBeGreaterThanOrEqual(caller * INTERVAL_MS - 0.001);
   });
 
-  test('takes the places at once: nobody waits for those ahead to leave before it queues', async () => {
+  test('takes a slot at once, without waiting for the callers ahead', async () => {
     const limiter = new RateLimiter({ limits: slowQueue, store: new MemoryStore({ clock }) });
     const controller = new AbortController();
     const waiting = [0, 1, 2, 3].map(() => limiter.wait('ann', { signal: controller.signal }));
@@ -59,7 +59,7 @@ describe('wait on a queue', () => {
     await Promise.allSettled(waiting);
   });
 
-  test('is in one line for a key, however the call writes it', async () => {
+  test('has one queue per key, whether the key is a text or a record', async () => {
     const limiter = new RateLimiter({ limits: rollingWindow({ limit: 1, window: INTERVAL_MS }) });
     await limiter.check('ann');
     const order: number[] = [];
@@ -68,82 +68,82 @@ describe('wait on a queue', () => {
     expect(order).toEqual([0, 1, 2, 3]);
   });
 
-  test('rejects at once when the turn comes after the timeout, and takes no place', async () => {
-    const asked: string[] = [];
-    const { store, memory } = laterStore();
-    const check: Store['check'] = async (...question) => {
-      asked.push('check');
-      return memory.check(...question);
+  test('rejects at once when the slot comes after the timeout, and takes no slot', async () => {
+    const calls: string[] = [];
+    const { store, memory } = asynchronousStore();
+    const check: Store['check'] = async (...args) => {
+      calls.push('check');
+      return memory.check(...args);
     };
     const limiter = new RateLimiter({ limits: slowQueue, store: { ...store, check } });
     await limiter.wait('ann', { timeout: '1m' });
     await expect(limiter.wait('ann', { timeout: '1m' })).rejects.toMatchObject({ name: 'TimeoutError' });
-    expect(asked).toHaveLength(1);
+    expect(calls).toHaveLength(1);
     expect((await limiter.peek('ann')).delayMs).toBe(3_600_000);
   });
 
-  test('gives the place back when it turns out only after the check that the turn comes too late', async () => {
+  test('refunds the slot when the check returns one after the timeout', async () => {
     const empty = new MemoryStore({ clock });
-    const { store } = laterStore({ peek: async (...question) => empty.peek(...question) });
+    const { store } = asynchronousStore({ peek: async (...args) => empty.peek(...args) });
     const limiter = new RateLimiter({ limits: slowQueue, store });
     await limiter.check('ann');
     await expect(limiter.wait('ann', { timeout: '1m' })).rejects.toMatchObject({ name: 'TimeoutError' });
     expect((await limiter.check('ann')).delayMs).toBe(3_600_000);
   });
 
-  test('rejects with the signal’s reason while it is held, and gives the place back', async () => {
-    const limiter = new RateLimiter({ limits: slowQueue, store: laterStore().store });
+  test('rejects with the signal’s reason while it waits for its slot, and refunds the slot', async () => {
+    const limiter = new RateLimiter({ limits: slowQueue, store: asynchronousStore().store });
     await limiter.wait('ann');
     const controller = new AbortController();
-    const held = limiter.wait('ann', { signal: controller.signal });
+    const waiting = limiter.wait('ann', { signal: controller.signal });
     await settled();
     expect((await limiter.peek('ann')).delayMs).toBe(7_200_000);
     const reason = new Error('the user has left');
     controller.abort(reason);
-    await expect(held).rejects.toBe(reason);
+    await expect(waiting).rejects.toBe(reason);
     expect((await limiter.peek('ann')).delayMs).toBe(3_600_000);
   });
 
   describe.each([
     ['at once', () => new MemoryStore({ clock })],
-    ['later', () => laterStore().store],
-  ])('with a store that answers %s', (_, store) => {
+    ['later', () => asynchronousStore().store],
+  ])('with a store that responds %s', (_, store) => {
     test.each([
       ['on one signal', () => [new AbortController()]],
-      ['on signals that abort in the order of coming', () => Array.from({ length: 8 }, () => new AbortController())],
-    ])('gives every place back of those who give up together, %s', async (_, create) => {
+      ['on signals that abort in the order of the calls', () => Array.from({ length: 8 }, () => new AbortController())],
+    ])('refunds every slot of callers that abort together, %s', async (_, create) => {
       const limiter = new RateLimiter({ limits: leakyBucket({ capacity: 10, interval: '1s' }), store: store() });
       await limiter.wait('ann');
       const controllers = create();
-      const held = Array.from({ length: 8 }, (_, who) =>
-        limiter.wait('ann', { signal: controllers[who % controllers.length]!.signal }),
+      const waiting = Array.from({ length: 8 }, (_, caller) =>
+        limiter.wait('ann', { signal: controllers[caller % controllers.length]!.signal }),
       );
       await settled();
       expect((await limiter.peek('ann')).remaining).toBe(2);
       for (const controller of controllers) controller.abort('enough');
-      await Promise.allSettled(held);
+      await Promise.allSettled(waiting);
       expect((await limiter.peek('ann')).remaining).toBe(10);
     });
 
-    test('gives every place back, in whatever order they give up', async () => {
+    test('refunds every slot, in whatever order the callers abort', async () => {
       const limiter = new RateLimiter({ limits: slowQueue, store: store() });
       await limiter.wait('ann');
       const controllers = [0, 1, 2].map(() => new AbortController());
-      const held = controllers.map(({ signal }) => limiter.wait('ann', { signal }));
+      const waiting = controllers.map(({ signal }) => limiter.wait('ann', { signal }));
       await settled();
-      for (const who of [1, 2, 0]) controllers[who]!.abort('enough');
-      await Promise.allSettled(held);
+      for (const caller of [1, 2, 0]) controllers[caller]!.abort('enough');
+      await Promise.allSettled(waiting);
       expect((await limiter.peek('ann')).remaining).toBe(3);
     });
   });
 
-  test('lets the others leave in their order when one of them gives up', async () => {
+  test('keeps the order of the others when one caller aborts', async () => {
     const limiter = new RateLimiter({ limits: queue });
     const controller = new AbortController();
     const order: number[] = [];
-    const all = [0, 1, 2, 3].map(async (who) => {
-      await limiter.wait('ann', who === 2 ? { signal: controller.signal } : {});
-      order.push(who);
+    const all = [0, 1, 2, 3].map(async (caller) => {
+      await limiter.wait('ann', caller === 2 ? { signal: controller.signal } : {});
+      order.push(caller);
     });
     await all[0];
     await settled();
@@ -153,29 +153,29 @@ describe('wait on a queue', () => {
     expect(order).toEqual([0, 1, 3]);
   });
 
-  test('of a failing refund rejects with the signal’s reason all the same, and with nothing unhandled', async () => {
-    const { store } = laterStore({ refund: () => Promise.reject(new Error('no connection')) });
+  test('rejects with the signal’s reason even when the refund fails, and no rejection is unhandled', async () => {
+    const { store } = asynchronousStore({ refund: () => Promise.reject(new Error('no connection')) });
     const limiter = new RateLimiter({ limits: slowQueue, store, onStoreError: 'throw' });
     await limiter.wait('ann');
     const controller = new AbortController();
-    const held = limiter.wait('ann', { signal: controller.signal });
+    const waiting = limiter.wait('ann', { signal: controller.signal });
     await settled();
     controller.abort('bored');
-    await expect(held).rejects.toBe('bored');
+    await expect(waiting).rejects.toBe('bored');
     await settled();
   });
 
-  test('may be longer than a timer of Node’s', async () => {
+  test('may be longer than the longest timer of Node', async () => {
     const warned = jest.spyOn(process, 'emitWarning').mockReturnValue();
     const limiter = new RateLimiter({ limits: leakyBucket({ capacity: 3, interval: '30d' }) });
     await limiter.wait('ann');
     const controller = new AbortController();
-    const held = limiter.wait('ann', { signal: controller.signal });
-    const first = await Promise.race([held, new RateLimiter({ limits: queue }).wait('bob').then(() => 'bob')]);
+    const waiting = limiter.wait('ann', { signal: controller.signal });
+    const first = await Promise.race([waiting, new RateLimiter({ limits: queue }).wait('bob').then(() => 'bob')]);
     expect(first).toBe('bob');
     await settled();
     controller.abort('bored');
-    await expect(held).rejects.toBe('bored');
+    await expect(waiting).rejects.toBe('bored');
     expect(warned).not.toHaveBeenCalled();
     warned.mockRestore();
   });

@@ -3,10 +3,10 @@ import { join } from 'node:path';
 
 const ROOT = join(__dirname, '../../..');
 
-/** An upper bound on milliseconds, such as the time since a moment that the test noted. */
+/** Matches an upper bound on milliseconds, such as the time since a moment that the test recorded. */
 const UPPER_BOUND = /(?:\b(?:performance|Date)\.now\(\)|Ms\b).*\.toBeLess/;
 
-/** The bounds that are left, each by a part of its line, and why. */
+/** The remaining bounds, each as a part of its line, with the reason. */
 const EXCEPTIONS: Readonly<Record<string, string>> = {
   'expect(decision.retryAfterMs)': 'computed from the limits and a time that the test sets',
   'expect(estimated.limits[name]!.retryAfterMs)': 'compares two figures of the same moment',
@@ -15,7 +15,7 @@ const EXCEPTIONS: Readonly<Record<string, string>> = {
   'Date.parse(reset)': 'distinguishes units by half a minute',
   'TIMEOUT_MS + SLACK_MS': 'measured by a clock that stands still while the process gets no time',
   'MOST_TIMES * (usualMs + LEAST_MS)': 'compares with the time that the same work takes in the same run',
-  'turns[1]!.delayMs': 'computed by the limiter, which is asked at one moment',
+  'turns[1]!.delayMs': 'computed by the limiter from one reading of the clock',
 };
 
 const tests = ['packages', 'examples'].flatMap((folder) =>

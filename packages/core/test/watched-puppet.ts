@@ -3,11 +3,11 @@ import { OutageLog } from './outage-log.js';
 import { PuppetStore } from './puppet-store.js';
 
 export const TIMEOUT_MS = 25;
-export const REFUSED = { rejection: new Error('no room') };
+export const FAILURE = { rejection: new Error('no room') };
 
 export const limits = rollingWindow({ limit: 2, window: '1m' });
 
-/** A fresh one for each test of the file that imports it, and what is told of it. */
+/** A new store for each test of the file that imports it, and the events about it. */
 export let store: PuppetStore;
 export let log: OutageLog;
 

@@ -77,7 +77,7 @@ export class Trial {
     try {
       await this.#all(
         'a recovery from every failure',
-        ({ log }) => log.story.length === 0 || log.story.at(-1) === 'recovery',
+        ({ log }) => log.summary.length === 0 || log.summary.at(-1) === 'recovery',
       );
       expect(this.#clients.map(listenersOf)).toEqual(this.#listeners);
     } finally {
@@ -85,7 +85,7 @@ export class Trial {
     }
     for (const { name, policy, log, load } of this.#apps) {
       expect([name, ...load.outcomes.filter((outcome) => !isRight(policy, outcome))]).toEqual([name]);
-      expect([name, log.story.join(' ')]).toEqual([name, expect.stringMatching(WELL_TOLD)]);
+      expect([name, log.summary.join(' ')]).toEqual([name, expect.stringMatching(WELL_TOLD)]);
       if (outages !== undefined) expect([name, log.recoveries.length]).toEqual([name, outages]);
     }
     expect(Math.max(...this.#outcomes.map(({ tookMs }) => tookMs))).toBeLessThan(TIMEOUT_MS + SLACK_MS);
