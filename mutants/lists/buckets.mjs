@@ -29,8 +29,13 @@ export const buckets = [
     ],
     [
       'a refund returns tokens that came back by themselves',
-      'const refilledMicros = Math.max(0, Math.min(sinceStartMicros, nowMicros - recordedMicros));',
+      'const refilledMicros = Math.max(0, Math.min(sinceStartMicros, latestMicros - recordedMicros));',
       'const refilledMicros = 0;',
+    ],
+    [
+      'a refund after a clock step back forgets what had refilled',
+      'const latestMicros = Math.max(nowMicros, state.newestMicros);',
+      'const latestMicros = nowMicros;',
     ],
     ['a very late refund takes tokens away', 'if (micros < 0) return;', ''],
     ['refunds are not noted', 'state.refundedMicros += parts > 0 ? micros + 1 : micros;', ''],

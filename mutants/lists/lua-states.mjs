@@ -38,13 +38,24 @@ export const luaStates = [
     ['parts of a token are not waited for', '(parts > spared_parts and 1 or 0)', '0'],
     [
       'a refund returns what came back before it was recorded',
-      'math.min(now + state.refunded - at, now - recorded_at)',
-      'now + state.refunded - at',
+      'math.min(latest + state.refunded - at, latest - recorded_at)',
+      'latest + state.refunded - at',
     ],
     ['the record is not written', "  redis.call('SET', state.key, format_state(state))\n", ''],
     ['each record begins a new life of the key', 'state.created = state.created or stamp', 'state.created = stamp'],
     ['refunds are not noted', 'state.refunded = state.refunded + micros + (parts > 0 and 1 or 0)', ''],
   ]),
+  ...of(
+    'token-bucket',
+    [test('conformance')],
+    [
+      [
+        'a refund after a clock step back forgets what had refilled',
+        'local latest = math.max(state.newest_action, now)',
+        'local latest = now',
+      ],
+    ],
+  ),
   ...of(
     'leaky-bucket',
     [test('queue'), ...REFUNDS],

@@ -31,13 +31,15 @@ export interface TokenBucketOptions {
 
 /**
  * The time at which the bucket is full determines how many tokens are missing. `refundedMicros` sums the times of
- * refunded tokens, because a refund moves the times of all tokens that were taken later.
+ * refunded tokens, because a refund moves the times of all tokens that were taken later. `newestMicros` is the latest
+ * time of an action. Tokens have refilled until then, also for a refund after a clock step back.
  */
 export interface TokenBucketState {
   fullMicros: number;
   /** The rest of `fullMicros` below a microsecond, in units of `1 / TokenBucket.tokens` microseconds. */
   fullParts: number;
   refundedMicros: number;
+  newestMicros: number;
   /** The scale of the largest limit that has recorded since the bucket was full. */
   scale: Scale;
   minDifference: MinDifferenceState | undefined;
@@ -106,7 +108,14 @@ export class TokenBucket implements Limit<TokenBucketState> {
   }
 
   create(): TokenBucketState {
-    return { fullMicros: -Infinity, fullParts: 0, refundedMicros: 0, scale: 0, minDifference: undefined };
+    return {
+      fullMicros: -Infinity,
+      fullParts: 0,
+      refundedMicros: 0,
+      newestMicros: -Infinity,
+      scale: 0,
+      minDifference: undefined,
+    };
   }
 
   expiresMicros({ fullMicros, fullParts, minDifference }: TokenBucketState): number {
@@ -149,14 +158,16 @@ export class TokenBucket implements Limit<TokenBucketState> {
     const isFull = state.fullMicros < nowMicros || (state.fullMicros === nowMicros && parts === 0);
     state.scale = isFull ? this.scale : Math.max(state.scale, this.scale);
     this.#setFull(state, Math.max(state.fullMicros, nowMicros) + this.#wholeMicros(cost), parts + this.#parts(cost));
+    state.newestMicros = Math.max(state.newestMicros, nowMicros);
     state.minDifference = nextMinDifference(state.minDifference, this.minDifferenceMicros, nowMicros);
     return this.test(state, nowMicros, cost);
   }
 
   refund(state: TokenBucketState, nowMicros: number, { atMicros, recordedMicros, cost }: Hit): void {
     // Its tokens refilled after those that were missing before, and not before they were taken.
-    const sinceStartMicros = nowMicros + state.refundedMicros - atMicros;
-    const refilledMicros = Math.max(0, Math.min(sinceStartMicros, nowMicros - recordedMicros));
+    const latestMicros = Math.max(nowMicros, state.newestMicros);
+    const sinceStartMicros = latestMicros + state.refundedMicros - atMicros;
+    const refilledMicros = Math.max(0, Math.min(sinceStartMicros, latestMicros - recordedMicros));
     const micros = this.#wholeMicros(cost) - refilledMicros;
     const parts = this.#parts(cost);
     if (micros < 0) return;

@@ -1,8 +1,10 @@
 -- The token bucket. The counterpart of token-bucket.ts.
 --
--- The text is "full:parts:refunded:created:scale". The bucket is full again at `full`, in microseconds, and `parts`, in
--- fractions of a microsecond. `refunded` is the sum of the refunded times, and `created` is the stamp of the first record. For
--- the scale see clock-skew-bound.ts. For a minDifference, ":newest:longest_difference" follows.
+-- The text is "full:parts:refunded:since_newest:since_created:scale". The bucket is full again at `full`, in microseconds, and
+-- `parts`, in fractions of a microsecond. `refunded` is the sum of the refunded times. `since_newest` is the time from the newest
+-- action to `full`, and `since_created` is the time from the stamp of the first record to `full`. These are shorter than times:
+-- a usual text has at most 44 characters, and a longer one takes 16 bytes more. For the scale see clock-skew-bound.ts. For a
+-- minDifference, ":newest:longest_difference" follows.
 
 local token_bucket = {}
 algorithms['token-bucket'] = token_bucket
@@ -23,23 +25,26 @@ local function time_of(rule, tokens)
 end
 
 local function empty(key)
-  return { key = key, full = -NEVER, parts = 0, refunded = 0, scale = 0, expires = NEVER }
+  return { key = key, full = -NEVER, parts = 0, refunded = 0, newest_action = -NEVER, scale = 0, expires = NEVER }
 end
 
 local function read(key)
   local text = redis.call('GET', key)
   if not text then return empty(key), false end
-  local pattern = '^(%-?%d+):(%d+):(%d+):(%d+):(%d+):?(%-?%d*):?(%d*)$'
-  local full, parts, refunded, created, scale, newest, longest_difference = string.match(text, pattern)
+  local pattern = '^(%-?%d+):(%d+):(%d+):(%-?%d+):(%-?%d+):(%d+):?(%-?%d*):?(%d*)$'
+  local full, parts, refunded, since_newest, since_created, scale, newest, longest_difference = string.match(text, pattern)
   if not full then string_state.raise_foreign(key) end
-  local state = { key = key, full = tonumber(full), parts = tonumber(parts) }
-  state.refunded, state.created, state.scale = tonumber(refunded), tonumber(created), tonumber(scale)
+  local state = { key = key, full = tonumber(full), parts = tonumber(parts), refunded = tonumber(refunded) }
+  state.newest_action, state.created, state.scale = full - since_newest, full - since_created, tonumber(scale)
   min_difference_state.read(state, newest, longest_difference, state.parts > 0 and state.full + 1 or state.full)
   return state, true
 end
 
 local function format_state(state)
-  local text = string.format('%d:%d:%d:%d:%d', state.full, state.parts, state.refunded, state.created, state.scale)
+  local since_newest, since_created = state.full - state.newest_action, state.full - state.created
+  local text = string.format(
+    '%d:%d:%d:%d:%d:%d', state.full, state.parts, state.refunded, since_newest, since_created, state.scale
+  )
   return text .. min_difference_state.format(state)
 end
 
@@ -87,6 +92,7 @@ function token_bucket.record(rule, state, now, cost, _, stamp)
   local before = state.full < now and 0 or parts_of(rule, state)
   local is_full = state.full < now or (state.full == now and before == 0)
   state.scale = is_full and rule.scale or math.max(state.scale, rule.scale)
+  state.newest_action = math.max(state.newest_action, now)
   min_difference_state.record(rule, state, now)
   move(rule, state, math.max(state.full, now) + micros, before + parts)
   state.created = state.created or stamp
@@ -101,7 +107,9 @@ function token_bucket.refund(rule, key, stamp, now, at, cost, recorded_at)
   if not is_known or state.created > stamp then return end
   local micros, parts = time_of(rule, cost)
   -- Excludes the time in which the hit's tokens have refilled: after those taken before it, and after it was recorded.
-  micros = micros - math.max(0, math.min(now + state.refunded - at, now - recorded_at))
+  -- The clock may have stepped back since the newest action.
+  local latest = math.max(state.newest_action, now)
+  micros = micros - math.max(0, math.min(latest + state.refunded - at, latest - recorded_at))
   if micros < 0 then return end
   move(rule, state, state.full - micros, parts_of(rule, state) - parts)
   state.refunded = state.refunded + micros + (parts > 0 and 1 or 0)

@@ -17,6 +17,8 @@ interface Bucket {
   readonly part: bigint;
   /** Microseconds of refilling that refunds have taken back. */
   readonly refunded: bigint;
+  /** The latest time of an action. */
+  readonly newest: bigint;
   /** That of the greatest limit whose tokens are still missing. */
   readonly scale: number;
 }
@@ -68,16 +70,20 @@ export function tokenBucketOracle({ capacity, refill, every, minDifference }: To
     delay: noDelay,
     record(bucket, now, cost) {
       const start = BigInt(now) * parts + missing(bucket, now);
-      const { refunded = 0n, scale = 0 } = bucket ?? {};
+      const { refunded = 0n, newest = BigInt(now), scale = 0 } = bucket ?? {};
       const noted = { start: split(start).whole + refunded, at: BigInt(now), cost };
       const scaled = over(bucket) > now ? Math.max(scale, ownScale) : ownScale;
-      return [{ ...split(start + BigInt(cost) * cycles), refunded, scale: scaled }, noted];
+      return [
+        { ...split(start + BigInt(cost) * cycles), refunded, newest: greater(newest, BigInt(now)), scale: scaled },
+        noted,
+      ];
     },
-    // What is refilled of it: no more than came since, and no more than its place among the debts says.
+    // What is refilled of it: no more than came since, and no more than its place among the debts says. The bucket has
+    // refilled up to its newest action even if the clock has stepped back since.
     refund(bucket, { start, at, cost }, now) {
       if (bucket === undefined) return undefined;
-      const since = BigInt(now) - at;
-      const refilled = greater(0n, lesser(BigInt(now) + bucket.refunded - start, since));
+      const latest = greater(BigInt(now), bucket.newest);
+      const refilled = greater(0n, lesser(latest + bucket.refunded - start, latest - at));
       const back = BigInt(cost) * cycles - refilled * parts;
       if (back <= 0n) return bucket;
       return { ...bucket, ...split(fullAt(bucket) - back), refunded: bucket.refunded + ceilDivided(back, parts) };

@@ -374,4 +374,17 @@ export const tokenBucketVectors: readonly Vector<'tokenBucket'>[] = [
       { at: 0, peek: true, cost: 2, allowed: true, remaining: 2, retryAfterMs: 0, resetMs: 0, delayMs: 0 },
     ],
   },
+  {
+    title: 'refunds after a clock step back do not bring a token a microsecond early',
+    limit: { algorithm: 'tokenBucket', options: { capacity: 2, refill: 1, every: 1 } },
+    steps: [
+      { at: 10, cost: 1, allowed: true, remaining: 1, retryAfterMs: 0, resetMs: 1, delayMs: 0 },
+      { at: 10.001, cost: 1, allowed: true, remaining: 0, retryAfterMs: 0, resetMs: 1.999, delayMs: 0 },
+      { at: 9.001, refund: 0 },
+      { at: 10.001, cost: 1, allowed: true, remaining: 0, retryAfterMs: 0, resetMs: 2, delayMs: 0 },
+      { at: 10.001, refund: 1 },
+      { at: 11, cost: 2, allowed: false, remaining: 1, retryAfterMs: 0.001, resetMs: 0.001, delayMs: 0 },
+      { at: 11.001, cost: 2, allowed: true, remaining: 0, retryAfterMs: 0, resetMs: 2, delayMs: 0 },
+    ],
+  },
 ];
