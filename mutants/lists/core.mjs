@@ -98,7 +98,7 @@ export const core = [
     ],
     ['the count of entries never falls', '    this.#size -= 1;\n', ''],
   ]),
-  ...of('decision', STORE, [
+  ...of('to-decision', STORE, [
     ['an allowing limit may speak for a rejection', 'if (one.allowed !== other.allowed) return !one.allowed;', ''],
     [
       'the limit with most left speaks',
@@ -110,8 +110,17 @@ export const core = [
       'retryAfterMs = Math.max(retryAfterMs, result.retryAfterMs);',
       'retryAfterMs = reported.retryAfterMs;',
     ],
-    ['a rejection has a delay', 'violated === NO_LIMITS ? delayMs : 0', 'delayMs'],
+    ['a rejection has a delay', '  if (violated !== NO_LIMITS) delayMs = 0;\n', ''],
+    ['a decision of two limits can be refunded twice', '    this.#receipt = undefined;\n', ''],
+  ]),
+  ...of('single-decision', STORE, [
+    ['a rejection has a delay', 'this.delayMs = allowed ? delayMs : 0;', 'this.delayMs = delayMs;'],
     ['a decision can be refunded twice', '    this.#receipt = undefined;\n', ''],
+    [
+      'the result of the limit has no reason',
+      'reason === undefined ? figures : { ...figures, reason } };',
+      'figures };',
+    ],
   ]),
   ...of(
     'duration',

@@ -1,5 +1,4 @@
 import type { RejectionReason } from './limits/limit.js';
-import type { Rule } from './plan.js';
 
 /** The result of one limit. */
 export interface LimitDecision {
@@ -55,7 +54,11 @@ export interface Decision<Name extends string = string> {
   readonly delayMs: number;
   /** The names of the limits that rejected the action. */
   readonly violated: readonly Name[];
-  /** The result of each limit, by name. */
+  /**
+   * The result of each limit, by name. Of a single limit, it repeats the decision's own figures, and Rollgate builds it
+   * when you read it. `JSON.stringify` and `console.log` show it. `{ ...decision }`, `Object.keys`, `structuredClone`
+   * and deep comparisons leave it out then. Several limits have it as an ordinary property.
+   */
   readonly limits: Readonly<Record<Name, LimitDecision>>;
   /**
    * `false`, or the policy that decided because the store failed. With `'fallback'`, the same limits decided in this
@@ -67,120 +70,4 @@ export interface Decision<Name extends string = string> {
    * is allowed, or if the policy `'deny'` rejected it.
    */
   readonly reason?: RejectionReason | undefined;
-}
-
-const NO_LIMITS: readonly string[] = Object.freeze([]);
-
-/**
- * The method that takes the receipt out of a decision. The symbol is registered, so that two installed versions of this
- * package can read each other's decisions.
- */
-const TAKE_RECEIPT = Symbol.for('@rollgate/core takeReceipt');
-
-/** A decision with a hidden receipt of what the check recorded. */
-class RecordedDecision implements Decision {
-  readonly allowed: boolean;
-  readonly limit: number;
-  readonly remaining: number;
-  readonly retryAfterMs: number;
-  readonly resetMs: number;
-  readonly delayMs: number;
-  readonly violated: readonly string[];
-  readonly limits: Readonly<Record<string, LimitDecision>>;
-  readonly degraded: Decision['degraded'];
-  declare readonly reason?: RejectionReason;
-  #receipt: unknown;
-
-  constructor(
-    reported: Pick<LimitDecision, 'limit' | 'remaining' | 'resetMs' | 'reason'>,
-    retryAfterMs: number,
-    delayMs: number,
-    violated: readonly string[],
-    limits: Readonly<Record<string, LimitDecision>>,
-    receipt: unknown,
-    degraded: Decision['degraded'] = false,
-  ) {
-    this.allowed = violated.length === 0;
-    this.limit = reported.limit;
-    this.remaining = reported.remaining;
-    this.retryAfterMs = retryAfterMs;
-    this.resetMs = reported.resetMs;
-    this.delayMs = delayMs;
-    this.violated = violated;
-    this.limits = limits;
-    this.degraded = degraded;
-    if (reported.reason !== undefined) this.reason = reported.reason;
-    this.#receipt = receipt;
-  }
-
-  static degrade(
-    decision: Decision,
-    policy: Exclude<Decision['degraded'], false>,
-    toReceipt?: (receipt: unknown) => unknown,
-  ): Decision {
-    const { retryAfterMs, delayMs, violated, limits } = decision;
-    const receipt = takeReceipt(decision);
-    const converted = receipt === undefined ? undefined : toReceipt?.(receipt);
-    return new RecordedDecision(decision, retryAfterMs, delayMs, violated, limits, converted, policy);
-  }
-
-  [TAKE_RECEIPT](): unknown {
-    if (!(#receipt in this)) return NO_DECISION; // An object that inherits from a decision, or its proxy.
-    const receipt = this.#receipt;
-    this.#receipt = undefined;
-    return receipt;
-  }
-}
-
-/** The result of {@link takeReceipt} for a value that is not a decision. */
-export const NO_DECISION = Symbol('no decision');
-
-/** Returns the decision's receipt and removes it, so that a second refund does nothing. */
-export function takeReceipt(decision: unknown): unknown {
-  const take = (decision as Partial<RecordedDecision> | null | undefined)?.[TAKE_RECEIPT];
-  return typeof take === 'function' ? take.call(decision as RecordedDecision) : NO_DECISION;
-}
-
-/** Copies a decision as that of a store error policy. `toReceipt` converts its receipt. */
-export const degrade = RecordedDecision.degrade;
-
-/**
- * Combines the results of the rules into the decision that a store returns.
- *
- * @param results The result of each rule, in their order. A rule that allowed the action may still have a wait.
- * For example, a limit with `countRejected` becomes full by an attempt that another one rejects. A missing `delayMs`
- * counts as 0.
- * @param receipt The data that the store's `refund` needs to find the hits, or `undefined` if the check recorded
- * nothing.
- */
-export function toDecision(rules: readonly Rule[], results: readonly LimitDecision[], receipt: unknown): Decision {
-  let reported = results[0]!;
-  if (rules.length === 1) return toSingleDecision(rules[0]!.name, reported, receipt);
-  const limits: Record<string, LimitDecision> = {};
-  let violated = NO_LIMITS;
-  let { retryAfterMs } = reported;
-  let delayMs = 0;
-  rules.forEach(({ name }, index) => {
-    const result = results[index]!;
-    limits[name] = result;
-    if (!result.allowed) violated = [...violated, name];
-    if (isReportedBefore(result, reported)) reported = result;
-    retryAfterMs = Math.max(retryAfterMs, result.retryAfterMs);
-    delayMs = Math.max(delayMs, result.delayMs ?? 0);
-  });
-  return new RecordedDecision(reported, retryAfterMs, violated === NO_LIMITS ? delayMs : 0, violated, limits, receipt);
-}
-
-/** Like {@link toDecision}, but faster, for the usual plan of one rule. */
-export function toSingleDecision(name: string, result: LimitDecision, receipt: unknown): Decision {
-  const { allowed, retryAfterMs, delayMs = 0 } = result;
-  const violated = allowed ? NO_LIMITS : [name];
-  return new RecordedDecision(result, retryAfterMs, allowed ? delayMs : 0, violated, { [name]: result }, receipt);
-}
-
-function isReportedBefore(one: LimitDecision, other: LimitDecision): boolean {
-  if (one.allowed !== other.allowed) return !one.allowed;
-  if (one.allowed && one.remaining !== other.remaining) return one.remaining < other.remaining;
-  if (!one.allowed && one.retryAfterMs !== other.retryAfterMs) return one.retryAfterMs > other.retryAfterMs;
-  return one.resetMs > other.resetMs;
 }

@@ -1,5 +1,5 @@
 import { type Clock, monotonicClock, readMicros } from './clock.js';
-import { type Decision, toDecision, toSingleDecision } from './decision.js';
+import type { Decision } from './decision.js';
 import { withCode } from './error-codes.js';
 import { evaluateEntry, toLimitDecision } from './evaluate-entry.js';
 import { KeyTable } from './key-table.js';
@@ -7,8 +7,10 @@ import type { Hit, Limit, Verdict } from './limits/limit.js';
 import type { Entry } from './namespaces.js';
 import { type Keys, keyAt, type Plan, type Rule } from './plan.js';
 import type { CounterAlgorithm, CounterState } from './rolling-counter-algorithm.js';
+import { SingleDecision } from './single-decision.js';
 import type { CountingStore, Store } from './store.js';
 import { toStoredKey, toStoredKeys } from './stored-key.js';
+import { toDecision } from './to-decision.js';
 import { hasMethods, invalidOption, knownOptions, positiveInteger } from './validate.js';
 
 /** The options of {@link MemoryStore}. */
@@ -177,25 +179,17 @@ export class MemoryStore implements Store, CountingStore {
 
   /** Like {@link #checkAll}, for the usual plan of one rule. It is measurably faster without arrays. */
   #checkOne(rule: Rule, key: string, nowMicros: number, cost: number): Decision {
-    const { name, limit } = rule;
+    const { limit } = rule;
     const found = this.#keys.find(rule, key, nowMicros);
     const verdict = evaluateEntry(limit, found, nowMicros, cost);
-    const { waitMicros, atMicros } = verdict;
-    const allowed = waitMicros === 0;
+    const { atMicros } = verdict;
+    const allowed = verdict.waitMicros === 0;
     if (!allowed && !limit.countRejected) {
-      return toSingleDecision(name, toLimitDecision(limit, false, verdict, waitMicros, 0), undefined);
+      return toSingleDecision(rule, false, verdict, undefined);
     }
     const entry = found ?? this.#keys.create(rule, key, nowMicros);
     const after = this.#record(entry, limit, nowMicros, cost, verdict);
-    const result = toLimitDecision(
-      limit,
-      allowed,
-      after,
-      allowed ? 0 : after.waitMicros,
-      allowed ? after.delayMicros : 0,
-    );
-    const receipt = new RecordedHit(entry, limit, atMicros, nowMicros, cost, undefined);
-    return toSingleDecision(name, result, receipt);
+    return toSingleDecision(rule, allowed, after, new RecordedHit(entry, limit, atMicros, nowMicros, cost, undefined));
   }
 
   #checkAll(rules: readonly Rule[], keys: Keys, nowMicros: number, cost: number): Decision {
@@ -230,6 +224,13 @@ export class MemoryStore implements Store, CountingStore {
     this.#keys.markRecorded(entry, limit);
     return after;
   }
+}
+
+function toSingleDecision({ name, limit }: Rule, allowed: boolean, verdict: Verdict, receipt: unknown): Decision {
+  const { remaining, waitMicros, resetMicros, delayMicros, reason } = verdict;
+  const waitMs = allowed ? 0 : waitMicros / 1000;
+  const [resetMs, delayMs] = [resetMicros / 1000, delayMicros / 1000];
+  return new SingleDecision(name, allowed, limit.limit, remaining, waitMs, resetMs, delayMs, reason, false, receipt);
 }
 
 function foreignDecision(): TypeError {

@@ -1,5 +1,5 @@
 import { AsyncResource } from 'node:async_hooks';
-import { monotonicClock, readMicros } from './clock.js';
+import { performance } from 'node:perf_hooks';
 import { PriorityQueue, type QueueMember } from './priority-queue.js';
 import { invalidNumber } from './validate.js';
 
@@ -34,7 +34,7 @@ export function scheduleAfter(delayMs: number, callback: () => void): () => void
   // The whole process shares one queue, and a NaN would destroy its order.
   if (!Number.isFinite(delayMs) || delayMs < 0) throw invalidNumber('delayMs', 'a finite number from 0', delayMs);
   const scheduled = new Scheduled(AsyncResource.bind(callback));
-  queue.add(scheduled, readMicros(monotonicClock) + Math.ceil(delayMs * 1000));
+  queue.add(scheduled, currentMicros() + Math.ceil(delayMs * 1000));
   setTimer();
   return function cancel() {
     if (!queue.has(scheduled)) return;
@@ -43,20 +43,25 @@ export function scheduleAfter(delayMs: number, callback: () => void): () => void
   };
 }
 
+/** Read like this, fake timers of a test runner move it together with the timer. */
+function currentMicros(): number {
+  return Math.round(performance.now() * 1000);
+}
+
 function setTimer(): void {
   const first = queue.first;
   if (first === next) return;
   clearTimeout(timer);
   next = first;
   if (first === undefined) return;
-  const leftMs = Math.ceil((first.priority - readMicros(monotonicClock)) / 1000);
+  const leftMs = Math.ceil((first.priority - currentMicros()) / 1000);
   timer = setTimeout(runDue, Math.min(leftMs, MAX_TIMER_MS));
 }
 
 /** A timer may be early, by up to a millisecond or during a long wait. Then this only sets it again. */
 function runDue(): void {
   next = undefined;
-  const nowMicros = readMicros(monotonicClock);
+  const nowMicros = currentMicros();
   try {
     for (let first = queue.first; first !== undefined && first.priority <= nowMicros; first = queue.first) {
       queue.remove(first);

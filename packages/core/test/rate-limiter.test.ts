@@ -1,3 +1,4 @@
+import { inspect } from 'node:util';
 import {
   type Decision,
   type Limit,
@@ -147,6 +148,19 @@ test('later checks do not change a decision', async () => {
     limits: { default: { allowed: true, limit: 2, remaining: 1, retryAfterMs: 0, resetMs: 60_000, delayMs: 0 } },
     degraded: false,
   });
+});
+
+test('a decision shows its limits', () => {
+  const one = make(rollingWindow({ limit: 1, window: '1m', minDifference: '1s' }));
+  const two = make({ own: rollingWindow({ limit: 1, window: '1m' }), all: rollingWindow({ limit: 9, window: '1m' }) });
+  for (const limiter of [one, two, one, two]) {
+    const decision = limiter.decide('ann') as Decision;
+    const { limits } = decision;
+    expect(JSON.parse(JSON.stringify(decision))).toEqual({ ...decision, limits });
+    expect(inspect(decision, { depth: 0 })).toContain('limits: [Object]');
+    expect(Object.values(limits).map(({ reason }) => reason)).toContain(decision.reason);
+    expect(decision.limits).toBe(limits);
+  }
 });
 
 test('`decide` returns no promise when the store is in memory', () => {

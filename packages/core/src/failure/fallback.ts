@@ -1,6 +1,7 @@
-import { type Decision, degrade, type LimitDecision, toDecision } from '../decision.js';
+import type { Decision, LimitDecision } from '../decision.js';
 import type { MemoryStore } from '../memory-store.js';
 import type { Keys, Plan } from '../plan.js';
+import { degrade, toDecision } from '../to-decision.js';
 import type { StoreError } from './store-error.js';
 
 /** What decides when a store has failed. */

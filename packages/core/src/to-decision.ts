@@ -1,0 +1,105 @@
+import type { Decision, LimitDecision } from './decision.js';
+import type { RejectionReason } from './limits/limit.js';
+import type { Rule } from './plan.js';
+import { NO_DECISION, TAKE_RECEIPT, takeReceipt } from './receipt.js';
+import { SingleDecision } from './single-decision.js';
+
+const NO_LIMITS: readonly string[] = Object.freeze([]);
+
+/** The decision of a plan of several rules, with a hidden receipt of what the check recorded. */
+class CombinedDecision implements Decision {
+  readonly allowed: boolean;
+  readonly limit: number;
+  readonly remaining: number;
+  readonly retryAfterMs: number;
+  readonly resetMs: number;
+  readonly delayMs: number;
+  readonly violated: readonly string[];
+  readonly limits: Readonly<Record<string, LimitDecision>>;
+  readonly degraded: Decision['degraded'];
+  declare readonly reason?: RejectionReason;
+  #receipt: unknown;
+
+  constructor(
+    reported: Pick<LimitDecision, 'limit' | 'remaining' | 'resetMs' | 'reason'>,
+    retryAfterMs: number,
+    delayMs: number,
+    violated: readonly string[],
+    limits: Readonly<Record<string, LimitDecision>>,
+    degraded: Decision['degraded'],
+    receipt: unknown,
+  ) {
+    this.allowed = violated.length === 0;
+    this.limit = reported.limit;
+    this.remaining = reported.remaining;
+    this.retryAfterMs = retryAfterMs;
+    this.resetMs = reported.resetMs;
+    this.delayMs = delayMs;
+    this.violated = violated;
+    this.limits = limits;
+    this.degraded = degraded;
+    if (reported.reason !== undefined) this.reason = reported.reason;
+    this.#receipt = receipt;
+  }
+
+  [TAKE_RECEIPT](): unknown {
+    if (!(#receipt in this)) return NO_DECISION; // An object that inherits from a decision, or its proxy.
+    const receipt = this.#receipt;
+    this.#receipt = undefined;
+    return receipt;
+  }
+}
+
+/** Copies a decision as that of a store error policy. `toReceipt` converts its receipt. */
+export function degrade(
+  decision: Decision,
+  policy: Exclude<Decision['degraded'], false>,
+  toReceipt?: (receipt: unknown) => unknown,
+): Decision {
+  const { allowed, limit, remaining, retryAfterMs, resetMs, delayMs, violated, limits, reason } = decision;
+  const taken = takeReceipt(decision);
+  const receipt = taken === undefined ? undefined : toReceipt?.(taken);
+  const [name, ...others] = Object.keys(limits);
+  return name !== undefined && others.length === 0
+    ? new SingleDecision(name, allowed, limit, remaining, retryAfterMs, resetMs, delayMs, reason, policy, receipt)
+    : new CombinedDecision(decision, retryAfterMs, delayMs, violated, limits, policy, receipt);
+}
+
+/**
+ * Combines the results of the rules into the decision that a store returns.
+ *
+ * @param results The result of each rule, in their order. A rule that allowed the action may still have a wait.
+ * For example, a limit with `countRejected` becomes full by an attempt that another one rejects. A missing `delayMs`
+ * counts as 0.
+ * @param receipt The data that the store's `refund` needs to find the hits, or `undefined` if the check recorded
+ * nothing.
+ */
+export function toDecision(rules: readonly Rule[], results: readonly LimitDecision[], receipt: unknown): Decision {
+  let reported = results[0]!;
+  if (rules.length === 1) {
+    const { allowed, limit, remaining, retryAfterMs, resetMs, delayMs = 0, reason } = reported;
+    const { name } = rules[0]!;
+    return new SingleDecision(name, allowed, limit, remaining, retryAfterMs, resetMs, delayMs, reason, false, receipt);
+  }
+  const limits: Record<string, LimitDecision> = {};
+  let violated = NO_LIMITS;
+  let { retryAfterMs } = reported;
+  let delayMs = 0;
+  rules.forEach(({ name }, index) => {
+    const result = results[index]!;
+    limits[name] = result;
+    if (!result.allowed) violated = [...violated, name];
+    if (isReportedBefore(result, reported)) reported = result;
+    retryAfterMs = Math.max(retryAfterMs, result.retryAfterMs);
+    delayMs = Math.max(delayMs, result.delayMs ?? 0);
+  });
+  if (violated !== NO_LIMITS) delayMs = 0;
+  return new CombinedDecision(reported, retryAfterMs, delayMs, violated, limits, false, receipt);
+}
+
+function isReportedBefore(one: LimitDecision, other: LimitDecision): boolean {
+  if (one.allowed !== other.allowed) return !one.allowed;
+  if (one.allowed && one.remaining !== other.remaining) return one.remaining < other.remaining;
+  if (!one.allowed && one.retryAfterMs !== other.retryAfterMs) return one.retryAfterMs > other.retryAfterMs;
+  return one.resetMs > other.resetMs;
+}
