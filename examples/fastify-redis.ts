@@ -34,7 +34,7 @@ Rollgate behind Fastify, on ${url}, with Redis on ${REDIS_URL}: 5 requests per c
 any minute, over all processes.
 
   for i in $(seq 7); do curl -s ${url}; echo; done
-  redis-cli --scan --pattern 'rollgate:*'          lists the keys; redis-cli lrange <key> 0 -1 prints the times of one
+  redis-cli --scan --pattern 'rollgate:*'          lists the keys
   redis-server                                     starts Redis
 
 Ctrl-C stops the server.`);

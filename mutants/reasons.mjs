@@ -1,7 +1,5 @@
 /** Why the suite need not detect a mutant, by its name. */
 export const reasons = {
-  'redis/lua/hit-log-list.lua 1':
-    'Equivalent: the refund ends there and drops this copy of the total. The next operation counts the elements again.',
   'redis/denial-cache 2':
     'Equivalent: a check of such a limit always records, and the store caches only rejections that recorded nothing.',
   'redis/redis-store 4':

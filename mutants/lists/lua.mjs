@@ -4,6 +4,7 @@ const test = (name) => `packages/redis/test/${name}.test.ts`;
 
 const CONFORMANCE = ['changed-settings', 'exact-units', 'twins', 'algorithms', 'state'].map(test);
 const REFUNDS = ['changed-settings', 'exact-units', 'twins', 'resent', 'far-refunds', 'algorithms', 'state'].map(test);
+const PACKED = [...REFUNDS, test('totals'), test('faults-whole')];
 const FRAME = ['script-slices', 'error-messages', 'batching', 'resent', 'twins', 'algorithms', 'state'].map(test);
 const DENIALS = [test('denial-cache'), ...CONFORMANCE];
 
@@ -79,8 +80,8 @@ export const lua = [
     ],
     [
       'the key expires before the minDifference',
-      'verdict.expires, verdict.keep = at + keep, keep',
-      'verdict.expires, verdict.keep = at + rule.window, rule.window',
+      'verdict.expires, verdict.keep = expiry_of(at, keep), keep',
+      'verdict.expires, verdict.keep = expiry_of(at, rule.window), rule.window',
     ],
   ]),
   ...of('rolling-window', DENIALS, [
@@ -90,27 +91,57 @@ export const lua = [
       'if first == 0 then stable = left',
     ],
   ]),
-  ...of('hit-log-list', REFUNDS, [
+  ...of('hit-log-packed', PACKED, [
+    ['a long log drops no bytes', 'or (hits.dropped_hits > 16 and hits.dropped_hits * 4 > hits.size)', ''],
     [
-      'a refund does not lower the total',
-      'hits.size - removed, hits.total - removed, nil',
-      'hits.size - removed, hits.total, nil',
+      'hits without a total are lost when a log is rewritten',
+      'hits.plain_count = math.max(0, hits.plain_count - hits.dropped_hits)',
+      'hits.plain_count = 0',
     ],
     [
-      'the oldest hit cannot be refunded',
-      'if removed < cost and hits.oldest == time then log.drop(hits, 1, 0) end',
-      '',
-    ],
-    ['a hit counts as one unit, whatever the cost', 'hits.total = hits.total + cost', 'hits.total = hits.total + 1'],
-    [
-      'the beginning of the totals is not written',
-      "if begins_totals then redis.call('LSET', hits.key, 0, log.oldest_text(hits)) end",
-      '',
+      'the room after a refund is forgotten',
+      "string.rep('\\0', room) .. description(hits, room)",
+      'description(hits, 0)',
     ],
     [
-      'dropped hits stay in the list',
-      "if index == 1 then redis.call('LPOP', hits.key) else redis.call('LTRIM', hits.key, index, -1) end",
-      '',
+      'a short log loses its TTL',
+      "redis.call('SET', hits.key, bytes, 'KEEPTTL')",
+      "redis.call('SET', hits.key, bytes)",
+    ],
+    [
+      'the first totals start a hit too late',
+      'hits.plain_count = hits.dropped_hits + hits.size end',
+      'hits.plain_count = hits.dropped_hits + hits.size + 1 end',
+    ],
+    [
+      'totals do not include what was refunded',
+      "pack('>i7I7', time, hits.total + hits.refunded)",
+      "pack('>i7I7', time, hits.total)",
+    ],
+    [
+      'dropped units count again',
+      'if hits.plain_count then hits.dropped = dropped else hits.total = hits.size end',
+      'if not hits.plain_count then hits.total = hits.size end',
+    ],
+    ['text is read as a log', 'if form < FORM or form > FORM + HAS_TOTALS + HAS_MIN_DIFFERENCE then', 'if false then'],
+    [
+      'bytes of another program are read as a log',
+      'if hits.from < 0 or (hits.from > 0 and size < TAIL) or count == 0 then',
+      'if false then',
+    ],
+    ['the longest minDifference is forgotten', 'form = form + HAS_MIN_DIFFERENCE', ''],
+    ['gaps are not written', "local gaps = hits.gaps and log.gaps_text(hits) or ''", "local gaps = ''"],
+    [
+      'a refund moves older hits to the wrong place',
+      "string.format('%d', first + gap), moved)",
+      "string.format('%d', first), moved)",
+    ],
+    ['a refund keeps the time of the oldest hit', 'if first == 0 then hits.oldest = log.time_of(hits, stop) end', ''],
+    ['a refund of a hit without a total returns nothing', 'if not total then hits.dropped = hits.dropped + 1 end', ''],
+    [
+      'a refund removes all hits of its microsecond',
+      'local first = math.max(log.first_after(hits, time - 1), stop - cost)',
+      'local first = log.first_after(hits, time - 1)',
     ],
   ]),
   ...of('hit-log-sorted-set', REFUNDS, [

@@ -23,14 +23,14 @@ export async function measureServerBytes(server: RedisServer): Promise<Algorithm
   const client = new Redis(server.url);
   try {
     const bytes = new Map<Algorithm, number>();
-    for (const name of ALGORITHMS) bytes.set(name, await bytesOfOne(server, client, name, 'list'));
+    for (const name of ALGORITHMS) bytes.set(name, await bytesOfOne(server, client, name, 'packed'));
     const sorted = await bytesOfOne(server, client, EXACT, 'sorted-set');
     const goals = Object.entries(MOST_BYTES).map(([name, most]) =>
       atMostOf(most, `B ${name}`, bytes.get(name as Algorithm)!),
     );
     const cell = (name: Algorithm) => whole(bytes.get(name)!);
     const cells = cellsOf((name) =>
-      name === EXACT ? `${cell(name)} as a list, ${whole(sorted)} as a sorted set` : cell(name),
+      name === EXACT ? `${cell(name)} as a packed log, ${whole(sorted)} as a sorted set` : cell(name),
     );
     return [{ what: `Redis, bytes per key with ${LIMIT} hits`, cells, goals }];
   } finally {
@@ -42,7 +42,7 @@ async function bytesOfOne(
   server: RedisServer,
   client: Redis,
   name: Algorithm,
-  log: 'list' | 'sorted-set',
+  log: 'packed' | 'sorted-set',
 ): Promise<number> {
   await server.run('FLUSHALL');
   const clock = new ManualClock();

@@ -13,7 +13,7 @@ const WINDOW_MS = 60_000;
 /** Added to each interval, because rounding could make one too short. */
 const MICROSECOND_MS = 0.001;
 
-const [log, url] = process.argv.slice(2) as ['list' | 'sorted-set', string];
+const [log, url] = process.argv.slice(2) as ['packed' | 'sorted-set', string];
 const clock = {
   ms: Date.now(),
   now() {

@@ -11,7 +11,7 @@ import { readFigures, resetFigures } from './server-figures.js';
 /** Checks before the first limit, so that its figure does not include compilation. */
 const WARM_UP = 10_000;
 
-const LOGS = ['list', 'sorted-set'] as const;
+const LOGS = ['packed', 'sorted-set'] as const;
 
 type GrowthWorker = Worker<GrowthTask, number>;
 

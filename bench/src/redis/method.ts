@@ -8,7 +8,7 @@ export function describeRedisMethod({ load, growth }: Effort['redis']): string[]
     ? 'the server pinned to one core, the clients to another'
     : 'server and clients NOT pinned to separate cores, so the figures scatter more';
   return [
-    "In parentheses: the figure of Rollgate's list divided by this one. All figures are from this run.",
+    "In parentheses: the figure of Rollgate's packed log divided by this one. All figures are from this run.",
     '',
     `- **Load**: limit 100 a minute, ${whole(load.keysAlone)} IPv4 keys with one check in flight, ${whole(load.keysTogether)} with several, each checked twice and allowed, on an empty server. One loop per check in flight, which awaits each check. One process per column, in turns, with one connection of ioredis with its defaults (no automatic pipelining), ${pinning}. Medians of ${load.rounds} rounds after a warm-up of ${whole(load.warmUp)} checks.`,
     '- **Client CPU**: user and system time of the client process, including garbage collection. **Server CPU within commands**: the time of scripts or transactions in `INFO commandstats`. It includes all commands inside them, and excludes reading, parsing and replying.',

@@ -16,7 +16,7 @@ export interface RedisSubject {
 }
 
 export const LIBRARIES = [
-  'rollgate, list',
+  'rollgate, packed',
   'rollgate, sorted-set',
   'rate-limit-redis',
   'rate-limiter-flexible',
@@ -27,7 +27,7 @@ export const REDIS_SUBJECT_NAMES = [...LIBRARIES, ...REFERENCES] as const;
 export type RedisSubjectName = (typeof REDIS_SUBJECT_NAMES)[number];
 
 /** The subject with which the others are compared: Rollgate with its default log. */
-export const BASELINE = 'rollgate, list' satisfies RedisSubjectName;
+export const BASELINE = 'rollgate, packed' satisfies RedisSubjectName;
 
 const WINDOW_MS = 60_000;
 
@@ -37,7 +37,7 @@ export async function createRedisSubject(name: RedisSubjectName, client: Redis, 
 }
 
 const FACTORIES: Record<RedisSubjectName, (client: Redis, limit: number) => RedisSubject | Promise<RedisSubject>> = {
-  'rollgate, list': (client, limit) => createRollgate(client, limit, 'list'),
+  'rollgate, packed': (client, limit) => createRollgate(client, limit, 'packed'),
 
   'rollgate, sorted-set': (client, limit) => createRollgate(client, limit, 'sorted-set'),
 
@@ -90,7 +90,7 @@ const FACTORIES: Record<RedisSubjectName, (client: Redis, limit: number) => Redi
 
   /** Rollgate's script with the arguments of one check, sent by the client alone. */
   async EVALSHA(client, limit) {
-    const rollgate = createRollgate(client, limit, 'list');
+    const rollgate = createRollgate(client, limit, 'packed');
     await rollgate.check('first'); // Loads the script.
     const evalsha = await captureEvalsha(client, rollgate.check);
     return {
@@ -100,7 +100,7 @@ const FACTORIES: Record<RedisSubjectName, (client: Redis, limit: number) => Redi
   },
 };
 
-function createRollgate(client: Redis, limit: number, log: 'list' | 'sorted-set'): RedisSubject {
+function createRollgate(client: Redis, limit: number, log: 'packed' | 'sorted-set'): RedisSubject {
   const store = new RedisStore({ client, log });
   const limiter = new RateLimiter({ limits: rollingWindow({ limit, window: WINDOW_MS }), store });
   return {

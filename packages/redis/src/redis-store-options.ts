@@ -10,8 +10,12 @@ export interface RedisStoreOptions {
   /** An ioredis `Redis` or `Cluster`, or a node-redis client or cluster. The store never closes it. */
   client: RedisClient;
   /**
-   * The Redis type that keeps the hits of a rolling window. If you change it, change the limiters' `prefix` too.
-   * @defaultValue `'list'`
+   * The form in which Redis keeps the hits of a rolling window. If you change it, change the limiters' `prefix` too.
+   *
+   * - `'packed'` is a string with 7 bytes per hit. It is the fastest and takes the least memory.
+   * - `'sorted-set'` is the widely published algorithm, which ordinary Redis tools can read.
+   *
+   * @defaultValue `'packed'`
    */
   log?: Log | undefined;
   /**
@@ -52,7 +56,7 @@ export interface ResolvedOptions {
 /** @throws TypeError or RangeError for an invalid option, with its name. */
 export function resolveOptions(options: RedisStoreOptions): ResolvedOptions {
   validate.knownOptions('RedisStore', options, ['client', 'log', 'clusterSlot', 'clock', 'denialCache']);
-  const { client, log = 'list', clusterSlot = 'key', clock, denialCache = {} } = options;
+  const { client, log = 'packed', clusterSlot = 'key', clock, denialCache = {} } = options;
   const connection = createConnection(client);
   requireNoHashTag(connection);
   if (clock !== undefined && !validate.hasMethods(clock, ['now'])) {

@@ -2,10 +2,10 @@ import { createHash } from 'node:crypto';
 import { luaFilesOf, type ScriptParts } from './algorithm-registry.js';
 import { lua } from './lua.generated.js';
 
-/** The Redis type that keeps the hits of a key. The README states what each costs. */
-export type Log = 'sorted-set' | 'list';
+/** The form in which Redis keeps the hits of a key. The README states what each costs. */
+export type Log = 'packed' | 'sorted-set';
 
-export const LOGS: readonly Log[] = ['sorted-set', 'list'];
+export const LOGS: readonly Log[] = ['packed', 'sorted-set'];
 
 /** The steps after which a script leaves its remaining operations to the next script. A step takes about a microsecond. */
 export const MAX_STEPS = 4000;

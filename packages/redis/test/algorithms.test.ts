@@ -32,7 +32,12 @@ const MINUTE = 60_000;
 
 /** Each with room for two, its key's end, and how long the key lives after the first action at `now`, in milliseconds. */
 const ALGORITHMS: [name: string, limit: Limit, suffix: string, expiresMs: (nowMs: number) => number][] = [
-  ['rollingWindow', rollingWindow({ limit: 2, window: '1m' }), '', (now) => now + MINUTE],
+  [
+    'rollingWindow',
+    rollingWindow({ limit: 2, window: '1m' }),
+    '',
+    (now) => Math.floor(now / (MINUTE / 2)) * (MINUTE / 2) + 1.5 * MINUTE,
+  ],
   ['fixedWindow', fixedWindow({ limit: 2, window: '1m' }), '/fw', (now) => Math.ceil(now / MINUTE) * MINUTE],
   [
     'slidingWindowCounter',

@@ -12,7 +12,7 @@ import { freshPrefix, LOGS, SomeRedis } from './support/some-redis.js';
 const redis = SomeRedis.forThisFile();
 
 /** Makes limiters whose keys share their state, as after a change of settings. The clock starts at a multiple of a day. */
-function sharing(log: (typeof LOGS)[number] = 'list') {
+function sharing(log: (typeof LOGS)[number] = 'packed') {
   const clock = { ms: 0, now: () => 10 * 86_400_000 + clock.ms };
   const prefix = freshPrefix();
   const store = new RedisStore({ client: redis.client, clock, log, denialCache: false });

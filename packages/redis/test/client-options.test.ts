@@ -106,9 +106,9 @@ test.each(Object.keys(opened))('%s', async (name) => {
     await quietly(async () => {
       const prefix = freshPrefix();
       const limits = rollingWindow({ limit: 1, window: '1h' });
-      const make = (log: 'list' | 'sorted-set') =>
+      const make = (log: 'packed' | 'sorted-set') =>
         new RateLimiter({ limits, store: new RedisStore({ client, log }), prefix, timeout: '30s' });
-      await make('list').check('ann');
+      await make('packed').check('ann');
       await expect(make('sorted-set').check('ann')).rejects.toThrow('WRONGTYPE');
     });
   } finally {

@@ -50,10 +50,10 @@ function describeRedisStore(kind: keyof typeof openers, options: StoreOptions, a
   });
 }
 
-describeRedisStore('ioredis 6', { log: 'list' }, { runs: effort(8, 1000), longRun: effort(200, 50_000) });
+describeRedisStore('ioredis 6', { log: 'packed' }, { runs: effort(8, 1000), longRun: effort(200, 50_000) });
 describeRedisStore(
   'ioredis 6',
-  { log: 'list', denialCache: false },
+  { log: 'packed', denialCache: false },
   { runs: effort(5, 500), longRun: effort(100, 15_000) },
 );
 // Only a rolling window has a log.
@@ -68,10 +68,10 @@ const few = (...algorithms: NonNullable<CheckOptions['algorithms']>): Amount => 
   return { runs: effort(1, 150), longRun: effort(30, 5000), algorithms: effort(algorithms, undefined) };
 };
 
-describeRedisStore('ioredis 5', { log: 'list' }, few('rollingWindow', 'tokenBucket'));
-describeRedisStore('node-redis 6', { log: 'list' }, few('slidingWindowCounter', 'leakyBucket'));
+describeRedisStore('ioredis 5', { log: 'packed' }, few('rollingWindow', 'tokenBucket'));
+describeRedisStore('node-redis 6', { log: 'packed' }, few('slidingWindowCounter', 'leakyBucket'));
 describeRedisStore('node-redis 6', { log: 'sorted-set' }, few('rollingWindow'));
-describeRedisStore('node-redis 5', { log: 'list' }, few('fixedWindow', 'bucketedWindow'));
+describeRedisStore('node-redis 5', { log: 'packed' }, few('fixedWindow', 'bucketedWindow'));
 const onCluster = { clusterSlot: 'prefix' } as const;
-describeRedisStore('an ioredis Cluster', { log: 'list', ...onCluster }, few('rollingWindow', 'leakyBucket'));
+describeRedisStore('an ioredis Cluster', { log: 'packed', ...onCluster }, few('rollingWindow', 'leakyBucket'));
 describeRedisStore('a node-redis cluster', { log: 'sorted-set', ...onCluster }, few('rollingWindow', 'tokenBucket'));

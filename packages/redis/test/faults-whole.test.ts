@@ -4,10 +4,11 @@ import { RedisServer } from '@rollgate/test-support';
 import { Redis } from 'ioredis';
 import { expiryOf } from './support/expiry.js';
 import { silenceOutages } from './support/fault-silence.js';
+import { entryCount } from './support/hits.js';
 
 silenceOutages();
 
-const LOGS: readonly Log[] = ['list', 'sorted-set'];
+const LOGS: readonly Log[] = ['packed', 'sorted-set'];
 
 const limits = {
   user: rollingWindow({ limit: 3, window: '1h' }),
@@ -115,9 +116,8 @@ describe.each(LOGS)('on a server that is full, with the log ‘%s’', (log) => 
     expect(allowed).toBeGreaterThan(100);
     await client.config('SET', 'maxmemory', 0);
     expect((await limiter.peek(keyOf('new'))).limits.all.remaining).toBe(100_000 - allowed);
-    const size = log === 'list' ? 'llen' : 'zcard';
     const users = await client.keys('*:user');
-    const sizes = await Promise.all(users.map((key) => client[size](key)));
+    const sizes = await Promise.all(users.map((key) => entryCount(client, log, key)));
     expect(sizes.reduce((sum, hits) => sum + hits, 0)).toBe(allowed);
     expect(await Promise.all((await client.keys('*')).map((key) => client.pttl(key)))).not.toContain(-1);
   });
@@ -127,8 +127,9 @@ describe.each(LOGS)('a key that is not ours, with the log ‘%s’', (log) => {
   const others: [string, (key: string) => Promise<unknown>][] = [
     ['text', (key) => client.set(key, 'text', 'EX', 1000)],
     ['a set', (key) => client.sadd(key, 'one', 'two')],
-    ['another list', (key) => client.rpush(key, 'one', 'two')],
-    ['a list with an odd end', (key) => client.rpush(key, '1', '2 3')],
+    ['long text', (key) => client.set(key, 'text'.repeat(1000), 'EX', 1000)],
+    ['bytes', (key) => client.set(key, Buffer.alloc(200, 0xf8), 'EX', 1000)],
+    ['a list', (key) => client.rpush(key, 'one', 'two')],
     ['another sorted set', (key) => client.zadd(key, 1, 'one', 2, 'two')],
   ];
 

@@ -28,9 +28,9 @@ test.each(NO_CLIENT)('rejects as a client %s', (_, client, shown) => {
 });
 
 test.each([
-  [{ log: 'zset' }, "Expected `log` to be one of 'sorted-set', 'list', got \"zset\" (string)"],
-  [{ log: null }, "Expected `log` to be one of 'sorted-set', 'list', got null"],
-  [{ log: 'constructor' }, "Expected `log` to be one of 'sorted-set', 'list', got \"constructor\" (string)"],
+  [{ log: 'zset' }, "Expected `log` to be one of 'packed', 'sorted-set', got \"zset\" (string)"],
+  [{ log: null }, "Expected `log` to be one of 'packed', 'sorted-set', got null"],
+  [{ log: 'constructor' }, "Expected `log` to be one of 'packed', 'sorted-set', got \"constructor\" (string)"],
   [{ clock: Date.now }, 'Expected `clock` to be an object with a method `now`, got a function (function)'],
   [{ clock: { now: 1 } }, 'Expected `clock` to be an object with a method `now`, got an object (object)'],
   [{ clock: null }, 'Expected `clock` to be an object with a method `now`, got null'],

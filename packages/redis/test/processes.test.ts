@@ -94,9 +94,9 @@ function* counts(reports: readonly ProcessReport[], replay: NaiveReplay) {
 type Kind = readonly [HammerOptions['log'], HammerOptions['kind'], HammerOptions['denialCache']];
 
 test.each([
-  ...effort<Kind[]>([], [['list', 'ioredis', false]]),
+  ...effort<Kind[]>([], [['packed', 'ioredis', false]]),
   ['sorted-set', 'ioredis', false],
-  ['list', 'node-redis', {}],
+  ['packed', 'node-redis', {}],
 ] satisfies Kind[])(`${PROCESSES} processes decide as one: %s, %s, denialCache: %j`, async (log, kind, denialCache) => {
   const { reports, record } = await hammer({ log, kind, denialCache });
   const replayed = replay(record);
@@ -108,7 +108,7 @@ test.each([
   }
 });
 
-test.each([['list', 'ioredis', {}], ...effort<Kind[]>([], [['sorted-set', 'node-redis', false]])] satisfies Kind[])(
+test.each([['packed', 'ioredis', {}], ...effort<Kind[]>([], [['sorted-set', 'node-redis', false]])] satisfies Kind[])(
   'also while scripts are flushed and connections killed: %s, %s, denialCache: %j',
   async (log, kind, denialCache) => {
     let killed = 0;

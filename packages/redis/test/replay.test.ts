@@ -39,7 +39,7 @@ function traffic(seed: number): Line[] {
   return lines.sort((one, other) => one.atMs - other.atMs);
 }
 
-test.each([...effort<Kind[]>([], [['list', false]]), ['sorted-set', false], ['list', {}]] satisfies Kind[])(
+test.each([...effort<Kind[]>([], [['packed', false]]), ['sorted-set', false], ['packed', {}]] satisfies Kind[])(
   '3 processes decide each line of a log as the naive log does: %s, denialCache: %j',
   async (log, denialCache) => {
     const lines = traffic(42);

@@ -15,17 +15,29 @@ local function read(hits, index)
   return tonumber(found[2]), tonumber(before), tonumber(cost), found[1]
 end
 
+-- How a member contains the limit that recorded it.
+local function signature_of(recorder)
+  local signature, keep, longest = recorder.signature, recorder.keep, recorder.min_difference
+  signature = signature or longest > 0 and string.format(' %d+%d ', keep, longest) or string.format(' %d ', keep)
+  recorder.signature = signature
+  return signature
+end
+
+function log.empty(key)
+  return { key = key, size = 0, dropped = 0, total = 0, refunded = 0 }
+end
+
 -- Opens the log of a key. `rule` is probably the limit that recorded last.
 function log.open(key, rule)
   local size = redis.call('ZCARD', key)
-  if size == 0 then return { key = key, size = 0, dropped = 0, total = 0, refunded = 0 } end
+  if size == 0 then return log.empty(key) end
   local hits = { key = key, size = size, refunded = 0 }
   local newest, before, cost, text = read(hits, -1)
   hits.newest, hits.text, hits.total = newest, text, before + cost
-  if rule and string.find(text, rule.signature, 1, true) then hits.recorder = rule
+  if rule and string.find(text, signature_of(rule), 1, true) then hits.recorder = rule
   else
-    local tag, keep, longest = string.match(text, ' ((%d+)%+?(%d*)) ')
-    hits.recorder = { keep = tonumber(keep), min_difference = tonumber(longest) or 0, signature = ' ' .. tag .. ' ' }
+    local keep, longest = string.match(text, ' (%d+)%+?(%d*) ')
+    hits.recorder = { keep = tonumber(keep), min_difference = tonumber(longest) or 0 }
   end
   hits.oldest, hits.dropped = newest, before
   local oldest_text, _ = text, nil
@@ -43,7 +55,7 @@ end
 
 local function add(hits, time, before, cost, gaps)
   local figures = string.format('%016d:%d', before, cost) .. (gaps or '')
-  local member = figures .. hits.recorder.signature .. string.format('%d', log.created(hits))
+  local member = figures .. signature_of(hits.recorder) .. string.format('%d', log.created(hits))
   redis.call('ZADD', hits.key, format_integer(time), member)
 end
 

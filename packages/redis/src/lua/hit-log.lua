@@ -6,7 +6,7 @@
 --
 -- An opened log is a table with these fields:
 --   size                   the number of hits
---   recorder               the limit that recorded last: its keep, and the signature that the log contains
+--   recorder               the limit that recorded last: its keep, and the longest minDifference so far
 --   dropped                the units before the oldest hit
 --   total                  the units of all hits
 --   gaps, refunded         the gaps, and their units, which the stored figures still include
@@ -76,7 +76,9 @@ define_lazily(log, function()
       local before, after = log.total_before(hits, index), log.total_before(hits, index + 1)
       local units = math.min(left, after - before)
       local whole = units == after - before
-      if index == 0 then log.drop(hits, whole and 1 or 0, before + units)
+      if index == 0 then
+        log.drop(hits, whole and 1 or 0, before + units)
+        if hits.size > 0 then log.save(hits) end
       elseif index == hits.size - 1 then
         local entries = log.entries(hits, index - 1) -- The hit before it becomes the newest, and is written like one.
         entries[2] = not whole and { time = time, units = after - before - units } or nil

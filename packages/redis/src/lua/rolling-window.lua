@@ -12,8 +12,14 @@ local MAX_DROPPED = 10000
 
 function rolling_window.rule(limit, window, min_difference)
   local keep = math.max(window, min_difference)
-  local signature = min_difference > 0 and string.format(' %d+%d ', keep, min_difference) or string.format(' %d ', keep)
-  return { limit = limit, window = window, min_difference = min_difference, keep = keep, signature = signature }
+  return { limit = limit, window = window, min_difference = min_difference, keep = keep }
+end
+
+-- When a key expires whose newest hit is at `time`: `keep` after the end of the half of a keep in which the time lies. So most
+-- hits leave the TTL as it is.
+local function expiry_of(time, keep)
+  local half = keep / 2
+  return time - time % half + half + keep
 end
 
 function rolling_window.find(rule, key, now)
@@ -22,10 +28,12 @@ function rolling_window.find(rule, key, now)
   local newest = hits.newest
   if newest - now > rule.window then
     redis.call('UNLINK', key) -- A broken clock wrote it.
-    return { key = key, size = 0, dropped = 0, total = 0, refunded = 0 }
+    return log.empty(key)
   end
   if newest + hits.recorder.keep > now then return hits end
-  return { key = key, size = 0, dropped = 0, total = 0, refunded = 0, is_expired = true }
+  local empty = log.empty(key)
+  empty.is_expired = true
+  return empty
 end
 
 function rolling_window.test(rule, hits, now, cost)
@@ -72,8 +80,7 @@ end
 local function next_recorder(recorder, rule)
   local longest = recorder and recorder.min_difference or 0
   if longest <= rule.min_difference then return rule end
-  local keep = math.max(rule.keep, longest)
-  return { keep = keep, min_difference = longest, signature = string.format(' %d+%d ', keep, longest) }
+  return { keep = math.max(rule.keep, longest), min_difference = longest }
 end
 
 function rolling_window.record(rule, hits, now, cost, verdict, stamp)
@@ -81,8 +88,10 @@ function rolling_window.record(rule, hits, now, cost, verdict, stamp)
   local units = rule.counts_rejected and math.min(cost, rule.limit) or cost
   if hits.is_expired then redis.call('UNLINK', hits.key) end
   if hits.recorder ~= rule then
-    local recorder = next_recorder(hits.recorder, rule)
-    if not hits.recorder or recorder.signature ~= hits.recorder.signature then log.set_recorder(hits, recorder, stamp) end
+    local last, recorder = hits.recorder, next_recorder(hits.recorder, rule)
+    if not last or last.keep ~= recorder.keep or last.min_difference ~= recorder.min_difference then
+      log.set_recorder(hits, recorder, stamp)
+    end
   end
   local keep = hits.recorder.keep
   local first, dropped = 0, hits.dropped
@@ -109,7 +118,7 @@ function rolling_window.record(rule, hits, now, cost, verdict, stamp)
     verdict.remaining = verdict.remaining - cost
     verdict.reset = at + rule.window - now
   end
-  verdict.expires, verdict.keep = at + keep, keep
+  verdict.expires, verdict.keep = expiry_of(at, keep), keep
   return verdict
 end
 
@@ -118,5 +127,5 @@ function rolling_window.refund(_, key, stamp, _, at, cost)
   if hits.size == 0 or log.created(hits) > stamp then return nil end
   log.refund(hits, at, cost)
   if hits.size == 0 then return nil end
-  return hits.newest + hits.recorder.keep, hits.recorder.keep
+  return expiry_of(hits.newest, hits.recorder.keep), hits.recorder.keep
 end

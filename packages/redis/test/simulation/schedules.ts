@@ -157,7 +157,7 @@ const steps = fc.oneof({ weight: 14, arbitrary: step.map((one) => [one]) }, { we
 
 /** Schedules that are worth a look: small limits, few keys, much that goes wrong. */
 export const schedules: fc.Arbitrary<Schedule> = record({
-  log: fc.constantFrom('list', 'sorted-set'),
+  log: fc.constantFrom('packed', 'sorted-set'),
   isSliced: fc.boolean(),
   plans: fc.array(plan, { minLength: 1, maxLength: 2 }),
   processes: fc.array(process, { minLength: 1, maxLength: 3 }),

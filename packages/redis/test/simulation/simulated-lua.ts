@@ -33,11 +33,14 @@ function simulated.PTTL(key)
   local at_ms = real_call('HGET', EXPIRIES, key)
   return at_ms and tonumber(at_ms) - server_ms or -1
 end
-function simulated.SET(key, value, px, ms)
-  if px and px ~= 'PX' then error('The simulation knows no SET with ' .. px) end
-  real_call('SET', key, value)
+function simulated.SET(key, value, option, ms)
+  local reply = real_call('SET', key, value)
+  if option == 'KEEPTTL' then return reply end
   real_call('HDEL', EXPIRIES, key)
-  if ms then simulated.PEXPIRE(key, ms) end
+  if option == 'PX' then simulated.PEXPIRE(key, ms)
+  elseif option == 'PXAT' then simulated.PEXPIREAT(key, ms)
+  elseif option then error('The simulation knows no SET with ' .. option) end
+  return reply
 end
 function simulated.UNLINK(key)
   real_call('HDEL', EXPIRIES, key)

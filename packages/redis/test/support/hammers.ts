@@ -22,7 +22,7 @@ export interface HammerOptions {
   readonly kind: 'ioredis' | 'node-redis';
   /** Of its connection. */
   readonly name: string;
-  readonly log: 'list' | 'sorted-set';
+  readonly log: 'packed' | 'sorted-set';
   readonly denialCache: false | object;
   readonly tasks: readonly Task[];
 }

@@ -9,7 +9,7 @@ export interface Line {
 
 export interface ReplayerOptions {
   readonly url: string;
-  readonly log: 'list' | 'sorted-set';
+  readonly log: 'packed' | 'sorted-set';
   readonly denialCache: false | object;
   readonly task: Omit<Task, 'keys'>;
 }

@@ -1,5 +1,6 @@
 import { until } from '@rollgate/test-support';
 import { Redis } from 'ioredis';
+import { newestTimeOf } from './packed-log.js';
 
 /** A key that a script looked at, and with which time it then recorded something there, if it did. */
 export interface Look {
@@ -62,20 +63,36 @@ export class ScriptRecord {
     this.#asked = { askedMicros, looks: [] };
   }
 
-  #read(command: string, [key, first]: string[]): void {
+  #read(command: string, args: string[]): void {
+    const [key, first] = args;
     if (this.#asked !== undefined) {
       this.#running = this.#asked;
       this.#asked = undefined;
       this.scripts.push(this.#running);
     }
     const { looks } = this.#running!;
-    // A list gets times, some with more behind; a sorted set gets a score in front of a member.
-    if (command === 'LLEN' || command === 'ZCARD') {
+    if (command === 'ZCARD' || (command === 'GETRANGE' && first === '-160')) {
       looks.push({ key: key! });
       this.lookCounts.set(key!, (this.lookCounts.get(key!) ?? 0) + 1);
     }
-    if (command === 'RPUSH' || command === 'ZADD') {
-      looks.findLast((look) => look.key === key)!.recordedMicros = Number.parseInt(first!, 10);
-    }
+    const recordedMicros = recordedTime(command, args);
+    if (recordedMicros !== undefined) looks.findLast((look) => look.key === key)!.recordedMicros = recordedMicros;
   }
+}
+
+/** A sorted set gets a score in front of a member, and a packed log bytes. */
+function recordedTime(command: string, [, ...args]: string[]): number | undefined {
+  if (command === 'ZADD') return Number.parseInt(args[0]!, 10);
+  if (command === 'SET') return newestTimeOf(toBytes(args[0]!));
+  return command === 'SETRANGE' ? newestTimeOf(toBytes(args[1]!)) : undefined;
+}
+
+const ESCAPES: Record<string, string> = { n: '\n', r: '\r', t: '\t', a: '\x07', b: '\b' };
+
+/** The bytes that MONITOR shows in this form. The client has already replaced each `\"`. */
+function toBytes(shown: string): Buffer {
+  const text = shown.replace(/\\(?:x([0-9a-f]{2})|(.))/g, (_, hex?: string, char?: string) => {
+    return hex === undefined ? (ESCAPES[char!] ?? char!) : String.fromCharCode(Number.parseInt(hex, 16));
+  });
+  return Buffer.from(text, 'latin1');
 }

@@ -5,7 +5,7 @@ import { startRedis } from '@rollgate/test-support';
 import { Redis } from 'ioredis';
 
 /** How the hits of a key can be kept. */
-export const LOGS = ['list', 'sorted-set'] as const;
+export const LOGS = ['packed', 'sorted-set'] as const;
 export type Log = (typeof LOGS)[number];
 
 /** Some server, that others may use too, with a client; for all tests of a file. */

@@ -1,0 +1,288 @@
+-- The hits of one key as a Redis string, oldest first, with a description of the log at the end. A check reads the last bytes
+-- of the string and writes a hit over the old description, so it needs two commands, whatever the length of the log.
+--
+-- All numbers are big-endian. The string consists of these parts:
+--   hits            the time of a hit in 7 bytes. From the first hit with a cost other than 1 on, 7 more bytes for its total, which
+--                   is the units of all hits up to and including it
+--   room            bytes that refunds have left, because Redis cannot shorten a string
+--   gaps            a text, if there are gaps (see hit-log.lua)
+--   totals          if there are totals: how many hits at the front have none (4), the units before the oldest hit that the
+--                   totals include (7), and the size of the gaps (2)
+--   min_difference  the longest minDifference of all limits that have recorded (7), if there is one
+--   end             the time of the oldest hit (7), the stamp of the first record (7), the keep of the limit that recorded last
+--                   (7), how many hits were dropped (4), how many are kept (4), the size of the room (2), and the form (1)
+--
+-- Dropped hits stay at the front until they are a fifth of the string. Then the string is rewritten without them.
+--
+-- An opened log has the fields that hit-log.lua describes, and these:
+--   dropped_hits    the dropped hits at the front of the string
+--   plain_count     how many hits at the front of the string have no total. It is nil without totals, when every hit is one unit
+--   length          the length of the string
+--   bytes, from     a part of the string, and how many bytes are before it
+
+local log = {}
+
+local pack, unpack_at = struct.pack, struct.unpack
+local END, END_SIZE = '>i7i7I7I4I4I2B', 32
+local TOTALS, TOTALS_SIZE = '>I4I7I2', 13
+-- These bytes never occur in UTF-8, so text by another program is not read as a log.
+local FORM, HAS_TOTALS, HAS_MIN_DIFFERENCE = 0xF8, 1, 2
+-- What a check reads. It contains the end and 16 plain hits, which is all of a short log.
+local TAIL = 160
+local MAX_SHORT, MAX_ROOM = 16, 65535
+
+-- The offset of the hit at `index`.
+local function offset_of(hits, index)
+  local place, plain_count = hits.dropped_hits + index, hits.plain_count
+  if not plain_count or place <= plain_count then return 7 * place end
+  return 14 * place - 7 * plain_count
+end
+
+-- The bytes between two offsets.
+local function read_bytes(hits, start, stop)
+  if start >= stop then return '' end
+  if start >= hits.from and stop <= hits.from + #hits.bytes then
+    return string.sub(hits.bytes, start - hits.from + 1, stop - hits.from)
+  end
+  count_steps((stop - start) / 300)
+  return redis.call('GETRANGE', hits.key, string.format('%d', start), string.format('%d', stop - 1))
+end
+
+-- The time of the hit at `index`, and its total if it has one.
+local function read(hits, index)
+  local start = offset_of(hits, index)
+  if start < hits.from or start + 14 > hits.from + #hits.bytes then
+    hits.from = math.max(0, start - 140)
+    hits.bytes = redis.call('GETRANGE', hits.key, string.format('%d', hits.from), string.format('%d', start + 153))
+  end
+  local position = start - hits.from + 1
+  local time = unpack_at('>i7', hits.bytes, position)
+  if not hits.plain_count or hits.dropped_hits + index < hits.plain_count then return time end
+  return time, (unpack_at('>I7', hits.bytes, position + 7))
+end
+
+function log.empty(key)
+  return { key = key, size = 0, dropped = 0, total = 0, refunded = 0, dropped_hits = 0, length = 0, bytes = '', from = 0 }
+end
+
+-- Opens the log of a key. `rule` is probably the limit that recorded last.
+function log.open(key, rule)
+  local tail = redis.call('GETRANGE', key, '-160', '-1')
+  local size = #tail
+  if size == 0 then return log.empty(key) end
+  local form = size > END_SIZE and string.byte(tail, size) or 0
+  if form < FORM or form > FORM + HAS_TOTALS + HAS_MIN_DIFFERENCE then log.raise_foreign(key) end
+  local oldest, created, keep, dropped_hits, count, room = unpack_at(END, tail, size - END_SIZE + 1)
+  local hits = {
+    key = key, size = count, oldest = oldest, newest = oldest, dropped = 0, total = count, refunded = 0,
+    recorder = rule, created = created, dropped_hits = dropped_hits, bytes = tail,
+  }
+  local end_size = END_SIZE
+  if form > FORM then end_size = log.read_unusual_end(hits, tail, form - FORM, keep)
+  elseif not rule or rule.keep ~= keep or rule.min_difference > 0 then hits.recorder = { keep = keep, min_difference = 0 } end
+  hits.length = offset_of(hits, count) + room + end_size
+  hits.from = hits.length - size
+  if hits.from < 0 or (hits.from > 0 and size < TAIL) or count == 0 then log.raise_foreign(key) end
+  local newest, total = read(hits, count - 1)
+  if newest < oldest then log.raise_foreign(key) end
+  hits.newest, hits.total = newest, (total or hits.dropped + count) - hits.refunded
+  return hits
+end
+
+function log.created(hits)
+  return hits.stamp or hits.created
+end
+
+-- What follows the room.
+local function description(hits, room)
+  local form, parts = FORM, ''
+  if hits.plain_count then
+    form = form + HAS_TOTALS
+    local gaps = hits.gaps and log.gaps_text(hits) or ''
+    parts = gaps .. pack(TOTALS, hits.plain_count, hits.dropped, #gaps)
+  end
+  if hits.recorder.min_difference > 0 then
+    form = form + HAS_MIN_DIFFERENCE
+    parts = parts .. pack('>I7', hits.recorder.min_difference)
+  end
+  return parts .. pack(END, hits.oldest, log.created(hits), hits.recorder.keep, hits.dropped_hits, hits.size, room, form)
+end
+
+-- Writes these bytes at the offset, where the last hits are, and the description behind them.
+local function write(hits, offset, bytes)
+  local size = #description(hits, 0)
+  local room = math.max(0, hits.length - offset - #bytes - size)
+  local is_short = hits.size <= MAX_SHORT or hits.length == 0
+  if is_short or room > MAX_ROOM or (hits.dropped_hits > 16 and hits.dropped_hits * 4 > hits.size) then
+    bytes = read_bytes(hits, offset_of(hits, 0), offset) .. bytes
+    if hits.plain_count then hits.plain_count = math.max(0, hits.plain_count - hits.dropped_hits) end
+    hits.dropped_hits = 0
+    bytes = bytes .. description(hits, 0)
+    redis.call('SET', hits.key, bytes, 'KEEPTTL')
+    hits.length, hits.bytes, hits.from = #bytes, bytes, 0
+    return
+  end
+  bytes = bytes .. string.rep('\0', room) .. description(hits, room)
+  redis.call('SETRANGE', hits.key, string.format('%d', offset), bytes)
+  hits.length, hits.bytes, hits.from = offset + #bytes, bytes, offset
+end
+
+-- Adds the newest hit.
+function log.append(hits, time, cost)
+  if cost ~= 1 and not hits.plain_count then hits.plain_count = hits.dropped_hits + hits.size end
+  if hits.size == 0 then hits.oldest = time end
+  local offset = offset_of(hits, hits.size)
+  hits.size, hits.newest, hits.total = hits.size + 1, time, hits.total + cost
+  write(hits, offset, hits.plain_count and pack('>i7I7', time, hits.total + hits.refunded) or pack('>i7', time))
+end
+
+function log.time_of(hits, index)
+  if index == 0 then return hits.oldest end
+  return (read(hits, index))
+end
+
+-- The units of all hits before `index`, including those before the oldest hit.
+function log.total_before(hits, index)
+  if index == hits.size then return hits.total end
+  if not hits.plain_count or hits.dropped_hits + index <= hits.plain_count then return hits.dropped + index end
+  local _, total = read(hits, index - 1)
+  return total - log.refunded_before(hits, total)
+end
+
+-- Drops the hits before `index`, and the units before the unit number `dropped`. The next write saves this.
+function log.drop(hits, index, dropped)
+  if index == hits.size then return log.delete(hits) end
+  if hits.gaps and hits.dropped_hits + index > hits.plain_count then
+    local _, total = read(hits, index - 1)
+    dropped = dropped + log.drop_gaps_before(hits, total)
+  end
+  hits.oldest = log.time_of(hits, index)
+  hits.dropped_hits, hits.size = hits.dropped_hits + index, hits.size - index
+  if hits.plain_count then hits.dropped = dropped else hits.total = hits.size end
+end
+
+-- Sets the limit that records now. The next write saves it. `stamp` identifies a new log.
+function log.set_recorder(hits, rule, stamp)
+  if hits.size == 0 then hits.stamp = stamp end
+  hits.recorder = rule
+end
+
+define_lazily(log, function()
+  function log.raise_foreign(key)
+    error('Expected a log of hits in ' .. key .. ', got another value. Delete the key or change the prefix', 0)
+  end
+
+  -- Reads the parts before the end, and returns their size with that of the end.
+  function log.read_unusual_end(hits, tail, flags, keep)
+    local size, longest = END_SIZE, 0
+    if flags >= HAS_MIN_DIFFERENCE then
+      size = size + 7
+      longest = unpack_at('>I7', tail, #tail - size + 1)
+    end
+    local recorder = hits.recorder
+    if not recorder or recorder.keep ~= keep or recorder.min_difference ~= longest then
+      hits.recorder = { keep = keep, min_difference = longest }
+    end
+    if flags % HAS_MIN_DIFFERENCE == 0 then return size end
+    size = size + TOTALS_SIZE
+    if size > #tail then log.raise_foreign(hits.key) end
+    local gaps_size
+    hits.plain_count, hits.dropped, gaps_size = unpack_at(TOTALS, tail, #tail - size + 1)
+    if gaps_size > 0 then
+      local stop = string.format('%d', -size - 1)
+      size = size + gaps_size
+      log.read_gaps(hits, redis.call('GETRANGE', hits.key, string.format('%d', -size), stop))
+    end
+    return size
+  end
+
+  -- Deletes the log. A hit that follows starts it again.
+  function log.delete(hits)
+    redis.call('UNLINK', hits.key)
+    hits.stamp = log.created(hits)
+    hits.size, hits.dropped_hits, hits.plain_count, hits.dropped, hits.total = 0, 0, nil, 0, 0
+    hits.gaps, hits.refunded, hits.length, hits.bytes, hits.from = nil, 0, 0, '', 0
+  end
+
+  -- Writes the description again.
+  function log.save(hits) write(hits, offset_of(hits, hits.size), '') end
+
+  -- Removes the hits from `index` to before `stop`, of which `plain` have no total, and moves the bytes on the shorter side.
+  -- Where older hits move, what is left in front of them counts as dropped hits without a total.
+  local function cut(hits, index, stop, plain)
+    local first, offset = offset_of(hits, 0), offset_of(hits, index)
+    local next_offset, last = offset_of(hits, stop), offset_of(hits, hits.size)
+    if last - next_offset <= offset - first then
+      local moved = read_bytes(hits, next_offset, last)
+      hits.size = hits.size - (stop - index)
+      if hits.plain_count then hits.plain_count = hits.plain_count - plain end
+      return write(hits, offset, moved)
+    end
+    local gap, moved = next_offset - offset, read_bytes(hits, first, offset)
+    if moved ~= '' then redis.call('SETRANGE', hits.key, string.format('%d', first + gap), moved) end
+    hits.size, hits.dropped_hits, hits.bytes = hits.size - (stop - index), hits.dropped_hits + gap / 7, ''
+    if hits.plain_count then hits.plain_count = hits.plain_count + gap / 7 - plain end
+    log.save(hits)
+  end
+
+  -- Refunds up to `cost` hits of this time, and returns true. Returns false if some hits have other costs than 1.
+  function log.remove(hits, time, cost)
+    if hits.plain_count then return false end
+    local stop = log.first_after(hits, time)
+    local first = math.max(log.first_after(hits, time - 1), stop - cost)
+    if first == stop then return true end
+    if stop - first == hits.size then log.delete(hits) return true end
+    if first == 0 then hits.oldest = log.time_of(hits, stop) end
+    cut(hits, first, stop, 0)
+    hits.total, hits.newest = hits.size, log.time_of(hits, hits.size - 1)
+    return true
+  end
+
+  -- The hits from `index` on, as a list of times and units.
+  function log.entries(hits, index)
+    local entries, before = {}, log.total_before(hits, index)
+    for place = index, hits.size - 1 do
+      local time, own = read(hits, place)
+      local total = own and own - log.refunded_before(hits, own) or before + 1
+      entries[#entries + 1] = { time = time, units = total - before }
+      before = total
+    end
+    return entries
+  end
+
+  -- Drops the hits from `index` on.
+  function log.truncate(hits, index)
+    if index == 0 then return log.delete(hits) end
+    hits.total = log.total_before(hits, index)
+    if hits.gaps then log.drop_gaps_after(hits, select(2, read(hits, index - 1)) or 0) end
+    hits.size = index
+    if hits.plain_count then hits.plain_count = math.min(hits.plain_count, hits.dropped_hits + index) end
+    log.save(hits)
+  end
+
+  -- Refunds units of the hit at `index`, which is neither the oldest nor the newest one. `whole` means all of its units.
+  function log.refund_at(hits, index, units, whole)
+    local _, total = read(hits, index)
+    -- Without a total it has one unit. Later totals stay, because all of them now include one dropped unit more.
+    if not total then hits.dropped = hits.dropped + 1 end
+    if whole then cut(hits, index, index + 1, total and 0 or 1) end
+    if total then log.add_gap(hits, total, units) end
+  end
+
+  -- The position of the hit at `index`, which gaps refer to.
+  function log.position(hits, index)
+    local _, total = read(hits, index)
+    return total or -1
+  end
+
+  -- Subtracts units from the totals of the hits from `first` to `last`.
+  function log.subtract(hits, first, last, units)
+    local parts = {}
+    for index = first, last do
+      local time, total = read(hits, index)
+      parts[#parts + 1] = pack('>i7I7', time, total - units)
+    end
+    redis.call('SETRANGE', hits.key, string.format('%d', offset_of(hits, first)), table.concat(parts))
+    hits.bytes = ''
+  end
+end)
