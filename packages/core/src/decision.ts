@@ -57,7 +57,8 @@ export interface Decision<Name extends string = string> {
   /**
    * The result of each limit, by name. Of a single limit, it repeats the decision's own figures, and Rollgate builds it
    * when you read it. `JSON.stringify` and `console.log` show it. `{ ...decision }`, `Object.keys`, `structuredClone`
-   * and deep comparisons leave it out then. Several limits have it as an ordinary property.
+   * and deep comparisons leave it out then. The decision on several limits, or of a store error policy, has it as an
+   * ordinary property.
    */
   readonly limits: Readonly<Record<Name, LimitDecision>>;
   /**

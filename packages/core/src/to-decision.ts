@@ -6,7 +6,7 @@ import { SingleDecision } from './single-decision.js';
 
 const NO_LIMITS: readonly string[] = Object.freeze([]);
 
-/** The decision of a plan of several rules, with a hidden receipt of what the check recorded. */
+/** The decision of a plan of several rules or of a store error policy, with a hidden receipt of what the check recorded. */
 class CombinedDecision implements Decision {
   readonly allowed: boolean;
   readonly limit: number;
@@ -56,13 +56,10 @@ export function degrade(
   policy: Exclude<Decision['degraded'], false>,
   toReceipt?: (receipt: unknown) => unknown,
 ): Decision {
-  const { allowed, limit, remaining, retryAfterMs, resetMs, delayMs, violated, limits, reason } = decision;
+  const { retryAfterMs, delayMs, violated, limits } = decision;
   const taken = takeReceipt(decision);
   const receipt = taken === undefined ? undefined : toReceipt?.(taken);
-  const [name, ...others] = Object.keys(limits);
-  return name !== undefined && others.length === 0
-    ? new SingleDecision(name, allowed, limit, remaining, retryAfterMs, resetMs, delayMs, reason, policy, receipt)
-    : new CombinedDecision(decision, retryAfterMs, delayMs, violated, limits, policy, receipt);
+  return new CombinedDecision(decision, retryAfterMs, delayMs, violated, limits, policy, receipt);
 }
 
 /**

@@ -1,4 +1,4 @@
-import './simulation/time-origin.js';
+import './simulation/process-clocks.js';
 import { effort, givenSeed, seed } from '@rollgate/test-support/effort';
 import type { Coverage } from './simulation/coverage.js';
 import { plantedDefects } from './simulation/planted-defects.js';

@@ -1,4 +1,4 @@
-import { performance } from 'node:perf_hooks';
+import { showTime } from './process-clocks.js';
 import { VirtualTimer } from './virtual-timer.js';
 
 /** Whose task it is: a paused process runs its tasks when it continues. */
@@ -19,7 +19,6 @@ interface Task {
 }
 
 const real = { setTimeout, setImmediate, clearTimeout };
-const realNow = performance.now;
 /** The one that is installed. */
 let current: VirtualTime | undefined;
 
@@ -40,8 +39,8 @@ globalThis.setImmediate = ((run: Run, ...given: unknown[]) =>
     : current.afterTurn(() => run(...given))) as typeof setImmediate;
 
 /**
- * The time and the event loop of all simulated processes. While it is installed, timers, immediates and `performance.now`
- * are its own, and time passes only from one task to the next. Real I/O goes on: a task may await it.
+ * The time and the event loop of all simulated processes. While it is installed, timers, immediates and the
+ * process's clocks are its own, and time passes only from one task to the next. Real I/O goes on: a task may await it.
  */
 export class VirtualTime {
   micros = 0;
@@ -53,13 +52,12 @@ export class VirtualTime {
 
   install(): void {
     current = this;
-    // A quarter of a microsecond more: then rounding down finds the whole microsecond.
-    performance.now = () => (this.micros + 0.25) / 1000;
+    showTime(() => this.micros);
   }
 
   uninstall(): void {
     current = undefined;
-    performance.now = realNow;
+    showTime(undefined);
   }
 
   /** Runs `run` when all that is due has run. */
