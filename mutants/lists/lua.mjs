@@ -2,10 +2,20 @@
 
 const test = (name) => `packages/redis/test/${name}.test.ts`;
 
-const CONFORMANCE = ['changed-settings', 'exact-units', 'twins', 'algorithms', 'state'].map(test);
-const REFUNDS = ['changed-settings', 'exact-units', 'twins', 'resent', 'far-refunds', 'algorithms', 'state'].map(test);
+const CONFORMANCE = ['changed-settings', 'exact-units', 'memory-parity', 'algorithms', 'state'].map(test);
+const REFUNDS = [
+  'changed-settings',
+  'exact-units',
+  'memory-parity',
+  'resent',
+  'far-refunds',
+  'algorithms',
+  'state',
+].map(test);
 const PACKED = [...REFUNDS, test('totals'), test('faults-whole')];
-const FRAME = ['script-slices', 'error-messages', 'batching', 'resent', 'twins', 'algorithms', 'state'].map(test);
+const FRAME = ['script-slices', 'error-messages', 'batching', 'resent', 'memory-parity', 'algorithms', 'state'].map(
+  test,
+);
 const DENIALS = [test('denial-cache'), ...CONFORMANCE];
 
 const of = (name, tests, mutants) =>

@@ -2,8 +2,8 @@
 
 const test = (name) => `packages/redis/test/${name}.test.ts`;
 
-const BATCHES = ['script-slices', 'sharing', 'batching', 'twins', 'algorithms'].map(test);
-const DENIALS = ['sharing', 'denial-cache', 'twins', 'simulation'].map(test);
+const BATCHES = ['script-slices', 'sharing', 'batching', 'memory-parity', 'algorithms'].map(test);
+const DENIALS = ['sharing', 'denial-cache', 'memory-parity', 'simulation'].map(test);
 const RECEIPTS = [test('resent'), ...BATCHES, test('far-refunds')];
 const KEYS = ['key-names', 'keys', 'algorithms'].map(test);
 

@@ -27,7 +27,7 @@ describe('keys', () => {
     ['with NUL and newlines', 'a\0b\r\nc'],
     ['a lone surrogate', '\ud800'],
     ['a megabyte', 'x'.repeat(1 << 20)],
-    ['like the name of a limit', 'rollgate:default'],
+    ['like an internal name', 'rollgate:default'],
   ])('are opaque: %s', async (_, key) => {
     const limiter = make(rollingWindow({ limit: 1, window: '1m' }));
     expect((await limiter.check(key)).allowed).toBe(true);

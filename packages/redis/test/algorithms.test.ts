@@ -30,7 +30,7 @@ const limiterOf = (limits: Limit, clock?: { now(): number }) =>
 
 const MINUTE = 60_000;
 
-/** Each with room for two, its key's end, and how long the key lives after the first action at `now`, in milliseconds. */
+/** Each algorithm with room for two, the suffix of its key, and the key's lifetime after an action at `now`, in milliseconds. */
 const ALGORITHMS: [name: string, limit: Limit, suffix: string, expiresMs: (nowMs: number) => number][] = [
   [
     'rollingWindow',
@@ -97,12 +97,12 @@ describe.each(ALGORITHMS)('%s', (_, limit, suffix, expiresMs) => {
 
   test('a refund finds nothing that was recorded before a reset', async () => {
     const limiter = limiterOf(limit);
-    const forgotten = await limiter.check('ann');
+    const beforeReset = await limiter.check('ann');
     await limiter.reset('ann');
     await limiter.check('ann');
     await limiter.check('ann');
     const before = await limiter.peek('ann');
-    await limiter.refund(forgotten);
+    await limiter.refund(beforeReset);
     expect((await limiter.peek('ann')).remaining).toBe(before.remaining);
     expect((await limiter.peek('ann')).allowed).toBe(false);
   });
@@ -132,7 +132,7 @@ describe.each(ALGORITHMS)('%s', (_, limit, suffix, expiresMs) => {
     '60000/5:0:1:0;5',
     'x/1:1:1:1;1',
   ])('a key with the value %j fails only its own check', async (text) => {
-    if (suffix === '') return; // Its keys are no texts.
+    if (suffix === '') return; // Its keys do not contain texts.
     const limiter = limiterOf(limit);
     await redis.client.set(keyOf('bob'), text);
     const [ann, bob, again] = await Promise.allSettled([
@@ -192,14 +192,14 @@ test.each<[name: string, most: number, limit: Limit, stepMs: number]>([
 });
 
 describe('changed settings of a live key', () => {
-  const numbers = [1, 7, 200];
+  const sizes = [1, 7, 200];
   const many: [name: string, limits: Limit[]][] = [
-    ['rollingWindow', numbers.map((n) => rollingWindow({ limit: n, window: n * 1000 }))],
-    ['fixedWindow', numbers.map((n) => fixedWindow({ limit: n, window: n * 1000 }))],
-    ['slidingWindowCounter', numbers.map((n) => slidingWindowCounter({ limit: n, window: n * 1000 }))],
-    ['tokenBucket', numbers.map((n) => tokenBucket({ capacity: n, refill: n, every: n * 1000 }))],
-    ['leakyBucket', numbers.map((n) => leakyBucket({ capacity: n, interval: n }))],
-    ['bucketedWindow', numbers.map((n) => bucketedWindow({ limit: n, window: n * 1000, buckets: n }))],
+    ['rollingWindow', sizes.map((n) => rollingWindow({ limit: n, window: n * 1000 }))],
+    ['fixedWindow', sizes.map((n) => fixedWindow({ limit: n, window: n * 1000 }))],
+    ['slidingWindowCounter', sizes.map((n) => slidingWindowCounter({ limit: n, window: n * 1000 }))],
+    ['tokenBucket', sizes.map((n) => tokenBucket({ capacity: n, refill: n, every: n * 1000 }))],
+    ['leakyBucket', sizes.map((n) => leakyBucket({ capacity: n, interval: n }))],
+    ['bucketedWindow', sizes.map((n) => bucketedWindow({ limit: n, window: n * 1000, buckets: n }))],
   ];
 
   test.each(many)('%s: returned waits are exact, and none is longer than the longest window', async (_, limits) => {
@@ -209,11 +209,11 @@ describe('changed settings of a live key', () => {
         const limiter = limiterOf(before, { now: () => now });
         const key = `${limits.indexOf(before)} ${limits.indexOf(after)}`;
         while ((await limiter.check(key)).allowed);
-        const asked = { limits: after };
-        const decision = await limiter.peek(key, asked);
+        const options = { limits: after };
+        const decision = await limiter.peek(key, options);
         expect(decision.retryAfterMs).toBeLessThanOrEqual(2 * 200 * 1000);
         now += decision.retryAfterMs;
-        expect((await limiter.check(key, asked)).allowed).toBe(true);
+        expect((await limiter.check(key, options)).allowed).toBe(true);
       }
     }
   });
@@ -254,9 +254,9 @@ test('limits of different algorithms record in all or in none', async () => {
   });
   expect(await limiter.check('ann')).toMatchObject({ allowed: true, delayMs: 0 });
   const before = await limiter.peek('ann');
-  const refused = await limiter.check('ann');
-  expect(refused.violated).toEqual(['one']);
-  expect(refused.delayMs).toBe(0);
+  const rejected = await limiter.check('ann');
+  expect(rejected.violated).toEqual(['one']);
+  expect(rejected.delayMs).toBe(0);
   const remaining = ({ limits }: typeof before) => Object.values(limits).map(({ remaining }) => remaining);
   expect(remaining(await limiter.peek('ann'))).toEqual(remaining(before));
 });

@@ -70,17 +70,17 @@ test('sends at most a hundred operations in a call', async () => {
 test('decides the operations of a turn in order, as in memory', async () => {
   const limiter = make();
   const check = () => limiter.check('ann').then(({ allowed }) => allowed);
-  const answers = [check(), check(), limiter.reset('ann'), check(), check(), limiter.reset('ann'), check()];
-  expect(await Promise.all(answers)).toEqual([true, false, undefined, true, false, undefined, true]);
+  const results = [check(), check(), limiter.reset('ann'), check(), check(), limiter.reset('ann'), check()];
+  expect(await Promise.all(results)).toEqual([true, false, undefined, true, false, undefined, true]);
 });
 
 test('refunds a single check of a turn', async () => {
   const limiter = make(1000);
   const decisions = await Promise.all(times(30, (index) => limiter.check('ann', { cost: index + 1 })));
   let left = (30 * 31) / 2;
-  for (const place of [7, 0, 29, 15]) {
-    await Promise.all([limiter.refund(decisions[place]!), limiter.refund(decisions[place]!)]);
-    left -= place + 1;
+  for (const index of [7, 0, 29, 15]) {
+    await Promise.all([limiter.refund(decisions[index]!), limiter.refund(decisions[index]!)]);
+    left -= index + 1;
     expect((await limiter.peek('ann')).remaining).toBe(1000 - left);
   }
   await Promise.all(decisions.map((decision) => limiter.refund(decision)));
@@ -89,16 +89,16 @@ test('refunds a single check of a turn', async () => {
 
 test('decides turns in order, even if no caller awaits the results', async () => {
   const limiter = make();
-  const answers: Promise<unknown>[] = [];
+  const results: Promise<unknown>[] = [];
   for (let turn = 0; turn < 50; turn++) {
-    answers.push(limiter.check('ann').then(({ allowed }) => allowed));
+    results.push(limiter.check('ann').then(({ allowed }) => allowed));
     await nextTurn();
-    answers.push(limiter.check('ann').then(({ allowed }) => allowed));
+    results.push(limiter.check('ann').then(({ allowed }) => allowed));
     await nextTurn();
-    answers.push(limiter.reset('ann'));
+    results.push(limiter.reset('ann'));
     await nextTurn();
   }
-  expect(await Promise.all(answers)).toEqual(times(50, () => [true, false, undefined]).flat());
+  expect(await Promise.all(results)).toEqual(times(50, () => [true, false, undefined]).flat());
 });
 
 test('decides checks in order that callers start after each result', async () => {
@@ -112,21 +112,21 @@ test('decides checks in order that callers start after each result', async () =>
     }
   });
   expect(remainings).toEqual(times(rounds * askers, (index) => rounds * askers - 1 - index));
-  expect(calls).toBeLessThanOrEqual(4 * rounds); // Parts of them may go a turn later, so that Redis never waits.
+  expect(calls).toBeLessThanOrEqual(4 * rounds); // Half of a batch may be sent a turn later, so that Redis never waits.
 });
 
 test('decides in order across batches of a hundred', async () => {
   const limiter = make(99);
   const before = times(99, () => limiter.check('ann'));
-  const [refused] = [limiter.check('ann'), limiter.reset('ann')];
+  const [rejected] = [limiter.check('ann'), limiter.reset('ann')];
   const after = times(99, () => limiter.check('ann'));
   const last = limiter.check('ann');
   expect((await Promise.all([...before, ...after])).every(({ allowed }) => allowed)).toBe(true);
-  expect([(await refused).allowed, (await last).allowed]).toEqual([false, false]);
+  expect([(await rejected).allowed, (await last).allowed]).toEqual([false, false]);
 });
 
 describe('a key with another value', () => {
-  const ignore = () => {}; // Else the process would warn.
+  const ignore = () => {}; // Otherwise the process would warn.
   beforeAll(() => channel('rollgate:store:failure').subscribe(ignore));
   afterAll(() => channel('rollgate:store:failure').unsubscribe(ignore));
 
@@ -136,8 +136,8 @@ describe('a key with another value', () => {
     await client.rpush(`${prefix}:{bad}:default`, 'something else');
     for (const kind of ['check', 'peek'] as const) {
       const calls = await redis.callsOf(async () => {
-        const answers = ['ann', 'bad', 'bob', 'bad', 'eve'].map((key) => limiter[kind](key));
-        const [ann, bad, bob, again, eve] = await Promise.allSettled(answers);
+        const results = ['ann', 'bad', 'bob', 'bad', 'eve'].map((key) => limiter[kind](key));
+        const [ann, bad, bob, again, eve] = await Promise.allSettled(results);
         for (const fine of [ann, bob, eve]) expect(fine).toMatchObject({ value: { allowed: true } });
         for (const failed of [bad, again]) {
           const { reason } = failed as PromiseRejectedResult;

@@ -81,7 +81,7 @@ test('buckets keep their finer width when a limit with coarser ones records', as
   expect((await coarse.peek('ann')).remaining).toBe(9);
 });
 
-test('a state is forgotten at the end of its longest minDifference', async () => {
+test('a state expires at the end of its longest minDifference', async () => {
   const { clock, limiter } = sharing();
   await limiter(spaced).check('ann');
   clock.ms = 10_000;

@@ -90,12 +90,12 @@ test.each(Object.keys(opened))('%s', async (name) => {
       const first = await limiter.check('ann', { cost: 2 });
       expect(first).toMatchObject({ allowed: true, limits: { plain: { remaining: 2 }, counting: { remaining: 7 } } });
       expect(first.resetMs).toBe(3_600_000);
-      const refused = await limiter.check('ann', { cost: 3 });
-      expect(refused).toMatchObject({
+      const rejected = await limiter.check('ann', { cost: 3 });
+      expect(rejected).toMatchObject({
         violated: ['plain'],
         limits: { plain: { remaining: 2 }, counting: { remaining: 4 } },
       });
-      expect(refused.retryAfterMs).toBeGreaterThan(3_500_000);
+      expect(rejected.retryAfterMs).toBeGreaterThan(3_500_000);
       expect(await limiter.check('ann', { cost: 10 })).toMatchObject({ retryAfterMs: Infinity });
       await limiter.refund(first);
       expect((await limiter.peek('ann')).limits.plain.remaining).toBe(4);

@@ -66,8 +66,8 @@ async function withStore(
   }
 }
 
-/** How often a node was asked for keys of which some are there and some are not; a client then waits before it asks again. */
-async function timesToldToTryAgain(): Promise<number> {
+/** How often a node got keys of which it has only some. A client then waits before it sends again. */
+async function tryAgainCount(): Promise<number> {
   const counts = cluster.nodes.map(async (node) => {
     const errors = (await node.run('INFO', 'errorstats')) as string;
     return Number(/errorstat_TRYAGAIN:count=(\d+)/.exec(errors)?.[1] ?? 0);
@@ -79,11 +79,11 @@ describe.each(kinds)('with %s', (kind) => {
   test('decides keys of all nodes in one turn', () =>
     withStore(kind, async (make) => {
       const limiter = make(rollingWindow({ limit: 2, window: '1h' }));
-      const asked = users(100);
-      const round = () => Promise.all(asked.map((user) => limiter.check(user)));
+      const checked = users(100);
+      const round = () => Promise.all(checked.map((user) => limiter.check(user)));
       const rounds = await Promise.all([round(), round(), round()]);
       const remaining = rounds.map((decisions) => decisions.map((decision) => decision.allowed && decision.remaining));
-      expect(remaining).toEqual([asked.map(() => 1), asked.map(() => 0), asked.map(() => false)]);
+      expect(remaining).toEqual([checked.map(() => 1), checked.map(() => 0), checked.map(() => false)]);
       for (const node of cluster.nodes) expect(await node.run('DBSIZE')).toBeGreaterThan(20);
     }));
 
@@ -93,8 +93,8 @@ describe.each(kinds)('with %s', (kind) => {
       const limiter = make({ burst, day: rollingWindow({ limit: 9, window: '1d' }) });
       for (const user of users(10)) {
         for (const day of [8, 7]) expect((await limiter.check(user)).limits.day.remaining).toBe(day);
-        const refused = await limiter.check(user);
-        expect(refused).toMatchObject({ allowed: false, violated: ['burst'], limits: { day: { remaining: 7 } } });
+        const rejected = await limiter.check(user);
+        expect(rejected).toMatchObject({ allowed: false, violated: ['burst'], limits: { day: { remaining: 7 } } });
       }
     }));
 
@@ -128,8 +128,8 @@ describe.each(kinds)('with %s', (kind) => {
       async (make) => {
         const caller = rollingWindow({ limit: 2, window: '10m' });
         const limiter = make({ caller, all: rollingWindow({ limit: 9, window: '10m' }) });
-        const asked = users(5).flatMap((caller) => [caller, caller, caller]);
-        const decisions = await Promise.all(asked.map((caller) => limiter.check({ caller, all: 'all' })));
+        const checked = users(5).flatMap((caller) => [caller, caller, caller]);
+        const decisions = await Promise.all(checked.map((caller) => limiter.check({ caller, all: 'all' })));
         expect(decisions.filter(({ allowed }) => allowed)).toHaveLength(9);
         expect(decisions[2]).toMatchObject({ violated: ['caller'], limits: { all: { remaining: 7 } } });
         expect(decisions[13]).toMatchObject({ violated: ['all'], limits: { caller: { remaining: 1 } } });
@@ -144,7 +144,7 @@ describe.each(kinds)('with %s', (kind) => {
     ));
 });
 
-// A pipeline of ioredis hands on redirections in the place of following them when only some of its commands have any.
+// A pipeline of ioredis returns redirections instead of following them when only some of its commands are redirected.
 describe.each(kinds.filter((kind) => !kind.includes('pipelining')))('while a slot moves, with %s', (kind) => {
   test('a limit decides without interruption', () =>
     withStore(kind, async (make) => {
@@ -154,9 +154,9 @@ describe.each(kinds.filter((kind) => !kind.includes('pipelining')))('while a slo
       for (const key of known) await limiter.check(key);
       const allowed = new Map(known.map((key) => [key, 1]));
       await move.run(async (step) => {
-        const asked = [...move.keys, ...move.keys, `${step}`].filter((key) => step > 2 || key !== fresh);
-        const decisions = await Promise.all(asked.map((key) => limiter.check(key)));
-        for (const [index, key] of asked.entries()) {
+        const checked = [...move.keys, ...move.keys, `${step}`].filter((key) => step > 2 || key !== fresh);
+        const decisions = await Promise.all(checked.map((key) => limiter.check(key)));
+        for (const [index, key] of checked.entries()) {
           const before = allowed.get(key) ?? 0;
           expect(decisions[index]).toMatchObject({ allowed: before < 30, remaining: Math.max(0, 29 - before) });
           if (before < 30) allowed.set(key, before + 1);
@@ -168,11 +168,11 @@ describe.each(kinds.filter((kind) => !kind.includes('pipelining')))('while a slo
     withStore(kind, async (make) => {
       const limiter = make(rollingWindow({ limit: 1000, window: '1h' }));
       const move = SlotMove.make(cluster, 4);
-      const before = await timesToldToTryAgain();
+      const before = await tryAgainCount();
       await move.run(async () => {
         await Promise.all(move.keys.map((key) => limiter.check(key)));
       });
-      expect(await timesToldToTryAgain()).toBe(before);
+      expect(await tryAgainCount()).toBe(before);
     }));
 
   test('a check of several limits may fail, but never decides incorrectly', () =>

@@ -63,7 +63,7 @@ describeRedisStore(
   { runs: effort(8, 600), longRun: effort(200, 15_000), algorithms: effort(['rollingWindow'], undefined) },
 );
 
-/** The scripts do not depend on the client. So `npm test` runs only some algorithms on each other client, and each on some client. */
+/** The scripts do not depend on the client. So `npm test` runs only some algorithms on each of the other clients, and each algorithm on at least one of them. */
 const few = (...algorithms: NonNullable<CheckOptions['algorithms']>): Amount => {
   return { runs: effort(1, 150), longRun: effort(30, 5000), algorithms: effort(algorithms, undefined) };
 };

@@ -30,7 +30,7 @@ function ofNodeRedis(
   },
   state: RegExp,
 ): Opened {
-  client.on('error', () => {}); // Else an error ends the process.
+  client.on('error', () => {}); // Otherwise an error ends the process.
   client.connect().catch(() => {});
   return { client, state, close: () => client.destroy() };
 }

@@ -26,7 +26,7 @@ function make<Given extends Limits>(limits: Given, denialCache: DenialCache = { 
 const one = rollingWindow({ limit: 1, window: LONG });
 
 /** Counts the calls of Redis for these checks, all of which must be rejected. */
-function callsOfRefused(...checks: (() => Promise<{ allowed: boolean }>)[]): Promise<number> {
+function callsOfRejected(...checks: (() => Promise<{ allowed: boolean }>)[]): Promise<number> {
   return redis.callsOf(async () => {
     let allowedCount = 0;
     for (const check of checks) if ((await check()).allowed) allowedCount += 1;
@@ -38,7 +38,7 @@ test('a flood of rejected checks sends one command', async () => {
   const limiter = make(one);
   await limiter.check('ann');
   const check = () => limiter.check('ann');
-  expect(await callsOfRefused(...new Array(10_000).fill(check))).toBe(1);
+  expect(await callsOfRejected(...new Array(10_000).fill(check))).toBe(1);
   const known = [limiter.decide('ann'), limiter.decide('ann')];
   for (const decision of known) expect(decision).toMatchObject({ allowed: false, violated: ['default'] });
   expect(known[0]).not.toBe(known[1]);
@@ -61,14 +61,14 @@ test.each([
   const calls = await redis.calls();
   const startMs = performance.now();
   expect((await limiter.check('ann')).allowed).toBe(false);
-  await until('Redis is asked again', async () => {
+  await until('Redis is called again', async () => {
     expect((await limiter.check('ann')).allowed).toBe(false);
     return (await redis.calls()) > calls + 1;
   });
   expect(performance.now() - startMs).toBeGreaterThanOrEqual(maxAgeMs);
 });
 
-describe('further costs of the same keys', () => {
+describe('other costs of the same keys', () => {
   const limit = { limit: 1000, window: LONG } as const;
   const cases: Record<string, { limits: Limits; smallest: number }> = {
     'one limit': { limits: rollingWindow(limit), smallest: 301 },
@@ -84,13 +84,13 @@ describe('further costs of the same keys', () => {
   };
 
   test.each(Object.keys(cases).flatMap((what) => Object.keys(orders).map((order) => [what, order])))(
-    'do not ask Redis each time: %s, costs %s',
+    'do not call Redis each time: %s, costs %s',
     async (what, order) => {
       let now = 0;
       const { limits, smallest } = cases[what]!;
       const limiter = make(limits, { maxAge: LONG }, { clock: { now: () => now } });
       await limiter.check('ann', { cost: 300 });
-      now = 2 * 3_600_000 + 1; // Also after a minDifference.
+      now = 2 * 3_600_000 + 1; // After any `minDifference`, too.
       for (const cost of [300, 400]) {
         await limiter.check('ann', { cost });
         if (cost === 300 && !what.includes('minDifference')) now += 10_000;
@@ -99,7 +99,7 @@ describe('further costs of the same keys', () => {
         { length: 500 },
         (_, index) => () => limiter.check('ann', { cost: smallest + orders[order]!(4 * index) }),
       );
-      expect(await callsOfRefused(...checks)).toBeLessThan(150);
+      expect(await callsOfRejected(...checks)).toBeLessThan(150);
       for (const cost of [smallest, smallest + 1, 500, 999, 1000, 1001, 1700]) {
         const [estimated, actual] = [await limiter.check('ann', { cost }), await limiter.peek('ann', { cost })];
         expect(estimated.violated).toEqual(actual.violated);
@@ -116,7 +116,7 @@ describe('further costs of the same keys', () => {
     const limiter = make(rollingWindow({ limit: 100, window: LONG }), { maxAge: LONG, maxKeys: 10 });
     await limiter.check('ann', { cost: 90 });
     const checks = Array.from({ length: 300 }, (_, index) => () => limiter.check('ann', { cost: 11 + index }));
-    expect(await callsOfRefused(...checks)).toBe(10);
+    expect(await callsOfRejected(...checks)).toBe(10);
     expect(await limiter.check('ann', { cost: 10 })).toMatchObject({ allowed: true, remaining: 0 });
   });
 
@@ -133,7 +133,7 @@ test('checks Redis each time with `false`', async () => {
   const limiter = make(one, false);
   await limiter.check('ann');
   const check = () => limiter.check('ann');
-  expect(await callsOfRefused(check, check, check)).toBe(3);
+  expect(await callsOfRejected(check, check, check)).toBe(3);
 });
 
 test('checks Redis each time for a limit with `countRejected`, and for limits next to it', async () => {
@@ -142,7 +142,7 @@ test('checks Redis each time for a limit with `countRejected`, and for limits ne
     const limiter = make(limits);
     await limiter.check('ann');
     const check = () => limiter.check('ann');
-    expect(await callsOfRefused(check, check, check)).toBe(3);
+    expect(await callsOfRejected(check, check, check)).toBe(3);
   }
 });
 
@@ -150,7 +150,7 @@ test('a peek always reads Redis', async () => {
   const limiter = make(one);
   await limiter.check('ann');
   const peek = () => limiter.peek('ann');
-  expect(await callsOfRefused(() => limiter.check('ann'), peek, peek)).toBe(3);
+  expect(await callsOfRejected(() => limiter.check('ann'), peek, peek)).toBe(3);
 });
 
 describe('changes by this process take effect at once:', () => {
@@ -167,8 +167,8 @@ describe('changes by this process take effect at once:', () => {
   test('a reset that starts before the rejection arrives', async () => {
     const limiter = make(one);
     await limiter.check('ann');
-    const [refused] = await Promise.all([limiter.check('ann'), limiter.reset('ann')]);
-    expect(refused.allowed).toBe(false);
+    const [rejected] = await Promise.all([limiter.check('ann'), limiter.reset('ann')]);
+    expect(rejected.allowed).toBe(false);
     expect((await limiter.check('ann')).allowed).toBe(true);
   });
 
@@ -245,10 +245,10 @@ test('keeps at most `maxKeys` rejections', async () => {
   const limiter = make(one, { maxAge: LONG, maxKeys: 2 });
   const check = (key: string) => () => limiter.check(key);
   for (const key of ['ann', 'bob', 'eve']) await limiter.check(key);
-  expect(await callsOfRefused(check('ann'), check('bob'), check('eve'))).toBe(3);
-  expect(await callsOfRefused(check('bob'), check('eve'), check('bob'))).toBe(0);
-  expect(await callsOfRefused(check('ann'), check('ann'), check('eve'))).toBe(1);
-  expect(await callsOfRefused(check('bob'))).toBe(1);
+  expect(await callsOfRejected(check('ann'), check('bob'), check('eve'))).toBe(3);
+  expect(await callsOfRejected(check('bob'), check('eve'), check('bob'))).toBe(0);
+  expect(await callsOfRejected(check('ann'), check('ann'), check('eve'))).toBe(1);
+  expect(await callsOfRejected(check('bob'))).toBe(1);
 });
 
 describe('the returned waits', () => {
@@ -261,9 +261,9 @@ describe('the returned waits', () => {
     await limiter.check('ann');
     now = 10_000;
     const check = () => limiter.check('ann');
-    expect(await callsOfRefused(check)).toBe(1);
+    expect(await callsOfRejected(check)).toBe(1);
     for (now of [10_000, 10_000.001, 12_345.678, 59_999.999]) {
-      expect(await callsOfRefused(check)).toBe(0);
+      expect(await callsOfRejected(check)).toBe(0);
       const left = Math.round((60_000 - now) * 1000) / 1000;
       expect(await check()).toMatchObject({ retryAfterMs: left, resetMs: left, remaining: 0 });
     }
@@ -282,14 +282,14 @@ describe('the returned waits', () => {
       [999.999, 0],
     ] as const) {
       now = time;
-      expect(await callsOfRefused(check)).toBe(calls);
+      expect(await callsOfRejected(check)).toBe(calls);
       const left = Math.round((1000 - now) * 1000) / 1000;
       expect(await check()).toMatchObject({ reason: 'minDifference', retryAfterMs: left });
     }
     now = 1000;
     await check();
-    expect(await callsOfRefused(check)).toBe(1);
-    expect(await callsOfRefused(check)).toBe(0);
+    expect(await callsOfRejected(check)).toBe(1);
+    expect(await callsOfRejected(check)).toBe(0);
     expect((await check()).limits.default.reason).toBe('limit');
   });
 
@@ -336,7 +336,7 @@ test('a cached rejection has nothing to refund', async () => {
   expect((await limiter.check('ann')).allowed).toBe(false);
 });
 
-test('a rejection is not believed after a limit with a shorter window has dropped the state', async () => {
+test('a cached rejection is dropped after a limit with a shorter window has dropped the state', async () => {
   let now = 1e12;
   const store = new RedisStore({ client, denialCache: { maxAge: LONG }, clock: { now: () => now } });
   const prefix = freshPrefix();
@@ -344,7 +344,7 @@ test('a rejection is not believed after a limit with a shorter window has droppe
     (limits) => new RateLimiter({ limits, store, prefix, timeout: '30s' }),
   );
   await hour!.check('ann');
-  now -= 600_000; // Too far back for a window of a minute.
+  now -= 600_000; // More than a window of one minute can explain.
   expect((await hour!.check('ann')).allowed).toBe(false);
   expect((await minute!.check('ann', { cost: 2 })).allowed).toBe(false);
   expect((await hour!.check('ann')).allowed).toBe(true);

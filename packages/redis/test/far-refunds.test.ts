@@ -11,7 +11,7 @@ const redis = PrivateRedis.forThisFile();
 
 const sha1 = (text: string) => createHash('sha1').update(text).digest('hex');
 
-/** A client whose scripts take two newer hits for many, and three gaps, so that short logs meet what long ones do. */
+/** A client whose scripts regard two newer hits, and three gaps, as many, so that short logs behave like long ones. */
 function ofShortLogs() {
   const client = redis.connect();
   const changed = new Map<string, string>();
@@ -68,11 +68,11 @@ test.each(LOGS)('refunds of old hits in any order leave the same state as in mem
             if (decisions) await Promise.all(both.map((limiter, index) => limiter.refund(decisions[index]!)));
           } else {
             const cost = 'cost' in step ? step.cost : step.peek;
-            const answers = await Promise.all(
+            const results = await Promise.all(
               both.map((one) => ('cost' in step ? one.check('ann', { cost }) : one.peek('ann', { cost }))),
             );
-            expect(answers[0]).toEqual(answers[1]);
-            if ('cost' in step) made.push(answers);
+            expect(results[0]).toEqual(results[1]);
+            if ('cost' in step) made.push(results);
           }
         }
       },
@@ -131,7 +131,7 @@ describe.each(LOGS)('with the log %s', (log) => {
     }
   });
 
-  test('refunds of old hits that arrive together share the work of each script', async () => {
+  test('concurrent refunds of old hits share the work of each script', async () => {
     const refunds = () => Promise.all(old.slice(0, 100).map((decision) => limiter.refund(decision)));
     expect(await commandsOf(refunds)).toBeLessThan(100 * 100);
     const scattered = () => Promise.all(old.slice(200, 3400).filter((_, index) => index % 32 === 0).map((decision) => limiter.refund(decision))); // biome-ignore format: short

@@ -27,7 +27,7 @@ afterEach(async () => {
 
 function connect(options: Options = {}): Redis {
   const client = new Redis(server.port, options);
-  client.on('error', () => {}); // Else it is written to the console.
+  client.on('error', () => {}); // Otherwise the error is written to the console.
   clients.push(client);
   return client;
 }
@@ -35,7 +35,7 @@ function connect(options: Options = {}): Redis {
 const make = (client: RedisClient, timeout: number, onStoreError: 'throw' | 'fallback' = 'throw') =>
   new RateLimiter({ limits, store: new RedisStore({ client }), timeout, onStoreError });
 
-/** How long it takes until all calls are settled, as far as this process lives through it. */
+/** How long all calls take to settle, without the time in which this process was blocked. */
 async function timed(calls: readonly Promise<unknown>[]): Promise<number> {
   const pulse = new Pulse();
   await Promise.allSettled(calls);
@@ -49,8 +49,8 @@ describe('a client with other options', () => {
     ['connects when it is first used', { lazyConnect: true }],
     ['tries once', { maxRetriesPerRequest: 1 }],
     ['tries for ever', { maxRetriesPerRequest: null }],
-    ['gives up sooner itself', { commandTimeout: 50 }],
-    ['does not ask whether the server is ready', { enableReadyCheck: false }],
+    ['has a shorter timeout itself', { commandTimeout: 50 }],
+    ['does not check whether the server is ready', { enableReadyCheck: false }],
     ['sends nothing again', { autoResendUnfulfilledCommands: false }],
     ['collects commands', { enableAutoPipelining: true }],
   ])('%s: calls settle by their deadline, and Redis decides again after the outage', async (_, options) => {
@@ -117,7 +117,7 @@ test('five thousand pending calls settle by their deadline, and Redis decides ag
   expect(decisions.filter(({ degraded }) => degraded !== 'fallback')).toEqual([]);
   server.resume();
   await until('it is served', async () => !(await limiter.check('ann')).degraded);
-  // The answers that were too late are dropped, but what they tell of was done.
+  // The limiters dropped the late replies, but Redis executed the commands.
   const { remaining } = await limiter.peek('user:4999');
   expect(remaining).toBe(99_999);
 });
@@ -128,9 +128,9 @@ test('with a timeout of a millisecond, calls settle and none is counted twice', 
   const store = new RedisStore({ client });
   const hasty = new RateLimiter({ limits: few, store, timeout: 1 });
   const settled = await Promise.allSettled(Array.from({ length: 300 }, () => hasty.check('ann')));
-  const patient = new RateLimiter({ limits: few, store: new RedisStore({ client }), timeout: '10s' });
+  const slow = new RateLimiter({ limits: few, store: new RedisStore({ client }), timeout: '10s' });
   const admitted = settled.filter((result) => result.status === 'fulfilled' && result.value.allowed);
-  expect(admitted.length).toBeLessThanOrEqual(50 - (await patient.peek('ann')).remaining);
+  expect(admitted.length).toBeLessThanOrEqual(50 - (await slow.peek('ann')).remaining);
 });
 
 describe('during an outage', () => {
@@ -158,7 +158,7 @@ describe('during an outage', () => {
     await until('it is served', async () => !(await limiter.peek('ann')).degraded);
     await limiter.refund(stored[1]!);
     await limiter.refund(remembered[1]!);
-    // The check that was late (11) was recorded, the refund that was late (5) was done; 13 was never sent.
+    // Redis executed the late check (11) and the late refund (5). 13 was never sent.
     expect((await limiter.peek('ann')).remaining).toBe(100_000 - 11);
   });
 });
@@ -187,14 +187,14 @@ describe('a process whose server has ended', () => {
       const limits = rollingWindow({ limit: 10, window: '1h' });
       const store = new RedisStore({ client });
       const limiter = new RateLimiter({ limits, store, timeout: 200, onStoreError: 'fallback' });
-      const patient = new RateLimiter({ limits, store, timeout: '2s', onStoreError: 'deny' });
-      const pending = patient.check('bob');
+      const slow = new RateLimiter({ limits, store, timeout: '2s', onStoreError: 'deny' });
+      const pending = slow.check('bob');
       for (let call = 0; call < 3; call++) console.log((await limiter.check('ann')).remaining);
       close();
-      console.log((await pending).degraded); // ioredis may never settle it: its deadline does.
+      console.log((await pending).degraded); // ioredis may never settle it, so the deadline does.
     `;
     const { stdout, stderr } = await run(process.execPath, ['--input-type=module', '--eval', script], {
-      cwd: `${__dirname}/..`, // Where the built forms are found by name.
+      cwd: `${__dirname}/..`, // Here the built packages are found by name.
       timeout: 100_000,
     });
     expect(stdout).toBe('9\n8\n7\ndeny\n');

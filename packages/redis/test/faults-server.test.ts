@@ -7,7 +7,7 @@ import { Trial } from './support/fault-trial.js';
 
 const CLIENTS: readonly ClientKind[] = ['ioredis 6', 'node-redis 6'];
 
-/** Redis 6 does not have the second one, without which it responds only once for 2 MB that it loads. */
+/** Redis 6 lacks the second option. Without it, the server responds only once per 2 MB that it loads. */
 const LOADING_SLOWLY = ['--key-load-delay', '1000', '--loading-process-events-interval-bytes', '1024'];
 
 const version = execFileSync(process.env.ROLLGATE_REDIS_SERVER || 'redis-server', ['--version'], { encoding: 'utf8' });
@@ -18,10 +18,10 @@ let other: RedisServer;
 let observer: Redis;
 let trial: Trial | undefined;
 beforeAll(async () => {
-  // Keys of somebody else's, for which it takes a while to load them when the server starts again.
+  // Keys of another application, which take the server a while to load when it restarts.
   server = await RedisServer.start(isRedis6 ? {} : { args: LOADING_SLOWLY });
   other = await RedisServer.start();
-  observer = new Redis({ port: server.port, enableReadyCheck: false }); // Asks also while the server loads.
+  observer = new Redis({ port: server.port, enableReadyCheck: false }); // Sends commands even while the server loads.
   observer.on('error', () => {});
   await server.run('EVAL', "for i = 1, 3000 do redis.call('SET', 'other:' .. i, string.rep('x', 100)) end", 0);
   await server.run('SAVE');

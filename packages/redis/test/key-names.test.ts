@@ -39,7 +39,7 @@ class KeyRecorder implements IoredisClient {
   eval = this.evalsha;
 }
 
-/** What names a state; `name` and `algorithm` are those of the limit. */
+/** The parts of a state's name. `name` and `algorithm` are those of the limit. */
 interface State {
   readonly prefix: string;
   readonly name: string;
@@ -54,7 +54,7 @@ const state: fc.Arbitrary<State> = fc.record({
   prefix: odd,
   name: fc.constantFrom('default', 'a', 'api', 'fw', 'swc', 'a.fw', 'a-fw', 'a_fw'),
   algorithm: fc.constantFrom(...Object.keys(limits)),
-  key: odd.filter((key) => key !== ''), // Which is an error.
+  key: odd.filter((key) => key !== ''), // An empty key is an error.
   asRecord: fc.boolean(),
 });
 
@@ -87,7 +87,7 @@ test.each<[string, boolean, ClusterSlot]>([
         const { prefix, name, algorithm, key } = one;
         const [redisKey, ...others] = await keyOf(one, client, store);
         expect(others).toEqual([]);
-        const id = JSON.stringify([prefix, name, algorithm, key]); // Not whether the key was in a record.
+        const id = JSON.stringify([prefix, name, algorithm, key]); // Whether the key was in a record makes no difference.
         expect(stateOf.get(redisKey!) ?? id).toBe(id);
         stateOf.set(redisKey!, id);
       }),

@@ -27,7 +27,7 @@ const ODD_KEYS = [
   ['percent', '%'],
   ['what looks escaped', '%7B'],
   ['what looks hashed', '%#47DEQpj8HBSa-_TImW-5JCeuQeRkm5NMpJWZG3hSuFU'],
-  ['like another key’s place', 'rollgate:{ann}:default'],
+  ['like an internal name', 'rollgate:{ann}:default'],
 ] as const;
 
 test.each(ODD_KEYS)('is a key without special meaning: %s', async (_, key) => {
@@ -80,7 +80,7 @@ test.each(['*', '{', '}', '{}', '{a}', '%', ':', 'a:{b}:c', '\0', '\ud800', 'x'.
   },
 );
 
-/** What has a meaning in Redis, in the names of its keys or in how the store writes them, and pieces of all that. */
+/** Texts with a meaning in Redis, in names of keys or in the store's encoding, and parts of them. */
 const PIECES = [
   '',
   '{',

@@ -13,13 +13,13 @@ afterAll(() => server.stop());
 const PROCESSES = effort(3, 8);
 const SECONDS = effort(0.8, 30);
 const SCRIPTS = effort(400, 1000);
-/** How often each process at least asks for the key that it has for itself. */
+/** How often each process at least checks its own key. */
 const TIMES_EACH = 3;
 
 const names = Array.from({ length: PROCESSES }, (_, index) => `hammer-${index}`);
 
 /**
- * All processes share some keys, and each has one key alone. The windows roll many times, and the limits are soon full. A window
+ * All processes share some keys, and each has one key that no other process uses. The windows roll many times, and the limits are soon full. A window
  * must not pass while a busy machine interrupts a script, because Redis would then expire a key that the script just wrote.
  */
 const TASKS: readonly Task[] = [
@@ -55,7 +55,7 @@ async function hammer(
       names.every((name) => (record.lookCounts.get(`single:{${name}}:default`) ?? 0) >= times);
     await until('all processes are at it', async () => haveAsked(1));
     const start = await now();
-    await until('all processes have asked for long', async () => {
+    await until('all processes have checked their keys', async () => {
       await done();
       return (await now()) - start > SECONDS && record.scripts.length > SCRIPTS && haveAsked(TIMES_EACH);
     });
@@ -109,7 +109,7 @@ test.each([
 });
 
 test.each([['packed', 'ioredis', {}], ...effort<Kind[]>([], [['sorted-set', 'node-redis', false]])] satisfies Kind[])(
-  'also while scripts are flushed and connections killed: %s, %s, denialCache: %j',
+  'even while scripts are flushed and connections killed: %s, %s, denialCache: %j',
   async (log, kind, denialCache) => {
     let killed = 0;
     const { reports, record } = await hammer({ log, kind, denialCache }, async () => {

@@ -5,13 +5,13 @@ import { ScriptProcess } from './support/script-process.js';
 
 const PROCESSES = effort(4, 8);
 const CAPACITY = 20;
-/** Longer than a busy machine interrupts a script. Redis would else expire the key that the script has just written. */
+/** Longer than a busy machine interrupts a script. Otherwise Redis would expire the key that the script has just written. */
 const INTERVAL_MS = 40;
-const DEPARTURES = effort(100, 600);
+const SLOT_COUNT = effort(100, 600);
 const INTERVAL_MICROS = INTERVAL_MS * 1000;
 
 interface ProcessReport {
-  readonly turns: readonly (readonly [startMs: number, endMs: number, delayMs: number])[];
+  readonly slots: readonly (readonly [startMs: number, endMs: number, delayMs: number])[];
   readonly rejected: number;
 }
 
@@ -44,28 +44,28 @@ test(`${PROCESSES} processes leave one queue in order, at least the interval apa
   const watched = await watchQueue();
   const options = { url: server.url, prefix: 'queue', capacity: CAPACITY, interval: INTERVAL_MS };
   const queuers = Array.from({ length: PROCESSES }, () => new ScriptProcess('queuer.mjs', options));
-  await until('the queue was used for long', async () => watched.freeMicros.length >= DEPARTURES);
-  const reports = (await Promise.all(queuers.map((queuer) => queuer.ask('stop')))) as ProcessReport[];
+  await until('the queue was used for long', async () => watched.freeMicros.length >= SLOT_COUNT);
+  const reports = (await Promise.all(queuers.map((queuer) => queuer.request('stop')))) as ProcessReport[];
   await watched.complete();
   for (const queuer of queuers) queuer.kill();
 
-  const departures = watched.freeMicros.map((free) => free - INTERVAL_MICROS);
-  for (let index = 1; index < departures.length; index++) {
-    expect(departures[index]! - departures[index - 1]!).toBeGreaterThanOrEqual(INTERVAL_MICROS);
+  const slotTimes = watched.freeMicros.map((free) => free - INTERVAL_MICROS);
+  for (let index = 1; index < slotTimes.length; index++) {
+    expect(slotTimes[index]! - slotTimes[index - 1]!).toBeGreaterThanOrEqual(INTERVAL_MICROS);
   }
-  const turns = reports.flatMap((one) => one.turns);
-  expect(turns).toHaveLength(departures.length);
+  const slots = reports.flatMap((one) => one.slots);
+  expect(slots).toHaveLength(slotTimes.length);
   expect(reports.reduce((sum, { rejected }) => sum + rejected, 0)).toBeGreaterThan(10);
-  for (const { turns } of reports) expect(turns.length).toBeGreaterThan(0);
+  for (const { slots } of reports) expect(slots.length).toBeGreaterThan(0);
   // Each reported slot is one that the server assigned, and it assigned each slot once.
-  const left = new Set(departures);
-  const byEnd = turns
+  const remaining = new Set(slotTimes);
+  const byEnd = slots
     .map(([startMs, endMs, delayMs]) => [(startMs - 1 + delayMs) * 1000, (endMs + 1 + delayMs) * 1000] as const)
     .toSorted(([, one], [, other]) => one - other);
   for (const [from, to] of byEnd) {
-    const mine = departures.find((departure) => left.has(departure) && departure >= from && departure <= to);
-    expect(mine).toBeDefined();
-    left.delete(mine!);
+    const own = slotTimes.find((time) => remaining.has(time) && time >= from && time <= to);
+    expect(own).toBeDefined();
+    remaining.delete(own!);
   }
-  expect(left.size).toBe(0);
+  expect(remaining.size).toBe(0);
 });

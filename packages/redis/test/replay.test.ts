@@ -10,8 +10,8 @@ const limits = { caller: { limit: 10, window: 60_000 }, all: { limit: 60, window
 
 type Kind = readonly [ReplayerOptions['log'], ReplayerOptions['denialCache']];
 
-/** Numbers from 0 to 1 that look random, and are the same each time. */
-function* numbers(seed: number): Generator<number, never> {
+/** Pseudorandom numbers from 0 to 1, the same in each run. */
+function* randomNumbers(seed: number): Generator<number, never> {
   for (let state = seed; ; ) {
     state = (Math.imul(state, 1_664_525) + 1_013_904_223) >>> 0;
     yield state / 2 ** 32;
@@ -23,7 +23,7 @@ function* numbers(seed: number): Generator<number, never> {
  * its images, and a few never stop.
  */
 function traffic(seed: number): Line[] {
-  const random = numbers(seed);
+  const random = randomNumbers(seed);
   const below = (limit: number) => Math.floor(random.next().value * limit);
   const lines: Line[] = [];
   const visit = (caller: string, fromSeconds: number, requests: number, longestGap: number) => {
@@ -47,26 +47,26 @@ test.each([...effort<Kind[]>([], [['packed', false]]), ['sorted-set', false], ['
     const naive = new NaiveReplay([task]);
     const make = () => new Replayer({ url: redis.url, log, denialCache, task: { prefix: task.prefix, limits } });
     const processes = Array.from({ length: 3 }, make);
-    const refused = { caller: 0, all: 0, both: 0 };
+    const rejected = { caller: 0, all: 0, both: 0 };
     try {
-      // In turn, each when the one before has decided: so they meet the lines in their order. From 1 to 40 at a time.
+      // One process at a time decides 1 to 40 lines, so the lines are decided in order.
       for (let start = 0, turn = 0; start < lines.length; turn++) {
-        const handed = lines.slice(start, start + 1 + ((turn * 7) % 40));
-        start += handed.length;
-        const decided = await processes[turn % 3]!.decide(handed);
-        const expected = handed.map(({ atMs, key }) =>
+        const batch = lines.slice(start, start + 1 + ((turn * 7) % 40));
+        start += batch.length;
+        const decided = await processes[turn % 3]!.decide(batch);
+        const expected = batch.map(({ atMs, key }) =>
           naive.decide(redisKeysOf(task, key), atMs * 1000).map((full) => full.slice(full.lastIndexOf(':') + 1)),
         );
-        for (const [one] of expected.filter(({ length }) => length === 1)) refused[one as 'caller' | 'all'] += 1;
-        refused.both += expected.filter(({ length }) => length === 2).length;
-        // Who remembers a refusal does not know what else has become full meanwhile.
-        const asked = (violated: string[]) => (denialCache === false ? violated : violated.length > 0);
-        expect(decided.map(asked)).toEqual(expected.map(asked));
+        for (const [one] of expected.filter(({ length }) => length === 1)) rejected[one as 'caller' | 'all'] += 1;
+        rejected.both += expected.filter(({ length }) => length === 2).length;
+        // The denial cache does not know which other limit has become full since the rejection.
+        const toComparable = (violated: string[]) => (denialCache === false ? violated : violated.length > 0);
+        expect(decided.map(toComparable)).toEqual(expected.map(toComparable));
       }
     } finally {
       for (const one of processes) one.kill();
     }
-    for (const count of Object.values(refused)) expect(count).toBeGreaterThan(50);
+    for (const count of Object.values(rejected)) expect(count).toBeGreaterThan(50);
     expect(naive.decided).toBe(lines.length);
   },
 );

@@ -17,7 +17,7 @@ async function scriptsRun(): Promise<number> {
   return Number(/cmdstat_evalsha:calls=(\d+)/.exec(info)?.[1] ?? 0);
 }
 
-// ioredis sends again what was not answered when a connection broke, done or not.
+// After a broken connection, ioredis resends commands without a reply, even if Redis executed them.
 test.each(LOGS)('a refund that is sent twice refunds only its own hit: %s', async (log) => {
   const proxy = await FaultyProxy.start(server.port);
   const client = new Redis(proxy.port);
@@ -29,10 +29,10 @@ test.each(LOGS)('a refund that is sent twice refunds only its own hit: %s', asyn
       prefix: log,
       timeout: '30s',
     });
-    // In one turn, so that they travel together.
+    // In one turn, so that they are sent together.
     const decisions = await Promise.all(Array.from({ length: 5 }, () => limiter.check('ann')));
     const before = await scriptsRun();
-    proxy.delay(200); // Each way: done when the connection breaks, and not answered.
+    proxy.delay(200); // Each way, so Redis has executed it without a reply when the connection breaks.
     const refunded = limiter.refund(decisions[2]!);
     await until('it is done', async () => (await scriptsRun()) === before + 1);
     proxy.delay(0);

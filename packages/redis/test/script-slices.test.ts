@@ -5,8 +5,8 @@ import { freshPrefix, SomeRedis } from './support/some-redis.js';
 
 const redis = SomeRedis.forThisFile();
 
-/** A client whose scripts stop as soon as they may. */
-class Impatient {
+/** A client whose scripts stop as early as possible. */
+class SlicingClient {
   readonly status = 'ready';
   readonly options = {};
   scriptCount = 0;
@@ -22,7 +22,7 @@ class Impatient {
 }
 
 test('a script that reaches its step limit leaves the rest to the next ones, in order', async () => {
-  const client = new Impatient();
+  const client = new SlicingClient();
   const store = new RedisStore({ client, denialCache: false });
   const limits = rollingWindow({ limit: 50, window: '1h' });
   const limiter = new RateLimiter({ limits, store, prefix: freshPrefix(), timeout: '30s' });
@@ -41,7 +41,7 @@ test('a script that reaches its step limit leaves the rest to the next ones, in 
 });
 
 test('expensive refunds that arrive together take several scripts', async () => {
-  const client = new Impatient();
+  const client = new SlicingClient();
   const store = new RedisStore({ client, denialCache: false });
   const limiter = new RateLimiter({ limits: rollingWindow({ limit: 50, window: '1h' }), store, prefix: freshPrefix(), timeout: '30s' }); // biome-ignore format: short
   const checks = await Promise.all(Array.from({ length: 20 }, () => limiter.check('ann')));
@@ -51,7 +51,7 @@ test('expensive refunds that arrive together take several scripts', async () => 
   expect((await limiter.peek('ann')).remaining).toBe(50);
 });
 
-/** A limiter by a clock that the test moves, with the number of scripts that it has sent. */
+/** A limiter with a clock that the test sets, and the number of scripts that it has sent. */
 function makeCounted(limits: Limits) {
   const counted = { nowMs: 1e9, scriptCount: 0 };
   const client = {
@@ -91,16 +91,16 @@ test('checks of a queue with the most gaps take more scripts', async () => {
     return counted.scriptCount;
   };
   for (const key of ['ann', 'bob']) {
-    const held = await Promise.all(Array.from({ length: 130 }, () => limiter.check(key)));
-    const left = held.filter((_, index) => key === 'ann' && index % 2 === 0);
-    await Promise.all(left.map((decision) => limiter.refund(decision)));
+    const queued = await Promise.all(Array.from({ length: 130 }, () => limiter.check(key)));
+    const abandoned = queued.filter((_, index) => key === 'ann' && index % 2 === 0);
+    await Promise.all(abandoned.map((decision) => limiter.refund(decision)));
   }
   const scriptCount = await scriptsOf(() => limiter.check('bob'));
   expect(await scriptsOf(() => limiter.check('ann'))).toBeGreaterThan(1.5 * scriptCount);
   expect(await limiter.peek('ann')).toEqual(await limiter.peek('bob'));
 });
 
-test('checks that only arrive after the replies to all earlier ones are sent in halves', async () => {
+test('checks that each follow the replies to all earlier ones are sent in two halves', async () => {
   const { counted, limiter } = makeCounted(rollingWindow({ limit: 1e6, window: '1h' }));
   const rounds = 40;
   const client = async () => {

@@ -14,7 +14,7 @@ interface Opened {
 const clients: Record<string, (sentinel: Sentinel) => Promise<Opened>> = {
   ioredis: async ({ host, port }) => {
     const client = new Redis({ sentinels: [{ host, port }], name: Sentinel.masterName });
-    client.on('error', () => {}); // The master goes.
+    client.on('error', () => {}); // The master is killed.
     return { client, close: () => client.disconnect() };
   },
   'node-redis': async ({ host, port }) => {
@@ -22,7 +22,7 @@ const clients: Record<string, (sentinel: Sentinel) => Promise<Opened>> = {
       name: Sentinel.masterName,
       sentinelRootNodes: [{ host, port }],
       scanInterval: 100,
-      // It would go on trying the dead master for a while after all is over.
+      // It would keep trying the dead master for a while after the test.
       nodeClientOptions: {
         socket: { reconnectStrategy: (retries) => (retries < 3 ? 50 : new Error('The master is gone')) },
       },

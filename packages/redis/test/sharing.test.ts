@@ -68,10 +68,10 @@ describe.each(LOGS)('two stores on one Redis, with the log %s', (log) => {
     redis.beforeStop(() => record.stop());
     const limiters = makeTwo(rollingWindow({ limit: 3, window }));
     const order: string[] = [];
-    const waits = [1, 2, 3, 4, 5, 6].flatMap((place) =>
+    const waits = [1, 2, 3, 4, 5, 6].flatMap((position) =>
       limiters.map(async (limiter, index) => {
         const decision = await limiter.wait('ann', { timeout: '100s' });
-        order.push(`${index} ${place}`);
+        order.push(`${index} ${position}`);
         return decision;
       }),
     );
@@ -84,7 +84,7 @@ describe.each(LOGS)('two stores on one Redis, with the log %s', (log) => {
     }
     for (const index of [0, 1]) {
       const own = order.filter((entry) => entry.startsWith(`${index} `));
-      expect(own).toEqual([1, 2, 3, 4, 5, 6].map((place) => `${index} ${place}`));
+      expect(own).toEqual([1, 2, 3, 4, 5, 6].map((position) => `${index} ${position}`));
     }
   });
 });

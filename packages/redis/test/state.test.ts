@@ -21,7 +21,7 @@ describe.each(LOGS)('with the log %s', (log) => {
   const keyOf = (key: string, name = 'default') => `${prefix}:{${key}}:${name}`;
   const expiryOf = (key: string) => expiryOfKey(redis.client, key);
 
-  /** All that Redis knows of the limiter's keys. */
+  /** Everything that Redis stores for the limiter's keys. */
   async function snapshot() {
     const keys = await redis.keysOf(prefix);
     return Promise.all(keys.map(async (key) => [key, await redis.client.dumpBuffer(key), await expiryOf(key)]));
@@ -210,7 +210,7 @@ describe.each(LOGS)('with the log %s', (log) => {
       const limiter = make(rollingWindow({ limit, window: 500, countRejected: true }), { clock: { now: () => now } });
       for (const cost of [limit, 1, 1, 1]) await limiter.check('ann', { cost });
       now += 1;
-      // The newest units fit, and of those before them too few.
+      // The newest units fit, the ones before them do not.
       expect(await limiter.check('ann', { cost: 2 ** 52 })).toMatchObject({ allowed: false, retryAfterMs: 500 });
       expect(await limiter.check('ann')).toMatchObject({ allowed: false, retryAfterMs: 499 });
     });

@@ -3,8 +3,8 @@ import { LOGS, SomeRedis } from './support/some-redis.js';
 
 const redis = SomeRedis.forThisFile();
 
-// The units in front of the oldest hit are as many as the window has microseconds, and the hits without a total, too: so
-// what the log says of its totals looks like what it says of its limit.
+// The units before the oldest hit, and the hits without a total, are as many as the window has microseconds. So the
+// totals of the log look like the settings of its limit.
 test.each(LOGS)('totals are never read as settings of the limit: %s', async (log) => {
   let now = 1_000_000;
   const clock = { now: () => now };

@@ -43,7 +43,7 @@ export function verifyAdmissions(calls: readonly Call[], executions: readonly Ex
 
 class AdmissionBook {
   readonly pages = new Map<string, Admissions>();
-  /** The resets of each place, by their place among all operations. */
+  /** The resets of each key, by their number among all operations. */
   readonly #resets = new Map<string, number[]>();
 
   constructor(executions: readonly Execution[]) {
@@ -51,8 +51,8 @@ class AdmissionBook {
       for (const [index, call] of calls.entries()) {
         if (call.kind !== 'reset') continue;
         for (const name of Object.keys(call.subject.specs)) {
-          const place = placeOf(call, name);
-          this.#resets.set(place, [...(this.#resets.get(place) ?? []), results[index]!.count]);
+          const stateId = stateIdOf(call, name);
+          this.#resets.set(stateId, [...(this.#resets.get(stateId) ?? []), results[index]!.count]);
         }
       }
     }
@@ -60,9 +60,9 @@ class AdmissionBook {
 
   page(call: StoreCall, { calls, results }: Execution, name: string): Admissions {
     const { count } = results[calls.indexOf(call)]!;
-    const place = placeOf(call, name);
-    const resetCount = (this.#resets.get(place) ?? []).filter((reset) => reset < count).length;
-    const id = `${place} ${resetCount}`;
+    const stateId = stateIdOf(call, name);
+    const resetCount = (this.#resets.get(stateId) ?? []).filter((reset) => reset < count).length;
+    const id = `${stateId} ${resetCount}`;
     let page = this.pages.get(id);
     if (page === undefined) {
       page = { specs: new Set(), admitted: [], lostUnits: 0 };
@@ -73,7 +73,7 @@ class AdmissionBook {
   }
 }
 
-function placeOf({ subject }: StoreCall, name: string): string {
+function stateIdOf({ subject }: StoreCall, name: string): string {
   return JSON.stringify([name, subject.keys[name], subject.specs[name]!.algorithm]);
 }
 

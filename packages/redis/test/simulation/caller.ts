@@ -7,7 +7,7 @@ import type { VirtualTime } from './virtual-time.js';
 
 /** A timer may be early or late by a millisecond, and is set again when it was early. */
 const TIMER_SLACK_MICROS = 3000;
-/** What a process gets to catch up after a pause, and the timers that it sets for that. */
+/** The time that a process gets to catch up after a pause, with the timers that it then sets. */
 const GRACE_MICROS = 30_000;
 
 /** A call of a limiter by the application. */
@@ -15,7 +15,7 @@ export interface Call {
   readonly kind: 'check' | 'peek' | 'refund' | 'reset';
   readonly limiter: ProcessLimiter;
   readonly startedMicros: number;
-  /** What the limiter made of it at once: a call of the store, unless memory was to refund. */
+  /** The call of the store that the limiter made at once, if any: memory refunds without one. */
   storeCall: StoreCall | undefined;
   wasDown: boolean;
   pauses: { readonly micros: number; readonly count: number };
@@ -26,7 +26,7 @@ export interface Call {
   isRefunded: boolean;
 }
 
-/** Calls the limiters of a process as an application does, and compares the results with those that may occur. */
+/** Calls the limiters of a process as an application does, and compares the results with the possible ones. */
 export class Caller {
   readonly calls: Call[] = [];
   readonly process: SimulatedProcess;
@@ -43,7 +43,7 @@ export class Caller {
     return this.process.limiters;
   }
 
-  ask(kind: 'check' | 'peek', limiter: ProcessLimiter, names: Names, cost: number): Call {
+  decide(kind: 'check' | 'peek', limiter: ProcessLimiter, names: Names, cost: number): Call {
     return this.#call(kind, limiter, () => limiter.limiter[kind](keysOf(limiter, names), { cost }));
   }
 
@@ -84,7 +84,7 @@ export class Caller {
     const settled = run();
     call.storeCall = process.lastCall;
     settled.then(
-      (answer) => this.#settle(call, () => this.#verifyAnswer(call, answer as Decision | undefined)),
+      (result) => this.#settle(call, () => this.#verifyResult(call, result as Decision | undefined)),
       (error) => this.#settle(call, () => this.#verifyError(call, error)),
     );
     return call;
@@ -96,17 +96,17 @@ export class Caller {
       this.#verifyTime(call);
       verify();
       const { storeCall, kind, wasDown } = call;
-      const isQuestion = kind === 'check' || kind === 'peek';
+      const isDecision = kind === 'check' || kind === 'peek';
       const isLate = storeCall !== undefined && storeCall.settledMicros === undefined;
-      if (isLate && !(isQuestion && wasDown)) this.process.health.late(call.limiter.spec.timeoutMs);
+      if (isLate && !(isDecision && wasDown)) this.process.health.recordTimeout(call.limiter.spec.timeoutMs);
       const isFailure = isLate || storeCall?.error !== undefined;
-      if (isFailure && !(isQuestion && wasDown)) this.process.lastFailureMicros = call.settledMicros;
+      if (isFailure && !(isDecision && wasDown)) this.process.lastFailureMicros = call.settledMicros;
     } catch (error) {
       this.#onViolation(error);
     }
   }
 
-  /** Settled by its deadline, when the process is not paused. */
+  /** Expects that the call settled by its deadline, without the pauses of the process. */
   #verifyTime(call: Call): void {
     const { pauses } = this.process;
     const pausedMicros = pauses.micros - call.pauses.micros + (pauses.count - call.pauses.count) * GRACE_MICROS;
@@ -116,7 +116,7 @@ export class Caller {
     assert(tookMicros <= most, `Expected ${what(call)} to be settled in ${timeoutMicros} µs, took ${tookMicros} µs`);
   }
 
-  #verifyAnswer(call: Call, decision: Decision | undefined): void {
+  #verifyResult(call: Call, decision: Decision | undefined): void {
     const { storeCall, limiter, kind } = call;
     call.decision = decision;
     if (kind === 'refund' || kind === 'reset') {
@@ -142,7 +142,7 @@ export class Caller {
     this.#verifyReason(call);
   }
 
-  /** Without the store only when it failed, had its whole time, or was known to be silent. */
+  /** Expects that the store failed, used up the timeout, or was known to be silent. */
   #verifyReason(call: Call): void {
     const { storeCall, startedMicros, settledMicros, limiter, kind, wasDown } = call;
     const isDown = wasDown && (kind === 'check' || kind === 'peek');
@@ -150,9 +150,9 @@ export class Caller {
       assert.equal(settledMicros, startedMicros, `Expected no waiting for a store that is down: ${what(call)}`);
     } else if (storeCall!.settledMicros === undefined) {
       const hadMicros = settledMicros! - startedMicros;
-      assert(hadMicros >= limiter.spec.timeoutMs * 1000 - 1, `Given up after ${hadMicros} µs: ${what(call)}`);
+      assert(hadMicros >= limiter.spec.timeoutMs * 1000 - 1, `Timed out after ${hadMicros} µs: ${what(call)}`);
     } else {
-      assert(storeCall!.error !== undefined, `Expected ${what(call)} to be decided by the store, which answered`);
+      assert(storeCall!.error !== undefined, `Expected ${what(call)} to be decided by the store, which responded`);
     }
   }
 }

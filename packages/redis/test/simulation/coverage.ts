@@ -2,7 +2,7 @@ import type { Call, Caller } from './caller.js';
 import type { Execution, StoreCall } from './records.js';
 import type { SimulatedServer } from './simulated-server.js';
 
-/** How often something happened that a test has to meet. */
+/** How often each event happened that the schedules must cover. */
 export type Coverage = ReturnType<typeof coverageOf>;
 
 export function coverageOf(server: SimulatedServer, callers: readonly Caller[], isVague: boolean) {
@@ -35,7 +35,7 @@ function ofCalls(calls: readonly Call[]) {
   };
 }
 
-/** Of the calls in the order in which they were executed, each as often as it was. */
+/** The calls in the order of their execution, each as often as it was executed. */
 function ofExecutions(executed: readonly StoreCall[]) {
   const twice = executed.filter((call, index) => executed.indexOf(call) < index);
   return {

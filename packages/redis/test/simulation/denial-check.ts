@@ -76,9 +76,9 @@ function sharesKey(one: StoreCall, other: StoreCall): boolean {
 
 function runDown({ decision }: StoreCall, passedMicros: number) {
   const left = (ms: number) => Math.max(0, Math.round(ms * 1000) - passedMicros) / 1000;
-  const limits = Object.entries(toPlainDecision(decision!).limits).map(([name, said]): [string, LimitDecision] => [
+  const limits = Object.entries(toPlainDecision(decision!).limits).map(([name, limit]): [string, LimitDecision] => [
     name,
-    { ...said, retryAfterMs: left(said.retryAfterMs), resetMs: left(said.resetMs) },
+    { ...limit, retryAfterMs: left(limit.retryAfterMs), resetMs: left(limit.resetMs) },
   ]);
   return combineDecisions(Object.fromEntries(limits));
 }

@@ -8,16 +8,16 @@ import { type ModelReceipt, ReferenceModel } from '../../../store-conformance/sr
 import type { ObservedStore } from './observed-store.js';
 import type { Subject } from './records.js';
 
-/** The memory that decides while a store fails, compared with its own model. */
+/** Compares the fallback memory with a separate model. */
 export class FallbackMemory {
   readonly #model = new ReferenceModel();
-  /** What each decision recorded, by its limits: a limiter returns the same ones. */
+  /** What each decision recorded, by its `limits`, which a limiter passes on unchanged. */
   readonly #receipts = new WeakMap<object, ModelReceipt>();
 
   constructor(store: ObservedStore, onDifference: (error: unknown) => void) {
     const { fallback } = StoreHealth.of(store);
     const { check, peek } = fallback;
-    const ask = (kind: 'check' | 'peek') => (plan: Plan, keys: Keys, cost: number) => {
+    const decide = (kind: 'check' | 'peek') => (plan: Plan, keys: Keys, cost: number) => {
       const decision = (kind === 'check' ? check : peek).call(fallback, plan, keys, cost);
       try {
         const subject = store.subjectOf(plan, keys);
@@ -33,8 +33,8 @@ export class FallbackMemory {
       }
       return decision;
     };
-    fallback.check = ask('check');
-    fallback.peek = ask('peek');
+    fallback.check = decide('check');
+    fallback.peek = decide('peek');
   }
 
   /** Expects the memory to refund what it recorded with this decision, if anything. */
@@ -42,7 +42,7 @@ export class FallbackMemory {
     this.#model.refund(this.#receipts.get(limits) ?? [], nowMicros());
   }
 
-  /** Expects the memory to forget these keys. */
+  /** Expects the memory to drop these keys. */
   reset({ specs, keys }: Subject): void {
     this.#model.reset(specs, keys);
   }

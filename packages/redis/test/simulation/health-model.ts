@@ -1,23 +1,23 @@
-/** What a process has to know of a store's health: when it counts as silent. */
+/** A model of a store's health: whether it counts as silent. */
 export class HealthModel {
-  /** How long a call waited in vain; 0 when one was answered sooner since. */
+  /** How long a call waited in vain. 0 after a response that took less time. */
   #silentForMs = 0;
-  /** How often it was silent and answered again. */
+  /** How often the store was silent and then responded. */
   recoveredCount = 0;
 
-  /** Notes that a call had no answer when its time was over. */
-  late(timeoutMs: number): void {
+  /** Records that a call had no response at its deadline. */
+  recordTimeout(timeoutMs: number): void {
     this.#silentForMs = Math.max(this.#silentForMs, timeoutMs);
   }
 
-  /** Notes that a call was answered, however late. */
-  answered(afterMs: number): void {
+  /** Records a response, however late. */
+  recordResponse(afterMs: number): void {
     if (afterMs >= this.#silentForMs) return;
     this.#silentForMs = 0;
     this.recoveredCount += 1;
   }
 
-  /** Whether a limiter with this timeout does not ask it. */
+  /** Whether a limiter with this timeout regards the store as down. */
   isDownFor(timeoutMs: number): boolean {
     return timeoutMs <= this.#silentForMs;
   }

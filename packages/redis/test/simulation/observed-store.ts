@@ -15,11 +15,11 @@ export interface ObservedStoreOptions {
   readonly onSettled: (call: StoreCall) => void;
 }
 
-type Question = { kind: 'check' | 'peek'; plan: Plan; keys: Keys; cost: number };
+type DecisionCall = { kind: 'check' | 'peek'; plan: Plan; keys: Keys; cost: number };
 
-/** Passes everything on to a store, and writes it down. */
+/** Passes all calls to a store, and records them. */
 export class ObservedStore implements Store {
-  /** The check that the next refund takes back. */
+  /** The check that the next refund undoes. */
   refunding: StoreCall | undefined;
   readonly #options: ObservedStoreOptions;
 
@@ -28,11 +28,11 @@ export class ObservedStore implements Store {
   }
 
   check(plan: Plan, keys: Keys, cost: number): Awaitable<Decision> {
-    return this.#ask({ kind: 'check', plan, keys, cost });
+    return this.#decide({ kind: 'check', plan, keys, cost });
   }
 
   peek(plan: Plan, keys: Keys, cost: number): Awaitable<Decision> {
-    return this.#ask({ kind: 'peek', plan, keys, cost });
+    return this.#decide({ kind: 'peek', plan, keys, cost });
   }
 
   refund(receipt: unknown): Awaitable<void> {
@@ -56,7 +56,7 @@ export class ObservedStore implements Store {
     };
   }
 
-  #ask({ kind, plan, keys, cost }: Question): Awaitable<Decision> {
+  #decide({ kind, plan, keys, cost }: DecisionCall): Awaitable<Decision> {
     const call = this.#begin({ kind, subject: this.subjectOf(plan, keys), cost, keyCount: plan.rules.length });
     return this.#watch(call, this.#options.inner[kind](plan, keys, cost));
   }
@@ -78,19 +78,19 @@ export class ObservedStore implements Store {
     return call;
   }
 
-  #watch<Answer>(call: StoreCall, answer: Awaitable<Answer>): Awaitable<Answer> {
+  #watch<Result>(call: StoreCall, result: Awaitable<Result>): Awaitable<Result> {
     const settle = (outcome: Partial<StoreCall>) => {
       Object.assign(call, outcome, { settledMicros: this.#options.time.micros });
       this.#options.onSettled(call);
     };
-    if (answer instanceof Promise) {
-      answer.then(
+    if (result instanceof Promise) {
+      result.then(
         (value) => settle({ decision: value as Decision }),
         (error) => settle({ error }),
       );
     } else {
-      settle({ decision: answer as Decision, isFromCache: true });
+      settle({ decision: result as Decision, isFromCache: true });
     }
-    return answer;
+    return result;
   }
 }

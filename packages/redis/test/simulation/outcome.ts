@@ -3,10 +3,10 @@ import { type Coverage, coverageOf } from './coverage.js';
 import type { Execution } from './records.js';
 import type { SimulatedServer } from './simulated-server.js';
 
-/** What a schedule came to, when nothing was wrong. */
+/** The outcome of a schedule without a violation. */
 export interface Outcome {
   readonly coverage: Coverage;
-  /** All that the server did and the limiters returned, with its time: the same when the schedule is. */
+  /** All that the server did and the limiters returned, with times. The same schedule yields the same history. */
   readonly trace: string;
 }
 

@@ -2,17 +2,17 @@ import { Deadlines } from '../../../core/src/failure/deadlines.js';
 import { DenialCache } from '../../src/denial-cache.js';
 import { lua } from '../../src/lua.generated.js';
 
-/** A plausible defect. `plant` plants it, and returns a function that removes it. */
+/** A plausible defect. `plant` adds it, and returns a function that removes it. */
 export interface PlantedDefect {
   readonly name: string;
   readonly plant: () => () => void;
-  /** No earlier seed finds it; default 1. */
+  /** The first seed that finds it, by default 1. */
   readonly fromSeed?: number;
   /** The error of the simulation. */
   readonly symptom: RegExp;
 }
 
-/** Replaces a method by what `make` makes of it. */
+/** Replaces a method by the result of `make`. */
 function patch<Method extends string, Target extends Record<Method, unknown>>(
   target: Target,
   method: Method,

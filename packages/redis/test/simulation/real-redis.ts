@@ -2,13 +2,13 @@ import { RedisServer } from '@rollgate/test-support';
 import { Redis } from 'ioredis';
 import { wrapScript } from './simulated-lua.js';
 
-/** What a script returned, and the keys that had expired when it began. */
+/** What a script returned, and the keys that had expired when it started. */
 export interface Ran {
   readonly value: unknown;
   readonly expired: readonly string[];
 }
 
-/** The server that runs the scripts, one at a time, each at the time that it is given. */
+/** The real server, which runs one script at a time, each at a given time. */
 export class RealRedis {
   readonly #server: RedisServer;
   readonly #client: Redis;
@@ -34,7 +34,7 @@ export class RealRedis {
     await this.#client.flushdb();
   }
 
-  /** Makes a script known, and returns by which SHA it runs. */
+  /** Loads a script, and returns its SHA. */
   async load(text: string, isSliced: boolean): Promise<string> {
     const id = `${isSliced} ${text}`;
     let sha = this.#shas.get(id);
@@ -45,7 +45,7 @@ export class RealRedis {
     return sha;
   }
 
-  /** Runs a script that is known. */
+  /** Runs a loaded script. */
   async run(sha: string, keys: readonly string[], argument: string, serverMicros: number): Promise<Ran> {
     const reply = await this.#client.evalsha(sha, keys.length, ...keys, argument, String(serverMicros));
     const [value, expired] = reply as [unknown, string[]];

@@ -3,8 +3,8 @@ import type { Names } from './schedule.js';
 import type { ProcessLimiter } from './simulated-process.js';
 import type { VirtualTime } from './virtual-time.js';
 
-/** A caller and its limiter. */
-interface Asking {
+/** A caller and one of its limiters. */
+interface CallerLimiter {
   readonly caller: Caller;
   readonly limiter: ProcessLimiter;
 }
@@ -12,33 +12,34 @@ interface Asking {
 const ROUND_MICROS = 250_000;
 /** A probe is due every eight seconds at least. */
 const ROUNDS = 34;
-/** A store has recovered when it answers after a second without a failure. */
+/** A store has recovered when it responds after a second without a failure. */
 const QUIET_MICROS = 1_100_000;
 
-/** Asks with all limiters until the store decides for each, and once more when the outage has to be over. */
+/** Calls all limiters until the store decides for each, and once more when the outage must be over. */
 export async function awaitRecovery(
   callers: readonly Caller[],
   time: VirtualTime,
   runUntil: (micros: number) => Promise<void>,
 ): Promise<void> {
   const all = callers.flatMap((caller) => caller.limiters.map((limiter) => ({ caller, limiter })));
-  let ill: readonly Asking[] = all;
-  for (let round = 0; ill.length > 0; round++) {
-    if (round === ROUNDS) throw new Error(`Never recovered: ${JSON.stringify(ill.map(({ limiter }) => limiter.spec))}`);
-    const calls = ask(ill, time, ['ann', 'all']);
+  let degraded: readonly CallerLimiter[] = all;
+  for (let round = 0; degraded.length > 0; round++) {
+    if (round === ROUNDS)
+      throw new Error(`Never recovered: ${JSON.stringify(degraded.map(({ limiter }) => limiter.spec))}`);
+    const calls = startPeeks(degraded, time, ['ann', 'all']);
     await runUntil(time.micros + ROUND_MICROS);
-    ill = ill.filter((_, index) => calls[index]!.decision?.degraded !== false);
+    degraded = degraded.filter((_, index) => calls[index]!.decision?.degraded !== false);
   }
   await runUntil(time.micros + QUIET_MICROS);
-  ask(all, time, ['bob', 'ann']);
+  startPeeks(all, time, ['bob', 'ann']);
   await runUntil(time.micros + ROUND_MICROS);
 }
 
-/** Starts one check by each caller, which is sent when the time advances. */
-function ask(asking: readonly Asking[], time: VirtualTime, names: Names): Call[] {
+/** Starts one peek for each, which is sent when the time advances. */
+function startPeeks(limiters: readonly CallerLimiter[], time: VirtualTime, names: Names): Call[] {
   const calls: Call[] = [];
-  for (const { caller, limiter } of asking) {
-    const peek = () => calls.push(caller.ask('peek', limiter, names, 1));
+  for (const { caller, limiter } of limiters) {
+    const peek = () => calls.push(caller.decide('peek', limiter, names, 1));
     time.at(time.micros, 'socket', peek, caller.process);
   }
   return calls;

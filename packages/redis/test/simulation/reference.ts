@@ -4,29 +4,29 @@ import { type ModelReceipt, ReferenceModel } from '../../../store-conformance/sr
 import type { Execution, Result, StoreCall, Subject } from './records.js';
 
 /**
- * What every operation has to come to: the naive model goes through all that the server executed, in its order and at the
- * server's times.
+ * The expected result of every operation. The naive model replays everything that the server executed, in its order and
+ * at the server's times.
  */
 export class Reference {
-  /** Why the model cannot say it any more: what the documentation leaves open has happened. */
+  /** Why the model makes no more statements: something happened whose result the documentation leaves open. */
   isVague: string | undefined;
   #model = new ReferenceModel();
-  /** What each Redis key belongs to. */
+  /** The limit and key that each Redis key belongs to. */
   readonly #subjects = new Map<string, Subject>();
-  /** For each Redis key the operation that changed it last. */
+  /** The operation that last changed each Redis key. */
   readonly #changes = new Map<string, number>();
   readonly #refunds = new Set<StoreCall>();
   #count = 0;
 
-  /** Does what the server did. */
+  /** Repeats what the server did. */
   execute(execution: Execution): void {
     const { message, calls, serverMicros, expired } = execution;
     for (const key of expired) this.#expire(key, serverMicros);
-    let place = 0;
+    let start = 0;
     execution.results = calls.map((call, index) => {
-      const keys = message.keys.slice(place, place + call.keyCount);
-      place += call.keyCount;
-      const count = execution.results[index]?.count ?? ++this.#count; // After a restart it is done again.
+      const keys = message.keys.slice(start, start + call.keyCount);
+      start += call.keyCount;
+      const count = execution.results[index]?.count ?? ++this.#count; // After a restart, the operation runs again.
       return this.#operate(call, keys, serverMicros + index, count);
     });
   }
@@ -59,7 +59,7 @@ export class Reference {
     return execution!.results[indexInMessage]!;
   }
 
-  /** What a peek would say now, if nothing but time has changed since the operation; else `undefined`. */
+  /** The decision of a peek now, if only time has changed since the operation. Otherwise `undefined`. */
   peekUnchanged(call: StoreCall, passedMicros: number): Result['decision'] {
     const { count } = this.resultOf(call);
     const { message, serverMicros } = call.execution!;
@@ -96,7 +96,7 @@ export class Reference {
     this.#model.refund(this.resultOf(call.refunded!).receipt, nowMicros);
   }
 
-  /** What has expired decides nothing any more. */
+  /** Expects that an expired key would not affect a decision. */
   #expire(key: string, nowMicros: number): void {
     const { specs, keys } = this.#subjects.get(key)!;
     const peek = () => this.#model.check(specs, keys, 1, nowMicros, false).decision;

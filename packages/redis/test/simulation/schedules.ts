@@ -17,7 +17,7 @@ const minDifference = fc.oneof(
 const windowOptions = record({ limit: quota, window: windowMs, minDifference });
 const countRejected = fc.oneof({ weight: 5, arbitrary: fc.constant(false) }, fc.constant(true));
 const rollingOptions = record({ limit: quota, window: windowMs, minDifference, countRejected });
-// A token takes whole microseconds: how a bucket reads the fractions of another one is up to the store.
+// A token takes whole microseconds, because each store decides how a bucket reads the fractions of another one.
 const tokenOptions = record({ capacity: quota, refill: fc.constantFrom(1, 2, 5), every: windowMs, minDifference });
 const leakyOptions = record({ capacity: quota, interval: fc.constantFrom(10, 100, 700) });
 
@@ -56,7 +56,7 @@ const cost = fc.oneof({ weight: 4, arbitrary: fc.constant(1) }, fc.integer({ min
 const times = fc.oneof(
   { weight: 60, arbitrary: fc.constant(1) },
   { weight: 40, arbitrary: fc.integer({ min: 2, max: 6 }) },
-  { weight: 1, arbitrary: fc.constant(120) }, // More than travel in one message.
+  { weight: 1, arbitrary: fc.constant(120) }, // More than one message contains.
 );
 const back = fc.oneof({ weight: 3, arbitrary: fc.nat(2) }, fc.nat(20));
 
@@ -98,7 +98,7 @@ const fault: fc.Arbitrary<FaultStep> = fc.oneof(
     weight: 4,
     arbitrary: record({ kind: fc.constant('cut'), process: processNumber, arriving: fc.nat(3), reconnectMs }),
   },
-  { weight: 4, arbitrary: record({ kind: fc.constant('steal'), process: processNumber, reconnectMs }) },
+  { weight: 4, arbitrary: record({ kind: fc.constant('loseReply'), process: processNumber, reconnectMs }) },
   {
     weight: 2,
     arbitrary: record({ kind: fc.constant('silence'), process: processNumber, forMs, reconnectMs }),
@@ -120,7 +120,7 @@ const fault: fc.Arbitrary<FaultStep> = fc.oneof(
     }),
   },
   { weight: 1, arbitrary: record({ kind: fc.constant('stall'), forMs }) },
-  { weight: 1, arbitrary: record({ kind: fc.constant('refuse'), forMs }) },
+  { weight: 1, arbitrary: record({ kind: fc.constant('fail'), forMs }) },
   { weight: 1, arbitrary: record({ kind: fc.constant('clock'), byMs: clockMs }) },
   { weight: 1, arbitrary: record({ kind: fc.constant('flush') }) },
   {
@@ -145,17 +145,17 @@ const step: fc.Arbitrary<Step> = fc
   .tuple(fc.oneof({ weight: 5, arbitrary: call as fc.Arbitrary<CallStep | FaultStep> }, fault), afterMicros)
   .map(([what, afterMicros]) => ({ ...what, afterMicros }));
 
-/** A refund whose reply is lost, so that a client sends it again. */
+/** A refund whose reply is lost, so that a client resends it. */
 const resentRefund: fc.Arbitrary<Step[]> = fc
   .tuple(processNumber, back, reconnectMs, afterMicros)
   .map(([process, back, reconnectMs, afterMicros]) => [
-    { kind: 'steal', process, reconnectMs, afterMicros },
+    { kind: 'loseReply', process, reconnectMs, afterMicros },
     { kind: 'refund', process, back, times: 1, afterMicros: 0 },
   ]);
 
 const steps = fc.oneof({ weight: 14, arbitrary: step.map((one) => [one]) }, { weight: 1, arbitrary: resentRefund });
 
-/** Schedules that are worth a look: small limits, few keys, much that goes wrong. */
+/** Schedules that find defects: small limits, few keys and many faults. */
 export const schedules: fc.Arbitrary<Schedule> = record({
   log: fc.constantFrom('packed', 'sorted-set'),
   isSliced: fc.boolean(),

@@ -9,11 +9,11 @@ import { Simulation } from './simulation.js';
 export class SeedError extends Error {
   constructor(
     seed: number,
-    /** The smallest schedule that was found to fail. */
+    /** The smallest failing schedule that was found. */
     readonly schedule: Schedule,
     cause: unknown,
   ) {
-    const why = (cause as Error).message; // Perhaps of another realm, so `instanceof` cannot tell.
+    const why = (cause as Error).message; // May be from another realm, so `instanceof` does not work.
     const how = `ROLLGATE_SEED=${seed} npx jest packages/redis/test/simulation.test.ts`;
     super(`${why}\nTo replay: ${how}\nSmallest schedule: ${JSON.stringify(schedule)}`, { cause });
     this.name = 'SeedError';
@@ -23,7 +23,7 @@ export class SeedError extends Error {
 /**
  * Runs the schedule of a seed.
  *
- * @throws SeedError when anything is wrong, with a schedule that is as small as `shrinks` allows.
+ * @throws SeedError if a result is wrong, with the smallest schedule that `shrinks` attempts found.
  */
 export async function runSeed(seed: number, redis: RealRedis, shrinks = true): Promise<Outcome> {
   let outcome: Outcome | undefined;

@@ -12,24 +12,24 @@ export interface ClientOptions {
   readonly spec: ProcessSpec;
   /** What the network draws next, from 0 to 999. */
   readonly draw: () => number;
-  /** The calls of the store that travel with these keys. */
+  /** Returns the calls of the store that the next message with so many keys contains. */
   readonly takeCalls: (keyCount: number) => readonly StoreCall[];
-  /** Those that the server left for the next message. */
+  /** Takes back the calls that the server left for the next message. */
   readonly returnCalls: (calls: readonly StoreCall[]) => void;
 }
 
 const RETRY_MICROS = 50_000;
 
-/** A client that behaves as ioredis when its connection breaks: it connects again, and sends again what it has no reply to. */
+/** A client that behaves as ioredis when its connection breaks. It reconnects, and resends what has no reply. */
 export class SimulatedClient {
   readonly status = 'ready';
   readonly options = {};
   slowByMicros = 0;
   readonly #options: ClientOptions;
   #connection: SimulatedConnection;
-  /** What is to be sent at the next connection. */
+  /** Messages for the next connection. */
   #waiting: Message[] = [];
-  /** Messages to a server that did not know their script, until they are sent again with it. */
+  /** Messages to a server that did not know their script, until they are resent with it. */
   readonly #unknown: Message[] = [];
   #failedAttempts = 0;
 
@@ -50,29 +50,29 @@ export class SimulatedClient {
     return this.#send({ sha: '', text, keys, argument, calls });
   }
 
-  /** The connection breaks; the first messages that are under way arrive all the same. */
+  /** Breaks the connection. The first `arrivingCount` messages under way still arrive. */
   cut(arrivingCount: number, reconnectMicros: number): void {
     if (!this.#connection.isOpen) return;
-    const unanswered = this.#connection.close(arrivingCount);
+    const pending = this.#connection.close(arrivingCount);
     const { time, owner, spec } = this.#options;
-    if (spec.resends) this.#waiting = unanswered;
-    else for (const { reject } of unanswered) reject(new Error('Connection is closed.'));
+    if (spec.resends) this.#waiting = pending;
+    else for (const { reject } of pending) reject(new Error('Connection is closed.'));
     this.#failedAttempts = 0;
     time.at(time.micros + reconnectMicros, 'socket', () => this.#reconnect(), owner);
   }
 
-  /** The connection breaks when the next reply is under way. */
-  stealReply(reconnectMicros: number): void {
+  /** Breaks the connection while the next reply is under way. */
+  loseReply(reconnectMicros: number): void {
     const connection = this.#connection;
     const { time, owner } = this.#options;
-    connection.onReply ??= () => {
+    connection.interceptReply ??= () => {
       connection.isSilent = true;
       const notice = () => connection === this.#connection && this.cut(0, reconnectMicros);
       time.at(time.micros + 100, 'socket', notice, owner);
     };
   }
 
-  /** Nothing passes the connection, until the client breaks it. */
+  /** Lets nothing pass the connection until the client breaks it. */
   silence(forMicros: number, reconnectMicros: number): void {
     const connection = this.#connection;
     connection.isSilent = true;
@@ -81,10 +81,10 @@ export class SimulatedClient {
     time.at(time.micros + forMicros, 'socket', notice, owner);
   }
 
-  /** Nothing goes wrong from now on; it notices when nothing passes. */
+  /** Ends all faults. The client then notices a connection that nothing passes. */
   calm(): void {
     this.slowByMicros = 0;
-    this.#connection.onReply = undefined;
+    this.#connection.interceptReply = undefined;
     if (this.#connection.isSilent) this.cut(0, 1000);
   }
 
@@ -100,7 +100,7 @@ export class SimulatedClient {
   #connect(): SimulatedConnection {
     const { time, server, owner, draw } = this.#options;
     const latency = () => this.slowByMicros + toMicros(draw());
-    return new SimulatedConnection({ time, server, owner, latency, answer: (...given) => this.#answer(...given) });
+    return new SimulatedConnection({ time, server, owner, latency, onReply: (...args) => this.#onReply(...args) });
   }
 
   #reconnect(): void {
@@ -118,7 +118,7 @@ export class SimulatedClient {
     for (const message of this.#waiting.splice(0)) this.#connection.send(message);
   }
 
-  #answer(message: Message, reply: Reply): void {
+  #onReply(message: Message, reply: Reply): void {
     if (reply.execution !== undefined) {
       const { calls } = reply.execution;
       for (const call of calls) call.execution = reply.execution;
@@ -131,7 +131,7 @@ export class SimulatedClient {
   }
 }
 
-/** Mostly less than a millisecond, now and then up to 200. */
+/** Mostly less than a millisecond, sometimes up to 200. */
 function toMicros(draw: number): number {
   return 100 + (draw < 900 ? draw : (draw - 900) * 2000);
 }

@@ -6,23 +6,23 @@ import type { Owner, VirtualTime } from './virtual-time.js';
 export interface ConnectionOptions {
   readonly time: VirtualTime;
   readonly server: SimulatedServer;
-  /** Of the client's end. */
+  /** The process at the client's end. */
   readonly owner: Owner;
   /** How long the next message or reply is under way. */
   readonly latency: () => number;
-  readonly answer: (message: Message, reply: Reply) => void;
+  readonly onReply: (message: Message, reply: Reply) => void;
 }
 
-/** One TCP connection: what is sent arrives in its order, both ways, as long as it is open. */
+/** A TCP connection. While it is open, it delivers in order, both ways. */
 export class SimulatedConnection {
   isOpen = true;
   isSilent = false;
-  /** What happens in place of the next reply. */
-  onReply: (() => void) | undefined;
+  /** Runs instead of the next reply. */
+  interceptReply: (() => void) | undefined;
   readonly #options: ConnectionOptions;
-  /** In the order in which they were sent. */
-  #unanswered: Message[] = [];
-  /** Those of them that the server has not received, and how to lose each. */
+  /** Messages without a reply, in the order in which they were sent. */
+  #pending: Message[] = [];
+  /** One function for each message that the server has not received. It loses the message. */
   #underWay: (() => void)[] = [];
   #lastArrivalMicros = 0;
   #lastReplyMicros = 0;
@@ -32,7 +32,7 @@ export class SimulatedConnection {
   }
 
   send(message: Message): void {
-    this.#unanswered.push(message);
+    this.#pending.push(message);
     if (this.isSilent) return;
     const { time, server, latency } = this.#options;
     this.#lastArrivalMicros = Math.max(this.#lastArrivalMicros + 1, time.micros + latency());
@@ -47,30 +47,30 @@ export class SimulatedConnection {
     }
   }
 
-  /** Closes it, and loses what is under way but for so many messages. Returns those without a reply. */
+  /** Closes the connection, and loses all messages under way but the first `arrivingCount`. Returns those without a reply. */
   close(arrivingCount: number): Message[] {
     this.isOpen = false;
     for (const lose of this.#underWay.slice(arrivingCount)) lose();
     this.#underWay.length = Math.min(this.#underWay.length, arrivingCount);
-    return this.#unanswered.splice(0);
+    return this.#pending.splice(0);
   }
 
   #reply(message: Message, reply: Reply): void {
     if (!this.isOpen || this.isSilent) return;
-    if (this.onReply !== undefined) {
-      this.onReply();
+    if (this.interceptReply !== undefined) {
+      this.interceptReply();
       return;
     }
     const { time, owner, latency } = this.#options;
     this.#lastReplyMicros = Math.max(this.#lastReplyMicros + 1, time.micros + latency());
     const arrive = () => {
       if (!this.isOpen || this.isSilent) return;
-      this.#unanswered.shift();
-      this.#options.answer(message, reply);
+      this.#pending.shift();
+      this.#options.onReply(message, reply);
     };
     time.at(this.#lastReplyMicros, 'socket', arrive, owner);
   }
 }
 
-/** What the network and the server do, no process can pause. */
+/** The owner of what the network and the server do, which no process can pause. */
 const NETWORK: Owner = { pausedUntilMicros: 0 };

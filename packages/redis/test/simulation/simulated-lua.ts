@@ -1,9 +1,8 @@
 import { withMaxSteps } from '../support/max-steps.js';
 
 /**
- * What a script of the store is wrapped in: the server's time is ARGV[2], in microseconds, and keys expire by it. The
- * server keeps the expiries in a hash, because its own clock is another one. Returns the script's reply, and the keys
- * that expired before it ran.
+ * Wraps a script of the store. ARGV[2] is the server's time in microseconds, and keys expire by it. A hash keeps the
+ * expiries, because the real server's clock differs. Returns the script's reply, and the keys that expired before it ran.
  */
 const BEFORE = `
 local real_call, server_micros = redis.call, tonumber(ARGV[2])
@@ -61,7 +60,7 @@ end
 return { script(), expired }
 `;
 
-/** The script as the real server runs it; with `isSliced` it leaves all but a few operations to the next one. */
+/** The script as the real server runs it. With `isSliced`, it leaves all but a few operations to the next one. */
 export function wrapScript(text: string, isSliced: boolean): string {
   return `${BEFORE}${isSliced ? withMaxSteps(text, 25) : text}${AFTER}`;
 }

@@ -36,7 +36,7 @@ export class SimulatedProcess implements Owner {
   pausedUntilMicros = 0;
   /** All pauses so far, in microseconds, and how many there were. */
   readonly pauses = { micros: 0, count: 0 };
-  /** When a call last had to do without the store. */
+  /** When a call was last settled without the store. */
   lastFailureMicros = -Infinity;
   readonly client: SimulatedClient;
   readonly store: ObservedStore;
@@ -45,7 +45,7 @@ export class SimulatedProcess implements Owner {
   readonly memory: FallbackMemory;
   /** All calls of the store. */
   readonly calls: StoreCall[] = [];
-  /** Those that go to Redis and were not sent yet. */
+  /** The calls for Redis that were not sent yet. */
   readonly #unsent: StoreCall[] = [];
   /** The call of the store that the last call of a limiter made. */
   lastCall: StoreCall | undefined;
@@ -79,7 +79,7 @@ export class SimulatedProcess implements Owner {
     this.limiters = spec.limiters.map((one) => this.#makeLimiter(one, schedule));
   }
 
-  /** Does nothing for a while: what is due then runs when the pause is over. */
+  /** Blocks the process for a while. What is due in that time runs afterwards. */
   pause(nowMicros: number, forMicros: number): void {
     this.pausedUntilMicros = Math.max(this.pausedUntilMicros, nowMicros + forMicros);
     this.pauses.micros += forMicros;
@@ -99,7 +99,7 @@ export class SimulatedProcess implements Owner {
     return { spec, specs, limiter: new RateLimiter({ limits, store: this.store, timeout, onStoreError }) };
   }
 
-  /** What travels in the next message: the oldest calls, as many as have these keys. */
+  /** The calls of the next message: the oldest ones that together have so many keys. */
   #takeCalls(keyCount: number): readonly StoreCall[] {
     const calls: StoreCall[] = [];
     for (let count = 0; count < keyCount; count += calls.at(-1)!.keyCount) {

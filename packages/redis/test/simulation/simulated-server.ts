@@ -12,35 +12,35 @@ export interface ServerOptions {
   readonly time: VirtualTime;
   readonly redis: RealRedis;
   readonly reference: Reference;
-  /** Whether a script runs a few operations at most. */
+  /** Whether a script runs only a few operations. */
   readonly isSliced: boolean;
 }
 
-/** What comes back for a message. */
+/** The reply to a message. */
 export type Reply =
   | { readonly error: Error; readonly execution: undefined }
   | { readonly value: unknown; readonly execution: Execution };
 
-/** A server that runs one script after the other, each at its own clock's time, and that can fail in all ways. */
+/** A server that runs one script after the other, each at the time of its own clock, and that can fail in many ways. */
 export class SimulatedServer {
   isUp = true;
-  /** All that ever ran, but for what was lost. */
+  /** Everything that ran and was not lost. */
   executions: Execution[] = [];
   readonly lost: Execution[] = [];
   /** Whether its clock was never set. */
-  isClockTrue = true;
-  /** How often a script was asked for that the server did not know. */
+  isClockUntouched = true;
+  /** How often a client requested a script that the server did not know. */
   unknownCount = 0;
   readonly #options: ServerOptions;
   readonly #time: VirtualTime;
-  /** By their SHA; those that this server knows at present, and those that any client ever sent. */
+  /** The scripts by their SHA: those that this server knows now, and those that any client ever sent. */
   readonly #known = new Set<string>();
   readonly #texts = new Map<string, string>();
   #clockMicros = EPOCH_MICROS;
   #busyUntilMicros = 0;
-  #refusesUntilMicros = 0;
-  /** What has arrived, in its order. */
-  #inbox: { readonly message: Message; readonly answer: (reply: Reply) => void }[] = [];
+  #failsUntilMicros = 0;
+  /** What has arrived, in order. */
+  #inbox: { readonly message: Message; readonly reply: (reply: Reply) => void }[] = [];
   #isAwaited = false;
 
   constructor(options: ServerOptions) {
@@ -48,28 +48,28 @@ export class SimulatedServer {
     this.#time = options.time;
   }
 
-  /** Answers the message when it is its turn. */
-  receive(message: Message, answer: (reply: Reply) => void): Promise<void> {
-    this.#inbox.push({ message, answer });
+  /** Replies to the message when it is its turn. */
+  receive(message: Message, reply: (reply: Reply) => void): Promise<void> {
+    this.#inbox.push({ message, reply });
     return this.#work();
   }
 
-  /** Does nothing for a while; what arrives waits. */
+  /** Stops work for a while. What arrives waits. */
   stall(forMicros: number): void {
     this.#busyUntilMicros = Math.max(this.#busyUntilMicros, this.#time.micros + forMicros);
   }
 
-  /** Answers with an error for a while. */
-  refuse(forMicros: number): void {
-    this.#refusesUntilMicros = this.#time.micros + forMicros;
+  /** Replies with an error for a while. */
+  fail(forMicros: number): void {
+    this.#failsUntilMicros = this.#time.micros + forMicros;
   }
 
-  /** Takes back both. */
+  /** Ends {@link stall} and {@link fail}. */
   calm(): void {
-    this.#busyUntilMicros = this.#refusesUntilMicros = this.#time.micros;
+    this.#busyUntilMicros = this.#failsUntilMicros = this.#time.micros;
   }
 
-  /** Is gone, and what has arrived with it. */
+  /** Ends the server and loses what has arrived. */
   crash(): void {
     this.isUp = false;
     this.#inbox = [];
@@ -78,7 +78,7 @@ export class SimulatedServer {
   /** Sets the clock forward or back. */
   setClock(byMicros: number): void {
     this.#clockMicros += byMicros;
-    this.isClockTrue &&= byMicros === 0;
+    this.isClockUntouched &&= byMicros === 0;
     this.#options.reference.changeAll();
   }
 
@@ -114,9 +114,9 @@ export class SimulatedServer {
     while (this.#inbox.length > 0) {
       const { micros } = this.#time;
       if (micros < this.#busyUntilMicros) return this.#workLater();
-      const { message, answer } = this.#inbox.shift()!;
-      const isRefused = micros < this.#refusesUntilMicros;
-      answer(isRefused ? failure('LOADING Redis is loading the dataset in memory') : await this.#run(message));
+      const { message, reply } = this.#inbox.shift()!;
+      const isFailing = micros < this.#failsUntilMicros;
+      reply(isFailing ? failure('LOADING Redis is loading the dataset in memory') : await this.#run(message));
     }
   }
 
@@ -139,7 +139,7 @@ export class SimulatedServer {
     const { serverMicros } = this;
     const { value, expired } = await this.#runReal(sha, keys, argument, serverMicros);
     const doneCount = (value as [number, string])[1].split('\n').length;
-    // Each operation has a microsecond of its own.
+    // Each operation has its own microsecond.
     this.#busyUntilMicros = this.#time.micros + calls.length + 1;
     const run = { message: { ...message, sha }, calls: calls.slice(0, doneCount), serverMicros, expired };
     const execution: Execution = { ...run, value, results: [], isLost: false, isVague: false };

@@ -15,7 +15,7 @@ import { VirtualTime } from './virtual-time.js';
 
 const SECOND = 1_000_000;
 
-/** One schedule, from an empty server to a quiet end. */
+/** Runs one schedule, from an empty server until everything has recovered. */
 export class Simulation {
   readonly #time = new VirtualTime();
   readonly #reference = new Reference();
@@ -43,7 +43,7 @@ export class Simulation {
     this.#callers = this.#processes.map((process) => new Caller(time, process, onViolation));
   }
 
-  /** Throws when anything is wrong. */
+  /** Throws if a result is wrong. */
   static async run(schedule: Schedule, redis: RealRedis): Promise<Outcome> {
     await redis.clear();
     const simulation = new Simulation(schedule, redis);
@@ -69,8 +69,8 @@ export class Simulation {
     const calls = this.#callers.flatMap(({ calls }) => calls);
     const open = calls.find(({ settledMicros }) => settledMicros === undefined);
     if (open !== undefined) throw new Error(`Never settled: the ${open.kind} of ${open.startedMicros} µs`);
-    const { isClockTrue, executions, lost } = this.#server;
-    if (isClockTrue && this.#reference.isVague === undefined) verifyAdmissions(calls, [...executions, ...lost]);
+    const { isClockUntouched, executions, lost } = this.#server;
+    if (isClockUntouched && this.#reference.isVague === undefined) verifyAdmissions(calls, [...executions, ...lost]);
     return outcomeOf(this.#server, this.#callers, this.#reference.isVague !== undefined);
   }
 
@@ -82,7 +82,7 @@ export class Simulation {
     else this.#time.at(atMicros, 'socket', () => performFault(step, faults));
   }
 
-  /** Ends all faults, also those that begin while the others end. */
+  /** Ends all faults, even those that begin while the others end. */
   async #calmDown(): Promise<void> {
     this.#isCalm = true;
     for (let time = 0; time < 2; time++) {
@@ -92,7 +92,7 @@ export class Simulation {
     }
   }
 
-  /** An outage that was published is over when the store has answered for a second. */
+  /** A published outage is over when the store has responded for a second. */
   #verifyRecovery(store: object, wasFailing: boolean): void {
     const process = this.#processes.find((one) => one.store === store)!;
     const quietMicros = this.#time.micros - process.lastFailureMicros;
@@ -106,7 +106,7 @@ export class Simulation {
       if (call.isFromCache) {
         verifyDenial(call, calls.slice(0, -1), spec.denialMaxAgeMs!, this.#reference);
       } else if (call.error === undefined) {
-        health.answered((call.settledMicros! - call.startedMicros) / 1000);
+        health.recordResponse((call.settledMicros! - call.startedMicros) / 1000);
         if (call.decision !== undefined) this.#reference.verify(call);
       }
     } catch (error) {

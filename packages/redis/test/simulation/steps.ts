@@ -6,7 +6,7 @@ import type { VirtualTime } from './virtual-time.js';
 
 const MS = 1000;
 
-/** What a fault can strike. */
+/** What a fault can affect. */
 export interface World {
   readonly time: VirtualTime;
   readonly server: SimulatedServer;
@@ -26,21 +26,21 @@ export function performCall(step: CallStep, caller: Caller): void {
   }
   const limiter = caller.limiters[step.limiter % caller.limiters.length]!;
   if (step.kind === 'reset') caller.reset(limiter, step.names);
-  else for (let time = 0; time < step.times; time++) caller.ask(step.kind, limiter, step.names, step.cost);
+  else for (let time = 0; time < step.times; time++) caller.decide(step.kind, limiter, step.names, step.cost);
 }
 
 type Faults = { [Kind in FaultStep['kind']]: (step: Extract<FaultStep, { kind: Kind }>, world: World) => void };
 
 const faults: Faults = {
   cut: ({ arriving, reconnectMs }, { process }) => process.client.cut(arriving, reconnectMs * MS),
-  steal: ({ reconnectMs }, { process }) => process.client.stealReply(reconnectMs * MS),
+  loseReply: ({ reconnectMs }, { process }) => process.client.loseReply(reconnectMs * MS),
   silence: ({ forMs, reconnectMs }, { process }) => process.client.silence(forMs * MS, reconnectMs * MS),
   slow({ byMs }, { process }) {
     process.client.slowByMicros = byMs * MS;
   },
   pause: ({ forMs }, { time, process }) => process.pause(time.micros, forMs * MS),
   stall: ({ forMs }, { server }) => server.stall(forMs * MS),
-  refuse: ({ forMs }, { server }) => server.refuse(forMs * MS),
+  fail: ({ forMs }, { server }) => server.fail(forMs * MS),
   clock: ({ byMs }, { server }) => server.setClock(byMs * MS),
   flush: (_, { server }) => server.forgetScripts(),
   restart({ lost, downMs, clockMs }, { time, server, processes }) {

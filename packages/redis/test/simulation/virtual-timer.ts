@@ -5,8 +5,8 @@ interface TaskQueue {
 }
 
 /**
- * A timer of virtual time. As Node's, it counts whole milliseconds from the last whole one: so it may be early by a part
- * of a millisecond.
+ * A timer of virtual time. Like those of Node, it counts whole milliseconds from the last whole one, so it may be early
+ * by a fraction of a millisecond.
  */
 export class VirtualTimer {
   #cancel: () => void;

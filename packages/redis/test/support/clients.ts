@@ -4,7 +4,7 @@ import { Redis as Redis5 } from 'ioredis5';
 import { createClient } from 'redis';
 import { createClient as createClient5 } from 'redis5';
 
-/** A client that is connected, and the way to let go of it. */
+/** A connected client and a function that closes it. */
 export interface OpenClient {
   readonly client: RedisClient;
   close(): void;

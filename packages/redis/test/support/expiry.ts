@@ -1,6 +1,6 @@
 import type { Redis } from 'ioredis';
 
-/** `PEXPIRETIME` is a command of Redis 7. Before, the expiry is exact when no millisecond ends while it is computed. */
+/** `PEXPIRETIME` is a command of Redis 7. Without it, the expiry is exact when no millisecond ends while it is computed. */
 const SCRIPT = `
 local expiry = redis.pcall('PEXPIRETIME', KEYS[1])
 if type(expiry) == 'number' then return expiry end

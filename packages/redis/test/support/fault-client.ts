@@ -5,11 +5,11 @@ import { Redis as Redis5 } from 'ioredis5';
 import { createClient } from 'redis';
 import { createClient as createClient5 } from 'redis5';
 
-/** A client as an app makes it: with its defaults, and connecting by itself for ever. */
+/** A client as an app creates it, with its defaults, which reconnects forever. */
 export interface AppClient {
   readonly kind: ClientKind;
   readonly client: RedisClient;
-  /** Ends it without a word to the server. Harmless twice. */
+  /** Closes the client without notice to the server. May be called twice. */
   end(): unknown;
 }
 
@@ -35,12 +35,12 @@ export function listenersOf({ client }: AppClient): Record<string, number> {
 }
 
 function ofIoredis(client: Redis | Redis5): Opened {
-  client.on('error', () => {}); // Else it is written to the console.
+  client.on('error', () => {}); // Otherwise the error is written to the console.
   return { client, end: () => client.disconnect() };
 }
 
 function ofNodeRedis(client: ReturnType<typeof createClient> | ReturnType<typeof createClient5>): Opened {
-  client.on('error', () => {}); // Else it ends the process.
+  client.on('error', () => {}); // Otherwise the error ends the process.
   client.connect().catch(() => {}); // It retries, or the test has closed it.
   return { client: client as RedisClient, end: () => client.isOpen && client.destroy() };
 }

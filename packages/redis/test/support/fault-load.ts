@@ -4,13 +4,13 @@ import { Pulse } from './fault-pulse.js';
 
 /** How a call was settled. */
 export interface Outcome {
-  /** As far as this process lived through it: see {@link Pulse}. */
+  /** Without the time in which this process was blocked: see {@link Pulse}. */
   readonly tookMs: number;
   readonly decision?: Decision;
   readonly error?: unknown;
 }
 
-/** Checks all the time, so many at once, and keeps how each was settled. */
+/** Keeps `inFlight` checks running, and records how each one settles. */
 export class Load {
   readonly outcomes: Outcome[] = [];
   readonly #limiter: RateLimiter;
@@ -54,7 +54,7 @@ export class Load {
       const tookMs = this.#pulse.livedMs - startMs;
       if (settled.status === 'fulfilled') this.outcomes.push({ tookMs, decision: settled.value });
       else this.outcomes.push({ tookMs, error: settled.reason });
-      await delay(20); // A policy answers immediately, and would leave no time to anything else.
+      await delay(20); // A policy returns immediately, and would leave no time for anything else.
     }
   }
 }

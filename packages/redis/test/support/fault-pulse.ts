@@ -12,7 +12,7 @@ export class Pulse {
     this.#schedule();
   }
 
-  /** Milliseconds since the start, as far as this process lived through them. */
+  /** Milliseconds since the start, without the time in which this process was blocked. */
   get livedMs(): number {
     return this.#beats * EVERY_MS;
   }

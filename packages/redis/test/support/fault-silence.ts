@@ -2,7 +2,7 @@ import { subscribe, unsubscribe } from 'node:diagnostics_channel';
 
 const CHANNELS = ['rollgate:store:failure', 'rollgate:store:recovery'];
 
-/** Listens to outages while the tests of a file run: else each would be a warning of the process. */
+/** Subscribes to outages while the tests of a file run. Otherwise each would be a process warning. */
 export function silenceOutages(): void {
   const listen = () => {};
   beforeAll(() => {

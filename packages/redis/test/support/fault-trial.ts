@@ -14,10 +14,10 @@ export const SLACK_MS = 250;
 const POLICIES: readonly OnStoreError[] = ['fallback', 'allow', 'deny', 'throw'];
 const IN_FLIGHT = 12;
 
-/** One failure for each recovery; and one more word where a server that was failing falls silent. */
-const WELL_TOLD = /^((failure|silence|failure silence) recovery ?)*$/;
+/** One failure per recovery. A failing server that becomes silent publishes a second failure. */
+const VALID_SUMMARY = /^((failure|silence|failure silence) recovery ?)*$/;
 
-/** One that uses Redis all the time, in its own way. */
+/** An application that uses Redis all the time, with its own policy. */
 interface App {
   readonly name: string;
   readonly policy: OnStoreError;
@@ -25,7 +25,7 @@ interface App {
   readonly load: Load;
 }
 
-/** Apps under load while something happens to their Redis: through each client twelve calls at once, with each policy. */
+/** Runs apps under load while a fault happens to their Redis, one app per client and policy, with twelve calls per client at once. */
 export class Trial {
   readonly #clients: readonly AppClient[];
   readonly #apps: readonly App[];
@@ -36,7 +36,7 @@ export class Trial {
     this.#apps = clients.flatMap((client) => POLICIES.map((policy) => toApp(client, policy)));
   }
 
-  /** How many calls waited in vain, for each that can be under way. */
+  /** How many calls waited in vain, divided by the number of calls at once. */
   get waitedEach(): number {
     const waited = this.#outcomes.filter(
       ({ tookMs, decision }) => decision?.degraded !== false && tookMs > TIMEOUT_MS / 2,
@@ -44,7 +44,7 @@ export class Trial {
     return waited.length / (this.#clients.length * IN_FLIGHT);
   }
 
-  /** How many calls Redis did not answer in time. */
+  /** How many calls Redis did not decide before their deadline. */
   get failed(): number {
     return this.#apps.reduce((sum, { load }) => sum + load.failed, 0);
   }
@@ -55,7 +55,7 @@ export class Trial {
     return [...new Set(messages)].join('\n');
   }
 
-  /** Until Redis has served every app's last thirty calls, none of which had been settled before; how long it took. */
+  /** Resolves when Redis has served thirty new calls of every app in a row, with the time that this took. */
   async served(): Promise<number> {
     const pulse = new Pulse();
     const settled = new Map(this.#apps.map(({ load }) => [load, load.outcomes.length]));
@@ -67,7 +67,7 @@ export class Trial {
     return pulse.livedMs;
   }
 
-  /** Until every app had its policy's answer to fifty calls. */
+  /** Resolves when the policy has decided fifty calls of every app. */
   async failing(): Promise<void> {
     await this.#all('calls fail', ({ load }) => load.failed >= 50);
   }
@@ -85,13 +85,13 @@ export class Trial {
     }
     for (const { name, policy, log, load } of this.#apps) {
       expect([name, ...load.outcomes.filter((outcome) => !isRight(policy, outcome))]).toEqual([name]);
-      expect([name, log.summary.join(' ')]).toEqual([name, expect.stringMatching(WELL_TOLD)]);
+      expect([name, log.summary.join(' ')]).toEqual([name, expect.stringMatching(VALID_SUMMARY)]);
       if (outages !== undefined) expect([name, log.recoveries.length]).toEqual([name, outages]);
     }
     expect(Math.max(...this.#outcomes.map(({ tookMs }) => tookMs))).toBeLessThan(TIMEOUT_MS + SLACK_MS);
   }
 
-  /** Harmless twice. */
+  /** May be called twice. */
   async stop(): Promise<void> {
     await Promise.all(this.#apps.map(({ load }) => load.stop()));
     for (const { log } of this.#apps) log.stop();
@@ -115,7 +115,7 @@ function toApp({ kind, client }: AppClient, policy: OnStoreError): App {
   return { name: `${kind}, ${policy}`, policy, log: new OutageLog(store), load };
 }
 
-/** Whether it is Redis' answer, or that of the policy. */
+/** Whether Redis or the app's policy decided. */
 function isRight(policy: OnStoreError, { decision, error }: Outcome): boolean {
   if (decision === undefined) return policy === 'throw' && error instanceof StoreError;
   return decision.degraded === false || decision.degraded === policy;

@@ -1,17 +1,17 @@
 // Checks keys in bursts until the parent process sends "stop", then sends its results.
-// It takes what was built, as an app does.
+// Imports the built packages, as an app does.
 import { setTimeout as delay } from 'node:timers/promises';
 import { RateLimiter, rollingWindow } from '@rollgate/core';
 import { RedisStore } from '@rollgate/redis';
 
 const { url, kind, name, log, denialCache, tasks } = JSON.parse(process.argv[2]);
 
-/** Loads only the client that it uses, because most of a short life goes into loading. */
+/** Loads only the client that it uses, because loading takes most of the time of a short process. */
 async function connect() {
   if (kind === 'ioredis') {
     const { Redis } = await import('ioredis');
     const client = new Redis(url, { connectionName: name, retryStrategy: () => 5 });
-    client.on('error', () => {}); // Connections are killed; the commands tell.
+    client.on('error', () => {}); // The test kills connections. The commands report it.
     return client;
   }
   const { createClient } = await import('redis');
@@ -23,16 +23,16 @@ async function connect() {
 const random = (below) => Math.floor(Math.random() * below);
 const store = new RedisStore({ client: await connect(), log, denialCache });
 const limitersOf = tasks.map(({ prefix, limits }) => {
-  const entries = Object.entries(limits).map(([name, numbers]) => [name, rollingWindow(numbers)]);
+  const entries = Object.entries(limits).map(([name, settings]) => [name, rollingWindow(settings)]);
   return new RateLimiter({ limits: Object.fromEntries(entries), store, prefix, timeout: '100s' });
 });
 
-/** How often which key was allowed, and when who was rejected: by the clock of this machine, in milliseconds. */
+/** How often each key was allowed, and when a check was rejected, in milliseconds by the clock of this machine. */
 const allowed = tasks.map(({ keys }) => keys.map(() => 0));
 const rejections = [];
 let failed = 0;
 
-async function ask() {
+async function checkOnce() {
   const task = random(tasks.length);
   const key = random(tasks[task].keys.length);
   const startMs = Date.now();
@@ -49,10 +49,10 @@ let isOver = false;
 process.on('message', () => {
   isOver = true;
 });
-process.on('disconnect', () => process.exit()); // The parent has ended, or has enough.
+process.on('disconnect', () => process.exit()); // The parent has ended or needs no more.
 
 while (!isOver) {
-  await Promise.all(Array.from({ length: 1 + random(8) }, ask));
+  await Promise.all(Array.from({ length: 1 + random(8) }, checkOnce));
   await delay(random(12));
 }
 process.send({ allowed, rejections, failed });

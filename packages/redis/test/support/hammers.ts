@@ -1,6 +1,6 @@
 import { ScriptProcess } from './script-process.js';
 
-/** What a process asks again and again: limits by their names, and keys, of which it takes any each time. */
+/** What a process checks repeatedly: named limits, and keys from which it takes a random one each time. */
 export interface Task {
   readonly prefix: string;
   readonly limits: Readonly<Record<string, { readonly limit: number; readonly window: number }>>;
@@ -20,7 +20,7 @@ export interface ProcessReport {
 export interface HammerOptions {
   readonly url: string;
   readonly kind: 'ioredis' | 'node-redis';
-  /** Of its connection. */
+  /** The name of its connection. */
   readonly name: string;
   readonly log: 'packed' | 'sorted-set';
   readonly denialCache: false | object;
@@ -36,7 +36,7 @@ export class Hammer {
   }
 
   async stop(): Promise<ProcessReport> {
-    return (await this.#process.ask('stop')) as ProcessReport;
+    return (await this.#process.request('stop')) as ProcessReport;
   }
 
   kill(): void {

@@ -7,7 +7,7 @@ export async function hitTimes(client: Redis, log: Log, key: string): Promise<re
   if (log === 'packed') return readPackedLog((await client.getBuffer(key)) ?? Buffer.alloc(0)).times;
   const found = (await client.call('ZRANGE', key, 0, -1, 'WITHSCORES')) as string[] | [string, string][];
   const flat = found.flat();
-  return flat.filter((_, place) => place % 2 === 1).map(Number);
+  return flat.filter((_, index) => index % 2 === 1).map(Number);
 }
 
 /** How many entries a key has. */

@@ -8,12 +8,12 @@ export interface Admitted {
   readonly times: number[];
 }
 
-/** The Redis keys that a task's key has, one for each of its limits, in their order. */
+/** The Redis keys of a task's key, one for each limit, in order. */
 export function redisKeysOf({ prefix, limits }: Task, key: Task['keys'][number]): string[] {
   return Object.keys(limits).map((name) => `${prefix}:{${typeof key === 'string' ? key : key[name]}}:${name}`);
 }
 
-/** Whether the limit had no room at this moment. */
+/** Whether the limit was full at this moment. */
 function isFull({ limit, windowMicros, times }: Admitted, atMicros: number): boolean {
   let live = 0;
   for (let index = times.length - 1; index >= 0; index--) {
@@ -24,7 +24,7 @@ function isFull({ limit, windowMicros, times }: Admitted, atMicros: number): boo
   return false;
 }
 
-/** Goes through what a server did, once more and naively: every action that was ever admitted is remembered. */
+/** Replays what a server did with a naive model, which keeps every action that was ever admitted. */
 export class NaiveReplay {
   readonly #tasks: readonly Task[];
   readonly #admitted = new Map<string, Admitted>();
@@ -42,30 +42,30 @@ export class NaiveReplay {
     }
   }
 
-  /** All limits of all keys, with what they admitted. */
+  /** What each limit of each key admitted, by its Redis key. */
   get admitted(): ReadonlyMap<string, Admitted> {
     return this.#admitted;
   }
 
-  /** What the script should have done: at what it should have looked, and with which times it should have recorded. */
-  run({ askedMicros, looks }: RanScript): Look[] {
+  /** Returns what the script should have done: the keys that it reads and the times that it records. */
+  run({ requestedMicros, looks }: RanScript): Look[] {
     const checks: [Look, ...Look[]][] = [];
-    for (let place = 0; place < looks.length; place += checks.at(-1)!.length) {
-      const task = this.#tasks.find(({ prefix }) => looks[place]!.key.startsWith(`${prefix}:`))!;
-      checks.push(looks.slice(place, place + Object.keys(task.limits).length) as [Look]);
+    for (let start = 0; start < looks.length; start += checks.at(-1)!.length) {
+      const task = this.#tasks.find(({ prefix }) => looks[start]!.key.startsWith(`${prefix}:`))!;
+      checks.push(looks.slice(start, start + Object.keys(task.limits).length) as [Look]);
     }
-    // A script reads the clock once, and each check is a microsecond after the one before. When nothing was recorded,
-    // nobody else knows the time but for a few microseconds.
+    // A script reads the clock once, and each check is a microsecond after the one before. When it recorded nothing,
+    // its time is known only to a few microseconds.
     const [known] = checks.flatMap(([{ recordedMicros }], index) => (recordedMicros ? recordedMicros - index : []));
     return checks.flatMap((looks, index) => {
-      const nowMicros = (known ?? askedMicros) + index;
+      const nowMicros = (known ?? requestedMicros) + index;
       const keys = looks.map(({ key }) => key);
       const isAllowed = this.decide(keys, nowMicros).length === 0;
       return keys.map((key) => (isAllowed ? { key, recordedMicros: nowMicros } : { key }));
     });
   }
 
-  /** Which of these keys are full; when none is, the action is remembered for all of them. */
+  /** Returns which of these keys are full. If none is, records the action in all of them. */
   decide(redisKeys: readonly string[], nowMicros: number): string[] {
     this.decided += 1;
     const full = redisKeys.filter((key) => isFull(this.#admitted.get(key)!, nowMicros));
@@ -79,9 +79,9 @@ export class NaiveReplay {
       const task = this.#tasks[taskIndex]!;
       return !redisKeysOf(task, task.keys[keyIndex]!).some((key) => {
         const admitted = this.#admitted.get(key)!;
-        const [from, to] = [(startMs - 1) * 1000, (endMs + 1) * 1000]; // A clock of whole milliseconds.
-        const meanwhile = admitted.times.filter((time) => time > from && time <= to);
-        return [from, ...meanwhile].some((moment) => isFull(admitted, moment));
+        const [from, to] = [(startMs - 1) * 1000, (endMs + 1) * 1000]; // The clock counts whole milliseconds.
+        const between = admitted.times.filter((time) => time > from && time <= to);
+        return [from, ...between].some((moment) => isFull(admitted, moment));
       });
     });
   }

@@ -6,7 +6,7 @@ export class PrivateRedis {
   #server: RedisServer | undefined;
   readonly #closing: (() => void)[] = [];
 
-  /** To be called once, where tests are registered. */
+  /** Call this once, where the tests are registered. */
   static forThisFile(): PrivateRedis {
     const redis = new PrivateRedis();
     beforeAll(async () => {
@@ -27,19 +27,19 @@ export class PrivateRedis {
     return client;
   }
 
-  /** Has something closed before the server stops. */
+  /** Registers something to close before the server stops. */
   beforeStop(close: () => void): void {
     this.#closing.push(close);
   }
 
-  /** How many scripts the server was asked to run. */
+  /** How many requests to run a script the server got. */
   async calls(): Promise<number> {
     const info = (await this.server.run('INFO', 'commandstats')) as string;
     const count = (command: string) => Number(new RegExp(`cmdstat_${command}:calls=(\\d+)`).exec(info)?.[1] ?? 0);
     return count('evalsha') + count('eval');
   }
 
-  /** How many scripts the server was asked to run by what was done. */
+  /** How many requests to run a script `work` caused. */
   async callsOf(work: () => Promise<unknown>): Promise<number> {
     const before = await this.calls();
     await work();

@@ -1,5 +1,5 @@
-// A process that joins one queue again and again, in bursts, until its parent says that it is enough; then it tells its turns.
-// It takes what was built, as an app does.
+// Joins one queue in bursts until the parent process sends a message, then sends its slots.
+// Imports the built packages, as an app does.
 import { setTimeout as delay } from 'node:timers/promises';
 import { leakyBucket, RateLimiter } from '@rollgate/core';
 import { RedisStore } from '@rollgate/redis';
@@ -10,14 +10,14 @@ const client = new Redis(url);
 const store = new RedisStore({ client });
 const limiter = new RateLimiter({ limits: leakyBucket({ capacity, interval }), store, prefix, timeout: '100s' });
 
-/** Milliseconds of this machine's clock before and after each check that was let in, and how long it was to be held. */
-const turns = [];
+/** The time before and after each allowed check, by this machine's clock, and its delay, in milliseconds. */
+const slots = [];
 let rejected = 0;
 
 async function join() {
   const startMs = Date.now();
   const { allowed, delayMs } = await limiter.check('all');
-  if (allowed) turns.push([startMs, Date.now(), delayMs]);
+  if (allowed) slots.push([startMs, Date.now(), delayMs]);
   else rejected += 1;
 }
 
@@ -25,10 +25,10 @@ let isOver = false;
 process.on('message', () => {
   isOver = true;
 });
-process.on('disconnect', () => process.exit()); // The parent has ended, or has enough.
+process.on('disconnect', () => process.exit()); // The parent has ended or needs no more.
 
 while (!isOver) {
   await Promise.all(Array.from({ length: 1 + Math.floor(Math.random() * 6) }, join));
   await delay(Math.random() * 20);
 }
-process.send({ turns, rejected });
+process.send({ slots, rejected });

@@ -22,9 +22,9 @@ export class Replayer {
     this.#process = new ScriptProcess('replayer.mjs', options);
   }
 
-  /** For each line, the names of the limits that rejected it. */
+  /** Returns the names of the limits that rejected each line. */
   async decide(lines: readonly Line[]): Promise<string[][]> {
-    return (await this.#process.ask(lines)) as string[][];
+    return (await this.#process.request(lines)) as string[][];
   }
 
   kill(): void {

@@ -11,14 +11,14 @@ export class ScriptProcess {
     this.#ended = once(this.#child, 'exit').then(([code, signal]) => {
       throw new Error(`${script} ended by itself: ${code ?? signal}`);
     });
-    this.#ended.catch(() => {}); // `ask` rejects with the error.
+    this.#ended.catch(() => {}); // `request` rejects with the error.
   }
 
-  async ask(message: unknown): Promise<unknown> {
-    const answered = once(this.#child, 'message');
+  async request(message: unknown): Promise<unknown> {
+    const replied = once(this.#child, 'message');
     this.#child.send(message as string);
-    const [answer] = await Promise.race([answered, this.#ended]);
-    return answer;
+    const [reply] = await Promise.race([replied, this.#ended]);
+    return reply;
   }
 
   kill(): void {

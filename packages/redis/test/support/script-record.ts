@@ -2,17 +2,17 @@ import { until } from '@rollgate/test-support';
 import { Redis } from 'ioredis';
 import { newestTimeOf } from './packed-log.js';
 
-/** A key that a script looked at, and with which time it then recorded something there, if it did. */
+/** A key that a script read, and the time that it recorded there, if any. */
 export interface Look {
   readonly key: string;
   recordedMicros?: number;
 }
 
-/** One script as the server ran it. */
+/** A script that the server ran. */
 export interface RanScript {
-  /** The server's clock when it was asked for it, in microseconds: a few before the script's own. */
-  readonly askedMicros: number;
-  /** In their order: for each check one for each of its limits. */
+  /** When the request arrived, by the server's clock in microseconds. The script's time is slightly later. */
+  readonly requestedMicros: number;
+  /** The keys in order, one for each limit of each check. */
   readonly looks: Look[];
 }
 
@@ -25,8 +25,8 @@ export class ScriptRecord {
   readonly lookCounts = new Map<string, number>();
   readonly #client: Redis;
   readonly #monitor: Redis;
-  /** Asked for, but perhaps not known to the server. */
-  #asked: RanScript | undefined;
+  /** Requested, but perhaps unknown to the server. */
+  #requested: RanScript | undefined;
   #running: RanScript | undefined;
   #lastEcho = '';
 
@@ -44,7 +44,7 @@ export class ScriptRecord {
     return new ScriptRecord(client, await client.monitor());
   }
 
-  /** Resolves when all that was done before is in the record. */
+  /** Resolves when the record contains everything done so far. */
   async complete(): Promise<void> {
     const last = `${Math.random()}`;
     await this.#client.echo(last);
@@ -56,18 +56,18 @@ export class ScriptRecord {
     this.#client.disconnect();
   }
 
-  #begin(command: string, [first]: string[], askedMicros: number): void {
-    this.#asked = this.#running = undefined;
+  #begin(command: string, [first]: string[], requestedMicros: number): void {
+    this.#requested = this.#running = undefined;
     if (command === 'ECHO') this.#lastEcho = first!;
     if (command !== 'EVALSHA' && command !== 'EVAL') return;
-    this.#asked = { askedMicros, looks: [] };
+    this.#requested = { requestedMicros, looks: [] };
   }
 
   #read(command: string, args: string[]): void {
     const [key, first] = args;
-    if (this.#asked !== undefined) {
-      this.#running = this.#asked;
-      this.#asked = undefined;
+    if (this.#requested !== undefined) {
+      this.#running = this.#requested;
+      this.#requested = undefined;
       this.scripts.push(this.#running);
     }
     const { looks } = this.#running!;

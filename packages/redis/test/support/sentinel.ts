@@ -7,10 +7,10 @@ import { join } from 'node:path';
 import { type RedisServer, redisServerBinary, until } from '@rollgate/test-support';
 import { Redis } from 'ioredis';
 
-// It goes when its input ends, which is when this process does, whatever the way.
+// It ends with its input, so with this process, even when that is killed.
 const SCRIPT = '"$1" "$2" --sentinel & sentinel=$!; cat > /dev/null; kill -9 $sentinel';
 
-/** A Sentinel that watches a server, and makes its replica the master when it is gone. */
+/** A Sentinel that watches a server, and promotes its replica when the server is gone. */
 export class Sentinel {
   static readonly masterName = 'the-master';
   readonly host = '127.0.0.1';
@@ -41,9 +41,9 @@ export class Sentinel {
     writeFileSync(file, `${settings.join('\n')}\n`);
     const args = ['-c', SCRIPT, 'sentinel', await redisServerBinary(), file];
     const sentinel = new Sentinel(port, folder, spawn('/bin/sh', args, { stdio: ['pipe', 'ignore', 'ignore'] }));
-    await sentinel.#ask(async (client) => {
-      const answer = (await client.call('SENTINEL', 'REPLICAS', name)) as unknown[];
-      return answer.length === 1 && JSON.stringify(answer).includes('"ok"');
+    await sentinel.#waitUntil(async (client) => {
+      const replicas = (await client.call('SENTINEL', 'REPLICAS', name)) as unknown[];
+      return replicas.length === 1 && JSON.stringify(replicas).includes('"ok"');
     });
     return sentinel;
   }
@@ -55,7 +55,7 @@ export class Sentinel {
     rmSync(this.#folder, { recursive: true, force: true });
   }
 
-  async #ask(isReady: (client: Redis) => Promise<boolean>): Promise<void> {
+  async #waitUntil(isReady: (client: Redis) => Promise<boolean>): Promise<void> {
     const client = new Redis({ port: this.port, retryStrategy: () => 20 });
     client.on('error', () => {}); // It starts.
     try {

@@ -1,6 +1,6 @@
 import type { RedisCluster } from '@rollgate/test-support';
 
-/** A slot that is about to move to another node, and keys whose place it is. */
+/** A slot that is about to move to another node, and keys in it. */
 export class SlotMove {
   readonly keys: readonly string[];
   readonly #cluster: RedisCluster;

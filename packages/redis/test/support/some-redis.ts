@@ -4,16 +4,16 @@ import { RedisStore, type RedisStoreOptions } from '@rollgate/redis';
 import { startRedis } from '@rollgate/test-support';
 import { Redis } from 'ioredis';
 
-/** How the hits of a key can be kept. */
+/** The ways to keep the hits of a key. */
 export const LOGS = ['packed', 'sorted-set'] as const;
 export type Log = (typeof LOGS)[number];
 
-/** Some server, that others may use too, with a client; for all tests of a file. */
+/** A server that other files may share, with a client for all tests of a file. */
 export class SomeRedis {
   #server: Awaited<ReturnType<typeof startRedis>> | undefined;
   #client: Redis | undefined;
 
-  /** To be called once, where tests are registered. */
+  /** Call this once, where the tests are registered. */
   static forThisFile(): SomeRedis {
     const redis = new SomeRedis();
     beforeAll(() => redis.#open());
@@ -59,7 +59,7 @@ export class SomeRedis {
   }
 }
 
-/** A prefix that no other test has. */
+/** Returns a prefix that no other test has. */
 export function freshPrefix(): string {
   return `test-${randomUUID()}`;
 }

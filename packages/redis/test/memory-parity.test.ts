@@ -18,7 +18,7 @@ import { freshPrefix, LOGS, SomeRedis } from './support/some-redis.js';
 
 const redis = SomeRedis.forThisFile();
 
-/** So large that sums of a few are not exact. Some clients round larger numbers. */
+/** Large enough that sums of a few are not exact. Some clients round larger numbers. */
 const LARGEST = 2 ** 53 - 100;
 
 const units = fc.oneof(
@@ -57,9 +57,9 @@ const limit: fc.Arbitrary<Limit> = fc.oneof(
 );
 
 /** A bucket that takes a century to fill is rejected. */
-function tokenBucketWithin(numbers: Parameters<typeof tokenBucket>[0]): Limit {
-  const { capacity, refill } = numbers;
-  return tokenBucket({ ...numbers, capacity: Math.min(capacity, refill * 30_000) });
+function tokenBucketWithin(settings: Parameters<typeof tokenBucket>[0]): Limit {
+  const { capacity, refill } = settings;
+  return tokenBucket({ ...settings, capacity: Math.min(capacity, refill * 30_000) });
 }
 
 const plan: fc.Arbitrary<Limits> = fc.oneof(
@@ -72,11 +72,11 @@ const operation = fc.record({
   kind: fc.constantFrom('check', 'check', 'check', 'check', 'peek', 'refund', 'reset'),
   plan: fc.nat(),
   key,
-  /** When there is one, every other limit gets this key. */
-  other: fc.option(key, { nil: undefined }),
+  /** If defined, the key of every second limit. */
+  otherKey: fc.option(key, { nil: undefined }),
   cost: fc.oneof({ weight: 3, arbitrary: fc.constant(1) }, units),
-  /** Of the past decisions, for a refund. */
-  which: fc.nat(),
+  /** Selects the past decision for a refund. */
+  pastIndex: fc.nat(),
 });
 
 const turn = fc.record({
@@ -93,8 +93,8 @@ const plans = fc.array(plan, { minLength: 1, maxLength: 4 });
 
 type Operation = typeof operation extends fc.Arbitrary<infer One> ? One : never;
 
-/** Two limiters that live through the same. */
-class Twins {
+/** Two limiters, one in memory and one in Redis, that get the same operations. */
+class LimiterPair {
   readonly #memory: RateLimiter;
   readonly #redis: RateLimiter;
   readonly #past: { ofMemory: Decision; ofRedis: Decision }[] = [];
@@ -105,7 +105,7 @@ class Twins {
     this.#redis = new RateLimiter({ limits, store: ofRedis, prefix, timeout: '30s' });
   }
 
-  /** Does all in one turn, and expects the same of both. */
+  /** Runs all operations in one turn, and expects the same results from both limiters. */
   async run(operations: readonly Operation[], plans: readonly Limits[]): Promise<void> {
     const pairs = operations.map((one) => this.#start(one, plans[one.plan % plans.length]!));
     const ofRedis = await Promise.all(pairs.map(([, ofRedis]) => ofRedis));
@@ -116,18 +116,18 @@ class Twins {
     }
   }
 
-  #start({ kind, key, other, cost, which }: Operation, limits: Limits) {
-    const both = <Result>(ask: (limiter: RateLimiter) => Promise<Result>) =>
-      [ask(this.#memory), ask(this.#redis)] as [Promise<Decision>, Promise<Decision>];
+  #start({ kind, key, otherKey, cost, pastIndex }: Operation, limits: Limits) {
+    const both = <Result>(operate: (limiter: RateLimiter) => Promise<Result>) =>
+      [operate(this.#memory), operate(this.#redis)] as [Promise<Decision>, Promise<Decision>];
     if (kind === 'refund') {
-      const past = this.#past[which % this.#past.length];
+      const past = this.#past[pastIndex % this.#past.length];
       return both(async (limiter) => past && limiter.refund(limiter === this.#memory ? past.ofMemory : past.ofRedis));
     }
     const names = 'algorithm' in limits ? ['default'] : Object.keys(limits);
-    const keys = Object.fromEntries(names.map((name, place) => [name, place % 2 === 0 ? key : (other ?? key)]));
-    const asked = other === undefined ? key : keys;
-    if (kind === 'reset') return both((limiter) => limiter.reset(asked as string, { limits }));
-    return both((limiter) => limiter[kind as 'check' | 'peek'](asked as string, { limits, cost }));
+    const keys = Object.fromEntries(names.map((name, index) => [name, index % 2 === 0 ? key : (otherKey ?? key)]));
+    const given = otherKey === undefined ? key : keys;
+    if (kind === 'reset') return both((limiter) => limiter.reset(given as string, { limits }));
+    return both((limiter) => limiter[kind as 'check' | 'peek'](given as string, { limits, cost }));
   }
 }
 
@@ -137,10 +137,10 @@ test.each(LOGS)('Redis and memory decide the same for any operations of a turn: 
       let now = 1e9;
       const clock = { now: () => now };
       const ofRedis = new RedisStore({ client: redis.client, log, clock, denialCache: false });
-      const twins = new Twins(plans[0]!, new MemoryStore({ clock }), ofRedis);
+      const pair = new LimiterPair(plans[0]!, new MemoryStore({ clock }), ofRedis);
       for (const { stepMicros, operations } of turns) {
         now = Math.round(now * 1000 + stepMicros) / 1000;
-        await twins.run(operations, plans);
+        await pair.run(operations, plans);
       }
     }),
     randomRuns(20, 3000),
@@ -153,10 +153,10 @@ test.each(LOGS)('the denial cache returns what Redis would return: %s', async (l
       let now = 1e9;
       const clock = { now: () => now };
       const ofRedis = new RedisStore({ client: redis.client, log, clock });
-      const twins = new Twins(plans[0]!, new MemoryStore({ clock }), ofRedis);
+      const pair = new LimiterPair(plans[0]!, new MemoryStore({ clock }), ofRedis);
       for (const { stepMicros, operations } of turns) {
         now = Math.round(now * 1000 + stepMicros) / 1000;
-        for (const one of operations) await twins.run([one], plans);
+        for (const one of operations) await pair.run([one], plans);
       }
     }),
     randomRuns(8, 1000),
