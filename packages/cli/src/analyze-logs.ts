@@ -1,13 +1,15 @@
+import { callerWarnings } from './caller-warnings.js';
 import { checkInputs } from './check-distinct-files.js';
 import { UsageError } from './errors.js';
 import type { Entry } from './log/entry.js';
-import type { LogSummary } from './log/log-summary.js';
+import type { LogFormat } from './log/formats/format.js';
 import { checkReadable, STANDARD_INPUT, sizeOfLogs } from './log/open-log.js';
-import { type Format, LogReader } from './log/read-log.js';
-import type { By } from './log/request.js';
+import { LogReader } from './log/read-log.js';
+import type { Wanted } from './log/request.js';
 import { checkWritable, print, writePage } from './output.js';
 import { startProgress } from './progress.js';
 import { escapeInvisible, escapeInvisibleJson } from './report/escape-invisible.js';
+import { formatFacts } from './report/format-facts.js';
 import { toHtml } from './report/html-report.js';
 import { logJson } from './report/json-report.js';
 import type { Report } from './report/report.js';
@@ -17,10 +19,8 @@ import { resolutionNotes, type Warning, warningsOf } from './warnings.js';
 /** The validated settings that all commands share. */
 export interface Settings {
   readonly paths: readonly string[];
-  readonly by: By;
-  readonly cost: string | undefined;
-  readonly timeField: string | undefined;
-  readonly format: Format | undefined;
+  readonly wanted: Wanted;
+  readonly format: LogFormat | undefined;
   readonly toleranceMs: number;
   readonly ipv6Prefix: number;
   readonly html: string | undefined;
@@ -43,17 +43,23 @@ export interface Findings {
  * @throws OutputError when the output cannot be written.
  */
 export async function run(command: string, settings: Settings, add: (entry: Entry) => void, find: () => Findings) {
-  const { by, html, toleranceMs } = settings;
+  const { html, toleranceMs } = settings;
+  const { by } = settings.wanted;
   const paths = settings.paths.length === 0 ? [STANDARD_INPUT] : settings.paths;
   await checkInputs(paths, html);
   if (html !== undefined) await checkWritable(html);
-  const summary = await readAll(paths, settings, add);
+  const reader = await readAll(paths, settings, add);
+  const { summary } = reader;
   const { report: found, json, windowsMs } = find();
-  const warnings = warningsOf(summary, toleranceMs);
+  const warnings = [...warningsOf(summary, toleranceMs), ...callerWarnings(by, reader.callers)];
   for (const { text } of warnings) process.stderr.write(`${escapeInvisible(text)}\n`);
   const report: Report = {
     ...found,
-    facts: [...found.facts, ...textsOf(warnings, true).map((text) => `Warning: ${text}`)],
+    facts: [
+      ...found.facts,
+      ...formatFacts(summary.formats),
+      ...textsOf(warnings, true).map((text) => `Warning: ${text}`),
+    ],
     notes: [...found.notes, ...resolutionNotes(summary, windowsMs)],
   };
   if (html !== undefined) {
@@ -61,7 +67,9 @@ export async function run(command: string, settings: Settings, add: (entry: Entr
   }
   print(
     settings.json
-      ? escapeInvisibleJson(`${JSON.stringify({ command, ...logJson(summary, by), ...json }, undefined, 2)}\n`)
+      ? escapeInvisibleJson(
+          `${JSON.stringify({ command, ...logJson(summary, by, warnings), ...json }, undefined, 2)}\n`,
+        )
       : toText(report),
   );
 }
@@ -70,21 +78,20 @@ function textsOf(warnings: readonly Warning[], isSevere: boolean): string[] {
   return warnings.filter((warning) => warning.isSevere === isSevere).map(({ text }) => text);
 }
 
-async function readAll(paths: readonly string[], settings: Settings, add: (entry: Entry) => void): Promise<LogSummary> {
-  const { by, cost, timeField, format, toleranceMs, ipv6Prefix } = settings;
+async function readAll(paths: readonly string[], settings: Settings, add: (entry: Entry) => void): Promise<LogReader> {
+  const { wanted, format, toleranceMs, ipv6Prefix } = settings;
   if (paths.includes(STANDARD_INPUT) && process.stdin.isTTY) {
     throw new UsageError('Expected a log, got a terminal. Name a file or pipe one in');
   }
   await checkReadable(paths);
   const progress = startProgress(await sizeOfLogs(paths));
   try {
-    const fields = { by, cost, time: timeField };
     const reader = new LogReader({
-      ...{ paths, format, fields, toleranceMs, ipv6Prefix },
+      ...{ paths, format, wanted, toleranceMs, ipv6Prefix },
       onRead: (bytes) => progress.add(bytes),
     });
     for await (const batch of reader.entries()) for (const entry of batch) add(entry);
-    return reader.summary;
+    return reader;
   } finally {
     progress.stop();
   }

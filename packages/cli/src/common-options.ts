@@ -1,8 +1,18 @@
 import { Command, Option } from 'commander';
 import type { Settings } from './analyze-logs.js';
 import { UsageError } from './errors.js';
-import { FORMATS, type Format } from './log/read-log.js';
-import { parseBy, parseField, parseFormat, parseIpv6Prefix, parseTolerance } from './options.js';
+import type { LogFormat } from './log/formats/format.js';
+import { FORMAT_NAMES } from './log/formats/index.js';
+import { createSelectClient, type TrustedProxies } from './log/forwarded.js';
+import {
+  parseBy,
+  parseField,
+  parseFormat,
+  parseIpv6Prefix,
+  parsePattern,
+  parseTolerance,
+  parseTrustedProxies,
+} from './options.js';
 
 /** The parsed options that all commands share. */
 export interface CommonOptions {
@@ -10,7 +20,9 @@ export interface CommonOptions {
   keyField?: string;
   cost?: string;
   timeField?: string;
-  format?: Format;
+  format?: LogFormat;
+  pattern?: LogFormat;
+  trustedProxies: TrustedProxies;
   tolerance: number;
   ipv6Prefix: number;
   html?: string;
@@ -27,11 +39,21 @@ export function command(name: string, description: string): Command {
   return new Command(name)
     .description(description)
     .argument('[log...]', 'plain or gzip files; - or none for standard input')
-    .option('--by <caller>', 'what identifies a caller: ip, user, path, or the name of a JSON field', 'ip')
-    .option('--key-field <name>', 'JSON field with the caller, if its name is uncommon', parseField('--key-field'))
-    .option('--time-field <name>', 'JSON field with the time, if its name is uncommon', parseField('--time-field'))
-    .option('--cost <field>', 'JSON field with the number of units that a request costs', parseField('--cost'))
-    .option('--format <format>', `${FORMATS.join(', ')} (default: detected from the first line)`, parseFormat)
+    .option('--by <caller>', 'what identifies a caller: ip, forwarded, user, path, or the name of a field', 'ip')
+    .addOption(
+      new Option('--trusted-proxies <which>', 'proxies at the end of a forwarded list: their number, or their networks')
+        .argParser(parseTrustedProxies)
+        .default(parseTrustedProxies('private'), 'private'),
+    )
+    .option('--key-field <name>', 'field with the caller, if its name is uncommon', parseField('--key-field'))
+    .option('--time-field <name>', 'field with the time, if its name is uncommon', parseField('--time-field'))
+    .option('--cost <field>', 'field with the number of units that a request costs', parseField('--cost'))
+    .option('--format <format>', `${FORMAT_NAMES.join(', ')} (default: detected)`, parseFormat)
+    .option(
+      '--pattern <regex>',
+      'describes other formats by the groups (?<key>…), (?<time>…) and (?<cost>…)',
+      parsePattern,
+    )
     .addOption(
       new Option('--tolerance <time>', 'how far out of order lines may be')
         .argParser(parseTolerance)
@@ -44,21 +66,25 @@ export function command(name: string, description: string): Command {
 
 /** @throws UsageError when options contradict each other. */
 export function resolveSettings(paths: readonly string[], options: CommonOptions): Settings {
-  const { by, keyField, cost, timeField, format, tolerance, ipv6Prefix, html, json = false } = options;
-  if (cost !== undefined && format !== undefined && format !== 'json') {
+  const { by, keyField, cost, timeField, pattern, tolerance, ipv6Prefix, html, trustedProxies, json = false } = options;
+  if (pattern !== undefined && options.format !== undefined) {
+    throw new UsageError('Expected either `--format` or `--pattern`, got both');
+  }
+  const format = pattern ?? options.format;
+  if (cost !== undefined && format !== undefined && !format.hasFields) {
+    const why = 'its lines have no named fields';
     throw new UsageError(
-      `Expected no \`--cost\` with \`--format ${format}\`, got ${JSON.stringify(cost)}: only JSON lines have fields`,
+      `Expected no \`--cost\` with \`--format ${format.name}\`, got ${JSON.stringify(cost)}: ${why}`,
     );
   }
   return {
-    paths,
-    by: parseBy(by, keyField, format),
-    cost,
-    timeField,
-    format,
+    ...{ paths, format, html, json, ipv6Prefix },
+    wanted: {
+      by: parseBy(by, keyField, format),
+      time: timeField,
+      cost,
+      selectClient: createSelectClient(trustedProxies),
+    },
     toleranceMs: tolerance,
-    ipv6Prefix,
-    html,
-    json,
   };
 }

@@ -1,7 +1,11 @@
 import { parseDuration, validate } from '@rollgate/core/store';
 import { ALGORITHMS, type Algorithm, makeLimit, type NamedQuota } from './algorithms.js';
 import { UsageError } from './errors.js';
-import { FORMATS, type Format } from './log/read-log.js';
+import { Networks, privateNetworks } from './log/address.js';
+import type { LogFormat } from './log/formats/format.js';
+import { FORMAT_NAMES, formatOf } from './log/formats/index.js';
+import { patternFormat } from './log/formats/pattern.js';
+import type { TrustedProxies } from './log/forwarded.js';
 import type { By } from './log/request.js';
 
 const QUOTA = /^(?:([^=]*)=)?(\d+)\/(.+)$/;
@@ -73,8 +77,36 @@ export function parseAlgorithm(text: string): Algorithm {
   return oneOf('--algorithm', ALGORITHMS, text);
 }
 
-export function parseFormat(text: string): Format {
-  return oneOf('--format', FORMATS, text);
+export function parseFormat(text: string): LogFormat {
+  return formatOf(oneOf('--format', FORMAT_NAMES, text));
+}
+
+/** Parses a regular expression with the groups `key` and `time`. */
+export function parsePattern(text: string): LogFormat {
+  let pattern: RegExp;
+  try {
+    pattern = new RegExp(text);
+  } catch (error) {
+    throw usage('--pattern', `a regular expression (${(error as Error).message})`, text);
+  }
+  for (const group of ['key', 'time']) {
+    if (!text.includes(`(?<${group}>`)) {
+      throw usage('--pattern', 'a regular expression with the groups `(?<key>…)` and `(?<time>…)`', text);
+    }
+  }
+  return patternFormat(pattern);
+}
+
+const EXPECTED_PROXIES = '`private`, a number of proxies, or addresses and networks such as `10.0.0.0/8,192.0.2.1`';
+
+/** Parses `private`, `2` or `10.0.0.0/8,192.0.2.1`. */
+export function parseTrustedProxies(text: string): TrustedProxies {
+  if (/^\d{1,2}$/.test(text)) return Number(text);
+  try {
+    return text === 'private' ? privateNetworks : new Networks(text.split(',').map((network) => network.trim()));
+  } catch {
+    throw usage('--trusted-proxies', EXPECTED_PROXIES, text);
+  }
 }
 
 export function parseIpv6Prefix(text: string): number {
@@ -88,7 +120,7 @@ export function parseTop(text: string): number {
   return Number(text);
 }
 
-/** Creates a parser for the name of a JSON field. */
+/** Creates a parser for the name of a field. */
 export function parseField(option: string): (text: string) => string {
   return (text) => {
     if (text === '') throw usage(option, 'the name of a field', text);
@@ -97,17 +129,17 @@ export function parseField(option: string): (text: string) => string {
 }
 
 /** @throws UsageError when the format has no such field. */
-export function parseBy(by: string, keyField: string | undefined, format: Format | undefined): By {
+export function parseBy(by: string, keyField: string | undefined, format: LogFormat | undefined): By {
   if (by === 'field' && keyField === undefined) {
     throw new UsageError('`--by field` requires the name of the field. Add `--key-field <name>`, or use `--by <name>`');
   }
-  const isKind = by === 'ip' || by === 'user' || by === 'path' || by === 'field';
+  const isKind = by === 'ip' || by === 'forwarded' || by === 'user' || by === 'path' || by === 'field';
   if (!isKind && keyField !== undefined) {
-    throw usage('--by', '`ip`, `user`, `path` or `field` together with `--key-field`', by);
+    throw usage('--by', '`ip`, `forwarded`, `user`, `path` or `field` together with `--key-field`', by);
   }
   const found: By = isKind ? { kind: by, field: keyField } : { kind: 'field', field: by };
-  if (by === '' || (found.field !== undefined && format !== undefined && format !== 'json')) {
-    const expected = '`ip`, `user`, `path` or the name of a JSON field';
+  if (by === '' || (found.field !== undefined && format !== undefined && !format.hasFields)) {
+    const expected = '`ip`, `forwarded`, `user`, `path` or the name of a field';
     throw keyField === undefined ? usage('--by', expected, by) : usage('--key-field', expected, keyField);
   }
   return found;

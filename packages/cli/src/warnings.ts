@@ -2,7 +2,7 @@ import { describeUnparsed, type LogSummary } from './log/log-summary.js';
 import { nameOfLog, STANDARD_INPUT } from './log/open-log.js';
 import { formatCount, formatDuration, formatInteger, formatPercent, formatTime, toPlainText } from './report/format.js';
 
-/** A message about lines that do not count. */
+/** A message about lines that do not count, or about unlikely callers. */
 export interface Warning {
   readonly text: string;
   /** Whether the lines are so many that the report itself must mention them. */
@@ -10,7 +10,7 @@ export interface Warning {
 }
 
 /** The share of all lines above which a warning is severe. */
-const SEVERE_SHARE = 0.01;
+export const SEVERE_SHARE = 0.01;
 
 /** Returns warnings about lines that do not count. */
 export function warningsOf(summary: LogSummary, toleranceMs: number): Warning[] {

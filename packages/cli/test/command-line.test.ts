@@ -59,13 +59,13 @@ test('the examples pass several files by name instead of through a pipe', async 
 });
 
 test.each([
-  [['--by', 'IP'], '`--by IP` requires; for other formats, `--by` is `ip`, `user` or `path`: '],
-  [['--key-field', 'who'], '`--key-field who` requires: '],
-  [['--cost', 'units'], '`--cost units` requires: '],
-])('%j requires JSON, and the message for another format names it', async (args, hint) => {
+  [['--by', 'IP'], '`--by IP` requires; without it, `--by` is `ip`, `forwarded`, `user` or `path`: '],
+  [['--key-field', 'who'], '`--key-field who` requires; '],
+  [['--cost', 'units'], '`--cost units` requires; '],
+])('%j requires named fields, and the message for another format says so', async (args, hint) => {
   const { code, stderr } = await rollgate(['simulate', 'small.log', '--limit', '5/1m', ...args]);
   expect(code).toBe(1);
-  expect(stderr).toContain(`line 1 of small.log: it is not a JSON object, which ${hint}`);
+  expect(stderr).toContain(`line 1 of small.log: it has no named fields, which ${hint}`);
 });
 
 test('--version prints the version', async () => {
@@ -84,11 +84,15 @@ test('--json prints nothing else on standard output, and warnings on standard er
 });
 
 test('a reader that closes the output early is not a failure', async () => {
-  const keys = Array.from({ length: 20_000 }, (_, index) => `{"time":${START_MS},"ip":"caller ${index >> 1}"}`);
+  const keys = Array.from({ length: 20_000 }, (_, index) => `{"time":${START_MS},"user":${index >> 1}}`);
   write('many.log', keys.join('\n'));
-  const child = spawn(process.execPath, [MAIN, 'simulate', 'many.log', '--limit', '1/1m', '--top', '9999', '--json'], {
-    cwd: folder(),
-  });
+  const child = spawn(
+    process.execPath,
+    [MAIN, 'simulate', 'many.log', '--by', 'user', '--limit', '1/1m', '--top', '9999', '--json'],
+    {
+      cwd: folder(),
+    },
+  );
   let stderr = '';
   child.stderr.setEncoding('utf8').on('data', (text) => (stderr += text));
   child.stdout.once('data', () => child.stdout.destroy());

@@ -5,7 +5,9 @@ const LIMIT = ['--limit', '5/1m'];
 const DAY = 86_400;
 const YEAR = 365 * DAY;
 
-const at = (second: number) => combinedLine({ ms: START_MS + second * 1000, ip: 'a' });
+/** Two clients take turns each minute. */
+const at = (second: number) =>
+  combinedLine({ ms: START_MS + second * 1000, ip: `192.0.2.${Math.abs(Math.floor(second / 60)) % 2}` });
 
 /** How many requests count, and which lines are left out, when these seconds are a log. */
 async function counted(seconds: readonly number[], ...args: string[]) {

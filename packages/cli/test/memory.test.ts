@@ -12,9 +12,13 @@ const SHIFT_MS = LINES * 100;
 /** Repeats the log. Each copy is later than the one before. */
 function* repeated(): Generator<string> {
   for (let copy = 0; copy < COPIES; copy++) {
-    const lines = Array.from({ length: LINES }, (_, index) =>
-      combinedLine({ ms: START_MS + copy * SHIFT_MS + index * 100, ip: `192.0.2.${(index * 7919) % CALLERS}` }),
-    );
+    const lines = Array.from({ length: LINES }, (_, index) => {
+      const caller = (index * 7919) % CALLERS;
+      return combinedLine({
+        ms: START_MS + copy * SHIFT_MS + index * 100,
+        ip: `198.18.${caller >> 8}.${caller & 255}`,
+      });
+    });
     yield `${lines.join('\n')}\n`;
   }
 }

@@ -28,7 +28,7 @@ describe.each(['simulate', 'suggest', 'compare'])('%s exits with 1 and prints th
     [
       'prose',
       'It was a dark\nand stormy night\n',
-      /line 1 of bad\.log: it is not in the common or combined format: "It was a dark"\n$/,
+      /line 1 of bad\.log: it is in no known format; describe it with `--pattern`: "It was a dark"\n$/,
     ],
     [
       'JSON that is none',

@@ -9,6 +9,11 @@ export interface Caller {
   readonly index: number;
 }
 
+/** A caller of a log and the number of its requests. */
+interface Counted extends Caller {
+  requests: number;
+}
+
 /** A request of the log. */
 export interface Entry {
   /** Microseconds since the epoch. */
@@ -22,15 +27,23 @@ export interface Entry {
 
 /** All callers seen so far. Only this table grows with the log, by one or two numbers per caller. */
 export class Callers {
-  readonly #byKey = new Map<string, Caller>();
+  readonly #byKey = new Map<string, Counted>();
 
+  /** Returns the caller of a request. */
   of(text: string): Caller {
     const key = text.length > MAX_KEY_LENGTH ? shortened(text) : text;
-    return this.#byKey.get(key) ?? this.#add(key);
+    const caller = this.#byKey.get(key) ?? this.#add(key);
+    caller.requests += 1;
+    return caller;
   }
 
-  #add(key: string): Caller {
-    const caller: Caller = { key: copyString(key), index: this.#byKey.size };
+  /** All callers with the number of their requests. */
+  all(): Iterable<Readonly<Counted>> {
+    return this.#byKey.values();
+  }
+
+  #add(key: string): Counted {
+    const caller: Counted = { key: copyString(key), index: this.#byKey.size, requests: 0 };
     this.#byKey.set(caller.key, caller);
     return caller;
   }

@@ -1,6 +1,7 @@
 import { copyString } from '@rollgate/core/store';
 import { formatCount } from '../report/format.js';
 import type { Entry } from './entry.js';
+import type { LogPart } from './log-parser.js';
 import { nameOfLog } from './open-log.js';
 
 /** A line that is not a request, and why. */
@@ -34,6 +35,20 @@ export interface LogSummary {
   readonly firstLeftOut: LeftOutLine | undefined;
   /** The finest step between the times of the requests: a minute, a second or a decimal fraction of a second. */
   readonly resolutionMicros: number;
+  /** How the requests of each file were read. */
+  readonly formats: readonly FormatOfLog[];
+}
+
+/** Lines of a file with one format. */
+export interface FormatOfLog {
+  readonly file: string;
+  /** A value of `--format`. */
+  readonly format: string;
+  /** What log collectors added to each line, the outermost first. */
+  readonly wrappers: readonly string[];
+  /** What the report must mention, such as a prefix that was skipped. */
+  readonly note: string | undefined;
+  readonly requests: number;
 }
 
 /** Possible steps of a log's times. Each divides the one before, and the last divides any time. */
@@ -51,6 +66,7 @@ export class LogSummarizer implements LogSummary {
   withoutKeyLines = 0;
   leftOutLines = 0;
   firstLeftOut: LeftOutLine | undefined;
+  formats: FormatOfLog[] = [];
   #step = 0;
 
   get resolutionMicros(): number {
@@ -61,6 +77,15 @@ export class LogSummarizer implements LogSummary {
     while (micros % STEPS_MICROS[this.#step]! !== 0) this.#step += 1;
     this.lines += 1;
     this.requests += 1;
+  }
+
+  /** Records how a file was read. */
+  read(file: string, parts: readonly LogPart[]): void {
+    for (const { recognized, requests } of parts) {
+      if (requests === 0) continue;
+      const { format, wrappers, note } = recognized;
+      this.formats.push({ file, format: format.name, wrappers: wrappers.map(({ name }) => name), note, requests });
+    }
   }
 
   unparsed(line: UnparsedLine): void {

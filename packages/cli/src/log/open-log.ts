@@ -3,6 +3,7 @@ import { access, constants, stat } from 'node:fs/promises';
 import { pipeline, type Readable } from 'node:stream';
 import { createGunzip } from 'node:zlib';
 import { LogError, reasonOf } from '../errors.js';
+import { type Encoding, encodingOf, fromUtf16, MAGIC_BYTES } from './encoding.js';
 
 /** Called with the number of bytes just read, before decompression. */
 export type OnRead = (bytes: number) => void;
@@ -44,25 +45,31 @@ export async function sizeOfLogs(paths: readonly string[]): Promise<number | und
 }
 
 /**
- * Reads the bytes of a log and decompresses gzip data, whatever the file's name is.
+ * Reads the bytes of a log in UTF-8. It decompresses gzip data and decodes UTF-16, whatever the file's name is.
  *
- * @throws LogError when it cannot be read, or its gzip data is broken.
+ * @throws LogError when it cannot be read, its gzip data is broken, or another program must decompress it.
  */
 export async function* readBytes(path: string, onRead: OnRead): AsyncGenerator<Buffer> {
   const source = path === STANDARD_INPUT ? process.stdin : createReadStream(path, { highWaterMark: CHUNK_BYTES });
   try {
     const chunks = counted(source, onRead);
     const first = await firstBytes(chunks);
-    const whole = startingWith(first, chunks);
-    const isPacked = first[0] === 0x1f && first[1] === 0x8b;
-    // An error of either stream surfaces in the last one.
-    const unpacked = isPacked ? pipeline(whole, createGunzip({ chunkSize: CHUNK_BYTES }), () => {}) : whole;
-    for await (const chunk of unpacked) yield chunk as Buffer;
+    for await (const chunk of decoded(path, encodingOf(first), startingWith(first, chunks))) yield chunk;
   } catch (error) {
     throw cannotRead(path, error);
   } finally {
     source.destroy();
   }
+}
+
+function decoded(path: string, encoding: Encoding, whole: AsyncGenerator<Buffer>): AsyncIterable<Buffer> {
+  if (encoding.kind === 'packed') {
+    const file = path === STANDARD_INPUT ? '' : ` ${path}`;
+    throw new Error(`it is ${encoding.name} data; pipe it in: \`${encoding.command}${file} | rollgate …\``);
+  }
+  if (encoding.kind === 'utf16') return fromUtf16(whole, encoding.label);
+  // An error of either stream surfaces in the last one.
+  return encoding.kind === 'gzip' ? pipeline(whole, createGunzip({ chunkSize: CHUNK_BYTES }), () => {}) : whole;
 }
 
 async function* counted(source: Readable, onRead: OnRead): AsyncGenerator<Buffer> {
@@ -72,10 +79,10 @@ async function* counted(source: Readable, onRead: OnRead): AsyncGenerator<Buffer
   }
 }
 
-/** Reads the two bytes that identify gzip data, or fewer at the end of the log. */
+/** Reads the bytes that identify the encoding, or fewer at the end of the log. */
 async function firstBytes(chunks: AsyncGenerator<Buffer>): Promise<Buffer> {
   let bytes = Buffer.alloc(0);
-  while (bytes.length < 2) {
+  while (bytes.length < MAGIC_BYTES) {
     const { value, done } = await chunks.next();
     if (done) break;
     bytes = Buffer.concat([bytes, value]);

@@ -9,16 +9,28 @@ const MONTHS = new Map(
   ]),
 );
 
-const COMMON = /^(\d{2})\/([A-Z][a-z]{2})\/(\d{4}):(\d{2}):(\d{2}):(\d{2})(\.\d{1,9})? ([+-])(\d{2})(\d{2})$/;
+const COMMON = /^(\d{2})\/([A-Z][a-z]{2})\/(\d{4})[: ](\d{2}):(\d{2}):(\d{2})(\.\d{1,9})?(?: ([+-])(\d{2}):?(\d{2}))?$/;
 const ISO =
-  /^(\d{4})-(\d{2})-(\d{2})[T ](\d{2}):(\d{2})(?::(\d{2})(?:[.,](\d{1,9}))?)? ?(?:Z|([+-])(\d{2})(?::?(\d{2}))?)?$/i;
+  /^(\d{4})[-/](\d{2})[-/](\d{2})[T ](\d{2}):(\d{2})(?::(\d{2})(?:[.,](\d{1,9}))?)? ?(?:Z|([+-])(\d{2})(?::?(\d{2}))?)?$/i;
 
 const EXPECTED = 'from 1970 to 2099';
 
-/** Parses text such as `17/May/2015:10:05:03 +0200` to microseconds since the epoch, or returns what is wrong with it. */
-export function commonTime(text: string): number | string {
+const NOT_COMMON = 'its time is not like [17/May/2015:10:05:03 +0000]';
+const NOT_A_TIME = 'its time is neither ISO 8601, nor a number, nor of the common format';
+
+/**
+ * Parses the time between the brackets of an access log, such as `17/May/2015:10:05:03 +0200`, to microseconds since the
+ * epoch, or returns what is wrong with it. Some servers are configured to write another form that {@link anyTime} parses.
+ */
+export function bracketedTime(text: string): number | string {
+  const micros = anyTime(text);
+  return micros === NOT_A_TIME ? NOT_COMMON : micros;
+}
+
+/** Parses text such as `17/May/2015:10:05:03 +0200`, in UTC without a zone. */
+function commonTime(text: string): number | string {
   const [, day, month, year, hour, minute, second, fraction, sign, zoneHours, zoneMinutes] = COMMON.exec(text) ?? [];
-  if (day === undefined) return 'its time is not like [17/May/2015:10:05:03 +0000]';
+  if (day === undefined) return NOT_A_TIME;
   const date = [year, MONTHS.get(month!) ?? -1, day, hour, minute, second].map(Number);
   return toMicros(date, Number(fraction ?? 0), zone(sign, zoneHours, zoneMinutes));
 }
@@ -33,9 +45,19 @@ export function anyTime(value: unknown): number | string {
     return toMicros(date, Number(`0.${fraction ?? 0}`), zone(sign, zoneHours, zoneMinutes));
   }
   if (/^\d+(\.\d+)?$/.test(value)) return epochTime(Number(value));
-  return COMMON.test(value)
-    ? commonTime(value)
-    : 'its time is neither ISO 8601, nor a number, nor of the common format';
+  return commonTime(value);
+}
+
+/** Larger numbers are nanoseconds, microseconds and milliseconds since the epoch. */
+const EPOCH_UNITS = [1e17, 1e14, 1e11];
+
+/** The number of decimal places of the seconds as written, from 0 to 9. */
+export function decimalPlaces(value: unknown): number {
+  const text = String(value);
+  const [, integer, fraction = ''] = /^(\d+)(?:\.(\d+))?$/.exec(text) ?? [];
+  if (integer === undefined) return /:\d{2}[.,](\d{1,9})/.exec(text)?.[1]?.length ?? 0;
+  const unit = EPOCH_UNITS.findIndex((least) => Number(integer) > least);
+  return Math.min(9, 9 - 3 * (unit === -1 ? 3 : unit) + fraction.length);
 }
 
 /** Parses seconds, milliseconds, microseconds or nanoseconds since the epoch, which differ by centuries when read as seconds. */

@@ -1,18 +1,15 @@
 import { createClientKey } from '@rollgate/http';
 import { LogError } from '../errors.js';
 import { Callers, type Entry } from './entry.js';
+import type { LogFormat } from './formats/format.js';
+import { LOG_FORMATS } from './formats/index.js';
+import { type Line, LogParser } from './log-parser.js';
 import { LogSummarizer, type LogSummary } from './log-summary.js';
 import { mergeLogs } from './merge-logs.js';
 import { nameOfLog, type OnRead, readBytes } from './open-log.js';
-import { commonParser } from './parse-common.js';
-import { type JsonFields, jsonParser } from './parse-json.js';
 import { LineSplitter } from './read-lines.js';
-import type { By, CommonBy, Parse } from './request.js';
+import type { By, Request, Wanted } from './request.js';
 import { TimeOrder } from './time-order.js';
-
-/** A combined line starts like a common one, so one parser reads both. */
-export const FORMATS = ['common', 'combined', 'json'] as const;
-export type Format = (typeof FORMATS)[number];
 
 /** Includes a port and a zone. */
 const MAX_ADDRESS_LENGTH = 64;
@@ -23,9 +20,9 @@ const BYTE_ORDER_MARK = '\ufeff';
 /** Which logs to read, and how. */
 export interface LogOptions {
   readonly paths: readonly string[];
-  /** `undefined` detects the format of each file from its first line that can be parsed. */
-  readonly format: Format | undefined;
-  readonly fields: JsonFields;
+  /** `undefined` detects the format of each file. */
+  readonly format: LogFormat | undefined;
+  readonly wanted: Wanted;
   readonly toleranceMs: number;
   /** The length of the IPv6 prefix that identifies one client, in bits. */
   readonly ipv6Prefix: number;
@@ -46,7 +43,12 @@ export class LogReader {
 
   constructor(options: LogOptions) {
     this.#options = options;
-    this.#toCaller = toCaller(options.fields.by, options.ipv6Prefix);
+    this.#toCaller = toCaller(options.wanted.by, options.ipv6Prefix);
+  }
+
+  /** The callers found so far. */
+  get callers(): Callers {
+    return this.#callers;
   }
 
   /** Counts the lines read so far. */
@@ -68,12 +70,12 @@ export class LogReader {
       summary.unparsed({ file, line: number + index + 1, reason: 'it is longer than 1 MB', text: start });
     });
     const order = new TimeOrder(this.#options.toleranceMs * 1000, (entry) => summary.leftOut(file, entry));
-    const parse = this.#parser();
+    const parser = this.#createParser((line, request) => this.#add(file, line, request, order));
     const read = (lines: readonly string[]) => {
       for (const line of lines) {
         number += 1;
         const text = number === 1 && line.startsWith(BYTE_ORDER_MARK) ? line.slice(1) : line;
-        if (text !== '') this.#readLine(file, number, text, parse, order);
+        if (text !== '') parser.push(text, number);
       }
     };
     for await (const chunk of readBytes(path, this.#options.onRead)) {
@@ -81,12 +83,20 @@ export class LogReader {
       yield order.take();
     }
     read(splitter.end());
+    parser.flush();
+    summary.read(file, parser.parts);
     yield order.end();
   }
 
-  #readLine(file: string, number: number, line: string, parse: Parse, order: TimeOrder): void {
-    const request = parse(line);
-    if (typeof request === 'string') this.#summary.unparsed({ file, line: number, reason: request, text: line });
+  #createParser(onLine: (line: Line, request: Request | string) => void): LogParser {
+    const { format, wanted } = this.#options;
+    const option = fieldOption(wanted);
+    const formats = format === undefined ? LOG_FORMATS : [format];
+    return new LogParser(formats, wanted, option, onLine);
+  }
+
+  #add(file: string, { text, number }: Line, request: Request | string, order: TimeOrder): void {
+    if (typeof request === 'string') this.#summary.unparsed({ file, line: number, reason: request, text });
     else if (request.key === undefined) this.#summary.withoutKey();
     else {
       const { micros, cost } = request;
@@ -94,41 +104,19 @@ export class LogReader {
       order.push({ micros, caller: this.#callers.of(this.#toCaller(request.key)), cost, line: number });
     }
   }
-
-  /** The parser of the given format, or of the first line that can be parsed. */
-  #parser(): Parse {
-    const { format, fields } = this.#options;
-    const named = namedField(fields);
-    const common = named === undefined ? commonParser(fields.by.kind as CommonBy) : () => onlyInJson(named);
-    const parsers = { json: jsonParser(fields), common };
-    if (format !== undefined) return format === 'json' ? parsers.json : parsers.common;
-    let found: Parse | undefined;
-    return (line) => {
-      if (found !== undefined) return found(line);
-      const tried = line.startsWith('{') ? parsers.json : parsers.common;
-      const request = tried(line);
-      if (typeof request !== 'string') found = tried;
-      return request;
-    };
-  }
 }
 
 /** A custom field may contain anything, so text longer than any address stays unchanged. */
 function toCaller({ kind, field }: By, ipv6Prefix: number): (key: string) => string {
-  if (kind !== 'ip') return (key) => key;
+  if (kind !== 'ip' && kind !== 'forwarded') return (key) => key;
   const clientKey = createClientKey(ipv6Prefix);
   return field === undefined ? clientKey : (key) => (key.length > MAX_ADDRESS_LENGTH ? key : clientKey(key));
 }
 
-/** The option that requires JSON because it names a field. */
-function namedField({ by, time, cost }: JsonFields): string | undefined {
+/** The option that requires named fields. */
+function fieldOption({ by, time, cost }: Wanted): string | undefined {
   if (by.kind === 'field') return `--by ${by.field}`;
   if (by.field !== undefined) return `--key-field ${by.field}`;
   if (time !== undefined) return `--time-field ${time}`;
   return cost === undefined ? undefined : `--cost ${cost}`;
-}
-
-function onlyInJson(option: string): string {
-  const choices = option.startsWith('--by') ? '; for other formats, `--by` is `ip`, `user` or `path`' : '';
-  return `it is not a JSON object, which \`${option}\` requires${choices}`;
 }

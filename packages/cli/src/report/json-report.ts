@@ -5,6 +5,7 @@ import type { By } from '../log/request.js';
 import type { Simulation } from '../simulate.js';
 import type { Rejections, Suggestion } from '../suggest.js';
 import type { Timeline } from '../timeline.js';
+import type { Warning } from '../warnings.js';
 import { formatDuration, toIsoTime } from './format.js';
 import type { LogTotals } from './report-parts.js';
 
@@ -13,7 +14,7 @@ import type { LogTotals } from './report-parts.js';
 /** The part of the JSON output that all commands share. */
 export type LogJson = ReturnType<typeof logJson>;
 
-export function logJson(summary: LogSummary, by: By) {
+export function logJson(summary: LogSummary, by: By, warnings: readonly Warning[]) {
   const { lines, unparsedLines, firstUnparsed, withoutKeyLines, leftOutLines, firstLeftOut, resolutionMicros } =
     summary;
   return {
@@ -29,7 +30,9 @@ export function logJson(summary: LogSummary, by: By) {
           ? null
           : { file: firstLeftOut.file, line: firstLeftOut.line, time: toIsoTime(firstLeftOut.micros) },
       resolutionMs: resolutionMicros / 1000,
+      formats: summary.formats.map((format) => ({ ...format, note: format.note ?? null })),
     },
+    warnings: warnings.map(({ text }) => text),
   };
 }
 

@@ -1,0 +1,133 @@
+import type { LogFormat } from './formats/format.js';
+import { createLineParser } from './line-parser.js';
+import { type Recognized, recognize } from './recognize.js';
+import type { Request, Wanted } from './request.js';
+
+/** So many lines decide about the format, unless they are this long together or the log ends. */
+const SAMPLE_LINES = 50;
+const SAMPLE_LENGTH = 64 * 1024;
+
+const UNKNOWN_FORMAT = 'it is in no known format; describe it with `--pattern`';
+
+const CHOICES = '; without it, `--by` is `ip`, `forwarded`, `user` or `path`';
+
+/** A line of a log. */
+export interface Line {
+  readonly text: string;
+  /** From 1. */
+  readonly number: number;
+}
+
+/** Lines of a log with the same wrappers and format. */
+export interface LogPart {
+  recognized: Recognized;
+  requests: number;
+}
+
+/**
+ * Parses the lines of one log. The first lines decide about the format. When a line does not match, the formats found before
+ * are tried, and then all others. So a log may change its format or mix several.
+ */
+export class LogParser {
+  readonly #formats: readonly LogFormat[];
+  readonly #wanted: Wanted;
+  readonly #fieldOption: string | undefined;
+  readonly #onLine: (line: Line, request: Request | string) => void;
+  #sample: Line[] = [];
+  #sampleLength = 0;
+  #current: LogPart | undefined;
+  readonly #parts: LogPart[] = [];
+
+  /**
+   * @param fieldOption The option that requires named fields.
+   * @param onLine Called for each line in order, except comments, with the request or the reason why it is not one.
+   */
+  constructor(
+    formats: readonly LogFormat[],
+    wanted: Wanted,
+    fieldOption: string | undefined,
+    onLine: (line: Line, request: Request | string) => void,
+  ) {
+    this.#formats = fieldOption === undefined ? formats : formats.filter(({ hasFields }) => hasFields);
+    this.#fieldOption = fieldOption;
+    this.#wanted = wanted;
+    this.#onLine = onLine;
+  }
+
+  /** The formats found so far. */
+  get parts(): readonly LogPart[] {
+    return this.#parts;
+  }
+
+  push(text: string, number: number): void {
+    const line = { text, number };
+    if (this.#current !== undefined) {
+      this.#read(line, this.#current);
+      return;
+    }
+    this.#sample.push(line);
+    this.#sampleLength += text.length;
+    if (this.#sample.length === SAMPLE_LINES || this.#sampleLength > SAMPLE_LENGTH) this.flush();
+  }
+
+  /** Parses the lines that wait for more lines of a sample. */
+  flush(): void {
+    const sample = this.#sample;
+    this.#sample = [];
+    this.#sampleLength = 0;
+    const texts = sample.map(({ text }) => text);
+    this.#current ??= this.#add(recognize(texts, this.#formats, this.#wanted));
+    for (const line of sample) {
+      if (this.#current !== undefined) this.#read(line, this.#current);
+      else this.#onLine(line, reasonOf(line.text, this.#formats, this.#wanted, this.#fieldOption));
+    }
+  }
+
+  #read(line: Line, current: LogPart): void {
+    const request = current.recognized.parse(line.text);
+    if (typeof request === 'object') {
+      current.requests += 1;
+      this.#onLine(line, request);
+    } else if (request !== undefined) this.#onLine(line, this.#readOtherwise(line.text) ?? request);
+  }
+
+  #readOtherwise(line: string): Request | undefined {
+    const part = this.#parts.find(({ recognized }) => typeof recognized.parse(line) === 'object');
+    const other = part ?? this.#add(recognize([line], this.#formats, this.#wanted));
+    if (other === undefined) return undefined;
+    this.#current = other;
+    other.requests += 1;
+    return other.recognized.parse(line) as Request;
+  }
+
+  #add(recognized: Recognized | undefined): LogPart | undefined {
+    if (recognized === undefined) return undefined;
+    const same = this.#parts.find((part) => isSame(part.recognized, recognized));
+    const part = same ?? { recognized, requests: 0 };
+    part.recognized = recognized;
+    if (same === undefined) this.#parts.push(part);
+    return part;
+  }
+}
+
+function isSame(one: Recognized, other: Recognized): boolean {
+  const isWrapped = one.wrappers.every((wrapper, index) => wrapper === other.wrappers[index]);
+  return one.format === other.format && one.wrappers.length === other.wrappers.length && isWrapped;
+}
+
+/** Explains why no format reads the line. */
+function reasonOf(
+  line: string,
+  formats: readonly LogFormat[],
+  wanted: Wanted,
+  fieldOption: string | undefined,
+): string {
+  if (line.startsWith('[{') || line === '[') return 'it is a JSON array; write one object per line with `jq -c ".[]"`';
+  const format = formats.length === 1 ? formats[0] : formats.find((each) => each.isLike(line));
+  const reason =
+    format === undefined ? undefined : createLineParser([], format.createParser(wanted, [line]).parse)(line);
+  if (typeof reason === 'string') return reason;
+  return fieldOption === undefined
+    ? UNKNOWN_FORMAT
+    : `it has no named fields, which \`${fieldOption}\` requires${CHOICES}`;
+}

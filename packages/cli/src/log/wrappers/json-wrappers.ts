@@ -1,0 +1,43 @@
+import { FIELD_NAMES } from '../formats/field-names.js';
+import { findValue, type LogRecord, toFields } from '../formats/fields.js';
+import { parseObject } from '../formats/json-lines.js';
+import type { Wrapper } from './wrapper.js';
+
+/** Creates a wrapper for lines of JSON with the program's line in a field. */
+function jsonWrapper(
+  name: string,
+  textFields: readonly string[],
+  timeFields: readonly string[],
+  mark: string,
+): Wrapper {
+  const [texts, times] = [toFields(textFields), toFields(timeFields)];
+  return {
+    name,
+    unwrap(line) {
+      const record = line.startsWith('{') && line.includes(mark) ? parseObject(line) : undefined;
+      const text = record === undefined ? undefined : toLine(findValue(record as LogRecord, texts));
+      return text === undefined ? undefined : { line: text, time: findValue(record as LogRecord, times) };
+    },
+  };
+}
+
+/** journald writes text with control characters as a list of bytes. Docker's text ends with a newline. */
+function toLine(value: unknown): string | undefined {
+  const isBytes = Array.isArray(value) && value.every((byte) => typeof byte === 'number');
+  const text = isBytes ? Buffer.from(value).toString() : value;
+  return typeof text === 'string' ? text.replace(/\r?\n$/, '') : undefined;
+}
+
+const TEXT_FIELDS = ['message', 'log', 'msg', 'textPayload', '@message', 'line'];
+
+/** Records of JSON around each line. */
+export const JSON_WRAPPERS: readonly Wrapper[] = [
+  jsonWrapper('Docker (json-file)', ['log'], ['time'], '"stream"'),
+  jsonWrapper(
+    'journald',
+    ['MESSAGE'],
+    ['_SOURCE_REALTIME_TIMESTAMP', '__REALTIME_TIMESTAMP'],
+    '"__REALTIME_TIMESTAMP"',
+  ),
+  { ...jsonWrapper('a text field of JSON lines', TEXT_FIELDS, FIELD_NAMES.time, ''), isGuess: true },
+];

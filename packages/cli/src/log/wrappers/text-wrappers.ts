@@ -1,0 +1,35 @@
+import type { Wrapper } from './wrapper.js';
+
+const ISO_TIME = String.raw`(?<time>\d{4}-\d{2}-\d{2}T\d{2}:\d{2}:\d{2}(?:[.,]\d+)?(?:Z|[+-]\d{2}:?\d{2}))`;
+/** A program's name, such as `nginx[27]:` or `heroku[router]:`. */
+const TAG = String.raw`[^\s:[\]]+(?:\[[^\]]*\])?:`;
+
+/** Creates a wrapper from the pattern of its prefix. The group `time` is the time. */
+function prefixWrapper(name: string, source: string): Wrapper {
+  const prefix = new RegExp(`^${source}`);
+  return {
+    name,
+    unwrap(line) {
+      const match = prefix.exec(line);
+      return match === null ? undefined : { line: line.slice(match[0].length), time: match.groups?.['time'] };
+    },
+  };
+}
+
+/** Prefixes of lines of text. A more specific prefix comes first. */
+export const TEXT_WRAPPERS: readonly Wrapper[] = [
+  prefixWrapper('Kubernetes (CRI)', String.raw`${ISO_TIME} std(?:out|err) F(?::\S+)? `),
+  prefixWrapper('kubectl --prefix', String.raw`\[pod\/[^\]\s]+\] `),
+  prefixWrapper('docker compose', String.raw`(?:\u001b\[[\d;]*m)*[\w.|-]+ *\|(?:\u001b\[[\d;]*m)* `),
+  prefixWrapper(
+    'syslog (RFC 5424)',
+    String.raw`<\d{1,3}>1 (?:-|${ISO_TIME}) \S+ \S+ \S+ \S+ (?:-|(?:\[[^\]]*\])+) (?:\ufeff)?`,
+  ),
+  prefixWrapper(
+    'syslog',
+    String.raw`(?:<\d{1,3}>)?[A-Z][a-z]{2} [ \d]\d \d{2}:\d{2}:\d{2}(?:\.\d+)? (?:[^\s:]+ )?${TAG} `,
+  ),
+  prefixWrapper('syslog', String.raw`(?:<\d{1,3}>)?${ISO_TIME} (?:\S+ )?${TAG} `),
+  prefixWrapper('Fluentd', String.raw`${ISO_TIME}\t\S+\t`),
+  prefixWrapper('a time before each line', `${ISO_TIME} `),
+];
