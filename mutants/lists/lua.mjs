@@ -13,6 +13,7 @@ const REFUNDS = [
   'state',
 ].map(test);
 const PACKED = [...REFUNDS, test('totals'), test('faults-whole')];
+const USUAL = [test('usual-check'), ...REFUNDS, test('faults-whole'), test('denial-cache')];
 const FRAME = ['script-slices', 'error-messages', 'batching', 'resent', 'memory-parity', 'algorithms', 'state'].map(
   test,
 );
@@ -27,9 +28,23 @@ export const lua = [
   ...of('main', FRAME, [
     [
       'the checks of a batch record at one microsecond',
-      'local stamp = server_time + #lines',
-      'local stamp = server_time',
+      'local stamp, line, message = server_time + done_count, nil, nil',
+      'local stamp, line, message = server_time, nil, nil',
     ],
+    [
+      'a script does any amount of work',
+      'while position < #ARGV and step_count < MAX_STEPS do',
+      'while position < #ARGV do',
+    ],
+    ['a run does any amount of work', 'if step_count >= MAX_STEPS then break end', ''],
+    [
+      'an error takes the message of the first failure',
+      "messages[#messages + 1], line = message, '!'",
+      "messages[1], line = message, '!'",
+    ],
+    ['a failed check has no message', 'if not line and not message then', 'if not line then'],
+  ]),
+  ...of('operations', FRAME, [
     ['the last limit decides alone', 'allowed = allowed and verdict.wait == 0', 'allowed = verdict.wait == 0'],
     ['a rejected check is recorded', 'if records and (allowed or rule.counts_rejected) then', 'if records then'],
     [
@@ -44,21 +59,52 @@ export const lua = [
       'end',
     ],
     [
-      'a script does any amount of work',
-      'while position < #input and step_count < MAX_STEPS do',
-      'while position < #input do',
-    ],
-    [
-      'an error takes the message of the first failure',
-      "reply[#reply + 1], result = message, '!'",
-      "reply[3], result = message, '!'",
-    ],
-    [
       'a reset forgets the first key only',
       'for index = 1, #plan do\n    local key, reset_key',
       'for index = 1, 1 do\n    local key, reset_key',
     ],
-    ['a peek records', "local key_count, records = #plan, kind == 'check'", 'local key_count, records = #plan, true'],
+    ['a peek records', 'input[2], false, stamp', 'input[2], true, stamp'],
+    ['a usual check takes the time of the server', '{ 1, injected_now or false }', '{ 1, false }'],
+  ]),
+  ...of('usual-check', USUAL, [
+    ['a hit counts at the end of its window', 'until oldest > start', 'until oldest >= start'],
+    ['one hit too many', 'if count >= limit then allowed = false end', 'if count > limit then allowed = false end'],
+    ['the last limit decides alone', 'if count >= limit then allowed = false end', 'allowed = count < limit'],
+    ['a log of another form is read', 'if form ~= 0xF8 or keep', 'if keep'],
+    ['a log of another window is read', 'keep ~= window or ', ''],
+    ['the room after a refund is read as hits', 'or room > 0 or', 'or'],
+    ['a clock that steps back records out of order', ' or newest > now', ''],
+    ['hits of a larger limit make the units negative', ' or count > limit then return end', ' then return end'],
+    ['an expired log goes on', 'if newest <= start then', 'if newest < start then'],
+    [
+      'an expired log keeps its stamp',
+      'oldest, created, dropped_hits, count = nil, now, stamp, 0, 0\n      elseif',
+      'oldest, dropped_hits, count = nil, now, 0, 0\n      elseif',
+    ],
+    [
+      'dropped hits count',
+      'dropped_hits, count = dropped_hits + left, count - left',
+      'dropped_hits = dropped_hits + left',
+    ],
+    ['a long log drops no bytes', ' or (dropped_hits > 16 and dropped_hits * 4 > count + 1) then', ' then'],
+    [
+      'the rewritten log contains dropped hits',
+      "format('%d', 7 * dropped_hits), format('%d', 7 * (dropped_hits + count) - 1)",
+      "'0', format('%d', 7 * (dropped_hits + count) - 1)",
+    ],
+    [
+      'the TTL is never written again',
+      'newest and not injected_now and newest - newest % half == half_start',
+      'newest',
+    ],
+    ['a half window keeps the TTL of another', 'and rule.half_start ~= half_start', 'and not rule.half_start'],
+    ['a key expires half a window early', '(half_start + half + window + 999)', '(half_start + window + 999)'],
+    ['a long log never expires', "if type(reply) == 'number' and not rule.keeps_ttl then", 'if false then'],
+    ['a short log loses its TTL', "rule.bytes, 'KEEPTTL')", 'rule.bytes)'],
+    ['the remaining units of another check', 'if rule.result_count ~= count then', 'if not rule.result_count then'],
+    ['a rejection is stable until the reset', 'limit - count, reset, stable)', 'limit - count, reset, reset)'],
+    ['a limit that allows is reported full', 'is_full and -1 or 0, is_full', '-1, is_full'],
+    ['an error of Redis is lost', "if type(reply) == 'table' and reply.err then return nil, reply.err end", ''],
   ]),
   ...of('rolling-window', REFUNDS, [
     [

@@ -24,20 +24,32 @@ export const redis = [
   ]),
   ...of('script-request', RECEIPTS, [
     ['checks of different costs travel as one', 'one.cost === other.cost &&', ''],
-    ['a refund names the rule before', 'items.push(index + 1, atMicros);', 'items.push(index, atMicros);'],
+    ['a refund names the rule before', '=> [index + 1, atMicros]', '=> [index, atMicros]'],
+    ['a usual check is counted once', "values.push('usual', String(times),", "values.push('usual', '1',"],
+    ['a usual check has the time of the server', "String(clockMicros ?? '')", "''"],
+    ['a higher cost counts as one', "operation.kind === 'check' && operation.cost === 1", "operation.kind === 'check'"],
+    [
+      'a peek records',
+      "hasUsualCheck && operation.kind === 'check' &&",
+      "hasUsualCheck && operation.kind !== 'count' && operation.kind !== 'refund' && operation.kind !== 'reset' &&",
+    ],
     [
       'a refund always has the time of the server',
-      'cost, clockMicros ?? false, stamp, recordedMicros',
-      'cost, false, stamp, recordedMicros',
+      'return [cost, now, stamp, recordedMicros',
+      'return [cost, false, stamp, recordedMicros',
     ],
+  ]),
+  ...of('algorithm-registry', BATCHES, [
+    ['a limit with a minDifference is usual', ' && (limit as RollingWindow).minDifferenceMicros === 0', ''],
+    ['a limit with countRejected is usual', '!limit.countRejected && ', ''],
   ]),
   ...of('script-reply', RECEIPTS, [
     [
       'all operations of a batch have one stamp',
-      'return this.#serverMicros + this.#index;',
+      'return this.#serverMicros + this.#index - 1;',
       'return this.#serverMicros;',
     ],
-    ['a receipt forgets how far ahead its hit is', 'nowMicros + Number(line.slice(second + 1))', 'nowMicros'],
+    ['a receipt forgets how far ahead its hit is', 'atMicros += Number(line.slice(second + 1));', ';'],
     [
       'receipts of several limits forget how far ahead a hit is',
       'index, atMicros: nowMicros + last }',

@@ -82,6 +82,20 @@ export function keySuffixOf({ algorithm }: Limit): string {
 }
 
 /**
+ * The limit and the window of each rule if `lua/usual-check.lua` can decide them: rolling windows that have no minDifference and
+ * count no rejected attempts.
+ */
+export function encodeUsualLimits(limits: readonly Limit[]): readonly string[] | undefined {
+  const isUsual = limits.every((limit) => {
+    return (
+      limit.algorithm === 'rolling-window' && !limit.countRejected && (limit as RollingWindow).minDifferenceMicros === 0
+    );
+  });
+  if (!isUsual) return undefined;
+  return limits.flatMap((limit) => [String(limit.limit), String((limit as RollingWindow).windowMicros)]);
+}
+
+/**
  * Encodes a limit for the scripts: its algorithm, 1 if it counts rejected attempts, the number of settings, the settings.
  *
  * @throws TypeError if no script implements the limit's algorithm.

@@ -64,9 +64,9 @@ export class OperationSender {
   async #send(operations: readonly Operation[], tag = ''): Promise<void> {
     let doneCount = operations.length;
     try {
-      const { keys, argument, parts } = toScriptRequest(operations);
+      const { keys, values, parts } = toScriptRequest(operations, this.#scripts.hasUsualCheck);
       const sentMs = performance.now();
-      const reply = new ScriptReply(await runScript(this.#connection, this.#scripts.get(parts), keys, argument));
+      const reply = new ScriptReply(await runScript(this.#connection, this.#scripts.get(parts), keys, values));
       doneCount = reply.length;
       for (let index = 0; index < doneCount; index++) settle(operations[index]!, reply, sentMs);
     } catch (error) {

@@ -1,12 +1,14 @@
 import type { Plan } from '@rollgate/core/store';
-import { encodeLimit, type ScriptParts, scriptPartOf } from './algorithm-registry.js';
+import { encodeLimit, encodeUsualLimits, type ScriptParts, scriptPartOf } from './algorithm-registry.js';
 import { type ClusterSlot, createKeyBuilder, type KeyBuilder } from './redis-keys.js';
 
 /** A plan in the form that the scripts read, and its Redis keys. */
 export interface EncodedPlan {
   readonly plan: Plan;
-  /** The items of a JSON list. Plans with equal rules have equal texts. */
+  /** A JSON list. Plans with equal rules have equal texts. */
   readonly text: string;
+  /** The limit and the window of each rule if the scripts have a faster way to check them with a cost of 1. */
+  readonly usualLimits: readonly string[] | undefined;
   /** The optional parts of the script that the plan needs. */
   readonly parts: ScriptParts;
   /** Whether a check may record a rejected attempt. */
@@ -23,7 +25,8 @@ export function encodePlan(plan: Plan, clusterSlot: ClusterSlot | undefined): En
   const { rules } = plan;
   return {
     plan,
-    text: JSON.stringify([rules.length, ...rules.flatMap(({ limit }) => encodeLimit(limit))]).slice(1, -1),
+    text: JSON.stringify(rules.flatMap(({ limit }) => encodeLimit(limit))),
+    usualLimits: encodeUsualLimits(rules.map(({ limit }) => limit)),
     parts: rules.reduce((parts, { limit }) => parts | scriptPartOf(limit), 0),
     countsRejected: rules.some(({ limit }) => limit.countRejected),
     buildKeys: createKeyBuilder(plan, clusterSlot),

@@ -35,8 +35,8 @@ export interface RedisConnection {
   nodeOf(slot: number): string;
   /** The state of the client's connection. For a Cluster, `node` is the address of a node. */
   healthOf(node: string): StoreConnection;
-  evalSha(sha: string, keys: string[], argument: string): Promise<unknown>;
-  eval(script: string, keys: string[], argument: string): Promise<unknown>;
+  evalSha(sha: string, keys: string[], values: string[]): Promise<unknown>;
+  eval(script: string, keys: string[], values: string[]): Promise<unknown>;
 }
 
 /** @throws TypeError if the client is neither an ioredis nor a node-redis client. */
@@ -57,8 +57,8 @@ function fromIoredis(client: IoredisClient): RedisConnection {
     isCluster: client.isCluster === true,
     keyPrefix: client.options.keyPrefix ?? '',
     nodeOf: (slot) => client.slots?.[slot]?.[0] ?? '',
-    evalSha: (sha, keys, argument) => client.evalsha(sha, keys.length, ...keys, argument),
-    eval: (script, keys, argument) => client.eval(script, keys.length, ...keys, argument),
+    evalSha: (sha, keys, values) => client.evalsha(sha, keys.length, ...keys, ...values),
+    eval: (script, keys, values) => client.eval(script, keys.length, ...keys, ...values),
   };
 }
 
@@ -73,8 +73,8 @@ function fromNodeRedis(appClient: NodeRedisClient): RedisConnection {
     isCluster: 'slots' in appClient && 'masters' in appClient,
     keyPrefix: '',
     nodeOf: (slot) => appClient.slots?.[slot]?.master?.address ?? '',
-    evalSha: (sha, keys, argument) => client.evalSha(sha, { keys, arguments: [argument] }),
-    eval: (script, keys, argument) => client.eval(script, { keys, arguments: [argument] }),
+    evalSha: (sha, keys, values) => client.evalSha(sha, { keys, arguments: values }),
+    eval: (script, keys, values) => client.eval(script, { keys, arguments: values }),
   };
 }
 
@@ -88,12 +88,12 @@ export async function runScript(
   connection: RedisConnection,
   { sha, text }: Script,
   keys: string[],
-  argument: string,
+  values: string[],
 ): Promise<unknown> {
   try {
-    return await connection.evalSha(sha, keys, argument);
+    return await connection.evalSha(sha, keys, values);
   } catch (error) {
     if (!(error instanceof Error) || !error.message.startsWith('NOSCRIPT')) throw error;
-    return await connection.eval(text, keys, argument);
+    return await connection.eval(text, keys, values);
   }
 }

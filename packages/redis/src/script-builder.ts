@@ -19,13 +19,17 @@ export interface Script {
 /**
  * Builds the scripts of a store from the files in `lua/`, one for each set of parts that an operation needs.
  *
- * Each run of a script creates all of its functions again. So a script contains only the parts that it needs.
+ * Each run of a script creates all of its functions again. So a script contains only the parts that it needs, and creates most
+ * of them only when an operation is not a usual check.
  */
 export class ScriptBuilder {
+  /** Whether the scripts of rolling windows have the usual check. */
+  readonly hasUsualCheck: boolean;
   readonly #log: Log;
   readonly #scripts = new Map<ScriptParts, Script>();
 
   constructor(log: Log) {
+    this.hasUsualCheck = log === 'packed';
     this.#log = log;
   }
 
@@ -39,11 +43,27 @@ export class ScriptBuilder {
   }
 
   #build(parts: ScriptParts): Script {
-    const optional = luaFilesOf(parts).map((name) => (name === 'log' ? `hit-log-${this.#log}` : name));
-    const files = ['common', ...optional, 'main'].map((name) => lua[`${name}.lua`]);
-    const text = [maxStepsLine(MAX_STEPS), ...files].join('\n');
+    const names = luaFilesOf(parts);
+    const operations = [
+      'common',
+      ...names.map((name) => (name === 'log' ? `hit-log-${this.#log}` : name)),
+      'operations',
+    ];
+    const usualCheck = this.hasUsualCheck && names.includes('log') ? ['usual-check'] : [];
+    const text = [
+      maxStepsLine(MAX_STEPS),
+      'local step_count = 0 -- The steps of this script so far.',
+      'local function load_operations()',
+      ...operations.map(readLua),
+      'end',
+      ...[...usualCheck, 'main'].map(readLua),
+    ].join('\n');
     return { text, sha: createHash('sha1').update(text).digest('hex') };
   }
+}
+
+function readLua(name: string): string {
+  return lua[`${name}.lua`]!;
 }
 
 /** The first line of a script. */

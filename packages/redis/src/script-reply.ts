@@ -1,41 +1,42 @@
-import type { Limit, LimitDecision } from '@rollgate/core';
+import type { Limit, LimitDecision, RollingWindow } from '@rollgate/core';
 import type { Rule } from '@rollgate/core/store';
 import { type CheckOperation, type CheckResult, Receipt, type RecordedHit } from './operations.js';
 
 /** The return value of a script, as `lua/main.lua` describes it, read one operation after the other. */
 export class ScriptReply {
   readonly #serverMicros: number;
+  /** The server's time, then a line for each operation. */
   readonly #lines: readonly string[];
-  /** The server's time and the lines, then the messages of failed operations. */
-  readonly #value: readonly [serverMicros: number | string, lines: string, ...messages: string[]];
-  #index = -1;
-  #nextMessage = 2;
+  readonly #messages: readonly string[];
+  #index = 0;
+  #messageIndex = 0;
 
   constructor(value: unknown) {
-    this.#value = value as [number | string, string];
-    const [serverMicros, lines] = this.#value;
-    this.#serverMicros = Number(serverMicros); // The client may be configured to return numbers as text.
-    this.#lines = lines.split('\n');
+    const [text, ...messages] = typeof value === 'string' ? [value] : (value as [string, ...string[]]);
+    this.#lines = text.split('\n');
+    this.#messages = messages;
+    const [seconds, micros] = this.#lines[0]!.split(' ');
+    this.#serverMicros = Number(seconds) * 1e6 + Number(micros);
   }
 
   /** How many operations the script ran. It leaves the others when it reaches its step limit. */
   get length(): number {
-    return this.#lines.length;
+    return this.#lines.length - 1;
   }
 
   /** Moves on to the next operation, and returns its error if it failed. */
   nextError(): Error | undefined {
     const line = this.#lines[++this.#index]!;
-    return line === '!' ? new Error(this.#value[this.#nextMessage++] as string) : undefined;
+    return line === '!' ? new Error(this.#messages[this.#messageIndex++]) : undefined;
   }
 
   /** The result of the current operation. */
   resultOf(operation: CheckOperation): CheckResult {
     const { rules } = operation.encodedPlan.plan;
     const line = this.#lines[this.#index]!;
-    return rules.length === 1 && isSingleRecord(line)
-      ? this.#singleResult(operation, rules[0]!.limit, line)
-      : this.#result(operation, rules, line.split(',').map(toFigures));
+    if (rules.length === 1 && isSingleRecord(line)) return this.#singleResult(operation, rules[0]!.limit, line);
+    const figures = line.split(',').map((part, index) => toFigures(part, rules[index]!.limit));
+    return this.#result(operation, rules, figures);
   }
 
   /** The count of the current operation. */
@@ -46,11 +47,15 @@ export class ScriptReply {
   /** Does the same as {@link #result} for a check of one rule that recorded. The lists would take several times as long. */
   #singleResult({ encodedPlan, cost, keys, clockMicros }: CheckOperation, limit: Limit, line: string): CheckResult {
     const space = line.indexOf(' ');
-    const second = line.indexOf(' ', space + 1);
-    const reset = second < 0 ? line.slice(space + 1) : line.slice(space + 1, second);
-    const limitDecision = toLimitDecision(limit, 0, 0, Number(line.slice(0, space)), Number(reset));
     const nowMicros = clockMicros ?? this.#stamp;
-    const atMicros = second < 0 ? nowMicros : nowMicros + Number(line.slice(second + 1));
+    let [remaining, resetMicros, atMicros] = [Number(line), windowOf(limit), nowMicros];
+    if (space >= 0) {
+      const second = line.indexOf(' ', space + 1);
+      remaining = Number(line.slice(0, space));
+      resetMicros = Number(second < 0 ? line.slice(space + 1) : line.slice(space + 1, second));
+      if (second >= 0) atMicros += Number(line.slice(second + 1));
+    }
+    const limitDecision = toLimitDecision(limit, 0, 0, remaining, resetMicros);
     const hit: RecordedHit = { key: keys[0]!, index: 0, atMicros };
     const receipt = new Receipt(this.#stamp, nowMicros, cost, encodedPlan, [hit]);
     return { limitDecisions: [limitDecision], receipt, stableMicros: 0 };
@@ -80,7 +85,7 @@ export class ScriptReply {
 
   /** The server's time of the current operation, which is also the stamp of what it recorded. */
   get #stamp(): number {
-    return this.#serverMicros + this.#index;
+    return this.#serverMicros + this.#index - 1;
   }
 }
 
@@ -90,11 +95,16 @@ export class ScriptReply {
  */
 type Figures = readonly [delay: number, wait: number, remaining: number, reset: number, last: number];
 
-function toFigures(part: string): Figures {
+function toFigures(part: string, limit: Limit): Figures {
   const numbers = part.split(' ').map(Number);
   if (numbers.length === 5) return numbers as unknown as Figures;
-  const [remaining, reset, last = 0] = numbers as [number, number, number?];
+  const [remaining, reset = windowOf(limit), last = 0] = numbers as [number, number?, number?];
   return [0, 0, remaining, reset, last];
+}
+
+/** The reset of a usual check, whose limits are rolling windows. */
+function windowOf(limit: Limit): number {
+  return (limit as RollingWindow).windowMicros;
 }
 
 /** Whether a line describes one rule that recorded. Then it has at most three numbers. */

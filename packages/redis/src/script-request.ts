@@ -1,23 +1,23 @@
 import { COUNTER_PART, type ScriptParts } from './algorithm-registry.js';
-import type { CheckOperation, CountOperation, Operation, RefundOperation } from './operations.js';
-import type { EncodedPlan } from './plan-encoding.js';
-
-type Value = string | number | boolean;
+import { isCheckOperation, type Operation } from './operations.js';
 
 /** The input of a script, as `lua/main.lua` describes it. */
 export interface ScriptRequest {
   readonly keys: string[];
-  readonly argument: string;
+  readonly values: string[];
   /** The optional parts of the script that the operations need. */
   readonly parts: ScriptParts;
 }
 
-/** Encodes operations in order. Consecutive checks that differ only in their keys become one run. */
-export function toScriptRequest(operations: readonly Operation[]): ScriptRequest {
-  const plans: string[] = [];
+/**
+ * Encodes operations in order. Consecutive checks that differ only in their keys become one run.
+ *
+ * @param hasUsualCheck Whether the script has `lua/usual-check.lua`.
+ */
+export function toScriptRequest(operations: readonly Operation[], hasUsualCheck: boolean): ScriptRequest {
   const keys: string[] = [];
-  const items: Value[] = [];
-  let first: CheckOperation | undefined;
+  const values: string[] = [];
+  let first: Operation | undefined;
   let times = 0;
   let parts = 0;
   for (const operation of operations) {
@@ -26,38 +26,42 @@ export function toScriptRequest(operations: readonly Operation[]): ScriptRequest
       times += 1;
       continue;
     }
-    if (first !== undefined) endRun(items, times, first);
-    first = undefined;
+    if (first !== undefined) pushRun(values, first, times, hasUsualCheck);
     parts |= partsOf(operation);
-    if (operation.kind === 'refund') pushRefund(items, operation, plans);
-    else if (operation.kind === 'count') pushCount(items, operation);
-    else {
-      items.push(operation.kind, planNumber(operation.encodedPlan, plans));
-      if (operation.kind === 'reset') continue;
-      items.push(operation.cost);
-      first = operation;
-      times = 1;
+    first = operation;
+    times = 1;
+  }
+  if (first !== undefined) pushRun(values, first, times, hasUsualCheck);
+  return { keys, values, parts };
+}
+
+function pushRun(values: string[], operation: Operation, times: number, hasUsualCheck: boolean): void {
+  if (hasUsualCheck && operation.kind === 'check' && operation.cost === 1) {
+    const { clockMicros, keys, encodedPlan } = operation;
+    if (encodedPlan.usualLimits !== undefined) {
+      values.push('usual', String(times), String(clockMicros ?? ''), String(keys.length), ...encodedPlan.usualLimits);
+      return;
     }
   }
-  if (first !== undefined) endRun(items, times, first);
-  const argument = `[${[plans.length, ...plans, JSON.stringify(items).slice(1)].join(',')}`;
-  return { keys, argument, parts };
+  values.push(operation.kind, String(times), planOf(operation), JSON.stringify(inputOf(operation)));
 }
 
-function endRun(items: Value[], times: number, { clockMicros }: CheckOperation): void {
-  items.push(times, clockMicros ?? false);
+function planOf(operation: Operation): string {
+  if (operation.kind === 'count') return '[]';
+  return (operation.kind === 'refund' ? operation.receipt.encodedPlan : operation.encodedPlan).text;
 }
 
-function pushRefund(items: Value[], { receipt, clockMicros }: RefundOperation, plans: string[]): void {
-  const { stamp, recordedMicros, cost, encodedPlan, hits } = receipt;
-  const plan = planNumber(encodedPlan, plans);
-  items.push('refund', plan, cost, clockMicros ?? false, stamp, recordedMicros, hits.length);
-  for (const { index, atMicros } of hits) items.push(index + 1, atMicros); // Lua counts from 1.
-}
-
-function pushCount(items: Value[], { counter, units, intervalMicros, clockMicros }: CountOperation): void {
-  const { widthMicros, spanMicros, expiryMicros } = counter;
-  items.push('count', widthMicros, spanMicros, expiryMicros, units, intervalMicros, clockMicros ?? false);
+/** The input of an operation, as `lua/operations.lua` describes it. */
+function inputOf(operation: Operation): readonly (number | false)[] {
+  if (operation.kind === 'reset') return [];
+  const now = operation.clockMicros ?? false;
+  if (operation.kind === 'count') {
+    const { widthMicros, spanMicros, expiryMicros } = operation.counter;
+    return [now, widthMicros, spanMicros, expiryMicros, operation.units, operation.intervalMicros];
+  }
+  if (operation.kind !== 'refund') return [operation.cost, now];
+  const { stamp, recordedMicros, cost, hits } = operation.receipt;
+  return [cost, now, stamp, recordedMicros, ...hits.flatMap(({ index, atMicros }) => [index + 1, atMicros])]; // Lua counts from 1.
 }
 
 function partsOf(operation: Operation): ScriptParts {
@@ -65,17 +69,13 @@ function partsOf(operation: Operation): ScriptParts {
   return (operation.kind === 'refund' ? operation.receipt.encodedPlan : operation.encodedPlan).parts;
 }
 
-function isSameExceptKeys(one: Operation, other: CheckOperation): boolean {
+function isSameExceptKeys(one: Operation, other: Operation): boolean {
   return (
+    isCheckOperation(one) &&
+    isCheckOperation(other) &&
     one.kind === other.kind &&
     one.cost === other.cost &&
     one.clockMicros === other.clockMicros &&
-    one.encodedPlan.text === other.encodedPlan.text
+    (one.encodedPlan === other.encodedPlan || one.encodedPlan.text === other.encodedPlan.text)
   );
-}
-
-/** The number of the plan in the request, from 1 as Lua counts. Adds the plan if the request does not contain it yet. */
-function planNumber({ text }: EncodedPlan, plans: string[]): number {
-  const number = plans.indexOf(text) + 1;
-  return number > 0 ? number : plans.push(text);
 }

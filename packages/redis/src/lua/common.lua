@@ -1,5 +1,5 @@
--- The functions that all parts of a script share. A script consists of this file, the algorithms that it needs and the files
--- that they depend on (see ../algorithm-registry.ts), and main.lua.
+-- The functions that all operations share. `load_operations` consists of this file, the algorithms that a script needs and the
+-- files that they depend on (see ../algorithm-registry.ts), and operations.lua.
 --
 -- All times are whole microseconds, because differences of whole numbers below 2^53 are exact. Redis runs a script for every
 -- check, so a script computes what the usual check does not need only on demand.
@@ -35,10 +35,8 @@ local function format_integer(number)
   return last_text
 end
 
--- The steps of this script so far. A step takes about a microsecond. A script that reaches MAX_STEPS leaves its remaining
--- operations to the next script, so every function that takes more than a few steps counts them.
-local step_count = 0
-
+-- A step takes about a microsecond. A script that reaches MAX_STEPS leaves its remaining operations to the next script, so every
+-- function that takes more than a few steps counts them.
 local function count_steps(steps) step_count = step_count + steps end
 
 -- Calls `define` to add more functions to a module when a missing one is first used. Each run of a script creates its

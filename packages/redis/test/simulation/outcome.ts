@@ -20,7 +20,7 @@ export function outcomeOf(server: SimulatedServer, callers: readonly Caller[], i
 }
 
 function toLine({ serverMicros, message, value, expired }: Execution): string {
-  return JSON.stringify([serverMicros, message.argument, value, expired]);
+  return JSON.stringify([serverMicros, message.values, value, expired]);
 }
 
 function toCallLine({ kind, startedMicros, settledMicros, decision }: Call): string {

@@ -46,8 +46,8 @@ export class RealRedis {
   }
 
   /** Runs a loaded script. */
-  async run(sha: string, keys: readonly string[], argument: string, serverMicros: number): Promise<Ran> {
-    const reply = await this.#client.evalsha(sha, keys.length, ...keys, argument, String(serverMicros));
+  async run(sha: string, keys: readonly string[], values: readonly string[], serverMicros: number): Promise<Ran> {
+    const reply = await this.#client.evalsha(sha, keys.length, ...keys, ...values, String(serverMicros));
     const [value, expired] = reply as [unknown, string[]];
     if (value instanceof Error) throw value;
     return { value, expired };

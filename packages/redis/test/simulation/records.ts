@@ -60,7 +60,7 @@ export interface Message {
   readonly sha: string;
   readonly text: string | undefined;
   readonly keys: readonly string[];
-  readonly argument: string;
+  readonly values: readonly string[];
   /** The calls that it contains, in order. */
   readonly calls: readonly StoreCall[];
   readonly resolve: (value: unknown) => void;

@@ -40,14 +40,16 @@ export class SimulatedClient {
 
   evalsha(sha: string, keyCount: number, ...rest: string[]): Promise<unknown> {
     const calls = this.#options.takeCalls(keyCount);
-    return this.#send({ sha, text: undefined, keys: rest.slice(0, keyCount), argument: rest[keyCount]!, calls });
+    return this.#send({ sha, text: undefined, keys: rest.slice(0, keyCount), values: rest.slice(keyCount), calls });
   }
 
   eval(text: string, keyCount: number, ...rest: string[]): Promise<unknown> {
-    const [keys, argument] = [rest.slice(0, keyCount), rest[keyCount]!];
-    const index = this.#unknown.findIndex((one) => one.argument === argument && one.keys.join() === keys.join());
+    const [keys, values] = [rest.slice(0, keyCount), rest.slice(keyCount)];
+    const index = this.#unknown.findIndex(
+      (one) => one.values.join() === values.join() && one.keys.join() === keys.join(),
+    );
     const [{ calls }] = this.#unknown.splice(index, 1) as [Message];
-    return this.#send({ sha: '', text, keys, argument, calls });
+    return this.#send({ sha: '', text, keys, values, calls });
   }
 
   /** Breaks the connection. The first `arrivingCount` messages under way still arrive. */

@@ -1,11 +1,11 @@
 import { withMaxSteps } from '../support/max-steps.js';
 
 /**
- * Wraps a script of the store. ARGV[2] is the server's time in microseconds, and keys expire by it. A hash keeps the
+ * Wraps a script of the store. The last of ARGV is the server's time in microseconds, and keys expire by it. A hash keeps the
  * expiries, because the real server's clock differs. Returns the script's reply, and the keys that expired before it ran.
  */
 const BEFORE = `
-local real_call, server_micros = redis.call, tonumber(ARGV[2])
+local real_call, real_pcall, server_micros = redis.call, redis.pcall, tonumber(table.remove(ARGV))
 local EXPIRIES = 'simulation:expiries'
 local server_ms = math.floor(server_micros / 1000)
 local expired = {}
@@ -50,6 +50,13 @@ local redis = setmetatable({
     local own = simulated[command]
     if own then return own(...) end
     return real_call(command, ...)
+  end,
+  pcall = function(command, ...)
+    local own = simulated[command]
+    if not own then return real_pcall(command, ...) end
+    local succeeded, reply = pcall(own, ...)
+    if succeeded then return reply end
+    return type(reply) == 'table' and reply or { err = reply }
   end,
 }, { __index = redis })
 local function script()

@@ -98,8 +98,8 @@ export class SimulatedServer {
     this.calm();
     const { redis, reference } = this.#options;
     await redis.clear();
-    const runs = this.executions.map(({ message: { keys, argument, sha }, serverMicros }) =>
-      this.#runReal(sha, keys, argument, serverMicros),
+    const runs = this.executions.map(({ message: { keys, values, sha }, serverMicros }) =>
+      this.#runReal(sha, keys, values, serverMicros),
     );
     await Promise.all(runs);
     reference.restart(this.executions);
@@ -130,15 +130,16 @@ export class SimulatedServer {
   }
 
   async #run(message: Message): Promise<Reply> {
-    const { keys, argument, calls } = message;
+    const { keys, values, calls } = message;
     const sha = message.sha || this.#learn(message.text!);
     if (!this.#known.has(sha)) {
       this.unknownCount += 1;
       return failure('NOSCRIPT No matching script. Please use EVAL.');
     }
     const { serverMicros } = this;
-    const { value, expired } = await this.#runReal(sha, keys, argument, serverMicros);
-    const doneCount = (value as [number, string])[1].split('\n').length;
+    const { value, expired } = await this.#runReal(sha, keys, values, serverMicros);
+    const [text] = typeof value === 'string' ? [value] : (value as [string]);
+    const doneCount = text.split('\n').length - 1;
     // Each operation has its own microsecond.
     this.#busyUntilMicros = this.#time.micros + calls.length + 1;
     const run = { message: { ...message, sha }, calls: calls.slice(0, doneCount), serverMicros, expired };
@@ -150,10 +151,10 @@ export class SimulatedServer {
     return { value, execution };
   }
 
-  async #runReal(sha: string, keys: readonly string[], argument: string, serverMicros: number): Promise<Ran> {
+  async #runReal(sha: string, keys: readonly string[], values: readonly string[], serverMicros: number): Promise<Ran> {
     const { redis, isSliced } = this.#options;
     const real = await redis.load(this.#texts.get(sha)!, isSliced);
-    return redis.run(real, keys, argument, serverMicros);
+    return redis.run(real, keys, values, serverMicros);
   }
 
   #learn(text: string): string {

@@ -1,0 +1,126 @@
+import assert from 'node:assert/strict';
+import { createHash } from 'node:crypto';
+import { type Decision, MemoryStore, RateLimiter, rollingWindow } from '@rollgate/core';
+import { RedisStore } from '@rollgate/redis';
+import { randomRuns } from '@rollgate/test-support/effort';
+import fc from 'fast-check';
+import { PrivateRedis } from './support/private-redis.js';
+import { freshPrefix } from './support/some-redis.js';
+
+const redis = PrivateRedis.forThisFile();
+
+const sha1 = (text: string) => createHash('sha1').update(text).digest('hex');
+
+/** A client whose scripts decide every check in the general form. */
+function createGeneralClient() {
+  const client = redis.connect();
+  const changed = new Map<string, string>();
+  return {
+    status: 'ready',
+    options: {},
+    evalsha: async (sha: string, ...rest: [number, ...string[]]) => {
+      if (!changed.has(sha)) throw new Error('NOSCRIPT');
+      return client.evalsha(changed.get(sha)!, ...rest);
+    },
+    eval: (script: string, ...rest: [number, ...string[]]) => {
+      const usual = 'if usual_rules then line, message = check_usual';
+      assert(script.includes(usual), `Expected the script to contain ${usual}`);
+      const general = script.replace(usual, 'if false then line, message = check_usual');
+      changed.set(sha1(script), sha1(general));
+      return client.eval(general, ...rest);
+    },
+  };
+}
+
+const PLANS = [
+  [{ limit: 5, window: 100 }],
+  [{ limit: 40, window: 1000 }],
+  [{ limit: 120, window: 5000 }],
+  [
+    { limit: 60, window: 1000 },
+    { limit: 9, window: 90 },
+  ],
+  [
+    { limit: 50, window: 3000 },
+    { limit: 20, window: 200 },
+    { limit: 3, window: 11 },
+  ],
+];
+
+/** How far time advances, as a multiple of the time between two hits that use up the tightest limit. */
+const pace = fc.oneof(
+  { weight: 14, arbitrary: fc.double({ min: 0, max: 0.5, noNaN: true }) },
+  { weight: 6, arbitrary: fc.double({ min: 0, max: 4, noNaN: true }) },
+  { weight: 1, arbitrary: fc.double({ min: -1, max: 300, noNaN: true }) },
+);
+const key = fc.constantFrom('ann', 'bob');
+const cost = fc.oneof(
+  { weight: 40, arbitrary: fc.constant(1) },
+  { weight: 1, arbitrary: fc.integer({ min: 2, max: 4 }) },
+);
+const operation = fc.oneof(
+  { weight: 20, arbitrary: fc.record({ kind: fc.constant('check'), key, cost, times: fc.integer({ min: 1, max: 12 }) }) },
+  { weight: 2, arbitrary: fc.record({ kind: fc.constant('refund'), back: fc.nat(40) }) },
+  { weight: 1, arbitrary: fc.record({ kind: fc.constant('reset'), key }) },
+); // biome-ignore format: a table
+const history = fc.array(fc.record({ pace, operation }), { minLength: 20, maxLength: 100, size: 'max' });
+
+test('the usual check decides as the general one does, and leaves the same bytes', async () => {
+  const client = redis.connect();
+  let nowMs = 1e12;
+  const clock = { now: () => nowMs };
+  const options = { clock, denialCache: false } as const;
+  const stores = [
+    new RedisStore({ client, ...options }),
+    new RedisStore({ client: createGeneralClient(), ...options }),
+    new MemoryStore({ clock }),
+  ];
+  await fc.assert(
+    fc.asyncProperty(fc.constantFrom(...PLANS), history, async (plan, steps) => {
+      const prefixes = stores.map(() => freshPrefix());
+      const limits = Object.fromEntries(plan.map((settings, index) => [`limit${index}`, rollingWindow(settings)]));
+      const limiters = stores.map(
+        (store, index) => new RateLimiter({ limits, store, prefix: prefixes[index]!, timeout: '30s' }),
+      );
+      const paceMs = Math.min(...plan.map(({ limit, window }) => window / limit));
+      const past: Decision[][] = [];
+      for (const { pace, operation } of steps) {
+        nowMs = Math.round((nowMs + pace * paceMs) * 1000) / 1000;
+        if (operation.kind === 'reset') {
+          await Promise.all(limiters.map((limiter) => limiter.reset(operation.key)));
+        } else if (operation.kind === 'refund') {
+          const decisions = past.splice(-1 - operation.back, 1)[0] ?? [];
+          await Promise.all(decisions.map((decision, index) => limiters[index]!.refund(decision)));
+        } else {
+          const { key, cost, times } = operation;
+          const checks = Array.from({ length: times }, () =>
+            Promise.all(limiters.map((limiter) => limiter.check(key, { cost }))),
+          );
+          for (const decisions of await Promise.all(checks)) {
+            const [usual, general, inMemory] = decisions.map((decision) => ({ ...decision, limits: { ...decision.limits } })); // biome-ignore format: short
+            expect(usual).toEqual(inMemory);
+            expect(general).toEqual(inMemory);
+            past.push(decisions);
+          }
+        }
+        for (const name of Object.keys(limits)) {
+          for (const key of ['ann', 'bob']) {
+            const [usual, general] = await Promise.all(
+              prefixes.slice(0, 2).map((prefix) => client.getBuffer(`${prefix}:{${key}}:${name}`)),
+            );
+            // Each store stamps a new log with the server's time, which is in 7 bytes of the description.
+            expect(withoutStamp(usual!)).toEqual(withoutStamp(general!));
+          }
+        }
+      }
+    }),
+    randomRuns(8, 400),
+  );
+});
+
+function withoutStamp(bytes: Buffer | null): string | undefined {
+  if (bytes === null) return undefined;
+  return Buffer.from(bytes)
+    .fill(0, bytes.length - 25, bytes.length - 18)
+    .toString('hex');
+}
