@@ -2,7 +2,7 @@ import { type AccessLog, readAccessLog } from './accuracy/access-log.js';
 import { findWorst, mostIn, shareOfExact } from './accuracy/adversary.js';
 import { combine, type Judgement, judge } from './accuracy/judge.js';
 import { type Algorithm, EXACT } from './limits.js';
-import { type Row, whole } from './table.js';
+import { type Report, type Row, whole } from './table.js';
 
 /** The algorithms that limit every window and never delay a request. */
 const WINDOWS = [
@@ -14,8 +14,6 @@ const WINDOWS = [
 export type WindowAlgorithm = (typeof WINDOWS)[number];
 export type AccuracyRow = Row<WindowAlgorithm>;
 
-export const ACCURACY_HEADERS = toRecord((name) => name);
-
 const LIMITS = [10, 60];
 /** In seconds. */
 const SHIFTS = Array.from({ length: 60 }, (_, second) => second);
@@ -23,9 +21,13 @@ const SHIFTS = Array.from({ length: 60 }, (_, second) => second);
 const SEARCHED = 10;
 
 /** Counts the decisions that differ from those of an exact window, on the log if there is one, and on the worst traffic. */
-export async function measureAccuracy(logPath: string | undefined): Promise<{ rows: AccuracyRow[]; about: string[] }> {
+export async function measureAccuracy(logPath: string | undefined): Promise<Report<WindowAlgorithm>> {
   const log = logPath === undefined ? undefined : await readAccessLog(logPath);
-  return { rows: [...(log === undefined ? [] : onLog(log)), ...atWorst()], about: describe(log) };
+  return {
+    headers: toRecord((name) => name),
+    rows: [...(log === undefined ? [] : onLog(log)), ...atWorst()],
+    method: describe(log),
+  };
 }
 
 /**
@@ -103,8 +105,8 @@ function describe(log: AccessLog | undefined): string[] {
   ];
 }
 
-function toRecord<Figure>(toFigure: (name: WindowAlgorithm) => Figure): Record<WindowAlgorithm, Figure> {
-  return Object.fromEntries(WINDOWS.map((name) => [name, toFigure(name)])) as Record<WindowAlgorithm, Figure>;
+function toRecord<Value>(toValue: (name: WindowAlgorithm) => Value): Record<WindowAlgorithm, Value> {
+  return Object.fromEntries(WINDOWS.map((name) => [name, toValue(name)])) as Record<WindowAlgorithm, Value>;
 }
 
 function cellsOf(write: (name: WindowAlgorithm) => string): AccuracyRow['cells'] {

@@ -1,7 +1,7 @@
 /** How much the benchmark measures. */
 export interface Effort {
   readonly memory: { readonly rounds: number; readonly keys: number };
-  readonly http: Starts & { readonly express: Requests; readonly fastify: Requests };
+  readonly http: Starts;
   readonly bytes: { readonly keysOfOneHit: number; readonly keysOfHundredHits: number };
   readonly scaling: { readonly rounds: number; readonly checks: number; readonly keys: readonly number[] };
   readonly algorithms: { readonly keys: number; readonly rounds: number; readonly checksPerKey: number };
@@ -14,7 +14,7 @@ export interface Effort {
 }
 
 /**
- * How often to start the servers, and how many rounds to measure per start.
+ * How often to start the servers, and how many rounds to measure per start. `roundMs` and `warmUpMs` apply to each server.
  *
  * The first requests shape a process's compiled code and heap for its whole life. So the figures of a single start depend on
  * chance.
@@ -22,32 +22,32 @@ export interface Effort {
 export interface Starts {
   readonly starts: number;
   readonly rounds: number;
+  readonly roundMs: number;
+  readonly warmUpMs: number;
 }
 
-/** The checks of each client before the first round, and the keys of a round with one check in flight or with several. */
+/**
+ * The checks of each client before the first round, the new keys of a round with one check in flight or with several, and
+ * the checks of a round with known keys.
+ */
 export interface RedisLoad {
   readonly rounds: number;
   readonly warmUp: number;
   readonly keysAlone: number;
   readonly keysTogether: number;
-}
-
-/** The requests to each server before the first round, and in each round. */
-export interface Requests {
-  readonly warmUp: number;
-  readonly round: number;
+  readonly checks: number;
 }
 
 /** About eight minutes. */
 export const FULL: Effort = {
   memory: { rounds: 7, keys: 10_000 },
-  http: { starts: 5, rounds: 4, express: { warmUp: 12_000, round: 4_000 }, fastify: { warmUp: 30_000, round: 10_000 } },
+  http: { starts: 3, rounds: 9, roundMs: 1_000, warmUpMs: 2_000 },
   bytes: { keysOfOneHit: 100_000, keysOfHundredHits: 10_000 },
   scaling: { rounds: 5, checks: 1_000_000, keys: [1_000, 10_000, 100_000, 1_000_000] },
   algorithms: { keys: 50_000, rounds: 11, checksPerKey: 1_000 },
   logs: { lines: 100_000, times: 50 },
   redis: {
-    load: { rounds: 9, warmUp: 100_000, keysAlone: 2_000, keysTogether: 10_000 },
+    load: { rounds: 9, warmUp: 100_000, keysAlone: 2_000, keysTogether: 10_000, checks: 64_000 },
     growth: { rounds: 5, checks: 2_000, limits: [10, 100, 1_000, 10_000, 100_000] },
   },
 };
@@ -55,13 +55,13 @@ export const FULL: Effort = {
 /** About two minutes. Its figures scatter more. */
 export const QUICK: Effort = {
   memory: { rounds: 2, keys: 5_000 },
-  http: { starts: 2, rounds: 2, express: { warmUp: 4_000, round: 1_500 }, fastify: { warmUp: 10_000, round: 4_000 } },
+  http: { starts: 1, rounds: 5, roundMs: 500, warmUpMs: 1_000 },
   bytes: { keysOfOneHit: 20_000, keysOfHundredHits: 2_000 },
   scaling: { rounds: 3, checks: 100_000, keys: [1_000, 10_000, 100_000] },
   algorithms: { keys: 10_000, rounds: 3, checksPerKey: 200 },
   logs: { lines: 50_000, times: 10 },
   redis: {
-    load: { rounds: 3, warmUp: 40_000, keysAlone: 1_000, keysTogether: 4_000 },
+    load: { rounds: 3, warmUp: 40_000, keysAlone: 1_000, keysTogether: 4_000, checks: 16_000 },
     growth: { rounds: 3, checks: 1_000, limits: [10, 100, 1_000, 10_000] },
   },
 };

@@ -4,10 +4,10 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import type { Effort } from './effort.js';
-import { type Row, whole } from './table.js';
+import { type Report, type Row, toFigure, whole } from './table.js';
 
-export const LOG_REPLAY_HEADERS = { time: 'lines per second', memory: 'peak memory, MB' } as const;
-export type LogReplayRow = Row<keyof typeof LOG_REPLAY_HEADERS>;
+const HEADERS = { time: 'lines per second', memory: 'peak memory, MB' };
+type Column = keyof typeof HEADERS;
 
 const CLI = fileURLToPath(new URL('../../packages/cli/dist/esm/main.js', import.meta.url));
 
@@ -24,10 +24,10 @@ const AGENT = 'Mozilla/5.0 (X11; Linux x86_64) AppleWebKit/537.36 (KHTML, like G
 const MONTHS = ['Jan', 'Feb', 'Mar', 'Apr', 'May', 'Jun', 'Jul', 'Aug', 'Sep', 'Oct', 'Nov', 'Dec'];
 
 /** Measures the speed and memory of log replays. A second, longer log shows that memory does not grow with the length. */
-export async function measureLogReplay({ lines, times }: Effort['logs']): Promise<LogReplayRow[]> {
+export async function measureLogReplay({ lines, times }: Effort['logs']): Promise<Report<Column>> {
   const folder = await mkdtemp(join(tmpdir(), 'rollgate-log-'));
   try {
-    const rows: LogReplayRow[] = [];
+    const rows: Row<Column>[] = [];
     for (const count of [lines, lines * times]) {
       const log = join(folder, 'access.log');
       await writeLog(log, count);
@@ -35,11 +35,15 @@ export async function measureLogReplay({ lines, times }: Effort['logs']): Promis
         const { cpuSeconds, peakMb } = await replay([...command, log]);
         rows.push({
           what: `${command.join(' ')}: ${whole(count)} lines`,
-          cells: { time: whole(Math.round(count / cpuSeconds)), memory: whole(Math.round(peakMb)) },
+          cells: { time: toFigure(count / cpuSeconds, whole), memory: toFigure(peakMb, whole) },
         });
       }
     }
-    return rows;
+    return {
+      headers: HEADERS,
+      rows,
+      method: ['CPU time of all threads of the command, including its start.'],
+    };
   } finally {
     await rm(folder, { recursive: true, force: true });
   }

@@ -1,29 +1,38 @@
 import { readFileSync } from 'node:fs';
 import { cpus, loadavg } from 'node:os';
-import { SUBJECT_NAMES, type SubjectName } from './subjects.js';
-import type { Column } from './table.js';
 
-/** Describes the machine and the versions, one line each. */
-export function describeRun(): string[] {
-  const { length } = cpus();
-  return [
-    `- ${new Date().toISOString().slice(0, 10)}, Node ${process.version}, V8 ${process.versions.v8}, ${process.platform} ${process.arch}`,
-    `- CPU: ${cpus()[0]?.model.trim() ?? 'unknown'}, ${length} core${length === 1 ? '' : 's'}; load average at the start ${loadavg()[0]!.toFixed(2)}`,
-    `- express ${versionOf('express')}, fastify ${versionOf('fastify')}, autocannon ${versionOf('autocannon')}`,
-  ];
+/** The machine and the time of a run. */
+export interface Machine {
+  /** The day, such as `'2026-11-22'`. */
+  readonly date: string;
+  readonly node: string;
+  readonly v8: string;
+  readonly platform: string;
+  readonly cpu: string;
+  readonly cores: number;
+  /** The load average over one minute before the run. Other programs distort the figures. */
+  readonly loadAverage: number;
 }
 
-/** The headers of the table's columns. */
-export function columnHeaders(): Record<Column, string> {
-  const nameOf = (subject: SubjectName) => (subject === 'rollgate' ? '@rollgate/core' : subject);
+export function describeMachine(): Machine {
+  const { length: cores } = cpus();
   return {
-    bare: 'bare framework',
-    'by hand': 'Rollgate by hand',
-    ...(Object.fromEntries(SUBJECT_NAMES.map((name) => [name, `${name} ${versionOf(nameOf(name))}`])) as Record<
-      SubjectName,
-      string
-    >),
+    date: new Date().toISOString().slice(0, 10),
+    node: process.version,
+    v8: process.versions.v8,
+    platform: `${process.platform} ${process.arch}`,
+    cpu: cpus()[0]?.model.trim() ?? 'unknown',
+    cores,
+    loadAverage: loadavg()[0]!,
   };
+}
+
+/** Describes the machine in lines for the output. */
+export function machineLines({ date, node, v8, platform, cpu, cores, loadAverage }: Machine): string[] {
+  return [
+    `- ${date}, Node ${node}, V8 ${v8}, ${platform}`,
+    `- CPU: ${cpu}, ${cores} core${cores === 1 ? '' : 's'}; load average at the start ${loadAverage.toFixed(2)}`,
+  ];
 }
 
 /** Reads the version from the file, because not every package exports its package.json. */

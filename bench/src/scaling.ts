@@ -1,42 +1,80 @@
 import type { Effort } from './effort.js';
 import type { ScalingTask } from './scaling-worker.js';
-import { median } from './statistics.js';
-import { type Row, whole } from './table.js';
-import { Worker } from './worker.js';
+import { inTurn, median } from './statistics.js';
+import { type Report, type Row, times, toFigure, whole } from './table.js';
+import { canPin, Worker } from './worker.js';
 
 const LIMITS = [10, 100, 1_000, 10_000, 100_000];
+const TRIES_PER_HIT = { allowed: 1, rejected: 100 };
+/** All processes share this core, because a machine's cores may differ in speed. */
+const CORE = 1;
+
+/** The number of keys with which the others are compared. */
+const USUAL_KEYS = 10_000;
+
+type Column = 'allowed' | 'rejected' | 'ratio';
+type ScalingWorker = Worker<ScalingTask, number>;
 
 /** Measures Rollgate's checks for growing limits and numbers of keys. */
-export async function measureScaling(effort: Effort['scaling']): Promise<Row[]> {
-  const rows: Row[] = [];
+export async function measureScaling(effort: Effort['scaling']): Promise<Report<Column>> {
+  const { rounds, checks } = effort;
+  return {
+    headers: { allowed: 'allowed, ns', rejected: 'rejected, ns', ratio: `against ${whole(USUAL_KEYS)} keys` },
+    rows: [...(await measureLimits(effort)), ...(await measureKeys(effort))],
+    method: [
+      `- **All**: \`decide\`, not awaited, with an injected clock. One process per figure${canPin ? ', all pinned to one core' : ', NOT pinned to one core'}. The processes of one row, and those of all numbers of keys, take turns. Medians of ${rounds} rounds, each of at least ${whole(checks)} checks.`,
+      `- **Log full**: 10 keys. One check for each hit that leaves the window (allowed), or ${TRIES_PER_HIT.rejected} checks for each (rejected, 1 in ${TRIES_PER_HIT.rejected} allowed).`,
+      "- **Keys**: limit 10, with 5 hits in each key's window.",
+    ],
+  };
+}
+
+async function measureLimits({ rounds, checks }: Effort['scaling']): Promise<Row<Column>[]> {
+  const rows: Row<Column>[] = [];
   for (const limit of LIMITS) {
-    const full = { limit, keyCount: 10, hitsPerWindow: limit, checks: effort.checks };
-    const allowed = await measureNs(effort.rounds, { ...full, triesPerHit: 1 });
-    const rejected = await measureNs(effort.rounds, { ...full, triesPerHit: 100 });
-    rows.push({
-      what: `Rollgate, ns/check: limit ${whole(limit)}, log full`,
-      cells: { rollgate: `${whole(allowed)} allowed, ${whole(rejected)} rejected` },
-    });
-  }
-  for (const keyCount of effort.keys) {
-    const checks = Math.max(effort.checks, keyCount);
-    const ns = await measureNs(effort.rounds, { limit: 10, keyCount, hitsPerWindow: 5, triesPerHit: 1, checks });
-    rows.push({
-      what: `Rollgate, ns/check: ${whole(keyCount)} keys, limit 10`,
-      cells: { rollgate: `${whole(ns)} allowed` },
-    });
+    const tasks = Object.values(TRIES_PER_HIT).map(
+      (triesPerHit): ScalingTask => ({ limit, keyCount: 10, hitsPerWindow: limit, checks, triesPerHit }),
+    );
+    const [allowed, rejected] = await measureInTurn(rounds, tasks);
+    const cells = { allowed: toFigure(allowed!, whole), rejected: toFigure(rejected!, whole) };
+    rows.push({ what: `limit ${whole(limit)}, log full`, cells });
   }
   return rows;
 }
 
-/** Uses a new process for each figure, so that earlier measurements do not slow it down. */
-async function measureNs(rounds: number, task: ScalingTask): Promise<number> {
-  const worker = await Worker.start<ScalingTask, number>('scaling-worker.ts', { flags: ['--expose-gc'] });
+async function measureKeys({ rounds, checks, keys }: Effort['scaling']): Promise<Row<Column>[]> {
+  const tasks = keys.map(
+    (keyCount): ScalingTask => ({
+      limit: 10,
+      keyCount,
+      hitsPerWindow: 5,
+      triesPerHit: 1,
+      checks: Math.max(checks, keyCount),
+    }),
+  );
+  const figures = await measureInTurn(rounds, tasks);
+  const usual = figures[keys.indexOf(USUAL_KEYS)]!;
+  return keys.map((keyCount, index) => ({
+    what: `${whole(keyCount)} keys`,
+    cells: { allowed: toFigure(figures[index]!, whole), ratio: toFigure(figures[index]! / usual, times) },
+  }));
+}
+
+/** Returns the median of each task. Uses a process for each task, so that no task shapes the compiled code of another. */
+async function measureInTurn(rounds: number, tasks: readonly ScalingTask[]): Promise<number[]> {
+  const subjects = await Promise.all(
+    tasks.map(async (task) => ({ task, figures: [] as number[], worker: await startWorker() })),
+  );
   try {
-    const figures: number[] = [];
-    for (let round = 0; round < rounds; round++) figures.push(await worker.run(task));
-    return median(figures);
+    for (let round = 0; round < rounds; round++) {
+      for (const { task, figures, worker } of inTurn(subjects, round)) figures.push(await worker.run(task));
+    }
   } finally {
-    await worker.stop();
+    await Promise.all(subjects.map(({ worker }) => worker.stop()));
   }
+  return subjects.map(({ figures }) => median(figures));
+}
+
+function startWorker(): Promise<ScalingWorker> {
+  return Worker.start<ScalingTask, number>('scaling-worker.ts', { flags: ['--expose-gc'], core: CORE });
 }

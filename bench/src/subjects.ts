@@ -3,6 +3,7 @@ import { RateLimiter, rollingWindow } from '@rollgate/core';
 import { MemoryStore } from 'express-rate-limit';
 import { RateLimiterMemory } from 'rate-limiter-flexible';
 import { InMemoryRateLimiter } from 'rolling-rate-limiter';
+import { versionOf } from './machine.js';
 
 /** A library that keeps its counts in memory, called as its own adapter or its documentation does. */
 export interface Subject {
@@ -22,6 +23,13 @@ export const SUBJECT_NAMES = [
 ] as const;
 export type SubjectName = (typeof SUBJECT_NAMES)[number];
 
+/** The headers of a table with a column for each library. */
+export function subjectHeaders(): Record<SubjectName, string> {
+  const packageOf = (name: SubjectName) => (name === 'rollgate' ? '@rollgate/core' : name);
+  const headers = SUBJECT_NAMES.map((name) => [name, `${name} ${versionOf(packageOf(name))}`]);
+  return Object.fromEntries(headers) as Record<SubjectName, string>;
+}
+
 const WINDOW_MS = 60_000;
 
 /** Creates a subject with `limit` actions a minute and room for `keyCount` keys. */
@@ -33,7 +41,7 @@ const FACTORIES: Record<SubjectName, (limit: number, keyCount: number) => Subjec
   rollgate(limit) {
     const limiter = new RateLimiter({ limits: rollingWindow({ limit, window: WINDOW_MS }) });
     return {
-      check: (key) => limiter.decide(key),
+      check: (key) => limiter.check(key),
       isRejection: (result) => !(result as { allowed: boolean }).allowed,
       dispose: () => limiter.close(),
     };

@@ -1,57 +1,63 @@
 import { markdownTable } from 'markdown-table';
-import type { SubjectName } from './subjects.js';
 
-export type Column = 'bare' | 'by hand' | SubjectName;
-
-/** One measurement: a figure for each column, and Rollgate's goals. */
-export interface Row<RowColumn extends string = Column> {
+/** One measurement: a cell for each column that has one. */
+export interface Row<Column extends string> {
   readonly what: string;
-  readonly cells: Partial<Record<RowColumn, string>>;
-  readonly goals?: readonly Goal[];
+  readonly cells: Readonly<Partial<Record<Column, Cell>>>;
 }
 
-/** A goal for Rollgate's figure, usually relative to another one. */
-export interface Goal {
-  readonly rule: string;
-  readonly figure: string;
-  readonly isMet: boolean;
+/** A measured value, or a text for what is not one number. */
+export type Cell = Figure | string;
+
+export interface Figure {
+  readonly value: number;
+  /** The value as the table shows it. */
+  readonly text: string;
+  /** The value of the column with which the report compares this one, divided by this value. */
+  readonly ratio?: number;
 }
 
-export function atLeast(least: number, other: string, ratio: number): Goal {
-  return { rule: `≥ ${least}× ${other}`, figure: times(ratio), isMet: ratio >= least };
+/** The table of one part of the benchmark, and how it was measured. */
+export interface Report<Column extends string = string> {
+  /** The headers of the columns, in order. */
+  readonly headers: Readonly<Record<Column, string>>;
+  readonly rows: readonly Row<Column>[];
+  readonly method: readonly string[];
 }
 
-export function atMost(most: number, other: string, ratio: number): Goal {
-  return { rule: `≤ ${most}× ${other}`, figure: times(ratio), isMet: ratio <= most };
+/** Returns the figure of a value. Drops a ratio that is not a finite number. */
+export function toFigure(value: number, write: (value: number) => string, ratio?: number): Figure {
+  const figure = { value, text: write(value) };
+  return ratio === undefined || !Number.isFinite(ratio) ? figure : { ...figure, ratio };
 }
 
-/** A goal for a figure without a comparison. */
-export function atMostOf(most: number, unit: string, figure: number): Goal {
-  return { rule: `≤ ${most} ${unit}`, figure: figure.toFixed(1), isMet: figure <= most };
+/** Returns the figures of these columns. Each figure contains the baseline's value divided by its own. */
+export function compareFigures<Column extends string>(
+  columns: readonly Column[],
+  baseline: Column,
+  toValue: (column: Column) => number,
+  write: (value: number) => string,
+): Row<Column>['cells'] {
+  const ratio = (column: Column) => (column === baseline ? undefined : toValue(baseline) / toValue(column));
+  const figures = columns.map((column) => [column, toFigure(toValue(column), write, ratio(column))]);
+  return Object.fromEntries(figures) as Row<Column>['cells'];
 }
 
-/** Renders a Markdown table with these column headers, in order, and a column for the goals if there are any. */
-export function renderTable<RowColumn extends string>(
-  rows: readonly Row<RowColumn>[],
-  headers: Readonly<Record<RowColumn, string>>,
-): string {
-  const columns = Object.keys(headers) as RowColumn[];
-  const hasGoals = rows.some(({ goals = [] }) => goals.length > 0);
+/** Renders a report's rows as a Markdown table. */
+export function renderTable<Column extends string>({ headers, rows }: Report<Column>): string {
+  const columns = Object.keys(headers) as Column[];
   return markdownTable(
     [
-      ['measured', ...columns.map((column) => headers[column]), ...(hasGoals ? ['goals'] : [])],
-      ...rows.map(({ what, cells, goals = [] }) => [
-        what,
-        ...columns.map((column) => cells[column] ?? ''),
-        ...(hasGoals ? [goals.map(renderGoal).join('; ')] : []),
-      ]),
+      ['measured', ...columns.map((column) => headers[column])],
+      ...rows.map(({ what, cells }) => [what, ...columns.map((column) => renderCell(cells[column]))]),
     ],
-    { align: ['left', ...columns.map(() => 'right'), ...(hasGoals ? ['left'] : [])] },
+    { align: ['left', ...columns.map(() => 'right')] },
   );
 }
 
-function renderGoal({ rule, figure, isMet }: Goal): string {
-  return `${rule}: ${isMet ? 'met' : '**missed**'} (${figure})`;
+function renderCell(cell: Cell = ''): string {
+  if (typeof cell === 'string') return cell;
+  return cell.ratio === undefined ? cell.text : `${cell.text} (${times(cell.ratio)})`;
 }
 
 /** Formats a whole number with thousands separators. */
@@ -59,9 +65,14 @@ export function whole(value: number): string {
   return Math.round(value).toLocaleString('en-US');
 }
 
-/** Formats a number with one decimal and its sign. */
+/** Formats a number with two decimals and its sign. */
 export function signed(value: number): string {
-  return `${value < 0 ? '−' : '+'}${Math.abs(value).toFixed(1)}`;
+  return `${value < 0 ? '−' : '+'}${Math.abs(value).toFixed(2)}`;
+}
+
+/** Formats a number with one decimal. */
+export function tenths(value: number): string {
+  return value.toFixed(1);
 }
 
 /** Formats a number in millions with two decimals. */
@@ -69,11 +80,7 @@ export function millions(value: number): string {
   return `${(value / 1e6).toFixed(2)} M`;
 }
 
-/** Formats Rollgate's figure divided by the one that precedes this text. */
-export function versus(ratio: number): string {
-  return ` (${times(ratio)})`;
-}
-
-function times(ratio: number): string {
+/** Formats a ratio. */
+export function times(ratio: number): string {
   return `${ratio < 100 ? ratio.toFixed(2) : whole(ratio)}×`;
 }

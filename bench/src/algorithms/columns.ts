@@ -1,6 +1,6 @@
 import { ALGORITHMS, type Algorithm, EXACT } from '../limits.js';
 import { median } from '../statistics.js';
-import { type Row, versus } from '../table.js';
+import { type Row, toFigure } from '../table.js';
 
 export type AlgorithmRow = Row<Algorithm>;
 
@@ -16,14 +16,11 @@ export const HITS_PER_WINDOW = 0.9 * LIMIT;
 
 export type Figures = Readonly<Record<Algorithm, number>>;
 
-export function cellsOf(write: (name: Algorithm) => string): AlgorithmRow['cells'] {
-  return Object.fromEntries(ALGORITHMS.map((name) => [name, write(name)]));
-}
-
-/** A row of figures. Each cell contains the ratio to the exact window's figure. */
+/** A row of figures. Each figure contains its ratio to the exact window's. */
 export function comparedRow(what: string, figures: Figures, write: (figure: number) => string): AlgorithmRow {
-  const ratio = (name: Algorithm) => (name === EXACT ? '' : versus(figures[name] / figures[EXACT]));
-  return { what, cells: cellsOf((name) => write(figures[name]) + ratio(name)) };
+  const ratio = (name: Algorithm) => (name === EXACT ? undefined : figures[name] / figures[EXACT]);
+  const cells = ALGORITHMS.map((name) => [name, toFigure(figures[name], write, ratio(name))]);
+  return { what, cells: Object.fromEntries(cells) as AlgorithmRow['cells'] };
 }
 
 /** The median of each algorithm's rounds. */

@@ -5,6 +5,7 @@ import type { CheckResult } from '../redis/check-loop.js';
 import { CLIENT_CORE } from '../redis/check-workers.js';
 import { readFigures, resetFigures } from '../redis/server-figures.js';
 import { inTurn } from '../statistics.js';
+import { tenths } from '../table.js';
 import { Worker } from '../worker.js';
 import { type AlgorithmRow, comparedRow, HITS_PER_WINDOW, medians, noRounds } from './columns.js';
 import type { LoadTask } from './redis-worker.js';
@@ -74,7 +75,6 @@ async function measureRounds(
       onClient[checker.name].push(figures.client);
     }
   }
-  const tenths = (micros: number) => micros.toFixed(1);
   return [
     comparedRow(
       `Redis, server CPU µs/check within commands, ${IN_FLIGHT} in flight, ${what}`,

@@ -19,7 +19,7 @@ const byServer = limiterOn(new RedisStore({ client }));
 const byClock = limiterOn(new RedisStore({ client, clock }));
 
 function limiterOn(store: RedisStore): RateLimiter {
-  return new RateLimiter({ limits: perMinute(algorithm, LIMIT), store });
+  return new RateLimiter({ limits: perMinute(algorithm, LIMIT), store, timeout: '1m' });
 }
 
 handleTasks(({ isSpread, ...task }: LoadTask) => {

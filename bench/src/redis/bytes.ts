@@ -1,5 +1,5 @@
 import type { RedisServer } from '@rollgate/test-support';
-import { atMostOf, versus, whole } from '../table.js';
+import { compareFigures, tenths, whole } from '../table.js';
 import { type Checker, withCheckers } from './check-workers.js';
 import type { RedisRow } from './columns.js';
 import { BASELINE, LIBRARIES, type RedisSubjectName } from './subjects.js';
@@ -9,11 +9,13 @@ const HITS = [10, 100, 128, 1_000, 10_000] as const;
 const SHORT = 128;
 const LONG = 10_000;
 
+const SETTINGS = { limit: LONG, windowMs: 600_000 };
+
 type BytesAt = ReadonlyMap<number, number>;
 
 /** Measures the bytes of one key at the server, with a growing number of sequential hits of cost 1. */
 export async function measureRedisBytes(server: RedisServer): Promise<RedisRow[]> {
-  const measured = await withCheckers(server, LIBRARIES, LONG, async (checkers) => {
+  const measured = await withCheckers(server.url, LIBRARIES, async (checkers) => {
     const all: [RedisSubjectName, BytesAt][] = [];
     for (const checker of checkers) all.push([checker.name, await measureOne(server, checker)]);
     return new Map(all);
@@ -26,8 +28,7 @@ export async function measureRedisBytes(server: RedisServer): Promise<RedisRow[]
     const bytesAt = measured.get(name)!;
     return (bytesAt.get(LONG)! - bytesAt.get(SHORT)!) / (LONG - SHORT);
   };
-  const goals = [atMostOf(16, 'B', perHit(BASELINE))];
-  return [...rows, { ...toRow(`bytes per hit beyond ${SHORT} hits`, perHit, (bytes) => bytes.toFixed(1)), goals }];
+  return [...rows, toRow(`bytes per hit beyond ${SHORT} hits, up to ${whole(LONG)}`, perHit, tenths)];
 }
 
 async function measureOne(server: RedisServer, { worker }: Checker): Promise<BytesAt> {
@@ -35,7 +36,7 @@ async function measureOne(server: RedisServer, { worker }: Checker): Promise<Byt
   const bytesAt = new Map<number, number>();
   let hitsThere = 0;
   for (const hits of HITS) {
-    await worker.run({ keyCount: 1, checks: hits - hitsThere, inFlight: 1, recordOnly: true });
+    await worker.run({ settings: SETTINGS, keyCount: 1, checks: hits - hitsThere, inFlight: 1, recordOnly: true });
     hitsThere = hits;
     bytesAt.set(hits, await usedBytes(server));
   }
@@ -52,9 +53,5 @@ async function usedBytes(server: RedisServer): Promise<number> {
 }
 
 function toRow(what: string, bytes: (name: RedisSubjectName) => number, write: (bytes: number) => string): RedisRow {
-  const versusOurs = (name: RedisSubjectName) => {
-    const ratio = bytes(BASELINE) / bytes(name);
-    return name === BASELINE || !Number.isFinite(ratio) ? '' : versus(ratio); // A counter needs no memory for a hit.
-  };
-  return { what, cells: Object.fromEntries(LIBRARIES.map((name) => [name, write(bytes(name)) + versusOurs(name)])) };
+  return { what, cells: compareFigures(LIBRARIES, BASELINE, bytes, write) };
 }

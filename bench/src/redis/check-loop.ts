@@ -19,6 +19,8 @@ export interface CheckResult {
   /** The median time of a check. Measured only with one check in flight. */
   readonly medianMs: number | null;
   readonly rejected: number;
+  /** The mean number of hits in the window after a check. Measured only for subjects that keep a log. */
+  readonly hits: number | null;
 }
 
 /** Runs the checks with the subject, and measures them. */
@@ -32,6 +34,7 @@ export async function runChecks(
   const timesMs: number[] = [];
   let started = 0;
   let rejected = 0;
+  let hits = 0;
 
   async function loop(): Promise<void> {
     while (started < checks) {
@@ -45,6 +48,7 @@ export async function runChecks(
       }
       if (timed) timesMs.push(performance.now() - start);
       if (subject.isRejection(last)) rejected++;
+      if (subject.countHits !== undefined) hits += subject.countHits(last);
     }
   }
 
@@ -54,5 +58,11 @@ export async function runChecks(
   await Promise.all(Array.from({ length: inFlight }, loop));
   const seconds = (performance.now() - start) / 1000;
   const { user, system } = process.cpuUsage(cpuBefore);
-  return { seconds, cpuMicros: (user + system) / checks, medianMs: timed ? median(timesMs) : null, rejected };
+  return {
+    seconds,
+    cpuMicros: (user + system) / checks,
+    medianMs: timed ? median(timesMs) : null,
+    rejected,
+    hits: subject.countHits === undefined ? null : hits / checks,
+  };
 }

@@ -1,9 +1,18 @@
 import { Redis } from 'ioredis';
 import { handleTasks } from '../worker.js';
 import { type CheckTask, runChecks } from './check-loop.js';
-import { createRedisSubject, type RedisSubjectName } from './subjects.js';
+import { createRedisSubject, type RedisSubject, type RedisSubjectName, type SubjectSettings } from './subjects.js';
 
-const [name, url, limitText] = process.argv.slice(2) as [RedisSubjectName, string, string];
-const subject = await createRedisSubject(name, new Redis(url), Number(limitText));
+/** Checks by a subject with these settings. */
+export type SubjectTask = CheckTask & { readonly settings: SubjectSettings };
 
-handleTasks((task: CheckTask) => runChecks(subject, task));
+const [name, address] = process.argv.slice(2) as [RedisSubjectName, string];
+const client = new Redis(address);
+const subjects = new Map<string, RedisSubject>();
+
+handleTasks(async ({ settings, ...task }: SubjectTask) => {
+  const id = JSON.stringify(settings);
+  const subject = subjects.get(id) ?? (await createRedisSubject(name, client, settings));
+  subjects.set(id, subject);
+  return runChecks(subject, task);
+});

@@ -1,6 +1,6 @@
-import type { RedisServer } from '@rollgate/test-support';
 import { Worker } from '../worker.js';
-import type { CheckResult, CheckTask } from './check-loop.js';
+import type { CheckResult } from './check-loop.js';
+import type { SubjectTask } from './check-worker.js';
 import type { RedisSubjectName } from './subjects.js';
 
 /** The cores of the server and of its clients. */
@@ -9,21 +9,24 @@ export const CLIENT_CORE = 1;
 
 export interface Checker {
   readonly name: RedisSubjectName;
-  readonly worker: Worker<CheckTask, CheckResult>;
+  readonly worker: Worker<SubjectTask, CheckResult>;
 }
 
-/** Calls `use` with a process for each subject, and stops the processes afterwards. */
+/**
+ * Calls `use` with a process for each subject, and stops the processes afterwards.
+ *
+ * @param address The server's URL, or the path of its Unix socket.
+ */
 export async function withCheckers<Result>(
-  server: RedisServer,
+  address: string,
   names: readonly RedisSubjectName[],
-  limit: number,
   use: (checkers: readonly Checker[]) => Promise<Result>,
 ): Promise<Result> {
   const checkers = await Promise.all(
     names.map(async (name) => ({
       name,
-      worker: await Worker.start<CheckTask, CheckResult>('redis/check-worker.ts', {
-        args: [name, server.url, String(limit)],
+      worker: await Worker.start<SubjectTask, CheckResult>('redis/check-worker.ts', {
+        args: [name, address],
         core: CLIENT_CORE,
       }),
     })),

@@ -1,5 +1,5 @@
 import { RateLimiter, rollingWindow } from '@rollgate/core';
-import { RedisStore } from '@rollgate/redis';
+import { RedisStore, type RedisStoreOptions } from '@rollgate/redis';
 import { Redis } from 'ioredis';
 import { handleTasks } from '../worker.js';
 
@@ -13,18 +13,18 @@ const WINDOW_MS = 60_000;
 /** Added to each interval, because rounding could make one too short. */
 const MICROSECOND_MS = 0.001;
 
-const [log, url] = process.argv.slice(2) as ['packed' | 'sorted-set', string];
+const [url, log] = process.argv.slice(2) as [string, RedisStoreOptions['log']];
 const clock = {
   ms: Date.now(),
   now() {
     return this.ms;
   },
 };
-const store = new RedisStore({ client: new Redis(url), log, clock });
+const store = new RedisStore({ client: new Redis(url), clock, ...(log === undefined ? {} : { log }) });
 
 /** Measures this process's microseconds per check. */
 handleTasks(async ({ limit, checks }: GrowthTask): Promise<number> => {
-  const limiter = new RateLimiter({ limits: rollingWindow({ limit, window: WINDOW_MS }), store });
+  const limiter = new RateLimiter({ limits: rollingWindow({ limit, window: WINDOW_MS }), store, timeout: '1m' });
   const cpuBefore = process.cpuUsage();
   for (let check = 0; check < checks; check++) {
     clock.ms += WINDOW_MS / limit + MICROSECOND_MS;

@@ -7,11 +7,12 @@ import { CLIENT_CORE } from './check-workers.js';
 import type { RedisRow } from './columns.js';
 import type { GrowthTask } from './growth-worker.js';
 import { readFigures, resetFigures } from './server-figures.js';
+import { type RedisSubjectName, ROLLGATES } from './subjects.js';
 
 /** Checks before the first limit, so that its figure does not include compilation. */
 const WARM_UP = 10_000;
 
-const LOGS = ['packed', 'sorted-set'] as const;
+const LOGS = { rollgate: [], 'rollgate, sorted-set': ['sorted-set'] };
 
 type GrowthWorker = Worker<GrowthTask, number>;
 
@@ -23,10 +24,10 @@ interface Growth {
 /** Measures Rollgate's checks for growing limits with a full log, so one hit leaves the window for each new one. */
 export async function measureGrowth(server: RedisServer, effort: Effort['redis']['growth']): Promise<RedisRow[]> {
   const workers = await Promise.all(
-    LOGS.map(async (log) => ({
-      log,
+    ROLLGATES.map(async (name) => ({
+      name,
       worker: await Worker.start<GrowthTask, number>('redis/growth-worker.ts', {
-        args: [log, server.url],
+        args: [server.url, ...LOGS[name]],
         core: CLIENT_CORE,
       }),
     })),
@@ -35,10 +36,10 @@ export async function measureGrowth(server: RedisServer, effort: Effort['redis']
     for (const { worker } of workers) await fill(server, worker, WARM_UP);
     const rows: RedisRow[] = [];
     for (const limit of effort.limits) {
-      const cells: RedisRow['cells'] = {};
-      for (const { log, worker } of workers) {
+      const cells: Partial<Record<RedisSubjectName, string>> = {};
+      for (const { name, worker } of workers) {
         const { serverMicros, clientMicros } = await measureOne(server, worker, limit, effort);
-        cells[`rollgate, ${log}`] = `${serverMicros.toFixed(1)} server, ${clientMicros.toFixed(1)} client`;
+        cells[name] = `${serverMicros.toFixed(1)} server, ${clientMicros.toFixed(1)} client`;
       }
       rows.push({ what: `CPU µs/check, limit ${whole(limit)}, log full`, cells });
     }

@@ -1,125 +1,135 @@
 import type { RedisServer } from '@rollgate/test-support';
-import type { Effort } from '../effort.js';
-import { inTurn, median } from '../statistics.js';
-import { atLeast, atMost, type Goal, versus, whole } from '../table.js';
+import type { RedisLoad } from '../effort.js';
+import { inTurn } from '../statistics.js';
+import type { CheckResult } from './check-loop.js';
 import { type Checker, withCheckers } from './check-workers.js';
-import type { RedisRow } from './columns.js';
-import { readFigures, resetFigures } from './server-figures.js';
-import { BASELINE, REDIS_SUBJECT_NAMES, type RedisSubjectName } from './subjects.js';
+import { readCpuMicros, readFigures, resetFigures } from './server-figures.js';
+import { REDIS_SUBJECT_NAMES, type RedisSubjectName, type SubjectSettings } from './subjects.js';
+import { createWorkloads, type Workload } from './workloads.js';
 
-const LIMIT = 100;
-const CHECKS_PER_KEY = 2;
-const IN_FLIGHT = [1, 16, 64, 256] as const;
-/** The number of checks in flight to which the goals apply. It is typical of a server with some traffic. */
+/** So long that no round outlasts it, even on a busy machine. */
+const WINDOW_MS = 600_000;
 const BUSY = 64;
+/** Counters need no log of a certain length, so the length of their window does not matter. */
+const keepsLog = (name: RedisSubjectName) => name.startsWith('rollgate');
 
-type InFlight = (typeof IN_FLIGHT)[number];
-
-interface Figures {
+/** What one round measures, per check. */
+export interface LoadFigures {
   readonly perSecond: number;
   readonly clientMicros: number;
+  /** The processor time of the server's process. */
   readonly serverMicros: number;
-  readonly medianMs: number;
+  /** The part of it that the server spends within commands. */
+  readonly commandMicros: number;
+  readonly medianMs: number | null;
+  readonly hits: number | null;
 }
 
-type Rounds = Record<RedisSubjectName, Record<InFlight, Figures[]>>;
+export interface MeasuredWorkload {
+  readonly workload: Workload;
+  readonly rounds: Map<RedisSubjectName, LoadFigures[]>;
+}
 
-/** Measures allowed checks with several numbers of checks in flight. */
-export async function measureLoad(server: RedisServer, effort: Effort['redis']['load']): Promise<RedisRow[]> {
-  const measured = Object.fromEntries(
-    REDIS_SUBJECT_NAMES.map((name) => [name, Object.fromEntries(IN_FLIGHT.map((inFlight) => [inFlight, []]))]),
-  ) as unknown as Rounds;
-  await withCheckers(server, REDIS_SUBJECT_NAMES, LIMIT, async (checkers) => {
-    for (const { worker } of checkers) {
-      await server.run('FLUSHALL');
-      await worker.run({ keyCount: effort.keysTogether, checks: effort.warmUp, inFlight: BUSY });
+/** A subject with a workload, and the window that gives its logs the intended length. */
+interface Contender {
+  readonly checker: Checker;
+  readonly settings: SubjectSettings;
+}
+
+/** Measures each workload with each of its subjects, in turns. `address` is the server's URL or its Unix socket. */
+export async function measureLoad(
+  server: RedisServer,
+  address: string,
+  effort: RedisLoad,
+): Promise<MeasuredWorkload[]> {
+  const measured = createWorkloads(effort).map((workload): MeasuredWorkload => ({ workload, rounds: new Map() }));
+  await withCheckers(address, REDIS_SUBJECT_NAMES, async (checkers) => {
+    for (const checker of checkers) await warmUp(server, checker, effort);
+    const races = [];
+    for (const { workload, rounds } of measured) {
+      races.push({ workload, rounds, contenders: await prepare(server, checkers, workload) });
     }
     for (let round = 0; round < effort.rounds; round++) {
-      for (const inFlight of IN_FLIGHT) {
-        const keyCount = inFlight === 1 ? effort.keysAlone : effort.keysTogether;
-        for (const checker of inTurn(checkers, round)) {
-          measured[checker.name][inFlight].push(await measureOne(server, checker, inFlight, keyCount));
+      for (const { workload, rounds, contenders } of races) {
+        for (const contender of inTurn(contenders, round)) {
+          const { name } = contender.checker;
+          rounds.set(name, [...(rounds.get(name) ?? []), await measureOne(server, contender, workload)]);
         }
       }
     }
   });
-  return toRows(measured);
+  return measured;
+}
+
+async function warmUp(server: RedisServer, { name, worker }: Checker, { keysTogether, warmUp: all }: RedisLoad) {
+  await server.run('FLUSHALL');
+  const checks = name === 'rolling-rate-limiter' ? all / 10 : all; // It is ten times as slow as the others.
+  const settings = { limit: 100, windowMs: WINDOW_MS };
+  await worker.run({ settings, keyCount: keysTogether, checks, inFlight: BUSY });
+}
+
+async function prepare(
+  server: RedisServer,
+  checkers: readonly Checker[],
+  workload: Workload,
+): Promise<readonly Contender[]> {
+  const contenders: Contender[] = [];
+  for (const checker of checkers.filter(({ name }) => workload.subjects.includes(name))) {
+    const { limit, hits } = workload;
+    const windowMs =
+      hits !== undefined && keepsLog(checker.name) ? await findWindow(server, checker, workload, hits) : WINDOW_MS;
+    contenders.push({ checker, settings: { limit, windowMs, denialCache: !workload.isRejected } });
+  }
+  return contenders;
+}
+
+/** Finds the window, in milliseconds, in which each key gets this many hits at the speed of the subject. */
+async function findWindow(server: RedisServer, { worker }: Checker, workload: Workload, hits: number): Promise<number> {
+  let windowMs = 1_000;
+  for (let attempt = 0; attempt < 3; attempt++) {
+    await server.run('FLUSHALL');
+    const settings = { limit: workload.limit, windowMs };
+    await fill(worker, settings, workload, hits);
+    const { seconds } = await worker.run({ ...workload, settings });
+    windowMs = Math.round((hits * workload.keyCount * seconds * 1000) / workload.checks);
+  }
+  return windowMs;
+}
+
+/** Makes as many checks of each key as its log should have hits. */
+function fill(
+  worker: Checker['worker'],
+  settings: SubjectSettings,
+  { keyCount }: Workload,
+  hits: number,
+): Promise<CheckResult> {
+  return worker.run({ settings, keyCount, checks: keyCount * hits, inFlight: BUSY });
 }
 
 async function measureOne(
   server: RedisServer,
-  { name, worker }: Checker,
-  inFlight: InFlight,
-  keyCount: number,
-): Promise<Figures> {
+  { checker: { name, worker }, settings }: Contender,
+  workload: Workload,
+): Promise<LoadFigures> {
+  const { keyCount, checks, inFlight, limit, hits = 0, isRejected = false } = workload;
   await server.run('FLUSHALL');
+  if (isRejected) await fill(worker, settings, workload, limit + 1);
+  else if (hits > 0 && keepsLog(name)) await fill(worker, settings, workload, hits);
   await resetFigures(server);
-  const checks = keyCount * CHECKS_PER_KEY;
-  const { seconds, cpuMicros, medianMs, rejected } = await worker.run({ keyCount, checks, inFlight });
+  const cpuBefore = await readCpuMicros(server);
+  const result = await worker.run({ settings, keyCount, checks, inFlight });
+  const cpu = (await readCpuMicros(server)) - cpuBefore;
   const { micros } = await readFigures(server);
-  const keysThere = Number(await server.run('DBSIZE'));
-  if (rejected > 0 || keysThere < keyCount) {
-    throw new Error(
-      `Expected ${name} to allow ${checks} checks of ${keyCount} keys, got ${rejected} rejections and ${keysThere} keys`,
-    );
+  const rejected = isRejected ? checks : 0;
+  if (result.rejected !== rejected) {
+    throw new Error(`Expected ${name} to reject ${rejected} of ${checks} checks, got ${result.rejected} rejections`);
   }
   return {
-    perSecond: checks / seconds,
-    clientMicros: cpuMicros,
-    serverMicros: micros / checks,
-    medianMs: medianMs ?? Number.NaN,
+    perSecond: checks / result.seconds,
+    clientMicros: result.cpuMicros,
+    serverMicros: cpu / checks,
+    commandMicros: micros / checks,
+    medianMs: result.medianMs,
+    hits: result.hits,
   };
-}
-
-function toRows(measured: Rounds): RedisRow[] {
-  function toRow(
-    what: string,
-    inFlight: InFlight,
-    figure: keyof Figures,
-    write: (value: number) => string,
-    toBars: (ratio: (other: RedisSubjectName) => number) => Goal[] = () => [],
-  ): RedisRow {
-    const middle = (name: RedisSubjectName) => median(measured[name][inFlight].map((figures) => figures[figure]));
-    const ratio = (other: RedisSubjectName) => middle(BASELINE) / middle(other);
-    const cell = (name: RedisSubjectName) => write(middle(name)) + (name === BASELINE ? '' : versus(ratio(name)));
-    return {
-      what: `${what}, ${inFlight} in flight`,
-      cells: Object.fromEntries(REDIS_SUBJECT_NAMES.map((name) => [name, cell(name)])),
-      goals: toBars(ratio),
-    };
-  }
-
-  return [
-    ...IN_FLIGHT.map((inFlight) =>
-      toRow('checks/s', inFlight, 'perSecond', whole, (ratio) =>
-        inFlight === BUSY
-          ? [
-              atLeast(2, 'rate-limit-redis', ratio('rate-limit-redis')),
-              atLeast(2, 'rate-limiter-flexible', ratio('rate-limiter-flexible')),
-            ]
-          : [],
-      ),
-    ),
-    ...IN_FLIGHT.map((inFlight) =>
-      toRow('client CPU µs/check', inFlight, 'clientMicros', tenths, (ratio) =>
-        inFlight === BUSY ? [atMost(0.35, 'INCR', ratio('INCR'))] : [],
-      ),
-    ),
-    ...([1, BUSY] as const).map((inFlight) =>
-      toRow('server CPU µs/check within commands', inFlight, 'serverMicros', tenths, (ratio) => [
-        atMost(2.5, 'the script of INCR and PTTL', ratio('INCR + PTTL')),
-      ]),
-    ),
-    toRow('median ms/check', 1, 'medianMs', thousandths, (ratio) => [
-      atMost(1.1, 'the plain EVALSHA', ratio('EVALSHA')),
-    ]),
-  ];
-}
-
-function tenths(value: number): string {
-  return value.toFixed(1);
-}
-
-function thousandths(value: number): string {
-  return value.toFixed(3);
 }

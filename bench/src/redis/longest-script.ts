@@ -1,9 +1,10 @@
 import { bucketedWindow, type Decision, type Limit, RateLimiter, rollingWindow } from '@rollgate/core';
-import { type Log, RedisStore } from '@rollgate/redis';
+import { RedisStore, type RedisStoreOptions } from '@rollgate/redis';
 import type { RedisServer } from '@rollgate/test-support';
 import { Redis } from 'ioredis';
-import { whole } from '../table.js';
+import { toFigure, whole } from '../table.js';
 import type { RedisRow } from './columns.js';
+import type { RedisSubjectName } from './subjects.js';
 
 const HITS = 10_000;
 /** Ignores faster commands. */
@@ -13,29 +14,25 @@ const SLOWER_THAN_MICROS = 200;
 export async function measureLongestScript(server: RedisServer): Promise<RedisRow[]> {
   const client = new Redis(server.url);
   try {
-    const rows = [];
-    for (const log of ['packed', 'sorted-set'] as const) {
-      rows.push(await measureOne(server, client, log, rollingWindow({ limit: 1e6, window: '1h' }), 900_000));
-    }
-    rows.push(
-      await measureOne(server, client, 'packed', bucketedWindow({ limit: 1e6, window: '1h', buckets: 3600 }), 999_000),
-    );
-    return rows;
+    const rolling = rollingWindow({ limit: 1e6, window: '1h' });
+    const bucketed = bucketedWindow({ limit: 1e6, window: '1h', buckets: 3600 });
+    const measure = (limits: Limit, cost: number, storeOptions: Pick<RedisStoreOptions, 'log'> = {}) =>
+      measureOne(server, new RedisStore({ client, denialCache: false, ...storeOptions }), limits, cost);
+    return [
+      toRow(rolling, {
+        rollgate: await measure(rolling, 900_000),
+        'rollgate, sorted-set': await measure(rolling, 900_000, { log: 'sorted-set' }),
+      }),
+      toRow(bucketed, { rollgate: await measure(bucketed, 999_000) }),
+    ];
   } finally {
     client.disconnect();
   }
 }
 
 /** Fills a key with hits of several costs, then refunds a hundred old ones together, and peeks a hundred times. */
-async function measureOne(
-  server: RedisServer,
-  client: Redis,
-  log: Log,
-  limits: Limit,
-  cost: number,
-): Promise<RedisRow> {
+async function measureOne(server: RedisServer, store: RedisStore, limits: Limit, cost: number): Promise<number> {
   await server.run('FLUSHALL');
-  const store = new RedisStore({ client, log, denialCache: false });
   const limiter = new RateLimiter({ limits, store, timeout: '1m' });
   const decisions: Decision[] = [];
   for (let count = 0; count < HITS; count += 500) {
@@ -49,7 +46,11 @@ async function measureOne(
   await Promise.all(old.map(() => limiter.peek('ann', { cost })));
   const entries = (await server.run('SLOWLOG', 'GET', -1)) as [id: number, at: number, micros: number][];
   await server.run('CONFIG', 'SET', 'slowlog-log-slower-than', 10_000);
-  const longestMicros = Math.max(0, ...entries.map(([, , micros]) => micros));
-  const what = `longest script, µs: 100 refunds and 100 large costs, ${limits.algorithm}`;
-  return { what, cells: { [`rollgate, ${log}`]: whole(longestMicros) }, goals: [] };
+  return Math.max(0, ...entries.map(([, , micros]) => micros));
+}
+
+function toRow({ algorithm }: Limit, micros: Partial<Record<RedisSubjectName, number>>): RedisRow {
+  const cells = Object.entries(micros).map(([name, value]) => [name, toFigure(value, whole)]);
+  const what = `longest script, µs: 100 refunds and 100 large costs, ${algorithm}`;
+  return { what, cells: Object.fromEntries(cells) as RedisRow['cells'] };
 }

@@ -1,20 +1,34 @@
-import type { Effort } from '../effort.js';
+import type { Effort, RedisLoad } from '../effort.js';
 import { whole } from '../table.js';
 import { canPin } from '../worker.js';
 
-/** Describes how the benchmark measured the figures of the table. */
-export function describeRedisMethod({ load, growth }: Effort['redis']): string[] {
+const RATIOS = "In parentheses: Rollgate's figure with its default log, divided by this one.";
+
+/** Describes how the benchmark measured checks. */
+export function describeLoadMethod({ keysAlone, keysTogether, checks, rounds, warmUp }: RedisLoad): string[] {
   const pinning = canPin
     ? 'the server pinned to one core, the clients to another'
     : 'server and clients NOT pinned to separate cores, so the figures scatter more';
   return [
-    "In parentheses: the figure of Rollgate's packed log divided by this one. All figures are from this run.",
+    RATIOS,
     '',
-    `- **Load**: limit 100 a minute, ${whole(load.keysAlone)} IPv4 keys with one check in flight, ${whole(load.keysTogether)} with several, each checked twice and allowed, on an empty server. One loop per check in flight, which awaits each check. One process per column, in turns, with one connection of ioredis with its defaults (no automatic pipelining), ${pinning}. Medians of ${load.rounds} rounds after a warm-up of ${whole(load.warmUp)} checks.`,
-    '- **Client CPU**: user and system time of the client process, including garbage collection. **Server CPU within commands**: the time of scripts or transactions in `INFO commandstats`. It includes all commands inside them, and excludes reading, parsing and replying.',
-    '- **Median ms**: from the call to its result. The plain EVALSHA is the same script with the arguments of one check, as the store sends them.',
+    `- **All**: one process per column, in turns, with one connection of ioredis with its defaults (no automatic pipelining), ${pinning}. One loop per check in flight, which awaits each check. Medians of ${rounds} rounds after a warm-up of ${whole(warmUp)} checks.`,
+    `- **New keys**: limit 100 per 10 minutes, ${whole(keysAlone)} IPv4 keys with one check in flight, ${whole(keysTogether)} with several, each checked twice and allowed, on an empty server.`,
+    `- **Full logs**: ${whole(checks)} allowed checks of 640 keys with 90 hits, or of 128 keys with 1,000. One hit leaves the window for each new one. The window of each library that keeps a log is the time in which it makes that many checks of each key. The row of hits shows what it came to.`,
+    `- **Rejected**: limit 10 per 10 minutes, ${whole(checks)} checks of 640 keys that have reached it. Rollgate's denial cache is off, because it would reject without a command.`,
+    "- **Server CPU**: user and system time of the server's process. **Within commands**: the time of scripts or transactions in `INFO commandstats`, without reading, parsing and replying.",
+    '- **Client CPU**: user and system time of the client process, including garbage collection. **Median ms**: from the call to its result.',
+    '- **Two windows**: 100 per 10 minutes and 1,000 per 10 hours. Median of the ratios of each round.',
+  ];
+}
+
+/** Describes how the benchmark measured the state. */
+export function describeStateMethod({ rounds, checks }: Effort['redis']['growth']): string[] {
+  return [
+    RATIOS,
+    '',
     '- **Bytes**: `MEMORY USAGE` without sampling of all Redis keys that one key of the limiter uses, after sequential hits. The checks of rolling-rate-limiter read the whole log and would take a minute, so the benchmark writes its hits with the same ZADD.',
     '- **Rejected checks**: limit 10, 64 in flight, after a first rejection, with default options. rate-limiter-flexible can also reject from memory, with its option `inMemoryBlockOnConsumed`.',
-    `- **Limits, log full**: sequential checks with an injected clock, so one hit leaves the window for each new one. Server time within commands, client time of the process. Medians of ${growth.rounds} rounds of ${whole(growth.checks)} checks.`,
+    `- **Limits, log full**: sequential checks with an injected clock, so one hit leaves the window for each new one. Server time within commands, client time of the process. Medians of ${rounds} rounds of ${whole(checks)} checks.`,
   ];
 }

@@ -1,5 +1,13 @@
 import type { RedisServer } from '@rollgate/test-support';
 
+/** The processor time of the server's process so far, in microseconds. */
+export async function readCpuMicros(server: RedisServer): Promise<number> {
+  const text = String(await server.run('INFO', 'cpu'));
+  const seconds = [...text.matchAll(/^used_cpu_(?:sys|user):([\d.]+)/gm)].map(([, value]) => Number(value));
+  if (seconds.length !== 2) throw new Error(`Expected two figures in INFO cpu, got ${text}`);
+  return (seconds[0]! + seconds[1]!) * 1e6;
+}
+
 /** What the server did since the last reset of its statistics. */
 export interface ServerFigures {
   /** The number of commands from clients. */

@@ -1,68 +1,89 @@
-import { RateLimiter, rollingWindow } from '@rollgate/core';
-import { RedisStore } from '@rollgate/redis';
+import { type Decision, type Limit, type Limits, RateLimiter, rollingWindow } from '@rollgate/core';
+import { RedisStore, type RedisStoreOptions } from '@rollgate/redis';
 import type { Redis } from 'ioredis';
 import { RedisStore as RateLimitRedis, type RedisReply } from 'rate-limit-redis';
 import { RateLimiterRedis } from 'rate-limiter-flexible';
 import { RedisRateLimiter } from 'rolling-rate-limiter';
-import { captureEvalsha } from './capture.js';
 
 /** A limiter that keeps its state in Redis, called as its documentation does, or a command for comparison. */
 export interface RedisSubject {
   /** Checks and records one action. Some libraries return a rejection, others reject the promise with it. */
   check(key: string): Promise<unknown>;
   isRejection(result: unknown): boolean;
+  /** Returns the hits in the window after an allowed check, if the subject keeps a log. */
+  countHits?(result: unknown): number;
   /** A faster way to record, for a library whose checks are too slow to fill a log. */
   record?(key: string): Promise<unknown>;
 }
 
-export const LIBRARIES = [
-  'rollgate, packed',
-  'rollgate, sorted-set',
-  'rate-limit-redis',
-  'rate-limiter-flexible',
-  'rolling-rate-limiter',
-] as const;
-export const REFERENCES = ['INCR', 'INCR + PTTL', 'EVALSHA'] as const;
-export const REDIS_SUBJECT_NAMES = [...LIBRARIES, ...REFERENCES] as const;
-export type RedisSubjectName = (typeof REDIS_SUBJECT_NAMES)[number];
-
-/** The subject with which the others are compared: Rollgate with its default log. */
-export const BASELINE = 'rollgate, packed' satisfies RedisSubjectName;
-
-const WINDOW_MS = 60_000;
-
-/** Creates a subject with `limit` actions a minute. */
-export async function createRedisSubject(name: RedisSubjectName, client: Redis, limit: number): Promise<RedisSubject> {
-  return FACTORIES[name](client, limit);
+/** The settings of a subject: its limit in each window, and whether Rollgate may reject from its memory. */
+export interface SubjectSettings {
+  readonly limit: number;
+  readonly windowMs: number;
+  /** Whether Rollgate uses its denial cache, as it does by default. @defaultValue `true` */
+  readonly denialCache?: boolean;
 }
 
-const FACTORIES: Record<RedisSubjectName, (client: Redis, limit: number) => RedisSubject | Promise<RedisSubject>> = {
-  'rollgate, packed': (client, limit) => createRollgate(client, limit, 'packed'),
+/** Rollgate with its default log, and with the one that stock tools can read. */
+export const ROLLGATES = ['rollgate', 'rollgate, sorted-set'] as const;
+export const LIBRARIES = [...ROLLGATES, 'rate-limit-redis', 'rate-limiter-flexible', 'rolling-rate-limiter'] as const;
+/** Rollgate with a second rolling window on the same key. */
+export const TWO_WINDOWS = 'rollgate, two windows';
+export const REFERENCES = ['INCR', 'INCR + PTTL'] as const;
+export const REDIS_SUBJECT_NAMES = [...LIBRARIES, TWO_WINDOWS, ...REFERENCES] as const;
+export type RedisSubjectName = (typeof REDIS_SUBJECT_NAMES)[number];
 
-  'rollgate, sorted-set': (client, limit) => createRollgate(client, limit, 'sorted-set'),
+/** The subject with which the others are compared. */
+export const BASELINE = 'rollgate' satisfies RedisSubjectName;
 
-  async 'rate-limit-redis'(client, limit) {
+export async function createRedisSubject(
+  name: RedisSubjectName,
+  client: Redis,
+  settings: SubjectSettings,
+): Promise<RedisSubject> {
+  return FACTORIES[name](client, settings);
+}
+
+type Factory = (client: Redis, settings: SubjectSettings) => RedisSubject | Promise<RedisSubject>;
+
+const FACTORIES: Record<RedisSubjectName, Factory> = {
+  rollgate: (client, settings) => createRollgate(client, settings, rollingLimit(settings)),
+
+  'rollgate, sorted-set': (client, settings) =>
+    createRollgate(client, settings, rollingLimit(settings), { log: 'sorted-set' }),
+
+  [TWO_WINDOWS](client, settings) {
+    const { limit, windowMs } = settings;
+    const longer = rollingLimit({ limit: limit * 10, windowMs: windowMs * 60 });
+    return createRollgate(client, settings, { short: rollingLimit(settings), long: longer });
+  },
+
+  async 'rate-limit-redis'(client, { limit, windowMs }) {
     const store = new RateLimitRedis({
       sendCommand: (command: string, ...args: string[]) => client.call(command, ...args) as Promise<RedisReply>,
     });
-    await store.init({ windowMs: WINDOW_MS } as Parameters<typeof store.init>[0]);
+    await store.init({ windowMs } as Parameters<typeof store.init>[0]);
     return {
       check: (key) => store.increment(key),
       isRejection: (result) => (result as { totalHits: number }).totalHits > limit,
     };
   },
 
-  'rate-limiter-flexible'(client, limit) {
-    const limiter = new RateLimiterRedis({ storeClient: client, points: limit, duration: WINDOW_MS / 1000 });
+  'rate-limiter-flexible'(client, { limit, windowMs }) {
+    const limiter = new RateLimiterRedis({
+      storeClient: client,
+      points: limit,
+      duration: Math.max(1, windowMs / 1000),
+    });
     return {
       check: (key) => limiter.consume(key),
       isRejection: (result) => (result as { consumedPoints: number }).consumedPoints > limit,
     };
   },
 
-  'rolling-rate-limiter'(client, limit) {
+  'rolling-rate-limiter'(client, { limit, windowMs }) {
     const namespace = 'rolling:';
-    const limiter = new RedisRateLimiter({ client, namespace, interval: WINDOW_MS, maxInInterval: limit });
+    const limiter = new RedisRateLimiter({ client, namespace, interval: windowMs, maxInInterval: limit });
     return {
       check: (key) => limiter.limit(key),
       isRejection: (result) => result === true,
@@ -71,7 +92,7 @@ const FACTORIES: Record<RedisSubjectName, (client: Redis, limit: number) => Redi
     };
   },
 
-  INCR(client, limit) {
+  INCR(client, { limit }) {
     return {
       check: (key) => client.incr(key),
       isRejection: (result) => (result as number) > limit,
@@ -79,7 +100,7 @@ const FACTORIES: Record<RedisSubjectName, (client: Redis, limit: number) => Redi
   },
 
   /** The least that a fixed window must read, in one step. */
-  async 'INCR + PTTL'(client, limit) {
+  async 'INCR + PTTL'(client, { limit }) {
     const script = `return { redis.call('INCR', KEYS[1]), redis.call('PTTL', KEYS[1]) }`;
     const sha = (await client.script('LOAD', script)) as string;
     return {
@@ -87,24 +108,23 @@ const FACTORIES: Record<RedisSubjectName, (client: Redis, limit: number) => Redi
       isRejection: (result) => (result as [number, number])[0] > limit,
     };
   },
-
-  /** Rollgate's script with the arguments of one check, sent by the client alone. */
-  async EVALSHA(client, limit) {
-    const rollgate = createRollgate(client, limit, 'packed');
-    await rollgate.check('first'); // Loads the script.
-    const evalsha = await captureEvalsha(client, rollgate.check);
-    return {
-      check: evalsha,
-      isRejection: () => false, // Only the store can read its reply.
-    };
-  },
 };
 
-function createRollgate(client: Redis, limit: number, log: 'packed' | 'sorted-set'): RedisSubject {
-  const store = new RedisStore({ client, log });
-  const limiter = new RateLimiter({ limits: rollingWindow({ limit, window: WINDOW_MS }), store });
+function rollingLimit({ limit, windowMs }: SubjectSettings): Limit {
+  return rollingWindow({ limit, window: windowMs });
+}
+
+function createRollgate(
+  client: Redis,
+  { limit, denialCache = true }: SubjectSettings,
+  limits: Limits,
+  storeOptions: Pick<RedisStoreOptions, 'log'> = {},
+): RedisSubject {
+  const store = new RedisStore({ client, ...storeOptions, ...(denialCache ? {} : { denialCache: false }) });
+  const limiter = new RateLimiter({ limits, store, timeout: '1m' }); // A busy machine must not end the run.
   return {
     check: (key) => limiter.check(key),
-    isRejection: (result) => !(result as { allowed: boolean }).allowed,
+    isRejection: (result) => !(result as Decision).allowed,
+    countHits: (result) => limit - (result as Decision).remaining,
   };
 }

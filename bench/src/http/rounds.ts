@@ -1,0 +1,77 @@
+import type { Starts } from '../effort.js';
+import { inTurn } from '../statistics.js';
+import { Worker } from '../worker.js';
+import type { LoadResult, LoadTask } from './load-worker.js';
+import type { ServerResult } from './server-worker.js';
+import type { FrameworkName, LimiterName } from './subjects.js';
+
+const SERVER_CORE = 0;
+const LOAD_CORE = 1;
+
+/** A limit above the number of requests in a run. */
+const NEVER_REACHED = 100_000_000;
+/** A limit that the first requests reach. */
+const REACHED = 100;
+
+export type Outcome = 'allowed' | 'rejected';
+
+/** One kind of server, with the figures of each round. */
+export interface Subject {
+  readonly limiter: LimiterName;
+  readonly outcome: Outcome;
+  readonly cpuMicros: number[];
+  readonly perSecond: number[];
+}
+
+type Server = Worker<'usage', ServerResult>;
+type Load = Worker<LoadTask, LoadResult>;
+
+/** Returns the limiters' figures, each as many as there are rounds. All servers of a start run at the same time. */
+export async function measureRounds(
+  framework: FrameworkName,
+  limiters: Readonly<Record<Outcome, readonly LimiterName[]>>,
+  effort: Starts,
+): Promise<Subject[]> {
+  const subjects = (['allowed', 'rejected'] as const).flatMap((outcome) =>
+    limiters[outcome].map((limiter): Subject => ({ limiter, outcome, cpuMicros: [], perSecond: [] })),
+  );
+  for (let start = 0; start < effort.starts; start++) await measureStart(framework, subjects, effort);
+  return subjects;
+}
+
+async function measureStart(framework: FrameworkName, subjects: readonly Subject[], effort: Starts): Promise<void> {
+  const load: Load = await Worker.start<LoadTask, LoadResult>('http/load-worker.ts', { core: LOAD_CORE });
+  const servers = await Promise.all(subjects.map((subject) => startServer(framework, subject)));
+  const pairs = subjects.map((subject, index) => ({ subject, server: servers[index]! }));
+  try {
+    for (const { subject, server } of pairs) await warmUp(subject, server, load, effort.warmUpMs);
+    for (let round = 0; round < effort.rounds; round++) {
+      for (const { subject, server } of inTurn(pairs, round)) await measureRound(subject, server, load, effort.roundMs);
+    }
+  } finally {
+    await Promise.all([load, ...servers].map((worker) => worker.stop()));
+  }
+}
+
+function startServer(framework: FrameworkName, { limiter, outcome }: Subject): Promise<Server> {
+  const limit = outcome === 'allowed' ? NEVER_REACHED : REACHED;
+  return Worker.start('http/server-worker.ts', { args: [framework, limiter, String(limit)], core: SERVER_CORE });
+}
+
+async function warmUp({ outcome }: Subject, server: Server, load: Load, ms: number): Promise<void> {
+  const { port } = await server.run('usage');
+  if (outcome === 'rejected') await load.run({ port, requests: REACHED, expectedStatus: 200 });
+  await load.run({ port, ms, expectedStatus: statusOf(outcome) });
+}
+
+async function measureRound(subject: Subject, server: Server, load: Load, ms: number): Promise<void> {
+  const before = await server.run('usage');
+  const { requests, perSecond } = await load.run({ port: before.port, ms, expectedStatus: statusOf(subject.outcome) });
+  const after = await server.run('usage');
+  subject.perSecond.push(perSecond);
+  subject.cpuMicros.push((after.cpuMicros - before.cpuMicros) / requests);
+}
+
+function statusOf(outcome: Outcome): number {
+  return outcome === 'allowed' ? 200 : 429;
+}

@@ -1,0 +1,34 @@
+/** The frameworks whose servers the benchmark compares. */
+export const FRAMEWORKS = {
+  express: { title: 'Express 5', alternative: 'express-rate-limit', package: '@rollgate/express' },
+  fastify: { title: 'Fastify 5', alternative: '@fastify/rate-limit', package: '@rollgate/fastify' },
+} as const;
+export type FrameworkName = keyof typeof FRAMEWORKS;
+
+/**
+ * What a server has in front of its route: nothing, three constant headers, the limiter behind a few handwritten lines
+ * without options, Rollgate's adapter, or the framework's usual limiter.
+ */
+export type LimiterName = 'none' | 'headers' | 'by hand' | 'rollgate' | 'alternative';
+
+export const HOUR_MS = 3_600_000;
+export const BODY = { hello: 'world' };
+
+export type Header = readonly [name: string, value: string];
+
+/** The usual headers of a decision. */
+export function toHeaders(
+  { limit, remaining, resetMs }: { readonly limit: number; readonly remaining: number; readonly resetMs: number },
+  sinceMs: number,
+): readonly Header[] {
+  return [
+    ['x-ratelimit-limit', String(limit)],
+    ['x-ratelimit-remaining', String(remaining)],
+    ['x-ratelimit-reset', String(Math.ceil((sinceMs + resetMs) / 1000))],
+  ];
+}
+
+/** Headers as long as those of a limiter. */
+export function constantHeaders(limit: number, sinceMs: number): readonly Header[] {
+  return toHeaders({ limit, remaining: limit - 1, resetMs: HOUR_MS }, sinceMs);
+}
