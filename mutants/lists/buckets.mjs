@@ -15,7 +15,11 @@ const of = (name, tests, mutants) =>
 
 export const buckets = [
   ...of('token-bucket', CONFORMANCE, [
-    ['a started microsecond is not waited for', 'fullParts > 0 ? fullMicros + 1 : fullMicros', 'fullMicros'],
+    [
+      'a started microsecond is not waited for',
+      'numbers[start + PARTS]! > 0 ? fullMicros + 1 : fullMicros',
+      'fullMicros',
+    ],
     ['parts of a token are lost', 'this.micros, parts)', 'this.micros, 0)'],
     [
       'the wait has a microsecond too many',
@@ -24,8 +28,8 @@ export const buckets = [
     ],
     [
       'a bucket that is just full loses its parts',
-      'const parts = state.fullMicros < nowMicros ? 0',
-      'const parts = state.fullMicros <= nowMicros ? 0',
+      'const parts = fullMicros < nowMicros ? 0',
+      'const parts = fullMicros <= nowMicros ? 0',
     ],
     [
       'a refund returns tokens that came back by themselves',
@@ -34,22 +38,26 @@ export const buckets = [
     ],
     [
       'a refund after a clock step back forgets what had refilled',
-      'const latestMicros = Math.max(nowMicros, state.newestMicros);',
+      'const latestMicros = Math.max(nowMicros, numbers[start + LATEST]!);',
       'const latestMicros = nowMicros;',
     ],
     ['a very late refund takes tokens away', 'if (micros < 0) return;', ''],
-    ['refunds are not noted', 'state.refundedMicros += parts > 0 ? micros + 1 : micros;', ''],
+    ['refunds are not noted', 'numbers[start + REFUNDED]! += parts > 0 ? micros + 1 : micros;', ''],
     [
       'a hit does not know of refunds before it',
-      'Math.max(fullMicros, nowMicros) + refundedMicros',
+      'Math.max(fullMicros, nowMicros) + numbers[start + REFUNDED]!',
       'Math.max(fullMicros, nowMicros)',
     ],
     [
       'missing tokens are forgotten by the next action',
-      'this.#setFull(state, Math.max(state.fullMicros, nowMicros) +',
+      'this.#setFull(state, Math.max(fullMicros, nowMicros) +',
       'this.#setFull(state, nowMicros +',
     ],
-    ["another limit's parts are taken as they are", 'Math.min(fullParts, this.tokens - 1)', 'fullParts'],
+    [
+      "another limit's parts are taken as they are",
+      'Math.min(numbers[start + PARTS]!, this.tokens - 1)',
+      'numbers[start + PARTS]!',
+    ],
   ]),
   ...of(
     'leaky-bucket',
@@ -59,23 +67,19 @@ export const buckets = [
       ['one too many waits', 'Math.ceil(delayMicros / intervalMicros) - 1', 'Math.floor(delayMicros / intervalMicros)'],
       [
         'an action of several units takes one slot',
-        'atMicros + cost * this.intervalMicros;\n    if (state.gaps',
-        'atMicros + this.intervalMicros;\n    if (state.gaps',
+        'atMicros + cost * this.intervalMicros;\n    dropPassedGaps',
+        'atMicros + this.intervalMicros;\n    dropPassedGaps',
       ],
-      ['the last slot is never free again', 'if (endMicros < state.freeMicros)', 'if (endMicros <= state.freeMicros)'],
-      [
-        'slots refunded before the last one stay taken',
-        'takeLastGap(state.gaps ?? [], atMicros) ?? atMicros',
-        'atMicros',
-      ],
+      ['the last slot is never free again', 'if (endMicros < freeMicros)', 'if (endMicros <= freeMicros)'],
+      ['slots refunded before the last one stay taken', 'takeLastGap(state, atMicros) ?? atMicros', 'atMicros'],
     ],
   ),
   ...of(
     'queue-gaps',
     [...CONFORMANCE, 'packages/core/test/queue-refunds.test.ts'],
     [
-      ['a slot refunded twice is two gaps', 'if (next !== undefined && next < to) return;', ''],
-      ['gaps that touch are not merged', 'else if (next === to) gaps[after] = from;', ''],
+      ['a slot refunded twice is two gaps', 'if (next < to) return;', ''],
+      ['gaps that touch are not merged', 'else if (next === to) setBound(state, after, from);', ''],
       ['the search finds the gap behind', '< micros) low = middle + 1', '<= micros) low = middle + 1'],
     ],
   ),

@@ -29,26 +29,31 @@ const of = (name, tests, mutants) =>
 
 export const core = [
   ...of('memory-store', STORE, [
-    [
-      'a peek at a rejected queue reports a delay',
-      'waitMicros === 0, verdict, waitMicros, allowed ? delayMicros : 0)',
-      'waitMicros === 0, verdict, waitMicros, delayMicros)',
-    ],
-    ['a rejected check is recorded', '=> allowed || limit.countRejected;', '=> true;'],
-    [
-      'one limit that allows is enough',
-      'evaluateEntry(limit, entries[index], nowMicros, cost));\n    const allowed = verdicts.every(',
-      'evaluateEntry(limit, entries[index], nowMicros, cost));\n    const allowed = verdicts.some(',
-    ],
     ['countRejected is ignored by a single limit', 'if (!allowed && !limit.countRejected)', 'if (!allowed)'],
-    ['a refund finds a forgotten key', 'if (entry.isRemoved) continue;', ''],
-    ['a refunded key stays', 'this.#keys.markRefunded(entry);', ''],
-    ["another store's decision is refunded", 'if (!this.#keys.has(entry)) throw foreignDecision();', ''],
-    ['a check evicts the entry that it judged by', 'if (entry !== undefined) this.#keys.restore(entry);', ''],
+    ['a refund finds a forgotten key', 'if (entry === undefined) continue;', 'if (entry === undefined) break;'],
+    ['a refunded key stays', 'this.#keys.markRefunded(entry, rule.limit);', ''],
+    ["another store's decision is refunded", ' || receipt.table !== this.#keys', ''],
+    ['a check evicts the entry that it judged by', 'this.#keys.restore(entry);', ''],
   ]),
-  ...of('evaluate-entry', STORE, [
-    ['the wait goes beyond what is remembered', 'Math.min(verdict.waitMicros, leftMicros)', 'verdict.waitMicros'],
-    ['the reset goes beyond what is remembered', 'Math.min(verdict.resetMicros, leftMicros)', 'verdict.resetMicros'],
+  ...of('evaluate', STORE, [
+    ['a rejected check is recorded', '(allowed || limit.countRejected ? create', '(true ? create'],
+    ['one limit that allows is enough', 'passed.every(Boolean)', 'passed.some(Boolean)'],
+    [
+      'a rejected check reports a delay',
+      'delayMs: allowed ? verdict.delayMicros / 1000 : 0',
+      'delayMs: verdict.delayMicros / 1000',
+    ],
+    [
+      'the wait goes beyond what is remembered',
+      'if (verdict.waitMicros > leftMicros && cost <= limit.limit) verdict.waitMicros = leftMicros;',
+      '',
+    ],
+    [
+      'the reset goes beyond what is remembered',
+      'if (verdict.resetMicros > leftMicros) verdict.resetMicros = leftMicros;',
+      '',
+    ],
+    ['an impossible cost is possible when the state expires', ' && cost <= limit.limit) verdict', ') verdict'],
   ]),
   ...of('stored-key', STORE, [
     [
@@ -61,24 +66,39 @@ export const core = [
   ...of('key-table', STORE, [
     [
       'an expired key is found at its expiry',
-      'entry.limit.expiresMicros(entry.state) <= nowMicros',
-      'entry.limit.expiresMicros(entry.state) < nowMicros',
+      'if (expiresMicros <= nowMicros) return',
+      'if (expiresMicros < nowMicros) return',
     ],
-    ['an implausible state stays', 'this.#namespaces.remove(entry); // Otherwise the state', '// Otherwise the state'],
+    ['an implausible state stays', 'this.#remove(entry); // Otherwise the state', '// Otherwise the state'],
+    ['one key more than maxKeys is kept', 'this.size >= this.#maxKeys', 'this.size > this.#maxKeys'],
+    ['expired keys have no grace', 'if (namespace.priority + graceMicros > nowMicros) return false;', ''],
     [
-      'one key more than maxKeys is kept',
-      'this.#namespaces.size >= this.#maxKeys',
-      'this.#namespaces.size > this.#maxKeys',
-    ],
-    ['a key with a later expiry is evicted first', 'while (this.#defer(entry)) entry = queue.first as Entry;', ''],
-    ['expired keys have no grace', 'if (entry.priority + graceMicros > nowMicros) return false;', ''],
-    [
-      'the queue does not learn of another limit',
-      '      this.#namespaces.move(entry, limit.expiresMicros(entry.state));\n',
+      'the queue does not learn of an earlier expiry',
+      '    } else if (expiresMicros < queuedMicros) {\n      this.#enqueueEarlier(entry, expiresMicros);\n',
       '',
     ],
-    ['the limit that recorded last is not noted', '    entry.limit = limit;\n', ''],
-    ['the sweep removes keys that are still in use', 'if (this.#defer(entry)) continue;', ''],
+    ['keys that are still in use are removed', 'if (expiresMicros <= firstMicros) return entry;', 'return entry;'],
+    ['a member of a removed key is taken for the key', 'entry?.queuedMicros !== firstMicros', 'entry === undefined'],
+    ['a check loses the memory of its own entry', 'kept.some((other) => other?.address === address)', 'false'],
+    ['a receipt of an earlier life is refunded', '.life === life ? entry : undefined', '.life > 0 ? entry : undefined'],
+    ['stale members stay in the queue', 'if (!this.#namespaces.hasStaleQueue(namespace)) return;', 'if (1) return;'],
+  ]),
+  ...of('entry', STORE, [
+    ['the key keeps its old address', 'if (this.isListed) this.namespace.addresses.set(this.key, this.address);', ''],
+    ['an old block is never released', '    this.#slab.release(address);\n', ''],
+  ]),
+  ...of('slab', STORE, [
+    ['released blocks are not used again', 'if (offset === NONE) {', 'if (true) {'],
+    ['a chunk that is empty stays with its size', '      this.#retire(chunk);\n', ''],
+    ['an empty chunk keeps its open place', 'else sizeClass.open.delete(chunk);', ''],
+  ]),
+  ...of('expiry-queue', STORE, [
+    [
+      'members rise over earlier ones',
+      'this.#micros[parent]! <= micros) break',
+      'this.#micros[parent]! >= micros) break',
+    ],
+    ['only left children rise', 'this.#micros[child + 1]! < this.#micros[child]!) child', 'false) child'],
   ]),
   ...of('priority-queue', STORE, [
     ['members rise over earlier ones', 'parent.priority <= member.priority', 'parent.priority >= member.priority'],
@@ -88,14 +108,10 @@ export const core = [
   ...of('namespaces', STORE, [
     [
       'a small limit evicts its own keys in a flood of another',
-      'namespace.entries.size >= share ? namespace',
-      'namespace.entries.size > 0 ? namespace',
+      'namespace.addresses.size >= share ? namespace',
+      'namespace.addresses.size > 0 ? namespace',
     ],
-    [
-      'a limit that has grown is not found as the largest',
-      'if (-namespace.entries.size < namespace.sizeMember.priority)\n        this.#sizes.move(namespace.sizeMember, -namespace.entries.size);',
-      '',
-    ],
+    ['a limit that has grown is not found as the largest', 'this.#sizes.move(namespace.sizeMember, -size);', ''],
     ['the count of entries never falls', '    this.#size -= 1;\n', ''],
   ]),
   ...of('to-decision', STORE, [

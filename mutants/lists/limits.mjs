@@ -17,8 +17,8 @@ export const limits = [
   ...of('rolling-window', CONFORMANCE, [
     [
       'a hit counts for a microsecond too long',
-      'log.firstAfter(atMicros - this.windowMicros)',
-      'log.firstAfter(atMicros - this.windowMicros - 1)',
+      'firstAfter(log, atMicros - this.windowMicros)',
+      'firstAfter(log, atMicros - this.windowMicros - 1)',
     ],
     [
       'the reported wait is a microsecond too long',
@@ -27,11 +27,11 @@ export const limits = [
     ],
     ['the reported wait is a microsecond too short', 'cost - free)) +', 'cost - free)) - 1 +'],
     ['the last unit of the limit is rejected', 'cost <= free ? 0', 'cost < free ? 0'],
-    ['a clock that steps back frees the window', 'Math.max(nowMicros, log.newestMicros);', 'nowMicros;'],
+    ['a clock that steps back frees the window', 'Math.max(nowMicros, newestMicros);', 'nowMicros;'],
     [
       'a minDifference longer than the window is forgotten',
-      'log.newestMicros + this.#retentionOf(log);',
-      'log.newestMicros + this.windowMicros;',
+      'newestOf(log) + retentionOf(log);',
+      'newestOf(log) + this.windowMicros;',
     ],
     [
       'a rejected attempt counts more than the limit',
@@ -40,50 +40,71 @@ export const limits = [
     ],
     [
       'rejected attempts push out one unit too many',
-      'log.keepNewest(this.limit - units);',
-      'log.keepNewest(this.limit - units - 1);',
+      'keepNewest(log, this.limit - units);',
+      'keepNewest(log, this.limit - units - 1);',
     ],
     [
       'the reset includes the minDifference',
-      'log.newestMicros + this.windowMicros - nowMicros)',
-      'log.newestMicros + this.keepMicros - nowMicros)',
+      'newestMicros + this.windowMicros - nowMicros)',
+      'newestMicros + this.keepMicros - nowMicros)',
     ],
     [
       'the minDifference ends a microsecond early',
       'this.minDifferenceMicros - nowMicros);',
       'this.minDifferenceMicros - nowMicros - 1);',
     ],
-    ['the units left may be negative', 'remaining: Math.max(0, free),', 'remaining: free,'],
-    ['a refund returns one unit, whatever the cost', 'log.remove(atMicros, cost);', 'log.remove(atMicros, 1);'],
+    ['the units left may be negative', 'remaining = Math.max(0, free);', 'remaining = free;'],
+    [
+      'a refund returns one unit, whatever the cost',
+      'removeUnits(log, atMicros, cost);',
+      'removeUnits(log, atMicros, 1);',
+    ],
     [
       'a state twice as far ahead is believed',
-      'log.newestMicros - nowMicros <= this.windowMicros;',
-      'log.newestMicros - nowMicros <= 2 * this.windowMicros;',
+      'newestOf(log) - nowMicros <= this.windowMicros;',
+      'newestOf(log) - nowMicros <= 2 * this.windowMicros;',
     ],
+    [
+      'the log forgets how long another limit needs it',
+      'Math.max(keepMicros, numbers[start + DIFFERENCE]!);',
+      'keepMicros;',
+    ],
+    ['an allowed check reports the units before it', 'verdict.remaining -= cost;', ''],
+    ['the reset is that of the hit before', 'verdict.resetMicros = atMicros + this.windowMicros - nowMicros;', ''],
   ]),
   ...of('hit-log', CONFORMANCE, [
     [
-      'dropped units are not subtracted',
-      'if (this.#totals !== undefined) this.#dropped = this.#totalBefore(count);',
-      '',
+      'the search stops at hits of the same time',
+      'while (step < hits && timeOf(log, step) <= micros)',
+      'while (step < hits && timeOf(log, step) < micros)',
     ],
+    ['a refund takes from more hits than one', '    left -= taken;\n', ''],
     [
       'a refund leaves its own total as it was',
-      'let at = this.#start + index; at',
-      'let at = this.#start + index + 1; at',
+      'lowerTotals(log, index, taken);',
+      'lowerTotals(log, index + 1, taken);',
     ],
-    ['the first totals are one too low', 'Math.max(0, index + 1 - this.#start)', 'Math.max(0, index - this.#start)'],
-    [
-      'the search stops at hits of the same time',
-      'while (step < size && this.timeOf(step) <= micros)',
-      'while (step < size && this.timeOf(step) < micros)',
-    ],
-    ['a refund takes from more hits than one', '      left -= taken;\n', ''],
     [
       'totals grow beyond exact integers',
-      '> Number.MAX_SAFE_INTEGER) this.#restartTotals();',
-      '> Infinity) this.#restartTotals();',
+      '> Number.MAX_SAFE_INTEGER) restartTotals(log);',
+      '> Infinity) restartTotals(log);',
     ],
+  ]),
+  ...of('hit-ring', CONFORMANCE, [
+    ['dropped units are not subtracted', 'if (hasTotals(log)) setDropped(log, totalBefore(log, count));', ''],
+    [
+      'the first totals are one too low',
+      'copy[hits + index] = totalBefore(log, index + 1);',
+      'copy[hits + index] = totalBefore(log, index);',
+    ],
+    ['the ring has no end', 'place < capacity ? place : place - capacity', 'place'],
+    [
+      'the hits lose their order when the ring moves',
+      'log.numbers[log.start + FIRST] = 0;\n  if (needs',
+      '  if (needs',
+    ],
+    ['a removed hit leaves its total', 'if (hasTotals(log)) numbers[totalAt(log, at)] = totalBefore(log, at + 2);', ''],
+    ['a cleared log keeps its totals', 'numbers[start + DROPPED] = -1;', ''],
   ]),
   ...of('fixed-window', CONFORMANCE, [
     [
@@ -96,17 +117,25 @@ export const limits = [
       '(Math.floor(nowMicros / this.windowMicros) + 1) * this.windowMicros',
       'nowMicros + this.windowMicros',
     ],
-    ['the count of the last window stays', 'if (!isRunning) state.count = 0;', ''],
-    ['a smaller limit lowers the scale', 'isRunning ? Math.max(state.scale, this.scale) : this.scale', 'this.scale'],
-    ['a refund finds any window', 'if (state.endMicros === atMicros) state.count', 'state.count'],
+    ['the count of the last window stays', 'if (!isRunning) numbers[start + COUNT] = 0;', ''],
+    [
+      'a smaller limit lowers the scale',
+      'isRunning ? Math.max(numbers[start + SCALE]!, this.scale) : this.scale',
+      'this.scale',
+    ],
+    [
+      'a refund finds any window',
+      'if (numbers[start + END] === atMicros) numbers[start + COUNT] =',
+      'numbers[start + COUNT] =',
+    ],
     ['the last unit of the limit is rejected', 'cost > this.limit - used', 'cost >= this.limit - used'],
   ]),
   ...of('sliding-window-counter', CONFORMANCE, [
     ['the estimate is rounded down', 'full - mulDivUp(fading', 'full - mulDiv(fading'],
     [
       'an older window counts as the previous one',
-      'atMicros === state.endMicros + this.windowMicros ? state.current : 0',
-      'state.current',
+      'atMicros === endMicros + this.windowMicros ? numbers[start + CURRENT]! : 0',
+      'numbers[start + CURRENT]!',
     ],
     [
       'the wait for the next window is rounded the other way',
@@ -119,11 +148,11 @@ export const limits = [
       'if (endMicros + windowMicros > nowMicros) return endMicros + windowMicros;',
       '',
     ],
-    ['a refund by another window length counts', 'if (state.windowMicros !== this.windowMicros) return;', ''],
+    ['a refund by another window length counts', 'if (numbers[start + WINDOW] !== this.windowMicros) return;', ''],
     [
       'a late refund lowers the current window',
-      'state.previous = Math.max(0, state.previous - cost)',
-      'state.current = Math.max(0, state.current - cost)',
+      'numbers[start + PREVIOUS] = Math.max(0, numbers[start + PREVIOUS]! - cost)',
+      'numbers[start + CURRENT] = Math.max(0, numbers[start + CURRENT]! - cost)',
     ],
   ]),
   ...of('bucketed-window', CONFORMANCE, [
@@ -139,7 +168,7 @@ export const limits = [
     ],
     [
       'a clock that steps back frees the window',
-      'const latestMicros = Math.max(nowMicros, counts.newestStartMicros);\n    const used',
+      'const latestMicros = Math.max(nowMicros, newestStart(state));\n    const used',
       'const latestMicros = nowMicros;\n    const used',
     ],
   ]),
@@ -147,16 +176,16 @@ export const limits = [
     ['the oldest bucket counts for ever', 'index >= 0; index--) units', 'index > 0; index--) units'],
     [
       'a bucket counts for a microsecond too long',
-      'this.#endOf(0) > micros) return 0',
-      'this.#endOf(0) >= micros) return 0',
+      'endOf(state, 0) > micros) return 0',
+      'endOf(state, 0) >= micros) return 0',
     ],
     [
       'units are forgotten early when the width changes',
-      '[this.#endOf(index) - 1, units]',
-      '[this.#endOf(index) - this.widthMicros, units]',
+      'Math.min(endMicros - 1, latestMicros)',
+      'Math.min(endMicros - widthMicros, latestMicros)',
     ],
     ['a refund takes more than there is', 'const taken = Math.min(held, units);', 'const taken = units;'],
-    ['buckets go over to the coarser width', 'Math.min(this.widthMicros, widthMicros)', 'widthMicros'],
+    ['buckets go over to the coarser width', 'Math.min(widthOf(state), widthMicros)', 'widthMicros'],
   ]),
   ...of('min-difference', CONFORMANCE, [
     [
@@ -171,13 +200,13 @@ export const limits = [
     ],
     [
       'a shorter minDifference forgets a longer one',
-      'Math.max(minDifferenceMicros, minDifference.minDifferenceMicros)',
+      'Math.max(minDifferenceMicros, longestMicros)',
       'minDifferenceMicros',
     ],
     [
       'a clock that steps back shortens the minDifference',
-      'newestMicros: Math.max(nowMicros, minDifference.newestMicros)',
-      'newestMicros: nowMicros',
+      'longestMicros === 0 ? nowMicros : Math.max(nowMicros, numbers[start + NEWEST]!)',
+      'nowMicros',
     ],
   ]),
   ...of('mul-div', CONFORMANCE, [['great whole quotients are rounded up by one', 'BigInt(c) - 1n)', 'BigInt(c))']]),

@@ -1,12 +1,15 @@
 import { type Clock, readMicros } from './clock.js';
 import { copyString } from './copy-string.js';
+import { Entry } from './entry.js';
 import type { StateLifecycle } from './limits/limit.js';
-import { Entry, Namespace, Namespaces } from './namespaces.js';
+import { Namespace } from './namespace.js';
+import { Namespaces } from './namespaces.js';
+import { Slab } from './slab.js';
 
 /** More than one per new key, so that expired keys are dropped faster than new ones are added. */
 const SWEEPS_PER_NEW_KEY = 2;
 
-/** Entries per run of the idle sweep. The run is so short that a request behind it does not notice. */
+/** Keys per run of the idle sweep. The run is so short that a request behind it does not notice. */
 const SWEEPS_PER_RUN = 5_000;
 const IDLE_SWEEP_MS = 1_000;
 const BACKLOG_SWEEP_MS = 5;
@@ -17,6 +20,8 @@ const BACKLOG_SWEEP_MS = 5;
  */
 const MAX_GRACE_MICROS = 60_000_000;
 
+const NO_ENTRIES: readonly (Entry | undefined)[] = [];
+
 /** Identifies the states of one limit or counter. */
 export interface StateLocation {
   readonly namespace: string;
@@ -24,13 +29,19 @@ export interface StateLocation {
 }
 
 /**
- * The keys of a store and their states, at most `maxKeys`. Each new key drops a few expired ones, and one timer drops
- * the rest. The timer does not keep the process alive and stops when the table is empty.
+ * The keys of a store and their states, at most `maxKeys`. `entry.ts` describes their memory. Each new key drops a few
+ * expired ones, and one timer drops the rest. The timer does not keep the process alive and stops when the table is
+ * empty.
  */
 export class KeyTable {
   readonly #clock: Clock;
   readonly #maxKeys: number;
   readonly #namespaces = new Namespaces();
+  readonly #slab = new Slab();
+  /** A view for the table's own work. */
+  readonly #entry = new Entry(this.#slab);
+  /** How many lives there were. */
+  #lives = 0;
   #timer: NodeJS.Timeout | undefined;
   #hasWarned = false;
 
@@ -43,114 +54,183 @@ export class KeyTable {
     return this.#namespaces.size;
   }
 
-  /** Returns the key's entry, unless it has expired. Drops an implausible one. */
-  find({ namespace, limit }: StateLocation, key: string, nowMicros: number): Entry | undefined {
-    const entry = this.#namespaces.get(namespace)?.entries.get(key);
-    if (entry === undefined || entry.limit.expiresMicros(entry.state) <= nowMicros) return undefined;
-    if (limit.isPlausible(entry.state, nowMicros)) return entry;
-    this.#namespaces.remove(entry); // Otherwise the state of a broken clock would count again once time gets there.
+  /** Creates a view of a key's entry, for {@link find} and {@link create}. */
+  createEntry(): Entry {
+    return new Entry(this.#slab);
+  }
+
+  /** Returns the view with the key's entry, unless that has expired. Drops an implausible one. */
+  find({ namespace: name, limit }: StateLocation, key: string, nowMicros: number, entry: Entry): Entry | undefined {
+    const namespace = this.#namespaces.get(name);
+    const address = namespace?.addresses.get(key);
+    if (namespace === undefined || address === undefined) return undefined;
+    entry.open(namespace, key, address);
+    const expiresMicros = limit.expiresMicros(entry);
+    entry.expiresMicros = expiresMicros;
+    if (expiresMicros <= nowMicros) return undefined;
+    if (limit.isPlausible(entry, nowMicros)) return entry;
+    this.#remove(entry); // Otherwise the state of a broken clock would count again once time gets there.
     return undefined;
   }
 
+  /** Returns the view with the key's entry in the life with this number, unless that life is over. */
+  findLife(name: string, key: string, life: number, entry: Entry): Entry | undefined {
+    const namespace = this.#namespaces.get(name);
+    const address = namespace?.addresses.get(key);
+    if (namespace === undefined || address === undefined) return undefined;
+    return entry.open(namespace, key, address).life === life ? entry : undefined;
+  }
+
   /**
-   * Creates an entry for the key. It replaces an expired one at once. Without one, {@link markRecorded} adds it to the
-   * table.
+   * Starts a life of the key, in the view. It replaces an expired one at once. Without one, {@link markRecorded} adds it
+   * to the table.
+   *
+   * @param kept The entries of this check. Each of them keeps its block, even if this removes its key.
    */
-  create({ namespace: name, limit }: StateLocation, key: string, nowMicros: number): Entry {
-    const stale = this.#namespaces.get(name)?.entries.get(key);
-    if (stale !== undefined) return this.#replace(stale, limit);
-    this.#sweep(nowMicros, SWEEPS_PER_NEW_KEY);
-    const namespace = this.#namespaces.get(name) ?? new Namespace(name, this.#namespaces);
-    while (this.#namespaces.size >= this.#maxKeys)
-      this.#evict(this.#namespaces.findEvictionSource(namespace, this.#maxKeys));
-    return new Entry(namespace, copyString(key), limit, limit.create());
-  }
-
-  /** Adds an entry again that this check found and that was evicted since. */
-  restore(entry: Entry): void {
-    if (entry.isRemoved) this.markRecorded(entry, entry.limit);
-  }
-
-  /** Call it when `limit` has recorded in the entry. Adds the entry if it is new or was evicted since. */
-  markRecorded(entry: Entry, limit: StateLifecycle): void {
-    if (entry.limit === limit && !entry.isRemoved) return; // The expiry is only later, which the queue finds out itself.
-    entry.limit = limit;
-    if (entry.isRemoved) {
-      this.#namespaces.add(entry, limit.expiresMicros(entry.state));
-      this.#startTimer(IDLE_SWEEP_MS);
+  create(location: StateLocation, key: string, nowMicros: number, entry: Entry, kept = NO_ENTRIES): Entry {
+    const { namespace: name, limit } = location;
+    const expired = this.#namespaces.get(name);
+    const address = expired?.addresses.get(key);
+    if (expired !== undefined && address !== undefined) {
+      // Much cheaper than a removal. The key stays queued, because its new life expires later.
+      entry.open(expired, key, address).resize(limit.stateSize);
     } else {
-      this.#namespaces.move(entry, limit.expiresMicros(entry.state));
+      this.#sweep(nowMicros, SWEEPS_PER_NEW_KEY, kept);
+      const namespace = this.#namespaces.get(name) ?? new Namespace(name, limit);
+      while (this.size >= this.#maxKeys) {
+        this.#evict(this.#namespaces.findEvictionSource(namespace, this.#maxKeys), kept);
+      }
+      entry.allocate(namespace, key, limit.stateSize);
+    }
+    const { namespace } = entry;
+    if (limit.keepMicros > namespace.lifecycle.keepMicros) namespace.lifecycle = limit;
+    this.#lives += 1;
+    entry.life = this.#lives;
+    limit.create(entry);
+    return entry;
+  }
+
+  /** Adds an entry again whose key was removed since this check found it. */
+  restore(entry: Entry): void {
+    if (!entry.isListed) this.markRecorded(entry, entry.namespace.lifecycle);
+  }
+
+  /** Call it when a limit has recorded in the entry. Adds the entry if it is new, or if its key was removed since. */
+  markRecorded(entry: Entry, limit: StateLifecycle): void {
+    const expiresMicros = limit.expiresMicros(entry);
+    const { queuedMicros } = entry;
+    if (queuedMicros === -Infinity) {
+      entry.key = copyString(entry.key);
+      this.#namespaces.add(entry, expiresMicros);
+      this.#startTimer(IDLE_SWEEP_MS);
+    } else if (expiresMicros < queuedMicros) {
+      this.#enqueueEarlier(entry, expiresMicros);
     }
   }
 
-  /** Whether the entry is or was in this table. */
-  has(entry: Entry): boolean {
-    return this.#namespaces.has(entry);
-  }
-
   /** Call it after a refund from an entry of this table. */
-  markRefunded(entry: Entry): void {
-    const expiresMicros = entry.limit.expiresMicros(entry.state);
-    if (expiresMicros === -Infinity) this.#namespaces.remove(entry);
-    else this.#namespaces.move(entry, expiresMicros);
+  markRefunded(entry: Entry, limit: StateLifecycle): void {
+    const expiresMicros = limit.expiresMicros(entry);
+    if (expiresMicros === -Infinity) this.#remove(entry);
+    else if (expiresMicros < entry.queuedMicros) this.#enqueueEarlier(entry, expiresMicros);
   }
 
-  remove({ namespace }: StateLocation, key: string): void {
-    const entry = this.#namespaces.get(namespace)?.entries.get(key);
-    if (entry !== undefined) this.#namespaces.remove(entry);
+  remove({ namespace: name }: StateLocation, key: string): void {
+    const namespace = this.#namespaces.get(name);
+    const address = namespace?.addresses.get(key);
+    if (namespace !== undefined && address !== undefined) this.#remove(this.#entry.open(namespace, key, address));
   }
 
   clear(): void {
     clearTimeout(this.#timer);
     this.#timer = undefined;
     this.#namespaces.clear();
+    this.#slab.clear();
   }
 
   /** Returns a copy for debugging and tests. */
   toJSON(): { namespace: string; key: string; algorithm: string; state: unknown }[] {
-    return [...this.#namespaces].flatMap(({ name, entries }) =>
-      [...entries.values()].map(({ key, limit, state }) => ({
-        namespace: name,
+    return [...this.#namespaces].flatMap((namespace) =>
+      [...namespace.addresses].map(([key, address]) => ({
+        namespace: namespace.name,
         key,
-        algorithm: limit.algorithm,
-        state: JSON.parse(JSON.stringify(state)),
+        algorithm: namespace.lifecycle.algorithm,
+        state: namespace.lifecycle.describe(this.#entry.open(namespace, key, address)),
       })),
     );
   }
 
-  /** Replacing an expired entry is much cheaper than removing it and adding a new one. */
-  #replace(stale: Entry, limit: StateLifecycle): Entry {
-    const entry = new Entry(stale.namespace, stale.key, limit, limit.create());
-    this.#namespaces.replace(stale, entry); // A new record expires later than the expired one.
-    return entry;
+  #remove(entry: Entry): void {
+    this.#namespaces.remove(entry);
+    entry.release();
+    this.#refillQueue(entry.namespace);
   }
 
-  /** Removes expired entries in at most `steps` steps. Returns whether any may be left. */
-  #sweep(nowMicros: number, steps: number): boolean {
+  #enqueueEarlier(entry: Entry, micros: number): void {
+    entry.key = copyString(entry.key);
+    this.#namespaces.enqueue(entry, micros);
+    this.#refillQueue(entry.namespace);
+  }
+
+  /** Drops all stale members of the namespace's queue, once there are many. */
+  #refillQueue(namespace: Namespace): void {
+    if (!this.#namespaces.hasStaleQueue(namespace)) return;
+    namespace.queue.clear();
+    for (const [key, address] of namespace.addresses) {
+      namespace.queue.add(this.#entry.open(namespace, key, address).queuedMicros, key);
+    }
+    this.#namespaces.requeue(namespace);
+  }
+
+  /** Removes expired keys in at most `steps` steps. Returns whether any may be left. */
+  #sweep(nowMicros: number, steps: number, kept = NO_ENTRIES): boolean {
     for (let step = 0; step < steps; step++) {
-      const entry = this.#namespaces.first;
-      if (entry === undefined || entry.priority > nowMicros) return false;
-      if (this.#defer(entry)) continue;
-      const graceMicros = Math.min(entry.limit.keepMicros, MAX_GRACE_MICROS);
-      if (entry.priority + graceMicros > nowMicros) return false;
-      this.#namespaces.remove(entry);
+      const namespace = this.#namespaces.first;
+      if (namespace === undefined || namespace.priority > nowMicros) return false;
+      const entry = this.#tryFirst(namespace);
+      if (entry === undefined) continue;
+      const graceMicros = Math.min(namespace.lifecycle.keepMicros, MAX_GRACE_MICROS);
+      if (namespace.priority + graceMicros > nowMicros) return false;
+      this.#removeFirst(entry, kept);
     }
     return true;
   }
 
-  /** Queues the entry for its true expiry if that is later. Returns whether it was. */
-  #defer(entry: Entry): boolean {
-    const expiresMicros = entry.limit.expiresMicros(entry.state);
-    if (expiresMicros <= entry.priority) return false;
-    this.#namespaces.move(entry, expiresMicros);
-    return true;
+  /**
+   * Returns the first key of the namespace's queue, which is not empty. Or it corrects the queue: it drops a stale
+   * member, or queues the key for its true expiry if that is later.
+   */
+  #tryFirst(namespace: Namespace): Entry | undefined {
+    const { firstMicros, firstKey } = namespace.queue;
+    const address = namespace.addresses.get(firstKey);
+    const entry = address === undefined ? undefined : this.#entry.open(namespace, firstKey, address);
+    if (entry?.queuedMicros !== firstMicros) {
+      this.#namespaces.dropFirst(namespace);
+      return undefined;
+    }
+    const expiresMicros = namespace.lifecycle.expiresMicros(entry);
+    if (expiresMicros <= firstMicros) return entry;
+    this.#namespaces.deferFirst(entry, expiresMicros);
+    return undefined;
   }
 
   /** Removes the key of this namespace that expires first. */
-  #evict({ queue }: Namespace): void {
-    let entry = queue.first as Entry;
-    while (this.#defer(entry)) entry = queue.first as Entry;
-    this.#namespaces.remove(entry);
+  #evict(namespace: Namespace, kept: readonly (Entry | undefined)[]): void {
+    let entry = this.#tryFirst(namespace);
+    while (entry === undefined) entry = this.#tryFirst(namespace);
+    this.#removeFirst(entry, kept);
+    this.#warnOnce();
+  }
+
+  /** Removes the first key of a queue. */
+  #removeFirst(entry: Entry, kept: readonly (Entry | undefined)[]): void {
+    const { namespace, address } = entry;
+    namespace.queue.removeFirst();
+    if (kept.some((other) => other?.address === address)) this.#namespaces.remove(entry);
+    else this.#remove(entry);
+  }
+
+  #warnOnce(): void {
     if (this.#hasWarned) return;
     this.#hasWarned = true;
     process.emitWarning(
@@ -167,7 +247,7 @@ export class KeyTable {
     } catch {
       // An invalid clock throws at the next check. Thrown from a timer, its error would end the process.
     }
-    if (this.#namespaces.size > 0) this.#startTimer(isBehind ? BACKLOG_SWEEP_MS : IDLE_SWEEP_MS);
+    if (this.size > 0) this.#startTimer(isBehind ? BACKLOG_SWEEP_MS : IDLE_SWEEP_MS);
   }
 
   #startTimer(delayMs: number): void {

@@ -1,13 +1,13 @@
 import { type Clock, monotonicClock, readMicros } from './clock.js';
 import type { Decision } from './decision.js';
+import type { Entry } from './entry.js';
 import { withCode } from './error-codes.js';
-import { evaluateEntry, toLimitDecision } from './evaluate-entry.js';
+import { decideAll, evaluate } from './evaluate.js';
 import { KeyTable } from './key-table.js';
-import type { Hit, Limit, Verdict } from './limits/limit.js';
-import type { Entry } from './namespaces.js';
+import { createVerdict } from './limits/limit.js';
+import { MemoryDecision, MemoryReceipt, type RecordedHit } from './memory-decision.js';
 import { type Keys, keyAt, type Plan, type Rule } from './plan.js';
-import type { CounterAlgorithm, CounterState } from './rolling-counter-algorithm.js';
-import { SingleDecision } from './single-decision.js';
+import type { CounterAlgorithm } from './rolling-counter-algorithm.js';
 import type { CountingStore, Store } from './store.js';
 import { toStoredKey, toStoredKeys } from './stored-key.js';
 import { toDecision } from './to-decision.js';
@@ -47,23 +47,11 @@ export function isMemoryStore(store: unknown): store is MemoryStore {
   return typeof store === 'object' && store !== null && MEMORY_STORE in store;
 }
 
-/** The hit that a check recorded for one rule. The linked hits of a check are its receipt. */
-class RecordedHit implements Hit {
-  constructor(
-    readonly entry: Entry,
-    readonly limit: Limit,
-    readonly atMicros: number,
-    readonly recordedMicros: number,
-    readonly cost: number,
-    readonly next: RecordedHit | undefined,
-  ) {}
-}
-
 /**
  * Keeps the state in this process's memory and decides synchronously.
  *
- * The time of a check grows at most with the logarithm of the number of keys. The memory per key does not depend on its
- * length. The store keeps the hash of a key of more than 200 UTF-16 code units. Each new key drops a few expired
+ * The time of a check grows at most with the logarithm of the number of keys. The states are outside the heap, so garbage
+ * collection does not visit them. The memory per key does not depend on its length. The store keeps the hash of a key of more than 200 UTF-16 code units. Each new key drops a few expired
  * ones, and a timer drops the rest. The timer does not keep the process alive and stops when the store is empty.
  *
  * @throws TypeError, RangeError naming the invalid option.
@@ -84,6 +72,9 @@ class RecordedHit implements Hit {
 export class MemoryStore implements Store, CountingStore {
   readonly #clock: Clock;
   readonly #keys: KeyTable;
+  /** The view and the verdict of a plan of one rule. Using them again saves two objects per check. */
+  readonly #entry: Entry;
+  readonly #verdict = createVerdict();
 
   constructor(options: MemoryStoreOptions = {}) {
     knownOptions('MemoryStore', options, ['clock', 'maxKeys']);
@@ -91,6 +82,7 @@ export class MemoryStore implements Store, CountingStore {
     if (!hasMethods(clock, ['now'])) throw invalidOption('clock', 'an object with a method `now`', clock);
     this.#clock = clock;
     this.#keys = new KeyTable(clock, positiveInteger('maxKeys', maxKeys));
+    this.#entry = this.#keys.createEntry();
   }
 
   get [MEMORY_STORE](): true {
@@ -113,32 +105,22 @@ export class MemoryStore implements Store, CountingStore {
   }
 
   /** Like {@link Store.peek}, but synchronous. */
-  peek(plan: Plan, keys: Keys, cost: number): Decision {
+  peek({ rules }: Plan, keys: Keys, cost: number): Decision {
     const nowMicros = readMicros(this.#clock);
-    const stored = toStoredKeys(keys);
-    const verdicts = plan.rules.map((rule, index) => {
-      const entry = this.#keys.find(rule, keyAt(stored, index), nowMicros);
-      return evaluateEntry(rule.limit, entry, nowMicros, cost);
-    });
-    const allowed = verdicts.every(({ waitMicros }) => waitMicros === 0);
-    const results = plan.rules.map(({ limit }, index) => {
-      const verdict = verdicts[index]!;
-      const { waitMicros, delayMicros } = verdict;
-      return toLimitDecision(limit, waitMicros === 0, verdict, waitMicros, allowed ? delayMicros : 0);
-    });
-    return toDecision(plan.rules, results, undefined);
+    const found = this.#findAll(rules, toStoredKeys(keys), nowMicros);
+    return toDecision(rules, decideAll(rules, found, nowMicros, cost, undefined).results, undefined);
   }
 
   /** Like {@link Store.refund}, but synchronous. */
   refund(receipt: unknown): void {
-    if (!(receipt instanceof RecordedHit)) throw foreignDecision();
+    if (!(receipt instanceof MemoryReceipt) || receipt.table !== this.#keys) throw foreignDecision();
     const nowMicros = readMicros(this.#clock);
-    for (let hit: RecordedHit | undefined = receipt; hit !== undefined; hit = hit.next) {
-      const { entry, limit } = hit;
-      if (!this.#keys.has(entry)) throw foreignDecision();
-      if (entry.isRemoved) continue;
-      limit.refund(entry.state, nowMicros, hit);
-      this.#keys.markRefunded(entry);
+    for (const hit of receipt.hits) {
+      const { rule, key, life } = hit;
+      const entry = this.#keys.findLife(rule.namespace, key, life, this.#entry);
+      if (entry === undefined) continue;
+      rule.limit.refund(entry, nowMicros, hit);
+      this.#keys.markRefunded(entry, rule.limit);
     }
   }
 
@@ -155,13 +137,12 @@ export class MemoryStore implements Store, CountingStore {
     const nowMicros = readMicros(this.#clock);
     const location = { namespace: counter.namespace, limit: counter };
     const key = toStoredKey(subject);
-    const found = this.#keys.find(location, key, nowMicros);
-    if (units === 0)
-      return found === undefined ? 0 : counter.count(found.state as CounterState, nowMicros, intervalMicros);
-    const entry = found ?? this.#keys.create(location, key, nowMicros);
-    counter.add(entry.state as CounterState, nowMicros, units);
+    const found = this.#keys.find(location, key, nowMicros, this.#entry);
+    if (units === 0) return found === undefined ? 0 : counter.count(found, nowMicros, intervalMicros);
+    const entry = found ?? this.#keys.create(location, key, nowMicros, this.#entry);
+    counter.add(entry, nowMicros, units);
     this.#keys.markRecorded(entry, counter);
-    return counter.count(entry.state as CounterState, nowMicros, intervalMicros);
+    return counter.count(entry, nowMicros, intervalMicros);
   }
 
   /** Drops all keys and stops the timer. The store can be used again. */
@@ -180,57 +161,48 @@ export class MemoryStore implements Store, CountingStore {
   /** Like {@link #checkAll}, for the usual plan of one rule. It is measurably faster without arrays. */
   #checkOne(rule: Rule, key: string, nowMicros: number, cost: number): Decision {
     const { limit } = rule;
-    const found = this.#keys.find(rule, key, nowMicros);
-    const verdict = evaluateEntry(limit, found, nowMicros, cost);
-    const { atMicros } = verdict;
+    const verdict = this.#verdict;
+    const found = this.#keys.find(rule, key, nowMicros, this.#entry);
+    evaluate(limit, found, nowMicros, cost, verdict);
     const allowed = verdict.waitMicros === 0;
-    if (!allowed && !limit.countRejected) {
-      return toSingleDecision(rule, false, verdict, undefined);
-    }
-    const entry = found ?? this.#keys.create(rule, key, nowMicros);
-    const after = this.#record(entry, limit, nowMicros, cost, verdict);
-    return toSingleDecision(rule, allowed, after, new RecordedHit(entry, limit, atMicros, nowMicros, cost, undefined));
+    if (!allowed && !limit.countRejected) return new MemoryDecision(rule, false, verdict, undefined, key, 0, 0, 0, 0);
+    const { atMicros } = verdict;
+    const entry = found ?? this.#keys.create(rule, key, nowMicros, this.#entry);
+    limit.record(entry, nowMicros, cost, verdict);
+    this.#keys.markRecorded(entry, limit);
+    return new MemoryDecision(rule, allowed, verdict, this.#keys, entry.key, entry.life, atMicros, nowMicros, cost);
   }
 
   #checkAll(rules: readonly Rule[], keys: Keys, nowMicros: number, cost: number): Decision {
-    const entries = rules.map((rule, index) => this.#keys.find(rule, keyAt(keys, index), nowMicros));
-    const verdicts = rules.map(({ limit }, index) => evaluateEntry(limit, entries[index], nowMicros, cost));
-    const allowed = verdicts.every(({ waitMicros }) => waitMicros === 0);
-    const isRecorded = (limit: Limit) => allowed || limit.countRejected;
-    // All entries exist before the first one is added, so that none of them evicts another one of this check.
-    rules.forEach((rule, index) => {
-      if (isRecorded(rule.limit)) entries[index] ??= this.#keys.create(rule, keyAt(keys, index), nowMicros);
+    const entries = this.#findAll(rules, keys, nowMicros);
+    const { results, hitsMicros } = decideAll(rules, entries, nowMicros, cost, (index) => {
+      entries[index] ??= this.#keys.create(
+        rules[index]!,
+        keyAt(keys, index),
+        nowMicros,
+        this.#keys.createEntry(),
+        entries,
+      );
+      return entries[index]!;
     });
-    let receipt: RecordedHit | undefined;
-    const results = rules.map(({ limit }, index) => {
-      const verdict = verdicts[index]!;
-      const entry = entries[index];
-      const passed = verdict.waitMicros === 0;
-      if (!isRecorded(limit) || entry === undefined) {
-        if (entry !== undefined) this.#keys.restore(entry);
-        return toLimitDecision(limit, passed, verdict, verdict.waitMicros, 0);
+    const hits: RecordedHit[] = [];
+    entries.forEach((entry, index) => {
+      const rule = rules[index]!;
+      const atMicros = hitsMicros[index];
+      if (entry === undefined) return;
+      if (atMicros === undefined) {
+        this.#keys.restore(entry);
+        return;
       }
-      const after = this.#record(entry, limit, nowMicros, cost, verdict);
-      receipt = new RecordedHit(entry, limit, verdict.atMicros, nowMicros, cost, receipt);
-      return allowed
-        ? toLimitDecision(limit, true, after, 0, after.delayMicros)
-        : toLimitDecision(limit, passed, after, after.waitMicros, 0);
+      this.#keys.markRecorded(entry, rule.limit);
+      hits.push({ rule, key: entry.key, life: entry.life, atMicros, recordedMicros: nowMicros, cost });
     });
-    return toDecision(rules, results, receipt);
+    return toDecision(rules, results, hits.length === 0 ? undefined : new MemoryReceipt(this.#keys, hits));
   }
 
-  #record(entry: Entry, limit: Limit, nowMicros: number, cost: number, verdict: Verdict): Verdict {
-    const after = limit.record(entry.state, nowMicros, cost, verdict);
-    this.#keys.markRecorded(entry, limit);
-    return after;
+  #findAll(rules: readonly Rule[], keys: Keys, nowMicros: number): (Entry | undefined)[] {
+    return rules.map((rule, index) => this.#keys.find(rule, keyAt(keys, index), nowMicros, this.#keys.createEntry()));
   }
-}
-
-function toSingleDecision({ name, limit }: Rule, allowed: boolean, verdict: Verdict, receipt: unknown): Decision {
-  const { remaining, waitMicros, resetMicros, delayMicros, reason } = verdict;
-  const waitMs = allowed ? 0 : waitMicros / 1000;
-  const [resetMs, delayMs] = [resetMicros / 1000, delayMicros / 1000];
-  return new SingleDecision(name, allowed, limit.limit, remaining, waitMs, resetMs, delayMs, reason, false, receipt);
 }
 
 function foreignDecision(): TypeError {

@@ -1,22 +1,29 @@
-import { BucketCounts } from './limits/bucket-counts.js';
-import type { StateLifecycle } from './limits/limit.js';
+import {
+  addUnits,
+  COUNTS_SIZE,
+  createCounts,
+  describeCounts,
+  dropUntil,
+  newestStart,
+  setWidth,
+  unitsAfter,
+  widthFor,
+} from './limits/bucket-counts.js';
+import type { State, StateLifecycle } from './limits/limit.js';
 
-/** The counts of one subject. */
-export interface CounterState {
-  readonly counts: BucketCounts;
-  /** When the subject expires if nothing is added until then. */
-  expiresMicros: number;
-}
+/** The number of the state that holds the subject's expiry if nothing is added until then. The counts follow it. */
+const EXPIRES = 0;
 
 /**
  * The algorithm of a `RollingCounter`, the counterpart of a limit. It is immutable and holds no counts: each method
  * depends on its arguments alone.
  */
-export class CounterAlgorithm implements StateLifecycle<CounterState> {
+export class CounterAlgorithm implements StateLifecycle {
   readonly algorithm = 'rolling-counter';
   /** The namespace of its subjects. No limit's name starts with `#`, so it never meets a limit's namespace. */
   readonly namespace: string;
   readonly keepMicros: number;
+  readonly stateSize = COUNTS_SIZE;
 
   constructor(
     readonly prefix: string,
@@ -32,29 +39,33 @@ export class CounterAlgorithm implements StateLifecycle<CounterState> {
     Object.freeze(this);
   }
 
-  create(): CounterState {
-    return { counts: new BucketCounts(), expiresMicros: -Infinity };
+  create(state: State): void {
+    createCounts(state);
+    state.numbers[state.start + EXPIRES] = -Infinity;
   }
 
-  expiresMicros({ expiresMicros }: CounterState): number {
-    return expiresMicros;
+  expiresMicros({ numbers, start }: State): number {
+    return numbers[start + EXPIRES]!;
   }
 
-  isPlausible({ counts }: CounterState, nowMicros: number): boolean {
-    return counts.newestStartMicros - nowMicros <= this.expiryMicros;
+  isPlausible(state: State, nowMicros: number): boolean {
+    return newestStart(state) - nowMicros <= this.expiryMicros;
+  }
+
+  describe(state: State): unknown {
+    return { counts: describeCounts(state), expiresMicros: this.expiresMicros(state) };
   }
 
   /** The units of all buckets that overlap the last `intervalMicros`. */
-  count({ counts }: CounterState, nowMicros: number, intervalMicros: number): number {
-    return counts.unitsAfter(Math.max(nowMicros, counts.newestStartMicros) - intervalMicros);
+  count(state: State, nowMicros: number, intervalMicros: number): number {
+    return unitsAfter(state, Math.max(nowMicros, newestStart(state)) - intervalMicros);
   }
 
-  add(state: CounterState, nowMicros: number, units: number): void {
-    const { counts } = state;
-    const latestMicros = Math.max(nowMicros, counts.newestStartMicros);
-    counts.drop(latestMicros - this.spanMicros);
-    counts.resize(counts.widthFor(this.widthMicros, this.spanMicros), latestMicros);
-    counts.add(latestMicros, units);
-    state.expiresMicros = latestMicros + this.expiryMicros;
+  add(state: State, nowMicros: number, units: number): void {
+    const latestMicros = Math.max(nowMicros, newestStart(state));
+    dropUntil(state, latestMicros - this.spanMicros);
+    setWidth(state, widthFor(state, this.widthMicros, this.spanMicros), latestMicros);
+    addUnits(state, latestMicros, units);
+    state.numbers[state.start + EXPIRES] = latestMicros + this.expiryMicros;
   }
 }

@@ -2,6 +2,7 @@
 export type * from './store-api.js';
 export {
   copyString,
+  createStore,
   hashKey,
   isMemoryStore,
   isThenable,

@@ -4,7 +4,8 @@ import type { Keys, Plan } from './plan.js';
 import type { CounterAlgorithm } from './rolling-counter-algorithm.js';
 
 /**
- * Keeps the state of keys. A store holds no configuration, because limits come with every call. It owns the clock. Its
+ * Keeps the state of keys. `createStore` of `@rollgate/core/store` creates one from a function that reads and writes
+ * numbers. A store holds no configuration, because limits come with every call. It owns the clock. Its
  * methods may return a value or a promise, and the limiter returns the same to its caller.
  *
  * An error that a method throws synchronously is misuse, and the caller gets it. A promise that rejects is a failure of
@@ -15,13 +16,13 @@ import type { CounterAlgorithm } from './rolling-counter-algorithm.js';
  * - **Implausible states are deleted.** Before each check and each peek, call `isPlausible(state, now)` of the current
  *   call's limit, not of the limit that recorded. If it returns `false`, delete the state, even in a peek. Such a state comes
  *   from a clock that was far ahead, and must not count again when time gets there.
- * - **The limit that recorded last decides when a state expires.** Keep that limit with the state. When its
- *   `expiresMicros(state)` is not after `now`, the key has its full quota. The next record starts a new state, and receipts
- *   of the old one refund nothing. Keep an expired state for up to a minute, because a clock may step back.
- * - **Waits end when the state expires.** If the current limit is not the recorder, cap its `waitMicros` and
- *   `resetMicros` by the recorder's `expiresMicros(state) - now`. An expired state rejects nothing. If the cost exceeds
- *   the current limit's quota, the wait is `Infinity` all the same.
- * - **A decision shows the state after it.** For a limit that recorded, use the verdict that `record` returns. Its wait
+ * - **States expire.** When `expiresMicros(state)` is not after `now`, the key has its full quota. The next record starts
+ *   a new state, and receipts of the old one refund nothing. Keep an expired state for up to a minute, because a clock may
+ *   step back.
+ * - **Waits end when the state expires.** Cap `waitMicros` and `resetMicros` by `expiresMicros(state) - now`, because the
+ *   limit that recorded last may have a shorter window. An expired state rejects nothing. If the cost exceeds the current
+ *   limit's quota, the wait is `Infinity` all the same.
+ * - **A decision shows the state after it.** For a limit that recorded, use the verdict after `record`. Its wait
  *   is 0 if the check was allowed. If one limit rejected, `delayMs` is 0 in all. A limit that rejected has the `reason`
  *   of the same verdict as its wait. A limit that allowed has none.
  *

@@ -18,9 +18,9 @@ const PUBLIC: Readonly<Record<string, string>> = {
     type:SlidingWindowCounter type:SlidingWindowCounterOptions type:Store type:StoreFailure type:StoreRecovery
     type:TokenBucket type:TokenBucketOptions type:WaitOptions`,
   '@rollgate/core/store': `
-    MAX_KEY_LENGTH ROLLING_WINDOW_OPTIONS parseDuration hashKey scheduleAfter isMemoryStore isThenable keyAt copyString readMicros
+    MAX_KEY_LENGTH ROLLING_WINDOW_OPTIONS parseDuration hashKey scheduleAfter isMemoryStore isThenable keyAt copyString createStore readMicros
     refundInBackground toDecision validate withCode
-    type:CounterAlgorithm type:Hit type:StateLifecycle type:Keys type:Plan type:Rule type:StoreConnection type:Verdict`,
+    type:CounterAlgorithm type:CreateStoreOptions type:StoredNumbers type:Update type:Hit type:State type:StateLifecycle type:Keys type:Plan type:Rule type:StoreConnection type:Verdict`,
   '@rollgate/express': `
     ${CORE_VALUES} createClientKey rateLimit
     type:*@rollgate/core type:RateLimitMiddleware type:RateLimitOptions type:RequestEvent type:WarningCode`,

@@ -214,9 +214,9 @@ test('counting rejected attempts keeps no more hits than the limit', async () =>
     now += 0.5;
     await limiter.check('ann', { cost: 1 + (attempt % 3) });
   }
-  const state = store.toJSON()[0]?.state as [number, number][];
-  expect(state.length).toBeLessThanOrEqual(10);
-  expect(state.reduce((sum, [, units]) => sum + units, 0)).toBe(10);
+  const [{ state }] = store.toJSON() as unknown as [{ state: { hits: [number, number][] } }];
+  expect(state.hits.length).toBeLessThanOrEqual(10);
+  expect(state.hits.reduce((sum, [, units]) => sum + units, 0)).toBe(10);
 });
 
 test('state contains the hits in the window, not the expired ones', async () => {
@@ -226,7 +226,7 @@ test('state contains the hits in the window, not the expired ones', async () => 
     for (let hit = 0; hit < 1000; hit++) await limiter.check('ann', { cost: 1 + (hit % 2) });
     now += 1000;
     await limiter.check('ann');
-    expect(store.toJSON()[0]?.state).toHaveLength(1);
+    expect(store.toJSON()[0]?.state).toMatchObject({ hits: { length: 1 } });
     now += 1000;
   }
 });
@@ -252,10 +252,11 @@ test('a log that has rolled for a long time takes no more memory than a new one'
         limiter.decide('ann');
       }
       gc();
-      return process.memoryUsage().heapUsed;
+      const { heapUsed, arrayBuffers } = process.memoryUsage();
+      return heapUsed + arrayBuffers;
     };
     const young = roll(10_000);
-    console.log(store.toJSON()[0].state.length, roll(1_000_000) - young);
+    console.log(store.toJSON()[0].state.hits.length, roll(1_000_000) - young);
     `,
     '--expose-gc',
   );
@@ -281,4 +282,67 @@ test('the idle sweep empties an unused store, and keeps no process alive', async
   `;
   const { stdout } = await runBuilt(script);
   expect(stdout).toBe('empty\n');
+});
+
+describe('the memory of a store, in its own process, which can collect garbage before it measures', () => {
+  /** Runs `script`, which can measure the bytes in use. Returns the numbers that it prints. */
+  const measure = async (script: string) => {
+    const { stdout } = await runBuilt(
+      `
+      import { fixedWindow, MemoryStore, RateLimiter, rollingWindow } from '@rollgate/core';
+      let now = 0;
+      const store = new MemoryStore({ clock: { now: () => now } });
+      const usedBytes = () => {
+        gc();
+        const { heapUsed, arrayBuffers } = process.memoryUsage();
+        return heapUsed + arrayBuffers;
+      };
+      ${script}
+      `,
+      '--expose-gc',
+    );
+    return stdout.trim().split(' ').map(Number);
+  };
+
+  test('shrinks with the number of keys and serves other sizes', async () => {
+    const [first, last, empty] = await measure(`
+      const limiterOf = (limit) => new RateLimiter({ limits: rollingWindow({ limit, window: '1m' }), store });
+      const fill = (limit) => {
+        const limiter = limiterOf(limit);
+        for (let hit = 0; hit < limit; hit++) for (let key = 0; key < 3000; key++) limiter.decide('user ' + key);
+        return usedBytes();
+      };
+      const empty = async (limit) => {
+        const limiter = limiterOf(limit);
+        for (let key = 0; key < 3000; key++) await limiter.reset('user ' + key);
+      };
+      const first = fill(100);
+      for (const limit of [100, 90, 80, 70, 30, 20, 10, 5]) {
+        fill(limit);
+        await empty(limit);
+      }
+      const last = fill(100);
+      await empty(100);
+      console.log(first, last, usedBytes());
+    `);
+    expect(last! - first!).toBeLessThan(1e6); // 3,000 keys with 100 hits take 3 MB.
+    expect(first! - empty!).toBeGreaterThan(1e6);
+  });
+
+  test('does not grow with the number of resets', async () => {
+    const [grown] = await measure(`
+      const limiter = new RateLimiter({ limits: fixedWindow({ limit: 5, window: '1h' }), store });
+      limiter.decide('another');
+      const churn = async (times) => {
+        for (let time = 0; time < times; time++) {
+          limiter.decide('ann');
+          await limiter.reset('ann');
+        }
+        return usedBytes();
+      };
+      const young = await churn(10_000);
+      console.log((await churn(300_000)) - young);
+    `);
+    expect(grown).toBeLessThan(1e6);
+  });
 });

@@ -1,123 +1,166 @@
-/** More buckets would take too long to sum up. */
-export const MAX_BUCKETS = 3600;
-
-/**
- * Units per time bucket. Buckets have one width and follow each other on the clock. The array holds the counts from the
- * oldest bucket with units to the newest, which is a section of a ring.
+/*
+ * Units per time bucket. Buckets have one width and follow each other on the clock. The numbers of the state hold the
+ * counts from the oldest bucket with units to the newest:
+ *
+ *   0  three numbers of the algorithm (bucketed-window.ts, rolling-counter-algorithm.ts)
+ *   3  WIDTH    the length of a bucket in microseconds, or 0 before the first one
+ *   4  OLDEST   the number of the first bucket, counted from time 0
+ *   5  BUCKETS  how many counts follow
+ *   6  UNITS    their sum
+ *   7  the counts
  *
  * Invariant: the first and the last count are positive.
  */
-export class BucketCounts {
-  /** The length of a bucket in microseconds, or 0 before the first one. */
-  widthMicros = 0;
-  /** The number of the first bucket, counted from time 0. */
-  #first = 0;
-  #counts: number[] = [];
-  /** The sum of all counts. */
-  #units = 0;
+import type { State } from './limit.js';
 
-  /** The start of the newest bucket with units, or `-Infinity` without one. */
-  get newestStartMicros(): number {
-    return this.#counts.length === 0 ? -Infinity : this.#endOf(this.#counts.length - 1) - this.widthMicros;
-  }
+const WIDTH = 3;
+const OLDEST = 4;
+const BUCKETS = 5;
+const UNITS = 6;
+const COUNTS = 7;
 
-  /** The end of the newest bucket with units, or `-Infinity` without one. */
-  get newestEndMicros(): number {
-    return this.#counts.length === 0 ? -Infinity : this.#endOf(this.#counts.length - 1);
-  }
+/** The size of a state with room for one count. Many keys never need more. */
+export const COUNTS_SIZE = COUNTS + 1;
 
-  /** The units of all buckets that end after `micros`. */
-  unitsAfter(micros: number): number {
-    let units = this.#units;
-    for (let index = this.#firstAfter(micros) - 1; index >= 0; index--) units -= this.#counts[index]!;
-    return units;
-  }
+/** More buckets would take too long to sum up. */
+export const MAX_BUCKETS = 3600;
 
-  /**
-   * The end of the bucket with the `units`-th unit, among the buckets that end after `micros`. They have that many
-   * units.
-   */
-  endOfUnit(micros: number, units: number): number {
-    let index = this.#firstAfter(micros);
-    for (let left = units - this.#counts[index]!; left > 0; left -= this.#counts[index]!) index += 1;
-    return this.#endOf(index);
-  }
+export function createCounts({ numbers, start }: State): void {
+  numbers.fill(0, start, start + COUNTS);
+}
 
-  /**
-   * Returns the width to use for a limit with these settings: the finer of the two widths. With the coarser one, each
-   * change back and forth would make the counted units younger.
-   */
-  widthFor(widthMicros: number, windowMicros: number): number {
-    const finer = this.#units > 0 ? Math.min(this.widthMicros, widthMicros) : widthMicros;
-    return windowMicros > finer * MAX_BUCKETS ? widthMicros : finer;
-  }
+/** The start of the newest bucket with units, or `-Infinity` without one. */
+export function newestStart(state: State): number {
+  const buckets = bucketsOf(state);
+  return buckets === 0 ? -Infinity : endOf(state, buckets - 2);
+}
 
-  /** Adds units to the bucket of `micros`, which is not before the newest one. Their sum stays a safe integer. */
-  add(micros: number, units: number): void {
-    const bucket = Math.floor(micros / this.widthMicros);
-    const added = Math.min(units, Number.MAX_SAFE_INTEGER - this.#units);
-    if (added === 0) return;
-    this.#units += added;
-    if (this.#counts.length === 0) {
-      this.#first = bucket;
-      this.#counts = [added]; // An array literal has room for one. Many keys never need more.
-      return;
-    }
-    const index = bucket - this.#first;
-    while (this.#counts.length <= index) this.#counts.push(0);
-    this.#counts[index]! += added;
-  }
+/** The end of the newest bucket with units, or `-Infinity` without one. */
+export function newestEnd(state: State): number {
+  const buckets = bucketsOf(state);
+  return buckets === 0 ? -Infinity : endOf(state, buckets - 1);
+}
 
-  /** Removes up to `units` units from the bucket that contains the microsecond before `endMicros`. */
-  take(endMicros: number, units: number): void {
-    const index = Math.floor((endMicros - 1) / this.widthMicros) - this.#first;
-    const held = this.#counts[index];
-    if (held === undefined) return;
-    const taken = Math.min(held, units);
-    this.#counts[index] = held - taken;
-    this.#units -= taken;
-    while (this.#counts.at(-1) === 0) this.#counts.pop();
-    this.#dropBefore(0);
-  }
+/** The units of all buckets that end after `micros`. */
+export function unitsAfter(state: State, micros: number): number {
+  let units = unitsOf(state);
+  for (let index = firstAfter(state, micros) - 1; index >= 0; index--) units -= countAt(state, index);
+  return units;
+}
 
-  /** Drops the buckets that end at `micros` or before. */
-  drop(micros: number): void {
-    this.#dropBefore(this.#firstAfter(micros));
-  }
+/** The end of the bucket with the `units`-th unit, among the buckets that end after `micros`. They have that many units. */
+export function endOfUnit(state: State, micros: number, units: number): number {
+  let index = firstAfter(state, micros);
+  for (let left = units - countAt(state, index); left > 0; left -= countAt(state, index)) index += 1;
+  return endOf(state, index);
+}
 
-  /**
-   * Changes the width of the buckets. The units of an old bucket move to the bucket of its end, so that none expires
-   * too early, but not beyond `latestMicros`.
-   */
-  resize(widthMicros: number, latestMicros: number): void {
-    if (widthMicros === this.widthMicros) return;
-    const old = this.#counts.map((units, index) => [this.#endOf(index) - 1, units] as const);
-    this.widthMicros = widthMicros;
-    this.#counts = [];
-    this.#units = 0;
-    for (const [micros, units] of old) if (units > 0) this.add(Math.min(micros, latestMicros), units);
-  }
+/**
+ * Returns the width to use for a limit with these settings: the finer of the two widths. With the coarser one, each
+ * change back and forth would make the counted units younger.
+ */
+export function widthFor(state: State, widthMicros: number, windowMicros: number): number {
+  const finer = unitsOf(state) > 0 ? Math.min(widthOf(state), widthMicros) : widthMicros;
+  return windowMicros > finer * MAX_BUCKETS ? widthMicros : finer;
+}
 
-  /** Returns a copy for debugging and tests: the end of each bucket in microseconds, and its units. */
-  toJSON(): [endMicros: number, units: number][] {
-    return this.#counts.map((units, index) => [this.#endOf(index), units]);
-  }
+/** Adds units to the bucket of `micros`, which is not before the newest one. Their sum stays a safe integer. */
+export function addUnits(state: State, micros: number, units: number): void {
+  const held = unitsOf(state);
+  const added = Math.min(units, Number.MAX_SAFE_INTEGER - held);
+  if (added === 0) return;
+  const bucket = Math.floor(micros / widthOf(state));
+  const buckets = bucketsOf(state);
+  if (buckets === 0) state.numbers[state.start + OLDEST] = bucket;
+  const index = bucket - state.numbers[state.start + OLDEST]!;
+  if (index >= buckets) appendBuckets(state, index + 1 - buckets);
+  const { numbers, start } = state;
+  numbers[start + UNITS] = held + added;
+  numbers[start + COUNTS + index]! += added;
+}
 
-  #endOf(index: number): number {
-    return (this.#first + index + 1) * this.widthMicros;
-  }
+/** Removes up to `units` units from the bucket that contains the microsecond before `endMicros`. */
+export function takeUnits(state: State, endMicros: number, units: number): void {
+  const { numbers, start } = state;
+  const index = Math.floor((endMicros - 1) / widthOf(state)) - numbers[start + OLDEST]!;
+  if (!(index >= 0 && index < bucketsOf(state))) return;
+  const held = countAt(state, index);
+  const taken = Math.min(held, units);
+  numbers[start + COUNTS + index] = held - taken;
+  numbers[start + UNITS]! -= taken;
+  while (bucketsOf(state) > 0 && countAt(state, bucketsOf(state) - 1) === 0) numbers[start + BUCKETS]! -= 1;
+  dropBuckets(state, 0);
+}
 
-  /** The index of the first bucket that ends after `micros`. */
-  #firstAfter(micros: number): number {
-    if (this.#counts.length === 0 || this.#endOf(0) > micros) return 0;
-    return Math.min(this.#counts.length, Math.floor(micros / this.widthMicros) - this.#first);
-  }
+/** Drops the buckets that end at `micros` or before. */
+export function dropUntil(state: State, micros: number): void {
+  dropBuckets(state, firstAfter(state, micros));
+}
 
-  #dropBefore(index: number): void {
-    let count = index;
-    while (this.#counts[count] === 0) count += 1;
-    if (count === 0) return;
-    for (const units of this.#counts.splice(0, count)) this.#units -= units;
-    this.#first += count;
-  }
+/**
+ * Changes the width of the buckets. The units of an old bucket move to the bucket of its end, so that none expires too
+ * early, but not beyond `latestMicros`.
+ */
+export function setWidth(state: State, widthMicros: number, latestMicros: number): void {
+  if (widthMicros === widthOf(state)) return;
+  const old = describeCounts(state);
+  state.numbers[state.start + WIDTH] = widthMicros;
+  state.numbers[state.start + BUCKETS] = 0;
+  state.numbers[state.start + UNITS] = 0;
+  for (const [endMicros, units] of old) if (units > 0) addUnits(state, Math.min(endMicros - 1, latestMicros), units);
+}
+
+/** Returns the end of each bucket in microseconds, and its units. */
+export function describeCounts(state: State): [endMicros: number, units: number][] {
+  return Array.from({ length: bucketsOf(state) }, (_, index) => [endOf(state, index), countAt(state, index)]);
+}
+
+function widthOf({ numbers, start }: State): number {
+  return numbers[start + WIDTH]!;
+}
+
+function bucketsOf({ numbers, start }: State): number {
+  return numbers[start + BUCKETS]!;
+}
+
+function unitsOf({ numbers, start }: State): number {
+  return numbers[start + UNITS]!;
+}
+
+function countAt({ numbers, start }: State, index: number): number {
+  return numbers[start + COUNTS + index]!;
+}
+
+function endOf({ numbers, start }: State, index: number): number {
+  return (numbers[start + OLDEST]! + index + 1) * numbers[start + WIDTH]!;
+}
+
+/** The index of the first bucket that ends after `micros`. */
+function firstAfter(state: State, micros: number): number {
+  const buckets = bucketsOf(state);
+  if (buckets === 0 || endOf(state, 0) > micros) return 0;
+  return Math.min(buckets, Math.floor(micros / widthOf(state)) - state.numbers[state.start + OLDEST]!);
+}
+
+/** Adds empty buckets behind the newest one. */
+function appendBuckets(state: State, count: number): void {
+  const buckets = bucketsOf(state);
+  const needed = COUNTS + buckets + count;
+  if (needed > state.size) state.resize(Math.max(needed, Math.min(COUNTS + 2 * buckets, COUNTS + MAX_BUCKETS + 1)));
+  const { numbers, start } = state;
+  numbers.fill(0, start + COUNTS + buckets, start + needed);
+  numbers[start + BUCKETS] = buckets + count;
+}
+
+/** Drops the buckets before `index`, and the empty ones behind them. */
+function dropBuckets(state: State, index: number): void {
+  const { numbers, start } = state;
+  const buckets = bucketsOf(state);
+  let count = index;
+  while (count < buckets && countAt(state, count) === 0) count += 1;
+  if (count === 0) return;
+  for (let at = 0; at < count; at++) numbers[start + UNITS]! -= countAt(state, at);
+  numbers.copyWithin(start + COUNTS, start + COUNTS + count, start + COUNTS + buckets);
+  numbers[start + OLDEST]! += count;
+  numbers[start + BUCKETS] = buckets - count;
 }

@@ -1,14 +1,30 @@
 import { type Duration, parseInterval } from '../duration.js';
 import { integerBetween, knownOptions, positiveInteger } from '../validate.js';
-import { BucketCounts, MAX_BUCKETS } from './bucket-counts.js';
-import type { Hit, Limit, Verdict } from './limit.js';
 import {
+  addUnits,
+  COUNTS_SIZE,
+  createCounts,
+  describeCounts,
+  dropUntil,
+  endOfUnit,
+  MAX_BUCKETS,
+  newestEnd,
+  newestStart,
+  setWidth,
+  takeUnits,
+  unitsAfter,
+  widthFor,
+} from './bucket-counts.js';
+import type { Hit, Limit, State, Verdict } from './limit.js';
+import {
+  createMinDifference,
+  describeMinDifference,
   isMinDifferencePlausible,
-  type MinDifferenceState,
+  MIN_DIFFERENCE_SIZE,
   minDifferenceExpires,
   minDifferenceWait,
-  nextMinDifference,
   parseMinDifference,
+  recordMinDifference,
   rejectionReason,
 } from './min-difference.js';
 
@@ -32,12 +48,8 @@ export interface BucketedWindowOptions {
   minDifference?: Duration | undefined;
 }
 
-/** The units per bucket, and the window of the limit that recorded last. */
-export interface BucketedWindowState {
-  readonly counts: BucketCounts;
-  windowMicros: number;
-  minDifference: MinDifferenceState | undefined;
-}
+/** The number of the state that holds the window of the limit that recorded last. The counts follow it. */
+const WINDOW = MIN_DIFFERENCE_SIZE;
 
 /**
  * A rolling window that counts actions in time buckets instead of remembering each time. At no instant do more than
@@ -60,7 +72,7 @@ export function bucketedWindow(options: BucketedWindowOptions): BucketedWindow {
 }
 
 /** See {@link bucketedWindow}. Immutable. */
-export class BucketedWindow implements Limit<BucketedWindowState> {
+export class BucketedWindow implements Limit {
   readonly algorithm = 'bucketed-window';
   readonly limit: number;
   readonly countRejected = false;
@@ -70,6 +82,7 @@ export class BucketedWindow implements Limit<BucketedWindowState> {
   /** 0 if the limit has no `minDifference`. */
   readonly minDifferenceMicros: number;
   readonly keepMicros: number;
+  readonly stateSize = COUNTS_SIZE;
 
   constructor(options: BucketedWindowOptions) {
     knownOptions('bucketedWindow', options, ['limit', 'window', 'buckets', 'minDifference']);
@@ -81,57 +94,59 @@ export class BucketedWindow implements Limit<BucketedWindowState> {
     Object.freeze(this);
   }
 
-  create(): BucketedWindowState {
-    return { counts: new BucketCounts(), windowMicros: 0, minDifference: undefined };
+  create(state: State): void {
+    createCounts(state);
+    createMinDifference(state);
   }
 
-  expiresMicros({ counts, windowMicros, minDifference }: BucketedWindowState): number {
-    return Math.max(counts.newestEndMicros + windowMicros, minDifferenceExpires(minDifference));
+  expiresMicros(state: State): number {
+    return Math.max(newestEnd(state) + state.numbers[state.start + WINDOW]!, minDifferenceExpires(state));
   }
 
-  isPlausible({ counts, minDifference }: BucketedWindowState, nowMicros: number): boolean {
+  isPlausible(state: State, nowMicros: number): boolean {
     const keepMicros = Math.max(this.windowMicros, this.minDifferenceMicros);
     return (
-      counts.newestStartMicros - nowMicros <= this.windowMicros &&
-      isMinDifferencePlausible(minDifference, keepMicros, nowMicros)
+      newestStart(state) - nowMicros <= this.windowMicros && isMinDifferencePlausible(state, keepMicros, nowMicros)
     );
   }
 
-  test({ counts, minDifference }: BucketedWindowState, nowMicros: number, cost: number): Verdict {
+  describe(state: State): unknown {
+    const windowMicros = state.numbers[state.start + WINDOW];
+    return { counts: describeCounts(state), windowMicros, minDifference: describeMinDifference(state) };
+  }
+
+  test(state: State, nowMicros: number, cost: number, verdict: Verdict): void {
     const { limit, windowMicros } = this;
-    const latestMicros = Math.max(nowMicros, counts.newestStartMicros);
-    const used = counts.unitsAfter(latestMicros - windowMicros);
+    const latestMicros = Math.max(nowMicros, newestStart(state));
+    const used = unitsAfter(state, latestMicros - windowMicros);
     const free = limit - used;
     const quotaWait =
       cost > limit
         ? Infinity
         : cost > free
-          ? counts.endOfUnit(latestMicros - windowMicros, cost - free) + windowMicros - nowMicros
+          ? endOfUnit(state, latestMicros - windowMicros, cost - free) + windowMicros - nowMicros
           : 0;
-    const differenceWait = minDifferenceWait(minDifference, this.minDifferenceMicros, nowMicros);
-    const widthMicros = used > 0 ? counts.widthFor(this.widthMicros, windowMicros) : this.widthMicros;
-    return {
-      waitMicros: Math.max(quotaWait, differenceWait),
-      reason: rejectionReason(quotaWait, differenceWait),
-      delayMicros: 0,
-      remaining: Math.max(0, free),
-      resetMicros: used > 0 ? counts.newestEndMicros + windowMicros - nowMicros : 0,
-      atMicros: (Math.floor(latestMicros / widthMicros) + 1) * widthMicros,
-    };
+    const differenceWait = minDifferenceWait(state, this.minDifferenceMicros, nowMicros);
+    const widthMicros = used > 0 ? widthFor(state, this.widthMicros, windowMicros) : this.widthMicros;
+    verdict.waitMicros = Math.max(quotaWait, differenceWait);
+    verdict.reason = rejectionReason(quotaWait, differenceWait);
+    verdict.delayMicros = 0;
+    verdict.remaining = Math.max(0, free);
+    verdict.resetMicros = used > 0 ? newestEnd(state) + windowMicros - nowMicros : 0;
+    verdict.atMicros = (Math.floor(latestMicros / widthMicros) + 1) * widthMicros;
   }
 
-  record(state: BucketedWindowState, nowMicros: number, cost: number): Verdict {
-    const { counts } = state;
-    const latestMicros = Math.max(nowMicros, counts.newestStartMicros);
-    counts.drop(latestMicros - this.windowMicros);
-    counts.resize(counts.widthFor(this.widthMicros, this.windowMicros), latestMicros);
-    counts.add(latestMicros, cost);
-    state.windowMicros = this.windowMicros;
-    state.minDifference = nextMinDifference(state.minDifference, this.minDifferenceMicros, nowMicros);
-    return this.test(state, nowMicros, cost);
+  record(state: State, nowMicros: number, cost: number, verdict: Verdict): void {
+    const latestMicros = Math.max(nowMicros, newestStart(state));
+    dropUntil(state, latestMicros - this.windowMicros);
+    setWidth(state, widthFor(state, this.widthMicros, this.windowMicros), latestMicros);
+    addUnits(state, latestMicros, cost);
+    state.numbers[state.start + WINDOW] = this.windowMicros;
+    recordMinDifference(state, this.minDifferenceMicros, nowMicros);
+    this.test(state, nowMicros, cost, verdict);
   }
 
-  refund({ counts }: BucketedWindowState, _nowMicros: number, { atMicros, cost }: Hit): void {
-    counts.take(atMicros, cost);
+  refund(state: State, _nowMicros: number, { atMicros, cost }: Hit): void {
+    takeUnits(state, atMicros, cost);
   }
 }

@@ -1,14 +1,16 @@
 import { type Duration, parseInterval } from '../duration.js';
 import { knownOptions, positiveInteger } from '../validate.js';
 import { isWithinScale, type Scale, scaleOf } from './clock-skew-bound.js';
-import type { Hit, Limit, Verdict } from './limit.js';
+import type { Hit, Limit, State, Verdict } from './limit.js';
 import {
+  createMinDifference,
+  describeMinDifference,
   isMinDifferencePlausible,
-  type MinDifferenceState,
+  MIN_DIFFERENCE_SIZE,
   minDifferenceExpires,
   minDifferenceWait,
-  nextMinDifference,
   parseMinDifference,
+  recordMinDifference,
   rejectionReason,
 } from './min-difference.js';
 
@@ -26,14 +28,12 @@ export interface FixedWindowOptions {
   minDifference?: Duration | undefined;
 }
 
-/** The count of the current window. */
-export interface FixedWindowState {
-  endMicros: number;
-  count: number;
-  /** The scale of the largest limit that has recorded in the window. */
-  scale: Scale;
-  minDifference: MinDifferenceState | undefined;
-}
+// The numbers of the state, after those of min-difference.ts.
+/** The end of the current window, or `-Infinity` before the first one. */
+const END = MIN_DIFFERENCE_SIZE;
+const COUNT = END + 1;
+/** The scale of the largest limit that has recorded in the window. */
+const SCALE = END + 2;
 
 /**
  * A counter per window. Windows follow each other on the clock, so a window of a day ends at midnight UTC. It needs the
@@ -55,7 +55,7 @@ export function fixedWindow(options: FixedWindowOptions): FixedWindow {
 }
 
 /** See {@link fixedWindow}. Immutable. */
-export class FixedWindow implements Limit<FixedWindowState> {
+export class FixedWindow implements Limit {
   readonly algorithm = 'fixed-window';
   readonly limit: number;
   readonly countRejected = false;
@@ -63,6 +63,7 @@ export class FixedWindow implements Limit<FixedWindowState> {
   /** 0 if the limit has no `minDifference`. */
   readonly minDifferenceMicros: number;
   readonly keepMicros: number;
+  readonly stateSize = MIN_DIFFERENCE_SIZE + 3;
   readonly scale: Scale;
 
   constructor(options: FixedWindowOptions) {
@@ -75,47 +76,60 @@ export class FixedWindow implements Limit<FixedWindowState> {
     Object.freeze(this);
   }
 
-  create(): FixedWindowState {
-    return { endMicros: -Infinity, count: 0, scale: 0, minDifference: undefined };
+  create(state: State): void {
+    createMinDifference(state);
+    state.numbers[state.start + END] = -Infinity;
+    state.numbers[state.start + COUNT] = 0;
+    state.numbers[state.start + SCALE] = 0;
   }
 
-  expiresMicros({ endMicros, count, minDifference }: FixedWindowState): number {
-    return Math.max(count > 0 ? endMicros : -Infinity, minDifferenceExpires(minDifference));
+  expiresMicros(state: State): number {
+    const { numbers, start } = state;
+    return Math.max(numbers[start + COUNT]! > 0 ? numbers[start + END]! : -Infinity, minDifferenceExpires(state));
   }
 
-  isPlausible({ endMicros, scale, minDifference }: FixedWindowState, nowMicros: number): boolean {
+  isPlausible(state: State, nowMicros: number): boolean {
+    const { numbers, start } = state;
     return (
-      isWithinScale(endMicros - nowMicros, scale) && isMinDifferencePlausible(minDifference, this.keepMicros, nowMicros)
+      isWithinScale(numbers[start + END]! - nowMicros, numbers[start + SCALE]!) &&
+      isMinDifferencePlausible(state, this.keepMicros, nowMicros)
     );
   }
 
-  test({ endMicros, count, minDifference }: FixedWindowState, nowMicros: number, cost: number): Verdict {
+  describe(state: State): unknown {
+    const [endMicros, count, scale] = state.numbers.subarray(state.start + END);
+    return { endMicros, count, scale, minDifference: describeMinDifference(state) };
+  }
+
+  test(state: State, nowMicros: number, cost: number, verdict: Verdict): void {
+    const { numbers, start } = state;
+    const endMicros = numbers[start + END]!;
     const isRunning = endMicros > nowMicros;
-    const used = isRunning ? count : 0;
+    const used = isRunning ? numbers[start + COUNT]! : 0;
     const quotaWait = cost > this.limit ? Infinity : cost > this.limit - used ? endMicros - nowMicros : 0;
-    const differenceWait = minDifferenceWait(minDifference, this.minDifferenceMicros, nowMicros);
-    return {
-      waitMicros: Math.max(quotaWait, differenceWait),
-      reason: rejectionReason(quotaWait, differenceWait),
-      delayMicros: 0,
-      remaining: Math.max(0, this.limit - used),
-      resetMicros: used > 0 ? endMicros - nowMicros : 0,
-      // All units of one window are interchangeable.
-      atMicros: isRunning ? endMicros : (Math.floor(nowMicros / this.windowMicros) + 1) * this.windowMicros,
-    };
+    const differenceWait = minDifferenceWait(state, this.minDifferenceMicros, nowMicros);
+    verdict.waitMicros = Math.max(quotaWait, differenceWait);
+    verdict.reason = rejectionReason(quotaWait, differenceWait);
+    verdict.delayMicros = 0;
+    verdict.remaining = Math.max(0, this.limit - used);
+    verdict.resetMicros = used > 0 ? endMicros - nowMicros : 0;
+    // All units of one window are interchangeable.
+    verdict.atMicros = isRunning ? endMicros : (Math.floor(nowMicros / this.windowMicros) + 1) * this.windowMicros;
   }
 
-  record(state: FixedWindowState, nowMicros: number, cost: number, { atMicros }: Verdict): Verdict {
-    const isRunning = atMicros === state.endMicros;
-    if (!isRunning) state.count = 0;
-    state.scale = isRunning ? Math.max(state.scale, this.scale) : this.scale;
-    state.endMicros = atMicros;
-    state.count += cost;
-    state.minDifference = nextMinDifference(state.minDifference, this.minDifferenceMicros, nowMicros);
-    return this.test(state, nowMicros, cost);
+  record(state: State, nowMicros: number, cost: number, verdict: Verdict): void {
+    const { numbers, start } = state;
+    const { atMicros } = verdict;
+    const isRunning = atMicros === numbers[start + END];
+    if (!isRunning) numbers[start + COUNT] = 0;
+    numbers[start + SCALE] = isRunning ? Math.max(numbers[start + SCALE]!, this.scale) : this.scale;
+    numbers[start + END] = atMicros;
+    numbers[start + COUNT]! += cost;
+    recordMinDifference(state, this.minDifferenceMicros, nowMicros);
+    this.test(state, nowMicros, cost, verdict);
   }
 
-  refund(state: FixedWindowState, _nowMicros: number, { atMicros, cost }: Hit): void {
-    if (state.endMicros === atMicros) state.count = Math.max(0, state.count - cost);
+  refund({ numbers, start }: State, _nowMicros: number, { atMicros, cost }: Hit): void {
+    if (numbers[start + END] === atMicros) numbers[start + COUNT] = Math.max(0, numbers[start + COUNT]! - cost);
   }
 }

@@ -1,8 +1,8 @@
 import { type Duration, MAX_DURATION_MS, parseInterval } from '../duration.js';
 import { invalidNumber, knownOptions, positiveInteger } from '../validate.js';
 import { isWithinScale, type Scale, scaleOf } from './clock-skew-bound.js';
-import type { Hit, Limit, Verdict } from './limit.js';
-import { addGap, dropPassedGaps, type QueueGaps, takeLastGap } from './queue-gaps.js';
+import type { Hit, Limit, State, Verdict } from './limit.js';
+import { addGap, createGaps, describeGaps, dropPassedGaps, GAPS_END, takeLastGap } from './queue-gaps.js';
 
 /** The options of {@link leakyBucket}. */
 export interface LeakyBucketOptions {
@@ -12,16 +12,16 @@ export interface LeakyBucketOptions {
   interval: Duration;
 }
 
-/** The queue of one key. All slots before `freeMicros` are taken, except those in the gaps. */
-export interface LeakyBucketState {
-  freeMicros: number;
-  /** Refunded slots with taken ones behind them. Absent until the first such refund. */
-  gaps?: QueueGaps;
-  /** Receipts of earlier slots are void, because a refund has left the queue empty. Absent until then. */
-  voidBeforeMicros?: number;
-  /** The scale of the largest limit that has recorded since the queue was empty. */
-  scale: Scale;
-}
+// The numbers of the state. Those of queue-gaps.ts follow.
+/** All slots before this time are taken, except those in the gaps. `-Infinity` before the first action. */
+const FREE = 0;
+/** Receipts of earlier slots are void, because a refund has left the queue empty. */
+const VOID_BEFORE = 1;
+/** The scale of the largest limit that has recorded since the queue was empty. */
+const SCALE = 2;
+
+/** `VOID_BEFORE` until a refund leaves the queue empty. Finite, because stores may write numbers as JSON. */
+const NO_RECEIPT = Number.MIN_SAFE_INTEGER;
 
 /**
  * A FIFO queue of at most `capacity` waiting units, with one slot every `interval`. So bursts leave evenly. An allowed
@@ -46,7 +46,7 @@ export function leakyBucket(options: LeakyBucketOptions): LeakyBucket {
 }
 
 /** See {@link leakyBucket}. Immutable. */
-export class LeakyBucket implements Limit<LeakyBucketState> {
+export class LeakyBucket implements Limit {
   readonly algorithm = 'leaky-bucket';
   readonly limit: number;
   readonly countRejected = false;
@@ -54,6 +54,7 @@ export class LeakyBucket implements Limit<LeakyBucketState> {
   /** How long a full queue takes to become empty. */
   readonly windowMicros: number;
   readonly keepMicros: number;
+  readonly stateSize = GAPS_END;
   readonly scale: Scale;
 
   constructor(options: LeakyBucketOptions) {
@@ -69,50 +70,63 @@ export class LeakyBucket implements Limit<LeakyBucketState> {
     Object.freeze(this);
   }
 
-  create(): LeakyBucketState {
-    return { freeMicros: -Infinity, scale: 0 };
+  create(state: State): void {
+    const { numbers, start } = state;
+    numbers[start + FREE] = -Infinity;
+    numbers[start + VOID_BEFORE] = NO_RECEIPT;
+    numbers[start + SCALE] = 0;
+    createGaps(state);
   }
 
-  expiresMicros({ freeMicros }: LeakyBucketState): number {
-    return freeMicros;
+  expiresMicros({ numbers, start }: State): number {
+    return numbers[start + FREE]!;
   }
 
-  isPlausible({ freeMicros, scale }: LeakyBucketState, nowMicros: number): boolean {
-    return isWithinScale(freeMicros - nowMicros, scale);
+  isPlausible({ numbers, start }: State, nowMicros: number): boolean {
+    return isWithinScale(numbers[start + FREE]! - nowMicros, numbers[start + SCALE]!);
   }
 
-  test({ freeMicros }: LeakyBucketState, nowMicros: number, cost: number): Verdict {
+  describe(state: State): unknown {
+    const [freeMicros, voidBeforeMicros, scale] = state.numbers.subarray(state.start);
+    const gaps = describeGaps(state);
+    return { freeMicros, scale, ...(voidBeforeMicros === NO_RECEIPT ? {} : { voidBeforeMicros }), gaps };
+  }
+
+  test({ numbers, start }: State, nowMicros: number, cost: number, verdict: Verdict): void {
     const { limit, intervalMicros } = this;
-    const delayMicros = Math.max(0, freeMicros - nowMicros);
+    const delayMicros = Math.max(0, numbers[start + FREE]! - nowMicros);
     const waiting = Math.max(0, Math.ceil(delayMicros / intervalMicros) - 1);
-    return {
-      waitMicros: cost > limit ? Infinity : Math.max(0, delayMicros - (limit + 1 - cost) * intervalMicros),
-      reason: 'limit',
-      delayMicros,
-      remaining: Math.max(0, limit - waiting),
-      resetMicros: Math.max(0, delayMicros - intervalMicros),
-      atMicros: nowMicros + delayMicros,
-    };
+    verdict.waitMicros = cost > limit ? Infinity : Math.max(0, delayMicros - (limit + 1 - cost) * intervalMicros);
+    verdict.reason = 'limit';
+    verdict.delayMicros = delayMicros;
+    verdict.remaining = Math.max(0, limit - waiting);
+    verdict.resetMicros = Math.max(0, delayMicros - intervalMicros);
+    verdict.atMicros = nowMicros + delayMicros;
   }
 
-  record(state: LeakyBucketState, nowMicros: number, cost: number, { atMicros, delayMicros }: Verdict): Verdict {
-    state.scale = delayMicros > 0 ? Math.max(state.scale, this.scale) : this.scale;
-    state.freeMicros = atMicros + cost * this.intervalMicros;
-    if (state.gaps !== undefined) dropPassedGaps(state.gaps, nowMicros);
-    return { ...this.test(state, nowMicros, cost), delayMicros };
+  record(state: State, nowMicros: number, cost: number, verdict: Verdict): void {
+    const { numbers, start } = state;
+    const { atMicros, delayMicros } = verdict;
+    numbers[start + SCALE] = delayMicros > 0 ? Math.max(numbers[start + SCALE]!, this.scale) : this.scale;
+    numbers[start + FREE] = atMicros + cost * this.intervalMicros;
+    dropPassedGaps(state, nowMicros);
+    this.test(state, nowMicros, cost, verdict);
+    verdict.delayMicros = delayMicros;
   }
 
-  refund(state: LeakyBucketState, nowMicros: number, { atMicros, recordedMicros, cost }: Hit): void {
-    if (state.voidBeforeMicros !== undefined && atMicros < state.voidBeforeMicros) return;
+  refund(state: State, nowMicros: number, { atMicros, recordedMicros, cost }: Hit): void {
+    const { numbers, start } = state;
+    if (atMicros < numbers[start + VOID_BEFORE]!) return;
+    const freeMicros = numbers[start + FREE]!;
     const endMicros = atMicros + cost * this.intervalMicros;
-    if (endMicros < state.freeMicros) {
+    if (endMicros < freeMicros) {
       if (endMicros <= nowMicros) return; // Nothing can use the slot.
-      state.gaps ??= [];
-      addGap(state.gaps, atMicros, endMicros);
-    } else if (endMicros === state.freeMicros) {
-      state.freeMicros = takeLastGap(state.gaps ?? [], atMicros) ?? atMicros;
-      const isEmpty = state.freeMicros < atMicros && state.freeMicros <= nowMicros;
-      if (isEmpty || atMicros === recordedMicros) state.voidBeforeMicros = state.freeMicros;
+      addGap(state, atMicros, endMicros);
+    } else if (endMicros === freeMicros) {
+      const newFreeMicros = takeLastGap(state, atMicros) ?? atMicros;
+      numbers[start + FREE] = newFreeMicros;
+      const isEmpty = newFreeMicros < atMicros && newFreeMicros <= nowMicros;
+      if (isEmpty || atMicros === recordedMicros) numbers[start + VOID_BEFORE] = newFreeMicros;
     }
   }
 }

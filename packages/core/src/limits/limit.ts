@@ -1,23 +1,46 @@
 /** The rule of a limit that rejects an action: its quota, or the least time between two actions. */
 export type RejectionReason = 'limit' | 'minDifference';
 
+/**
+ * The state of one key: a section of an array of numbers. Each algorithm describes its numbers at the top of its file.
+ * All of them are finite once an action is recorded, so that a store can keep them in any format.
+ */
+export interface State {
+  /** The array. {@link resize} may replace it. */
+  readonly numbers: Float64Array;
+  /** The index of the state's first number. */
+  readonly start: number;
+  /** How many numbers the state has. */
+  readonly size: number;
+  /** Changes how many numbers the state has. The first ones keep their values, and added ones have any value. */
+  resize(size: number): void;
+}
+
 /** The result of one limit for one action. Waits are microseconds from `nowMicros`. */
 export interface Verdict {
   /** The shortest wait until the action is allowed: 0 if it is allowed now, `Infinity` if it never is. */
-  readonly waitMicros: number;
+  waitMicros: number;
   /**
    * The rule that causes the wait, if there is one. If both rules reject, it is the one with the longer wait, and
    * `'limit'` at a tie. A cost above the quota is rejected by `'limit'`.
    */
-  readonly reason: RejectionReason;
+  reason: RejectionReason;
   /** The delay until the action's slot if it is allowed now. */
-  readonly delayMicros: number;
+  delayMicros: number;
   /** The free units, never negative. */
-  readonly remaining: number;
+  remaining: number;
   /** The wait until the full quota is free. */
-  readonly resetMicros: number;
+  resetMicros: number;
   /** The time that identifies the action's hit for a refund. */
-  readonly atMicros: number;
+  atMicros: number;
+}
+
+/**
+ * Creates a verdict for a limit to fill in. The fractions make V8 reserve room for any number in each field. Filling it
+ * in again then allocates nothing.
+ */
+export function createVerdict(): Verdict {
+  return { waitMicros: 0.5, reason: 'limit', delayMicros: 0.5, remaining: 0.5, resetMicros: 0.5, atMicros: 0.5 };
 }
 
 /** The data about a recorded action that a store keeps for its refund. */
@@ -30,18 +53,25 @@ export interface Hit {
 }
 
 /** How states begin and end. A store needs this for limits and rolling counters. */
-export interface StateLifecycle<State = unknown> {
+export interface StateLifecycle {
   /** The algorithm's name, such as `'rolling-window'`. A state is read only by the algorithm that wrote it. */
   readonly algorithm: string;
   /** The longest time for which a recorded action can affect decisions. */
   readonly keepMicros: number;
+  /** How many numbers a new state has. */
+  readonly stateSize: number;
 
-  /** Creates the state of a new key. */
-  create(): State;
-  /** The time from which the state is indistinguishable from a new one, or `-Infinity` if it already is. */
+  /** Writes the state of a new key. It has `stateSize` numbers. */
+  create(state: State): void;
+  /**
+   * The time from which the state is indistinguishable from a new one, or `-Infinity` if it already is. The limit that
+   * recorded last determines it, and the state contains what it takes. So each limit of the algorithm returns the same.
+   */
   expiresMicros(state: State): number;
   /** Whether a correct clock could have written the state. The store drops a state that lies further ahead. */
   isPlausible(state: State, nowMicros: number): boolean;
+  /** Returns a copy of the state for debugging. Two states with equal copies decide alike. */
+  describe(state: State): unknown;
 }
 
 /**
@@ -55,7 +85,7 @@ export interface StateLifecycle<State = unknown> {
  * `nowMicros` is in whole microseconds and may lie before earlier times. A limit then uses the time of its newest hit,
  * so that a clock step back admits nothing extra. Waits still count from `nowMicros`.
  */
-export interface Limit<State = unknown> extends StateLifecycle<State> {
+export interface Limit extends StateLifecycle {
   /** The quota in units. */
   readonly limit: number;
   /** The time in which a used-up quota becomes free. Headers report it as the window. */
@@ -63,12 +93,13 @@ export interface Limit<State = unknown> extends StateLifecycle<State> {
   /** Whether the limit also records rejected attempts. */
   readonly countRejected: boolean;
 
-  /** Decides on the action without changing the state. */
-  test(state: State, nowMicros: number, cost: number): Verdict;
+  /** Decides on the action without changing the state. Fills in the verdict. */
+  test(state: State, nowMicros: number, cost: number, verdict: Verdict): void;
   /**
-   * Records the action and returns the verdict on the new state. `verdict` is the result of `test` at the same time.
+   * Records the action. `verdict` is that of `test` at the same time, and becomes the verdict on the new state. Its wait
+   * only counts for a limit with `countRejected`, because the others record nothing but allowed actions.
    */
-  record(state: State, nowMicros: number, cost: number, verdict: Verdict): Verdict;
+  record(state: State, nowMicros: number, cost: number, verdict: Verdict): void;
   /** Refunds a recorded hit, as far as it still counts. */
   refund(state: State, nowMicros: number, hit: Hit): void;
 }

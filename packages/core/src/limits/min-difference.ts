@@ -1,14 +1,23 @@
 import { type Duration, parseDuration } from '../duration.js';
-import type { RejectionReason } from './limit.js';
+import type { RejectionReason, State } from './limit.js';
 
-/**
- * The newest action of a key, recorded by any limit. A key has it once a limit with a `minDifference` has recorded.
- * From then on, limits without a `minDifference` update it too. Other keys need no memory for it.
+/*
+ * The newest action of a key, recorded by any limit: the first two numbers of the state of each algorithm but the
+ * rolling and the leaky one. A key has it once a limit with a `minDifference` has recorded. From then on, limits without
+ * a `minDifference` update it too.
+ *
+ *   0  NEWEST      its time in microseconds
+ *   1  DIFFERENCE  the longest `minDifference` of all limits that have recorded, or 0 while none has one
  */
-export interface MinDifferenceState {
-  readonly newestMicros: number;
-  /** The longest `minDifference` of all limits that have recorded. The state lasts that long. */
-  readonly minDifferenceMicros: number;
+const NEWEST = 0;
+const DIFFERENCE = 1;
+
+/** How many numbers of the state it takes. */
+export const MIN_DIFFERENCE_SIZE = 2;
+
+export function createMinDifference({ numbers, start }: State): void {
+  numbers[start + NEWEST] = 0;
+  numbers[start + DIFFERENCE] = 0;
 }
 
 /** Returns the option in microseconds, or 0 without one. */
@@ -17,13 +26,9 @@ export function parseMinDifference(minDifference: Duration | undefined): number 
 }
 
 /** The wait until a limit with this `minDifference` allows the next action. */
-export function minDifferenceWait(
-  minDifference: MinDifferenceState | undefined,
-  minDifferenceMicros: number,
-  nowMicros: number,
-): number {
-  if (minDifference === undefined || minDifferenceMicros === 0) return 0;
-  return Math.max(0, minDifference.newestMicros + minDifferenceMicros - nowMicros);
+export function minDifferenceWait({ numbers, start }: State, minDifferenceMicros: number, nowMicros: number): number {
+  if (minDifferenceMicros === 0 || numbers[start + DIFFERENCE] === 0) return 0;
+  return Math.max(0, numbers[start + NEWEST]! + minDifferenceMicros - nowMicros);
 }
 
 /** Returns the rule with the longer wait. */
@@ -32,30 +37,26 @@ export function rejectionReason(quotaWaitMicros: number, differenceWaitMicros: n
 }
 
 /** The time from which the newest action rejects nothing, for each limit that has recorded. */
-export function minDifferenceExpires(minDifference: MinDifferenceState | undefined): number {
-  return minDifference === undefined ? -Infinity : minDifference.newestMicros + minDifference.minDifferenceMicros;
+export function minDifferenceExpires({ numbers, start }: State): number {
+  const differenceMicros = numbers[start + DIFFERENCE]!;
+  return differenceMicros === 0 ? -Infinity : numbers[start + NEWEST]! + differenceMicros;
 }
 
 /** Whether the newest action lies at most `keepMicros` ahead. */
-export function isMinDifferencePlausible(
-  minDifference: MinDifferenceState | undefined,
-  keepMicros: number,
-  nowMicros: number,
-): boolean {
-  return minDifference === undefined || minDifference.newestMicros - nowMicros <= keepMicros;
+export function isMinDifferencePlausible({ numbers, start }: State, keepMicros: number, nowMicros: number): boolean {
+  return numbers[start + DIFFERENCE] === 0 || numbers[start + NEWEST]! - nowMicros <= keepMicros;
 }
 
-/** Returns the state after an action of a limit with this `minDifference`, or nothing if no limit has had one. */
-export function nextMinDifference(
-  minDifference: MinDifferenceState | undefined,
-  minDifferenceMicros: number,
-  nowMicros: number,
-): MinDifferenceState | undefined {
-  if (minDifference === undefined) {
-    return minDifferenceMicros === 0 ? undefined : { newestMicros: nowMicros, minDifferenceMicros };
-  }
-  return {
-    newestMicros: Math.max(nowMicros, minDifference.newestMicros),
-    minDifferenceMicros: Math.max(minDifferenceMicros, minDifference.minDifferenceMicros),
-  };
+/** Records an action of a limit with this `minDifference`, unless no limit has had one. */
+export function recordMinDifference({ numbers, start }: State, minDifferenceMicros: number, nowMicros: number): void {
+  const longestMicros = numbers[start + DIFFERENCE]!;
+  if (longestMicros === 0 && minDifferenceMicros === 0) return;
+  numbers[start + NEWEST] = longestMicros === 0 ? nowMicros : Math.max(nowMicros, numbers[start + NEWEST]!);
+  numbers[start + DIFFERENCE] = Math.max(minDifferenceMicros, longestMicros);
+}
+
+/** Returns a copy for debugging, or nothing if no limit has had a `minDifference`. */
+export function describeMinDifference({ numbers, start }: State): unknown {
+  const minDifferenceMicros = numbers[start + DIFFERENCE]!;
+  return minDifferenceMicros === 0 ? undefined : { newestMicros: numbers[start + NEWEST]!, minDifferenceMicros };
 }

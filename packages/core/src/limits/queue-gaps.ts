@@ -1,8 +1,17 @@
-/**
- * The slots of a queue that were refunded while later ones are still taken. Adjacent slots form one gap. The array
- * holds the start and the end of each gap in microseconds, in ascending order.
+/*
+ * The slots of a queue that were refunded while later ones are still taken. Adjacent slots form one gap. They follow the
+ * other numbers of a leaky bucket's state:
+ *
+ *   3  BOUNDS  twice the number of gaps
+ *   4  the start and the end of each gap in microseconds, in ascending order
  */
-export type QueueGaps = number[];
+import type { State } from './limit.js';
+
+const BOUNDS = 3;
+const FIRST = 4;
+
+/** The size of a state without gaps. */
+export const GAPS_END = FIRST;
 
 /**
  * The most gaps of a key. The earliest is dropped first, because its slots pass first. In Redis, each operation reads
@@ -10,41 +19,87 @@ export type QueueGaps = number[];
  */
 export const MAX_GAPS = 64;
 
+/** The room that the first gap takes. Each later growth doubles it. */
+const FIRST_ROOM = 8;
+
+export function createGaps({ numbers, start }: State): void {
+  numbers[start + BOUNDS] = 0;
+}
+
 /** Adds the slot from `from` to `to`. Adding a slot again changes nothing. */
-export function addGap(gaps: QueueGaps, from: number, to: number): void {
-  const index = indexOfEnd(gaps, from);
-  const touchesBefore = gaps[index + 1] === from;
+export function addGap(state: State, from: number, to: number): void {
+  const index = indexOfEnd(state, from);
+  const touchesBefore = boundAt(state, index + 1) === from;
   const after = touchesBefore ? index + 2 : index;
-  const next = gaps[after];
-  if (next !== undefined && next < to) return;
-  if (touchesBefore && next === to) gaps.splice(index + 1, 2);
-  else if (touchesBefore) gaps[index + 1] = to;
-  else if (next === to) gaps[after] = from;
-  else gaps.splice(index, 0, from, to);
-  if (gaps.length > 2 * MAX_GAPS) gaps.splice(0, 2);
+  const next = boundAt(state, after);
+  if (next < to) return;
+  if (touchesBefore && next === to) remove(state, index + 1);
+  else if (touchesBefore) setBound(state, index + 1, to);
+  else if (next === to) setBound(state, after, from);
+  else insert(state, index, from, to);
+  if (boundsOf(state) > 2 * MAX_GAPS) remove(state, 0);
 }
 
 /** Removes the last gap if it ends at `to`, and returns where it begins. */
-export function takeLastGap(gaps: QueueGaps, to: number): number | undefined {
-  if (gaps.at(-1) !== to) return undefined;
-  gaps.pop();
-  return gaps.pop();
+export function takeLastGap(state: State, to: number): number | undefined {
+  const last = boundsOf(state) - 2;
+  if (last < 0 || boundAt(state, last + 1) !== to) return undefined;
+  const from = boundAt(state, last);
+  remove(state, last);
+  return from;
 }
 
 /** Drops the gaps that end at `nowMicros` or before, because no action can use their slots. */
-export function dropPassedGaps(gaps: QueueGaps, nowMicros: number): void {
-  const first = indexOfEnd(gaps, nowMicros + 1);
-  if (first > 0) gaps.splice(0, first);
+export function dropPassedGaps(state: State, nowMicros: number): void {
+  const first = indexOfEnd(state, nowMicros + 1);
+  if (first > 0) remove(state, 0, first);
+}
+
+/** Returns the bounds of all gaps. */
+export function describeGaps(state: State): number[] {
+  return Array.from({ length: boundsOf(state) }, (_, index) => boundAt(state, index));
 }
 
 /** The index of the first gap that ends at `micros` or later. */
-function indexOfEnd(gaps: QueueGaps, micros: number): number {
+function indexOfEnd(state: State, micros: number): number {
   let low = 0;
-  let high = gaps.length / 2;
+  let high = boundsOf(state) / 2;
   while (low < high) {
     const middle = (low + high) >> 1;
-    if (gaps[2 * middle + 1]! < micros) low = middle + 1;
+    if (boundAt(state, 2 * middle + 1) < micros) low = middle + 1;
     else high = middle;
   }
   return 2 * low;
+}
+
+function boundsOf({ numbers, start }: State): number {
+  return numbers[start + BOUNDS]!;
+}
+
+/** The bound at `index`, or `Infinity` behind the last one. */
+function boundAt(state: State, index: number): number {
+  return index < boundsOf(state) ? state.numbers[state.start + FIRST + index]! : Infinity;
+}
+
+function setBound({ numbers, start }: State, index: number, micros: number): void {
+  numbers[start + FIRST + index] = micros;
+}
+
+function insert(state: State, index: number, from: number, to: number): void {
+  const bounds = boundsOf(state);
+  if (FIRST + bounds + 2 > state.size)
+    state.resize(FIRST + Math.max(FIRST_ROOM, Math.min(2 * bounds, 2 * MAX_GAPS + 2)));
+  const { numbers, start } = state;
+  const at = start + FIRST + index;
+  numbers.copyWithin(at + 2, at, start + FIRST + bounds);
+  numbers[at] = from;
+  numbers[at + 1] = to;
+  numbers[start + BOUNDS] = bounds + 2;
+}
+
+function remove({ numbers, start }: State, index: number, count = 2): void {
+  const bounds = numbers[start + BOUNDS]!;
+  const at = start + FIRST + index;
+  numbers.copyWithin(at, at + count, start + FIRST + bounds);
+  numbers[start + BOUNDS] = bounds - count;
 }

@@ -1,7 +1,18 @@
 import { type Duration, parseDuration, parseInterval } from '../duration.js';
 import { boolean, knownOptions, positiveInteger } from '../validate.js';
-import { HitLog } from './hit-log.js';
-import type { Hit, Limit, Verdict } from './limit.js';
+import {
+  append,
+  describeHits,
+  dropBefore,
+  firstAfter,
+  indexOfUnit,
+  keepNewest,
+  newestOf,
+  removeUnits,
+  unitsFrom,
+} from './hit-log.js';
+import { createLog, DIFFERENCE, LOG_SIZE, RETENTION, timeOf } from './hit-ring.js';
+import type { Hit, Limit, State, Verdict } from './limit.js';
 import { rejectionReason } from './min-difference.js';
 
 /** The options of {@link rollingWindow}. */
@@ -48,7 +59,7 @@ export function rollingWindow(options: RollingWindowOptions): RollingWindow {
 }
 
 /** See {@link rollingWindow}. Immutable. */
-export class RollingWindow implements Limit<HitLog> {
+export class RollingWindow implements Limit {
   readonly algorithm = 'rolling-window';
   readonly limit: number;
   readonly countRejected: boolean;
@@ -56,6 +67,7 @@ export class RollingWindow implements Limit<HitLog> {
   /** 0 if the limit has no `minDifference`. */
   readonly minDifferenceMicros: number;
   readonly keepMicros: number;
+  readonly stateSize = LOG_SIZE;
 
   constructor(options: RollingWindowOptions) {
     knownOptions('rollingWindow', options, ROLLING_WINDOW_OPTIONS);
@@ -68,63 +80,81 @@ export class RollingWindow implements Limit<HitLog> {
     Object.freeze(this);
   }
 
-  create(): HitLog {
-    return new HitLog();
+  create(log: State): void {
+    createLog(log);
   }
 
-  expiresMicros(log: HitLog): number {
-    return log.newestMicros + this.#retentionOf(log);
+  expiresMicros(log: State): number {
+    return newestOf(log) + retentionOf(log);
   }
 
-  isPlausible(log: HitLog, nowMicros: number): boolean {
-    return log.newestMicros - nowMicros <= this.windowMicros;
+  isPlausible(log: State, nowMicros: number): boolean {
+    return newestOf(log) - nowMicros <= this.windowMicros;
   }
 
-  test(log: HitLog, nowMicros: number, cost: number): Verdict {
-    const atMicros = Math.max(nowMicros, log.newestMicros);
-    const first = log.firstAfter(atMicros - this.windowMicros);
-    const free = this.limit - log.unitsFrom(first);
-    const quotaWait = cost <= free ? 0 : this.#quotaWait(log, nowMicros, cost, first, free);
-    const differenceWait =
-      this.minDifferenceMicros === 0 ? 0 : Math.max(0, log.newestMicros + this.minDifferenceMicros - nowMicros);
+  describe(log: State): unknown {
     return {
-      waitMicros: Math.max(quotaWait, differenceWait),
-      reason: rejectionReason(quotaWait, differenceWait),
-      delayMicros: 0,
-      remaining: Math.max(0, free),
-      resetMicros: Math.max(0, log.newestMicros + this.windowMicros - nowMicros),
-      atMicros,
+      hits: describeHits(log),
+      retentionMicros: retentionOf(log),
+      longestDifferenceMicros: longestDifference(log),
     };
   }
 
-  record(log: HitLog, nowMicros: number, cost: number, { atMicros }: Verdict): Verdict {
-    if (this.minDifferenceMicros > (log.longestDifferenceMicros ?? 0)) {
-      log.longestDifferenceMicros = this.minDifferenceMicros;
-    }
-    log.dropBefore(log.firstAfter(atMicros - this.#retentionOf(log)));
+  test(log: State, nowMicros: number, cost: number, verdict: Verdict): void {
+    const newestMicros = newestOf(log);
+    const atMicros = Math.max(nowMicros, newestMicros);
+    const first = firstAfter(log, atMicros - this.windowMicros);
+    const free = this.limit - unitsFrom(log, first);
+    const quotaWait = cost <= free ? 0 : this.#quotaWait(log, nowMicros, cost, first, free);
+    const differenceWait =
+      this.minDifferenceMicros === 0 ? 0 : Math.max(0, newestMicros + this.minDifferenceMicros - nowMicros);
+    verdict.waitMicros = Math.max(quotaWait, differenceWait);
+    verdict.reason = rejectionReason(quotaWait, differenceWait);
+    verdict.delayMicros = 0;
+    verdict.remaining = Math.max(0, free);
+    verdict.resetMicros = Math.max(0, newestMicros + this.windowMicros - nowMicros);
+    verdict.atMicros = atMicros;
+  }
+
+  record(log: State, nowMicros: number, cost: number, verdict: Verdict): void {
+    const { atMicros } = verdict;
+    this.#keepAsLongAs(log);
+    dropBefore(log, firstAfter(log, atMicros - retentionOf(log)));
     if (this.countRejected) {
       // The newest `limit` units determine every decision, so older hits can be dropped.
       const units = Math.min(cost, this.limit);
-      log.keepNewest(this.limit - units);
-      log.append(atMicros, units);
+      keepNewest(log, this.limit - units);
+      append(log, atMicros, units, this.limit);
+      this.test(log, nowMicros, cost, verdict);
     } else {
-      log.append(atMicros, cost);
+      append(log, atMicros, cost, this.limit);
+      verdict.remaining -= cost; // It was allowed, so that many were free.
+      verdict.resetMicros = atMicros + this.windowMicros - nowMicros;
     }
-    return this.test(log, nowMicros, cost);
   }
 
-  refund(log: HitLog, _nowMicros: number, { atMicros, cost }: Hit): void {
-    log.remove(atMicros, cost);
+  refund(log: State, _nowMicros: number, { atMicros, cost }: Hit): void {
+    removeUnits(log, atMicros, cost);
   }
 
-  /** How long the log keeps hits. Another limit that has recorded in the key may have a longer `minDifference`. */
-  #retentionOf({ longestDifferenceMicros }: HitLog): number {
-    return longestDifferenceMicros === undefined ? this.keepMicros : Math.max(this.keepMicros, longestDifferenceMicros);
+  /** Keeps the log as long as this limit requires. Another limit that has recorded may have a longer `minDifference`. */
+  #keepAsLongAs({ numbers, start }: State): void {
+    const { keepMicros, minDifferenceMicros } = this;
+    if (minDifferenceMicros > numbers[start + DIFFERENCE]!) numbers[start + DIFFERENCE] = minDifferenceMicros;
+    numbers[start + RETENTION] = Math.max(keepMicros, numbers[start + DIFFERENCE]!);
   }
 
   /** The wait until `cost` units are free, if the hits from `first` on leave only `free`. */
-  #quotaWait(log: HitLog, nowMicros: number, cost: number, first: number, free: number): number {
+  #quotaWait(log: State, nowMicros: number, cost: number, first: number, free: number): number {
     if (cost > this.limit) return Infinity;
-    return log.timeOf(log.indexOfUnit(first, cost - free)) + this.windowMicros - nowMicros;
+    return timeOf(log, indexOfUnit(log, first, cost - free)) + this.windowMicros - nowMicros;
   }
+}
+
+function retentionOf({ numbers, start }: State): number {
+  return numbers[start + RETENTION]!;
+}
+
+function longestDifference({ numbers, start }: State): number {
+  return numbers[start + DIFFERENCE]!;
 }

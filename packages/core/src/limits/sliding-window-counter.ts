@@ -1,14 +1,16 @@
 import { type Duration, parseInterval } from '../duration.js';
 import { knownOptions, positiveInteger } from '../validate.js';
 import { isWithinScale, type Scale, scaleOf } from './clock-skew-bound.js';
-import type { Hit, Limit, Verdict } from './limit.js';
+import type { Hit, Limit, State, Verdict } from './limit.js';
 import {
+  createMinDifference,
+  describeMinDifference,
   isMinDifferencePlausible,
-  type MinDifferenceState,
+  MIN_DIFFERENCE_SIZE,
   minDifferenceExpires,
   minDifferenceWait,
-  nextMinDifference,
   parseMinDifference,
+  recordMinDifference,
   rejectionReason,
 } from './min-difference.js';
 import { mulDiv, mulDivUp } from './mul-div.js';
@@ -27,17 +29,16 @@ export interface SlidingWindowCounterOptions {
   minDifference?: Duration | undefined;
 }
 
-/** The counts of the current window and of the previous one. */
-export interface SlidingWindowCounterState {
-  endMicros: number;
-  /** The window of the limit that recorded last. */
-  windowMicros: number;
-  current: number;
-  previous: number;
-  /** The scale of the largest limit that has recorded in the current window. */
-  scale: Scale;
-  minDifference: MinDifferenceState | undefined;
-}
+// The numbers of the state, after those of min-difference.ts.
+/** The end of the current window, or `-Infinity` before the first one. */
+const END = MIN_DIFFERENCE_SIZE;
+/** The window of the limit that recorded last. */
+const WINDOW = END + 1;
+/** The units of the current window, and those of the window before it. */
+const CURRENT = END + 2;
+const PREVIOUS = END + 3;
+/** The scale of the largest limit that has recorded in the current window. */
+const SCALE = END + 4;
 
 /**
  * Estimates the rolling window with two counters. It adds the units of the current clock-aligned window to those of the
@@ -60,7 +61,7 @@ export function slidingWindowCounter(options: SlidingWindowCounterOptions): Slid
 }
 
 /** See {@link slidingWindowCounter}. Immutable. */
-export class SlidingWindowCounter implements Limit<SlidingWindowCounterState> {
+export class SlidingWindowCounter implements Limit {
   readonly algorithm = 'sliding-window-counter';
   readonly limit: number;
   readonly countRejected = false;
@@ -68,6 +69,7 @@ export class SlidingWindowCounter implements Limit<SlidingWindowCounterState> {
   /** 0 if the limit has no `minDifference`. */
   readonly minDifferenceMicros: number;
   readonly keepMicros: number;
+  readonly stateSize = MIN_DIFFERENCE_SIZE + 5;
   readonly scale: Scale;
 
   constructor(options: SlidingWindowCounterOptions) {
@@ -80,30 +82,48 @@ export class SlidingWindowCounter implements Limit<SlidingWindowCounterState> {
     Object.freeze(this);
   }
 
-  create(): SlidingWindowCounterState {
-    return { endMicros: -Infinity, windowMicros: 0, current: 0, previous: 0, scale: 0, minDifference: undefined };
+  create(state: State): void {
+    createMinDifference(state);
+    state.numbers.set([-Infinity, 0, 0, 0, 0], state.start + END);
   }
 
-  expiresMicros({ endMicros, windowMicros, current, previous, minDifference }: SlidingWindowCounterState): number {
-    const counted = current > 0 ? endMicros + windowMicros : previous > 0 ? endMicros : -Infinity;
-    return Math.max(counted, minDifferenceExpires(minDifference));
+  expiresMicros(state: State): number {
+    const { numbers, start } = state;
+    const endMicros = numbers[start + END]!;
+    const counted =
+      numbers[start + CURRENT]! > 0
+        ? endMicros + numbers[start + WINDOW]!
+        : numbers[start + PREVIOUS]! > 0
+          ? endMicros
+          : -Infinity;
+    return Math.max(counted, minDifferenceExpires(state));
   }
 
-  isPlausible({ endMicros, scale, minDifference }: SlidingWindowCounterState, nowMicros: number): boolean {
+  isPlausible(state: State, nowMicros: number): boolean {
+    const { numbers, start } = state;
     const keepMicros = Math.max(this.windowMicros, this.minDifferenceMicros);
     return (
-      isWithinScale(endMicros - nowMicros, scale) && isMinDifferencePlausible(minDifference, keepMicros, nowMicros)
+      isWithinScale(numbers[start + END]! - nowMicros, numbers[start + SCALE]!) &&
+      isMinDifferencePlausible(state, keepMicros, nowMicros)
     );
   }
 
-  test(state: SlidingWindowCounterState, nowMicros: number, cost: number): Verdict {
-    const { current, minDifference } = state;
+  describe(state: State): unknown {
+    const [endMicros, windowMicros, current, previous, scale] = state.numbers.subarray(state.start + END);
+    return { endMicros, windowMicros, current, previous, scale, minDifference: describeMinDifference(state) };
+  }
+
+  test(state: State, nowMicros: number, cost: number, verdict: Verdict): void {
+    const { numbers, start } = state;
     const { windowMicros } = this;
+    const endMicros = numbers[start + END]!;
+    const current = numbers[start + CURRENT]!;
     // Until its end, the recorded window counts in full, and the one before it fades. Afterwards, the recorded one
     // fades.
-    const isRunning = state.endMicros > nowMicros;
-    const fadeEndMicros = isRunning ? state.endMicros : state.endMicros + windowMicros;
-    const [full, fading] = isRunning ? [current, state.previous] : [0, current];
+    const isRunning = endMicros > nowMicros;
+    const fadeEndMicros = isRunning ? endMicros : endMicros + windowMicros;
+    const full = isRunning ? current : 0;
+    const fading = isRunning ? numbers[start + PREVIOUS]! : current;
     const coveredMicros = Math.min(windowMicros, Math.max(0, fadeEndMicros - nowMicros));
     const free = this.limit - full - mulDivUp(fading, coveredMicros, windowMicros);
     const quotaWait =
@@ -112,44 +132,47 @@ export class SlidingWindowCounter implements Limit<SlidingWindowCounterState> {
         : cost > free
           ? this.#timeOfUnits(state, this.limit - cost, isRunning) - nowMicros
           : 0;
-    const differenceWait = minDifferenceWait(minDifference, this.minDifferenceMicros, nowMicros);
-    return {
-      waitMicros: Math.max(quotaWait, differenceWait),
-      reason: rejectionReason(quotaWait, differenceWait),
-      delayMicros: 0,
-      remaining: Math.max(0, free),
-      resetMicros: Math.max(
-        0,
-        (current > 0 ? state.endMicros + windowMicros : fading > 0 ? fadeEndMicros : nowMicros) - nowMicros,
-      ),
-      atMicros: this.#endOfWindow(state.endMicros, nowMicros),
-    };
+    const differenceWait = minDifferenceWait(state, this.minDifferenceMicros, nowMicros);
+    const countsUntil = current > 0 ? endMicros + windowMicros : fading > 0 ? fadeEndMicros : nowMicros;
+    verdict.waitMicros = Math.max(quotaWait, differenceWait);
+    verdict.reason = rejectionReason(quotaWait, differenceWait);
+    verdict.delayMicros = 0;
+    verdict.remaining = Math.max(0, free);
+    verdict.resetMicros = Math.max(0, countsUntil - nowMicros);
+    verdict.atMicros = this.#endOfWindow(endMicros, nowMicros);
   }
 
-  record(state: SlidingWindowCounterState, nowMicros: number, cost: number, { atMicros }: Verdict): Verdict {
-    const isRunning = atMicros === state.endMicros;
-    state.scale = isRunning ? Math.max(state.scale, this.scale) : this.scale;
+  record(state: State, nowMicros: number, cost: number, verdict: Verdict): void {
+    const { numbers, start } = state;
+    const { atMicros } = verdict;
+    const endMicros = numbers[start + END]!;
+    const isRunning = atMicros === endMicros;
+    numbers[start + SCALE] = isRunning ? Math.max(numbers[start + SCALE]!, this.scale) : this.scale;
     if (!isRunning) {
-      state.previous = atMicros === state.endMicros + this.windowMicros ? state.current : 0;
-      state.current = 0;
+      numbers[start + PREVIOUS] = atMicros === endMicros + this.windowMicros ? numbers[start + CURRENT]! : 0;
+      numbers[start + CURRENT] = 0;
     }
-    state.endMicros = atMicros;
-    state.windowMicros = this.windowMicros;
-    state.current += cost;
-    state.minDifference = nextMinDifference(state.minDifference, this.minDifferenceMicros, nowMicros);
-    return this.test(state, nowMicros, cost);
+    numbers[start + END] = atMicros;
+    numbers[start + WINDOW] = this.windowMicros;
+    numbers[start + CURRENT]! += cost;
+    recordMinDifference(state, this.minDifferenceMicros, nowMicros);
+    this.test(state, nowMicros, cost, verdict);
   }
 
-  refund(state: SlidingWindowCounterState, _nowMicros: number, { atMicros, cost }: Hit): void {
-    if (state.windowMicros !== this.windowMicros) return;
-    if (state.endMicros === atMicros) state.current = Math.max(0, state.current - cost);
-    else if (state.endMicros === atMicros + this.windowMicros) state.previous = Math.max(0, state.previous - cost);
+  refund({ numbers, start }: State, _nowMicros: number, { atMicros, cost }: Hit): void {
+    if (numbers[start + WINDOW] !== this.windowMicros) return;
+    const endMicros = numbers[start + END]!;
+    if (endMicros === atMicros) numbers[start + CURRENT] = Math.max(0, numbers[start + CURRENT]! - cost);
+    else if (endMicros === atMicros + this.windowMicros)
+      numbers[start + PREVIOUS] = Math.max(0, numbers[start + PREVIOUS]! - cost);
   }
 
   /** The time at which at most `most` units count. */
-  #timeOfUnits({ endMicros, current, previous }: SlidingWindowCounterState, most: number, isRunning: boolean): number {
+  #timeOfUnits({ numbers, start }: State, most: number, isRunning: boolean): number {
+    const endMicros = numbers[start + END]!;
+    const current = numbers[start + CURRENT]!;
     return isRunning && current <= most
-      ? endMicros - mulDiv(most - current, this.windowMicros, previous)
+      ? endMicros - mulDiv(most - current, this.windowMicros, numbers[start + PREVIOUS]!)
       : endMicros + this.windowMicros - mulDiv(most, this.windowMicros, current);
   }
 

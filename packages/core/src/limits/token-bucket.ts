@@ -1,14 +1,16 @@
 import { type Duration, MAX_DURATION_MS, parseInterval } from '../duration.js';
 import { invalidNumber, knownOptions, positiveInteger } from '../validate.js';
 import { isWithinScale, type Scale, scaleOf } from './clock-skew-bound.js';
-import type { Hit, Limit, Verdict } from './limit.js';
+import type { Hit, Limit, State, Verdict } from './limit.js';
 import {
+  createMinDifference,
+  describeMinDifference,
   isMinDifferencePlausible,
-  type MinDifferenceState,
+  MIN_DIFFERENCE_SIZE,
   minDifferenceExpires,
   minDifferenceWait,
-  nextMinDifference,
   parseMinDifference,
+  recordMinDifference,
   rejectionReason,
 } from './min-difference.js';
 import { mulDivUp } from './mul-div.js';
@@ -29,21 +31,17 @@ export interface TokenBucketOptions {
   minDifference?: Duration | undefined;
 }
 
-/**
- * The time at which the bucket is full determines how many tokens are missing. `refundedMicros` sums the times of
- * refunded tokens, because a refund moves the times of all tokens that were taken later. `newestMicros` is the latest
- * time of an action. Tokens have refilled until then, also for a refund after a clock step back.
- */
-export interface TokenBucketState {
-  fullMicros: number;
-  /** The rest of `fullMicros` below a microsecond, in units of `1 / TokenBucket.tokens` microseconds. */
-  fullParts: number;
-  refundedMicros: number;
-  newestMicros: number;
-  /** The scale of the largest limit that has recorded since the bucket was full. */
-  scale: Scale;
-  minDifference: MinDifferenceState | undefined;
-}
+// The numbers of the state, after those of min-difference.ts.
+/** The time at which the bucket is full. It determines how many tokens are missing. */
+const FULL = MIN_DIFFERENCE_SIZE;
+/** The rest of `FULL` below a microsecond, in units of `1 / TokenBucket.tokens` microseconds. */
+const PARTS = FULL + 1;
+/** The sum of the times of refunded tokens, because a refund moves the times of all tokens that were taken later. */
+const REFUNDED = FULL + 2;
+/** The latest time of an action. Tokens have refilled until then, also for a refund after a clock step back. */
+const LATEST = FULL + 3;
+/** The scale of the largest limit that has recorded since the bucket was full. */
+const SCALE = FULL + 4;
 
 /**
  * A bucket that starts full. Each unit takes a token, and `refill` tokens refill evenly in each `every`. So an idle key
@@ -67,7 +65,7 @@ export function tokenBucket(options: TokenBucketOptions): TokenBucket {
 }
 
 /** See {@link tokenBucket}. Immutable. */
-export class TokenBucket implements Limit<TokenBucketState> {
+export class TokenBucket implements Limit {
   readonly algorithm = 'token-bucket';
   readonly limit: number;
   readonly countRejected = false;
@@ -79,6 +77,7 @@ export class TokenBucket implements Limit<TokenBucketState> {
   /** 0 if the limit has no `minDifference`. */
   readonly minDifferenceMicros: number;
   readonly keepMicros: number;
+  readonly stateSize = MIN_DIFFERENCE_SIZE + 5;
   readonly scale: Scale;
 
   constructor(options: TokenBucketOptions) {
@@ -107,30 +106,34 @@ export class TokenBucket implements Limit<TokenBucketState> {
     Object.freeze(this);
   }
 
-  create(): TokenBucketState {
-    return {
-      fullMicros: -Infinity,
-      fullParts: 0,
-      refundedMicros: 0,
-      newestMicros: -Infinity,
-      scale: 0,
-      minDifference: undefined,
-    };
+  create(state: State): void {
+    createMinDifference(state);
+    state.numbers.set([-Infinity, 0, 0, -Infinity, 0], state.start + FULL);
   }
 
-  expiresMicros({ fullMicros, fullParts, minDifference }: TokenBucketState): number {
-    return Math.max(fullParts > 0 ? fullMicros + 1 : fullMicros, minDifferenceExpires(minDifference));
+  expiresMicros(state: State): number {
+    const { numbers, start } = state;
+    const fullMicros = numbers[start + FULL]!;
+    return Math.max(numbers[start + PARTS]! > 0 ? fullMicros + 1 : fullMicros, minDifferenceExpires(state));
   }
 
-  isPlausible({ fullMicros, scale, minDifference }: TokenBucketState, nowMicros: number): boolean {
+  isPlausible(state: State, nowMicros: number): boolean {
+    const { numbers, start } = state;
     return (
-      isWithinScale(fullMicros - nowMicros, scale) &&
-      isMinDifferencePlausible(minDifference, this.keepMicros, nowMicros)
+      isWithinScale(numbers[start + FULL]! - nowMicros, numbers[start + SCALE]!) &&
+      isMinDifferencePlausible(state, this.keepMicros, nowMicros)
     );
   }
 
-  test(state: TokenBucketState, nowMicros: number, cost: number): Verdict {
-    const { fullMicros, refundedMicros, minDifference } = state;
+  describe(state: State): unknown {
+    const [fullMicros, fullParts, refundedMicros, newestMicros, scale] = state.numbers.subarray(state.start + FULL);
+    const minDifference = describeMinDifference(state);
+    return { fullMicros, fullParts, refundedMicros, newestMicros, scale, minDifference };
+  }
+
+  test(state: State, nowMicros: number, cost: number, verdict: Verdict): void {
+    const { numbers, start } = state;
+    const fullMicros = numbers[start + FULL]!;
     const parts = this.#partsOf(state);
     const untilFull = Math.max(0, fullMicros + (parts > 0 ? 1 : 0) - nowMicros);
     // A token that has refilled in part is still missing.
@@ -141,45 +144,46 @@ export class TokenBucket implements Limit<TokenBucketState> {
         ? 0
         : fullMicros - this.#wholeMicros(mayBeMissing) + (parts > this.#parts(mayBeMissing) ? 1 : 0) - nowMicros;
     const quotaWait = cost > this.limit ? Infinity : Math.max(0, untilEnough);
-    const differenceWait = minDifferenceWait(minDifference, this.minDifferenceMicros, nowMicros);
-    return {
-      waitMicros: Math.max(quotaWait, differenceWait),
-      reason: rejectionReason(quotaWait, differenceWait),
-      delayMicros: 0,
-      remaining: Math.max(0, this.limit - missing),
-      resetMicros: untilFull,
-      // Its tokens refill after those that were missing before.
-      atMicros: Math.max(fullMicros, nowMicros) + refundedMicros,
-    };
+    const differenceWait = minDifferenceWait(state, this.minDifferenceMicros, nowMicros);
+    verdict.waitMicros = Math.max(quotaWait, differenceWait);
+    verdict.reason = rejectionReason(quotaWait, differenceWait);
+    verdict.delayMicros = 0;
+    verdict.remaining = Math.max(0, this.limit - missing);
+    verdict.resetMicros = untilFull;
+    // Its tokens refill after those that were missing before.
+    verdict.atMicros = Math.max(fullMicros, nowMicros) + numbers[start + REFUNDED]!;
   }
 
-  record(state: TokenBucketState, nowMicros: number, cost: number): Verdict {
-    const parts = state.fullMicros < nowMicros ? 0 : this.#partsOf(state);
-    const isFull = state.fullMicros < nowMicros || (state.fullMicros === nowMicros && parts === 0);
-    state.scale = isFull ? this.scale : Math.max(state.scale, this.scale);
-    this.#setFull(state, Math.max(state.fullMicros, nowMicros) + this.#wholeMicros(cost), parts + this.#parts(cost));
-    state.newestMicros = Math.max(state.newestMicros, nowMicros);
-    state.minDifference = nextMinDifference(state.minDifference, this.minDifferenceMicros, nowMicros);
-    return this.test(state, nowMicros, cost);
+  record(state: State, nowMicros: number, cost: number, verdict: Verdict): void {
+    const { numbers, start } = state;
+    const fullMicros = numbers[start + FULL]!;
+    const parts = fullMicros < nowMicros ? 0 : this.#partsOf(state);
+    const isFull = fullMicros < nowMicros || (fullMicros === nowMicros && parts === 0);
+    numbers[start + SCALE] = isFull ? this.scale : Math.max(numbers[start + SCALE]!, this.scale);
+    this.#setFull(state, Math.max(fullMicros, nowMicros) + this.#wholeMicros(cost), parts + this.#parts(cost));
+    numbers[start + LATEST] = Math.max(numbers[start + LATEST]!, nowMicros);
+    recordMinDifference(state, this.minDifferenceMicros, nowMicros);
+    this.test(state, nowMicros, cost, verdict);
   }
 
-  refund(state: TokenBucketState, nowMicros: number, { atMicros, recordedMicros, cost }: Hit): void {
+  refund(state: State, nowMicros: number, { atMicros, recordedMicros, cost }: Hit): void {
+    const { numbers, start } = state;
     // Its tokens refilled after those that were missing before, and not before they were taken.
-    const latestMicros = Math.max(nowMicros, state.newestMicros);
-    const sinceStartMicros = latestMicros + state.refundedMicros - atMicros;
+    const latestMicros = Math.max(nowMicros, numbers[start + LATEST]!);
+    const sinceStartMicros = latestMicros + numbers[start + REFUNDED]! - atMicros;
     const refilledMicros = Math.max(0, Math.min(sinceStartMicros, latestMicros - recordedMicros));
     const micros = this.#wholeMicros(cost) - refilledMicros;
     const parts = this.#parts(cost);
     if (micros < 0) return;
-    this.#setFull(state, state.fullMicros - micros, this.#partsOf(state) - parts);
-    state.refundedMicros += parts > 0 ? micros + 1 : micros;
+    this.#setFull(state, numbers[start + FULL]! - micros, this.#partsOf(state) - parts);
+    numbers[start + REFUNDED]! += parts > 0 ? micros + 1 : micros;
   }
 
   /** Sets the time at which the bucket is full. `parts` may be negative or exceed a microsecond. */
-  #setFull(state: TokenBucketState, micros: number, parts: number): void {
+  #setFull({ numbers, start }: State, micros: number, parts: number): void {
     const carried = Math.floor(parts / this.tokens);
-    state.fullMicros = micros + carried;
-    state.fullParts = parts - carried * this.tokens;
+    numbers[start + FULL] = micros + carried;
+    numbers[start + PARTS] = parts - carried * this.tokens;
   }
 
   /** The whole microseconds in which these tokens refill. Exact, because the constructor limits the capacity. */
@@ -194,8 +198,8 @@ export class TokenBucket implements Limit<TokenBucketState> {
   }
 
   /** Another limit's parts may have another size, so they are capped. */
-  #partsOf({ fullParts }: TokenBucketState): number {
-    return Math.min(fullParts, this.tokens - 1);
+  #partsOf({ numbers, start }: State): number {
+    return Math.min(numbers[start + PARTS]!, this.tokens - 1);
   }
 }
 

@@ -1,9 +1,9 @@
 import type { Limit } from '@rollgate/core';
-import type { Hit, Verdict } from '@rollgate/core/store';
+import type { Hit, State, Verdict } from '@rollgate/core/store';
 
-/** A recorded action, as the limit saw it. `state` identifies the life of the key. */
+/** A recorded action, as the limit saw it. */
 export interface StoreHit {
-  readonly state: unknown;
+  readonly life: number;
   readonly ruling: number;
   readonly atMicros: number;
   readonly recordedMicros: number;
@@ -15,13 +15,11 @@ export class StateObserver {
   /** What was recorded since this was emptied. */
   recorded: StoreHit[] = [];
   /**
-   * While this is set, limits pass it the states that a peek finds. To the store, these states look expired, so it
-   * leaves them alone.
+   * While this is set, limits pass it copies of the states that a peek finds, and the lives of their keys. To the store,
+   * these states look expired, so it leaves them alone.
    */
-  looking: ((name: string, ruling: number, state: unknown) => void) | undefined;
+  looking: ((name: string, life: number, state: unknown) => void) | undefined;
 }
-
-const NOTHING: Verdict = { waitMicros: 0, reason: 'limit', delayMicros: 0, remaining: 0, resetMicros: 0, atMicros: 0 };
 
 /** Does what a shipped limit does, and reports to a `StateObserver`. */
 export class ObservedLimit implements Limit {
@@ -30,6 +28,7 @@ export class ObservedLimit implements Limit {
   readonly windowMicros: number;
   readonly keepMicros: number;
   readonly countRejected: boolean;
+  readonly stateSize: number;
   readonly #inner: Limit;
   readonly #watch: StateObserver;
   readonly #index: number;
@@ -41,38 +40,48 @@ export class ObservedLimit implements Limit {
     this.windowMicros = inner.windowMicros;
     this.keepMicros = inner.keepMicros;
     this.countRejected = inner.countRejected;
+    this.stateSize = inner.stateSize;
     this.#inner = inner;
     this.#watch = watch;
     this.#index = index;
     this.#name = name;
   }
 
-  create(): unknown {
-    return this.#inner.create();
+  create(state: State): void {
+    this.#inner.create(state);
   }
 
   /** A store calls this first for each entry that it finds. It ignores an expired one. */
-  expiresMicros(state: unknown): number {
+  expiresMicros(state: State): number {
     if (this.#watch.looking === undefined) return this.#inner.expiresMicros(state);
-    this.#watch.looking(this.#name, this.#index, state);
+    this.#watch.looking(this.#name, lifeOf(state), this.describe(state));
     return -Infinity;
   }
 
-  isPlausible(state: unknown, nowMicros: number): boolean {
+  isPlausible(state: State, nowMicros: number): boolean {
     return this.#inner.isPlausible(state, nowMicros);
   }
 
-  test(state: unknown, nowMicros: number, cost: number): Verdict {
-    return this.#watch.looking === undefined ? this.#inner.test(state, nowMicros, cost) : NOTHING;
+  describe(state: State): unknown {
+    return this.#inner.describe(state);
   }
 
-  record(state: unknown, nowMicros: number, cost: number, verdict: Verdict): Verdict {
+  test(state: State, nowMicros: number, cost: number, verdict: Verdict): void {
+    if (this.#watch.looking === undefined) this.#inner.test(state, nowMicros, cost, verdict);
+  }
+
+  record(state: State, nowMicros: number, cost: number, verdict: Verdict): void {
     const { atMicros } = verdict;
-    this.#watch.recorded.push({ state, ruling: this.#index, atMicros, recordedMicros: nowMicros, cost });
-    return this.#inner.record(state, nowMicros, cost, verdict);
+    this.#watch.recorded.push({ life: lifeOf(state), ruling: this.#index, atMicros, recordedMicros: nowMicros, cost });
+    this.#inner.record(state, nowMicros, cost, verdict);
   }
 
-  refund(state: unknown, nowMicros: number, hit: Hit): void {
+  refund(state: State, nowMicros: number, hit: Hit): void {
     this.#inner.refund(state, nowMicros, hit);
   }
+}
+
+/** A `MemoryStore` passes a view of its entry, which knows the life of its key. */
+function lifeOf(state: State): number {
+  return (state as State & { readonly life: number }).life;
 }

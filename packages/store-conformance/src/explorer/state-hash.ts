@@ -10,16 +10,16 @@ const receipt = new Hasher();
  * A hash of the state at the end of a history. The explorer extends only the first of the histories that end in the
  * same state. That hides nothing, because states with the same hash have the same futures:
  *
- * - The hash covers everything that decides a future. For each key, it covers both states, those of the
- *   oracle, the limit that recorded last according to each, and the admitted actions. For each refundable check, it
+ * - The hash covers everything that decides a future. For each key, it covers both states, the limit that recorded last
+ *   according to the oracle, and the admitted actions. For each refundable check, it
  *   covers what both keep of it, and whether that life of the key still lasts. In addition, it covers the time within
  *   the period of all windows, and how far the clock is below its highest time.
  * - Moments are relative to now. Limits only compare and subtract them, or cut the clock into windows that repeat with
  *   each period. A moment before the horizon matters to no limit, and the clock never steps back that far.
  * - The hashes of receipts are summed, because any of them can be refunded next. Receipts of lives that are over count
  *   as one, because a refund of them changes nothing. The explorer fails when it does.
- * - The hash reads the store's states through `toJSON`, which hides the layout of the arrays in logs and buckets. The
- *   table's expiry queue is hidden too. It decides only which key a full store evicts. Explore with `merge: false` to
+ * - The hash reads the store's states through `describe`, which hides the layout of the rings in logs and the room for
+ *   more numbers. The table's expiry queue is hidden too. It decides only which key a full store evicts. Explore with `merge: false` to
  *   visit every such layout.
  */
 export function stateHash(
@@ -43,7 +43,7 @@ export function stateHash(
       whole.value(life.newest);
     }
     whole.value(truth.admitted[place]!);
-    whole.number(own === undefined ? 0 : own.ruling + 1);
+    whole.number(own === undefined ? 0 : 1);
     if (own !== undefined) whole.value(own.state);
   }
   let [one, two, over] = [0, 0, 0];
@@ -74,7 +74,7 @@ export function isOver(
 ): boolean {
   const { hits } = refundable[index]!;
   return truth.receipts[index]!.every(
-    ({ place, life }, number) => truth.lives[place]?.id !== life && kept[place]?.state !== hits[number]!.state,
+    ({ place, life }, number) => truth.lives[place]?.id !== life && kept[place]?.life !== hits[number]!.life,
   );
 }
 
@@ -93,7 +93,7 @@ function addPart(
   receipt.number(lasts ? ruling.index + 1 : 0);
   if (lasts) receipt.number(whole.numberOf(part.receipt));
   if (lasts) receipt.value(part.receipt);
-  const isKept = kept[place]?.state === hit.state;
+  const isKept = kept[place]?.life === hit.life;
   receipt.number(isKept ? hit.ruling + 1 : 0);
   if (!isKept) return;
   receipt.number(hit.atMicros);

@@ -21,9 +21,9 @@ export interface Refundable {
 
 /** What the store keeps of one key. */
 export interface Kept {
+  readonly life: number;
+  /** A copy. It contains what the store knows of the limit that recorded last. */
   readonly state: unknown;
-  /** The limit that the store takes for the one that recorded last. */
-  readonly ruling: number;
 }
 
 interface Asked {
@@ -106,9 +106,9 @@ export class StoreUnderTest {
     for (let index = 0; index < this.#lookers.length; index++) {
       const looker = this.#lookers[index]!;
       const { rulings, places } = this.#ready.calls[looker]!;
-      this.#watch.looking = (name, ruling, state) => {
+      this.#watch.looking = (name, life, state) => {
         const rule = rulings.length === 1 ? 0 : rulings.findIndex((own) => own.name === name);
-        kept[places[rule]!] = { state, ruling };
+        kept[places[rule]!] = { life, state };
       };
       this.peek(looker, 1);
     }

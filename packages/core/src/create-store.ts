@@ -1,0 +1,167 @@
+import { type Awaitable, isThenable } from './awaitable.js';
+import { type Clock, monotonicClock, readMicros } from './clock.js';
+import type { Decision } from './decision.js';
+import { withCode } from './error-codes.js';
+import { decideAll } from './evaluate.js';
+import type { Hit } from './limits/limit.js';
+import { type Keys, keyAt, type Plan, type Rule } from './plan.js';
+import type { CounterAlgorithm } from './rolling-counter-algorithm.js';
+import type { CountingStore, Store } from './store.js';
+import { toStoredKey } from './stored-key.js';
+import { type StoredNumbers, StoredState } from './stored-state.js';
+import { toDecision } from './to-decision.js';
+import { hasMethods, invalidOption, knownOptions } from './validate.js';
+
+/**
+ * Updates the states of some keys. `states` are the numbers that the store has for each of them, or `undefined`. Returns a
+ * change for each key, in the same order: numbers to write, `null` to delete the key, or `undefined` to leave it.
+ */
+export type Update = (
+  states: readonly (ArrayLike<number> | null | undefined)[],
+) => readonly (StoredNumbers | null | undefined)[];
+
+/** The options of {@link createStore}. */
+export interface CreateStoreOptions {
+  /**
+   * Reads the states of `keys`, calls `update` with them and writes what it returns. This is one atomic step, so no other
+   * operation reads or writes these keys in between. It may call `update` again, for example when an optimistic
+   * transaction failed. The last call counts.
+   */
+  transact(keys: readonly string[], update: Update): Awaitable<void>;
+  /**
+   * The clock by which the store decides. Processes that share data need clocks that agree.
+   *
+   * @defaultValue the default clock of `MemoryStore`
+   */
+  clock?: Clock | undefined;
+}
+
+/**
+ * Creates a store from one function that reads and writes numbers. The store has all algorithms, checks of several
+ * limits, refunds, resets and rolling counters. It returns a promise when `transact` does.
+ *
+ * @throws TypeError, RangeError naming the invalid option.
+ */
+export function createStore(options: CreateStoreOptions): Store & CountingStore {
+  return new TransactionalStore(options);
+}
+
+interface RecordedHit extends Hit {
+  readonly rule: Rule;
+  readonly key: string;
+  readonly life: number | undefined;
+}
+
+class Receipt {
+  constructor(
+    readonly store: TransactionalStore,
+    readonly hits: readonly RecordedHit[],
+  ) {}
+}
+
+class TransactionalStore implements Store, CountingStore {
+  readonly #transact: CreateStoreOptions['transact'];
+  readonly #clock: Clock;
+
+  constructor(options: CreateStoreOptions) {
+    knownOptions('createStore', options, ['transact', 'clock']);
+    const { clock = monotonicClock } = options;
+    if (!hasMethods(options, ['transact'])) throw invalidOption('transact', 'a function', options.transact);
+    if (!hasMethods(clock, ['now'])) throw invalidOption('clock', 'an object with a method `now`', clock);
+    this.#transact = (keys, update) => options.transact(keys, update);
+    this.#clock = clock;
+  }
+
+  check({ rules }: Plan, keys: Keys, cost: number): Awaitable<Decision> {
+    return this.#run(toStorageKeys(rules, keys), (states, nowMicros) => {
+      const found = rules.map(({ limit }, index) => states[index]!.find(limit, nowMicros));
+      const { results, hitsMicros } = decideAll(
+        rules,
+        found,
+        nowMicros,
+        cost,
+        (index) => found[index] ?? states[index]!.create(rules[index]!.limit),
+      );
+      const hits = rules.flatMap((rule, index): RecordedHit[] => {
+        const atMicros = hitsMicros[index];
+        if (atMicros === undefined) return [];
+        states[index]!.write(rule.limit);
+        const key = toStorageKeys([rule], keyAt(keys, index))[0]!;
+        return [{ rule, key, life: states[index]!.life, atMicros, recordedMicros: nowMicros, cost }];
+      });
+      return toDecision(rules, results, hits.length === 0 ? undefined : new Receipt(this, hits));
+    });
+  }
+
+  peek({ rules }: Plan, keys: Keys, cost: number): Awaitable<Decision> {
+    return this.#run(toStorageKeys(rules, keys), (states, nowMicros) => {
+      const found = rules.map(({ limit }, index) => states[index]!.find(limit, nowMicros));
+      return toDecision(rules, decideAll(rules, found, nowMicros, cost, undefined).results, undefined);
+    });
+  }
+
+  refund(receipt: unknown): Awaitable<void> {
+    if (!(receipt instanceof Receipt) || receipt.store !== this) throw foreignDecision();
+    const { hits } = receipt;
+    const keys = hits.map(({ key }) => key);
+    return this.#run(keys, (states, nowMicros) => {
+      hits.forEach((hit, index) => {
+        const { limit } = hit.rule;
+        const state = states[index]!;
+        if (state.life !== hit.life) return;
+        limit.refund(state, nowMicros, hit);
+        state.write(limit);
+      });
+    });
+  }
+
+  reset({ rules }: Plan, keys: Keys): Awaitable<void> {
+    return this.#run(toStorageKeys(rules, keys), (states) => {
+      for (const state of states) state.change = null;
+    });
+  }
+
+  addCount(counter: CounterAlgorithm, subject: string, units: number, intervalMicros: number): Awaitable<number> {
+    return this.#run([toStorageKey(counter.namespace, subject)], ([state], nowMicros) => {
+      const found = state!.find(counter, nowMicros);
+      if (units === 0) return found === undefined ? 0 : counter.count(found, nowMicros, intervalMicros);
+      const counts = found ?? state!.create(counter);
+      counter.add(counts, nowMicros, units);
+      state!.write(counter);
+      return counter.count(counts, nowMicros, intervalMicros);
+    });
+  }
+
+  /** Runs `operate` within one transaction on these keys. Returns its last result. */
+  #run<Result>(
+    keys: readonly string[],
+    operate: (states: readonly StoredState[], nowMicros: number) => Result,
+  ): Awaitable<Result> {
+    let last: { result: Result } | undefined;
+    const done = this.#transact(keys, (stored) => {
+      const states = keys.map((_, index) => new StoredState(stored[index] ?? undefined));
+      last = { result: operate(states, readMicros(this.#clock)) };
+      return states.map(({ change }) => change);
+    });
+    const toResult = (): Result => {
+      if (last !== undefined) return last.result;
+      const message = 'Expected `transact` to call `update`, but it did not';
+      throw withCode('ERR_ROLLGATE_INVALID_OPTION', new TypeError(message));
+    };
+    return isThenable(done) ? Promise.resolve(done).then(toResult) : toResult();
+  }
+}
+
+function toStorageKeys(rules: readonly Rule[], keys: Keys): string[] {
+  return rules.map(({ namespace }, index) => toStorageKey(namespace, keyAt(keys, index)));
+}
+
+/** JSON keeps the two parts apart, whatever characters they contain. */
+function toStorageKey(namespace: string, key: string): string {
+  return JSON.stringify([namespace, toStoredKey(key)]);
+}
+
+function foreignDecision(): TypeError {
+  const message = 'Expected `decision` to be a decision of this store, got one of another store';
+  return withCode('ERR_ROLLGATE_FOREIGN_DECISION', new TypeError(message));
+}

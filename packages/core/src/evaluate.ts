@@ -1,0 +1,89 @@
+import type { LimitDecision } from './decision.js';
+import { DetachedState } from './detached-state.js';
+import { createVerdict, type Limit, type State, type Verdict } from './limits/limit.js';
+import type { Rule } from './plan.js';
+
+/** A state that a store has found: it has not expired and is plausible. */
+export interface FoundState extends State {
+  readonly expiresMicros: number;
+}
+
+/** The result of {@link decideAll}. */
+export interface RulesDecision {
+  readonly allowed: boolean;
+  readonly results: readonly LimitDecision[];
+  /** For each rule that recorded, the time that identifies its hit. */
+  readonly hitsMicros: readonly (number | undefined)[];
+}
+
+/** The state of a key without one. Tests leave it unchanged. */
+const blank = new DetachedState(new Float64Array(16));
+
+/** Fills in the limit's verdict on a state that was found, or on a new one. Changes no state. */
+export function evaluate(
+  limit: Limit,
+  found: FoundState | undefined,
+  nowMicros: number,
+  cost: number,
+  verdict: Verdict,
+): void {
+  if (found === undefined) {
+    if (blank.size < limit.stateSize) blank.resize(limit.stateSize);
+    limit.create(blank);
+    limit.test(blank, nowMicros, cost, verdict);
+    return;
+  }
+  limit.test(found, nowMicros, cost, verdict);
+  // An expired state rejects nothing, and it expires when the limit that recorded last says so.
+  const leftMicros = found.expiresMicros - nowMicros;
+  if (verdict.waitMicros > leftMicros && cost <= limit.limit) verdict.waitMicros = leftMicros;
+  if (verdict.resetMicros > leftMicros) verdict.resetMicros = leftMicros;
+}
+
+/**
+ * Tests all rules, then records in all of them or in none. Rules with `countRejected` also record a rejected attempt.
+ *
+ * @param found The state of each rule, as far as its store has found one.
+ * @param create Creates the state of the rule at `index`, or returns the one that was found. Without it, nothing is
+ * recorded.
+ */
+export function decideAll(
+  rules: readonly Rule[],
+  found: readonly (FoundState | undefined)[],
+  nowMicros: number,
+  cost: number,
+  create: ((index: number) => State) | undefined,
+): RulesDecision {
+  const verdicts = rules.map(({ limit }, index) => {
+    const verdict = createVerdict();
+    evaluate(limit, found[index], nowMicros, cost, verdict);
+    return verdict;
+  });
+  const passed = verdicts.map(({ waitMicros }) => waitMicros === 0);
+  const allowed = passed.every(Boolean);
+  // All states exist before the first one changes, so that a store can make room for them first.
+  const states = rules.map(({ limit }, index) => (allowed || limit.countRejected ? create?.(index) : undefined));
+  const hitsMicros = rules.map(({ limit }, index) => {
+    const state = states[index];
+    if (state === undefined) return undefined;
+    const verdict = verdicts[index]!;
+    const { atMicros } = verdict;
+    limit.record(state, nowMicros, cost, verdict);
+    return atMicros;
+  });
+  const results = rules.map(({ limit }, index) => toResult(limit, passed[index]!, verdicts[index]!, allowed));
+  return { allowed, results, hitsMicros };
+}
+
+/** @param allowed Whether all limits allowed the action. */
+function toResult(limit: Limit, passed: boolean, verdict: Verdict, allowed: boolean): LimitDecision {
+  const result: LimitDecision = {
+    allowed: passed,
+    limit: limit.limit,
+    remaining: verdict.remaining,
+    retryAfterMs: allowed ? 0 : verdict.waitMicros / 1000,
+    resetMs: verdict.resetMicros / 1000,
+    delayMs: allowed ? verdict.delayMicros / 1000 : 0,
+  };
+  return passed ? result : { ...result, reason: verdict.reason };
+}

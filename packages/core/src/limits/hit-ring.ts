@@ -1,0 +1,156 @@
+/*
+ * The hits of one key, oldest first. Their times are in a ring, so adding and dropping hits only changes two numbers. A
+ * full ring moves to a larger one. The numbers of the state:
+ *
+ *   0  HITS        the number of hits
+ *   1  FIRST       the oldest hit's place in the ring
+ *   2  DROPPED     -1 while every hit costs 1; otherwise the dropped units that the totals still include
+ *   3  RETENTION   rolling-window.ts: how long the newest hit is kept
+ *   4  DIFFERENCE  rolling-window.ts: the longest `minDifference` of all limits that have recorded
+ *   5  the ring of times, in microseconds
+ *      the ring of totals, unless DROPPED is -1: the units of all hits up to and including this one, plus DROPPED
+ *
+ * Invariant: times never decrease from the oldest hit to the newest.
+ */
+import type { State } from './limit.js';
+
+const HITS = 0;
+const FIRST = 1;
+const DROPPED = 2;
+export const RETENTION = 3;
+export const DIFFERENCE = 4;
+const RING = 5;
+
+/** The numbers of a log with room for one hit. Most keys never need more. */
+export const LOG_SIZE = RING + 1;
+
+/** A ring with more room grows to twice its size, a smaller one to four times. */
+const LARGE_RING = 64;
+
+/** Writes a log without hits. */
+export function createLog(log: State): void {
+  clear(log);
+  log.numbers[log.start + RETENTION] = 0;
+  log.numbers[log.start + DIFFERENCE] = 0;
+}
+
+/** The number of hits. */
+export function hitsOf({ numbers, start }: State): number {
+  return numbers[start + HITS]!;
+}
+
+/** The time of the hit at `index`, which is below the number of hits. */
+export function timeOf(log: State, index: number): number {
+  return log.numbers[log.start + RING + placeOf(log, index)]!;
+}
+
+/** Whether a hit has had another cost than 1, so that the log has totals. */
+export function hasTotals({ numbers, start }: State): boolean {
+  return numbers[start + DROPPED] !== -1;
+}
+
+/** The units of the hits before `index`, plus the dropped units that the totals include. */
+export function totalBefore(log: State, index: number): number {
+  if (!hasTotals(log)) return index;
+  return index === 0 ? log.numbers[log.start + DROPPED]! : log.numbers[totalAt(log, index - 1)]!;
+}
+
+/** Adds the newest hit. A ring with less room than `most` hits grows no larger. */
+export function addHit(log: State, micros: number, cost: number, most: number): void {
+  const hits = hitsOf(log);
+  const needsTotals = cost !== 1 || hasTotals(log);
+  const capacity = capacityOf(log);
+  if (hits === capacity) {
+    const larger = capacity < LARGE_RING ? 4 * capacity : 2 * capacity;
+    move(log, capacity < most ? Math.min(larger, most) : larger, needsTotals);
+  } else if (needsTotals && !hasTotals(log)) {
+    move(log, capacity, true);
+  }
+  const { numbers, start } = log;
+  if (needsTotals) numbers[totalAt(log, hits)] = totalBefore(log, hits) + cost;
+  numbers[start + RING + placeOf(log, hits)] = micros;
+  numbers[start + HITS] = hits + 1;
+}
+
+/** Drops the `count` oldest hits. There are that many. */
+export function dropHits(log: State, count: number): void {
+  const left = hitsOf(log) - count;
+  if (left === 0) {
+    clear(log);
+    return;
+  }
+  const first = placeOf(log, count);
+  if (hasTotals(log)) setDropped(log, totalBefore(log, count));
+  log.numbers[log.start + FIRST] = first;
+  log.numbers[log.start + HITS] = left;
+  if (8 * left < capacityOf(log)) move(log, 2 * left, hasTotals(log));
+}
+
+/** Sets how many dropped units the totals include. */
+export function setDropped({ numbers, start }: State, units: number): void {
+  numbers[start + DROPPED] = units;
+}
+
+/** Subtracts `units` from the totals of the hits from `index` on. */
+export function lowerTotals(log: State, index: number, units: number): void {
+  const hits = hitsOf(log);
+  for (let at = index; at < hits; at++) log.numbers[totalAt(log, at)]! -= units;
+}
+
+/** Removes the hit at `index`. The totals do not include its units any more. */
+export function removeHit(log: State, index: number): void {
+  const { numbers, start } = log;
+  const left = hitsOf(log) - 1;
+  if (left === 0) {
+    clear(log);
+    return;
+  }
+  for (let at = index; at < left; at++) {
+    numbers[start + RING + placeOf(log, at)] = timeOf(log, at + 1);
+    if (hasTotals(log)) numbers[totalAt(log, at)] = totalBefore(log, at + 2);
+  }
+  numbers[start + HITS] = left;
+}
+
+/** How many hits the ring has room for. */
+function capacityOf(log: State): number {
+  return hasTotals(log) ? (log.size - RING) >> 1 : log.size - RING;
+}
+
+/** The place of the hit at `index` in the ring. The hit may be the next one to add. */
+function placeOf(log: State, index: number): number {
+  const place = log.numbers[log.start + FIRST]! + index;
+  const capacity = capacityOf(log);
+  return place < capacity ? place : place - capacity;
+}
+
+/** Where the total of the hit at `index` is. */
+function totalAt(log: State, index: number): number {
+  return log.start + RING + capacityOf(log) + placeOf(log, index);
+}
+
+function clear({ numbers, start }: State): void {
+  numbers[start + HITS] = 0;
+  numbers[start + FIRST] = 0;
+  numbers[start + DROPPED] = -1;
+}
+
+/** Holds the hits while their ring moves. An array for each move would take longer than the move. */
+const scratch = new Float64Array(256);
+
+/** Moves the hits to a ring with room for `capacity` of them, and adds totals if they are needed. */
+function move(log: State, capacity: number, needsTotals: boolean): void {
+  const hits = hitsOf(log);
+  const copy = 2 * hits <= scratch.length ? scratch : new Float64Array(2 * hits);
+  for (let index = 0; index < hits; index++) {
+    copy[index] = timeOf(log, index);
+    copy[hits + index] = totalBefore(log, index + 1);
+  }
+  log.resize(RING + (needsTotals ? 2 * capacity : capacity));
+  log.numbers[log.start + FIRST] = 0;
+  if (needsTotals && !hasTotals(log)) setDropped(log, 0);
+  for (let index = 0; index < hits; index++) {
+    log.numbers[log.start + RING + index] = copy[index]!;
+    if (needsTotals) log.numbers[totalAt(log, index)] = copy[hits + index]!;
+  }
+}

@@ -1,0 +1,148 @@
+/** 8,192 numbers, which are 64 KiB. */
+const CHUNK_BITS = 13;
+const CHUNK_SIZE = 1 << CHUNK_BITS;
+
+/** How many empty chunks keep their memory. With none, a store of one key that comes and goes would allocate often. */
+const MOST_SPARE = 2;
+
+const NO_NUMBERS = new Float64Array(0);
+const NONE = -1;
+
+/** An array that is cut into blocks of one size. */
+export interface Chunk {
+  numbers: Float64Array;
+  /** The numbers of each block. */
+  blockSize: number;
+  readonly index: number;
+  /** How many blocks are in use. */
+  used: number;
+  /** The end of the blocks that have ever been in use. */
+  end: number;
+  /** A block that was released, or `NONE`. Its first number is the next such block. */
+  released: number;
+}
+
+/** The chunks of one block size. */
+interface SizeClass {
+  /** The chunk from which the next block comes. */
+  current: Chunk | undefined;
+  /** Other chunks that have both used and free blocks. */
+  readonly open: Set<Chunk>;
+}
+
+/**
+ * Allocates blocks of numbers outside the heap, so that garbage collection neither copies nor visits them. An address
+ * is a chunk's index and an offset, in the upper and lower bits of an unsigned 32-bit integer. A block of more than
+ * 8,192 numbers has its own chunk.
+ *
+ * A chunk that becomes empty serves any size. So all memory can be used again, whatever the sizes were before.
+ */
+export class Slab {
+  #chunks: Chunk[] = [];
+  #classes = new Map<number, SizeClass>();
+  #empty: Chunk[] = [];
+  #spare = 0;
+
+  /** Returns the address of a block with at least `size` numbers, of any value. */
+  allocate(size: number): number {
+    const blockSize = roundUp(size);
+    let sizeClass = this.#classes.get(blockSize);
+    if (sizeClass === undefined) {
+      sizeClass = { current: undefined, open: new Set() };
+      this.#classes.set(blockSize, sizeClass);
+    }
+    let chunk = sizeClass.current;
+    if (chunk === undefined || !hasRoom(chunk)) {
+      chunk = this.#nextChunk(sizeClass, blockSize);
+      sizeClass.current = chunk;
+    }
+    let offset = chunk.released;
+    if (offset === NONE) {
+      offset = chunk.end;
+      chunk.end += blockSize;
+    } else {
+      chunk.released = chunk.numbers[offset]!;
+    }
+    chunk.used += 1;
+    return ((chunk.index << CHUNK_BITS) | offset) >>> 0;
+  }
+
+  release(address: number): void {
+    const chunk = this.chunkOf(address);
+    const offset = offsetOf(address);
+    chunk.numbers[offset] = chunk.released;
+    chunk.released = offset;
+    chunk.used -= 1;
+    const sizeClass = this.#classes.get(chunk.blockSize)!;
+    if (chunk.used === 0) {
+      if (chunk === sizeClass.current) sizeClass.current = undefined;
+      else sizeClass.open.delete(chunk);
+      this.#retire(chunk);
+    } else if (chunk !== sizeClass.current) {
+      sizeClass.open.add(chunk);
+    }
+  }
+
+  chunkOf(address: number): Chunk {
+    return this.#chunks[address >>> CHUNK_BITS]!;
+  }
+
+  /** Releases everything. */
+  clear(): void {
+    this.#chunks = [];
+    this.#classes = new Map();
+    this.#empty = [];
+    this.#spare = 0;
+  }
+
+  #nextChunk({ open }: SizeClass, blockSize: number): Chunk {
+    for (const chunk of open) {
+      open.delete(chunk);
+      return chunk;
+    }
+    return this.#startChunk(blockSize);
+  }
+
+  #startChunk(blockSize: number): Chunk {
+    const chunk = this.#empty.pop() ?? this.#addChunk();
+    const length = Math.max(CHUNK_SIZE, blockSize);
+    if (chunk.numbers.length > 0) this.#spare -= 1;
+    if (chunk.numbers.length !== length) chunk.numbers = new Float64Array(length);
+    chunk.blockSize = blockSize;
+    return chunk;
+  }
+
+  #addChunk(): Chunk {
+    const chunk = { numbers: NO_NUMBERS, blockSize: 0, index: this.#chunks.length, used: 0, end: 0, released: NONE };
+    this.#chunks.push(chunk);
+    return chunk;
+  }
+
+  #retire(chunk: Chunk): void {
+    chunk.end = 0;
+    chunk.released = NONE;
+    const isSpare = chunk.numbers.length === CHUNK_SIZE && this.#spare < MOST_SPARE;
+    if (isSpare) this.#spare += 1;
+    else chunk.numbers = NO_NUMBERS;
+    this.#empty.push(chunk);
+  }
+}
+
+/** Where the block at this address begins in its chunk. */
+export function offsetOf(address: number): number {
+  return address & (CHUNK_SIZE - 1);
+}
+
+/**
+ * Rounds up to one of 16 sizes between two powers of two. Each size keeps a chunk that may be almost empty, so there
+ * must be few of them.
+ */
+export function roundUp(size: number): number {
+  if (size <= 16) return size;
+  const step = 2 ** (27 - Math.clz32(size - 1));
+  return Math.ceil(size / step) * step;
+}
+
+function hasRoom({ numbers, blockSize, end, released }: Chunk): boolean {
+  return released !== NONE || end + blockSize <= numbers.length;
+}

@@ -1,0 +1,71 @@
+import type { FoundState } from './evaluate.js';
+import type { State, StateLifecycle } from './limits/limit.js';
+
+/** A clock that steps back by less than a minute finds the same state, so stores keep an expired one that long. */
+const GRACE_MICROS = 60_000_000;
+
+/** The state of a key as a store keeps it. All numbers are finite, so JSON can hold them. */
+export interface StoredNumbers {
+  /** The state, for `update` to read again. */
+  readonly numbers: readonly number[];
+  /** When the store may drop the state, in milliseconds of its clock. */
+  readonly dropAtMs: number;
+}
+
+/**
+ * The state of one key during one transaction. Its first number identifies the life of the key, so that a receipt of an
+ * earlier life refunds nothing. The state of the algorithm follows.
+ */
+export class StoredState implements FoundState {
+  numbers: Float64Array;
+  readonly start = 1;
+  expiresMicros = -Infinity;
+  /** What the store must write: the numbers, `null` to delete the key, or nothing. */
+  change: StoredNumbers | null | undefined;
+
+  constructor(numbers: ArrayLike<number> | undefined) {
+    this.numbers = Float64Array.from(numbers ?? []);
+  }
+
+  get life(): number | undefined {
+    return this.numbers[0];
+  }
+
+  get size(): number {
+    return this.numbers.length - this.start;
+  }
+
+  resize(size: number): void {
+    const numbers = new Float64Array(this.start + size);
+    numbers.set(this.numbers.subarray(0, numbers.length));
+    this.numbers = numbers;
+  }
+
+  /** Returns the state, unless the key has none or it has expired. Deletes an implausible one. */
+  find(limit: StateLifecycle, nowMicros: number): this | undefined {
+    if (this.life === undefined) return undefined;
+    this.expiresMicros = limit.expiresMicros(this);
+    if (this.expiresMicros <= nowMicros) return undefined;
+    if (limit.isPlausible(this, nowMicros)) return this;
+    this.change = null;
+    return undefined;
+  }
+
+  /** Starts a new life of the key. */
+  create(limit: StateLifecycle): State {
+    this.numbers = new Float64Array(this.start + limit.stateSize);
+    this.numbers[0] = Math.floor(Math.random() * Number.MAX_SAFE_INTEGER); // No other process knows the earlier lives.
+    limit.create(this);
+    return this;
+  }
+
+  /** Has the store write the state, or delete one that is like new. */
+  write(limit: StateLifecycle): void {
+    const expiresMicros = limit.expiresMicros(this);
+    const graceMicros = Math.min(limit.keepMicros, GRACE_MICROS);
+    this.change =
+      expiresMicros === -Infinity
+        ? null
+        : { numbers: Array.from(this.numbers), dropAtMs: (expiresMicros + graceMicros) / 1000 };
+  }
+}

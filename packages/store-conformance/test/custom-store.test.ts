@@ -1,0 +1,59 @@
+import { RateLimiter, rollingWindow } from '@rollgate/core';
+import { createStore } from '@rollgate/core/store';
+import { checks, describeStore } from '@rollgate/store-conformance';
+import { createMapStore } from './support/map-store.js';
+
+/** Of a store with two algorithms. */
+const options = { algorithms: ['rollingWindow', 'fixedWindow'], rollingCounter: false } as const;
+
+describeStore('a store of `createStore`', (clock) => createMapStore(clock), { runs: 30, longRun: 2000 });
+
+test('a store of `createStore` waits for an asynchronous transaction, and uses its last attempt', async () => {
+  const numbers = new Map<string, readonly number[]>();
+  const store = createStore({
+    clock: { now: () => 1000 },
+    async transact(keys, update) {
+      update(keys.map(() => undefined)); // Another process was faster.
+      await new Promise(setImmediate);
+      const changes = update(keys.map((key) => numbers.get(key)));
+      for (const [index, change] of changes.entries()) if (change) numbers.set(keys[index]!, change.numbers);
+    },
+  });
+  const limiter = new RateLimiter({ limits: rollingWindow({ limit: 2, window: '1m' }), store });
+  const decisions = [await limiter.check('ann'), await limiter.check('ann'), await limiter.check('ann')];
+  expect(decisions.map(({ remaining }) => remaining)).toEqual([1, 0, 0]);
+  await limiter.refund(decisions[0]!);
+  expect(await limiter.peek('ann')).toMatchObject({ allowed: true, remaining: 1 });
+});
+
+test('a store of `createStore` reports misuse', async () => {
+  expect(() => createStore({} as never)).toThrow('Expected `transact` to be a function, got undefined');
+  expect(() => createStore({ transact() {}, clock: 5 as never })).toThrow('Expected `clock`');
+  expect(() => createStore({ transact() {}, clok: 5 } as never)).toThrow('clok');
+  const limits = rollingWindow({ limit: 2, window: '1m' });
+  const idle = new RateLimiter({ limits, store: createStore({ transact() {} }) });
+  await expect(idle.check('ann')).rejects.toThrow('Expected `transact` to call `update`, but it did not');
+  const [one, other] = [createMapStore(), createMapStore()].map((store) => new RateLimiter({ limits, store }));
+  await expect(one!.refund(await other!.check('ann'))).rejects.toThrow('got one of another store');
+});
+
+test('a check of another algorithm is left out, and says why', () => {
+  const all = checks((clock) => createMapStore(clock), options);
+  const leftOut = all.filter((check) => check.leftOut !== undefined);
+  expect(leftOut).toContainEqual(
+    expect.objectContaining({
+      name: 'tokenBucket decides as its vectors specify',
+      leftOut: '`algorithms` does not include tokenBucket',
+    }),
+  );
+  expect(all.filter(({ name, leftOut }) => /rollingWindow|fixedWindow/.test(name) && leftOut !== undefined)).toEqual(
+    [],
+  );
+  expect(all.length - leftOut.length).toBeGreaterThan(15);
+});
+
+test('algorithms that do not exist are refused', () => {
+  const make = (algorithms: string[]) => () => checks((clock) => createMapStore(clock), { algorithms } as never);
+  expect(make([])).toThrow('got none');
+  expect(make(['slidingWindow'])).toThrow('got slidingWindow');
+});
