@@ -18,7 +18,7 @@ local function check_usual(rules, first_key, stamp, injected_now)
     local rule, key = rules[index], KEYS[first_key + index]
     local limit, window = rule.limit, rule.window
     local half, start = window / 2, now - window
-    local tail = call('GETRANGE', key, '-160', '-1')
+    local tail = call('GETRANGE', key, '-144', '-1') -- The whole of a log of up to 16 hits.
     if type(tail) ~= 'string' then return nil, tail.err end
     local size = #tail
     local newest, oldest, created, dropped_hits, count = nil, now, stamp, 0, 0

@@ -29,6 +29,7 @@ export class ScriptRecord {
   #requested: RanScript | undefined;
   #running: RanScript | undefined;
   #lastEcho = '';
+  readonly #usualLooks = new WeakSet<Look>();
 
   private constructor(client: Redis, monitor: Redis) {
     this.#client = client;
@@ -71,14 +72,30 @@ export class ScriptRecord {
       this.scripts.push(this.#running);
     }
     const { looks } = this.#running!;
-    if (command === 'ZCARD' || (command === 'GETRANGE' && first === '-160')) {
-      looks.push({ key: key! });
+    const [isUsual, isGeneral] = [USUAL_READ, GENERAL_READ].map((start) => command === 'GETRANGE' && first === start);
+    if (isGeneral) this.#dropUsualLooks(key!);
+    if (command === 'ZCARD' || isUsual || isGeneral) {
+      const look = { key: key! };
+      if (isUsual) this.#usualLooks.add(look);
+      looks.push(look);
       this.lookCounts.set(key!, (this.lookCounts.get(key!) ?? 0) + 1);
     }
     const recordedMicros = recordedTime(command, args);
     if (recordedMicros !== undefined) looks.findLast((look) => look.key === key)!.recordedMicros = recordedMicros;
   }
+
+  /** Drops the looks of a usual check that left its decision to the general one, which begins with this key. */
+  #dropUsualLooks(key: string): void {
+    const { looks } = this.#running!;
+    const index = looks.findLastIndex((look) => look.key === key);
+    const look = looks[index];
+    if (look !== undefined && this.#usualLooks.has(look) && look.recordedMicros === undefined) looks.length = index;
+  }
 }
+
+/** How many bytes a check reads, which tells the usual check from the general one. */
+const USUAL_READ = '-144';
+const GENERAL_READ = '-160';
 
 /** A sorted set gets a score in front of a member, and a packed log bytes. */
 function recordedTime(command: string, [, ...args]: string[]): number | undefined {
