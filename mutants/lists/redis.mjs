@@ -16,9 +16,15 @@ export const redis = [
   ...of('batcher', BATCHES, [
     ['a large batch is sent more than once', 'items.slice(start, start + MAX_ITEMS)', 'items.slice(start)'],
     ['all of a large batch goes into one script', 'const MAX_ITEMS = 100;', 'const MAX_ITEMS = 1_000_000;'],
+    [
+      'an item overtakes the half that waits',
+      'const items = this.#takeWaiting();',
+      'const items = this.#isHolding ? this.#waiting.splice(-1) : this.#takeWaiting();',
+    ],
     ['batches are never halved', 'this.#lockstepCount > MIN_LOCKSTEPS', 'this.#lockstepCount > Infinity'],
   ]),
   ...of('operation-sender', BATCHES, [
+    ['half a batch waits until a reply is read', 'if (doneCount === operations.length) onReply();', ''],
     ['what a script left is not sent', 'if (doneCount < operations.length) await', 'if (doneCount < 0) await'],
     ['a failed operation is answered', 'if (error !== undefined) operation.reject(error);\n  else if', 'if'],
   ]),

@@ -2,25 +2,31 @@
 const MAX_ITEMS = 100;
 /** The smallest number of items that is worth sending in two halves. */
 const MIN_HALVED = 16;
-/** After so many consecutive batches that only waited for the reply to the previous one, the batcher halves them. */
+/** After so many consecutive batches that only waited for the reply to the previous one, the batcher halves one. */
 const MIN_LOCKSTEPS = 16;
+
+/** Sends a batch. Calls `onReply` as soon as the reply has arrived, before it reads the reply. */
+type Send<Item> = (items: Item[], onReply: () => void) => Promise<void>;
 
 /**
  * Collects the items of one turn of the event loop. When the turn ends, it sends them in order, in batches of at most 100.
  *
  * If the items only arrive after a reply, and all at once, Redis and this process wait for each other by turns. Then half
- * of a batch waits one turn, so both work at the same time.
+ * of a batch waits for the reply to the other half, and is sent before this process reads that reply. From then on, Redis
+ * works on one half while this process works on the other.
  */
 export class Batcher<Item> {
-  readonly #send: (items: Item[]) => Promise<void>;
+  readonly #send: Send<Item>;
   #waiting: Item[] = [];
+  /** Whether half of a batch waits for the reply to the other. */
+  #isHolding = false;
   #isScheduled = false;
   #inFlightCount = 0;
   #hasReplied = false;
   #lockstepCount = 0;
 
   /** @param send Never rejects, and resolves when the reply has arrived. */
-  constructor(send: (items: Item[]) => Promise<void>) {
+  constructor(send: Send<Item>) {
     this.#send = send;
   }
 
@@ -37,16 +43,31 @@ export class Batcher<Item> {
 
   #flush(): void {
     this.#isScheduled = false;
-    const items = this.#waiting;
-    this.#waiting = [];
+    const items = this.#takeWaiting();
     const isInLockstep = this.#hasReplied && this.#inFlightCount === 0 && items.length >= MIN_HALVED;
     if (isInLockstep) this.#lockstepCount += 1;
     else if (!this.#hasReplied) this.#lockstepCount = 0;
     this.#hasReplied = false;
     if (isInLockstep && this.#lockstepCount > MIN_LOCKSTEPS) {
       this.#waiting = items.splice(items.length >> 1);
-      this.#schedule();
+      this.#isHolding = true;
     }
+    this.#sendAll(items);
+  }
+
+  /** Sends the half that waits. An item that arrived since then goes with it, so that the order stays. */
+  readonly #release = (): void => {
+    if (this.#isHolding) this.#sendAll(this.#takeWaiting());
+  };
+
+  #takeWaiting(): Item[] {
+    const items = this.#waiting;
+    this.#waiting = [];
+    this.#isHolding = false;
+    return items;
+  }
+
+  #sendAll(items: Item[]): void {
     for (let start = 0; start < items.length; start += MAX_ITEMS) {
       this.#sendBatch(items.length <= MAX_ITEMS ? items : items.slice(start, start + MAX_ITEMS));
     }
@@ -54,7 +75,7 @@ export class Batcher<Item> {
 
   async #sendBatch(items: Item[]): Promise<void> {
     this.#inFlightCount += 1;
-    await this.#send(items);
+    await this.#send(items, this.#release);
     this.#inFlightCount -= 1;
     this.#hasReplied = true;
     this.#schedule(); // This turn contains the checks that the reply triggers.

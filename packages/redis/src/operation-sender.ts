@@ -21,8 +21,8 @@ export class OperationSender {
   constructor(connection: RedisConnection, scripts: ScriptBuilder) {
     this.#connection = connection;
     this.#scripts = scripts;
-    this.#batcher = new Batcher((operations) =>
-      connection.isCluster ? this.#sendByHashTag(operations) : this.#send(operations),
+    this.#batcher = new Batcher((operations, onReply) =>
+      connection.isCluster ? this.#sendByHashTag(operations, onReply) : this.#send(operations, onReply),
     );
   }
 
@@ -43,7 +43,7 @@ export class OperationSender {
    * A Cluster rejects a script with keys of several slots. While a slot moves, it also rejects a script if some of its keys
    * have moved.
    */
-  async #sendByHashTag(operations: readonly Operation[]): Promise<void> {
+  async #sendByHashTag(operations: readonly Operation[], onReply: () => void): Promise<void> {
     const groups = new Map<string, Operation[]>();
     for (const operation of operations) {
       const tag = hashTagOf(operation.keys[0]!);
@@ -52,34 +52,38 @@ export class OperationSender {
       else group.push(operation);
     }
     await Promise.all(
-      Array.from(groups, ([tag, group]) => (this.#isMoving(tag) ? this.#sendEach(group) : this.#send(group, tag))),
+      Array.from(groups, ([tag, group]) =>
+        this.#isMoving(tag) ? this.#sendEach(group, onReply) : this.#send(group, onReply, tag),
+      ),
     );
   }
 
-  async #sendEach(operations: readonly Operation[]): Promise<void> {
-    await Promise.all(operations.map((operation) => this.#send([operation])));
+  async #sendEach(operations: readonly Operation[], onReply: () => void): Promise<void> {
+    await Promise.all(operations.map((operation) => this.#send([operation], onReply)));
   }
 
-  /** Never rejects. An error rejects the operations that are not settled yet. */
-  async #send(operations: readonly Operation[], tag = ''): Promise<void> {
+  /** Never rejects. An error rejects the operations that are not settled yet. `onReply` may be called several times. */
+  async #send(operations: readonly Operation[], onReply: () => void, tag = ''): Promise<void> {
     let doneCount = operations.length;
     try {
       const { keys, values, parts } = toScriptRequest(operations, this.#scripts.hasUsualCheck);
       const sentMs = performance.now();
       const reply = new ScriptReply(await runScript(this.#connection, this.#scripts.get(parts), keys, values));
       doneCount = reply.length;
+      if (doneCount === operations.length) onReply(); // Otherwise the rest goes first.
       for (let index = 0; index < doneCount; index++) settle(operations[index]!, reply, sentMs);
     } catch (error) {
       if (operations.length > 1 && isRedirection(error)) {
         if (this.#movingUntilMs.size >= MAX_MOVING_TAGS) this.#movingUntilMs.clear();
         this.#movingUntilMs.set(tag, performance.now() + MOVING_FOR_MS);
-        await this.#sendEach(operations);
+        await this.#sendEach(operations, onReply);
       } else {
+        onReply();
         for (const operation of operations) operation.reject(error);
       }
       return;
     }
-    if (doneCount < operations.length) await this.#send(operations.slice(doneCount), tag);
+    if (doneCount < operations.length) await this.#send(operations.slice(doneCount), onReply, tag);
   }
 
   #isMoving(tag: string): boolean {

@@ -1,5 +1,6 @@
 import { bucketedWindow, type Decision, type Limits, leakyBucket, RateLimiter, rollingWindow } from '@rollgate/core';
 import { RedisStore } from '@rollgate/redis';
+import { until } from '@rollgate/test-support';
 import { withMaxSteps } from './support/max-steps.js';
 import { freshPrefix, SomeRedis } from './support/some-redis.js';
 
@@ -108,4 +109,40 @@ test('checks that each follow the replies to all earlier ones are sent in two ha
   };
   await Promise.all(Array.from({ length: 64 }, client));
   expect(counted.scriptCount).toBeGreaterThan(rounds);
+});
+
+test('half a batch waits for the reply to the other half, and is sent before that reply is read', async () => {
+  const events: string[] = [];
+  const replies: (() => void)[] = [];
+  const client = {
+    status: 'ready',
+    options: {},
+    evalsha: async (sha: string, keyCount: number, ...rest: string[]) => {
+      events.push(`send ${keyCount}`);
+      const reply = await redis.client.evalsha(sha, keyCount, ...rest);
+      await new Promise<void>((resolve) => replies.push(resolve));
+      return reply;
+    },
+    eval: (script: string, keyCount: number, ...rest: string[]) => redis.client.eval(script, keyCount, ...rest),
+  };
+  const limits = rollingWindow({ limit: 1e6, window: '1h' });
+  await redis.limiter(limits, { denialCache: false }).check('ann'); // Loads the script.
+  const store = new RedisStore({ client, denialCache: false });
+  const limiter = new RateLimiter({ limits, store, prefix: freshPrefix(), timeout: '30s' });
+  const checkAll = () => Promise.all(Array.from({ length: 32 }, () => limiter.check('ann')));
+  const reply = () => until('a reply has arrived', async () => replies.splice(0, 1).map((resolve) => resolve()).length > 0); // biome-ignore format: short
+  for (let round = 0; round < 17; round++) {
+    const checks = checkAll();
+    await reply();
+    await checks;
+  }
+  events.length = 0;
+  const checks = Array.from({ length: 32 }, () => limiter.check('ann'));
+  checks[0]!.then(() => events.push('the first check settles'));
+  await reply();
+  await checks[0];
+  expect(events).toEqual(['send 16', 'send 16', 'the first check settles']);
+  await reply();
+  const remaining = (await Promise.all(checks)).map((decision) => decision.remaining);
+  expect(remaining).toEqual(remaining.map((_, index) => remaining[0]! - index));
 });
