@@ -31,6 +31,21 @@ const FACTORIES = {
 
 export type Algorithm = keyof typeof FACTORIES;
 
+/** The functions of the API that create the limits. */
+const API_NAMES: Readonly<Record<string, Algorithm>> = {
+  rollingWindow: 'rolling',
+  fixedWindow: 'fixed',
+  slidingWindowCounter: 'counter',
+  tokenBucket: 'token',
+  leakyBucket: 'leaky',
+  bucketedWindow: 'bucketed',
+};
+
+/** Returns the algorithm for its name in the API, or the name itself. */
+export function toAlgorithmName(name: string): string {
+  return Object.hasOwn(API_NAMES, name) ? API_NAMES[name]! : name;
+}
+
 export const ALGORITHMS = Object.keys(FACTORIES) as Algorithm[];
 
 /** @throws TypeError, RangeError when the algorithm does not support the quota. */

@@ -18,6 +18,8 @@ export class Bursts {
   /** By the caller's index, like the times below. */
   readonly #sizes: number[] = [];
   readonly #micros: number[] = [];
+  #heaviest: Caller | undefined;
+  #highest = 0;
 
   constructor(algorithm: Algorithm, quota: NamedQuota, clock: ReplayClock) {
     this.#quota = quota;
@@ -34,6 +36,14 @@ export class Bursts {
     if (size <= (this.#sizes[caller.index] ?? 0)) return;
     this.#sizes[caller.index] = size;
     this.#micros[caller.index] = micros;
+    if (size <= this.#highest) return;
+    this.#highest = size;
+    this.#heaviest = caller;
+  }
+
+  /** The caller with the worst burst of all. */
+  get heaviest(): { readonly key: string; readonly size: number } {
+    return { key: this.#heaviest!.key, size: this.#highest };
   }
 
   of({ index }: Caller): Burst {

@@ -1,7 +1,7 @@
 import { type Command, Option } from 'commander';
 import { ALGORITHMS, type Algorithm, type NamedQuota } from './algorithms.js';
 import { run } from './analyze-logs.js';
-import { type CommonOptions, command, listOf, resolveSettings } from './common-options.js';
+import { type CommonOptions, command, hasCosts, listOf, resolveSettings } from './common-options.js';
 import { Comparer } from './compare.js';
 import { UsageError } from './errors.js';
 import { checkQuotas, parseAlgorithm, parseDurationOption, parseQuota, parseShare, parseTop } from './options.js';
@@ -11,10 +11,11 @@ import { describeSuggestions } from './report/describe-suggestions.js';
 import { comparisonJson, simulationJson, suggestionsJson } from './report/json-report.js';
 import { Simulator } from './simulate.js';
 import { Suggester } from './suggest.js';
+import { CostSuggester } from './suggest-costs.js';
 import { Totals } from './totals.js';
 
 interface SimulateOptions extends CommonOptions {
-  limit: readonly NamedQuota[];
+  limit?: readonly NamedQuota[];
   algorithm: Algorithm;
   top: number;
 }
@@ -22,16 +23,17 @@ interface SimulateOptions extends CommonOptions {
 /** `rollgate simulate`. */
 export function simulateCommand(): Command {
   return command('simulate', 'Replays a log and reports who would be rejected')
-    .requiredOption(
-      '--limit <limit>',
-      'requests per window, such as 100/1m or burst=10/1s; repeat it for several limits',
+    .option(
+      '--limit <limits>',
+      'requests per window, such as 100/1m or burst=10/1s; separate several by commas, or repeat the option',
       listOf(parseQuota),
     )
-    .option('--algorithm <name>', ALGORITHMS.join(', '), parseAlgorithm, 'rolling')
+    .option('--algorithm <name>', `${ALGORITHMS.join(', ')}, or its name in the API`, parseAlgorithm, 'rolling')
     .option('--top <number>', 'number of worst-hit callers to list', parseTop, 10)
     .addHelpText('after', SIMULATE_EXAMPLES)
     .action(async (paths: readonly string[], options: SimulateOptions) => {
-      const { limit: quotas, algorithm, top } = options;
+      const { algorithm, top } = options;
+      const quotas = requireLimit(options.limit);
       const settings = resolveSettings(paths, options);
       checkQuotas(algorithm, quotas);
       const simulator = new Simulator(algorithm, quotas);
@@ -42,7 +44,7 @@ export function simulateCommand(): Command {
         () => {
           const found = simulator.result(top);
           return {
-            report: describeSimulation(algorithm, quotas, found),
+            report: describeSimulation(algorithm, quotas, found, hasCosts(settings)),
             json: simulationJson(algorithm, quotas, found),
             windowsMs: quotas.map(({ windowMs }) => windowMs),
           };
@@ -72,14 +74,11 @@ export function suggestCommand(): Command {
     .addHelpText('after', SUGGEST_EXAMPLES)
     .action(async (paths: readonly string[], options: SuggestOptions) => {
       const { window = [60_000], reject } = options;
-      if (options.cost !== undefined) {
-        throw new UsageError(
-          `Expected no \`--cost\`, got ${JSON.stringify(options.cost)}: suggest counts requests. Try limits with simulate`,
-        );
-      }
       const settings = resolveSettings(paths, options);
       const totals = new Totals();
-      const suggesters = [...new Set(window)].map((windowMs) => new Suggester(windowMs));
+      const createSuggester = (windowMs: number) =>
+        hasCosts(settings) ? new CostSuggester(windowMs) : new Suggester(windowMs);
+      const suggesters = [...new Set(window)].map(createSuggester);
       await run(
         'suggest',
         settings,
@@ -88,7 +87,7 @@ export function suggestCommand(): Command {
           for (const suggester of suggesters) suggester.add(entry);
         },
         () => {
-          const found = suggesters.map((suggester) => suggester.result(reject));
+          const found = suggesters.map((suggester) => suggester.result(reject, (caller) => totals.requestsOf(caller)));
           return {
             report: describeSuggestions(reject, found, totals),
             json: suggestionsJson(reject, found, totals),
@@ -100,17 +99,17 @@ export function suggestCommand(): Command {
 }
 
 interface CompareOptions extends CommonOptions {
-  limit: readonly NamedQuota[];
+  limit?: readonly NamedQuota[];
 }
 
 /** `rollgate compare`. */
 export function compareCommand(): Command {
   return command('compare', 'Compares all algorithms under one limit')
-    .requiredOption('--limit <limit>', 'requests per window, such as 100/1m', listOf(parseQuota))
+    .option('--limit <limit>', 'requests per window, such as 100/1m', listOf(parseQuota))
     .addHelpText('after', COMPARE_EXAMPLES)
     .action(async (paths: readonly string[], options: CompareOptions) => {
-      const [quota, another] = options.limit;
-      if (another !== undefined) throw new UsageError(`Expected one \`--limit\`, got ${options.limit.length}`);
+      const [quota, another, ...others] = requireLimit(options.limit);
+      if (another !== undefined) throw new UsageError(`Expected one \`--limit\`, got ${others.length + 2}`);
       const settings = resolveSettings(paths, options);
       for (const algorithm of ALGORITHMS) checkQuotas(algorithm, [quota!]);
       const comparer = new Comparer(quota!);
@@ -130,11 +129,17 @@ export function compareCommand(): Command {
     });
 }
 
+/** Commander would name a missing option before a misspelled one. */
+function requireLimit(quotas: readonly NamedQuota[] | undefined): readonly NamedQuota[] {
+  if (quotas === undefined) throw new UsageError('Expected the option `--limit`, such as `--limit 100/1m`');
+  return quotas;
+}
+
 const SIMULATE_EXAMPLES = `
 Examples:
   rollgate simulate access.log --limit 100/1m
-  rollgate simulate access.log --limit 100/1m --limit burst=10/1s --by path
-  rollgate simulate access.log* --limit 1000/1h --algorithm token --json
+  rollgate simulate access.log --limit 100/1m,burst=10/1s --by path
+  rollgate simulate access.log* --limit 1000/1h --algorithm tokenBucket --json
   rollgate simulate app.jsonl --limit 500/1m --by tenant --cost units --time-field ts`;
 
 const SUGGEST_EXAMPLES = `

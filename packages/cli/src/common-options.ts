@@ -29,10 +29,15 @@ export interface CommonOptions {
   json?: boolean;
 }
 
-/** Collects a repeated option, such as `--x a --x b`, in a list. */
+/** Collects a repeated option, such as `--x a --x b` or `--x a,b`, in a list. */
 export const listOf =
   <Value>(parse: (text: string) => Value) =>
-  (text: string, before: readonly Value[] = []) => [...before, parse(text)];
+  (text: string, before: readonly Value[] = []) => [...before, ...text.split(',').map((part) => parse(part.trim()))];
+
+/** Whether requests have costs. A pattern names them by a group. */
+export function hasCosts({ wanted, format }: Settings): boolean {
+  return wanted.cost !== undefined || format?.hasCosts === true;
+}
 
 /** Creates a command with the options that all commands share. */
 export function command(name: string, description: string): Command {

@@ -1,5 +1,5 @@
 import { parseDuration, validate } from '@rollgate/core/store';
-import { ALGORITHMS, type Algorithm, makeLimit, type NamedQuota } from './algorithms.js';
+import { ALGORITHMS, type Algorithm, makeLimit, type NamedQuota, toAlgorithmName } from './algorithms.js';
 import { UsageError } from './errors.js';
 import { Networks, privateNetworks } from './log/address.js';
 import type { LogFormat } from './log/formats/format.js';
@@ -74,7 +74,7 @@ export function parseShare(text: string): number {
 }
 
 export function parseAlgorithm(text: string): Algorithm {
-  return oneOf('--algorithm', ALGORITHMS, text);
+  return oneOf('--algorithm', ALGORITHMS, toAlgorithmName(text));
 }
 
 export function parseFormat(text: string): LogFormat {

@@ -15,6 +15,12 @@ export interface RejectedCaller {
   readonly worstBurst: Burst & { readonly limit: string };
 }
 
+/** The units that a caller requested within one window. */
+export interface Demand {
+  readonly key: string;
+  readonly size: number;
+}
+
 export interface Simulation {
   readonly requests: number;
   readonly units: number;
@@ -24,6 +30,10 @@ export interface Simulation {
   readonly rejectedCallers: number;
   /** How many requests each limit rejected, alone or with others, by the limit's name. */
   readonly rejectedByLimit: Readonly<Record<string, number>>;
+  /** How many requests only this limit rejected, by the limit's name. */
+  readonly rejectedAlone: Readonly<Record<string, number>>;
+  /** The highest demand of any caller within the window of each limit, by the limit's name. */
+  readonly demands: Readonly<Record<string, Demand>>;
   /** The callers with the most rejected requests, in descending order. */
   readonly worstHit: readonly RejectedCaller[];
   readonly firstMicros: number;
@@ -51,6 +61,8 @@ export class Simulator {
   readonly #timeline = new TimelineCounter<'requests' | 'rejected'>(['requests', 'rejected']);
   readonly #totals = new Totals();
   readonly #rejected = new Map<Caller, Rejected>();
+  /** By the limit's index. */
+  readonly #rejectedAlone: number[];
   #units = 0;
   #rejectedRequests = 0;
   #rejectedUnits = 0;
@@ -60,6 +72,7 @@ export class Simulator {
     for (const quota of quotas) limits[quota.name] = makeLimit(algorithm, quota);
     this.#quotas = quotas;
     this.#replay = new Replay(limits, this.#clock);
+    this.#rejectedAlone = quotas.map(() => 0);
     this.#bursts = quotas.map((quota) => new Bursts(algorithm, quota, this.#clock));
   }
 
@@ -92,7 +105,9 @@ export class Simulator {
       rejectedRequests: this.#rejectedRequests,
       rejectedUnits: this.#rejectedUnits,
       rejectedCallers: this.#rejected.size,
-      rejectedByLimit: Object.fromEntries(this.#quotas.map(({ name }, place) => [name, this.#rejectedBy(place)])),
+      rejectedByLimit: this.#byName((place) => this.#rejectedBy(place)),
+      rejectedAlone: this.#byName((place) => this.#rejectedAlone[place]!),
+      demands: this.#byName((place) => this.#bursts[place]!.heaviest),
       worstHit: hits.map((hit) => this.#toRejectedCaller(hit)),
       timeline: this.#timeline.result(),
     };
@@ -107,7 +122,15 @@ export class Simulator {
       this.#rejected.set(caller, rejected);
     }
     rejected.requests += 1;
-    for (const [place, { name }] of this.#quotas.entries()) if (violated.includes(name)) rejected.byLimit[place]! += 1;
+    for (const [place, { name }] of this.#quotas.entries()) {
+      if (!violated.includes(name)) continue;
+      rejected.byLimit[place]! += 1;
+      if (violated.length === 1) this.#rejectedAlone[place]! += 1;
+    }
+  }
+
+  #byName<Value>(toValue: (place: number) => Value): Record<string, Value> {
+    return Object.fromEntries(this.#quotas.map(({ name }, place) => [name, toValue(place)]));
   }
 
   #rejectedBy(place: number): number {

@@ -1,25 +1,7 @@
 import { Slots } from './caller-slots.js';
-import type { Entry } from './log/entry.js';
-
-/** The number of requests and callers that a limit would reject. */
-export interface Rejections {
-  readonly limit: number;
-  readonly rejectedRequests: number;
-  readonly rejectedCallers: number;
-}
-
-/** The suggested limits for one window. */
-export interface Suggestion {
-  readonly windowMs: number;
-  /** The smallest limit that rejects at most the given share of the requests. */
-  readonly forRequests: Rejections;
-  /** The smallest limit that affects at most the given share of the callers. */
-  readonly forCallers: Rejections;
-  /** The smallest limit that rejects nothing. */
-  readonly forAll: Rejections;
-  /** The limits above and some in between, ascending. */
-  readonly curve: readonly Rejections[];
-}
+import type { Caller, Entry } from './log/entry.js';
+import { SlotCounts } from './slot-counts.js';
+import { type Heaviest, type Rejections, roundLimits, type Suggestion } from './suggestion.js';
 
 /**
  * Finds in one pass what every limit of a rolling window would reject, for requests that cost 1.
@@ -35,10 +17,7 @@ export class Suggester {
   readonly #slots: (Slots | undefined)[] = [];
   #inUse: Slots[] = [];
   #nextSweepMicros = Number.NEGATIVE_INFINITY;
-  /** How many requests took each slot, the first at index 1. */
-  readonly #requestsAt: number[] = [];
-  /** The highest slot of each caller. */
-  readonly #highestSlots: number[] = [];
+  readonly #counts = new SlotCounts();
 
   constructor(windowMs: number) {
     this.#windowMs = windowMs;
@@ -46,7 +25,8 @@ export class Suggester {
   }
 
   /** Times never decrease. */
-  add({ micros, caller: { index } }: Entry): void {
+  add({ micros, caller }: Entry): void {
+    const { index } = caller;
     if (micros >= this.#nextSweepMicros) this.#sweep(micros);
     let slots = this.#slots[index];
     if (slots === undefined) {
@@ -54,19 +34,17 @@ export class Suggester {
       this.#slots[index] = slots;
       this.#inUse.push(slots);
     }
-    const slot = slots.take(micros, micros - this.#windowMicros);
-    while (this.#requestsAt.length <= slot) this.#requestsAt.push(0);
-    this.#requestsAt[slot]! += 1;
-    if (slot > (this.#highestSlots[index] ?? 0)) this.#highestSlots[index] = slot;
+    this.#counts.add(caller, slots.take(micros, micros - this.#windowMicros));
   }
 
-  /** @param share The largest share of requests, and of callers, to reject: from 0 to 1. */
-  result(share: number): Suggestion {
-    const last = this.#requestsAt.length - 1;
-    const callersAt = new Array<number>(last + 1).fill(0);
-    for (const slot of this.#highestSlots) if (slot !== undefined) callersAt[slot]! += 1;
-    const rejectedRequests = sumsBeyond(this.#requestsAt);
-    const rejectedCallers = sumsBeyond(callersAt);
+  /**
+   * @param share The largest share of requests, and of callers, to reject: from 0 to 1.
+   * @param requestsOf Returns the number of requests of a caller.
+   */
+  result(share: number, requestsOf: (caller: Caller) => number): Suggestion {
+    const rejectedRequests = sumsBeyond(this.#counts.requestsAt());
+    const rejectedCallers = sumsBeyond(this.#counts.callersAt());
+    const last = rejectedRequests.length - 1;
     const at = (limit: number): Rejections => ({
       limit,
       rejectedRequests: rejectedRequests[limit]!,
@@ -76,7 +54,16 @@ export class Suggester {
     const forCallers = at(firstWithin(rejectedCallers, share));
     const limits = new Set([...roundLimits(last), forRequests.limit, forCallers.limit, last]);
     const curve = [...limits].sort((one, other) => one - other).map(at);
-    return { windowMs: this.#windowMs, forRequests, forCallers, forAll: at(last), curve };
+    const heaviest = this.#heaviest(last, share, requestsOf);
+    return { windowMs: this.#windowMs, forRequests, forCallers, forAll: at(last), curve, heaviest };
+  }
+
+  #heaviest(demand: number, share: number, requestsOf: (caller: Caller) => number): Heaviest {
+    const { heaviest } = this.#counts;
+    const others = this.#counts.requestsWithoutHeaviest(requestsOf(heaviest));
+    const rejected = others === undefined ? [] : sumsBeyond(others);
+    const limit = (rejected[0] ?? 0) > 0 ? firstWithin(rejected, share) : undefined;
+    return { key: heaviest.key, demand, limitWithoutIt: limit };
   }
 
   /** Drops idle callers once per window, so that memory is proportional to the active ones. */
@@ -101,11 +88,4 @@ function sumsBeyond(counts: readonly number[]): number[] {
 function firstWithin(rejected: readonly number[], share: number): number {
   const most = rejected[0]! * share;
   return rejected.findIndex((count, limit) => limit > 0 && count <= most);
-}
-
-/** Returns 1, 2, 5, 10, 20, 50 and so on, up to the last limit that rejects anything. */
-function roundLimits(last: number): number[] {
-  const limits: number[] = [];
-  for (let power = 1; power < last; power *= 10) limits.push(power, 2 * power, 5 * power);
-  return limits.filter((limit) => limit < last);
 }

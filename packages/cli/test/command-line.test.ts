@@ -14,7 +14,12 @@ test.each([
   [['simulate', '--limit', '5/1000y'], /`--limit` .* got "5\/1000y" \(string\)/],
   [['simulate', '--limit', 'a b=5/1m'], /`--limit` .* got "a b=5\/1m" \(string\)/],
   [['simulate', '--limit', 'a=5/1m', '--limit', 'a=6/1m'], /`--limit` .* a name for each limit, got "a" \(string\)/],
-  [['simulate'], /required option '--limit <limit>' not specified/],
+  [['simulate'], /Expected the option `--limit`, such as `--limit 100\/1m`/],
+  [['simulate', '--limt', '5/1m'], /unknown option '--limt'\n\(Did you mean --limit\?\)/],
+  [['simulate', '--limit', '5/1m,many'], /`--limit` .* got "many" \(string\)/],
+  [['simulate', '--limit', '5/1m', '--pattern', '(?<key>a)'], /`--pattern` .*`\(\?<time>…\)`, got "\(\?<key>a\)"/],
+  [['simulate', '--limit', '5/1m', '--pattern', '('], /`--pattern` to be a regular expression \(/],
+  [['simulate', '--limit', '5/1m', '--trusted-proxies', '10.0.0.0/99'], /`--trusted-proxies` .* got "10\.0\.0\.0\/99"/],
   [
     ['simulate', '--limit', '5/1m', '--algorithm', 'magic'],
     /`--algorithm` to be one of 'rolling', .* got "magic" \(string\)/,

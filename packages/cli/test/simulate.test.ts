@@ -78,15 +78,23 @@ test.each([
   expect(rejectedRequests).toBe(rejectedBy(limits));
 });
 
+/** The third request of the first second is rejected by the first limit only, those after the fourth by the second. */
+const ALONE = [
+  { rejectedRequests: 1, rejectedAlone: 1, highestDemand: { key: '192.0.2.1', size: 3 } },
+  { rejectedRequests: 2, rejectedAlone: 2, highestDemand: { key: '192.0.2.1', size: 7 } },
+];
+
 test('several limits decide together', async () => {
   const hits: Hit[] = [0, 0, 0, 1, 2, 3, 4].map((second) => ({ ms: START_MS + second * 1000, ip: '192.0.2.1' }));
   write('small.log', toLog(hits));
   const args = ['small.log', '--limit', 'burst=2/s', '--limit', '4/1m'];
   const { rejectedRequests, limits, worstHit } = await simulate(args);
+  const together = ['small.log', '--limit', 'burst=2/s,4/1m', '--algorithm', 'rollingWindow'];
+  expect((await simulate(together)).limits).toEqual(limits);
   expect(rejectedRequests).toBe(3); // The third of the first second, and those after the fourth.
   expect(limits).toEqual([
-    { name: 'burst', limit: 2, window: '1s', windowMs: 1000, rejectedRequests: 1 },
-    { name: '4-per-1m', limit: 4, window: '1m', windowMs: MINUTE_MS, rejectedRequests: 2 },
+    { name: 'burst', limit: 2, window: '1s', windowMs: 1000, ...ALONE[0] },
+    { name: '4-per-1m', limit: 4, window: '1m', windowMs: MINUTE_MS, ...ALONE[1] },
   ]);
   expect(worstHit[0]!.worstBurst).toEqual({ limit: '4-per-1m', size: 7, at: new Date(START_MS + 4000).toISOString() });
 });
@@ -95,9 +103,10 @@ test('the text report has counts, shares, the worst-hit callers and a chart', as
   const { code, stdout, stderr } = await rollgate(['simulate', 'busy.log', '--limit', '20/1m']);
   expect({ code, stderr }).toEqual({ code: 0, stderr: '' });
   const { rejectedRequests, rejectedCallers, rejectedBy: counts } = naive(HITS, 20, MINUTE_MS);
-  expect(stdout).toContain(`4,000 requests of ${CALLERS} callers`);
   expect(stdout).toMatch(
-    new RegExp(`^  ${rejectedRequests} requests \\([\\d.]+ %\\)\n  ${rejectedCallers} callers`, 'm'),
+    new RegExp(
+      `^20/1m would have rejected ${rejectedRequests} of 4,000 requests .*, from ${rejectedCallers} of ${CALLERS} `,
+    ),
   );
   const [worst, count] = [...counts].sort((one, other) => other[1] - one[1])[0]!;
   expect(stdout).toMatch(new RegExp(`^${worst.replaceAll('.', '\\.')} +\\d+ +${count} .* in 1m +2026-03-01 `, 'm'));
@@ -106,7 +115,14 @@ test('the text report has counts, shares, the worst-hit callers and a chart', as
 
 test('the report says that an unreached limit rejects nothing', async () => {
   const { stdout } = await rollgate(['simulate', 'busy.log', '--limit', '5000/1m']);
-  expect(stdout).toContain('  0 requests (0 %)\n  0 callers (0 %)\n\nNo request is rejected.\n');
+  expect(stdout).toMatch(
+    /^5000\/1m would have rejected none of 4,000 requests\n {2}rateLimit\(\{ limit: 5000, window: '1m' \}\)\n/,
+  );
+  const [, size, key] = /^The highest demand of any caller in 1m was (\d+) \((.*)\), [\d.]+ % of the limit$/m.exec(
+    stdout,
+  )!;
+  expect(worstBurst(HITS, key!, MINUTE_MS).size).toBe(Number(size));
+  expect(stdout).toContain('\n\nNo request is rejected.\n');
 });
 
 test('a note explains that the queue rounds to whole milliseconds', async () => {

@@ -1,7 +1,8 @@
 import { type Decision, MemoryStore, RateLimiter, rollingWindow } from '@rollgate/core';
 import { randomRuns } from '@rollgate/test-support/effort';
 import fc from 'fast-check';
-import { busyHits, toLog } from './support/log-lines';
+import { busyHits, createRandom, toLog } from './support/log-lines';
+import { naive, worstBurst } from './support/naive-limiter';
 import { rollgate, simulate, suggest, write } from './support/rollgate';
 import { type SuggestionRequest, suggestion } from './support/suggester';
 
@@ -111,10 +112,49 @@ test('the text report has the suggestions and the curve', async () => {
   for (const { limit } of curve) expect(stdout).toMatch(new RegExp(`^${limit}/1m `, 'm'));
 });
 
-test('--cost is a usage error because suggest counts requests', async () => {
-  const { code, stderr } = await rollgate(['suggest', 'busy.log', '--cost', 'units']);
-  expect({ code, stderr }).toEqual({
-    code: 2,
-    stderr: 'rollgate: Expected no `--cost`, got "units": suggest counts requests. Try limits with simulate\n',
+test('the report leads with the answer, the code and the heaviest caller', async () => {
+  const { forRequests, heaviest } = (await suggest(['busy.log', '--reject', '1%'])).windows[0]!;
+  const { stdout } = await rollgate(['suggest', 'busy.log', '--reject', '1%']);
+  const [verdict, code, cause] = stdout.split('\n');
+  expect(verdict).toMatch(new RegExp(`^${forRequests.limit}/1m would have rejected \\d+ of 4,000 requests`));
+  expect(code).toBe(`  rateLimit({ limit: ${forRequests.limit}, window: '1m' })`);
+  expect(cause).toContain(`The heaviest caller is ${heaviest.key}, with up to ${heaviest.demand} in 1m`);
+});
+
+test('the limit without the heaviest caller is that of the log without it', async () => {
+  const { heaviest, forAll } = (await suggest(['busy.log'])).windows[0]!;
+  expect(heaviest.demand).toBe(forAll.limit);
+  expect(worstBurst(HITS, heaviest.key, 60_000).size).toBe(heaviest.demand);
+  write('others.log', toLog(HITS.filter(({ ip }) => ip !== heaviest.key)));
+  expect(heaviest.limitWithoutIt).toBe((await suggest(['others.log'])).windows[0]!.forRequests.limit);
+});
+
+describe('requests with costs', () => {
+  const random = createRandom(11);
+  const hits = HITS.map((hit) => ({ ...hit, cost: Math.ceil(random() ** 4 * 9) }));
+  const args = ['costs.log', '--cost', 'units'];
+  beforeAll(() =>
+    write(
+      'costs.log',
+      toLog(hits, ({ ms, ip, cost }) => JSON.stringify({ time: ms, ip, units: cost })),
+    ),
+  );
+
+  test('each suggested limit and each point of the curve matches a naive log', async () => {
+    const { forRequests, forCallers, forAll, curve } = (await suggest(args)).windows[0]!;
+    for (const { limit, ...found } of [forRequests, forCallers, forAll, ...curve]) {
+      const { rejectedRequests, rejectedCallers } = naive(hits, limit, 60_000);
+      expect(found).toMatchObject({ rejectedRequests, rejectedCallers });
+    }
+    expect(forAll.rejectedRequests).toBe(0);
+    expect(naive(hits, forAll.limit - 1, 60_000).rejectedRequests).toBeGreaterThan(0);
+  });
+
+  test('simulate counts the same and shows units', async () => {
+    const { limit, rejectedRequests } = (await suggest(args)).windows[0]!.forRequests;
+    expect((await simulate([...args, '--limit', `${limit}/1m`])).rejectedRequests).toBe(rejectedRequests);
+    const { stdout } = await rollgate(['simulate', ...args, '--limit', `${limit}/1m`]);
+    expect(stdout).toMatch(/^These are [\d,]+ of [\d,]+ units \(/m);
+    expect(stdout).toMatch(/ \d+ units in 1m /);
   });
 });

@@ -11,10 +11,11 @@ const UNKNOWN_FORMAT = 'it is in no known format; describe it with `--pattern`';
 
 const CHOICES = '; without it, `--by` is `ip`, `forwarded`, `user` or `path`';
 
-/** A line of a log. */
-export interface Line {
+/** Called with the request of a line, or the reason why it is not one. Lines are numbered from 1. */
+export type OnLine = (text: string, number: number, request: Request | string) => void;
+
+interface Line {
   readonly text: string;
-  /** From 1. */
   readonly number: number;
 }
 
@@ -32,7 +33,7 @@ export class LogParser {
   readonly #formats: readonly LogFormat[];
   readonly #wanted: Wanted;
   readonly #fieldOption: string | undefined;
-  readonly #onLine: (line: Line, request: Request | string) => void;
+  readonly #onLine: OnLine;
   #sample: Line[] = [];
   #sampleLength = 0;
   #current: LogPart | undefined;
@@ -40,14 +41,9 @@ export class LogParser {
 
   /**
    * @param fieldOption The option that requires named fields.
-   * @param onLine Called for each line in order, except comments, with the request or the reason why it is not one.
+   * @param onLine Called for each line in order, except comments.
    */
-  constructor(
-    formats: readonly LogFormat[],
-    wanted: Wanted,
-    fieldOption: string | undefined,
-    onLine: (line: Line, request: Request | string) => void,
-  ) {
+  constructor(formats: readonly LogFormat[], wanted: Wanted, fieldOption: string | undefined, onLine: OnLine) {
     this.#formats = fieldOption === undefined ? formats : formats.filter(({ hasFields }) => hasFields);
     this.#fieldOption = fieldOption;
     this.#wanted = wanted;
@@ -60,12 +56,11 @@ export class LogParser {
   }
 
   push(text: string, number: number): void {
-    const line = { text, number };
     if (this.#current !== undefined) {
-      this.#read(line, this.#current);
+      this.#read(text, number, this.#current);
       return;
     }
-    this.#sample.push(line);
+    this.#sample.push({ text, number });
     this.#sampleLength += text.length;
     if (this.#sample.length === SAMPLE_LINES || this.#sampleLength > SAMPLE_LENGTH) this.flush();
   }
@@ -77,18 +72,18 @@ export class LogParser {
     this.#sampleLength = 0;
     const texts = sample.map(({ text }) => text);
     this.#current ??= this.#add(recognize(texts, this.#formats, this.#wanted));
-    for (const line of sample) {
-      if (this.#current !== undefined) this.#read(line, this.#current);
-      else this.#onLine(line, reasonOf(line.text, this.#formats, this.#wanted, this.#fieldOption));
+    for (const { text, number } of sample) {
+      if (this.#current !== undefined) this.#read(text, number, this.#current);
+      else this.#onLine(text, number, reasonOf(text, this.#formats, this.#wanted, this.#fieldOption));
     }
   }
 
-  #read(line: Line, current: LogPart): void {
-    const request = current.recognized.parse(line.text);
+  #read(text: string, number: number, current: LogPart): void {
+    const request = current.recognized.parse(text);
     if (typeof request === 'object') {
       current.requests += 1;
-      this.#onLine(line, request);
-    } else if (request !== undefined) this.#onLine(line, this.#readOtherwise(line.text) ?? request);
+      this.#onLine(text, number, request);
+    } else if (request !== undefined) this.#onLine(text, number, this.#readOtherwise(text) ?? request);
   }
 
   #readOtherwise(line: string): Request | undefined {

@@ -3,7 +3,7 @@ import { LogError } from '../errors.js';
 import { Callers, type Entry } from './entry.js';
 import type { LogFormat } from './formats/format.js';
 import { LOG_FORMATS } from './formats/index.js';
-import { type Line, LogParser } from './log-parser.js';
+import { LogParser, type OnLine } from './log-parser.js';
 import { LogSummarizer, type LogSummary } from './log-summary.js';
 import { mergeLogs } from './merge-logs.js';
 import { nameOfLog, type OnRead, readBytes } from './open-log.js';
@@ -65,17 +65,17 @@ export class LogReader {
   async *#entriesOf(path: string): AsyncGenerator<Entry[]> {
     const file = nameOfLog(path);
     const summary = this.#summary;
-    let number = 0;
+    let count = 0;
     const splitter = new LineSplitter((index, start) => {
-      summary.unparsed({ file, line: number + index + 1, reason: 'it is longer than 1 MB', text: start });
+      summary.unparsed({ file, line: count + index + 1, reason: 'it is longer than 1 MB', text: start });
     });
     const order = new TimeOrder(this.#options.toleranceMs * 1000, (entry) => summary.leftOut(file, entry));
-    const parser = this.#createParser((line, request) => this.#add(file, line, request, order));
+    const parser = this.#createParser((text, number, request) => this.#add(file, text, number, request, order));
     const read = (lines: readonly string[]) => {
       for (const line of lines) {
-        number += 1;
-        const text = number === 1 && line.startsWith(BYTE_ORDER_MARK) ? line.slice(1) : line;
-        if (text !== '') parser.push(text, number);
+        count += 1;
+        const text = count === 1 && line.startsWith(BYTE_ORDER_MARK) ? line.slice(1) : line;
+        if (text !== '') parser.push(text, count);
       }
     };
     for await (const chunk of readBytes(path, this.#options.onRead)) {
@@ -88,14 +88,14 @@ export class LogReader {
     yield order.end();
   }
 
-  #createParser(onLine: (line: Line, request: Request | string) => void): LogParser {
+  #createParser(onLine: OnLine): LogParser {
     const { format, wanted } = this.#options;
     const option = fieldOption(wanted);
     const formats = format === undefined ? LOG_FORMATS : [format];
     return new LogParser(formats, wanted, option, onLine);
   }
 
-  #add(file: string, { text, number }: Line, request: Request | string, order: TimeOrder): void {
+  #add(file: string, text: string, number: number, request: Request | string, order: TimeOrder): void {
     if (typeof request === 'string') this.#summary.unparsed({ file, line: number, reason: request, text });
     else if (request.key === undefined) this.#summary.withoutKey();
     else {

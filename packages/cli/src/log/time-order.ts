@@ -21,6 +21,7 @@ export class TimeOrder {
   #waiting: Entry[] = [];
   /** In the order of the log, none earlier than the entries already returned. */
   #arrived: Entry[] = [];
+  #isSorted = true;
   /** All entries wait until it is decided. */
   #jump: TimeJump | undefined;
 
@@ -66,11 +67,14 @@ export class TimeOrder {
 
   #accept(entry: Entry): void {
     if (entry.micros > this.#newestMicros) this.#newestMicros = entry.micros;
+    else if (entry.micros < this.#newestMicros) this.#isSorted = false;
     this.#arrived.push(entry);
   }
 
   #sort(): void {
-    this.#waiting = mergeSorted(this.#waiting, this.#arrived.sort(byTime));
+    if (!this.#isSorted) this.#arrived.sort(byTime);
+    this.#waiting = mergeSorted(this.#waiting, this.#arrived);
     this.#arrived = [];
+    this.#isSorted = true;
   }
 }

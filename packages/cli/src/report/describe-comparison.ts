@@ -9,7 +9,7 @@ export function describeComparison(quota: Quota, found: Comparison): Report {
   const algorithms = found.rows.map(({ algorithm }) => algorithm);
   return {
     title: `rollgate compare: ${formatQuota(quota)}`,
-    facts: [totalsFact(found)],
+    facts: [...verdict(quota, found), totalsFact(found)],
     tables: [algorithmsTable(quota, found)],
     charts: [{ ...timeChart('Rejected', found.timeline, algorithms), style: 'line' }],
     notes: [
@@ -19,6 +19,15 @@ export function describeComparison(quota: Quota, found: Comparison): Report {
       ...leakyNotes([quota]),
     ],
   };
+}
+
+/** Names the algorithm that allowed the most within one window. */
+function verdict(quota: Quota, { rows }: Comparison): string[] {
+  const worst = rows.reduce((most, row) => (row.mostInWindow > most.mostInWindow ? row : most));
+  const within = `within ${formatDuration(quota.windowMs)}, ${(worst.mostInWindow / quota.limit).toFixed(2)} times the limit`;
+  if (worst.mostInWindow <= quota.limit) return [`No algorithm allowed more than ${formatQuota(quota)} in this log`];
+  const rolling = 'rolling never allows more than the limit';
+  return [`${worst.algorithm} allowed one caller ${formatInteger(worst.mostInWindow)} ${within}; ${rolling}`];
 }
 
 function algorithmsTable(quota: Quota, { requests, callers, rows }: Comparison): Table {

@@ -1,40 +1,60 @@
 import type { Algorithm, NamedQuota } from '../algorithms.js';
 import type { Simulation } from '../simulate.js';
-import { formatCount, formatDuration, formatInteger, formatPercent, formatQuota, formatTime } from './format.js';
+import { formatDuration, formatInteger, formatPercent, formatQuota, formatTime, toPlainText } from './format.js';
 import type { Report, Table } from './report.js';
-import { leakyNotes, timeChart, totalsFact } from './report-parts.js';
+import { leakyNotes, timeChart, totalsFact, verdictFact } from './report-parts.js';
+import { toCode } from './to-code.js';
 
 /** Creates the report of `simulate`. */
-export function describeSimulation(algorithm: Algorithm, quotas: readonly NamedQuota[], found: Simulation): Report {
-  const limits = quotas.map(formatQuota).join(' and ');
-  const { requests, callers, rejectedRequests, rejectedCallers, timeline } = found;
+export function describeSimulation(
+  algorithm: Algorithm,
+  quotas: readonly NamedQuota[],
+  found: Simulation,
+  hasCosts: boolean,
+): Report {
+  const limits = `${quotas.map(formatQuota).join(' and ')}${algorithm === 'rolling' ? '' : ` (${algorithm})`}`;
+  const { rejectedRequests, units, rejectedUnits, timeline } = found;
   const chart = timeChart('Requests and rejected', timeline, ['rejected', 'requests']);
+  const costs = `These are ${formatInteger(rejectedUnits)} of ${formatInteger(units)} units (${formatPercent(rejectedUnits, units)})`;
   return {
-    title: `rollgate simulate: ${limits}, ${algorithm}`,
+    title: `rollgate simulate: ${quotas.map(formatQuota).join(' and ')}, ${algorithm}`,
     facts: [
+      verdictFact(limits, found, found),
+      ...(hasCosts && rejectedRequests > 0 ? [costs] : []),
+      `  ${toCode(algorithm, quotas)}`,
+      ...(rejectedRequests === 0 ? quotas.map((quota) => headroomFact(quota, found, hasCosts)) : []),
       totalsFact(found),
-      `${limits}, ${algorithm}, rejects`,
-      `  ${formatCount(rejectedRequests, 'request')} (${formatPercent(rejectedRequests, requests)})`,
-      `  ${formatCount(rejectedCallers, 'caller')} (${formatPercent(rejectedCallers, callers)})`,
     ],
-    tables: [...(quotas.length === 1 ? [] : [limitsTable(quotas, found)]), worstHitTable(quotas, found)],
+    tables: [...(quotas.length === 1 ? [] : [limitsTable(quotas, found)]), worstHitTable(quotas, found, hasCosts)],
     charts: [{ ...chart, style: 'bars', ...(rejectedRequests > 0 ? { terminalTitle: 'Rejected' } : {}) }],
     notes: algorithm === 'leaky' ? leakyNotes(quotas) : [],
   };
 }
 
-function limitsTable(quotas: readonly NamedQuota[], { requests, rejectedByLimit }: Simulation): Table {
+function headroomFact(quota: NamedQuota, { demands }: Simulation, hasCosts: boolean): string {
+  const { key, size } = demands[quota.name]!;
+  const most = `The highest demand of any caller in ${formatDuration(quota.windowMs)} was ${formatInteger(size)}`;
+  const unit = hasCosts ? ' units' : '';
+  return `${most}${unit} (${toPlainText(key)}), ${formatPercent(size, quota.limit)} of the limit`;
+}
+
+function limitsTable(quotas: readonly NamedQuota[], { requests, rejectedByLimit, rejectedAlone }: Simulation): Table {
   return {
     title: 'By limit',
-    heads: ['limit', '', 'rejected', 'of all'],
+    heads: ['limit', '', 'rejected', 'of all', 'by it alone'],
     rows: quotas.map((quota) => {
       const rejected = rejectedByLimit[quota.name]!;
-      return [quota.name, formatQuota(quota), formatInteger(rejected), formatPercent(rejected, requests)];
+      const alone = formatInteger(rejectedAlone[quota.name]!);
+      return [quota.name, formatQuota(quota), formatInteger(rejected), formatPercent(rejected, requests), alone];
     }),
   };
 }
 
-function worstHitTable(quotas: readonly NamedQuota[], { rejectedCallers, worstHit }: Simulation): Table {
+function worstHitTable(
+  quotas: readonly NamedQuota[],
+  { rejectedCallers, worstHit }: Simulation,
+  hasCosts: boolean,
+): Table {
   const windowOf = (limit: string) => formatDuration(quotas.find(({ name }) => name === limit)!.windowMs);
   return {
     title: `Worst hit${rejectedCallers > worstHit.length ? `, ${worstHit.length} of ${formatInteger(rejectedCallers)}` : ''}`,
@@ -44,7 +64,7 @@ function worstHitTable(quotas: readonly NamedQuota[], { rejectedCallers, worstHi
       formatInteger(requests),
       formatInteger(rejectedRequests),
       formatPercent(rejectedRequests, requests),
-      `${formatInteger(size)} in ${windowOf(limit)}`,
+      `${formatInteger(size)}${hasCosts ? ' units' : ''} in ${windowOf(limit)}`,
       formatTime(atMicros),
     ]),
     empty: rejectedCallers === 0 ? 'No request is rejected.' : '',

@@ -1,7 +1,8 @@
-import type { Rejections, Suggestion } from '../suggest.js';
-import { formatDuration, formatInteger, formatPercent, formatQuota } from './format.js';
+import type { Rejections, Suggestion } from '../suggestion.js';
+import { formatDuration, formatInteger, formatPercent, formatQuota, toPlainText } from './format.js';
 import type { Chart, Report, Table } from './report.js';
-import { type LogTotals, totalsFact } from './report-parts.js';
+import { type LogTotals, totalsFact, verdictFact } from './report-parts.js';
+import { toCode } from './to-code.js';
 
 const HEADS = ['limit', 'rejected', 'of requests', 'callers hit', 'of callers'];
 
@@ -15,7 +16,7 @@ export function describeSuggestions(share: number, found: readonly Suggestion[],
   ]);
   return {
     title: `rollgate suggest: at most ${most} rejected`,
-    facts: [totalsFact(all)],
+    facts: [...found.flatMap((suggestion) => verdict(suggestion, all)), totalsFact(all)],
     tables: [
       { title: 'The smallest rolling limit that rejects', heads: ['', ...HEADS], rows },
       ...found.map((suggestion) => curveTable(suggestion, all)),
@@ -23,6 +24,20 @@ export function describeSuggestions(share: number, found: readonly Suggestion[],
     charts: found.map((suggestion) => curveChart(suggestion, all)),
     notes: [],
   };
+}
+
+/** The answer, the line to paste, and the caller that makes the limit so high. */
+function verdict({ windowMs, forRequests, heaviest }: Suggestion, all: LogTotals): string[] {
+  const quota = { limit: forRequests.limit, windowMs };
+  const { key, demand, limitWithoutIt } = heaviest;
+  const isSetByOne = limitWithoutIt !== undefined && limitWithoutIt < forRequests.limit;
+  const without = isSetByOne ? formatQuota({ limit: limitWithoutIt, windowMs }) : '';
+  const cause = `The heaviest caller is ${toPlainText(key)}, with up to ${formatInteger(demand)} in ${formatDuration(windowMs)}`;
+  return [
+    verdictFact(formatQuota(quota), forRequests, all),
+    `  ${toCode('rolling', [{ ...quota, name: '' }])}`,
+    isSetByOne ? `${cause}. Without it: ${without}` : cause,
+  ];
 }
 
 function curveTable({ windowMs, curve }: Suggestion, all: LogTotals): Table {

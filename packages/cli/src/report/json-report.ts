@@ -3,7 +3,7 @@ import type { Comparison } from '../compare.js';
 import type { LogSummary } from '../log/log-summary.js';
 import type { By } from '../log/request.js';
 import type { Simulation } from '../simulate.js';
-import type { Rejections, Suggestion } from '../suggest.js';
+import type { Rejections, Suggestion } from '../suggestion.js';
 import type { Timeline } from '../timeline.js';
 import type { Warning } from '../warnings.js';
 import { formatDuration, toIsoTime } from './format.js';
@@ -57,6 +57,8 @@ export function simulationJson(algorithm: Algorithm, quotas: readonly NamedQuota
       name: quota.name,
       ...quotaJson(quota),
       rejectedRequests: rejectedByLimit[quota.name],
+      rejectedAlone: found.rejectedAlone[quota.name],
+      highestDemand: found.demands[quota.name],
     })),
     worstHit: found.worstHit.map(({ key, requests: asked, rejectedRequests: rejected, worstBurst }) => ({
       key,
@@ -89,13 +91,14 @@ export function suggestionsJson(
     to: toIsoTime(lastMicros),
     requests,
     callers,
-    windows: found.map(({ windowMs, forRequests, forCallers, forAll, curve }) => ({
+    windows: found.map(({ windowMs, forRequests, forCallers, forAll, curve, heaviest }) => ({
       window: formatDuration(windowMs),
       windowMs,
       forRequests: rejections(forRequests),
       forCallers: rejections(forCallers),
       forAll: rejections(forAll),
       curve: curve.map(rejections),
+      heaviest: { ...heaviest, limitWithoutIt: heaviest.limitWithoutIt ?? null },
     })),
   };
 }

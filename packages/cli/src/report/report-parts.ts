@@ -1,7 +1,7 @@
 import { leakyIntervalMs, type Quota } from '../algorithms.js';
 import type { Timeline } from '../timeline.js';
 import type { Totals } from '../totals.js';
-import { formatCount, formatDuration, formatQuota, formatTime } from './format.js';
+import { formatCount, formatDuration, formatInteger, formatPercent, formatQuota, formatTime } from './format.js';
 import type { Chart } from './report.js';
 
 /** The totals at the start of every report. */
@@ -10,6 +10,22 @@ export type LogTotals = Pick<Totals, 'requests' | 'callers' | 'firstMicros' | 'l
 export function totalsFact({ requests, callers, firstMicros, lastMicros }: LogTotals): string {
   const span = `${formatTime(firstMicros)} to ${formatTime(lastMicros)} UTC`;
   return `${formatCount(requests, 'request')} of ${formatCount(callers, 'caller')}, ${span}`;
+}
+
+/** Says what a limit would have rejected, as in `70/1m would have rejected 5 of 5,000 requests (0.1 %), all from one caller`. */
+export function verdictFact(
+  limits: string,
+  { rejectedRequests, rejectedCallers }: { readonly rejectedRequests: number; readonly rejectedCallers: number },
+  { requests, callers }: LogTotals,
+): string {
+  const of = formatCount(requests, 'request');
+  if (rejectedRequests === 0) return `${limits} would have rejected none of ${of}`;
+  const share = `${formatInteger(rejectedRequests)} of ${of} (${formatPercent(rejectedRequests, requests)})`;
+  const from =
+    rejectedCallers === 1
+      ? 'all from one caller'
+      : `from ${formatInteger(rejectedCallers)} of ${formatCount(callers, 'caller')} (${formatPercent(rejectedCallers, callers)})`;
+  return `${limits} would have rejected ${share}, ${from}`;
 }
 
 /** Explains where the queue of a leaky bucket differs from the quota. */

@@ -5,6 +5,8 @@ export interface Hit {
   readonly ip: string;
   readonly user?: string;
   readonly path?: string;
+  /** @defaultValue 1 */
+  readonly cost?: number;
 }
 
 /** Where generated logs begin: 2026-03-01, 00:00 UTC. */
@@ -30,7 +32,10 @@ export function combinedLine(hit: Hit): string {
   return `${commonLine(hit)} "https://example.com/" "Mozilla/5.0 (X11; \\"quoted\\") [x]"`;
 }
 
-export function toLog(hits: readonly Hit[], toLine = combinedLine): string {
+export function toLog<Logged extends Hit>(
+  hits: readonly Logged[],
+  toLine: (hit: Logged) => string = combinedLine,
+): string {
   return hits.map((hit) => `${toLine(hit)}\n`).join('');
 }
 

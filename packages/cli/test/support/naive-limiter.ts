@@ -2,12 +2,14 @@ import type { Hit } from './log-lines';
 
 /** Decides with a naive log of every allowed request, to compare with the command. */
 export function naive(hits: readonly Hit[], limit: number, windowMs: number) {
-  const allowed = new Map<string, number[]>();
+  const allowed = new Map<string, Hit[]>();
   const rejectedBy = new Map<string, number>();
-  for (const { ms, ip } of inOrder(hits)) {
-    const times = allowed.get(ip) ?? [];
-    allowed.set(ip, times);
-    if (times.filter((time) => time > ms - windowMs).length < limit) times.push(ms);
+  for (const hit of inOrder(hits)) {
+    const { ms, ip, cost = 1 } = hit;
+    const before = allowed.get(ip) ?? [];
+    allowed.set(ip, before);
+    const used = before.filter((other) => other.ms > ms - windowMs).reduce((sum, other) => sum + (other.cost ?? 1), 0);
+    if (used + cost <= limit) before.push(hit);
     else rejectedBy.set(ip, (rejectedBy.get(ip) ?? 0) + 1);
   }
   const rejectedRequests = [...rejectedBy.values()].reduce((sum, count) => sum + count, 0);

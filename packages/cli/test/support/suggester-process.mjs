@@ -8,5 +8,6 @@ for await (const line of createInterface({ input: process.stdin })) {
   const suggester = new Suggester(windowMs);
   for (const [micros, index] of hits)
     suggester.add({ micros, caller: { key: String(index), index }, cost: 1, line: 1 });
-  console.log(JSON.stringify(suggester.result(share)));
+  const requestsOf = ({ index }) => hits.filter(([, caller]) => caller === index).length;
+  console.log(JSON.stringify(suggester.result(share, requestsOf)));
 }

@@ -6,6 +6,8 @@ export interface LogFormat {
   readonly name: string;
   /** Whether each line has named fields, which options can select. */
   readonly hasFields: boolean;
+  /** Whether each line has a cost without an option. */
+  readonly hasCosts?: boolean;
   /** Whether the line could be of this format. This is a cheap test of its shape. */
   isLike(line: string): boolean;
   /** Creates a parser of one log, given lines of its start. */

@@ -3,9 +3,11 @@ import { createRecordParser } from './record.js';
 
 /** The format that `--pattern` describes. Its groups are the fields of each line. */
 export function patternFormat(pattern: RegExp): LogFormat {
+  const hasCosts = pattern.source.includes('(?<cost>');
   return {
     name: 'pattern',
     hasFields: true,
+    hasCosts,
     isLike: (line) => pattern.test(line),
     createParser(wanted) {
       const { by, cost } = wanted;
@@ -14,7 +16,7 @@ export function patternFormat(pattern: RegExp): LogFormat {
         {
           ...wanted,
           by: { kind: by.kind, field: isField ? by.field : 'key' },
-          cost: cost ?? (pattern.source.includes('(?<cost>') ? 'cost' : undefined),
+          cost: cost ?? (hasCosts ? 'cost' : undefined),
         },
         [],
       );
