@@ -1,7 +1,7 @@
 import { type Command, Option } from 'commander';
 import { ALGORITHMS, type Algorithm, type NamedQuota } from './algorithms.js';
 import { run } from './analyze-logs.js';
-import { type CommonOptions, command, hasCosts, listOf, resolveSettings } from './common-options.js';
+import { type CommonOptions, command, hasCosts, listOf, requireLimit, resolveSettings } from './common-options.js';
 import { Comparer } from './compare.js';
 import { UsageError } from './errors.js';
 import { checkQuotas, parseAlgorithm, parseDurationOption, parseQuota, parseShare, parseTop } from './options.js';
@@ -129,17 +129,11 @@ export function compareCommand(): Command {
     });
 }
 
-/** Commander would name a missing option before a misspelled one. */
-function requireLimit(quotas: readonly NamedQuota[] | undefined): readonly NamedQuota[] {
-  if (quotas === undefined) throw new UsageError('Expected the option `--limit`, such as `--limit 100/1m`');
-  return quotas;
-}
-
 const SIMULATE_EXAMPLES = `
 Examples:
   rollgate simulate access.log --limit 100/1m
   rollgate simulate access.log --limit 100/1m,burst=10/1s --by path
-  rollgate simulate access.log* --limit 1000/1h --algorithm tokenBucket --json
+  rollgate simulate access.log* --limit 1000/1h --algorithm token --json
   rollgate simulate app.jsonl --limit 500/1m --by tenant --cost units --time-field ts`;
 
 const SUGGEST_EXAMPLES = `

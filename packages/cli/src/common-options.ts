@@ -1,4 +1,5 @@
 import { Command, Option } from 'commander';
+import type { NamedQuota } from './algorithms.js';
 import type { Settings } from './analyze-logs.js';
 import { UsageError } from './errors.js';
 import type { LogFormat } from './log/formats/format.js';
@@ -39,11 +40,14 @@ export function hasCosts({ wanted, format }: Settings): boolean {
   return wanted.cost !== undefined || format?.hasCosts === true;
 }
 
-/** Creates a command with the options that all commands share. */
-export function command(name: string, description: string): Command {
-  return new Command(name)
+/** Creates a command with the options that all commands share. A live command follows one log. */
+export function command(name: string, description: string, { isLive = false } = {}): Command {
+  const created = new Command(name)
     .description(description)
-    .argument('[log...]', 'plain or gzip files; - or none for standard input')
+    .argument(
+      isLive ? '[log]' : '[log...]',
+      `${isLive ? 'a plain file' : 'plain or gzip files'}; - or none for standard input`,
+    )
     .option('--by <caller>', 'what identifies a caller: ip, forwarded, user, path, or the name of a field', 'ip')
     .addOption(
       new Option('--trusted-proxies <which>', 'proxies at the end of a forwarded list: their number, or their networks')
@@ -59,14 +63,22 @@ export function command(name: string, description: string): Command {
       'describes other formats by the groups (?<key>…), (?<time>…) and (?<cost>…)',
       parsePattern,
     )
+    .option('--ipv6-prefix <bits>', 'length of the IPv6 prefix that identifies one client', parseIpv6Prefix, 56);
+  if (isLive) return created.option('--json', 'print one JSON object per line');
+  return created
     .addOption(
       new Option('--tolerance <time>', 'how far out of order lines may be')
         .argParser(parseTolerance)
         .default(parseTolerance('5m'), '5m'),
     )
-    .option('--ipv6-prefix <bits>', 'length of the IPv6 prefix that identifies one client', parseIpv6Prefix, 56)
     .option('--html <file>', 'also write the report as a page with charts')
     .option('--json', 'print one JSON object');
+}
+
+/** Commander would name a missing option before a misspelled one. */
+export function requireLimit(quotas: readonly NamedQuota[] | undefined): readonly NamedQuota[] {
+  if (quotas === undefined) throw new UsageError('Expected the option `--limit`, such as `--limit 100/1m`');
+  return quotas;
 }
 
 /** @throws UsageError when options contradict each other. */

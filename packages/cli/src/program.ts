@@ -1,6 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { Command } from 'commander';
 import { compareCommand, simulateCommand, suggestCommand } from './commands.js';
+import { watchCommand } from './watch/watch-command.js';
 
 const manifest = JSON.parse(readFileSync(new URL('../../package.json', import.meta.url), 'utf8')) as {
   version: string;
@@ -13,7 +14,7 @@ export function createProgram(): Command {
     .version(manifest.version)
     .exitOverride()
     .addHelpText('after', EXAMPLES);
-  for (const command of [simulateCommand(), suggestCommand(), compareCommand()])
+  for (const command of [simulateCommand(), suggestCommand(), compareCommand(), watchCommand()])
     program.addCommand(command.exitOverride());
   return program;
 }
@@ -22,6 +23,7 @@ const EXAMPLES = `
 Examples:
   rollgate suggest access.log --window 1s --window 1m --reject 0.1%
   rollgate simulate access.log --limit 100/1m
+  rollgate watch access.log --limit 100/1m
   rollgate compare access.log.1.gz access.log --limit 100/1m --html report.html
 
 Exit codes: 0 success, 1 unreadable log or no request in it, 2 usage error, 3 the output cannot be written.`;

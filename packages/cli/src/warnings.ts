@@ -1,6 +1,7 @@
+import { formatDuration } from './format-duration.js';
 import { describeUnparsed, type LogSummary } from './log/log-summary.js';
 import { nameOfLog, STANDARD_INPUT } from './log/open-log.js';
-import { formatCount, formatDuration, formatInteger, formatPercent, formatTime, toPlainText } from './report/format.js';
+import { formatCount, formatInteger, formatPercent, formatTime, toPlainText } from './report/format.js';
 
 /** A message about lines that do not count, or about unlikely callers. */
 export interface Warning {

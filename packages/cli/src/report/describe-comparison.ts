@@ -1,6 +1,7 @@
 import type { Quota } from '../algorithms.js';
 import type { Comparison } from '../compare.js';
-import { formatDuration, formatInteger, formatPercent, formatQuota } from './format.js';
+import { formatDuration } from '../format-duration.js';
+import { formatInteger, formatPercent, formatQuota } from './format.js';
 import type { Report, Table } from './report.js';
 import { leakyNotes, timeChart, totalsFact } from './report-parts.js';
 

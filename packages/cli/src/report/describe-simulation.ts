@@ -1,9 +1,9 @@
-import type { Algorithm, NamedQuota } from '../algorithms.js';
+import { type Algorithm, type NamedQuota, rateLimitCode } from '../algorithms.js';
+import { formatDuration } from '../format-duration.js';
 import type { Simulation } from '../simulate.js';
-import { formatDuration, formatInteger, formatPercent, formatQuota, formatTime, toPlainText } from './format.js';
+import { formatInteger, formatPercent, formatQuota, formatTime, toPlainText } from './format.js';
 import type { Report, Table } from './report.js';
 import { leakyNotes, timeChart, totalsFact, verdictFact } from './report-parts.js';
-import { toCode } from './to-code.js';
 
 /** Creates the report of `simulate`. */
 export function describeSimulation(
@@ -21,7 +21,7 @@ export function describeSimulation(
     facts: [
       verdictFact(limits, found, found),
       ...(hasCosts && rejectedRequests > 0 ? [costs] : []),
-      `  ${toCode(algorithm, quotas)}`,
+      `  ${rateLimitCode(algorithm, quotas)}`,
       ...(rejectedRequests === 0 ? quotas.map((quota) => headroomFact(quota, found, hasCosts)) : []),
       totalsFact(found),
     ],

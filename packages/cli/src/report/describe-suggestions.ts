@@ -1,8 +1,9 @@
+import { rateLimitCode } from '../algorithms.js';
+import { formatDuration } from '../format-duration.js';
 import type { Rejections, Suggestion } from '../suggestion.js';
-import { formatDuration, formatInteger, formatPercent, formatQuota, toPlainText } from './format.js';
+import { formatInteger, formatPercent, formatQuota, toPlainText } from './format.js';
 import type { Chart, Report, Table } from './report.js';
 import { type LogTotals, totalsFact, verdictFact } from './report-parts.js';
-import { toCode } from './to-code.js';
 
 const HEADS = ['limit', 'rejected', 'of requests', 'callers hit', 'of callers'];
 
@@ -35,7 +36,7 @@ function verdict({ windowMs, forRequests, heaviest }: Suggestion, all: LogTotals
   const cause = `The heaviest caller is ${toPlainText(key)}, with up to ${formatInteger(demand)} in ${formatDuration(windowMs)}`;
   return [
     verdictFact(formatQuota(quota), forRequests, all),
-    `  ${toCode('rolling', [{ ...quota, name: '' }])}`,
+    `  ${rateLimitCode('rolling', [{ ...quota, name: '' }])}`,
     isSetByOne ? `${cause}. Without it: ${without}` : cause,
   ];
 }

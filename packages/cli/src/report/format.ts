@@ -1,4 +1,5 @@
 import type { Quota } from '../algorithms.js';
+import { formatDuration } from '../format-duration.js';
 import { escapeInvisible } from './escape-invisible.js';
 
 /** Formats a number as `1,234`. */
@@ -15,19 +16,6 @@ export function formatCount(count: number, one: string, many = `${one}s`): strin
 export function formatPercent(part: number, all: number): string {
   const share = all === 0 ? 0 : (part / all) * 100;
   return `${Number(share >= 10 ? share.toFixed(1) : share.toPrecision(3))} %`;
-}
-
-const UNITS = [
-  ['d', 86_400_000],
-  ['h', 3_600_000],
-  ['m', 60_000],
-  ['s', 1000],
-] as const;
-
-/** Formats a duration as options take it: `1m`, `90s`, `250ms`. */
-export function formatDuration(ms: number): string {
-  const [unit, length] = UNITS.find(([, unitMs]) => ms % unitMs === 0) ?? ['ms', 1];
-  return `${ms / length}${unit}`;
 }
 
 /** Formats a quota as `100/1m`. */

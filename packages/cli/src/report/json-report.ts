@@ -1,12 +1,13 @@
 import type { Algorithm, NamedQuota, Quota } from '../algorithms.js';
 import type { Comparison } from '../compare.js';
+import { formatDuration } from '../format-duration.js';
 import type { LogSummary } from '../log/log-summary.js';
 import type { By } from '../log/request.js';
 import type { Simulation } from '../simulate.js';
 import type { Rejections, Suggestion } from '../suggestion.js';
 import type { Timeline } from '../timeline.js';
 import type { Warning } from '../warnings.js';
-import { formatDuration, toIsoTime } from './format.js';
+import { toIsoTime } from './format.js';
 import type { LogTotals } from './report-parts.js';
 
 // The README documents these names. Times are ISO 8601, and shares are numbers from 0 to 1.

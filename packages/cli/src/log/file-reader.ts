@@ -1,0 +1,111 @@
+import { createClientKey } from '@rollgate/http';
+import { Callers, type Entry } from './entry.js';
+import type { LogFormat } from './formats/format.js';
+import { LOG_FORMATS } from './formats/index.js';
+import { LogParser } from './log-parser.js';
+import { LogSummarizer } from './log-summary.js';
+import { LineSplitter } from './read-lines.js';
+import type { By, Request, Wanted } from './request.js';
+
+/** Includes a port and a zone. */
+const MAX_ADDRESS_LENGTH = 64;
+
+/** The byte order mark that some systems write first. */
+const BYTE_ORDER_MARK = '\ufeff';
+
+/** What to read from logs. */
+export interface ReadOptions {
+  /** `undefined` detects the format of each file. */
+  readonly format: LogFormat | undefined;
+  readonly wanted: Wanted;
+  /** The length of the IPv6 prefix that identifies one client, in bits. */
+  readonly ipv6Prefix: number;
+}
+
+/** What all files of a log share: the callers, and the counts of lines. */
+export class ReadState {
+  readonly callers = new Callers();
+  readonly summary = new LogSummarizer();
+  readonly options: ReadOptions;
+  /** Normalizes addresses as the adapters do. */
+  readonly toCaller: (key: string) => string;
+
+  constructor(options: ReadOptions) {
+    this.options = options;
+    this.toCaller = toCaller(options.wanted.by, options.ipv6Prefix);
+  }
+}
+
+/** Turns the bytes of one file into entries, in the order of the file. */
+export class FileReader {
+  readonly #file: string;
+  readonly #state: ReadState;
+  readonly #onEntry: (entry: Entry) => void;
+  readonly #splitter: LineSplitter;
+  readonly #parser: LogParser;
+  #lines = 0;
+
+  constructor(file: string, state: ReadState, onEntry: (entry: Entry) => void) {
+    const { format, wanted } = state.options;
+    this.#file = file;
+    this.#state = state;
+    this.#onEntry = onEntry;
+    this.#splitter = new LineSplitter((index, text) => {
+      state.summary.unparsed({ file, line: this.#lines + index + 1, reason: 'it is longer than 1 MB', text });
+    });
+    const formats = format === undefined ? LOG_FORMATS : [format];
+    this.#parser = new LogParser(formats, wanted, fieldOption(wanted), (text, line, request) =>
+      this.#add(text, line, request),
+    );
+  }
+
+  push(chunk: Buffer): void {
+    this.#read(this.#splitter.push(chunk));
+  }
+
+  /** Reads the lines that wait for more lines of a sample. */
+  flush(): void {
+    this.#parser.flush();
+  }
+
+  /** Reads the last line, which may have no line end, and records the formats. */
+  end(): void {
+    this.#read(this.#splitter.end());
+    this.flush();
+    this.#state.summary.read(this.#file, this.#parser.parts);
+  }
+
+  #read(lines: readonly string[]): void {
+    for (const line of lines) {
+      this.#lines += 1;
+      const text = this.#lines === 1 && line.startsWith(BYTE_ORDER_MARK) ? line.slice(1) : line;
+      if (text !== '') this.#parser.push(text, this.#lines);
+    }
+  }
+
+  #add(text: string, line: number, request: Request | string): void {
+    const { summary, callers, toCaller } = this.#state;
+    if (typeof request === 'string') summary.unparsed({ file: this.#file, line, reason: request, text });
+    else if (request.key === undefined) summary.withoutKey();
+    else {
+      const { micros, cost } = request;
+      summary.request(micros);
+      this.#onEntry({ micros, caller: callers.of(toCaller(request.key)), cost, line });
+    }
+  }
+}
+
+/** A custom field may contain anything, so text longer than any address stays unchanged. */
+function toCaller({ kind, field }: By, ipv6Prefix: number): (key: string) => string {
+  if (kind !== 'ip' && kind !== 'forwarded') return (key) => key;
+  const clientKey = createClientKey(ipv6Prefix);
+  return field === undefined ? clientKey : (key) => (key.length > MAX_ADDRESS_LENGTH ? key : clientKey(key));
+}
+
+/** The option that requires named fields. */
+function fieldOption({ by, time, cost }: Wanted): string | undefined {
+  if (by.kind === 'field') return `--by ${by.field}`;
+  if (by.field !== undefined) return `--key-field ${by.field}`;
+  if (time !== undefined) return `--time-field ${time}`;
+  return cost === undefined ? undefined : `--cost ${cost}`;
+}

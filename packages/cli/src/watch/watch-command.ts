@@ -1,0 +1,46 @@
+import type { Command } from 'commander';
+import { ALGORITHMS, type Algorithm, type NamedQuota } from '../algorithms.js';
+import { type CommonOptions, command, hasCosts, listOf, requireLimit, resolveSettings } from '../common-options.js';
+import { STANDARD_INPUT } from '../log/open-log.js';
+import { checkQuotas, parseAlgorithm, parseQuota } from '../options.js';
+import { escapeInvisible } from '../report/escape-invisible.js';
+import { Simulator } from '../simulate.js';
+import { createVerdictPrinter } from './verdict-printer.js';
+import { watch } from './watch.js';
+
+interface WatchOptions extends CommonOptions {
+  limit?: readonly NamedQuota[];
+  algorithm: Algorithm;
+}
+
+/** `rollgate watch`. */
+export function watchCommand(): Command {
+  return command('watch', 'Follows a growing log and updates who would be rejected', { isLive: true })
+    .option(
+      '--limit <limits>',
+      'requests per window, such as 100/1m or burst=10/1s; separate several by commas, or repeat the option',
+      listOf(parseQuota),
+    )
+    .option('--algorithm <name>', `${ALGORITHMS.join(', ')}, or its name in the API`, parseAlgorithm, 'rolling')
+    .addHelpText('after', EXAMPLES)
+    .action(async (path: string = STANDARD_INPUT, options: WatchOptions) => {
+      const quotas = requireLimit(options.limit);
+      const settings = resolveSettings([path], { ...options, tolerance: 0 });
+      checkQuotas(options.algorithm, quotas);
+      const simulator = new Simulator(options.algorithm, quotas);
+      const printVerdict = createVerdictPrinter(options.algorithm, quotas, {
+        json: settings.json,
+        hasCosts: hasCosts(settings),
+      });
+      await watch(path, settings, {
+        add: (entry) => simulator.add(entry),
+        onIdle: (summary) => printVerdict(simulator, summary),
+        onRestart: (reason) => process.stderr.write(`${escapeInvisible(reason)}\n`),
+      });
+    });
+}
+
+const EXAMPLES = `
+Examples:
+  rollgate watch access.log --limit 100/1m
+  kubectl logs -f deploy/web | rollgate watch --limit 100/1m,10/1s --json`;
