@@ -142,6 +142,13 @@ export const http = [
   ...of('fastify/src/options', OF_FASTIFY, [
     ['the window of a route loses to the limits of the plugin', 'delete inherited.limits;', ';'],
   ]),
+  ...of('fastify/src/error-observers', names(FASTIFY, 'error-observers'), [
+    ['an onError hook misses rejections', 'context.onError !== null || ', ''],
+    ['an error handler misses rejections', '!hasDefaultErrorHandler(context) || ', ''],
+    ['a response schema misses rejections', ' || hasResponseSchema(context)', ''],
+    ['a log controller misses rejections', 'isObserved ||= hasOwnLogController(request.server);', ''],
+    ['a logger misses rejections', "if (info.name !== 'noop' || error.name !== 'noop') return true;", ''],
+  ]),
   ...of('fastify/src/rate-limit-hook', OF_FASTIFY, [
     ['a failing handler is a rejection', 'reply.code(500); // The failure', '// The failure'],
   ]),

@@ -1,6 +1,6 @@
 import type { Decision } from '@rollgate/core';
 import { isThenable } from '@rollgate/core/store';
-import { type HttpLimiter, type Next, type Rejection, rejectionBody, toError } from '@rollgate/http';
+import { type HttpLimiter, type Next, type Rejection, toError } from '@rollgate/http';
 import type { Request, Response } from 'express';
 
 /**
@@ -27,10 +27,10 @@ export function sendRejection(
     if (isThenable(rejection)) {
       Promise.resolve(rejection)
         .then((resolved) => {
-          if (!httpLimiter.endIfStarted(response)) send(request, response, next, httpLimiter.statusCode, resolved);
+          if (!httpLimiter.endIfStarted(response)) send(request, response, next, httpLimiter, resolved);
         })
         .catch(fail);
-    } else send(request, response, next, httpLimiter.statusCode, rejection);
+    } else send(request, response, next, httpLimiter, rejection);
   } catch (thrown) {
     fail(thrown);
   }
@@ -46,11 +46,17 @@ export function withdrawRejection(
   if (isWithdrawn && response.statusCode === httpLimiter.statusCode) response.statusCode = 200;
 }
 
-function send(request: Request, response: Response, next: Next, statusCode: number, rejection: Rejection): void {
+function send(
+  request: Request,
+  response: Response,
+  next: Next,
+  httpLimiter: HttpLimiter<Request, Response>,
+  rejection: Rejection,
+): void {
   if ('error' in rejection) next(rejection.error);
   else if ('json' in rejection) end(response, rejection.type, rejection.json);
   else if (prefersText(request)) end(response, 'text/plain; charset=utf-8', `${rejection.text}\n`);
-  else end(response, 'application/json; charset=utf-8', JSON.stringify(rejectionBody(statusCode, rejection.text)));
+  else end(response, 'application/json; charset=utf-8', httpLimiter.serializeBody(rejection.text));
 }
 
 function prefersText(request: Request): boolean {

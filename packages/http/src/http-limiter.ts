@@ -7,7 +7,7 @@ import type { Framework } from './framework.js';
 import { resolveMessage, toRejection } from './message-option.js';
 import type { HttpOptions } from './options.js';
 import { RateLimitHeaders } from './rate-limit-headers.js';
-import { isRejectionError, type Rejection } from './rejection.js';
+import { createBodySerializer, isRejectionError, type Rejection } from './rejection.js';
 import { RequestDecider } from './request-decider.js';
 import { type ResolvedOptions, resolveOptions } from './resolve-options.js';
 import { endIfStarted } from './response-lifecycle.js';
@@ -27,6 +27,8 @@ export class HttpLimiter<Request, Response> {
   readonly #applier: DecisionApplier<Request, Response>;
   readonly #failures: FailureHandler<Response>;
   readonly #usesAddress: boolean;
+  /** Returns the default body of a rejection, as JSON with this message. */
+  readonly serializeBody: (message: string) => string;
 
   /** @throws TypeError, RangeError with the name of the invalid option. */
   constructor(
@@ -38,6 +40,7 @@ export class HttpLimiter<Request, Response> {
     const { headers, resetUnit, exposeHeaders, key, isOnAllowList } = resolved;
     this.#framework = framework;
     this.#options = resolved;
+    this.serializeBody = createBodySerializer(resolved.statusCode);
     this.#usesAddress = key === undefined || isOnAllowList !== undefined;
     this.#headers = new RateLimitHeaders(framework, headers, resetUnit, exposeHeaders);
     this.#decider = new RequestDecider<Request>(framework, resolved);

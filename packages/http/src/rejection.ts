@@ -34,6 +34,13 @@ export function rejectionBody(statusCode: number, message: string): RejectionBod
   return { statusCode, code: REJECTION_CODE, error: STATUS_CODES[statusCode] ?? 'Error', message };
 }
 
+/** Creates the function that returns {@link rejectionBody} as JSON. It serializes the members that never change once. */
+export function createBodySerializer(statusCode: number): (message: string) => string {
+  const { message: _message, ...members } = rejectionBody(statusCode, '');
+  const start = JSON.stringify(members).slice(0, -1);
+  return (message) => `${start},"message":${JSON.stringify(message)}}`;
+}
+
 /** Returns a rejection whose body is `json` as it is. */
 export const jsonRejection = (json: string): Rejection => ({ json, type: 'application/json; charset=utf-8' });
 

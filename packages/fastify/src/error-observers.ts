@@ -1,0 +1,66 @@
+import type { FastifyRequest } from 'fastify';
+
+/** What Fastify keeps for a route, as far as it decides what happens to an error. Fastify does not document it. */
+interface RouteContext {
+  readonly errorHandler?: unknown;
+  readonly onError?: unknown;
+  readonly schema?: { readonly response?: unknown } | null | undefined;
+}
+
+/** The symbols of Fastify's private properties, by their descriptions. Each copy of Fastify has its own. */
+const knownSymbols = new Map<string, symbol>();
+
+const observedRoutes = new WeakMap<RouteContext, boolean>();
+
+/**
+ * Whether the app has code that would see an error of this request. That is an error handler, an `onError` hook, a
+ * response schema, a logger, or a log controller. Without any, sending Fastify's default response directly is cheaper.
+ *
+ * This reads private properties of Fastify. It returns `true` when one of them is not as it is known.
+ */
+export function isErrorObserved(request: FastifyRequest): boolean {
+  const { info, error } = request.log;
+  if (info.name !== 'noop' || error.name !== 'noop') return true; // The functions of Fastify without a logger, and of pino.
+  const context = findPrivate(request, 'fastify.context') as RouteContext | undefined;
+  if (typeof context !== 'object' || context === null) return true;
+  let isObserved = observedRoutes.get(context);
+  if (isObserved === undefined) {
+    isObserved = !hasDefaultErrorHandler(context) || context.onError !== null || hasResponseSchema(context);
+    isObserved ||= hasOwnLogController(request.server);
+    observedRoutes.set(context, isObserved);
+  }
+  return isObserved;
+}
+
+/** Fastify's own handler is a plain object. The handlers of apps and routes inherit from it. */
+function hasDefaultErrorHandler({ errorHandler }: RouteContext): boolean {
+  return (
+    typeof errorHandler === 'object' &&
+    errorHandler !== null &&
+    Object.getPrototypeOf(errorHandler) === Object.prototype
+  );
+}
+
+function hasResponseSchema({ schema }: RouteContext): boolean {
+  return schema?.response !== undefined;
+}
+
+/** Fastify 5.0 has no log controllers. In later versions, an app may extend Fastify's class. */
+function hasOwnLogController(server: object): boolean {
+  const controller = findPrivate(server, 'fastify.logController');
+  if (controller === undefined) return false;
+  return Object.getPrototypeOf(Object.getPrototypeOf(controller)) !== Object.prototype;
+}
+
+/** Returns the value of the private property with this description, which the object owns or inherits. */
+function findPrivate(object: object, description: string): unknown {
+  const known = knownSymbols.get(description);
+  if (known !== undefined && known in object) return object[known as keyof object];
+  for (let owner: object | null = object; owner !== null; owner = Object.getPrototypeOf(owner)) {
+    const symbol = Object.getOwnPropertySymbols(owner).find((candidate) => candidate.description === description);
+    if (symbol === undefined) continue;
+    knownSymbols.set(description, symbol);
+    return object[symbol as keyof object];
+  }
+  return undefined;
+}
