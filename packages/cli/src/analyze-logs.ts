@@ -3,7 +3,7 @@ import { checkInputs } from './check-distinct-files.js';
 import { UsageError } from './errors.js';
 import type { Entry } from './log/entry.js';
 import type { LogFormat } from './log/formats/format.js';
-import { checkReadable, STANDARD_INPUT, sizeOfLogs } from './log/open-log.js';
+import { checkReadable, nameOfLog, STANDARD_INPUT, sizeOfLogs } from './log/open-log.js';
 import { LogReader } from './log/read-log.js';
 import type { Wanted } from './log/request.js';
 import { checkWritable, print, writePage } from './output.js';
@@ -12,8 +12,10 @@ import { escapeInvisible, escapeInvisibleJson } from './report/escape-invisible.
 import { formatFacts } from './report/format-facts.js';
 import { toHtml } from './report/html-report.js';
 import { logJson } from './report/json-report.js';
-import type { Report } from './report/report.js';
+import type { Origin, Report } from './report/report.js';
+import { detectTerminal } from './report/terminal.js';
 import { toText } from './report/text-report.js';
+import { commandLine, VERSION } from './version.js';
 import { resolutionNotes, type Warning, warningsOf } from './warnings.js';
 
 /** The validated settings that all commands share. */
@@ -63,15 +65,25 @@ export async function run(command: string, settings: Settings, add: (entry: Entr
     notes: [...found.notes, ...resolutionNotes(summary, windowsMs)],
   };
   if (html !== undefined) {
-    await writePage(html, toHtml({ ...report, notes: [...report.notes, ...textsOf(warnings, false)] }));
+    const page = { ...report, notes: [...report.notes, ...textsOf(warnings, false)] };
+    await writePage(html, toHtml(page, originOf(paths)));
   }
   print(
     settings.json
       ? escapeInvisibleJson(
           `${JSON.stringify({ command, ...logJson(summary, by, warnings), ...json }, undefined, 2)}\n`,
         )
-      : toText(report),
+      : toText(report, detectTerminal()),
   );
+}
+
+function originOf(paths: readonly string[]): Origin {
+  return {
+    command: commandLine(process.argv.slice(2)),
+    logs: paths.map(nameOfLog),
+    version: VERSION,
+    date: new Date(),
+  };
 }
 
 function textsOf(warnings: readonly Warning[], isSevere: boolean): string[] {

@@ -1,17 +1,13 @@
-import { readFileSync } from 'node:fs';
 import { Command } from 'commander';
 import { compareCommand, simulateCommand, suggestCommand } from './commands.js';
+import { VERSION } from './version.js';
 import { watchCommand } from './watch/watch-command.js';
-
-const manifest = JSON.parse(readFileSync(new URL('../../package.json', import.meta.url), 'utf8')) as {
-  version: string;
-};
 
 /** Creates the command line. It throws errors and never ends the process. */
 export function createProgram(): Command {
   const program = new Command('rollgate')
     .description('Replays access logs through Rollgate to show which rate limit to set and whom it would affect.')
-    .version(manifest.version)
+    .version(VERSION)
     .exitOverride()
     .addHelpText('after', EXAMPLES);
   for (const command of [simulateCommand(), suggestCommand(), compareCommand(), watchCommand()])

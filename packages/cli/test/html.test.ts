@@ -93,7 +93,13 @@ test.each<[string, string[], string[], string[]]>([
   [
     'simulate',
     ['--limit', '10/1m', '--limit', '3/1s'],
-    ['2,000 requests of 40 callers', '10/1m and 3/1s', 'Worst hit', 'Requests and rejected, each 30s'],
+    [
+      '2,000 requests of 40 callers',
+      '10/1m and 3/1s',
+      'Worst hit',
+      'rateLimit({ limits: {',
+      'Requests and rejected, each 30s',
+    ],
     [`^Requests and rejected, each 30s, ${SPAN}: rejected [\\d,]+, requests 2,000$`],
   ],
   [
@@ -113,7 +119,9 @@ test.each<[string, string[], string[], string[]]>([
     'compare',
     ['--limit', '10/1m'],
     ['2,000 requests of 40 callers', '10/1m by each algorithm', 'bucketed', 'Rejected, each 30s'],
-    [`^Rejected, each 30s, ${SPAN}: rolling \\d+, fixed \\d+, counter \\d+, token \\d+, leaky \\d+, bucketed \\d+$`],
+    ['rolling', 'fixed', 'counter', 'token', 'leaky', 'bucketed'].map(
+      (name) => `^Rejected, each 30s, ${SPAN}: ${name} \\d+$`,
+    ),
   ],
 ])('the page of %s draws its charts and loads nothing', async (command, args, words, labels) => {
   expect((await rollgate([command, 'busy.log', ...args, '--html', 'page.html'])).code).toBe(0);
@@ -126,6 +134,7 @@ test.each<[string, string[], string[], string[]]>([
     expect(await labelsOf(page)).toEqual(labels.map((label) => expect.stringMatching(label)));
     const text = await page.locator('body').textContent();
     for (const word of words) expect(text).toContain(word);
+    expect(text).toMatch(/Made by rollgate \d.* UTC from busy\.log:rollgate \w+ busy\.log .*--html page\.html/);
     const [ink, paper] = await inkAndPaper(page);
     expect(contrast(ink!, paper!)).toBeGreaterThan(7);
     papers.push(luminance(paper!));
@@ -134,6 +143,30 @@ test.each<[string, string[], string[], string[]]>([
   const [light, dark] = papers;
   expect(light! - dark!).toBeGreaterThan(0.5);
 });
+
+test.each(['simulate', 'suggest', 'compare'])(
+  'the page of %s begins with the answer and fits a phone',
+  async (command) => {
+    const limit = command === 'suggest' ? [] : ['--limit', '10/1m'];
+    await rollgate([command, 'busy.log', ...limit, '--html', 'phone.html']);
+    const { stdout } = await rollgate([command, 'busy.log', ...limit]);
+    const { page } = await open('phone.html');
+    await page.setViewportSize({ width: 390, height: 844 });
+    await page.reload();
+    expect(await page.locator('h1').textContent()).toBe(stdout.split('\n')[0]);
+    const [canvas, table] = await Promise.all(
+      ['canvas', 'table'].map((name) => page.locator(name).first().boundingBox()),
+    );
+    expect(canvas!.y).toBeLessThan(table!.y);
+    expect(canvas!.y + canvas!.height).toBeLessThan(844);
+    const widths = await page.locator('html').evaluate((html) => {
+      const { scrollWidth, clientWidth } = html as unknown as { scrollWidth: number; clientWidth: number };
+      return { scrollWidth, clientWidth };
+    });
+    expect(widths.scrollWidth).toBe(widths.clientWidth);
+    await page.setViewportSize({ width: 1280, height: 720 });
+  },
+);
 
 test('HTML in a log is text on the page', async () => {
   const hits = Array.from({ length: 3 }, (_, second) => ({ ms: START_MS + second * 1000, ip: 'a', path: EVIL }));

@@ -18,6 +18,17 @@ test.each([50, 1_000, 4_000])('the chart has the interval of its title: %d reque
   expect(sums.length).toBeLessThanOrEqual(60);
 });
 
+test.each([
+  ['simulate', ['--limit', '3/1m']],
+  ['suggest', []],
+  ['compare', ['--limit', '3/1m']],
+])('the report of %s fits 60 columns', async (command, args) => {
+  write('busy.log', toLog(busyHits(1_000, 2)));
+  const { stdout } = await rollgate([command, 'busy.log', ...args], { nodeOptions: [], env: { COLUMNS: '60' } });
+  for (const line of stdout.split('\n')) expect(line.length).toBeLessThanOrEqual(60);
+  if (command === 'simulate') expect(stdout).toMatch(/┤━.*\n *│\n +00:00 +\d\d:\d\d +\d\d:\d\d$/m);
+});
+
 test('columns align by the displayed width of their text', async () => {
   const callers = ['日本語', '👩‍👩‍👧 ok', 'e\u0301te\u0301', 'ﾊﾝｶｸ', '❤️', 'plain'];
   const columns = [6, 5, 3, 4, 2, 5];

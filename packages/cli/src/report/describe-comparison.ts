@@ -12,7 +12,7 @@ export function describeComparison(quota: Quota, found: Comparison): Report {
     title: `rollgate compare: ${formatQuota(quota)}`,
     facts: [...verdict(quota, found), totalsFact(found)],
     tables: [algorithmsTable(quota, found)],
-    charts: [{ ...timeChart('Rejected', found.timeline, algorithms), style: 'line' }],
+    charts: [{ ...timeChart('Rejected', found.timeline, algorithms), style: 'panels' }],
     notes: [
       'over: allowed although the last window was full. under: rejected although it had room.',
       'The window is an exact one over the requests that the algorithm itself allowed.',

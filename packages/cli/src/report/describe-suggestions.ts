@@ -50,11 +50,12 @@ function curveTable({ windowMs, curve }: Suggestion, all: LogTotals): Table {
   };
 }
 
-function curveChart({ windowMs, curve }: Suggestion, all: LogTotals): Chart {
+function curveChart({ windowMs, curve, forRequests: { limit } }: Suggestion, all: LogTotals): Chart {
   return {
     title: `Rejected, % of all, by limit for ${formatDuration(windowMs)}`,
     axis: 'number',
     style: 'line',
+    mark: { x: limit, label: formatQuota({ limit, windowMs }) },
     xs: curve.map(({ limit }) => limit),
     series: [
       { name: 'requests', values: curve.map(({ rejectedRequests }) => (rejectedRequests / all.requests) * 100) },

@@ -3,7 +3,7 @@ import { createRequire } from 'node:module';
 import { CHARTS_SCRIPT } from './charts-script.js';
 import { escapeInvisible, escapeInvisibleJson } from './escape-invisible.js';
 import { formatInteger, formatTime } from './format.js';
-import type { Chart, Report, Table } from './report.js';
+import type { Chart, Origin, Report, Series, Table } from './report.js';
 import { titleOf } from './report-parts.js';
 
 const require = createRequire(import.meta.url);
@@ -14,43 +14,61 @@ const STYLE = `
   --series-0: #d55e00; --series-1: #56b4e9; --series-2: #009e73; --series-3: #cc79a7; --series-4: #0072b2; --series-5: #e69f00; }
 @media (prefers-color-scheme: dark) { :root { --ink: #e6edf3; --paper: #0d1117; --faint: #30363d; --soft: #9198a1;
   --series-0: #f0803c; --series-1: #2f6f9f; --series-2: #2bbd94; --series-3: #cc79a7; --series-4: #56b4e9; --series-5: #e69f00; } }
-body { margin: 2rem auto; padding: 0 1rem; max-width: 60rem; font: 16px/1.5 system-ui, sans-serif; color: var(--ink);
+body { margin: 1rem auto 2rem; padding: 0 1rem; max-width: 60rem; font: 16px/1.5 system-ui, sans-serif; color: var(--ink);
   background: var(--paper); }
-h1 { font-size: 1.4rem; } h2 { font-size: 1.1rem; margin-top: 2rem; }
-p { margin: 0.2rem 0; white-space: pre-wrap; } .note { color: var(--soft); }
+h1 { font-size: clamp(1.15rem, 4.5vw, 1.5rem); line-height: 1.3; margin: 0.5rem 0; text-wrap: balance; }
+h2 { font-size: 1.1rem; margin: 1.5rem 0 0.5rem; }
+h1, p { overflow-wrap: anywhere; }
+p { margin: 0.2rem 0; white-space: pre-wrap; } .note, .origin { color: var(--soft); }
+pre { margin: 0.5rem 0; padding: 0.5rem 0.75rem; overflow-x: auto; border: 1px solid var(--faint); border-radius: 6px; }
+.origin { margin-top: 2rem; font-size: 0.875rem; }
+.panels { display: grid; gap: 0.5rem 1rem; grid-template-columns: repeat(auto-fit, minmax(min(17rem, 100%), 1fr)); }
+.chart { min-width: 0; } .panels h3 { font-size: 0.95rem; margin: 0; }
 .wide { overflow-x: auto; }
 table { border-collapse: collapse; font-variant-numeric: tabular-nums; }
 th, td { padding: 0.25rem 0.8rem; border-bottom: 1px solid var(--faint); text-align: right; white-space: nowrap; }
-th:first-child, td:first-child { text-align: left; max-width: 28rem; overflow: hidden; text-overflow: ellipsis; }
+th:first-child, td:first-child { text-align: left; max-width: min(28rem, 45vw); overflow: hidden; text-overflow: ellipsis; }
+@media (max-width: 40rem) { body { font-size: 15px; } th, td { padding: 0.25rem 0.4rem; } }
 `;
 
 /** Forbids the page to load anything, whatever a log contains. */
 const POLICY = "default-src 'none'; script-src 'unsafe-inline'; style-src 'unsafe-inline'; img-src data:";
 
 /** Creates one self-contained page that sends no requests. */
-export function toHtml({ title, facts, tables, charts, notes }: Report): string {
+export function toHtml({ title, facts, tables, charts, notes }: Report, origin: Origin): string {
+  const [answer = '', ...others] = facts;
   return `<!doctype html>
 <html lang="en">
 <head>
 <meta charset="utf-8">
-<meta name="viewport" content="width=device-width">
+<meta name="viewport" content="width=device-width, initial-scale=1">
 <meta http-equiv="Content-Security-Policy" content="${POLICY}">
 <link rel="icon" href="data:,">
 <title>${escapeHtml(title)}</title>
 <style>${fileOf('uplot/dist/uPlot.min.css')}${STYLE}</style>
 </head>
 <body>
-<h1>${escapeHtml(title)}</h1>
-${facts.map((fact) => `<p>${escapeHtml(fact)}</p>`).join('\n')}
-${tables.map(toTable).join('\n')}
+<h1>${escapeHtml(answer)}</h1>
+${others.map(toFact).join('\n')}
 ${charts.map(toPlace).join('\n')}
+${tables.map(toTable).join('\n')}
 ${notes.map((note) => `<p class="note">${escapeHtml(note)}</p>`).join('\n')}
+${toOrigin(origin)}
 <script type="application/json" id="charts">${toData(charts)}</script>
 <script>${fileOf('uplot/dist/uPlot.iife.min.js')}</script>
 <script>${CHARTS_SCRIPT}</script>
 </body>
 </html>
 `;
+}
+
+function toFact(fact: string): string {
+  return fact.startsWith('  ') ? `<pre><code>${escapeHtml(fact.trim())}</code></pre>` : `<p>${escapeHtml(fact)}</p>`;
+}
+
+function toOrigin({ command, logs, version, date }: Origin): string {
+  const made = `Made by rollgate ${version} on ${formatTime(date.getTime() * 1000)} UTC from ${logs.join(', ')}`;
+  return `<p class="origin">${escapeHtml(made)}:<br><code>${escapeHtml(command)}</code></p>`;
 }
 
 function toTable({ title, heads, rows, empty = '' }: Table): string {
@@ -66,15 +84,28 @@ ${rows.map((row) => toRow(row, 'td')).join('\n')}
 </table></div>`;
 }
 
-/** The element in which the script draws the chart. */
-function toPlace({ title, widthMs }: Chart, index: number): string {
-  return `<h2>${escapeHtml(titleOf(title, widthMs))}</h2>\n<div class="chart" id="chart-${index}"></div>`;
+/** The elements in which the script draws the chart. */
+function toPlace({ title, widthMs, style, series }: Chart, index: number): string {
+  const places =
+    style === 'panels'
+      ? series.map(
+          ({ name }, panel) =>
+            `<div><h3>${escapeHtml(name)}</h3><div class="chart" id="chart-${index}-${panel}"></div></div>`,
+        )
+      : [`<div class="chart" id="chart-${index}-0"></div>`];
+  return `<h2>${escapeHtml(titleOf(title, widthMs))}</h2>\n<div class="${style}">${places.join('\n')}</div>`;
 }
 
 /** Creates JSON that cannot end a script element, whatever it contains. */
 function toData(charts: readonly Chart[]): string {
-  const labelled = charts.map((chart) => ({ ...chart, label: labelOf(chart) }));
+  const labelled = charts.map((chart) => ({ ...chart, parts: partsOf(chart) }));
   return escapeInvisibleJson(JSON.stringify(labelled)).replaceAll('<', '\\u003c');
+}
+
+/** What is drawn in each element, and its label. */
+function partsOf(chart: Chart): { readonly series: readonly Series[]; readonly label: string }[] {
+  const parts = chart.style === 'panels' ? chart.series.map((each) => [each]) : [chart.series];
+  return parts.map((series) => ({ series, label: labelOf({ ...chart, series }) }));
 }
 
 /** Creates the label for screen readers: title, range, and the sums of a chart along the time. */

@@ -1,12 +1,21 @@
 /** A report for the terminal and the page. Its texts may contain anything that a log contains. */
 export interface Report {
   readonly title: string;
-  /** One sentence each. */
+  /** One sentence each. The first one is the answer. Code begins with two blanks. */
   readonly facts: readonly string[];
   readonly tables: readonly Table[];
   readonly charts: readonly Chart[];
   /** Notes about the numbers. */
   readonly notes: readonly string[];
+}
+
+/** How a report was made. */
+export interface Origin {
+  /** As in a shell. */
+  readonly command: string;
+  readonly logs: readonly string[];
+  readonly version: string;
+  readonly date: Date;
 }
 
 export interface Table {
@@ -27,8 +36,10 @@ export interface Chart {
   /** The unit of `xs`: seconds since the epoch, or numbers on a logarithmic scale. */
   readonly axis: 'time' | 'number';
   readonly xs: readonly number[];
-  /** Bars, or a line through the points. */
-  readonly style: 'bars' | 'line';
+  /** Bars, a line through the points, or one small chart for each series, all with the same scale. */
+  readonly style: 'bars' | 'line' | 'panels';
+  /** A value of `xs` that the page marks by a line. */
+  readonly mark?: { readonly x: number; readonly label: string };
   readonly series: readonly Series[];
   /** The title in a terminal, which shows only the first series. Without a title, it shows no chart. */
   readonly terminalTitle?: string;

@@ -5,6 +5,7 @@ import { escapeInvisible, escapeInvisibleJson } from '../report/escape-invisible
 import { formatQuota, formatTime } from '../report/format.js';
 import { simulationJson } from '../report/json-report.js';
 import { verdictFact } from '../report/report-parts.js';
+import { detectTerminal } from '../report/terminal.js';
 import { toText } from '../report/text-report.js';
 import type { Simulation, Simulator } from '../simulate.js';
 
@@ -35,7 +36,10 @@ export function createVerdictPrinter(algorithm: Algorithm, quotas: readonly Name
       process.stdout.write(options.json ? toJsonLine(algorithm, quotas, found) : toLine(algorithm, quotas, found));
       return;
     }
-    const block = toText({ ...describeSimulation(algorithm, quotas, found, options.hasCosts), charts: [] });
+    const block = toText(
+      { ...describeSimulation(algorithm, quotas, found, options.hasCosts), charts: [] },
+      detectTerminal(),
+    );
     // Moves up to the start of the block shown before, and clears the screen below.
     process.stdout.write(`${shownLines === 0 ? '' : `\u001b[${shownLines}A\u001b[J`}${block}`);
     shownLines = block.split('\n').length - 1;

@@ -22,11 +22,16 @@ interface RunOptions {
   readonly input?: Iterable<string | Buffer> | undefined;
   /** With these, the command runs in its own process. */
   readonly nodeOptions?: readonly string[];
+  /** Additional environment variables, for a command in its own process. */
+  readonly env?: Readonly<Record<string, string>>;
 }
 
 /** Runs the command in the test's own folder, so file names need no path. */
-export async function rollgate(args: readonly string[], { input = [], nodeOptions }: RunOptions = {}): Promise<Exit> {
-  if (nodeOptions !== undefined) return runInProcess(args, input, nodeOptions);
+export async function rollgate(
+  args: readonly string[],
+  { input = [], nodeOptions, env }: RunOptions = {},
+): Promise<Exit> {
+  if (nodeOptions !== undefined) return runInProcess(args, input, nodeOptions, env);
   const ended = (last ?? Promise.resolve()).then(() => runInRunner(args, input));
   last = ended.catch(() => {});
   return ended;
@@ -49,8 +54,12 @@ async function runInProcess(
   args: readonly string[],
   input: Iterable<string | Buffer>,
   nodeOptions: readonly string[],
+  env: Readonly<Record<string, string>> = {},
 ): Promise<Exit> {
-  const child = spawn(process.execPath, [...nodeOptions, MAIN, ...args], { cwd: folder() });
+  const child = spawn(process.execPath, [...nodeOptions, MAIN, ...args], {
+    cwd: folder(),
+    env: { ...process.env, ...env },
+  });
   let [stdout, stderr] = ['', ''];
   child.stdout.setEncoding('utf8').on('data', (text) => (stdout += text));
   child.stderr.setEncoding('utf8').on('data', (text) => (stderr += text));
