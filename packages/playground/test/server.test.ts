@@ -9,12 +9,12 @@ beforeAll(async () => {
 afterAll(() => server.end());
 
 describe('the program', () => {
-  test('says where it is and what to try, and ends when it is asked to', async () => {
+  test('prints its address and what to try, and ends on a signal', async () => {
     const other = await Server.start();
     expect(other.greeting).toContain('Boundary attack');
     expect(other.greeting).toContain(`curl -i -X POST ${other.url}/hit`);
     const waiting = fetch(`${other.url}/events`);
-    await waiting; // A page that is open keeps nobody from ending.
+    await waiting; // An open page does not keep the process alive.
     expect(await other.end('SIGTERM')).toBe(0);
     await expect(fetch(other.url)).rejects.toThrow();
   });
@@ -89,15 +89,15 @@ test('what is no JSON is rejected, and what is not there is not found', async ()
   expect((await fetch(`${server.url}/nothing`)).status).toBe(404);
 });
 
-test('who asks only for the head of the events gets it, and is no page that is told more', async () => {
+test('a HEAD request for the events gets a response without a stream', async () => {
   const { port, host } = new URL(server.url);
   const socket = connect(Number(port), '127.0.0.1');
-  let answers = '';
-  socket.on('data', (chunk) => (answers += chunk));
+  let received = '';
+  socket.on('data', (chunk) => (received += chunk));
   for (const line of ['HEAD /events', 'GET /nothing']) socket.write(`${line} HTTP/1.1\r\nHost: ${host}\r\n\r\n`);
-  // The second is answered only when the first has ended.
-  await until('both are answered', async () => /^HTTP\/1\.1 200 .*HTTP\/1\.1 404 /s.test(answers));
-  expect(answers).toContain('Content-Type: text/event-stream');
+  // The second response comes only after the first one has ended.
+  await until('both responses have arrived', async () => /^HTTP\/1\.1 200 .*HTTP\/1\.1 404 /s.test(received));
+  expect(received).toContain('Content-Type: text/event-stream');
   socket.destroy();
 });
 
@@ -131,14 +131,14 @@ test.each(['rolling', 'bucketed', 'counter', 'fixed', 'token'] as const)(
     // A quarter of a minute at least lies between now and the end of the fixed window.
     await server.begin({ algorithm, limit: 3, windowMs: 60_000 });
     const isFarFromEnd = async () => Date.now() % 60_000 < 45_000;
-    await until('the fixed window does not end meanwhile', isFarFromEnd);
+    await until('the fixed window does not end soon', isFarFromEnd);
     const statuses: number[] = [];
     for (let hit = 0; hit < 4; hit++) statuses.push((await server.hit()).status);
     expect(statuses).toEqual([200, 200, 200, 429]);
   },
 );
 
-test('a leaky bucket holds what it lets in until its turn', async () => {
+test('a leaky bucket delays an allowed request until its slot', async () => {
   const still = await Server.startWithClock();
   try {
     await still.begin({ algorithm: 'leaky', limit: 4, windowMs: 2000 });
@@ -155,13 +155,13 @@ test('a leaky bucket holds what it lets in until its turn', async () => {
   }
 });
 
-test('who leaves a leaky bucket before its turn was not allowed', async () => {
+test('a request that is aborted before its slot does not count as allowed', async () => {
   await server.begin({ algorithm: 'leaky', limit: 1, windowMs: 60_000 });
   await server.hit();
   const leaving = new AbortController();
-  const held = fetch(`${server.url}/hit`, { method: 'POST', signal: leaving.signal }).catch(() => {});
-  await until('it is held', async () => (await server.records()).allowed === 2);
+  const delayed = fetch(`${server.url}/hit`, { method: 'POST', signal: leaving.signal }).catch(() => {});
+  await until('it is delayed', async () => (await server.records()).allowed === 2);
   leaving.abort();
-  await held;
-  await until('it has left', async () => (await server.records()).allowed === 1);
+  await delayed;
+  await until('the server has dropped it', async () => (await server.records()).allowed === 1);
 });

@@ -1,8 +1,8 @@
 import { ALGORITHMS, type Settings, WINDOWS_SHOWN } from '../shared/settings.js';
-import { type Counts, fixedStart, lastWindow, thisWindow } from './count-window.js';
 import type { Theme } from './theme.js';
+import { type Counts, fixedStart, lastWindow, thisWindow } from './window-counts.js';
 
-/** What the bands and texts of a frame are painted on and by; `bbox` is the plot in the canvas's own pixels. */
+/** What painting a frame needs. `bbox` is the plot in pixels of the canvas. */
 export interface Scene {
   readonly ctx: CanvasRenderingContext2D;
   readonly bbox: { readonly left: number; readonly top: number; readonly width: number; readonly height: number };
@@ -12,14 +12,14 @@ export interface Scene {
   readonly settings: Settings;
 }
 
-/** Where a line may begin that is not to run through the texts, in CSS pixels. */
+/** Lines begin below the texts, in CSS pixels. */
 const BELOW_TEXT = 26;
-/** A chart that has no room for all of it, in CSS pixels. */
+/** Charts narrower than this have shorter texts, in CSS pixels. */
 const NARROW = 480;
 
 type ToX = (momentMs: number) => number;
 
-/** The last window, which moves with the time. */
+/** Paints the last window, which moves with the time. */
 export function paintRollingBand({ ctx, bbox, theme, nowMs, settings, ratio }: Scene, xOf: ToX): void {
   const x = xOf(nowMs - settings.windowMs);
   ctx.fillStyle = theme.band;
@@ -28,7 +28,7 @@ export function paintRollingBand({ ctx, bbox, theme, nowMs, settings, ratio }: S
   ctx.fillRect(x, bbox.top, 2 * ratio, bbox.height / 2 - ratio);
 }
 
-/** The fixed window that runs. */
+/** Paints the current fixed window. */
 export function paintFixedBand({ ctx, bbox, theme, nowMs, settings, ratio }: Scene, xOf: ToX): void {
   const top = bbox.top + bbox.height / 2 + ratio;
   const x = xOf(fixedStart(nowMs, settings.windowMs));
@@ -36,7 +36,7 @@ export function paintFixedBand({ ctx, bbox, theme, nowMs, settings, ratio }: Sce
   ctx.fillRect(x, top, bbox.left + bbox.width - x, bbox.top + bbox.height - top);
 }
 
-/** Where fixed windows end. */
+/** Paints the ends of the fixed windows. */
 export function paintBoundaries({ ctx, bbox, theme, nowMs, settings, ratio }: Scene, xOf: ToX): void {
   const { windowMs } = settings;
   ctx.strokeStyle = theme.quiet;
@@ -51,7 +51,7 @@ export function paintBoundaries({ ctx, bbox, theme, nowMs, settings, ratio }: Sc
   ctx.setLineDash([]);
 }
 
-/** Whose row it is, on the left; and on the right, in the band, what it allowed. */
+/** Writes the name of each row on the left, and how much it allowed on the right. */
 export function paintTexts({ ctx, bbox, theme, ratio, settings }: Scene, counts: Counts): void {
   const { limit, windowMs, algorithm } = settings;
   const write = (text: string, x: number, row: number) => {
@@ -68,9 +68,9 @@ export function paintTexts({ ctx, bbox, theme, ratio, settings }: Scene, counts:
   ctx.textAlign = 'right';
   const right = bbox.left + bbox.width - 8 * ratio;
   ctx.fillStyle = counts.rolling > limit ? theme.rejectedText : theme.text;
-  // A narrow one is right below the figures, which say the rest.
-  const told = (count: number, when: string) => (isNarrow ? String(count) : `${count} ${when}, limit ${limit}`);
-  write(told(counts.rolling, lastWindow(counts, windowMs)), right, 0);
+  // A narrow chart is right below the figures, which show the rest.
+  const label = (count: number, when: string) => (isNarrow ? String(count) : `${count} ${when}, limit ${limit}`);
+  write(label(counts.rolling, lastWindow(counts, windowMs)), right, 0);
   ctx.fillStyle = theme.text;
-  write(told(counts.fixed, thisWindow(counts)), right, 1);
+  write(label(counts.fixed, thisWindow(counts)), right, 1);
 }

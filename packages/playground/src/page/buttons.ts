@@ -1,21 +1,21 @@
-import { element, say } from './elements.js';
+import { element, setText } from './elements.js';
 import type { Model } from './model.js';
 import { Run } from './pattern-run.js';
+import { pause } from './pause.js';
 import { PATTERNS, type Sender } from './request-patterns.js';
 import { sendCommand } from './send-command.js';
 import type { ServerClock } from './server-clock.js';
-import { pause } from './wait.js';
 
 const stop = element<HTMLButtonElement>('#stop');
 const status = element('#traffic');
 
-/** The buttons that send requests, one pattern at a time; another one ends it. */
+/** The buttons that send requests. One pattern runs at a time, and the next one ends it. */
 export class Buttons {
   readonly #model: Model;
   readonly #clock: ServerClock;
   #running: Run | undefined;
-  /** Of all runs, those included that another one has ended. */
-  readonly #unanswered = new Set<Promise<void>>();
+  /** The requests without a response, even those of earlier runs. */
+  readonly #pending = new Set<Promise<void>>();
 
   constructor(model: Model, clock: ServerClock) {
     this.#model = model;
@@ -24,7 +24,7 @@ export class Buttons {
       button.addEventListener('click', () => void this.#run(button.dataset.sends!));
     }
     stop.addEventListener('click', () => this.#running?.stop());
-    element('#forget').addEventListener('click', () => void this.#forget());
+    element('#reset').addEventListener('click', () => void this.#reset());
   }
 
   async #run(name: string): Promise<void> {
@@ -37,10 +37,10 @@ export class Buttons {
     } catch (error) {
       if (error !== running.signal.reason) throw error;
     }
-    await Promise.all(this.#unanswered);
+    await Promise.all(this.#pending);
     if (this.#running !== running) return;
     this.#running = undefined;
-    say(status, running.inWords());
+    setText(status, running.describe());
     if (document.activeElement === stop) element(`[data-sends="${name}"]`).focus();
     stop.disabled = true;
   }
@@ -53,7 +53,7 @@ export class Buttons {
       now: () => this.#clock.now(),
       hit: () => this.#hit(run),
       pause: (ms) => pause(ms, run.signal),
-      tell: (text) => say(status, text),
+      showStatus: (text) => setText(status, text),
       stop: (why) => {
         run.why = ` ${why}`;
         run.stop();
@@ -63,15 +63,15 @@ export class Buttons {
 
   async #hit(run: Run): Promise<void> {
     const hit = run.hit();
-    this.#unanswered.add(hit);
+    this.#pending.add(hit);
     await hit;
-    this.#unanswered.delete(hit);
+    this.#pending.delete(hit);
   }
 
-  async #forget(): Promise<void> {
+  async #reset(): Promise<void> {
     this.#running?.stop();
-    await Promise.all(this.#unanswered); // One that came after it would not be forgotten.
+    await Promise.all(this.#pending); // The reset would not delete a request that arrives later.
     const wrong = await sendCommand('reset', { method: 'POST' });
-    say(status, wrong === undefined ? 'All requests are deleted.' : `The reset failed. ${wrong}`);
+    setText(status, wrong === undefined ? 'All requests are deleted.' : `The reset failed. ${wrong}`);
   }
 }

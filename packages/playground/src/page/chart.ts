@@ -1,26 +1,26 @@
 import uPlot from 'uplot';
 import { WINDOWS_SHOWN } from '../shared/settings.js';
 import { paintBoundaries, paintFixedBand, paintRollingBand, paintTexts, type Scene } from './bands.js';
-import { type Counts, turnOf } from './count-window.js';
 import { MarkPainter, type Row, type Shown } from './marks.js';
 import type { Model } from './model.js';
 import { followTheme, type Theme } from './theme.js';
+import { type Counts, startOf } from './window-counts.js';
 
 const HEIGHT = 400;
-/** Above the marks of a row, for what is written there. */
+/** The space above the marks of a row, for its texts. */
 const TITLE = 40;
 const BELOW = 5;
-/** Of a time at the axis. */
+/** Half the width of a time at the axis. */
 const HALF_LABEL = 18;
 const SECONDS = [1, 2, 5, 10, 15, 30, 60].map((length) => length * 1000);
 
-/** What one frame showed: the marks of both rows. */
+/** The marks of both rows that a frame showed. */
 export interface Drawn {
   readonly rolling: Shown;
   readonly fixed: Shown;
 }
 
-/** Time runs from right to left: the limiter's row above, the fixed window's below. uPlot has the axis and the canvas. */
+/** The chart. Time runs from right to left, with the limiter's row above the fixed window's. uPlot draws the axis. */
 export class Chart {
   readonly #root: HTMLElement;
   readonly #model: Model;
@@ -31,7 +31,7 @@ export class Chart {
   #nowMs = 0;
   #counts: Counts = { rolling: 0, fixed: 0, fixedRolling: 0, isCut: false, isFixedCut: false };
 
-  /** `onDrawn` is called after each frame. */
+  /** Calls `onDrawn` after each frame. */
   constructor(root: HTMLElement, model: Model, onDrawn: (drawn: Drawn) => void) {
     this.#root = root;
     this.#model = model;
@@ -44,7 +44,7 @@ export class Chart {
     return this.#plot.ctx.canvas;
   }
 
-  /** Draws what was at this moment; it is on the screen with the next frame. */
+  /** Draws the state at this moment. It is visible with the next frame. */
   draw(nowMs: number, counts: Counts): void {
     this.#nowMs = nowMs;
     this.#counts = counts;
@@ -89,7 +89,7 @@ export class Chart {
     return [
       {
         ...{ topPx: top + TITLE * ratio, bottomPx: middle - BELOW * ratio, xOf },
-        ...{ momentOf: turnOf, isAllowed: ({ allowed }) => allowed },
+        ...{ momentOf: startOf, isAllowed: ({ allowed }) => allowed },
       },
       {
         ...{ topPx: middle + TITLE * ratio, bottomPx: top + height - BELOW * ratio, xOf },
@@ -105,7 +105,7 @@ export class Chart {
   }
 
   #paintBelow(): void {
-    if (this.#plot === undefined) return; // The very first time, before there is anything to show.
+    if (this.#plot === undefined) return; // uPlot paints once before its constructor returns.
     const [rolling, fixed] = this.#rows();
     paintRollingBand(this.#scene(), rolling.xOf);
     paintFixedBand(this.#scene(), fixed.xOf);
@@ -115,11 +115,11 @@ export class Chart {
     if (this.#plot === undefined) return;
     const scene = this.#scene();
     const { ctx, bbox, nowMs, theme, ratio } = scene;
-    // A page is zoomed, or moved to another screen, while it is open.
+    // A user may zoom the page or move it to another screen.
     if (this.#painter.ratio !== ratio) this.#painter = new MarkPainter(theme, ratio);
     const { windowMs } = scene.settings;
     const span = { fromMs: nowMs - windowMs * WINDOWS_SHOWN, toMs: nowMs, windowMs };
-    // One that was held is shown at its turn, which is up to a window later.
+    // A delayed request is shown at its slot, which is up to a window later.
     const first = this.#model.firstAfter(span.fromMs - windowMs);
     const [rolling, fixed] = this.#rows();
     const paint = (row: Row) => this.#painter.paint(ctx, row, this.#model.attempts, first, span);
@@ -145,7 +145,7 @@ function timeAxis(theme: Theme): uPlot.Axis {
     values: ({ scales, width }, moments) => {
       const { min, max } = scales.x as { min: number; max: number };
       const pxOf = (momentMs: number) => ((momentMs - min) / (max - min)) * width;
-      // What would be cut off at the edge is left out.
+      // Omits labels that the edge would cut off.
       return moments.map((momentMs) =>
         pxOf(momentMs) < HALF_LABEL || pxOf(momentMs) > width - HALF_LABEL ? null : toMinutes(momentMs),
       );
@@ -155,7 +155,7 @@ function timeAxis(theme: Theme): uPlot.Axis {
   };
 }
 
-/** `59:07`, by the clock. */
+/** Formats minutes and seconds of the clock, such as `59:07`. */
 function toMinutes(momentMs: number): string {
   const all = Math.round(momentMs / 1000);
   return `${Math.floor(all / 60) % 60}:${String(all % 60).padStart(2, '0')}`;

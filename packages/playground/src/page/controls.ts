@@ -1,20 +1,20 @@
 import { ALGORITHMS, type Algorithm, BOUNDS, type Settings } from '../shared/settings.js';
-import { element, say, seconds } from './elements.js';
+import { element, seconds, setText } from './elements.js';
 import { sendCommand } from './send-command.js';
 
 const NAMES = Object.keys(BOUNDS) as (keyof typeof BOUNDS)[];
-/** A slider that is dragged sends its value no more often. */
+/** The least time between two values that a dragged slider sends. */
 const LEAST_MS = 100;
 
-/** What one can know about an algorithm before one tries it. */
+/** A short description of each algorithm. */
 const NOTES: Readonly<Record<Algorithm, string>> = {
-  rolling: 'Exact. Remembers the time of every request in the window.',
+  rolling: 'Exact. Stores the time of every request in the window.',
   bucketed:
-    'Never exceeds the limit. Remembers tenths of the window, so it rejects up to a tenth of the window longer.',
-  counter: 'An estimate from two counters: sometimes it allows too many requests, or too few.',
-  fixed: 'The same as below, plus the minimum distance. It allows twice the limit around a boundary.',
+    'Never exceeds the limit. Counts in tenths of the window, so it may reject for up to a tenth of the window longer.',
+  counter: 'An estimate from two counters. It sometimes allows too many or too few requests.',
+  fixed: 'The same as the row below, plus the minimum distance. It allows twice the limit around a boundary.',
   token: 'A burst of the limit, then requests at the refill rate.',
-  leaky: 'A queue that delays requests to one per window ÷ limit. It has no minimum distance.',
+  leaky: 'A queue that starts one request per window ÷ limit. It has no minimum distance.',
 };
 
 const algorithm = element<HTMLSelectElement>('#algorithm');
@@ -22,9 +22,9 @@ const note = element('#settings-note');
 const problem = element('#settings-problem');
 const slider = (name: string) => element<HTMLInputElement>(`#${name}`);
 
-/** The settings that all tabs share: sends what is set here, shows what was set elsewhere. */
+/** The settings, which all tabs share. Sends changes in this tab, and shows those in others. */
 export class Controls {
-  /** Set here, and not yet confirmed by the server: until then what it says is older. */
+  /** Whether the server has not yet confirmed a change in this tab. Until then, its updates are older. */
   #isUnsent = false;
   #timer: ReturnType<typeof setTimeout> | undefined;
 
@@ -41,11 +41,11 @@ export class Controls {
     if (this.#isUnsent) return;
     algorithm.value = settings.algorithm;
     for (const name of NAMES) slider(name).value = String(settings[name]);
-    tellValues();
+    showValues();
   }
 
   #changed(): void {
-    tellValues();
+    showValues();
     this.#isUnsent = true;
     this.#timer ??= setTimeout(() => {
       this.#timer = undefined;
@@ -54,19 +54,19 @@ export class Controls {
   }
 
   async #send(): Promise<void> {
-    const numbers = Object.fromEntries(NAMES.map((name) => [name, slider(name).valueAsNumber]));
-    const body = JSON.stringify({ algorithm: algorithm.value, ...numbers });
+    const values = Object.fromEntries(NAMES.map((name) => [name, slider(name).valueAsNumber]));
+    const body = JSON.stringify({ algorithm: algorithm.value, ...values });
     const headers = { 'Content-Type': 'application/json' };
     const wrong = await sendCommand('settings', { method: 'PUT', headers, body });
-    say(problem, wrong === undefined ? '' : `Not changed. ${wrong}`);
+    setText(problem, wrong === undefined ? '' : `Not changed. ${wrong}`);
     if (this.#timer === undefined) this.#isUnsent = false;
   }
 }
 
-function tellValues(): void {
+function showValues(): void {
   const isQueue = algorithm.value === 'leaky';
   slider('minDifferenceMs').disabled = isQueue;
-  say(note, NOTES[algorithm.value as Algorithm]);
+  setText(note, NOTES[algorithm.value as Algorithm]);
   for (const name of NAMES) {
     const value = slider(name).valueAsNumber;
     const text =
@@ -75,7 +75,7 @@ function tellValues(): void {
         : value === 0 || (isQueue && name === 'minDifferenceMs')
           ? 'none'
           : seconds(value);
-    say(element(`output[for="${name}"]`), text);
+    setText(element(`output[for="${name}"]`), text);
     slider(name).setAttribute('aria-valuetext', text);
   }
 }

@@ -1,18 +1,18 @@
 import type { Next } from '../shared/protocol.js';
-import { element, say } from './elements.js';
+import { element, setText } from './elements.js';
 
 const target = element('#countdown');
-const turn = element('#turn');
+const delay = element('#delay');
 
 /**
- * Shows when the next request is allowed. It rounds up to tenths of a second, so it shows "now" at that time and not before.
+ * Shows when the next request is allowed. The time is rounded up to tenths of a second, so "now" never appears too early.
  */
 export function showCountdown(next: Next | undefined, nowMs: number): void {
   if (next === undefined) return;
   const leftMs = next.allowedAtMs - nowMs;
-  const heldMs = next.turnAtMs - Math.max(nowMs, next.allowedAtMs);
-  say(target, leftMs > 0 ? `in ${tenths(leftMs)}` : 'now');
-  say(turn, heldMs > 0 ? `and then delayed by ${tenths(heldMs)}` : '');
+  const delayMs = next.startsAtMs - Math.max(nowMs, next.allowedAtMs);
+  setText(target, leftMs > 0 ? `in ${tenths(leftMs)}` : 'now');
+  setText(delay, delayMs > 0 ? `and then delayed by ${tenths(delayMs)}` : '');
   target.dataset.allowedAtMs = String(next.allowedAtMs);
 }
 

@@ -1,8 +1,8 @@
-import { type Counts, lastWindow, thisWindow } from './count-window.js';
-import { element, say } from './elements.js';
+import { element, setText } from './elements.js';
 import type { Model } from './model.js';
+import { type Counts, lastWindow, thisWindow } from './window-counts.js';
 
-/** What is read aloud comes no more often. */
+/** The least time between two texts for screen readers. */
 const LEAST_MS = 3000;
 
 const targets = {
@@ -14,11 +14,11 @@ const targets = {
   words: element('#words'),
 };
 
-/** The figures above the chart, and the same in words, for those who hear the page. */
+/** The figures above the chart, and the same as text for screen readers. */
 export class Figures {
   readonly #model: Model;
-  #said = '';
-  #saidMs = -Infinity;
+  #announced = '';
+  #announcedMs = -Infinity;
 
   constructor(model: Model) {
     this.#model = model;
@@ -27,16 +27,16 @@ export class Figures {
   show(counts: Counts): void {
     const { rolling, fixed, fixedRolling } = counts;
     const { limit, windowMs } = this.#model.state.settings;
-    say(targets.count, String(rolling));
-    say(targets.fixedCount, String(fixed));
-    say(targets.rollingNote, `${lastWindow(counts, windowMs)}, limit ${limit}`);
-    say(targets.fixedNote, counts.isFixedCut ? thisWindow(counts) : `${thisWindow(counts)};`);
+    setText(targets.count, String(rolling));
+    setText(targets.fixedCount, String(fixed));
+    setText(targets.rollingNote, `${lastWindow(counts, windowMs)}, limit ${limit}`);
+    setText(targets.fixedNote, counts.isFixedCut ? thisWindow(counts) : `${thisWindow(counts)};`);
     targets.count.classList.toggle('above', rolling > limit);
-    say(targets.fixedRolling, counts.isFixedCut ? '' : `${fixedRolling} ${lastWindow(counts, windowMs)}`);
+    setText(targets.fixedRolling, counts.isFixedCut ? '' : `${fixedRolling} ${lastWindow(counts, windowMs)}`);
     targets.fixedRolling.classList.toggle('above', fixedRolling > limit);
   }
 
-  /** What the chart shows, in words. */
+  /** Describes the chart. */
   words(counts: Counts): string {
     const { rolling, fixedRolling } = counts;
     const { limit, windowMs } = this.#model.state.settings;
@@ -47,13 +47,13 @@ export class Figures {
     );
   }
 
-  /** Says it when requests came since it was said last; not because time goes by. */
+  /** Updates the text for screen readers after new requests, but not because time passes. */
   announce(counts: Counts, nowMs: number): void {
     const { allowed, rejected } = this.#model;
-    const what = `${allowed} ${rejected}`;
-    if (what === this.#said || nowMs - this.#saidMs < LEAST_MS) return;
-    this.#said = what;
-    this.#saidMs = nowMs;
-    say(targets.words, this.words(counts));
+    const totals = `${allowed} ${rejected}`;
+    if (totals === this.#announced || nowMs - this.#announcedMs < LEAST_MS) return;
+    this.#announced = totals;
+    this.#announcedMs = nowMs;
+    setText(targets.words, this.words(counts));
   }
 }

@@ -1,7 +1,7 @@
 import { element } from './elements.js';
 
-/** The fields that tell a client where it stands, as people write them. */
-const FIELDS = [
+/** The rate limit headers, in their usual spelling. */
+const HEADERS = [
   'Retry-After',
   'X-RateLimit-Limit',
   'X-RateLimit-Remaining',
@@ -10,29 +10,29 @@ const FIELDS = [
   'RateLimit',
 ];
 
-/** How a request can end, and how it is told. */
-const ENDINGS = { allowed: 'allowed', rejected: 'rejected', failed: 'failed' } as const;
+/** The outcomes of a request, with their texts. */
+const OUTCOMES = { allowed: 'allowed', rejected: 'rejected', failed: 'failed' } as const;
 
-export const outcomeOf = ({ ok, status }: Response): keyof typeof ENDINGS =>
+export const outcomeOf = ({ ok, status }: Response): keyof typeof OUTCOMES =>
   ok ? 'allowed' : status === 429 ? 'rejected' : 'failed';
 
 const status = element('#status');
-const fields = element('#fields');
+const headers = element('#headers');
 
-/** Shows what the server answered last, to a request of this page. */
+/** Shows the server's last response to a request of this page. */
 export function showResponse(response: Response): void {
   const strong = document.createElement('b');
   strong.textContent = `${response.status} ${response.statusText}`;
-  status.replaceChildren(strong, `, ${ENDINGS[outcomeOf(response)]}`);
-  fields.replaceChildren(
-    ...FIELDS.flatMap((name) => {
+  status.replaceChildren(strong, `, ${OUTCOMES[outcomeOf(response)]}`);
+  headers.replaceChildren(
+    ...HEADERS.flatMap((name) => {
       const value = response.headers.get(name);
-      return value === null ? [] : [field(name, value)];
+      return value === null ? [] : [headerRow(name, value)];
     }),
   );
 }
 
-function field(name: string, value: string): HTMLElement {
+function headerRow(name: string, value: string): HTMLElement {
   const pair = document.createElement('div');
   const term = document.createElement('dt');
   const description = document.createElement('dd');

@@ -1,23 +1,23 @@
 import type { Update } from '../shared/protocol.js';
 
-/** The server speaks every second: if it has not for so long, it is taken for lost. */
+/** The server sends an update every second. After this time without one, the connection counts as lost. */
 const SILENCE_MS = 4000;
 const RETRY_MS = 500;
 
 /**
- * The connection over which the server tells what happens. It is made again for as long as it takes; each begins with
- * everything, so that nothing is missed and nothing counts twice. A page that nobody sees lets go of its connection, for a
- * browser has only six to a server, for all its tabs.
+ * The connection for updates from the server. It reconnects until it succeeds. Each connection begins with the whole
+ * state, so that nothing is missed or counted twice. A hidden page closes its connection, because a browser opens only
+ * six to a server for all of its tabs.
  */
 export class LiveUpdates {
-  readonly #hear: (update: Update) => void;
-  readonly #tell: (isConnected: boolean) => void;
+  readonly #onUpdate: (update: Update) => void;
+  readonly #onConnection: (isConnected: boolean) => void;
   #source: EventSource | undefined;
   #timer: ReturnType<typeof setTimeout> | undefined;
 
-  constructor(hear: (update: Update) => void, tell: (isConnected: boolean) => void) {
-    this.#hear = hear;
-    this.#tell = tell;
+  constructor(onUpdate: (update: Update) => void, onConnection: (isConnected: boolean) => void) {
+    this.#onUpdate = onUpdate;
+    this.#onConnection = onConnection;
     document.addEventListener('visibilitychange', () => this.#follow());
     this.#follow();
   }
@@ -34,15 +34,15 @@ export class LiveUpdates {
     this.#lostAfter(SILENCE_MS);
     source.onmessage = ({ data }: MessageEvent<string>) => {
       this.#lostAfter(SILENCE_MS);
-      this.#tell(true);
-      this.#hear(JSON.parse(data) as Update);
+      this.#onConnection(true);
+      this.#onUpdate(JSON.parse(data) as Update);
     };
     source.onerror = () => this.#lose();
   }
 
   #lose(): void {
     this.#close();
-    this.#tell(false);
+    this.#onConnection(false);
     this.#timer = setTimeout(() => this.#follow(), RETRY_MS);
   }
 

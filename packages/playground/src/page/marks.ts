@@ -1,19 +1,19 @@
 import type { Attempt } from '../shared/protocol.js';
 import type { Theme } from './theme.js';
 
-/** A mark's size in CSS pixels, and so how far apart marks of one moment are stacked. */
+/** A mark's size in CSS pixels, and the distance of marks in a stack. */
 const SIZE = 9;
-/** The places of a full stack that are kept for rejections, if there are any. */
-const FOR_REJECTED = 4;
-/** In CSS pixels. */
+/** How many marks of a full stack are reserved for rejections. */
+const RESERVED_FOR_REJECTED = 4;
+/** The least distance of two labels in CSS pixels. */
 const BETWEEN_TEXTS = 34;
 
-/** Where one row of marks is, in the canvas's own pixels, and what it shows. */
+/** The position of a row of marks, in pixels of the canvas, and what it shows. */
 export interface Row {
   readonly topPx: number;
   readonly bottomPx: number;
   readonly xOf: (momentMs: number) => number;
-  /** When the mark is due; a request that is held has its mark at its turn. */
+  /** The time of the mark. A delayed request has its mark at its slot. */
   readonly momentOf: (attempt: Attempt) => number;
   readonly isAllowed: (attempt: Attempt) => boolean;
 }
@@ -25,26 +25,26 @@ export interface Span {
   readonly windowMs: number;
 }
 
-/** How many marks a row shows, those that a stack tells as "+3" included. */
+/** How many marks a row shows, including those that a stack shows as "+3". */
 export interface Shown {
   allowed: number;
   rejected: number;
 }
 
 interface Stack extends Shown {
-  /** Of its first mark. */
+  /** The time of its first mark. */
   readonly momentMs: number;
 }
 
 /**
- * Paints marks: full discs for what was allowed, standing; crosses for what was rejected, hanging. Those of about the same
- * moment are stacked. A stack that is full says how many more there are: so a flood costs no more than a full row.
+ * Paints marks. Allowed requests are discs that stack from the bottom. Rejected requests are crosses that stack from the
+ * top. A full stack shows the number of additional marks, so a flood costs no more than a full row.
  */
 export class MarkPainter {
   readonly #disc: HTMLCanvasElement;
   readonly #cross: HTMLCanvasElement;
   readonly #theme: Theme;
-  /** The canvas's own pixels in a CSS pixel, for which the marks were made. */
+  /** The pixels of the canvas per CSS pixel, for which the marks were made. */
   readonly ratio: number;
 
   constructor(theme: Theme, ratio: number) {
@@ -75,39 +75,39 @@ export class MarkPainter {
     context.fillStyle = this.#theme.quiet;
     context.textAlign = 'center';
     context.textBaseline = 'bottom';
-    let toldPx = -Infinity;
+    let labeledPx = -Infinity;
     for (const [cell, stack] of stacks) {
       shown.allowed += stack.allowed;
       shown.rejected += stack.rejected;
-      // One by itself is where it belongs; stacks side by side must not cover each other.
+      // A single mark is at its exact time. Stacks have a grid, so that they do not cover each other.
       const isAlone = stack.allowed + stack.rejected === 1;
       const px = row.xOf(isAlone ? stack.momentMs : (cell + 0.5) * cellMs);
       const hidden = this.#paintStack(context, row, stack, px);
-      if (hidden === 0 || Math.abs(px - toldPx) < BETWEEN_TEXTS * this.ratio) continue;
+      if (hidden === 0 || Math.abs(px - labeledPx) < BETWEEN_TEXTS * this.ratio) continue;
       context.fillText(`+${hidden}`, px, row.topPx);
-      toldPx = px;
+      labeledPx = px;
     }
     return shown;
   }
 
-  /** How long a stack lasts: by the clock, so that marks keep their place while they move, and never across a boundary. */
+  /** The time that a stack covers. It divides the window, so that no stack crosses a boundary and marks keep their stack. */
   #cellMs(row: Row, { fromMs, toMs, windowMs }: Span): number {
     const leastMs = (SIZE * this.ratio * (toMs - fromMs)) / (row.xOf(toMs) - row.xOf(fromMs));
     return windowMs / Math.max(1, Math.floor(windowMs / leastMs));
   }
 
-  /** Returns how many marks had no room. */
+  /** Returns how many marks did not fit. */
   #paintStack(context: CanvasRenderingContext2D, row: Row, { allowed, rejected }: Stack, px: number): number {
     const stepPx = SIZE * this.ratio;
-    const places = Math.floor((row.bottomPx - row.topPx) / stepPx);
-    const discs = Math.min(allowed, places - Math.min(rejected, FOR_REJECTED));
-    const crosses = Math.min(rejected, places - discs);
+    const capacity = Math.floor((row.bottomPx - row.topPx) / stepPx);
+    const discs = Math.min(allowed, capacity - Math.min(rejected, RESERVED_FOR_REJECTED));
+    const crosses = Math.min(rejected, capacity - discs);
     const x = Math.round(px - stepPx / 2);
-    for (let place = 0; place < discs; place++) {
-      context.drawImage(this.#disc, x, Math.round(row.bottomPx - (place + 1) * stepPx));
+    for (let index = 0; index < discs; index++) {
+      context.drawImage(this.#disc, x, Math.round(row.bottomPx - (index + 1) * stepPx));
     }
-    for (let place = 0; place < crosses; place++) {
-      context.drawImage(this.#cross, x, Math.round(row.bottomPx - (places - place) * stepPx));
+    for (let index = 0; index < crosses; index++) {
+      context.drawImage(this.#cross, x, Math.round(row.bottomPx - (capacity - index) * stepPx));
     }
     return allowed + rejected - discs - crosses;
   }

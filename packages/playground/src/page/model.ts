@@ -2,16 +2,16 @@ import type { Attempt, Next, State, Update } from '../shared/protocol.js';
 import { isRetained, LONGEST_SHOWN_MS, MAX_ATTEMPTS } from '../shared/retention.js';
 import { DEFAULT_SETTINGS } from '../shared/settings.js';
 
-/** What the page knows: what the server told last, and the attempts that can still be seen. */
+/** The server's last state, and the attempts that are still visible. */
 export class Model {
   state: State = { settings: DEFAULT_SETTINGS, countedFromMs: 0 };
   next: Next | undefined;
   allowed = 0;
   rejected = 0;
-  /** By time. */
+  /** Sorted by time. */
   attempts: Attempt[] = [];
 
-  take({ state, next, allowed, rejected, isWhole, attempts, nowMs }: Update): void {
+  apply({ state, next, allowed, rejected, isWhole, attempts, nowMs }: Update): void {
     Object.assign(this, { state, next, allowed, rejected });
     if (isWhole) this.attempts = [];
     for (const attempt of attempts) this.#insert(attempt);
@@ -32,13 +32,13 @@ export class Model {
     return low;
   }
 
-  /** The oldest, as the server does: so all pages show the same, whenever they were opened. */
+  /** Drops the oldest rejected attempts, as the server does, so that all pages show the same. */
   #dropRejected(count: number): void {
     let left = count;
     if (left > 0) this.attempts = this.attempts.filter((attempt) => isRetained(attempt) || left-- <= 0);
   }
 
-  /** Those of several servers come almost in order. */
+  /** Inserts an attempt by its time. Those of several servers arrive almost in order. */
   #insert(attempt: Attempt): void {
     const { attempts } = this;
     let index = attempts.length;

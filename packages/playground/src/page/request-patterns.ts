@@ -1,22 +1,22 @@
 import type { Settings } from '../shared/settings.js';
-import { fixedStart } from './count-window.js';
 import { seconds } from './elements.js';
+import { fixedStart } from './window-counts.js';
 
-/** What a pattern of requests is sent with. */
+/** What a pattern of requests needs. */
 export interface Sender {
-  /** When it began. */
+  /** The settings at the start of the pattern. */
   readonly settings: Settings;
-  /** Whether they are others by now. */
+  /** Whether the settings have changed since. */
   readonly haveChanged: () => boolean;
-  /** The server's time. */
+  /** The server's time in milliseconds. */
   readonly now: () => number;
-  /** Sends one request; resolves when it is answered. */
+  /** Sends one request. Resolves after the response. */
   readonly hit: () => Promise<void>;
   /** Resolves after that time, never earlier, or rejects when the pattern is stopped. */
   readonly pause: (ms: number) => Promise<void>;
-  /** Says what is going on. */
-  readonly tell: (text: string) => void;
-  /** Stops the pattern, and says why when it has ended. */
+  /** Shows what the pattern does. */
+  readonly showStatus: (text: string) => void;
+  /** Stops the pattern, and shows the reason when it has ended. */
   readonly stop: (why: string) => void;
 }
 
@@ -24,61 +24,63 @@ export type Pattern = (sender: Sender) => Promise<void>;
 
 const HAMMER_EACH_MS = 50;
 const HAMMER_MS = 5000;
-/** What comes at once in a burst beside the limit. */
-const BEYOND = 5;
+/** How many requests of a burst exceed the limit. */
+const EXTRA = 5;
 
 const times = (count: number, hit: () => Promise<void>) => Promise.all(Array.from({ length: count }, hit));
 
-const one: Pattern = async ({ hit, tell }) => {
-  tell('One request.');
+const one: Pattern = async ({ hit, showStatus }) => {
+  showStatus('One request.');
   await hit();
 };
 
 /**
- * As many as are allowed, evenly, for two windows. Each waits until the one a whole limit before it has left the window for
- * certain, by when that was answered: so no timer that is late lets two come too close.
+ * As many requests as are allowed, evenly, for two windows. Each waits until the request `limit` positions before it has
+ * left the window, counted from its response. So even a late timer never sends two too close together.
  */
-const steady: Pattern = async ({ settings, haveChanged, hit, pause, tell, stop }) => {
+const steady: Pattern = async ({ settings, haveChanged, hit, pause, showStatus, stop }) => {
   const { limit, windowMs, minDifferenceMs } = settings;
   const eachMs = Math.max(windowMs / limit, minDifferenceMs);
   const count = Math.ceil((2 * windowMs) / eachMs);
-  tell(`Steady: one each ${seconds(eachMs)}, for two windows. No request is rejected while the limit stays the same.`);
+  showStatus(
+    `Steady: one each ${seconds(eachMs)}, for two windows. No request is rejected while the limit stays the same.`,
+  );
   const startMs = performance.now();
-  const answeredMs: number[] = [];
+  const respondedMs: number[] = [];
   for (let index = 0; index < count; index++) {
-    const fromMs = (answeredMs[index - limit] ?? -Infinity) + windowMs;
-    const apartMs = (answeredMs[index - 1] ?? -Infinity) + minDifferenceMs;
+    const fromMs = (respondedMs[index - limit] ?? -Infinity) + windowMs;
+    const apartMs = (respondedMs[index - 1] ?? -Infinity) + minDifferenceMs;
     await pause(Math.max(startMs + index * eachMs, fromMs, apartMs) - performance.now());
-    if (haveChanged()) return stop('The limit was changed meanwhile.');
+    if (haveChanged()) return stop('The limit has changed.');
     await hit();
-    answeredMs.push(performance.now());
+    respondedMs.push(performance.now());
   }
 };
 
-const burst: Pattern = async ({ settings, hit, tell }) => {
-  const count = settings.limit + BEYOND;
-  tell(`Burst: ${count} requests at once, ${BEYOND} more than the limit.`);
+const burst: Pattern = async ({ settings, hit, showStatus }) => {
+  const count = settings.limit + EXTRA;
+  showStatus(`Burst: ${count} requests at once, ${EXTRA} more than the limit.`);
   await times(count, hit);
 };
 
 /**
- * The limit just before a fixed window ends, and again as long after it: at 0:59 and 1:01 for a window of a minute. Short
- * windows get more than their sixtieth, so that the first half is there in time, and the two stand apart in the picture.
+ * The limit just before a fixed window ends, and again just after: at 0:59 and 1:01 for a window of a minute. Short windows
+ * have a larger margin, so that the first half arrives before the end, and the chart separates the two halves.
  */
-const boundary: Pattern = async ({ settings, now, hit, pause, tell }) => {
+const boundary: Pattern = async ({ settings, now, hit, pause, showStatus }) => {
   const { limit, windowMs } = settings;
   const marginMs = Math.min(Math.max(windowMs / 60, 400), windowMs / 4);
   const startMs = now() + marginMs + 100;
   const boundaryMs = fixedStart(startMs, windowMs) + windowMs;
   const plan = `${limit} requests ${seconds(marginMs)} before a fixed window ends, and ${limit} more the same time after`;
-  tell(`Boundary attack: ${plan}. It begins in ${seconds(boundaryMs - marginMs - now())}.`);
+  showStatus(`Boundary attack: ${plan}. It begins in ${seconds(boundaryMs - marginMs - now())}.`);
   await pause(boundaryMs - marginMs - now());
   await Promise.all([times(limit, hit), pause(boundaryMs + marginMs - now()).then(() => times(limit, hit))]);
 };
 
-const hammer: Pattern = async ({ hit, pause, tell }) => {
+const hammer: Pattern = async ({ hit, pause, showStatus }) => {
   const count = HAMMER_MS / HAMMER_EACH_MS;
-  tell(`Hammering: ${count} requests in ${seconds(HAMMER_MS)}. Rejected ones do not count.`);
+  showStatus(`Hammering: ${count} requests in ${seconds(HAMMER_MS)}. Rejected ones do not count.`);
   const startMs = performance.now();
   const hits: Promise<void>[] = [];
   for (let index = 0; index < count; index++) {
@@ -88,5 +90,5 @@ const hammer: Pattern = async ({ hit, pause, tell }) => {
   await Promise.all(hits);
 };
 
-/** By the name of their button. */
+/** The patterns by the names of their buttons. */
 export const PATTERNS: Readonly<Record<string, Pattern>> = { one, steady, burst, boundary, hammer };

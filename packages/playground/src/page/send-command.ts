@@ -1,4 +1,4 @@
-/** Asks the server to change something. Resolves to what went wrong, in words; to `undefined` when nothing did. */
+/** Sends a command to the server. Resolves to the error as text, or to `undefined`. */
 export async function sendCommand(path: string, request: RequestInit): Promise<string | undefined> {
   try {
     const response = await fetch(path, { ...request, priority: 'high' });
@@ -8,7 +8,7 @@ export async function sendCommand(path: string, request: RequestInit): Promise<s
   }
 }
 
-/** Problems are told by RFC 9457; what stands between here and the server may tell them otherwise. */
+/** The server reports problems by RFC 9457. A proxy in front of it may report them in another way. */
 async function detailOf(response: Response): Promise<string> {
   const status = `${response.status} ${response.statusText}`;
   const body: unknown = await response.json().catch(() => undefined);

@@ -1,27 +1,27 @@
-/** Of how many messages the quickest is believed. */
+/** How many messages the clock considers. */
 const REMEMBERED = 20;
 
 /**
- * The server's time, as far as the page can know: a message comes later than it was sent, so the true time is never behind
- * what any message says, and the quickest of the last ones is believed.
+ * An estimate of the server's time. A message arrives later than it was sent, so the server's time is never behind that of
+ * any message. The clock uses the fastest of the last messages.
  */
 export class ServerClock {
   #aheadMs: number[] = [];
   #bestMs = Date.now() - performance.now();
 
-  /** The server said that it was `serverMs`, some moments ago. */
-  heard(serverMs: number): void {
+  /** Updates the estimate from a message that the server sent at `serverMs`. */
+  receive(serverMs: number): void {
     this.#aheadMs.push(serverMs - performance.now());
     if (this.#aheadMs.length > REMEMBERED) this.#aheadMs.shift();
     this.#bestMs = Math.max(...this.#aheadMs);
   }
 
-  /** Another server may answer from now on, with another clock. */
-  forget(): void {
+  /** Forgets the last messages, because another server with another clock may respond from now on. */
+  reset(): void {
     this.#aheadMs = [];
   }
 
-  /** In milliseconds since the epoch. */
+  /** The server's time in milliseconds since the epoch. */
   now(): number {
     return performance.now() + this.#bestMs;
   }

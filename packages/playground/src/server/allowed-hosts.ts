@@ -3,25 +3,27 @@ import type { RequestHandler } from 'express';
 const LOCAL_NAMES = ['localhost', '127.0.0.1', '[::1]'];
 
 /**
- * Lets requests to the playground's own names through, and rejects others with 403: those of a page of another site, and
- * those of a page whose name was pointed at this machine. Programs that send no `Origin`, such as curl, are allowed.
+ * Accepts requests to the playground's own names, and rejects others.
  *
- * @param host One more name by which browsers reach the server, with its port unless that is the scheme's own.
+ * A rejection has the status 403. Such requests come from pages of other sites, or from pages whose name points to this
+ * machine. Programs that send no `Origin`, such as curl, are accepted.
+ *
+ * @param host An additional name of the server for browsers, with its port unless that is the scheme's default.
  */
 export function allowHosts(host: string | undefined): RequestHandler {
   return (request, _response, next) => {
-    const { host: asked = '', origin } = request.headers;
+    const { host: hostHeader = '', origin } = request.headers;
     const port = request.socket.localPort;
     const names = LOCAL_NAMES.map((name) => (port === 80 ? name : `${name}:${port}`));
     if (host !== undefined) names.push(host);
     const isOwn = (name: string) => names.includes(name.toLowerCase());
-    if (!isOwn(asked)) next(foreign('Host', names, asked));
+    if (!isOwn(hostHeader)) next(foreign('Host', names, hostHeader));
     else if (origin !== undefined && !isOwn(hostOf(origin))) next(foreign('Origin', names, origin));
     else next();
   };
 }
 
-/** @throws TypeError when it is none. */
+/** @throws TypeError if the text is not a host. */
 export function toHost(text: string): string {
   const host = hostOf(`http://${text}`);
   if (host !== '' && host === text.toLowerCase()) return host;
@@ -30,7 +32,7 @@ export function toHost(text: string): string {
   );
 }
 
-/** With the port, unless it is the scheme's own; empty when there is none. */
+/** The host of a URL with its port, unless that is the scheme's default. Empty if the URL is invalid. */
 function hostOf(url: string): string {
   return URL.canParse(url) ? new URL(url).host : '';
 }

@@ -1,13 +1,13 @@
 import { fileURLToPath } from 'node:url';
 import express, { type ErrorRequestHandler, type Express, type Response } from 'express';
 import { allowHosts } from './allowed-hosts.js';
-import type { Events } from './events.js';
 import type { Playground } from './playground.js';
 import { toSettings } from './settings.js';
+import type { UpdateStream } from './update-stream.js';
 
 const PAGE = fileURLToPath(new URL('../page', import.meta.url));
 
-/** The page asks nobody but this server, and the browser sees to it. */
+/** The browser ensures that the page connects only to this server. */
 const HEADERS = {
   'Content-Security-Policy':
     "default-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'; object-src 'none'",
@@ -16,7 +16,7 @@ const HEADERS = {
 };
 
 /** The server's routes. See {@link allowHosts} for `host`. */
-export function createApp(playground: Playground, events: Events, host: string | undefined): Express {
+export function createApp(playground: Playground, updates: UpdateStream, host: string | undefined): Express {
   const app = express();
   app.disable('x-powered-by');
   app.use((_request, response, next) => {
@@ -31,7 +31,7 @@ export function createApp(playground: Playground, events: Events, host: string |
   app.head('/events', (_request, response) => {
     response.type('text/event-stream').end();
   });
-  app.get('/events', (_request, response) => events.add(response));
+  app.get('/events', (_request, response) => updates.add(response));
   app.get('/records', (_request, response) => {
     response.set('Cache-Control', 'no-store').json(playground.book.records);
   });
@@ -42,13 +42,13 @@ export function createApp(playground: Playground, events: Events, host: string |
     response.json(settings);
   });
   app.post('/reset', async (_request, response) => {
-    await playground.forget();
+    await playground.clear();
     response.status(204).end();
   });
 
   app.use(express.static(PAGE, { cacheControl: false }));
   app.use((_request, response) => problem(response, 404, 'Not found. The page is at /'));
-  app.use(answerError);
+  app.use(handleError);
   return app;
 }
 
@@ -61,12 +61,12 @@ function settingsOf(body: unknown, response: Response) {
   }
 }
 
-const answerError: ErrorRequestHandler = (error: { status?: number; message?: string }, _request, response, next) => {
+const handleError: ErrorRequestHandler = (error: { status?: number; message?: string }, _request, response, next) => {
   if (response.headersSent) next(error);
   else problem(response, error.status ?? 500, String(error.message ?? error));
 };
 
-/** Says what went wrong as problem details (RFC 9457). */
+/** Responds with problem details (RFC 9457). */
 function problem(response: Response, status: number, detail: string): void {
   response.status(status).type('application/problem+json').send(JSON.stringify({ status, detail }));
 }

@@ -1,38 +1,38 @@
 import { type Clock, MemoryStore, monotonicClock, type Store } from '@rollgate/core';
-import type { News } from './records.js';
+import type { SharedEvent } from './records.js';
 
-/** Where the limiters' state is kept, and how servers on it hear of each other. */
+/** Keeps the limiters' state, and passes events between the servers that share it. */
 export interface Backend {
-  /** As the server's greeting says it. */
+  /** The name in the server's greeting. */
   readonly name: string;
   readonly store: Store;
   /** The time that `store` decides by. */
   readonly clock: Clock;
-  /** Hears what is known already, then all that anybody publishes, this server included, in one order for all. */
-  open(hear: (news: News) => void): Promise<void>;
-  /** Publishes to all servers. Resolves when this one has heard it, so that what it does next starts from there. */
-  publish(news: News): Promise<void>;
+  /** Passes the events so far to `onEvent`, then those of all servers, in the same order for all. */
+  open(onEvent: (event: SharedEvent) => void): Promise<void>;
+  /** Publishes an event to all servers. Resolves when this one has received it. */
+  publish(event: SharedEvent): Promise<void>;
   close(): Promise<void>;
 }
 
-/** This process alone. */
+/** A backend for a single process. */
 export class MemoryBackend implements Backend {
   readonly name = 'in memory';
   readonly store: MemoryStore;
   readonly clock: Clock;
-  #hear: (news: News) => void = () => {};
+  #onEvent: (event: SharedEvent) => void = () => {};
 
   constructor(clock = monotonicClock) {
     this.store = new MemoryStore({ clock });
     this.clock = clock;
   }
 
-  async open(hear: (news: News) => void): Promise<void> {
-    this.#hear = hear;
+  async open(onEvent: (event: SharedEvent) => void): Promise<void> {
+    this.#onEvent = onEvent;
   }
 
-  async publish(news: News): Promise<void> {
-    this.#hear(news);
+  async publish(event: SharedEvent): Promise<void> {
+    this.#onEvent(event);
   }
 
   async close(): Promise<void> {}

@@ -14,15 +14,15 @@ function toPort(text: string): number {
 function greeting(url: string, port: number, backend: Backend): string {
   const shared = `PORT=${port + 1} REDIS_URL=${REDIS_URL === '' ? 'redis://localhost' : '…'} npm run demo`;
   return `
-Rollgate's playground, on ${url}, ${backend.name}: open it in a browser, or in two windows.
+Rollgate's playground, on ${url}, ${backend.name}. Open it in a browser, or in two windows.
 
   the button "Boundary attack"       sends twice the limit around the boundary of a fixed window
   curl -i -X POST ${url}/hit
                                      sends a request from the terminal, which the page shows too
   ${shared}
-                                     ${REDIS_URL === '' ? 'the same on your Redis' : 'starts a second playground, which shows the same window'}
+                                     ${REDIS_URL === '' ? 'starts one on your Redis' : 'starts a second playground, which shows the same window'}
 
-Ctrl-C ends it.`;
+Press Ctrl-C to stop.`;
 }
 
 async function main(): Promise<void> {

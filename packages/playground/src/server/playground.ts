@@ -9,14 +9,14 @@ import type { Backend } from './backend.js';
 import { RecordBook } from './records.js';
 import { toFixedLimits, toLimits } from './settings.js';
 
-/** One window for all who come. */
-const SHARED_KEY = 'everybody';
+/** All clients share one window. */
+const SHARED_KEY = 'everyone';
 const REQUESTS = 'rollgate:request';
 
-/** Redis is away. What this server's memory counted in its place is reset all the same. */
+/** Redis did not confirm a reset. The memory of this server was reset. */
 class ResetError extends Error {
   override readonly name = 'ResetError';
-  /** For the HTTP response. */
+  /** The status of the HTTP response. */
   readonly status = 503;
 
   constructor(cause: Error) {
@@ -28,14 +28,14 @@ class ResetError extends Error {
   }
 }
 
-/** The limiter that everybody plays with, the fixed window that is asked beside it, and the record of what they said. */
+/** The shared limiter, a fixed window that checks the same requests, and the record of their decisions. */
 export class Playground {
   readonly book = new RecordBook({ settings: DEFAULT_SETTINGS, countedFromMs: 0 });
-  /** Lets requests through or rejects them, by the settings of the moment. */
+  /** Limits requests by the current settings. */
   readonly middleware: RateLimitMiddleware;
   readonly #backend: Backend;
   readonly #fixed: RateLimiter;
-  /** Made once for all requests until the settings change. */
+  /** Created again only when the settings change. */
   #limits = toLimits(DEFAULT_SETTINGS);
   #fixedLimits = toFixedLimits(DEFAULT_SETTINGS);
   readonly #name = randomBytes(4).toString('hex');
@@ -57,17 +57,17 @@ export class Playground {
       prefix: 'rollgate-playground-fixed',
       onStoreError: 'fallback',
     });
-    this.book.listen((news) => {
-      if (news.kind !== 'state') return;
-      this.#limits = toLimits(news.state.settings);
-      this.#fixedLimits = toFixedLimits(news.state.settings);
+    this.book.subscribe((event) => {
+      if (event.kind !== 'state') return;
+      this.#limits = toLimits(event.state.settings);
+      this.#fixedLimits = toFixedLimits(event.state.settings);
     });
   }
 
-  /** @throws Error when what is shared with other servers cannot be read. */
+  /** @throws Error if the backend cannot be read. */
   async open(): Promise<void> {
     subscribe(REQUESTS, this.#onRequest);
-    await this.#backend.open((news) => this.book.hear(news));
+    await this.#backend.open((event) => this.book.record(event));
   }
 
   async close(): Promise<void> {
@@ -79,44 +79,44 @@ export class Playground {
     return this.#backend.clock.now();
   }
 
-  /** What the next request would meet. */
+  /** Returns when the next request would be allowed. */
   async next(): Promise<Next> {
     const { allowed, retryAfterMs, limits } = await this.middleware.limiter.peek(SHARED_KEY, { limits: this.#limits });
-    const nowMs = this.now(); // Of after the answer: so nobody is told to come too early.
-    const heldMs = allowed ? Math.max(0, ...Object.values(limits).map(({ delayMs }) => delayMs)) : 0;
-    return { allowedAtMs: nowMs + retryAfterMs, turnAtMs: nowMs + retryAfterMs + heldMs };
+    const nowMs = this.now(); // The time after the response, so that no client retries too early.
+    const delayMs = allowed ? Math.max(0, ...Object.values(limits).map(({ delayMs }) => delayMs)) : 0;
+    return { allowedAtMs: nowMs + retryAfterMs, startsAtMs: nowMs + retryAfterMs + delayMs };
   }
 
   /**
-   * Sets the limit for everybody. Another limit or distance is in force at once, and what was counted counts on; another
-   * window or algorithm starts afresh, so that what the page counts is what the limiter remembers.
+   * Changes the settings for all users. A new limit or distance applies at once, and existing counts remain. A new window or
+   * algorithm starts over, so that the page and the limiter count the same requests.
    *
-   * @throws ResetError when Redis does not confirm that; then the settings stay.
+   * @throws ResetError if Redis does not confirm the reset. Then the settings stay.
    */
   async change(settings: Settings): Promise<void> {
     const { settings: before, countedFromMs } = this.book.state;
-    const startsAfresh = settings.algorithm !== before.algorithm || settings.windowMs !== before.windowMs;
-    if (startsAfresh) await this.#reset(toLimits(settings), toFixedLimits(settings));
-    const state = { settings, countedFromMs: startsAfresh ? this.now() : countedFromMs };
-    await this.#backend.publish({ kind: 'state', state, forgets: false });
+    const startsOver = settings.algorithm !== before.algorithm || settings.windowMs !== before.windowMs;
+    if (startsOver) await this.#reset(toLimits(settings), toFixedLimits(settings));
+    const state = { settings, countedFromMs: startsOver ? this.now() : countedFromMs };
+    await this.#backend.publish({ kind: 'state', state, clears: false });
   }
 
   /**
-   * Begins afresh.
+   * Deletes all requests.
    *
-   * @throws ResetError when Redis does not confirm it.
+   * @throws ResetError if Redis does not confirm the reset.
    */
-  async forget(): Promise<void> {
+  async clear(): Promise<void> {
     const { settings } = this.book.state;
     await this.#reset(this.#limits, this.#fixedLimits);
-    await this.#backend.publish({ kind: 'state', state: { settings, countedFromMs: this.now() }, forgets: true });
+    await this.#backend.publish({ kind: 'state', state: { settings, countedFromMs: this.now() }, clears: true });
   }
 
-  /** @throws ResetError when Redis does not confirm it. */
+  /** @throws ResetError if Redis does not confirm the reset. */
   async #reset(limits: Limits, fixedLimits: Limits): Promise<void> {
     const results = await Promise.allSettled([
       this.middleware.limiter.reset(SHARED_KEY, { limits }),
-      this.#fixed.reset(SHARED_KEY, { limits: fixedLimits }), // Also when the first one fails: both count from one moment.
+      this.#fixed.reset(SHARED_KEY, { limits: fixedLimits }), // Even if the first one fails, so that both count from the same moment.
     ]);
     const failure = results.find((result) => result.status === 'rejected');
     if (failure !== undefined) throw new ResetError(failure.reason as Error);
@@ -127,15 +127,15 @@ export class Playground {
     if (limiter !== this.middleware.limiter) return;
     this.#attempts += 1;
     const id = `${this.#name}-${this.#attempts}`;
-    const noted = this.#note(id, decision, this.now());
+    const recorded = this.#record(id, decision, this.now());
     if (decision.delayMs === 0) return;
     request.res?.once('close', async () => {
-      await noted;
-      if (!request.res?.headersSent) this.#backend.publish({ kind: 'left', id });
+      await recorded;
+      if (!request.res?.headersSent) this.#backend.publish({ kind: 'aborted', id });
     });
   };
 
-  async #note(id: string, decision: Decision, atMs: number): Promise<void> {
+  async #record(id: string, decision: Decision, atMs: number): Promise<void> {
     const fixed = await this.#fixed.check(SHARED_KEY, { limits: this.#fixedLimits });
     const { allowed, delayMs, limit, remaining, degraded } = decision;
     const attempt = {

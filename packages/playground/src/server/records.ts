@@ -2,14 +2,14 @@ import type { Attempt, Records, State, Totals } from '../shared/protocol.js';
 import { isRetained, LONGEST_SHOWN_MS, MAX_ATTEMPTS } from '../shared/retention.js';
 
 /** An event that all servers on one store share. */
-export type News =
+export type SharedEvent =
   | { readonly kind: 'attempt'; readonly attempt: Attempt }
   /** A delayed request was aborted before its slot. */
-  | { readonly kind: 'left'; readonly id: string }
+  | { readonly kind: 'aborted'; readonly id: string }
   /** The totals so far, including attempts that no server keeps. */
   | { readonly kind: 'totals'; readonly totals: Totals }
-  /** New settings. `forgets` deletes the attempts so far. */
-  | { readonly kind: 'state'; readonly state: State; readonly forgets: boolean };
+  /** New settings. `clears` deletes the attempts so far. */
+  | { readonly kind: 'state'; readonly state: State; readonly clears: boolean };
 
 const NONE: Totals = { allowed: 0, rejected: 0 };
 
@@ -19,7 +19,7 @@ export class RecordBook {
   #totals: Totals = NONE;
   readonly #kept = new Map<string, Attempt>();
   readonly #rejected = new Map<string, Attempt>();
-  readonly #listeners = new Set<(news: News) => void>();
+  readonly #subscribers = new Set<(event: SharedEvent) => void>();
 
   constructor(state: State) {
     this.#state = state;
@@ -39,24 +39,24 @@ export class RecordBook {
     return { state: this.#state, ...this.#totals, attempts };
   }
 
-  /** Calls `listener` after each event. */
-  listen(listener: (news: News) => void): void {
-    this.#listeners.add(listener);
+  /** Calls `subscriber` after each event. */
+  subscribe(subscriber: (event: SharedEvent) => void): void {
+    this.#subscribers.add(subscriber);
   }
 
   /** Records an event. A repeated event counts once. */
-  hear(news: News): void {
-    if (news.kind === 'state') this.#change(news.state, news.forgets);
-    else if (news.kind === 'totals') this.#totals = news.totals;
-    else if (news.kind === 'left') this.#leave(news.id);
-    else if (this.#kept.has(news.attempt.id) || this.#rejected.has(news.attempt.id)) return;
-    else this.#add(news.attempt);
-    for (const listener of this.#listeners) listener(news);
+  record(event: SharedEvent): void {
+    if (event.kind === 'state') this.#change(event.state, event.clears);
+    else if (event.kind === 'totals') this.#totals = event.totals;
+    else if (event.kind === 'aborted') this.#removeAborted(event.id);
+    else if (this.#kept.has(event.attempt.id) || this.#rejected.has(event.attempt.id)) return;
+    else this.#add(event.attempt);
+    for (const subscriber of this.#subscribers) subscriber(event);
   }
 
-  #change(state: State, forgets: boolean): void {
+  #change(state: State, clears: boolean): void {
     this.#state = state;
-    if (!forgets) return;
+    if (!clears) return;
     this.#kept.clear();
     this.#rejected.clear();
     this.#totals = NONE;
@@ -68,7 +68,7 @@ export class RecordBook {
     if (this.#kept.size + this.#rejected.size > MAX_ATTEMPTS) this.#dropOne(attempt.atMs);
   }
 
-  #leave(id: string): void {
+  #removeAborted(id: string): void {
     const attempt = this.#kept.get(id);
     if (attempt === undefined) return;
     this.#kept.delete(id);

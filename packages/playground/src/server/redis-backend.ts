@@ -3,21 +3,21 @@ import { RedisStore } from '@rollgate/redis';
 import { type ChainableCommander, Redis } from 'ioredis';
 import { isRetained, MAX_ATTEMPTS } from '../shared/retention.js';
 import type { Backend } from './backend.js';
-import type { News } from './records.js';
+import type { SharedEvent } from './records.js';
 import { RedisClock } from './redis-clock.js';
 
 const NEWS = 'rollgate-playground:news';
-/** Those that must be kept, which a flood drives out of the news. */
+/** The events that must be kept, which a flood displaces from the stream. */
 const KEPT = 'rollgate-playground:kept';
 const TOTALS = 'rollgate-playground:totals';
 const STATE = 'rollgate-playground:state';
-/** What is left behind in Redis is gone after a day. */
+/** All keys expire after a day. */
 const KEEP_SECONDS = 24 * 60 * 60;
 
-/** How long Redis may take at the start, and to be told of one attempt. */
-const PATIENCE_MS = 3000;
+/** How long Redis may take at the start and for each event. */
+const TIMEOUT_MS = 3000;
 const OPTIONS = {
-  connectTimeout: PATIENCE_MS,
+  connectTimeout: TIMEOUT_MS,
   maxRetriesPerRequest: 0,
   autoResendUnfulfilledCommands: false,
   retryStrategy: (times: number) => Math.min(50 * times, 500),
@@ -27,8 +27,8 @@ type Entries = [id: string, fields: string[]][];
 type Strings = Readonly<Record<string, string>>;
 
 /**
- * All servers on one Redis. They tell each other by a stream, and not by publish and subscribe, so that one that starts
- * later or was cut off for a while hears what it missed, and all of them the same in the same order.
+ * A backend for all servers on one Redis. It uses a stream instead of publish and subscribe. So a server that starts late
+ * or reconnects gets the events that it missed, in the same order as the others.
  */
 export class RedisBackend implements Backend {
   readonly name: string;
@@ -36,25 +36,25 @@ export class RedisBackend implements Backend {
   readonly clock: RedisClock;
   readonly #client: Redis;
   readonly #reader: Redis;
-  #hear: (news: News) => void = () => {};
+  #onEvent: (event: SharedEvent) => void = () => {};
   #isOpen = true;
   #lastId = '0';
 
-  /** @throws Error naming REDIS_URL when it is none. */
+  /** @throws TypeError if `url` is not a URL of Redis. */
   constructor(url: string) {
     if (!/^rediss?:\/\/./.test(url) || !URL.canParse(url)) {
       throw new TypeError(`Expected \`REDIS_URL\` to be a URL such as redis://localhost:6379, got "${url}" (string)`);
     }
-    this.name = `on the Redis of ${new URL(url).host}`; // Not the whole URL, in which a password may be.
-    this.#client = new Redis(url, { ...OPTIONS, commandTimeout: PATIENCE_MS });
+    this.name = `on the Redis of ${new URL(url).host}`; // Not the whole URL, which may contain a password.
+    this.#client = new Redis(url, { ...OPTIONS, commandTimeout: TIMEOUT_MS });
     this.#reader = new Redis(url, OPTIONS);
-    for (const client of [this.#client, this.#reader]) client.on('error', () => {}); // What waits for it tells.
+    for (const client of [this.#client, this.#reader]) client.on('error', () => {}); // The calls report errors.
     this.store = new RedisStore({ client: this.#client });
     this.clock = new RedisClock(this.#client);
   }
 
-  async open(hear: (news: News) => void): Promise<void> {
-    this.#hear = hear;
+  async open(onEvent: (event: SharedEvent) => void): Promise<void> {
+    this.#onEvent = onEvent;
     try {
       await this.clock.start();
       await this.#readAll();
@@ -65,21 +65,21 @@ export class RedisBackend implements Backend {
     void this.#follow();
   }
 
-  async publish(news: News): Promise<void> {
+  async publish(event: SharedEvent): Promise<void> {
     const commands = this.#client.multi();
-    commands.xadd(NEWS, 'MAXLEN', '~', MAX_ATTEMPTS, '*', 'news', JSON.stringify(news));
-    note(commands, news);
+    commands.xadd(NEWS, 'MAXLEN', '~', MAX_ATTEMPTS, '*', 'news', JSON.stringify(event));
+    addRecords(commands, event);
     for (const key of [NEWS, KEPT, TOTALS, STATE]) commands.expire(key, KEEP_SECONDS);
     const replies = await commands.exec().catch(() => null);
-    const isTold = replies?.every(([error]) => error === null);
-    if (!isTold)
-      this.#hear(news); // While Redis is away, each server shows its own.
-    else if (news.kind === 'state') await this.#heard(replies![0]![1] as string);
+    const isPublished = replies?.every(([error]) => error === null);
+    if (!isPublished)
+      this.#onEvent(event); // During an outage, each server shows only its own attempts.
+    else if (event.kind === 'state') await this.#waitUntilRead(replies![0]![1] as string);
   }
 
-  /** Resolves when the news with this ID have been read; or after a while, if Redis is away again. */
-  async #heard(id: string): Promise<void> {
-    const untilMs = performance.now() + PATIENCE_MS;
+  /** Resolves when this server has read the entry with this ID, or after a while if Redis is unavailable again. */
+  async #waitUntilRead(id: string): Promise<void> {
+    const untilMs = performance.now() + TIMEOUT_MS;
     while (this.#isOpen && !this.#hasRead(id) && performance.now() < untilMs) await delay(5);
   }
 
@@ -96,16 +96,21 @@ export class RedisBackend implements Backend {
     this.#reader.disconnect();
   }
 
-  /** Reads what is there at one moment, so that the totals are those of the news. */
+  /** Reads everything in one transaction, so that the totals match the events. */
   async #readAll(): Promise<void> {
     const all = this.#client.multi().get(STATE).xrange(KEPT, '-', '+').xrange(NEWS, '-', '+').hgetall(TOTALS);
     const replies = (await all.exec()) ?? [];
-    const [state, kept, news, totals] = replies.map(([, reply]) => reply) as [string | null, Entries, Entries, Strings];
-    if (state !== null) this.#hear(JSON.parse(state) as News);
-    for (const [, [, text]] of kept) this.#hear(JSON.parse(text!) as News);
-    for (const [id, [, text]] of news) this.#read(id, text!);
+    const [state, kept, recent, totals] = replies.map(([, reply]) => reply) as [
+      string | null,
+      Entries,
+      Entries,
+      Strings,
+    ];
+    if (state !== null) this.#onEvent(JSON.parse(state) as SharedEvent);
+    for (const [, [, text]] of kept) this.#onEvent(JSON.parse(text!) as SharedEvent);
+    for (const [id, [, text]] of recent) this.#read(id, text!);
     const { allowed = 0, rejected = 0 } = totals;
-    this.#hear({ kind: 'totals', totals: { allowed: Number(allowed), rejected: Number(rejected) } });
+    this.#onEvent({ kind: 'totals', totals: { allowed: Number(allowed), rejected: Number(rejected) } });
   }
 
   async #follow(): Promise<void> {
@@ -114,26 +119,26 @@ export class RedisBackend implements Backend {
         const found = await this.#reader.xread('BLOCK', 0, 'STREAMS', NEWS, this.#lastId);
         for (const [id, [, text]] of found?.[0]?.[1] ?? []) this.#read(id, text!);
       } catch {
-        await delay(100); // Until Redis is back.
+        await delay(100); // Retries until Redis is available.
       }
     }
   }
 
   #read(id: string, text: string): void {
     this.#lastId = id;
-    this.#hear(JSON.parse(text) as News);
+    this.#onEvent(JSON.parse(text) as SharedEvent);
   }
 }
 
-/** Notes what a server has to know that starts when these news may be gone. */
-function note(commands: ChainableCommander, news: News): void {
-  if (news.kind === 'state') {
-    commands.set(STATE, JSON.stringify({ ...news, forgets: false }));
-    if (news.forgets) commands.del(KEPT, TOTALS);
+/** Records what a server needs that starts after the stream has dropped this event. */
+function addRecords(commands: ChainableCommander, event: SharedEvent): void {
+  if (event.kind === 'state') {
+    commands.set(STATE, JSON.stringify({ ...event, clears: false }));
+    if (event.clears) commands.del(KEPT, TOTALS);
   }
-  if (news.kind === 'left') commands.hincrby(TOTALS, 'allowed', -1);
-  if (news.kind === 'attempt') commands.hincrby(TOTALS, news.attempt.allowed ? 'allowed' : 'rejected', 1);
-  if (news.kind === 'left' || (news.kind === 'attempt' && isRetained(news.attempt))) {
-    commands.xadd(KEPT, 'MAXLEN', '~', MAX_ATTEMPTS, '*', 'news', JSON.stringify(news));
+  if (event.kind === 'aborted') commands.hincrby(TOTALS, 'allowed', -1);
+  if (event.kind === 'attempt') commands.hincrby(TOTALS, event.attempt.allowed ? 'allowed' : 'rejected', 1);
+  if (event.kind === 'aborted' || (event.kind === 'attempt' && isRetained(event.attempt))) {
+    commands.xadd(KEPT, 'MAXLEN', '~', MAX_ATTEMPTS, '*', 'news', JSON.stringify(event));
   }
 }

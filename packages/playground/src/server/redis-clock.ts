@@ -1,11 +1,11 @@
 import { type Clock, monotonicClock } from '@rollgate/core';
 import type { Redis } from 'ioredis';
 
-/** How often Redis is asked for the time. */
+/** The time between two measurements. */
 const EVERY_MS = 10_000;
 const SAMPLES = 5;
 
-/** Redis's time, known to half the way there and back: what happens in several processes is told by one clock. */
+/** The time of Redis, exact to half a round trip, so that several processes share one clock. */
 export class RedisClock implements Clock {
   readonly #redis: Redis;
   #aheadMs = 0;
@@ -19,10 +19,10 @@ export class RedisClock implements Clock {
     return monotonicClock.now() + this.#aheadMs;
   }
 
-  /** @throws Error when Redis does not tell the time. */
+  /** @throws Error if Redis does not return its time. */
   async start(): Promise<void> {
     await this.#measure();
-    // While Redis is away, what was known last has to do.
+    // While Redis is unavailable, the last measurement remains.
     this.#timer = setInterval(() => void this.#measure().catch(() => {}), EVERY_MS);
   }
 
@@ -30,14 +30,14 @@ export class RedisClock implements Clock {
     clearInterval(this.#timer);
   }
 
-  /** Believes the quickest answer of a few. */
+  /** Uses the fastest of several responses. */
   async #measure(): Promise<void> {
     let best = { tookMs: Infinity, aheadMs: 0 };
     for (let sample = 0; sample < SAMPLES; sample++) {
-      const askedMs = monotonicClock.now();
+      const sentMs = monotonicClock.now();
       const [seconds, micros] = await this.#redis.time();
-      const tookMs = monotonicClock.now() - askedMs;
-      const aheadMs = Number(seconds) * 1000 + Number(micros) / 1000 - (askedMs + tookMs / 2);
+      const tookMs = monotonicClock.now() - sentMs;
+      const aheadMs = Number(seconds) * 1000 + Number(micros) / 1000 - (sentMs + tookMs / 2);
       if (tookMs < best.tookMs) best = { tookMs, aheadMs };
     }
     this.#aheadMs = best.aheadMs;

@@ -12,10 +12,10 @@ import { ALGORITHMS, type Algorithm, BOUNDS, type Settings } from '../shared/set
 
 const NAMES = Object.keys(ALGORITHMS) as Algorithm[];
 
-/** So few that one sees the difference to the rolling window. */
+/** Few enough that the difference to the rolling window is visible. */
 const BUCKETS = 10;
 
-/** @throws TypeError, RangeError naming the setting that is wrong or missing. */
+/** @throws TypeError, RangeError with the name of the invalid or missing setting. */
 export function toSettings(given: unknown): Settings {
   validate.knownOptions('settings', given, ['algorithm', ...Object.keys(BOUNDS)]);
   const options = given as Record<keyof Settings, unknown>;
@@ -29,19 +29,19 @@ export function toSettings(given: unknown): Settings {
   };
 }
 
-/** The limit of these settings: with every algorithm one whose full quota comes back within the window. */
+/** The limit of these settings. With every algorithm, the full quota is available again after the window. */
 export function toLimits({ algorithm, limit, windowMs, minDifferenceMs }: Settings): Limits {
   const minDifference = minDifferenceMs === 0 ? undefined : minDifferenceMs;
-  const numbers = { limit, window: `${windowMs}ms`, minDifference };
+  const options = { limit, window: `${windowMs}ms`, minDifference };
   switch (algorithm) {
     case 'rolling':
-      return rollingWindow(numbers);
+      return rollingWindow(options);
     case 'bucketed':
-      return bucketedWindow({ ...numbers, buckets: BUCKETS });
+      return bucketedWindow({ ...options, buckets: BUCKETS });
     case 'counter':
-      return slidingWindowCounter(numbers);
+      return slidingWindowCounter(options);
     case 'fixed':
-      return fixedWindow(numbers);
+      return fixedWindow(options);
     case 'token':
       return tokenBucket({ capacity: limit, refill: limit, every: `${windowMs}ms`, minDifference });
     case 'leaky':
@@ -49,7 +49,7 @@ export function toLimits({ algorithm, limit, windowMs, minDifferenceMs }: Settin
   }
 }
 
-/** What the page shows beside it: a fixed window of the same length, which knows no minimum distance. */
+/** The fixed window in the lower row, which has the same length and no minimum distance. */
 export function toFixedLimits({ limit, windowMs }: Settings): Limits {
   return fixedWindow({ limit, window: `${windowMs}ms` });
 }

@@ -1,56 +1,56 @@
-// What goes over the wire from the server to the page. All times are the server's: on Redis those of Redis's clock, so that
-// several servers tell the same.
+// What the server sends to the page. All times are those of the server, and on Redis those of its clock, so that several
+// servers agree.
 
 import type { Settings } from './settings.js';
 
-/** One request, and what was decided about it. */
+/** One request with its decision. */
 export interface Attempt {
   readonly id: string;
-  /** When it was decided. */
+  /** The time of the decision. */
   readonly atMs: number;
-  /** How long a request that was let in is held until its turn; 0 for all algorithms but the leaky bucket. */
+  /** The delay of an allowed request until its slot. 0 for all algorithms except the leaky bucket. */
   readonly delayMs: number;
   readonly allowed: boolean;
-  /** What a fixed window of the same numbers said of it. */
+  /** Whether a fixed window with the same settings allowed it. */
   readonly fixedAllowed: boolean;
   readonly limit: number;
   readonly remaining: number;
-  /** Redis did not respond: this process's memory decided in its place. */
+  /** Whether the server's memory decided, because Redis did not respond. */
   readonly degraded: boolean;
 }
 
-/** What all pages and servers have in common beside the attempts. */
+/** What all pages and servers share, besides the attempts. */
 export interface State {
   readonly settings: Settings;
-  /** Attempts before this moment are counted no more: the window or the algorithm was changed then. */
+  /** Attempts before this moment no longer count, because the window or the algorithm changed then. */
   readonly countedFromMs: number;
 }
 
-/** How the attempts ended since all was forgotten, those that are kept no more included. */
+/** The outcomes of all attempts since the last reset, including those that are no longer kept. */
 export interface Totals {
   readonly allowed: number;
   readonly rejected: number;
 }
 
-/** What a request would meet that came now, and nobody before it. */
+/** When a request would be allowed, if no other one precedes it. */
 export interface Next {
-  /** When it would be let in; in the past for now. */
+  /** When it is allowed. In the past if it is allowed now. */
   readonly allowedAtMs: number;
-  /** When it would have its turn: later than `allowedAtMs` in a queue only. */
-  readonly turnAtMs: number;
+  /** When it starts. Only a queue starts it later than `allowedAtMs`. */
+  readonly startsAtMs: number;
 }
 
-/** What the server's events say: each the whole state, and the attempts that the page does not know yet. */
+/** An update from the server: the whole state, and the attempts that the page does not have yet. */
 export interface Update extends Totals {
   readonly nowMs: number;
   readonly state: State;
   readonly next: Next | undefined;
-  /** Whether `attempts` are all there are to show, in the place of what the page had. */
+  /** Whether `attempts` replace those that the page has. */
   readonly isWhole: boolean;
   readonly attempts: readonly Attempt[];
 }
 
-/** What `GET /records` answers. */
+/** The response to `GET /records`. */
 export interface Records extends Totals {
   readonly state: State;
   readonly attempts: readonly Attempt[];

@@ -1,13 +1,13 @@
-// What is kept of what has happened, so that the server and all pages keep the same.
+// Which attempts are kept, so that the server and all pages keep the same ones.
 
 import type { Attempt } from './protocol.js';
 import { BOUNDS, WINDOWS_SHOWN } from './settings.js';
 
-/** How many attempts are kept; more come only of such as must be kept. */
+/** How many attempts are kept. Only attempts that must be kept exceed it. */
 export const MAX_ATTEMPTS = 20_000;
 
-/** How long after its coming an attempt can be seen: it can be held for a window, and then be shown for the usual time. */
+/** How long an attempt can be visible: its delay of up to a window, and then the time that the chart shows. */
 export const LONGEST_SHOWN_MS = BOUNDS.windowMs.most * (WINDOWS_SHOWN + 1);
 
-/** What either limiter allowed counts for a while, and is kept so long; a flood is of what both rejected. */
+/** Whether an attempt must be kept, because a limiter allowed and so counts it. A flood consists of the others. */
 export const isRetained = ({ allowed, fixedAllowed }: Attempt): boolean => allowed || fixedAllowed;

@@ -1,6 +1,6 @@
-// What can be set, for the server that checks it and for the page's sliders.
+// The settings, for the server's validation and for the page's sliders.
 
-/** The six algorithms of @rollgate/core, as the page calls them. */
+/** The six algorithms of @rollgate/core, with their names on the page. */
 export const ALGORITHMS = {
   rolling: 'Rolling window',
   bucketed: 'Bucketed window',
@@ -11,16 +11,16 @@ export const ALGORITHMS = {
 } as const;
 export type Algorithm = keyof typeof ALGORITHMS;
 
-/** The numbers of the limit that everybody shares. */
+/** The settings of the limit, which all users share. */
 export interface Settings {
   readonly algorithm: Algorithm;
   readonly limit: number;
   readonly windowMs: number;
-  /** Time between two requests; 0 for none. A leaky bucket knows none. */
+  /** The least time between two requests, or 0. A leaky bucket does not have it. */
   readonly minDifferenceMs: number;
 }
 
-/** From where to where each number goes, both included. */
+/** The least and greatest value of each setting. */
 export const BOUNDS = {
   limit: { least: 1, most: 50 },
   windowMs: { least: 2_000, most: 60_000 },
@@ -29,5 +29,5 @@ export const BOUNDS = {
 
 export const DEFAULT_SETTINGS: Settings = { algorithm: 'rolling', limit: 10, windowMs: 10_000, minDifferenceMs: 0 };
 
-/** How much of the past the chart shows, in windows. */
+/** The time that the chart shows, in windows. */
 export const WINDOWS_SHOWN = 2.5;

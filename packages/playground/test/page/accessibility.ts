@@ -52,7 +52,7 @@ describe.each(['light', 'dark'] as const)('in %s', (scheme) => {
     expect(tooWeak(marks, 3)).toEqual([]);
   });
 
-  test.each(Object.entries(EYES))('eyes with %s tell the two marks apart', (_, eyes) => {
+  test.each(Object.entries(EYES))('eyes with %s can distinguish the two marks', (_, eyes) => {
     expect(difference(color.allowed, color.rejected, eyes)).toBeGreaterThan(30);
   });
 });
@@ -87,12 +87,12 @@ test('everything is reached by the keyboard, in the order of the page', async ()
   }
   // "Stop" has nothing to stop.
   expect(reached).toEqual([
-    ...['boundary', 'one', 'steady', 'burst', 'hammer', 'forget'],
+    ...['boundary', 'one', 'steady', 'burst', 'hammer', 'reset'],
     ...['algorithm', 'limit', 'windowMs', 'minDifferenceMs'],
   ]);
 });
 
-test('the keyboard presses buttons and moves sliders; who stops does not lose the place', async () => {
+test('the keyboard presses buttons and moves sliders, and stopping keeps the focus near', async () => {
   const tab = await openPage(server.url);
   const { page } = tab;
   await page.getByRole('button', { name: 'One request' }).focus();
@@ -127,19 +127,19 @@ test('a screen reader hears what the chart shows', async () => {
   await tab.done();
   const words = '10 allowed in the last 10 s, limit 10. In all 10 allowed, 5 rejected.';
   const spoken = page.locator('[aria-live="polite"]');
-  await until('it is said', async () => ((await spoken.textContent()) ?? '').startsWith(words));
+  await until('the page announces it', async () => ((await spoken.textContent()) ?? '').startsWith(words));
   await page.getByRole('img', { name: words }).waitFor();
   expect(await page.getByRole('status').first().textContent()).toBe('Done: 10 allowed, 5 rejected.');
 });
 
-test('it does not speak all the time', async () => {
+test('the live region does not change all the time', async () => {
   const tab = await openPage(server.url);
   const spoken = tab.page.locator('[aria-live="polite"]');
   const moments = await spoken.evaluateHandle((element) => {
     const { MutationObserver, performance } = element.ownerDocument.defaultView;
-    const said: number[] = [];
-    new MutationObserver(() => said.push(performance.now())).observe(element, { childList: true });
-    return said;
+    const changedMs: number[] = [];
+    new MutationObserver(() => changedMs.push(performance.now())).observe(element, { childList: true });
+    return changedMs;
   });
   const heard = async () => (await moments.jsonValue()) as number[];
   for (const times of [1, 2]) {
@@ -150,7 +150,7 @@ test('it does not speak all the time', async () => {
   expect(second! - first!).toBeGreaterThan(2900);
 });
 
-test('a page for those who want less motion is drawn twice a second', async () => {
+test('a page with reduced motion is drawn twice a second', async () => {
   const drawn = async (reducedMotion: 'reduce' | 'no-preference') => {
     const { page } = await openPage(server.url);
     await page.emulateMedia({ reducedMotion });

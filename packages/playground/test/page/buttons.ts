@@ -20,14 +20,14 @@ test('"One request" sends one, and shows the headers of its response', async () 
   await server.begin({ limit: 1, windowMs: 60_000 });
   const page = await openPage(server.url);
   await page.press('One request');
-  await page.says('#status', '200 OK, allowed');
+  await page.shows('#status', '200 OK, allowed');
   const fields = page.page.locator('#fields');
   expect(await fields.locator('dt').allTextContents()).toEqual([
     ...['X-RateLimit-Limit', 'X-RateLimit-Remaining', 'X-RateLimit-Reset', 'RateLimit-Policy', 'RateLimit'],
   ]);
   expect((await fields.locator('dd').allTextContents()).slice(0, 2)).toEqual(['1', '0']);
   await page.press('One request');
-  await page.says('#status', '429 Too Many Requests, rejected');
+  await page.shows('#status', '429 Too Many Requests, rejected');
   expect(await fields.locator('dt').first().textContent()).toBe('Retry-After');
   expect(Number(await fields.locator('dd').first().textContent())).toBeGreaterThan(50);
   expect(await server.attempts()).toHaveLength(2);
@@ -60,7 +60,7 @@ test('"Boundary attack": the fixed window allows twice the limit within a moment
   await server.skip(60_000 - ((await server.now()) % 60_000) - 8000);
   const page = await openPage(server.url);
   await page.press('Boundary attack');
-  await page.says(
+  await page.shows(
     '#traffic',
     /^Boundary attack: 5 requests 1 s before a fixed window ends, and 5 more the same time after/,
   );
@@ -71,7 +71,7 @@ test('"Boundary attack": the fixed window allows twice the limit within a moment
   expect(attempts.every(({ fixedAllowed }) => fixedAllowed)).toBe(true);
   expect(attempts.map(({ allowed }) => allowed)).toEqual([...Array(5).fill(true), ...Array(5).fill(false)]);
   await page.draws({ allowed: 5, rejected: 5, fixedAllowed: 10, fixedRejected: 0 });
-  await page.says('#fixed-rolling', '10 in the last 60 s');
+  await page.shows('#fixed-rolling', '10 in the last 60 s');
   expect(await page.page.locator('#fixed-rolling').getAttribute('class')).toBe('above');
 });
 
@@ -111,13 +111,16 @@ test('"Stop" cancels requests that the browser still holds: its summary is corre
   await server.begin({ algorithm: 'leaky', limit: 20, windowMs: 60_000 });
   const page = await openPage(server.url);
   await page.press('Hammer');
-  // One has had its turn, four wait for it, and the browser holds back the rest.
-  await until('some are held', async () => (await server.attempts()).length > 3);
+  // One has started, four wait for their slots, and the browser queues the rest.
+  await until('some are delayed', async () => (await server.attempts()).length > 3);
   await page.press('Stop');
   await page.done('Stopped');
-  const told = /^Stopped: (\d+) allowed, (\d+) rejected, \d+ canceled\.$/.exec(await page.text('#traffic'));
-  const [allowedThen, rejected] = told!.slice(1).map(Number);
-  await until('those who waited have left', async () => (await server.records()).allowed === allowedThen);
+  const summary = /^Stopped: (\d+) allowed, (\d+) rejected, \d+ canceled\.$/.exec(await page.text('#traffic'));
+  const [allowedThen, rejected] = summary!.slice(1).map(Number);
+  await until(
+    'the server has dropped the canceled requests',
+    async () => (await server.records()).allowed === allowedThen,
+  );
   expect((await server.records()).rejected).toBe(rejected);
 });
 
@@ -125,9 +128,9 @@ test('"Delete everything" cancels requests in flight first', async () => {
   await server.begin({ algorithm: 'leaky', limit: 20, windowMs: 10_000 });
   const page = await openPage(server.url);
   await page.press('Burst');
-  await until('some are held', async () => (await server.attempts()).length > 3);
+  await until('some are delayed', async () => (await server.attempts()).length > 3);
   await page.press('Delete everything');
-  await page.says('#traffic', 'All requests are deleted.');
+  await page.shows('#traffic', 'All requests are deleted.');
   // The browser sends in order: whatever it still had would come before this one.
   await page.press('One request');
   await page.done();
@@ -141,7 +144,7 @@ test('"Steady" stops when the limit changes', async () => {
   await until('some are sent', async () => (await server.attempts()).length > 2);
   await server.put({ algorithm: 'rolling', limit: 40, windowMs: 5000, minDifferenceMs: 0 });
   await page.done('Stopped');
-  expect(await page.text('#traffic')).toMatch(/^Stopped: \d+ allowed, 0 rejected\. The limit was changed meanwhile\.$/);
+  expect(await page.text('#traffic')).toMatch(/^Stopped: \d+ allowed, 0 rejected\. The limit has changed\.$/);
 });
 
 test('"Delete everything" starts over with an empty chart and the full limit', async () => {
@@ -152,8 +155,8 @@ test('"Delete everything" starts over with an empty chart and the full limit', a
   await page.press('Delete everything');
   await page.draws({ allowed: 0, rejected: 0, fixedAllowed: 0, fixedRejected: 0 });
   expect(await server.attempts()).toEqual([]);
-  await page.says('#count', '0');
-  await page.says('#countdown', 'now');
+  await page.shows('#count', '0');
+  await page.shows('#countdown', 'now');
   await page.press('Burst');
   await page.done();
   expect(allowed(await server.attempts())).toHaveLength(2);

@@ -13,15 +13,15 @@ const WINDOW_MS = 60_000;
 test('it reaches zero when the next request is allowed: rejected just before, allowed at it', async () => {
   await server.begin({ limit: 2, windowMs: WINDOW_MS });
   const page = await openPage(server.url, { reducedMotion: 'no-preference' });
-  await page.says('#countdown', 'now');
+  await page.shows('#countdown', 'now');
   const beforeMs = await server.now();
   await server.hit();
   await server.hit();
-  await page.says('#countdown', /^in [56]\d\.\d s$/);
+  await page.shows('#countdown', /^in [56]\d\.\d s$/);
   const zeroMs = Number(await page.page.locator('#countdown').getAttribute('data-allowed-at-ms'));
   expect(zeroMs).toBeGreaterThan(beforeMs + WINDOW_MS);
 
-  // The page itself sends a request whenever it says something else, and so at the moment at which it says "now".
+  // The page itself sends a request whenever its text changes, and so at the moment at which it becomes "now".
   await page.page.locator('#countdown').evaluate((countdown) => {
     const { fetch, MutationObserver } = countdown.ownerDocument.defaultView;
     new MutationObserver(() => fetch('hit', { method: 'POST' })).observe(countdown, {
@@ -68,8 +68,8 @@ test('with a minimum distance it counts down to the end of the distance', async 
   expect(next!.allowedAtMs).toBeCloseTo(attempt!.atMs + 4000, 2);
   await server.now();
   const page = await openPage(server.url);
-  await page.says('#countdown', /^in [1-3]\.\d s$/);
+  await page.shows('#countdown', /^in [1-3]\.\d s$/);
   await server.skip(4000);
-  await page.says('#countdown', 'now');
+  await page.shows('#countdown', 'now');
   expect((await server.hit()).status).toBe(200);
 });

@@ -62,7 +62,7 @@ test('marks keep their size when the page is zoomed', async () => {
   await until('the discs are as large', areLarge);
 });
 
-test('time runs: marks move to the left, and leave with the windows that are shown', async () => {
+test('marks move to the left, and disappear with the windows that the chart shows', async () => {
   await server.begin({ limit: 1, windowMs: 60_000 });
   const page = await openPage(server.url);
   await server.hit();
@@ -74,7 +74,7 @@ test('time runs: marks move to the left, and leave with the windows that are sho
   };
   const first = await where();
   await server.skip(61_000);
-  await page.says('#count', '0');
+  await page.shows('#count', '0');
   const moved = async () => first! - ((await where()) ?? Infinity);
   await until('it has moved by a window', async () => (await moved()) > 100);
   const byOne = await moved();
@@ -91,25 +91,25 @@ test('the last window is a band with its count against the limit, and it rolls',
   await server.hit();
   await server.skip(20_000);
   await server.hit();
-  await page.says('#count', '2');
-  await page.says('#rolling-note', 'in the last 60 s, limit 5');
+  await page.shows('#count', '2');
+  await page.shows('#rolling-note', 'in the last 60 s, limit 5');
   // The band begins two fifths before the right edge: two and a half windows are shown.
   expect((await blobsOf(page.page)).bandLeft).toBeCloseTo(0.6, 1);
   await server.skip(41_000);
-  await page.says('#count', '1');
+  await page.shows('#count', '1');
   await server.skip(20_000);
-  await page.says('#count', '0');
+  await page.shows('#count', '0');
 });
 
-test('nothing is asked of any other host, and the page has no error', async () => {
+test('the page calls no other host and has no error', async () => {
   await server.begin({});
   const context = await openContext();
-  const asked: string[] = [];
-  context.on('request', (request) => asked.push(request.url()));
+  const requested: string[] = [];
+  context.on('request', (request) => requested.push(request.url()));
   const page = await openPage(server.url, context);
   await page.press('Burst');
   await page.done();
-  const paths = asked.map((url) => (url.startsWith(`${server.url}/`) ? new URL(url).pathname : url));
+  const paths = requested.map((url) => (url.startsWith(`${server.url}/`) ? new URL(url).pathname : url));
   expect([...new Set(paths)].sort()).toEqual(['/', '/events', '/favicon.svg', '/hit', '/page.js', '/style.css']);
   expect(page.errors).toEqual([]);
   const policy = (await fetch(server.url)).headers.get('content-security-policy');

@@ -72,7 +72,7 @@ test('a flood does not make the page slow, and drives out none that still counts
 
   const other = await openPage(server.url);
   await other.draws(drawn);
-  await other.says('#fixed-rolling', '50 in the last 60 s');
+  await other.shows('#fixed-rolling', '50 in the last 60 s');
   await page.page.bringToFront();
   const counts = await Promise.all([page, other].map((tab) => tab.text('#count')));
   expect(counts[0]).toBe(counts[1]);

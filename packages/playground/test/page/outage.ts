@@ -11,7 +11,7 @@ beforeAll(async () => {
 afterAll(() => server.end());
 beforeEach(() => server.begin({}));
 
-test('a server that is killed and started again: the page says so, and recovers by itself', async () => {
+test('the page reports that its server was killed, and recovers when it starts again', async () => {
   const page = await openPage(server.url);
   await page.press('Burst');
   await page.done();
@@ -22,9 +22,9 @@ test('a server that is killed and started again: the page says so, and recovers 
   await banner.waitFor({ state: 'visible' });
   expect(await banner.textContent()).toContain('The server does not respond');
   await page.press('One request');
-  await page.says('#traffic', 'Done: 0 allowed, 0 rejected, 1 without a response.');
+  await page.shows('#traffic', 'Done: 0 allowed, 0 rejected, 1 without a response.');
   await page.press('Delete everything');
-  await page.says('#traffic', 'The reset failed. The server does not respond.');
+  await page.shows('#traffic', 'The reset failed. The server does not respond.');
 
   server = await server.restarted();
   await banner.waitFor({ state: 'hidden' });
@@ -37,16 +37,16 @@ test('a server that is killed and started again: the page says so, and recovers 
   expect(page.errors).toEqual([]);
 });
 
-test('what is set while the server is away is not shown as if it were so', async () => {
+test('a setting that the server did not get is not shown as current', async () => {
   const page = await openPage(server.url);
   await server.end();
   await page.page.locator('#banner').waitFor({ state: 'visible' });
   const slider = page.page.getByRole('slider', { name: 'Limit' });
   await slider.fill('33');
-  await page.says('#settings-problem', 'Not changed. The server does not respond.');
+  await page.shows('#settings-problem', 'Not changed. The server does not respond.');
   server = await server.restarted();
   await page.page.locator('#banner').waitFor({ state: 'hidden' });
-  await page.says('output[for="limit"]', '10');
+  await page.shows('output[for="limit"]', '10');
   expect(await slider.inputValue()).toBe('10');
 });
 
@@ -65,7 +65,7 @@ test('a server that is silent without a word is noticed, and nothing is missed o
   await page.draws(expected(await server.attempts()));
 });
 
-test('what stands before a server that is away, and says so, has rejected nothing: the request failed', async () => {
+test('an error of a proxy in front of the server counts as a failure, not as a rejection', async () => {
   const page = await openPage(server.url);
   await server.end();
   const gateway = createServer((_request, response) => response.writeHead(503).end('No server'));
@@ -73,10 +73,10 @@ test('what stands before a server that is away, and says so, has rejected nothin
   await once(gateway, 'listening');
   try {
     await page.press('One request');
-    await page.says('#traffic', 'Done: 0 allowed, 0 rejected, 1 failed.');
+    await page.shows('#traffic', 'Done: 0 allowed, 0 rejected, 1 failed.');
     expect(await page.text('#status')).toBe('503 Service Unavailable, failed');
     await page.press('Delete everything');
-    await page.says('#traffic', 'The reset failed. The server returned 503 Service Unavailable.');
+    await page.shows('#traffic', 'The reset failed. The server returned 503 Service Unavailable.');
   } finally {
     gateway.close();
     gateway.closeAllConnections();

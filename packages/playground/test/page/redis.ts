@@ -55,13 +55,13 @@ test('two playgrounds on one Redis show one window', async () => {
   expect(all).toMatchObject({ allowed: 8, rejected: 4 });
   for (const page of [here, there]) {
     await page.draws(all);
-    await page.says('#count', '8');
+    await page.shows('#count', '8');
   }
 
   const late = await openPage((await startLater()).url, 'next');
   await late.draws(all);
   await late.press('Delete everything');
-  for (const page of [here, there, late]) await page.says('#countdown', 'now');
+  for (const page of [here, there, late]) await page.shows('#countdown', 'now');
   // No process still knows a rejection from before.
   expect([(await one.hit()).status, (await other.hit()).status]).toEqual([200, 200]);
 });
@@ -102,10 +102,10 @@ test('the countdown of one page is true for requests to the other server', async
     const zeroMs = Number(await page.page.locator('#countdown').getAttribute('data-allowed-at-ms'));
     return zeroMs > earliestMs - CLOCK_ERROR_MS && zeroMs < latestMs + CLOCK_ERROR_MS;
   });
-  await page.says('#countdown', /^in [1-6]?\d\.\d s$/);
+  await page.shows('#countdown', /^in [1-6]?\d\.\d s$/);
 });
 
-test('while Redis is away one server goes on by itself, and says so; then it is Redis again', async () => {
+test('during an outage of Redis a server decides alone and reports it, and then Redis decides again', async () => {
   const server = one;
   await server.begin({ limit: 5, windowMs: 60_000 });
   const page = await openPage(server.url);
@@ -145,20 +145,20 @@ test('a server that starts after a flood knows what still counts, and how many t
   expect(records.attempts.filter(({ allowed }) => allowed)).toHaveLength(3);
 });
 
-test('while nobody has the page open, Redis is asked for nothing but the requests', async () => {
+test('without an open page, Redis gets only the commands of the requests', async () => {
   const server = one;
   await server.begin({ limit: 50, windowMs: 60_000 });
   const decisions = async () => {
     const stats = String(await redis.run('INFO', 'commandstats'));
     return Number(/cmdstat_evalsha:calls=(\d+)/.exec(stats)?.[1] ?? 0);
   };
-  const areNoted = (count: number) =>
+  const areRecorded = (count: number) =>
     until(`${count} are on record`, async () => (await server.attempts()).length === count);
   await leavePage();
   await server.hit(); // Redis knows the scripts from now on.
-  await areNoted(1); // The fixed window is asked after the response.
+  await areRecorded(1); // The fixed window is checked after the response.
   for (let hit = 0; hit < 20; hit++) await server.hit();
-  await areNoted(21);
+  await areRecorded(21);
   // A batch may carry the fixed window's check of one request and the limiter's check of the next.
   const afterRequests = await decisions();
   await delay(2100); // A heartbeat or two would have come.
@@ -173,12 +173,12 @@ test('the page reports a setting or a reset that the server rejects, and keeps s
   await redis.kill();
   await algorithm.selectOption('Token bucket');
   const problem = page.locator('#settings ~ [role="alert"]');
-  await until('it is told', async () =>
+  await until('the page reports it', async () =>
     /^Not changed\. Redis did not confirm .+ \(503 /.test((await problem.textContent()) ?? ''),
   );
   await until('the old one is shown', async () => (await algorithm.inputValue()) === 'rolling');
   await page.getByRole('button', { name: 'Delete everything' }).click();
-  await until('it is told', async () => {
+  await until('the page reports it', async () => {
     return /^The reset failed\. Redis did not confirm .+ \(503 /.test(
       (await page.locator('#traffic').textContent()) ?? '',
     );
@@ -189,20 +189,20 @@ test('the page reports a setting or a reset that the server rejects, and keeps s
     await algorithm.selectOption('Token bucket');
     return (await server.records()).state.settings.algorithm === 'token';
   });
-  await until('it is told no more', async () => (await problem.textContent()) === '');
+  await until('the page reports no problem', async () => (await problem.textContent()) === '');
   expect(tab.errors).toEqual([]);
   await leavePage();
 });
 
-test('a reset while Redis is away says what was reset: the memory of this server, for both limiters', async () => {
+test('a reset during an outage of Redis reports that it reset only the memory of this server, for both limiters', async () => {
   const server = one;
   await server.begin({ limit: 1, windowMs: 60_000 });
   await redis.kill();
   const statuses = async () => [(await server.hit()).status, (await server.hit()).status];
-  const areNoted = (count: number) =>
+  const areRecorded = (count: number) =>
     until(`${count} are on record`, async () => (await server.attempts()).length === count);
   expect(await statuses()).toEqual([200, 429]);
-  await areNoted(2);
+  await areRecorded(2);
   const response = await fetch(`${server.url}/reset`, { method: 'POST' });
   expect(response.status).toBe(503);
   expect(await response.json()).toEqual({
@@ -212,6 +212,6 @@ test('a reset while Redis is away says what was reset: the memory of this server
     ),
   });
   expect(await statuses()).toEqual([200, 429]);
-  await areNoted(4);
+  await areRecorded(4);
   expect((await server.attempts())[2]).toMatchObject({ fixedAllowed: true });
 });

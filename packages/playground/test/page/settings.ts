@@ -48,7 +48,7 @@ test('a slider that is dragged ends where it was let go', async () => {
   expect(await slider(page, 'Limit').inputValue()).toBe(String(limit));
 });
 
-test('every algorithm can be chosen; the queue has no minimum distance, and its marks come at their turn', async () => {
+test('every algorithm can be selected, and the marks of the queue are at their slots', async () => {
   await server.begin({ limit: 4, windowMs: 4000 });
   const page = await openPage(server.url);
   const algorithm = page.page.getByRole('combobox', { name: 'Algorithm' });
@@ -58,9 +58,9 @@ test('every algorithm can be chosen; the queue has no minimum distance, and its 
   }
   expect(await slider(page, 'Minimum distance').isDisabled()).toBe(true);
   const hits = [server.hit(), server.hit(), server.hit()];
-  await page.says('#turn', /^and then delayed by [1-9]\.\d s$/);
+  await page.shows('#delay', /^and then delayed by [1-9]\.\d s$/);
   expect(Number(await page.chart.getAttribute('data-allowed'))).toBeLessThan(3);
-  await until('all have had their turn', async () => (await page.drawn()).allowed === 3);
+  await until('all have started', async () => (await page.drawn()).allowed === 3);
   await Promise.all(hits);
 });
 
@@ -69,11 +69,11 @@ test('the page does not count what was allowed before the algorithm changed', as
   const page = await openPage(server.url);
   await page.press('Burst');
   await page.done();
-  await page.says('#rolling-note', 'in the last 60 s, limit 3');
+  await page.shows('#rolling-note', 'in the last 60 s, limit 3');
   await page.page.getByRole('combobox', { name: 'Algorithm' }).selectOption('Fixed window');
-  await page.says('#rolling-note', 'since the change, limit 3');
+  await page.shows('#rolling-note', 'since the change, limit 3');
   expect(await page.text('#count')).toBe('0');
-  expect(await page.text('#settings-note')).toContain('The same as below, plus the minimum distance');
+  expect(await page.text('#settings-note')).toContain('The same as the row below, plus the minimum distance');
 });
 
 test('several tabs see the same: requests, settings, and what was before they came', async () => {
@@ -97,7 +97,7 @@ test('several tabs see the same: requests, settings, and what was before they ca
 
   await slider(one, 'Limit').fill('20');
   await until('the other tab shows it', async () => (await slider(other, 'Limit').inputValue()) === '20');
-  await other.says('#countdown', 'now');
+  await other.shows('#countdown', 'now');
 });
 
 test('a page that is loaded again shows what it showed', async () => {
@@ -115,7 +115,7 @@ test('a page that is loaded again shows what it showed', async () => {
   expect(page.errors).toEqual([]);
 });
 
-test('many tabs that nobody looks at take no connections from the one that is seen', async () => {
+test('hidden tabs take no connections from the visible one', async () => {
   await server.begin({ limit: 20, windowMs: 60_000 });
   // As many as a browser opens connections to a server.
   for (const page of await Promise.all(Array.from({ length: 6 }, nextTab))) {

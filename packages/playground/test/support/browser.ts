@@ -18,7 +18,7 @@ afterEach(async () => {
 });
 afterAll(() => browser.close());
 
-/** Its pages glide only where a test asks for it: sixty pictures a second cost more than all else. */
+/** Pages animate smoothly only on request, because sixty frames per second cost more than everything else. */
 const USUAL: BrowserContextOptions = { viewport: { width: 1280, height: 900 }, reducedMotion: 'reduce' };
 
 /** A profile of its own, closed after the test. Whatever goes wrong in its pages fails the test that looks at `errors`. */
@@ -50,19 +50,19 @@ async function commonTab(): Promise<Page> {
   return shared;
 }
 
-/** From now on nobody has a page open. */
+/** Closes all pages. */
 export async function leavePage(): Promise<void> {
   await (await commonTab()).goto('about:blank');
 }
 
-/** One more tab beside the common one, closed after the test. */
+/** Opens another tab next to the common one, which is closed after the test. */
 export async function nextTab(): Promise<Page> {
   const tab = await (await commonTab()).context().newPage();
   tabs.push(tab);
   return tab;
 }
 
-/** What the chart says it has drawn. */
+/** What the chart has drawn, by its own record. */
 export interface Drawn {
   readonly allowed: number;
   readonly rejected: number;
@@ -80,7 +80,7 @@ export function expected(attempts: readonly Attempt[]): Drawn {
   };
 }
 
-/** In the page: what the chart notes of what it has drawn. */
+/** Runs in the page. Returns the chart's record of what it has drawn. */
 const DRAWN = `Object.fromEntries(['allowed', 'rejected', 'fixedAllowed', 'fixedRejected'].map(
   (name) => [name, Number(document.querySelector('#chart').dataset[name])],
 ))`;
@@ -111,7 +111,7 @@ export class PlaygroundPage {
   async becomes(what: string, expression: string): Promise<void> {
     await until(what, async () => {
       const isTrue = await this.page.evaluate<boolean>(expression);
-      if (!isTrue) await delay(40); // Asking costs the browser more than waiting.
+      if (!isTrue) await delay(40); // Checking costs the browser more than waiting.
       return isTrue;
     });
   }
@@ -133,16 +133,16 @@ export class PlaygroundPage {
 
   /** Waits until what the last button began is done. */
   done(word = 'Done'): Promise<void> {
-    return this.says('#traffic', new RegExp(`^${word}: `));
+    return this.shows('#traffic', new RegExp(`^${word}: `));
   }
 
   async text(selector: string): Promise<string> {
     return (await this.page.locator(selector).textContent()) ?? '';
   }
 
-  says(selector: string, text: string | RegExp): Promise<void> {
-    const said = `(document.querySelector(${JSON.stringify(selector)})?.textContent ?? '')`;
-    const expression = typeof text === 'string' ? `${said} === ${JSON.stringify(text)}` : `${text}.test(${said})`;
-    return this.becomes(`${selector} says ${text}`, expression);
+  shows(selector: string, text: string | RegExp): Promise<void> {
+    const content = `(document.querySelector(${JSON.stringify(selector)})?.textContent ?? '')`;
+    const expression = typeof text === 'string' ? `${content} === ${JSON.stringify(text)}` : `${text}.test(${content})`;
+    return this.becomes(`${selector} shows ${text}`, expression);
   }
 }

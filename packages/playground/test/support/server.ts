@@ -28,7 +28,7 @@ export class Server {
     this.url = /http:\/\/[\d.:]+/.exec(greeting)![0];
   }
 
-  /** Resolves when it says that it listens. */
+  /** Resolves when it has printed its address. */
   static async start(env: NodeJS.ProcessEnv = {}): Promise<Server> {
     return Server.#listening(spawnServer(MAIN, { PORT: '0', ...env }));
   }
@@ -58,20 +58,20 @@ export class Server {
     await this.#move({ toMs: (await this.now()) + ms });
   }
 
-  /** Goes on to this time, and lets the clock stand still there until it is moved again. */
+  /** Moves the clock to this time. It stands still there until it is moved again. */
   async standAt(toMs: number): Promise<void> {
     await this.#move({ toMs, stands: true });
   }
 
-  /** Puts attempts on record that nobody made: a flood for the pages, and not for the limiter. */
+  /** Records attempts without requests, as a flood for the pages but not for the limiter. */
   async publish(allowed: number, rejected: number): Promise<void> {
     await this.#move({ attempts: { allowed, rejected } });
   }
 
   async #move(by: { toMs?: number; stands?: boolean; attempts?: object }): Promise<number> {
-    const answer = once(this.#child, 'message');
+    const reply = once(this.#child, 'message');
     this.#child.send(by);
-    return (await answer)[0] as number;
+    return (await reply)[0] as number;
   }
 
   /** Another one on the same port. */
@@ -79,7 +79,7 @@ export class Server {
     return Server.start({ PORT: new URL(this.url).port, ...env });
   }
 
-  /** Ends it as a crash does, or as `signal` asks. */
+  /** Kills the server, or sends it `signal`. */
   async end(signal: NodeJS.Signals = 'SIGKILL'): Promise<number | null> {
     if (this.#child.exitCode === null && this.#child.signalCode === null) {
       const exited = once(this.#child, 'exit');
@@ -104,13 +104,13 @@ export class Server {
     return fetch(`${this.url}/settings`, { method: 'PUT', headers, body: JSON.stringify(settings) });
   }
 
-  /** Begins afresh with these settings, in the place of the usual ones. */
+  /** Starts over with these settings instead of the default ones. */
   async begin(settings: Partial<Settings>): Promise<void> {
     const all = { algorithm: 'rolling', limit: 10, windowMs: 10_000, minDifferenceMs: 0, ...settings };
     const response = await this.put(all);
     if (!response.ok) throw new Error(await response.text());
     await fetch(`${this.url}/reset`, { method: 'POST' });
-    await until('all is forgotten, and the settings are in force', async () => {
+    await until('the reset and the settings have arrived', async () => {
       const { attempts, state } = await this.records();
       const { settings } = state;
       return (
@@ -142,7 +142,7 @@ export class Server {
         return last;
       }
     }
-    throw new Error('The server told nothing');
+    throw new Error('The server sent nothing');
   }
 
   async attempts(): Promise<readonly Attempt[]> {
@@ -159,7 +159,7 @@ function spawnServer(program: string, env: NodeJS.ProcessEnv): ChildProcess {
   return child;
 }
 
-/** However the tests end, killed ones too: a shell that waits for the end of a pipe, unless it is told before. */
+/** A shell that cleans up even when the tests are killed: it waits for the end of a pipe. */
 function endWithTests(child: ChildProcess): void {
   const script = 'read -r hasEnded || kill -9 "$1"';
   const shell = spawn('/bin/sh', ['-c', script, 'watch', String(child.pid)], {
@@ -167,7 +167,7 @@ function endWithTests(child: ChildProcess): void {
     detached: true, // Signals from a terminal are not for it.
   });
   const stdin = shell.stdin as Socket;
-  stdin.on('error', () => {}); // Somebody ended it.
+  stdin.on('error', () => {}); // The process may have ended.
   shell.unref();
   stdin.unref();
   child.once('exit', () => stdin.end('yes\n'));

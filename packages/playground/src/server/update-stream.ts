@@ -3,23 +3,23 @@ import type { Attempt, Next, Update } from '../shared/protocol.js';
 import { LONGEST_SHOWN_MS } from '../shared/retention.js';
 import type { Playground } from './playground.js';
 
-/** At most so often are the pages told what is new. */
+/** The least time between two updates. */
 const LEAST_MS = 50;
-/** So often they are told when nothing is: by this they know the server's clock, and that it is alive. */
+/** The time between updates without news. They contain the server's time, and show that it is alive. */
 const HEARTBEAT_MS = 1000;
-/** A page that takes in nothing any more is cut off, and may come again. */
+/** The server disconnects a page with more unread bytes. The page may reconnect. */
 const MAX_UNREAD_BYTES = 16 * 1024 * 1024;
 
 /**
- * Tells all pages what happens, as server-sent events: each page all of it first, and then what is new. While there is none,
- * nothing is asked of the limiter or kept for anybody.
+ * Sends updates to all pages as server-sent events. A new page first gets the whole state. Without a page, the stream
+ * neither calls the limiter nor keeps attempts.
  */
-export class Events {
+export class UpdateStream {
   readonly #playground: Playground;
   readonly #pages = new Set<ServerResponse>();
   readonly #heartbeat: NodeJS.Timeout;
   #unsent: Attempt[] = [];
-  /** Whether the pages are to forget what they know. */
+  /** Whether the next update replaces everything that the pages have. */
   #isWhole = false;
   #next: Next | undefined;
   #timer: NodeJS.Timeout | undefined;
@@ -27,21 +27,21 @@ export class Events {
 
   constructor(playground: Playground) {
     this.#playground = playground;
-    playground.book.listen((news) => {
+    playground.book.subscribe((event) => {
       if (this.#pages.size === 0) return;
-      if (news.kind === 'attempt') this.#unsent.push(news.attempt);
-      else if (news.kind === 'left' || (news.kind === 'state' && news.forgets)) this.#isWhole = true;
+      if (event.kind === 'attempt') this.#unsent.push(event.attempt);
+      else if (event.kind === 'aborted' || (event.kind === 'state' && event.clears)) this.#isWhole = true;
       this.#sendSoon();
     });
     this.#heartbeat = setInterval(() => this.#sendSoon(), HEARTBEAT_MS);
   }
 
-  /** Tells this page everything, and from now on what is new. */
+  /** Sends everything to this page, and all updates from now on. */
   add(page: ServerResponse): void {
     page.writeHead(200, { 'Content-Type': 'text/event-stream', 'Cache-Control': 'no-store' });
-    if (this.#pages.size === 0) this.#next = undefined; // It is from when there was a page last.
-    this.#send(); // What the others do not know yet is part of what this one is told now.
-    page.write(toEvent(this.#update(true, this.#allShown())));
+    if (this.#pages.size === 0) this.#next = undefined; // It is outdated, because there was no page.
+    this.#send(); // The new page gets everything, so the others must get the rest before.
+    page.write(toEvent(this.#toUpdate(true, this.#allShown())));
     this.#pages.add(page);
     page.on('close', () => this.#pages.delete(page));
     this.#sendSoon();
@@ -57,13 +57,13 @@ export class Events {
     if (this.#timer !== undefined || this.#pages.size === 0) return;
     const waitMs = Math.max(1, LEAST_MS - (performance.now() - this.#sentMs));
     this.#timer = setTimeout(() => {
-      this.#timer = undefined; // What happens while the limiter is asked is sent after it, with an answer of its own.
+      this.#timer = undefined; // Events during the call of the limiter cause another update.
       this.#playground
         .next()
         .then((next) => {
           this.#next = next;
         })
-        .catch(() => {}) // What was known last has to do.
+        .catch(() => {}) // The last known value remains.
         .finally(() => this.#send());
     }, waitMs);
   }
@@ -72,7 +72,7 @@ export class Events {
     clearTimeout(this.#timer);
     this.#timer = undefined;
     this.#sentMs = performance.now();
-    const event = toEvent(this.#update(this.#isWhole, this.#isWhole ? this.#allShown() : this.#unsent));
+    const event = toEvent(this.#toUpdate(this.#isWhole, this.#isWhole ? this.#allShown() : this.#unsent));
     this.#unsent = [];
     this.#isWhole = false;
     for (const page of this.#pages) {
@@ -86,7 +86,7 @@ export class Events {
     return this.#playground.book.records.attempts.filter(({ atMs }) => atMs > sinceMs);
   }
 
-  #update(isWhole: boolean, attempts: readonly Attempt[]): Update {
+  #toUpdate(isWhole: boolean, attempts: readonly Attempt[]): Update {
     const { state, totals } = this.#playground.book;
     return { nowMs: this.#playground.now(), state, ...totals, next: this.#next, isWhole, attempts };
   }

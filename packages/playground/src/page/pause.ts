@@ -1,8 +1,8 @@
-/** What the page's clock leaves out: it is kept coarse, so that pages cannot spy by it. */
+/** The resolution of the page's clock, which browsers reduce against timing attacks. */
 const COARSE_MS = 1;
 
 /**
- * Resolves after that time, never earlier, as a timer may by a part of a millisecond.
+ * Resolves after that time, never earlier. A plain timer may be early by a fraction of a millisecond.
  *
  * @throws The signal's reason when it aborts.
  */

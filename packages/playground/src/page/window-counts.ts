@@ -3,49 +3,49 @@ import { isRetained } from '../shared/retention.js';
 import { seconds } from './elements.js';
 import type { Model } from './model.js';
 
-/** What counts at one moment. */
+/** The requests that count at one moment. */
 export interface Counts {
-  /** Let through by the limiter, in the last window. */
+  /** How many the limiter allowed in the last window. */
   readonly rolling: number;
-  /** Let through by the fixed window, in the one that runs. */
+  /** How many the fixed window allowed since it started. */
   readonly fixed: number;
-  /** Let through by the fixed window, in the last window: up to twice the limit. */
+  /** How many the fixed window allowed in the last window, up to twice the limit. */
   readonly fixedRolling: number;
-  /** Some of the last window counts no more, as the window or the algorithm was changed since. */
+  /** Whether a change of the window or algorithm removed requests of the last window. */
   readonly isCut: boolean;
-  /** So does some of the fixed window that runs: then `fixed` and `fixedRolling` are the same. */
+  /** Whether it removed requests of the current fixed window. Then `fixed` and `fixedRolling` are equal. */
   readonly isFixedCut: boolean;
 }
 
-/** The time of `rolling` and `fixedRolling`, in words. */
+/** The period of `rolling` and `fixedRolling` as text. */
 export const lastWindow = ({ isCut }: Counts, windowMs: number): string =>
   isCut ? 'since the change' : `in the last ${seconds(windowMs)}`;
 
-/** The time of `fixed`, in words. */
+/** The period of `fixed` as text. */
 export const thisWindow = ({ isFixedCut }: Counts): string => (isFixedCut ? 'since the change' : 'in this window');
 
-/** When a request that was let in is passed on. */
-export const turnOf = ({ atMs, delayMs }: Attempt): number => atMs + delayMs;
+/** When an allowed request starts, after its delay. */
+export const startOf = ({ atMs, delayMs }: Attempt): number => atMs + delayMs;
 
-/** Fixed windows lie end to end on the clock. */
+/** When the fixed window at this moment started. Fixed windows follow each other by the clock. */
 export const fixedStart = (momentMs: number, windowMs: number): number => Math.floor(momentMs / windowMs) * windowMs;
 
-/** Counts as the limiters do: a request at `t` counts at `nowMs` when `t > nowMs - window`. */
+/** Counts like the limiters: a request at `t` counts at `nowMs` if `t > nowMs - window`. */
 export function countsAt(model: Model, nowMs: number): Counts {
   const { attempts } = model;
   const { settings, countedFromMs } = model.state;
   const sinceMs = nowMs - settings.windowMs;
   const startMs = fixedStart(nowMs, settings.windowMs);
   let [rolling, fixed, fixedRolling, isCut] = [0, 0, 0, false];
-  // A request can be held for a window and still count for another.
+  // A request can be delayed for a window, and then count for another.
   for (let index = model.firstAfter(sinceMs - settings.windowMs); index < attempts.length; index++) {
     const attempt = attempts[index]!;
-    const turnMs = turnOf(attempt);
+    const startedMs = startOf(attempt);
     if (attempt.atMs < countedFromMs) {
-      isCut ||= isRetained(attempt) && turnMs > sinceMs;
+      isCut ||= isRetained(attempt) && startedMs > sinceMs;
       continue;
     }
-    if (attempt.allowed && turnMs > sinceMs && turnMs <= nowMs) rolling += 1;
+    if (attempt.allowed && startedMs > sinceMs && startedMs <= nowMs) rolling += 1;
     if (!attempt.fixedAllowed || attempt.atMs > nowMs) continue;
     if (attempt.atMs >= startMs) fixed += 1;
     if (attempt.atMs > sinceMs) fixedRolling += 1;
