@@ -60,14 +60,14 @@ const guarantees: { [Name in AlgorithmName]: (options: OptionsOf<Name>, admitted
   },
   leakyBucket({ capacity, interval }, admitted) {
     const apart = interval * MS;
-    const departures = admitted.map(({ at, delay }) => at + delay);
+    const startTimes = admitted.map(({ at, delay }) => at + delay);
     for (const [index, { at, cost }] of admitted.entries()) {
-      const next = departures[index + 1] ?? Infinity;
-      assert.ok(next - departures[index]! >= cost * apart, `Too close to each other: ${departures[index]} and ${next}`);
-      const places = admitted
+      const next = startTimes[index + 1] ?? Infinity;
+      assert.ok(next - startTimes[index]! >= cost * apart, `Too close to each other: ${startTimes[index]} and ${next}`);
+      const unitTimes = admitted
         .slice(0, index + 1)
-        .flatMap(({ cost }, place) => Array.from({ length: cost }, (_, unit) => departures[place]! + unit * apart));
-      atMost(capacity, places.filter((place) => place > at).length, `waiting at ${at}`);
+        .flatMap(({ cost }, action) => Array.from({ length: cost }, (_, unit) => startTimes[action]! + unit * apart));
+      atMost(capacity, unitTimes.filter((time) => time > at).length, `waiting at ${at}`);
     }
   },
 };

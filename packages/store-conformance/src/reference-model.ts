@@ -14,16 +14,16 @@ interface Life {
   recorder: Oracle;
 }
 
-/** One limit of a check, and the place of its key. */
-interface Asked {
+/** One limit of a check, and the stateId of its key. */
+interface LimitOnKey {
   readonly name: string;
   readonly oracle: Oracle;
-  readonly place: string;
+  readonly stateId: string;
 }
 
 interface Recorded {
   readonly life: Life;
-  readonly place: string;
+  readonly stateId: string;
   readonly oracle: Oracle;
   readonly receipt: unknown;
 }
@@ -40,16 +40,18 @@ export class ReferenceModel {
 
   /** Decides at `now`, in microseconds. With `records` as `check` does, without as `peek`. */
   check(specs: Specs, keys: Readonly<Record<string, string>>, cost: number, now: number, records: boolean) {
-    const asked = Object.entries(specs).map(([name, spec]): Asked => {
-      return { name, oracle: oracleOf(spec), place: placeOf(name, spec, keys) };
+    const limits = Object.entries(specs).map(([name, spec]): LimitOnKey => {
+      return { name, oracle: oracleOf(spec), stateId: stateIdOf(name, spec, keys) };
     });
-    for (const one of asked) this.#dropImplausible(one, now);
-    const passes = asked.map((one) => this.#allows(one, now, cost));
+    for (const one of limits) this.#dropImplausible(one, now);
+    const passes = limits.map((one) => this.#allows(one, now, cost));
     const allowed = passes.every(Boolean);
-    const delays = asked.map(({ oracle, place }) => (allowed ? oracle.delay(this.#read(oracle, place, now), now) : 0));
-    const recording = asked.filter(({ oracle }) => records && (allowed || oracle.countRejected));
+    const delays = limits.map(({ oracle, stateId }) =>
+      allowed ? oracle.delay(this.#read(oracle, stateId, now), now) : 0,
+    );
+    const recording = limits.filter(({ oracle }) => records && (allowed || oracle.countRejected));
     const receipt: ModelReceipt = recording.map((one) => this.#record(one, now, cost));
-    const results = asked.map((one, index): [string, LimitDecision] => [
+    const results = limits.map((one, index): [string, LimitDecision] => [
       one.name,
       {
         allowed: passes[index]!,
@@ -65,62 +67,62 @@ export class ReferenceModel {
 
   /** Refunds at `now` the records in lives that have not ended. */
   refund(receipts: ModelReceipt, now: number): void {
-    for (const { life, place, oracle, receipt } of receipts) {
-      if (this.#lives.get(place) === life) life.state = oracle.refund(life.state, receipt, now);
+    for (const { life, stateId, oracle, receipt } of receipts) {
+      if (this.#lives.get(stateId) === life) life.state = oracle.refund(life.state, receipt, now);
     }
   }
 
   reset(specs: Specs, keys: Readonly<Record<string, string>>): void {
-    for (const [name, spec] of Object.entries(specs)) this.#lives.delete(placeOf(name, spec, keys));
+    for (const [name, spec] of Object.entries(specs)) this.#lives.delete(stateIdOf(name, spec, keys));
   }
 
   /** The state of the key at a time. */
-  #read(oracle: Oracle, place: string, at: number): unknown {
-    return this.#isLive(place, at) ? this.#lives.get(place)!.state : oracle.empty;
+  #read(oracle: Oracle, stateId: string, at: number): unknown {
+    return this.#isLive(stateId, at) ? this.#lives.get(stateId)!.state : oracle.empty;
   }
 
-  #isLive(place: string, at: number): boolean {
-    const life = this.#lives.get(place);
+  #isLive(stateId: string, at: number): boolean {
+    const life = this.#lives.get(stateId);
     return life !== undefined && life.recorder.expires(life.state) > at;
   }
 
   /** Drops the state of a wrong clock for good, so that it does not count again when time gets there. */
-  #dropImplausible({ oracle, place }: Asked, now: number): void {
-    const life = this.#lives.get(place);
-    if (life !== undefined && oracle.isImplausible(life.state, now)) this.#lives.delete(place);
+  #dropImplausible({ oracle, stateId }: LimitOnKey, now: number): void {
+    const life = this.#lives.get(stateId);
+    if (life !== undefined && oracle.isImplausible(life.state, now)) this.#lives.delete(stateId);
   }
 
-  #allows({ oracle, place }: Asked, at: number, cost: number): boolean {
-    return cost <= oracle.quota && oracle.allows(this.#read(oracle, place, at), at, cost);
+  #allows({ oracle, stateId }: LimitOnKey, at: number, cost: number): boolean {
+    return cost <= oracle.quota && oracle.allows(this.#read(oracle, stateId, at), at, cost);
   }
 
-  #wait(asked: Asked, now: number, cost: number): number {
-    return cost > asked.oracle.quota ? Infinity : findFirstTime(now, (at) => this.#allows(asked, at, cost)) - now;
+  #wait(limits: LimitOnKey, now: number, cost: number): number {
+    return cost > limits.oracle.quota ? Infinity : findFirstTime(now, (at) => this.#allows(limits, at, cost)) - now;
   }
 
   /** The rule that rejects just before the action would be allowed if the state never expired. */
-  #reason({ oracle, place }: Asked, now: number, cost: number): RejectionReason {
+  #reason({ oracle, stateId }: LimitOnKey, now: number, cost: number): RejectionReason {
     if (cost > oracle.quota || oracle.allowsUnits === undefined) return 'limit';
-    const state = this.#read(oracle, place, now);
+    const state = this.#read(oracle, stateId, now);
     const allowedAt = findFirstTime(now, (at) => oracle.allows(state, at, cost));
     return oracle.allowsUnits(state, allowedAt - 1, cost) ? 'minDifference' : 'limit';
   }
 
-  #figures({ oracle, place }: Asked, now: number): Pick<LimitDecision, 'limit' | 'remaining' | 'resetMs'> {
-    const free = (at: number) => oracle.free(this.#read(oracle, place, at), at);
+  #figures({ oracle, stateId }: LimitOnKey, now: number): Pick<LimitDecision, 'limit' | 'remaining' | 'resetMs'> {
+    const free = (at: number) => oracle.free(this.#read(oracle, stateId, at), at);
     const fullAgain = findFirstTime(now, (at) => free(at) >= oracle.quota);
     return { limit: oracle.quota, remaining: Math.max(0, free(now)), resetMs: (fullAgain - now) / MS };
   }
 
-  #record({ oracle, place }: Asked, now: number, cost: number): Recorded {
-    const [state, receipt] = oracle.record(this.#read(oracle, place, now), now, cost);
-    const life = this.#isLive(place, now) ? this.#lives.get(place)! : { state, recorder: oracle };
+  #record({ oracle, stateId }: LimitOnKey, now: number, cost: number): Recorded {
+    const [state, receipt] = oracle.record(this.#read(oracle, stateId, now), now, cost);
+    const life = this.#isLive(stateId, now) ? this.#lives.get(stateId)! : { state, recorder: oracle };
     Object.assign(life, { state, recorder: oracle });
-    this.#lives.set(place, life);
-    return { life, place, oracle, receipt };
+    this.#lives.set(stateId, life);
+    return { life, stateId, oracle, receipt };
   }
 }
 
-function placeOf(name: string, { algorithm }: LimitSpec, keys: Readonly<Record<string, string>>): string {
+function stateIdOf(name: string, { algorithm }: LimitSpec, keys: Readonly<Record<string, string>>): string {
   return `${algorithm} ${name.length} ${name} ${keys[name]}`;
 }

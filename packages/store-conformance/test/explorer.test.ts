@@ -61,33 +61,38 @@ const PLANTED: [what: string, algorithm: AlgorithmName, name: string, makeStore:
   ['records a microsecond late', 'leakyBucket', 'alone', (clock) => new defective.RecordsLate(clock)],
   ['loses the second refund', 'tokenBucket', 'capacity 2', (clock) => new defective.LosesTheSecondRefund(clock)],
   ['loses the second refund', 'rollingWindow', 'limit 2', (clock) => new defective.LosesTheSecondRefund(clock)],
-  ['takes all keys for one', 'bucketedWindow', 'for each user', (clock) => new defective.MergesKeys(clock)],
-  ['forgets a reset', 'slidingWindowCounter', 'alone', (clock) => new defective.ForgetsResets(clock)],
+  ['treats all keys as one', 'bucketedWindow', 'for each user', (clock) => new defective.MergesKeys(clock)],
+  ['ignores a reset', 'slidingWindowCounter', 'alone', (clock) => new defective.IgnoresResets(clock)],
   ['records a peek', 'rollingWindow', 'limit 2', (clock) => new defective.RecordsPeeks(clock)],
   [
-    'forgets when the clock steps back',
+    'drops the key when the clock steps back',
     'bucketedWindow',
     'alone',
-    (clock) => new defective.ForgetsWhenTheClockStepsBack(clock),
+    (clock) => new defective.DropsKeyAfterClockStep(clock),
   ],
-  ['forgets before a boundary', 'rollingWindow', 'limit 1', (clock) => new defective.ForgetsBeforeBoundaries(clock)],
+  [
+    'drops the key before a boundary',
+    'rollingWindow',
+    'limit 1',
+    (clock) => new defective.DropsKeyBeforeBoundaries(clock),
+  ],
 ];
 
-test.each(PLANTED)('a store that %s is found out with %s', async (_, algorithm, name, makeStore) => {
+test.each(PLANTED)('the explorer detects a store that %s with %s', async (_, algorithm, name, makeStore) => {
   const { finding, depth } = await explore(scenarioOf(algorithm, name), { depth: 6, makeStore });
   expect(finding?.steps).toHaveLength(depth);
 });
 
-test('a full store that forgets what it has just recorded is found out', () => {
+test('the explorer detects a full store that drops what it has just recorded', () => {
   const [scenario] = fullScenariosOf('rollingWindow');
-  const { finding } = exploreFull(scenario!, 2, 4, (clock) => new defective.ForgetsTheFirstOfTwo(clock));
+  const { finding } = exploreFull(scenario!, 2, 4, (clock) => new defective.DropsFirstOfTwo(clock));
   expect(finding?.what).toBe('limit `all` does not remember the check that was just recorded');
   expect(finding?.steps).toHaveLength(1);
 });
 
-test('a full store in which one limit takes the place of another is found out', () => {
+test('the explorer detects a full store in which one limit displaces another', () => {
   const scenario = fullScenariosOf('rollingWindow').find(({ name }) => name.includes('for the login'));
-  const { finding } = exploreFull(scenario!, 2, 4, (clock) => new defective.ForgetsTheLimitBefore(clock));
+  const { finding } = exploreFull(scenario!, 2, 4, (clock) => new defective.DropsPreviousLimit(clock));
   expect(finding?.what).toMatch(/new keys of \w+ free '\w+' of limit `\w+`/);
   expect(finding?.steps).toHaveLength(2);
 });
@@ -102,7 +107,7 @@ peek { limit: leakyBucket({"capacity":1,"interval":1}) on 'key' }, cost 1"
 `);
 });
 
-test('a set of hashes knows what was added, also after it has grown', () => {
+test('a set of hashes contains what was added, even after it has grown', () => {
   const seen = new HashSet();
   const hashes = Array.from({ length: 20_000 }, (_, index) => (index + 1) * 450_359_962_737 + 1);
   expect(hashes.every((hash) => seen.add(hash))).toBe(true);

@@ -8,7 +8,7 @@ describeStore('MemoryStore', (clock) => new MemoryStore({ clock }), {
   seed,
 });
 
-// One object is its own double: what is asked of two stores on the same data is asked of one here, to see that it can be.
+// The checks for two stores on the same data run with the same object twice, to verify that they can pass.
 const stores = new WeakMap<Clock, MemoryStore>();
 describeStore(
   'MemoryStore, the same one twice',

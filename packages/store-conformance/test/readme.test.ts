@@ -4,7 +4,7 @@ import { vectors, worstBursts } from '@rollgate/store-conformance';
 
 const readme = readFileSync(join(__dirname, '../README.md'), 'utf8');
 
-test('the table of worst bursts is what the data say', () => {
+test('the table of worst bursts equals the data', () => {
   const cells = [...readme.matchAll(/^\|\s*(?:`(\w+)`)?\s*\|\s*(\d+)\s*\|\s*(?:(.+): )?`(.+)`\s*\|$/gm)];
   const rows = Object.entries(worstBursts).flatMap(([algorithm, bursts]) =>
     bursts.map(({ units, formula, counted }, index) => [
@@ -17,7 +17,7 @@ test('the table of worst bursts is what the data say', () => {
   expect(cells.map((row) => row.slice(1))).toEqual(rows);
 });
 
-test('titles tell the vectors of an algorithm apart', () => {
+test('the titles of an algorithm’s vectors are unique', () => {
   for (const [algorithm, ofOne] of Object.entries(vectors)) {
     expect(new Set(ofOne.map(({ title }) => title)).size).toBe(ofOne.length);
     for (const { limit } of ofOne) expect(limit.algorithm).toBe(algorithm);

@@ -23,7 +23,7 @@ async function admitQuota(stores: readonly Store[], algorithm: AlgorithmName): P
   const decisions = await atOnce((index) => limiters[index % limiters.length]!.check('ann'));
   const allowed = decisions.filter(({ allowed }) => allowed);
   const delays = allowed.map(({ delayMs }) => delayMs).sort((one, other) => one - other);
-  // The action that leaves at once does not wait in the queue.
+  // The action that starts at once does not wait in the queue.
   const slots = Array.from({ length: QUOTA + 1 }, (_, index) => index * 60_000);
   const expected = algorithm === 'leakyBucket' ? slots : new Array<number>(QUOTA).fill(0);
   assertSame(delays, expected, () => `Delays of the actions that ${algorithm} allows`);

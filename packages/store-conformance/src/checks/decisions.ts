@@ -20,7 +20,7 @@ export async function decideAsModel(context: CheckContext, some: fc.Arbitrary<Hi
   );
 }
 
-// Time that runs back shows whether an expired key has been given up already, which depends on the other keys, those
+// Time that runs back shows whether an expired key has been dropped already, which depends on the other keys, those
 // of other algorithms included; so with several keys it only runs forwards.
 export const decisions: readonly Requirement[] = [
   ...algorithmNames.map((algorithm) => ({

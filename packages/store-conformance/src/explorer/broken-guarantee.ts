@@ -4,7 +4,7 @@ import type { ReadyCall } from './scenario.js';
 
 /**
  * Returns the guarantee that an allowed check or peek breaks, given the states before and after it. These guarantees do
- * not depend on the oracles, which may share a mistake with the limits:
+ * not depend on the oracles, which may share a defect with the limits:
  *
  * - A limit whose keys no other settings use admits no more than `guarantees.ts` derives from its definition.
  * - While the store keeps a key, two actions of a limit with `minDifference` are that far apart. This holds whatever

@@ -6,7 +6,7 @@ import type { Opinion, OracleState } from './oracle-state.js';
 import type { ReadyCall, Ruling } from './scenario.js';
 
 /** A decision that is not what the oracles expect. */
-export interface Mistake {
+export interface Difference {
   /** The first field that differs. */
   readonly field: string;
   readonly expected: Decision;
@@ -21,23 +21,23 @@ export interface Mistake {
  * of `findFirstTime` ends at such a moment too, by the same assumption, so it could find nothing else. It runs only
  * when the wait is wrong.
  */
-export function findMistake(
+export function findDifference(
   actual: Decision,
   truth: OracleState,
   call: ReadyCall,
   cost: number,
   opinion: Opinion,
-): Mistake | undefined {
+): Difference | undefined {
   const { rulings } = call;
   const [{ name }] = rulings as [Ruling];
   if (rulings.length === 1) {
     const expected = expectedOfOne(actual.limits[name], truth, call, 0, cost, opinion);
     if (isDecisionOfOne(actual, name, expected)) return undefined;
   }
-  const said = rulings.map(({ name }, index): [string, LimitDecision] => {
+  const limits = rulings.map(({ name }, index): [string, LimitDecision] => {
     return [name, expectedOfOne(actual.limits[name], truth, call, index, cost, opinion)];
   });
-  const expected = combineDecisions(Object.fromEntries(said));
+  const expected = combineDecisions(Object.fromEntries(limits));
   const field = differentField(actual, expected, '');
   return field === undefined ? undefined : { field, expected };
 }
@@ -76,14 +76,14 @@ function wait(now: number, actualMs: number | undefined, holds: (at: number) => 
   return (isRight ? micros : findFirstTime(now, holds) - now) / MS;
 }
 
-/** The rule that still rejects just before the action would be allowed, were the state kept for ever. */
+/** The rule that still rejects just before the action is allowed, if the state never expires. */
 function reason({ oracle }: Ruling, state: unknown, now: number, cost: number, retryAfterMs: number): RejectionReason {
   if (cost > oracle.quota || oracle.allowsUnits === undefined) return 'limit';
   const allowedMs = wait(now, retryAfterMs, (at) => oracle.allows(state, at, cost));
   return oracle.allowsUnits(state, now + Math.round(allowedMs * MS) - 1, cost) ? 'minDifference' : 'limit';
 }
 
-/** Whether this is the decision of one limit that says this: as comparing field by field, and much faster. */
+/** Whether the decision of a single limit is `expected`. Much faster than comparing field by field. */
 function isDecisionOfOne(actual: Decision, name: string, expected: LimitDecision): boolean {
   const { violated, degraded, limits } = actual;
   const isViolated = violated.length === 1 && violated[0] === name;

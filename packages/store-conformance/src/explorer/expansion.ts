@@ -1,6 +1,6 @@
 import { MS } from '../oracles/oracle.js';
 import { findBrokenGuarantee } from './broken-guarantee.js';
-import { findMistake } from './check-decision.js';
+import { findDifference } from './check-decision.js';
 import { type Opinion, OracleState } from './oracle-state.js';
 import type { Ready } from './scenario.js';
 import { isOver, stateHash } from './state-hash.js';
@@ -110,9 +110,9 @@ export class Expansion {
     const truth = this.#truth.copy();
     const opinion = truth.take(step, this.#ready.calls) as Opinion;
     const actual = this.#subject.take(step)!;
-    const mistake = findMistake(actual, truth, call, step.cost, opinion);
+    const difference = findDifference(actual, truth, call, step.cost, opinion);
     const broken = actual.allowed ? findBrokenGuarantee(this.#truth, truth, call) : undefined;
-    if (mistake !== undefined) this.#fail(code, `\`${mistake.field}\` differs`, actual, mistake.expected);
+    if (difference !== undefined) this.#fail(code, `\`${difference.field}\` differs`, actual, difference.expected);
     else if (broken !== undefined) this.#fail(code, broken, actual.allowed, false);
     else {
       this.#arrive(code, truth);
@@ -121,7 +121,7 @@ export class Expansion {
     }
   }
 
-  /** Uses what the decision says of later: the end of its wait, or the time at which the quota is back. */
+  /** Uses the times in the decision: the end of its wait, or the time at which the quota is full again. */
   #await(code: number, step: Asking, allowed: boolean, micros: number, due: Set<number> | undefined): void {
     // A check that was rejected and left no trace waits as the peek before it.
     if (!allowed && (step.kind === 'peek' || this.#isMoved)) this.#tryWait(code, step, micros);

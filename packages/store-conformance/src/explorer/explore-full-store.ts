@@ -15,7 +15,7 @@ export interface FullExploration {
 
 /**
  * Takes every history of checks and ticks of a millisecond up to a depth, in a store that holds at most `maxKeys` keys.
- * A full store may forget keys, so the oracles cannot judge it. Two guarantees still hold:
+ * A full store may drop keys, so the oracles do not apply. Two guarantees still hold:
  *
  * - a check never evicts what it records itself;
  * - new keys of other limits never free a key that a limit rejects, while that limit has at most its share.

@@ -1,7 +1,7 @@
 /** Share of the slots that may be in use. */
 const FULL = 0.7;
 
-/** A set of whole numbers above 0: 8 to 23 bytes each, where a `Set` takes about 40 and ends at 2^24 of them. */
+/** A set of positive integers. It takes 8 to 23 bytes for each, where a `Set` takes about 40 and ends at 2^24. */
 export class HashSet {
   size = 0;
   #slots = new Float64Array(2 ** 12);

@@ -50,7 +50,7 @@ export class Hasher {
     return this.#objects.indexOf(value);
   }
 
-  /** Adds the sum of several `pair`s, whose order so does not matter. */
+  /** Adds the sum of several `pair`s, so their order does not matter. */
   sum(others: { one: number; two: number }): void {
     this.#mix(others.one);
     this.#mix(others.two);

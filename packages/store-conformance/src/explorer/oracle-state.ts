@@ -52,7 +52,7 @@ export interface Opinion {
 export class OracleState {
   nowMicros = 0;
   highestMicros = 0;
-  /** By place. Replaced, never changed, as are the receipts: so a copy may share them. */
+  /** By place. Replaced, never changed, like the receipts, so a copy may share them. */
   lives: readonly (Life | undefined)[];
   /**
    * Of the checks that recorded something and were not refunded, oldest first. Empty for a rejected one: nothing is

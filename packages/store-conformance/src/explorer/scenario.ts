@@ -4,7 +4,7 @@ import { MS, type Oracle } from '../oracles/oracle.js';
 import type { Specs } from '../reference-model.js';
 import { ObservedLimit, type StateObserver } from './observed-limit.js';
 
-/** What one check of a history asks: limits, and a key for each. */
+/** The limits of a check in a history, with a key for each. */
 export interface Call {
   readonly specs: Specs;
   readonly keys: Readonly<Record<string, string>>;
@@ -56,7 +56,7 @@ export interface Ready {
  */
 export const BACK_MICROS = MS;
 
-/** Prepares a scenario. The limits report to `watch` what they are asked. */
+/** Prepares a scenario. The limits report their calls to `watch`. */
 export function prepare({ name, calls }: Scenario, watch: StateObserver): Ready {
   const places: string[] = [];
   const rulings: Ruling[] = [];

@@ -1,4 +1,4 @@
-/** The smallest whole number of which the power of two is no less than so many microseconds. */
+/** The smallest exponent of a power of two that is at least so many microseconds. */
 export function scaleOf(micros: number): number {
   let scale = 0;
   while (2 ** scale < micros) scale += 1;

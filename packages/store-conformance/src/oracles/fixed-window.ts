@@ -24,7 +24,7 @@ interface Running {
 /** The end of the window that holds `at`, windows being cut where the clock is a multiple of their length. */
 export const gridEnd = (at: number, window: number): number => (Math.floor(at / window) + 1) * window;
 
-/** Actions of one window of the clock are counted, and forgotten at its end. */
+/** Counts the actions of one window of the clock, and drops them at its end. */
 export function fixedWindowOracle({ limit, minDifference, ...numbers }: FixedWindowSettings): Oracle {
   const window = numbers.window * MS;
   const ownScale = scaleOf(window);

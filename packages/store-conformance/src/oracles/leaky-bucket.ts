@@ -7,13 +7,13 @@ export interface LeakyBucketSettings {
   readonly interval: number;
 }
 
-/** The time from which the next action may leave, and the scale of the largest limit that is in the queue. */
+/** The time from which the next action may start, and the scale of the largest limit in the queue. */
 interface Queue {
   readonly free: number;
   readonly scale: number;
   /** Slots that were refunded while later ones were taken. */
   readonly abandoned: readonly Slot[];
-  /** Receipts of earlier slots are void: a refund has left nothing of the queue that they are of. */
+  /** Receipts of earlier slots are void, because a refund has emptied their queue. */
   readonly voidBefore: number;
 }
 
@@ -22,17 +22,17 @@ interface Slot {
   readonly to: number;
 }
 
-/** A queue: actions leave in the order of their coming, a unit every `interval`, and `capacity` of them may wait. */
+/** A queue. Actions start in order, one unit every `interval`, and `capacity` units may wait. */
 export function leakyBucketOracle({ capacity, interval }: LeakyBucketSettings): Oracle {
   const apart = interval * MS;
   const ownScale = scaleOf((capacity + 1) * apart);
   const delay = ({ free }: Queue, at: number) => Math.max(free, at) - at;
-  /** Units that leave later than `at`; the one before `free` leaves an interval before it. */
+  /** Units that start later than `at`. The last one starts an interval before `free`. */
   function waiting(queue: Queue, at: number): number {
     const ahead = Math.max(0, delay(queue, at) - 1);
     return (ahead - (ahead % apart)) / apart;
   }
-  const oracle: Oracle<Queue, { departure: number; recorded: number; cost: number }> = {
+  const oracle: Oracle<Queue, { start: number; recorded: number; cost: number }> = {
     quota: capacity,
     empty: { free: -Infinity, scale: 0, abandoned: [], voidBefore: -Infinity },
     isImplausible: ({ free, scale }, now) => isTooFarAhead(free, now, scale),
@@ -41,29 +41,29 @@ export function leakyBucketOracle({ capacity, interval }: LeakyBucketSettings): 
     free: (queue, at) => capacity - waiting(queue, at),
     delay,
     record({ free, scale, abandoned, voidBefore }, now, cost) {
-      const departure = Math.max(free, now);
+      const start = Math.max(free, now);
       const queue = {
-        free: departure + cost * apart,
+        free: start + cost * apart,
         scale: free > now ? Math.max(scale, ownScale) : ownScale,
-        // What has passed is gone for good, also for a clock that steps back.
+        // A gap that has passed is gone, even for a clock that steps back.
         abandoned: withoutPassed(abandoned, now),
         voidBefore,
       };
-      return [queue, { departure, recorded: now, cost }];
+      return [queue, { start, recorded: now, cost }];
     },
-    refund(queue, { departure, recorded, cost }, now) {
-      if (departure < queue.voidBefore) return queue;
+    refund(queue, { start, recorded, cost }, now) {
+      if (start < queue.voidBefore) return queue;
       const { scale, abandoned } = queue;
       let { free } = queue;
-      const end = departure + cost * apart;
+      const end = start + cost * apart;
       const isLast = end === free;
       if (!isLast && end <= now) return queue; // Nothing can use the slot.
-      let slots = [...abandoned, { from: departure, to: end }].filter(({ to }) => to <= free);
+      let slots = [...abandoned, { from: start, to: end }].filter(({ to }) => to <= free);
       for (let last = endingAt(slots, free); last !== undefined; last = endingAt(slots, free)) {
         slots = slots.filter((slot) => slot !== last);
         free = last.from;
       }
-      const isEmpty = isLast && (departure === recorded || (free < departure && free <= now));
+      const isEmpty = isLast && (start === recorded || (free < start && free <= now));
       return { free, scale, abandoned: slots, voidBefore: isEmpty ? free : queue.voidBefore };
     },
   };
@@ -72,7 +72,7 @@ export function leakyBucketOracle({ capacity, interval }: LeakyBucketSettings): 
 
 const endingAt = (slots: readonly Slot[], time: number) => slots.find(({ to }) => to === time);
 
-/** Slots that touch pass together: they are one gap. */
+/** Adjacent slots pass together, because they are one gap. */
 function withoutPassed(slots: readonly Slot[], now: number): Slot[] {
   const isAhead = ({ to }: Slot): boolean => {
     const behind = slots.find(({ from }) => from === to);

@@ -31,7 +31,7 @@ const within = ({ adds, width }: Subject, at: number, length: number) =>
 
 /**
  * Counts by a list of what was added, but for what the longest interval no longer reaches at an add. Counters with
- * different numbers may count for the same subject. Times are whole microseconds, intervals milliseconds.
+ * different settings may count for the same subject. Times are whole microseconds, intervals milliseconds.
  */
 export class CounterModel {
   readonly #subjects = new Map<string, Subject>();

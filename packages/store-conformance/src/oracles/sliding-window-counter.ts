@@ -10,7 +10,7 @@ export interface SlidingWindowCounterSettings {
   readonly minDifference?: number | undefined;
 }
 
-/** Units of the window that ends at `end` and of the one before, as who recorded last, with `window`, saw them. */
+/** Units of the window that ends at `end` and of the one before, as the limit that recorded last, with `window`, saw them. */
 interface Counts {
   readonly end: number;
   readonly window: number;
@@ -26,7 +26,7 @@ export function slidingWindowCounterOracle(numbers: SlidingWindowCounterSettings
   const window = numbers.window * MS;
   const ownScale = scaleOf(window);
 
-  /** The estimate times `window`: so it is a whole number. */
+  /** The estimate times `window`, which is a whole number. */
   function estimate({ end, current, previous }: Counts, at: number): bigint {
     if (at < end) return BigInt(current) * BigInt(window) + BigInt(previous) * BigInt(Math.min(window, end - at));
     return at < end + window ? BigInt(current) * BigInt(end + window - at) : 0n;

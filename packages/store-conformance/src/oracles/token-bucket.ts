@@ -5,13 +5,13 @@ import { MS, noDelay, type Oracle } from './oracle.js';
 /** Durations in milliseconds. */
 export interface TokenBucketSettings {
   readonly capacity: number;
-  /** Tokens that come back in `every`. */
+  /** Tokens that refill in `every`. */
   readonly refill: number;
   readonly every: number;
   readonly minDifference?: number | undefined;
 }
 
-/** When the bucket is full again: `whole` microseconds and `part` of a whole, in the units of who recorded last. */
+/** When the bucket is full again: `whole` microseconds and `part` of a whole, in the units of the limit that recorded last. */
 interface Bucket {
   readonly whole: bigint;
   readonly part: bigint;
@@ -19,7 +19,7 @@ interface Bucket {
   readonly refunded: bigint;
   /** The latest time of an action. */
   readonly newest: bigint;
-  /** That of the greatest limit whose tokens are still missing. */
+  /** The scale of the largest limit whose tokens are still missing. */
   readonly scale: number;
 }
 
@@ -38,7 +38,7 @@ const greatestDivisor = (one: bigint, other: bigint): bigint =>
   other === 0n ? one : greatestDivisor(other, one % other);
 
 /**
- * Tokens come back one by one; a token takes `cycles / parts` microseconds, so every time is a whole number of parts.
+ * Tokens refill one by one. A token takes `cycles / parts` microseconds, so every time is a whole number of parts.
  */
 export function tokenBucketOracle({ capacity, refill, every, minDifference }: TokenBucketSettings): Oracle {
   const divisor = greatestDivisor(BigInt(every * MS), BigInt(refill));
@@ -78,7 +78,7 @@ export function tokenBucketOracle({ capacity, refill, every, minDifference }: To
         noted,
       ];
     },
-    // What is refilled of it: no more than came since, and no more than its place among the debts says. The bucket has
+    // What is refilled of it: no more than came since, and no more than its position among the debts allows. The bucket has
     // refilled up to its newest action even if the clock has stepped back since.
     refund(bucket, { start, at, cost }, now) {
       if (bucket === undefined) return undefined;

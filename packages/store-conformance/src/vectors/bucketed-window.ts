@@ -12,7 +12,7 @@ export const bucketedWindowVectors: readonly Vector<'bucketedWindow'>[] = [
     ],
   },
   {
-    title: 'a place is free when all of its bucket has left the window',
+    title: 'a unit is free when its whole bucket has left the window',
     limit: { algorithm: 'bucketedWindow', options: { limit: 2, window: 1000, buckets: 10 } },
     steps: [
       { at: 0, cost: 1, allowed: true, remaining: 1, retryAfterMs: 0, resetMs: 1100, delayMs: 0 },
@@ -36,7 +36,7 @@ export const bucketedWindowVectors: readonly Vector<'bucketedWindow'>[] = [
     ],
   },
   {
-    title: 'a minute has buckets of a second unless told otherwise',
+    title: 'a minute has buckets of a second by default',
     limit: { algorithm: 'bucketedWindow', options: { limit: 1, window: 60000 } },
     steps: [
       { at: 500, cost: 1, allowed: true, remaining: 0, retryAfterMs: 0, resetMs: 60500, delayMs: 0 },
@@ -66,7 +66,7 @@ export const bucketedWindowVectors: readonly Vector<'bucketedWindow'>[] = [
     ],
   },
   {
-    title: 'a cost takes as many places, and waits for as many',
+    title: 'a cost takes as many units, and waits for as many',
     limit: { algorithm: 'bucketedWindow', options: { limit: 5, window: 1000, buckets: 10 } },
     steps: [
       { at: 0, cost: 2, allowed: true, remaining: 3, retryAfterMs: 0, resetMs: 1100, delayMs: 0 },
@@ -91,7 +91,7 @@ export const bucketedWindowVectors: readonly Vector<'bucketedWindow'>[] = [
     ],
   },
   {
-    title: 'a moment before the newest bucket is taken for its start',
+    title: 'a moment before the newest bucket counts as its start',
     limit: { algorithm: 'bucketedWindow', options: { limit: 2, window: 1000, buckets: 10 } },
     steps: [
       { at: 2050, cost: 1, allowed: true, remaining: 1, retryAfterMs: 0, resetMs: 1050, delayMs: 0 },
@@ -112,7 +112,7 @@ export const bucketedWindowVectors: readonly Vector<'bucketedWindow'>[] = [
     ],
   },
   {
-    title: 'a refund gives back exactly what was taken, once',
+    title: 'a refund returns exactly what was taken, once',
     limit: { algorithm: 'bucketedWindow', options: { limit: 3, window: 1000, buckets: 10 } },
     steps: [
       { at: 0, cost: 1, allowed: true, remaining: 2, retryAfterMs: 0, resetMs: 1100, delayMs: 0 },
@@ -126,7 +126,7 @@ export const bucketedWindowVectors: readonly Vector<'bucketedWindow'>[] = [
     ],
   },
   {
-    title: 'what is refunded after it has left the window, or was reset, gives nothing',
+    title: 'a refund has no effect after the hit has left the window or was reset',
     limit: { algorithm: 'bucketedWindow', options: { limit: 2, window: 1000, buckets: 10 } },
     steps: [
       { at: 0, cost: 1, allowed: true, remaining: 1, retryAfterMs: 0, resetMs: 1100, delayMs: 0 },
@@ -140,7 +140,7 @@ export const bucketedWindowVectors: readonly Vector<'bucketedWindow'>[] = [
     ],
   },
   {
-    title: 'a minimal difference bars places that are free',
+    title: 'a minimal difference rejects although units are free',
     limit: { algorithm: 'bucketedWindow', options: { limit: 3, window: 1000, buckets: 10, minDifference: 150 } },
     steps: [
       { at: 0, cost: 1, allowed: true, remaining: 2, retryAfterMs: 0, resetMs: 1100, delayMs: 0 },
@@ -171,7 +171,7 @@ export const bucketedWindowVectors: readonly Vector<'bucketedWindow'>[] = [
     ],
   },
   {
-    title: 'a limit without a minimal difference hides its actions from no limit that has one',
+    title: 'the actions of a limit without a minimal difference count for a limit with one',
     limit: { algorithm: 'bucketedWindow', options: { limit: 9, window: 1000, buckets: 10, minDifference: 300 } },
     steps: [
       { at: 0, cost: 1, allowed: true, remaining: 8, retryAfterMs: 0, resetMs: 1100, delayMs: 0 },
@@ -247,7 +247,7 @@ export const bucketedWindowVectors: readonly Vector<'bucketedWindow'>[] = [
     ],
   },
   {
-    title: 'an idle key has its whole quota again',
+    title: 'an idle key regains its whole quota',
     limit: { algorithm: 'bucketedWindow', options: { limit: 2, window: 1000, buckets: 10 } },
     steps: [
       { at: 50, cost: 1, allowed: true, remaining: 1, retryAfterMs: 0, resetMs: 1050, delayMs: 0 },

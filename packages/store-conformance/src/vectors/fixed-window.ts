@@ -12,7 +12,7 @@ export const fixedWindowVectors: readonly Vector<'fixedWindow'>[] = [
     ],
   },
   {
-    title: 'a window ends where the clock is a multiple of its length, whenever it was begun',
+    title: 'a window ends where the clock is a multiple of its length, whenever its first action was',
     limit: { algorithm: 'fixedWindow', options: { limit: 2, window: 1000 } },
     steps: [
       { at: 700, cost: 1, allowed: true, remaining: 1, retryAfterMs: 0, resetMs: 300, delayMs: 0 },
@@ -23,7 +23,7 @@ export const fixedWindowVectors: readonly Vector<'fixedWindow'>[] = [
     ],
   },
   {
-    title: 'twice the limit goes through at a boundary',
+    title: 'twice the limit is allowed around a boundary',
     limit: { algorithm: 'fixedWindow', options: { limit: 3, window: 1000 } },
     steps: [
       { at: 999.999, cost: 3, allowed: true, remaining: 0, retryAfterMs: 0, resetMs: 0.001, delayMs: 0 },
@@ -33,7 +33,7 @@ export const fixedWindowVectors: readonly Vector<'fixedWindow'>[] = [
     ],
   },
   {
-    title: 'a cost takes as many places',
+    title: 'a cost takes as many units',
     limit: { algorithm: 'fixedWindow', options: { limit: 5, window: 1000 } },
     steps: [
       { at: 0, cost: 2, allowed: true, remaining: 3, retryAfterMs: 0, resetMs: 1000, delayMs: 0 },
@@ -57,7 +57,7 @@ export const fixedWindowVectors: readonly Vector<'fixedWindow'>[] = [
     ],
   },
   {
-    title: 'time before the running window counts as in it',
+    title: 'time before the current window counts as in it',
     limit: { algorithm: 'fixedWindow', options: { limit: 2, window: 1000 } },
     steps: [
       { at: 2500, cost: 1, allowed: true, remaining: 1, retryAfterMs: 0, resetMs: 500, delayMs: 0 },
@@ -88,7 +88,7 @@ export const fixedWindowVectors: readonly Vector<'fixedWindow'>[] = [
     ],
   },
   {
-    title: 'a refund gives back exactly what was taken, once, while its window runs',
+    title: 'a refund returns exactly what was taken, once, during its window',
     limit: { algorithm: 'fixedWindow', options: { limit: 3, window: 1000 } },
     steps: [
       { at: 0, cost: 1, allowed: true, remaining: 2, retryAfterMs: 0, resetMs: 1000, delayMs: 0 },
@@ -113,7 +113,7 @@ export const fixedWindowVectors: readonly Vector<'fixedWindow'>[] = [
     ],
   },
   {
-    title: 'what is refunded after a reset gives nothing',
+    title: 'a refund after a reset has no effect',
     limit: { algorithm: 'fixedWindow', options: { limit: 2, window: 1000 } },
     steps: [
       { at: 0, cost: 1, allowed: true, remaining: 1, retryAfterMs: 0, resetMs: 1000, delayMs: 0 },
@@ -124,7 +124,7 @@ export const fixedWindowVectors: readonly Vector<'fixedWindow'>[] = [
     ],
   },
   {
-    title: 'a minimal difference bars places that are free, also across a boundary',
+    title: 'a minimal difference rejects although units are free, even across a boundary',
     limit: { algorithm: 'fixedWindow', options: { limit: 3, window: 1000, minDifference: 100 } },
     steps: [
       { at: 0, cost: 1, allowed: true, remaining: 2, retryAfterMs: 0, resetMs: 1000, delayMs: 0 },
@@ -174,7 +174,7 @@ export const fixedWindowVectors: readonly Vector<'fixedWindow'>[] = [
     ],
   },
   {
-    title: 'a rejection names the rule that rejects longer, at a tie the limit',
+    title: 'a rejection names the rule with the longer wait, and the limit at a tie',
     limit: { algorithm: 'fixedWindow', options: { limit: 2, window: 1000, minDifference: 1000 } },
     steps: [
       { at: 0, cost: 1, allowed: true, remaining: 1, retryAfterMs: 0, resetMs: 1000, delayMs: 0 },
@@ -221,7 +221,7 @@ export const fixedWindowVectors: readonly Vector<'fixedWindow'>[] = [
     ],
   },
   {
-    title: 'a limit without a minimal difference hides its actions from no limit that has one',
+    title: 'the actions of a limit without a minimal difference count for a limit with one',
     limit: { algorithm: 'fixedWindow', options: { limit: 9, window: 1000, minDifference: 300 } },
     steps: [
       { at: 0, cost: 1, allowed: true, remaining: 8, retryAfterMs: 0, resetMs: 1000, delayMs: 0 },
@@ -297,7 +297,7 @@ export const fixedWindowVectors: readonly Vector<'fixedWindow'>[] = [
     ],
   },
   {
-    title: 'an idle key has its whole quota again',
+    title: 'an idle key regains its whole quota',
     limit: { algorithm: 'fixedWindow', options: { limit: 2, window: 1000 } },
     steps: [
       { at: 300, cost: 1, allowed: true, remaining: 1, retryAfterMs: 0, resetMs: 700, delayMs: 0 },
@@ -308,7 +308,7 @@ export const fixedWindowVectors: readonly Vector<'fixedWindow'>[] = [
     ],
   },
   {
-    title: 'a limit of much lesser numbers erases nothing',
+    title: 'a limit with much smaller settings erases nothing',
     limit: { algorithm: 'fixedWindow', options: { limit: 2, window: 3600000 } },
     steps: [
       { at: 0, cost: 2, allowed: true, remaining: 0, retryAfterMs: 0, resetMs: 3600000, delayMs: 0 },

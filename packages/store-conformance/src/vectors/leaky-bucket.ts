@@ -2,7 +2,7 @@ import type { Vector } from './vector.js';
 
 export const leakyBucketVectors: readonly Vector<'leakyBucket'>[] = [
   {
-    title: 'the first leaves at once, the next ones an interval apart',
+    title: 'the first action starts at once, the next ones an interval apart',
     limit: { algorithm: 'leakyBucket', options: { capacity: 3, interval: 1000 } },
     steps: [
       { at: 0, peek: true, cost: 1, allowed: true, remaining: 3, retryAfterMs: 0, resetMs: 0, delayMs: 0 },
@@ -13,7 +13,7 @@ export const leakyBucketVectors: readonly Vector<'leakyBucket'>[] = [
     ],
   },
   {
-    title: 'when the queue is full, there is a place as soon as one has left',
+    title: 'a full queue has a free slot as soon as an action starts',
     limit: { algorithm: 'leakyBucket', options: { capacity: 2, interval: 1000 } },
     steps: [
       { at: 0, cost: 1, allowed: true, remaining: 2, retryAfterMs: 0, resetMs: 0, delayMs: 0 },
@@ -49,7 +49,7 @@ export const leakyBucketVectors: readonly Vector<'leakyBucket'>[] = [
     ],
   },
   {
-    title: 'a cost takes as many places in the queue',
+    title: 'a cost takes as many slots in the queue',
     limit: { algorithm: 'leakyBucket', options: { capacity: 4, interval: 1000 } },
     steps: [
       { at: 0, cost: 2, allowed: true, remaining: 3, retryAfterMs: 0, resetMs: 1000, delayMs: 0 },
@@ -74,7 +74,7 @@ export const leakyBucketVectors: readonly Vector<'leakyBucket'>[] = [
     ],
   },
   {
-    title: 'a clock that steps back finds the queue as it was',
+    title: 'a clock that steps back does not change the queue',
     limit: { algorithm: 'leakyBucket', options: { capacity: 3, interval: 1000 } },
     steps: [
       { at: 5000, cost: 1, allowed: true, remaining: 3, retryAfterMs: 0, resetMs: 0, delayMs: 0 },
@@ -138,7 +138,7 @@ export const leakyBucketVectors: readonly Vector<'leakyBucket'>[] = [
     ],
   },
   {
-    title: 'what is refunded after a reset gives nothing',
+    title: 'a refund after a reset has no effect',
     limit: { algorithm: 'leakyBucket', options: { capacity: 2, interval: 1000 } },
     steps: [
       { at: 0, cost: 1, allowed: true, remaining: 2, retryAfterMs: 0, resetMs: 0, delayMs: 0 },
@@ -149,7 +149,7 @@ export const leakyBucketVectors: readonly Vector<'leakyBucket'>[] = [
     ],
   },
   {
-    title: 'a refund that leaves the queue empty ends it, also for a clock that steps back',
+    title: 'a refund that leaves the queue empty ends it, even for a clock that steps back',
     limit: { algorithm: 'leakyBucket', options: { capacity: 2, interval: 1000 } },
     steps: [
       { at: 0, cost: 1, allowed: true, remaining: 2, retryAfterMs: 0, resetMs: 0, delayMs: 0 },
@@ -162,7 +162,7 @@ export const leakyBucketVectors: readonly Vector<'leakyBucket'>[] = [
     ],
   },
   {
-    title: 'an idle key lets one through at once',
+    title: 'an idle key allows one action without a delay',
     limit: { algorithm: 'leakyBucket', options: { capacity: 2, interval: 1000 } },
     steps: [
       { at: 0, cost: 1, allowed: true, remaining: 2, retryAfterMs: 0, resetMs: 0, delayMs: 0 },
@@ -172,7 +172,7 @@ export const leakyBucketVectors: readonly Vector<'leakyBucket'>[] = [
     ],
   },
   {
-    title: 'a limit of much lesser numbers erases nothing',
+    title: 'a limit with much smaller settings erases nothing',
     limit: { algorithm: 'leakyBucket', options: { capacity: 2, interval: 3600000 } },
     steps: [
       { at: 0, cost: 2, allowed: true, remaining: 1, retryAfterMs: 0, resetMs: 3600000, delayMs: 0 },

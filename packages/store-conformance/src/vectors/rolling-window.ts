@@ -12,7 +12,7 @@ export const rollingWindowVectors: readonly Vector<'rollingWindow'>[] = [
     ],
   },
   {
-    title: 'a place is free one window after it was taken, and not a microsecond before',
+    title: 'a unit is free one window after it was taken, and not a microsecond before',
     limit: { algorithm: 'rollingWindow', options: { limit: 2, window: 1000 } },
     steps: [
       { at: 0, cost: 1, allowed: true, remaining: 1, retryAfterMs: 0, resetMs: 1000, delayMs: 0 },
@@ -25,7 +25,7 @@ export const rollingWindowVectors: readonly Vector<'rollingWindow'>[] = [
     ],
   },
   {
-    title: 'a cost takes as many places, and waits for as many',
+    title: 'a cost takes as many units, and waits for as many',
     limit: { algorithm: 'rollingWindow', options: { limit: 5, window: 1000 } },
     steps: [
       { at: 0, cost: 2, allowed: true, remaining: 3, retryAfterMs: 0, resetMs: 1000, delayMs: 0 },
@@ -51,7 +51,7 @@ export const rollingWindowVectors: readonly Vector<'rollingWindow'>[] = [
     ],
   },
   {
-    title: 'a window slides: never more than the quota in any of them',
+    title: 'no window ever contains more than the quota',
     limit: { algorithm: 'rollingWindow', options: { limit: 2, window: 1000 } },
     steps: [
       { at: 999, cost: 1, allowed: true, remaining: 1, retryAfterMs: 0, resetMs: 1000, delayMs: 0 },
@@ -64,7 +64,7 @@ export const rollingWindowVectors: readonly Vector<'rollingWindow'>[] = [
     ],
   },
   {
-    title: 'a moment before the newest action is taken for it',
+    title: 'a moment before the newest action counts as its time',
     limit: { algorithm: 'rollingWindow', options: { limit: 2, window: 1000 } },
     steps: [
       { at: 2000, cost: 1, allowed: true, remaining: 1, retryAfterMs: 0, resetMs: 1000, delayMs: 0 },
@@ -75,7 +75,7 @@ export const rollingWindowVectors: readonly Vector<'rollingWindow'>[] = [
     ],
   },
   {
-    title: 'what is more than a window ahead was written by a wrong clock',
+    title: 'a hit more than a window ahead was written by a wrong clock',
     limit: { algorithm: 'rollingWindow', options: { limit: 1, window: 1000 } },
     steps: [
       { at: 5000, cost: 1, allowed: true, remaining: 0, retryAfterMs: 0, resetMs: 1000, delayMs: 0 },
@@ -85,7 +85,7 @@ export const rollingWindowVectors: readonly Vector<'rollingWindow'>[] = [
     ],
   },
   {
-    title: 'a refund gives back exactly what was taken, once',
+    title: 'a refund returns exactly what was taken, once',
     limit: { algorithm: 'rollingWindow', options: { limit: 3, window: 1000 } },
     steps: [
       { at: 0, cost: 1, allowed: true, remaining: 2, retryAfterMs: 0, resetMs: 1000, delayMs: 0 },
@@ -100,7 +100,7 @@ export const rollingWindowVectors: readonly Vector<'rollingWindow'>[] = [
     ],
   },
   {
-    title: 'what is refunded after it has left the window, or was reset, gives nothing',
+    title: 'a refund has no effect after the hit has left the window or was reset',
     limit: { algorithm: 'rollingWindow', options: { limit: 2, window: 1000 } },
     steps: [
       { at: 0, cost: 1, allowed: true, remaining: 1, retryAfterMs: 0, resetMs: 1000, delayMs: 0 },
@@ -114,7 +114,7 @@ export const rollingWindowVectors: readonly Vector<'rollingWindow'>[] = [
     ],
   },
   {
-    title: 'a minimal difference bars places that are free',
+    title: 'a minimal difference rejects although units are free',
     limit: { algorithm: 'rollingWindow', options: { limit: 3, window: 1000, minDifference: 100 } },
     steps: [
       { at: 0, cost: 1, allowed: true, remaining: 2, retryAfterMs: 0, resetMs: 1000, delayMs: 0 },
@@ -145,7 +145,7 @@ export const rollingWindowVectors: readonly Vector<'rollingWindow'>[] = [
     ],
   },
   {
-    title: 'a rejection names the rule that rejects longer, at a tie the limit',
+    title: 'a rejection names the rule with the longer wait, and the limit at a tie',
     limit: { algorithm: 'rollingWindow', options: { limit: 2, window: 1000, minDifference: 1000 } },
     steps: [
       { at: 0, cost: 1, allowed: true, remaining: 1, retryAfterMs: 0, resetMs: 1000, delayMs: 0 },
@@ -192,7 +192,7 @@ export const rollingWindowVectors: readonly Vector<'rollingWindow'>[] = [
     ],
   },
   {
-    title: 'a limit without a minimal difference hides its actions from no limit that has one',
+    title: 'the actions of a limit without a minimal difference count for a limit with one',
     limit: { algorithm: 'rollingWindow', options: { limit: 9, window: 100, minDifference: 1000 } },
     steps: [
       {
@@ -318,7 +318,7 @@ export const rollingWindowVectors: readonly Vector<'rollingWindow'>[] = [
     ],
   },
   {
-    title: 'a refused attempt counts, too, with countRejected',
+    title: 'with countRejected, a rejected attempt counts, too',
     limit: { algorithm: 'rollingWindow', options: { limit: 2, window: 1000, countRejected: true } },
     steps: [
       { at: 0, cost: 1, allowed: true, remaining: 1, retryAfterMs: 0, resetMs: 1000, delayMs: 0 },
@@ -330,7 +330,7 @@ export const rollingWindowVectors: readonly Vector<'rollingWindow'>[] = [
     ],
   },
   {
-    title: 'an idle key has its whole quota again',
+    title: 'an idle key regains its whole quota',
     limit: { algorithm: 'rollingWindow', options: { limit: 2, window: 1000 } },
     steps: [
       { at: 0, cost: 1, allowed: true, remaining: 1, retryAfterMs: 0, resetMs: 1000, delayMs: 0 },

@@ -12,7 +12,7 @@ export const slidingWindowCounterVectors: readonly Vector<'slidingWindowCounter'
     ],
   },
   {
-    title: 'the window before counts by the part of it that a rolling window would still hold',
+    title: 'the previous window counts by its part that a rolling window would still contain',
     limit: { algorithm: 'slidingWindowCounter', options: { limit: 10, window: 1000 } },
     steps: [
       { at: 500, cost: 8, allowed: true, remaining: 2, retryAfterMs: 0, resetMs: 1500, delayMs: 0 },
@@ -25,7 +25,7 @@ export const slidingWindowCounterVectors: readonly Vector<'slidingWindowCounter'
     ],
   },
   {
-    title: 'an estimate that is no whole number is exact: refused a microsecond before, allowed at the moment',
+    title: 'a fractional estimate is exact: rejected a microsecond before, allowed at the moment',
     limit: { algorithm: 'slidingWindowCounter', options: { limit: 10, window: 1000 } },
     steps: [
       { at: 0, cost: 10, allowed: true, remaining: 0, retryAfterMs: 0, resetMs: 2000, delayMs: 0 },
@@ -48,7 +48,7 @@ export const slidingWindowCounterVectors: readonly Vector<'slidingWindowCounter'
     ],
   },
   {
-    title: 'a full key waits for the next window, and for a part of it',
+    title: 'a full key waits for the next window and a part of it',
     limit: { algorithm: 'slidingWindowCounter', options: { limit: 4, window: 1000 } },
     steps: [
       { at: 0, cost: 4, allowed: true, remaining: 0, retryAfterMs: 0, resetMs: 2000, delayMs: 0 },
@@ -60,7 +60,7 @@ export const slidingWindowCounterVectors: readonly Vector<'slidingWindowCounter'
     ],
   },
   {
-    title: 'nearly twice the limit goes through in one window, at worst',
+    title: 'at worst, nearly twice the limit is allowed in one window',
     limit: { algorithm: 'slidingWindowCounter', options: { limit: 10, window: 1000 } },
     steps: [
       { at: 999.999, cost: 10, allowed: true, remaining: 0, retryAfterMs: 0, resetMs: 1000.001, delayMs: 0 },
@@ -82,7 +82,7 @@ export const slidingWindowCounterVectors: readonly Vector<'slidingWindowCounter'
     ],
   },
   {
-    title: 'time before the running window counts as in it',
+    title: 'time before the current window counts as in it',
     limit: { algorithm: 'slidingWindowCounter', options: { limit: 4, window: 1000 } },
     steps: [
       { at: 1500, cost: 2, allowed: true, remaining: 2, retryAfterMs: 0, resetMs: 1500, delayMs: 0 },
@@ -123,7 +123,7 @@ export const slidingWindowCounterVectors: readonly Vector<'slidingWindowCounter'
     ],
   },
   {
-    title: 'a refund gives back what was taken, in the running window and in the one before',
+    title: 'a refund returns what was taken in the current window and in the previous one',
     limit: { algorithm: 'slidingWindowCounter', options: { limit: 10, window: 1000 } },
     steps: [
       { at: 0, cost: 4, allowed: true, remaining: 6, retryAfterMs: 0, resetMs: 2000, delayMs: 0 },
@@ -137,7 +137,7 @@ export const slidingWindowCounterVectors: readonly Vector<'slidingWindowCounter'
     ],
   },
   {
-    title: 'what is refunded two windows later, or after a reset, gives nothing',
+    title: 'a refund two windows later or after a reset has no effect',
     limit: { algorithm: 'slidingWindowCounter', options: { limit: 4, window: 1000 } },
     steps: [
       { at: 0, cost: 2, allowed: true, remaining: 2, retryAfterMs: 0, resetMs: 2000, delayMs: 0 },
@@ -152,7 +152,7 @@ export const slidingWindowCounterVectors: readonly Vector<'slidingWindowCounter'
     ],
   },
   {
-    title: 'a minimal difference bars places that are free',
+    title: 'a minimal difference rejects although units are free',
     limit: { algorithm: 'slidingWindowCounter', options: { limit: 3, window: 1000, minDifference: 100 } },
     steps: [
       { at: 0, cost: 1, allowed: true, remaining: 2, retryAfterMs: 0, resetMs: 2000, delayMs: 0 },
@@ -211,7 +211,7 @@ export const slidingWindowCounterVectors: readonly Vector<'slidingWindowCounter'
     ],
   },
   {
-    title: 'a limit without a minimal difference hides its actions from no limit that has one',
+    title: 'the actions of a limit without a minimal difference count for a limit with one',
     limit: { algorithm: 'slidingWindowCounter', options: { limit: 9, window: 1000, minDifference: 300 } },
     steps: [
       { at: 0, cost: 1, allowed: true, remaining: 8, retryAfterMs: 0, resetMs: 2000, delayMs: 0 },
@@ -287,7 +287,7 @@ export const slidingWindowCounterVectors: readonly Vector<'slidingWindowCounter'
     ],
   },
   {
-    title: 'an idle key has its whole quota again, two boundaries later',
+    title: 'an idle key regains its whole quota two boundaries later',
     limit: { algorithm: 'slidingWindowCounter', options: { limit: 2, window: 1000 } },
     steps: [
       { at: 300, cost: 1, allowed: true, remaining: 1, retryAfterMs: 0, resetMs: 1700, delayMs: 0 },
@@ -298,7 +298,7 @@ export const slidingWindowCounterVectors: readonly Vector<'slidingWindowCounter'
     ],
   },
   {
-    title: 'a limit of much lesser numbers erases nothing',
+    title: 'a limit with much smaller settings erases nothing',
     limit: { algorithm: 'slidingWindowCounter', options: { limit: 2, window: 3600000 } },
     steps: [
       { at: 0, cost: 2, allowed: true, remaining: 0, retryAfterMs: 0, resetMs: 7200000, delayMs: 0 },

@@ -12,7 +12,7 @@ export const tokenBucketVectors: readonly Vector<'tokenBucket'>[] = [
     ],
   },
   {
-    title: 'a token is there when its time has passed, and not a microsecond before',
+    title: 'a token is available when its time has passed, and not a microsecond before',
     limit: { algorithm: 'tokenBucket', options: { capacity: 2, refill: 1, every: 1000 } },
     steps: [
       { at: 0, cost: 2, allowed: true, remaining: 0, retryAfterMs: 0, resetMs: 2000, delayMs: 0 },
@@ -25,7 +25,7 @@ export const tokenBucketVectors: readonly Vector<'tokenBucket'>[] = [
     ],
   },
   {
-    title: 'tokens come back one by one, not all at once',
+    title: 'tokens refill one by one, not all at once',
     limit: { algorithm: 'tokenBucket', options: { capacity: 10, refill: 10, every: 1000 } },
     steps: [
       { at: 0, cost: 10, allowed: true, remaining: 0, retryAfterMs: 0, resetMs: 1000, delayMs: 0 },
@@ -38,7 +38,7 @@ export const tokenBucketVectors: readonly Vector<'tokenBucket'>[] = [
     ],
   },
   {
-    title: 'no more tokens are saved up than the bucket holds',
+    title: 'the bucket never has more tokens than its capacity',
     limit: { algorithm: 'tokenBucket', options: { capacity: 2, refill: 1, every: 100 } },
     steps: [
       { at: 0, cost: 1, allowed: true, remaining: 1, retryAfterMs: 0, resetMs: 100, delayMs: 0 },
@@ -78,7 +78,7 @@ export const tokenBucketVectors: readonly Vector<'tokenBucket'>[] = [
     ],
   },
   {
-    title: 'a rate that is no whole number keeps its remainder over an idle part of the bucket',
+    title: 'a fractional rate keeps its remainder over an idle part of the bucket',
     limit: { algorithm: 'tokenBucket', options: { capacity: 2, refill: 3, every: 7 } },
     steps: [
       { at: 1, cost: 1, allowed: true, remaining: 1, retryAfterMs: 0, resetMs: 2.334, delayMs: 0 },
@@ -113,7 +113,7 @@ export const tokenBucketVectors: readonly Vector<'tokenBucket'>[] = [
     ],
   },
   {
-    title: 'at a moment before the last action nothing has come back',
+    title: 'at a moment before the last action nothing has refilled',
     limit: { algorithm: 'tokenBucket', options: { capacity: 2, refill: 1, every: 1000 } },
     steps: [
       { at: 3000, cost: 2, allowed: true, remaining: 0, retryAfterMs: 0, resetMs: 2000, delayMs: 0 },
@@ -143,7 +143,7 @@ export const tokenBucketVectors: readonly Vector<'tokenBucket'>[] = [
     ],
   },
   {
-    title: 'a refund gives back what has not come back by itself',
+    title: 'a refund returns what has not refilled',
     limit: { algorithm: 'tokenBucket', options: { capacity: 4, refill: 1, every: 1000 } },
     steps: [
       { at: 0, cost: 3, allowed: true, remaining: 1, retryAfterMs: 0, resetMs: 3000, delayMs: 0 },
@@ -158,7 +158,7 @@ export const tokenBucketVectors: readonly Vector<'tokenBucket'>[] = [
     ],
   },
   {
-    title: 'a refund after all has come back gives nothing',
+    title: 'a refund after everything has refilled has no effect',
     limit: { algorithm: 'tokenBucket', options: { capacity: 2, refill: 1, every: 1000 } },
     steps: [
       { at: 0, cost: 1, allowed: true, remaining: 1, retryAfterMs: 0, resetMs: 1000, delayMs: 0 },
@@ -171,7 +171,7 @@ export const tokenBucketVectors: readonly Vector<'tokenBucket'>[] = [
     ],
   },
   {
-    title: 'what is refunded after a reset gives nothing',
+    title: 'a refund after a reset has no effect',
     limit: { algorithm: 'tokenBucket', options: { capacity: 2, refill: 1, every: 1000 } },
     steps: [
       { at: 0, cost: 1, allowed: true, remaining: 1, retryAfterMs: 0, resetMs: 1000, delayMs: 0 },
@@ -182,7 +182,7 @@ export const tokenBucketVectors: readonly Vector<'tokenBucket'>[] = [
     ],
   },
   {
-    title: 'a minimal difference bars tokens that are there',
+    title: 'a minimal difference rejects although tokens are available',
     limit: { algorithm: 'tokenBucket', options: { capacity: 3, refill: 1, every: 50, minDifference: 100 } },
     steps: [
       { at: 0, cost: 1, allowed: true, remaining: 2, retryAfterMs: 0, resetMs: 50, delayMs: 0 },
@@ -259,7 +259,7 @@ export const tokenBucketVectors: readonly Vector<'tokenBucket'>[] = [
     ],
   },
   {
-    title: 'a limit without a minimal difference hides its actions from no limit that has one',
+    title: 'the actions of a limit without a minimal difference count for a limit with one',
     limit: { algorithm: 'tokenBucket', options: { capacity: 9, refill: 1, every: 1000, minDifference: 300 } },
     steps: [
       { at: 0, cost: 1, allowed: true, remaining: 8, retryAfterMs: 0, resetMs: 1000, delayMs: 0 },
@@ -345,7 +345,7 @@ export const tokenBucketVectors: readonly Vector<'tokenBucket'>[] = [
     ],
   },
   {
-    title: 'a limit of much lesser numbers erases nothing',
+    title: 'a limit with much smaller settings erases nothing',
     limit: { algorithm: 'tokenBucket', options: { capacity: 2, refill: 1, every: 3600000 } },
     steps: [
       { at: 0, cost: 2, allowed: true, remaining: 0, retryAfterMs: 0, resetMs: 7200000, delayMs: 0 },
@@ -364,7 +364,7 @@ export const tokenBucketVectors: readonly Vector<'tokenBucket'>[] = [
     ],
   },
   {
-    title: 'refunds at once give all back, the newest first, though a token takes no whole number of microseconds',
+    title: 'immediate refunds, the newest first, return everything even if a token takes a fraction of a microsecond',
     limit: { algorithm: 'tokenBucket', options: { capacity: 2, refill: 3, every: 10 } },
     steps: [
       { at: 0, cost: 1, allowed: true, remaining: 1, retryAfterMs: 0, resetMs: 3.334, delayMs: 0 },

@@ -9,7 +9,7 @@ import {
 } from '@rollgate/core';
 import { type Keys, type Plan, toDecision } from '@rollgate/core/store';
 
-/** Does all as a `MemoryStore` does; each class below breaks it in one way. */
+/** Behaves as a `MemoryStore`. Each class below breaks it in one way. */
 export class Wrapper implements Store {
   protected readonly inner: MemoryStore;
 
@@ -34,13 +34,13 @@ export class Wrapper implements Store {
   }
 }
 
-/** The decision with other words of each limit; its receipt is lost. */
-const withWords = ({ rules }: Plan, { limits }: Decision, words: Partial<LimitDecision>): Decision => {
-  const said = rules.map(({ name }) => ({ ...limits[name]!, ...words }));
-  return toDecision(rules, said, undefined);
+/** The decision with changed fields in each limit, and without its receipt. */
+const withFields = ({ rules }: Plan, { limits }: Decision, fields: Partial<LimitDecision>): Decision => {
+  const changed = rules.map(({ name }) => ({ ...limits[name]!, ...fields }));
+  return toDecision(rules, changed, undefined);
 };
 
-/** The plan with rolling windows that differ in this from its own. */
+/** The plan with these options in its rolling windows. */
 const withOptions = (plan: Plan, options: { limit?: number; countRejected?: boolean }): Plan => {
   const change = (limit: Limit) =>
     limit.algorithm === 'rolling-window'
@@ -49,29 +49,29 @@ const withOptions = (plan: Plan, options: { limit?: number; countRejected?: bool
   return { ...plan, rules: plan.rules.map((rule) => ({ ...rule, limit: change(rule.limit) })) };
 };
 
-export class RecordsRefused extends Wrapper {
+export class RecordsRejections extends Wrapper {
   override check(plan: Plan, keys: Keys, cost: number) {
     return this.inner.check(withOptions(plan, { countRejected: true }), keys, cost);
   }
 }
 
-export class ForgetsRefunds extends Wrapper {
+export class IgnoresRefunds extends Wrapper {
   override refund(): void {}
 }
 
-export class ForgetsResets extends Wrapper {
+export class IgnoresResets extends Wrapper {
   override reset(): void {}
 }
 
-export class TellsLongWaits extends Wrapper {
+export class ReportsLongWaits extends Wrapper {
   override check(plan: Plan, keys: Keys, cost: number) {
     const decision = this.inner.check(plan, keys, cost);
     const { allowed, retryAfterMs } = decision;
-    return allowed ? decision : withWords(plan, decision, { retryAfterMs: retryAfterMs + 0.001 });
+    return allowed ? decision : withFields(plan, decision, { retryAfterMs: retryAfterMs + 0.001 });
   }
 }
 
-/** All limits are asked, the first one alone is told of it. */
+/** Tests all limits, and records only in the first one. */
 export class RecordsOneLimit extends Wrapper {
   override check(plan: Plan, keys: Keys, cost: number) {
     const decision = this.inner.peek(plan, keys, cost);
@@ -81,7 +81,7 @@ export class RecordsOneLimit extends Wrapper {
   }
 }
 
-/** Each limit records when it allows, whatever the others say. */
+/** Each limit records what it allows, even if another one rejects it. */
 export class RecordsApart extends Wrapper {
   override check(plan: Plan, keys: Keys, cost: number) {
     const decision = this.inner.peek(plan, keys, cost);
@@ -93,7 +93,7 @@ export class RecordsApart extends Wrapper {
   }
 }
 
-/** Others come between the question and the record. */
+/** Other checks can run between the test and the record. */
 export class IsNotAtomic extends Wrapper {
   override async check(plan: Plan, keys: Keys, cost: number) {
     const decision = this.inner.peek(plan, keys, cost);
@@ -103,36 +103,36 @@ export class IsNotAtomic extends Wrapper {
   }
 }
 
-export class NeverRefuses extends Wrapper {
+export class NeverRejects extends Wrapper {
   override check(plan: Plan, keys: Keys, cost: number) {
     const decision = this.inner.check(plan, keys, cost);
-    return decision.allowed ? decision : withWords(plan, decision, { allowed: true, retryAfterMs: 0 });
+    return decision.allowed ? decision : withFields(plan, decision, { allowed: true, retryAfterMs: 0 });
   }
 }
 
-export class HoldsNobody extends Wrapper {
+export class NeverDelays extends Wrapper {
   override check(plan: Plan, keys: Keys, cost: number) {
     const decision = this.inner.check(plan, keys, cost);
-    return decision.delayMs === 0 ? decision : withWords(plan, decision, { delayMs: 0 });
+    return decision.delayMs === 0 ? decision : withFields(plan, decision, { delayMs: 0 });
   }
 }
 
-/** Blames the limit for every rejection. */
-export class NamesNoOtherRule extends Wrapper {
+/** Reports every rejection with the reason `limit`. */
+export class OmitsMinDifference extends Wrapper {
   override check(plan: Plan, keys: Keys, cost: number) {
     const decision = this.inner.check(plan, keys, cost);
-    return decision.reason === 'minDifference' ? withWords(plan, decision, { reason: 'limit' }) : decision;
+    return decision.reason === 'minDifference' ? withFields(plan, decision, { reason: 'limit' }) : decision;
   }
 }
 
-/** Knows whole milliseconds alone. */
-export class CutsTime extends Wrapper {
+/** Rounds time down to milliseconds. */
+export class RoundsTime extends Wrapper {
   constructor(clock: Clock) {
     super({ now: () => Math.floor(clock.now()) });
   }
 }
 
-/** Loses a millisecond a second. */
+/** Its clock loses a millisecond per second. */
 export class LosesTime extends Wrapper {
   constructor(clock: Clock) {
     super({ now: () => clock.now() * 0.999 });

@@ -2,14 +2,14 @@ import { type Clock, MemoryStore } from '@rollgate/core';
 import type { Keys, Plan } from '@rollgate/core/store';
 import type { TestClock } from '../../src/test-clock.js';
 
-/** A `MemoryStore` that decides right. Each class below breaks it in one way that a test of a few steps may miss. */
+/** A correct `MemoryStore`. Each class below breaks it in one way that a test of a few steps may miss. */
 class Store extends MemoryStore {
   constructor(clock: Clock) {
     super({ clock });
   }
 }
 
-/** Decides on time, and records a microsecond late. */
+/** Decides correctly, and records a microsecond late. */
 export class RecordsLate extends MemoryStore {
   readonly #late: { micros: number };
 
@@ -41,7 +41,7 @@ export class LosesTheSecondRefund extends Store {
   }
 }
 
-/** All keys of a limit are one. */
+/** Treats all keys of a limit as one. */
 export class MergesKeys extends Store {
   override check(plan: Plan, keys: Keys, cost: number) {
     return super.check(plan, merged(keys), cost);
@@ -54,11 +54,11 @@ export class MergesKeys extends Store {
 
 const merged = (keys: Keys): Keys => (typeof keys === 'string' ? 'key' : keys.map(() => 'key'));
 
-export class ForgetsResets extends Store {
+export class IgnoresResets extends Store {
   override reset(): void {}
 }
 
-/** A peek of cost 2 is recorded. */
+/** Records a peek of cost 2. */
 export class RecordsPeeks extends Store {
   override peek(plan: Plan, keys: Keys, cost: number) {
     const decision = super.peek(plan, keys, cost);
@@ -67,8 +67,8 @@ export class RecordsPeeks extends Store {
   }
 }
 
-/** A check that finds the clock set back takes the key for a new one. */
-export class ForgetsWhenTheClockStepsBack extends Store {
+/** Drops the key when a check finds the clock set back. */
+export class DropsKeyAfterClockStep extends Store {
   readonly #clock: TestClock;
   #highest = 0;
 
@@ -89,8 +89,8 @@ export class ForgetsWhenTheClockStepsBack extends Store {
   }
 }
 
-/** A check in the last microsecond of a millisecond takes the key for a new one. */
-export class ForgetsBeforeBoundaries extends Store {
+/** Drops the key when a check is in the last microsecond of a millisecond. */
+export class DropsKeyBeforeBoundaries extends Store {
   readonly #clock: TestClock;
 
   constructor(clock: TestClock) {
@@ -104,8 +104,8 @@ export class ForgetsBeforeBoundaries extends Store {
   }
 }
 
-/** A check of several limits is forgotten by the first of them. */
-export class ForgetsTheFirstOfTwo extends Store {
+/** Drops what a check of several limits recorded in the first of them. */
+export class DropsFirstOfTwo extends Store {
   override check(plan: Plan, keys: Keys, cost: number) {
     const decision = super.check(plan, keys, cost);
     if (plan.rules.length > 1) super.reset({ ...plan, rules: plan.rules.slice(0, 1) }, keys);
@@ -114,7 +114,7 @@ export class ForgetsTheFirstOfTwo extends Store {
 }
 
 /** Has room for the keys of one limit only. */
-export class ForgetsTheLimitBefore extends Store {
+export class DropsPreviousLimit extends Store {
   #before: { plan: Plan; keys: Keys } | undefined;
 
   override check(plan: Plan, keys: Keys, cost: number) {
