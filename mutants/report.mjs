@@ -5,7 +5,7 @@ import { reasons } from './reasons.mjs';
 
 const here = (name) => new URL(name, import.meta.url);
 
-/** Writes `report.json` and `report.md`; after each mutant, so that a campaign that ends early has told what it knows. */
+/** Writes `report.json` and `report.md`; after each mutant, so that a campaign that ends early has its results. */
 export function writeReport(results, total) {
   const isDetected = ({ outcome }) => outcome === 'killed';
   const detected = results.filter(isDetected);

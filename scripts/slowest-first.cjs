@@ -2,7 +2,7 @@ const { default: Sequencer } = require('@jest/test-sequencer');
 
 /**
  * The files that take longest, because a run that starts one of them last keeps one core waiting for the other. Until the
- * browser of `page.test.ts` ends, tests of Redis run beside it, which mostly wait. Tests that need much memory come
+ * browser of `page.test.ts` ends, tests of Redis run next to it, which mostly wait. Tests that need much memory come
  * afterwards, few of them at once: compilers, further browsers, and tests that load every client.
  */
 const SLOWEST = [

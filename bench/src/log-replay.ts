@@ -84,19 +84,21 @@ function chance(): () => number {
 }
 
 /** Code that makes the process report its own usage when it ends. */
-const TELL = `data:text/javascript,${encodeURIComponent(
+const REPORT_USAGE = `data:text/javascript,${encodeURIComponent(
   "process.on('exit', () => process.stderr.write(JSON.stringify(process.resourceUsage())))",
 )}`;
 
 /** Runs the command. `cpuSeconds` includes all threads, such as the compiler's and the garbage collector's. */
 async function replay(args: readonly string[]): Promise<{ cpuSeconds: number; peakMb: number }> {
-  const child = spawn(process.execPath, ['--import', TELL, CLI, ...args], { stdio: ['ignore', 'ignore', 'pipe'] });
-  let told = '';
+  const child = spawn(process.execPath, ['--import', REPORT_USAGE, CLI, ...args], {
+    stdio: ['ignore', 'ignore', 'pipe'],
+  });
+  let output = '';
   child.stderr.setEncoding('utf8').on('data', (text) => {
-    told += text;
+    output += text;
   });
   const code = await new Promise((resolve, reject) => child.on('error', reject).on('close', resolve));
-  if (code !== 0) throw new Error(`rollgate ${args.join(' ')} ended with ${code}: ${told}`);
-  const { userCPUTime, systemCPUTime, maxRSS } = JSON.parse(told) as NodeJS.ResourceUsage;
+  if (code !== 0) throw new Error(`rollgate ${args.join(' ')} ended with ${code}: ${output}`);
+  const { userCPUTime, systemCPUTime, maxRSS } = JSON.parse(output) as NodeJS.ResourceUsage;
   return { cpuSeconds: (userCPUTime + systemCPUTime) / 1e6, peakMb: maxRSS / 1024 };
 }

@@ -11,7 +11,7 @@ import express from 'express';
 const ROOT = join(__dirname, '../..');
 const page = readFileSync(join(ROOT, 'docs/events.md'), 'utf8');
 
-/** The members that the page tells of a channel's events. */
+/** The members that the page lists for a channel's events. */
 function membersOf(channel: string): string[] {
   const section = page.split(/^## /m).find((part) => part.split('\n', 1)[0]!.includes(`\`${channel}\``))!;
   return [...section.matchAll(/^\| `(\w+)` +\|/gm)].map(([, member]) => member!).sort();
@@ -82,10 +82,10 @@ test('the events have the documented members', async () => {
   const memory = new MemoryStore();
   let isBroken = true;
   const store: Store = {
-    check: (...asked) => (isBroken ? Promise.reject(new Error('broken')) : Promise.resolve(memory.check(...asked))),
-    peek: (...asked) => memory.peek(...asked),
+    check: (...args) => (isBroken ? Promise.reject(new Error('broken')) : Promise.resolve(memory.check(...args))),
+    peek: (...args) => memory.peek(...args),
     refund: (receipt) => memory.refund(receipt),
-    reset: (...asked) => memory.reset(...asked),
+    reset: (...args) => memory.reset(...args),
   };
   const limiter = new RateLimiter({ limits: rollingWindow({ limit: 1, window: '1m' }), store, onStoreError: 'allow' });
   await limiter.check('ann');

@@ -31,10 +31,12 @@ test('fastify.ts limits all routes, the login more strictly and health not at al
 
 test('queue.ts delays requests until their slot, and rejects those that find the queue full', async () => {
   const { url } = await start('queue.ts', { CAPACITY: '2', INTERVAL: '1s' });
-  const answers = await Promise.all(Array.from({ length: 5 }, () => fetch(url)));
-  expect(answers.map(({ status }) => status).sort()).toEqual([200, 200, 200, 429, 429]);
-  const through = answers.filter(({ ok }) => ok).map((answer) => answer.json() as Promise<Record<string, number>>);
-  const turns = (await Promise.all(through)).sort((one, other) => one.at! - other.at!);
+  const responses = await Promise.all(Array.from({ length: 5 }, () => fetch(url)));
+  expect(responses.map(({ status }) => status).sort()).toEqual([200, 200, 200, 429, 429]);
+  const bodies = responses
+    .filter(({ ok }) => ok)
+    .map((response) => response.json() as Promise<Record<string, number>>);
+  const turns = (await Promise.all(bodies)).sort((one, other) => one.at! - other.at!);
   expect(turns[0]!.delayMs).toBe(0);
   expect(turns[1]!.delayMs).toBeLessThanOrEqual(1000);
   expect(turns[2]!.delayMs).toBeGreaterThan(turns[1]!.delayMs!);
@@ -69,8 +71,11 @@ describe('on Redis', () => {
       }
       expect(left).toEqual([9, 8, 7, 6]);
       await redis.kill();
-      const answer = await fetch(one.url);
-      expect([answer.status, await answer.json()]).toEqual([200, expect.objectContaining({ degraded: 'fallback' })]);
+      const response = await fetch(one.url);
+      expect([response.status, await response.json()]).toEqual([
+        200,
+        expect.objectContaining({ degraded: 'fallback' }),
+      ]);
     },
     30_000,
   );

@@ -38,21 +38,21 @@ test('the dry run counts, and the enforced limit rejects, what the log predicts'
   const { windows } = await rollgate('suggest', 'access.log', '--window', '1m', '--reject', '20%');
   const { limit } = windows[0].forRequests;
   expect(limit).toBe(10);
-  const foretold = await rollgate('simulate', 'access.log', '--limit', `${limit}/1m`);
-  expect(foretold).toMatchObject({ requests: 27, rejectedRequests: 5, rejectedCallers: 1 });
+  const simulated = await rollgate('simulate', 'access.log', '--limit', `${limit}/1m`);
+  expect(simulated).toMatchObject({ requests: 27, rejectedRequests: 5, rejectedCallers: 1 });
 
   const trial = await start('going-live.ts', { LIMIT: String(limit) });
   expect(trial.printed).toContain('dry run');
   expect(await send(trial.url)).toEqual({});
-  const told = await (await fetch(`${trial.url}/trial`)).json();
-  const worstHit = foretold.worstHit.map((hit: { key: string; rejectedRequests: number }) => [
+  const observed = await (await fetch(`${trial.url}/trial`)).json();
+  const worstHit = simulated.worstHit.map((hit: { key: string; rejectedRequests: number }) => [
     hit.key,
     hit.rejectedRequests,
   ]);
-  expect(told).toEqual({ enforced: false, requests: 27, rejected: 5, callers: 1, rejectedFromOthers: 0, worstHit });
+  expect(observed).toEqual({ enforced: false, requests: 27, rejected: 5, callers: 1, rejectedFromOthers: 0, worstHit });
 
   const inForce = await start('going-live.ts', { LIMIT: String(limit), ENFORCE: 'yes' });
   expect(inForce.printed).toContain('in force');
   expect(await send(inForce.url)).toEqual(Object.fromEntries(worstHit));
-  expect(await (await fetch(`${inForce.url}/trial`)).json()).toEqual({ ...(told as object), enforced: true });
+  expect(await (await fetch(`${inForce.url}/trial`)).json()).toEqual({ ...(observed as object), enforced: true });
 }, 30_000);

@@ -1,7 +1,7 @@
 import { RedisServer } from '@rollgate/test-support';
 import { start } from './support/example-server.js';
 
-/** What either example tells: a text for Prometheus, or JSON. */
+/** The output of either example, as text for Prometheus or as JSON. */
 function samples(metrics: string): Record<string, number> {
   const found: Record<string, number> = {};
   const note = (value: unknown, limit?: unknown, outcome?: unknown) => {
@@ -30,9 +30,9 @@ describe.each(['metrics-prometheus.ts', 'metrics-opentelemetry.ts'])('%s', (file
       'stricter allowed': 5,
       'stricter would_reject': 5,
     };
-    const told = await (await fetch(`${url}/metrics`)).text();
-    expect(samples(told)).toEqual(counted);
-    expect(told).not.toContain('127.0.0.1');
+    const output = await (await fetch(`${url}/metrics`)).text();
+    expect(samples(output)).toEqual(counted);
+    expect(output).not.toContain('127.0.0.1');
     await redis.stop();
   });
 

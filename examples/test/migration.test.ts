@@ -42,7 +42,7 @@ const APPS = {
   express: {
     head: `import express from 'express';\nconst app = express();\napp.set('trust proxy', 'loopback');\n`,
     tail: `
-app.use((request, response) => response.status(Number(request.query.status ?? 200)).end('let through'));
+app.use((request, response) => response.status(Number(request.query.status ?? 200)).end('allowed'));
 export const __listen = () => new Promise((resolve) => {
   const server = app.listen(0, '127.0.0.1', () => resolve(server.address().port));
 });`,
@@ -51,7 +51,7 @@ export const __listen = () => new Promise((resolve) => {
     head: `import Fastify from 'fastify';\nconst app = Fastify({ trustProxy: 'loopback' });\n`,
     tail: `
 if (!app.hasRoute({ method: 'GET', url: '/' })) {
-  app.get('/', async (request, reply) => reply.code(Number(request.query.status ?? 200)).send('let through'));
+  app.get('/', async (request, reply) => reply.code(Number(request.query.status ?? 200)).send('allowed'));
 }
 export const __listen = async () => {
   await app.listen({ port: 0, host: '127.0.0.1' });
@@ -60,7 +60,7 @@ export const __listen = async () => {
   },
 };
 
-/** Runs all programs given to it, and tells where they listen. */
+/** Runs all given programs, and reports their ports. */
 const HOST = `
 const ports = [];
 for (const program of process.argv.slice(2)) ports.push(await (await import(program)).__listen());
@@ -95,14 +95,14 @@ async function typeCheck(programs: Record<string, string>): Promise<void> {
   });
 }
 
-interface Asked {
+interface TestRequest {
   method?: string;
   path?: string;
   headers?: Record<string, string>;
   body?: string;
 }
 
-interface Answer {
+interface TestResponse {
   status: number;
   headers: Headers;
   body: string;
@@ -112,14 +112,14 @@ interface Answer {
 class Server {
   constructor(readonly port: number) {}
 
-  async ask({ method = 'GET', path = '/', headers = {}, body }: Asked = {}): Promise<Answer> {
-    const answer = await fetch(`http://127.0.0.1:${this.port}${path}`, { method, headers, body: body ?? null });
-    return { status: answer.status, headers: answer.headers, body: await answer.text() };
+  async send({ method = 'GET', path = '/', headers = {}, body }: TestRequest = {}): Promise<TestResponse> {
+    const response = await fetch(`http://127.0.0.1:${this.port}${path}`, { method, headers, body: body ?? null });
+    return { status: response.status, headers: response.headers, body: await response.text() };
   }
 
-  async statuses(asked: Asked[]): Promise<number[]> {
+  async statuses(requests: TestRequest[]): Promise<number[]> {
     const found: number[] = [];
-    for (const one of asked) found.push((await this.ask(one)).status);
+    for (const one of requests) found.push((await this.send(one)).status);
     return found;
   }
 
@@ -128,59 +128,59 @@ class Server {
     const socket = connect(this.port, '127.0.0.1').setEncoding('utf8');
     const request = `GET / HTTP/1.1\r\nHost: x\r\nX-Forwarded-For: ${address}\r\n`;
     socket.write(`${`${request}\r\n`.repeat(count - 1)}${request}Connection: close\r\n\r\n`);
-    let answers = '';
-    for await (const chunk of socket) answers += chunk;
-    return [...answers.matchAll(/HTTP\/1\.1 (\d+)/g)].map(([, status]) => Number(status));
+    let received = '';
+    for await (const chunk of socket) received += chunk;
+    return [...received.matchAll(/HTTP\/1\.1 (\d+)/g)].map(([, status]) => Number(status));
   }
 }
 
-const times = (count: number, asked: Asked = {}): Asked[] => new Array(count).fill(asked);
-const from = (address: string): Asked => ({ headers: { 'X-Forwarded-For': address } });
+const times = (count: number, request: TestRequest = {}): TestRequest[] => new Array(count).fill(request);
+const from = (address: string): TestRequest => ({ headers: { 'X-Forwarded-For': address } });
 
 interface Sides {
   before: Server;
   after: Server;
 }
 
-/** Both have to answer alike. */
-async function alike({ before, after }: Sides, asked: Asked[], expected: number[]): Promise<void> {
-  expect(await before.statuses(asked)).toEqual(expected);
-  expect(await after.statuses(asked)).toEqual(expected);
+/** Expects the same statuses from both. */
+async function expectSame({ before, after }: Sides, requests: TestRequest[], expected: number[]): Promise<void> {
+  expect(await before.statuses(requests)).toEqual(expected);
+  expect(await after.statuses(requests)).toEqual(expected);
 }
 
 /** Sends requests for so long, twenty times within a window of two seconds. */
 async function keepTrying(server: Server, ms: number): Promise<number[]> {
   const found: number[] = [];
   for (const endMs = performance.now() + ms; performance.now() < endMs; await delay(100)) {
-    found.push((await server.ask()).status);
+    found.push((await server.send()).status);
   }
   return found;
 }
 
 const epochSecond = () => Date.now() / 1000;
-const field = ({ headers }: Answer, name: string) => headers.get(name);
-const noFields = (answer: Answer) =>
-  [...answer.headers.keys()].filter((name) => /ratelimit|retry-after/.test(name)).length === 0;
+const headerOf = ({ headers }: TestResponse, name: string) => headers.get(name);
+const hasNoHeaders = (response: TestResponse) =>
+  [...response.headers.keys()].filter((name) => /ratelimit|retry-after/.test(name)).length === 0;
 
 type Scenario = (sides: Sides, redis: RedisServer) => Promise<void>;
 
 const EXPRESS: Record<string, Scenario> = {
   async 'A limit for all requests'({ before, after }) {
-    await alike({ before, after }, [...times(4), from('203.0.113.1')], [200, 200, 200, 429, 200]);
-    const old = await before.ask();
-    const rejected = await after.ask();
-    const first = await after.ask(from('203.0.113.2'));
+    await expectSame({ before, after }, [...times(4), from('203.0.113.1')], [200, 200, 200, 429, 200]);
+    const old = await before.send();
+    const rejected = await after.send();
+    const first = await after.send(from('203.0.113.2'));
     for (const name of ['X-RateLimit-Limit', 'X-RateLimit-Remaining']) {
-      expect(field(rejected, name)).toBe(field(old, name));
+      expect(headerOf(rejected, name)).toBe(headerOf(old, name));
     }
-    for (const answer of [old, rejected]) {
-      const left = Number(field(answer, 'X-RateLimit-Reset')) - epochSecond();
+    for (const response of [old, rejected]) {
+      const left = Number(headerOf(response, 'X-RateLimit-Reset')) - epochSecond();
       expect(left).toBeGreaterThan(30);
       expect(left).toBeLessThan(62);
-      expect(Number(field(answer, 'Retry-After'))).toBeGreaterThan(30);
+      expect(Number(headerOf(response, 'Retry-After'))).toBeGreaterThan(30);
     }
-    expect(field(first, 'Retry-After')).toBeNull();
-    expect([field(old, 'Content-Type'), old.body]).toEqual([
+    expect(headerOf(first, 'Retry-After')).toBeNull();
+    expect([headerOf(old, 'Content-Type'), old.body]).toEqual([
       'text/html; charset=utf-8',
       'Too many requests, please try again later.',
     ]);
@@ -188,81 +188,81 @@ const EXPRESS: Record<string, Scenario> = {
       statusCode: 429,
       code: 'RATE_LIMIT_EXCEEDED',
       error: 'Too Many Requests',
-      message: `Rate limit exceeded: try again in ${field(rejected, 'Retry-After')} seconds`,
+      message: `Rate limit exceeded: try again in ${headerOf(rejected, 'Retry-After')} seconds`,
     });
-    expect(field(await after.ask({ headers: { Accept: 'text/plain' } }), 'Content-Type')).toContain('text/plain');
-    expect([field(old, 'Cache-Control'), field(rejected, 'Cache-Control')]).toEqual([null, 'no-store']);
+    expect(headerOf(await after.send({ headers: { Accept: 'text/plain' } }), 'Content-Type')).toContain('text/plain');
+    expect([headerOf(old, 'Cache-Control'), headerOf(rejected, 'Cache-Control')]).toEqual([null, 'no-store']);
     expect(await before.pipeline(4, '203.0.113.3')).toEqual([429, 429, 429, 429]);
     expect(await after.pipeline(4, '203.0.113.3')).toEqual([200, 200, 200, 429]);
   },
   async 'Identify clients'(sides) {
     const ann = { headers: { 'X-Api-Key': 'ann' } };
     const bob = { headers: { 'X-Api-Key': 'bob' } };
-    await alike(sides, [...times(4, ann), ...times(4, bob)], [200, 200, 200, 429, 200, 200, 200, 429]);
+    await expectSame(sides, [...times(4, ann), ...times(4, bob)], [200, 200, 200, 429, 200, 200, 200, 429]);
     const neighbours = ['2001:db8::1', '2001:db8::2', '2001:db8::3', '2001:db8::4', '2001:db8:1::1'].map(from);
-    await alike(sides, neighbours, [200, 200, 200, 429, 200]);
+    await expectSame(sides, neighbours, [200, 200, 200, 429, 200]);
   },
   async 'A limit for each plan'(sides) {
     const paid = { headers: { 'X-Plan': 'paid', ...from('203.0.113.1').headers } };
-    await alike(sides, [...times(3), ...times(6, paid)], [200, 200, 429, 200, 200, 200, 200, 200, 429]);
+    await expectSame(sides, [...times(3), ...times(6, paid)], [200, 200, 429, 200, 200, 200, 200, 200, 429]);
   },
   async 'Requests that are not limited'(sides) {
     const office = from('203.0.113.8');
-    await alike(sides, [...times(5, office), ...times(5, { path: '/health' })], new Array(10).fill(200));
-    await alike(sides, times(4), [200, 200, 200, 429]);
-    for (const side of [sides.before, sides.after]) expect(noFields(await side.ask(office))).toBe(true);
+    await expectSame(sides, [...times(5, office), ...times(5, { path: '/health' })], new Array(10).fill(200));
+    await expectSame(sides, times(4), [200, 200, 200, 429]);
+    for (const side of [sides.before, sides.after]) expect(hasNoHeaders(await side.send(office))).toBe(true);
   },
   async 'Custom rejection body'(sides) {
-    await alike(sides, times(4), [200, 200, 200, 503]);
+    await expectSame(sides, times(4), [200, 200, 200, 503]);
     for (const side of [sides.before, sides.after]) {
-      expect(JSON.parse((await side.ask()).body)).toEqual({ error: 'Slow down' });
+      expect(JSON.parse((await side.send()).body)).toEqual({ error: 'Slow down' });
     }
   },
   async 'Custom rejection handler'(sides) {
-    await alike(sides, times(4), [200, 200, 200, 429]);
+    await expectSame(sides, times(4), [200, 200, 200, 429]);
     for (const side of [sides.before, sides.after]) {
-      const rejected = await side.ask();
-      expect([rejected.body, field(rejected, 'Content-Type')]).toEqual([
+      const rejected = await side.send();
+      expect([rejected.body, headerOf(rejected, 'Content-Type')]).toEqual([
         'Come back later',
         'text/plain; charset=utf-8',
       ]);
-      expect(Number(field(rejected, 'Retry-After'))).toBeGreaterThan(30);
+      expect(Number(headerOf(rejected, 'Retry-After'))).toBeGreaterThan(30);
     }
   },
   async 'Only failures count'(sides) {
     const right = { path: '/login' };
     const wrong = { path: '/login?status=401' };
-    await alike(sides, [...times(4, right), wrong, wrong, wrong, right], [200, 200, 200, 200, 401, 401, 429, 429]);
+    await expectSame(sides, [...times(4, right), wrong, wrong, wrong, right], [200, 200, 200, 200, 401, 401, 429, 429]);
   },
   async 'Failures do not count'(sides) {
     const failing = { path: '/?status=500' };
     const missing = { path: '/?status=404' };
-    await alike(sides, [...times(4, failing), missing, missing, missing], [500, 500, 500, 500, 404, 404, 429]);
+    await expectSame(sides, [...times(4, failing), missing, missing, missing], [500, 500, 500, 500, 404, 404, 429]);
   },
   async 'Other header fields'(sides) {
-    await alike(sides, times(3), [200, 200, 200]);
-    const [old, rejected] = [await sides.before.ask(), await sides.after.ask()];
-    expect(field(old, 'RateLimit-Policy')).toMatch(/^"requests"; q=3; w=60; pk=:\w+=*:$/);
-    expect(field(rejected, 'RateLimit-Policy')).toBe('"requests";q=3;w=60');
-    expect(field(old, 'RateLimit')).toMatch(/^"requests"; r=0; t=\d+$/);
-    expect(field(rejected, 'RateLimit')).toMatch(/^"requests";r=0;t=\d+$/);
-    for (const answer of [old, rejected]) {
-      expect(answer.status).toBe(429);
-      expect(field(answer, 'X-RateLimit-Limit')).toBeNull();
-      expect(field(answer, 'Retry-After')).not.toBeNull();
+    await expectSame(sides, times(3), [200, 200, 200]);
+    const [old, rejected] = [await sides.before.send(), await sides.after.send()];
+    expect(headerOf(old, 'RateLimit-Policy')).toMatch(/^"requests"; q=3; w=60; pk=:\w+=*:$/);
+    expect(headerOf(rejected, 'RateLimit-Policy')).toBe('"requests";q=3;w=60');
+    expect(headerOf(old, 'RateLimit')).toMatch(/^"requests"; r=0; t=\d+$/);
+    expect(headerOf(rejected, 'RateLimit')).toMatch(/^"requests";r=0;t=\d+$/);
+    for (const response of [old, rejected]) {
+      expect(response.status).toBe(429);
+      expect(headerOf(response, 'X-RateLimit-Limit')).toBeNull();
+      expect(headerOf(response, 'Retry-After')).not.toBeNull();
     }
   },
   async 'No header fields'(sides) {
-    await alike(sides, times(4), [200, 200, 200, 429]);
-    expect(noFields(await sides.before.ask())).toBe(true);
-    const rejected = await sides.after.ask();
-    expect(Number(field(rejected, 'Retry-After'))).toBeGreaterThan(30);
-    expect(field(rejected, 'X-RateLimit-Limit')).toBeNull();
+    await expectSame(sides, times(4), [200, 200, 200, 429]);
+    expect(hasNoHeaders(await sides.before.send())).toBe(true);
+    const rejected = await sides.after.send();
+    expect(Number(headerOf(rejected, 'Retry-After'))).toBeGreaterThan(30);
+    expect(headerOf(rejected, 'X-RateLimit-Limit')).toBeNull();
   },
   async 'Read the decision'(sides) {
     for (const side of [sides.before, sides.after]) {
-      await side.ask();
-      const { limit, remaining, reset } = JSON.parse((await side.ask({ path: '/quota' })).body);
+      await side.send();
+      const { limit, remaining, reset } = JSON.parse((await side.send({ path: '/quota' })).body);
       expect([limit, remaining]).toEqual([3, 1]);
       expect(Math.abs(Date.parse(reset) - Date.now() - 60_000)).toBeLessThan(30_000);
     }
@@ -270,17 +270,17 @@ const EXPRESS: Record<string, Scenario> = {
   async 'Inspect and reset a client'(sides) {
     const ann = { headers: { 'X-Api-Key': 'ann' } };
     for (const side of [sides.before, sides.after]) {
-      const used = async () => JSON.parse((await side.ask({ path: '/admin/ann' })).body).used;
+      const used = async () => JSON.parse((await side.send({ path: '/admin/ann' })).body).used;
       expect(await used()).toBe(0);
       expect(await side.statuses(times(3, ann))).toEqual([200, 200, 200]);
       expect(await used()).toBe(3);
-      await side.ask({ method: 'DELETE', path: '/admin/ann' });
+      await side.send({ method: 'DELETE', path: '/admin/ann' });
       expect(await used()).toBe(0);
       expect(await side.statuses(times(4, ann))).toEqual([200, 200, 200, 429]);
     }
   },
   async 'Several processes with Redis'(sides, redis) {
-    await alike(sides, times(4), [200, 200, 200, 429]);
+    await expectSame(sides, times(4), [200, 200, 200, 429]);
     expect(await redis.run('EXISTS', 'api:127.0.0.1')).toBe(1);
     await redis.kill();
     const others = times(4, from('203.0.113.1'));
@@ -291,16 +291,16 @@ const EXPRESS: Record<string, Scenario> = {
 
 const FASTIFY: Record<string, Scenario> = {
   async 'A limit for all routes'({ before, after }) {
-    await alike({ before, after }, [...times(4), from('203.0.113.1')], [200, 200, 200, 429, 200]);
-    const old = await before.ask();
-    const rejected = await after.ask();
+    await expectSame({ before, after }, [...times(4), from('203.0.113.1')], [200, 200, 200, 429, 200]);
+    const old = await before.send();
+    const rejected = await after.send();
     for (const name of ['X-RateLimit-Limit', 'X-RateLimit-Remaining']) {
-      expect(field(rejected, name)).toBe(field(old, name));
+      expect(headerOf(rejected, name)).toBe(headerOf(old, name));
     }
-    for (const answer of [old, rejected]) {
+    for (const response of [old, rejected]) {
       for (const name of ['X-RateLimit-Reset', 'Retry-After']) {
-        expect(Number(field(answer, name))).toBeGreaterThan(30);
-        expect(Number(field(answer, name))).toBeLessThan(61);
+        expect(Number(headerOf(response, name))).toBeGreaterThan(30);
+        expect(Number(headerOf(response, name))).toBeLessThan(61);
       }
     }
     expect(JSON.parse(old.body)).toEqual({
@@ -312,59 +312,60 @@ const FASTIFY: Record<string, Scenario> = {
       statusCode: 429,
       code: 'RATE_LIMIT_EXCEEDED',
       error: 'Too Many Requests',
-      message: `Rate limit exceeded: try again in ${field(rejected, 'Retry-After')} seconds`,
+      message: `Rate limit exceeded: try again in ${headerOf(rejected, 'Retry-After')} seconds`,
     });
-    expect([field(old, 'Cache-Control'), field(rejected, 'Cache-Control')]).toEqual([null, 'no-store']);
+    expect([headerOf(old, 'Cache-Control'), headerOf(rejected, 'Cache-Control')]).toEqual([null, 'no-store']);
     const neighbours = ['2001:db8::1', '2001:db8:0:1::2', '2001:db8:0:2::3', '2001:db8:0:3::4'].map(from);
     expect(await before.statuses(neighbours)).toEqual([200, 200, 200, 200]);
     expect(await after.statuses(neighbours)).toEqual([200, 200, 200, 429]);
     const nowhere = { path: '/nowhere', ...from('203.0.113.2') };
-    expect(noFields(await before.ask(nowhere))).toBe(true);
-    expect(field(await after.ask(nowhere), 'X-RateLimit-Remaining')).toBe('2');
+    expect(hasNoHeaders(await before.send(nowhere))).toBe(true);
+    expect(headerOf(await after.send(nowhere), 'X-RateLimit-Remaining')).toBe('2');
   },
   async 'A limit for some routes'(sides) {
-    const asked = ['/search', '/search', '/search', '/export', '/export', '/', '/', '/'].map((path) => ({ path }));
-    await alike(sides, asked, [200, 200, 429, 200, 429, 200, 200, 200]);
+    const requests = ['/search', '/search', '/search', '/export', '/export', '/', '/', '/'].map((path) => ({ path }));
+    await expectSame(sides, requests, [200, 200, 429, 200, 429, 200, 200, 200]);
   },
   async 'A route without a limit'(sides) {
-    await alike(sides, [...times(4, { path: '/health' }), ...times(3)], [200, 200, 200, 200, 200, 200, 429]);
-    for (const side of [sides.before, sides.after]) expect(noFields(await side.ask({ path: '/health' }))).toBe(true);
+    await expectSame(sides, [...times(4, { path: '/health' }), ...times(3)], [200, 200, 200, 200, 200, 200, 429]);
+    for (const side of [sides.before, sides.after])
+      expect(hasNoHeaders(await side.send({ path: '/health' }))).toBe(true);
   },
   async 'Identify clients'(sides) {
-    const login = (name: string): Asked => ({
+    const login = (name: string): TestRequest => ({
       method: 'POST',
       path: '/login',
       headers: { 'Content-Type': 'application/json' },
       body: JSON.stringify({ name }),
     });
-    await alike(sides, [...times(3, login('ann')), login('bob')], [200, 200, 429, 200]);
+    await expectSame(sides, [...times(3, login('ann')), login('bob')], [200, 200, 429, 200]);
   },
   async 'Clients that are not limited'(sides) {
-    await alike(sides, [...times(4, from('203.0.113.8')), ...times(3)], [200, 200, 200, 200, 200, 200, 429]);
+    await expectSame(sides, [...times(4, from('203.0.113.8')), ...times(3)], [200, 200, 200, 200, 200, 200, 429]);
     for (const side of [sides.before, sides.after]) {
-      expect(noFields(await side.ask(from('203.0.113.7')))).toBe(true);
+      expect(hasNoHeaders(await side.send(from('203.0.113.7')))).toBe(true);
     }
   },
   async 'Requests that are not limited'(sides) {
     const internal = { headers: { 'X-Internal': 'yes' } };
-    await alike(sides, [...times(4, internal), ...times(3)], [200, 200, 200, 200, 200, 200, 429]);
+    await expectSame(sides, [...times(4, internal), ...times(3)], [200, 200, 200, 200, 200, 200, 429]);
   },
   async 'Custom rejection body'(sides) {
-    await alike(sides, times(3), [200, 200, 429]);
+    await expectSame(sides, times(3), [200, 200, 429]);
     for (const side of [sides.before, sides.after]) {
-      expect(JSON.parse((await side.ask()).body)).toEqual({ statusCode: 429, error: 'Slow down', limit: 2 });
+      expect(JSON.parse((await side.send()).body)).toEqual({ statusCode: 429, error: 'Slow down', limit: 2 });
     }
   },
   async 'Your own error handler'(sides) {
-    await alike(sides, times(3), [200, 200, 429]);
+    await expectSame(sides, times(3), [200, 200, 429]);
     for (const side of [sides.before, sides.after]) {
-      expect(JSON.parse((await side.ask()).body)).toEqual({ tooMany: true });
+      expect(JSON.parse((await side.send()).body)).toEqual({ tooMany: true });
     }
   },
   async 'Count rejections'(sides) {
-    await alike(sides, times(4), [200, 200, 429, 429]);
+    await expectSame(sides, times(4), [200, 200, 429, 429]);
     for (const side of [sides.before, sides.after]) {
-      expect(JSON.parse((await side.ask({ path: '/rejected' })).body)).toEqual({ rejected: 2 });
+      expect(JSON.parse((await side.send({ path: '/rejected' })).body)).toEqual({ rejected: 2 });
     }
   },
   async 'Count rejected requests'(sides) {
@@ -372,50 +373,50 @@ const FASTIFY: Record<string, Scenario> = {
     for (const statuses of found) expect(statuses.filter((status) => status === 200)).toHaveLength(2);
   },
   async 'Unknown routes'(sides) {
-    await alike(sides, times(3, { path: '/nowhere' }), [404, 404, 429]);
+    await expectSame(sides, times(3, { path: '/nowhere' }), [404, 404, 429]);
   },
   async 'Routes that count together'({ before, after }) {
-    const asked = ['/daily', '/weekly', '/daily', '/weekly', '/daily'].map((path) => ({ path }));
-    expect(await before.statuses(asked)).toEqual([200, 200, 200, 200, 429]);
-    expect(await after.statuses(asked)).toEqual([200, 200, 429, 429, 429]);
+    const requests = ['/daily', '/weekly', '/daily', '/weekly', '/daily'].map((path) => ({ path }));
+    expect(await before.statuses(requests)).toEqual([200, 200, 200, 200, 429]);
+    expect(await after.statuses(requests)).toEqual([200, 200, 429, 429, 429]);
   },
   async 'Several processes with Redis'(sides, redis) {
-    await alike(sides, times(3), [200, 200, 429]);
+    await expectSame(sides, times(3), [200, 200, 429]);
     expect(await redis.run('EXISTS', 'api:127.0.0.1')).toBe(1);
     await redis.kill();
     const others = times(3, from('203.0.113.1'));
-    expect((await sides.before.ask(others[0])).status).toBe(200);
+    expect((await sides.before.send(others[0])).status).toBe(200);
     expect(await sides.after.statuses(others)).toEqual([200, 200, 429]);
   },
 };
 
 const ROLLING: Record<string, Scenario> = {
   async 'limit becomes check'(sides) {
-    await alike(sides, [...times(4), from('203.0.113.1')], [200, 200, 200, 429, 200]);
-    for (const side of [sides.before, sides.after]) expect(noFields(await side.ask())).toBe(true);
+    await expectSame(sides, [...times(4), from('203.0.113.1')], [200, 200, 200, 429, 200]);
+    for (const side of [sides.before, sides.after]) expect(hasNoHeaders(await side.send())).toBe(true);
   },
   // Both rules reject the second action, and nothing of the quota remains.
   async 'Time between two actions'(sides) {
-    await alike(sides, times(2), [200, 429]);
+    await expectSame(sides, times(2), [200, 429]);
     const other = from('203.0.113.1');
     for (const side of [sides.before, sides.after]) {
-      expect((await side.ask(other)).status).toBe(200);
-      expect(JSON.parse((await side.ask(other)).body)).toEqual({ tooFast: true });
+      expect((await side.send(other)).status).toBe(200);
+      expect(JSON.parse((await side.send(other)).body)).toEqual({ tooFast: true });
     }
   },
   async 'limitWithInfo becomes check'(sides) {
     for (const side of [sides.before, sides.after]) {
-      for (const remaining of [2, 1, 0]) expect(JSON.parse((await side.ask()).body)).toEqual({ remaining });
-      const rejected = await side.ask();
+      for (const remaining of [2, 1, 0]) expect(JSON.parse((await side.send()).body)).toEqual({ remaining });
+      const rejected = await side.send();
       expect([rejected.status, JSON.parse(rejected.body)]).toEqual([429, { remaining: 0 }]);
-      expect(Number(field(rejected, 'Retry-After'))).toBeGreaterThan(30);
-      expect(Number(field(rejected, 'Retry-After'))).toBeLessThan(61);
+      expect(Number(headerOf(rejected, 'Retry-After'))).toBeGreaterThan(30);
+      expect(Number(headerOf(rejected, 'Retry-After'))).toBeLessThan(61);
     }
   },
   async 'wouldLimit becomes peek'({ before, after }) {
     const act = { method: 'POST', path: '/do/ann' };
     for (const side of [before, after]) {
-      const may = async () => JSON.parse((await side.ask({ path: '/may/ann' })).body).may;
+      const may = async () => JSON.parse((await side.send({ path: '/may/ann' })).body).may;
       expect([await may(), await may(), await may()]).toEqual([true, true, true]);
       expect(await side.statuses([act, act])).toEqual([200, 200]);
       expect(await may()).toBe(false);
@@ -424,7 +425,7 @@ const ROLLING: Record<string, Scenario> = {
   async 'clear becomes reset'(sides) {
     const act = { method: 'POST', path: '/do/ann' };
     const clear = { method: 'DELETE', path: '/limits/ann' };
-    await alike(sides, [act, act, act, clear, act, act, act], [200, 200, 429, 200, 200, 200, 429]);
+    await expectSame(sides, [act, act, act, clear, act, act, act], [200, 200, 429, 200, 200, 200, 429]);
   },
   async 'Blocked actions count'(sides) {
     const found = await Promise.all([keepTrying(sides.before, 2500), keepTrying(sides.after, 2500)]);
@@ -436,10 +437,10 @@ const ROLLING: Record<string, Scenario> = {
     expect(now.filter((status) => status === 200)).toHaveLength(2);
   },
   async 'Several processes with Redis'(sides, redis) {
-    await alike(sides, times(4), [200, 200, 200, 429]);
+    await expectSame(sides, times(4), [200, 200, 200, 429]);
     expect(await redis.run('EXISTS', 'logins:127.0.0.1')).toBe(1);
     await redis.kill();
-    await alike(sides, [from('203.0.113.1')], [500]);
+    await expectSame(sides, [from('203.0.113.1')], [500]);
   },
 };
 
@@ -494,13 +495,13 @@ describe.each(Object.entries(PAGES))('%s', (page, { app, scenarios }) => {
     '%s',
     async (heading, index) => {
       const scenario = scenarios[heading];
-      if (scenario === undefined) throw new Error(`Nothing says what "${heading}" has to do`);
+      if (scenario === undefined) throw new Error(`There is no scenario for "${heading}"`);
       await scenario({ before: servers[2 * index]!, after: servers[2 * index + 1]! }, redis);
     },
     20_000,
   );
 
-  test('has every pair that is told of here', () => {
+  test('has every pair that is tested here', () => {
     expect(pairs.map(({ heading }) => heading).sort()).toEqual(Object.keys(scenarios).sort());
   });
 });

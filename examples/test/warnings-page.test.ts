@@ -4,7 +4,7 @@ import { WARNING_CODES } from '../../packages/http/src/warnings';
 
 const page = readFileSync(join(__dirname, '../../docs/warnings.md'), 'utf8');
 
-/** What the page says of each code, by its heading. */
+/** The paragraph of each code on the page. */
 const sections = new Map(
   page
     .split(/^## /m)
@@ -12,7 +12,7 @@ const sections = new Map(
     .map((section) => [section.slice(0, section.indexOf('\n')), section.slice(section.indexOf('\n')).trim()]),
 );
 
-test.each(WARNING_CODES)('%s has one paragraph, which says how to silence it', (code) => {
+test.each(WARNING_CODES)('%s has one paragraph, which states how to silence it', (code) => {
   expect(sections.get(code)?.replaceAll('\n', ' ')).toContain(`\`silence: ['${code}']\``);
   expect(sections.get(code)).not.toContain('\n\n');
 });

@@ -92,13 +92,13 @@ function mostOfEach(): object {
 }
 
 /** A header above a row, which starts at this column's cell. Vega-lite itself would draw it above each cell, or next to the row. */
-function rowHead(column: number, field: string, colour: string, style: string): object {
+function rowHead(column: number, field: string, color: string, style: string): object {
   return {
     transform: [
       { filter: { field: 'shown', equal: LABEL } },
       { filter: { field: 'traffic', equal: TRAFFIC[column]!.title } },
     ],
     mark: { type: 'text', style },
-    encoding: { x: { value: 1 }, y: { value: -22 }, text: { field }, color: { value: colour } },
+    encoding: { x: { value: 1 }, y: { value: -22 }, text: { field }, color: { value: color } },
   };
 }

@@ -30,7 +30,7 @@ afterEach(async () => {
   }
 });
 
-/** Starts an example server on a free port, and answers with what it printed up to its last line. */
+/** Starts an example server on a free port, and resolves to its output up to the last line. */
 export async function start(
   file: string,
   env: Record<string, string | undefined> = {},

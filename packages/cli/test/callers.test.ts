@@ -69,11 +69,11 @@ test('a request consumes as many units as it costs', async () => {
     JSON.stringify({ time: START_MS, ip: 'a', units }),
   );
   write('costs.log', [...lines, ...broken].join('\n'));
-  const answer = await simulate(['costs.log', '--limit', '8/1m', '--cost', 'units']);
+  const report = await simulate(['costs.log', '--limit', '8/1m', '--cost', 'units']);
   // 3 + 1 + 4 are allowed; 9 never can be.
-  expect(answer).toMatchObject({ requests: 5, units: 18, rejectedRequests: 2, rejectedUnits: 10 });
-  expect(answer.worstHit[0]!.worstBurst.size).toBe(18);
-  expect(answer.log).toMatchObject({
+  expect(report).toMatchObject({ requests: 5, units: 18, rejectedRequests: 2, rejectedUnits: 10 });
+  expect(report.worstHit[0]!.worstBurst.size).toBe(18);
+  expect(report.log).toMatchObject({
     unparsedLines: 6,
     firstUnparsed: { line: 6, reason: 'its field "units" is not an integer from 1 to 2147483648' },
   });
@@ -85,7 +85,7 @@ describe('addresses are normalized as on a server', () => {
 
   test.each([
     ['by the first 56 bits of IPv6', [], 3],
-    ['by as many as is told', ['--ipv6-prefix', '64'], 4],
+    ['by the number of bits given', ['--ipv6-prefix', '64'], 4],
     ['by all', ['--ipv6-prefix', '128'], 4],
   ])('%s', async (_how, args, callers) => {
     write('a.log', log);
@@ -99,7 +99,7 @@ describe('addresses are normalized as on a server', () => {
 
   test.each([
     ['an address', ['--by', 'ip', '--key-field', 'who'], 3],
-    ['an address, unless told otherwise', ['--key-field', 'who'], 3],
+    ['an address by default', ['--key-field', 'who'], 3],
     ['as it is written', ['--by', 'who'], 5],
     ['as it is written, by --key-field', ['--by', 'field', '--key-field', 'who'], 5],
   ])('a JSON field is read as the kind that --by selects: %s', async (_how, args, callers) => {

@@ -38,7 +38,7 @@ test.each([
     ['simulate', '--limit', '5/1m', '--cost', 'units', '--format', 'common'],
     /Expected no `--cost` with `--format common`, got "units"/,
   ],
-  [['simulate', '--limit', '5/1m', '--colour'], /unknown option '--colour'/],
+  [['simulate', '--limit', '5/1m', '--color'], /unknown option '--color'/],
   [['simulate', '--limit', '5/1m', '--html', 'no/such/page.html'], /Cannot write `--html` "no\/such\/page\.html": /],
   [['suggest', '--reject', '0.1'], /`--reject` to be a share below 100% such as `0\.1%`, got "0\.1" \(string\)/],
   [['suggest', '--reject', '100%'], /`--reject` .* got "100%" \(string\)/],

@@ -39,32 +39,32 @@ interface Canvas {
 }
 
 /** The number of colors in each chart, without the blurred edges. */
-function coloursOfCharts(page: Page): Promise<number[]> {
+function colorsOfCharts(page: Page): Promise<number[]> {
   return page.locator('canvas').evaluateAll((canvases) =>
     (canvases as unknown as Canvas[]).map((canvas) => {
       const { data } = canvas.getContext('2d').getImageData(0, 0, canvas.width, canvas.height);
-      const colours = new Set<number>();
+      const colors = new Set<number>();
       for (let at = 0; at < data.length; at += 4) {
-        if (data[at + 3] === 255) colours.add((data[at]! << 16) | (data[at + 1]! << 8) | data[at + 2]!);
+        if (data[at + 3] === 255) colors.add((data[at]! << 16) | (data[at + 1]! << 8) | data[at + 2]!);
       }
-      return colours.size;
+      return colors.size;
     }),
   );
 }
 
 /** The colors of the page's text and background: red, green and blue, from 0 to 255. */
 async function inkAndPaper(page: Page): Promise<number[][]> {
-  const colours = await page.locator('body').evaluate((body) => {
+  const colors = await page.locator('body').evaluate((body) => {
     const view = globalThis as unknown as { getComputedStyle(element: unknown): Record<string, string> };
     const { color, backgroundColor } = view.getComputedStyle(body);
     return [color!, backgroundColor!];
   });
-  return colours.map((colour) => colour.match(/\d+/g)!.map(Number));
+  return colors.map((color) => color.match(/\d+/g)!.map(Number));
 }
 
 /** As defined by the Web Content Accessibility Guidelines. */
-function luminance(colour: readonly number[]): number {
-  const [red, green, blue] = colour.map((value) => {
+function luminance(color: readonly number[]): number {
+  const [red, green, blue] = color.map((value) => {
     const part = value / 255;
     return part <= 0.04045 ? part / 12.92 : ((part + 0.055) / 1.055) ** 2.4;
   });
@@ -128,9 +128,9 @@ test.each<[string, string[], string[], string[]]>([
   const papers: number[] = [];
   for (const scheme of ['light', 'dark'] as const) {
     const { page, requests, complaints } = await open('page.html', scheme);
-    const colours = await coloursOfCharts(page);
-    expect(colours).toHaveLength(labels.length);
-    for (const count of colours) expect(count).toBeGreaterThan(2);
+    const colors = await colorsOfCharts(page);
+    expect(colors).toHaveLength(labels.length);
+    for (const count of colors) expect(count).toBeGreaterThan(2);
     expect(await labelsOf(page)).toEqual(labels.map((label) => expect.stringMatching(label)));
     const text = await page.locator('body').textContent();
     for (const word of words) expect(text).toContain(word);

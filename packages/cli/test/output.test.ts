@@ -17,13 +17,13 @@ async function writingTo(file: string, args: readonly string[], stream: 1 | 2 = 
   const stdio = ['ignore', 'pipe', 'pipe'].map((kind, index) => (index === stream ? descriptor : kind));
   const child = spawn(process.execPath, [MAIN, ...args], { cwd: folder(), stdio: stdio as ['ignore', 'pipe', 'pipe'] });
   closeSync(descriptor);
-  let told = '';
-  (stream === 1 ? child.stderr : child.stdout).setEncoding('utf8').on('data', (text) => (told += text));
+  let output = '';
+  (stream === 1 ? child.stderr : child.stdout).setEncoding('utf8').on('data', (text) => (output += text));
   const code = await new Promise((resolve, reject) => child.on('error', reject).on('close', resolve));
-  return { code, told };
+  return { code, output };
 }
 
-const FULL = { code: 3, told: 'rollgate: Cannot write standard output: there is no space left\n' };
+const FULL = { code: 3, output: 'rollgate: Cannot write standard output: there is no space left\n' };
 
 test.each([[['simulate', 'a.log', ...LIMIT]], [['simulate', 'a.log', ...LIMIT, '--json']], [['--help']]])(
   '%j reports a full disk and exits with 3',
@@ -43,11 +43,11 @@ test('a file that took only a part of the output is an error', async () => {
   const command = 'ulimit -f 1; exec "$0" "$@" > part.json';
   const found = ['simulate', 'a.log', '--limit', '1/1m', '--json'];
   const child = spawn('sh', ['-c', command, process.execPath, MAIN, ...found], { cwd: folder() });
-  let told = '';
-  child.stderr.setEncoding('utf8').on('data', (text) => (told += text));
+  let output = '';
+  child.stderr.setEncoding('utf8').on('data', (text) => (output += text));
   const code = await new Promise((resolve, reject) => child.on('error', reject).on('close', resolve));
   const why = 'the file would be larger than is permitted';
-  expect({ code, told }).toEqual({ code: 3, told: `rollgate: Cannot write standard output: ${why}\n` });
+  expect({ code, output }).toEqual({ code: 3, output: `rollgate: Cannot write standard output: ${why}\n` });
   expect(statSync(at('part.json')).size).toBeGreaterThan(0);
 });
 
@@ -70,7 +70,7 @@ test('a closed standard error does not prevent the report', async () => {
   expect(await new Promise((resolve) => child.on('close', resolve))).toBe(0);
   expect(stdout).toContain('2 requests of 1 caller');
   expect(readFileSync(at('found.html'), 'utf8')).toMatch(/<\/html>\n$/);
-  expect(await writingTo('/dev/full', args, 2)).toEqual({ code: 0, told: stdout });
+  expect(await writingTo('/dev/full', args, 2)).toEqual({ code: 0, output: stdout });
 });
 
 test('a page is replaced atomically at the target of a link, without leftovers', async () => {

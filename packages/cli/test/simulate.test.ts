@@ -113,7 +113,7 @@ test('the text report has counts, shares, the worst-hit callers and a chart', as
   expect(stdout).toMatch(/^ *0┤[━┗┛┏┓┃ ]+$/m);
 });
 
-test('the report says that an unreached limit rejects nothing', async () => {
+test('the report states that an unreached limit rejects nothing', async () => {
   const { stdout } = await rollgate(['simulate', 'busy.log', '--limit', '5000/1m']);
   expect(stdout).toMatch(
     /^5000\/1m would have rejected none of 4,000 requests\n {2}rateLimit\(\{ limit: 5000, window: '1m' \}\)\n/,

@@ -59,13 +59,13 @@ test('each suggestion is the smallest limit within the share', async () => {
     fc.asyncProperty(question, async (asked) => {
       const { forRequests, forCallers } = await suggestion(asked);
       const callers = new Set(asked.hits.map(([, caller]) => caller)).size;
-      for (const [answer, most, of] of [
+      for (const [suggestion, most, of] of [
         [forRequests, asked.share * asked.hits.length, 'rejectedRequests'],
         [forCallers, asked.share * callers, 'rejectedCallers'],
       ] as const) {
-        expect(answer).toEqual(rejections(asked, answer.limit));
-        expect(answer[of]).toBeLessThanOrEqual(most);
-        if (answer.limit > 1) expect(rejections(asked, answer.limit - 1)[of]).toBeGreaterThan(most);
+        expect(suggestion).toEqual(rejections(asked, suggestion.limit));
+        expect(suggestion[of]).toBeLessThanOrEqual(most);
+        if (suggestion.limit > 1) expect(rejections(asked, suggestion.limit - 1)[of]).toBeGreaterThan(most);
       }
     }),
     randomRuns(300, 3000),

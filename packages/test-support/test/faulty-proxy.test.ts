@@ -37,28 +37,28 @@ async function open(): Promise<Client> {
   return client;
 }
 
-async function ask(client: Client, command: string, answer: string): Promise<void> {
+async function send(client: Client, command: string, reply: string): Promise<void> {
   client.received = '';
   client.socket.write(`${command}\r\n`);
-  await until(`${command} returns ${answer}`, async () => client.received === answer);
+  await until(`${command} returns ${reply}`, async () => client.received === reply);
 }
 
 test('passes on bytes and the end of a connection', async () => {
   const client = await open();
-  await ask(client, 'PING', '+PONG\r\n');
+  await send(client, 'PING', '+PONG\r\n');
   client.socket.write('QUIT\r\n');
   await client.closed;
   expect(client.received).toBe('+PONG\r\n+OK\r\n');
   const value = 'x'.repeat(1_000_000);
   await server.run('SET', 'long', value);
-  await ask(await open(), 'GET long', `$1000000\r\n${value}\r\n`);
+  await send(await open(), 'GET long', `$1000000\r\n${value}\r\n`);
 });
 
 test('delays each direction and keeps the order', async () => {
   const client = await open();
   proxy.delay(50);
   const start = performance.now();
-  await ask(client, 'PING', '+PONG\r\n');
+  await send(client, 'PING', '+PONG\r\n');
   expect(performance.now() - start).toBeGreaterThan(98); // Timers may be early by a millisecond.
   client.received = '';
   client.socket.write('ECHO 1\r\n');
@@ -71,8 +71,8 @@ test('delays each direction and keeps the order', async () => {
 test('a frozen proxy drops everything and keeps its connections', async () => {
   const client = await open();
   const idle = await open();
-  await ask(client, 'PING', '+PONG\r\n');
-  await ask(idle, 'PING', '+PONG\r\n');
+  await send(client, 'PING', '+PONG\r\n');
+  await send(idle, 'PING', '+PONG\r\n');
   client.received = '';
   proxy.freeze();
   client.socket.write('SET key value\r\n');
@@ -83,30 +83,30 @@ test('a frozen proxy drops everything and keeps its connections', async () => {
   proxy.thaw();
   await Promise.all([client.closed, late.closed]);
   expect(await server.run('GET', 'key')).toBeNull();
-  await ask(await open(), 'PING', '+PONG\r\n');
+  await send(await open(), 'PING', '+PONG\r\n');
 });
 
 test('connections that lost nothing survive a freeze', async () => {
   const client = await open();
-  await ask(client, 'PING', '+PONG\r\n');
+  await send(client, 'PING', '+PONG\r\n');
   proxy.freeze();
   proxy.thaw();
-  await ask(client, 'PING', '+PONG\r\n');
+  await send(client, 'PING', '+PONG\r\n');
 });
 
 test('a cut destroys the existing connections only', async () => {
   const client = await open();
-  await ask(client, 'PING', '+PONG\r\n');
+  await send(client, 'PING', '+PONG\r\n');
   proxy.cut();
   await client.closed;
-  await ask(await open(), 'PING', '+PONG\r\n');
+  await send(await open(), 'PING', '+PONG\r\n');
 });
 
 test('closes connections while the server is down', async () => {
   await server.kill();
   await (await open()).closed;
   await server.restart();
-  await ask(await open(), 'PING', '+PONG\r\n');
+  await send(await open(), 'PING', '+PONG\r\n');
 });
 
 test('accepts no connections after the stop', async () => {

@@ -34,16 +34,16 @@ test('moves a slot and its keys while a client uses them', async () => {
   try {
     for (const key of KEYS) await client.set(key, 0);
     let steps = 0;
-    let asked = 0;
+    let redirected = 0;
     const between = async () => {
       for (const key of KEYS) await client.incr(key);
       steps += 1;
-      const refused = await source.run('GET', KEYS[0]!).catch((error: Error) => error.message);
-      if (String(refused).startsWith('ASK')) asked += 1;
+      const reply = await source.run('GET', KEYS[0]!).catch((error: Error) => error.message);
+      if (String(reply).startsWith('ASK')) redirected += 1;
     };
     await cluster.moveSlot(slot, target, { between });
     expect(steps).toBe(KEYS.length + 1);
-    expect(asked).toBeGreaterThan(0);
+    expect(redirected).toBeGreaterThan(0);
     expect(cluster.ownerOf(slot)).toBe(target);
     for (const node of cluster.nodes.filter((node) => node !== target)) {
       await expect(node.run('GET', KEYS[0]!)).rejects.toThrow(`MOVED ${slot} ${target.host}:${target.port}`);
@@ -62,9 +62,9 @@ test('a killed node restarts with the same identity', async () => {
   const [node, other] = cluster.nodes;
   await node!.kill();
   await node!.restart();
-  for (const asked of [node, other]) {
+  for (const each of [node, other]) {
     await until('the cluster is whole again', async () =>
-      String(await asked!.run('CLUSTER', 'INFO')).includes('cluster_state:ok'),
+      String(await each!.run('CLUSTER', 'INFO')).includes('cluster_state:ok'),
     );
   }
   expect(await node!.run('SET', '{06S}', 'value')).toBe('OK'); // A key of slot 0.

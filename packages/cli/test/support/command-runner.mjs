@@ -25,7 +25,7 @@ process.on('message', async ({ args, cwd, input }) => {
   Object.defineProperty(process, 'stdin', { configurable: true, value: Readable.from(input, { objectMode: true }) });
   runs += 1;
   try {
-    await import(`${url}?run=${runs}`); // Only the main file is loaded anew.
+    await import(`${url}?run=${runs}`); // Only the main file is loaded again.
   } catch (error) {
     process.exitCode = 1;
     output.stderr += error.stack;

@@ -44,10 +44,10 @@ afterAll(() => runner?.disconnect());
 
 async function runInRunner(args: readonly string[], input: Iterable<string | Buffer>): Promise<Exit> {
   runner ??= fork(RUNNER, [MAIN], { serialization: 'advanced', stdio: ['ignore', 'ignore', 'inherit', 'ipc'] });
-  const answer = once(runner, 'message');
+  const reply = once(runner, 'message');
   const bytes = [...input].map((chunk) => Buffer.from(chunk as string));
   runner.send({ args, cwd: folder(), input: bytes });
-  return (await answer)[0] as Exit;
+  return (await reply)[0] as Exit;
 }
 
 async function runInProcess(

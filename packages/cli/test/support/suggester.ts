@@ -37,10 +37,10 @@ class SuggesterProcess {
   }
 
   async send(line: string): Promise<string> {
-    const answered = once(this.#lines, 'line');
+    const replied = once(this.#lines, 'line');
     this.#child.stdin.write(`${line}\n`);
-    const [answer] = await Promise.race([answered, this.#ended]);
-    return answer;
+    const [reply] = await Promise.race([replied, this.#ended]);
+    return reply;
   }
 
   end(): void {
