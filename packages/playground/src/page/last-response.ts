@@ -17,7 +17,7 @@ export const outcomeOf = ({ ok, status }: Response): keyof typeof OUTCOMES =>
   ok ? 'allowed' : status === 429 ? 'rejected' : 'failed';
 
 const status = element('#status');
-const headers = element('#headers');
+const headers = element('#fields');
 
 /** Shows the server's last response to a request of this page. */
 export function showResponse(response: Response): void {
