@@ -27,8 +27,8 @@ export interface Starts {
 }
 
 /**
- * The checks of each client before the first round, the new keys of a round with one check in flight or with several, and
- * the checks of a round with known keys.
+ * How many checks a part makes. Each client first warms up. A round then checks new keys, with one check in flight or
+ * with several, and known keys.
  */
 export interface RedisLoad {
   readonly rounds: number;

@@ -33,9 +33,7 @@ test('queue.ts delays requests until their slot, and rejects those that find the
   const { url } = await start('queue.ts', { CAPACITY: '2', INTERVAL: '1s' });
   const responses = await Promise.all(Array.from({ length: 5 }, () => fetch(url)));
   expect(responses.map(({ status }) => status).sort()).toEqual([200, 200, 200, 429, 429]);
-  const bodies = responses
-    .filter(({ ok }) => ok)
-    .map((response) => response.json() as Promise<Record<string, number>>);
+  const bodies = responses.filter(({ ok }) => ok).map((response) => response.json() as Promise<Record<string, number>>);
   const turns = (await Promise.all(bodies)).sort((one, other) => one.at! - other.at!);
   expect(turns[0]!.delayMs).toBe(0);
   expect(turns[1]!.delayMs).toBeLessThanOrEqual(1000);

@@ -6,8 +6,8 @@ export const FRAMEWORKS = {
 export type FrameworkName = keyof typeof FRAMEWORKS;
 
 /**
- * What a server has in front of its route: nothing, three constant headers, the limiter behind a few handwritten lines
- * without options, Rollgate's adapter, or the framework's usual limiter.
+ * What a server has in front of its route. That is nothing, three constant headers, the limiter behind a few handwritten
+ * lines, Rollgate's adapter, or the framework's usual limiter.
  */
 export type LimiterName = 'none' | 'headers' | 'by hand' | 'rollgate' | 'alternative';
 

@@ -7,7 +7,7 @@ export type TrustedProxies = number | Networks;
 export type SelectClient = (list: string, peer: string | undefined) => string | undefined;
 
 /**
- * Creates the function that finds the client in a list such as `client, proxy 1, proxy 2`. Anybody can send the start of the
+ * Creates the function that finds the client in a list such as `client, proxy 1, proxy 2`. A client can forge the start of the
  * list, so it counts from the right. With networks, the client is the last address outside of them. With a number, as many
  * hops are skipped, the first of which is the peer.
  */

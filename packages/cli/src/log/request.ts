@@ -2,7 +2,7 @@ import type { SelectClient } from './forwarded.js';
 
 /** A request in a line of a log. */
 export interface Request {
-  /** Microseconds since the epoch, or NaN if the line has no time of its own. */
+  /** Microseconds since the epoch, or NaN if the line has no time. */
   readonly micros: number;
   /** The caller's key, or `undefined` if the line has none. */
   readonly key: string | undefined;

@@ -12,7 +12,7 @@ export interface AccessLine {
   readonly timeEnd: number;
   /** Behind the quote. */
   readonly request: number;
-  /** Whether a forwarded list, such as `client, proxy`, is in the place of the address. */
+  /** Whether a forwarded list, such as `client, proxy`, replaces the address. */
   readonly isList: boolean;
 }
 

@@ -1,7 +1,7 @@
 /**
- * Common field names of logs: pino, winston, bunyan, Caddy, Traefik, Envoy, nginx, Logstash, Elastic Common Schema, Google
- * Cloud, AWS, Azure, Cloudflare, Akamai, Vercel, Heroku, the W3C format and custom ones. The first existing field counts.
- * Dots select nested fields.
+ * Common field names of logs. They come from pino, winston, bunyan, Caddy, Traefik, Envoy, nginx, Logstash, the Elastic
+ * Common Schema and Heroku. Others come from Google Cloud, AWS, Azure, Cloudflare, Akamai, Vercel and the W3C format. The
+ * first existing field counts. Dots select nested fields.
  */
 export const FIELD_NAMES = {
   time: [
