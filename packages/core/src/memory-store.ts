@@ -4,10 +4,11 @@ import type { Entry } from './entry.js';
 import { withCode } from './error-codes.js';
 import { decideAll, evaluate } from './evaluate.js';
 import { KeyTable } from './key-table.js';
-import { createVerdict } from './limits/limit.js';
-import { MemoryDecision, MemoryReceipt, type RecordedHit } from './memory-decision.js';
+import { createVerdict, type Verdict } from './limits/limit.js';
 import { type Keys, keyAt, type Plan, type Rule } from './plan.js';
+import { RecordedHit } from './recorded-hit.js';
 import type { CounterAlgorithm } from './rolling-counter-algorithm.js';
+import { SingleDecision } from './single-decision.js';
 import type { CountingStore, Store } from './store.js';
 import { toStoredKey, toStoredKeys } from './stored-key.js';
 import { toDecision } from './to-decision.js';
@@ -113,9 +114,9 @@ export class MemoryStore implements Store, CountingStore {
 
   /** Like {@link Store.refund}, but synchronous. */
   refund(receipt: unknown): void {
-    if (!(receipt instanceof MemoryReceipt) || receipt.table !== this.#keys) throw foreignDecision();
+    if (!(receipt instanceof RecordedHit) || receipt.table !== this.#keys) throw foreignDecision();
     const nowMicros = readMicros(this.#clock);
-    for (const hit of receipt.hits) {
+    for (let hit: RecordedHit | undefined = receipt; hit !== undefined; hit = hit.next) {
       const { rule, key, life } = hit;
       const entry = this.#keys.findLife(rule.namespace, key, life, this.#entry);
       if (entry === undefined) continue;
@@ -165,12 +166,14 @@ export class MemoryStore implements Store, CountingStore {
     const found = this.#keys.find(rule, key, nowMicros, this.#entry);
     evaluate(limit, found, nowMicros, cost, verdict);
     const allowed = verdict.waitMicros === 0;
-    if (!allowed && !limit.countRejected) return new MemoryDecision(rule, false, verdict, undefined, key, 0, 0, 0, 0);
+    if (!allowed && !limit.countRejected) return toSingleDecision(rule, false, verdict, undefined);
     const { atMicros } = verdict;
     const entry = found ?? this.#keys.create(rule, key, nowMicros, this.#entry);
     limit.record(entry, nowMicros, cost, verdict);
     this.#keys.markRecorded(entry, limit);
-    return new MemoryDecision(rule, allowed, verdict, this.#keys, entry.key, entry.life, atMicros, nowMicros, cost);
+    const { life } = entry;
+    const receipt = new RecordedHit(this.#keys, rule, entry.key, life, atMicros, nowMicros, cost, undefined);
+    return toSingleDecision(rule, allowed, verdict, receipt);
   }
 
   #checkAll(rules: readonly Rule[], keys: Keys, nowMicros: number, cost: number): Decision {
@@ -185,7 +188,7 @@ export class MemoryStore implements Store, CountingStore {
       );
       return entries[index]!;
     });
-    const hits: RecordedHit[] = [];
+    let receipt: RecordedHit | undefined;
     entries.forEach((entry, index) => {
       const rule = rules[index]!;
       const atMicros = hitsMicros[index];
@@ -195,14 +198,22 @@ export class MemoryStore implements Store, CountingStore {
         return;
       }
       this.#keys.markRecorded(entry, rule.limit);
-      hits.push({ rule, key: entry.key, life: entry.life, atMicros, recordedMicros: nowMicros, cost });
+      receipt = new RecordedHit(this.#keys, rule, entry.key, entry.life, atMicros, nowMicros, cost, receipt);
     });
-    return toDecision(rules, results, hits.length === 0 ? undefined : new MemoryReceipt(this.#keys, hits));
+    return toDecision(rules, results, receipt);
   }
 
   #findAll(rules: readonly Rule[], keys: Keys, nowMicros: number): (Entry | undefined)[] {
     return rules.map((rule, index) => this.#keys.find(rule, keyAt(keys, index), nowMicros, this.#keys.createEntry()));
   }
+}
+
+function toSingleDecision({ name, limit }: Rule, allowed: boolean, verdict: Verdict, receipt: unknown): Decision {
+  const { remaining, waitMicros, resetMicros, delayMicros, reason } = verdict;
+  const waitMs = allowed ? 0 : waitMicros / 1000;
+  const resetMs = resetMicros / 1000;
+  const delayMs = delayMicros / 1000;
+  return new SingleDecision(name, allowed, limit.limit, remaining, waitMs, resetMs, delayMs, reason, false, receipt);
 }
 
 function foreignDecision(): TypeError {

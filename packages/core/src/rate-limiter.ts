@@ -84,10 +84,10 @@ export class RateLimiter<Given extends Limits = Limits> {
   check<Own extends Limits = Given>(key: KeyOn<Own>, options?: CheckOptions<Own>): Promise<DecisionOn<Own>> {
     try {
       const decision = this.decide(key, options);
-      // An `async` method would wrap the store's promise in another one. Reading `then` first tells V8 the class of the
+      // An `async` method would wrap the store's promise in another one. And reading `then` first tells V8 the class of the
       // decision, so that it need not search that class for `then` at each call. This saves an eighth of a check.
       const { then } = decision as Partial<PromiseLike<unknown>>;
-      return then !== undefined && decision instanceof Promise ? decision : Promise.resolve(decision);
+      return then === undefined ? Promise.resolve(decision) : toPromise(decision);
     } catch (error) {
       return Promise.reject(error);
     }
@@ -198,6 +198,10 @@ export class RateLimiter<Given extends Limits = Limits> {
     }
     return plan;
   }
+}
+
+function toPromise<Value>(value: Awaitable<Value>): Promise<Value> {
+  return value instanceof Promise ? value : Promise.resolve(value);
 }
 
 function costOf(options: CheckOptions | undefined): number {

@@ -1,0 +1,19 @@
+import type { KeyTable } from './key-table.js';
+import type { Hit } from './limits/limit.js';
+import type { Rule } from './plan.js';
+
+/** The hit that a check of a `MemoryStore` recorded for one rule. The linked hits of a check are its receipt. */
+export class RecordedHit implements Hit {
+  constructor(
+    /** The table of the store that decided. */
+    readonly table: KeyTable,
+    readonly rule: Rule,
+    readonly key: string,
+    /** The life of the key that has the hit. */
+    readonly life: number,
+    readonly atMicros: number,
+    readonly recordedMicros: number,
+    readonly cost: number,
+    readonly next: RecordedHit | undefined,
+  ) {}
+}
