@@ -77,11 +77,6 @@ export const lua = [
     ['hits of a larger limit make the units negative', ' or count > limit then return end', ' then return end'],
     ['an expired log goes on', 'if newest <= start then', 'if newest < start then'],
     [
-      'an expired log keeps its stamp',
-      'oldest, created, dropped_hits, count = nil, now, stamp, 0, 0\n      elseif',
-      'oldest, dropped_hits, count = nil, now, 0, 0\n      elseif',
-    ],
-    [
       'dropped hits count',
       'dropped_hits, count = dropped_hits + left, count - left',
       'dropped_hits = dropped_hits + left',

@@ -110,6 +110,18 @@ describe.each(LOGS)('with the log %s', (log) => {
       }
     });
 
+    test('follows the newest hit of a long log into another half window', async () => {
+      const limiter = make(rollingWindow({ limit: 1000, window: 2000 }));
+      await Promise.all(Array.from({ length: 20 }, () => limiter.check('ann')));
+      const before = await expiryOf(keyOf('ann'));
+      await until('another half window has begun', async () => {
+        await limiter.check('ann');
+        return (await expiryOf(keyOf('ann'))) > before;
+      });
+      expect(await entryCount(redis.client, log, keyOf('ann'))).toBeGreaterThan(20);
+      await expectKept(keyOf('ann'), 2000);
+    });
+
     test('follows a minDifference that is longer than the window', async () => {
       const limits = rollingWindow({ limit: 3, window: '1s', minDifference: '1h' });
       const limiter = make(limits);

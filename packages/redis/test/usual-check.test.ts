@@ -51,6 +51,7 @@ const PLANS = [
 const pace = fc.oneof(
   { weight: 14, arbitrary: fc.double({ min: 0, max: 0.5, noNaN: true }) },
   { weight: 6, arbitrary: fc.double({ min: 0, max: 4, noNaN: true }) },
+  { weight: 12, arbitrary: fc.constantFrom(0, 1, 2) }, // So hits often leave exactly at the time of a check.
   { weight: 1, arbitrary: fc.double({ min: -1, max: 300, noNaN: true }) },
 );
 const key = fc.constantFrom('ann', 'bob');
@@ -114,8 +115,34 @@ test('the usual check decides as the general one does, and leaves the same bytes
         }
       }
     }),
-    randomRuns(8, 400),
+    {
+      ...randomRuns(8, 400),
+      // The second of three hits, and the only hit, leave exactly at the time of a check.
+      examples: [
+        [PLANS[0]!, [0, 1, 1, 4].map(checkAfter)],
+        [PLANS[0]!, [0, 5].map(checkAfter)],
+        // A long log drops its oldest hit at each check, and is rewritten without the dropped ones.
+        [PLANS[1]!, new Array<number>(80).fill(1).map(checkAfter)],
+      ],
+    },
   );
+});
+
+function checkAfter(pace: number) {
+  return { pace, operation: { kind: 'check', key: 'ann', cost: 1, times: 1 } as const };
+}
+
+test('a limit that became smaller waits until enough hits have left', async () => {
+  const clock = { ms: 1e12, now: () => clock.ms };
+  const store = new RedisStore({ client: redis.connect(), clock, denialCache: false });
+  const limits = rollingWindow({ limit: 5, window: 100 });
+  const limiter = new RateLimiter({ limits, store, prefix: freshPrefix(), timeout: '30s' });
+  for (let hit = 0; hit < 4; hit++) {
+    await limiter.check('ann');
+    clock.ms += 1;
+  }
+  const smaller = { limits: rollingWindow({ limit: 2, window: 100 }) };
+  expect(await limiter.check('ann', smaller)).toMatchObject({ allowed: false, remaining: 0, retryAfterMs: 98 });
 });
 
 function withoutStamp(bytes: Buffer | null): string | undefined {
