@@ -14,6 +14,7 @@ export class Bursts {
   readonly #quota: NamedQuota;
   /** A rolling window knows what it allowed. Then only rejected units are counted, and most callers have none. */
   readonly #isRolling: boolean;
+  readonly #isOnly: boolean;
   readonly #counter: WindowCounter;
   /** By the caller's index, like the times below. */
   readonly #sizes: number[] = [];
@@ -21,8 +22,10 @@ export class Bursts {
   #heaviest: Caller | undefined;
   #highest = 0;
 
-  constructor(algorithm: Algorithm, quota: NamedQuota, clock: ReplayClock) {
+  /** @param isOnly Whether the limiter has no other limit. */
+  constructor(algorithm: Algorithm, quota: NamedQuota, clock: ReplayClock, isOnly: boolean) {
     this.#quota = quota;
+    this.#isOnly = isOnly;
     this.#isRolling = algorithm === 'rolling';
     this.#counter = new WindowCounter(quota.windowMs, clock);
   }
@@ -51,7 +54,9 @@ export class Bursts {
   }
 
   #allowedUnits(decision: Decision): number {
-    return this.#quota.limit - decision.limits[this.#quota.name]!.remaining;
+    const { limit, name } = this.#quota;
+    // A decision creates the details of its limits only when they are read.
+    return limit - (this.#isOnly ? decision.remaining : decision.limits[name]!.remaining);
   }
 
   #rejected({ caller, cost }: Entry, isAllowed: boolean, wasRejected: boolean): number {

@@ -73,7 +73,7 @@ export class Simulator {
     this.#quotas = quotas;
     this.#replay = new Replay(limits, this.#clock);
     this.#rejectedAlone = quotas.map(() => 0);
-    this.#bursts = quotas.map((quota) => new Bursts(algorithm, quota, this.#clock));
+    this.#bursts = quotas.map((quota) => new Bursts(algorithm, quota, this.#clock, quotas.length === 1));
   }
 
   add(entry: Entry): void {
