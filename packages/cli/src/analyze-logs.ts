@@ -3,6 +3,7 @@ import { checkInputs } from './check-distinct-files.js';
 import { UsageError } from './errors.js';
 import type { Entry } from './log/entry.js';
 import type { LogFormat } from './log/formats/format.js';
+import type { ForwardedCounts } from './log/forwarded.js';
 import { checkReadable, nameOfLog, STANDARD_INPUT, sizeOfLogs } from './log/open-log.js';
 import { LogReader } from './log/read-log.js';
 import type { Wanted } from './log/request.js';
@@ -22,6 +23,8 @@ import { resolutionNotes, type Warning, warningsOf } from './warnings.js';
 export interface Settings {
   readonly paths: readonly string[];
   readonly wanted: Wanted;
+  /** Counted while the logs are read. */
+  readonly forwarded: Readonly<ForwardedCounts>;
   readonly format: LogFormat | undefined;
   readonly toleranceMs: number;
   readonly ipv6Prefix: number;
@@ -53,7 +56,7 @@ export async function run(command: string, settings: Settings, add: (entry: Entr
   const reader = await readAll(paths, settings, add);
   const { summary } = reader;
   const { report: found, json, windowsMs } = find();
-  const warnings = [...warningsOf(summary, toleranceMs), ...callerWarnings(by, reader.callers)];
+  const warnings = [...warningsOf(summary, toleranceMs), ...callerWarnings(by, reader.callers, settings.forwarded)];
   for (const { text } of warnings) process.stderr.write(`${escapeInvisible(text)}\n`);
   const report: Report = {
     ...found,

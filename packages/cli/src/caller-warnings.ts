@@ -1,5 +1,6 @@
 import { isAddress, isPrivateAddress } from './log/address.js';
 import type { Callers } from './log/entry.js';
+import type { ForwardedCounts } from './log/forwarded.js';
 import type { By } from './log/request.js';
 import { formatCount, formatInteger, formatPercent, toPlainText } from './report/format.js';
 import { SEVERE_SHARE, type Warning } from './warnings.js';
@@ -9,10 +10,13 @@ const MIN_SINGLE = 10;
 const MIN_ONLY = 20;
 
 /** Returns warnings about keys that are probably not the clients. */
-export function callerWarnings({ kind, field }: By, callers: Callers): Warning[] {
+export function callerWarnings({ kind, field }: By, callers: Callers, forwarded: ForwardedCounts): Warning[] {
   const found = inspect(callers);
   const isByAddress = field === undefined && (kind === 'ip' || kind === 'forwarded');
   const texts = isByAddress ? [...addressWarnings(kind, found)] : [];
+  if (kind === 'forwarded' && forwarded.lists === 0 && forwarded.missing > 0) {
+    texts.push('No line contains a forwarded address, so each caller is the address that sent the request');
+  }
   if (found.requests >= MIN_SINGLE && found.requests === found.count) {
     texts.push(
       `Each of the ${formatInteger(found.count)} callers has exactly one request, so no limit would reject any. ` +

@@ -88,6 +88,7 @@ export function resolveSettings(paths: readonly string[], options: CommonOptions
     throw new UsageError('Expected either `--format` or `--pattern`, got both');
   }
   const format = pattern ?? options.format;
+  const forwarded = { lists: 0, missing: 0 };
   if (cost !== undefined && format !== undefined && !format.hasFields) {
     const why = 'its lines have no named fields';
     throw new UsageError(
@@ -95,12 +96,12 @@ export function resolveSettings(paths: readonly string[], options: CommonOptions
     );
   }
   return {
-    ...{ paths, format, html, json, ipv6Prefix },
+    ...{ paths, format, html, json, ipv6Prefix, forwarded },
     wanted: {
       by: parseBy(by, keyField, format),
       time: timeField,
       cost,
-      selectClient: createSelectClient(trustedProxies),
+      selectClient: createSelectClient(trustedProxies, forwarded),
     },
     toleranceMs: tolerance,
   };

@@ -6,15 +6,25 @@ export type TrustedProxies = number | Networks;
 /** Selects the client of a forwarded list. `peer` is the address that sent the request. */
 export type SelectClient = (list: string, peer: string | undefined) => string | undefined;
 
+/** How often a list was there, and how often not. */
+export interface ForwardedCounts {
+  lists: number;
+  missing: number;
+}
+
 /**
  * Creates the function that finds the client in a list such as `client, proxy 1, proxy 2`. A client can forge the start of the
  * list, so it counts from the right. With networks, the client is the last address outside of them. With a number, as many
  * hops are skipped, the first of which is the peer.
  */
-export function createSelectClient(trusted: TrustedProxies): SelectClient {
+export function createSelectClient(trusted: TrustedProxies, counts: ForwardedCounts): SelectClient {
   return (list, peer) => {
     const entries = entriesOf(list);
-    if (entries.length === 0) return peer;
+    if (entries.length === 0) {
+      counts.missing += 1;
+      return peer;
+    }
+    counts.lists += 1;
     if (typeof trusted === 'number') {
       const chain = peer === undefined ? entries : [...entries, peer];
       return chain[Math.max(0, (peer === undefined ? entries.length : chain.length - 1) - trusted)];

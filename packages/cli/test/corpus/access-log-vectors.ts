@@ -61,6 +61,12 @@ export const ACCESS_LOG_VECTORS: readonly Vector[] = [
   },
   { sample: 'haproxy-clf.log', format: 'combined', ...REAL },
   { sample: 'plain.log', format: 'combined' },
+  {
+    sample: 'plain.log',
+    format: 'combined',
+    args: ['--by', 'forwarded'],
+    warnings: [/^No line contains a forwarded address, so each caller is the address that sent the request$/],
+  },
   { sample: 'plain.log.gz', format: 'combined' },
   { sample: 'utf16-le.log', format: 'combined' },
   { sample: 'utf16-be.log', format: 'combined' },
