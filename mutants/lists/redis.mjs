@@ -22,6 +22,12 @@ export const redis = [
       'const items = this.#isHolding ? this.#waiting.splice(-1) : this.#takeWaiting();',
     ],
     ['batches are never halved', 'this.#lockstepCount > MIN_LOCKSTEPS', 'this.#lockstepCount > Infinity'],
+    ['half a batch waits for a silent server', 'setTimeout(this.#stopHolding, MAX_HOLD_MS)', 'undefined'],
+    [
+      'batches are halved although replies are slow',
+      '    this.#lockstepCount = 0;\n    this.#release();',
+      '    this.#release();',
+    ],
   ]),
   ...of('operation-sender', BATCHES, [
     ['half a batch waits until a reply is read', 'if (doneCount === operations.length) onReply();', ''],

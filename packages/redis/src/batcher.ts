@@ -2,8 +2,10 @@
 const MAX_ITEMS = 100;
 /** The smallest number of items that is worth sending in two halves. */
 const MIN_HALVED = 16;
-/** After so many consecutive batches that only waited for the reply to the previous one, the batcher halves one. */
+/** After so many batches that only waited for a reply, and none that came without one, the batcher halves one. */
 const MIN_LOCKSTEPS = 16;
+/** How long half of a batch waits at most. If replies take longer, the wait between them is not worth avoiding. */
+const MAX_HOLD_MS = 5;
 
 /** Sends a batch. Calls `onReply` as soon as the reply has arrived, before it reads the reply. */
 type Send<Item> = (items: Item[], onReply: () => void) => Promise<void>;
@@ -13,13 +15,14 @@ type Send<Item> = (items: Item[], onReply: () => void) => Promise<void>;
  *
  * If the items only arrive after a reply, and all at once, Redis and this process wait for each other by turns. Then half
  * of a batch waits for the reply to the other half, and is sent before this process reads that reply. From then on, Redis
- * works on one half while this process works on the other.
+ * works on one half while this process works on the other. The half waits for 5 ms at most.
  */
 export class Batcher<Item> {
   readonly #send: Send<Item>;
   #waiting: Item[] = [];
   /** Whether half of a batch waits for the reply to the other. */
   #isHolding = false;
+  #holdTimer: NodeJS.Timeout | undefined;
   #isScheduled = false;
   #inFlightCount = 0;
   #hasReplied = false;
@@ -51,9 +54,16 @@ export class Batcher<Item> {
     if (isInLockstep && this.#lockstepCount > MIN_LOCKSTEPS) {
       this.#waiting = items.splice(items.length >> 1);
       this.#isHolding = true;
+      this.#holdTimer = setTimeout(this.#stopHolding, MAX_HOLD_MS);
     }
     this.#sendAll(items);
   }
+
+  /** Keeps a slow or silent server from delaying a half by two round trips, or one for another server by its own. */
+  readonly #stopHolding = (): void => {
+    this.#lockstepCount = 0;
+    this.#release();
+  };
 
   /** Sends the half that waits. An item that arrived since then goes with it, so that the order stays. */
   readonly #release = (): void => {
@@ -64,6 +74,7 @@ export class Batcher<Item> {
     const items = this.#waiting;
     this.#waiting = [];
     this.#isHolding = false;
+    clearTimeout(this.#holdTimer);
     return items;
   }
 

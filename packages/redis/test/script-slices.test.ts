@@ -111,7 +111,8 @@ test('checks that each follow the replies to all earlier ones are sent in two ha
   expect(counted.scriptCount).toBeGreaterThan(rounds);
 });
 
-test('half a batch waits for the reply to the other half, and is sent before that reply is read', async () => {
+/** A limiter whose replies wait for `reply`. Each of its batches has only followed the reply to the one before. */
+async function makeInLockstep() {
   const events: string[] = [];
   const replies: (() => void)[] = [];
   const client = {
@@ -129,15 +130,20 @@ test('half a batch waits for the reply to the other half, and is sent before tha
   await redis.limiter(limits, { denialCache: false }).check('ann'); // Loads the script.
   const store = new RedisStore({ client, denialCache: false });
   const limiter = new RateLimiter({ limits, store, prefix: freshPrefix(), timeout: '30s' });
-  const checkAll = () => Promise.all(Array.from({ length: 32 }, () => limiter.check('ann')));
+  const check32 = () => Array.from({ length: 32 }, () => limiter.check('ann'));
   const reply = () => until('a reply has arrived', async () => replies.splice(0, 1).map((resolve) => resolve()).length > 0); // biome-ignore format: short
   for (let round = 0; round < 17; round++) {
-    const checks = checkAll();
+    const checks = check32();
     await reply();
-    await checks;
+    await Promise.all(checks);
   }
   events.length = 0;
-  const checks = Array.from({ length: 32 }, () => limiter.check('ann'));
+  return { events, limiter, check32, reply };
+}
+
+test('half a batch waits for the reply to the other half, and is sent before that reply is read', async () => {
+  const { events, check32, reply } = await makeInLockstep();
+  const checks = check32();
   checks[0]!.then(() => events.push('the first check settles'));
   await reply();
   await checks[0];
@@ -145,4 +151,28 @@ test('half a batch waits for the reply to the other half, and is sent before tha
   await reply();
   const remaining = (await Promise.all(checks)).map((decision) => decision.remaining);
   expect(remaining).toEqual(remaining.map((_, index) => remaining[0]! - index));
+});
+
+test('a check that arrives while half a batch waits is decided after it', async () => {
+  const { limiter, check32, reply } = await makeInLockstep();
+  const checks = check32();
+  await new Promise(setImmediate);
+  checks.push(limiter.check('ann'));
+  await reply();
+  await reply();
+  const remaining = (await Promise.all(checks)).map((decision) => decision.remaining);
+  expect(remaining).toEqual(remaining.map((_, index) => remaining[0]! - index));
+});
+
+test('half a batch does not wait for a slow reply, and the next batches are whole', async () => {
+  const { events, check32, reply } = await makeInLockstep();
+  const checks = check32();
+  await until('both halves are sent', async () => events.length === 2);
+  await reply();
+  await reply();
+  await Promise.all(checks);
+  const later = check32();
+  await reply();
+  await Promise.all(later);
+  expect(events).toEqual(['send 16', 'send 16', 'send 32']);
 });
