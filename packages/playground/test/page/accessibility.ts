@@ -115,7 +115,7 @@ test('a screen reader hears what the chart shows', async () => {
   const tab = await openPage(server.url);
   const { page } = tab;
   expect(await page.getByRole('heading', { level: 1 }).textContent()).toBe('Rollgate');
-  for (const name of ['Send requests', 'The limit', 'The last response', 'What happens']) {
+  for (const name of ['Send requests', 'The limit', 'The last response', 'Live chart']) {
     expect(await page.getByRole('region', { name }).count()).toBe(1);
   }
   for (const name of ['Limit', 'Window', 'Minimum distance']) {
