@@ -1,6 +1,6 @@
 import { type AccessLog, readAccessLog } from './accuracy/access-log.js';
 import { findWorst, mostIn, shareOfExact } from './accuracy/adversary.js';
-import { combine, type Judgement, judge } from './accuracy/judge.js';
+import { combine, type Score, score } from './accuracy/score.js';
 import { type Algorithm, EXACT } from './limits.js';
 import { type Report, type Row, whole } from './table.js';
 
@@ -35,11 +35,11 @@ export async function measureAccuracy(logPath: string | undefined): Promise<Repo
  * log's minutes matters to them.
  */
 function onLog({ clients }: AccessLog): AccuracyRow[] {
-  const judgeShifted = (shifts: readonly number[], limit: number) => (name: Algorithm) =>
+  const scoreShifted = (shifts: readonly number[], limit: number) => (name: Algorithm) =>
     combine(
       shifts.flatMap((shift) =>
         [...clients.values()].map((times) =>
-          judge(
+          score(
             name,
             limit,
             times.map((time) => time + shift * 1e6),
@@ -48,21 +48,21 @@ function onLog({ clients }: AccessLog): AccuracyRow[] {
       ),
     );
   return LIMITS.flatMap((limit) => [
-    ...judgementRows(`log, ${limit} a minute`, limit, judgeShifted([0], limit)),
-    ...judgementRows(`log moved by 0, 1, … 59 s, ${limit} a minute`, limit, judgeShifted(SHIFTS, limit)),
+    ...scoreRows(`log, ${limit} a minute`, limit, scoreShifted([0], limit)),
+    ...scoreRows(`log moved by 0, 1, … 59 s, ${limit} a minute`, limit, scoreShifted(SHIFTS, limit)),
   ]);
 }
 
-function judgementRows(where: string, limit: number, judgeOne: (name: Algorithm) => Judgement): AccuracyRow[] {
-  const judgements = toRecord(judgeOne);
-  const toRow = (what: string, write: (judgement: Judgement) => string) => ({
+function scoreRows(where: string, limit: number, scoreOf: (name: Algorithm) => Score): AccuracyRow[] {
+  const scores = toRecord(scoreOf);
+  const toRow = (what: string, write: (one: Score) => string) => ({
     what: `${where}: ${what}`,
-    cells: cellsOf((name) => write(judgements[name])),
+    cells: cellsOf((name) => write(scores[name])),
   });
   return [
     toRow('rejected', ({ requests, allowed }) => share(requests - allowed, requests)),
-    toRow('allowed though the window was full', ({ excess, requests }) => share(excess, requests)),
-    toRow('rejected though it had room', ({ needless, requests }) => share(needless, requests)),
+    toRow('allowed though the window was full', ({ wronglyAllowed, requests }) => share(wronglyAllowed, requests)),
+    toRow('rejected though it had room', ({ wronglyRejected, requests }) => share(wronglyRejected, requests)),
     toRow('the most in any minute', ({ most }) => timesLimit(most, limit)),
   ];
 }
@@ -85,7 +85,7 @@ function atWorst(): AccuracyRow[] {
 function needlessRow(limit: number): AccuracyRow {
   return {
     what: `${limit} at 0:00, then 600 from 1:00 to 2:00, ${limit} a minute: rejected though there was room`,
-    cells: cellsOf((name) => whole(judge(name, limit, burstThenHammer(limit)).needless)),
+    cells: cellsOf((name) => whole(score(name, limit, burstThenHammer(limit)).wronglyRejected)),
   };
 }
 
