@@ -2,7 +2,7 @@ import { execFile } from 'node:child_process';
 import { setTimeout as delay } from 'node:timers/promises';
 import { promisify } from 'node:util';
 import { type Awaitable, type OnStoreError, RateLimiter, rollingWindow, StoreError } from '@rollgate/core';
-import { isSettledBefore } from './control.js';
+import { isSettledBefore } from './is-settled-before.js';
 import { PuppetStore } from './puppet-store.js';
 import { FAILURE, limits, log, store, TIMEOUT_MS } from './watched-puppet.js';
 

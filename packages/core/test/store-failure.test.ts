@@ -1,6 +1,6 @@
 import { type Decision, MemoryStore, type OnStoreError, RateLimiter, rollingWindow, StoreError } from '@rollgate/core';
 import type { StoreConnection } from '@rollgate/core/store';
-import { isSettledBefore } from './control.js';
+import { isSettledBefore } from './is-settled-before.js';
 import { PuppetStore } from './puppet-store.js';
 import { FAILURE, limits, log, store, TIMEOUT_MS } from './watched-puppet.js';
 

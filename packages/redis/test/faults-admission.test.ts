@@ -4,8 +4,8 @@ import { RedisStore } from '@rollgate/redis';
 import { FaultyProxy, RedisServer, until } from '@rollgate/test-support';
 import { type AppClient, type ClientKind, openClient } from './support/fault-client.js';
 import { Load } from './support/fault-load.js';
-import { silenceOutages } from './support/fault-silence.js';
 import { ReplyDroppingProxy } from './support/reply-dropping-proxy.js';
+import { silenceOutages } from './support/silence-outages.js';
 
 silenceOutages();
 

@@ -6,8 +6,8 @@ import { RedisServer, until } from '@rollgate/test-support';
 import { Redis, type RedisOptions } from 'ioredis';
 import { createClient } from 'redis';
 import { Pulse } from './support/fault-pulse.js';
-import { silenceOutages } from './support/fault-silence.js';
 import { SLACK_MS } from './support/fault-trial.js';
+import { silenceOutages } from './support/silence-outages.js';
 
 silenceOutages();
 

@@ -3,8 +3,8 @@ import { type Log, RedisStore } from '@rollgate/redis';
 import { RedisServer } from '@rollgate/test-support';
 import { Redis } from 'ioredis';
 import { expiryOf } from './support/expiry.js';
-import { silenceOutages } from './support/fault-silence.js';
 import { entryCount } from './support/hits.js';
+import { silenceOutages } from './support/silence-outages.js';
 
 silenceOutages();
 

@@ -7,7 +7,7 @@ let readMicros: (() => number) | undefined = () => 0;
 
 // `monotonicClock` keeps `hrtime` and reads the origin when it is loaded, so both are replaced before it.
 Object.defineProperty(performance, 'timeOrigin', { configurable: true, value: 2_000_000_000_000 });
-// A quarter of a microsecond more: then rounding down finds the whole microsecond.
+// With a quarter of a microsecond more, rounding down finds the whole microsecond.
 performance.now = () => (readMicros === undefined ? realNow() : (readMicros() + 0.25) / 1000);
 process.hrtime = Object.assign(
   (earlier?: [number, number]): [number, number] => {

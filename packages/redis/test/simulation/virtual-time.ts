@@ -1,12 +1,12 @@
 import { showTime } from './process-clocks.js';
 import { VirtualTimer } from './virtual-timer.js';
 
-/** Whose task it is: a paused process runs its tasks when it continues. */
+/** The owner of a task. A paused process runs its tasks when it continues. */
 export interface Owner {
   pausedUntilMicros: number;
 }
 
-/** In which order an event loop runs what is due: timers, then sockets, then immediates. */
+/** The order in which an event loop runs what is due: timers, then sockets, then immediates. */
 const RANKS = { timer: 0, socket: 1, immediate: 2 } as const;
 type Kind = keyof typeof RANKS;
 
@@ -40,7 +40,7 @@ globalThis.setImmediate = ((run: Run, ...given: unknown[]) =>
 
 /**
  * The time and the event loop of all simulated processes. While it is installed, timers, immediates and the
- * process's clocks are its own, and time passes only from one task to the next. Real I/O goes on: a task may await it.
+ * process's clocks are its own, and time passes only between tasks. Real I/O continues, so a task may await it.
  */
 export class VirtualTime {
   micros = 0;
@@ -65,7 +65,7 @@ export class VirtualTime {
     this.#immediates.push(this.#task('immediate', this.micros, run));
   }
 
-  /** Runs `run` at that time, as what the owner set or as what reaches it from outside. */
+  /** Runs `run` at that time, as a timer of the owner or as an event from outside. */
   at(atMicros: number, kind: Kind, run: () => unknown, owner = this.#owner): () => void {
     const task = this.#task(kind, Math.max(atMicros, this.micros), run, owner);
     this.#insert(task);
@@ -75,7 +75,7 @@ export class VirtualTime {
     };
   }
 
-  /** Runs everything that is due until then, and `afterTurn` after each turn of the event loop. */
+  /** Runs everything that is due until then, with `afterTurn` after each turn of the event loop. */
   async runUntil(endMicros: number, afterTurn: () => void): Promise<void> {
     for (let next = this.#tasks[0]; next !== undefined && next.atMicros <= endMicros; next = this.#tasks[0]) {
       this.micros = Math.max(this.micros, next.atMicros);
