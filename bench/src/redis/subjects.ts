@@ -111,7 +111,7 @@ const FACTORIES: Record<RedisSubjectName, Factory> = {
 };
 
 function rollingLimit({ limit, windowMs }: SubjectSettings): Limit {
-  return rollingWindow({ limit, window: windowMs });
+  return rollingWindow({ limit, window: `${windowMs}ms` });
 }
 
 function createRollgate(

@@ -1,5 +1,5 @@
 import type { RedisLoad } from '../effort.js';
-import { LIBRARIES, REDIS_SUBJECT_NAMES, type RedisSubjectName, ROLLGATES, TWO_WINDOWS } from './subjects.js';
+import { BASELINE, LIBRARIES, REDIS_SUBJECT_NAMES, type RedisSubjectName, TWO_WINDOWS } from './subjects.js';
 
 /** Checks of the same kind, which each subject makes in each round. */
 export interface Workload {
@@ -32,16 +32,16 @@ export function createWorkloads({ keysAlone, keysTogether, checks }: RedisLoad):
   const fullLogs = (hits: number, keyCount: number): Workload => {
     const load = { inFlight: BUSY, keyCount, checks, limit: hits * 100 };
     const what = `full logs of ${hits.toLocaleString('en-US')}, ${BUSY} in flight`;
-    return { what, subjects: [...ROLLGATES, ...COUNTERS], hits, ...load };
+    return { what, subjects: [BASELINE, ...COUNTERS], hits, ...load };
   };
   const rejected: Workload = {
     what: `rejected, ${BUSY} in flight`,
     subjects: [...LIBRARIES.filter((name) => name !== 'rolling-rate-limiter'), 'INCR + PTTL'],
     inFlight: BUSY,
-    keyCount: 640,
+    keyCount: checks / 100,
     checks,
     limit: 10,
     isRejected: true,
   };
-  return [...[1, 16, BUSY, 256].map(newKeys), fullLogs(90, 640), fullLogs(1_000, 128), rejected];
+  return [...[1, 16, BUSY, 256].map(newKeys), fullLogs(90, checks / 100), fullLogs(1_000, checks / 500), rejected];
 }
