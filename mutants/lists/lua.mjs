@@ -182,6 +182,8 @@ export const lua = [
     ],
     ['the longest minDifference is forgotten', 'form = form + HAS_MIN_DIFFERENCE', ''],
     ['gaps are not written', "local gaps = hits.gaps and log.gaps_text(hits) or ''", "local gaps = ''"],
+  ]),
+  ...of('hit-log-packed-rewrite', PACKED, [
     [
       'a refund moves older hits to the wrong place',
       "string.format('%d', first + gap), moved)",

@@ -7,6 +7,12 @@ export type Log = 'packed' | 'sorted-set';
 
 export const LOGS: readonly Log[] = ['packed', 'sorted-set'];
 
+/** The files of `lua/` that implement each log, in order. */
+const LOG_FILES: Readonly<Record<Log, readonly string[]>> = {
+  packed: ['hit-log-packed', 'hit-log-packed-rewrite'],
+  'sorted-set': ['hit-log-sorted-set'],
+};
+
 /** The steps after which a script leaves its remaining operations to the next script. A step takes about a microsecond. */
 export const MAX_STEPS = 4000;
 
@@ -44,11 +50,8 @@ export class ScriptBuilder {
 
   #build(parts: ScriptParts): Script {
     const names = luaFilesOf(parts);
-    const operations = [
-      'common',
-      ...names.map((name) => (name === 'log' ? `hit-log-${this.#log}` : name)),
-      'operations',
-    ];
+    const algorithms = names.flatMap((name) => (name === 'log' ? LOG_FILES[this.#log] : [name]));
+    const operations = ['common', ...algorithms, 'operations'];
     const usualCheck = this.hasUsualCheck && names.includes('log') ? ['usual-check'] : [];
     const text = [
       maxStepsLine(MAX_STEPS),
