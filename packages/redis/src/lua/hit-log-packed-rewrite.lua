@@ -83,12 +83,13 @@ define_lazily(log, function()
 
   -- Subtracts units from the totals of the hits from `first` to `last`.
   function log.subtract(hits, first, last, units)
-    local parts = {}
-    for index = first, last do
-      local time, total = read(hits, index)
-      parts[#parts + 1] = pack('>i7I7', time, total - units)
+    local start, stop, parts = offset_of(hits, first), offset_of(hits, last + 1), {}
+    local bytes, pack_hit, unpack_hit = read_bytes(hits, start, stop), pack, unpack_at
+    for position = 1, stop - start, 14 do
+      local time, total = unpack_hit('>i7I7', bytes, position)
+      parts[#parts + 1] = pack_hit('>i7I7', time, total - units)
     end
-    redis.call('SETRANGE', hits.key, string.format('%d', offset_of(hits, first)), table.concat(parts))
+    redis.call('SETRANGE', hits.key, string.format('%d', start), table.concat(parts))
     hits.bytes = ''
   end
 end)

@@ -145,6 +145,7 @@ end
 -- The units of all hits before `index`, including those before the oldest hit.
 function log.total_before(hits, index)
   if index == hits.size then return hits.total end
+  if index == 0 then return hits.dropped end
   if not hits.plain_count or hits.dropped_hits + index <= hits.plain_count then return hits.dropped + index end
   local _, total = read(hits, index - 1)
   return total - log.refunded_before(hits, total)
@@ -153,7 +154,7 @@ end
 -- Drops the hits before `index`, and the units before the unit number `dropped`. The next write saves this.
 function log.drop(hits, index, dropped)
   if index == hits.size then return log.delete(hits) end
-  if hits.gaps and hits.dropped_hits + index > hits.plain_count then
+  if index > 0 and hits.gaps and hits.dropped_hits + index > hits.plain_count then
     local _, total = read(hits, index - 1)
     dropped = dropped + log.drop_gaps_before(hits, total)
   end

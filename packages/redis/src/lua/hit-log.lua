@@ -174,6 +174,26 @@ define_lazily(log, function()
     table.remove(gaps, best)
   end
 
+  -- Rewrites all figures without the units that were dropped or refunded, so that they start at the oldest hit.
+  function log.restart(hits)
+    local units, from = hits.dropped, 0
+    if units + hits.refunded == 0 then return end
+    local function subtract_before(stop)
+      if units > 0 and from < stop then log.subtract(hits, from, stop - 1, units) end
+      from = stop
+    end
+    -- Hits without a figure come first. They stay as they are.
+    from = first_where(-1, hits.size, function(hit) return log.position(hits, hit) >= 0 end)
+    for _, gap in ipairs(hits.gaps or {}) do
+      subtract_before(first_where(from - 1, hits.size, function(hit) return log.position(hits, hit) >= gap.position end))
+      units = units + gap.units
+    end
+    subtract_before(hits.size)
+    count_steps(5 * hits.size)
+    hits.total, hits.dropped, hits.gaps, hits.refunded = hits.total - hits.dropped, 0, nil, 0
+    log.save(hits)
+  end
+
   -- Adds a gap: figures from `position` on include units that are no longer there.
   function log.add_gap(hits, position, units)
     local gaps = hits.gaps or {}

@@ -94,9 +94,12 @@ function rolling_window.record(rule, hits, now, cost, verdict, stamp)
     end
   end
   local keep = hits.recorder.keep
+  local overflows = hits.total + hits.refunded + units > MAX_TOTAL
+  -- The units of the window never exceed MAX_TOTAL, but with those of older hits they may.
+  local span = overflows and rule.window or keep
   local first, dropped = 0, hits.dropped
-  if hits.size > 0 and hits.oldest <= at - keep then
-    first = log.first_after(hits, at - keep)
+  if hits.size > 0 and hits.oldest <= at - span then
+    first = log.first_after(hits, at - span)
     dropped = log.total_before(hits, first)
   end
   if rule.counts_rejected then
@@ -107,10 +110,12 @@ function rolling_window.record(rule, hits, now, cost, verdict, stamp)
       first = dropped == hits.total and hits.size or log.index_of_unit(hits, 0, dropped - hits.dropped + 1)
     end
   end
-  if first > MAX_DROPPED and first < hits.size then first, dropped = MAX_DROPPED, log.total_before(hits, MAX_DROPPED) end
+  if first > MAX_DROPPED and first < hits.size and not overflows then
+    first, dropped = MAX_DROPPED, log.total_before(hits, MAX_DROPPED)
+  end
   count_steps(first / 10)
   if first > 0 or dropped > hits.dropped then log.drop(hits, first, dropped) end
-  if hits.total + hits.refunded + units > MAX_TOTAL then log.rewrite_from(hits, 0, log.entries(hits, 0)) end
+  if overflows and hits.size > 0 then log.restart(hits) end
   log.append(hits, at, units)
   if rule.counts_rejected then
     verdict = rolling_window.test(rule, hits, now, cost)

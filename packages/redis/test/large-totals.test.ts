@@ -1,0 +1,125 @@
+import { MemoryStore, RateLimiter, rollingWindow } from '@rollgate/core';
+import { RedisStore } from '@rollgate/redis';
+import { PrivateRedis } from './support/private-redis.js';
+import { freshPrefix, LOGS } from './support/some-redis.js';
+
+const redis = PrivateRedis.forThisFile();
+const MAX = Number.MAX_SAFE_INTEGER;
+
+let nowMs: number;
+beforeEach(() => {
+  nowMs = 1e9;
+});
+const clock = { now: () => nowMs };
+
+/** How many commands scripts and clients have run. */
+async function commandsOf(work: () => Promise<unknown>): Promise<number> {
+  const count = async () => {
+    const info = (await redis.server.run('INFO', 'commandstats')) as string;
+    const counts = [...info.matchAll(/cmdstat_(\w+):calls=(\d+)/g)];
+    return counts.filter(([, name]) => name !== 'info').reduce((sum, [, , calls]) => sum + Number(calls), 0);
+  };
+  const before = await count();
+  await work();
+  return (await count()) - before;
+}
+
+describe.each(LOGS)('with the log %s', (log) => {
+  const makeStore = () => new RedisStore({ client: redis.connect(), log, clock, denialCache: false });
+
+  test('totals that pass 2^53 are rewritten together, in a script of their own', async () => {
+    const hits = 3000;
+    const cost = Math.floor(2 ** 53 / (1.5 * hits));
+    const limits = rollingWindow({ limit: hits * cost, window: '1h' });
+    const limiter = new RateLimiter({ limits, store: makeStore(), prefix: freshPrefix(), timeout: '30s' });
+    const checkAll = async (count: number) => {
+      const checks = Array.from({ length: count }, () => {
+        nowMs += 3_600_000 / hits;
+        return limiter.check('ann', { cost });
+      });
+      for (const { allowed } of await Promise.all(checks)) expect(allowed).toBe(true);
+    };
+    for (let batch = 0; batch < 44; batch++) await checkAll(100);
+    for (let batch = 0; batch < 9; batch++) await checkAll(10);
+    expect(await redis.callsOf(() => checkAll(5))).toBe(1);
+    // The total of hit 4,501 is the first above 2^53.
+    const commands = await commandsOf(async () => expect(await redis.callsOf(() => checkAll(10))).toBe(2));
+    expect(commands).toBeLessThan(300);
+    expect((await limiter.peek('ann')).remaining).toBe(0);
+    nowMs += 1800 * 1000;
+    expect((await limiter.peek('ann')).remaining).toBe((hits / 2) * cost);
+  });
+
+  test('units that are kept beyond the window do not make totals inexact', async () => {
+    const prefix = freshPrefix();
+    const store = makeStore();
+    const separated = rollingWindow({ limit: MAX, window: '1s', minDifference: '1h' });
+    await new RateLimiter({ limits: separated, store, prefix, timeout: '30s' }).check('ann');
+    const limits = rollingWindow({ limit: MAX, window: '1s' });
+    const limiter = new RateLimiter({ limits, store, prefix, timeout: '30s' });
+    for (let round = 0; round < 20; round++) {
+      nowMs += 2000;
+      const left = 2 + round;
+      expect(await limiter.check('ann', { cost: MAX - left })).toMatchObject({ allowed: true, remaining: left });
+      expect(await limiter.check('ann')).toMatchObject({ allowed: true, remaining: left - 1 });
+      expect(await limiter.check('ann', { cost: left })).toMatchObject({ allowed: false, retryAfterMs: 1000 });
+    }
+  });
+
+  test('totals that pass 2^53 after refunds of old hits stay exact', async () => {
+    const cost = Math.floor(2 ** 53 / 50);
+    const limits = rollingWindow({ limit: MAX, window: '1s' });
+    const limiter = new RateLimiter({ limits, store: makeStore(), prefix: freshPrefix(), timeout: '30s' });
+    const check = async () => {
+      nowMs += 1;
+      return limiter.check('ann', { cost });
+    };
+    const decisions = [];
+    for (let hit = 0; hit < 49; hit++) decisions.push(await check());
+    for (const old of [3, 9]) await limiter.refund(decisions[old]!);
+    for (let hit = 0; hit < 3; hit++) expect((await check()).allowed).toBe(true);
+    // 50 hits are left. They leave in order, and the refunded ones do not count.
+    nowMs = 1e9 + 1000;
+    for (let left = 0; left <= 52; left++) {
+      const refunded = [4, 10].filter((hit) => hit <= left).length;
+      expect((await limiter.peek('ann')).remaining).toBe(MAX - (50 - left + refunded) * cost);
+      nowMs += 1;
+    }
+  });
+
+  test('a rejected attempt near 2^53 that counts replaces any number of hits', async () => {
+    const hits = 10_500;
+    const limit = hits * Math.floor(2 ** 53 / (hits + 1));
+    const limits = rollingWindow({ limit, window: '1h', countRejected: true });
+    const limiter = new RateLimiter({ limits, store: makeStore(), prefix: freshPrefix(), timeout: '30s' });
+    for (let batch = 0; batch < hits; batch += 500) {
+      await Promise.all(Array.from({ length: 500 }, () => limiter.check('ann', { cost: limit / hits })));
+    }
+    nowMs += 1000;
+    await limiter.check('ann', { cost: limit - 1 });
+    nowMs += 3_599_000;
+    expect(await limiter.peek('ann')).toMatchObject({ allowed: true, remaining: 1 });
+    nowMs += 1000;
+    expect(await limiter.peek('ann')).toMatchObject({ allowed: true, remaining: limit });
+  });
+
+  test('a refund next to a hit that counts in part restores no units of it', async () => {
+    const limits = rollingWindow({ limit: 60, window: '1s', countRejected: true });
+    const prefix = freshPrefix();
+    const both = [makeStore(), new MemoryStore({ clock })].map((store) => {
+      return new RateLimiter({ limits, store, prefix, timeout: '30s' });
+    });
+    const remaining: number[] = [];
+    for (const limiter of both) {
+      nowMs = 1e9;
+      const decisions = [];
+      for (const cost of [...new Array<number>(20).fill(3), 1, 3]) {
+        nowMs += 1;
+        decisions.push(await limiter.check('ann', { cost }));
+      }
+      await limiter.refund(decisions[2]!);
+      remaining.push((await limiter.peek('ann')).remaining);
+    }
+    expect(remaining).toEqual([3, 3]);
+  });
+});
