@@ -10,6 +10,8 @@ local NEVER = math.huge
 --   rule(settings...)      returns a rule from the settings of a limit
 --   find(rule, key, now, stamp)  returns the state of a key. Writes nothing, but deletes a state that a broken clock wrote
 --   test(rule, state, now, cost)  returns the verdict. Writes nothing
+--   ensure_fits(state)     raises an error if Redis would reject the value that a record writes. Only algorithms whose values
+--                          grow without a bound have this step
 --   record(rule, state, now, cost, verdict, stamp)  records, and returns the verdict after it. `stamp` is a number that only
 --                          grows, and identifies the record
 --   refund(rule, key, stamp, now, at, cost, recorded_at)  refunds what the check with this stamp recorded, unless the key was

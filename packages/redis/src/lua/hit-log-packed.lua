@@ -197,4 +197,14 @@ define_lazily(log, function()
     end
     return size
   end
+
+  -- Raises an error if a hit more would make the string longer than Redis allows. GETBIT has the same bound as SETRANGE, and
+  -- writes nothing.
+  function log.ensure_fits(hits)
+    local length = hits.length + 14 + TOTALS_SIZE + 7
+    local reply = redis.pcall('GETBIT', hits.key, string.format('%d', 8 * length - 1))
+    if type(reply) ~= 'table' or not reply.err or not string.find(reply.err, 'out of range', 1, true) then return end
+    local expected = 'Expected the log of hits in ' .. hits.key .. ' to be at most `proto-max-bulk-len` bytes long, got '
+    error(expected .. string.format('%d', length) .. ". Lower the limit or set the store's `log` to 'sorted-set'", 0)
+  end
 end)

@@ -43,6 +43,15 @@ local function finite(number)
   return number == NEVER and -1 or number
 end
 
+-- Fails before the first write if a later one would fail, so that a check records in all of its keys or in none.
+local function ensure_all_fit(plan, allowed)
+  for index = 1, #plan do
+    local rule = plan[index]
+    local ensure_fits = rule.algorithm.ensure_fits
+    if ensure_fits and (allowed or rule.counts_rejected) then ensure_fits(states[index]) end
+  end
+end
+
 local function decide(plan, cost, injected_now, records, stamp, first_key)
   local now = injected_now or stamp
   local allowed = true
@@ -53,6 +62,7 @@ local function decide(plan, cost, injected_now, records, stamp, first_key)
     states[index], verdicts[index] = state, verdict
     allowed = allowed and verdict.wait == 0
   end
+  if records and #plan > 1 then ensure_all_fit(plan, allowed) end
   local line
   for index = 1, #plan do
     local rule, verdict = plan[index], verdicts[index]

@@ -9,6 +9,8 @@ local MAX_TOTAL = 2 ^ 53 - 1
 -- The most hits that one check drops, because the server serves no other client until then. Hits outside the window do not
 -- count, so the rest can wait for the next check.
 local MAX_DROPPED = 10000
+-- Redis accepts every string of this length and one more hit, because `proto-max-bulk-len` is at least 1 MiB.
+local SAFE_LENGTH = 2 ^ 20 - 100
 
 function rolling_window.rule(limit, window, min_difference)
   local keep = math.max(window, min_difference)
@@ -74,6 +76,11 @@ function rolling_window.test(rule, hits, now, cost)
     stable = stable < left and stable or left,
     by_min_difference = by_min_difference,
   }
+end
+
+-- Fails if Redis would reject the record, because the log is too long.
+function rolling_window.ensure_fits(hits)
+  if hits.length and hits.length > SAFE_LENGTH then log.ensure_fits(hits) end
 end
 
 -- The recorder of the log after `rule` records. It keeps the longest minDifference of all limits that have recorded.

@@ -12,7 +12,7 @@
 --   keeps_ttl, expiry      whether the TTL stays; when the key expires otherwise, which is the same for all hits of a half window
 local function check_usual(rules, first_key, stamp, injected_now)
   local call, pack, unpack_at, format = redis.pcall, struct.pack, struct.unpack, string.format
-  local now, allowed = injected_now or stamp, true
+  local now, allowed, has_long_log = injected_now or stamp, true, false
 
   for index = 1, #rules do
     local rule, key = rules[index], KEYS[first_key + index]
@@ -57,7 +57,9 @@ local function check_usual(rules, first_key, stamp, injected_now)
       rule.offset = nil
     else
       rule.bytes = pack('>i7i7i7I7I4I4I2B', now, oldest, created, window, dropped_hits, count + 1, 0, 0xF8)
-      rule.offset = format('%d', 7 * (dropped_hits + count))
+      local offset = 7 * (dropped_hits + count)
+      rule.offset = format('%d', offset)
+      has_long_log = has_long_log or offset > 1048000 -- See SAFE_LENGTH in rolling-window.lua.
     end
     local half_start = now - now % half
     rule.keeps_ttl = newest and not injected_now and newest - newest % half == half_start
@@ -65,6 +67,16 @@ local function check_usual(rules, first_key, stamp, injected_now)
       rule.half_start = half_start
       -- Rounds up, as `expire` in operations.lua does.
       rule.expiry = format('%d', injected_now and window / 1000 + 60000 or (half_start + half + window + 999) / 1000)
+    end
+  end
+
+  -- Redis rejects a write that makes a log too long, so no other key may be written before. GETBIT has the same bound as
+  -- SETRANGE. If it fails, the general check reports the error.
+  if has_long_log and allowed and #rules > 1 then
+    for index = 1, #rules do
+      local offset = rules[index].offset
+      local reply = offset and call('GETBIT', KEYS[first_key + index], format('%d', 8 * (offset + 39) - 1))
+      if type(reply) == 'table' then return end
     end
   end
 
