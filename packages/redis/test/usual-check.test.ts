@@ -4,6 +4,7 @@ import { type Decision, MemoryStore, RateLimiter, rollingWindow } from '@rollgat
 import { RedisStore } from '@rollgate/redis';
 import { randomRuns } from '@rollgate/test-support/effort';
 import fc from 'fast-check';
+import { expiryOf } from './support/expiry.js';
 import { PrivateRedis } from './support/private-redis.js';
 import { freshPrefix } from './support/some-redis.js';
 
@@ -143,6 +144,23 @@ test('a limit that became smaller waits until enough hits have left', async () =
   }
   const smaller = { limits: rollingWindow({ limit: 2, window: 100 }) };
   expect(await limiter.check('ann', smaller)).toMatchObject({ allowed: false, remaining: 0, retryAfterMs: 98 });
+});
+
+test.each([0, 1])('a hit by another clock keeps a key long enough after %d refunds', async (refunds) => {
+  const client = redis.connect();
+  const prefix = freshPrefix();
+  const [injected, ofServer] = [{ clock: { now: () => Date.now() - 1 } }, {}].map((options) => {
+    const store = new RedisStore({ client, denialCache: false, ...options });
+    return new RateLimiter({ limits: rollingWindow({ limit: 9, window: '40d' }), store, prefix, timeout: '30s' });
+  });
+  const halfMs = 20 * 86_400_000;
+  await injected!.check('ann');
+  const [refunded] = await Promise.all(Array.from({ length: refunds }, () => injected!.check('ann')));
+  if (refunded) await injected!.refund(refunded);
+  await ofServer!.check('ann');
+  // The TTL stays for all hits of half a window, so it is long enough for the last of them.
+  const halfEndMs = (Math.floor(Date.now() / halfMs) + 1) * halfMs;
+  expect(await expiryOf(client, `${prefix}:{ann}:default`)).toBeGreaterThanOrEqual(halfEndMs + 2 * halfMs);
 });
 
 function withoutStamp(bytes: Buffer | null): string | undefined {

@@ -24,6 +24,11 @@ local function expiry_of(time, keep)
   return time - time % half + half + keep
 end
 
+-- For how long after its newest hit a key lives at most.
+local function longest_life(keep)
+  return keep + keep / 2
+end
+
 function rolling_window.find(rule, key, now)
   local hits = log.open(key, rule)
   if hits.size == 0 then return hits end
@@ -130,7 +135,7 @@ function rolling_window.record(rule, hits, now, cost, verdict, stamp)
     verdict.remaining = verdict.remaining - cost
     verdict.reset = at + rule.window - now
   end
-  verdict.expires, verdict.keep = expiry_of(at, keep), keep
+  verdict.expires, verdict.keep = expiry_of(at, keep), longest_life(keep)
   return verdict
 end
 
@@ -139,5 +144,5 @@ function rolling_window.refund(_, key, stamp, _, at, cost)
   if hits.size == 0 or log.created(hits) > stamp then return nil end
   log.refund(hits, at, cost)
   if hits.size == 0 then return nil end
-  return expiry_of(hits.newest, hits.recorder.keep), hits.recorder.keep
+  return expiry_of(hits.newest, hits.recorder.keep), longest_life(hits.recorder.keep)
 end
