@@ -12,8 +12,8 @@ const REFUNDS = [
   'algorithms',
   'state',
 ].map(test);
-const PACKED = [...REFUNDS, test('totals'), test('faults-whole')];
-const USUAL = [test('usual-check'), ...REFUNDS, test('faults-whole'), test('denial-cache')];
+const PACKED = [...REFUNDS, ...['totals', 'large-totals', 'long-logs', 'faults-whole'].map(test)];
+const USUAL = [test('usual-check'), test('long-logs'), ...REFUNDS, test('faults-whole'), test('denial-cache')];
 const FRAME = ['script-slices', 'error-messages', 'batching', 'resent', 'memory-parity', 'algorithms', 'state'].map(
   test,
 );
@@ -66,6 +66,22 @@ export const lua = [
     ['a peek records', 'input[2], false, stamp', 'input[2], true, stamp'],
     ['a usual check takes the time of the server', '{ 1, injected_now or false }', '{ 1, false }'],
   ]),
+  ...of(
+    'operations',
+    [test('long-logs')],
+    [
+      [
+        'a check is recorded in the logs before one that is too long',
+        'if records and #plan > 1 then ensure_all_fit(plan, allowed) end',
+        '',
+      ],
+      [
+        'a log that is too long fails a rejected check',
+        'if ensure_fits and (allowed or rule.counts_rejected) then',
+        'if ensure_fits then',
+      ],
+    ],
+  ),
   ...of('usual-check', USUAL, [
     ['a hit counts at the end of its window', 'until oldest > start', 'until oldest >= start'],
     ['one hit too many', 'if count >= limit then allowed = false end', 'if count > limit then allowed = false end'],
@@ -99,6 +115,12 @@ export const lua = [
     ['the remaining units of another check', 'if rule.result_count ~= count then', 'if not rule.result_count then'],
     ['a rejection is stable until the reset', 'limit - count, reset, stable)', 'limit - count, reset, reset)'],
     ['a limit that allows is reported full', 'is_full and -1 or 0, is_full', '-1, is_full'],
+    ['a check is recorded in the logs before one that is too long', "if type(reply) == 'table' then return end", ''],
+    [
+      'a key of an injected clock expires before another half window ends',
+      '(window + half) / 1000 + 60000',
+      'window / 1000 + 60000',
+    ],
     ['an error of Redis is lost', "if type(reply) == 'table' and reply.err then return nil, reply.err end", ''],
   ]),
   ...of('rolling-window', REFUNDS, [
@@ -131,10 +153,24 @@ export const lua = [
     ],
     [
       'the key expires before the minDifference',
-      'verdict.expires, verdict.keep = expiry_of(at, keep), keep',
-      'verdict.expires, verdict.keep = expiry_of(at, rule.window), rule.window',
+      'verdict.expires, verdict.keep = expiry_of(at, keep), longest_life(keep)',
+      'verdict.expires, verdict.keep = expiry_of(at, rule.window), longest_life(rule.window)',
     ],
   ]),
+  ...of(
+    'rolling-window',
+    [test('large-totals'), test('far-refunds')],
+    [
+      ['units outside the window make totals inexact', 'overflows and rule.window or keep', 'keep'],
+      ['a drop of few hits makes totals inexact', ' and not overflows then', ' then'],
+      ['totals grow without a bound', 'if overflows and hits.size > 0 then log.restart(hits) end', ''],
+    ],
+  ),
+  ...of(
+    'rolling-window',
+    [test('usual-check')],
+    [['a key of an injected clock expires before another half window ends', 'return keep + keep / 2', 'return keep']],
+  ),
   ...of('rolling-window', DENIALS, [
     [
       'a rejection is stable for too long',
@@ -182,6 +218,8 @@ export const lua = [
     ],
     ['the longest minDifference is forgotten', 'form = form + HAS_MIN_DIFFERENCE', ''],
     ['gaps are not written', "local gaps = hits.gaps and log.gaps_text(hits) or ''", "local gaps = ''"],
+    ['a hit that counts in part counts wholly', '  if index == 0 then return hits.dropped end\n', ''],
+    ['a log that is too long is not noticed', "if type(reply) ~= 'table' or not reply.err or", 'if true or'],
   ]),
   ...of('hit-log-packed-rewrite', PACKED, [
     [
@@ -214,4 +252,12 @@ export const lua = [
     ],
     ['a far refund returns one unit', 'local units = math.min(left, after - before)', 'local units = 1'],
   ]),
+  ...of(
+    'hit-log',
+    [test('large-totals'), test('far-refunds')],
+    [
+      ['restarted totals include refunded units', 'units = units + gap.units\n    end', 'end'],
+      ['a script does more work after a restart of totals', 'count_steps(5 * hits.size)', ''],
+    ],
+  ),
 ];
