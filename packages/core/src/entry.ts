@@ -1,20 +1,7 @@
-/*
- * The memory of a key: its namespace has a `Map` from the key to the address of one block of a `Slab`. The block is
- *
- *   0  LIFE    identifies this life of the key; each life has another number
- *   1  QUEUED  the time for which the key is in the expiry queue, or `-Infinity` while it is not in the table
- *   2  the state, as its algorithm describes it (`limits/`)
- *
- * Code that moves a block sets its address in the `Map`. No address outlives the operation that read it, so receipts
- * contain the key and its life.
- */
+import { HEAD, LIFE, QUEUE, UNQUEUED } from './block-head.js';
 import type { State } from './limits/limit.js';
 import type { Namespace } from './namespace.js';
 import { offsetOf, roundUp, type Slab } from './slab.js';
-
-const LIFE = 0;
-const QUEUED = 1;
-const HEAD = 2;
 
 const NO_NUMBERS = new Float64Array(0);
 
@@ -42,17 +29,9 @@ export class Entry implements State {
     this.numbers[this.start - HEAD + LIFE] = life;
   }
 
-  get queuedMicros(): number {
-    return this.numbers[this.start - HEAD + QUEUED]!;
-  }
-
-  set queuedMicros(micros: number) {
-    this.numbers[this.start - HEAD + QUEUED] = micros;
-  }
-
-  /** Whether the key is in the table: not new, and not evicted since. */
-  get isListed(): boolean {
-    return this.queuedMicros !== -Infinity;
+  /** The index in the expiry queue, or `UNQUEUED`. */
+  get queueIndex(): number {
+    return this.numbers[this.start - HEAD + QUEUE]!;
   }
 
   /** Turns to the block at this address. */
@@ -63,10 +42,10 @@ export class Entry implements State {
     return this;
   }
 
-  /** Allocates a block for a new key, which is not in the table yet. */
+  /** Allocates a block for a new key, which is not in its namespace yet. */
   allocate(namespace: Namespace, key: string, size: number): this {
     this.open(namespace, key, this.#slab.allocate(HEAD + size));
-    this.queuedMicros = -Infinity;
+    this.numbers[this.start - HEAD + QUEUE] = UNQUEUED;
     return this;
   }
 
@@ -81,7 +60,8 @@ export class Entry implements State {
     this.#moveTo(this.#slab.allocate(HEAD + size));
     for (let index = 0; index < kept; index++) this.numbers[this.start - HEAD + index] = numbers[start - HEAD + index]!;
     this.#slab.release(address);
-    if (this.isListed) this.namespace.addresses.set(this.key, this.address);
+    this.namespace.addresses.set(this.key, this.address);
+    if (this.queueIndex !== UNQUEUED) this.namespace.queue.setAddress(this.queueIndex, this.address);
   }
 
   #moveTo(address: number): void {

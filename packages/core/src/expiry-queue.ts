@@ -1,69 +1,106 @@
+import { setQueueIndex, UNQUEUED } from './block-head.js';
+import type { Slab } from './slab.js';
+
+/** A heap of four children per member has half the levels of a binary one, so half the blocks to write. */
+const CHILDREN_BITS = 2;
+const CHILDREN = 1 << CHILDREN_BITS;
+
 /**
- * Keys by the time for which they are queued, as a binary heap. A member may become stale, because its key was removed or
- * queued for another time. The queue does not know that. Its owner drops such a member when it becomes the first.
+ * Keys by the time for which they are queued, as a heap. The block of each key contains its index in the heap, so that
+ * any key can be moved or removed in O(log n).
  */
 export class ExpiryQueue {
   readonly #micros: number[] = [];
   readonly #keys: string[] = [];
+  readonly #addresses: number[] = [];
+  readonly #slab: Slab;
+
+  constructor(slab: Slab) {
+    this.#slab = slab;
+  }
 
   get size(): number {
     return this.#keys.length;
   }
 
-  /** The earliest time. The queue is not empty. */
-  get firstMicros(): number {
-    return this.#micros[0]!;
+  /** The time for which the member at `index` is queued. The first member, at 0, has the earliest time. */
+  microsAt(index: number): number {
+    return this.#micros[index]!;
   }
 
-  /** The key with the earliest time. The queue is not empty. */
-  get firstKey(): string {
-    return this.#keys[0]!;
+  keyAt(index: number): string {
+    return this.#keys[index]!;
   }
 
-  add(micros: number, key: string): void {
-    let at = this.#keys.length;
-    while (at > 0) {
-      const parent = (at - 1) >> 1;
-      if (this.#micros[parent]! <= micros) break;
-      this.#set(at, this.#micros[parent]!, this.#keys[parent]!);
-      at = parent;
-    }
-    this.#set(at, micros, key);
+  addressAt(index: number): number {
+    return this.#addresses[index]!;
   }
 
-  removeFirst(): void {
+  /** Call it when the block of the member at `index` has moved. */
+  setAddress(index: number, address: number): void {
+    this.#addresses[index] = address;
+  }
+
+  add(micros: number, key: string, address: number): void {
+    this.#place(this.size, micros, key, address);
+  }
+
+  /** Queues the member at `index` for another time. */
+  move(index: number, micros: number): void {
+    this.#place(index, micros, this.#keys[index]!, this.#addresses[index]!);
+  }
+
+  remove(index: number): void {
+    setQueueIndex(this.#slab, this.#addresses[index]!, UNQUEUED);
     const micros = this.#micros.pop()!;
     const key = this.#keys.pop()!;
-    if (this.#keys.length > 0) this.#setFirst(micros, key);
-  }
-
-  /** Queues the first key for a later time. */
-  deferFirst(micros: number): void {
-    this.#setFirst(micros, this.firstKey);
+    const address = this.#addresses.pop()!;
+    if (index < this.size) this.#place(index, micros, key, address);
   }
 
   clear(): void {
     this.#micros.length = 0;
     this.#keys.length = 0;
+    this.#addresses.length = 0;
   }
 
-  /** Replaces the first key, and moves the new one behind those with earlier times. */
-  #setFirst(micros: number, key: string): void {
-    const { length } = this.#keys;
-    let at = 0;
-    for (;;) {
-      let child = 2 * at + 1;
-      if (child >= length) break;
-      if (child + 1 < length && this.#micros[child + 1]! < this.#micros[child]!) child += 1;
-      if (this.#micros[child]! >= micros) break;
-      this.#set(at, this.#micros[child]!, this.#keys[child]!);
-      at = child;
+  /** Puts a member at `index`, or nearer to the front before later ones, or farther back behind earlier ones. */
+  #place(index: number, micros: number, key: string, address: number): void {
+    let at = index;
+    while (at > 0) {
+      const parent = (at - 1) >> CHILDREN_BITS;
+      if (this.#micros[parent]! <= micros) break;
+      this.#copy(parent, at);
+      at = parent;
     }
-    this.#set(at, micros, key);
+    if (at === index) {
+      for (let child = this.#firstChild(at); child > 0 && this.#micros[child]! < micros; child = this.#firstChild(at)) {
+        this.#copy(child, at);
+        at = child;
+      }
+    }
+    this.#set(at, micros, key, address);
   }
 
-  #set(at: number, micros: number, key: string): void {
-    this.#micros[at] = micros;
-    this.#keys[at] = key;
+  /** The index of the child with the earliest time, or -1 without children. */
+  #firstChild(index: number): number {
+    let first = CHILDREN * index + 1;
+    if (first >= this.size) return -1;
+    const end = Math.min(first + CHILDREN, this.size);
+    for (let child = first + 1; child < end; child++) {
+      if (this.#micros[child]! < this.#micros[first]!) first = child;
+    }
+    return first;
+  }
+
+  #copy(from: number, to: number): void {
+    this.#set(to, this.#micros[from]!, this.#keys[from]!, this.#addresses[from]!);
+  }
+
+  #set(index: number, micros: number, key: string, address: number): void {
+    this.#micros[index] = micros;
+    this.#keys[index] = key;
+    this.#addresses[index] = address;
+    setQueueIndex(this.#slab, address, index);
   }
 }

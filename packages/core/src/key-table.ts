@@ -1,9 +1,11 @@
+import { UNQUEUED } from './block-head.js';
 import { type Clock, readMicros } from './clock.js';
 import { copyString } from './copy-string.js';
 import { Entry } from './entry.js';
 import type { StateLifecycle } from './limits/limit.js';
 import { Namespace } from './namespace.js';
 import { Namespaces } from './namespaces.js';
+import { type Kept, Reclaimer } from './reclaimer.js';
 import { Slab } from './slab.js';
 
 /** More than one per new key, so that expired keys are dropped faster than new ones are added. */
@@ -14,13 +16,7 @@ const SWEEPS_PER_RUN = 5_000;
 const IDLE_SWEEP_MS = 1_000;
 const BACKLOG_SWEEP_MS = 5;
 
-/**
- * An expired key stays for another window, at most for a minute. A clock that steps back by less then finds the same
- * state.
- */
-const MAX_GRACE_MICROS = 60_000_000;
-
-const NO_ENTRIES: readonly (Entry | undefined)[] = [];
+const NO_ENTRIES: Kept = [];
 
 /** Identifies the states of one limit or counter. */
 export interface StateLocation {
@@ -38,6 +34,7 @@ export class KeyTable {
   readonly #maxKeys: number;
   readonly #namespaces = new Namespaces();
   readonly #slab = new Slab();
+  readonly #reclaimer = new Reclaimer(this.#namespaces, this.#slab);
   /** A view for the table's own work. */
   readonly #entry = new Entry(this.#slab);
   /** How many lives there were. */
@@ -69,7 +66,7 @@ export class KeyTable {
     entry.expiresMicros = expiresMicros;
     if (expiresMicros <= nowMicros) return undefined;
     if (limit.isPlausible(entry, nowMicros)) return entry;
-    this.#remove(entry); // Otherwise the state of a broken clock would count again once time gets there.
+    this.#namespaces.remove(entry); // Otherwise the state of a broken clock would count again once time gets there.
     return undefined;
   }
 
@@ -82,10 +79,9 @@ export class KeyTable {
   }
 
   /**
-   * Starts a life of the key, in the view. It replaces an expired one at once. Without one, {@link markRecorded} adds it
-   * to the table.
+   * Starts a life of the key, in the view. It replaces an expired one at once. {@link markRecorded} queues it.
    *
-   * @param kept The entries of this check. Each of them keeps its block, even if this removes its key.
+   * @param kept The entries of this check. None of them is evicted.
    */
   create(location: StateLocation, key: string, nowMicros: number, entry: Entry, kept = NO_ENTRIES): Entry {
     const { namespace: name, limit } = location;
@@ -95,50 +91,47 @@ export class KeyTable {
       // Much cheaper than a removal. The key stays queued, because its new life expires later.
       entry.open(expired, key, address).resize(limit.stateSize);
     } else {
-      this.#sweep(nowMicros, SWEEPS_PER_NEW_KEY, kept);
-      const namespace = this.#namespaces.get(name) ?? new Namespace(name, limit);
-      while (this.size >= this.#maxKeys) {
-        this.#evict(this.#namespaces.findEvictionSource(namespace, this.#maxKeys), kept);
-      }
-      entry.allocate(namespace, key, limit.stateSize);
+      this.#reclaimer.sweep(nowMicros, SWEEPS_PER_NEW_KEY, kept);
+      const namespace = this.#namespaces.get(name) ?? new Namespace(name, limit, this.#slab);
+      this.#makeRoom(namespace, nowMicros, kept);
+      this.#namespaces.add(entry.allocate(namespace, copyString(key), limit.stateSize));
     }
     const { namespace } = entry;
-    if (limit.keepMicros > namespace.lifecycle.keepMicros) namespace.lifecycle = limit;
+    if (limit.keepMicros > namespace.lifecycle.keepMicros) {
+      namespace.lifecycle = limit;
+      this.#namespaces.requeue(namespace);
+    }
     this.#lives += 1;
     entry.life = this.#lives;
     limit.create(entry);
     return entry;
   }
 
-  /** Adds an entry again whose key was removed since this check found it. */
+  /** Queues an entry again that left the queue since this check found it. */
   restore(entry: Entry): void {
-    if (!entry.isListed) this.markRecorded(entry, entry.namespace.lifecycle);
+    if (entry.queueIndex === UNQUEUED) this.#enqueue(entry, entry.expiresMicros);
   }
 
-  /** Call it when a limit has recorded in the entry. Adds the entry if it is new, or if its key was removed since. */
+  /** Call it when a limit has recorded in an entry that {@link find} or {@link create} returned. */
   markRecorded(entry: Entry, limit: StateLifecycle): void {
     const expiresMicros = limit.expiresMicros(entry);
-    const { queuedMicros } = entry;
-    if (queuedMicros === -Infinity) {
-      entry.key = copyString(entry.key);
-      this.#namespaces.add(entry, expiresMicros);
-      this.#startTimer(IDLE_SWEEP_MS);
-    } else if (expiresMicros < queuedMicros) {
-      this.#enqueueEarlier(entry, expiresMicros);
-    }
+    if (entry.queueIndex === UNQUEUED) this.#enqueue(entry, expiresMicros);
+    else if (expiresMicros < entry.expiresMicros) this.#moveEarlier(entry, expiresMicros);
   }
 
   /** Call it after a refund from an entry of this table. */
   markRefunded(entry: Entry, limit: StateLifecycle): void {
     const expiresMicros = limit.expiresMicros(entry);
-    if (expiresMicros === -Infinity) this.#remove(entry);
-    else if (expiresMicros < entry.queuedMicros) this.#enqueueEarlier(entry, expiresMicros);
+    if (expiresMicros === -Infinity) this.#namespaces.remove(entry);
+    else this.#moveEarlier(entry, expiresMicros);
   }
 
   remove({ namespace: name }: StateLocation, key: string): void {
     const namespace = this.#namespaces.get(name);
     const address = namespace?.addresses.get(key);
-    if (namespace !== undefined && address !== undefined) this.#remove(this.#entry.open(namespace, key, address));
+    if (namespace !== undefined && address !== undefined) {
+      this.#namespaces.remove(this.#entry.open(namespace, key, address));
+    }
   }
 
   clear(): void {
@@ -160,74 +153,23 @@ export class KeyTable {
     );
   }
 
-  #remove(entry: Entry): void {
-    this.#namespaces.remove(entry);
-    entry.release();
-    this.#refillQueue(entry.namespace);
+  /** Evicts keys until there is room for one of this namespace, or only keys of this check are left. */
+  #makeRoom(namespace: Namespace, nowMicros: number, kept: Kept): void {
+    while (this.size >= this.#maxKeys) {
+      const source = this.#namespaces.findEvictionSource(namespace, this.#maxKeys);
+      if (source === undefined) return;
+      this.#reclaimer.evict(source, nowMicros, kept);
+      this.#warnOnce();
+    }
   }
 
-  #enqueueEarlier(entry: Entry, micros: number): void {
-    entry.key = copyString(entry.key);
+  #enqueue(entry: Entry, micros: number): void {
     this.#namespaces.enqueue(entry, micros);
-    this.#refillQueue(entry.namespace);
+    this.#startTimer(IDLE_SWEEP_MS);
   }
 
-  /** Drops all stale members of the namespace's queue, once there are many. */
-  #refillQueue(namespace: Namespace): void {
-    if (!this.#namespaces.hasStaleQueue(namespace)) return;
-    namespace.queue.clear();
-    for (const [key, address] of namespace.addresses) {
-      namespace.queue.add(this.#entry.open(namespace, key, address).queuedMicros, key);
-    }
-    this.#namespaces.requeue(namespace);
-  }
-
-  /** Removes expired keys in at most `steps` steps. Returns whether any may be left. */
-  #sweep(nowMicros: number, steps: number, kept = NO_ENTRIES): boolean {
-    for (let step = 0; step < steps; step++) {
-      const namespace = this.#namespaces.first;
-      if (namespace === undefined || namespace.priority > nowMicros) return false;
-      const entry = this.#tryFirst(namespace);
-      if (entry === undefined) continue;
-      const graceMicros = Math.min(namespace.lifecycle.keepMicros, MAX_GRACE_MICROS);
-      if (namespace.priority + graceMicros > nowMicros) return false;
-      this.#removeFirst(entry, kept);
-    }
-    return true;
-  }
-
-  /**
-   * Returns the first key of the namespace's queue, which is not empty. Or it corrects the queue: it drops a stale
-   * member, or queues the key for its true expiry if that is later.
-   */
-  #tryFirst(namespace: Namespace): Entry | undefined {
-    const { firstMicros, firstKey } = namespace.queue;
-    const address = namespace.addresses.get(firstKey);
-    const entry = address === undefined ? undefined : this.#entry.open(namespace, firstKey, address);
-    if (entry?.queuedMicros !== firstMicros) {
-      this.#namespaces.dropFirst(namespace);
-      return undefined;
-    }
-    const expiresMicros = namespace.lifecycle.expiresMicros(entry);
-    if (expiresMicros <= firstMicros) return entry;
-    this.#namespaces.deferFirst(entry, expiresMicros);
-    return undefined;
-  }
-
-  /** Removes the key of this namespace that expires first. */
-  #evict(namespace: Namespace, kept: readonly (Entry | undefined)[]): void {
-    let entry = this.#tryFirst(namespace);
-    while (entry === undefined) entry = this.#tryFirst(namespace);
-    this.#removeFirst(entry, kept);
-    this.#warnOnce();
-  }
-
-  /** Removes the first key of a queue. */
-  #removeFirst(entry: Entry, kept: readonly (Entry | undefined)[]): void {
-    const { namespace, address } = entry;
-    namespace.queue.removeFirst();
-    if (kept.some((other) => other?.address === address)) this.#namespaces.remove(entry);
-    else this.#remove(entry);
+  #moveEarlier(entry: Entry, micros: number): void {
+    if (micros < entry.namespace.queue.microsAt(entry.queueIndex)) this.#namespaces.move(entry, micros);
   }
 
   #warnOnce(): void {
@@ -243,7 +185,7 @@ export class KeyTable {
     this.#timer = undefined;
     let isBehind = false;
     try {
-      isBehind = this.#sweep(readMicros(this.#clock), SWEEPS_PER_RUN);
+      isBehind = this.#reclaimer.sweep(readMicros(this.#clock), SWEEPS_PER_RUN, NO_ENTRIES);
     } catch {
       // An invalid clock throws at the next check. Thrown from a timer, its error would end the process.
     }

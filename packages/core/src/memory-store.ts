@@ -24,7 +24,8 @@ export interface MemoryStoreOptions {
   clock?: Clock | undefined;
   /**
    * The most keys that the store holds, all limits together. When it is full, a new key evicts the key of the same
-   * limit that expires first, and the store emits the warning `ROLLGATE_KEYS_EVICTED` once.
+   * limit that expires first, and the store emits the warning `ROLLGATE_KEYS_EVICTED` once. To bound the time of one
+   * check, the store compares only some keys when many were hit again since it last ordered them.
    *
    * The share of each limit is `maxKeys` divided by the number of limits that have keys. A limit with less than its
    * share evicts a key of the limit that has the most keys instead. So a flood of keys of one limit cannot evict keys

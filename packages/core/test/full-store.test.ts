@@ -1,0 +1,128 @@
+import { type Limits, MemoryStore, RateLimiter, rollingWindow } from '@rollgate/core';
+
+beforeEach(() => {
+  jest.spyOn(process, 'emitWarning').mockReturnValue();
+});
+afterEach(() => jest.restoreAllMocks());
+
+/** A store whose clock the test sets, and limiters on it. */
+function createFullStore(maxKeys: number) {
+  const time = { ms: 1e12 };
+  const store = new MemoryStore({ clock: { now: () => time.ms }, maxKeys });
+  const limiterOn = <Given extends Limits>(limits: Given, prefix = '') => new RateLimiter({ limits, store, prefix });
+  return { time, store, limiterOn };
+}
+
+const hourly = rollingWindow({ limit: 1, window: '1h' });
+
+/** How often the store calls the limit for one new key, after each key of a full store has been hit again. */
+function callsForNewKey(maxKeys: number): number {
+  const { time, store } = createFullStore(maxKeys);
+  let calls = 0;
+  const limit = new Proxy(rollingWindow({ limit: 10, window: '1h' }), {
+    get(target, name) {
+      const value: unknown = Reflect.get(target, name);
+      if (typeof value !== 'function') return value;
+      return (...args: unknown[]) => {
+        calls += 1;
+        return value.apply(target, args) as unknown;
+      };
+    },
+  });
+  const check = (key: string) => {
+    time.ms += 1;
+    store.check({ prefix: '', rules: [{ name: 'default', limit, namespace: 'default' }] }, key, 1);
+  };
+  for (let round = 0; round < 2; round++) {
+    for (let key = 0; key < maxKeys; key++) check(`key ${key}`);
+  }
+  calls = 0;
+  check('new');
+  return calls;
+}
+
+test('a new key takes as much work in a large store as in a small one, after all keys were hit again', () => {
+  expect(callsForNewKey(10_000)).toBe(callsForNewKey(100));
+});
+
+test('refunds never go through all keys', () => {
+  const { limiterOn } = createFullStore(10_000);
+  const limiter = limiterOn(hourly);
+  for (let key = 0; key < 1000; key++) limiter.decide(`key ${key}`);
+  const iterations = jest.spyOn(Map.prototype, Symbol.iterator);
+  for (let key = 0; key < 3000; key++) {
+    const decision = limiter.decide(`refunded ${key}`) as Awaited<ReturnType<typeof limiter.check>>;
+    limiter.refund(decision);
+  }
+  expect(iterations).not.toHaveBeenCalled();
+});
+
+test('a refunded key leaves no trace in the order of expiry', () => {
+  const { time, store, limiterOn } = createFullStore(3);
+  const limiter = limiterOn(hourly);
+  for (const key of ['a', 'b', 'c']) {
+    time.ms += 1;
+    limiter.decide(key);
+  }
+  const decision = limiter.decide('d') as Awaited<ReturnType<typeof limiter.check>>;
+  limiter.refund(decision);
+  limiter.decide('e');
+  expect(store.toJSON().map(({ key }) => key)).toEqual(['b', 'c', 'e']);
+});
+
+test('a full store keeps limiting after its clock was wrong for a while', () => {
+  const { time, store, limiterOn } = createFullStore(100);
+  const limiter = limiterOn(hourly);
+  time.ms += 365 * 86_400_000;
+  for (let key = 0; key < 100; key++) limiter.decide(`wrong ${key}`);
+  time.ms -= 365 * 86_400_000;
+  let allowed = 0;
+  for (let round = 0; round < 50; round++) {
+    time.ms += 1000;
+    for (const key of ['x', 'y', 'z']) allowed += Number((limiter.decide(key) as { allowed: boolean }).allowed);
+  }
+  expect(allowed).toBe(3);
+  expect(store.size).toBe(100);
+});
+
+test('a small clock step back does not change which key is evicted', () => {
+  const { time, store, limiterOn } = createFullStore(2);
+  const limiter = limiterOn(hourly);
+  for (const [key, passedMs] of [
+    ['a', 1000],
+    ['b', -600_000],
+    ['c', 0],
+  ] as const) {
+    limiter.decide(key);
+    time.ms += passedMs;
+  }
+  expect(store.toJSON().map(({ key }) => key)).toEqual(['b', 'c']);
+});
+
+test('new keys drop expired keys of a short window while those of a long one have their grace', () => {
+  const { time, store, limiterOn } = createFullStore(100_000);
+  const long = limiterOn(rollingWindow({ limit: 1, window: '2m' }), 'long');
+  const short = limiterOn(rollingWindow({ limit: 1, window: '1s' }), 'short');
+  for (let second = 0; second < 175; second++) {
+    long.decide(`key ${second}`);
+    for (let key = 0; key < 20; key++) {
+      time.ms += 50;
+      short.decide(`key ${second} ${key}`);
+    }
+  }
+  // Twenty per second, for their window and as long a grace.
+  expect(store.size).toBeLessThan(175 + 50);
+});
+
+test('the new keys of one check count toward `maxKeys`', () => {
+  const { store, limiterOn } = createFullStore(10);
+  const single = limiterOn(hourly, 'single');
+  for (let key = 0; key < 9; key++) single.decide(`key ${key}`);
+  const names = Array.from({ length: 8 }, (_, index) => `limit${index}`);
+  const several = limiterOn(Object.fromEntries(names.map((name) => [name, hourly])));
+  for (const key of ['x', 'y']) {
+    several.decide(key);
+    expect(store.size).toBe(10);
+    expect(several.decide(key)).toMatchObject({ violated: names });
+  }
+});
