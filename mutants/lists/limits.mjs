@@ -86,8 +86,8 @@ export const limits = [
     ],
     [
       'totals grow beyond exact integers',
-      '> Number.MAX_SAFE_INTEGER) restartTotals(log);',
-      '> Infinity) restartTotals(log);',
+      'if (totalBefore(log, hitsOf(log)) + cost > Number.MAX_SAFE_INTEGER) {',
+      'if (false) {',
     ],
   ]),
   ...of('hit-ring', CONFORMANCE, [

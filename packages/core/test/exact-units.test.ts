@@ -44,3 +44,17 @@ test('a token bucket does not refund tokens that another refund has already brou
   await limiter.refund(second);
   expect((await limiter.peek('ann')).remaining).toBe(3);
 });
+
+test('units stay exact while hits are kept longer than the window', () => {
+  const time = { ms: 1e12 };
+  const largest = Number.MAX_SAFE_INTEGER;
+  const store = new MemoryStore({ clock: { now: () => time.ms } });
+  const paced = new RateLimiter({ limits: rollingWindow({ limit: largest, window: '1s', minDifference: '1h' }), store });
+  const plain = new RateLimiter({ limits: rollingWindow({ limit: largest, window: '1s' }), store });
+  paced.decide('ann');
+  for (let round = 0; round < 8; round++) {
+    time.ms += 2000;
+    expect(plain.decide('ann', { cost: largest - 2 - round })).toMatchObject({ allowed: true, remaining: 2 + round });
+    expect(plain.decide('ann')).toMatchObject({ allowed: true, remaining: 1 + round });
+  }
+});

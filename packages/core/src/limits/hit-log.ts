@@ -37,9 +37,15 @@ export function indexOfUnit(log: State, from: number, units: number): number {
   return firstWhere(from - 1, hitsOf(log) - 1, (index) => totalBefore(log, index + 1) >= total);
 }
 
-/** Adds the newest hit. `micros` is not before the newest time. At most `most` hits are expected. */
-export function append(log: State, micros: number, cost: number, most: number): void {
-  if (hasTotals(log) && totalBefore(log, hitsOf(log)) + cost > Number.MAX_SAFE_INTEGER) restartTotals(log);
+/**
+ * Adds the newest hit. `micros` is not before the newest time. At most `most` hits are expected. If the totals would
+ * exceed safe integers otherwise, drops the hits up to `startMicros`. Those after it and `cost` do not exceed them.
+ */
+export function append(log: State, micros: number, cost: number, most: number, startMicros: number): void {
+  if (totalBefore(log, hitsOf(log)) + cost > Number.MAX_SAFE_INTEGER) {
+    if (unitsFrom(log, 0) + cost > Number.MAX_SAFE_INTEGER) dropBefore(log, firstAfter(log, startMicros));
+    if (hasTotals(log)) restartTotals(log);
+  }
   addHit(log, micros, cost, most);
 }
 

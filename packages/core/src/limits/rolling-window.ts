@@ -118,16 +118,17 @@ export class RollingWindow implements Limit {
 
   record(log: State, nowMicros: number, cost: number, verdict: Verdict): void {
     const { atMicros } = verdict;
+    const startMicros = atMicros - this.windowMicros;
     this.#keepAsLongAs(log);
     dropBefore(log, firstAfter(log, atMicros - retentionOf(log)));
     if (this.countRejected) {
       // The newest `limit` units determine every decision, so older hits can be dropped.
       const units = Math.min(cost, this.limit);
       keepNewest(log, this.limit - units);
-      append(log, atMicros, units, this.limit);
+      append(log, atMicros, units, this.limit, startMicros);
       this.test(log, nowMicros, cost, verdict);
     } else {
-      append(log, atMicros, cost, this.limit);
+      append(log, atMicros, cost, this.limit, startMicros);
       verdict.remaining -= cost; // It was allowed, so that many were free.
       verdict.resetMicros = atMicros + this.windowMicros - nowMicros;
     }
