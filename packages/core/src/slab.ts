@@ -2,6 +2,9 @@
 const CHUNK_BITS = 13;
 const CHUNK_SIZE = 1 << CHUNK_BITS;
 
+/** An address has 32 bits. */
+const MOST_CHUNKS = 2 ** (32 - CHUNK_BITS);
+
 /** How many empty chunks keep their memory. With none, a store of one key that comes and goes would allocate often. */
 const MOST_SPARE = 2;
 
@@ -32,16 +35,19 @@ interface SizeClass {
 
 /**
  * Allocates blocks of numbers outside the heap, so that garbage collection neither copies nor visits them. An address
- * is a chunk's index and an offset, in the upper and lower bits of an unsigned 32-bit integer. A block of more than
- * 8,192 numbers has its own chunk.
+ * is a chunk's index and an offset, in the upper and lower bits of an unsigned 32-bit integer. A chunk is as many whole
+ * blocks as fit into 8,192 numbers, and at least one.
  *
- * A chunk that becomes empty serves any size. So all memory can be used again, whatever the sizes were before.
+ * A chunk that becomes empty serves any size. So all memory can be used again, whatever the sizes were before. Until then
+ * it serves its own size, even if only one of its blocks is in use.
  */
 export class Slab {
   #chunks: Chunk[] = [];
   #classes = new Map<number, SizeClass>();
+  /** Empty chunks that keep their memory. */
+  #spare: Chunk[] = [];
+  /** Empty chunks without memory. */
   #empty: Chunk[] = [];
-  #spare = 0;
 
   /** Returns the address of a block with at least `size` numbers, of any value. */
   allocate(size: number): number {
@@ -91,8 +97,8 @@ export class Slab {
   clear(): void {
     this.#chunks = [];
     this.#classes = new Map();
+    this.#spare = [];
     this.#empty = [];
-    this.#spare = 0;
   }
 
   #nextChunk({ open }: SizeClass, blockSize: number): Chunk {
@@ -104,15 +110,19 @@ export class Slab {
   }
 
   #startChunk(blockSize: number): Chunk {
-    const chunk = this.#empty.pop() ?? this.#addChunk();
-    const length = Math.max(CHUNK_SIZE, blockSize);
-    if (chunk.numbers.length > 0) this.#spare -= 1;
-    if (chunk.numbers.length !== length) chunk.numbers = new Float64Array(length);
+    const length = blockSize * Math.max(1, Math.floor(CHUNK_SIZE / blockSize));
+    const index = this.#spare.findIndex(({ numbers }) => numbers.length === length);
+    const chunk = this.#spare.splice(index, index < 0 ? 0 : 1)[0] ?? this.#empty.pop() ?? this.#addChunk();
+    if (chunk.numbers.length === 0) chunk.numbers = new Float64Array(length);
     chunk.blockSize = blockSize;
     return chunk;
   }
 
+  /** @throws RangeError when no address is left. Otherwise two keys would share their memory. */
   #addChunk(): Chunk {
+    if (this.#chunks.length >= MOST_CHUNKS) {
+      throw new RangeError(`Expected at most ${MOST_CHUNKS} chunks of memory in a MemoryStore. Set a lower \`maxKeys\``);
+    }
     const chunk = { numbers: NO_NUMBERS, blockSize: 0, index: this.#chunks.length, used: 0, end: 0, released: NONE };
     this.#chunks.push(chunk);
     return chunk;
@@ -121,10 +131,12 @@ export class Slab {
   #retire(chunk: Chunk): void {
     chunk.end = 0;
     chunk.released = NONE;
-    const isSpare = chunk.numbers.length === CHUNK_SIZE && this.#spare < MOST_SPARE;
-    if (isSpare) this.#spare += 1;
-    else chunk.numbers = NO_NUMBERS;
-    this.#empty.push(chunk);
+    this.#spare.unshift(chunk);
+    const isLarge = chunk.numbers.length > CHUNK_SIZE;
+    if (!isLarge && this.#spare.length <= MOST_SPARE) return;
+    const freed = (isLarge ? this.#spare.shift() : this.#spare.pop()) as Chunk;
+    freed.numbers = NO_NUMBERS;
+    this.#empty.push(freed);
   }
 }
 
