@@ -3,6 +3,7 @@ import { type Clock, monotonicClock, readMicros } from './clock.js';
 import type { Decision } from './decision.js';
 import { withCode } from './error-codes.js';
 import { decideAll } from './evaluate.js';
+import { foreignDecision } from './foreign-decision.js';
 import type { Hit } from './limits/limit.js';
 import { type Keys, keyAt, type Plan, type Rule } from './plan.js';
 import type { CounterAlgorithm } from './rolling-counter-algorithm.js';
@@ -11,6 +12,9 @@ import { toStoredKey } from './stored-key.js';
 import { type StoredNumbers, StoredState } from './stored-state.js';
 import { toDecision } from './to-decision.js';
 import { hasMethods, invalidOption, knownOptions } from './validate.js';
+
+/** Increase it when the numbers of an algorithm change their meaning. Versions then have separate keys. */
+const LAYOUT_VERSION = 1;
 
 /**
  * Updates the states of some keys. `states` are the numbers that the store has for each of them, or `undefined`. Returns a
@@ -46,7 +50,7 @@ export function createStore(options: CreateStoreOptions): Store & CountingStore 
   return new TransactionalStore(options);
 }
 
-interface RecordedHit extends Hit {
+interface StoredHit extends Hit {
   readonly rule: Rule;
   readonly key: string;
   readonly life: number | undefined;
@@ -55,7 +59,7 @@ interface RecordedHit extends Hit {
 class Receipt {
   constructor(
     readonly store: TransactionalStore,
-    readonly hits: readonly RecordedHit[],
+    readonly hits: readonly StoredHit[],
   ) {}
 }
 
@@ -82,7 +86,7 @@ class TransactionalStore implements Store, CountingStore {
         cost,
         (index) => found[index] ?? states[index]!.create(rules[index]!.limit),
       );
-      const hits = rules.flatMap((rule, index): RecordedHit[] => {
+      const hits = rules.flatMap((rule, index): StoredHit[] => {
         const atMicros = hitsMicros[index];
         if (atMicros === undefined) return [];
         states[index]!.write(rule.limit);
@@ -156,12 +160,7 @@ function toStorageKeys(rules: readonly Rule[], keys: Keys): string[] {
   return rules.map(({ namespace }, index) => toStorageKey(namespace, keyAt(keys, index)));
 }
 
-/** JSON keeps the two parts apart, whatever characters they contain. */
+/** JSON keeps the parts apart, whatever characters they contain. */
 function toStorageKey(namespace: string, key: string): string {
-  return JSON.stringify([namespace, toStoredKey(key)]);
-}
-
-function foreignDecision(): TypeError {
-  const message = 'Expected `decision` to be a decision of this store, got one of another store';
-  return withCode('ERR_ROLLGATE_FOREIGN_DECISION', new TypeError(message));
+  return JSON.stringify([LAYOUT_VERSION, namespace, toStoredKey(key)]);
 }

@@ -14,8 +14,13 @@ export class DetachedState implements State {
   }
 
   resize(size: number): void {
-    const numbers = new Float64Array(size);
-    numbers.set(this.numbers.subarray(0, size));
-    this.numbers = numbers;
+    this.numbers = resizeNumbers(this.numbers, size);
   }
+}
+
+/** Returns an array of this length that begins with the same numbers. */
+export function resizeNumbers(numbers: Float64Array, length: number): Float64Array {
+  const resized = new Float64Array(length);
+  resized.set(numbers.subarray(0, length));
+  return resized;
 }

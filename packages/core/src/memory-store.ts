@@ -1,8 +1,8 @@
 import { type Clock, monotonicClock, readMicros } from './clock.js';
 import type { Decision } from './decision.js';
 import type { Entry } from './entry.js';
-import { withCode } from './error-codes.js';
 import { decideAll, evaluate } from './evaluate.js';
+import { foreignDecision } from './foreign-decision.js';
 import { KeyTable } from './key-table.js';
 import { createVerdict, type Verdict } from './limits/limit.js';
 import { type Keys, keyAt, type Plan, type Rule } from './plan.js';
@@ -31,6 +31,8 @@ export interface MemoryStoreOptions {
    * share evicts a key of the limit that has the most keys instead. So a flood of keys of one limit cannot evict keys
    * of a limit that has at most its share. A check never evicts its own keys, even if they are more than `maxKeys`.
    *
+   * One limit can have at most 2^24 keys, because a `Map` has no room for more.
+   *
    * @defaultValue 1,000,000
    */
   maxKeys?: number | undefined;
@@ -53,8 +55,12 @@ export function isMemoryStore(store: unknown): store is MemoryStore {
  * Keeps the state in this process's memory and decides synchronously.
  *
  * The time of a check grows at most with the logarithm of the number of keys. The states are outside the heap, so garbage
- * collection does not visit them. The memory per key does not depend on its length. The store keeps the hash of a key of more than 200 UTF-16 code units. Each new key drops a few expired
- * ones, and a timer drops the rest. The timer does not keep the process alive and stops when the store is empty.
+ * collection does not visit them. The memory per key is bounded, because the store keeps the hash of a key of more than
+ * 200 UTF-16 code units. Memory of dropped keys serves other keys of the same size. It serves all sizes, or returns to the
+ * system, once no key is left in its block of 64 KiB.
+ *
+ * Each new key drops a few expired ones, and a timer drops the rest. The timer does not keep the process alive and stops
+ * when the store is empty.
  *
  * @throws TypeError, RangeError naming the invalid option.
  * @example
@@ -215,9 +221,4 @@ function toSingleDecision({ name, limit }: Rule, allowed: boolean, verdict: Verd
   const resetMs = resetMicros / 1000;
   const delayMs = delayMicros / 1000;
   return new SingleDecision(name, allowed, limit.limit, remaining, waitMs, resetMs, delayMs, reason, false, receipt);
-}
-
-function foreignDecision(): TypeError {
-  const message = 'Expected `decision` to be a decision of this store, got one of another store';
-  return withCode('ERR_ROLLGATE_FOREIGN_DECISION', new TypeError(message));
 }

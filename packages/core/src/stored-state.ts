@@ -1,3 +1,4 @@
+import { resizeNumbers } from './detached-state.js';
 import type { FoundState } from './evaluate.js';
 import type { State, StateLifecycle } from './limits/limit.js';
 
@@ -36,9 +37,7 @@ export class StoredState implements FoundState {
   }
 
   resize(size: number): void {
-    const numbers = new Float64Array(this.start + size);
-    numbers.set(this.numbers.subarray(0, numbers.length));
-    this.numbers = numbers;
+    this.numbers = resizeNumbers(this.numbers, this.start + size);
   }
 
   /** Returns the state, unless the key has none or it has expired. Deletes an implausible one. */
