@@ -239,7 +239,7 @@ const EXPRESS: Record<string, Scenario> = {
     const missing = { path: '/?status=404' };
     await expectSame(sides, [...times(4, failing), missing, missing, missing], [500, 500, 500, 500, 404, 404, 429]);
   },
-  async 'Other header fields'(sides) {
+  async 'Other headers'(sides) {
     await expectSame(sides, times(3), [200, 200, 200]);
     const [old, rejected] = [await sides.before.send(), await sides.after.send()];
     expect(headerOf(old, 'RateLimit-Policy')).toMatch(/^"requests"; q=3; w=60; pk=:\w+=*:$/);
@@ -252,7 +252,7 @@ const EXPRESS: Record<string, Scenario> = {
       expect(headerOf(response, 'Retry-After')).not.toBeNull();
     }
   },
-  async 'No header fields'(sides) {
+  async 'No headers'(sides) {
     await expectSame(sides, times(4), [200, 200, 200, 429]);
     expect(hasNoHeaders(await sides.before.send())).toBe(true);
     const rejected = await sides.after.send();
