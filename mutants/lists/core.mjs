@@ -19,7 +19,7 @@ const WAIT = [
 ];
 const FAILURE = [
   'packages/core/test/store-failure.test.ts',
-  'packages/core/test/pauses.test.ts',
+  'packages/core/test/blocked-event-loop.test.ts',
   'packages/core/test/store-failure-outage.test.ts',
 ];
 

@@ -84,7 +84,7 @@ export class RateLimiter<Given extends Limits = Limits> {
   check<Own extends Limits = Given>(key: KeyOn<Own>, options?: CheckOptions<Own>): Promise<DecisionOn<Own>> {
     try {
       const decision = this.decide(key, options);
-      // An `async` method would wrap the store's promise in another one. And reading `then` first tells V8 the class of the
+      // An `async` method would wrap the store's promise in another one. Reading `then` first shows V8 the class of the
       // decision, so that it need not search that class for `then` at each call. This saves an eighth of a check.
       const { then } = decision as Partial<PromiseLike<unknown>>;
       return then === undefined ? Promise.resolve(decision) : toPromise(decision);

@@ -4,7 +4,7 @@ import { promisify } from 'node:util';
 import { type Awaitable, type OnStoreError, RateLimiter, rollingWindow, StoreError } from '@rollgate/core';
 import { isSettledBefore } from './is-settled-before.js';
 import { PuppetStore } from './puppet-store.js';
-import { FAILURE, limits, log, store, TIMEOUT_MS } from './watched-puppet.js';
+import { FAILURE, limits, log, store, TIMEOUT_MS } from './store-failure-setup.js';
 
 const make = (onStoreError: OnStoreError = 'fallback', timeout = TIMEOUT_MS) =>
   new RateLimiter({ limits, store, timeout, onStoreError });

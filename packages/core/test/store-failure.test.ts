@@ -2,7 +2,7 @@ import { type Decision, MemoryStore, type OnStoreError, RateLimiter, rollingWind
 import type { StoreConnection } from '@rollgate/core/store';
 import { isSettledBefore } from './is-settled-before.js';
 import { PuppetStore } from './puppet-store.js';
-import { FAILURE, limits, log, store, TIMEOUT_MS } from './watched-puppet.js';
+import { FAILURE, limits, log, store, TIMEOUT_MS } from './store-failure-setup.js';
 
 const make = (onStoreError?: OnStoreError, timeout: number | string = TIMEOUT_MS) =>
   new RateLimiter({ limits, store, timeout, onStoreError });

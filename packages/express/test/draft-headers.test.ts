@@ -127,7 +127,7 @@ describe.each(EXPRESSES)('in Express %s', (_, express) => {
       ['first', [limiter('narrow', 2, '1h'), limiter('wide', 9, '1m')]],
       ['last', [limiter('wide', 9, '1m'), limiter('narrow', 2, '1h')]],
     ])(
-      'each appends its items, and X-RateLimit tells the one that leaves least, though it comes %s',
+      'each appends its items, and X-RateLimit describes the one with the least remaining, which comes %s',
       async (_place, limits) => {
         const { ask } = await serve(express, limits);
         const reply = await ask();

@@ -108,7 +108,7 @@ test('a new limit is in force at once, and what was counted counts on', async ()
   expect([(await server.hit()).status, (await server.hit()).status]).toEqual([200, 429]);
 });
 
-test.each(['windowMs', 'algorithm'])('another %s starts afresh', async (name) => {
+test.each(['windowMs', 'algorithm'])('another %s starts over', async (name) => {
   await server.begin({ limit: 1 });
   await server.hit();
   const { settings, countedFromMs } = (await server.records()).state;

@@ -52,7 +52,7 @@ test('a check of another algorithm is left out, and says why', () => {
   expect(all.length - leftOut.length).toBeGreaterThan(15);
 });
 
-test('algorithms that do not exist are refused', () => {
+test('algorithms that do not exist are rejected', () => {
   const make = (algorithms: string[]) => () => checks((clock) => createMapStore(clock), { algorithms } as never);
   expect(make([])).toThrow('got none');
   expect(make(['slidingWindow'])).toThrow('got slidingWindow');

@@ -5,7 +5,7 @@ const charts = JSON.parse(document.getElementById('charts').textContent);
 const dark = matchMedia('(prefers-color-scheme: dark)');
 let drawn = [];
 
-const colour = (name) => getComputedStyle(document.documentElement).getPropertyValue(name).trim();
+const cssColor = (name) => getComputedStyle(document.documentElement).getPropertyValue(name).trim();
 
 const clock = (seconds) => new Date(seconds * 1000).toISOString().slice(0, 16).split('T');
 const timeOf = (_, seconds) => (seconds == null ? '--' : clock(seconds).join(' '));
@@ -19,7 +19,7 @@ const times = (isNarrow) => (_, seconds) => seconds.map((at, index) => {
 function seriesOf(chart, shown) {
   return shown.map((each) => {
     const { name } = each;
-    const stroke = colour('--series-' + (chart.series.findIndex((other) => other.name === name) % 6));
+    const stroke = cssColor('--series-' + (chart.series.findIndex((other) => other.name === name) % 6));
     const line = { label: name, stroke, width: 2, points: { show: chart.axis === 'number' } };
     if (chart.style === 'line') return line;
     if (chart.style === 'panels') return { ...line, fill: stroke + '40', width: 1.5 };
@@ -41,7 +41,7 @@ function drawMark(chart) {
     const x = Math.round(plot.valToPos(chart.mark.x, 'x', true));
     const isRight = x > bbox.left + bbox.width * 0.7;
     ctx.save();
-    ctx.strokeStyle = ctx.fillStyle = colour('--ink');
+    ctx.strokeStyle = ctx.fillStyle = cssColor('--ink');
     ctx.lineWidth = 2 * devicePixelRatio;
     ctx.setLineDash([6 * devicePixelRatio, 4 * devicePixelRatio]);
     ctx.beginPath();
@@ -59,7 +59,7 @@ function optionsOf(chart, shown, width) {
   const isTime = chart.axis === 'time';
   const isPanel = chart.style === 'panels';
   const highest = Math.max(1, ...chart.series.flatMap((each) => each.values));
-  const axis = { stroke: colour('--ink'), grid: { stroke: colour('--faint'), width: 1 }, ticks: { stroke: colour('--faint') } };
+  const axis = { stroke: cssColor('--ink'), grid: { stroke: cssColor('--faint'), width: 1 }, ticks: { stroke: cssColor('--faint') } };
   const isNarrow = width < 480;
   return {
     width,

@@ -93,7 +93,7 @@ export class ScriptRecord {
   }
 }
 
-/** How many bytes a check reads, which tells the usual check from the general one. */
+/** How many bytes a check reads. The usual check and the general one read different numbers of them. */
 const USUAL_READ = '-144';
 const GENERAL_READ = '-160';
 
