@@ -1,3 +1,5 @@
+import { withCode } from './error-codes.js';
+
 /** 8,192 numbers, which are 64 KiB. */
 const CHUNK_BITS = 13;
 const CHUNK_SIZE = 1 << CHUNK_BITS;
@@ -121,7 +123,8 @@ export class Slab {
   /** @throws RangeError when no address is left. Otherwise two keys would share their memory. */
   #addChunk(): Chunk {
     if (this.#chunks.length >= MOST_CHUNKS) {
-      throw new RangeError(`Expected at most ${MOST_CHUNKS} chunks of memory in a MemoryStore. Set a lower \`maxKeys\``);
+      const message = `Expected at most ${MOST_CHUNKS} chunks of memory in a MemoryStore. Set a lower \`maxKeys\``;
+      throw withCode('ERR_ROLLGATE_INVALID_OPTION', new RangeError(message));
     }
     const chunk = { numbers: NO_NUMBERS, blockSize: 0, index: this.#chunks.length, used: 0, end: 0, released: NONE };
     this.#chunks.push(chunk);

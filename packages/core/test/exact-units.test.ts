@@ -49,7 +49,10 @@ test('units stay exact while hits are kept longer than the window', () => {
   const time = { ms: 1e12 };
   const largest = Number.MAX_SAFE_INTEGER;
   const store = new MemoryStore({ clock: { now: () => time.ms } });
-  const paced = new RateLimiter({ limits: rollingWindow({ limit: largest, window: '1s', minDifference: '1h' }), store });
+  const paced = new RateLimiter({
+    limits: rollingWindow({ limit: largest, window: '1s', minDifference: '1h' }),
+    store,
+  });
   const plain = new RateLimiter({ limits: rollingWindow({ limit: largest, window: '1s' }), store });
   paced.decide('ann');
   for (let round = 0; round < 8; round++) {
