@@ -48,7 +48,7 @@ describe('a full store', () => {
   });
 });
 
-test('a check never evicts one of its own keys for another one', async () => {
+test('a check never evicts its own keys', async () => {
   jest.spyOn(process, 'emitWarning').mockReturnValue();
   const store = new MemoryStore({ clock, maxKeys: 2 });
   const limits = {

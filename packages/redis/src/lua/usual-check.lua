@@ -1,6 +1,6 @@
 -- The usual check: one of cost 1, by rolling windows that have no minDifference and count no rejected attempts, on packed logs
--- of plain hits. It decides what rolling-window.lua decides, and leaves the bytes that hit-log-packed.lua leaves. It takes a
--- third of their time, because it is a single function and creates no table.
+-- of plain hits. It decides what rolling-window.lua decides, and leaves the bytes that hit-log-packed.lua leaves. It is
+-- faster, because it is a single function and creates no table.
 --
 -- Returns nothing, and has written nothing, for any other log. main.lua then runs the general check. Returns nil and a message
 -- if a command fails.
@@ -45,28 +45,30 @@ local function check_usual(rules, first_key, stamp, injected_now)
     rule.count, rule.oldest, rule.newest = count, oldest, newest
     if count >= limit then allowed = false end
 
-    -- A short log is written whole, and a long one when its dropped hits are a fifth of it.
-    if count < 16 or (dropped_hits > 16 and dropped_hits * 4 > count + 1) then
-      local kept, from = '', size - 32 - 7 * count
-      if from >= 0 then kept = string.sub(tail, from + 1, size - 32)
+    if allowed then
+      -- A short log is written whole, and a long one when its dropped hits are a fifth of it.
+      if count < 16 or (dropped_hits > 16 and dropped_hits * 4 > count + 1) then
+        local kept, from = '', size - 32 - 7 * count
+        if from >= 0 then kept = string.sub(tail, from + 1, size - 32)
+        else
+          kept = call('GETRANGE', key, format('%d', 7 * dropped_hits), format('%d', 7 * (dropped_hits + count) - 1))
+          step_count = step_count + count / 40
+        end
+        rule.bytes = kept .. pack('>i7i7i7I7I4I4I2B', now, oldest, created, window, 0, count + 1, 0, 0xF8)
+        rule.offset = nil
       else
-        kept = call('GETRANGE', key, format('%d', 7 * dropped_hits), format('%d', 7 * (dropped_hits + count) - 1))
-        step_count = step_count + count / 40
+        rule.bytes = pack('>i7i7i7I7I4I4I2B', now, oldest, created, window, dropped_hits, count + 1, 0, 0xF8)
+        local offset = 7 * (dropped_hits + count)
+        rule.offset = format('%d', offset)
+        has_long_log = has_long_log or offset > 1048000 -- See SAFE_LENGTH in rolling-window.lua.
       end
-      rule.bytes = kept .. pack('>i7i7i7I7I4I4I2B', now, oldest, created, window, 0, count + 1, 0, 0xF8)
-      rule.offset = nil
-    else
-      rule.bytes = pack('>i7i7i7I7I4I4I2B', now, oldest, created, window, dropped_hits, count + 1, 0, 0xF8)
-      local offset = 7 * (dropped_hits + count)
-      rule.offset = format('%d', offset)
-      has_long_log = has_long_log or offset > 1048000 -- See SAFE_LENGTH in rolling-window.lua.
-    end
-    local half_start = now - now % half
-    rule.keeps_ttl = newest and not injected_now and newest - newest % half == half_start
-    if not rule.keeps_ttl and rule.half_start ~= half_start then
-      rule.half_start = half_start
-      -- Rounds up, as `expire` in operations.lua does.
-      rule.expiry = format('%d', injected_now and (window + half) / 1000 + 60000 or (half_start + half + window + 999) / 1000)
+      local half_start = now - now % half
+      rule.keeps_ttl = newest and not injected_now and newest - newest % half == half_start
+      if not rule.keeps_ttl and rule.half_start ~= half_start then
+        rule.half_start = half_start
+        -- Rounds up, as `expire` in operations.lua does.
+        rule.expiry = format('%d', injected_now and (window + half) / 1000 + 60000 or (half_start + half + window + 999) / 1000)
+      end
     end
   end
 

@@ -48,7 +48,7 @@ function createParse(wanted: Wanted): Parse {
 function otherKeyOf(wanted: Wanted, line: string, at: AccessLine, request: number): string | undefined {
   const { selectClient, by } = wanted;
   const first = line.slice(at.address, at.addressEnd);
-  // Some servers write the forwarded list in the place of the address.
+  // Some servers write the list of forwarded addresses instead of the address.
   const address = at.isList ? selectClient(first, undefined) : first;
   return keyOf(wanted, {
     address,
