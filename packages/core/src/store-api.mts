@@ -1,4 +1,4 @@
-// ES modules get the same instance as `require`: both kinds may meet in one process.
+// ES modules get the same instance as `require`, because one process may contain both.
 export type * from './store-api.js';
 export {
   copyString,
