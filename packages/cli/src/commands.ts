@@ -2,16 +2,16 @@ import { type Command, Option } from 'commander';
 import { ALGORITHMS, type Algorithm, type NamedQuota } from './algorithms.js';
 import { run } from './analyze-logs.js';
 import { type CommonOptions, command, hasCosts, listOf, requireLimit, resolveSettings } from './common-options.js';
-import { Comparer } from './compare.js';
+import { Comparer } from './comparer.js';
 import { UsageError } from './errors.js';
 import { checkQuotas, parseAlgorithm, parseDurationOption, parseQuota, parseShare, parseTop } from './options.js';
 import { describeComparison } from './report/describe-comparison.js';
 import { describeSimulation } from './report/describe-simulation.js';
 import { describeSuggestions } from './report/describe-suggestions.js';
 import { comparisonJson, simulationJson, suggestionsJson } from './report/json-report.js';
-import { Simulator } from './simulate.js';
-import { Suggester } from './suggest.js';
-import { CostSuggester } from './suggest-costs.js';
+import { Simulator } from './simulator.js';
+import { Suggester } from './suggester.js';
+import { CostSuggester } from './cost-suggester.js';
 import { Totals } from './totals.js';
 
 interface SimulateOptions extends CommonOptions {

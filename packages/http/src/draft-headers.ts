@@ -1,5 +1,5 @@
 import type { Decision, Limits } from '@rollgate/core';
-import { limitsByName } from './limits-record.js';
+import { limitsByName } from './limits-by-name.js';
 import { ceilSeconds } from './seconds.js';
 
 /** The largest integer of a structured field (RFC 9651, section 3.3.1). */

@@ -2,7 +2,7 @@ import { isIPv6 } from 'node:net';
 import type { Limits, Store } from '@rollgate/core';
 import { validate } from '@rollgate/core/store';
 import type { Framework } from './framework.js';
-import { limitsByName } from './limits-record.js';
+import { limitsByName } from './limits-by-name.js';
 import { type WarningCode, warnOnce } from './warnings.js';
 
 /** A mistake shows in a limiter's first requests, so later requests do not pay for the checks. */

@@ -1,5 +1,5 @@
 import type { Quota } from '../algorithms.js';
-import type { Comparison } from '../compare.js';
+import type { Comparison } from '../comparer.js';
 import { formatDuration } from '../format-duration.js';
 import { formatInteger, formatPercent, formatQuota } from './format.js';
 import type { Report, Table } from './report.js';

@@ -1,6 +1,6 @@
 import { type Algorithm, type NamedQuota, rateLimitCode } from '../algorithms.js';
 import { formatDuration } from '../format-duration.js';
-import type { Simulation } from '../simulate.js';
+import type { Simulation } from '../simulator.js';
 import { formatInteger, formatPercent, formatQuota, formatTime, toPlainText } from './format.js';
 import type { Report, Table } from './report.js';
 import { leakyNotes, timeChart, totalsFact, verdictFact } from './report-parts.js';

@@ -1,9 +1,9 @@
 import type { Algorithm, NamedQuota, Quota } from '../algorithms.js';
-import type { Comparison } from '../compare.js';
+import type { Comparison } from '../comparer.js';
 import { formatDuration } from '../format-duration.js';
 import type { LogSummary } from '../log/log-summary.js';
 import type { By } from '../log/request.js';
-import type { Simulation } from '../simulate.js';
+import type { Simulation } from '../simulator.js';
 import type { Rejections, Suggestion } from '../suggestion.js';
 import type { Timeline } from '../timeline.js';
 import type { Warning } from '../warnings.js';

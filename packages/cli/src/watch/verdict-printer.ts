@@ -7,7 +7,7 @@ import { simulationJson } from '../report/json-report.js';
 import { verdictFact } from '../report/report-parts.js';
 import { detectTerminal } from '../report/terminal.js';
 import { toText } from '../report/text-report.js';
-import type { Simulation, Simulator } from '../simulate.js';
+import type { Simulation, Simulator } from '../simulator.js';
 
 /** The callers that a terminal shows. */
 const TOP = 5;

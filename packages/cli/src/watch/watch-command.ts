@@ -4,7 +4,7 @@ import { type CommonOptions, command, hasCosts, listOf, requireLimit, resolveSet
 import { STANDARD_INPUT } from '../log/open-log.js';
 import { checkQuotas, parseAlgorithm, parseQuota } from '../options.js';
 import { escapeInvisible } from '../report/escape-invisible.js';
-import { Simulator } from '../simulate.js';
+import { Simulator } from '../simulator.js';
 import { createVerdictPrinter } from './verdict-printer.js';
 import { watch } from './watch.js';
 

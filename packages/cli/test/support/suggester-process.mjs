@@ -1,7 +1,7 @@
 // Reads requests as lines of JSON and responds with the built suggester's result. It runs in its own process because Jest
 // cannot load ES modules.
 import { createInterface } from 'node:readline';
-import { Suggester } from '../../dist/esm/suggest.js';
+import { Suggester } from '../../dist/esm/suggester.js';
 
 for await (const line of createInterface({ input: process.stdin })) {
   const { windowMs, share, hits } = JSON.parse(line);

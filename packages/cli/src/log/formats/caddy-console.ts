@@ -1,7 +1,7 @@
 import type { LogRecord } from './fields.js';
 import type { LogFormat } from './format.js';
 import { parseObject } from './json-lines.js';
-import { createRecordParser } from './record.js';
+import { createRecordParser } from './record-parser.js';
 
 const HEAD = /^(\d{4}\/\d{2}\/\d{2} \d{2}:\d{2}:\d{2}(?:\.\d+)?)\t/;
 

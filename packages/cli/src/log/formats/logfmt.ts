@@ -1,6 +1,6 @@
 import type { LogRecord } from './fields.js';
 import type { LogFormat } from './format.js';
-import { createRecordParser } from './record.js';
+import { createRecordParser } from './record-parser.js';
 
 const PAIR = /([^\s=",:]+)=(?:"((?:[^"\\]|\\.)*)"|([^\s"]*))(?=\s|$)/g;
 

@@ -1,6 +1,6 @@
 import type { LogRecord } from './fields.js';
 import type { LogFormat } from './format.js';
-import { createRecordParser } from './record.js';
+import { createRecordParser } from './record-parser.js';
 
 /** Labeled tab-separated values, such as `time:[01/Mar/2026:00:00:00 +0000]`, a tab, and `host:203.0.113.7`. */
 export const ltsv: LogFormat = {

@@ -1,5 +1,5 @@
 import type { LogFormat } from './format.js';
-import { createRecordParser } from './record.js';
+import { createRecordParser } from './record-parser.js';
 
 /** The format that `--pattern` describes. Its groups are the fields of each line. */
 export function patternFormat(pattern: RegExp): LogFormat {

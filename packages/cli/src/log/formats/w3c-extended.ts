@@ -1,6 +1,6 @@
 import type { LogRecord } from './fields.js';
 import type { LogFormat } from './format.js';
-import { createRecordParser, type ParseRecord } from './record.js';
+import { createRecordParser, type ParseRecord } from './record-parser.js';
 
 const FIELDS = '#Fields:';
 const NO_HEADER = 'no line `#Fields:` before it names its fields';

@@ -3,7 +3,7 @@ import { keyOf, type RequestParts } from '../request.js';
 import type { LogFormat } from './format.js';
 
 /** A format that one regular expression describes, with the groups `time`, `address`, `forwarded`, `user` and `request`. */
-interface TextFormat {
+interface RegexFormat {
   readonly name: string;
   readonly pattern: RegExp;
   /** Shown for lines that the pattern does not match. */
@@ -12,7 +12,7 @@ interface TextFormat {
 }
 
 /** Creates a format from its pattern. */
-export function textFormat({ name, pattern, description, note }: TextFormat): LogFormat {
+export function regexFormat({ name, pattern, description, note }: RegexFormat): LogFormat {
   return {
     name,
     hasFields: false,
