@@ -1,9 +1,5 @@
 import { getEventListeners } from 'node:events';
-import { existsSync, readdirSync, readFileSync } from 'node:fs';
-import { join } from 'node:path';
 import { MemoryStore, RateLimiter, rollingWindow, type Store } from '@rollgate/core';
-
-const ROOT = join(__dirname, '../../..');
 
 test('a signal that outlives many waits keeps no reference to them', async () => {
   const any = jest.spyOn(AbortSignal, 'any');
@@ -68,22 +64,4 @@ test('a wait whose signal aborts between the peek and the check is not charged',
     await limiter.wait('ann', { signal: caller.signal }).catch(({ name }) => expect(name).toBe('AbortError'));
   }
   expect(new Set(isAbortedAtCheck)).toEqual(new Set([false]));
-});
-
-/** Newer than Node 20.0. */
-const NEWER =
-  /AbortSignal\.any|Promise\.withResolvers|Array\.fromAsync|(?:Object|Map)\.groupBy|import\.meta\.(?:dirname|filename)|getBuiltinModule|structuredClone\.call/;
-
-test('every manifest requires Node 20, and no library uses an API newer than 20.0', () => {
-  const folders = ['.', ...readdirSync(join(ROOT, 'packages')).map((name) => `packages/${name}`)];
-  for (const folder of folders.filter((one) => existsSync(join(ROOT, one, 'package.json')))) {
-    const manifest = JSON.parse(readFileSync(join(ROOT, folder, 'package.json'), 'utf8'));
-    if (folder === '.' || !manifest.private) expect([folder, manifest.engines]).toEqual([folder, { node: '>=20' }]);
-    if (folder === '.' || manifest.private) continue;
-    const sources = readdirSync(join(ROOT, folder, 'src'), { recursive: true, encoding: 'utf8' });
-    for (const file of sources.filter((name) => name.endsWith('.ts'))) {
-      const code = readFileSync(join(ROOT, folder, 'src', file), 'utf8').replace(/^\s*(\/\/|\/?\*).*$/gm, '');
-      expect([`${folder}/src/${file}`, NEWER.exec(code)?.[0]]).toEqual([`${folder}/src/${file}`, undefined]);
-    }
-  }
 });
