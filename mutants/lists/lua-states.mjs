@@ -2,7 +2,7 @@
 
 const test = (name) => `packages/redis/test/${name}.test.ts`;
 
-const CONFORMANCE = ['changed-settings', 'exact-units', 'memory-parity', 'algorithms', 'state'].map(test);
+const CONFORMANCE = ['changed-settings', 'exact-units', 'memory-parity', 'algorithms', 'log-state'].map(test);
 const REFUNDS = [...CONFORMANCE, test('resent')];
 
 const of = (name, tests, mutants) =>

@@ -2,7 +2,7 @@
 
 const test = (name) => `packages/redis/test/${name}.test.ts`;
 
-const CONFORMANCE = ['changed-settings', 'exact-units', 'memory-parity', 'algorithms', 'state'].map(test);
+const CONFORMANCE = ['changed-settings', 'exact-units', 'memory-parity', 'algorithms', 'log-state'].map(test);
 const REFUNDS = [
   'changed-settings',
   'exact-units',
@@ -10,11 +10,11 @@ const REFUNDS = [
   'resent',
   'far-refunds',
   'algorithms',
-  'state',
+  'log-state',
 ].map(test);
-const PACKED = [...REFUNDS, ...['totals', 'large-totals', 'long-logs', 'faults-whole'].map(test)];
-const USUAL = [test('usual-check'), test('long-logs'), ...REFUNDS, test('faults-whole'), test('denial-cache')];
-const FRAME = ['script-slices', 'error-messages', 'batching', 'resent', 'memory-parity', 'algorithms', 'state'].map(
+const PACKED = [...REFUNDS, ...['log-totals', 'long-logs', 'faults-out-of-memory'].map(test)];
+const USUAL = [test('usual-check'), test('long-logs'), ...REFUNDS, test('faults-out-of-memory'), test('denial-cache')];
+const FRAME = ['script-slices', 'error-messages', 'batching', 'resent', 'memory-parity', 'algorithms', 'log-state'].map(
   test,
 );
 const DENIALS = [test('denial-cache'), ...CONFORMANCE];
@@ -159,7 +159,7 @@ export const lua = [
   ]),
   ...of(
     'rolling-window',
-    [test('large-totals'), test('far-refunds')],
+    [test('log-totals'), test('far-refunds')],
     [
       ['units outside the window make totals inexact', 'overflows and rule.window or keep', 'keep'],
       ['a drop of few hits makes totals inexact', ' and not overflows then', ' then'],
@@ -254,7 +254,7 @@ export const lua = [
   ]),
   ...of(
     'hit-log',
-    [test('large-totals'), test('far-refunds')],
+    [test('log-totals'), test('far-refunds')],
     [
       ['restarted totals include refunded units', 'units = units + gap.units\n    end', 'end'],
       ['a script does more work after a restart of totals', 'count_steps(5 * hits.size)', ''],

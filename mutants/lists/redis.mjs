@@ -5,7 +5,7 @@ const test = (name) => `packages/redis/test/${name}.test.ts`;
 const BATCHES = ['script-slices', 'sharing', 'batching', 'memory-parity', 'algorithms'].map(test);
 const DENIALS = ['sharing', 'denial-cache', 'memory-parity', 'simulation'].map(test);
 const RECEIPTS = [test('resent'), ...BATCHES, test('far-refunds')];
-const KEYS = ['key-names', 'keys', 'algorithms'].map(test);
+const KEYS = ['key-names', 'odd-keys', 'algorithms'].map(test);
 
 const of = (name, tests, mutants) =>
   mutants.map(([description, find, replace]) => {

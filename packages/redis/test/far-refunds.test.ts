@@ -1,42 +1,20 @@
-import assert from 'node:assert/strict';
-import { createHash } from 'node:crypto';
 import { type Decision, MemoryStore, RateLimiter, rollingWindow } from '@rollgate/core';
 import { RedisStore } from '@rollgate/redis';
 import { randomRuns } from '@rollgate/test-support/effort';
 import fc from 'fast-check';
 import { PrivateRedis } from './support/private-redis.js';
+import { createScriptEditingClient } from './support/script-editing-client.js';
 import { freshPrefix, LOGS } from './support/some-redis.js';
 
 const redis = PrivateRedis.forThisFile();
 
-const sha1 = (text: string) => createHash('sha1').update(text).digest('hex');
-
-/** A client whose scripts regard two newer hits, three gaps and 170 units as many, so that short logs behave like long ones. */
-function ofShortLogs() {
-  const client = redis.connect();
-  const changed = new Map<string, string>();
-  return {
-    status: 'ready',
-    options: {},
-    evalsha: async (sha: string, ...rest: [number, ...string[]]) => {
-      if (!changed.has(sha)) throw new Error('NOSCRIPT');
-      return client.evalsha(changed.get(sha)!, ...rest);
-    },
-    eval: (script: string, ...rest: [number, ...string[]]) => {
-      let short = script;
-      for (const [usual, small] of [
-        ['local NEAR = 32', 'local NEAR = 2'],
-        ['local MAX_GAPS = 64', 'local MAX_GAPS = 3'],
-        ['local MAX_TOTAL = 2 ^ 53 - 1', 'local MAX_TOTAL = 170'],
-      ] as const) {
-        assert(short.includes(usual), `Expected the script to contain ${usual}`);
-        short = short.replaceAll(usual, small);
-      }
-      changed.set(sha1(script), sha1(short));
-      return client.eval(short, ...rest);
-    },
-  };
-}
+/** Its scripts regard two newer hits, three gaps and 170 units as many, so that short logs behave like long ones. */
+const createShortLogClient = () =>
+  createScriptEditingClient(redis.connect(), [
+    ['local NEAR = 32', 'local NEAR = 2'],
+    ['local MAX_GAPS = 64', 'local MAX_GAPS = 3'],
+    ['local MAX_TOTAL = 2 ^ 53 - 1', 'local MAX_TOTAL = 170'],
+  ]);
 
 const step = fc.oneof(
   { weight: 3, arbitrary: fc.record({ cost: fc.constantFrom(1, 1, 1, 2, 5, 17), afterMs: fc.constantFrom(0, 1, 5, 30) }) },
@@ -47,7 +25,7 @@ const step = fc.oneof(
 test.each(LOGS)('refunds of old hits in any order leave the same state as in memory: %s', async (log) => {
   let nowMs = 1e9;
   const clock = { now: () => nowMs };
-  const store = new RedisStore({ client: ofShortLogs(), clock, log, denialCache: false });
+  const store = new RedisStore({ client: createShortLogClient(), clock, log, denialCache: false });
   const limits = {
     plain: rollingWindow({ limit: 150, window: 1000 }),
     counting: rollingWindow({ limit: 130, window: 700, countRejected: true }),
@@ -99,18 +77,6 @@ test.each(LOGS)('refunds of old hits in any order leave the same state as in mem
   );
 });
 
-/** How many commands scripts have run, and how many of them wrote. */
-async function commandsOf(work: () => Promise<unknown>): Promise<number> {
-  const count = async () => {
-    const info = (await redis.server.run('INFO', 'commandstats')) as string;
-    const counts = [...info.matchAll(/cmdstat_(\w+):calls=(\d+)/g)];
-    return counts.filter(([, name]) => !/eval|info/.test(name!)).reduce((sum, [, , calls]) => sum + Number(calls), 0);
-  };
-  const before = await count();
-  await work();
-  return (await count()) - before;
-}
-
 describe.each(LOGS)('with the log %s', (log) => {
   const limits = rollingWindow({ limit: 1e6, window: '1h' });
   let limiter: RateLimiter<typeof limits>;
@@ -128,15 +94,15 @@ describe.each(LOGS)('with the log %s', (log) => {
 
   test('a refund of an old hit rewrites no newer hits', async () => {
     for (let index = 0; index < 60; index++) {
-      expect(await commandsOf(() => limiter.refund(old[index * 50]!))).toBeLessThan(100);
+      expect(await redis.commandsOf(() => limiter.refund(old[index * 50]!))).toBeLessThan(100);
     }
   });
 
   test('concurrent refunds of old hits share the work of each script', async () => {
     const refunds = () => Promise.all(old.slice(0, 100).map((decision) => limiter.refund(decision)));
-    expect(await commandsOf(refunds)).toBeLessThan(100 * 100);
+    expect(await redis.commandsOf(refunds)).toBeLessThan(100 * 100);
     const scattered = () => Promise.all(old.slice(200, 3400).filter((_, index) => index % 32 === 0).map((decision) => limiter.refund(decision))); // biome-ignore format: short
-    expect(await commandsOf(scattered)).toBeLessThan(100 * 1000);
+    expect(await redis.commandsOf(scattered)).toBeLessThan(100 * 1000);
     const given = [...old.slice(0, 100), ...old.slice(200, 3400).filter((_, index) => index % 32 === 0)];
     expect(given).toHaveLength(200);
     const spent = Array.from({ length: 4000 }, (_, index) => 1 + ((index % 200) % 3)).reduce((sum, cost) => sum + cost);

@@ -5,8 +5,8 @@ import { type RedisClient, RedisStore } from '@rollgate/redis';
 import { RedisServer, until } from '@rollgate/test-support';
 import { Redis, type RedisOptions } from 'ioredis';
 import { createClient } from 'redis';
-import { Pulse } from './support/fault-pulse.js';
 import { SLACK_MS } from './support/fault-trial.js';
+import { ProcessTime } from './support/process-time.js';
 import { silenceOutages } from './support/silence-outages.js';
 
 silenceOutages();
@@ -37,10 +37,10 @@ const make = (client: RedisClient, timeout: number, onStoreError: 'throw' | 'fal
 
 /** How long all calls take to settle, without the time in which this process was blocked. */
 async function timed(calls: readonly Promise<unknown>[]): Promise<number> {
-  const pulse = new Pulse();
+  const time = new ProcessTime();
   await Promise.allSettled(calls);
-  pulse.stop();
-  return pulse.livedMs;
+  time.stop();
+  return time.runningMs;
 }
 
 describe('a client with other options', () => {

@@ -1,37 +1,19 @@
-import assert from 'node:assert/strict';
-import { createHash } from 'node:crypto';
 import { type Decision, MemoryStore, RateLimiter, rollingWindow } from '@rollgate/core';
 import { RedisStore } from '@rollgate/redis';
 import { randomRuns } from '@rollgate/test-support/effort';
 import fc from 'fast-check';
 import { expiryOf } from './support/expiry.js';
 import { PrivateRedis } from './support/private-redis.js';
+import { createScriptEditingClient } from './support/script-editing-client.js';
 import { freshPrefix } from './support/some-redis.js';
 
 const redis = PrivateRedis.forThisFile();
 
-const sha1 = (text: string) => createHash('sha1').update(text).digest('hex');
-
-/** A client whose scripts decide every check in the general form. */
-function createGeneralClient() {
-  const client = redis.connect();
-  const changed = new Map<string, string>();
-  return {
-    status: 'ready',
-    options: {},
-    evalsha: async (sha: string, ...rest: [number, ...string[]]) => {
-      if (!changed.has(sha)) throw new Error('NOSCRIPT');
-      return client.evalsha(changed.get(sha)!, ...rest);
-    },
-    eval: (script: string, ...rest: [number, ...string[]]) => {
-      const usual = 'if usual_rules then line, message = check_usual';
-      assert(script.includes(usual), `Expected the script to contain ${usual}`);
-      const general = script.replace(usual, 'if false then line, message = check_usual');
-      changed.set(sha1(script), sha1(general));
-      return client.eval(general, ...rest);
-    },
-  };
-}
+/** Its scripts decide every check in the general form. */
+const createGeneralClient = () => {
+  const usual = 'if usual_rules then line, message = check_usual';
+  return createScriptEditingClient(redis.connect(), [[usual, usual.replace('usual_rules', 'false')]]);
+};
 
 const PLANS = [
   [{ limit: 5, window: 100 }],

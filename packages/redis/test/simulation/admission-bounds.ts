@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import type { LimitSpec } from '../../../store-conformance/src/algorithms.js';
 import { type Admitted, assertGuarantee, mostInAnyWindow } from '../../../store-conformance/src/guarantees.js';
+import type { Execution, StoreCall } from './call-records.js';
 import type { Call } from './caller.js';
-import type { Execution, StoreCall } from './records.js';
 
 /** What one limit allowed for one key between two resets. */
 interface Admissions {

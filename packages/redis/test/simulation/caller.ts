@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { type Decision, StoreError } from '@rollgate/core';
-import type { StoreCall } from './records.js';
+import type { StoreCall } from './call-records.js';
 import type { Names } from './schedule.js';
 import type { ProcessLimiter, SimulatedProcess } from './simulated-process.js';
 import type { VirtualTime } from './virtual-time.js';

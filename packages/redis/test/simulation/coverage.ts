@@ -1,5 +1,5 @@
+import type { Execution, StoreCall } from './call-records.js';
 import type { Call, Caller } from './caller.js';
-import type { Execution, StoreCall } from './records.js';
 import type { SimulatedServer } from './simulated-server.js';
 
 /** How often each event happened that the schedules must cover. */

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import type { LimitDecision } from '@rollgate/core';
 import { assertSame } from '../../../store-conformance/src/assert-same.js';
 import { combineDecisions, toPlainDecision } from '../../../store-conformance/src/expected-decision.js';
-import type { StoreCall } from './records.js';
+import type { StoreCall } from './call-records.js';
 import { describe, type Reference } from './reference.js';
 
 /**

@@ -5,8 +5,8 @@ import { StoreHealth } from '../../../core/src/failure/store-health.js';
 import { assertSame } from '../../../store-conformance/src/assert-same.js';
 import { toPlainDecision } from '../../../store-conformance/src/expected-decision.js';
 import { type ModelReceipt, ReferenceModel } from '../../../store-conformance/src/reference-model.js';
+import type { Subject } from './call-records.js';
 import type { ObservedStore } from './observed-store.js';
-import type { Subject } from './records.js';
 
 /** Compares the fallback memory with a separate model. */
 export class FallbackMemory {

@@ -1,7 +1,7 @@
 import type { Awaitable, Decision, Limit, Store } from '@rollgate/core';
 import type { Keys, Plan } from '@rollgate/core/store';
 import type { LimitSpec } from '../../../store-conformance/src/algorithms.js';
-import type { StoreCall, Subject } from './records.js';
+import type { StoreCall, Subject } from './call-records.js';
 import type { VirtualTime } from './virtual-time.js';
 
 /** What an observed store is given. */

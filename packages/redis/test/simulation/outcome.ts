@@ -1,6 +1,6 @@
+import type { Execution } from './call-records.js';
 import type { Call, Caller } from './caller.js';
 import { type Coverage, coverageOf } from './coverage.js';
-import type { Execution } from './records.js';
 import type { SimulatedServer } from './simulated-server.js';
 
 /** The outcome of a schedule without a violation. */

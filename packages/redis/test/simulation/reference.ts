@@ -1,7 +1,7 @@
 import { assertSame } from '../../../store-conformance/src/assert-same.js';
 import { toPlainDecision } from '../../../store-conformance/src/expected-decision.js';
 import { type ModelReceipt, ReferenceModel } from '../../../store-conformance/src/reference-model.js';
-import type { Execution, Result, StoreCall, Subject } from './records.js';
+import type { Execution, Result, StoreCall, Subject } from './call-records.js';
 
 /**
  * The expected result of every operation. The naive model replays everything that the server executed, in its order and

@@ -1,4 +1,4 @@
-import type { Message, StoreCall } from './records.js';
+import type { Message, StoreCall } from './call-records.js';
 import type { ProcessSpec } from './schedule.js';
 import { SimulatedConnection } from './simulated-connection.js';
 import type { Reply, SimulatedServer } from './simulated-server.js';

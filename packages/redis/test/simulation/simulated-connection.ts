@@ -1,4 +1,4 @@
-import type { Message } from './records.js';
+import type { Message } from './call-records.js';
 import type { Reply, SimulatedServer } from './simulated-server.js';
 import type { Owner, VirtualTime } from './virtual-time.js';
 

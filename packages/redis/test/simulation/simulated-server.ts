@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
+import type { Execution, Message } from './call-records.js';
 import type { Ran, RealRedis } from './real-redis.js';
-import type { Execution, Message } from './records.js';
 import type { Reference } from './reference.js';
 import type { VirtualTime } from './virtual-time.js';
 

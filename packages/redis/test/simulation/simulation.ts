@@ -1,10 +1,10 @@
 import { verifyAdmissions } from './admission-bounds.js';
+import type { StoreCall } from './call-records.js';
 import { Caller } from './caller.js';
 import { verifyDenial } from './denial-check.js';
 import { OutageLog } from './outage-log.js';
 import { type Outcome, outcomeOf } from './outcome.js';
 import type { RealRedis } from './real-redis.js';
-import type { StoreCall } from './records.js';
 import { awaitRecovery } from './recovery.js';
 import { Reference } from './reference.js';
 import type { CallStep, FaultStep, Schedule } from './schedule.js';

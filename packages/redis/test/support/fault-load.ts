@@ -1,10 +1,10 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import type { Decision, RateLimiter } from '@rollgate/core';
-import { Pulse } from './fault-pulse.js';
+import { ProcessTime } from './process-time.js';
 
 /** How a call was settled. */
 export interface Outcome {
-  /** Without the time in which this process was blocked: see {@link Pulse}. */
+  /** Without the time in which this process was blocked: see {@link ProcessTime}. */
   readonly tookMs: number;
   readonly decision?: Decision;
   readonly error?: unknown;
@@ -15,7 +15,7 @@ export class Load {
   readonly outcomes: Outcome[] = [];
   readonly #limiter: RateLimiter;
   readonly #callers: Promise<void>[];
-  readonly #pulse = new Pulse();
+  readonly #time = new ProcessTime();
   #isOver = false;
 
   constructor(limiter: RateLimiter, inFlight: number, keyOf = (caller: number) => `user:${caller % 7}`) {
@@ -44,14 +44,14 @@ export class Load {
   async stop(): Promise<void> {
     this.#isOver = true;
     await Promise.all(this.#callers);
-    this.#pulse.stop();
+    this.#time.stop();
   }
 
   async #call(key: string): Promise<void> {
     while (!this.#isOver) {
-      const startMs = this.#pulse.livedMs;
+      const startMs = this.#time.runningMs;
       const [settled] = await Promise.allSettled([this.#limiter.check(key)]);
-      const tookMs = this.#pulse.livedMs - startMs;
+      const tookMs = this.#time.runningMs - startMs;
       if (settled.status === 'fulfilled') this.outcomes.push({ tookMs, decision: settled.value });
       else this.outcomes.push({ tookMs, error: settled.reason });
       await delay(20); // A policy returns immediately, and would leave no time for anything else.

@@ -4,11 +4,11 @@ import { until } from '@rollgate/test-support';
 import { OutageLog } from '../../../core/test/outage-log.js';
 import { type AppClient, listenersOf } from './fault-client.js';
 import { Load, type Outcome } from './fault-load.js';
-import { Pulse } from './fault-pulse.js';
+import { ProcessTime } from './process-time.js';
 
 /** The default of `timeout`. */
 export const TIMEOUT_MS = 500;
-/** How much later than its deadline a call may be settled, by {@link Pulse}. */
+/** How much later than its deadline a call may be settled, by {@link ProcessTime}. */
 export const SLACK_MS = 250;
 
 const POLICIES: readonly OnStoreError[] = ['fallback', 'allow', 'deny', 'throw'];
@@ -57,14 +57,14 @@ export class Trial {
 
   /** Resolves when Redis has served thirty new calls of every app in a row, with the time that this took. */
   async served(): Promise<number> {
-    const pulse = new Pulse();
+    const time = new ProcessTime();
     const settled = new Map(this.#apps.map(({ load }) => [load, load.outcomes.length]));
     await this.#all('calls are served', ({ load }) => {
       return Math.min(load.servedLately, load.outcomes.length - settled.get(load)!) >= 30;
     });
     this.#listeners ??= this.#clients.map(listenersOf);
-    pulse.stop();
-    return pulse.livedMs;
+    time.stop();
+    return time.runningMs;
   }
 
   /** Resolves when the policy has decided fifty calls of every app. */

@@ -46,6 +46,19 @@ export class PrivateRedis {
     return (await this.calls()) - before;
   }
 
+  /** How many commands `work` caused, in scripts or outside of them. Requests to run a script do not count. */
+  async commandsOf(work: () => Promise<unknown>): Promise<number> {
+    const before = await this.#commands();
+    await work();
+    return (await this.#commands()) - before;
+  }
+
+  async #commands(): Promise<number> {
+    const info = (await this.server.run('INFO', 'commandstats')) as string;
+    const counts = [...info.matchAll(/cmdstat_(\w+):calls=(\d+)/g)];
+    return counts.filter(([, name]) => !/eval|info/.test(name!)).reduce((sum, [, , calls]) => sum + Number(calls), 0);
+  }
+
   async #close(): Promise<void> {
     for (const close of this.#closing) close();
     await this.#server?.stop();

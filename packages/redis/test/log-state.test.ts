@@ -4,7 +4,7 @@ import { type Decision, type Limits, RateLimiter, rollingWindow } from '@rollgat
 import { RedisStore } from '@rollgate/redis';
 import { until } from '@rollgate/test-support';
 import { expiryOf as expiryOfKey } from './support/expiry.js';
-import { entryCount, hitTimes } from './support/hits.js';
+import { entryCount, hitTimes } from './support/read-hits.js';
 import { freshPrefix, LOGS, SomeRedis } from './support/some-redis.js';
 
 const redis = SomeRedis.forThisFile();

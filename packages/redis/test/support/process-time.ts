@@ -4,7 +4,7 @@ const EVERY_MS = 10;
  * A clock that counts the turns of this process's timers. While a busy machine gives the process no time, it stands still,
  * as all deadlines of the process do. It runs slower than real time, never faster.
  */
-export class Pulse {
+export class ProcessTime {
   #timer: NodeJS.Timeout | undefined;
   #beats = 0;
 
@@ -13,7 +13,7 @@ export class Pulse {
   }
 
   /** Milliseconds since the start, without the time in which this process was blocked. */
-  get livedMs(): number {
+  get runningMs(): number {
     return this.#beats * EVERY_MS;
   }
 

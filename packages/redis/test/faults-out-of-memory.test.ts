@@ -3,7 +3,7 @@ import { type Log, RedisStore } from '@rollgate/redis';
 import { RedisServer } from '@rollgate/test-support';
 import { Redis } from 'ioredis';
 import { expiryOf } from './support/expiry.js';
-import { entryCount } from './support/hits.js';
+import { entryCount } from './support/read-hits.js';
 import { silenceOutages } from './support/silence-outages.js';
 
 silenceOutages();

@@ -12,18 +12,6 @@ beforeEach(() => {
 });
 const clock = { now: () => nowMs };
 
-/** How many commands scripts and clients have run. */
-async function commandsOf(work: () => Promise<unknown>): Promise<number> {
-  const count = async () => {
-    const info = (await redis.server.run('INFO', 'commandstats')) as string;
-    const counts = [...info.matchAll(/cmdstat_(\w+):calls=(\d+)/g)];
-    return counts.filter(([, name]) => name !== 'info').reduce((sum, [, , calls]) => sum + Number(calls), 0);
-  };
-  const before = await count();
-  await work();
-  return (await count()) - before;
-}
-
 describe.each(LOGS)('with the log %s', (log) => {
   const makeStore = () => new RedisStore({ client: redis.connect(), log, clock, denialCache: false });
 
@@ -43,7 +31,7 @@ describe.each(LOGS)('with the log %s', (log) => {
     for (let batch = 0; batch < 9; batch++) await checkAll(10);
     expect(await redis.callsOf(() => checkAll(5))).toBe(1);
     // The total of hit 4,501 is the first above 2^53.
-    const commands = await commandsOf(async () => expect(await redis.callsOf(() => checkAll(10))).toBe(2));
+    const commands = await redis.commandsOf(async () => expect(await redis.callsOf(() => checkAll(10))).toBe(2));
     expect(commands).toBeLessThan(300);
     expect((await limiter.peek('ann')).remaining).toBe(0);
     nowMs += 1800 * 1000;
@@ -121,5 +109,26 @@ describe.each(LOGS)('with the log %s', (log) => {
       remaining.push((await limiter.peek('ann')).remaining);
     }
     expect(remaining).toEqual([3, 3]);
+  });
+
+  // The units before the oldest hit, and the hits without a total, are as many as the window has microseconds. So the
+  // totals of the log look like the settings of its limit.
+  test('totals are never read as settings of the limit', async () => {
+    const limits = rollingWindow({ limit: 4000, window: 1 });
+    const both = [makeStore(), new MemoryStore({ clock })].map((store) => {
+      return new RateLimiter({ limits, store, prefix: freshPrefix(), timeout: '30s' });
+    });
+    const checkBoth = async (cost: number) => {
+      const [decision, truth] = await Promise.all(both.map((limiter) => limiter.check('ann', { cost })));
+      expect({ ...decision }).toEqual({ ...truth });
+      return decision!.allowed;
+    };
+    const burst = (hits: number) => Promise.all(Array.from({ length: hits }, () => checkBoth(1)));
+    await burst(1000);
+    nowMs += 0.5;
+    await burst(1000);
+    await checkBoth(1500);
+    nowMs += 0.5;
+    expect((await burst(2000)).filter(Boolean)).toHaveLength(1500);
   });
 });

@@ -1,0 +1,30 @@
+import assert from 'node:assert/strict';
+import { createHash } from 'node:crypto';
+import type { IoredisClient } from '@rollgate/redis';
+import type { Redis } from 'ioredis';
+
+const sha1 = (text: string) => createHash('sha1').update(text).digest('hex');
+
+/** Creates a client that replaces parts of each script before it sends it. */
+export function createScriptEditingClient(
+  client: Redis,
+  replacements: readonly (readonly [part: string, replacement: string])[],
+): IoredisClient {
+  const editedShas = new Map<string, string>();
+  return {
+    status: 'ready',
+    options: {},
+    evalsha: async (sha: string, ...rest: [number, ...string[]]) => {
+      if (!editedShas.has(sha)) throw new Error('NOSCRIPT');
+      return client.evalsha(editedShas.get(sha)!, ...rest);
+    },
+    eval: (script: string, ...rest: [number, ...string[]]) => {
+      const edited = replacements.reduce((text, [part, replacement]) => {
+        assert(text.includes(part), `Expected the script to contain ${part}`);
+        return text.replaceAll(part, replacement);
+      }, script);
+      editedShas.set(sha1(script), sha1(edited));
+      return client.eval(edited, ...rest);
+    },
+  };
+}
