@@ -1,8 +1,6 @@
 // Defects in the token bucket and the leaky bucket. Each replaces a text that occurs exactly once in its file.
 
 const CONFORMANCE = [
-  'packages/core/test/changed-settings.test.ts',
-  'packages/core/test/exact-units.test.ts',
   'packages/store-conformance/test/explorer.test.ts',
   'packages/store-conformance/test/memory-store.test.ts',
   'packages/core/test/memory-store.test.ts',
@@ -54,7 +52,7 @@ export const buckets = [
       'this.#setFull(state, nowMicros +',
     ],
     [
-      "another limit's parts are taken as they are",
+      'another limit's parts are taken as they are',
       'Math.min(numbers[start + PARTS]!, this.tokens - 1)',
       'numbers[start + PARTS]!',
     ],
@@ -64,7 +62,11 @@ export const buckets = [
     [...CONFORMANCE, 'packages/core/test/queue-refunds.test.ts'],
     [
       ['the queue holds one less', '(limit + 1 - cost) * intervalMicros', '(limit - cost) * intervalMicros'],
-      ['one too many waits', 'Math.ceil(delayMicros / intervalMicros) - 1', 'Math.floor(delayMicros / intervalMicros)'],
+      [
+        'one too many waits',
+        'Math.ceil(delayMicros / intervalMicros) - 1',
+        'Math.floor(delayMicros / intervalMicros)',
+      ],
       [
         'an action of several units takes one slot',
         'atMicros + cost * this.intervalMicros;\n    dropPassedGaps',

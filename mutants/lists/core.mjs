@@ -1,8 +1,7 @@
 // Defects in the store in memory, in decisions, in waiting and in what happens when a store fails.
 
 const STORE = [
-  'packages/core/test/changed-settings.test.ts',
-  'packages/core/test/exact-units.test.ts',
+  'packages/core/test/large-totals.test.ts',
   'packages/core/test/rate-limiter.test.ts',
   'packages/core/test/memory-store.test.ts',
   'packages/core/test/key-flood.test.ts',

@@ -2,16 +2,10 @@
 
 const test = (name) => `packages/redis/test/${name}.test.ts`;
 
-const CONFORMANCE = ['changed-settings', 'exact-units', 'memory-parity', 'algorithms', 'log-state'].map(test);
-const REFUNDS = [
-  'changed-settings',
-  'exact-units',
-  'memory-parity',
-  'resent',
-  'far-refunds',
-  'algorithms',
-  'log-state',
-].map(test);
+const CONFORMANCE = ['vectors', 'queue-gaps', 'memory-parity', 'algorithms', 'log-state'].map(test);
+const REFUNDS = ['vectors', 'queue-gaps', 'memory-parity', 'resent', 'far-refunds', 'algorithms', 'log-state'].map(
+  test,
+);
 const PACKED = [...REFUNDS, ...['log-totals', 'long-logs', 'faults-out-of-memory'].map(test)];
 const USUAL = [test('usual-check'), test('long-logs'), ...REFUNDS, test('faults-out-of-memory'), test('denial-cache')];
 const FRAME = ['script-slices', 'error-messages', 'batching', 'resent', 'memory-parity', 'algorithms', 'log-state'].map(

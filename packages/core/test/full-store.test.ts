@@ -126,3 +126,15 @@ test('the new keys of one check count toward `maxKeys`', () => {
     expect(several.decide(key)).toMatchObject({ violated: names });
   }
 });
+
+test('a full store evicts a key whose window has become shorter before one with a longer window', () => {
+  const { store, limiterOn } = createFullStore(2);
+  const [hour, minute, second] = (['1h', '1m', '1s'] as const).map((window) =>
+    limiterOn(rollingWindow({ limit: 2, window })),
+  );
+  hour!.decide('ann');
+  minute!.decide('bob');
+  second!.decide('ann');
+  minute!.decide('carl');
+  expect(store.toJSON().map(({ key }) => key)).toEqual(['bob', 'carl']);
+});

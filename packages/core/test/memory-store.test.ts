@@ -219,6 +219,15 @@ test('counting rejected attempts keeps no more hits than the limit', async () =>
   expect(state.hits.reduce((sum, [, units]) => sum + units, 0)).toBe(10);
 });
 
+test('a clock that is set back finds the keys that had just expired', async () => {
+  const limiter = new RateLimiter({ limits: FIVE, store: new MemoryStore({ clock }) });
+  await limiter.check('ann', { cost: 5 });
+  now += 90_000;
+  for (const key of ['bob', 'carl', 'dora']) await limiter.check(key);
+  now -= 60_000;
+  expect((await limiter.check('ann')).allowed).toBe(false);
+});
+
 test('state contains the hits in the window, not the expired ones', async () => {
   const store = new MemoryStore({ clock });
   const limiter = new RateLimiter({ limits: rollingWindow({ limit: 100_000, window: 1000 }), store });

@@ -350,4 +350,23 @@ export const rollingWindowVectors: readonly Vector<'rollingWindow'>[] = [
       { at: 86400000, cost: 2, allowed: true, remaining: 0, retryAfterMs: 0, resetMs: 1000, delayMs: 0 },
     ],
   },
+  {
+    title: 'a limit with a much shorter window takes a hit of a longer one as written by a wrong clock',
+    limit: { algorithm: 'rollingWindow', options: { limit: 2, window: 60000 } },
+    steps: [
+      {
+        at: 259200000,
+        cost: 1,
+        options: { limit: 2, window: 86400000 },
+        allowed: true,
+        remaining: 1,
+        retryAfterMs: 0,
+        resetMs: 86400000,
+        delayMs: 0,
+      },
+      { at: 0, cost: 1, allowed: true, remaining: 1, retryAfterMs: 0, resetMs: 60000, delayMs: 0 },
+      { at: 0, cost: 1, allowed: true, remaining: 0, retryAfterMs: 0, resetMs: 60000, delayMs: 0 },
+      { at: 0, cost: 1, allowed: false, remaining: 0, retryAfterMs: 60000, resetMs: 60000, delayMs: 0 },
+    ],
+  },
 ];

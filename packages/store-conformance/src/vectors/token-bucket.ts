@@ -387,4 +387,45 @@ export const tokenBucketVectors: readonly Vector<'tokenBucket'>[] = [
       { at: 11.001, cost: 2, allowed: true, remaining: 0, retryAfterMs: 0, resetMs: 2, delayMs: 0 },
     ],
   },
+  {
+    title: 'a check after another refund is refunded in full',
+    limit: { algorithm: 'tokenBucket', options: { capacity: 4, refill: 1, every: 1000 } },
+    steps: [
+      { at: 0, cost: 1, allowed: true, remaining: 3, retryAfterMs: 0, resetMs: 1000, delayMs: 0 },
+      { at: 0, cost: 1, allowed: true, remaining: 2, retryAfterMs: 0, resetMs: 2000, delayMs: 0 },
+      { at: 0, refund: 0 },
+      { at: 0, cost: 1, allowed: true, remaining: 2, retryAfterMs: 0, resetMs: 2000, delayMs: 0 },
+      { at: 1000, refund: 3 },
+      { at: 1000, peek: true, cost: 1, allowed: true, remaining: 4, retryAfterMs: 0, resetMs: 0, delayMs: 0 },
+    ],
+  },
+  {
+    title: 'a refund does not return tokens that another refund has already returned',
+    limit: { algorithm: 'tokenBucket', options: { capacity: 4, refill: 1, every: 1000 } },
+    steps: [
+      { at: 0, cost: 1, allowed: true, remaining: 3, retryAfterMs: 0, resetMs: 1000, delayMs: 0 },
+      { at: 0, cost: 1, allowed: true, remaining: 2, retryAfterMs: 0, resetMs: 2000, delayMs: 0 },
+      { at: 0, cost: 1, allowed: true, remaining: 1, retryAfterMs: 0, resetMs: 3000, delayMs: 0 },
+      { at: 0, refund: 0 },
+      { at: 1000, refund: 1 },
+      { at: 1000, peek: true, cost: 1, allowed: true, remaining: 3, retryAfterMs: 0, resetMs: 1000, delayMs: 0 },
+    ],
+  },
+  {
+    title: 'a fraction of a token from a faster bucket counts as less than a microsecond',
+    limit: { algorithm: 'tokenBucket', options: { capacity: 10, refill: 3, every: 1 } },
+    steps: [
+      {
+        at: 0,
+        cost: 8,
+        options: { capacity: 10, refill: 7, every: 1 },
+        allowed: true,
+        remaining: 2,
+        retryAfterMs: 0,
+        resetMs: 1.143,
+        delayMs: 0,
+      },
+      { at: 0.81, peek: true, cost: 1, allowed: true, remaining: 9, retryAfterMs: 0, resetMs: 0.333, delayMs: 0 },
+    ],
+  },
 ];
