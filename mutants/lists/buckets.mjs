@@ -14,45 +14,45 @@ const of = (name, tests, mutants) =>
 export const buckets = [
   ...of('token-bucket', CONFORMANCE, [
     [
-      'a started microsecond is not waited for',
+      'a wait does not include a started microsecond',
       'numbers[start + PARTS]! > 0 ? fullMicros + 1 : fullMicros',
       'fullMicros',
     ],
-    ['parts of a token are lost', 'this.micros, parts)', 'this.micros, 0)'],
+    ['the fraction of a microsecond is lost', 'this.micros, parts)', 'this.micros, 0)'],
     [
-      'the wait has a microsecond too many',
+      'the wait is a microsecond too long',
       'parts > this.#parts(mayBeMissing) ? 1 : 0',
       'parts >= this.#parts(mayBeMissing) ? 1 : 0',
     ],
     [
-      'a bucket that is just full loses its parts',
+      'a bucket that becomes full in this microsecond loses its fraction',
       'const parts = fullMicros < nowMicros ? 0',
       'const parts = fullMicros <= nowMicros ? 0',
     ],
     [
-      'a refund returns tokens that came back by themselves',
+      'a refund returns tokens that have already refilled',
       'const refilledMicros = Math.max(0, Math.min(sinceStartMicros, latestMicros - recordedMicros));',
       'const refilledMicros = 0;',
     ],
     [
-      'a refund after a clock step back forgets what had refilled',
+      'a refund after a clock step back returns tokens that had refilled',
       'const latestMicros = Math.max(nowMicros, numbers[start + LATEST]!);',
       'const latestMicros = nowMicros;',
     ],
     ['a very late refund takes tokens away', 'if (micros < 0) return;', ''],
-    ['refunds are not noted', 'numbers[start + REFUNDED]! += parts > 0 ? micros + 1 : micros;', ''],
+    ['the state does not sum refunds', 'numbers[start + REFUNDED]! += parts > 0 ? micros + 1 : micros;', ''],
     [
-      'a hit does not know of refunds before it',
+      'a hit ignores the refunds before it',
       'Math.max(fullMicros, nowMicros) + numbers[start + REFUNDED]!',
       'Math.max(fullMicros, nowMicros)',
     ],
     [
-      'missing tokens are forgotten by the next action',
+      'the next action fills the bucket first',
       'this.#setFull(state, Math.max(fullMicros, nowMicros) +',
       'this.#setFull(state, nowMicros +',
     ],
     [
-      'another limit's parts are taken as they are',
+      'the fraction that another limit wrote has no bound',
       'Math.min(numbers[start + PARTS]!, this.tokens - 1)',
       'numbers[start + PARTS]!',
     ],
@@ -61,9 +61,9 @@ export const buckets = [
     'leaky-bucket',
     [...CONFORMANCE, 'packages/core/test/queue-refunds.test.ts'],
     [
-      ['the queue holds one less', '(limit + 1 - cost) * intervalMicros', '(limit - cost) * intervalMicros'],
+      ['the queue has one slot too few', '(limit + 1 - cost) * intervalMicros', '(limit - cost) * intervalMicros'],
       [
-        'one too many waits',
+        'one waiting action too many is counted',
         'Math.ceil(delayMicros / intervalMicros) - 1',
         'Math.floor(delayMicros / intervalMicros)',
       ],
@@ -72,7 +72,7 @@ export const buckets = [
         'atMicros + cost * this.intervalMicros;\n    dropPassedGaps',
         'atMicros + this.intervalMicros;\n    dropPassedGaps',
       ],
-      ['the last slot is never free again', 'if (endMicros < freeMicros)', 'if (endMicros <= freeMicros)'],
+      ['the last slot stays taken after its refund', 'if (endMicros < freeMicros)', 'if (endMicros <= freeMicros)'],
       ['slots refunded before the last one stay taken', 'takeLastGap(state, atMicros) ?? atMicros', 'atMicros'],
     ],
   ),
@@ -82,7 +82,7 @@ export const buckets = [
     [
       ['a slot refunded twice is two gaps', 'if (next < to) return;', ''],
       ['gaps that touch are not merged', 'else if (next === to) setBound(state, after, from);', ''],
-      ['the search finds the gap behind', '< micros) low = middle + 1', '<= micros) low = middle + 1'],
+      ['the search finds the next gap', '< micros) low = middle + 1', '<= micros) low = middle + 1'],
     ],
   ),
 ];

@@ -30,10 +30,14 @@ const of = (name, tests, mutants) =>
 export const core = [
   ...of('memory-store', STORE, [
     ['countRejected is ignored by a single limit', 'if (!allowed && !limit.countRejected)', 'if (!allowed)'],
-    ['a refund finds a forgotten key', 'if (entry === undefined) continue;', 'if (entry === undefined) break;'],
+    [
+      'a refund of several limits ends at a key that has expired',
+      'if (entry === undefined) continue;',
+      'if (entry === undefined) break;',
+    ],
     ['a refunded key stays', 'this.#keys.markRefunded(entry, rule.limit);', ''],
     ["another store's decision is refunded", ' || receipt.table !== this.#keys', ''],
-    ['a check evicts the entry that it judged by', 'this.#keys.restore(entry);', ''],
+    ['a check evicts an entry that it has read', 'this.#keys.restore(entry);', ''],
   ]),
   ...of('evaluate', STORE, [
     ['a rejected check is recorded', '(allowed || limit.countRejected ? create', '(true ? create'],
@@ -44,16 +48,16 @@ export const core = [
       'delayMs: verdict.delayMicros / 1000',
     ],
     [
-      'the wait goes beyond what is remembered',
+      'a wait is longer than the state is kept',
       'if (verdict.waitMicros > leftMicros && cost <= limit.limit) verdict.waitMicros = leftMicros;',
       '',
     ],
     [
-      'the reset goes beyond what is remembered',
+      'a reset is later than the expiry of the state',
       'if (verdict.resetMicros > leftMicros) verdict.resetMicros = leftMicros;',
       '',
     ],
-    ['an impossible cost is possible when the state expires', ' && cost <= limit.limit) verdict', ') verdict'],
+    ['a cost above the limit waits until the state expires', ' && cost <= limit.limit) verdict', ') verdict'],
   ]),
   ...of('stored-key', STORE, [
     [
@@ -72,12 +76,12 @@ export const core = [
     ['an implausible state stays', 'this.#namespaces.remove(entry); // Otherwise the state', '// Otherwise the state'],
     ['one key more than maxKeys is kept', 'this.size >= this.#maxKeys', 'this.size > this.#maxKeys'],
     [
-      'the queue does not learn of an earlier expiry',
+      'the queue keeps the later expiry of a key',
       'else if (expiresMicros < entry.expiresMicros) this.#moveEarlier(entry, expiresMicros);',
       '',
     ],
     [
-      'a longer grace does not move the limit',
+      'a namespace with a longer grace keeps its place in the queue',
       '      namespace.lifecycle = limit;\n      this.#namespaces.requeue(namespace);\n',
       '      namespace.lifecycle = limit;\n',
     ],
@@ -90,9 +94,9 @@ export const core = [
       'if (false) this',
     ],
     ['keys that were hit again are evicted', 'if (expiresMicros <= queue.microsAt(0)) return entry;', 'return entry;'],
-    ['an eviction takes unbounded work', 'step < MOST_DEFERRALS', 'step < Infinity'],
-    ['any of the deferred keys is evicted', 'if (expiresMicros < firstMicros) {', 'if (true) {'],
-    ['a check loses the memory of its own entry', 'other?.address === entry.address', 'false'],
+    ['an eviction takes any number of steps', 'step < MOST_DEFERRALS', 'step < Infinity'],
+    ['the last deferred key is evicted, not the first to expire', 'if (expiresMicros < firstMicros) {', 'if (true) {'],
+    ['a check does not recognize its own entries', 'other?.address === entry.address', 'false'],
     ['implausible keys are evicted last', 'this.#findImplausible(namespace, nowMicros) ?? ', ''],
     [
       'plausible keys are evicted first',
@@ -111,22 +115,22 @@ export const core = [
   ]),
   ...of('slab', STORE, [
     ['released blocks are not used again', 'if (offset === NONE) {', 'if (true) {'],
-    ['a chunk that is empty stays with its size', '      this.#retire(chunk);\n', ''],
-    ['an empty chunk keeps its open place', 'else sizeClass.open.delete(chunk);', ''],
+    ['an empty chunk cannot be used for another size', '      this.#retire(chunk);\n', ''],
+    ['an empty chunk stays in the list of open chunks', 'else sizeClass.open.delete(chunk);', ''],
   ]),
   ...of('expiry-queue', STORE, [
     [
-      'members rise over earlier ones',
+      'members move ahead of earlier ones',
       'this.#micros[parent]! <= micros) break',
       'this.#micros[parent]! >= micros) break',
     ],
-    ['only first children rise', 'if (this.#micros[child]! < this.#micros[first]!) first = child;', ''],
+    ['only first children move up', 'if (this.#micros[child]! < this.#micros[first]!) first = child;', ''],
     ['a removed key counts as queued', 'setQueueIndex(this.#slab, this.#addresses[index]!, UNQUEUED);', ''],
   ]),
   ...of('priority-queue', STORE, [
-    ['members rise over earlier ones', 'parent.priority <= member.priority', 'parent.priority >= member.priority'],
-    ['only left children rise', 'right.priority < left.priority ? right : left', 'false ? right : left'],
-    ['the last member is not sorted in after a removal', '      this.move(last, last.priority);\n', ''],
+    ['members move ahead of earlier ones', 'parent.priority <= member.priority', 'parent.priority >= member.priority'],
+    ['only left children move up', 'right.priority < left.priority ? right : left', 'false ? right : left'],
+    ['the last member keeps the place of a removed one', '      this.move(last, last.priority);\n', ''],
   ]),
   ...of('namespaces', STORE, [
     [
@@ -144,13 +148,17 @@ export const core = [
       'if (size > 0) {\n      this.#sizes.move(namespace.sizeMember, -size);',
       'if (size > 0) {',
     ],
-    ['limits are swept in the order of expiry alone', ' + namespace.graceMicros', ''],
+    ['the order of the namespaces ignores their grace', ' + namespace.graceMicros', ''],
     ['the count of entries never falls', '    this.#size -= 1;\n', ''],
   ]),
   ...of('to-decision', STORE, [
-    ['an allowing limit may speak for a rejection', 'if (one.allowed !== other.allowed) return !one.allowed;', ''],
     [
-      'the limit with most left speaks',
+      'a limit that allowed may be the reported limit of a rejection',
+      'if (one.allowed !== other.allowed) return !one.allowed;',
+      '',
+    ],
+    [
+      'the limit with the most remaining is reported',
       'return one.remaining < other.remaining;',
       'return one.remaining > other.remaining;',
     ],
@@ -175,15 +183,19 @@ export const core = [
     'duration',
     ['packages/core/test/misuse.test.ts', ...STORE, 'packages/core/test/docs.test.ts'],
     [
-      ['text without a unit is taken', '/[a-z]$/i.test(text) ? parse(text) : undefined', 'parse(text)'],
-      ['zero is a duration', '(ms as number) > 0 &&', '(ms as number) >= 0 &&'],
+      ['text without a unit is accepted', '/[a-z]$/i.test(text) ? parse(text) : undefined', 'parse(text)'],
+      ['zero is accepted as a duration', '(ms as number) > 0 &&', '(ms as number) >= 0 &&'],
     ],
   ),
   ...of('wait-queues', WAIT, [
     ['callers overtake each other', 'if (previous !== undefined) await unlessAborted(previous, signal);', ''],
   ]),
   ...of('wait', WAIT, [
-    ['a timeout is noticed only when it has passed', 'throwIfPastDeadline(deadlineMs, retryAfterMs);', ''],
+    [
+      'a wait that cannot end in time rejects only after the timeout',
+      'throwIfPastDeadline(deadlineMs, retryAfterMs);',
+      '',
+    ],
     ['a caller that gives up keeps its slot', '    refund();\n', ''],
     [
       'a caller that gave up is charged',
@@ -192,9 +204,13 @@ export const core = [
     ],
   ]),
   ...of('scheduler', WAIT, [
-    ['a held action leaves a millisecond early', 'Math.ceil(delayMs * 1000)', 'Math.ceil(delayMs * 1000) - 1000'],
-    ['all leave with the first', 'first !== undefined && first.priority <= nowMicros', 'first !== undefined'],
-    ['a canceled action leaves all the same', '    queue.remove(scheduled);\n    setTimer();', '    setTimer();'],
+    ['a delayed action starts a millisecond early', 'Math.ceil(delayMs * 1000)', 'Math.ceil(delayMs * 1000) - 1000'],
+    [
+      'all delayed actions start with the first',
+      'first !== undefined && first.priority <= nowMicros',
+      'first !== undefined',
+    ],
+    ['a canceled action still starts', '    queue.remove(scheduled);\n    setTimer();', '    setTimer();'],
   ]),
   ...of('failure/deadlines', FAILURE, [
     [
@@ -202,12 +218,16 @@ export const core = [
       'if (this.#first !== undefined) this.#timer ??=',
       'if (this.#first === undefined) this.#timer ??=',
     ],
-    ['a pause of the process is taken for silence', 'if (nowMs - dueMs > LONG_PAUSE_MS)', 'if (nowMs - dueMs > 1e9)'],
+    [
+      'a pause of the process counts as silence of the store',
+      'if (nowMs - dueMs > LONG_PAUSE_MS)',
+      'if (nowMs - dueMs > 1e9)',
+    ],
     ['a call is settled twice', 'if (call.isSettled) return false;', ''],
   ]),
   ...of('failure/part-health', FAILURE, [
     [
-      'a store that was silent for just the timeout is up',
+      'a store that was silent for exactly the timeout is up',
       'return timeoutMs <= this.#unresponsiveForMs;',
       'return timeoutMs < this.#unresponsiveForMs;',
     ],
@@ -217,10 +237,10 @@ export const core = [
       'Math.min(2 * this.#probeIntervalMs, MAX_PROBE_INTERVAL_MS)',
       'this.#probeIntervalMs',
     ],
-    ['one answer is a recovery', 'if (nowMs - this.#lastFailureMs < OUTAGE_END_MS) return;', ''],
+    ['one reply ends an outage', 'if (nowMs - this.#lastFailureMs < OUTAGE_END_MS) return;', ''],
   ]),
   ...of('failure/guarded-store', FAILURE, [
-    ['a reset leaves the fallback as it is', 'this.#health.resetFallback(plan, keys);', ''],
+    ['a reset does not reset the fallback', 'this.#health.resetFallback(plan, keys);', ''],
     [
       'a decision of the fallback is not refunded',
       'return this.#health.fallback.refund(receipt.receipt);',
@@ -229,11 +249,11 @@ export const core = [
   ]),
   ...of('failure/fallback', FAILURE, [
     [
-      'the policy "throw" lets through',
+      'the policy "throw" allows',
       "if (policy === 'throw') throw error;",
       "if (policy === 'throw') return decideUniformly('allow', plan);",
     ],
-    ['the policy "deny" says to come again at once', 'retryAfterMs: waitMs,', 'retryAfterMs: 0,'],
+    ['the policy "deny" reports no wait', 'retryAfterMs: waitMs,', 'retryAfterMs: 0,'],
     ['a peek of the fallback is a check', 'memory()[operation](plan', "memory()['check'](plan"],
   ]),
 ];

@@ -35,15 +35,19 @@ export const http = [
   ...of('http/src/seconds', HEADERS, [['seconds are rounded down', 'Math.ceil(ms / 1000)', 'Math.floor(ms / 1000)']]),
   ...of('http/src/rate-limit-headers', HEADERS, [
     [
-      'the limiter with most left is reported',
+      'the limiter with the most remaining is reported',
       'Number(before) <= decision.remaining',
       'Number(before) >= decision.remaining',
     ],
     ['a rejection has no Retry-After', 'if (!decision.allowed) this.#writeRejection(response, decision);', ''],
     ['a rejection may be cached', "'no-store'", "'no-cache'"],
-    ['Retry-After stays when the request goes on', 'this.#removeHeader(response, this.#names.retryAfter);', ''],
+    ['Retry-After stays when the request continues', 'this.#removeHeader(response, this.#names.retryAfter);', ''],
     ['an epoch reset is a delta', "this.#resetUnit === 'epoch' ? Date.now() : 0", '0'],
-    ['exposed headers replace those of others', "before === undefined || before === '' ? value", 'true ? value'],
+    [
+      'exposed headers replace those of other middleware',
+      "before === undefined || before === '' ? value",
+      'true ? value',
+    ],
   ]),
   ...of('http/src/draft-headers', HEADERS, [
     ['windows are in milliseconds', 'w=${ceilSeconds(windowMicros / 1000)}', 'w=${windowMicros / 1000}'],
@@ -60,7 +64,7 @@ export const http = [
   ]),
   ...of('http/src/client-key', LISTS, [
     [
-      'each IPv6 address is a client',
+      'each IPv6 address counts as a separate client',
       'if (address.length <= MAX_UNPARSED_LENGTH) cache.set(copyString(address), copyString(key));',
       'key = address;',
     ],
@@ -88,7 +92,7 @@ export const http = [
     [...LIMITER, ...LISTS],
     [
       [
-        'skip counts, the others pass',
+        'skipped requests count, and the others do not',
         "validate.boolean('skip(request)', isSkipped) ? undefined : this.#decideCounted(request)",
         "validate.boolean('skip(request)', isSkipped) ? this.#decideCounted(request) : undefined",
       ],
@@ -104,14 +108,18 @@ export const http = [
   ]),
   ...of('express/src/rate-limit', HEADERS, [
     ['a rejection is a 200', 'response.statusCode = httpLimiter.statusCode;', ''],
-    ['the decision has the usual name only', 'request[property] = decision;', 'request.rateLimit = decision;'],
+    [
+      'the decision is attached under the default name only',
+      'request[property] = decision;',
+      'request.rateLimit = decision;',
+    ],
   ]),
   ...of(
     'express/src/send-rejection',
     [...HEADERS, ...names(EXPRESS, 'failing-functions')],
     [
       [
-        'the status stays when the request goes on',
+        'the status stays when the request continues',
         'response.statusCode === httpLimiter.statusCode) response.statusCode = 200',
         'response.statusCode === 0) response.statusCode = 200',
       ],
@@ -120,27 +128,27 @@ export const http = [
   ),
   ...of('fastify/src/plugin', OF_FASTIFY, [
     [
-      'a route cannot be left out',
+      'a route cannot be excluded',
       'options === undefined || options === false || findRegistration(request.server)',
       'options === undefined || findRegistration(request.server)',
     ],
     [
-      'routes without a limit of their own pass',
+      'routes without their own limit are not limited',
       'if (options === undefined && globalHook !== undefined) globalHook.run(request, reply, done);\n    else',
       '',
     ],
   ]),
   ...of('fastify/src/route-limits', OF_FASTIFY, [
-    ['HEAD counts apart from GET', "if (methods.includes('GET')) hooksByRoute.set(`HEAD ${url}`, hook);", ''],
+    ['HEAD and GET have separate counts', "if (methods.includes('GET')) hooksByRoute.set(`HEAD ${url}`, hook);", ''],
     [
-      'a group counts apart by route',
+      'the routes of a group have separate counts',
       'merged.prefix = `${prefix}:group ${groupId}`',
       'merged.prefix = `${prefix}:group ${groupId} ${name}`',
     ],
     ['routes share one count', 'else if (routeOptions.prefix === undefined) merged.prefix = `${prefix}:${name}`;', ''],
   ]),
   ...of('fastify/src/options', OF_FASTIFY, [
-    ['the window of a route loses to the limits of the plugin', 'delete inherited.limits;', ';'],
+    ['the limits of the plugin override the window of a route', 'delete inherited.limits;', ';'],
   ]),
   ...of('fastify/src/error-observers', names(FASTIFY, 'error-observers'), [
     ['an onError hook misses rejections', 'context.onError !== null || ', ''],

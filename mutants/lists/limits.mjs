@@ -28,7 +28,7 @@ export const limits = [
     ['the last unit of the limit is rejected', 'cost <= free ? 0', 'cost < free ? 0'],
     ['a clock that steps back frees the window', 'Math.max(nowMicros, newestMicros);', 'nowMicros;'],
     [
-      'a minDifference longer than the window is forgotten',
+      'a log expires before a minDifference that is longer than the window',
       'newestOf(log) + retentionOf(log);',
       'newestOf(log) + this.windowMicros;',
     ],
@@ -38,7 +38,7 @@ export const limits = [
       'const units = cost;',
     ],
     [
-      'rejected attempts push out one unit too many',
+      'rejected attempts that count drop one unit too many',
       'keepNewest(log, this.limit - units);',
       'keepNewest(log, this.limit - units - 1);',
     ],
@@ -59,17 +59,17 @@ export const limits = [
       'removeUnits(log, atMicros, 1);',
     ],
     [
-      'a state twice as far ahead is believed',
+      'a state up to two windows ahead is plausible',
       'newestOf(log) - nowMicros <= this.windowMicros;',
       'newestOf(log) - nowMicros <= 2 * this.windowMicros;',
     ],
     [
-      'the log forgets how long another limit needs it',
+      'the log is kept only as long as the last limit needs it',
       'Math.max(keepMicros, numbers[start + DIFFERENCE]!);',
       'keepMicros;',
     ],
-    ['an allowed check reports the units before it', 'verdict.remaining -= cost;', ''],
-    ['the reset is that of the hit before', 'verdict.resetMicros = atMicros + this.windowMicros - nowMicros;', ''],
+    ['an allowed check reports the units that were remaining before it', 'verdict.remaining -= cost;', ''],
+    ['the reset ignores the new hit', 'verdict.resetMicros = atMicros + this.windowMicros - nowMicros;', ''],
   ]),
   ...of('hit-log', CONFORMANCE, [
     [
@@ -79,7 +79,7 @@ export const limits = [
     ],
     ['a refund takes from more hits than one', '    left -= taken;\n', ''],
     [
-      'a refund leaves its own total as it was',
+      'a refund does not lower the total of its own hit',
       'lowerTotals(log, index, taken);',
       'lowerTotals(log, index + 1, taken);',
     ],
@@ -96,7 +96,7 @@ export const limits = [
       'copy[hits + index] = totalBefore(log, index + 1);',
       'copy[hits + index] = totalBefore(log, index);',
     ],
-    ['the ring has no end', 'place < capacity ? place : place - capacity', 'place'],
+    ['the ring does not wrap around', 'place < capacity ? place : place - capacity', 'place'],
     [
       'the hits lose their order when the ring moves',
       'log.numbers[log.start + FIRST] = 0;\n  if (needs',
@@ -107,7 +107,7 @@ export const limits = [
   ]),
   ...of('fixed-window', CONFORMANCE, [
     [
-      'the window runs at its end still',
+      'the window is still running at its end',
       'const isRunning = endMicros > nowMicros;',
       'const isRunning = endMicros >= nowMicros;',
     ],
@@ -116,14 +116,14 @@ export const limits = [
       '(Math.floor(nowMicros / this.windowMicros) + 1) * this.windowMicros',
       'nowMicros + this.windowMicros',
     ],
-    ['the count of the last window stays', 'if (!isRunning) numbers[start + COUNT] = 0;', ''],
+    ['the count of the previous window is kept', 'if (!isRunning) numbers[start + COUNT] = 0;', ''],
     [
       'a smaller limit lowers the scale',
       'isRunning ? Math.max(numbers[start + SCALE]!, this.scale) : this.scale',
       'this.scale',
     ],
     [
-      'a refund finds any window',
+      'a refund applies to any window',
       'if (numbers[start + END] === atMicros) numbers[start + COUNT] =',
       'numbers[start + COUNT] =',
     ],
@@ -156,7 +156,7 @@ export const limits = [
   ]),
   ...of('bucketed-window', CONFORMANCE, [
     [
-      'a refund looks into the bucket before',
+      'a refund uses the previous bucket',
       '(Math.floor(latestMicros / widthMicros) + 1) * widthMicros',
       'Math.floor(latestMicros / widthMicros) * widthMicros',
     ],
@@ -172,19 +172,19 @@ export const limits = [
     ],
   ]),
   ...of('bucket-counts', CONFORMANCE, [
-    ['the oldest bucket counts for ever', 'index >= 0; index--) units', 'index > 0; index--) units'],
+    ['the oldest bucket never expires', 'index >= 0; index--) units', 'index > 0; index--) units'],
     [
       'a bucket counts for a microsecond too long',
       'endOf(state, 0) > micros) return 0',
       'endOf(state, 0) >= micros) return 0',
     ],
     [
-      'units are forgotten early when the width changes',
+      'units expire early when the width changes',
       'Math.min(endMicros - 1, latestMicros)',
       'Math.min(endMicros - widthMicros, latestMicros)',
     ],
-    ['a refund takes more than there is', 'const taken = Math.min(held, units);', 'const taken = units;'],
-    ['buckets go over to the coarser width', 'Math.min(widthOf(state), widthMicros)', 'widthMicros'],
+    ['a refund removes more units than the bucket has', 'const taken = Math.min(held, units);', 'const taken = units;'],
+    ['buckets change to the coarser width', 'Math.min(widthOf(state), widthMicros)', 'widthMicros'],
   ]),
   ...of('min-difference', CONFORMANCE, [
     [
@@ -198,7 +198,7 @@ export const limits = [
       'differenceWaitMicros >= quotaWaitMicros',
     ],
     [
-      'a shorter minDifference forgets a longer one',
+      'a shorter minDifference replaces a longer one',
       'Math.max(minDifferenceMicros, longestMicros)',
       'minDifferenceMicros',
     ],
@@ -208,6 +208,8 @@ export const limits = [
       'nowMicros',
     ],
   ]),
-  ...of('mul-div', CONFORMANCE, [['great whole quotients are rounded up by one', 'BigInt(c) - 1n)', 'BigInt(c))']]),
-  ...of('clock-skew-bound', CONFORMANCE, [['half of the reach is implausible', '2 ** (scale + 1)', '2 ** scale']]),
+  ...of('mul-div', CONFORMANCE, [['large whole quotients are rounded up by one', 'BigInt(c) - 1n)', 'BigInt(c))']]),
+  ...of('clock-skew-bound', CONFORMANCE, [
+    ['a state beyond half of the bound is implausible', '2 ** (scale + 1)', '2 ** scale'],
+  ]),
 ];

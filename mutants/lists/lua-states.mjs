@@ -12,14 +12,18 @@ const of = (name, tests, mutants) =>
 
 export const luaStates = [
   ...of('fixed-window', REFUNDS, [
-    ['the window runs at its end still', 'local is_running = window_end > now', 'local is_running = window_end >= now'],
     [
-      'the count of the last window stays',
+      'the window is still running at its end',
+      'local is_running = window_end > now',
+      'local is_running = window_end >= now',
+    ],
+    [
+      'the count of the previous window is kept',
       'state.window_end, state.count = verdict.at, 0 end',
       'state.window_end = verdict.at end',
     ],
     [
-      'a refund finds what was reset',
+      'a refund finds a state that was created after a reset',
       'state.window_end ~= at or (state.reset_stamp and state.reset_stamp > stamp)',
       'state.window_end ~= at',
     ],
@@ -31,22 +35,22 @@ export const luaStates = [
     ],
   ]),
   ...of('token-bucket', REFUNDS, [
-    ['parts of a token are not waited for', '(parts > spared_parts and 1 or 0)', '0'],
+    ['a wait does not include the fraction of a microsecond', '(parts > spared_parts and 1 or 0)', '0'],
     [
-      'a refund returns what came back before it was recorded',
+      'a refund returns tokens that had refilled before it was recorded',
       'math.min(latest + state.refunded - at, latest - recorded_at)',
       'latest + state.refunded - at',
     ],
     ['the record is not written', "  redis.call('SET', state.key, format_state(state))\n", ''],
     ['each record begins a new life of the key', 'state.created = state.created or stamp', 'state.created = stamp'],
-    ['refunds are not noted', 'state.refunded = state.refunded + micros + (parts > 0 and 1 or 0)', ''],
+    ['the state does not sum refunds', 'state.refunded = state.refunded + micros + (parts > 0 and 1 or 0)', ''],
   ]),
   ...of(
     'token-bucket',
     [test('conformance')],
     [
       [
-        'a refund after a clock step back forgets what had refilled',
+        'a refund after a clock step back returns tokens that had refilled',
         'local latest = math.max(state.newest_action, now)',
         'local latest = now',
       ],
@@ -56,8 +60,8 @@ export const luaStates = [
     'leaky-bucket',
     [test('queue'), ...REFUNDS],
     [
-      ['the queue holds one less', '(limit + 1 - cost) * interval', '(limit - cost) * interval'],
-      ['the last slot is never free again', 'if ends < free_at then', 'if ends <= free_at then'],
+      ['the queue has one slot too few', '(limit + 1 - cost) * interval', '(limit - cost) * interval'],
+      ['the last slot stays taken after its refund', 'if ends < free_at then', 'if ends <= free_at then'],
       [
         'passed gaps stay',
         "if state.gaps ~= '' then state.gaps = string.sub(state.gaps, count_before(state.gaps, now + 1) * GAP + 1) end",
@@ -85,7 +89,7 @@ export const luaStates = [
   ]),
   ...of('bucketed-window', REFUNDS, [
     [
-      'a refund looks into the bucket before',
+      'a refund uses the previous bucket',
       '(math.floor(state.latest / width) + 1) * width',
       'math.floor(state.latest / width) * width',
     ],
@@ -97,8 +101,8 @@ export const luaStates = [
       'math.floor(micros / width)) - 1',
       'math.ceil(micros / width) - 1) - 1',
     ],
-    ['a refund takes more than there is', 'local taken = math.min(held, units)', 'local taken = units'],
-    ['buckets go over to the coarser width', 'math.min(buckets.width, width) or width', 'width or width'],
+    ['a refund removes more units than the bucket has', 'local taken = math.min(held, units)', 'local taken = units'],
+    ['buckets change to the coarser width', 'math.min(buckets.width, width) or width', 'width or width'],
   ]),
   ...of('min-difference', REFUNDS, [
     [
@@ -107,7 +111,7 @@ export const luaStates = [
       'if state.expires < now then return false end',
     ],
     [
-      'a limit without a minDifference hides its action',
+      'the action of a limit without a minDifference is not recorded',
       'if state.newest then\n    state.newest, state.longest_difference',
       'if state.newest and rule.min_difference > 0 then\n    state.newest, state.longest_difference',
     ],
@@ -119,8 +123,8 @@ export const luaStates = [
   ]),
   ...of('string-state', REFUNDS, [
     ['a refund removes the expiry', "redis.call('SET', key, text, 'PX', ttl)", "redis.call('SET', key, text)"],
-    ['half of the reach is implausible', '2 ^ (scale + 1)', '2 ^ scale'],
-    ['a reset leaves no mark', "replace(key, with_reset_mark('', stamp))", "replace(key, '')"],
+    ['a state beyond half of the bound is implausible', '2 ^ (scale + 1)', '2 ^ scale'],
+    ['a reset leaves no marker', "replace(key, with_reset_mark('', stamp))", "replace(key, '')"],
   ]),
-  ...of('mul-div', CONFORMANCE, [['great products are rounded', 'if product < EXACT then', 'if product < NEVER then']]),
+  ...of('mul-div', CONFORMANCE, [['large products are rounded', 'if product < EXACT then', 'if product < NEVER then']]),
 ];

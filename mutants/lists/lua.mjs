@@ -26,13 +26,13 @@ export const lua = [
       'local stamp, line, message = server_time, nil, nil',
     ],
     [
-      'a script does any amount of work',
+      'a script takes any number of steps',
       'while position < #ARGV and step_count < MAX_STEPS do',
       'while position < #ARGV do',
     ],
-    ['a run does any amount of work', 'if step_count >= MAX_STEPS then break end', ''],
+    ['a run of equal checks takes any number of steps', 'if step_count >= MAX_STEPS then break end', ''],
     [
-      'an error takes the message of the first failure',
+      'an error has the message of the first failure',
       "messages[#messages + 1], line = message, '!'",
       "messages[1], line = message, '!'",
     ],
@@ -53,7 +53,7 @@ export const lua = [
       'end',
     ],
     [
-      'a reset forgets the first key only',
+      'a reset deletes the first key only',
       'for index = 1, #plan do\n    local key, reset_key',
       'for index = 1, 1 do\n    local key, reset_key',
     ],
@@ -78,14 +78,18 @@ export const lua = [
   ),
   ...of('usual-check', USUAL, [
     ['a hit counts at the end of its window', 'until oldest > start', 'until oldest >= start'],
-    ['one hit too many', 'if count >= limit then allowed = false end', 'if count > limit then allowed = false end'],
+    [
+      'one hit too many is allowed',
+      'if count >= limit then allowed = false end',
+      'if count > limit then allowed = false end',
+    ],
     ['the last limit decides alone', 'if count >= limit then allowed = false end', 'allowed = count < limit'],
     ['a log of another form is read', 'if form ~= 0xF8 or keep', 'if keep'],
     ['a log of another window is read', 'keep ~= window or ', ''],
     ['the room after a refund is read as hits', 'or room > 0 or', 'or'],
     ['a clock that steps back records out of order', ' or newest > now', ''],
     ['hits of a larger limit make the units negative', ' or count > limit then return end', ' then return end'],
-    ['an expired log goes on', 'if newest <= start then', 'if newest < start then'],
+    ['a log continues at its expiry', 'if newest <= start then', 'if newest < start then'],
     [
       'dropped hits count',
       'dropped_hits, count = dropped_hits + left, count - left',
@@ -106,7 +110,11 @@ export const lua = [
     ['a key expires half a window early', '(half_start + half + window + 999)', '(half_start + window + 999)'],
     ['a long log never expires', "if type(reply) == 'number' and not rule.keeps_ttl then", 'if false then'],
     ['a short log loses its TTL', "rule.bytes, 'KEEPTTL')", 'rule.bytes)'],
-    ['the remaining units of another check', 'if rule.result_count ~= count then', 'if not rule.result_count then'],
+    [
+      'the remaining units are those of another check',
+      'if rule.result_count ~= count then',
+      'if not rule.result_count then',
+    ],
     ['a rejection is stable until the reset', 'limit - count, reset, stable)', 'limit - count, reset, reset)'],
     ['a limit that allows is reported full', 'is_full and -1 or 0, is_full', '-1, is_full'],
     ['a check is recorded in the logs before one that is too long', "if type(reply) == 'table' then return end", ''],
@@ -133,10 +141,10 @@ export const lua = [
       "redis.call('UNLINK', key) -- A broken clock wrote it.",
       '-- A broken clock wrote it.',
     ],
-    ['the wait goes beyond what is remembered', 'if wait > left then wait = left end', ''],
+    ['a wait is longer than the state is kept', 'if wait > left then wait = left end', ''],
     ['rejected attempts keep one unit too many', 'if excess > 0 then', 'if excess > 1 then'],
     [
-      'a refund finds what was reset',
+      'a refund finds a state that was created after a reset',
       'if hits.size == 0 or log.created(hits) > stamp then return nil end',
       'if hits.size == 0 then return nil end',
     ],
@@ -180,7 +188,7 @@ export const lua = [
       'hits.plain_count = 0',
     ],
     [
-      'the room after a refund is forgotten',
+      'the room after a refund is not written',
       "string.rep('\\0', room) .. description(hits, room)",
       'description(hits, 0)',
     ],
@@ -210,10 +218,10 @@ export const lua = [
       'if hits.from < 0 or (hits.from > 0 and size < TAIL) or count == 0 then',
       'if false then',
     ],
-    ['the longest minDifference is forgotten', 'form = form + HAS_MIN_DIFFERENCE', ''],
+    ['the longest minDifference is not written', 'form = form + HAS_MIN_DIFFERENCE', ''],
     ['gaps are not written', "local gaps = hits.gaps and log.gaps_text(hits) or ''", "local gaps = ''"],
     ['a hit that counts in part counts wholly', '  if index == 0 then return hits.dropped end\n', ''],
-    ['a log that is too long is not noticed', "if type(reply) ~= 'table' or not reply.err or", 'if true or'],
+    ['a log that is too long is not detected', "if type(reply) ~= 'table' or not reply.err or", 'if true or'],
   ]),
   ...of('hit-log-packed-rewrite', PACKED, [
     [
@@ -244,7 +252,7 @@ export const lua = [
       'log.time_of(hits, step) <= time do',
       'log.time_of(hits, step) < time do',
     ],
-    ['a far refund returns one unit', 'local units = math.min(left, after - before)', 'local units = 1'],
+    ['a refund of an old hit returns one unit', 'local units = math.min(left, after - before)', 'local units = 1'],
   ]),
   ...of(
     'hit-log',

@@ -31,13 +31,17 @@ export const redis = [
   ]),
   ...of('operation-sender', BATCHES, [
     ['half a batch waits until a reply is read', 'if (doneCount === operations.length) onReply();', ''],
-    ['what a script left is not sent', 'if (doneCount < operations.length) await', 'if (doneCount < 0) await'],
-    ['a failed operation is answered', 'if (error !== undefined) operation.reject(error);\n  else if', 'if'],
+    [
+      'operations that a script left are not sent again',
+      'if (doneCount < operations.length) await',
+      'if (doneCount < 0) await',
+    ],
+    ['a failed operation gets a result', 'if (error !== undefined) operation.reject(error);\n  else if', 'if'],
   ]),
   ...of('script-request', RECEIPTS, [
-    ['checks of different costs travel as one', 'one.cost === other.cost &&', ''],
-    ['a refund names the rule before', '=> [index + 1, atMicros]', '=> [index, atMicros]'],
-    ['a usual check is counted once', "values.push('usual', String(times),", "values.push('usual', '1',"],
+    ['checks of different costs are sent as one', 'one.cost === other.cost &&', ''],
+    ['a refund names the previous rule', '=> [index + 1, atMicros]', '=> [index, atMicros]'],
+    ['repeated usual checks are counted as one', "values.push('usual', String(times),", "values.push('usual', '1',"],
     ['a usual check has the time of the server', "String(clockMicros ?? '')", "''"],
     ['a higher cost counts as one', "operation.kind === 'check' && operation.cost === 1", "operation.kind === 'check'"],
     [
@@ -61,9 +65,9 @@ export const redis = [
       'return this.#serverMicros + this.#index - 1;',
       'return this.#serverMicros;',
     ],
-    ['a receipt forgets how far ahead its hit is', 'atMicros += Number(line.slice(second + 1));', ';'],
+    ['a receipt omits how far ahead its hit is', 'atMicros += Number(line.slice(second + 1));', ';'],
     [
-      'receipts of several limits forget how far ahead a hit is',
+      'receipts of several limits omit how far ahead a hit is',
       'index, atMicros: nowMicros + last }',
       'index, atMicros: nowMicros }',
     ],
@@ -128,7 +132,7 @@ export const redis = [
       'if (receipt === undefined)',
     ],
     [
-      'a rejection asked for before a reset is kept after it',
+      'a rejection of a check that was sent before a reset is cached after it',
       'if (receipt === undefined && changeCount === this.#changeCount) {',
       'if (receipt === undefined) {',
     ],
@@ -140,7 +144,7 @@ export const redis = [
     ['a clock that steps back leaves the rejections', '      this.#denials?.clear();\n', ''],
   ]),
   ...of('plan-encoding', DENIALS, [
-    ['no attempt counts when it is rejected', 'rules.some(({ limit }) => limit.countRejected)', 'false'],
+    ['a plan never counts rejected attempts', 'rules.some(({ limit }) => limit.countRejected)', 'false'],
   ]),
   ...of('algorithm-registry', [...BATCHES], [['countRejected does not reach Redis', 'countRejected ? 1 : 0', '0']]),
   ...of(
@@ -151,7 +155,7 @@ export const redis = [
       ['special characters share a code', 'code < 256 ? `%${hex(code, 2)}`', "code < 256 ? '%00'"],
       ['algorithms share their keys', 'name + keySuffixOf(limit)', 'name'],
       [
-        'a cluster takes different keys by key',
+        'a Cluster accepts different keys although each key determines its slot',
         "if (clusterSlot === 'key' && typeof keys !== 'string') requireEqual(keys);",
         '',
       ],
