@@ -3,6 +3,7 @@ export type * from './store-api.js';
 export {
   copyString,
   createStore,
+  foreignDecision,
   hashKey,
   isMemoryStore,
   isThenable,

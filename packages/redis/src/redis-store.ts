@@ -2,12 +2,12 @@ import { performance } from 'node:perf_hooks';
 import type { Awaitable, Clock, CountingStore, Decision, Store } from '@rollgate/core';
 import {
   type CounterAlgorithm,
+  foreignDecision,
   type Keys,
   type Plan,
   readMicros,
   type StoreConnection,
   toDecision,
-  withCode,
 } from '@rollgate/core/store';
 import slotOf from 'cluster-key-slot';
 import type { DenialCache } from './denial-cache.js';
@@ -97,12 +97,7 @@ export class RedisStore implements Store, CountingStore {
 
   /** Implements {@link Store.refund}, even for a decision by another `RedisStore` on the same Redis. */
   refund(receipt: unknown): Promise<void> {
-    if (!(receipt instanceof Receipt)) {
-      throw withCode(
-        'ERR_ROLLGATE_FOREIGN_DECISION',
-        new TypeError('Expected `decision` to be a decision of a RedisStore, got one of another store'),
-      );
-    }
+    if (!(receipt instanceof Receipt)) throw foreignDecision('a decision of a RedisStore');
     const keys = receipt.hits.map(({ key }) => key);
     const clockMicros = this.#clockMicros();
     return this.#change(keys, (resolve, reject) => ({ kind: 'refund', receipt, keys, clockMicros, resolve, reject }));
