@@ -22,47 +22,26 @@ export interface NamedQuota extends Quota {
 
 interface Definition {
   /** The function of the API that creates the limit. */
-  readonly name: string;
-  readonly create: (quota: Quota) => Limit;
-  /** The options of that function, as code. */
-  readonly options: (quota: Quota) => string;
+  readonly factory: (options: never) => Limit;
+  readonly toOptions: (quota: Quota) => Readonly<Record<string, number | string>>;
 }
 
-const windowOptions = ({ limit, windowMs }: Quota) => `{ limit: ${limit}, window: ${quoted(windowMs)} }`;
-const quoted = (ms: number) => `'${formatDuration(ms)}'`;
+const toWindowOptions = ({ limit, windowMs }: Quota) => ({ limit, window: formatDuration(windowMs) });
 
 /** Creates `limit` units per window with each algorithm. As many requests may wait in the queue of the leaky bucket. */
 const DEFINITIONS = {
-  rolling: {
-    name: 'rollingWindow',
-    create: ({ limit, windowMs }) => rollingWindow({ limit, window: `${windowMs}ms` }),
-    options: windowOptions,
-  },
-  fixed: {
-    name: 'fixedWindow',
-    create: ({ limit, windowMs }) => fixedWindow({ limit, window: `${windowMs}ms` }),
-    options: windowOptions,
-  },
-  counter: {
-    name: 'slidingWindowCounter',
-    create: ({ limit, windowMs }) => slidingWindowCounter({ limit, window: `${windowMs}ms` }),
-    options: windowOptions,
-  },
+  rolling: { factory: rollingWindow, toOptions: toWindowOptions },
+  fixed: { factory: fixedWindow, toOptions: toWindowOptions },
+  counter: { factory: slidingWindowCounter, toOptions: toWindowOptions },
   token: {
-    name: 'tokenBucket',
-    create: ({ limit, windowMs }) => tokenBucket({ capacity: limit, refill: limit, every: `${windowMs}ms` }),
-    options: ({ limit, windowMs }) => `{ capacity: ${limit}, refill: ${limit}, every: ${quoted(windowMs)} }`,
+    factory: tokenBucket,
+    toOptions: ({ limit, windowMs }) => ({ capacity: limit, refill: limit, every: formatDuration(windowMs) }),
   },
   leaky: {
-    name: 'leakyBucket',
-    create: (quota) => leakyBucket({ capacity: quota.limit, interval: `${leakyIntervalMs(quota)}ms` }),
-    options: (quota) => `{ capacity: ${quota.limit}, interval: ${quoted(leakyIntervalMs(quota))} }`,
+    factory: leakyBucket,
+    toOptions: (quota) => ({ capacity: quota.limit, interval: formatDuration(leakyIntervalMs(quota)) }),
   },
-  bucketed: {
-    name: 'bucketedWindow',
-    create: ({ limit, windowMs }) => bucketedWindow({ limit, window: `${windowMs}ms` }),
-    options: windowOptions,
-  },
+  bucketed: { factory: bucketedWindow, toOptions: toWindowOptions },
 } satisfies Record<string, Definition>;
 
 export type Algorithm = keyof typeof DEFINITIONS;
@@ -71,27 +50,35 @@ export const ALGORITHMS = Object.keys(DEFINITIONS) as Algorithm[];
 
 /** Returns the algorithm for its name in the API, or the name itself. */
 export function toAlgorithmName(name: string): string {
-  return ALGORITHMS.find((algorithm) => DEFINITIONS[algorithm].name === name) ?? name;
+  return ALGORITHMS.find((algorithm) => DEFINITIONS[algorithm].factory.name === name) ?? name;
 }
 
 /** @throws TypeError, RangeError when the algorithm does not support the quota. */
 export function makeLimit(algorithm: Algorithm, quota: Quota): Limit {
-  return DEFINITIONS[algorithm].create(quota);
+  const { factory, toOptions } = DEFINITIONS[algorithm];
+  return (factory as (options: object) => Limit)(toOptions(quota));
 }
 
 /** Returns the code that creates the limit. */
 function limitCode(algorithm: Algorithm, quota: Quota): string {
-  const { name, options } = DEFINITIONS[algorithm];
-  return `${name}(${options(quota)})`;
+  const { factory, toOptions } = DEFINITIONS[algorithm];
+  return `${factory.name}(${toCode(toOptions(quota))})`;
 }
 
 /** Returns the line of code that sets the limits in an application. */
 export function rateLimitCode(algorithm: Algorithm, quotas: readonly NamedQuota[]): string {
   const [first, ...others] = quotas;
-  if (others.length === 0 && algorithm === 'rolling') return `rateLimit(${windowOptions(first!)})`;
+  if (others.length === 0 && algorithm === 'rolling') return `rateLimit(${toCode(toWindowOptions(first!))})`;
   if (others.length === 0) return `rateLimit({ limits: ${limitCode(algorithm, first!)} })`;
   const limits = quotas.map((quota) => `${toKey(quota.name)}: ${limitCode(algorithm, quota)}`);
   return `rateLimit({ limits: { ${limits.join(', ')} } })`;
+}
+
+function toCode(options: Readonly<Record<string, number | string>>): string {
+  const parts = Object.entries(options).map(([name, value]) => {
+    return `${name}: ${typeof value === 'string' ? `'${value}'` : value}`;
+  });
+  return `{ ${parts.join(', ')} }`;
 }
 
 function toKey(name: string): string {

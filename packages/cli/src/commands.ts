@@ -3,6 +3,7 @@ import { ALGORITHMS, type Algorithm, type NamedQuota } from './algorithms.js';
 import { run } from './analyze-logs.js';
 import { type CommonOptions, command, hasCosts, listOf, requireLimit, resolveSettings } from './common-options.js';
 import { Comparer } from './comparer.js';
+import { CostSuggester } from './cost-suggester.js';
 import { UsageError } from './errors.js';
 import { checkQuotas, parseAlgorithm, parseDurationOption, parseQuota, parseShare, parseTop } from './options.js';
 import { describeComparison } from './report/describe-comparison.js';
@@ -11,7 +12,6 @@ import { describeSuggestions } from './report/describe-suggestions.js';
 import { comparisonJson, simulationJson, suggestionsJson } from './report/json-report.js';
 import { Simulator } from './simulator.js';
 import { Suggester } from './suggester.js';
-import { CostSuggester } from './cost-suggester.js';
 import { Totals } from './totals.js';
 
 interface SimulateOptions extends CommonOptions {

@@ -60,12 +60,12 @@ export async function writePage(path: string, page: string): Promise<void> {
 }
 
 async function replace(target: string, page: string, mode: number | undefined): Promise<void> {
-  const beside = `${target}.${process.pid}.tmp`;
+  const temporary = `${target}.${process.pid}.tmp`;
   try {
-    await writeFile(beside, page, { flag: 'wx', ...(mode === undefined ? {} : { mode }) });
-    await rename(beside, target);
+    await writeFile(temporary, page, { flag: 'wx', ...(mode === undefined ? {} : { mode }) });
+    await rename(temporary, target);
   } catch (error) {
-    await rm(beside, { force: true });
+    await rm(temporary, { force: true });
     throw error;
   }
 }
