@@ -102,18 +102,18 @@ describe.each(EXPRESSES)('in Express %s', (_, express) => {
     const greatest = 999_999_999_999_999;
     const limits = {
       huge: rollingWindow({ limit: Number.MAX_SAFE_INTEGER, window: '100y' }),
-      great: rollingWindow({ limit: greatest, window: '100y' }),
+      large: rollingWindow({ limit: greatest, window: '100y' }),
     };
     const { ask } = await serve(express, [limitWith({ limits, headers: 'all' })]);
     const reply = await ask();
     expect(parseDraftHeaders(reply)).toEqual({
       policy: [
         ['huge', { q: greatest, w: 3_155_760_000 }],
-        ['great', { q: greatest, w: 3_155_760_000 }],
+        ['large', { q: greatest, w: 3_155_760_000 }],
       ],
       limit: [
         ['huge', { r: greatest, t: 3_155_760_000 }],
-        ['great', { r: greatest - 1, t: 3_155_760_000 }],
+        ['large', { r: greatest - 1, t: 3_155_760_000 }],
       ],
     });
     expect(reply.headers.get('x-ratelimit-remaining')).toBe(String(greatest - 1));

@@ -116,7 +116,7 @@ describe.each(EXPRESSES)('in Express %s', (_, express) => {
     });
   });
 
-  test.each(syncAndAsync(() => undefined))('onLimited runs for each rejection %s', async (_told, answer) => {
+  test.each(syncAndAsync(() => undefined))('onLimited runs for each rejection %s', async (_kind, answer) => {
     const calls: [string, Decision][] = [];
     const onLimited = (request: Request, decision: Decision) => {
       calls.push([request.path, decision]);

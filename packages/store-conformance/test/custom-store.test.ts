@@ -37,7 +37,7 @@ test('a store of `createStore` reports misuse', async () => {
   await expect(one!.refund(await other!.check('ann'))).rejects.toThrow('got one of another store');
 });
 
-test('a check of another algorithm is left out, and says why', () => {
+test('a check of another algorithm is skipped, with the reason', () => {
   const all = checks((clock) => createMapStore(clock), options);
   const leftOut = all.filter((check) => check.leftOut !== undefined);
   expect(leftOut).toContainEqual(

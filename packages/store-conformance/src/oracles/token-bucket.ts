@@ -71,11 +71,11 @@ export function tokenBucketOracle({ capacity, refill, every, minDifference }: To
     record(bucket, now, cost) {
       const start = BigInt(now) * parts + missing(bucket, now);
       const { refunded = 0n, newest = BigInt(now), scale = 0 } = bucket ?? {};
-      const noted = { start: split(start).whole + refunded, at: BigInt(now), cost };
+      const recorded = { start: split(start).whole + refunded, at: BigInt(now), cost };
       const scaled = over(bucket) > now ? Math.max(scale, ownScale) : ownScale;
       return [
         { ...split(start + BigInt(cost) * cycles), refunded, newest: greater(newest, BigInt(now)), scale: scaled },
-        noted,
+        recorded,
       ];
     },
     // What is refilled of it: no more than came since, and no more than its position among the debts allows. The bucket has
