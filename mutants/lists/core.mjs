@@ -40,7 +40,9 @@ export const core = [
     ['a check evicts an entry that it has read', 'this.#keys.restore(entry);', ''],
   ]),
   ...of('evaluate', STORE, [
-    ['a rejected check is recorded', '(allowed || limit.countRejected ? create', '(true ? create'],
+    ['a rejected check is recorded', '(allowed || limit.countRejected) && cost', 'cost'],
+    ['a cost of 0 is recorded', ' && costAt(costs, index) > 0 ?', ' ?'],
+    ['a cost of 0 is judged', 'if (cost === 0) verdict', 'if (cost < 0) verdict'],
     ['one limit that allows is enough', 'passed.every(Boolean)', 'passed.some(Boolean)'],
     [
       'a rejected check reports a delay',

@@ -1,4 +1,5 @@
 import { withCode } from './error-codes.js';
+import { isLimitName, unknownLimitMessage } from './limit-names.js';
 import type { Limit } from './limits/limit.js';
 import type { Keys, Plan, Rule } from './plan.js';
 import { formatValue, hasMethods, invalidOption } from './validate.js';
@@ -11,8 +12,6 @@ export type NameOf<Given extends Limits> = Given extends Limit ? 'default' : key
 
 /** One key for all limits, or one key per limit name. */
 export type Key<Name extends string = string> = string | Readonly<Record<Name, string>>;
-
-const NAME = /^[a-z0-9][\w.-]{0,63}$/i;
 
 const isLimit = (value: unknown): value is Limit => hasMethods(value, ['create', 'test', 'record', 'refund']);
 
@@ -33,7 +32,7 @@ export function createPlan(prefix: string, limits: unknown): Plan {
 }
 
 function createRule(prefix: string, name: string, limit: unknown): Rule {
-  if (!NAME.test(name)) {
+  if (!isLimitName(name)) {
     throw withCode(
       'ERR_ROLLGATE_INVALID_OPTION',
       new TypeError(
@@ -60,16 +59,12 @@ function resolveKeyRecord(plan: Plan, key: unknown): Keys {
   if (typeof key !== 'object' || key === null)
     throw invalidKey('key', 'a string, or a record with one string per limit', key);
   const { rules } = plan;
+  const names = rules.map(({ name }) => name);
   for (const name of Object.keys(key)) {
-    if (!rules.some((rule) => rule.name === name)) {
-      const names = rules.map((rule) => `\`${rule.name}\``).join(', ');
-      // A client may have chosen the name, so an unusual one is quoted and shortened.
-      const shown = NAME.test(name) ? `\`${name}\`` : formatValue(name);
-      const message = `Unknown limit ${shown} in \`key\`. The limits are ${names}`;
-      throw withCode('ERR_ROLLGATE_INVALID_KEY', new TypeError(message));
-    }
+    if (names.includes(name)) continue;
+    throw withCode('ERR_ROLLGATE_INVALID_KEY', new TypeError(unknownLimitMessage('key', name, names)));
   }
-  const keys = rules.map(({ name }) => {
+  const keys = names.map((name) => {
     const value = Object.hasOwn(key, name) ? (key as Record<string, unknown>)[name] : undefined;
     if (typeof value !== 'string' || value === '')
       throw invalidKey(`key.${name}`, 'a string of at least one character', value);

@@ -5,7 +5,7 @@ import { withCode } from './error-codes.js';
 import { decideAll } from './evaluate.js';
 import { foreignDecision } from './foreign-decision.js';
 import type { Hit } from './limits/limit.js';
-import { type Keys, keyAt, type Plan, type Rule } from './plan.js';
+import { type Costs, costAt, type Keys, keyAt, type Plan, type Rule } from './plan.js';
 import type { CounterAlgorithm } from './rolling-counter-algorithm.js';
 import type { CountingStore, Store } from './store.js';
 import { toStoredKey } from './stored-key.js';
@@ -76,31 +76,33 @@ class TransactionalStore implements Store, CountingStore {
     this.#clock = clock;
   }
 
-  check({ rules }: Plan, keys: Keys, cost: number): Awaitable<Decision> {
-    return this.#run(toStorageKeys(rules, keys), (states, nowMicros) => {
+  check({ rules }: Plan, keys: Keys, costs: Costs): Awaitable<Decision> {
+    const storageKeys = toStorageKeys(rules, keys);
+    return this.#run(storageKeys, (states, nowMicros) => {
       const found = rules.map(({ limit }, index) => states[index]!.find(limit, nowMicros));
-      const { results, hitsMicros } = decideAll(
+      const { allowed, results, hitsMicros } = decideAll(
         rules,
         found,
         nowMicros,
-        cost,
+        costs,
         (index) => found[index] ?? states[index]!.create(rules[index]!.limit),
       );
       const hits = rules.flatMap((rule, index): StoredHit[] => {
         const atMicros = hitsMicros[index];
-        if (atMicros === undefined) return [];
+        if (atMicros === undefined && !allowed) return [];
+        const hit = { rule, key: storageKeys[index]!, recordedMicros: nowMicros };
+        if (atMicros === undefined) return [{ ...hit, life: undefined, atMicros: nowMicros, cost: 0 }];
         states[index]!.write(rule.limit);
-        const key = toStorageKeys([rule], keyAt(keys, index))[0]!;
-        return [{ rule, key, life: states[index]!.life, atMicros, recordedMicros: nowMicros, cost }];
+        return [{ ...hit, life: states[index]!.life, atMicros, cost: costAt(costs, index) }];
       });
-      return toDecision(rules, results, hits.length === 0 ? undefined : new Receipt(this, hits));
+      return toDecision(rules, results, hits.length === 0 ? undefined : new Receipt(this, hits), costs);
     });
   }
 
-  peek({ rules }: Plan, keys: Keys, cost: number): Awaitable<Decision> {
+  peek({ rules }: Plan, keys: Keys, costs: Costs): Awaitable<Decision> {
     return this.#run(toStorageKeys(rules, keys), (states, nowMicros) => {
       const found = rules.map(({ limit }, index) => states[index]!.find(limit, nowMicros));
-      return toDecision(rules, decideAll(rules, found, nowMicros, cost, undefined).results, undefined);
+      return toDecision(rules, decideAll(rules, found, nowMicros, costs, undefined).results, undefined, costs);
     });
   }
 
@@ -112,7 +114,7 @@ class TransactionalStore implements Store, CountingStore {
       hits.forEach((hit, index) => {
         const { limit } = hit.rule;
         const state = states[index]!;
-        if (state.life !== hit.life) return;
+        if (hit.cost === 0 || state.life !== hit.life) return;
         limit.refund(state, nowMicros, hit);
         state.write(limit);
       });

@@ -1,7 +1,7 @@
 import type { LimitDecision } from './decision.js';
 import { DetachedState } from './detached-state.js';
 import { createVerdict, type Limit, type State, type Verdict } from './limits/limit.js';
-import type { Rule } from './plan.js';
+import { type Costs, costAt, type Rule } from './plan.js';
 
 /** A state that a store has found: it has not expired and is plausible. */
 export interface FoundState extends State {
@@ -51,24 +51,29 @@ export function decideAll(
   rules: readonly Rule[],
   found: readonly (FoundState | undefined)[],
   nowMicros: number,
-  cost: number,
+  costs: Costs,
   create: ((index: number) => State) | undefined,
 ): RulesDecision {
   const verdicts = rules.map(({ limit }, index) => {
     const verdict = createVerdict();
-    evaluate(limit, found[index], nowMicros, cost, verdict);
+    const cost = costAt(costs, index);
+    evaluate(limit, found[index], nowMicros, cost === 0 ? 1 : cost, verdict);
+    // Without a cost, the rule only reports.
+    if (cost === 0) verdict.waitMicros = verdict.delayMicros = 0;
     return verdict;
   });
   const passed = verdicts.map(({ waitMicros }) => waitMicros === 0);
   const allowed = passed.every(Boolean);
   // All states exist before the first one changes, so that a store can make room for them first.
-  const states = rules.map(({ limit }, index) => (allowed || limit.countRejected ? create?.(index) : undefined));
+  const states = rules.map(({ limit }, index) =>
+    (allowed || limit.countRejected) && costAt(costs, index) > 0 ? create?.(index) : undefined,
+  );
   const hitsMicros = rules.map(({ limit }, index) => {
     const state = states[index];
     if (state === undefined) return undefined;
     const verdict = verdicts[index]!;
     const { atMicros } = verdict;
-    limit.record(state, nowMicros, cost, verdict);
+    limit.record(state, nowMicros, costAt(costs, index), verdict);
     return atMicros;
   });
   const results = rules.map(({ limit }, index) => toResult(limit, passed[index]!, verdicts[index]!, allowed));

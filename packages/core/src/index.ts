@@ -22,5 +22,6 @@ export { type TokenBucket, type TokenBucketOptions, tokenBucket } from './limits
 export { MemoryStore, type MemoryStoreOptions } from './memory-store.js';
 export { type DecisionEvent, RateLimiter } from './rate-limiter.js';
 export type { CheckOptions, RateLimiterOptions, WaitOptions } from './rate-limiter-options.js';
+export type { Cost } from './resolve-costs.js';
 export { RollingCounter, type RollingCounterOptions } from './rolling-counter.js';
 export type { CountingStore, Store } from './store.js';

@@ -5,7 +5,7 @@ import { decideAll, evaluate } from './evaluate.js';
 import { foreignDecision } from './foreign-decision.js';
 import { KeyTable } from './key-table.js';
 import { createVerdict, type Verdict } from './limits/limit.js';
-import { type Keys, keyAt, type Plan, type Rule } from './plan.js';
+import { type Costs, costAt, type Keys, keyAt, type Plan, type Rule } from './plan.js';
 import { RecordedHit } from './recorded-hit.js';
 import type { CounterAlgorithm } from './rolling-counter-algorithm.js';
 import { SingleDecision } from './single-decision.js';
@@ -103,20 +103,20 @@ export class MemoryStore implements Store, CountingStore {
   }
 
   /** Like {@link Store.check}, but synchronous. */
-  check(plan: Plan, keys: Keys, cost: number): Decision {
+  check(plan: Plan, keys: Keys, costs: Costs): Decision {
     const nowMicros = readMicros(this.#clock);
     const { rules } = plan;
     const stored = toStoredKeys(keys);
-    return rules.length === 1
-      ? this.#checkOne(rules[0]!, keyAt(stored, 0), nowMicros, cost)
-      : this.#checkAll(rules, stored, nowMicros, cost);
+    return rules.length === 1 && typeof costs === 'number' && costs > 0
+      ? this.#checkOne(rules[0]!, keyAt(stored, 0), nowMicros, costs)
+      : this.#checkAll(rules, stored, nowMicros, costs);
   }
 
   /** Like {@link Store.peek}, but synchronous. */
-  peek({ rules }: Plan, keys: Keys, cost: number): Decision {
+  peek({ rules }: Plan, keys: Keys, costs: Costs): Decision {
     const nowMicros = readMicros(this.#clock);
     const found = this.#findAll(rules, toStoredKeys(keys), nowMicros);
-    return toDecision(rules, decideAll(rules, found, nowMicros, cost, undefined).results, undefined);
+    return toDecision(rules, decideAll(rules, found, nowMicros, costs, undefined).results, undefined, costs);
   }
 
   /** Like {@link Store.refund}, but synchronous. */
@@ -183,9 +183,9 @@ export class MemoryStore implements Store, CountingStore {
     return toSingleDecision(rule, allowed, verdict, receipt);
   }
 
-  #checkAll(rules: readonly Rule[], keys: Keys, nowMicros: number, cost: number): Decision {
+  #checkAll(rules: readonly Rule[], keys: Keys, nowMicros: number, costs: Costs): Decision {
     const entries = this.#findAll(rules, keys, nowMicros);
-    const { results, hitsMicros } = decideAll(rules, entries, nowMicros, cost, (index) => {
+    const { allowed, results, hitsMicros } = decideAll(rules, entries, nowMicros, costs, (index) => {
       entries[index] ??= this.#keys.create(
         rules[index]!,
         keyAt(keys, index),
@@ -199,15 +199,16 @@ export class MemoryStore implements Store, CountingStore {
     entries.forEach((entry, index) => {
       const rule = rules[index]!;
       const atMicros = hitsMicros[index];
-      if (entry === undefined) return;
-      if (atMicros === undefined) {
-        this.#keys.restore(entry);
+      if (entry !== undefined && atMicros !== undefined) {
+        this.#keys.markRecorded(entry, rule.limit);
+        const cost = costAt(costs, index);
+        receipt = new RecordedHit(this.#keys, rule, entry.key, entry.life, atMicros, nowMicros, cost, receipt);
         return;
       }
-      this.#keys.markRecorded(entry, rule.limit);
-      receipt = new RecordedHit(this.#keys, rule, entry.key, entry.life, atMicros, nowMicros, cost, receipt);
+      if (entry !== undefined) this.#keys.restore(entry);
+      if (allowed) receipt = RecordedHit.none(this.#keys, rule, keyAt(keys, index), nowMicros, receipt);
     });
-    return toDecision(rules, results, receipt);
+    return toDecision(rules, results, receipt, costs);
   }
 
   #findAll(rules: readonly Rule[], keys: Keys, nowMicros: number): (Entry | undefined)[] {

@@ -25,3 +25,14 @@ export type Keys = string | readonly string[];
 export function keyAt(keys: Keys, index: number): string {
   return typeof keys === 'string' ? keys : (keys[index] as string);
 }
+
+/**
+ * The cost of an action, in units: one for all rules of a plan, or one per rule, in the order of the rules. A rule with
+ * cost 0 neither decides nor records. Rollgate passes one number whenever all costs are equal.
+ */
+export type Costs = number | readonly number[];
+
+/** Returns the cost of the rule at `index`. */
+export function costAt(costs: Costs, index: number): number {
+  return typeof costs === 'number' ? costs : (costs[index] as number);
+}

@@ -3,14 +3,15 @@ import type { Awaitable } from './awaitable.js';
 import { isThenable } from './awaitable.js';
 import type { Key } from './create-plan.js';
 import type { Decision } from './decision.js';
+import type { Cost } from './resolve-costs.js';
 
 /** A check and its decision. */
 export interface DecisionEventOf<Limiter> {
   /** The limiter that decided. */
   readonly limiter: Limiter;
   readonly key: Key;
-  /** The cost of the check, in units. */
-  readonly cost: number;
+  /** The cost of the check, in units, as the caller passed it. 1 without one. */
+  readonly cost: Cost;
   readonly decision: Decision;
 }
 
@@ -24,12 +25,12 @@ export const hasSubscribers = (): boolean => decisions.hasSubscribers || rejecti
 export function publishDecision<Limiter, Made extends Awaitable<Decision>>(
   limiter: Limiter,
   key: Key,
-  cost: number,
+  cost: Cost | undefined,
   decision: Made,
 ): Made {
   const publish = (made: Decision): Decision => {
     if (made.allowed && !decisions.hasSubscribers) return made;
-    const event: DecisionEventOf<Limiter> = { limiter, key, cost, decision: made };
+    const event: DecisionEventOf<Limiter> = { limiter, key, cost: cost ?? 1, decision: made };
     decisions.publish(event);
     if (!made.allowed) rejections.publish(event);
     return made;

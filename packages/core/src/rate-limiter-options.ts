@@ -1,6 +1,7 @@
 import type { Limits } from './create-plan.js';
 import type { Duration } from './duration.js';
 import type { OnStoreError } from './failure/fallback.js';
+import type { CostOn } from './resolve-costs.js';
 import type { Store } from './store.js';
 
 /** The options of `RateLimiter`. */
@@ -41,11 +42,12 @@ export interface RateLimiterOptions<Given extends Limits = Limits> {
 /** The options of `RateLimiter.check` and `RateLimiter.peek`. */
 export interface CheckOptions<Own extends Limits = Limits> {
   /**
-   * The units that the action takes, a positive safe integer.
+   * The units that the action takes: a positive safe integer, or a record of safe integers by limit name. A limit that
+   * the record omits has cost 1. A limit with cost 0 in the record neither decides nor records.
    *
    * @defaultValue 1
    */
-  cost?: number | undefined;
+  cost?: CostOn<Own> | undefined;
   /** Replaces the limiter's limits for this call, for example by those of the client's plan. */
   limits?: Own | undefined;
 }

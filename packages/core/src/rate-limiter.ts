@@ -13,9 +13,10 @@ import type { Plan } from './plan.js';
 import { type DecisionEventOf, hasSubscribers, publishDecision } from './publish-decision.js';
 import type { CheckOptions, RateLimiterOptions, WaitOptions } from './rate-limiter-options.js';
 import { NO_DECISION, takeReceipt } from './receipt.js';
+import { resolveCosts } from './resolve-costs.js';
 import type { Store } from './store.js';
 import { createDeadline } from './timeout-signal.js';
-import { hasMethods, invalidOption, knownOptions, oneOf, positiveInteger, string } from './validate.js';
+import { hasMethods, invalidOption, knownOptions, oneOf, string } from './validate.js';
 import { waitForSlot, waitUntilAllowed } from './wait.js';
 import { WaitQueues } from './wait-queues.js';
 
@@ -103,15 +104,17 @@ export class RateLimiter<Given extends Limits = Limits> {
    */
   decide<Own extends Limits = Given>(key: KeyOn<Own>, options?: CheckOptions<Own>): Awaitable<DecisionOn<Own>> {
     const plan = this.#planFor(options);
-    const cost = costOf(options);
-    const decision = this.#store.check(plan, resolveKeys(plan, key), cost);
+    const cost = options?.cost;
+    const decision = this.#store.check(plan, resolveKeys(plan, key), resolveCosts(plan, cost));
     return (hasSubscribers() ? publishDecision(this, key, cost, decision) : decision) as Awaitable<DecisionOn<Own>>;
   }
 
   /** Like {@link check}, but records nothing. */
   async peek<Own extends Limits = Given>(key: KeyOn<Own>, options?: CheckOptions<Own>): Promise<DecisionOn<Own>> {
     const plan = this.#planFor(options);
-    return this.#store.peek(plan, resolveKeys(plan, key), costOf(options)) as Awaitable<DecisionOn<Own>>;
+    return this.#store.peek(plan, resolveKeys(plan, key), resolveCosts(plan, options?.cost)) as Awaitable<
+      DecisionOn<Own>
+    >;
   }
 
   /**
@@ -202,8 +205,4 @@ export class RateLimiter<Given extends Limits = Limits> {
 
 function toPromise<Value>(value: Awaitable<Value>): Promise<Value> {
   return value instanceof Promise ? value : Promise.resolve(value);
-}
-
-function costOf(options: CheckOptions | undefined): number {
-  return options?.cost === undefined ? 1 : positiveInteger('cost', options.cost);
 }

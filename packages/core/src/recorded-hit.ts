@@ -2,6 +2,9 @@ import type { KeyTable } from './key-table.js';
 import type { Hit } from './limits/limit.js';
 import type { Rule } from './plan.js';
 
+/** Lives count from 1. */
+const NO_LIFE = 0;
+
 /** The hit that a check of a `MemoryStore` recorded for one rule. The linked hits of a check are its receipt. */
 export class RecordedHit implements Hit {
   constructor(
@@ -16,4 +19,9 @@ export class RecordedHit implements Hit {
     readonly cost: number,
     readonly next: RecordedHit | undefined,
   ) {}
+
+  /** A place in the receipt for a rule that recorded nothing, because the action costs it nothing. */
+  static none(table: KeyTable, rule: Rule, key: string, nowMicros: number, next: RecordedHit | undefined): RecordedHit {
+    return new RecordedHit(table, rule, key, NO_LIFE, nowMicros, nowMicros, 0, next);
+  }
 }

@@ -2,6 +2,7 @@
 export type * from './store-api.js';
 export {
   copyString,
+  costAt,
   createStore,
   foreignDecision,
   hashKey,

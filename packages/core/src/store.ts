@@ -1,6 +1,6 @@
 import type { Awaitable } from './awaitable.js';
 import type { Decision } from './decision.js';
-import type { Keys, Plan } from './plan.js';
+import type { Costs, Keys, Plan } from './plan.js';
 import type { CounterAlgorithm } from './rolling-counter-algorithm.js';
 
 /**
@@ -25,15 +25,16 @@ import type { CounterAlgorithm } from './rolling-counter-algorithm.js';
  * - **A decision shows the state after it.** For a limit that recorded, use the verdict after `record`. Its wait
  *   is 0 if the check was allowed. If one limit rejected, `delayMs` is 0 in all. A limit that rejected has the `reason`
  *   of the same verdict as its wait. A limit that allowed has none.
+ * - **A rule with cost 0 only reports.** It never rejects, delays or records. Its figures are those of a peek with cost 1.
  *
  * Every method is atomic. A check tests all rules, then records in all of them or in none. Rules with `countRejected`
  * also record a rejected attempt.
  */
 export interface Store {
   /** Decides and records. */
-  check(plan: Plan, keys: Keys, cost: number): Awaitable<Decision>;
+  check(plan: Plan, keys: Keys, costs: Costs): Awaitable<Decision>;
   /** Like `check`, but records nothing. */
-  peek(plan: Plan, keys: Keys, cost: number): Awaitable<Decision>;
+  peek(plan: Plan, keys: Keys, costs: Costs): Awaitable<Decision>;
   /** Refunds what the check with this receipt recorded, as far as it still counts. */
   refund(receipt: unknown): Awaitable<void>;
   /** Drops the state of the keys. */

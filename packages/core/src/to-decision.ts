@@ -1,6 +1,6 @@
 import type { Decision, LimitDecision } from './decision.js';
 import type { RejectionReason } from './limits/limit.js';
-import type { Rule } from './plan.js';
+import type { Costs, Rule } from './plan.js';
 import { NO_DECISION, TAKE_RECEIPT, takeReceipt } from './receipt.js';
 import { SingleDecision } from './single-decision.js';
 
@@ -70,9 +70,15 @@ export function degrade(
  * counts as 0.
  * @param receipt The data that the store's `refund` needs to find the hits, or `undefined` if the check recorded
  * nothing.
+ * @param costs The costs of the action. If they differ, a rule with cost 0 is not reported.
  */
-export function toDecision(rules: readonly Rule[], results: readonly LimitDecision[], receipt: unknown): Decision {
-  let reported = results[0]!;
+export function toDecision(
+  rules: readonly Rule[],
+  results: readonly LimitDecision[],
+  receipt: unknown,
+  costs: Costs = 1,
+): Decision {
+  let reported = results[typeof costs === 'number' ? 0 : costs.findIndex((cost) => cost > 0)]!;
   if (rules.length === 1) {
     const { allowed, limit, remaining, retryAfterMs, resetMs, delayMs = 0, reason } = reported;
     const { name } = rules[0]!;
@@ -86,7 +92,8 @@ export function toDecision(rules: readonly Rule[], results: readonly LimitDecisi
     const result = results[index]!;
     limits[name] = result;
     if (!result.allowed) violated = [...violated, name];
-    if (isReportedBefore(result, reported)) reported = result;
+    const isChecked = typeof costs === 'number' || costs[index]! > 0;
+    if (isChecked && isReportedBefore(result, reported)) reported = result;
     retryAfterMs = Math.max(retryAfterMs, result.retryAfterMs);
     delayMs = Math.max(delayMs, result.delayMs ?? 0);
   });

@@ -1,6 +1,7 @@
 import { performance } from 'node:perf_hooks';
 import type { Awaitable, Clock, CountingStore, Decision, Store } from '@rollgate/core';
 import {
+  type Costs,
   type CounterAlgorithm,
   foreignDecision,
   type Keys,
@@ -8,6 +9,7 @@ import {
   readMicros,
   type StoreConnection,
   toDecision,
+  withCode,
 } from '@rollgate/core/store';
 import slotOf from 'cluster-key-slot';
 import type { DenialCache } from './denial-cache.js';
@@ -75,8 +77,8 @@ export class RedisStore implements Store, CountingStore {
   }
 
   /** Implements {@link Store.check}. Returns at once if the denial cache knows that the check is rejected. */
-  check(plan: Plan, keys: Keys, cost: number): Awaitable<Decision> {
-    const input = this.#inputs.create(plan, keys, cost);
+  check(plan: Plan, keys: Keys, costs: Costs): Awaitable<Decision> {
+    const input = this.#inputs.create(plan, keys, toOneCost(costs));
     const clockMicros = this.#clockMicros();
     const denials = this.#denials;
     if (denials === undefined || denials.isEmpty) return this.#check(input, clockMicros);
@@ -84,8 +86,8 @@ export class RedisStore implements Store, CountingStore {
   }
 
   /** Implements {@link Store.peek}. */
-  peek(plan: Plan, keys: Keys, cost: number): Promise<Decision> {
-    const input = this.#inputs.create(plan, keys, cost);
+  peek(plan: Plan, keys: Keys, costs: Costs): Promise<Decision> {
+    const input = this.#inputs.create(plan, keys, toOneCost(costs));
     return this.#send('peek', input, this.#clockMicros(), ({ limitDecisions }) => {
       const decision = toDecision(plan.rules, limitDecisions, undefined);
       // Another process may have reset the keys.
@@ -183,6 +185,13 @@ export class RedisStore implements Store, CountingStore {
     this.#lastMicros = nowMicros;
     return nowMicros;
   }
+}
+
+/** @throws TypeError if the limits have different costs. */
+function toOneCost(costs: Costs): number {
+  if (typeof costs === 'number' && costs > 0) return costs;
+  const message = 'Expected `cost` to be the same for all limits of a RedisStore, got different costs';
+  throw withCode('ERR_ROLLGATE_INVALID_OPTION', new TypeError(message));
 }
 
 /** This process's monotonic time in whole microseconds, because waits are whole microseconds as well. */

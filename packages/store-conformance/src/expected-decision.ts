@@ -6,12 +6,19 @@ export function toPlainDecision(decision: Decision): Decision {
   return { ...decision, violated: [...decision.violated], limits: Object.fromEntries(limits) };
 }
 
-/** Returns the decision that follows from the results of all limits. */
-export function combineDecisions(limits: Record<string, LimitDecision>): Decision {
+/**
+ * Returns the decision that follows from the results of all limits. `charged` names those to which the action has a
+ * cost. Only they are reported, unless there are none.
+ */
+export function combineDecisions(
+  limits: Record<string, LimitDecision>,
+  charged: readonly string[] = Object.keys(limits),
+): Decision {
   const all = Object.values(limits);
+  const reportable = charged.length === 0 ? all : charged.map((name) => limits[name]!);
   const violated = Object.keys(limits).filter((name) => !limits[name]!.allowed);
   const allowed = violated.length === 0;
-  const reported = all
+  const reported = reportable
     .filter((one) => one.allowed === allowed)
     .reduce((one, other) => (isReportedBefore(other, one, allowed) ? other : one));
   return {

@@ -1,6 +1,6 @@
 import type { Decision, Limit, RateLimiter } from '@rollgate/core';
 import { limitOf } from './algorithms.js';
-import type { Command, Names, Step } from './arbitraries/histories.js';
+import type { Command, Cost, Names, Step } from './arbitraries/histories.js';
 import { assertSame } from './assert-same.js';
 import { toPlainDecision } from './expected-decision.js';
 import { MS } from './oracles/oracle.js';
@@ -12,6 +12,12 @@ type Attempt = Extract<Command, { kind: 'check' | 'peek' }>;
 /** Assigns a key to each limit. */
 function keysFor(specs: Specs, names: Names): Record<string, string> {
   return Object.fromEntries(Object.keys(specs).map((name, index) => [name, names[index % names.length]!]));
+}
+
+/** Returns the cost as a limiter takes it. */
+function costFor(specs: Specs, cost: Cost): number | Record<string, number> {
+  if (typeof cost === 'number') return cost;
+  return Object.fromEntries(Object.keys(specs).map((name, index) => [name, cost[index]!]));
 }
 
 /** Creates the limits of these specs. */
@@ -68,7 +74,7 @@ export class ModelComparison {
     const keys = keysFor(this.#specs, command.keys);
     const { micros } = this.#clock;
     const { decision: expected, receipt } = this.#model.check(this.#specs, keys, cost, micros, kind === 'check');
-    const decision = await limiter[kind](keys, { cost, limits: this.#limits });
+    const decision = await limiter[kind](keys, { cost: costFor(this.#specs, cost), limits: this.#limits });
     assertSame(toPlainDecision(decision), expected, () => this.#describe(command));
     // A rejected attempt stays recorded.
     if (kind === 'check') this.#made.push({ limiter, decision, receipt: decision.allowed ? receipt : [] });
@@ -85,7 +91,7 @@ export class ModelComparison {
     waitMs: number,
   ): Promise<void> {
     const startMicros = this.#clock.micros;
-    const options = { cost: command.cost, limits: this.#limits };
+    const options = { cost: costFor(this.#specs, command.cost), limits: this.#limits };
     const allowed: boolean[] = [];
     for (const offset of [-1, 0]) {
       this.#clock.micros = startMicros + Math.round(waitMs * MS) + offset;

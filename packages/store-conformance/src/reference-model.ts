@@ -1,4 +1,5 @@
 import type { Decision, LimitDecision, RejectionReason } from '@rollgate/core';
+import { type Costs, costAt } from '@rollgate/core/store';
 import { type LimitSpec, oracleOf } from './algorithms.js';
 import { combineDecisions } from './expected-decision.js';
 import { findFirstTime } from './find-first-time.js';
@@ -14,9 +15,10 @@ interface Life {
   recorder: Oracle;
 }
 
-/** One limit of a check, and the stateId of its key. */
+/** One limit of a check, the stateId of its key, and what the action costs it. */
 interface LimitOnKey {
   readonly name: string;
+  readonly cost: number;
   readonly oracle: Oracle;
   readonly stateId: string;
 }
@@ -39,29 +41,30 @@ export class ReferenceModel {
   readonly #lives = new Map<string, Life>();
 
   /** Decides at `now`, in microseconds. With `records` as `check` does, without as `peek`. */
-  check(specs: Specs, keys: Readonly<Record<string, string>>, cost: number, now: number, records: boolean) {
-    const limits = Object.entries(specs).map(([name, spec]): LimitOnKey => {
-      return { name, oracle: oracleOf(spec), stateId: stateIdOf(name, spec, keys) };
+  check(specs: Specs, keys: Readonly<Record<string, string>>, costs: Costs, now: number, records: boolean) {
+    const limits = Object.entries(specs).map(([name, spec], index): LimitOnKey => {
+      return { name, cost: costAt(costs, index), oracle: oracleOf(spec), stateId: stateIdOf(name, spec, keys) };
     });
     for (const one of limits) this.#dropImplausible(one, now);
-    const passes = limits.map((one) => this.#allows(one, now, cost));
+    const passes = limits.map((one) => one.cost === 0 || this.#allows(one, now));
     const allowed = passes.every(Boolean);
-    const delays = limits.map(({ oracle, stateId }) =>
-      allowed ? oracle.delay(this.#read(oracle, stateId, now), now) : 0,
+    const delays = limits.map(({ oracle, stateId, cost }) =>
+      allowed && cost > 0 ? oracle.delay(this.#read(oracle, stateId, now), now) : 0,
     );
-    const recording = limits.filter(({ oracle }) => records && (allowed || oracle.countRejected));
-    const receipt: ModelReceipt = recording.map((one) => this.#record(one, now, cost));
+    const recording = limits.filter(({ oracle, cost }) => records && cost > 0 && (allowed || oracle.countRejected));
+    const receipt: ModelReceipt = recording.map((one) => this.#record(one, now));
     const results = limits.map((one, index): [string, LimitDecision] => [
       one.name,
       {
         allowed: passes[index]!,
         ...this.#figures(one, now),
-        retryAfterMs: allowed ? 0 : this.#wait(one, now, cost) / MS,
+        retryAfterMs: allowed || one.cost === 0 ? 0 : this.#wait(one, now) / MS,
         delayMs: delays[index]! / MS,
-        ...(passes[index]! ? {} : { reason: this.#reason(one, now, cost) }),
+        ...(passes[index]! ? {} : { reason: this.#reason(one, now) }),
       },
     ]);
-    const decision: Decision = combineDecisions(Object.fromEntries(results));
+    const charged = limits.filter(({ cost }) => cost > 0).map(({ name }) => name);
+    const decision: Decision = combineDecisions(Object.fromEntries(results), charged);
     return { decision, receipt };
   }
 
@@ -92,16 +95,16 @@ export class ReferenceModel {
     if (life !== undefined && oracle.isImplausible(life.state, now)) this.#lives.delete(stateId);
   }
 
-  #allows({ oracle, stateId }: LimitOnKey, at: number, cost: number): boolean {
+  #allows({ oracle, stateId, cost }: LimitOnKey, at: number): boolean {
     return cost <= oracle.quota && oracle.allows(this.#read(oracle, stateId, at), at, cost);
   }
 
-  #wait(limits: LimitOnKey, now: number, cost: number): number {
-    return cost > limits.oracle.quota ? Infinity : findFirstTime(now, (at) => this.#allows(limits, at, cost)) - now;
+  #wait(limit: LimitOnKey, now: number): number {
+    return limit.cost > limit.oracle.quota ? Infinity : findFirstTime(now, (at) => this.#allows(limit, at)) - now;
   }
 
   /** The rule that rejects just before the action would be allowed if the state never expired. */
-  #reason({ oracle, stateId }: LimitOnKey, now: number, cost: number): RejectionReason {
+  #reason({ oracle, stateId, cost }: LimitOnKey, now: number): RejectionReason {
     if (cost > oracle.quota || oracle.allowsUnits === undefined) return 'limit';
     const state = this.#read(oracle, stateId, now);
     const allowedAt = findFirstTime(now, (at) => oracle.allows(state, at, cost));
@@ -114,7 +117,7 @@ export class ReferenceModel {
     return { limit: oracle.quota, remaining: Math.max(0, free(now)), resetMs: (fullAgain - now) / MS };
   }
 
-  #record({ oracle, stateId }: LimitOnKey, now: number, cost: number): Recorded {
+  #record({ oracle, stateId, cost }: LimitOnKey, now: number): Recorded {
     const [state, receipt] = oracle.record(this.#read(oracle, stateId, now), now, cost);
     const life = this.#isLive(stateId, now) ? this.#lives.get(stateId)! : { state, recorder: oracle };
     Object.assign(life, { state, recorder: oracle });

@@ -1,6 +1,6 @@
 import type { Decision, LimitDecision } from '../decision.js';
 import type { MemoryStore } from '../memory-store.js';
-import type { Keys, Plan } from '../plan.js';
+import type { Costs, Keys, Plan } from '../plan.js';
 import { degrade, toDecision } from '../to-decision.js';
 import type { StoreError } from './store-error.js';
 
@@ -29,11 +29,11 @@ export function decideByPolicy(
   operation: 'check' | 'peek',
   plan: Plan,
   keys: Keys,
-  cost: number,
+  costs: Costs,
 ): Decision {
   if (policy === 'throw') throw error;
   if (policy !== 'fallback') return decideUniformly(policy, plan);
-  return degrade(memory()[operation](plan, keys, cost), 'fallback', (receipt) => new FallbackReceipt(receipt));
+  return degrade(memory()[operation](plan, keys, costs), 'fallback', (receipt) => new FallbackReceipt(receipt));
 }
 
 /** Decides the same for all keys: as if all of the quota were free, or none of it. */

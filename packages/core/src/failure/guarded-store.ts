@@ -1,6 +1,6 @@
 import { type Awaitable, isThenable } from '../awaitable.js';
 import type { Decision } from '../decision.js';
-import type { Keys, Plan } from '../plan.js';
+import type { Costs, Keys, Plan } from '../plan.js';
 import type { Store } from '../store.js';
 import { Deadlines } from './deadlines.js';
 import { decideByPolicy, FallbackReceipt, type OnStoreError } from './fallback.js';
@@ -29,12 +29,12 @@ export class GuardedStore implements Store {
     this.#onlyPart = store.partOf === undefined ? this.#health.ofPart('') : undefined;
   }
 
-  check(plan: Plan, keys: Keys, cost: number): Awaitable<Decision> {
-    return this.#decide('check', plan, keys, cost);
+  check(plan: Plan, keys: Keys, costs: Costs): Awaitable<Decision> {
+    return this.#decide('check', plan, keys, costs);
   }
 
-  peek(plan: Plan, keys: Keys, cost: number): Awaitable<Decision> {
-    return this.#decide('peek', plan, keys, cost);
+  peek(plan: Plan, keys: Keys, costs: Costs): Awaitable<Decision> {
+    return this.#decide('peek', plan, keys, costs);
   }
 
   /** Refunds in the store or in the fallback memory. If the store fails, the hits stay recorded. */
@@ -51,22 +51,22 @@ export class GuardedStore implements Store {
     return guardCall(this.#store.reset(plan, keys), this.#deadlines, part, rethrow);
   }
 
-  #decide(operation: 'check' | 'peek', plan: Plan, keys: Keys, cost: number): Awaitable<Decision> {
+  #decide(operation: 'check' | 'peek', plan: Plan, keys: Keys, costs: Costs): Awaitable<Decision> {
     const part = this.#partOf(plan, keys);
     if (part.isDownFor(this.#deadlines.timeoutMs)) {
-      probe(part, () => this.#store.peek(plan, keys, cost)); // Records nothing.
+      probe(part, () => this.#store.peek(plan, keys, costs)); // Records nothing.
       return this.#decideWithoutStore(
         storeDownError(this.#deadlines.timeoutMs, part.connection),
         operation,
         plan,
         keys,
-        cost,
+        costs,
       );
     }
-    const result = this.#store[operation](plan, keys, cost);
+    const result = this.#store[operation](plan, keys, costs);
     if (!isThenable(result)) return result; // Only a promise needs the callback below.
     return guardCall(result, this.#deadlines, part, (error) =>
-      this.#decideWithoutStore(error, operation, plan, keys, cost),
+      this.#decideWithoutStore(error, operation, plan, keys, costs),
     );
   }
 
@@ -74,7 +74,7 @@ export class GuardedStore implements Store {
     return this.#onlyPart ?? this.#health.ofPart(this.#store.partOf!(plan, keys));
   }
 
-  #decideWithoutStore(error: StoreError, operation: 'check' | 'peek', plan: Plan, keys: Keys, cost: number): Decision {
-    return decideByPolicy(this.#policy, error, () => this.#health.fallback, operation, plan, keys, cost);
+  #decideWithoutStore(error: StoreError, operation: 'check' | 'peek', plan: Plan, keys: Keys, costs: Costs): Decision {
+    return decideByPolicy(this.#policy, error, () => this.#health.fallback, operation, plan, keys, costs);
   }
 }

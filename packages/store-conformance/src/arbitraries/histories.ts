@@ -1,4 +1,5 @@
 import fc from 'fast-check';
+import type { CheckContext, Feature } from '../checks/check.js';
 import { MS } from '../oracles/oracle.js';
 import type { Specs } from '../reference-model.js';
 import type { TokenFractions } from './token-fractions.js';
@@ -8,9 +9,12 @@ export type Step = number | { readonly due: -1 | 0 | 1 };
 
 export type Names = readonly [string, string, string];
 
+/** The cost of an action for all limits, or for the first, the second and the third one. */
+export type Cost = number | readonly [number, number, number];
+
 /** An operation after a step of time. A refund goes `back` that many checks. */
 export type Command =
-  | { readonly kind: 'check' | 'peek'; readonly step: Step; readonly keys: Names; readonly cost: number }
+  | { readonly kind: 'check' | 'peek'; readonly step: Step; readonly keys: Names; readonly cost: Cost }
   | { readonly kind: 'refund'; readonly step: Step; readonly back: number }
   | { readonly kind: 'reset'; readonly step: Step; readonly keys: Names }
   | { readonly kind: 'change'; readonly step: Step; readonly limits: Specs };
@@ -41,10 +45,21 @@ export const anywhere: fc.Arbitrary<Step> = fc.oneof(
 const back = fc.oneof({ weight: 3, arbitrary: fc.nat(3) }, fc.nat());
 const atOnceOr = (step: fc.Arbitrary<Step>) => fc.oneof(fc.constant(0), step);
 
-const cost = fc.oneof({ weight: 4, arbitrary: fc.constant(1) }, fc.integer({ min: 1, max: 7 }));
+const ownCost = fc.integer({ min: 0, max: 4 });
 
-/** Histories of all operations with such limits and keys. `changes` is the weight of changes of the limits. */
+const costs = (lacks: readonly Feature[]): fc.Arbitrary<Cost> =>
+  fc.oneof(
+    { weight: 8, arbitrary: fc.constant(1) },
+    { weight: 2, arbitrary: fc.integer({ min: 1, max: 7 }) },
+    { weight: lacks.includes('costs') ? 0 : 1, arbitrary: fc.tuple(ownCost, ownCost, ownCost) },
+  );
+
+/**
+ * Histories of all operations but those that the store lacks, with such limits and keys. `changes` is the weight of
+ * changes of the limits.
+ */
 export function histories(
+  { lacks }: Pick<CheckContext, 'lacks'>,
   limitsWith: (fractions: TokenFractions) => fc.Arbitrary<Specs>,
   names: readonly string[],
   step: fc.Arbitrary<Step>,
@@ -52,6 +67,7 @@ export function histories(
 ): fc.Arbitrary<History> {
   const key = fc.constantFrom(...names);
   const keys = fc.tuple(key, key, key);
+  const cost = costs(lacks);
   return fc.constantFrom<TokenFractions[]>(1, 3, 7).chain((fractions) => {
     const limits = limitsWith(fractions);
     const command: fc.Arbitrary<Command> = fc.oneof(

@@ -16,10 +16,10 @@ import { decideAsModel } from './decisions.js';
 const anyTokenFractions = fc.constantFrom<TokenFractions[]>(1, 3, 7);
 
 /** Two limits that alternate on one key, one far larger than the other. */
-const inTurn = (algorithm: AlgorithmName) =>
+const inTurn = (context: CheckContext, algorithm: AlgorithmName) =>
   anyTokenFractions
     .chain((fractions) => fc.tuple(smallLimit(algorithm, fractions), largeLimit(algorithm, fractions)))
-    .chain((pair) => histories(() => fc.constantFrom(...pair).map((one) => ({ one })), ['ann'], anywhere, 8));
+    .chain((pair) => histories(context, () => fc.constantFrom(...pair).map((one) => ({ one })), ['ann'], anywhere, 8));
 
 /** Only forwards. If time ran back, a peek could detect a wrong clock and drop the state. */
 const pace = fc.oneof(
@@ -78,7 +78,7 @@ export const changingSettings: readonly Requirement[] = algorithmNames.flatMap((
   {
     name: `${algorithm} decides like its oracle when limits of very different sizes share one key`,
     among: [algorithm],
-    verify: (context: CheckContext) => decideAsModel(context, inTurn(algorithm)),
+    verify: (context: CheckContext) => decideAsModel(context, inTurn(context, algorithm)),
   },
   {
     name: `${algorithm} decides the same after a peek with any settings`,

@@ -26,10 +26,12 @@ export const decisions: readonly Requirement[] = [
   ...algorithmNames.map((algorithm) => ({
     name: `${algorithm} decides like its oracle when time jumps and runs back, with waits exact to the microsecond`,
     among: [algorithm],
-    verify: (context: CheckContext) => decideAsModel(context, histories(oneLimit(algorithm), ['ann'], anywhere)),
+    verify: (context: CheckContext) =>
+      decideAsModel(context, histories(context, oneLimit(algorithm), ['ann'], anywhere)),
   })),
   {
     name: 'several limits of any kind on several keys decide together like their oracles',
-    verify: (context) => decideAsModel(context, histories(limits(context.algorithms), ['ann', 'bob'], forwards)),
+    verify: (context) =>
+      decideAsModel(context, histories(context, limits(context.algorithms), ['ann', 'bob'], forwards)),
   },
 ];
