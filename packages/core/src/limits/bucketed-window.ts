@@ -21,6 +21,7 @@ import {
   describeMinDifference,
   isMinDifferencePlausible,
   MIN_DIFFERENCE_SIZE,
+  type MinDifferenceOption,
   minDifferenceExpires,
   minDifferenceWait,
   parseMinDifference,
@@ -29,7 +30,7 @@ import {
 } from './min-difference.js';
 
 /** The options of {@link bucketedWindow}. */
-export interface BucketedWindowOptions {
+export interface BucketedWindowOptions extends MinDifferenceOption {
   /** The most units in any window, a positive safe integer. */
   limit: number;
   /** The window's length, in milliseconds or as text such as `'1m'`. */
@@ -40,12 +41,6 @@ export interface BucketedWindowOptions {
    * @defaultValue 60
    */
   buckets?: number | undefined;
-  /**
-   * The least time between two actions of a key, in milliseconds or as text such as `'3s'`.
-   *
-   * @defaultValue no minimum
-   */
-  minDifference?: Duration | undefined;
 }
 
 /** The number of the state that holds the window of the limit that recorded last. The counts follow it. */

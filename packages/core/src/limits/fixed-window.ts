@@ -7,6 +7,7 @@ import {
   describeMinDifference,
   isMinDifferencePlausible,
   MIN_DIFFERENCE_SIZE,
+  type MinDifferenceOption,
   minDifferenceExpires,
   minDifferenceWait,
   parseMinDifference,
@@ -15,17 +16,11 @@ import {
 } from './min-difference.js';
 
 /** The options of {@link fixedWindow}. */
-export interface FixedWindowOptions {
+export interface FixedWindowOptions extends MinDifferenceOption {
   /** The most units in each window, a positive safe integer. */
   limit: number;
   /** The window's length, in milliseconds or as text such as `'1m'`. */
   window: Duration;
-  /**
-   * The least time between two actions of a key, in milliseconds or as text such as `'3s'`.
-   *
-   * @defaultValue no minimum
-   */
-  minDifference?: Duration | undefined;
 }
 
 // The numbers of the state, after those of min-difference.ts.

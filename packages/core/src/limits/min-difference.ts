@@ -1,6 +1,16 @@
 import { type Duration, parseDuration } from '../duration.js';
 import type { RejectionReason, State } from './limit.js';
 
+/** The option of all limits that reject actions too soon after the newest one. */
+export interface MinDifferenceOption {
+  /**
+   * The least time between two actions of a key, in milliseconds or as text such as `'3s'`.
+   *
+   * @defaultValue no minimum
+   */
+  minDifference?: Duration | undefined;
+}
+
 /*
  * The newest action of a key, recorded by any limit: the first two numbers of the state of each algorithm but the
  * rolling and the leaky one. A key has it once a limit with a `minDifference` has recorded. From then on, limits without

@@ -13,20 +13,14 @@ import {
 } from './hit-log.js';
 import { createLog, DIFFERENCE, LOG_SIZE, RETENTION, timeOf } from './hit-ring.js';
 import type { Hit, Limit, State, Verdict } from './limit.js';
-import { rejectionReason } from './min-difference.js';
+import { type MinDifferenceOption, rejectionReason } from './min-difference.js';
 
 /** The options of {@link rollingWindow}. */
-export interface RollingWindowOptions {
+export interface RollingWindowOptions extends MinDifferenceOption {
   /** The most units in any window, a positive safe integer. */
   limit: number;
   /** The window's length, in milliseconds or as text such as `'1m'`. */
   window: Duration;
-  /**
-   * The least time between two actions of a key, in milliseconds or as text such as `'3s'`.
-   *
-   * @defaultValue no minimum
-   */
-  minDifference?: Duration | undefined;
   /**
    * Whether a rejected attempt counts like an allowed one. A client must then pause to be allowed again.
    *

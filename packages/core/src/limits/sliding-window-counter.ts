@@ -7,6 +7,7 @@ import {
   describeMinDifference,
   isMinDifferencePlausible,
   MIN_DIFFERENCE_SIZE,
+  type MinDifferenceOption,
   minDifferenceExpires,
   minDifferenceWait,
   parseMinDifference,
@@ -16,17 +17,11 @@ import {
 import { mulDiv, mulDivUp } from './mul-div.js';
 
 /** The options of {@link slidingWindowCounter}. */
-export interface SlidingWindowCounterOptions {
+export interface SlidingWindowCounterOptions extends MinDifferenceOption {
   /** The most units in the window according to the estimate, a positive safe integer. */
   limit: number;
   /** The window's length, in milliseconds or as text such as `'1m'`. */
   window: Duration;
-  /**
-   * The least time between two actions of a key, in milliseconds or as text such as `'3s'`.
-   *
-   * @defaultValue no minimum
-   */
-  minDifference?: Duration | undefined;
 }
 
 // The numbers of the state, after those of min-difference.ts.

@@ -7,6 +7,7 @@ import {
   describeMinDifference,
   isMinDifferencePlausible,
   MIN_DIFFERENCE_SIZE,
+  type MinDifferenceOption,
   minDifferenceExpires,
   minDifferenceWait,
   parseMinDifference,
@@ -16,19 +17,13 @@ import {
 import { mulDivUp } from './mul-div.js';
 
 /** The options of {@link tokenBucket}. */
-export interface TokenBucketOptions {
+export interface TokenBucketOptions extends MinDifferenceOption {
   /** The tokens of the full bucket, which is the largest burst. A positive safe integer. */
   capacity: number;
   /** The tokens that refill in each `every`, a positive safe integer. */
   refill: number;
   /** How long `refill` tokens take to refill, evenly. Milliseconds, or text such as `'1s'`. */
   every: Duration;
-  /**
-   * The least time between two actions of a key, in milliseconds or as text such as `'3s'`.
-   *
-   * @defaultValue no minimum
-   */
-  minDifference?: Duration | undefined;
 }
 
 // The numbers of the state, after those of min-difference.ts.
