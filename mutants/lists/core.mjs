@@ -1,14 +1,16 @@
 // Defects in the store in memory, in decisions, in waiting and in what happens when a store fails.
 
+// The last two are slow, because they start processes.
 const STORE = [
   'packages/core/test/large-totals.test.ts',
-  'packages/core/test/rate-limiter.test.ts',
-  'packages/core/test/memory-store.test.ts',
-  'packages/core/test/key-flood.test.ts',
+  'packages/core/test/slab.test.ts',
   'packages/core/test/full-store.test.ts',
-  'packages/core/test/long-keys.test.ts',
+  'packages/core/test/key-flood.test.ts',
+  'packages/core/test/rate-limiter.test.ts',
   'packages/store-conformance/test/memory-store.test.ts',
   'packages/store-conformance/test/explorer.test.ts',
+  'packages/core/test/memory-store.test.ts',
+  'packages/core/test/long-keys.test.ts',
 ];
 const WAIT = [
   'packages/core/test/wait.test.ts',

@@ -6,7 +6,7 @@ const CONFORMANCE = ['vectors', 'queue-gaps', 'memory-parity', 'algorithms', 'lo
 const REFUNDS = ['vectors', 'queue-gaps', 'memory-parity', 'resent', 'far-refunds', 'algorithms', 'log-state'].map(
   test,
 );
-const PACKED = [...REFUNDS, ...['log-totals', 'long-logs', 'faults-out-of-memory'].map(test)];
+const PACKED = [...REFUNDS, ...['usual-check', 'log-totals', 'long-logs', 'faults-out-of-memory'].map(test)];
 const USUAL = [test('usual-check'), test('long-logs'), ...REFUNDS, test('faults-out-of-memory'), test('denial-cache')];
 const FRAME = ['script-slices', 'error-messages', 'batching', 'resent', 'memory-parity', 'algorithms', 'log-state'].map(
   test,

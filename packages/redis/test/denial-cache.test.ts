@@ -68,6 +68,17 @@ test.each([
   expect(performance.now() - startMs).toBeGreaterThanOrEqual(maxAgeMs);
 });
 
+test('a rejection is remembered only until the oldest hit leaves the window', async () => {
+  let nowMs = 1e9;
+  const limiter = make(rollingWindow({ limit: 2, window: LONG }), { maxAge: LONG }, { clock: { now: () => nowMs } });
+  for (const allowed of [true, true, false]) {
+    expect((await limiter.check('ann')).allowed).toBe(allowed);
+    nowMs += 1_000_000;
+  }
+  nowMs = 1e9 + 3_600_000;
+  expect((await limiter.check('ann')).allowed).toBe(true);
+});
+
 describe('other costs of the same keys', () => {
   const limit = { limit: 1000, window: LONG } as const;
   const cases: Record<string, { limits: Limits; smallest: number }> = {
