@@ -10,6 +10,8 @@ export class Entry implements State {
   numbers: Float64Array = NO_NUMBERS;
   start = 0;
   size = 0;
+  /** The index of the block's first number. */
+  head = 0;
   /** When the state expires, as of the lookup. */
   expiresMicros = 0.5; // A fraction makes V8 reserve room for any number.
   namespace!: Namespace;
@@ -22,16 +24,16 @@ export class Entry implements State {
   }
 
   get life(): number {
-    return this.numbers[this.start - HEAD + LIFE]!;
+    return this.numbers[this.head + LIFE]!;
   }
 
   set life(life: number) {
-    this.numbers[this.start - HEAD + LIFE] = life;
+    this.numbers[this.head + LIFE] = life;
   }
 
   /** The index in the expiry queue, or `UNQUEUED`. */
   get queueIndex(): number {
-    return this.numbers[this.start - HEAD + QUEUE]!;
+    return this.numbers[this.head + QUEUE]!;
   }
 
   /** Turns to the block at this address. */
@@ -45,7 +47,7 @@ export class Entry implements State {
   /** Allocates a block for a new key, which is not in its namespace yet. */
   allocate(namespace: Namespace, key: string, size: number): this {
     this.open(namespace, key, this.#slab.allocate(HEAD + size));
-    this.numbers[this.start - HEAD + QUEUE] = UNQUEUED;
+    this.numbers[this.head + QUEUE] = UNQUEUED;
     return this;
   }
 
@@ -54,21 +56,23 @@ export class Entry implements State {
   }
 
   resize(size: number): void {
-    const { numbers, start, address } = this;
+    const { numbers, head, address } = this;
     const kept = HEAD + Math.min(size, this.size);
     if (roundUp(HEAD + size) === HEAD + this.size) return;
     this.#moveTo(this.#slab.allocate(HEAD + size));
-    for (let index = 0; index < kept; index++) this.numbers[this.start - HEAD + index] = numbers[start - HEAD + index]!;
+    for (let index = 0; index < kept; index++) this.numbers[this.head + index] = numbers[head + index]!;
     this.#slab.release(address);
     this.namespace.addresses.set(this.key, this.address);
     if (this.queueIndex !== UNQUEUED) this.namespace.queue.setAddress(this.queueIndex, this.address);
   }
 
   #moveTo(address: number): void {
-    const { numbers, blockSize } = this.#slab.chunkOf(address);
+    const chunk = this.#slab.chunkOf(address);
+    const head = offsetOf(address);
     this.address = address;
-    this.numbers = numbers;
-    this.start = offsetOf(address) + HEAD;
-    this.size = blockSize - HEAD;
+    this.numbers = chunk.numbers;
+    this.head = head;
+    this.start = head + HEAD;
+    this.size = chunk.blockSize - HEAD;
   }
 }

@@ -4,6 +4,7 @@ import {
   hasTotals,
   hitsOf,
   lowerTotals,
+  oldestOf,
   removeHit,
   setDropped,
   timeOf,
@@ -13,21 +14,14 @@ import type { State } from './limit.js';
 
 // What a rolling window asks of the hits of one key and does with them. `hit-ring.ts` describes the numbers.
 
-/** The newest hit's time in microseconds, or `-Infinity` without one. */
-export function newestOf(log: State): number {
-  const hits = hitsOf(log);
-  return hits === 0 ? -Infinity : timeOf(log, hits - 1);
-}
-
 /** The index of the first hit after `micros`, or the number of hits without one. O(log n), and O(1) near the oldest hit. */
 export function firstAfter(log: State, micros: number): number {
-  return hitsOf(log) === 0 || timeOf(log, 0) > micros ? 0 : searchAfter(log, micros);
+  return hitsOf(log) === 0 || oldestOf(log) > micros ? 0 : searchAfter(log, micros);
 }
 
 /** The units of all hits from `index` on. */
 export function unitsFrom(log: State, index: number): number {
-  const hits = hitsOf(log);
-  return hasTotals(log) ? totalBefore(log, hits) - totalBefore(log, index) : hits - index;
+  return hasTotals(log) ? totalBefore(log, hitsOf(log)) - totalBefore(log, index) : hitsOf(log) - index;
 }
 
 /** The index of the hit with the `units`-th unit, counted from the hit at `from`. There are that many units. O(log n). */

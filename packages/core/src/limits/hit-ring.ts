@@ -7,10 +7,12 @@
  *   2  DROPPED     -1 while every hit costs 1; otherwise the dropped units that the totals still include
  *   3  RETENTION   rolling-window.ts: how long the newest hit is kept
  *   4  DIFFERENCE  rolling-window.ts: the longest `minDifference` of all limits that have recorded
- *   5  the ring of times, in microseconds
+ *   5  NEWEST      the newest hit's time in microseconds, or -Infinity without one
+ *   6  the ring of times, in microseconds
  *      the ring of totals, unless DROPPED is -1: the units of all hits up to and including this one, plus DROPPED
  *
- * Invariant: times never decrease from the oldest hit to the newest.
+ * Invariants: times never decrease from the oldest hit to the newest. NEWEST repeats the last of them, because the ring is
+ * rarely in the processor's cache, and a lookup needs no other time.
  */
 import type { State } from './limit.js';
 
@@ -19,7 +21,8 @@ const FIRST = 1;
 const DROPPED = 2;
 export const RETENTION = 3;
 export const DIFFERENCE = 4;
-const RING = 5;
+const NEWEST = 5;
+const RING = 6;
 
 /** The numbers of a log with room for one hit. Most keys never need more. */
 export const LOG_SIZE = RING + 1;
@@ -35,8 +38,19 @@ export function createLog(log: State): void {
 }
 
 /** The number of hits. */
-export function hitsOf({ numbers, start }: State): number {
-  return numbers[start + HITS]!;
+export function hitsOf(log: State): number {
+  return log.numbers[log.start + HITS]!;
+}
+
+/** The newest hit's time in microseconds, or `-Infinity` without one. */
+export function newestOf(log: State): number {
+  return log.numbers[log.start + NEWEST]!;
+}
+
+/** The oldest hit's time in microseconds. There is one. */
+export function oldestOf(log: State): number {
+  const { numbers, start } = log;
+  return numbers[start + RING + numbers[start + FIRST]!]!;
 }
 
 /** The time of the hit at `index`, which is below the number of hits. */
@@ -45,8 +59,8 @@ export function timeOf(log: State, index: number): number {
 }
 
 /** Whether a hit has had another cost than 1, so that the log has totals. */
-export function hasTotals({ numbers, start }: State): boolean {
-  return numbers[start + DROPPED] !== -1;
+export function hasTotals(log: State): boolean {
+  return log.numbers[log.start + DROPPED] !== -1;
 }
 
 /** The units of the hits before `index`, plus the dropped units that the totals include. */
@@ -70,6 +84,7 @@ export function addHit(log: State, micros: number, cost: number, most: number): 
   if (needsTotals) numbers[totalAt(log, hits)] = totalBefore(log, hits) + cost;
   numbers[start + RING + placeOf(log, hits)] = micros;
   numbers[start + HITS] = hits + 1;
+  numbers[start + NEWEST] = micros;
 }
 
 /** Drops the `count` oldest hits. There are that many. */
@@ -110,6 +125,7 @@ export function removeHit(log: State, index: number): void {
     if (hasTotals(log)) numbers[totalAt(log, at)] = totalBefore(log, at + 2);
   }
   numbers[start + HITS] = left;
+  numbers[start + NEWEST] = timeOf(log, left - 1);
 }
 
 /** How many hits the ring has room for. */
@@ -133,6 +149,7 @@ function clear({ numbers, start }: State): void {
   numbers[start + HITS] = 0;
   numbers[start + FIRST] = 0;
   numbers[start + DROPPED] = -1;
+  numbers[start + NEWEST] = -Infinity;
 }
 
 /** Holds the hits while their ring moves. An array for each move would take longer than the move. */

@@ -7,11 +7,10 @@ import {
   firstAfter,
   indexOfUnit,
   keepNewest,
-  newestOf,
   removeUnits,
   unitsFrom,
 } from './hit-log.js';
-import { createLog, DIFFERENCE, LOG_SIZE, RETENTION, timeOf } from './hit-ring.js';
+import { createLog, DIFFERENCE, LOG_SIZE, newestOf, RETENTION, timeOf } from './hit-ring.js';
 import type { Hit, Limit, State, Verdict } from './limit.js';
 import { type MinDifferenceOption, rejectionReason } from './min-difference.js';
 
@@ -146,8 +145,8 @@ export class RollingWindow implements Limit {
   }
 }
 
-function retentionOf({ numbers, start }: State): number {
-  return numbers[start + RETENTION]!;
+function retentionOf(log: State): number {
+  return log.numbers[log.start + RETENTION]!;
 }
 
 function longestDifference({ numbers, start }: State): number {
