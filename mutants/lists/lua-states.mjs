@@ -83,8 +83,8 @@ export const luaStates = [
     ],
     [
       'a late refund lowers the current window',
-      'then state.previous = math.max(0, state.previous - cost)',
-      'then state.current = math.max(0, state.current - cost)',
+      'then state.previous = math.max(0, state.previous - units)',
+      'then state.current = math.max(0, state.current - units)',
     ],
   ]),
   ...of('bucketed-window', REFUNDS, [

@@ -38,42 +38,45 @@ export const lua = [
     ],
     ['a failed check has no message', 'if not line and not message then', 'if not line then'],
   ]),
-  ...of('operations', FRAME, [
+  ...of('decisions', FRAME, [
     ['the last limit decides alone', 'allowed = allowed and verdict.wait == 0', 'allowed = verdict.wait == 0'],
-    ['a rejected check is recorded', 'if records and (allowed or rule.counts_rejected) then', 'if records then'],
-    [
-      'a key expires up to a millisecond early',
-      'local expires_ms = math.ceil(expires / 1000)',
-      'local expires_ms = math.floor(expires / 1000) - 1',
-    ],
-    ['keys never expire', "  redis.call('PEXPIREAT', key, last_expires_text)\n", ''],
-    [
-      'a refund does not shorten the expiry',
-      'if expires then expire(key, expires, keep, injected_now) end\n  end',
-      'end',
-    ],
+    ['a rejected check is recorded', 'own_cost > 0 and (allowed or rule.counts_rejected)', 'own_cost > 0'],
+    ['a limit without a cost rejects', 'if own_cost == 0 then verdict.wait, verdict.delay = 0, 0 end', ''],
     [
       'a reset deletes the first key only',
       'for index = 1, #plan do\n    local key, reset_key',
       'for index = 1, 1 do\n    local key, reset_key',
     ],
     ['a peek records', 'input[2], false, stamp', 'input[2], true, stamp'],
+  ]),
+  ...of('common', FRAME, [
+    [
+      'a key expires up to a millisecond early',
+      'local expires_ms = math.ceil(expires / 1000)',
+      'local expires_ms = math.floor(expires / 1000) - 1',
+    ],
+    ['keys never expire', "  redis.call('PEXPIREAT', key, last_expires_text)\n", ''],
+  ]),
+  ...of('settlements', FRAME, [
+    [
+      'a refund does not shorten the expiry',
+      'if expires then expire(key, expires, keep, injected_now) end\n    end',
+      'end',
+    ],
+  ]),
+  ...of('operations', FRAME, [
     ['a usual check takes the time of the server', '{ 1, injected_now or false }', '{ 1, false }'],
   ]),
   ...of(
-    'operations',
+    'decisions',
     [test('long-logs')],
     [
       [
         'a check is recorded in the logs before one that is too long',
-        'if records and #plan > 1 then ensure_all_fit(plan, allowed) end',
+        'if records and #plan > 1 then ensure_all_fit(plan, allowed, costs) end',
         '',
       ],
-      [
-        'a log that is too long fails a rejected check',
-        'if ensure_fits and (allowed or rule.counts_rejected) then',
-        'if ensure_fits then',
-      ],
+      ['a log that is too long fails a rejected check', 'if ensure_fits and records then', 'if ensure_fits then'],
     ],
   ),
   ...of('usual-check', USUAL, [
@@ -150,8 +153,8 @@ export const lua = [
     ],
     [
       'one unit is subtracted, whatever the cost',
-      'verdict.remaining = verdict.remaining - cost',
-      'verdict.remaining = verdict.remaining - 1',
+      'math.max(0, verdict.remaining - cost)',
+      'math.max(0, verdict.remaining - 1)',
     ],
     [
       'the key expires before the minDifference',

@@ -39,21 +39,21 @@ export const redis = [
     ['a failed operation gets a result', 'if (error !== undefined) operation.reject(error);\n  else if', 'if'],
   ]),
   ...of('script-request', RECEIPTS, [
-    ['checks of different costs are sent as one', 'one.cost === other.cost &&', ''],
-    ['a refund names the previous rule', '=> [index + 1, atMicros]', '=> [index, atMicros]'],
+    ['checks of different costs are sent as one', 'areSameCosts(one.costs, other.costs) &&', ''],
+    ['a refund names the previous rule', 'input.push(index + 1, atMicros', 'input.push(index, atMicros'],
     ['repeated usual checks are counted as one', "values.push('usual', String(times),", "values.push('usual', '1',"],
     ['a usual check has the time of the server', "String(clockMicros ?? '')", "''"],
-    ['a higher cost counts as one', "operation.kind === 'check' && operation.cost === 1", "operation.kind === 'check'"],
+    [
+      'a higher cost counts as one',
+      "operation.kind === 'check' && operation.costs === 1",
+      "operation.kind === 'check'",
+    ],
     [
       'a peek records',
       "hasUsualCheck && operation.kind === 'check' &&",
-      "hasUsualCheck && operation.kind !== 'count' && operation.kind !== 'refund' && operation.kind !== 'reset' &&",
+      "hasUsualCheck && operation.kind !== 'count' && operation.kind !== 'settle' && operation.kind !== 'reset' &&",
     ],
-    [
-      'a refund always has the time of the server',
-      'return [cost, now, stamp, recordedMicros',
-      'return [cost, false, stamp, recordedMicros',
-    ],
+    ['a refund always has the time of the server', 'const input = [number, now,', 'const input = [number, false,'],
   ]),
   ...of('algorithm-registry', BATCHES, [
     ['a limit with a minDifference is usual', ' && (limit as RollingWindow).minDifferenceMicros === 0', ''],
@@ -68,8 +68,8 @@ export const redis = [
     ['a receipt omits how far ahead its hit is', 'atMicros += Number(line.slice(second + 1));', ';'],
     [
       'receipts of several limits omit how far ahead a hit is',
-      'index, atMicros: nowMicros + last }',
-      'index, atMicros: nowMicros }',
+      'hasRecorded ? nowMicros + last : 0',
+      'hasRecorded ? nowMicros : 0',
     ],
     ['the reason is always the limit', "delay === MIN_DIFFERENCE ? 'minDifference' : 'limit'", "'limit'"],
     ['"never" is a wait below 0', 'return micros < 0 ? Infinity : micros;', 'return micros;'],
@@ -101,7 +101,7 @@ export const redis = [
       'trackedKeys.every(({ version }, index) => version === versions[index])',
       'versions.length > 0 && notes.length > 0',
     ],
-    ['rejections of limits that count them are kept', 'encodedPlan.countsRejected || receivedMicros', 'receivedMicros'],
+    ['rejections of limits that count them are kept', '!encodedPlan.isCacheable || receivedMicros', 'receivedMicros'],
     [
       'one rejection more than maxKeys is kept',
       'this.#denials.size >= this.#maxKeys',
@@ -109,8 +109,8 @@ export const redis = [
     ],
     [
       'rejections of other costs are mixed up',
-      'group.denials.get(input.cost);\n    if (denial === undefined)',
-      'first(family.denials.values());\n    if (denial === undefined)',
+      'group.denials.get(denialCostOf(costs));\n    if (denial === undefined)',
+      'first(group.denials.values());\n    if (denial === undefined)',
     ],
   ]),
   ...of('denial-estimate', DENIALS, [
@@ -133,18 +133,20 @@ export const redis = [
     ],
     [
       'a rejection of a check that was sent before a reset is cached after it',
-      'if (receipt === undefined && changeCount === this.#changeCount) {',
+      'if (receipt === undefined && changeCount === this.#changes.count) {',
       'if (receipt === undefined) {',
     ],
+  ]),
+  ...of('state-changes', DENIALS, [
     [
       'a reset leaves the rejections',
-      '    this.#changeCount += 1;\n    this.#denials?.invalidate(keys);',
-      '    this.#changeCount += 1;',
+      '    this.#count += 1;\n    this.#denials?.invalidate(keys);',
+      '    this.#count += 1;',
     ],
-    ['a clock that steps back leaves the rejections', '      this.#denials?.clear();\n', ''],
+    ['a clock that steps back leaves the rejections', '    this.#denials?.clear();\n', ''],
   ]),
   ...of('plan-encoding', DENIALS, [
-    ['a plan never counts rejected attempts', 'rules.some(({ limit }) => limit.countRejected)', 'false'],
+    ['a limit that counts rejected attempts is cached', 'rules.every(({ limit }) => !limit.countRejected)', 'true'],
   ]),
   ...of('algorithm-registry', [...BATCHES], [['countRejected does not reach Redis', 'countRejected ? 1 : 0', '0']]),
   ...of(

@@ -65,6 +65,9 @@ export type ScriptParts = number;
 /** The steps of a `RollingCounter`. */
 export const COUNTER_PART: ScriptParts = 1 << (PARTS.length - 1);
 
+/** The operations in `lua/settlements.lua`. It comes after the algorithms, unlike the other parts. */
+export const SETTLEMENTS_PART: ScriptParts = 1 << PARTS.length;
+
 /** The files of `lua/` that these parts consist of. Each file comes after those that it depends on. */
 export function luaFilesOf(parts: ScriptParts): string[] {
   const included = PARTS.filter((_, index) => parts & (1 << index));

@@ -8,9 +8,12 @@ export interface CheckTimes {
   readonly receivedMicros: number;
 }
 
+/** The cost of all rules, or the costs of the rules as text. */
+export type DenialCost = number | string;
+
 /** A rejection by Redis. */
 export interface CachedDenial extends CheckTimes, Pick<CheckResult, 'limitDecisions' | 'stableMicros'> {
-  readonly cost: number;
+  readonly cost: DenialCost;
   readonly group: DenialGroup;
   /** By this process's monotonic clock, even when another clock is injected. */
   readonly expiresMs: number;
@@ -20,7 +23,7 @@ export interface CachedDenial extends CheckTimes, Pick<CheckResult, 'limitDecisi
 export interface DenialGroup extends Pick<CheckInput, 'encodedPlan' | 'keys'> {
   readonly id: string;
   /** By cost, oldest first. */
-  readonly denials: Map<number, CachedDenial>;
+  readonly denials: Map<DenialCost, CachedDenial>;
   readonly trackedKeys: readonly TrackedKey[];
   /** The versions of the tracked keys when the group was created. */
   readonly versions: readonly number[];

@@ -1,7 +1,14 @@
 import { performance } from 'node:perf_hooks';
 import type { Decision } from '@rollgate/core';
-import { toDecision } from '@rollgate/core/store';
-import { type CachedDenial, type CheckTimes, type DenialGroup, isValid, limitDecisionsAt } from './cached-denial.js';
+import { type Costs, toDecision } from '@rollgate/core/store';
+import {
+  type CachedDenial,
+  type CheckTimes,
+  type DenialCost,
+  type DenialGroup,
+  isValid,
+  limitDecisionsAt,
+} from './cached-denial.js';
 import { estimateDenial } from './denial-estimate.js';
 import { KeyChangeTracker } from './key-change-tracker.js';
 import type { CheckInput, CheckResult } from './operations.js';
@@ -57,10 +64,13 @@ export class DenialCache {
     const group = this.#groups.get(groupId(input));
     if (group === undefined || this.#dropIfVoid(group)) return undefined;
     const nowMs = performance.now();
-    const denial = group.denials.get(input.cost);
-    if (denial === undefined) return this.#estimate(group, input.cost, nowMicros, nowMs);
+    const { costs } = input;
+    const denial = group.denials.get(denialCostOf(costs));
+    if (denial === undefined) {
+      return typeof costs === 'number' ? this.#estimate(group, costs, nowMicros, nowMs) : undefined;
+    }
     if (isValid(denial, nowMicros, nowMs)) {
-      return toDecision(input.encodedPlan.plan.rules, limitDecisionsAt(denial, nowMicros), undefined);
+      return toDecision(input.encodedPlan.plan.rules, limitDecisionsAt(denial, nowMicros), undefined, costs);
     }
     this.#drop(denial);
     return undefined;
@@ -78,16 +88,17 @@ export class DenialCache {
   #estimate(group: DenialGroup, cost: number, nowMicros: number, nowMs: number): Decision | undefined {
     const { denials, encodedPlan } = group;
     if (denials.size < this.#minCostsForEstimate) return undefined;
-    let above: CachedDenial | undefined;
-    let below: CachedDenial | undefined;
+    let [below, above] = [-Infinity, Infinity];
     for (const denial of denials.values()) {
-      if (!isValid(denial, nowMicros, nowMs)) continue;
-      if (denial.cost > cost && (above === undefined || denial.cost < above.cost)) above = denial;
-      if (denial.cost < cost && (below === undefined || denial.cost > below.cost)) below = denial;
+      const known = denial.cost;
+      if (typeof known === 'string' || !isValid(denial, nowMicros, nowMs)) continue;
+      if (known > cost) above = Math.min(above, known);
+      else below = Math.max(below, known);
     }
     const { rules } = encodedPlan.plan;
     for (const known of [above, below]) {
-      const estimated = known && estimateDenial(rules, limitDecisionsAt(known, nowMicros), known.cost, cost);
+      const denial = denials.get(known);
+      const estimated = denial && estimateDenial(rules, limitDecisionsAt(denial, nowMicros), known, cost);
       if (estimated !== undefined) return toDecision(rules, estimated, undefined);
     }
     return undefined;
@@ -98,11 +109,12 @@ export class DenialCache {
     if (!this.#keyChanges.isEmpty) this.#keyChanges.noteCheck(keys, encodedPlan.text);
   }
 
-  /** Keeps a denial, unless a limit counts rejected attempts, because then each attempt changes it. */
+  /** Keeps a denial, unless its plan allows none. */
   add(input: CheckInput, result: CheckResult, { sentMicros, receivedMicros }: CheckTimes): void {
-    const { encodedPlan, cost } = input;
+    const { encodedPlan } = input;
+    const cost = denialCostOf(input.costs);
     const { stableMicros } = result;
-    if (encodedPlan.countsRejected || receivedMicros - sentMicros >= stableMicros) return;
+    if (!encodedPlan.isCacheable || receivedMicros - sentMicros >= stableMicros) return;
     this.#makeRoom(input);
     const group = this.#groupOf(input);
     const expiresMs = performance.now() + this.#maxAgeMs;
@@ -128,7 +140,8 @@ export class DenialCache {
     const group = this.#groups.get(groupId(input));
     if (group !== undefined && !this.#dropIfVoid(group)) {
       const { denials } = group;
-      const replaced = denials.get(input.cost) ?? (denials.size >= MAX_COSTS ? first(denials.values()) : undefined);
+      const replaced =
+        denials.get(denialCostOf(input.costs)) ?? (denials.size >= MAX_COSTS ? first(denials.values()) : undefined);
       if (replaced !== undefined) this.#drop(replaced);
     }
     if (this.#denials.size >= this.#maxKeys) this.#drop(first(this.#denials)!);
@@ -155,6 +168,10 @@ export class DenialCache {
     this.#groups.delete(group.id);
     this.#keyChanges.release(group.keys);
   }
+}
+
+function denialCostOf(costs: Costs): DenialCost {
+  return typeof costs === 'number' ? costs : costs.join();
 }
 
 /** The same for all costs of a plan and keys. Redis keys contain no control characters, so the line breaks are unambiguous. */

@@ -1,4 +1,4 @@
-import type { Keys, Plan } from '@rollgate/core/store';
+import type { Costs, Keys, Plan } from '@rollgate/core/store';
 import type { CheckInput } from './operations.js';
 import { type EncodedPlan, encodePlan } from './plan-encoding.js';
 import type { ClusterSlot } from './redis-keys.js';
@@ -15,13 +15,13 @@ export class CheckInputs {
     this.#clusterSlot = clusterSlot;
   }
 
-  create(plan: Plan, keys: Keys, cost: number): CheckInput {
+  create(plan: Plan, keys: Keys, costs: Costs): CheckInput {
     const encodedPlan = this.#encode(plan);
     const built = this.#builtKeys;
-    if (built === undefined) return { encodedPlan, keys: encodedPlan.buildKeys(keys), cost };
+    if (built === undefined) return { encodedPlan, keys: encodedPlan.buildKeys(keys), costs };
     this.#builtKeys = undefined;
     const isBuilt = built.plan === plan && built.keys === keys;
-    return { encodedPlan, keys: isBuilt ? built.redisKeys : encodedPlan.buildKeys(keys), cost };
+    return { encodedPlan, keys: isBuilt ? built.redisKeys : encodedPlan.buildKeys(keys), costs };
   }
 
   /** The first Redis key of an operation. If {@link create} for the same arguments follows, it uses the same keys. */

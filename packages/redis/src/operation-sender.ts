@@ -1,7 +1,8 @@
 import { performance } from 'node:perf_hooks';
 import { Batcher } from './batcher.js';
-import { isCheckOperation, type Operation } from './operations.js';
+import { isDecisionOperation, type Operation } from './operations.js';
 import { type RedisConnection, runScript } from './redis-connection.js';
+import { hashTagOf } from './redis-keys.js';
 import type { ScriptBuilder } from './script-builder.js';
 import { ScriptReply } from './script-reply.js';
 import { toScriptRequest } from './script-request.js';
@@ -98,7 +99,7 @@ export class OperationSender {
 function settle(operation: Operation, reply: ScriptReply, sentMs: number): void {
   const error = reply.nextError();
   if (error !== undefined) operation.reject(error);
-  else if (isCheckOperation(operation)) operation.resolve(reply.resultOf(operation), sentMs);
+  else if (isDecisionOperation(operation)) operation.resolve(reply.resultOf(operation), sentMs);
   else if (operation.kind === 'count') operation.resolve(reply.count);
   else operation.resolve();
 }
@@ -106,9 +107,4 @@ function settle(operation: Operation, reply: ScriptReply, sentMs: number): void 
 /** Whether a Cluster redirected the script because a slot moves, or its client gave up after too many redirections. */
 function isRedirection(error: unknown): boolean {
   return error instanceof Error && /^(TRYAGAIN|ASK|MOVED|Too many Cluster redirections)/.test(error.message);
-}
-
-/** The key up to the end of its hash tag, the text in braces that determines its slot. */
-function hashTagOf(key: string): string {
-  return key.slice(0, key.indexOf('}'));
 }

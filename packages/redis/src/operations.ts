@@ -1,5 +1,5 @@
 import type { LimitDecision } from '@rollgate/core';
-import type { CounterAlgorithm } from '@rollgate/core/store';
+import type { Costs, CounterAlgorithm } from '@rollgate/core/store';
 import type { EncodedPlan } from './plan-encoding.js';
 
 /** The arguments of a check or a peek. */
@@ -7,7 +7,7 @@ export interface CheckInput {
   readonly encodedPlan: EncodedPlan;
   /** The Redis keys, one for each rule of the plan. */
   readonly keys: readonly string[];
-  readonly cost: number;
+  readonly costs: Costs;
 }
 
 /** A check or a peek. */
@@ -38,14 +38,32 @@ export interface ResetOperation {
   reject(error: unknown): void;
 }
 
-/** Refunds what a check recorded. */
-export interface RefundOperation {
-  readonly kind: 'refund';
+/** Records without deciding, then decides like a peek with a cost of 1. */
+export interface ChargeOperation extends CheckInput {
+  readonly kind: 'charge';
+  /** Its number in the last of `keys`, or `false` if the client sends it only once. */
+  readonly number: number | false;
+  readonly clockMicros: number | undefined;
+  resolve(result: CheckResult, sentMs: number): void;
+  reject(error: unknown): void;
+}
+
+/** Replaces what a check recorded. */
+export interface SettleOperation {
+  readonly kind: 'settle';
   readonly keys: readonly string[];
+  /** Its number in the last of `keys`, or `false` if running it twice does no harm. */
+  readonly number: number | false;
   readonly receipt: Receipt;
+  readonly hits: readonly SettledHit[];
   readonly clockMicros: number | undefined;
   resolve(): void;
   reject(error: unknown): void;
+}
+
+/** What a check recorded for one rule, and what it should have recorded. */
+export interface SettledHit extends Readonly<RecordedHit> {
+  readonly settledCost: number;
 }
 
 /** Adds units to a rolling counter, and returns the sum of its last `intervalMicros`. */
@@ -61,11 +79,14 @@ export interface CountOperation {
 }
 
 /** One atomic step of a script. */
-export type Operation = CheckOperation | ResetOperation | RefundOperation | CountOperation;
+export type Operation = DecisionOperation | ResetOperation | SettleOperation | CountOperation;
+
+/** An operation that returns a decision. */
+export type DecisionOperation = CheckOperation | ChargeOperation;
 
 /** Whether the operation returns a decision. */
-export function isCheckOperation(operation: Operation): operation is CheckOperation {
-  return operation.kind === 'check' || operation.kind === 'peek';
+export function isDecisionOperation(operation: Operation): operation is DecisionOperation {
+  return operation.kind === 'check' || operation.kind === 'peek' || operation.kind === 'charge';
 }
 
 /** What a check recorded for one rule. */
@@ -74,18 +95,21 @@ export interface RecordedHit {
   readonly key: string;
   /** The index of the rule in its plan. */
   readonly index: number;
+  /** The time that identifies the hit. Has no meaning if the cost is 0. */
   readonly atMicros: number;
+  /** 0 if the check recorded nothing for the rule. */
+  readonly cost: number;
 }
 
-/** Identifies what a check recorded, so that a refund can find it. */
+/** Identifies what a check recorded, so that a settlement can find it. */
 export class Receipt {
   constructor(
     /** A number that only grows: the server's time in microseconds, plus the index of the check in its batch. */
     readonly stamp: number,
     /** The time of the check by the clock that decided it. */
     readonly recordedMicros: number,
-    readonly cost: number,
     readonly encodedPlan: EncodedPlan,
+    /** One for each rule if the check was allowed. */
     readonly hits: readonly RecordedHit[],
   ) {}
 }

@@ -11,8 +11,8 @@ export interface EncodedPlan {
   readonly usualLimits: readonly string[] | undefined;
   /** The optional parts of the script that the plan needs. */
   readonly parts: ScriptParts;
-  /** Whether a check may record a rejected attempt. */
-  readonly countsRejected: boolean;
+  /** Whether a denial may be kept. A limit that counts rejected attempts changes it, and a release may end it at any time. */
+  readonly isCacheable: boolean;
   readonly buildKeys: KeyBuilder;
 }
 
@@ -28,7 +28,7 @@ export function encodePlan(plan: Plan, clusterSlot: ClusterSlot | undefined): En
     text: JSON.stringify(rules.flatMap(({ limit }) => encodeLimit(limit))),
     usualLimits: encodeUsualLimits(rules.map(({ limit }) => limit)),
     parts: rules.reduce((parts, { limit }) => parts | scriptPartOf(limit), 0),
-    countsRejected: rules.some(({ limit }) => limit.countRejected),
+    isCacheable: rules.every(({ limit }) => !limit.countRejected),
     buildKeys: createKeyBuilder(plan, clusterSlot),
   };
 }

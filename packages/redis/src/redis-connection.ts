@@ -8,7 +8,10 @@ export interface IoredisClient {
   readonly isCluster?: boolean;
   /** The nodes of each slot of a Cluster. The first one accepts writes. */
   readonly slots?: readonly (readonly string[])[];
-  readonly options: { readonly keyPrefix?: string | undefined };
+  readonly options: {
+    readonly keyPrefix?: string | undefined;
+    readonly autoResendUnfulfilledCommands?: boolean | undefined;
+  };
   evalsha(sha: string, keyCount: number, ...keysAndArguments: string[]): Promise<unknown>;
   eval(script: string, keyCount: number, ...keysAndArguments: string[]): Promise<unknown>;
 }
@@ -31,6 +34,8 @@ export interface RedisConnection {
   readonly isCluster: boolean;
   /** The prefix that the client adds to every key. */
   readonly keyPrefix: string;
+  /** Whether the client may send a command again that Redis has executed, because the connection broke before the reply. */
+  readonly mayResend: boolean;
   /** The address of the node that owns a slot of a Cluster; empty if the client does not know it. */
   nodeOf(slot: number): string;
   /** The state of the client's connection. For a Cluster, `node` is the address of a node. */
@@ -56,6 +61,7 @@ function fromIoredis(client: IoredisClient): RedisConnection {
     healthOf: (node) => ({ state: client.status, lastError: errors.last(node) }),
     isCluster: client.isCluster === true,
     keyPrefix: client.options.keyPrefix ?? '',
+    mayResend: client.isCluster === true || client.options.autoResendUnfulfilledCommands !== false,
     nodeOf: (slot) => client.slots?.[slot]?.[0] ?? '',
     evalSha: (sha, keys, values) => client.evalsha(sha, keys.length, ...keys, ...values),
     eval: (script, keys, values) => client.eval(script, keys.length, ...keys, ...values),
@@ -72,6 +78,7 @@ function fromNodeRedis(appClient: NodeRedisClient): RedisConnection {
     healthOf: (node) => ({ state: stateOf(appClient), lastError: errors.last(node) }),
     isCluster: 'slots' in appClient && 'masters' in appClient,
     keyPrefix: '',
+    mayResend: false,
     nodeOf: (slot) => appClient.slots?.[slot]?.master?.address ?? '',
     evalSha: (sha, keys, values) => client.evalSha(sha, { keys, arguments: values }),
     eval: (script, keys, values) => client.eval(script, { keys, arguments: values }),

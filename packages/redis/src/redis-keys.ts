@@ -52,6 +52,11 @@ export function counterKey(counter: CounterAlgorithm, subject: string): string {
   return `${escapeKeyPart(counter.prefix)}:{${escapeKeyPart(subject)}}:#count`;
 }
 
+/** The key up to the end of its hash tag, the text in braces that determines its slot. */
+export function hashTagOf(key: string): string {
+  return key.slice(0, key.indexOf('}'));
+}
+
 const PLAIN = /^[ !"#$&-z|~]+$/;
 const SPECIAL = /[{}%\p{Cc}\p{Cs}]/gu;
 

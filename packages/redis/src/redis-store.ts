@@ -9,16 +9,17 @@ import {
   readMicros,
   type StoreConnection,
   toDecision,
-  withCode,
 } from '@rollgate/core/store';
 import slotOf from 'cluster-key-slot';
 import type { DenialCache } from './denial-cache.js';
 import { CheckInputs } from './operation-inputs.js';
+import { OperationNumbers } from './operation-numbers.js';
 import { OperationSender } from './operation-sender.js';
-import { type CheckInput, type CheckOperation, type CheckResult, type Operation, Receipt } from './operations.js';
+import { type CheckInput, type CheckOperation, type CheckResult, Receipt } from './operations.js';
 import type { RedisClient, RedisConnection } from './redis-connection.js';
 import { counterKey } from './redis-keys.js';
 import { type RedisStoreOptions, resolveOptions } from './redis-store-options.js';
+import { StateChanges } from './state-changes.js';
 
 /**
  * Keeps the state in Redis, so that every process that uses the server shares it.
@@ -57,8 +58,7 @@ export class RedisStore implements Store, CountingStore {
   readonly #sender: OperationSender;
   readonly #clock: Clock | undefined;
   readonly #denials: DenialCache | undefined;
-  /** How many resets and refunds started or ended. The cache ignores a rejection if one did since its check was sent. */
-  #changeCount = 0;
+  readonly #changes: StateChanges;
   #lastMicros = -Infinity;
 
   constructor(options: RedisStoreOptions) {
@@ -69,7 +69,9 @@ export class RedisStore implements Store, CountingStore {
     this.#inputs = new CheckInputs(clusterSlot);
     this.#clock = clock;
     this.#denials = denials;
-    if (!connection.isCluster) return;
+    const { isCluster, mayResend } = connection;
+    this.#changes = new StateChanges(this.#sender, denials, mayResend ? new OperationNumbers(isCluster) : undefined);
+    if (!isCluster) return;
     const nodeOf = (key: string) => connection.nodeOf(slotOf(key));
     this.partOf = (plan, keys) => nodeOf(this.#inputs.firstKey(plan, keys));
     this.partOfReceipt = (receipt) => (receipt instanceof Receipt ? nodeOf(receipt.hits[0]!.key) : '');
@@ -78,7 +80,7 @@ export class RedisStore implements Store, CountingStore {
 
   /** Implements {@link Store.check}. Returns at once if the denial cache knows that the check is rejected. */
   check(plan: Plan, keys: Keys, costs: Costs): Awaitable<Decision> {
-    const input = this.#inputs.create(plan, keys, toOneCost(costs));
+    const input = this.#inputs.create(plan, keys, costs);
     const clockMicros = this.#clockMicros();
     const denials = this.#denials;
     if (denials === undefined || denials.isEmpty) return this.#check(input, clockMicros);
@@ -87,9 +89,9 @@ export class RedisStore implements Store, CountingStore {
 
   /** Implements {@link Store.peek}. */
   peek(plan: Plan, keys: Keys, costs: Costs): Promise<Decision> {
-    const input = this.#inputs.create(plan, keys, toOneCost(costs));
+    const input = this.#inputs.create(plan, keys, costs);
     return this.#send('peek', input, this.#clockMicros(), ({ limitDecisions }) => {
-      const decision = toDecision(plan.rules, limitDecisions, undefined);
+      const decision = toDecision(plan.rules, limitDecisions, undefined, costs);
       // Another process may have reset the keys.
       if (decision.allowed) this.#denials?.invalidate(input.keys);
       else this.#denials?.noteCheck(input);
@@ -100,17 +102,12 @@ export class RedisStore implements Store, CountingStore {
   /** Implements {@link Store.refund}, even for a decision by another `RedisStore` on the same Redis. */
   refund(receipt: unknown): Promise<void> {
     if (!(receipt instanceof Receipt)) throw foreignDecision('a decision of a RedisStore');
-    const keys = receipt.hits.map(({ key }) => key);
-    const clockMicros = this.#clockMicros();
-    return this.#change(keys, (resolve, reject) => ({ kind: 'refund', receipt, keys, clockMicros, resolve, reject }));
+    return this.#changes.settle(receipt, () => 0, this.#clockMicros());
   }
 
   /** Implements {@link Store.reset}. */
   reset(plan: Plan, keys: Keys): Promise<void> {
-    const { encodedPlan, keys: redisKeys } = this.#inputs.create(plan, keys, 0);
-    return this.#change(redisKeys, (resolve, reject) => {
-      return { kind: 'reset', encodedPlan, keys: redisKeys, resolve, reject };
-    });
+    return this.#changes.reset(this.#inputs.create(plan, keys, 0));
   }
 
   /** Implements {@link Store.connectionTo}. */
@@ -128,13 +125,13 @@ export class RedisStore implements Store, CountingStore {
   }
 
   #check(input: CheckInput, clockMicros: number | undefined): Promise<Decision> {
-    const changeCount = this.#changeCount;
+    const changeCount = this.#changes.count;
     return this.#send('check', input, clockMicros, (result, sentMs) => {
       const { limitDecisions, receipt } = result;
-      const decision = toDecision(input.encodedPlan.plan.rules, limitDecisions, receipt);
+      const decision = toDecision(input.encodedPlan.plan.rules, limitDecisions, receipt, input.costs);
       if (receipt !== undefined) this.#denials?.invalidate(input.keys);
       else this.#denials?.noteCheck(input);
-      if (receipt === undefined && changeCount === this.#changeCount) {
+      if (receipt === undefined && changeCount === this.#changes.count) {
         const sentMicros = clockMicros ?? sentMs * 1000;
         this.#denials?.add(input, result, { sentMicros, receivedMicros: clockMicros ?? localMicros() });
       }
@@ -144,54 +141,24 @@ export class RedisStore implements Store, CountingStore {
 
   #send(
     kind: CheckOperation['kind'],
-    { encodedPlan, keys, cost }: CheckInput,
+    { encodedPlan, keys, costs }: CheckInput,
     clockMicros: number | undefined,
     decide: (result: CheckResult, sentMs: number) => Decision,
   ): Promise<Decision> {
     return new Promise((resolveDecision, reject) => {
       const resolve = (result: CheckResult, sentMs: number) => resolveDecision(decide(result, sentMs));
-      this.#sender.add({ kind, encodedPlan, keys, cost, clockMicros, resolve, reject });
+      this.#sender.add({ kind, encodedPlan, keys, costs, clockMicros, resolve, reject });
     });
-  }
-
-  /** Sends a reset or refund. Invalidates the denials of its keys before it and after it. */
-  #change(
-    keys: readonly string[],
-    toOperation: (resolve: () => void, reject: (error: unknown) => void) => Operation,
-  ): Promise<void> {
-    this.#noteChange(keys);
-    return new Promise((resolve, reject) => {
-      const onDone = () => {
-        this.#noteChange(keys);
-        resolve();
-      };
-      this.#sender.add(toOperation(onDone, reject));
-    });
-  }
-
-  #noteChange(keys: readonly string[]): void {
-    this.#changeCount += 1;
-    this.#denials?.invalidate(keys);
   }
 
   /** The injected clock's time. A step back clears the denial cache, because an earlier state may apply again. */
   #clockMicros(): number | undefined {
     if (this.#clock === undefined) return undefined;
     const nowMicros = readMicros(this.#clock);
-    if (nowMicros < this.#lastMicros) {
-      this.#changeCount += 1;
-      this.#denials?.clear();
-    }
+    if (nowMicros < this.#lastMicros) this.#changes.noteClockStep();
     this.#lastMicros = nowMicros;
     return nowMicros;
   }
-}
-
-/** @throws TypeError if the limits have different costs. */
-function toOneCost(costs: Costs): number {
-  if (typeof costs === 'number' && costs > 0) return costs;
-  const message = 'Expected `cost` to be the same for all limits of a RedisStore, got different costs';
-  throw withCode('ERR_ROLLGATE_INVALID_OPTION', new TypeError(message));
 }
 
 /** This process's monotonic time in whole microseconds, because waits are whole microseconds as well. */

@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import { luaFilesOf, type ScriptParts } from './algorithm-registry.js';
+import { luaFilesOf, type ScriptParts, SETTLEMENTS_PART } from './algorithm-registry.js';
 import { lua } from './lua.generated.js';
 
 /** The form in which Redis keeps the hits of a key. The README states what each costs. */
@@ -51,7 +51,8 @@ export class ScriptBuilder {
   #build(parts: ScriptParts): Script {
     const names = luaFilesOf(parts);
     const algorithms = names.flatMap((name) => (name === 'log' ? LOG_FILES[this.#log] : [name]));
-    const operations = ['common', ...algorithms, 'operations'];
+    const settlements = parts & SETTLEMENTS_PART ? ['settlements'] : [];
+    const operations = ['common', ...algorithms, 'decisions', ...settlements, 'operations'];
     const usualCheck = this.hasUsualCheck && names.includes('log') ? ['usual-check'] : [];
     const text = [
       maxStepsLine(MAX_STEPS),

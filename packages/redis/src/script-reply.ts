@@ -1,6 +1,6 @@
 import type { Limit, LimitDecision, RollingWindow } from '@rollgate/core';
-import type { Rule } from '@rollgate/core/store';
-import { type CheckOperation, type CheckResult, Receipt, type RecordedHit } from './operations.js';
+import { costAt, type Rule } from '@rollgate/core/store';
+import { type CheckResult, type DecisionOperation, Receipt, type RecordedHit } from './operations.js';
 
 /** The return value of a script, as `lua/main.lua` describes it, read one operation after the other. */
 export class ScriptReply {
@@ -31,7 +31,7 @@ export class ScriptReply {
   }
 
   /** The result of the current operation. */
-  resultOf(operation: CheckOperation): CheckResult {
+  resultOf(operation: DecisionOperation): CheckResult {
     const { rules } = operation.encodedPlan.plan;
     const line = this.#lines[this.#index]!;
     if (rules.length === 1 && isSingleRecord(line)) return this.#singleResult(operation, rules[0]!.limit, line);
@@ -45,7 +45,7 @@ export class ScriptReply {
   }
 
   /** Does the same as {@link #result} for a check of one rule that recorded. The lists would take several times as long. */
-  #singleResult({ encodedPlan, cost, keys, clockMicros }: CheckOperation, limit: Limit, line: string): CheckResult {
+  #singleResult({ encodedPlan, costs, keys, clockMicros }: DecisionOperation, limit: Limit, line: string): CheckResult {
     const space = line.indexOf(' ');
     const nowMicros = clockMicros ?? this.#stamp;
     let [remaining, resetMicros, atMicros] = [Number(line), windowOf(limit), nowMicros];
@@ -56,13 +56,13 @@ export class ScriptReply {
       if (second >= 0) atMicros += Number(line.slice(second + 1));
     }
     const limitDecision = toLimitDecision(limit, 0, 0, remaining, resetMicros);
-    const hit: RecordedHit = { key: keys[0]!, index: 0, atMicros };
-    const receipt = new Receipt(this.#stamp, nowMicros, cost, encodedPlan, [hit]);
+    const hit: RecordedHit = { key: keys[0]!, index: 0, atMicros, cost: costAt(costs, 0) };
+    const receipt = new Receipt(this.#stamp, nowMicros, encodedPlan, [hit]);
     return { limitDecisions: [limitDecision], receipt, stableMicros: 0 };
   }
 
   #result(
-    { encodedPlan, cost, keys, kind, clockMicros }: CheckOperation,
+    { encodedPlan, costs, keys, kind, clockMicros }: DecisionOperation,
     rules: readonly Rule[],
     figures: readonly Figures[],
   ): CheckResult {
@@ -72,14 +72,17 @@ export class ScriptReply {
     let stableMicros = Infinity;
     const limitDecisions = rules.map(({ limit }, index): LimitDecision => {
       const [delay, wait, remaining, reset, last] = figures[index]!;
-      if (kind === 'check' && (allowed || limit.countRejected)) {
-        hits.push({ key: keys[index]!, index, atMicros: nowMicros + last });
-      } else {
+      const cost = costAt(costs, index);
+      const hasRecorded = kind === 'check' && cost > 0 && (allowed || limit.countRejected);
+      if (!hasRecorded) {
         stableMicros = Math.min(stableMicros, orInfinity(last), isRejection(delay) ? orInfinity(wait) : Infinity);
+      }
+      if (hasRecorded || (kind === 'check' && allowed)) {
+        hits.push({ key: keys[index]!, index, atMicros: hasRecorded ? nowMicros + last : 0, cost });
       }
       return toLimitDecision(limit, delay, wait, remaining, reset);
     });
-    const receipt = hits.length === 0 ? undefined : new Receipt(this.#stamp, nowMicros, cost, encodedPlan, hits);
+    const receipt = hits.length === 0 ? undefined : new Receipt(this.#stamp, nowMicros, encodedPlan, hits);
     return { limitDecisions, receipt, stableMicros };
   }
 

@@ -1,5 +1,6 @@
-import { COUNTER_PART, type ScriptParts } from './algorithm-registry.js';
-import { isCheckOperation, type Operation } from './operations.js';
+import { type Costs, costAt } from '@rollgate/core/store';
+import { COUNTER_PART, type ScriptParts, SETTLEMENTS_PART } from './algorithm-registry.js';
+import type { CheckOperation, Operation, SettleOperation } from './operations.js';
 
 /** The input of a script, as `lua/main.lua` describes it. */
 export interface ScriptRequest {
@@ -36,7 +37,7 @@ export function toScriptRequest(operations: readonly Operation[], hasUsualCheck:
 }
 
 function pushRun(values: string[], operation: Operation, times: number, hasUsualCheck: boolean): void {
-  if (hasUsualCheck && operation.kind === 'check' && operation.cost === 1) {
+  if (hasUsualCheck && operation.kind === 'check' && operation.costs === 1) {
     const { clockMicros, keys, encodedPlan } = operation;
     if (encodedPlan.usualLimits !== undefined) {
       values.push('usual', String(times), String(clockMicros ?? ''), String(keys.length), ...encodedPlan.usualLimits);
@@ -48,7 +49,7 @@ function pushRun(values: string[], operation: Operation, times: number, hasUsual
 
 function planOf(operation: Operation): string {
   if (operation.kind === 'count') return '[]';
-  return (operation.kind === 'refund' ? operation.receipt.encodedPlan : operation.encodedPlan).text;
+  return (operation.kind === 'settle' ? operation.receipt.encodedPlan : operation.encodedPlan).text;
 }
 
 /** The input of an operation, as `lua/operations.lua` describes it. */
@@ -59,23 +60,43 @@ function inputOf(operation: Operation): readonly (number | false)[] {
     const { widthMicros, spanMicros, expiryMicros } = operation.counter;
     return [now, widthMicros, spanMicros, expiryMicros, operation.units, operation.intervalMicros];
   }
-  if (operation.kind !== 'refund') return [operation.cost, now];
-  const { stamp, recordedMicros, cost, hits } = operation.receipt;
-  return [cost, now, stamp, recordedMicros, ...hits.flatMap(({ index, atMicros }) => [index + 1, atMicros])]; // Lua counts from 1.
+  if (operation.kind === 'settle') return settleInputOf(operation, now);
+  const { costs } = operation;
+  if (operation.kind === 'charge') {
+    const { plan } = operation.encodedPlan;
+    return [operation.number, now, ...plan.rules.map((_, index) => costAt(costs, index))];
+  }
+  return typeof costs === 'number' ? [costs, now] : [0, now, ...costs];
+}
+
+function settleInputOf({ number, receipt, hits }: SettleOperation, now: number | false): readonly (number | false)[] {
+  const input = [number, now, receipt.stamp, receipt.recordedMicros];
+  for (const { index, atMicros, cost, settledCost } of hits) input.push(index + 1, atMicros, cost, settledCost); // Lua counts from 1.
+  return input;
 }
 
 function partsOf(operation: Operation): ScriptParts {
   if (operation.kind === 'count') return COUNTER_PART;
-  return (operation.kind === 'refund' ? operation.receipt.encodedPlan : operation.encodedPlan).parts;
+  if (operation.kind === 'settle') return operation.receipt.encodedPlan.parts | SETTLEMENTS_PART;
+  return operation.kind === 'charge' ? operation.encodedPlan.parts | SETTLEMENTS_PART : operation.encodedPlan.parts;
 }
 
 function isSameExceptKeys(one: Operation, other: Operation): boolean {
   return (
-    isCheckOperation(one) &&
-    isCheckOperation(other) &&
+    isCheckOrPeek(one) &&
+    isCheckOrPeek(other) &&
     one.kind === other.kind &&
-    one.cost === other.cost &&
+    areSameCosts(one.costs, other.costs) &&
     one.clockMicros === other.clockMicros &&
     (one.encodedPlan === other.encodedPlan || one.encodedPlan.text === other.encodedPlan.text)
   );
+}
+
+function isCheckOrPeek(operation: Operation): operation is CheckOperation {
+  return operation.kind === 'check' || operation.kind === 'peek';
+}
+
+function areSameCosts(one: Costs, other: Costs): boolean {
+  if (one === other || typeof one === 'number' || typeof other === 'number') return one === other;
+  return one.length === other.length && one.every((cost, index) => cost === other[index]);
 }

@@ -31,6 +31,7 @@ test('sends all operations of one turn in one call', async () => {
     expect((await Promise.all(decisions)).map(({ remaining }) => remaining)).toEqual([0, 0, 3, 3]);
   });
   expect(calls).toBe(1);
+  await one.refund(await one.check('eve')); // The server now knows the script that refunds.
   expect(
     await redis.callsOf(async () => {
       const decision = await one.check('bob');

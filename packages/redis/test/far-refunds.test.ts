@@ -13,7 +13,7 @@ const createShortLogClient = () =>
   createScriptEditingClient(redis.connect(), [
     ['local NEAR = 32', 'local NEAR = 2'],
     ['local MAX_GAPS = 64', 'local MAX_GAPS = 3'],
-    ['local MAX_TOTAL = 2 ^ 53 - 1', 'local MAX_TOTAL = 170'],
+    ['local MAX_UNITS = 2 ^ 53 - 1', 'local MAX_UNITS = 170'],
   ]);
 
 const step = fc.oneof(

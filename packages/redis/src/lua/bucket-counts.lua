@@ -11,7 +11,6 @@ end
 
 -- More buckets than a limit may have (see bucket-counts.ts). A larger value is not ours, and would take too long to read.
 local MAX_SIZE = 3602
-local MAX_UNITS = 2 ^ 53 - 1
 
 -- Parses the text. Returns nil if it is not valid.
 function bucket_counts.read(text)

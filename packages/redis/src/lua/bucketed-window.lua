@@ -29,6 +29,8 @@ local function format_state(state)
   return head .. '/' .. bucket_counts.format(state.buckets)
 end
 
+bucketed_window.read = read
+
 -- Drops the buckets that have left the window.
 function bucketed_window.find(rule, key, now)
   local state, is_known = read(key)
@@ -80,11 +82,11 @@ function bucketed_window.record(rule, state, now, cost, verdict, stamp)
   return verdict
 end
 
-function bucketed_window.refund(rule, key, stamp, _, at, cost)
+function bucketed_window.refund(rule, key, stamp, _, at, cost, kept)
   local state, is_known = read(key)
   local buckets = state.buckets
   if not is_known or state.created > stamp then return end
-  bucket_counts.take(buckets, at, cost)
+  bucket_counts.take(buckets, at, cost - kept)
   if buckets.units == 0 and not state.newest then redis.call('UNLINK', key) return end
   redis.call('SET', key, format_state(state))
   local expires = min_difference_state.expires(state, bucket_counts.newest_end(buckets) + state.window)

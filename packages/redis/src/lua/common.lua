@@ -1,10 +1,14 @@
 -- The functions that all operations share. `load_operations` consists of this file, the algorithms that a script needs and the
--- files that they depend on (see ../algorithm-registry.ts), and operations.lua.
+-- files that they depend on (see ../algorithm-registry.ts), decisions.lua, settlements.lua if it is needed, and operations.lua.
 --
 -- All times are whole microseconds, because differences of whole numbers below 2^53 are exact. Redis runs a script for every
 -- check, so a script computes what the usual check does not need only on demand.
 
 local NEVER = math.huge
+-- Sums of units above this are not exact.
+local MAX_UNITS = 2 ^ 53 - 1
+-- How far ahead of now a debt ends at most: 100 years.
+local MAX_AHEAD = 3155760000000000
 
 -- The algorithms by name. Each is a table of steps, like its TypeScript counterpart:
 --   rule(settings...)      returns a rule from the settings of a limit
@@ -14,8 +18,11 @@ local NEVER = math.huge
 --                          grow without a bound have this step
 --   record(rule, state, now, cost, verdict, stamp)  records, and returns the verdict after it. `stamp` is a number that only
 --                          grows, and identifies the record
---   refund(rule, key, stamp, now, at, cost, recorded_at)  refunds what the check with this stamp recorded, unless the key was
---                          reset or expired since. Returns when the key expires and its keep, if they have changed
+--                          It may be more than the limit has room for
+--   read(key)              raises an error if another program has written the value
+--   refund(rule, key, stamp, now, at, cost, kept, recorded_at)  refunds all but the first `kept` units of what the check with
+--                          this stamp recorded, unless the key was reset or expired since. Returns when the key expires and
+--                          its keep, if they have changed
 --   reset(key, stamp)      deletes the state. Only algorithms that must leave a marker have this step, so that a refund finds
 --                          nothing that was recorded before
 -- A verdict has these fields:
@@ -28,7 +35,12 @@ local NEVER = math.huge
 --   expires, keep          after a record: when the key expires, and how long it lives after its newest action
 local algorithms = {}
 
+-- The operations by their kind (see operations.lua). Each is called with its plan, its input, its stamp, and the number of keys
+-- before its own.
+local kinds = {}
+
 local last_number, last_text
+local last_expires_ms, last_expires_text
 
 -- A whole number as text. Lua's own conversion would round it. Most numbers of a script are the same time, so the last text
 -- is cached.
@@ -52,4 +64,13 @@ local function define_lazily(module, define)
       return module[name]
     end,
   })
+end
+
+-- Rounds up, because a key must not expire before its state does. An injected clock may stand still, so a key then lives for
+-- its keep and a minute by the server's clock.
+local function expire(key, expires, keep, injected_now)
+  if injected_now then redis.call('PEXPIRE', key, math.ceil(keep / 1000) + 60000) return end
+  local expires_ms = math.ceil(expires / 1000)
+  if expires_ms ~= last_expires_ms then last_expires_ms, last_expires_text = expires_ms, string.format('%d', expires_ms) end
+  redis.call('PEXPIREAT', key, last_expires_text)
 end

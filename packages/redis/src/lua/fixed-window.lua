@@ -34,6 +34,8 @@ local function format_state(state)
   return string.format('%d%04d%02d', end_ms, state.count, state.scale)
 end
 
+fixed_window.read = read
+
 function fixed_window.find(rule, key, now, stamp)
   local state, is_known = read(key)
   local ahead = not string_state.is_within_scale(state.window_end - now, state.scale)
@@ -59,7 +61,7 @@ function fixed_window.record(rule, state, now, cost, verdict)
   local is_running = verdict.at == state.window_end
   if not is_running then state.window_end, state.count = verdict.at, 0 end
   state.scale = is_running and math.max(state.scale, rule.scale) or rule.scale
-  state.count = state.count + cost
+  state.count = math.min(state.count + cost, MAX_UNITS)
   min_difference_state.record(rule, state, now)
   string_state.write(state, format_state(state))
   verdict.remaining, verdict.reset = math.max(0, rule.limit - state.count), state.window_end - now
@@ -68,10 +70,10 @@ function fixed_window.record(rule, state, now, cost, verdict)
   return verdict
 end
 
-function fixed_window.refund(_, key, stamp, _, at, cost)
+function fixed_window.refund(_, key, stamp, _, at, cost, kept)
   local state, is_known = read(key)
   if not is_known or state.window_end ~= at or (state.reset_stamp and state.reset_stamp > stamp) then return end
-  state.count = math.max(0, state.count - cost)
+  state.count = math.max(0, state.count - (cost - kept))
   string_state.rewrite(state, (state.count > 0 or state.newest) and format_state(state), stamp)
 end
 

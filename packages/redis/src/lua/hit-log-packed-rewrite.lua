@@ -92,4 +92,9 @@ define_lazily(log, function()
     redis.call('SETRANGE', hits.key, string.format('%d', start), table.concat(parts))
     hits.bytes = ''
   end
+
+  -- Takes some, but not all, of the units of the hit at `index`. It has a total, because it has more than one unit.
+  function log.lower(hits, index, units)
+    log.subtract(hits, index, hits.size - 1, units)
+  end
 end)

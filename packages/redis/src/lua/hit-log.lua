@@ -49,11 +49,16 @@ define_lazily(log, function()
     for _, entry in ipairs(entries) do log.append(hits, entry.time, entry.units) end
   end
 
-  -- Refunds up to `cost` of the units that were recorded at `time`.
+  -- Refunds up to `cost` of the units that were recorded at `time`. Returns true if all hits are still there.
   function log.refund(hits, time, cost)
     if log.remove(hits, time, cost) then return end
     local from, last = log.first_after(hits, time - 1), log.first_after(hits, time) - 1
     if hits.size - from > NEAR then return log.refund_far(hits, time, cost, last) end
+    if from == last and not hits.gaps and log.total_before(hits, from + 1) - log.total_before(hits, from) > cost then
+      log.lower(hits, from, cost)
+      hits.total = hits.total - cost
+      return true
+    end
     -- Starts one hit earlier, because the newest remaining hit must be written last, with the data of the key.
     local index = math.max(0, from - 1)
     count_steps(5 * (hits.size - index))

@@ -52,6 +52,8 @@ local function format_state(free_at, scale, gaps)
   return text .. '/' .. gaps
 end
 
+leaky_bucket.read = read
+
 function leaky_bucket.find(rule, key, now, stamp)
   local free_at, scale, reset_stamp, gaps = read(key)
   if free_at and not string_state.is_within_scale(free_at - now, scale) then
@@ -79,17 +81,20 @@ end
 
 function leaky_bucket.record(rule, state, now, cost, verdict)
   state.scale = verdict.delay > 0 and math.max(state.scale, rule.scale) or rule.scale
-  state.free_at = verdict.at + cost * rule.interval
+  state.free_at = math.min(verdict.at + cost * rule.interval, now + MAX_AHEAD)
+  local ahead = state.free_at - now
+  if ahead > rule.keep then state.scale = math.max(state.scale, string_state.scale_of(ahead)) end -- More than the queue holds.
   -- Drops the gaps that have passed, because no action can use their slots.
   if state.gaps ~= '' then state.gaps = string.sub(state.gaps, count_before(state.gaps, now + 1) * GAP + 1) end
   string_state.write(state, format_state(state.free_at, state.scale, state.gaps))
   verdict = leaky_bucket.test(rule, state, now, cost)
-  verdict.expires, verdict.keep = state.free_at, rule.keep
+  verdict.expires, verdict.keep = state.free_at, math.max(rule.keep, ahead)
   return verdict
 end
 
-function leaky_bucket.refund(rule, key, stamp, now, at, cost, recorded_at)
+function leaky_bucket.refund(rule, key, stamp, now, at, cost, kept, recorded_at)
   local free_at, scale, reset_stamp, gaps = read(key)
+  at, cost = at + kept * rule.interval, cost - kept
   local ends = at + cost * rule.interval
   if not free_at or ends > free_at or (reset_stamp and reset_stamp > stamp) then return end
 
@@ -116,7 +121,7 @@ function leaky_bucket.refund(rule, key, stamp, now, at, cost, recorded_at)
   end
   if at == recorded_at or (free_at < at and free_at <= now) then reset_stamp = stamp end -- The queue is empty.
   string_state.rewrite({ key = key, reset_stamp = reset_stamp }, format_state(free_at, scale, gaps))
-  if not reset_stamp then return free_at, rule.keep end
+  if not reset_stamp then return free_at, math.max(rule.keep, free_at - now) end
 end
 
 leaky_bucket.reset = string_state.reset

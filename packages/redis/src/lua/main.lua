@@ -9,9 +9,10 @@
 --          messages, in order. The first line of the text has the server's time in seconds and microseconds. A line follows for
 --          each operation that ran, which is at least the first one:
 --            "!" for an operation that failed
---            nothing for a reset or refund
+--            nothing for a settle or reset
 --            the count for a "count"
---            the results of the rules, with a comma between them, for a check or peek
+--            the indices of the leases that are lost, for a "renew"
+--            the results of the rules, with a comma between them, for a check, peek or charge
 --          The result of a rule that recorded an undelayed action is "remaining reset". If the hit was recorded ahead of now,
 --          the difference follows. "remaining" alone means that the reset is the window. Any other result has five numbers:
 --            the delay of the action; -1 if the limit rejects it, -2 if the minDifference does
@@ -21,7 +22,7 @@
 --            how far ahead of now the hit was recorded. If nothing was recorded: for how long the verdict is stable, -1 if
 --            that is infinite
 --          The time and the stamp of an operation are the server's time plus the number of operations before it. So no two
---          checks record at the same microsecond, and a refund that the client sends twice finds nothing the second time.
+--          checks record at the same microsecond.
 --
 -- This file has no functions, and all but the usual check are in `load_operations`, because each run of a script creates its
 -- functions again.

@@ -29,3 +29,11 @@ function rolling_counter.add(key, width, span, expiry, units, interval, now)
   bucket_counts.drop(buckets, math.max(now, bucket_counts.newest_start(buckets)) - interval)
   return buckets.units, expires
 end
+
+function kinds.count(_, input, stamp, first_key)
+  local injected_now, width, span, expiry, units, interval = unpack(input, 1, 6)
+  local now, key = injected_now or stamp, KEYS[first_key + 1]
+  local counted, expires = algorithms['rolling-counter'].add(key, width, span, expiry, units, interval, now)
+  if expires then expire(key, expires, expiry, injected_now) end
+  return string.format('%d', counted)
+end

@@ -4,8 +4,6 @@
 local rolling_window = {}
 algorithms['rolling-window'] = rolling_window
 
--- Sums of units above this are not exact.
-local MAX_TOTAL = 2 ^ 53 - 1
 -- The most hits that one check drops, because the server serves no other client until then. Hits outside the window do not
 -- count, so the rest can wait for the next check.
 local MAX_DROPPED = 10000
@@ -28,6 +26,8 @@ end
 local function longest_life(keep)
   return keep + keep / 2
 end
+
+rolling_window.read = log.open
 
 function rolling_window.find(rule, key, now)
   local hits = log.open(key, rule)
@@ -98,6 +98,10 @@ end
 function rolling_window.record(rule, hits, now, cost, verdict, stamp)
   local at = verdict.at
   local units = rule.counts_rejected and math.min(cost, rule.limit) or cost
+  -- An overdraft must not make the units of the window inexact.
+  if hits.size > 0 and not rule.counts_rejected and units > MAX_UNITS - hits.total + hits.dropped then
+    units = math.min(units, MAX_UNITS - hits.total + log.total_before(hits, log.first_after(hits, at - rule.window)))
+  end
   if hits.is_expired then redis.call('UNLINK', hits.key) end
   if hits.recorder ~= rule then
     local last, recorder = hits.recorder, next_recorder(hits.recorder, rule)
@@ -106,8 +110,8 @@ function rolling_window.record(rule, hits, now, cost, verdict, stamp)
     end
   end
   local keep = hits.recorder.keep
-  local overflows = hits.total + hits.refunded + units > MAX_TOTAL
-  -- The units of the window never exceed MAX_TOTAL, but with those of older hits they may.
+  local overflows = hits.total + hits.refunded + units > MAX_UNITS
+  -- The units of the window never exceed MAX_UNITS, but with those of older hits they may.
   local span = overflows and rule.window or keep
   local first, dropped = 0, hits.dropped
   if hits.size > 0 and hits.oldest <= at - span then
@@ -128,21 +132,22 @@ function rolling_window.record(rule, hits, now, cost, verdict, stamp)
   count_steps(first / 10)
   if first > 0 or dropped > hits.dropped then log.drop(hits, first, dropped) end
   if overflows and hits.size > 0 then log.restart(hits) end
-  log.append(hits, at, units)
+  if units > 0 then log.append(hits, at, units)
+  else log.rewrite_from(hits, hits.size - 1, log.entries(hits, hits.size - 1)) end -- Saves the recorder.
   if rule.counts_rejected then
     verdict = rolling_window.test(rule, hits, now, cost)
   else
-    verdict.remaining = verdict.remaining - cost
+    verdict.remaining = math.max(0, verdict.remaining - cost)
     verdict.reset = at + rule.window - now
   end
   verdict.expires, verdict.keep = expiry_of(at, keep), longest_life(keep)
   return verdict
 end
 
-function rolling_window.refund(_, key, stamp, _, at, cost)
+function rolling_window.refund(_, key, stamp, _, at, cost, kept)
   local hits = log.open(key)
   if hits.size == 0 or log.created(hits) > stamp then return nil end
-  log.refund(hits, at, cost)
-  if hits.size == 0 then return nil end
+  local keeps_hits = log.refund(hits, at, cost - kept)
+  if keeps_hits or hits.size == 0 then return nil end
   return expiry_of(hits.newest, hits.recorder.keep), longest_life(hits.recorder.keep)
 end

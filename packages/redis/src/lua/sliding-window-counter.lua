@@ -38,6 +38,8 @@ local function format_state(state)
   return text .. min_difference_state.format(state)
 end
 
+sliding_window_counter.read = read
+
 function sliding_window_counter.find(rule, key, now, stamp)
   local state, is_known = read(key)
   local keep = math.max(rule.window, rule.min_difference)
@@ -88,7 +90,7 @@ function sliding_window_counter.record(rule, state, now, cost, verdict)
     state.previous = verdict.at == state.window_end + rule.window and state.current or 0
     state.current, state.window_end = 0, verdict.at
   end
-  state.current, state.window = state.current + cost, rule.window
+  state.current, state.window = math.min(state.current + cost, MAX_UNITS), rule.window
   min_difference_state.record(rule, state, now)
   string_state.write(state, format_state(state))
   state.expires = min_difference_state.expires(state, expires_of(state))
@@ -97,11 +99,12 @@ function sliding_window_counter.record(rule, state, now, cost, verdict)
   return verdict
 end
 
-function sliding_window_counter.refund(rule, key, stamp, _, at, cost)
+function sliding_window_counter.refund(rule, key, stamp, _, at, cost, kept)
   local state, is_known = read(key)
   if not is_known or state.window ~= rule.window or (state.reset_stamp and state.reset_stamp > stamp) then return end
-  if state.window_end == at then state.current = math.max(0, state.current - cost)
-  elseif state.window_end == at + rule.window then state.previous = math.max(0, state.previous - cost)
+  local units = cost - kept
+  if state.window_end == at then state.current = math.max(0, state.current - units)
+  elseif state.window_end == at + rule.window then state.previous = math.max(0, state.previous - units)
   else return end
   local text = (state.current > 0 or state.previous > 0 or state.newest) and format_state(state)
   string_state.rewrite(state, text, stamp)

@@ -12,6 +12,13 @@ function string_state.is_within_scale(ahead, scale)
   return ahead <= 2 ^ (scale + 1)
 end
 
+-- The scale of a limit that can write a state that ends so far ahead.
+function string_state.scale_of(ahead)
+  local scale = 0
+  while 2 ^ scale < ahead do scale = scale + 1 end
+  return scale
+end
+
 -- Fails this operation, because the key has a value that this algorithm did not write.
 function string_state.raise_foreign(key)
   error('Expected a state of this algorithm in ' .. key .. ', got another value. Delete the key or change the prefix', 0)

@@ -13,12 +13,13 @@ function token_bucket.rule(limit, tokens, micros, fill, scale, min_difference)
   local rest = micros % tokens
   return {
     limit = limit, tokens = tokens, micros = micros, scale = scale, min_difference = min_difference,
-    rest = rest, whole = (micros - rest) / tokens, keep = math.max(fill, min_difference),
+    rest = rest, whole = (micros - rest) / tokens, fill = fill, keep = math.max(fill, min_difference),
   }
 end
 
 -- How long so many tokens take to refill, in whole microseconds and parts.
 local function time_of(rule, tokens)
+  if tokens > rule.limit then return divide_product(tokens, rule.micros, rule.tokens) end
   if rule.rest == 0 then return tokens * rule.whole, 0 end
   local parts = tokens * rule.rest
   return tokens * rule.whole + math.floor(parts / rule.tokens), parts % rule.tokens
@@ -60,11 +61,18 @@ local function move(rule, state, micros, parts)
   state.expires = min_difference_state.expires(state, state.parts > 0 and state.full + 1 or state.full)
 end
 
+token_bucket.read = read
+
 function token_bucket.find(rule, key, now)
   local state, is_known = read(key)
   local ahead = not string_state.is_within_scale(state.full - now, state.scale)
   if is_known and min_difference_state.is_valid(rule, state, now, ahead, rule.keep) then return state end
   return empty(key)
+end
+
+-- How long the key lives.
+local function keep_of(rule, state, now)
+  return math.max(min_difference_state.keep(state, rule.keep), state.expires - now)
 end
 
 -- How long until the bucket contains so many tokens.
@@ -95,17 +103,27 @@ function token_bucket.record(rule, state, now, cost, _, stamp)
   state.newest_action = math.max(state.newest_action, now)
   min_difference_state.record(rule, state, now)
   move(rule, state, math.max(state.full, now) + micros, before + parts)
+  if state.full - now > rule.fill then
+    -- The bucket is in debt.
+    if state.full - now > MAX_AHEAD then move(rule, state, now + MAX_AHEAD, 0) end
+    state.scale = math.max(state.scale, string_state.scale_of(state.full - now))
+  end
   state.created = state.created or stamp
   redis.call('SET', state.key, format_state(state))
   local verdict = token_bucket.test(rule, state, now, cost)
-  verdict.expires, verdict.keep = state.expires, min_difference_state.keep(state, rule.keep)
+  verdict.expires, verdict.keep = state.expires, keep_of(rule, state, now)
   return verdict
 end
 
-function token_bucket.refund(rule, key, stamp, now, at, cost, recorded_at)
+function token_bucket.refund(rule, key, stamp, now, at, cost, kept, recorded_at)
   local state, is_known = read(key)
   if not is_known or state.created > stamp then return end
-  local micros, parts = time_of(rule, cost)
+  local micros, parts = time_of(rule, cost - kept)
+  if kept > 0 then
+    -- The tokens that stay taken refill first.
+    local kept_micros = time_of(rule, kept)
+    at, recorded_at = at + kept_micros, recorded_at + kept_micros
+  end
   -- Excludes the time in which the hit's tokens have refilled: after those taken before it, and after it was recorded.
   -- The clock may have stepped back since the newest action.
   local latest = math.max(state.newest_action, now)
@@ -114,5 +132,5 @@ function token_bucket.refund(rule, key, stamp, now, at, cost, recorded_at)
   move(rule, state, state.full - micros, parts_of(rule, state) - parts)
   state.refunded = state.refunded + micros + (parts > 0 and 1 or 0)
   redis.call('SET', key, format_state(state))
-  return state.expires, min_difference_state.keep(state, rule.keep)
+  return state.expires, keep_of(rule, state, now)
 end

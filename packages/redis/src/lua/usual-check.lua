@@ -66,7 +66,7 @@ local function check_usual(rules, first_key, stamp, injected_now)
       rule.keeps_ttl = newest and not injected_now and newest - newest % half == half_start
       if not rule.keeps_ttl and rule.half_start ~= half_start then
         rule.half_start = half_start
-        -- Rounds up, as `expire` in operations.lua does.
+        -- Rounds up, as `expire` in common.lua does.
         rule.expiry = format('%d', injected_now and (window + half) / 1000 + 60000 or (half_start + half + window + 999) / 1000)
       end
     end

@@ -1,4 +1,5 @@
 import assert from 'node:assert/strict';
+import { costAt } from '@rollgate/core/store';
 import type { LimitSpec } from '../../../store-conformance/src/algorithms.js';
 import { type Admitted, assertGuarantee, mostInAnyWindow } from '../../../store-conformance/src/guarantees.js';
 import type { Execution, StoreCall } from './call-records.js';
@@ -21,17 +22,19 @@ export function verifyAdmissions(calls: readonly Call[], executions: readonly Ex
   for (const { storeCall, decision, isRefunded } of calls) {
     if (storeCall?.execution === undefined || storeCall.kind !== 'check' || decision?.degraded !== false) continue;
     const at = storeCall.execution.serverMicros + storeCall.indexInMessage;
-    for (const [name, { delayMs }] of Object.entries(decision.limits)) {
+    for (const [index, [name, { delayMs }]] of Object.entries(decision.limits).entries()) {
+      const cost = costAt(storeCall.costs, index);
       const { admitted } = book.page(storeCall, storeCall.execution, name);
       const delay = Math.round(delayMs * 1000);
-      if (decision.allowed && !isRefunded) admitted.push({ at, cost: storeCall.cost, delay });
+      if (cost > 0 && decision.allowed && !isRefunded) admitted.push({ at, cost, delay });
     }
   }
   // Includes calls without a result, because a check with other settings may have dropped hits.
   for (const execution of executions) {
     for (const call of execution.calls) {
-      const lostUnits = execution.isLost ? call.cost : 0;
-      for (const name of Object.keys(call.subject.specs)) book.page(call, execution, name).lostUnits += lostUnits;
+      for (const [index, name] of Object.keys(call.subject.specs).entries()) {
+        book.page(call, execution, name).lostUnits += execution.isLost ? costAt(call.costs, index) : 0;
+      }
     }
   }
   for (const { specs, admitted, lostUnits } of book.pages.values()) {

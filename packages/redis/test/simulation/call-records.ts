@@ -1,4 +1,5 @@
 import type { Decision } from '@rollgate/core';
+import type { Costs } from '@rollgate/core/store';
 import type { ModelReceipt, Specs } from '../../../store-conformance/src/reference-model.js';
 
 /** The limits of a call with their keys, by the names that the model uses, too. */
@@ -34,7 +35,7 @@ export interface Execution {
 /** One call of a store's method by a limiter. */
 export interface StoreCall {
   readonly kind: 'check' | 'peek' | 'refund' | 'reset';
-  readonly cost: number;
+  readonly costs: Costs;
   /** How many Redis keys it has. */
   readonly keyCount: number;
   /** What the model needs to know. */

@@ -1,7 +1,9 @@
 import assert from 'node:assert/strict';
 import { type Decision, StoreError } from '@rollgate/core';
+
 import type { StoreCall } from './call-records.js';
-import type { Names } from './schedule.js';
+import type { Cost, Names } from './schedule.js';
+
 import type { ProcessLimiter, SimulatedProcess } from './simulated-process.js';
 import type { VirtualTime } from './virtual-time.js';
 
@@ -43,8 +45,10 @@ export class Caller {
     return this.process.limiters;
   }
 
-  decide(kind: 'check' | 'peek', limiter: ProcessLimiter, names: Names, cost: number): Call {
-    return this.#call(kind, limiter, () => limiter.limiter[kind](keysOf(limiter, names), { cost }));
+  decide(kind: 'check' | 'peek', limiter: ProcessLimiter, names: Names, cost: Cost): Call {
+    return this.#call(kind, limiter, () =>
+      limiter.limiter[kind](keysOf(limiter, names), { cost: costOf(limiter, cost) }),
+    );
   }
 
   reset(limiter: ProcessLimiter, names: Names): void {
@@ -155,6 +159,12 @@ export class Caller {
       assert(storeCall!.error !== undefined, `Expected ${what(call)} to be decided by the store, which responded`);
     }
   }
+}
+
+/** The cost as a limiter takes it. */
+function costOf({ specs }: ProcessLimiter, cost: Cost): number | Record<string, number> {
+  if (typeof cost === 'number') return cost;
+  return Object.fromEntries(Object.keys(specs).map((name, index) => [name, cost[index]!]));
 }
 
 function keysOf({ specs }: ProcessLimiter, names: Names): Record<string, string> {

@@ -50,12 +50,12 @@ function verifySource(
   );
 }
 
-function isSameQuestion(call: StoreCall, { subject, cost }: StoreCall): boolean {
+function isSameQuestion(call: StoreCall, { subject, costs }: StoreCall): boolean {
   return (
     call.kind === 'check' &&
     call.execution !== undefined &&
     call.decision?.allowed === false &&
-    call.cost === cost &&
+    JSON.stringify(call.costs) === JSON.stringify(costs) &&
     JSON.stringify(call.subject) === JSON.stringify(subject)
   );
 }

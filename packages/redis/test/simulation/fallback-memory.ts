@@ -1,5 +1,5 @@
 import type { Decision } from '@rollgate/core';
-import type { Keys, Plan } from '@rollgate/core/store';
+import type { Costs, Keys, Plan } from '@rollgate/core/store';
 import { monotonicClock, readMicros } from '../../../core/src/clock.js';
 import { StoreHealth } from '../../../core/src/failure/store-health.js';
 import { assertSame } from '../../../store-conformance/src/assert-same.js';
@@ -17,11 +17,11 @@ export class FallbackMemory {
   constructor(store: ObservedStore, onDifference: (error: unknown) => void) {
     const { fallback } = StoreHealth.of(store);
     const { check, peek } = fallback;
-    const decide = (kind: 'check' | 'peek') => (plan: Plan, keys: Keys, cost: number) => {
-      const decision = (kind === 'check' ? check : peek).call(fallback, plan, keys, cost);
+    const decide = (kind: 'check' | 'peek') => (plan: Plan, keys: Keys, costs: Costs) => {
+      const decision = (kind === 'check' ? check : peek).call(fallback, plan, keys, costs);
       try {
         const subject = store.subjectOf(plan, keys);
-        const expected = this.#model.check(subject.specs, subject.keys, cost, nowMicros(), kind === 'check');
+        const expected = this.#model.check(subject.specs, subject.keys, costs, nowMicros(), kind === 'check');
         this.#receipts.set(decision.limits, expected.receipt);
         assertSame(
           toPlainDecision(decision),

@@ -1,5 +1,5 @@
 import type { Awaitable, Decision, Limit, Store } from '@rollgate/core';
-import type { Keys, Plan } from '@rollgate/core/store';
+import type { Costs, Keys, Plan } from '@rollgate/core/store';
 import type { LimitSpec } from '../../../store-conformance/src/algorithms.js';
 import type { StoreCall, Subject } from './call-records.js';
 import type { VirtualTime } from './virtual-time.js';
@@ -8,6 +8,8 @@ import type { VirtualTime } from './virtual-time.js';
 export interface ObservedStoreOptions {
   readonly time: VirtualTime;
   readonly inner: Store;
+  /** Whether the client may resend commands, so that refunds have one more key. */
+  readonly resends: boolean;
   readonly specOf: (limit: Limit) => LimitSpec;
   /** Called before each call of the store. */
   readonly onCall: (call: StoreCall) => void;
@@ -15,7 +17,7 @@ export interface ObservedStoreOptions {
   readonly onSettled: (call: StoreCall) => void;
 }
 
-type DecisionCall = { kind: 'check' | 'peek'; plan: Plan; keys: Keys; cost: number };
+type DecisionCall = { kind: 'check' | 'peek'; plan: Plan; keys: Keys; costs: Costs };
 
 /** Passes all calls to a store, and records them. */
 export class ObservedStore implements Store {
@@ -27,18 +29,19 @@ export class ObservedStore implements Store {
     this.#options = options;
   }
 
-  check(plan: Plan, keys: Keys, cost: number): Awaitable<Decision> {
-    return this.#decide({ kind: 'check', plan, keys, cost });
+  check(plan: Plan, keys: Keys, costs: Costs): Awaitable<Decision> {
+    return this.#decide({ kind: 'check', plan, keys, costs });
   }
 
-  peek(plan: Plan, keys: Keys, cost: number): Awaitable<Decision> {
-    return this.#decide({ kind: 'peek', plan, keys, cost });
+  peek(plan: Plan, keys: Keys, costs: Costs): Awaitable<Decision> {
+    return this.#decide({ kind: 'peek', plan, keys, costs });
   }
 
   refund(receipt: unknown): Awaitable<void> {
     const check = this.refunding!;
-    const keyCount = (receipt as { hits: readonly unknown[] }).hits.length;
-    const call = this.#begin({ kind: 'refund', subject: check.subject, cost: check.cost, keyCount, refunded: check });
+    const hits = (receipt as { hits: readonly { cost: number }[] }).hits.filter(({ cost }) => cost > 0);
+    const keyCount = hits.length === 0 ? 0 : hits.length + (this.#options.resends ? 1 : 0);
+    const call = this.#begin({ kind: 'refund', subject: check.subject, costs: check.costs, keyCount, refunded: check });
     return this.#watch(call, this.#options.inner.refund(receipt));
   }
 
@@ -56,14 +59,14 @@ export class ObservedStore implements Store {
     };
   }
 
-  #decide({ kind, plan, keys, cost }: DecisionCall): Awaitable<Decision> {
-    const call = this.#begin({ kind, subject: this.subjectOf(plan, keys), cost, keyCount: plan.rules.length });
-    return this.#watch(call, this.#options.inner[kind](plan, keys, cost));
+  #decide({ kind, plan, keys, costs }: DecisionCall): Awaitable<Decision> {
+    const call = this.#begin({ kind, subject: this.subjectOf(plan, keys), costs, keyCount: plan.rules.length });
+    return this.#watch(call, this.#options.inner[kind](plan, keys, costs));
   }
 
   #begin(what: Pick<StoreCall, 'kind' | 'subject' | 'keyCount'> & Partial<StoreCall>): StoreCall {
     const call: StoreCall = {
-      cost: 0,
+      costs: 0,
       refunded: undefined,
       startedMicros: this.#options.time.micros,
       settledMicros: undefined,

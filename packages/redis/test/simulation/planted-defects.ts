@@ -42,19 +42,16 @@ export const plantedDefects: readonly PlantedDefect[] = [
   },
   {
     name: 'a refund that is sent twice refunds twice',
-    fromSeed: 20,
+    fromSeed: 420,
     symptom: /^Expected (the decision of the model|.* to expire when it decides nothing)/,
     plant: () =>
-      patch(lua as Record<string, string>, 'rolling-window.lua', (text) =>
-        replaced(text, 'log.refund(hits, at, cost)', (line) => {
-          const isGone = 'log.first_after(hits, at) == log.first_after(hits, at - 1)';
-          return `if ${isGone} then at = hits.newest end\n  ${line}`;
-        }),
+      patch(lua as Record<string, string>, 'settlements.lua', (text) =>
+        replaced(text, 'return was_done', () => 'return false'),
       ),
   },
   {
     name: 'a rejection is served from memory after the process recorded or reset',
-    fromSeed: 90,
+    fromSeed: 190,
     symptom: /^Served by the denial cache after a/,
     plant: () => patch(DenialCache.prototype, 'invalidate', () => () => {}),
   },

@@ -21,7 +21,7 @@ export class Reference {
   /** Repeats what the server did. */
   execute(execution: Execution): void {
     const { message, calls, serverMicros, expired } = execution;
-    for (const key of expired) this.#expire(key, serverMicros);
+    for (const key of expired) if (!key.endsWith(':#done')) this.#expire(key, serverMicros);
     let start = 0;
     execution.results = calls.map((call, index) => {
       const keys = message.keys.slice(start, start + call.keyCount);
@@ -67,11 +67,11 @@ export class Reference {
     if (isChanged || this.isVague !== undefined) return undefined;
     const { specs, keys } = call.subject;
     const nowMicros = serverMicros + call.indexInMessage + passedMicros;
-    return this.#model.check(specs, keys, call.cost, nowMicros, false).decision;
+    return this.#model.check(specs, keys, call.costs, nowMicros, false).decision;
   }
 
   #operate(call: StoreCall, keys: readonly string[], nowMicros: number, count: number): Result {
-    const { subject, cost, kind } = call;
+    const { subject, costs, kind } = call;
     let result: { decision?: Result['decision']; receipt: ModelReceipt } = { receipt: [] };
     if (kind === 'refund') this.#refund(call, nowMicros);
     else if (kind === 'reset') this.#model.reset(subject.specs, subject.keys);
@@ -79,7 +79,7 @@ export class Reference {
       Object.keys(subject.specs).forEach((name, index) => {
         this.#subjects.set(keys[index]!, only(subject, name));
       });
-      result = this.#model.check(subject.specs, subject.keys, cost, nowMicros, kind === 'check');
+      result = this.#model.check(subject.specs, subject.keys, costs, nowMicros, kind === 'check');
     }
     const changes = kind === 'refund' || kind === 'reset' || result.receipt.length > 0;
     if (changes) for (const key of keys) this.#changes.set(key, count);
@@ -91,7 +91,7 @@ export class Reference {
     const algorithms = Object.values(call.subject.specs).map(({ algorithm }) => algorithm);
     const isRolling = algorithms.every((algorithm) => algorithm === 'rollingWindow');
     if (!isRolling && execution!.isLost) this.isVague ??= 'a refund of what the server has lost';
-    if (!isRolling && this.#refunds.has(call)) this.isVague ??= 'a refund that was executed twice';
+    if (this.#refunds.has(call)) return; // The script notices that the client has sent it twice.
     this.#refunds.add(call);
     this.#model.refund(this.resultOf(call.refunded!).receipt, nowMicros);
   }
@@ -113,7 +113,7 @@ function only({ specs, keys }: Subject, name: string): Subject {
 }
 
 /** The call in an error's message. */
-export function describe({ kind, subject, cost, startedMicros, execution }: StoreCall): string {
+export function describe({ kind, subject, costs, startedMicros, execution }: StoreCall): string {
   const executed = execution === undefined ? '' : `, executed at ${execution.serverMicros} µs of the server`;
-  return `${kind} of ${cost} for ${JSON.stringify(subject.keys)} under ${JSON.stringify(subject.specs)}, called at ${startedMicros} µs${executed}`;
+  return `${kind} of ${costs} for ${JSON.stringify(subject.keys)} under ${JSON.stringify(subject.specs)}, called at ${startedMicros} µs${executed}`;
 }

@@ -25,6 +25,9 @@ export interface ProcessSpec {
 /** A name for each limit of a plan, in their order. */
 export type Names = readonly [string, string];
 
+/** The cost for all limits of a plan, or one for each in their order. */
+export type Cost = number | readonly [number, number];
+
 /** What a process does. Indices of processes and limiters are taken modulo their count. */
 export type CallStep =
   | {
@@ -32,7 +35,7 @@ export type CallStep =
       readonly process: number;
       readonly limiter: number;
       readonly names: Names;
-      readonly cost: number;
+      readonly cost: Cost;
       readonly times: number;
     }
   | { readonly kind: 'refund'; readonly process: number; readonly back: number; readonly times: number }

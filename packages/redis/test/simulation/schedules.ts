@@ -52,7 +52,12 @@ const process: fc.Arbitrary<ProcessSpec> = record({
 const processNumber = fc.nat(2);
 const limiterNumber = fc.nat(1);
 const names = fc.tuple(fc.constantFrom('ann', 'ann', 'bob'), fc.constantFrom('all', 'all', 'ann'));
-const cost = fc.oneof({ weight: 4, arbitrary: fc.constant(1) }, fc.integer({ min: 1, max: 6 }));
+const ownCost = fc.integer({ min: 0, max: 3 });
+const cost = fc.oneof(
+  { weight: 8, arbitrary: fc.constant(1) },
+  { weight: 2, arbitrary: fc.integer({ min: 1, max: 6 }) },
+  { weight: 1, arbitrary: fc.tuple(ownCost, ownCost) },
+);
 const times = fc.oneof(
   { weight: 60, arbitrary: fc.constant(1) },
   { weight: 40, arbitrary: fc.integer({ min: 2, max: 6 }) },

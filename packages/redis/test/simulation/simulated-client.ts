@@ -23,7 +23,7 @@ const RETRY_MICROS = 50_000;
 /** A client that behaves as ioredis when its connection breaks. It reconnects, and resends what has no reply. */
 export class SimulatedClient {
   readonly status = 'ready';
-  readonly options = {};
+  readonly options: { readonly autoResendUnfulfilledCommands: boolean };
   slowByMicros = 0;
   readonly #options: ClientOptions;
   #connection: SimulatedConnection;
@@ -35,6 +35,7 @@ export class SimulatedClient {
 
   constructor(options: ClientOptions) {
     this.#options = options;
+    this.options = { autoResendUnfulfilledCommands: options.spec.resends };
     this.#connection = this.#connect();
   }
 

@@ -64,11 +64,12 @@ export class SimulatedProcess implements Owner {
     this.store = new ObservedStore({
       time,
       inner,
+      resends: spec.resends,
       specOf: (limit) => this.#specs.get(limit)!,
       onCall: (call) => {
         this.lastCall = call;
         this.calls.push(call);
-        this.#unsent.push(call);
+        if (call.keyCount > 0) this.#unsent.push(call);
       },
       onSettled: (call) => {
         if (call.isFromCache) this.#unsent.splice(this.#unsent.indexOf(call), 1);

@@ -39,11 +39,11 @@ export class SomeRedis {
     return new RateLimiter({ limits, store: ofRedis, prefix: freshPrefix(), timeout: '30s', ...options });
   }
 
-  /** The names of all keys of a limiter with this prefix. */
+  /** The names of all keys with state of a limiter with this prefix. Leaves out the marks of operations that are done. */
   async keysOf(prefix: string): Promise<string[]> {
     const found = new Set<string>();
     for await (const keys of this.client.scanStream({ match: `${prefix}:*`, count: 1000 })) {
-      for (const key of keys as string[]) found.add(key);
+      for (const key of keys as string[]) if (!key.endsWith(':#done')) found.add(key);
     }
     return [...found].sort();
   }

@@ -1,0 +1,68 @@
+-- Operations that record or refund units after a decision, or without one. Scripts of checks alone do not contain this file.
+
+local last_done_key
+
+-- How long Redis knows that an operation has run, in milliseconds. A client that resends it later runs it again.
+local DONE_TTL = 120000
+
+-- Records units whether or not there is room.
+local function overdraw(rule, state, key, units, injected_now, stamp)
+  local now = injected_now or stamp
+  local verdict = rule.algorithm.test(rule, state, now, units)
+  verdict = rule.algorithm.record(rule, state, now, units, verdict, stamp)
+  expire(key, verdict.expires, verdict.keep, injected_now)
+end
+
+-- Whether an operation with this number has run before, because a client sent it twice. Marks it as done.
+local function is_done(key, number)
+  local was_done = redis.call('SETBIT', key, number, 1) == 1
+  if key ~= last_done_key then redis.call('PEXPIRE', key, DONE_TTL) end
+  last_done_key = key
+  return was_done
+end
+
+function kinds.charge(plan, input, stamp, first_key)
+  local number, injected_now = input[1], input[2]
+  if not (number and is_done(KEYS[first_key + #plan + 1], number)) then
+    for index = 1, #plan do
+      states[index] = plan[index].algorithm.find(plan[index], KEYS[first_key + index], injected_now or stamp, stamp)
+    end
+    ensure_all_fit(plan, true, input)
+    for index = 1, #plan do
+      local units = input[2 + index]
+      if units > 0 then overdraw(plan[index], states[index], KEYS[first_key + index], units, injected_now, stamp) end
+    end
+  end
+  return decide(plan, 1, injected_now, false, stamp, first_key)
+end
+
+-- The rule, `at`, the cost and the settled cost of the key at `index`.
+local function settled_hit(plan, input, index)
+  local number, at, cost, settled = unpack(input, 1 + 4 * index, 4 + 4 * index)
+  return plan[number], at, cost, settled
+end
+
+function kinds.settle(plan, input, stamp, first_key)
+  local number, injected_now, recorded_stamp, recorded_at = unpack(input, 1, 4)
+  local now, count = injected_now or stamp, (#input - 4) / 4
+  if number and is_done(KEYS[first_key + count + 1], number) then return '' end
+  -- Reads all keys before the first write, so that an error changes nothing.
+  for index = 1, count do
+    local rule, _, cost, settled = settled_hit(plan, input, index)
+    local key, algorithm = KEYS[first_key + index], rule.algorithm
+    if settled > cost then
+      states[index] = algorithm.find(rule, key, now, stamp)
+      if algorithm.ensure_fits then algorithm.ensure_fits(states[index]) end
+    elseif count > 1 then algorithm.read(key) end
+  end
+  for index = 1, count do
+    local rule, at, cost, settled = settled_hit(plan, input, index)
+    local key = KEYS[first_key + index]
+    if settled > cost then overdraw(rule, states[index], key, settled - cost, injected_now, stamp)
+    else
+      local expires, keep = rule.algorithm.refund(rule, key, recorded_stamp, now, at, cost, settled, recorded_at)
+      if expires then expire(key, expires, keep, injected_now) end
+    end
+  end
+  return ''
+end
