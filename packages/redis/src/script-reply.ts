@@ -99,10 +99,10 @@ export class ScriptReply {
 type Figures = readonly [delay: number, wait: number, remaining: number, reset: number, last: number];
 
 function toFigures(part: string, limit: Limit): Figures {
-  const numbers = part.split(' ').map(Number);
-  if (numbers.length === 5) return numbers as unknown as Figures;
-  const [remaining, reset = windowOf(limit), last = 0] = numbers as [number, number?, number?];
-  return [0, 0, remaining, reset, last];
+  const [first, second, third, fourth, fifth] = part.split(' ');
+  if (fifth !== undefined) return [Number(first), Number(second), Number(third), Number(fourth), Number(fifth)];
+  const reset = second === undefined ? windowOf(limit) : Number(second);
+  return [0, 0, Number(first), reset, third === undefined ? 0 : Number(third)];
 }
 
 /** The reset of a usual check, whose limits are rolling windows. */
@@ -123,16 +123,13 @@ function toLimitDecision(
   remaining: number,
   reset: number,
 ): LimitDecision {
-  const allowed = !isRejection(delay);
-  const decision: LimitDecision = {
-    allowed,
-    limit,
-    remaining,
-    retryAfterMs: orInfinity(wait) / 1000,
-    resetMs: reset / 1000,
-    delayMs: allowed ? delay / 1000 : 0,
-  };
-  return allowed ? decision : { ...decision, reason: delay === MIN_DIFFERENCE ? 'minDifference' : 'limit' };
+  const retryAfterMs = orInfinity(wait) / 1000;
+  const resetMs = reset / 1000;
+  if (!isRejection(delay)) {
+    return { allowed: true, limit, remaining, retryAfterMs, resetMs, delayMs: delay / 1000 };
+  }
+  const reason = delay === MIN_DIFFERENCE ? 'minDifference' : 'limit';
+  return { allowed: false, limit, remaining, retryAfterMs, resetMs, delayMs: 0, reason };
 }
 
 /** This delay means that the rule's `minDifference` rejects. Any other delay below 0 means that its limit does. */
