@@ -1,6 +1,6 @@
-import { channel } from 'node:diagnostics_channel';
 import type { Decision } from './decision.js';
 import { StoreError } from './failure/store-error.js';
+import { channel, emitWarning } from './platform.js';
 import { formatValue } from './validate.js';
 
 /** The part of a `RateLimiter` that refunds. */
@@ -34,7 +34,7 @@ export function refundInBackground(limiter: Refunder, decision: Decision): void 
       // The outage behind a StoreError has an event and a warning already.
       hasWarned = true;
       const reason = error instanceof Error ? error.message : formatValue(error);
-      process.emitWarning(`A refund failed, so the request stays charged: ${reason}`, {
+      emitWarning(`A refund failed, so the request stays charged: ${reason}`, {
         type: 'RollgateWarning',
         code: 'ROLLGATE_REFUND_FAILED',
       });

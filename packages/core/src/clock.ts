@@ -1,8 +1,5 @@
-import { performance } from 'node:perf_hooks';
 import { withCode } from './error-codes.js';
-
-/** A copy, because a lookup on `process` takes a fifth as long as the reading. */
-const { hrtime } = process;
+import { monotonicMicros } from './platform.js';
 
 /**
  * Returns the time by which a store decides. Replace it in tests.
@@ -16,23 +13,14 @@ export interface Clock {
   now(): number;
 }
 
-/** The difference between the time since the Unix epoch and the machine's monotonic time. */
-const START_MICROS = Math.round((performance.timeOrigin + performance.now()) * 1000) - uptimeMicros();
-
 /**
  * The default clock, in milliseconds since the Unix epoch. It reads the system time once, when the process starts, and
  * is monotonic from then on. So a change of the system time does not move any window, and neither do the fake timers of
  * a test runner.
  */
 export const monotonicClock: Clock = {
-  now: () => (START_MICROS + uptimeMicros()) / 1000,
+  now: () => monotonicMicros() / 1000,
 };
-
-/** The machine's monotonic time, which `performance.now()` reads too, but in a third less time and in whole numbers. */
-function uptimeMicros(): number {
-  const time = hrtime();
-  return time[0] * 1e6 + Math.floor(time[1] / 1000);
-}
 
 /**
  * Reads a clock in whole microseconds, the unit of every algorithm. Sums and differences of whole numbers are exact, so
@@ -41,7 +29,7 @@ function uptimeMicros(): number {
  * @throws RangeError if the clock returns anything but a finite number of milliseconds below 2^53 / 1000.
  */
 export function readMicros(clock: Clock): number {
-  if (clock === monotonicClock) return START_MICROS + uptimeMicros();
+  if (clock === monotonicClock) return monotonicMicros();
   const micros = Math.round(clock.now() * 1000);
   return Number.isSafeInteger(micros) ? micros : throwInvalidTime(micros);
 }

@@ -1,3 +1,5 @@
+import { cloneString } from './platform.js';
+
 /** The least length of a substring that V8 does not copy. */
 const SHORTEST_SLICE = 13;
 
@@ -6,7 +8,5 @@ const SHORTEST_SLICE = 13;
  * original string in memory. V8 always copies a substring of less than 13 characters.
  */
 export function copyString(text: string): string {
-  if (text.length < SHORTEST_SLICE) return text;
-  const encoding = /^[\0-\xff]*$/.test(text) ? 'latin1' : 'utf16le'; // Both keep any string exactly, even lone surrogates.
-  return Buffer.from(text, encoding).toString(encoding);
+  return text.length < SHORTEST_SLICE ? text : cloneString(text);
 }

@@ -1,4 +1,5 @@
 import { parse } from '@lukeed/ms';
+import { emitWarning } from './platform.js';
 import { invalidNumber } from './validate.js';
 
 /**
@@ -48,7 +49,7 @@ export function parseInterval(option: string, value: unknown): number {
   const ms = parseDuration(option, value);
   if (typeof value === 'number' && ms < MIN_UNITLESS_MS && !hasWarned) {
     hasWarned = true;
-    process.emitWarning(
+    emitWarning(
       `\`${option}: ${ms}\` is ${ms} milliseconds. Write '${ms}s' if you mean seconds, or '${ms}ms' to confirm milliseconds`,
       { type: 'RollgateWarning', code: 'ROLLGATE_SHORT_INTERVAL' },
     );

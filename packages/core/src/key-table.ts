@@ -1,3 +1,4 @@
+import { startBackgroundTimer, type Timer } from './background-timer.js';
 import { UNQUEUED } from './block-head.js';
 import { type Clock, readMicros } from './clock.js';
 import { copyString } from './copy-string.js';
@@ -5,6 +6,7 @@ import { Entry } from './entry.js';
 import type { StateLifecycle } from './limits/limit.js';
 import { Namespace } from './namespace.js';
 import { Namespaces } from './namespaces.js';
+import { emitWarning } from './platform.js';
 import { type Kept, Reclaimer } from './reclaimer.js';
 import { Slab } from './slab.js';
 
@@ -39,7 +41,7 @@ export class KeyTable {
   readonly #entry = new Entry(this.#slab);
   /** How many lives there were. */
   #lives = 0;
-  #timer: NodeJS.Timeout | undefined;
+  #timer: Timer | undefined;
   #hasWarned = false;
 
   constructor(clock: Clock, maxKeys: number) {
@@ -175,7 +177,7 @@ export class KeyTable {
   #warnOnce(): void {
     if (this.#hasWarned) return;
     this.#hasWarned = true;
-    process.emitWarning(
+    emitWarning(
       `A MemoryStore is full: it holds ${this.#maxKeys} keys (\`maxKeys\`). Each new key now evicts the one nearest to its expiry, of the same limit or of a limit with more than its share of the keys. An evicted key starts with its full quota`,
       { type: 'RollgateWarning', code: 'ROLLGATE_KEYS_EVICTED' },
     );
@@ -193,6 +195,6 @@ export class KeyTable {
   }
 
   #startTimer(delayMs: number): void {
-    this.#timer ??= setTimeout(() => this.#sweepIdle(), delayMs).unref();
+    this.#timer ??= startBackgroundTimer(() => this.#sweepIdle(), delayMs);
   }
 }

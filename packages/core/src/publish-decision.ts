@@ -1,8 +1,8 @@
-import { channel } from 'node:diagnostics_channel';
 import type { Awaitable } from './awaitable.js';
 import { isThenable } from './awaitable.js';
 import type { Key } from './create-plan.js';
 import type { Decision } from './decision.js';
+import { channel } from './platform.js';
 import type { Cost } from './resolve-costs.js';
 
 /** A check and its decision. */

@@ -1,5 +1,5 @@
-import { AsyncResource } from 'node:async_hooks';
-import { performance } from 'node:perf_hooks';
+import type { Timer } from './background-timer.js';
+import { bindAsyncContext, performance } from './platform.js';
 import { PriorityQueue, type QueueMember } from './priority-queue.js';
 import { invalidNumber } from './validate.js';
 
@@ -17,7 +17,7 @@ class Scheduled implements QueueMember {
  * All callbacks of the process, on one timer. With one timer per callback, Node could run late ones in the wrong order.
  */
 const queue = new PriorityQueue<Scheduled>();
-let timer: NodeJS.Timeout | undefined;
+let timer: Timer | undefined;
 /** The callback for which the timer is set. */
 let next: Scheduled | undefined;
 
@@ -33,7 +33,7 @@ let next: Scheduled | undefined;
 export function scheduleAfter(delayMs: number, callback: () => void): () => void {
   // The whole process shares one queue, and a NaN would destroy its order.
   if (!Number.isFinite(delayMs) || delayMs < 0) throw invalidNumber('delayMs', 'a finite number from 0', delayMs);
-  const scheduled = new Scheduled(AsyncResource.bind(callback));
+  const scheduled = new Scheduled(bindAsyncContext(callback));
   queue.add(scheduled, currentMicros() + Math.ceil(delayMs * 1000));
   setTimer();
   return function cancel() {

@@ -1,9 +1,11 @@
 // ES modules get the same instance as `require`, because one process may contain both.
 export type * from './store-api.js';
 export {
+  channel,
   copyString,
   costAt,
   createStore,
+  emitWarning,
   foreignDecision,
   hashKey,
   isMemoryStore,

@@ -11,6 +11,7 @@ export type { Hit, State, StateLifecycle, Verdict } from './limits/limit.js';
 export { ROLLING_WINDOW_OPTIONS } from './limits/rolling-window.js';
 export { isMemoryStore } from './memory-store.js';
 export { type Costs, costAt, type Keys, keyAt, type Plan, type Rule } from './plan.js';
+export { channel, emitWarning } from './platform.js';
 export type { CounterAlgorithm } from './rolling-counter-algorithm.js';
 export { scheduleAfter } from './scheduler.js';
 export type { StoreConnection } from './store.js';

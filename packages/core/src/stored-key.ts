@@ -1,5 +1,5 @@
-import { createHash } from 'node:crypto';
 import type { Keys } from './plan.js';
+import { hashUtf16 } from './platform.js';
 
 /**
  * The longest key that is stored as it is, in UTF-16 code units. Stores keep the hash of a longer key, so that a client
@@ -16,7 +16,7 @@ const HASH_LENGTH = 45;
  * have the same UTF-8 bytes. The result always has the same length.
  */
 export function hashKey(text: string): string {
-  return HASH_PREFIX + createHash('sha256').update(text, 'utf16le').digest('base64url');
+  return HASH_PREFIX + hashUtf16(text);
 }
 
 /** Returns the key, or the hash of a long one. Different keys stay different. */

@@ -1,3 +1,4 @@
+import { startBackgroundTimer } from './background-timer.js';
 import { withCode } from './error-codes.js';
 import { MAX_TIMER_MS } from './scheduler.js';
 
@@ -20,7 +21,7 @@ export function createDeadline(signal: AbortSignal | undefined, timeoutMs: numbe
   else signal?.addEventListener('abort', onAbort, { once: true });
   const onTimeout = () =>
     controller.abort(timeoutError(`Timed out: the call waited for ${timeoutMs} ms (\`timeout\`)`));
-  const timer = timeoutMs <= MAX_TIMER_MS ? setTimeout(onTimeout, timeoutMs).unref() : undefined;
+  const timer = timeoutMs <= MAX_TIMER_MS ? startBackgroundTimer(onTimeout, timeoutMs) : undefined;
   return {
     signal: controller.signal,
     dispose() {

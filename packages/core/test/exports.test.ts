@@ -6,7 +6,7 @@ const PACKAGES = join(__dirname, '../..');
 interface Manifest {
   name: string;
   private?: boolean;
-  exports?: Record<string, { import: string } | string>;
+  exports?: Record<string, { import?: string; node?: { import: string } } | string>;
 }
 
 /** The source of each entry point that a published package offers, by the name that users import. */
@@ -18,7 +18,7 @@ const entries = readdirSync(PACKAGES)
     if (manifest.private) return [];
     return Object.entries(manifest.exports ?? {}).flatMap(([path, target]): [string, string][] => {
       if (typeof target === 'string') return []; // The manifest itself.
-      const source = target.import.replace('./dist/', 'src/').replace(/\.mjs$/, '.ts');
+      const source = (target.node?.import ?? target.import!).replace('./dist/', 'src/').replace(/\.mjs$/, '.ts');
       return [[manifest.name + path.slice(1), join(folder, source)]];
     });
   });

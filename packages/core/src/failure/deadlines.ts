@@ -1,5 +1,6 @@
-import { performance } from 'node:perf_hooks';
+import type { Timer } from '../background-timer.js';
 import { type Duration, parseDuration } from '../duration.js';
+import { afterPoll, performance } from '../platform.js';
 import { MAX_TIMER_MS } from '../scheduler.js';
 import { invalidNumber } from '../validate.js';
 
@@ -31,7 +32,7 @@ export class Deadlines {
   /** The pending calls, oldest first. A settled call leaves the list at once, so that it does not stay in memory. */
   #first: TimedCall | undefined;
   #last: TimedCall | undefined;
-  #timer: NodeJS.Timeout | undefined;
+  #timer: Timer | undefined;
 
   constructor(
     /** How long a call may take. */
@@ -66,14 +67,14 @@ export class Deadlines {
     return true;
   }
 
-  #startTimer(ms: number): NodeJS.Timeout {
+  #startTimer(ms: number): Timer {
     const dueMs = performance.now() + ms;
     return setTimeout(() => {
       const nowMs = performance.now();
       // After a long pause of the process, a response may be unread, or a request unsent.
       if (nowMs - dueMs > LONG_PAUSE_MS) this.#timer = setTimeout(() => this.#expireCalls(nowMs), GRACE_MS);
       // Timers run before the event loop reads from sockets.
-      else setImmediate(() => this.#expireCalls(performance.now()));
+      else afterPoll(() => this.#expireCalls(performance.now()));
     }, ms);
   }
 

@@ -1,5 +1,5 @@
-import { performance } from 'node:perf_hooks';
 import { type Awaitable, isThenable } from '../awaitable.js';
+import { performance } from '../platform.js';
 import { type Deadlines, TimedCall } from './deadlines.js';
 import type { PartHealth } from './part-health.js';
 import { type StoreError, storeFailedError, storeTimeoutError } from './store-error.js';

@@ -1,5 +1,4 @@
-import { channel } from 'node:diagnostics_channel';
-import { performance } from 'node:perf_hooks';
+import { channel, emitWarning, performance } from '../platform.js';
 import type { CountingStore, Store, StoreConnection } from '../store.js';
 
 /**
@@ -132,6 +131,6 @@ export class PartHealth {
 
   #warn(message: string, code: string): void {
     const where = this.#part === '' ? '' : ` (${this.#part})`;
-    process.emitWarning(message + where, { type: 'RollgateWarning', code });
+    emitWarning(message + where, { type: 'RollgateWarning', code });
   }
 }

@@ -1,0 +1,55 @@
+import type * as node from './platform.js';
+import { sha256 } from './sha256.js';
+
+// The counterpart of `platform.ts` for platforms other than Node. It uses nothing but web standards, and Node's features
+// where the platform has them.
+
+interface Host {
+  readonly process?: {
+    emitWarning?: typeof node.emitWarning;
+    getBuiltinModule?: (name: string) => unknown;
+  };
+}
+const { process } = globalThis as Host;
+
+type Diagnostics = { channel?: typeof node.channel };
+type AsyncHooks = { AsyncResource?: { bind: typeof node.bindAsyncContext } };
+
+/** A module of Node, if the platform has it. */
+const builtin = <Module>(name: string) => process?.getBuiltinModule?.(name) as Module | undefined;
+
+/** On a platform without diagnostics channels, nobody can subscribe. */
+export const channel: typeof node.channel =
+  builtin<Diagnostics>('node:diagnostics_channel')?.channel ?? (() => ({ hasSubscribers: false, publish() {} }));
+
+export const { performance } = globalThis;
+
+/** Reads the origin each time, because some platforms know the time only while they handle a request. */
+export const monotonicMicros: typeof node.monotonicMicros = () =>
+  Math.round((performance.timeOrigin + performance.now()) * 1000);
+
+export const emitWarning: typeof node.emitWarning = (message, options) => {
+  if (process?.emitWarning) process.emitWarning(message, options);
+  else console.warn(`(${options.code}) ${options.type}: ${message}`);
+};
+
+export const bindAsyncContext: typeof node.bindAsyncContext = (callback) =>
+  builtin<AsyncHooks>('node:async_hooks')?.AsyncResource?.bind(callback) ?? callback;
+
+export const afterPoll: typeof node.afterPoll = (callback) => {
+  setTimeout(callback, 0);
+};
+
+export const hashUtf16: typeof node.hashUtf16 = (text) => {
+  const bytes = new Uint8Array(2 * text.length);
+  for (let index = 0; index < text.length; index++) {
+    const unit = text.charCodeAt(index);
+    bytes[2 * index] = unit;
+    bytes[2 * index + 1] = unit >> 8;
+  }
+  const base64 = btoa(String.fromCharCode(...sha256(bytes)));
+  return base64.replaceAll('+', '-').replaceAll('/', '_').replace('=', '');
+};
+
+/** The concatenation is flattened into new memory, of which the result is a slice. */
+export const cloneString: typeof node.cloneString = (text) => ` ${text}`.slice(1);
