@@ -60,7 +60,7 @@ export const http = [
       'isSuccess ? rules.skipFailed : rules.skipSuccessful',
     ],
     ['an aborted request is always refunded', 'if (rules.skipAborted) refundInBackground', 'refundInBackground'],
-    ['a status of 400 is a success', 'nodeResponse.statusCode < 400', 'nodeResponse.statusCode <= 400'],
+    ['a status of 400 is a success', 'status < 400', 'status <= 400'],
   ]),
   ...of('http/src/client-key', LISTS, [
     [
@@ -147,7 +147,7 @@ export const http = [
     ],
     ['routes share one count', 'else if (routeOptions.prefix === undefined) merged.prefix = `${prefix}:${name}`;', ''],
   ]),
-  ...of('fastify/src/options', OF_FASTIFY, [
+  ...of('http/src/merge-options', OF_FASTIFY, [
     ['the limits of the plugin override the window of a route', 'delete inherited.limits;', ';'],
   ]),
   ...of('fastify/src/error-observers', names(FASTIFY, 'error-observers'), [

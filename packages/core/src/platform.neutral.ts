@@ -18,7 +18,7 @@ type AsyncHooks = { AsyncResource?: { bind: typeof node.bindAsyncContext } };
 /** A module of Node, if the platform has it. */
 const builtin = <Module>(name: string) => process?.getBuiltinModule?.(name) as Module | undefined;
 
-/** On a platform without diagnostics channels, nobody can subscribe. */
+/** A platform without diagnostics channels has no subscribers. */
 export const channel: typeof node.channel =
   builtin<Diagnostics>('node:diagnostics_channel')?.channel ?? (() => ({ hasSubscribers: false, publish() {} }));
 

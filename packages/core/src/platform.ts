@@ -51,7 +51,7 @@ export function hashUtf16(text: string): string {
   return createHash('sha256').update(text, 'utf16le').digest('base64url');
 }
 
-/** Returns a copy of the string in memory of its own. The text has at least 13 characters. */
+/** Copies a string of at least 13 characters into its own memory. */
 export function cloneString(text: string): string {
   const encoding = /^[\0-\xff]*$/.test(text) ? 'latin1' : 'utf16le'; // Both keep any string exactly, even lone surrogates.
   return Buffer.from(text, encoding).toString(encoding);

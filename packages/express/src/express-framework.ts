@@ -7,7 +7,7 @@ export const EXPRESS: Framework<Request, Response> = {
   ownOptions: ['handler', 'requestPropertyName'],
   resetUnit: 'epoch',
   getClientAddress: (request) => request.ip,
-  getRequestHeaders: (request) => request.headers,
+  getRequestHeader: (request, name) => request.headers[name],
   getProxyTrust,
   isDisconnected: (request) => request.socket.destroyed,
   isResponseSent: (response) => response.writableEnded,

@@ -7,7 +7,7 @@ export const FASTIFY: Framework<FastifyRequest, FastifyReply> = {
   ownOptions: ['hook', 'handler'],
   resetUnit: 'delta',
   getClientAddress: (request) => request.ip,
-  getRequestHeaders: (request) => request.headers,
+  getRequestHeader: (request, name) => request.headers[name],
   getProxyTrust,
   isDisconnected: (request) => request.raw.socket.destroyed,
   isResponseSent: (reply) => reply.sent,

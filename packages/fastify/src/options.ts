@@ -1,5 +1,4 @@
 import type { Decision, Limits, RateLimiter } from '@rollgate/core';
-import { ROLLING_WINDOW_OPTIONS } from '@rollgate/core/store';
 import type { Awaitable, CommonOptions, ForRequest, HttpOptions, WindowOptions } from '@rollgate/http';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 
@@ -65,13 +64,3 @@ export type HookFunction = (request: unknown, reply: unknown, ...payloadAndDone:
 
 /** The methods of an app's limiter that its users may call. */
 export type AppRateLimiter = Pick<RateLimiter, 'check' | 'peek' | 'refund' | 'reset'>;
-
-/** Overrides the plugin's options with a route's. A route with `limits` inherits no window settings, and vice versa. */
-export function mergeOptions(plugin: RateLimitRouteOptions, route: RateLimitRouteOptions): RateLimitOptions {
-  const inherited = { ...plugin };
-  if (route.limits !== undefined) for (const name of ROLLING_WINDOW_OPTIONS) delete inherited[name];
-  if (ROLLING_WINDOW_OPTIONS.some((name) => route[name] !== undefined)) delete inherited.limits;
-  if (route.key !== undefined) delete inherited.ipv6Prefix;
-  const given = Object.entries(route).filter(([, value]) => value !== undefined);
-  return { ...inherited, ...Object.fromEntries(given) } as RateLimitOptions;
-}

@@ -1,5 +1,6 @@
 import { type Decision, type Limits, MemoryStore } from '@rollgate/core';
 import { validate, withCode } from '@rollgate/core/store';
+import { mergeOptions } from '@rollgate/http';
 import type { FastifyInstance, FastifyReply, FastifyRequest, RouteOptions } from 'fastify';
 import fastifyPlugin from 'fastify-plugin';
 import {
@@ -7,7 +8,6 @@ import {
   HOOKS,
   type Hook,
   type HookFunction,
-  mergeOptions,
   type RateLimitHookFunction,
   type RateLimitPluginOptions,
   type RateLimitRouteOptions,

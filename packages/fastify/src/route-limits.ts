@@ -1,7 +1,7 @@
 import type { Store } from '@rollgate/core';
 import { isMemoryStore, validate, withCode } from '@rollgate/core/store';
-import type { WarningCode } from '@rollgate/http';
-import { mergeOptions, type RateLimitOptions, type RateLimitRouteOptions } from './options.js';
+import { mergeOptions, type WarningCode } from '@rollgate/http';
+import type { RateLimitOptions, RateLimitRouteOptions } from './options.js';
 import { createHook, type RateLimitHook } from './rate-limit-hook.js';
 
 /** Serializes constraints such as `{ host: /^api\./ }`, because JSON would drop the pattern. */
@@ -96,7 +96,7 @@ export class RouteHooks {
     addedSilence: readonly WarningCode[],
   ): RateLimitOptions {
     if (groupId !== undefined) validate.string('groupId', groupId);
-    const merged = mergeOptions(this.#pluginOptions, routeOptions);
+    const merged = mergeOptions<RateLimitOptions>(this.#pluginOptions, routeOptions);
     const { prefix = 'rollgate', silence = [] } = merged;
     validate.string('prefix', prefix);
     if (groupId !== undefined) merged.prefix = `${prefix}:group ${groupId}`;

@@ -4,10 +4,8 @@ import type { Adapter, Next } from './adapter.js';
 import { delayRequest } from './delay-request.js';
 import type { FailureHandler } from './failure-handler.js';
 import type { Framework } from './framework.js';
-import type { RateLimitHeaders } from './rate-limit-headers.js';
+import type { Gate } from './gate.js';
 import { refundAfterResponse } from './refund-after-response.js';
-import type { RequestDecider } from './request-decider.js';
-import { publishRequest } from './request-event.js';
 import type { ResolvedOptions } from './resolve-options.js';
 import { endIfStarted } from './response-lifecycle.js';
 import { withTimeout } from './with-timeout.js';
@@ -18,24 +16,20 @@ type OnLimited<Request, Response> = NonNullable<ResolvedOptions<Request, Respons
 export class DecisionApplier<Request, Response> {
   readonly #framework: Framework<Request, Response>;
   readonly #adapter: Adapter<Request, Response>;
+  readonly #gate: Gate<Request, Response>;
   readonly #options: ResolvedOptions<Request, Response>;
-  readonly #decider: RequestDecider<Request>;
-  readonly #headers: RateLimitHeaders<Response>;
   readonly #failures: FailureHandler<Response>;
 
   constructor(
     framework: Framework<Request, Response>,
     adapter: Adapter<Request, Response>,
-    options: ResolvedOptions<Request, Response>,
-    decider: RequestDecider<Request>,
-    headers: RateLimitHeaders<Response>,
+    gate: Gate<Request, Response>,
     failures: FailureHandler<Response>,
   ) {
     this.#framework = framework;
     this.#adapter = adapter;
-    this.#options = options;
-    this.#decider = decider;
-    this.#headers = headers;
+    this.#gate = gate;
+    this.#options = gate.options;
     this.#failures = failures;
   }
 
@@ -45,9 +39,9 @@ export class DecisionApplier<Request, Response> {
       next();
       return;
     }
-    const { limiter, dryRun, onLimited } = this.#options;
+    const { dryRun, onLimited } = this.#options;
     this.#adapter.attachDecision(request, decision);
-    publishRequest(limiter, request, decision, dryRun);
+    this.#gate.publish(request, decision);
     if (decision.allowed) {
       if (!dryRun) this.#writeHeaders(response, decision);
       this.#continueOrDelay(decision, request, response, next);
@@ -95,8 +89,7 @@ export class DecisionApplier<Request, Response> {
   }
 
   #writeHeaders(response: Response, decision: Decision): void {
-    if (this.#framework.getNodeResponse(response).headersSent) return;
-    this.#headers.write(response, decision, this.#decider.getLimits(decision));
+    if (!this.#framework.getNodeResponse(response).headersSent) this.#gate.writeHeaders(response, decision);
   }
 
   #continueOrDelay(decision: Decision, request: Request, response: Response, next: Next): void {

@@ -4,31 +4,23 @@ import type { Adapter, Next } from './adapter.js';
 import { DecisionApplier } from './decision-applier.js';
 import { FailureHandler } from './failure-handler.js';
 import type { Framework } from './framework.js';
-import { resolveMessage, toRejection } from './message-option.js';
+import { Gate } from './gate.js';
 import type { HttpOptions } from './options.js';
-import { RateLimitHeaders } from './rate-limit-headers.js';
-import { createBodySerializer, isRejectionError, type Rejection } from './rejection.js';
-import { RequestDecider } from './request-decider.js';
-import { type ResolvedOptions, resolveOptions } from './resolve-options.js';
+import type { Rejection } from './rejection.js';
 import { endIfStarted } from './response-lifecycle.js';
-import { mapWithTimeout } from './with-timeout.js';
 
 /**
- * Limits the requests of one adapter's middleware or hook.
+ * Limits the requests of one adapter's middleware or hook, on a host with Node's responses.
  *
  * It awaits only what requires it. With a store in memory and option functions that return values, a request has continued
  * or been rejected when `run` returns.
  */
 export class HttpLimiter<Request, Response> {
   readonly #framework: Framework<Request, Response>;
-  readonly #options: ResolvedOptions<Request, Response>;
-  readonly #decider: RequestDecider<Request>;
-  readonly #headers: RateLimitHeaders<Response>;
+  /** Decides the requests. */
+  readonly gate: Gate<Request, Response>;
   readonly #applier: DecisionApplier<Request, Response>;
   readonly #failures: FailureHandler<Response>;
-  readonly #usesAddress: boolean;
-  /** Returns the default body of a rejection, as JSON with this message. */
-  readonly serializeBody: (message: string) => string;
 
   /** @throws TypeError, RangeError with the name of the invalid option. */
   constructor(
@@ -36,26 +28,25 @@ export class HttpLimiter<Request, Response> {
     options: HttpOptions<Request, Limits, Response>,
     adapter: Adapter<Request, Response>,
   ) {
-    const resolved = resolveOptions(framework.name, options, framework.ownOptions, framework.resetUnit);
-    const { headers, resetUnit, exposeHeaders, key, isOnAllowList } = resolved;
     this.#framework = framework;
-    this.#options = resolved;
-    this.serializeBody = createBodySerializer(resolved.statusCode);
-    this.#usesAddress = key === undefined || isOnAllowList !== undefined;
-    this.#headers = new RateLimitHeaders(framework, headers, resetUnit, exposeHeaders);
-    this.#decider = new RequestDecider<Request>(framework, resolved);
-    this.#failures = new FailureHandler<Response>(framework, resolved);
-    this.#applier = new DecisionApplier(framework, adapter, resolved, this.#decider, this.#headers, this.#failures);
+    this.gate = new Gate<Request, Response>(framework, options);
+    this.#failures = new FailureHandler<Response>(framework, this.gate.options);
+    this.#applier = new DecisionApplier(framework, adapter, this.gate, this.#failures);
   }
 
   /** The limiter that decides the requests. */
   get limiter(): RateLimiter {
-    return this.#options.limiter;
+    return this.gate.limiter;
   }
 
   /** The status of a rejection. */
   get statusCode(): number {
-    return this.#options.statusCode;
+    return this.gate.statusCode;
+  }
+
+  /** Returns the default body of a rejection, as JSON with this message. */
+  get serializeBody(): (message: string) => string {
+    return this.gate.serializeBody;
   }
 
   /**
@@ -65,8 +56,7 @@ export class HttpLimiter<Request, Response> {
   run(request: Request, response: Response, next: Next): void {
     let decision: Awaitable<Decision | undefined>;
     try {
-      this.#options.usageChecks.inspectRequest(this.#framework, request, this.#usesAddress);
-      decision = this.#decider.decide(request);
+      decision = this.gate.decide(request);
     } catch (thrown) {
       this.#failures.handle(response, next, thrown);
       return;
@@ -83,9 +73,7 @@ export class HttpLimiter<Request, Response> {
    */
   withdrawRejection(response: Response, error?: unknown): boolean {
     const hasStarted = this.#framework.getNodeResponse(response).headersSent;
-    if (hasStarted || isRejectionError(error, this.statusCode)) return false;
-    this.#headers.withdrawRejection(response);
-    return true;
+    return !hasStarted && this.gate.withdrawRejection(response, error);
   }
 
   /**
@@ -103,12 +91,7 @@ export class HttpLimiter<Request, Response> {
    * @throws The error of the `message` function, or a TypeError if it returns neither a string nor an object.
    */
   createRejection(request: Request, decision: Decision): Awaitable<Rejection> {
-    const { message, problem, statusCode, timeoutMs } = this.#options;
-    if (message.forRequest === undefined) return toRejection(message, decision, statusCode, problem);
-    const value = message.forRequest(request, decision);
-    return mapWithTimeout('message', timeoutMs, value, (resolved) =>
-      toRejection(resolveMessage(resolved), decision, statusCode, problem),
-    );
+    return this.gate.createRejection(request, decision);
   }
 
   #applyLater(decision: PromiseLike<Decision | undefined>, request: Request, response: Response, next: Next): void {

@@ -2,10 +2,15 @@
 export type * from './index.js';
 export {
   createClientKey,
+  createForwardedReader,
+  Gate,
   HttpLimiter,
+  mergeOptions,
+  prefersText,
   RateLimitError,
   REJECTION_CODE,
   rejectionBody,
   toError,
   WARNING_CODES,
+  WebLimiter,
 } from './index.js';

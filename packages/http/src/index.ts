@@ -2,12 +2,26 @@ export type { Awaitable } from '@rollgate/core';
 export type { Adapter, Next } from './adapter.js';
 export { createClientKey } from './client-key.js';
 export { toError } from './errors.js';
-export type { Framework, GetHeader, ProxyTrust, SetHeader } from './framework.js';
+export { createForwardedReader, type ForwardedAddressOptions } from './forwarded-address.js';
+export type {
+  Framework,
+  GetHeader,
+  HeaderWriter,
+  Host,
+  ProxyTrust,
+  RequestReader,
+  SetHeader,
+} from './framework.js';
+export { Gate, type Outcome } from './gate.js';
 export type { Headers, ResetUnit } from './header-options.js';
 export { HttpLimiter } from './http-limiter.js';
+export { mergeOptions } from './merge-options.js';
 export type { CommonOptions, ForRequest, HttpOptions, LimitOptions, WindowOptions } from './options.js';
+export { prefersText } from './prefers-text.js';
 export { RateLimitError } from './rate-limit-error.js';
 export { REJECTION_CODE, type Rejection, type RejectionBody, rejectionBody } from './rejection.js';
 export type { RequestEvent } from './request-event.js';
 export type { NodeResponse } from './response-lifecycle.js';
 export { WARNING_CODES, type WarningCode } from './warnings.js';
+export { type WebHost, WebLimiter } from './web-limiter.js';
+export type { AllowedResult, RateLimitResult, RejectedResult } from './web-result.js';

@@ -1,6 +1,6 @@
-import { isNativeError } from 'node:util/types';
 import type { Awaitable, Decision } from '@rollgate/core';
 import { validate, withCode } from '@rollgate/core/store';
+import { isNativeError } from './platform.js';
 import { describeRejection, jsonRejection, problemRejection, type Rejection } from './rejection.js';
 
 /** A `message` that is not a function: a text, an object's members and their JSON, or an error. Empty for the default. */

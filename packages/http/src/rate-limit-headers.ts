@@ -1,6 +1,6 @@
 import type { Decision, Limits } from '@rollgate/core';
 import { toPolicyValue, toRateLimitValue } from './draft-headers.js';
-import type { Framework, GetHeader, SetHeader } from './framework.js';
+import type { GetHeader, HeaderWriter, SetHeader } from './framework.js';
 import type { Headers, ResetUnit } from './header-options.js';
 import { ceilSeconds, toRetryAfterSeconds } from './seconds.js';
 
@@ -39,12 +39,7 @@ export class RateLimitHeaders<Response> {
   readonly #exposedNames: readonly string[];
 
   constructor(
-    {
-      setHeader,
-      getHeader,
-      removeHeader,
-      lowercaseHeaders,
-    }: Pick<Framework<never, Response>, 'setHeader' | 'getHeader' | 'removeHeader' | 'lowercaseHeaders'>,
+    { setHeader, getHeader, removeHeader, lowercaseHeaders }: HeaderWriter<Response>,
     headers: Headers,
     resetUnit: ResetUnit,
     exposeHeaders: boolean,

@@ -28,29 +28,41 @@ export function refundAfterResponse<Request, Response>(
   response: Response,
   decision: Decision,
 ): void {
+  onResponseFinished(nodeResponse, (isComplete) => {
+    refundByRules(limiter, rules, decision, request, response, isComplete ? nodeResponse.statusCode : undefined);
+  });
+}
+
+/**
+ * Refunds a request whose response has ended, if the rules exempt it.
+ *
+ * @param status The status of the whole response; `undefined` if the client disconnected before its end.
+ */
+export function refundByRules<Request, Response>(
+  limiter: RateLimiter,
+  rules: RefundRules<Request, Response>,
+  decision: Decision,
+  request: Request,
+  response: Response,
+  status: number | undefined,
+): void {
+  if (status === undefined) {
+    if (rules.skipAborted) refundInBackground(limiter, decision);
+    return;
+  }
+  if (!rules.skipSuccessful && !rules.skipFailed) return;
   const settle = (isSuccess: boolean) => {
     if (isSuccess ? rules.skipSuccessful : rules.skipFailed) refundInBackground(limiter, decision);
   };
-  const settleBySuccess = () => {
-    const result =
-      rules.wasSuccessful === undefined ? nodeResponse.statusCode < 400 : rules.wasSuccessful(request, response);
+  try {
+    const result = rules.wasSuccessful === undefined ? status < 400 : rules.wasSuccessful(request, response);
     if (!isThenable(result)) settle(validate.boolean('requestWasSuccessful(request, response)', result));
     else {
       withTimeout('requestWasSuccessful', result, rules.timeoutMs)
         .then((isSuccess) => settle(validate.boolean('requestWasSuccessful(request, response)', isSuccess)))
         .catch(rules.onError);
     }
-  };
-  onResponseFinished(nodeResponse, (isComplete) => {
-    if (!isComplete) {
-      if (rules.skipAborted) refundInBackground(limiter, decision);
-      return;
-    }
-    if (!rules.skipSuccessful && !rules.skipFailed) return;
-    try {
-      settleBySuccess();
-    } catch (thrown) {
-      rules.onError(thrown);
-    }
-  });
+  } catch (thrown) {
+    rules.onError(thrown);
+  }
 }

@@ -1,5 +1,5 @@
-import { STATUS_CODES } from 'node:http';
 import type { Decision } from '@rollgate/core';
+import { STATUS_CODES } from './platform.js';
 import { toRetryAfterSeconds } from './seconds.js';
 
 /** The `code` of every rejection, for programs to compare with. */

@@ -2,7 +2,7 @@ import type { Awaitable, Decision, Limits } from '@rollgate/core';
 import { validate } from '@rollgate/core/store';
 import { createClientKey } from './client-key.js';
 import { missingAddressError } from './errors.js';
-import type { Framework } from './framework.js';
+import type { RequestReader } from './framework.js';
 import { invalidLimitsError } from './limits-option.js';
 import type { ResolvedOptions } from './resolve-options.js';
 import { mapAwaitable, mapWithTimeout } from './with-timeout.js';
@@ -12,14 +12,14 @@ export const CLIENT_DISCONNECTED = Symbol('the client has disconnected');
 
 /** Decides a request: evaluates `allowList`, `skip`, `key`, `cost` and `limits` for it, then calls the limiter. */
 export class RequestDecider<Request> {
-  readonly #framework: Framework<Request, never>;
+  readonly #reader: RequestReader<Request>;
   readonly #options: ResolvedOptions<Request, never>;
   readonly #toClientKey: (address: string) => string;
   /** The limits that made a decision, when they differ between requests. */
   readonly #limitsOf = new WeakMap<Decision, Limits>();
 
-  constructor(framework: Framework<Request, never>, options: ResolvedOptions<Request, never>) {
-    this.#framework = framework;
+  constructor(reader: RequestReader<Request>, options: ResolvedOptions<Request, never>) {
+    this.#reader = reader;
     this.#options = options;
     this.#toClientKey = createClientKey(options.ipv6Prefix);
   }
@@ -38,7 +38,7 @@ export class RequestDecider<Request> {
   decide(request: Request): Awaitable<Decision | undefined> {
     const { skip, isOnAllowList, timeoutMs } = this.#options;
     if (isOnAllowList !== undefined) {
-      const address = this.#framework.getClientAddress(request);
+      const address = this.#reader.getClientAddress(request);
       if (address && isOnAllowList(address)) return undefined;
     }
     if (skip === undefined) return this.#decideCounted(request);
@@ -75,9 +75,9 @@ export class RequestDecider<Request> {
   }
 
   #getAddressKey(request: Request): string {
-    const address = this.#framework.getClientAddress(request);
+    const address = this.#reader.getClientAddress(request);
     if (address) return this.#toClientKey(address);
-    if (this.#framework.isDisconnected(request)) throw CLIENT_DISCONNECTED;
+    if (this.#reader.isDisconnected(request)) throw CLIENT_DISCONNECTED;
     throw missingAddressError();
   }
 }

@@ -1,5 +1,6 @@
-import { channel } from 'node:diagnostics_channel';
 import type { Decision, RateLimiter } from '@rollgate/core';
+import { channel } from '@rollgate/core/store';
+import type { RequestReader } from './framework.js';
 
 /** The event on the channel `rollgate:request`. Each limiter of an adapter publishes one for every request that it decides. */
 export interface RequestEvent {
@@ -14,8 +15,18 @@ export interface RequestEvent {
 const requestChannel = channel('rollgate:request');
 
 /** Publishes a {@link RequestEvent}. Builds it only if the channel has a subscriber. */
-export function publishRequest(limiter: RateLimiter, request: unknown, decision: Decision, dryRun: boolean): void {
+export function publishRequest<Request>(
+  reader: RequestReader<Request>,
+  { limiter, dryRun }: Pick<RequestEvent, 'limiter' | 'dryRun'>,
+  request: Request,
+  decision: Decision,
+): void {
   if (!requestChannel.hasSubscribers) return;
-  const event: RequestEvent = { limiter, request, decision, dryRun };
+  const event: RequestEvent = { limiter, request: originalRequest(reader, request), decision, dryRun };
   requestChannel.publish(event);
+}
+
+/** Returns the request that the app knows. */
+export function originalRequest<Request>(reader: RequestReader<Request>, request: Request): object {
+  return reader.getOriginalRequest === undefined ? (request as object) : reader.getOriginalRequest(request);
 }

@@ -1,6 +1,9 @@
 import type { ServerResponse } from 'node:http';
-import { constants, type Http2ServerResponse } from 'node:http2';
+import type { Http2ServerResponse } from 'node:http2';
 import { onClose } from './shared-close-listener.js';
+
+/** The code of an HTTP/2 stream that closed without an error (RFC 9113, section 7). */
+const NGHTTP2_NO_ERROR = 0;
 
 /** Node's response object, which every framework wraps or extends. */
 export type NodeResponse = ServerResponse | Http2ServerResponse;
@@ -86,7 +89,7 @@ function onStreamFinished(response: Http2ServerResponse, listener: (isComplete: 
   }
   const stopWatching = onDisconnect(response, () => {
     stream.off('finish', onFinish);
-    listener(isHead && response.headersSent && stream.rstCode === constants.NGHTTP2_NO_ERROR);
+    listener(isHead && response.headersSent && stream.rstCode === NGHTTP2_NO_ERROR);
   });
   function onFinish() {
     stopWatching?.();

@@ -1,8 +1,9 @@
-import { isIPv6 } from 'node:net';
 import type { Limits, Store } from '@rollgate/core';
 import { validate } from '@rollgate/core/store';
-import type { Framework } from './framework.js';
+import type { RequestReader } from './framework.js';
 import { limitsByName } from './limits-by-name.js';
+import { isIPv6 } from './platform.js';
+import { originalRequest } from './request-event.js';
 import { type WarningCode, warnOnce } from './warnings.js';
 
 /** A mistake shows in a limiter's first requests, so later requests do not pay for the checks. */
@@ -49,14 +50,14 @@ export class UsageChecks {
   }
 
   /** Inspects a request. `isByAddress` is whether the limiter uses the client's address. */
-  inspectRequest<Request>(framework: Framework<Request, never>, request: Request, isByAddress: boolean): void {
+  inspectRequest<Request>(reader: RequestReader<Request>, request: Request, isByAddress: boolean): void {
     if (this.#inspectionsLeft === 0) return;
     if (this.#inspectionsLeft === INSPECTED_REQUESTS) this.#startServing();
     else if (this.#mayBeSingleUse) this.#markAsReused();
     this.#inspectionsLeft -= 1;
-    this.#inspectRepetition(request as object);
-    if (isByAddress && framework.getRequestHeaders(request)['x-forwarded-for'] !== undefined) {
-      this.#inspectProxyTrust(framework, request);
+    this.#inspectRepetition(originalRequest(reader, request));
+    if (isByAddress && reader.getRequestHeader(request, 'x-forwarded-for') != null) {
+      this.#inspectProxyTrust(reader, request);
     }
   }
 
@@ -71,8 +72,8 @@ export class UsageChecks {
     );
   }
 
-  #inspectProxyTrust<Request>(framework: Framework<Request, never>, request: Request): void {
-    const trust = framework.getProxyTrust(request);
+  #inspectProxyTrust<Request>(reader: RequestReader<Request>, request: Request): void {
+    const trust = reader.getProxyTrust(request);
     if (trust === 'none') {
       this.#warn(
         'ROLLGATE_UNTRUSTED_PROXY',

@@ -1,4 +1,4 @@
-import { emitWarning } from 'node:process';
+import { emitWarning } from '@rollgate/core/store';
 
 /** The codes of the process warnings. Rollgate emits each once per process, and docs/warnings.md describes it. */
 export const WARNING_CODES = [

@@ -1,0 +1,143 @@
+import type { Awaitable, Decision, Limits, RateLimiter } from '@rollgate/core';
+import { isThenable } from '@rollgate/core/store';
+import { toError } from './errors.js';
+import type { Host } from './framework.js';
+import { resolveMessage, toRejection } from './message-option.js';
+import type { HttpOptions } from './options.js';
+import { RateLimitHeaders } from './rate-limit-headers.js';
+import { createBodySerializer, isRejectionError, type Rejection } from './rejection.js';
+import { RequestDecider } from './request-decider.js';
+import { publishRequest } from './request-event.js';
+import { type ResolvedOptions, resolveOptions } from './resolve-options.js';
+import { mapWithTimeout, withTimeout } from './with-timeout.js';
+
+/** What to do with a request. */
+export type Outcome =
+  /** Continue. `allowList` or `skip` exempts the request. */
+  | { readonly kind: 'exempt' }
+  /** Continue, after the decision's `delayMs` unless this is a dry run. A dry run continues with rejected requests, too. */
+  | { readonly kind: 'allowed'; readonly decision: Decision; readonly isDryRun: boolean }
+  | { readonly kind: 'rejected'; readonly decision: Decision; readonly rejection: Rejection };
+
+const EXEMPT: Outcome = { kind: 'exempt' };
+
+/**
+ * Decides requests by the options of an adapter: from the request to the decision, its headers and its rejection. It
+ * touches no response, so it is the same for every host. The adapter applies the outcome.
+ *
+ * @typeParam Target What the host writes headers to.
+ */
+export class Gate<Request, Response, Target = Response> {
+  readonly #host: Host<Request, Target>;
+  readonly #decider: RequestDecider<Request>;
+  readonly #headers: RateLimitHeaders<Target>;
+  readonly #usesAddress: boolean;
+  readonly options: ResolvedOptions<Request, Response>;
+  /** Returns the default body of a rejection, as JSON with this message. */
+  readonly serializeBody: (message: string) => string;
+
+  /** @throws TypeError, RangeError with the name of the invalid option. */
+  constructor(host: Host<Request, Target>, options: HttpOptions<Request, Limits, Response>) {
+    const resolved = resolveOptions(host.name, options, host.ownOptions, host.resetUnit);
+    const { headers, resetUnit, exposeHeaders, key, isOnAllowList } = resolved;
+    this.#host = host;
+    this.options = resolved;
+    this.serializeBody = createBodySerializer(resolved.statusCode);
+    this.#usesAddress = key === undefined || isOnAllowList !== undefined;
+    this.#headers = new RateLimitHeaders(host, headers, resetUnit, exposeHeaders);
+    this.#decider = new RequestDecider<Request>(host, resolved);
+  }
+
+  /** The limiter that decides the requests. */
+  get limiter(): RateLimiter {
+    return this.options.limiter;
+  }
+
+  /** The status of a rejection. */
+  get statusCode(): number {
+    return this.options.statusCode;
+  }
+
+  /**
+   * Decides a request.
+   *
+   * @returns The decision; `undefined` for a request that `allowList` or `skip` exempts.
+   * @throws The error of an option function, or `CLIENT_DISCONNECTED`. A promise rejects with them.
+   */
+  decide(request: Request): Awaitable<Decision | undefined> {
+    this.options.usageChecks.inspectRequest(this.#host, request, this.#usesAddress);
+    return this.#decider.decide(request);
+  }
+
+  /** Publishes the decision about a request, if there is a subscriber. */
+  publish(request: Request, decision: Decision): void {
+    publishRequest(this.#host, this.options, request, decision);
+  }
+
+  /**
+   * Decides a request, publishes the decision, calls `onLimited` and creates the rejection. For hosts that wait for the
+   * outcome before anything else can respond.
+   *
+   * In a dry run, it warns about a failure and continues.
+   *
+   * @throws The error of an option function, by rejecting.
+   */
+  async judge(request: Request): Promise<Outcome> {
+    try {
+      return await this.#judge(request);
+    } catch (thrown) {
+      if (!this.options.dryRun) throw toError(thrown);
+      this.options.usageChecks.reportFailure('ROLLGATE_DRY_RUN_FAILED', thrown);
+      return EXEMPT;
+    }
+  }
+
+  async #judge(request: Request): Promise<Outcome> {
+    const decided = this.decide(request);
+    const decision = isThenable(decided) ? await decided : decided;
+    if (decision === undefined) return EXEMPT;
+    this.publish(request, decision);
+    const { dryRun, onLimited, timeoutMs } = this.options;
+    if (decision.allowed) return { kind: 'allowed', decision, isDryRun: dryRun };
+    const called = onLimited?.(request, decision);
+    if (isThenable(called)) await withTimeout('onLimited', called, timeoutMs);
+    if (dryRun) return { kind: 'allowed', decision, isDryRun: true };
+    return { kind: 'rejected', decision, rejection: await this.createRejection(request, decision) };
+  }
+
+  /** Sets one header. */
+  setHeader(target: Target, name: string, value: string): void {
+    this.#host.setHeader(target, name, value);
+  }
+
+  /** Writes the headers of a decision. */
+  writeHeaders(target: Target, decision: Decision): void {
+    this.#headers.write(target, decision, this.#decider.getLimits(decision));
+  }
+
+  /**
+   * Removes the headers of a rejection, because the app's code continues with the request after all or fails. Keeps them if
+   * `error` is a rejection itself.
+   *
+   * @returns Whether it removed them.
+   */
+  withdrawRejection(target: Target, error?: unknown): boolean {
+    if (isRejectionError(error, this.statusCode)) return false;
+    this.#headers.withdrawRejection(target);
+    return true;
+  }
+
+  /**
+   * Creates the rejection of a request by the options `message` and `problem`.
+   *
+   * @throws The error of the `message` function, or a TypeError if it returns neither a string nor an object.
+   */
+  createRejection(request: Request, decision: Decision): Awaitable<Rejection> {
+    const { message, problem, statusCode, timeoutMs } = this.options;
+    if (message.forRequest === undefined) return toRejection(message, decision, statusCode, problem);
+    const value = message.forRequest(request, decision);
+    return mapWithTimeout('message', timeoutMs, value, (resolved) =>
+      toRejection(resolveMessage(resolved), decision, statusCode, problem),
+    );
+  }
+}

@@ -1,0 +1,72 @@
+import type { Decision, Limits, RateLimiter } from '@rollgate/core';
+import { refundInBackground, scheduleAfter } from '@rollgate/core/store';
+import type { Host, RequestReader } from './framework.js';
+import { Gate } from './gate.js';
+import type { HttpOptions } from './options.js';
+import { Allowed, Exempt, type RateLimitResult, Rejected } from './web-result.js';
+
+/** A host whose requests and responses are those of the Fetch standard. */
+export interface WebHost<Call> extends RequestReader<Call> {
+  /** Returns the standard request of a call. */
+  readonly getRequest: (call: Call) => Request;
+}
+
+const HEADER_WRITER: Pick<Host<never, Headers>, 'setHeader' | 'getHeader' | 'removeHeader' | 'lowercaseHeaders'> = {
+  lowercaseHeaders: true,
+  setHeader: (headers, name, value) => headers.set(name, value),
+  getHeader: (headers, name) => headers.get(name) ?? undefined,
+  removeHeader: (headers, name) => headers.delete(name),
+};
+
+/** Limits requests on a host whose responses are values. */
+export class WebLimiter<Call> {
+  readonly #host: WebHost<Call>;
+  readonly #gate: Gate<Call, Response, Headers>;
+
+  /** @throws TypeError, RangeError with the name of the invalid option. */
+  constructor(host: WebHost<Call>, options: HttpOptions<Call, Limits, Response>) {
+    this.#host = host;
+    this.#gate = new Gate<Call, Response, Headers>({ ...host, ...HEADER_WRITER }, options);
+  }
+
+  /** The limiter that decides the requests. */
+  get limiter(): RateLimiter {
+    return this.#gate.limiter;
+  }
+
+  /**
+   * Decides a request. With a queue, it resolves at the request's slot.
+   *
+   * @throws The error of an option function, or a `message` that is an error. If the client disconnects before the slot, the
+   * reason of the request's signal. The promise rejects with it.
+   */
+  async check(call: Call): Promise<RateLimitResult> {
+    const outcome = await this.#gate.judge(call);
+    const request = this.#host.getRequest(call);
+    if (outcome.kind === 'exempt') return new Exempt();
+    const { decision } = outcome;
+    if (outcome.kind === 'rejected') {
+      if ('error' in outcome.rejection) throw outcome.rejection.error;
+      return new Rejected(this.#gate, decision, request, outcome.rejection);
+    }
+    if (!outcome.isDryRun && decision.delayMs > 0) await waitForSlot(this.limiter, decision, request.signal);
+    return new Allowed(this.#gate, decision, call, request, !outcome.isDryRun);
+  }
+}
+
+/** Waits for a request's slot in a queue. If the client disconnects before, it refunds the slot and rejects. */
+function waitForSlot(limiter: RateLimiter, decision: Decision, signal: AbortSignal | undefined): Promise<void> {
+  return new Promise((resolve, reject) => {
+    const onAbort = () => {
+      cancel();
+      refundInBackground(limiter, decision);
+      reject(signal!.reason);
+    };
+    const cancel = scheduleAfter(decision.delayMs, () => {
+      signal?.removeEventListener('abort', onAbort);
+      resolve();
+    });
+    if (signal?.aborted) onAbort();
+    else signal?.addEventListener('abort', onAbort);
+  });
+}

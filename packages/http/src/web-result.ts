@@ -1,0 +1,138 @@
+import type { Decision } from '@rollgate/core';
+import { refundInBackground } from '@rollgate/core/store';
+import type { Gate } from './gate.js';
+import { prefersText } from './prefers-text.js';
+import { refundByRules } from './refund-after-response.js';
+import type { Rejection } from './rejection.js';
+import { watchResponseEnd } from './response-end.js';
+
+/** The result of a request. Return `response()` for a rejected one, and pass every other response to `withHeaders`. */
+export type RateLimitResult = AllowedResult | RejectedResult;
+
+interface Result {
+  /** The limiter's decision; `undefined` for a request that `allowList` or `skip` exempts. */
+  readonly decision: Decision | undefined;
+  /**
+   * Adds the headers of the decision to a response. When the response ends, it refunds the request if the options say so.
+   * Send the response that it returns. It is the same one, unless its headers are immutable or its end has to be watched.
+   */
+  withHeaders(response: Response): Response;
+  /** Records that the request failed without a response, so that the platform responds with status 500. */
+  fail(): void;
+}
+
+/** The result of a request to continue with. Exempt requests have it, too, and all requests in a dry run. */
+export interface AllowedResult extends Result {
+  readonly allowed: true;
+}
+
+/** The result of a rejected request. */
+export interface RejectedResult extends Result {
+  readonly allowed: false;
+  readonly decision: Decision;
+  /** Creates the response to the request. */
+  response(): Response;
+}
+
+/** A rejection that is not an error of the app. */
+export type BodyRejection = Exclude<Rejection, { readonly error: Error }>;
+
+/** The result for a request that is exempt from the limit. */
+export class Exempt implements AllowedResult {
+  readonly allowed = true;
+  readonly decision: Decision | undefined = undefined;
+
+  withHeaders(response: Response): Response {
+    return response;
+  }
+
+  fail(): void {}
+}
+
+/** The result for an allowed request, and for every request in a dry run. */
+export class Allowed<Call> extends Exempt {
+  override readonly decision: Decision;
+  readonly #gate: Gate<Call, Response, Headers>;
+  readonly #call: Call;
+  readonly #request: Request;
+  readonly #hasHeaders: boolean;
+
+  constructor(
+    gate: Gate<Call, Response, Headers>,
+    decision: Decision,
+    call: Call,
+    request: Request,
+    hasHeaders: boolean,
+  ) {
+    super();
+    this.#gate = gate;
+    this.decision = decision;
+    this.#call = call;
+    this.#request = request;
+    this.#hasHeaders = hasHeaders;
+  }
+
+  override withHeaders(response: Response): Response {
+    const withHeaders = this.#hasHeaders ? addHeaders(this.#gate, this.decision, response) : response;
+    const { refundRules, limiter } = this.#gate.options;
+    if (refundRules === undefined || !this.decision.allowed) return withHeaders;
+    return watchResponseEnd(withHeaders, this.#request.signal, (isComplete) => {
+      const status = isComplete ? withHeaders.status : undefined;
+      refundByRules(limiter, refundRules, this.decision, this.#call, withHeaders, status);
+    });
+  }
+
+  override fail(): void {
+    const { refundRules, limiter } = this.#gate.options;
+    if (refundRules?.skipFailed && this.decision.allowed) refundInBackground(limiter, this.decision);
+  }
+}
+
+/** The result for a rejected request. */
+export class Rejected<Call> implements RejectedResult {
+  readonly allowed = false;
+  readonly decision: Decision;
+  readonly #gate: Gate<Call, Response, Headers>;
+  readonly #request: Request;
+  readonly #rejection: BodyRejection;
+
+  constructor(gate: Gate<Call, Response, Headers>, decision: Decision, request: Request, rejection: BodyRejection) {
+    this.#gate = gate;
+    this.decision = decision;
+    this.#request = request;
+    this.#rejection = rejection;
+  }
+
+  response(): Response {
+    const [type, body] = this.#toBody();
+    const headers = new Headers({ 'content-type': type });
+    this.#gate.writeHeaders(headers, this.decision);
+    return new Response(this.#request.method === 'HEAD' ? null : body, { status: this.#gate.statusCode, headers });
+  }
+
+  withHeaders(response: Response): Response {
+    return addHeaders(this.#gate, this.decision, response);
+  }
+
+  fail(): void {}
+
+  #toBody(): [type: string, body: string] {
+    const rejection = this.#rejection;
+    if ('json' in rejection) return [rejection.type, rejection.json];
+    if (prefersText(this.#request.headers.get('accept'))) return ['text/plain; charset=utf-8', `${rejection.text}\n`];
+    return ['application/json; charset=utf-8', this.#gate.serializeBody(rejection.text)];
+  }
+}
+
+function addHeaders<Call>(gate: Gate<Call, Response, Headers>, decision: Decision, response: Response): Response {
+  try {
+    gate.writeHeaders(response.headers, decision);
+    return response;
+  } catch (error) {
+    if (!(error instanceof TypeError)) throw error;
+  }
+  // The headers of `fetch`, `Response.redirect` and `Response.error` are immutable.
+  const copy = new Response(response.body, response);
+  gate.writeHeaders(copy.headers, decision);
+  return copy;
+}
