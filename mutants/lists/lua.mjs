@@ -2,11 +2,9 @@
 
 const test = (name) => `packages/redis/test/${name}.test.ts`;
 
-const CONFORMANCE = ['vectors', 'queue-gaps', 'memory-parity', 'algorithms', 'log-state'].map(test);
-const REFUNDS = ['vectors', 'queue-gaps', 'memory-parity', 'resent', 'far-refunds', 'algorithms', 'log-state'].map(
-  test,
-);
-const PACKED = [...REFUNDS, ...['usual-check', 'log-totals', 'long-logs', 'faults-out-of-memory'].map(test)];
+const CONFORMANCE = ['vectors', 'memory-parity', 'algorithms', 'log-state'].map(test);
+const REFUNDS = ['vectors', 'memory-parity', 'resent', 'far-refunds', 'algorithms', 'log-state'].map(test);
+const PACKED = [test('usual-check'), ...REFUNDS, ...['log-totals', 'long-logs', 'faults-out-of-memory'].map(test)];
 const USUAL = [test('usual-check'), test('long-logs'), ...REFUNDS, test('faults-out-of-memory'), test('denial-cache')];
 const FRAME = ['script-slices', 'error-messages', 'batching', 'resent', 'memory-parity', 'algorithms', 'log-state'].map(
   test,

@@ -138,3 +138,27 @@ test('a full store evicts a key whose window has become shorter before one with 
   minute!.decide('carl');
   expect(store.toJSON().map(({ key }) => key)).toEqual(['bob', 'carl']);
 });
+
+test('expired keys get the grace of a longer window as soon as a limit with one records', () => {
+  const { time, store, limiterOn } = createFullStore(100);
+  const [short, long] = (['1s', '1m'] as const).map((window) => limiterOn(rollingWindow({ limit: 1, window })));
+  for (const key of ['ann', 'bob']) short!.decide(key);
+  time.ms += 1500;
+  long!.decide('bob');
+  time.ms += 1000;
+  limiterOn(hourly, 'other').decide('carl');
+  expect(store.toJSON().map(({ key }) => key)).toEqual(['ann', 'bob', 'carl']);
+});
+
+test('after all keys were hit again, a new key evicts the first to expire of those that the store compares', () => {
+  const { time, store, limiterOn } = createFullStore(20);
+  const limiter = limiterOn(rollingWindow({ limit: 2, window: '1h' }));
+  for (let hit = 0; hit < 2; hit++) {
+    for (let key = 0; key < 20; key++) {
+      time.ms += 1;
+      limiter.decide(`key ${key}`);
+    }
+  }
+  limiter.decide('new');
+  expect(store.toJSON().map(({ key }) => key)).not.toContain('key 0');
+});
