@@ -10,7 +10,4 @@ export const reasons = {
     'Equivalent: a check of such a limit always records, and the store caches only rejections that recorded nothing.',
   'redis/redis-keys 1':
     'Harmless: limiters reject empty keys. For an empty subject of a rolling counter, the Redis key stays unique.',
-  'core/entry 3':
-    'Shows only in the memory that a store takes. The tests measure it in the built package, which has no mutant.',
-  'core/slab 2': 'As `core/entry 3`.',
 };

@@ -15,10 +15,6 @@ export interface QueueMember {
 export class PriorityQueue<Member extends QueueMember> {
   readonly #heap: Member[] = [];
 
-  get size(): number {
-    return this.#heap.length;
-  }
-
   /** The member with the lowest priority value. */
   get first(): Member | undefined {
     return this.#heap[0];
@@ -46,13 +42,6 @@ export class PriorityQueue<Member extends QueueMember> {
       this.#setAt(last, index);
       this.move(last, last.priority);
     }
-    member.queueIndex = -1;
-  }
-
-  /** Replaces a member by another one, with the same priority. */
-  replace(member: Member, replacement: Member): void {
-    replacement.priority = member.priority;
-    this.#setAt(replacement, member.queueIndex);
     member.queueIndex = -1;
   }
 

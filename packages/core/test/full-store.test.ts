@@ -162,3 +162,37 @@ test('after all keys were hit again, a new key evicts the first to expire of tho
   limiter.decide('new');
   expect(store.toJSON().map(({ key }) => key)).not.toContain('key 0');
 });
+
+describe('a new limit gets room from the limit with the most keys', () => {
+  const keysOf = (store: MemoryStore) => store.toJSON().map(({ key }) => key);
+
+  test('although another one is older', () => {
+    const { store, limiterOn } = createFullStore(4);
+    limiterOn(hourly, 'small').decide('only');
+    for (const key of ['a', 'b', 'c']) limiterOn(hourly, 'large').decide(key);
+    limiterOn(hourly, 'new').decide('new');
+    expect(keysOf(store)).toEqual(['only', 'b', 'c', 'new']);
+  });
+
+  test('although another one had as many', async () => {
+    const { store, limiterOn } = createFullStore(4);
+    const shrunk = limiterOn(hourly, 'shrunk');
+    for (const key of ['only', 'x', 'y']) shrunk.decide(key);
+    for (const key of ['x', 'y']) await shrunk.reset(key);
+    for (const key of ['a', 'b', 'c']) limiterOn(hourly, 'large').decide(key);
+    limiterOn(hourly, 'new').decide('new');
+    expect(keysOf(store)).toEqual(['only', 'b', 'c', 'new']);
+  });
+});
+
+test('a key that its own check did not evict still expires', () => {
+  const { time, store, limiterOn } = createFullStore(2);
+  const kept = rollingWindow({ limit: 9, window: '1h' });
+  limiterOn({ kept }).decide('ann');
+  limiterOn(hourly, 'other').decide('bob');
+  limiterOn({ kept, hourly }).decide('ann');
+  expect(store.toJSON().map(({ key }) => key)).toEqual(['ann', 'ann']);
+  time.ms += 2 * 3_600_000;
+  limiterOn(hourly, 'other').decide('carl');
+  expect(store.toJSON().map(({ key }) => key)).toEqual(['carl']);
+});

@@ -1,4 +1,4 @@
-import { MemoryStore, RateLimiter, rollingWindow } from '@rollgate/core';
+import { leakyBucket, MemoryStore, RateLimiter, RollingCounter, rollingWindow, tokenBucket } from '@rollgate/core';
 
 const NOT_A_POSITIVE_INTEGER: [unknown, string][] = [
   [Number.NaN, 'NaN (number)'],
@@ -124,6 +124,32 @@ describe.each(WRONG)('%s: `%s`', (_, option, make, values) => {
     expect(misuse).toThrow(`Expected \`${option}\` to be `);
     expect(misuse).toThrow(new RegExp(`, got ${shown.replace(/[()$^*+?.[\]|\\]/g, '\\$&')}$`));
   });
+});
+
+// biome-ignore format: a table
+const RELATED_VALUES: [string, () => unknown, string][] = [
+  ['a queue of a hundred years', () => leakyBucket({ capacity: 36_600, interval: '1d' }), '`capacity` to be a queue that empties within 100 years'],
+  ['a bucket that fills in a hundred years', () => tokenBucket({ capacity: 36_600, refill: 1, every: '1d' }), '`capacity` to be a bucket that fills within 100 years'],
+  ['a bucket with too many fractions', () => tokenBucket({ capacity: 2 ** 51, refill: 999_983, every: '1s' }), '`capacity` to be at most 9007352379'],
+  ['a counter with too many buckets', () => new RollingCounter({ bucketInterval: '1s', bucketSpan: '2h' }), '`bucketSpan` to be 1 to 3600 times `bucketInterval`'],
+  ['a counter that expires too early', () => new RollingCounter({ subjectExpiry: '9m' }), '`subjectExpiry` to be `bucketSpan` or longer'],
+  ['a store that cannot count', () => new RollingCounter({ store: new Map() as never }), '`store` to be a store with the method `addCount`'],
+  ['limits without names', () => new RateLimiter({ limits: [limits] as never }), '`limits` to be a record that names each limit'],
+];
+
+test.each(RELATED_VALUES)('rejects %s', (_, misuse, message) => {
+  expect(misuse).toThrow(`Expected ${message}`);
+});
+
+// biome-ignore format: a table
+const WRONG_COUNTS: [string, (counter: RollingCounter) => Promise<unknown>, string][] = [
+  ['an empty subject', (counter) => counter.add(''), '`subject` to be a string of at least one character'],
+  ['a cost of 0', (counter) => counter.add('ann', 0), '`units` to be a positive safe integer'],
+  ['an interval longer than its buckets', (counter) => counter.count('ann', '11m'), '`interval` to be at most `bucketSpan`'],
+];
+
+test.each(WRONG_COUNTS)('a rolling counter rejects %s', async (_, misuse, message) => {
+  await expect(misuse(new RollingCounter())).rejects.toThrow(`Expected ${message}`);
 });
 
 test('accepts a duration of whole milliseconds in spite of rounding errors', () => {

@@ -29,3 +29,20 @@ test('an entry that grows releases its old block', () => {
   entry.resize(30);
   expect(slab.allocate(HEAD + 1)).toBe(address);
 });
+
+test('a free block of an earlier chunk is used before a new chunk', () => {
+  const perChunk = slab.chunkOf(slab.allocate(1000)).numbers.length / slab.chunkOf(slab.allocate(1000)).blockSize;
+  const addresses = Array.from({ length: 2 * perChunk - 2 }, () => slab.allocate(1000));
+  slab.release(addresses[0]!);
+  expect(slab.allocate(1000)).toBe(addresses[0]);
+});
+
+test('a chunk that became empty among others serves any size', () => {
+  const addresses = Array.from({ length: 16 }, () => slab.allocate(1000));
+  const first = slab.chunkOf(addresses[0]!);
+  const ofFirst = addresses.filter((address) => slab.chunkOf(address) === first);
+  for (const address of ofFirst) slab.release(address);
+  const larger = Array.from({ length: 2 }, () => slab.chunkOf(slab.allocate(2000)));
+  expect(larger).toEqual([first, first]);
+  expect(addresses.map(() => slab.chunkOf(slab.allocate(1000)))).not.toContain(first);
+});
