@@ -23,7 +23,10 @@ describe('the program', () => {
     [{ PORT: 'http' }, 'Expected `PORT` to be a number from 0 to 65535, got "http" (string)'],
     [{ PORT: '65536' }, 'Expected `PORT` to be a number from 0 to 65535, got "65536" (string)'],
     [{ REDIS_URL: 'localhost' }, 'Expected `REDIS_URL` to be a URL such as redis://localhost:6379, got "localhost"'],
-    [{ PORT: '0', REDIS_URL: 'redis://user:secret@127.0.0.1:1' }, 'Could not start on the Redis of 127.0.0.1:1'],
+    [
+      { PORT: '0', REDIS_URL: 'redis://user:secret@127.0.0.1:1' },
+      'Could not start on the Redis of 127.0.0.1:1. Nothing listens there. Start Redis, or correct the host and port',
+    ],
   ])('%j is rejected with a word', async (env, word) => {
     const { code, output } = await runToEnd(env);
     expect(code).toBe(1);
@@ -108,13 +111,33 @@ test('a new limit is in force at once, and what was counted counts on', async ()
   expect([(await server.hit()).status, (await server.hit()).status]).toEqual([200, 429]);
 });
 
-test.each(['windowMs', 'algorithm'])('another %s starts over', async (name) => {
+test('another window starts over', async () => {
   await server.begin({ limit: 1 });
   await server.hit();
   const { settings, countedFromMs } = (await server.records()).state;
-  await server.put({ ...settings, ...(name === 'windowMs' ? { windowMs: 20_000 } : { algorithm: 'token' }) });
+  await server.put({ ...settings, windowMs: 20_000 });
   expect((await server.hit()).status).toBe(200);
   expect((await server.records()).state.countedFromMs).toBeGreaterThan(countedFromMs);
+});
+
+test('all algorithms decide about each request, so another one continues with its own counts', async () => {
+  await server.begin({ limit: 2, windowMs: 60_000 });
+  await server.hit();
+  const { settings } = (await server.records()).state;
+  for (const algorithm of ['bucketed', 'token'] as const) {
+    await server.put({ ...settings, algorithm });
+    await server.hit();
+  }
+  const attempts = await server.attempts();
+  expect(attempts.map(({ allowed }) => allowed)).toEqual([true, true, false]);
+  expect(attempts.map(({ delays }) => [delays.rolling, delays.token])).toEqual([
+    ...[
+      [0, 0],
+      [0, 0],
+      [null, null],
+    ],
+  ]);
+  expect(attempts.map(({ delays }) => delays.leaky)).toEqual([0, expect.any(Number), expect.any(Number)]);
 });
 
 test('a minimum distance is kept', async () => {

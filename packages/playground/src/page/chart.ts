@@ -1,162 +1,132 @@
-import uPlot from 'uplot';
-import { WINDOWS_SHOWN } from '../shared/settings.js';
-import { paintBoundaries, paintFixedBand, paintRollingBand, paintTexts, type Scene } from './bands.js';
-import { MarkPainter, type Row, type Shown } from './marks.js';
+import { ALGORITHM_NAMES, type Algorithm, type Settings } from '../shared/settings.js';
+import { paintExcesses, paintNow, paintWait } from './annotations.js';
+import { paintBackdrop } from './backdrop.js';
+import { element } from './elements.js';
+import { paintMarks, paintPlanned } from './marks.js';
 import type { Model } from './model.js';
+import type { RowHistory } from './row-history.js';
+import { RowTitles } from './row-titles.js';
+import { AXIS, layOut, type RowBox, type Scene, type View } from './scene.js';
+import { Sprites } from './sprites.js';
+import { cellLength, type Shown, type Stack, toStacks } from './stacks.js';
 import { followTheme, type Theme } from './theme.js';
-import { type Counts, startOf } from './window-counts.js';
+import type { Viewport } from './viewport.js';
 
-const HEIGHT = 400;
-/** The space above the marks of a row, for its texts. */
-const TITLE = 40;
-const BELOW = 5;
-/** Half the width of a time at the axis. */
-const HALF_LABEL = 18;
-const SECONDS = [1, 2, 5, 10, 15, 30, 60].map((length) => length * 1000);
+/** Rows of less than this height have smaller marks. */
+const LOW_ROW = 160;
+/** The least height of a row if all six are shown. */
+const LEAST_ROW = 84;
 
-/** The marks of both rows that a frame showed. */
-export interface Drawn {
-  readonly rolling: Shown;
-  readonly fixed: Shown;
-}
+/** What a frame showed, by row. */
+export type Drawn = Readonly<Partial<Record<Algorithm, Shown>>>;
 
-/** The chart. Time runs from right to left, with the limiter's row above the fixed window's. uPlot draws the axis. */
+/** The chart. Time runs from right to left, and each algorithm has a row. */
 export class Chart {
-  readonly #root: HTMLElement;
+  readonly canvas = element<HTMLCanvasElement>('#chart canvas');
+  readonly #root = element('#chart');
+  readonly #titles = new RowTitles(element('#titles'));
   readonly #model: Model;
-  readonly #onDrawn: (drawn: Drawn) => void;
-  #plot!: uPlot;
+  readonly #viewport: Viewport;
   #theme!: Theme;
-  #painter!: MarkPainter;
-  #nowMs = 0;
-  #counts: Counts = { rolling: 0, fixed: 0, fixedRolling: 0, isCut: false, isFixedCut: false };
+  #sprites: Sprites | undefined;
+  #size = { width: 0, height: 0 };
+  #showsAll = false;
+  #scene: Scene | undefined;
+  #cellMs = 1;
+  readonly #stacks = new Map<Algorithm, { key: string; history: RowHistory; stacks: readonly Stack[] }>();
 
-  /** Calls `onDrawn` after each frame. */
-  constructor(root: HTMLElement, model: Model, onDrawn: (drawn: Drawn) => void) {
-    this.#root = root;
+  constructor(model: Model, viewport: Viewport) {
     this.#model = model;
-    this.#onDrawn = onDrawn;
-    followTheme((theme) => this.#make(theme));
-    new ResizeObserver(() => this.#plot.setSize(this.#size())).observe(root);
+    this.#viewport = viewport;
+    followTheme((theme) => {
+      this.#theme = theme;
+      this.#sprites = undefined;
+    });
+    new ResizeObserver(() => this.#measure()).observe(this.#root);
+    this.#measure();
   }
 
-  get canvas(): HTMLCanvasElement {
-    return this.#plot.ctx.canvas;
+  /** The last frame. */
+  get scene(): Scene | undefined {
+    return this.#scene;
   }
 
-  /** Draws the state at this moment. It is visible with the next frame. */
-  draw(nowMs: number, counts: Counts): void {
-    this.#nowMs = nowMs;
-    this.#counts = counts;
-    this.#plot.setScale('x', { min: nowMs - this.#model.state.settings.windowMs * WINDOWS_SHOWN, max: nowMs });
+  /** The time that one stack covers in the last frame. */
+  get cellMs(): number {
+    return this.#cellMs;
   }
 
-  #make(theme: Theme): void {
-    this.#theme = theme;
-    this.#plot?.destroy();
-    this.#plot = new uPlot(
-      {
-        ...this.#size(),
-        legend: { show: false },
-        cursor: { show: false },
-        padding: [0, 0, 0, 0],
-        scales: { x: { time: false, auto: false }, y: { auto: false, range: [0, 1] } },
-        axes: [timeAxis(theme), { show: false }],
-        series: [{}, { show: false }],
-        hooks: { drawClear: [() => this.#paintBelow()], draw: [() => this.#paintAbove()] },
-      },
-      [
-        [0, 1],
-        [null, null],
-      ],
-      this.#root,
-    );
-    this.#painter = new MarkPainter(theme, uPlot.pxRatio);
-    this.canvas.setAttribute('role', 'img');
+  get markSize(): number {
+    return this.#sprites?.size ?? 10;
   }
 
-  #size(): { width: number; height: number } {
-    return { width: this.#root.clientWidth, height: HEIGHT };
+  /** Shows all algorithms, or the rolling and the fixed window and the real limit. */
+  showAll(showsAll: boolean): void {
+    this.#showsAll = showsAll;
+    this.#root.style.minHeight = showsAll ? `${ALGORITHM_NAMES.length * LEAST_ROW + AXIS}px` : '';
   }
 
-  #rows(): readonly [Row, Row] {
-    const { top, height } = this.#plot.bbox;
-    const { left, width } = this.#plot.bbox;
-    const { min, max } = this.#plot.scales.x as { min: number; max: number };
-    const xOf = (momentMs: number) => left + ((momentMs - min) / (max - min)) * width;
-    const ratio = uPlot.pxRatio;
-    const middle = top + height / 2;
-    return [
-      {
-        ...{ topPx: top + TITLE * ratio, bottomPx: middle - BELOW * ratio, xOf },
-        ...{ momentOf: startOf, isAllowed: ({ allowed }) => allowed },
-      },
-      {
-        ...{ topPx: middle + TITLE * ratio, bottomPx: top + height - BELOW * ratio, xOf },
-        ...{ momentOf: ({ atMs }) => atMs, isAllowed: ({ fixedAllowed }) => fixedAllowed },
-      },
-    ];
-  }
-
-  #scene(): Scene {
-    const { ctx, bbox } = this.#plot;
+  /** Draws the state at this moment. */
+  draw(nowMs: number): Drawn {
     const { settings } = this.#model.state;
-    return { ctx, bbox, theme: this.#theme, ratio: uPlot.pxRatio, nowMs: this.#nowMs, settings };
+    const view = this.#viewport.view(nowMs, settings, this.#size.width);
+    const scene = this.#toScene(view, settings);
+    const sprites = this.#spritesFor(scene.rows[0]!);
+    this.#scene = scene;
+    const { context } = scene;
+    const ratio = sprites.ratio;
+    context.setTransform(ratio, 0, 0, ratio, 0, 0);
+    this.#cellMs = cellLength(settings.windowMs, (sprites.size * (view.toMs - view.fromMs)) / this.#size.width);
+    paintBackdrop(scene);
+    const drawn: Partial<Record<Algorithm, Shown>> = {};
+    for (const row of scene.rows) {
+      drawn[row.algorithm] = paintMarks(scene, sprites, row, this.#stacksOf(row.algorithm), this.#cellMs);
+      paintExcesses(scene, row);
+      paintWait(scene, row);
+    }
+    paintPlanned(scene, sprites, this.#cellMs);
+    paintNow(scene, this.#size.height - AXIS + 4);
+    this.#titles.show(scene);
+    return drawn;
   }
 
-  #paintBelow(): void {
-    if (this.#plot === undefined) return; // uPlot paints once before its constructor returns.
-    const [rolling, fixed] = this.#rows();
-    paintRollingBand(this.#scene(), rolling.xOf);
-    paintFixedBand(this.#scene(), fixed.xOf);
+  #toScene(view: View, settings: Settings): Scene {
+    const { width, height } = this.#size;
+    const rows = layOut(this.#algorithms(settings.algorithm), height);
+    const context = this.canvas.getContext('2d')!;
+    return { context, theme: this.#theme, model: this.#model, settings, view, width, height, rows };
   }
 
-  #paintAbove(): void {
-    if (this.#plot === undefined) return;
-    const scene = this.#scene();
-    const { ctx, bbox, nowMs, theme, ratio } = scene;
-    // A user may zoom the page or move it to another screen.
-    if (this.#painter.ratio !== ratio) this.#painter = new MarkPainter(theme, ratio);
-    const { windowMs } = scene.settings;
-    const span = { fromMs: nowMs - windowMs * WINDOWS_SHOWN, toMs: nowMs, windowMs };
-    // A delayed request is shown at its slot, which is up to a window later.
-    const first = this.#model.firstAfter(span.fromMs - windowMs);
-    const [rolling, fixed] = this.#rows();
-    const paint = (row: Row) => this.#painter.paint(ctx, row, this.#model.attempts, first, span);
-    ctx.save();
-    ctx.beginPath();
-    ctx.rect(bbox.left, bbox.top, bbox.width, bbox.height);
-    ctx.clip();
-    paintBoundaries(scene, fixed.xOf);
-    const drawn = { rolling: paint(rolling), fixed: paint(fixed) };
-    paintTexts(scene, this.#counts);
-    ctx.restore();
-    this.#onDrawn(drawn);
+  #algorithms(real: Algorithm): readonly Algorithm[] {
+    if (this.#showsAll) return ALGORITHM_NAMES;
+    return ALGORITHM_NAMES.filter((name) => name === 'rolling' || name === 'fixed' || name === real);
   }
-}
 
-function timeAxis(theme: Theme): uPlot.Axis {
-  return {
-    stroke: theme.quiet,
-    font: `12px ${theme.font}`,
-    size: 32,
-    space: 64,
-    incrs: SECONDS,
-    values: ({ scales, width }, moments) => {
-      const { min, max } = scales.x as { min: number; max: number };
-      const pxOf = (momentMs: number) => ((momentMs - min) / (max - min)) * width;
-      // Omits labels that the edge would cut off.
-      return moments.map((momentMs) =>
-        pxOf(momentMs) < HALF_LABEL || pxOf(momentMs) > width - HALF_LABEL ? null : toMinutes(momentMs),
-      );
-    },
-    grid: { stroke: theme.grid, width: 1 },
-    ticks: { show: false },
-  };
-}
+  #stacksOf(algorithm: Algorithm): readonly Stack[] {
+    const history = this.#model.row(algorithm);
+    const { countedFromMs } = this.#model.state;
+    const key = `${this.#cellMs} ${countedFromMs}`;
+    const last = this.#stacks.get(algorithm);
+    if (last?.history === history && last.key === key) return last.stacks;
+    const stacks = toStacks(history, this.#cellMs, countedFromMs);
+    this.#stacks.set(algorithm, { key, history, stacks });
+    return stacks;
+  }
 
-/** Formats minutes and seconds of the clock, such as `59:07`. */
-function toMinutes(momentMs: number): string {
-  const all = Math.round(momentMs / 1000);
-  return `${Math.floor(all / 60) % 60}:${String(all % 60).padStart(2, '0')}`;
+  /** A user may zoom the page or move it to another screen. */
+  #spritesFor({ topPx, bottomPx }: RowBox): Sprites {
+    const size = bottomPx - topPx < LOW_ROW ? 8 : 10;
+    if (this.#sprites?.size !== size || this.#sprites.ratio !== devicePixelRatio) {
+      if (this.#sprites?.ratio !== devicePixelRatio) this.#measure();
+      this.#sprites = new Sprites(this.#theme, size, devicePixelRatio);
+    }
+    return this.#sprites;
+  }
+
+  #measure(): void {
+    const { clientWidth, clientHeight } = this.#root;
+    this.#size = { width: clientWidth, height: clientHeight };
+    this.canvas.width = Math.round(clientWidth * devicePixelRatio);
+    this.canvas.height = Math.round(clientHeight * devicePixelRatio);
+  }
 }

@@ -1,6 +1,8 @@
 import { ALGORITHMS, type Algorithm, BOUNDS, type Settings } from '../shared/settings.js';
-import { element, seconds, setText } from './elements.js';
-import { sendCommand } from './send-command.js';
+import { element, setText } from './elements.js';
+import type { Host } from './host.js';
+import { toSnippet } from './snippet.js';
+import { seconds } from './words.js';
 
 const NAMES = Object.keys(BOUNDS) as (keyof typeof BOUNDS)[];
 /** The least time between two values that a dragged slider sends. */
@@ -8,11 +10,10 @@ const LEAST_MS = 100;
 
 /** A short description of each algorithm. */
 const NOTES: Readonly<Record<Algorithm, string>> = {
-  rolling: 'Exact. Stores the time of every request in the window.',
-  bucketed:
-    'Never exceeds the limit. Counts in tenths of the window, so it may reject for up to a tenth of the window longer.',
+  rolling: 'Exact. It stores the time of every request in the window.',
+  bucketed: 'Never exceeds the limit. It counts in tenths of the window, so it may reject for up to a tenth longer.',
   counter: 'An estimate from two counters. It sometimes allows too many or too few requests.',
-  fixed: 'The same as the row below, plus the minimum distance. It allows twice the limit around a boundary.',
+  fixed: 'One counter, which restarts with each window. It allows twice the limit around a restart.',
   token: 'A burst of the limit, then requests at the refill rate.',
   leaky: 'A queue that starts one request per window ÷ limit. It has no minimum distance.',
 };
@@ -20,21 +21,29 @@ const NOTES: Readonly<Record<Algorithm, string>> = {
 const algorithm = element<HTMLSelectElement>('#algorithm');
 const note = element('#settings-note');
 const problem = element('#settings-problem');
+const snippet = element('#snippet');
 const slider = (name: string) => element<HTMLInputElement>(`#${name}`);
 
 /** The settings, which all tabs share. Sends changes in this tab, and shows those in others. */
 export class Controls {
-  /** Whether the server has not yet confirmed a change in this tab. Until then, its updates are older. */
+  readonly #host: Host;
+  /** Whether the host has not yet confirmed a change in this tab. Until then, its updates are older. */
   #isUnsent = false;
   #timer: ReturnType<typeof setTimeout> | undefined;
 
-  constructor() {
+  /** @param onUse Called when the user changes a setting. */
+  constructor(host: Host, onUse: () => void) {
+    this.#host = host;
     algorithm.append(...Object.entries(ALGORITHMS).map(([value, text]) => new Option(text, value)));
     for (const name of NAMES) {
       slider(name).min = String(BOUNDS[name].least);
       slider(name).max = String(BOUNDS[name].most);
     }
-    element('#settings').addEventListener('input', () => this.#changed());
+    element('#settings').addEventListener('input', () => {
+      onUse();
+      this.#changed();
+    });
+    element('#copy').addEventListener('click', () => void copySnippet());
   }
 
   show(settings: Settings): void {
@@ -54,28 +63,36 @@ export class Controls {
   }
 
   async #send(): Promise<void> {
-    const values = Object.fromEntries(NAMES.map((name) => [name, slider(name).valueAsNumber]));
-    const body = JSON.stringify({ algorithm: algorithm.value, ...values });
-    const headers = { 'Content-Type': 'application/json' };
-    const wrong = await sendCommand('settings', { method: 'PUT', headers, body });
+    const wrong = await this.#host.change(currentSettings(), false);
     setText(problem, wrong === undefined ? '' : `Not changed. ${wrong}`);
     if (this.#timer === undefined) this.#isUnsent = false;
   }
+}
+
+function currentSettings(): Settings {
+  const values = Object.fromEntries(NAMES.map((name) => [name, slider(name).valueAsNumber]));
+  return { algorithm: algorithm.value, ...values } as unknown as Settings;
 }
 
 function showValues(): void {
   const isQueue = algorithm.value === 'leaky';
   slider('minDifferenceMs').disabled = isQueue;
   setText(note, NOTES[algorithm.value as Algorithm]);
+  setText(snippet, toSnippet(currentSettings()));
   for (const name of NAMES) {
     const value = slider(name).valueAsNumber;
-    const text =
-      name === 'limit'
-        ? String(value)
-        : value === 0 || (isQueue && name === 'minDifferenceMs')
-          ? 'none'
-          : seconds(value);
+    const isNone = value === 0 || (isQueue && name === 'minDifferenceMs');
+    const text = name === 'limit' ? String(value) : isNone ? 'none' : seconds(value);
     setText(element(`output[for="${name}"]`), text);
     slider(name).setAttribute('aria-valuetext', text);
   }
+}
+
+async function copySnippet(): Promise<void> {
+  const button = element('#copy');
+  await navigator.clipboard.writeText(snippet.textContent ?? '').then(
+    () => setText(button, 'Copied'),
+    () => getSelection()?.selectAllChildren(snippet), // Without permission, the user copies the selection.
+  );
+  setTimeout(() => setText(button, 'Copy'), 2000);
 }

@@ -1,5 +1,6 @@
 import type { Next } from '../shared/protocol.js';
 import { element, setText } from './elements.js';
+import { secondsUp } from './words.js';
 
 const target = element('#countdown');
 const delay = element('#delay');
@@ -11,11 +12,7 @@ export function showCountdown(next: Next | undefined, nowMs: number): void {
   if (next === undefined) return;
   const leftMs = next.allowedAtMs - nowMs;
   const delayMs = next.startsAtMs - Math.max(nowMs, next.allowedAtMs);
-  setText(target, leftMs > 0 ? `in ${tenths(leftMs)}` : 'now');
-  setText(delay, delayMs > 0 ? `and then delayed by ${tenths(delayMs)}` : '');
+  setText(target, leftMs > 0 ? `in ${secondsUp(leftMs)}` : 'now');
+  setText(delay, delayMs > 0 ? `and then delayed by ${secondsUp(delayMs)}` : '');
   target.dataset.allowedAtMs = String(next.allowedAtMs);
-}
-
-function tenths(ms: number): string {
-  return `${(Math.ceil(ms / 100) / 10).toFixed(1)} s`;
 }

@@ -9,8 +9,3 @@ export function element<Kind extends HTMLElement>(selector: string): Kind {
 export function setText(target: HTMLElement, text: string): void {
   if (target.textContent !== text) target.textContent = text;
 }
-
-/** Formats seconds, such as `10 s` or `0.3 s`. */
-export function seconds(ms: number): string {
-  return `${Number((ms / 1000).toFixed(1))} s`;
-}

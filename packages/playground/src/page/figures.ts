@@ -1,22 +1,19 @@
+import { ALGORITHMS } from '../shared/settings.js';
 import { element, setText } from './elements.js';
 import type { Model } from './model.js';
-import { type Counts, lastWindow, thisWindow } from './window-counts.js';
+import { seconds, timesTheLimit } from './words.js';
 
 /** The least time between two texts for screen readers. */
 const LEAST_MS = 3000;
+const COMPARED = ['rolling', 'fixed'] as const;
 
-const targets = {
-  count: element('#count'),
-  fixedCount: element('#fixed-count'),
-  fixedRolling: element('#fixed-rolling'),
-  fixedNote: element('#fixed-note'),
-  rollingNote: element('#rolling-note'),
-  words: element('#words'),
-};
-
-/** The figures above the chart, and the same as text for screen readers. */
+/** The most requests that both windows allowed within any window, and the same as text for screen readers. */
 export class Figures {
   readonly #model: Model;
+  readonly #window = element('#any-window');
+  readonly #words = element('#words');
+  /** The most so far, which stays when the requests have left the chart. */
+  #most = { changedMs: 0, rolling: 0, fixed: 0 };
   #announced = '';
   #announcedMs = -Infinity;
 
@@ -24,36 +21,44 @@ export class Figures {
     this.#model = model;
   }
 
-  show(counts: Counts): void {
-    const { rolling, fixed, fixedRolling } = counts;
-    const { limit, windowMs } = this.#model.state.settings;
-    setText(targets.count, String(rolling));
-    setText(targets.fixedCount, String(fixed));
-    setText(targets.rollingNote, `${lastWindow(counts, windowMs)}, limit ${limit}`);
-    setText(targets.fixedNote, counts.isFixedCut ? thisWindow(counts) : `${thisWindow(counts)};`);
-    targets.count.classList.toggle('above', rolling > limit);
-    setText(targets.fixedRolling, counts.isFixedCut ? '' : `${fixedRolling} ${lastWindow(counts, windowMs)}`);
-    targets.fixedRolling.classList.toggle('above', fixedRolling > limit);
+  show(nowMs: number): void {
+    const { settings, changedMs } = this.#model.state;
+    const { limit, windowMs } = settings;
+    if (this.#most.changedMs !== changedMs) this.#most = { changedMs, rolling: 0, fixed: 0 };
+    setText(this.#window, seconds(windowMs));
+    for (const name of COMPARED) {
+      const most = Math.max(this.#most[name], this.#model.row(name).most(changedMs, nowMs));
+      this.#most[name] = most;
+      const isAbove = most > limit;
+      const target = element(`#most-${name}`);
+      setText(target, most === 0 ? '0' : `${most} ${isAbove ? '✗' : '✓'}`);
+      target.classList.toggle('above', isAbove);
+    }
+    const { fixed } = this.#most;
+    const times = element('#times');
+    times.classList.toggle('above', fixed > limit);
+    setText(times, fixed > limit ? `(${timesTheLimit(fixed, limit)})` : `(limit ${limit})`);
   }
 
   /** Describes the chart. */
-  words(counts: Counts): string {
-    const { rolling, fixedRolling } = counts;
-    const { limit, windowMs } = this.#model.state.settings;
+  words(nowMs: number): string {
+    const { settings, countedFromMs } = this.#model.state;
+    const { limit, windowMs } = settings;
+    const texts = COMPARED.map((name) => {
+      const allowed = this.#model.row(name).allowedBetween(nowMs - windowMs, nowMs, countedFromMs);
+      return `${ALGORITHMS[name]}: ${allowed} allowed in the last ${seconds(windowMs)}.`;
+    });
     const { allowed, rejected } = this.#model;
-    return (
-      `${rolling} allowed ${lastWindow(counts, windowMs)}, limit ${limit}. ` +
-      `In all ${allowed} allowed, ${rejected} rejected. The fixed window allowed ${fixedRolling} in the same time.`
-    );
+    return `${texts.join(' ')} Limit ${limit}. In all ${allowed} allowed, ${rejected} rejected.`;
   }
 
   /** Updates the text for screen readers after new requests, but not because time passes. */
-  announce(counts: Counts, nowMs: number): void {
+  announce(nowMs: number, screenMs: number): void {
     const { allowed, rejected } = this.#model;
     const totals = `${allowed} ${rejected}`;
-    if (totals === this.#announced || nowMs - this.#announcedMs < LEAST_MS) return;
+    if (totals === this.#announced || screenMs - this.#announcedMs < LEAST_MS) return;
     this.#announced = totals;
-    this.#announcedMs = nowMs;
-    setText(targets.words, this.words(counts));
+    this.#announcedMs = screenMs;
+    setText(this.#words, this.words(nowMs));
   }
 }

@@ -1,38 +1,28 @@
+import type { LastResponse } from '../shared/protocol.js';
 import { element } from './elements.js';
 
-/** The rate limit headers, in their usual spelling. */
-const HEADERS = [
-  'Retry-After',
-  'X-RateLimit-Limit',
-  'X-RateLimit-Remaining',
-  'X-RateLimit-Reset',
-  'RateLimit-Policy',
-  'RateLimit',
-];
-
-/** The outcomes of a request, with their texts. */
-const OUTCOMES = { allowed: 'allowed', rejected: 'rejected', failed: 'failed' } as const;
-
-export const outcomeOf = ({ ok, status }: Response): keyof typeof OUTCOMES =>
-  ok ? 'allowed' : status === 429 ? 'rejected' : 'failed';
-
 const status = element('#status');
-const headers = element('#fields');
+const fields = element('#fields');
+const none = status.textContent;
+let shown: string | undefined;
 
-/** Shows the server's last response to a request of this page. */
-export function showResponse(response: Response): void {
+/** Shows the last response, or none after a reset. */
+export function showResponse(response: LastResponse | undefined): void {
+  const text = JSON.stringify(response);
+  if (text === shown) return;
+  shown = text;
+  if (response === undefined) {
+    status.textContent = none;
+    fields.replaceChildren();
+    return;
+  }
   const strong = document.createElement('b');
-  strong.textContent = `${response.status} ${response.statusText}`;
-  status.replaceChildren(strong, `, ${OUTCOMES[outcomeOf(response)]}`);
-  headers.replaceChildren(
-    ...HEADERS.flatMap((name) => {
-      const value = response.headers.get(name);
-      return value === null ? [] : [headerRow(name, value)];
-    }),
-  );
+  strong.textContent = response.status;
+  status.replaceChildren(strong, `, ${response.outcome}`);
+  fields.replaceChildren(...response.fields.map(([name, value]) => createField(name, value)));
 }
 
-function headerRow(name: string, value: string): HTMLElement {
+function createField(name: string, value: string): HTMLElement {
   const pair = document.createElement('div');
   const term = document.createElement('dt');
   const description = document.createElement('dd');

@@ -1,148 +1,120 @@
-import type { Attempt } from '../shared/protocol.js';
-import type { Theme } from './theme.js';
+import type { RowBox, Scene } from './scene.js';
+import { writeInside, xOf } from './scene.js';
+import type { Shape, Sprites } from './sprites.js';
+import { fit, type Shown, type Stack, sum } from './stacks.js';
 
-/** A mark's size in CSS pixels, and the distance of marks in a stack. */
-const SIZE = 9;
-/** How many marks of a full stack are reserved for rejections. */
-const RESERVED_FOR_REJECTED = 4;
 /** The least distance of two labels in CSS pixels. */
-const BETWEEN_TEXTS = 34;
+const BETWEEN_LABELS = 36;
+/** The height of a label above the marks. */
+export const LABEL = 11;
 
-/** The position of a row of marks, in pixels of the canvas, and what it shows. */
-export interface Row {
-  readonly topPx: number;
-  readonly bottomPx: number;
-  readonly xOf: (momentMs: number) => number;
-  /** The time of the mark. A delayed request has its mark at its slot. */
-  readonly momentOf: (attempt: Attempt) => number;
-  readonly isAllowed: (attempt: Attempt) => boolean;
-}
-
-/** The time that a row shows. */
-export interface Span {
-  readonly fromMs: number;
-  readonly toMs: number;
-  readonly windowMs: number;
-}
-
-/** How many marks a row shows, including those that a stack shows as "+3". */
-export interface Shown {
-  allowed: number;
-  rejected: number;
-}
-
-interface Stack extends Shown {
-  /** The time of its first mark. */
-  readonly momentMs: number;
-}
+/** How many marks a stack has room for. */
+export const capacityOf = ({ floorPx, marksPx }: RowBox, size: number): number =>
+  Math.max(3, Math.floor((floorPx - marksPx - LABEL) / size));
 
 /**
- * Paints marks. Allowed requests are discs that stack from the bottom. Rejected requests are crosses that stack from the
- * top. A full stack shows the number of additional marks, so a flood costs no more than a full row.
+ * Paints the stacks of a row. Allowed requests stack from the bottom, and those beyond the limit are above them. Rejected
+ * requests stack from the top. A label such as "+12" counts the marks around it for which there is no room. So every
+ * request is either a mark or in a label, and a flood costs no more than a full row.
  */
-export class MarkPainter {
-  readonly #disc: HTMLCanvasElement;
-  readonly #cross: HTMLCanvasElement;
-  readonly #theme: Theme;
-  /** The pixels of the canvas per CSS pixel, for which the marks were made. */
-  readonly ratio: number;
-
-  constructor(theme: Theme, ratio: number) {
-    this.#theme = theme;
-    this.ratio = ratio;
-    this.#disc = sprite(ratio, (context, middle) => {
-      context.fillStyle = theme.allowed;
-      context.arc(middle, middle, 4, 0, 2 * Math.PI);
-      context.fill();
-    });
-    this.#cross = sprite(ratio, (context, middle) => {
-      context.strokeStyle = theme.rejected;
-      context.lineWidth = 2;
-      for (const side of [-1, 1]) {
-        context.moveTo(middle - 3.2 * side, middle - 3.2);
-        context.lineTo(middle + 3.2 * side, middle + 3.2);
-      }
-      context.stroke();
-    });
-  }
-
-  /** Paints the marks in `span` of all attempts from index `first` on. */
-  paint(context: CanvasRenderingContext2D, row: Row, attempts: readonly Attempt[], first: number, span: Span): Shown {
-    const cellMs = this.#cellMs(row, span);
-    const stacks = stacksOf(row, attempts, first, span, cellMs);
-    const shown = { allowed: 0, rejected: 0 };
-    context.font = `${10 * this.ratio}px ${this.#theme.font}`;
-    context.fillStyle = this.#theme.quiet;
-    context.textAlign = 'center';
-    context.textBaseline = 'bottom';
-    let labeledPx = -Infinity;
-    for (const [cell, stack] of stacks) {
-      shown.allowed += stack.allowed;
-      shown.rejected += stack.rejected;
-      // A single mark is at its exact time. Stacks have a grid, so that they do not cover each other.
-      const isAlone = stack.allowed + stack.rejected === 1;
-      const px = row.xOf(isAlone ? stack.momentMs : (cell + 0.5) * cellMs);
-      const hidden = this.#paintStack(context, row, stack, px);
-      if (hidden === 0 || Math.abs(px - labeledPx) < BETWEEN_TEXTS * this.ratio) continue;
-      context.fillText(`+${hidden}`, px, row.topPx);
-      labeledPx = px;
-    }
-    return shown;
-  }
-
-  /** The time that a stack covers. It divides the window, so that no stack crosses a boundary and marks keep their stack. */
-  #cellMs(row: Row, { fromMs, toMs, windowMs }: Span): number {
-    const leastMs = (SIZE * this.ratio * (toMs - fromMs)) / (row.xOf(toMs) - row.xOf(fromMs));
-    return windowMs / Math.max(1, Math.floor(windowMs / leastMs));
-  }
-
-  /** Returns how many marks did not fit. */
-  #paintStack(context: CanvasRenderingContext2D, row: Row, { allowed, rejected }: Stack, px: number): number {
-    const stepPx = SIZE * this.ratio;
-    const capacity = Math.floor((row.bottomPx - row.topPx) / stepPx);
-    const discs = Math.min(allowed, capacity - Math.min(rejected, RESERVED_FOR_REJECTED));
-    const crosses = Math.min(rejected, capacity - discs);
-    const x = Math.round(px - stepPx / 2);
-    for (let index = 0; index < discs; index++) {
-      context.drawImage(this.#disc, x, Math.round(row.bottomPx - (index + 1) * stepPx));
-    }
-    for (let index = 0; index < crosses; index++) {
-      context.drawImage(this.#cross, x, Math.round(row.bottomPx - (capacity - index) * stepPx));
-    }
-    return allowed + rejected - discs - crosses;
-  }
-}
-
-function stacksOf(
-  row: Row,
-  attempts: readonly Attempt[],
-  first: number,
-  { fromMs, toMs }: Span,
+export function paintMarks(
+  scene: Scene,
+  sprites: Sprites,
+  row: RowBox,
+  stacks: readonly Stack[],
   cellMs: number,
-): ReadonlyMap<number, Stack> {
-  const stacks = new Map<number, Stack>();
-  for (let index = first; index < attempts.length; index++) {
-    const attempt = attempts[index]!;
-    const momentMs = row.momentOf(attempt);
-    if (momentMs < fromMs || momentMs > toMs) continue;
-    const cell = Math.floor(momentMs / cellMs);
-    let stack = stacks.get(cell);
-    if (stack === undefined) {
-      stack = { allowed: 0, rejected: 0, momentMs };
-      stacks.set(cell, stack);
-    }
-    if (row.isAllowed(attempt)) stack.allowed += 1;
-    else stack.rejected += 1;
+): Shown {
+  const { view } = scene;
+  const shown: Shown = { allowed: 0, beyond: 0, rejected: 0, waiting: 0 };
+  const cellPx = xOf(scene, view.fromMs + cellMs);
+  const perLabel = Math.max(1, Math.ceil(BETWEEN_LABELS / cellPx));
+  const capacity = capacityOf(row, sprites.size);
+  const hidden = new Map<number, number>();
+  for (let index = firstFrom(stacks, Math.floor(view.fromMs / cellMs)); index < stacks.length; index++) {
+    const stack = stacks[index]!;
+    if (stack.momentMs > view.toMs) break;
+    const isWaiting = stack.momentMs > view.nowMs;
+    const visible = paintStack(scene, sprites, row, stack, capacity, isWaiting);
+    count(shown, stack, isWaiting);
+    const rest = sum(stack) - visible;
+    const label = Math.floor(stack.cell / perLabel);
+    if (rest > 0) hidden.set(label, (hidden.get(label) ?? 0) + rest);
   }
-  return stacks;
+  paintLabels(scene, row, hidden, perLabel * cellMs);
+  return shown;
 }
 
-function sprite(ratio: number, draw: (context: CanvasRenderingContext2D, middle: number) => void): HTMLCanvasElement {
-  const canvas = document.createElement('canvas');
-  canvas.width = canvas.height = Math.ceil(SIZE * ratio);
-  const context = canvas.getContext('2d')!;
-  context.scale(ratio, ratio);
-  context.beginPath();
-  draw(context, SIZE / 2);
-  return canvas;
+/** Requests that a scenario has not sent yet. */
+export function paintPlanned(scene: Scene, sprites: Sprites, cellMs: number): void {
+  const { model, view, rows } = scene;
+  const counts = new Map<number, number>();
+  for (const { atMs, count } of model.run?.planned ?? []) {
+    if (atMs <= view.nowMs || atMs > view.toMs) continue;
+    const cell = Math.floor(atMs / cellMs);
+    counts.set(cell, (counts.get(cell) ?? 0) + count);
+  }
+  for (const row of rows) {
+    const capacity = capacityOf(row, sprites.size);
+    for (const [cell, count] of counts) {
+      const x = xOf(scene, (cell + 0.5) * cellMs) - sprites.size / 2;
+      for (let index = 0; index < Math.min(count, capacity); index++) {
+        sprites.paint(scene.context, 'planned', x, row.floorPx - (index + 1) * sprites.size);
+      }
+    }
+  }
+}
+
+/** The index of the first stack from this cell on. */
+function firstFrom(stacks: readonly Stack[], cell: number): number {
+  let low = 0;
+  let high = stacks.length;
+  while (low < high) {
+    const middle = (low + high) >> 1;
+    if (stacks[middle]!.cell >= cell) high = middle;
+    else low = middle + 1;
+  }
+  return low;
+}
+
+/** Returns how many marks there was room for. */
+function paintStack(
+  scene: Scene,
+  sprites: Sprites,
+  row: RowBox,
+  stack: Stack,
+  capacity: number,
+  isWaiting: boolean,
+): number {
+  const { context } = scene;
+  const { size } = sprites;
+  const visible = fit(stack, capacity);
+  const x = xOf(scene, stack.momentMs) - size / 2;
+  const column = (shape: Shape, from: number, to: number) => {
+    for (let index = from; index < to; index++) sprites.paint(context, shape, x, row.floorPx - (index + 1) * size);
+  };
+  if (stack.isOld) context.globalAlpha = 0.35;
+  column(isWaiting ? 'waiting' : 'allowed', 0, visible.allowed);
+  column('beyond', visible.allowed, visible.allowed + visible.beyond);
+  column('rejected', capacity - visible.rejected, capacity);
+  context.globalAlpha = 1;
+  return sum(visible);
+}
+
+function count(shown: Shown, { allowed, beyond, rejected }: Stack, isWaiting: boolean): void {
+  if (isWaiting) shown.waiting += allowed + beyond;
+  else {
+    shown.allowed += allowed;
+    shown.beyond += beyond;
+  }
+  shown.rejected += rejected;
+}
+
+function paintLabels(scene: Scene, row: RowBox, hidden: ReadonlyMap<number, number>, labelMs: number): void {
+  const { context, theme } = scene;
+  context.font = `600 10px ${theme.font}`;
+  context.fillStyle = theme.text;
+  context.textBaseline = 'top';
+  for (const [label, count] of hidden) {
+    writeInside(scene, `+${count}`, xOf(scene, (label + 0.5) * labelMs), row.marksPx);
+  }
 }

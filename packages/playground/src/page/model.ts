@@ -1,27 +1,49 @@
-import type { Attempt, Next, State, Update } from '../shared/protocol.js';
+import type { Attempt, LastResponse, Next, RunState, State, Update } from '../shared/protocol.js';
 import { isRetained, LONGEST_SHOWN_MS, MAX_ATTEMPTS } from '../shared/retention.js';
-import { DEFAULT_SETTINGS } from '../shared/settings.js';
+import { type Algorithm, DEFAULT_SETTINGS } from '../shared/settings.js';
+import { RowHistory } from './row-history.js';
 
-/** The server's last state, and the attempts that are still visible. */
+/** The engine's last state, and the attempts that are still visible. */
 export class Model {
-  state: State = { settings: DEFAULT_SETTINGS, countedFromMs: 0 };
-  next: Next | undefined;
+  state: State = { settings: DEFAULT_SETTINGS, countedFromMs: 0, changedMs: 0 };
+  next: Readonly<Record<Algorithm, Next>> | undefined;
+  run: RunState | undefined;
+  response: LastResponse | undefined;
+  isTaken = false;
   allowed = 0;
   rejected = 0;
   /** Sorted by time. */
   attempts: Attempt[] = [];
+  readonly #rows = new Map<Algorithm, RowHistory>();
 
-  apply({ state, next, allowed, rejected, isWhole, attempts, nowMs }: Update): void {
-    Object.assign(this, { state, next, allowed, rejected });
+  apply({ attempts, isWhole, nowMs, ...rest }: Update): void {
+    Object.assign(this, { next: undefined, run: undefined, response: undefined }, rest);
     if (isWhole) this.attempts = [];
     for (const attempt of attempts) this.#insert(attempt);
-    const firstSeen = this.firstAfter(nowMs - LONGEST_SHOWN_MS);
+    const firstSeen = this.#firstAfter(nowMs - LONGEST_SHOWN_MS);
     if (firstSeen > 0) this.attempts = this.attempts.slice(firstSeen);
     this.#dropRejected(this.attempts.length - MAX_ATTEMPTS);
+    if (isWhole || attempts.length > 0 || firstSeen > 0) this.#rows.clear();
+  }
+
+  /** Whether there are attempts that no longer count. */
+  get hasOld(): boolean {
+    const [oldest] = this.attempts;
+    return oldest !== undefined && oldest.countedFromMs < this.state.countedFromMs;
+  }
+
+  /** What an algorithm decided, computed once per update. */
+  row(algorithm: Algorithm): RowHistory {
+    let row = this.#rows.get(algorithm);
+    if (row === undefined) {
+      row = new RowHistory(algorithm, this.attempts);
+      this.#rows.set(algorithm, row);
+    }
+    return row;
   }
 
   /** The index of the first attempt that came after this moment. */
-  firstAfter(momentMs: number): number {
+  #firstAfter(momentMs: number): number {
     let low = 0;
     let high = this.attempts.length;
     while (low < high) {
@@ -32,7 +54,7 @@ export class Model {
     return low;
   }
 
-  /** Drops the oldest rejected attempts, as the server does, so that all pages show the same. */
+  /** Drops the oldest rejected attempts, as the engine does, so that all pages show the same. */
   #dropRejected(count: number): void {
     let left = count;
     if (left > 0) this.attempts = this.attempts.filter((attempt) => isRetained(attempt) || left-- <= 0);

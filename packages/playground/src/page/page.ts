@@ -1,13 +1,19 @@
-import { Buttons } from './buttons.js';
+import type { Update } from '../shared/protocol.js';
+import { Autoplay } from './autoplay.js';
 import { Chart, type Drawn } from './chart.js';
 import { Controls } from './controls.js';
 import { showCountdown } from './countdown.js';
 import { element, setText } from './elements.js';
 import { Figures } from './figures.js';
-import { LiveUpdates } from './live-updates.js';
+import type { Host } from './host.js';
+import { showResponse } from './last-response.js';
 import { Model } from './model.js';
+import { Pointer } from './pointer.js';
+import { followPresses, Press } from './press.js';
+import { Sending } from './sending.js';
 import { ServerClock } from './server-clock.js';
-import { countsAt } from './window-counts.js';
+import { fromSearch, toSearch } from './url-state.js';
+import { Viewport } from './viewport.js';
 
 /** The time between two frames with `prefers-reduced-motion`, which has no smooth animation. */
 const CALM_MS = 500;
@@ -15,73 +21,121 @@ const LABEL_MS = 1000;
 /** The number of frames for the average frame time. */
 const MEASURED = 20;
 
-const model = new Model();
-const clock = new ServerClock();
-const figures = new Figures(model);
-const controls = new Controls();
-const banner = element('#banner');
-const root = element('#chart');
-const chart = new Chart(root, model, recordFrame);
-const calm = matchMedia('(prefers-reduced-motion: reduce)');
-let [labeledMs, startedMs] = [-Infinity, 0];
-const tookMs: number[] = [];
+/** The page, with requests that `host` decides. */
+export class Page {
+  readonly #host: Host;
+  readonly #link = fromSearch(location.search);
+  readonly #model = new Model();
+  readonly #clock = new ServerClock();
+  readonly #viewport = new Viewport();
+  readonly #figures = new Figures(this.#model);
+  readonly #chart = new Chart(this.#model, this.#viewport);
+  readonly #autoplay: Autoplay;
+  readonly #controls: Controls;
+  readonly #sending: Sending;
+  readonly #pointer: Pointer;
+  readonly #banner = element('#banner');
+  readonly #rows = element<HTMLInputElement>('#all-rows');
+  readonly #root = element('#chart');
+  readonly #calm = matchMedia('(prefers-reduced-motion: reduce)');
+  #isBegun = false;
+  #labeledMs = -Infinity;
+  readonly #tookMs: number[] = [];
 
-new Buttons(model, clock);
-new LiveUpdates(
-  (update) => {
-    if (update.isWhole) clock.reset();
-    clock.receive(update.nowMs);
-    model.apply(update);
-    controls.show(update.state.settings);
-    showBanner();
-  },
-  (isConnected) => {
+  constructor(host: Host) {
+    this.#host = host;
+    this.#autoplay = new Autoplay(host, this.#model, this.#link.scenario, this.#link.isAutoplayOn);
+    const onUse = () => this.#autoplay.end();
+    this.#controls = new Controls(host, onUse);
+    this.#sending = new Sending(host, this.#model, onUse);
+    const press = new Press(() => {
+      onUse();
+      this.#sending.send();
+    });
+    followPresses(element('#send'), press);
+    this.#pointer = new Pointer(this.#chart, this.#model, this.#viewport, press);
+    this.#rows.checked = this.#link.showsAll;
+    this.#rows.addEventListener('change', () => this.#showRows());
+    this.#showRows();
+    host.follow(
+      (update) => this.#receive(update),
+      (isConnected) => this.#connect(isConnected),
+    );
+    requestAnimationFrame((screenMs) => this.#frame(screenMs));
+  }
+
+  #receive(update: Update): void {
+    if (update.isWhole) this.#clock.reset();
+    this.#clock.receive(update.nowMs);
+    this.#model.apply(update);
+    this.#controls.show(update.state.settings);
+    showResponse(update.response);
+    this.#showBanner();
+    if (this.#isBegun) this.#showInUrl();
+  }
+
+  #connect(isConnected: boolean): void {
     document.body.dataset.connected = String(isConnected);
-    showBanner();
-  },
-);
-
-function showBanner(): void {
-  const isLost = document.body.dataset.connected === 'false';
-  const isDegraded = model.attempts.at(-1)?.degraded === true;
-  banner.hidden = !isLost && !isDegraded;
-  if (isLost) setText(banner, 'The server does not respond. The page tries again twice a second.');
-  else if (isDegraded)
-    setText(banner, 'Redis did not respond to the last request, so the memory of one server decided instead.');
-  else setText(banner, '');
-}
-
-function frame(screenMs: number): void {
-  if (calm.matches) setTimeout(() => requestAnimationFrame(frame), CALM_MS);
-  else requestAnimationFrame(frame);
-  startedMs = performance.now();
-  const nowMs = clock.now();
-  const counts = countsAt(model, nowMs);
-  showCountdown(model.next, nowMs);
-  figures.show(counts);
-  figures.announce(counts, screenMs);
-  if (screenMs - labeledMs > LABEL_MS) {
-    labeledMs = screenMs;
-    chart.canvas.setAttribute('aria-label', figures.words(counts));
+    this.#showBanner();
+    if (isConnected && !this.#isBegun) void this.#begin();
   }
-  chart.draw(nowMs, counts);
-}
 
-/** Records for the tests what the frame showed, and how long the page took for it. */
-function recordFrame({ rolling, fixed }: Drawn): void {
-  const marks = {
-    allowed: rolling.allowed,
-    rejected: rolling.rejected,
-    fixedAllowed: fixed.allowed,
-    fixedRejected: fixed.rejected,
-  };
-  for (const [name, value] of Object.entries(marks)) {
-    if (root.dataset[name] !== String(value)) root.dataset[name] = String(value);
+  /** Applies the link that led here. */
+  async #begin(): Promise<void> {
+    this.#isBegun = true;
+    const { hasSettings, settings } = this.#link;
+    if (hasSettings) await this.#host.change(settings, true);
+    this.#autoplay.begin();
   }
-  tookMs.push(performance.now() - startedMs);
-  if (tookMs.length < MEASURED) return;
-  root.dataset.frameMs = (tookMs.reduce((sum, each) => sum + each, 0) / tookMs.length).toFixed(3);
-  tookMs.length = 0;
-}
 
-requestAnimationFrame(frame);
+  #showRows(): void {
+    this.#chart.showAll(this.#rows.checked);
+    if (this.#isBegun) this.#showInUrl();
+  }
+
+  #showInUrl(): void {
+    const { state, run } = this.#model;
+    const scenario = run === undefined || run.isAuto ? this.#link.scenario : run.scenario;
+    const search = toSearch(location.search, state.settings, this.#rows.checked, scenario);
+    if (search !== location.search) history.replaceState(null, '', `${location.pathname}${search}`);
+  }
+
+  #showBanner(): void {
+    const isLost = document.body.dataset.connected === 'false';
+    const isDegraded = this.#model.attempts.at(-1)?.degraded === true;
+    this.#banner.hidden = !isLost && !isDegraded;
+    if (isLost) setText(this.#banner, 'The server does not respond. The page tries again twice a second.');
+    else if (isDegraded)
+      setText(this.#banner, 'Redis did not respond to the last request, so the memory of one server decided instead.');
+    else setText(this.#banner, '');
+  }
+
+  #frame(screenMs: number): void {
+    const next = (ms: number) => this.#frame(ms);
+    if (this.#calm.matches) setTimeout(() => requestAnimationFrame(next), CALM_MS);
+    else requestAnimationFrame(next);
+    const startedMs = performance.now();
+    const nowMs = this.#clock.now();
+    showCountdown(this.#model.next?.[this.#model.state.settings.algorithm], nowMs);
+    this.#figures.show(nowMs);
+    this.#figures.announce(nowMs, screenMs);
+    this.#sending.show(nowMs);
+    if (screenMs - this.#labeledMs > LABEL_MS) {
+      this.#labeledMs = screenMs;
+      this.#chart.canvas.setAttribute('aria-label', this.#figures.words(nowMs));
+    }
+    this.#record(this.#chart.draw(nowMs), startedMs);
+    this.#pointer.show();
+  }
+
+  /** Records for the tests what the frame showed, and how long the page took for it. */
+  #record(drawn: Drawn, startedMs: number): void {
+    const text = JSON.stringify(drawn);
+    if (this.#root.dataset.drawn !== text) this.#root.dataset.drawn = text;
+    this.#tookMs.push(performance.now() - startedMs);
+    if (this.#tookMs.length < MEASURED) return;
+    const sum = this.#tookMs.reduce((all, each) => all + each, 0);
+    this.#root.dataset.frameMs = (sum / this.#tookMs.length).toFixed(3);
+    this.#tookMs.length = 0;
+  }
+}

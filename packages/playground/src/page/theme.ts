@@ -1,34 +1,28 @@
+const NAMES = [
+  ...['text', 'quiet', 'grid', 'card', 'allowed', 'beyond', 'beyond-text', 'rejected'],
+  ...['band', 'future', 'accent'],
+] as const;
+
 /** The colors of the style sheet, for the canvas. */
-export interface Theme {
-  readonly text: string;
-  readonly quiet: string;
-  readonly grid: string;
-  readonly allowed: string;
-  readonly rejected: string;
-  readonly rejectedText: string;
-  readonly band: string;
-  readonly fixedBand: string;
-  readonly font: string;
-}
+export type Theme = Readonly<Record<(typeof NAMES)[number], string>> & { readonly font: string };
 
 function readTheme(): Theme {
-  const style = getComputedStyle(document.documentElement);
-  const color = (name: string) => style.getPropertyValue(`--${name}`).trim();
-  return {
-    text: color('text'),
-    quiet: color('quiet'),
-    grid: color('grid'),
-    allowed: color('allowed'),
-    rejected: color('rejected'),
-    rejectedText: color('rejected-text'),
-    band: color('band'),
-    fixedBand: color('fixed-band'),
-    font: getComputedStyle(document.body).fontFamily,
-  };
+  const probe = document.createElement('i');
+  probe.hidden = true;
+  document.body.append(probe);
+  // The style sheet may name system colors, which only a computed style resolves.
+  const colors = NAMES.map((name) => {
+    probe.style.color = `var(--${name})`;
+    return [name, getComputedStyle(probe).color] as const;
+  });
+  probe.remove();
+  return { ...(Object.fromEntries(colors) as unknown as Theme), font: getComputedStyle(document.body).fontFamily };
 }
 
-/** Calls `use` with the colors now, and again when the system changes between light and dark. */
+/** Calls `use` with the colors now, and again when the system changes them. */
 export function followTheme(use: (theme: Theme) => void): void {
   use(readTheme());
-  matchMedia('(prefers-color-scheme: dark)').addEventListener('change', () => use(readTheme()));
+  for (const query of ['(prefers-color-scheme: dark)', '(forced-colors: active)', '(prefers-contrast: more)']) {
+    matchMedia(query).addEventListener('change', () => use(readTheme()));
+  }
 }

@@ -1,9 +1,17 @@
 import { fileURLToPath } from 'node:url';
-import express, { type ErrorRequestHandler, type Express, type Response } from 'express';
+import express, {
+  type ErrorRequestHandler,
+  type Express,
+  type Request,
+  type RequestHandler,
+  type Response,
+} from 'express';
+import { toSettings } from '../engine/limits.js';
+import type { Playground } from '../engine/playground.js';
+import type { Traffic } from '../engine/traffic.js';
+import { isScenario, SCENARIOS } from '../shared/settings.js';
 import { allowHosts } from './allowed-hosts.js';
-import type { Playground } from './playground.js';
-import { toSettings } from './settings.js';
-import type { UpdateStream } from './update-stream.js';
+import type { EventStream } from './event-stream.js';
 
 const PAGE = fileURLToPath(new URL('../page', import.meta.url));
 
@@ -15,8 +23,17 @@ const HEADERS = {
   'X-Content-Type-Options': 'nosniff',
 };
 
+/** What the routes call. */
+export interface Parts {
+  readonly playground: Playground;
+  readonly traffic: Traffic;
+  readonly stream: EventStream;
+  /** Limits `POST /hit`. */
+  readonly middleware: RequestHandler;
+}
+
 /** The server's routes. See {@link allowHosts} for `host`. */
-export function createApp(playground: Playground, updates: UpdateStream, host: string | undefined): Express {
+export function createApp(parts: Parts, host: string | undefined): Express {
   const app = express();
   app.disable('x-powered-by');
   app.use((_request, response, next) => {
@@ -24,33 +41,61 @@ export function createApp(playground: Playground, updates: UpdateStream, host: s
     next();
   });
   app.use(allowHosts(host));
-
-  app.post('/hit', playground.middleware, (_request, response) => {
+  app.post('/hit', parts.middleware, (_request, response) => {
     response.set('Cache-Control', 'no-store').json({ allowed: true });
   });
+  addTraffic(app, parts);
+  addState(app, parts);
+  app.use(express.static(PAGE, { cacheControl: false }));
+  app.use((_request, response) => problem(response, 404, 'Not found. The page is at /'));
+  app.use(handleError);
+  return app;
+}
+
+/** The routes by which a page lets the server send requests. */
+function addTraffic(app: Express, { traffic }: Parts): void {
+  app.post('/send', (_request, response) => {
+    traffic.sendSingles(1);
+    response.status(202).end();
+  });
+  app.post('/run/:scenario', async (request, response) => {
+    const { scenario } = request.params;
+    if (!isScenario(scenario)) {
+      problem(response, 404, `Expected a scenario (${Object.keys(SCENARIOS).join(', ')}), got "${scenario}"`);
+      return;
+    }
+    await traffic.start(scenario, isAuto(request));
+    response.status(202).end();
+  });
+  app.post('/stop', (_request, response) => {
+    traffic.stop();
+    response.status(204).end();
+  });
+  app.post('/reset', async (_request, response) => {
+    await traffic.clear();
+    response.status(204).end();
+  });
+}
+
+function addState(app: Express, { playground, traffic, stream }: Parts): void {
   app.head('/events', (_request, response) => {
     response.type('text/event-stream').end();
   });
-  app.get('/events', (_request, response) => updates.add(response));
+  app.get('/events', (_request, response) => stream.add(response));
   app.get('/records', (_request, response) => {
     response.set('Cache-Control', 'no-store').json(playground.book.records);
   });
   app.put('/settings', express.json({ limit: '1kb' }), async (request, response) => {
     const settings = settingsOf(request.body, response);
     if (settings === undefined) return;
+    if (!isAuto(request)) traffic.take();
     await playground.change(settings);
     response.json(settings);
   });
-  app.post('/reset', async (_request, response) => {
-    await playground.clear();
-    response.status(204).end();
-  });
-
-  app.use(express.static(PAGE, { cacheControl: false }));
-  app.use((_request, response) => problem(response, 404, 'Not found. The page is at /'));
-  app.use(handleError);
-  return app;
 }
+
+/** Whether the page sent the request by itself, without a user. */
+const isAuto = ({ query }: Request): boolean => 'auto' in query;
 
 function settingsOf(body: unknown, response: Response) {
   try {
@@ -62,8 +107,10 @@ function settingsOf(body: unknown, response: Response) {
 }
 
 const handleError: ErrorRequestHandler = (error: { status?: number; message?: string }, _request, response, next) => {
-  if (response.headersSent) next(error);
-  else problem(response, error.status ?? 500, String(error.message ?? error));
+  if (response.headersSent) return next(error);
+  if (error.status !== undefined) return problem(response, error.status, String(error.message ?? error));
+  console.error(error); // Its text is for whoever runs the server, not for visitors.
+  problem(response, 500, 'The server failed. Its terminal shows the error.');
 };
 
 /** Responds with problem details (RFC 9457). */

@@ -1,5 +1,5 @@
+import { type Backend, MemoryBackend } from '../engine/backend.js';
 import { toHost } from './allowed-hosts.js';
-import { type Backend, MemoryBackend } from './backend.js';
 import { RedisBackend } from './redis-backend.js';
 import { serve } from './serve.js';
 

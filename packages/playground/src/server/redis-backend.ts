@@ -1,10 +1,11 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { RedisStore } from '@rollgate/redis';
 import { type ChainableCommander, Redis } from 'ioredis';
+import type { Backend } from '../engine/backend.js';
+import type { SharedEvent } from '../engine/records.js';
 import { isRetained, MAX_ATTEMPTS } from '../shared/retention.js';
-import type { Backend } from './backend.js';
-import type { SharedEvent } from './records.js';
 import { RedisClock } from './redis-clock.js';
+import { describeFailure } from './redis-failure.js';
 
 const NEWS = 'rollgate-playground:news';
 /** The events that must be kept, which a flood displaces from the stream. */
@@ -37,6 +38,7 @@ export class RedisBackend implements Backend {
   readonly #client: Redis;
   readonly #reader: Redis;
   #onEvent: (event: SharedEvent) => void = () => {};
+  #lastError: unknown;
   #isOpen = true;
   #lastId = '0';
 
@@ -48,7 +50,11 @@ export class RedisBackend implements Backend {
     this.name = `on the Redis of ${new URL(url).host}`; // Not the whole URL, which may contain a password.
     this.#client = new Redis(url, { ...OPTIONS, commandTimeout: TIMEOUT_MS });
     this.#reader = new Redis(url, OPTIONS);
-    for (const client of [this.#client, this.#reader]) client.on('error', () => {}); // The calls report errors.
+    for (const client of [this.#client, this.#reader]) {
+      client.on('error', (error) => {
+        this.#lastError = error; // The calls fail, but their errors do not contain the cause.
+      });
+    }
     this.store = new RedisStore({ client: this.#client });
     this.clock = new RedisClock(this.#client);
   }
@@ -60,7 +66,7 @@ export class RedisBackend implements Backend {
       await this.#readAll();
     } catch (cause) {
       await this.close();
-      throw new Error(`Could not start ${this.name}: ${String(cause)}`, { cause });
+      throw new Error(`Could not start ${this.name}. ${describeFailure(cause, this.#lastError)}`, { cause });
     }
     void this.#follow();
   }

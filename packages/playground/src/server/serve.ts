@@ -1,9 +1,13 @@
 import { once } from 'node:events';
 import type { AddressInfo } from 'node:net';
+import type { Backend } from '../engine/backend.js';
+import { Playground } from '../engine/playground.js';
+import { Traffic } from '../engine/traffic.js';
+import { UpdateFeed } from '../engine/update-feed.js';
 import { createApp } from './app.js';
-import type { Backend } from './backend.js';
-import { Playground } from './playground.js';
-import { UpdateStream } from './update-stream.js';
+import { EventStream } from './event-stream.js';
+import { createHttpSend } from './http-send.js';
+import { LimitedRequests } from './limited-requests.js';
 
 /** A playground that accepts connections. */
 export interface Served {
@@ -22,10 +26,17 @@ export interface Served {
 export async function serve(port: number, host: string | undefined, backend: Backend): Promise<Served> {
   const playground = new Playground(backend);
   await playground.open();
-  const updates = new UpdateStream(playground);
-  const server = createApp(playground, updates, host).listen(port, '127.0.0.1');
+  let listeningPort = port;
+  const send = createHttpSend(() => `http://127.0.0.1:${listeningPort}/hit`);
+  const traffic = new Traffic(playground, send);
+  const limited = new LimitedRequests(playground, backend.store, () => traffic.take());
+  const stream = new EventStream(new UpdateFeed(playground, traffic));
+  const app = createApp({ playground, traffic, stream, middleware: limited.middleware }, host);
+  const server = app.listen(port, '127.0.0.1');
   const close = () => {
-    updates.close();
+    traffic.stop();
+    stream.close();
+    limited.close();
     server.close();
     server.closeAllConnections();
     void playground.close();
@@ -36,5 +47,6 @@ export async function serve(port: number, host: string | undefined, backend: Bac
     close();
     throw error;
   }
-  return { port: (server.address() as AddressInfo).port, close };
+  listeningPort = (server.address() as AddressInfo).port;
+  return { port: listeningPort, close };
 }

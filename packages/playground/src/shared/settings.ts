@@ -1,4 +1,4 @@
-// The settings, for the server's validation and for the page's sliders.
+// The settings, for the server's validation and for the page's controls.
 
 /** The six algorithms of @rollgate/core, with their names on the page. */
 export const ALGORITHMS = {
@@ -10,9 +10,11 @@ export const ALGORITHMS = {
   leaky: 'Leaky bucket',
 } as const;
 export type Algorithm = keyof typeof ALGORITHMS;
+export const ALGORITHM_NAMES = Object.keys(ALGORITHMS) as Algorithm[];
 
 /** The settings of the limit, which all users share. */
 export interface Settings {
+  /** The algorithm of the real limit. The others decide the same requests, to compare. */
   readonly algorithm: Algorithm;
   readonly limit: number;
   readonly windowMs: number;
@@ -29,5 +31,20 @@ export const BOUNDS = {
 
 export const DEFAULT_SETTINGS: Settings = { algorithm: 'rolling', limit: 10, windowMs: 10_000, minDifferenceMs: 0 };
 
-/** The time that the chart shows, in windows. */
+/** The scenarios, with the names of their buttons. */
+export const SCENARIOS = {
+  boundary: 'Boundary attack',
+  burst: 'Burst',
+  steady: 'Steady',
+  hammer: 'Hammer',
+} as const;
+export type Scenario = keyof typeof SCENARIOS;
+
+export const isScenario = (name: unknown): name is Scenario =>
+  typeof name === 'string' && Object.hasOwn(SCENARIOS, name);
+
+/** The time that the chart shows at most, in windows. */
 export const WINDOWS_SHOWN = 2.5;
+
+/** When the fixed window at this moment started. Fixed windows follow each other by the clock. */
+export const fixedStart = (momentMs: number, windowMs: number): number => Math.floor(momentMs / windowMs) * windowMs;

@@ -11,8 +11,8 @@ beforeAll(async () => {
 beforeEach(() => server.begin({}));
 
 const NAMES = [
-  ...['ground', 'card', 'text', 'quiet', 'control', 'allowed', 'rejected', 'rejected-text'],
-  ...['band', 'fixed-band', 'accent', 'on-accent'],
+  ...['ground', 'card', 'text', 'quiet', 'control', 'allowed', 'beyond', 'beyond-text', 'good-text', 'rejected'],
+  ...['band', 'future', 'accent', 'on-accent'],
 ] as const;
 
 async function colors(colorScheme: 'light' | 'dark'): Promise<Record<(typeof NAMES)[number], string>> {
@@ -32,16 +32,17 @@ describe.each(['light', 'dark'] as const)('in %s', (scheme) => {
   });
 
   test('text stands out by 4.5 to 1 at least, marks and the edges of controls by 3 to 1', () => {
-    const behindMarks = ['card', 'band', 'fixed-band'] as const;
+    const behindMarks = ['card', 'band', 'future'] as const;
     const text = [
       ...(['text', 'quiet'] as const).flatMap((name) =>
         ['ground' as const, ...behindMarks].map((on) => [name, on] as const),
       ),
-      ...behindMarks.map((on) => ['rejected-text', on] as const),
+      ...behindMarks.map((on) => ['beyond-text', on] as const),
+      ['good-text', 'card'] as const,
       ['on-accent', 'accent'] as const,
     ];
     const marks = [
-      ...(['allowed', 'rejected'] as const).flatMap((name) => behindMarks.map((on) => [name, on] as const)),
+      ...(['allowed', 'beyond', 'rejected'] as const).flatMap((name) => behindMarks.map((on) => [name, on] as const)),
       ...(['control', 'accent'] as const).map((name) => [name, 'card'] as const),
     ];
     const tooWeak = (pairs: typeof text | typeof marks, least: number) =>
@@ -52,9 +53,15 @@ describe.each(['light', 'dark'] as const)('in %s', (scheme) => {
     expect(tooWeak(marks, 3)).toEqual([]);
   });
 
-  test.each(Object.entries(EYES))('eyes with %s can distinguish the two marks', (_, eyes) => {
-    expect(difference(color.allowed, color.rejected, eyes)).toBeGreaterThan(30);
-  });
+  test.each(Object.entries(EYES))(
+    'eyes with %s can distinguish the marks, which have different shapes, too',
+    (_, eyes) => {
+      expect(difference(color.allowed, color.beyond, eyes)).toBeGreaterThan(30);
+      for (const other of [color.allowed, color.beyond]) {
+        expect(difference(other, color.rejected, eyes)).toBeGreaterThan(15);
+      }
+    },
+  );
 });
 
 test('the page follows the system from light to dark, the chart too', async () => {
@@ -63,7 +70,7 @@ test('the page follows the system from light to dark, the chart too', async () =
   const corner = () =>
     page.locator('#chart canvas').evaluate((canvas) => {
       const style = canvas.ownerDocument.defaultView.getComputedStyle(canvas.ownerDocument.body);
-      const { data } = canvas.getContext('2d').getImageData(Math.floor(canvas.width * 0.8), 3, 1, 1);
+      const { data } = canvas.getContext('2d').getImageData(Math.floor(canvas.width * 0.6), 3, 1, 1);
       return { ground: style.backgroundColor as string, band: [...data].slice(0, 3).join() };
     });
   await until('the chart is drawn', async () => (await corner()).band === '220,235,245');
@@ -77,30 +84,29 @@ test('the page follows the system from light to dark, the chart too', async () =
 test('everything is reached by the keyboard, in the order of the page', async () => {
   const { page } = await openPage(server.url);
   const reached: string[] = [];
-  for (let tab = 0; tab < 10; tab++) {
+  for (let tab = 0; tab < 13; tab++) {
     await page.keyboard.press('Tab');
     const focused = page.locator(':focus');
-    reached.push((await focused.getAttribute('data-sends')) ?? (await focused.getAttribute('id')) ?? '?');
+    reached.push((await focused.getAttribute('data-scenario')) ?? (await focused.getAttribute('id')) ?? '?');
     expect(
       await focused.evaluate((element) => element.ownerDocument.defaultView.getComputedStyle(element).outlineStyle),
     ).toBe('solid');
   }
   // "Stop" has nothing to stop.
   expect(reached).toEqual([
-    ...['boundary', 'one', 'steady', 'burst', 'hammer', 'reset'],
-    ...['algorithm', 'limit', 'windowMs', 'minDifferenceMs'],
+    ...['look-back', 'all-rows', 'boundary', 'send', 'burst', 'steady', 'hammer', 'reset'],
+    ...['algorithm', 'limit', 'windowMs', 'minDifferenceMs', 'copy'],
   ]);
 });
 
 test('the keyboard presses buttons and moves sliders, and stopping keeps the focus near', async () => {
   const tab = await openPage(server.url);
   const { page } = tab;
-  await page.getByRole('button', { name: 'One request' }).focus();
+  await page.getByRole('button', { name: 'Send a request' }).focus();
   await page.keyboard.press('Enter');
-  await tab.done();
+  await until('one is sent', async () => (await server.attempts()).length === 1);
   await page.keyboard.press('Space');
   await until('two are sent', async () => (await server.attempts()).length === 2);
-  await tab.done();
   await page.getByRole('slider', { name: 'Limit' }).focus();
   await page.keyboard.press('ArrowRight');
   await until('the limit is 11', async () => (await server.records()).state.settings.limit === 11);
@@ -114,22 +120,27 @@ test('the keyboard presses buttons and moves sliders, and stopping keeps the foc
 test('a screen reader hears what the chart shows', async () => {
   const tab = await openPage(server.url);
   const { page } = tab;
-  expect(await page.getByRole('heading', { level: 1 }).textContent()).toBe('Rollgate');
-  for (const name of ['Send requests', 'The limit', 'The last response', 'Live chart']) {
+  expect(await page.getByRole('heading', { level: 1 }).textContent()).toBe(
+    'A fixed window allows twice its limit. A rolling window does not.',
+  );
+  for (const name of ['Send requests', 'The limit', 'Your code', 'The last response', 'Live chart']) {
     expect(await page.getByRole('region', { name }).count()).toBe(1);
   }
-  for (const name of ['Limit', 'Window', 'Minimum distance']) {
+  for (const name of ['Limit', 'Window', 'Minimum distance', 'Look back']) {
     expect(await page.getByRole('slider', { name, exact: true }).count()).toBe(1);
   }
   expect(await page.locator('html').getAttribute('lang')).toBe('en');
 
   await tab.press('Burst');
   await tab.done();
-  const words = '10 allowed in the last 10 s, limit 10. In all 10 allowed, 5 rejected.';
+  const words =
+    'Rolling window: 10 allowed in the last 10 s. Fixed window: 10 allowed in the last 10 s. Limit 10. In all 10 allowed, 5 rejected.';
   const spoken = page.locator('[aria-live="polite"]');
   await until('the page announces it', async () => ((await spoken.textContent()) ?? '').startsWith(words));
   await page.getByRole('img', { name: words }).waitFor();
-  expect(await page.getByRole('status').first().textContent()).toBe('Done: 10 allowed, 5 rejected.');
+  expect(await page.getByRole('status').first().textContent()).toMatch(
+    /The rolling window allowed 10 of 15 requests, .+\s+Done: 10 allowed, 5 rejected\./,
+  );
 });
 
 test('the live region does not change all the time', async () => {
@@ -152,7 +163,7 @@ test('the live region does not change all the time', async () => {
 
 test('a page with reduced motion is drawn twice a second', async () => {
   const drawn = async (reducedMotion: 'reduce' | 'no-preference') => {
-    const { page } = await openPage(server.url);
+    const { page } = await openPage(`${server.url}?autoplay=off`);
     await page.emulateMedia({ reducedMotion });
     const times = (await page.locator('#chart canvas').evaluate((canvas) => {
       const { clearRect } = canvas.getContext('2d');
@@ -161,6 +172,7 @@ test('a page with reduced motion is drawn twice a second', async () => {
       return new Promise((resolve) => {
         canvas.getContext('2d').clearRect = function (...box: number[]) {
           clearRect.apply(this, box);
+          if (box[0] !== 0 || box[1] !== 0) return; // The place of a text.
           if (times.push(performance.now()) === 5) resolve(times);
         };
       });

@@ -1,7 +1,9 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { chromiumBinary, until } from '@rollgate/test-support';
 import { type Browser, type BrowserContext, type BrowserContextOptions, chromium, type Page } from 'playwright-core';
+import type { Shown } from '../../src/page/stacks.js';
 import type { Attempt } from '../../src/shared/protocol.js';
+import type { Algorithm } from '../../src/shared/settings.js';
 
 const ARGS = ['--no-sandbox', '--disable-gpu', '--disable-background-networking'];
 
@@ -62,7 +64,7 @@ export async function nextTab(): Promise<Page> {
   return tab;
 }
 
-/** What the chart has drawn, by its own record. */
+/** What the chart has drawn, by its own record. Allowed requests include those beyond the limit. */
 export interface Drawn {
   readonly allowed: number;
   readonly rejected: number;
@@ -73,17 +75,25 @@ export interface Drawn {
 /** What the chart has to draw of these attempts. */
 export function expected(attempts: readonly Attempt[]): Drawn {
   const allowed = attempts.filter(({ allowed }) => allowed).length;
-  const fixedAllowed = attempts.filter(({ fixedAllowed }) => fixedAllowed).length;
+  const fixedAllowed = attempts.filter(({ delays }) => delays.fixed !== null).length;
   return {
     ...{ allowed, rejected: attempts.length - allowed },
     ...{ fixedAllowed, fixedRejected: attempts.length - fixedAllowed },
   };
 }
 
-/** Runs in the page. Returns the chart's record of what it has drawn. */
-const DRAWN = `Object.fromEntries(['allowed', 'rejected', 'fixedAllowed', 'fixedRejected'].map(
-  (name) => [name, Number(document.querySelector('#chart').dataset[name])],
-))`;
+/** Runs in the page. Returns the chart's record of what it has drawn, in the rows of the real limit and of the fixed window. */
+const DRAWN = `(() => {
+  const drawn = JSON.parse(document.querySelector('#chart').dataset.drawn ?? '{}');
+  const real = drawn[document.querySelector('#algorithm').value];
+  const { fixed } = drawn;
+  return real && {
+    allowed: real.allowed + real.beyond,
+    rejected: real.rejected,
+    fixedAllowed: fixed.allowed + fixed.beyond,
+    fixedRejected: fixed.rejected,
+  };
+})()`;
 
 /** One tab, as a person sees it. */
 export class PlaygroundPage {
@@ -121,6 +131,11 @@ export class PlaygroundPage {
     return this.page.evaluate<Drawn>(DRAWN);
   }
 
+  /** What the chart has drawn in each row. */
+  rows(): Promise<Partial<Record<Algorithm, Shown>>> {
+    return this.page.evaluate('JSON.parse(document.querySelector("#chart").dataset.drawn)');
+  }
+
   /** Waits until the chart shows just so many marks. */
   async draws(marks: Drawn): Promise<void> {
     const text = JSON.stringify(marks);
@@ -141,7 +156,7 @@ export class PlaygroundPage {
   }
 
   shows(selector: string, text: string | RegExp): Promise<void> {
-    const content = `(document.querySelector(${JSON.stringify(selector)})?.textContent ?? '')`;
+    const content = `(document.querySelector(${JSON.stringify(selector)})?.textContent ?? '').replace(/\\s+/g, ' ').trim()`;
     const expression = typeof text === 'string' ? `${content} === ${JSON.stringify(text)}` : `${text}.test(${content})`;
     return this.becomes(`${selector} shows ${text}`, expression);
   }

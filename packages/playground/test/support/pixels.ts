@@ -12,6 +12,7 @@ export interface Blob {
 /** What a person sees of the chart. */
 export interface Seen {
   readonly allowed: readonly Blob[];
+  readonly beyond: readonly Blob[];
   readonly rejected: readonly Blob[];
   /** Where the line on the left of the band is, as a part of the picture's width. */
   readonly bandLeft: number;
@@ -24,13 +25,16 @@ interface Pixels {
   readonly ratio: number;
   /** The pixels that have the color, by index. */
   readonly allowed: readonly number[];
+  readonly beyond: readonly number[];
   readonly rejected: readonly number[];
 }
 
 /** Marks are no larger. */
 const LARGEST = 12;
-/** What the fading edges of two marks that touch leave over is no mark. */
-const LEAST_PIXELS = 8;
+/** What the edges of texts and lines leave over is smaller than a mark, in CSS pixels. */
+const SMALLEST = 4;
+/** The chart's parts in CSS pixels: the title and the brackets above the marks, the texts in the lower row, and the axis. */
+const [ABOVE, BELOW, AXIS] = [44, 20, 34];
 
 /** Finds the marks in the pixels that are on the screen. */
 export async function blobsOf(page: Page): Promise<Seen> {
@@ -48,12 +52,13 @@ export async function blobsOf(page: Page): Promise<Seen> {
       return found;
     };
     const ratio = width / canvas.getBoundingClientRect().width;
-    return { width, height, ratio, allowed: find('--allowed'), rejected: find('--rejected') };
+    return { width, height, ratio, allowed: find('--allowed'), beyond: find('--beyond'), rejected: find('--rejected') };
   })) as Pixels;
   const patches = patchesOf(pixels.allowed, pixels.width);
   const line = patches.find(({ height }) => height > 5 * LARGEST * pixels.ratio);
   return {
     allowed: marksOf(patches, pixels),
+    beyond: marksOf(patchesOf(pixels.beyond, pixels.width), pixels),
     rejected: marksOf(patchesOf(pixels.rejected, pixels.width), pixels),
     bandLeft: (line?.left ?? Number.NaN) / pixels.width,
   };
@@ -69,12 +74,14 @@ interface Patch {
 
 function marksOf(patches: readonly Patch[], { height, ratio }: Pixels): Blob[] {
   const largest = LARGEST * ratio;
+  const each = (height - AXIS * ratio) / 2;
   return patches
-    .filter((patch) => patch.width <= largest && patch.height <= largest && patch.size >= LEAST_PIXELS)
+    .filter(({ width, height }) => Math.max(width, height) <= largest && Math.min(width, height) >= SMALLEST * ratio)
+    .filter(({ top }) => top % each > ABOVE * ratio && top < 2 * each - BELOW * ratio)
     .map((patch) => ({
       x: (patch.left + patch.width / 2) / ratio,
       width: patch.width / ratio,
-      row: patch.top < (height - 32 * ratio) / 2 ? 'upper' : 'lower',
+      row: patch.top < each ? 'upper' : 'lower',
       fill: patch.size / (patch.width * patch.height),
     }));
 }

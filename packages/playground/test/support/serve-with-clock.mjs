@@ -1,7 +1,7 @@
 // The playground with a clock that its parent controls. Each message moves the clock, and the reply is the new time. It can also
 // publish made-up attempts.
 import { monotonicClock } from '@rollgate/core';
-import { MemoryBackend } from '../../dist/server/backend.js';
+import { MemoryBackend } from '../../dist/engine/backend.js';
 import { serve } from '../../dist/server/serve.js';
 
 let aheadMs = 0;
@@ -16,11 +16,13 @@ let published = 0;
 function publish({ allowed, rejected }) {
   for (let index = 0; index < allowed + rejected; index++) {
     const isAllowed = index < allowed;
-    const limits = { limit: allowed, remaining: 0, degraded: false };
+    const delay = isAllowed ? 0 : null;
+    const delays = { rolling: delay, bucketed: delay, counter: delay, fixed: delay, token: delay, leaky: delay };
+    const limits = { limit: allowed, windowMs: 60_000, countedFromMs: clock.now(), remaining: 0, degraded: false };
     const id = `published-${published++}`;
     backend.publish({
       kind: 'attempt',
-      attempt: { id, atMs: clock.now(), delayMs: 0, allowed: isAllowed, fixedAllowed: isAllowed, ...limits },
+      attempt: { id, atMs: clock.now(), delayMs: 0, allowed: isAllowed, delays, ...limits },
     });
   }
 }

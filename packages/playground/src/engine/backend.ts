@@ -1,30 +1,37 @@
 import { type Clock, MemoryStore, monotonicClock, type Store } from '@rollgate/core';
 import type { SharedEvent } from './records.js';
 
-/** Keeps the limiters' state, and passes events between the servers that share it. */
+/** Keeps the limiters' state, and passes events between the engines that share it. */
 export interface Backend {
   /** The name in the server's greeting. */
   readonly name: string;
   readonly store: Store;
   /** The time that `store` decides by. */
   readonly clock: Clock;
-  /** Passes the events so far to `onEvent`, then those of all servers, in the same order for all. */
+  /** Moves the clock forward. Absent if others share the clock. */
+  skip?(ms: number): void;
+  /** Passes the events so far to `onEvent`, then those of all engines, in the same order for all. */
   open(onEvent: (event: SharedEvent) => void): Promise<void>;
-  /** Publishes an event to all servers. Resolves when this one has received it. */
+  /** Publishes an event to all engines. Resolves when this one has received it. */
   publish(event: SharedEvent): Promise<void>;
   close(): Promise<void>;
 }
 
-/** A backend for a single process. */
+/** A backend for a single process or page. */
 export class MemoryBackend implements Backend {
   readonly name = 'in memory';
   readonly store: MemoryStore;
   readonly clock: Clock;
+  #aheadMs = 0;
   #onEvent: (event: SharedEvent) => void = () => {};
 
   constructor(clock = monotonicClock) {
-    this.store = new MemoryStore({ clock });
-    this.clock = clock;
+    this.clock = { now: () => clock.now() + this.#aheadMs };
+    this.store = new MemoryStore({ clock: this.clock });
+  }
+
+  skip(ms: number): void {
+    this.#aheadMs += ms;
   }
 
   async open(onEvent: (event: SharedEvent) => void): Promise<void> {

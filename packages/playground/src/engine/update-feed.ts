@@ -1,32 +1,36 @@
-import type { ServerResponse } from 'node:http';
 import type { Attempt, Next, Update } from '../shared/protocol.js';
 import { LONGEST_SHOWN_MS } from '../shared/retention.js';
+import type { Algorithm } from '../shared/settings.js';
 import type { Playground } from './playground.js';
+import type { Traffic } from './traffic.js';
 
 /** The least time between two updates. */
 const LEAST_MS = 50;
-/** The time between updates without news. They contain the server's time, and show that it is alive. */
+/** The time between updates without news. They contain the engine's time, and show that it is alive. */
 const HEARTBEAT_MS = 1000;
-/** The server disconnects a page with more unread bytes. The page may reconnect. */
-const MAX_UNREAD_BYTES = 16 * 1024 * 1024;
+
+type Page = (update: Update) => void;
 
 /**
- * Sends updates to all pages as server-sent events. A new page first gets the whole state. Without a page, the stream
- * neither calls the limiter nor keeps attempts.
+ * Sends updates to all pages. A new page first gets the whole state. Without a page, the feed neither calls the limiters
+ * nor keeps attempts.
  */
-export class UpdateStream {
+export class UpdateFeed {
   readonly #playground: Playground;
-  readonly #pages = new Set<ServerResponse>();
-  readonly #heartbeat: NodeJS.Timeout;
+  readonly #traffic: Traffic;
+  readonly #pages = new Set<Page>();
+  readonly #heartbeat: ReturnType<typeof setInterval>;
   #unsent: Attempt[] = [];
   /** Whether the next update replaces everything that the pages have. */
   #isWhole = false;
-  #next: Next | undefined;
-  #timer: NodeJS.Timeout | undefined;
+  #next: Readonly<Record<Algorithm, Next>> | undefined;
+  #timer: ReturnType<typeof setTimeout> | undefined;
   #sentMs = 0;
 
-  constructor(playground: Playground) {
+  constructor(playground: Playground, traffic: Traffic) {
     this.#playground = playground;
+    this.#traffic = traffic;
+    traffic.subscribe(() => this.#sendSoon());
     playground.book.subscribe((event) => {
       if (this.#pages.size === 0) return;
       if (event.kind === 'attempt') this.#unsent.push(event.attempt);
@@ -36,28 +40,30 @@ export class UpdateStream {
     this.#heartbeat = setInterval(() => this.#sendSoon(), HEARTBEAT_MS);
   }
 
-  /** Sends everything to this page, and all updates from now on. */
-  add(page: ServerResponse): void {
-    page.writeHead(200, { 'Content-Type': 'text/event-stream', 'Cache-Control': 'no-store' });
-    if (this.#pages.size === 0) this.#next = undefined; // It is outdated, because there was no page.
+  /** Sends everything to this page, and all updates from now on. Returns a function that ends this. */
+  add(page: Page): () => void {
+    if (this.#pages.size === 0) {
+      this.#next = undefined; // It is outdated, because there was no page.
+      this.#traffic.release(); // A new visitor has done nothing yet.
+    }
     this.#send(); // The new page gets everything, so the others must get the rest before.
-    page.write(toEvent(this.#toUpdate(true, this.#allShown())));
+    page(this.#toUpdate(true, this.#allShown()));
     this.#pages.add(page);
-    page.on('close', () => this.#pages.delete(page));
     this.#sendSoon();
+    return () => this.#pages.delete(page);
   }
 
   close(): void {
     clearInterval(this.#heartbeat);
     clearTimeout(this.#timer);
-    for (const page of this.#pages) page.destroy();
+    this.#pages.clear();
   }
 
   #sendSoon(): void {
     if (this.#timer !== undefined || this.#pages.size === 0) return;
     const waitMs = Math.max(1, LEAST_MS - (performance.now() - this.#sentMs));
     this.#timer = setTimeout(() => {
-      this.#timer = undefined; // Events during the call of the limiter cause another update.
+      this.#timer = undefined; // Events during the call of the limiters cause another update.
       this.#playground
         .next()
         .then((next) => {
@@ -72,13 +78,10 @@ export class UpdateStream {
     clearTimeout(this.#timer);
     this.#timer = undefined;
     this.#sentMs = performance.now();
-    const event = toEvent(this.#toUpdate(this.#isWhole, this.#isWhole ? this.#allShown() : this.#unsent));
+    const update = this.#toUpdate(this.#isWhole, this.#isWhole ? this.#allShown() : this.#unsent);
     this.#unsent = [];
     this.#isWhole = false;
-    for (const page of this.#pages) {
-      if (page.writableLength > MAX_UNREAD_BYTES) page.destroy();
-      else page.write(event);
-    }
+    for (const page of this.#pages) page(update);
   }
 
   #allShown(): Attempt[] {
@@ -88,10 +91,10 @@ export class UpdateStream {
 
   #toUpdate(isWhole: boolean, attempts: readonly Attempt[]): Update {
     const { state, totals } = this.#playground.book;
-    return { nowMs: this.#playground.now(), state, ...totals, next: this.#next, isWhole, attempts };
+    const { run, response, isTaken } = this.#traffic;
+    return {
+      ...{ nowMs: this.#playground.now(), state, ...totals },
+      ...{ next: this.#next, run, response, isTaken, isWhole, attempts },
+    };
   }
-}
-
-function toEvent(update: Update): string {
-  return `data: ${JSON.stringify(update)}\n\n`;
 }

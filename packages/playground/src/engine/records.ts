@@ -1,25 +1,26 @@
 import type { Attempt, Records, State, Totals } from '../shared/protocol.js';
 import { isRetained, LONGEST_SHOWN_MS, MAX_ATTEMPTS } from '../shared/retention.js';
 
-/** An event that all servers on one store share. */
+/** An event that all engines on one store share. */
 export type SharedEvent =
   | { readonly kind: 'attempt'; readonly attempt: Attempt }
   /** A delayed request was aborted before its slot. */
   | { readonly kind: 'aborted'; readonly id: string }
-  /** The totals so far, including attempts that no server keeps. */
+  /** The totals so far, including attempts that no engine keeps. */
   | { readonly kind: 'totals'; readonly totals: Totals }
   /** New settings. `clears` deletes the attempts so far. */
   | { readonly kind: 'state'; readonly state: State; readonly clears: boolean };
 
 const NONE: Totals = { allowed: 0, rejected: 0 };
 
-/** The server's record: the state, the latest attempts and the totals. */
+/** The engine's record: the state, the latest attempts and the totals. */
 export class RecordBook {
   #state: State;
   #totals: Totals = NONE;
   readonly #kept = new Map<string, Attempt>();
   readonly #rejected = new Map<string, Attempt>();
   readonly #subscribers = new Set<(event: SharedEvent) => void>();
+  #lastMs = -Infinity;
 
   constructor(state: State) {
     this.#state = state;
@@ -31,6 +32,15 @@ export class RecordBook {
 
   get totals(): Totals {
     return this.#totals;
+  }
+
+  get isEmpty(): boolean {
+    return this.#kept.size + this.#rejected.size === 0;
+  }
+
+  /** The time of the newest attempt since the last reset. */
+  get lastMs(): number {
+    return this.#lastMs;
   }
 
   /** All kept attempts, sorted by time. */
@@ -60,11 +70,13 @@ export class RecordBook {
     this.#kept.clear();
     this.#rejected.clear();
     this.#totals = NONE;
+    this.#lastMs = -Infinity;
   }
 
   #add(attempt: Attempt): void {
     (isRetained(attempt) ? this.#kept : this.#rejected).set(attempt.id, attempt);
     this.#count(attempt, 1);
+    this.#lastMs = Math.max(this.#lastMs, attempt.atMs);
     if (this.#kept.size + this.#rejected.size > MAX_ATTEMPTS) this.#dropOne(attempt.atMs);
   }
 

@@ -1,0 +1,43 @@
+import {
+  bucketedWindow,
+  fixedWindow,
+  type Limit,
+  leakyBucket,
+  rollingWindow,
+  slidingWindowCounter,
+  tokenBucket,
+} from '@rollgate/core';
+import { validate } from '@rollgate/core/store';
+import { ALGORITHM_NAMES, type Algorithm, BOUNDS, type Settings } from '../shared/settings.js';
+
+/** Few enough that the difference to the rolling window is visible. */
+const BUCKETS = 10;
+
+/** @throws TypeError, RangeError with the name of the invalid or missing setting. */
+export function toSettings(given: unknown): Settings {
+  validate.knownOptions('settings', given, ['algorithm', ...Object.keys(BOUNDS)]);
+  const options = given as Record<keyof Settings, unknown>;
+  const within = (name: keyof typeof BOUNDS) =>
+    validate.integerBetween(name, options[name], BOUNDS[name].least, BOUNDS[name].most);
+  return {
+    algorithm: validate.oneOf('algorithm', options.algorithm, ALGORITHM_NAMES),
+    limit: within('limit'),
+    windowMs: within('windowMs'),
+    minDifferenceMs: within('minDifferenceMs'),
+  };
+}
+
+/** The limits of all algorithms by these settings. Each has the full quota again after the window. */
+export function toLimits({ limit, windowMs, minDifferenceMs }: Settings): Readonly<Record<Algorithm, Limit>> {
+  const minDifference = minDifferenceMs === 0 ? undefined : minDifferenceMs;
+  const window = `${windowMs}ms`;
+  const options = { limit, window, minDifference };
+  return {
+    rolling: rollingWindow(options),
+    bucketed: bucketedWindow({ ...options, buckets: BUCKETS }),
+    counter: slidingWindowCounter(options),
+    fixed: fixedWindow(options),
+    token: tokenBucket({ capacity: limit, refill: limit, every: window, minDifference }),
+    leaky: leakyBucket({ capacity: limit, interval: `${Math.round(windowMs / limit)}ms` }),
+  };
+}

@@ -1,0 +1,189 @@
+import { type Decision, type Limit, RateLimiter } from '@rollgate/core';
+import type { Attempt, Delays, Next } from '../shared/protocol.js';
+import { ALGORITHM_NAMES, type Algorithm, DEFAULT_SETTINGS, type Settings } from '../shared/settings.js';
+import type { Backend } from './backend.js';
+import { toLimits } from './limits.js';
+import { RecordBook } from './records.js';
+
+/** All clients share one window. */
+export const SHARED_KEY = 'everyone';
+/** Limiters with this prefix share their state. Each algorithm has its own. */
+export const PREFIX = 'rollgate-playground';
+
+type Decisions = Readonly<Record<Algorithm, Decision>>;
+
+/** Redis did not confirm a reset. The memory of this server was reset. */
+class ResetError extends Error {
+  override readonly name = 'ResetError';
+  /** The status of the HTTP response. */
+  readonly status = 503;
+
+  constructor(cause: Error) {
+    super(
+      'Redis did not confirm the reset. The memory of this server, which decides during an outage of Redis, is empty now.',
+      { cause },
+    );
+  }
+}
+
+/** The limits of all algorithms on one store, and the record of their decisions. It runs in Node and in browsers. */
+export class Playground {
+  readonly book = new RecordBook({ settings: DEFAULT_SETTINGS, countedFromMs: 0, changedMs: 0 });
+  readonly #backend: Backend;
+  readonly #limiter: RateLimiter;
+  /** Created again only when the settings change. */
+  #limits = toLimits(DEFAULT_SETTINGS);
+  /** Part of each ID, so that several engines on one store never use the same one. */
+  readonly #name = Math.random().toString(36).slice(2, 10);
+  #attempts = 0;
+
+  constructor(backend: Backend) {
+    this.#backend = backend;
+    const { store } = backend;
+    this.#limiter = new RateLimiter({ limits: null, store, prefix: PREFIX, onStoreError: 'fallback' });
+    this.book.subscribe((event) => {
+      if (event.kind === 'state') this.#limits = toLimits(event.state.settings);
+    });
+  }
+
+  /** @throws Error if the backend cannot be read. */
+  open(): Promise<void> {
+    return this.#backend.open((event) => this.book.record(event));
+  }
+
+  close(): Promise<void> {
+    return this.#backend.close();
+  }
+
+  /** The limit that decides about requests. */
+  get limit(): Limit {
+    return this.#limits[this.settings.algorithm];
+  }
+
+  get settings(): Settings {
+    return this.book.state.settings;
+  }
+
+  now(): number {
+    return this.#backend.clock.now();
+  }
+
+  /**
+   * Moves the clock forward, so that the next fixed window starts in `leadMs`. That is possible only while nothing is on
+   * record and no other process shares the clock.
+   */
+  bringBoundaryNear(leadMs: number): void {
+    const { windowMs } = this.settings;
+    const leftMs = windowMs - (this.now() % windowMs);
+    if (leftMs > leadMs && this.book.isEmpty) this.#backend.skip?.(leftMs - leadMs);
+  }
+
+  /** Decides about a request by the limit. */
+  check(): Promise<Decision> {
+    return this.#limiter.check(SHARED_KEY, { limits: this.limit });
+  }
+
+  /** Returns when each algorithm would allow the next request. */
+  async next(): Promise<Readonly<Record<Algorithm, Next>>> {
+    const decisions = await this.#forAll((limits) => this.#limiter.peek(SHARED_KEY, { limits }));
+    const nowMs = this.now(); // The time after the response, so that no client retries too early.
+    const toNext = ({ retryAfterMs, delayMs }: Decision): Next => ({
+      allowedAtMs: nowMs + retryAfterMs,
+      startsAtMs: nowMs + retryAfterMs + delayMs,
+    });
+    return mapValues(decisions, toNext);
+  }
+
+  /**
+   * Records a request about which the limit has decided. The other algorithms decide about it now.
+   *
+   * @param run The run of a scenario that sent it.
+   * @returns A function to call if the request is aborted before its slot.
+   */
+  record(decision: Decision, run: string | undefined): () => void {
+    this.#attempts += 1;
+    const id = `${this.#name}-${this.#attempts}`;
+    const recorded = this.#record(id, decision, this.now(), run);
+    return () => {
+      recorded.then((decisions) => {
+        // A refund that fails, or that the middleware has made, does nothing. The request then expires with its window.
+        for (const made of Object.values(decisions)) void this.#limiter.refund(made).catch(() => {});
+        void this.#backend.publish({ kind: 'aborted', id });
+      });
+    };
+  }
+
+  /**
+   * Changes the settings for all users. Existing counts remain, unless the window changes. Then all limits start over, so
+   * that the page and the limits count the same requests.
+   *
+   * @throws ResetError if Redis does not confirm the reset. Then the settings stay.
+   */
+  async change(settings: Settings): Promise<void> {
+    const { settings: before, countedFromMs, changedMs } = this.book.state;
+    const startsOver = settings.windowMs !== before.windowMs;
+    if (startsOver) await this.#reset(toLimits(settings));
+    const nowMs = this.now();
+    const state = {
+      settings,
+      countedFromMs: startsOver ? nowMs : countedFromMs,
+      changedMs: startsOver || settings.limit !== before.limit ? nowMs : changedMs,
+    };
+    await this.#backend.publish({ kind: 'state', state, clears: false });
+  }
+
+  /**
+   * Empties all limits. `clears` deletes all requests, too.
+   *
+   * @throws ResetError if Redis does not confirm the reset.
+   */
+  async startOver(clears: boolean): Promise<void> {
+    const { settings } = this;
+    await this.#reset(this.#limits);
+    const nowMs = this.now();
+    await this.#backend.publish({
+      kind: 'state',
+      state: { settings, countedFromMs: nowMs, changedMs: nowMs },
+      clears,
+    });
+  }
+
+  /** @throws ResetError if Redis does not confirm the reset. */
+  async #reset(limits: Readonly<Record<Algorithm, Limit>>): Promise<void> {
+    const results = await Promise.allSettled(
+      // Even if the first one fails, so that all count from the same moment.
+      ALGORITHM_NAMES.map((name) => this.#limiter.reset(SHARED_KEY, { limits: limits[name] })),
+    );
+    const failure = results.find((result) => result.status === 'rejected');
+    if (failure !== undefined) throw new ResetError(failure.reason as Error);
+  }
+
+  async #record(id: string, decision: Decision, atMs: number, run: string | undefined): Promise<Decisions> {
+    const { settings, countedFromMs } = this.book.state;
+    const { algorithm, windowMs, limit } = settings;
+    const decisions = await this.#forAll((limits, name) =>
+      name === algorithm ? Promise.resolve(decision) : this.#limiter.check(SHARED_KEY, { limits }),
+    );
+    const { allowed, delayMs, remaining, degraded } = decision;
+    const delays: Delays = mapValues(decisions, (made) => (made.allowed ? made.delayMs : null));
+    const attempt: Attempt = {
+      ...{ id, run, atMs, delayMs, allowed, delays, limit, windowMs, countedFromMs },
+      ...{ remaining, degraded: degraded !== false },
+    };
+    await this.#backend.publish({ kind: 'attempt', attempt });
+    return decisions;
+  }
+
+  /** Calls `decide` for all algorithms at once, so that their checks reach Redis in one batch. */
+  async #forAll(decide: (limits: Limit, name: Algorithm) => Promise<Decision>): Promise<Decisions> {
+    const decisions = await Promise.all(ALGORITHM_NAMES.map((name) => decide(this.#limits[name], name)));
+    return Object.fromEntries(ALGORITHM_NAMES.map((name, index) => [name, decisions[index]!])) as unknown as Decisions;
+  }
+}
+
+function mapValues<Value>(
+  decisions: Decisions,
+  map: (decision: Decision) => Value,
+): Readonly<Record<Algorithm, Value>> {
+  return Object.fromEntries(ALGORITHM_NAMES.map((name) => [name, map(decisions[name])])) as Record<Algorithm, Value>;
+}

@@ -1,0 +1,135 @@
+import type { LastResponse, Outcomes, RunState } from '../shared/protocol.js';
+import type { Scenario } from '../shared/settings.js';
+import type { Playground } from './playground.js';
+import { ScenarioRun, type Send } from './scenario-run.js';
+
+/** The time until an automatic attack on an empty record reaches its boundary. A visitor understands it within 5 s. */
+const SOON_MS = 2200;
+
+/** Sends requests: scenarios, of which one runs at a time, and single requests. */
+export class Traffic {
+  readonly #playground: Playground;
+  readonly #send: Send;
+  readonly #subscribers = new Set<() => void>();
+  #current: ScenarioRun | undefined;
+  #running: Promise<void> | undefined;
+  #runs = 0;
+  #isTaken = false;
+  #response: LastResponse | undefined;
+  /** Cancels the single requests. */
+  #singles = new AbortController();
+  readonly #pending = new Set<Promise<unknown>>();
+
+  constructor(playground: Playground, send: Send) {
+    this.#playground = playground;
+    this.#send = send;
+  }
+
+  /** The current or last run. */
+  get run(): RunState | undefined {
+    return this.#current?.state;
+  }
+
+  /** The response to the last request that was sent here. */
+  get response(): LastResponse | undefined {
+    return this.#response;
+  }
+
+  /** Whether a user has acted, so that no scenario starts by itself. */
+  get isTaken(): boolean {
+    return this.#isTaken;
+  }
+
+  /** Calls `subscriber` after each change. */
+  subscribe(subscriber: () => void): void {
+    this.#subscribers.add(subscriber);
+  }
+
+  /** Ends automatic scenarios, because a user acts. */
+  take(): void {
+    if (this.#isTaken) return;
+    this.#isTaken = true;
+    if (this.#current?.state.isAuto === true) this.#current.stop();
+    this.#publish();
+  }
+
+  /** Lets scenarios start by themselves again. */
+  release(): void {
+    this.#isTaken = false;
+  }
+
+  /** Starts a scenario, which ends the current one. An automatic one never displaces another, nor a user's requests. */
+  async start(scenario: Scenario, isAuto: boolean): Promise<void> {
+    if (isAuto && (this.#isTaken || this.#running !== undefined)) return;
+    if (!isAuto) this.take();
+    this.#current?.stop();
+    const playground = this.#playground;
+    const { windowMs } = playground.settings;
+    if (isAuto) playground.bringBoundaryNear(SOON_MS);
+    let earliestMs = playground.now();
+    if (scenario === 'boundary') {
+      // The attack is clear only while no earlier request counts. An automatic one waits for that.
+      const freeMs = playground.book.lastMs + windowMs;
+      if (isAuto) earliestMs = Math.max(earliestMs, freeMs);
+      else if (freeMs > earliestMs) await playground.startOver(false);
+    }
+    this.#begin(scenario, isAuto, earliestMs);
+  }
+
+  #begin(scenario: Scenario, isAuto: boolean, earliestMs: number): void {
+    this.#runs += 1;
+    const run = new ScenarioRun(`${scenario}-${this.#runs}`, scenario, isAuto, {
+      settings: () => this.#playground.settings,
+      now: () => this.#playground.now(),
+      hit: (id, signal) => this.#hit(id, signal),
+      onChange: () => this.#publish(),
+    });
+    this.#current = run;
+    const running = run.start(earliestMs).finally(() => {
+      if (this.#running === running) this.#running = undefined;
+    });
+    this.#running = running;
+    this.#publish();
+  }
+
+  /** Sends single requests, without waiting for their responses. */
+  sendSingles(count: number): void {
+    this.take();
+    for (let index = 0; index < count; index++) void this.#hit(undefined, this.#singles.signal);
+  }
+
+  stop(): void {
+    this.take();
+    this.#current?.stop();
+    this.#singles.abort();
+    this.#singles = new AbortController();
+  }
+
+  /**
+   * Cancels all requests in flight, and then deletes all requests.
+   *
+   * @throws ResetError if Redis does not confirm it.
+   */
+  async clear(): Promise<void> {
+    this.stop();
+    await this.#running;
+    await Promise.all(this.#pending); // The reset would not delete a request that arrives later.
+    this.#current = undefined;
+    this.#response = undefined;
+    await this.#playground.startOver(true);
+  }
+
+  async #hit(run: string | undefined, signal: AbortSignal): Promise<keyof Outcomes> {
+    const sent = this.#send(run, signal);
+    this.#pending.add(sent);
+    const response = await sent.finally(() => this.#pending.delete(sent));
+    if (typeof response === 'string') return response;
+    this.#response = response;
+    this.#publish();
+    return response.outcome;
+  }
+
+  #publish(): void {
+    for (const subscriber of this.#subscribers) subscriber();
+  }
+}

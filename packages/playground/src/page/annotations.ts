@@ -1,0 +1,76 @@
+import { BRACKET, type RowBox, type Scene, TITLE, xOf } from './scene.js';
+import { seconds, secondsUp } from './words.js';
+
+/** Half the height of an arrow's head. */
+const HEAD = 4;
+
+/** A bracket over each excess of a row, such as "20 within 0.8 s". */
+export function paintExcesses(scene: Scene, row: RowBox): void {
+  const { context, theme, view, model, width } = scene;
+  const y = row.topPx + TITLE + BRACKET - 5;
+  context.font = `700 13px ${theme.font}`;
+  context.textBaseline = 'bottom';
+  let freePx = Infinity;
+  // The newest first, because there may be no room for all texts.
+  for (const { fromMs, toMs, count } of [...model.row(row.algorithm).excesses].reverse()) {
+    if (toMs < view.fromMs || fromMs > view.toMs) continue;
+    const [left, right] = [xOf(scene, fromMs) - 7, xOf(scene, toMs) + 7];
+    context.strokeStyle = theme.beyond;
+    context.lineWidth = 2;
+    context.beginPath();
+    context.moveTo(left, y + 5);
+    context.lineTo(left, y);
+    context.lineTo(right, y);
+    context.lineTo(right, y + 5);
+    context.stroke();
+    const text = `${count} within ${seconds(toMs - fromMs)}`;
+    const half = context.measureText(text).width / 2 + 4;
+    const x = Math.min(Math.max((left + right) / 2, half), width - half);
+    if (x + half > freePx) continue;
+    freePx = x - half;
+    context.textAlign = 'center';
+    context.fillStyle = theme['beyond-text'];
+    context.fillText(text, x, y - 2);
+  }
+}
+
+/** The wait until the next request is allowed, as a distance from now. */
+export function paintWait(scene: Scene, row: RowBox): void {
+  const { context, theme, view, model, width } = scene;
+  const next = model.next?.[row.algorithm];
+  if (next === undefined || next.allowedAtMs <= view.nowMs) return;
+  const left = xOf(scene, view.nowMs);
+  const end = xOf(scene, next.allowedAtMs);
+  const right = Math.min(end, width - 2);
+  const y = row.topPx + TITLE + BRACKET - 5;
+  context.strokeStyle = theme.text;
+  context.fillStyle = theme.text;
+  context.lineWidth = 1.5;
+  context.beginPath();
+  context.moveTo(left, y);
+  context.lineTo(right, y);
+  if (end === right) {
+    context.moveTo(right, y - HEAD - 1);
+    context.lineTo(right, y + HEAD + 1);
+  }
+  context.stroke();
+  context.beginPath();
+  context.moveTo(right, y);
+  context.lineTo(right - 7, y - HEAD);
+  context.lineTo(right - 7, y + HEAD);
+  context.fill();
+  context.font = `12px ${theme.font}`;
+  context.textAlign = 'left';
+  context.textBaseline = 'bottom';
+  const wait = secondsUp(next.allowedAtMs - view.nowMs);
+  const long = `next allowed in ${wait}`;
+  const room = width - left - 8;
+  context.fillText(context.measureText(long).width < room ? long : wait, left + 6, y - 3);
+}
+
+/** The line of the present. */
+export function paintNow(scene: Scene, bottom: number): void {
+  const { context, theme, view } = scene;
+  context.fillStyle = theme.text;
+  context.fillRect(Math.round(xOf(scene, view.nowMs)) - 1, 0, 2, bottom);
+}

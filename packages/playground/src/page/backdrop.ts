@@ -1,0 +1,99 @@
+import { fixedStart } from '../shared/settings.js';
+import { AXIS, type Scene, writeInside, xOf } from './scene.js';
+import { seconds, secondsUp } from './words.js';
+
+const STEPS = [1, 2, 5, 10, 15, 30, 60].map((length) => length * 1000);
+/** The least distance of two times at the axis. */
+const LEAST_STEP = 64;
+
+/** Paints what is behind the marks: the future, the last window, and the times. */
+export function paintBackdrop(scene: Scene): void {
+  const { context, theme, view, width, height } = scene;
+  const nowX = xOf(scene, view.nowMs);
+  context.clearRect(0, 0, width, height);
+  context.fillStyle = theme.future;
+  context.fillRect(nowX, 0, width - nowX, height - AXIS);
+  paintBand(scene);
+  paintTimes(scene);
+  paintBoundaries(scene);
+  for (const { topPx } of scene.rows.slice(1)) {
+    context.fillStyle = theme.grid;
+    context.fillRect(0, topPx - 1, width, 1);
+  }
+}
+
+/** The last window, one band over all rows. It does not reach back to requests that no longer count. */
+function paintBand(scene: Scene): void {
+  const { context, theme, view, height, settings, model } = scene;
+  const sinceMs = view.cursorMs - settings.windowMs;
+  const fromMs = model.hasOld ? Math.max(sinceMs, Math.min(model.state.countedFromMs, view.cursorMs)) : sinceMs;
+  const [left, right] = [xOf(scene, fromMs), xOf(scene, view.cursorMs)];
+  const bottom = height - AXIS;
+  context.fillStyle = theme.band;
+  context.fillRect(left, 0, right - left, bottom);
+  context.fillStyle = theme.accent;
+  context.fillRect(left, 0, 2, bottom + 6);
+  context.fillRect(left, bottom + 4, right - left, 2);
+  context.fillRect(right - 2, 0, 2, bottom + 6);
+}
+
+/** Times relative to now, and the name of the band. */
+function paintTimes(scene: Scene): void {
+  const { context, theme, view, width, height, settings } = scene;
+  const perMs = width / (view.toMs - view.fromMs);
+  const step = STEPS.find((length) => length * perMs >= LEAST_STEP) ?? STEPS.at(-1)!;
+  const y = height - 8;
+  context.font = `12px ${theme.font}`;
+  context.textBaseline = 'alphabetic';
+  for (let at = Math.ceil((view.fromMs - view.zeroMs) / step); at * step < view.toMs - view.zeroMs; at++) {
+    const x = xOf(scene, view.zeroMs + at * step);
+    context.fillStyle = theme.grid;
+    context.fillRect(Math.round(x), 0, 1, height - AXIS);
+    context.fillStyle = at === 0 ? theme.text : theme.quiet;
+    if (x > 20 && x < width - 20) writeInside(scene, toTime(at * step), x, y);
+  }
+  context.font = `600 12px ${theme.font}`;
+  context.fillStyle = theme.text;
+  const middleMs = view.cursorMs - settings.windowMs / 2;
+  const name = view.cursorMs === view.nowMs ? `the last ${seconds(settings.windowMs)}` : seconds(settings.windowMs);
+  const half = context.measureText(name).width / 2 + 4;
+  const x = xOf(scene, middleMs);
+  context.clearRect(x - half, height - AXIS + 1, 2 * half, 11);
+  writeInside(scene, name, x, height - AXIS + 11);
+}
+
+function toTime(ms: number): string {
+  if (ms === 0) return 'now';
+  return `${ms < 0 ? '−' : '+'}${seconds(Math.abs(ms))}`;
+}
+
+/** The moments at which the fixed window's counter restarts, in its row. */
+function paintBoundaries(scene: Scene): void {
+  const { context, theme, view, settings, rows } = scene;
+  const row = rows.find(({ algorithm }) => algorithm === 'fixed');
+  if (row === undefined) return;
+  const { windowMs } = settings;
+  context.font = `12px ${theme.font}`;
+  context.textBaseline = 'bottom';
+  context.strokeStyle = theme.text;
+  context.lineWidth = 1.5;
+  context.setLineDash([5, 4]);
+  const firstMs = fixedStart(view.fromMs, windowMs) + windowMs;
+  for (let startMs = firstMs; startMs < view.toMs; startMs += windowMs) {
+    const x = xOf(scene, startMs);
+    context.beginPath();
+    context.moveTo(x, row.marksPx);
+    context.lineTo(x, row.floorPx + 2);
+    context.stroke();
+    if (row.floorPx === row.bottomPx) continue;
+    const isNext = startMs > view.nowMs && startMs - windowMs <= view.nowMs;
+    context.fillStyle = theme.text;
+    writeInside(
+      scene,
+      isNext ? `counter restarts in ${secondsUp(startMs - view.nowMs)}` : 'counter restarts',
+      x,
+      row.bottomPx,
+    );
+  }
+  context.setLineDash([]);
+}

@@ -1,0 +1,73 @@
+import type { Algorithm, Settings } from '../shared/settings.js';
+import type { Model } from './model.js';
+import type { Theme } from './theme.js';
+
+/** The height of a row's title above its marks, in CSS pixels. */
+export const TITLE = 24;
+/** The height of a bracket with its text. */
+export const BRACKET = 20;
+/** The height of the texts below the marks of a fixed window. */
+export const STRIP = 15;
+/** The height of the axis below the rows. */
+export const AXIS = 34;
+
+/** One row of the chart, in CSS pixels. */
+export interface RowBox {
+  readonly algorithm: Algorithm;
+  readonly topPx: number;
+  readonly bottomPx: number;
+  /** Marks are below `marksPx` and above `floorPx`. */
+  readonly marksPx: number;
+  readonly floorPx: number;
+}
+
+/** What the chart shows: moments, in milliseconds by the engine's clock. */
+export interface View {
+  readonly fromMs: number;
+  readonly toMs: number;
+  /** The moment that the axis calls "now". It stands still while the user looks at the past. */
+  readonly zeroMs: number;
+  readonly nowMs: number;
+  /** The end of the band: now, or the moment that the user looks at. */
+  readonly cursorMs: number;
+}
+
+/** What painting a frame needs. All lengths are CSS pixels. */
+export interface Scene {
+  readonly context: CanvasRenderingContext2D;
+  readonly theme: Theme;
+  readonly model: Model;
+  readonly settings: Settings;
+  readonly view: View;
+  readonly width: number;
+  readonly height: number;
+  readonly rows: readonly RowBox[];
+}
+
+export function xOf({ view, width }: Pick<Scene, 'view' | 'width'>, momentMs: number): number {
+  return ((momentMs - view.fromMs) / (view.toMs - view.fromMs)) * width;
+}
+
+export function momentAt({ view, width }: Pick<Scene, 'view' | 'width'>, x: number): number {
+  return view.fromMs + (x / width) * (view.toMs - view.fromMs);
+}
+
+/** Where the rows are, below each other. */
+export function layOut(algorithms: readonly Algorithm[], height: number): readonly RowBox[] {
+  const each = (height - AXIS) / algorithms.length;
+  // A row without room for both has its bracket over its marks.
+  const isLow = each < 110;
+  return algorithms.map((algorithm, index) => {
+    const topPx = index * each;
+    const bottomPx = topPx + each - 3;
+    const floorPx = bottomPx - (algorithm === 'fixed' && !isLow ? STRIP : 0);
+    return { algorithm, topPx, bottomPx, floorPx, marksPx: topPx + TITLE + (isLow ? 0 : BRACKET) };
+  });
+}
+
+/** Writes a text whose middle is at `x`, moved so that it is inside the chart. */
+export function writeInside({ context, width }: Scene, text: string, x: number, y: number): void {
+  const half = context.measureText(text).width / 2 + 2;
+  context.textAlign = 'center';
+  context.fillText(text, Math.min(Math.max(x, half), width - half), y);
+}

@@ -1,0 +1,95 @@
+import type { RunState } from '../shared/protocol.js';
+import { isScenario } from '../shared/settings.js';
+import { element, setText } from './elements.js';
+import { explain } from './explain.js';
+import type { Host, Problem } from './host.js';
+import type { Model } from './model.js';
+import { describeOutcomes, describePlan, describeResult } from './result.js';
+import { secondsUp } from './words.js';
+
+const traffic = element('#traffic');
+const begins = element('#begins');
+const result = element('#result');
+const stop = element<HTMLButtonElement>('#stop');
+
+/** The buttons that send requests, and the text about their results. */
+export class Sending {
+  readonly #host: Host;
+  readonly #model: Model;
+  readonly #introduction = result.textContent;
+  /** The run and the single request that the texts have been about. */
+  #shown: { readonly run: string | undefined; readonly single: string | undefined } = {
+    run: undefined,
+    single: undefined,
+  };
+
+  /** @param onUse Called when the user presses a button. */
+  constructor(host: Host, model: Model, onUse: () => void) {
+    this.#host = host;
+    this.#model = model;
+    const listen = (button: HTMLElement, act: () => void) =>
+      button.addEventListener('click', () => {
+        onUse();
+        act();
+      });
+    for (const button of document.querySelectorAll<HTMLButtonElement>('[data-scenario]')) {
+      const { scenario } = button.dataset;
+      if (!isScenario(scenario)) continue;
+      listen(button, () => {
+        stop.disabled = false;
+        this.#command(host.run(scenario, false));
+      });
+    }
+    listen(stop, () => this.#command(host.stop()));
+    listen(element('#reset'), () => this.#command(host.reset(), 'The reset failed. ', 'All requests are deleted.'));
+  }
+
+  /** Sends one request. */
+  send(): void {
+    this.#command(this.#host.send());
+  }
+
+  /** Shows what the current scenario does, or what the last one or the last request came to. */
+  show(nowMs: number): void {
+    const { run, attempts } = this.#model;
+    const last = attempts.at(-1);
+    const ofRun =
+      run && JSON.stringify([run.id, run.status, run.outcomes, run.planned, run.id === last?.run && last.id]);
+    const single = last?.run === undefined && run?.status !== 'running' ? last?.id : undefined;
+    // The text is about what happened last.
+    if (ofRun !== this.#shown.run && run !== undefined) this.#showRun(run);
+    else if (single !== this.#shown.single && single !== undefined) this.#showSingle();
+    else if (run === undefined && last === undefined) setText(result, this.#introduction);
+    this.#shown = { run: ofRun, single: single ?? this.#shown.single };
+    const firstMs = run?.status === 'running' ? run.planned[0]?.atMs : undefined;
+    setText(begins, firstMs !== undefined && firstMs > nowMs ? `It begins in ${secondsUp(firstMs - nowMs)}.` : '');
+  }
+
+  #showRun(run: RunState): void {
+    const isRunning = run.status === 'running';
+    if (!isRunning && document.activeElement === stop) element(`[data-scenario="${run.scenario}"]`).focus();
+    stop.disabled = !isRunning;
+    setText(traffic, isRunning ? describePlan(run) : describeOutcomes(run));
+    if (!isRunning)
+      setText(
+        result,
+        describeResult(run, (algorithm) => this.#model.row(algorithm)),
+      );
+  }
+
+  #showSingle(): void {
+    const { settings } = this.#model.state;
+    const row = this.#model.row(settings.algorithm);
+    const { id, allowed } = this.#model.attempts.at(-1)!;
+    const mark = row.marks.findLast(({ attempt }) => attempt.id === id);
+    setText(traffic, allowed ? 'The last request was allowed.' : 'The last request was rejected.');
+    if (mark !== undefined) setText(result, explain(row, mark, settings.minDifferenceMs));
+  }
+
+  #command(sent: Promise<Problem>, prefix = '', success?: string): void {
+    void sent.then((problem) => {
+      if (problem !== undefined) setText(traffic, `${prefix}${problem}`);
+      else if (success !== undefined) setText(traffic, success);
+    });
+  }
+}

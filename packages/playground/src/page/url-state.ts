@@ -1,0 +1,66 @@
+import {
+  ALGORITHM_NAMES,
+  type Algorithm,
+  BOUNDS,
+  DEFAULT_SETTINGS,
+  isScenario,
+  type Scenario,
+  type Settings,
+} from '../shared/settings.js';
+
+/** What a link to the page determines. */
+export interface UrlState {
+  readonly settings: Settings;
+  /** Whether the link has any setting. Without one, the page leaves a server's settings as they are. */
+  readonly hasSettings: boolean;
+  readonly scenario: Scenario;
+  readonly showsAll: boolean;
+  readonly isAutoplayOn: boolean;
+}
+
+/** The names in the URL of the settings that are durations. */
+const DURATIONS = { window: 'windowMs', distance: 'minDifferenceMs' } as const;
+
+/** Reads the query of the page's URL. Invalid values count as absent. */
+export function fromSearch(search: string): UrlState {
+  const query = new URLSearchParams(search);
+  const given: Partial<Record<keyof Settings, Algorithm | number>> = {};
+  const algorithm = query.get('algorithm') as Algorithm;
+  if (ALGORITHM_NAMES.includes(algorithm)) given.algorithm = algorithm;
+  const set = (name: keyof typeof BOUNDS, value: number) => {
+    const { least, most } = BOUNDS[name];
+    if (Number.isInteger(value) && value >= least && value <= most) given[name] = value;
+  };
+  set('limit', Number(query.get('limit') ?? Number.NaN));
+  for (const [name, setting] of Object.entries(DURATIONS)) {
+    const [, text] = /^(\d+(?:\.\d+)?)s$/.exec(query.get(name) ?? '') ?? [];
+    if (text !== undefined) set(setting, Math.round(Number(text) * 1000));
+  }
+  const scenario = query.get('scenario');
+  return {
+    settings: { ...DEFAULT_SETTINGS, ...given } as Settings,
+    hasSettings: Object.keys(given).length > 0,
+    scenario: isScenario(scenario) ? scenario : 'boundary',
+    showsAll: query.get('rows') === 'all',
+    isAutoplayOn: query.get('autoplay') !== 'off',
+  };
+}
+
+/** The query of a link to this state. It contains only what differs from the defaults, and keeps unknown parameters. */
+export function toSearch(search: string, settings: Settings, showsAll: boolean, scenario: Scenario): string {
+  const query = new URLSearchParams(search);
+  const set = (name: string, value: string, standard: string) => {
+    if (value === standard) query.delete(name);
+    else query.set(name, value);
+  };
+  const { algorithm, limit, windowMs, minDifferenceMs } = settings;
+  const standard = DEFAULT_SETTINGS;
+  set('algorithm', algorithm, standard.algorithm);
+  set('limit', String(limit), String(standard.limit));
+  set('window', `${windowMs / 1000}s`, `${standard.windowMs / 1000}s`);
+  set('distance', `${minDifferenceMs / 1000}s`, `${standard.minDifferenceMs / 1000}s`);
+  set('rows', showsAll ? 'all' : '', '');
+  set('scenario', scenario, 'boundary');
+  const text = query.toString();
+  return text === '' ? '' : `?${text}`;
+}

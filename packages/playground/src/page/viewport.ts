@@ -1,0 +1,49 @@
+import { type Settings, WINDOWS_SHOWN } from '../shared/settings.js';
+import type { View } from './scene.js';
+
+/** Charts narrower than this show less time, so that the marks of an attack stay apart. */
+const NARROW = 600;
+/** Without a movement for this long, the chart follows the time again. */
+const STILL_MS = 4000;
+
+/** How many windows the chart shows of the past and of the future. */
+export function windowsShown(width: number): { readonly past: number; readonly future: number } {
+  return width < NARROW ? { past: 1.2, future: 0.5 } : { past: WINDOWS_SHOWN - 0.8, future: 0.65 };
+}
+
+/** The part of time that the chart shows. It stands still while the user looks at the past. */
+export class Viewport {
+  /** The moment that the axis calls "now" while the chart stands still. */
+  #stillMs: number | undefined;
+  /** Which moment the user looks at: its distance from the place of now. */
+  #cursorMs: number | undefined;
+  #movedMs = 0;
+
+  /** Looks at this moment, and stops the chart. */
+  lookAt(momentMs: number, nowMs: number): void {
+    this.#stillMs ??= nowMs;
+    this.#cursorMs = momentMs;
+    this.#movedMs = performance.now();
+  }
+
+  /** Follows the time. */
+  follow(): void {
+    this.#stillMs = undefined;
+    this.#cursorMs = undefined;
+  }
+
+  get isStill(): boolean {
+    return this.#stillMs !== undefined;
+  }
+
+  view(nowMs: number, { windowMs }: Settings, width: number): View {
+    const { past, future } = windowsShown(width);
+    const isOver = performance.now() - this.#movedMs > STILL_MS;
+    if (this.#stillMs !== undefined && (isOver || nowMs > this.#stillMs + future * windowMs)) this.follow();
+    const zeroMs = this.#stillMs ?? nowMs;
+    return {
+      ...{ zeroMs, nowMs, fromMs: zeroMs - past * windowMs, toMs: zeroMs + future * windowMs },
+      cursorMs: Math.min(this.#cursorMs ?? nowMs, nowMs),
+    };
+  }
+}
