@@ -4,6 +4,7 @@ import { type Decision, type Limits, RateLimiter, rollingWindow } from '@rollgat
 import { RedisStore } from '@rollgate/redis';
 import { until } from '@rollgate/test-support';
 import { expiryOf as expiryOfKey } from './support/expiry.js';
+import { quietly } from './support/quietly.js';
 import { entryCount, hitTimes } from './support/read-hits.js';
 import { freshPrefix, LOGS, SomeRedis } from './support/some-redis.js';
 
@@ -285,4 +286,22 @@ test('a hit in a packed log takes at most 14 bytes', async () => {
   const few = await bytes();
   await add(3000);
   expect(((await bytes()) - few) / 3000).toBeLessThan(14.5);
+});
+
+test.each<[string, Buffer]>([
+  ['a short text', Buffer.from('hello')],
+  ['a long text', Buffer.from('x'.repeat(200))],
+  ['few bytes', Buffer.from([1, 2, 0xf8])],
+  ['a log without hits', Buffer.concat([Buffer.alloc(40), Buffer.of(0xf8)])],
+  ['a log that is too short for its hits', Buffer.concat([Buffer.alloc(40, 1), Buffer.of(0xf8)])],
+  ['a log without its totals', Buffer.concat([Buffer.alloc(40), Buffer.of(0xfb)])],
+])('a key with other bytes fails only its own check: %s', async (_, bytes) => {
+  const limiter = redis.limiter(rollingWindow({ limit: 2, window: '1m' }), { denialCache: false }, { prefix });
+  const key = `${prefix}:{bob}:default`;
+  await redis.client.set(key, bytes);
+  const [ann, bob] = await quietly(() => Promise.allSettled([limiter.check('ann'), limiter.check('bob')]));
+  expect(ann.status).toBe('fulfilled');
+  const message = `Expected a log of hits in ${key}, got another value. Delete the key or change the prefix`;
+  expect(bob).toMatchObject({ reason: { cause: { message: expect.stringContaining(message) } } });
+  expect(await redis.client.getBuffer(key)).toEqual(bytes);
 });

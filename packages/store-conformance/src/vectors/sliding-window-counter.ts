@@ -359,6 +359,15 @@ export const slidingWindowCounterVectors: readonly Vector<'slidingWindowCounter'
     steps: [
       { at: 0, cost: 86399999999, allowed: true, remaining: 1000, retryAfterMs: 0, resetMs: 172800000, delayMs: 0 },
       {
+        at: 0,
+        cost: 2000,
+        allowed: false,
+        remaining: 1000,
+        retryAfterMs: 86400001.001,
+        resetMs: 172800000,
+        delayMs: 0,
+      },
+      {
         at: 86400000.001,
         peek: true,
         cost: 1,
