@@ -175,6 +175,24 @@ describe.each(kinds.filter((kind) => !kind.includes('pipelining')))('while a slo
       expect(await tryAgainCount()).toBe(before);
     }));
 
+  // Both checks are in one script, which Redis rejects while it has only one of their keys.
+  test('a check of one limit decides next to one of several limits', () =>
+    withStore(kind, async (make) => {
+      const burst = rollingWindow({ limit: 1000, window: '1h' });
+      const limiter = make({ burst, day: rollingWindow({ limit: 1000, window: '1d' }) });
+      const move = SlotMove.make(cluster, 1);
+      const [key] = move.keys as [string];
+      await limiter.check(key);
+      const before = await tryAgainCount();
+      await quietly(() =>
+        move.run(async () => {
+          const [single] = await Promise.allSettled([limiter.check(key, { limits: { burst } }), limiter.check(key)]);
+          expect(single).toMatchObject({ value: { allowed: true } });
+        }),
+      );
+      expect(await tryAgainCount()).toBeGreaterThan(before);
+    }));
+
   test('a check of several limits may fail, but never decides incorrectly', () =>
     withStore(kind, async (make) => {
       const limits = {
