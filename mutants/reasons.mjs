@@ -2,6 +2,8 @@
 export const reasons = {
   'redis/lua/usual-check.lua 14':
     'Shows only when a half window ends during a batch, which takes some 0.1 ms. A key then expires that much too early.',
+  'redis/lua/hit-log-packed.lua 4':
+    'Equivalent: each operation that writes a whole log sets its TTL afterwards. `KEEPTTL` protects the key if that fails.',
   'redis/denial-cache 2':
     'Equivalent: a check of such a limit always records, and the store caches only rejections that recorded nothing.',
   'redis/redis-store 4':

@@ -5,7 +5,7 @@ const test = (name) => `packages/redis/test/${name}.test.ts`;
 const CONFORMANCE = ['vectors', 'memory-parity', 'algorithms', 'log-state'].map(test);
 const REFUNDS = ['vectors', 'memory-parity', 'resent', 'far-refunds', 'algorithms', 'log-state'].map(test);
 const PACKED = [test('usual-check'), ...REFUNDS, ...['log-totals', 'long-logs', 'faults-out-of-memory'].map(test)];
-const USUAL = [test('usual-check'), test('long-logs'), ...REFUNDS, test('faults-out-of-memory'), test('denial-cache')];
+const USUAL = [test('usual-check'), test('denial-cache'), test('long-logs'), ...REFUNDS, test('faults-out-of-memory')];
 const FRAME = ['script-slices', 'error-messages', 'batching', 'resent', 'memory-parity', 'algorithms', 'log-state'].map(
   test,
 );

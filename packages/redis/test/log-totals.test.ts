@@ -111,6 +111,20 @@ describe.each(LOGS)('with the log %s', (log) => {
     expect(remaining).toEqual([3, 3]);
   });
 
+  test('a refund of a hit that is older than the first total returns its unit', async () => {
+    const limits = rollingWindow({ limit: 100, window: '1s' });
+    const limiter = new RateLimiter({ limits, store: makeStore(), prefix: freshPrefix(), timeout: '30s' });
+    const decisions = [];
+    for (const cost of [1, 1, 1, ...new Array<number>(40).fill(2)]) {
+      nowMs += 1;
+      decisions.push(await limiter.check('ann', { cost }));
+    }
+    await limiter.refund(decisions[1]!);
+    expect((await limiter.peek('ann')).remaining).toBe(100 - 82);
+    nowMs += 1000 - 42; // The oldest hit is gone.
+    expect((await limiter.peek('ann')).remaining).toBe(100 - 81);
+  });
+
   // The units before the oldest hit, and the hits without a total, are as many as the window has microseconds. So the
   // totals of the log look like the settings of its limit.
   test('totals are never read as settings of the limit', async () => {

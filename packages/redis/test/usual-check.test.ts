@@ -20,8 +20,8 @@ const PLANS = [
   [{ limit: 40, window: 1000 }],
   [{ limit: 120, window: 5000 }],
   [
-    { limit: 60, window: 1000 },
     { limit: 9, window: 90 },
+    { limit: 60, window: 1000 },
   ],
   [
     { limit: 50, window: 3000 },
@@ -106,6 +106,9 @@ test('the usual check decides as the general one does, and leaves the same bytes
         [PLANS[0]!, [0, 5].map(checkAfter)],
         // A long log drops its oldest hit at each check, and is rewritten without the dropped ones.
         [PLANS[1]!, new Array<number>(80).fill(1).map(checkAfter)],
+        // Of several limits, the first, the second and the last one reject.
+        [PLANS[3]!, new Array<number>(80).fill(0.5).map(checkAfter)],
+        [PLANS[4]!, new Array<number>(60).fill(0.9).map(checkAfter)],
       ],
     },
   );
