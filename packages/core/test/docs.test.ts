@@ -45,7 +45,9 @@ interface Example {
 /** Matches `npm install a b`, but no global installation. */
 const INSTALL_LINE = /\bnpm install (?!--global)(?:--save-dev )?([\w@/. -]+)/;
 
-const ADAPTERS = ['@rollgate/core', '@rollgate/express', '@rollgate/fastify', '@rollgate/http'];
+const ADAPTERS = [
+  ...['core', 'express', 'fastify', 'hono', 'http', 'koa', 'nestjs', 'node', 'web'].map((name) => `@rollgate/${name}`),
+];
 
 /** The packages without an install line: one package of Rollgate, and those that are not adapters. */
 function importedBy(code: string): string[] {
@@ -114,14 +116,16 @@ const fileName = ({ file, line, installed }: Example, extension: string) =>
   join(folderWith(installed), `${file.replaceAll('/', '-')}-${line}${extension}`);
 
 /** The folders in which the workspace has installed the packages that users install. */
-const SOURCES = ['examples', 'packages/store-conformance', '.'].map((folder) => join(ROOT, folder, 'node_modules'));
+const SOURCES = ['examples', 'packages/host-tests', 'packages/store-conformance', '.'].map((folder) =>
+  join(ROOT, folder, 'node_modules'),
+);
 
 /** Creates a folder with these packages and their peers. Like with pnpm, their own dependencies are out of reach. */
 function folderWith(installed: readonly string[]): string {
   const folder = join(temporary, [...installed].sort().join('+').replaceAll('/', '-'));
   if (existsSync(folder)) return folder;
-  const frameworks = ['express', 'fastify'].filter((name) => installed.includes(`@rollgate/${name}`));
-  for (const name of new Set([...installed, ...frameworks, '@types/express'])) {
+  const frameworks = ['express', 'fastify', 'hono', 'koa'].filter((name) => installed.includes(`@rollgate/${name}`));
+  for (const name of new Set([...installed, ...frameworks, '@types/express', '@types/koa'])) {
     const source = SOURCES.map((modules) => join(modules, name)).find(existsSync);
     if (source === undefined) throw new Error(`The workspace has not installed ${name}`);
     const link = join(folder, 'node_modules', name);

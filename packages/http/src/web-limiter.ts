@@ -9,6 +9,11 @@ import { Allowed, Exempt, type RateLimitResult, Rejected } from './web-result.js
 export interface WebHost<Call> extends RequestReader<Call> {
   /** Returns the standard request of a call. */
   readonly getRequest: (call: Call) => Request;
+  /**
+   * Keeps the code of a call running until the promise settles. For platforms that otherwise end it when the client
+   * disconnects.
+   */
+  readonly keepAlive?: (call: Call, promise: Promise<unknown>) => void;
 }
 
 const HEADER_WRITER: Pick<Host<never, Headers>, 'setHeader' | 'getHeader' | 'removeHeader' | 'lowercaseHeaders'> = {
@@ -49,8 +54,20 @@ export class WebLimiter<Call> {
       if ('error' in outcome.rejection) throw outcome.rejection.error;
       return new Rejected(this.#gate, decision, request, outcome.rejection);
     }
-    if (!outcome.isDryRun && decision.delayMs > 0) await waitForSlot(this.limiter, decision, request.signal);
-    return new Allowed(this.#gate, decision, call, request, !outcome.isDryRun);
+    if (!outcome.isDryRun && decision.delayMs > 0) {
+      const slot = waitForSlot(this.limiter, decision, request.signal);
+      this.#keepAlive(call, slot);
+      await slot;
+    }
+    const keepAlive = (end: Promise<unknown>) => this.#keepAlive(call, end);
+    return new Allowed(this.#gate, decision, call, request, !outcome.isDryRun, keepAlive);
+  }
+
+  #keepAlive(call: Call, promise: Promise<unknown>): void {
+    this.#host.keepAlive?.(
+      call,
+      promise.catch(() => {}),
+    );
   }
 }
 

@@ -56,6 +56,7 @@ export class Allowed<Call> extends Exempt {
   readonly #call: Call;
   readonly #request: Request;
   readonly #hasHeaders: boolean;
+  readonly #keepAlive: (end: Promise<unknown>) => void;
 
   constructor(
     gate: Gate<Call, Response, Headers>,
@@ -63,6 +64,7 @@ export class Allowed<Call> extends Exempt {
     call: Call,
     request: Request,
     hasHeaders: boolean,
+    keepAlive: (end: Promise<unknown>) => void,
   ) {
     super();
     this.#gate = gate;
@@ -70,13 +72,17 @@ export class Allowed<Call> extends Exempt {
     this.#call = call;
     this.#request = request;
     this.#hasHeaders = hasHeaders;
+    this.#keepAlive = keepAlive;
   }
 
   override withHeaders(response: Response): Response {
     const withHeaders = this.#hasHeaders ? addHeaders(this.#gate, this.decision, response) : response;
     const { refundRules, limiter } = this.#gate.options;
     if (refundRules === undefined || !this.decision.allowed) return withHeaders;
+    let onEnd!: () => void;
+    this.#keepAlive(new Promise<void>((resolve) => (onEnd = resolve)));
     return watchResponseEnd(withHeaders, this.#request.signal, (isComplete) => {
+      onEnd();
       const status = isComplete ? withHeaders.status : undefined;
       refundByRules(limiter, refundRules, this.decision, this.#call, withHeaders, status);
     });

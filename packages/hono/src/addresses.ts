@@ -1,0 +1,51 @@
+import { createForwardedReader, type ForwardedAddressOptions } from '@rollgate/http';
+import type { Context } from 'hono';
+
+/** Returns the client's address on Node, with `@hono/node-server`. */
+export function nodeAddress(c: Context): string | undefined {
+  const { server = c.env, incoming = server.incoming } = c.env as NodeBindings & { server?: NodeBindings };
+  return incoming?.socket.remoteAddress;
+}
+
+interface NodeBindings {
+  readonly incoming?: { readonly socket: { readonly remoteAddress?: string } };
+}
+
+/** Returns the client's address on Bun, where `app.fetch` gets Bun's server as its second argument. */
+export function bunAddress(c: Context): string | undefined {
+  const { server = c.env } = c.env as { server?: BunServer };
+  return (server as BunServer).requestIP(c.req.raw)?.address;
+}
+
+interface BunServer {
+  requestIP(request: Request): { readonly address: string } | null;
+}
+
+/** Returns the client's address on Deno, where `app.fetch` gets the connection's info as its second argument. */
+export function denoAddress(c: Context): string | undefined {
+  return (c.env as { remoteAddr?: { hostname?: string } }).remoteAddr?.hostname;
+}
+
+/** Returns the client's address behind Cloudflare, which sets `CF-Connecting-IP`. Elsewhere, any client can forge it. */
+export function cloudflareAddress(c: Context): string | undefined {
+  return c.req.header('cf-connecting-ip');
+}
+
+/** Returns the client's address on Vercel, which sets `X-Real-IP`. Elsewhere, any client can forge it. */
+export function vercelAddress(c: Context): string | undefined {
+  return c.req.header('x-real-ip');
+}
+
+/**
+ * Creates a function that returns the client's address behind your own proxies, by `X-Forwarded-For`. Each proxy appends
+ * the address that it sees, so the entries before those of your proxies come from the client. It ignores them.
+ *
+ * Only use it where clients cannot reach the server past the proxies. A request with fewer entries has no address, so it
+ * fails.
+ *
+ * @throws TypeError, RangeError if `trustedProxies` is not an integer from 1 to 100.
+ */
+export function forwardedAddress(options: ForwardedAddressOptions): (c: Context) => string | undefined {
+  const toAddress = createForwardedReader(options);
+  return (c) => toAddress(c.req.header('x-forwarded-for'));
+}

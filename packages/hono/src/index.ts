@@ -1,0 +1,12 @@
+// Includes the core's API, so that an app installs and imports one package.
+export * from '@rollgate/core';
+export { createClientKey, type ForwardedAddressOptions, type RequestEvent, type WarningCode } from '@rollgate/http';
+export {
+  bunAddress,
+  cloudflareAddress,
+  denoAddress,
+  forwardedAddress,
+  nodeAddress,
+  vercelAddress,
+} from './addresses.js';
+export { type RateLimitMiddleware, type RateLimitOptions, rateLimit } from './rate-limit.js';

@@ -1,0 +1,87 @@
+import type { Decision, Limits, RateLimiter } from '@rollgate/core';
+import { validate, withCode } from '@rollgate/core/store';
+import { type HttpOptions, type WebHost, WebLimiter } from '@rollgate/http';
+import type { Context, MiddlewareHandler } from 'hono';
+
+declare module 'hono' {
+  interface ContextVariableMap {
+    /** The decision of the rate limiter about this request. With several limiters, the last one's. */
+    rateLimit: Decision | undefined;
+  }
+}
+
+/** The options of {@link rateLimit}: the settings of one rolling window or `limits`, and the options of all adapters. */
+export type RateLimitOptions<Given extends Limits = Limits> = HttpOptions<Context, Given, Response> & {
+  /**
+   * Returns the client's address. Hono has no common way to get it, so choose the function of your platform, such as
+   * `nodeAddress`. Required unless `key` identifies clients another way.
+   */
+  address?: ((c: Context) => string | undefined) | undefined;
+};
+
+/** The middleware, with its limiter to peek or reset a key. */
+export type RateLimitMiddleware<Given extends Limits = Limits> = MiddlewareHandler & {
+  readonly limiter: RateLimiter<Given>;
+};
+
+const readHost = (address: RateLimitOptions['address']): WebHost<Context> => ({
+  name: 'rateLimit',
+  ownOptions: ['address'],
+  resetUnit: 'delta',
+  getRequest: (c) => c.req.raw,
+  getClientAddress: (c) => address?.(c),
+  getRequestHeader: (c, name) => c.req.header(name),
+  getProxyTrust: () => 'some', // The app has chosen where the address comes from.
+  isDisconnected: (c) => c.req.raw.signal?.aborted ?? false,
+  keepAlive(c, promise) {
+    try {
+      c.executionCtx.waitUntil(promise);
+    } catch {
+      // Hono throws on platforms without such a context, which do not need it.
+    }
+  },
+});
+
+/**
+ * Creates a middleware for Hono 4, on every platform that Hono supports. It sets the variable `rateLimit` to the decision
+ * and adds the `X-RateLimit-*` headers. A rejected request gets a 429 response with an exact `Retry-After`.
+ *
+ * With a queue such as `leakyBucket`, the middleware delays a request until its slot.
+ *
+ * @throws TypeError, RangeError with the name of the invalid option.
+ * @example
+ * ```ts
+ * import { nodeAddress, rateLimit } from '@rollgate/hono';
+ * import { Hono } from 'hono';
+ *
+ * const app = new Hono();
+ * app.use(rateLimit({ limit: 100, window: '1m', address: nodeAddress }));
+ * ```
+ */
+export function rateLimit<Given extends Limits>(options: RateLimitOptions<Given>): RateLimitMiddleware<Given> {
+  const { address, key, allowList, ...httpOptions } = (options ?? {}) as RateLimitOptions;
+  validate.optionalFunction('address', address);
+  if (address === undefined && (key === undefined || allowList)) throw missingAddressOption();
+  const limiter = new WebLimiter(readHost(address), { ...httpOptions, key, allowList } as RateLimitOptions);
+
+  const middleware: MiddlewareHandler = async (c, next) => {
+    const result = await limiter.check(c);
+    c.set('rateLimit', result.decision);
+    if (!result.allowed) return result.response();
+    await next(); // Never throws: Hono's error handler has responded to an error.
+    const response = result.withHeaders(c.res);
+    if (response !== c.res) {
+      c.res = undefined; // Otherwise Hono would copy the headers once more.
+      c.res = response;
+    }
+    return undefined;
+  };
+
+  return Object.assign(middleware, { limiter: limiter.limiter as unknown as RateLimiter<Given> });
+}
+
+function missingAddressOption(): Error {
+  const message =
+    "Expected `address` or `key`, got neither. Hono has no common way to get the client's address, so choose the function of your platform, such as `nodeAddress`. An `allowList` needs it, too";
+  return withCode('ERR_ROLLGATE_INVALID_OPTION', new TypeError(message));
+}

@@ -1,0 +1,223 @@
+import { until } from '@rollgate/test-support';
+import type { Client, Question, Reply } from './client.js';
+
+/** A host under test. */
+export interface Host {
+  readonly client: Client;
+  /** The clients of each case have its name, so that no case sees the counts of another one. */
+  readonly id: string;
+}
+
+/** Why a host cannot have a case. */
+export type Exclusions = Readonly<Record<string, string>>;
+
+type Case = (host: Host) => Promise<void>;
+
+const ask = ({ client, id }: Host, scenario: string, { headers, ...question }: Question = {}): Promise<Reply> =>
+  client.open(`/${scenario}`, { ...question, headers: { 'x-client': id, ...headers } }).reply;
+
+async function statuses(host: Host, scenario: string, count: number, question?: Question): Promise<number[]> {
+  const all: number[] = [];
+  for (let turn = 0; turn < count; turn++) all.push((await ask(host, scenario, question)).status);
+  return all;
+}
+
+async function peek(host: Host, scenario: string): Promise<{ remaining: number }> {
+  const { body } = await host.client.open(`/control/peek/${scenario}/${encodeURIComponent(host.id)}`).reply;
+  return JSON.parse(body);
+}
+
+const untilRemaining = (host: Host, scenario: string, remaining: number) =>
+  until(`${remaining} units remain in ${scenario}`, async () => (await peek(host, scenario)).remaining === remaining);
+
+const withBehavior = (behavior: string): Question => ({ headers: { 'x-behavior': behavior } });
+
+/** The cases that every host passes. */
+export const cases: Readonly<Record<string, Case>> = {
+  async 'every response has the headers of the limit'(host) {
+    const first = await ask(host, 'window');
+    expect(first).toMatchObject({ status: 200, body: 'hello' });
+    expect(first.headers).toMatchObject({ 'x-ratelimit-limit': '2', 'x-ratelimit-remaining': '1' });
+    expect(Number(first.headers['x-ratelimit-reset'])).toBeGreaterThan(0);
+    expect(first.headers).not.toHaveProperty('retry-after');
+    expect((await ask(host, 'window')).headers['x-ratelimit-remaining']).toBe('0');
+  },
+  async 'a rejection has a status, headers and a body that programs can read'(host) {
+    await statuses(host, 'window', 2);
+    const { status, headers, body } = await ask(host, 'window');
+    expect(status).toBe(429);
+    expect(headers).toMatchObject({ 'x-ratelimit-remaining': '0', 'cache-control': 'no-store' });
+    expect(Number(headers['retry-after'])).toBeGreaterThan(3500);
+    expect(headers['content-type']).toMatch(/^application\/json/);
+    expect(JSON.parse(body)).toMatchObject({
+      statusCode: 429,
+      code: 'RATE_LIMIT_EXCEEDED',
+      error: 'Too Many Requests',
+      message: expect.stringMatching(/^Rate limit exceeded: try again in \d+ seconds$/),
+    });
+  },
+  async 'the draft headers name each limit'(host) {
+    const { headers } = await ask(host, 'draft');
+    expect(headers['ratelimit-policy']).toBe('"burst";q=2;w=60, "daily";q=9;w=86400');
+    expect(headers.ratelimit).toMatch(/^"burst";r=1;t=(60|59), "daily";r=8;t=86(400|399)$/);
+    expect(headers).not.toHaveProperty('x-ratelimit-limit');
+  },
+  async 'headers are exposed to scripts of other origins'(host) {
+    const { headers } = await ask(host, 'exposed');
+    expect(headers['access-control-expose-headers']?.toLowerCase()).toContain('retry-after');
+    expect(headers).toHaveProperty('ratelimit-policy');
+    expect(headers).toHaveProperty('x-ratelimit-limit');
+  },
+  async 'the headers and the status are configurable'(host) {
+    const allowed = await ask(host, 'silent');
+    expect(Object.keys(allowed.headers).filter((name) => name.includes('ratelimit'))).toEqual([]);
+    const rejected = await ask(host, 'silent');
+    expect(rejected.status).toBe(503);
+    expect(rejected.headers).toHaveProperty('retry-after');
+    expect(rejected.headers).not.toHaveProperty('x-ratelimit-limit');
+  },
+  async 'a rejection may contain problem details'(host) {
+    await ask(host, 'problem');
+    const { status, headers, body } = await ask(host, 'problem');
+    expect(status).toBe(429);
+    expect(headers['content-type']).toMatch(/^application\/problem\+json/);
+    expect(JSON.parse(body)).toMatchObject({
+      type: 'https://iana.org/assignments/http-problem-types#quota-exceeded',
+      status: 429,
+      'violated-policies': ['default'],
+    });
+  },
+  async 'a HEAD request counts, and its rejection has no body'(host) {
+    expect(await statuses(host, 'window', 2, { method: 'HEAD' })).toEqual([200, 200]);
+    const rejected = await ask(host, 'window', { method: 'HEAD' });
+    expect(rejected).toMatchObject({ status: 429, body: '' });
+    expect(rejected.headers).toHaveProperty('retry-after');
+  },
+  async 'several limits decide together'(host) {
+    const as = (user: string): Question => ({ headers: { 'x-group': host.id, 'x-client': `${host.id} ${user}` } });
+    expect((await ask(host, 'several', as('ann'))).status).toBe(200);
+    const again = await ask(host, 'several', as('ann'));
+    expect(again.status).toBe(429);
+    expect(again.headers['x-ratelimit-limit']).toBe('1');
+    expect((await ask(host, 'several', as('bob'))).status).toBe(200);
+    expect((await ask(host, 'several', as('eve'))).status).toBe(200);
+    expect((await ask(host, 'several', as('dan'))).headers['x-ratelimit-limit']).toBe('3');
+  },
+  async 'a request takes its cost, and one above the limit has no Retry-After'(host) {
+    const costing = (cost: number): Question => ({ headers: { 'x-cost': String(cost) } });
+    expect((await ask(host, 'cost', costing(3))).headers['x-ratelimit-remaining']).toBe('2');
+    expect((await ask(host, 'cost', costing(3))).status).toBe(429);
+    const never = await ask(host, 'cost', costing(6));
+    expect(never.status).toBe(429);
+    expect(never.headers).not.toHaveProperty('retry-after');
+  },
+  async 'skipped requests are neither counted nor given headers'(host) {
+    const skipped = await ask(host, 'skip', { headers: { 'x-skip': 'yes' } });
+    expect(skipped.status).toBe(200);
+    expect(skipped.headers).not.toHaveProperty('x-ratelimit-limit');
+    expect(await statuses(host, 'skip', 2)).toEqual([200, 429]);
+  },
+  async 'addresses of the allow list are not counted'(host) {
+    expect(await statuses(host, 'allow-list', 3)).toEqual([200, 200, 200]);
+  },
+  async 'a dry run counts, but rejects nothing'(host) {
+    expect(await statuses(host, 'dry-run', 2)).toEqual([200, 200]);
+    expect((await ask(host, 'dry-run')).headers).not.toHaveProperty('x-ratelimit-limit');
+    expect((await peek(host, 'dry-run')).remaining).toBe(0);
+    expect(await statuses(host, 'failing-dry-run', 2)).toEqual([200, 200]);
+  },
+  async 'a queue delays requests in their order, and rejects when it is full'(host) {
+    const order: number[] = [];
+    const all = [1, 2, 3, 4].map(async (turn) => {
+      const { status } = await ask(host, 'queue');
+      order.push(turn);
+      return status;
+    });
+    expect((await Promise.all(all)).sort()).toEqual([200, 200, 200, 429]);
+  },
+  async 'a client that leaves a queue frees its slot'(host) {
+    expect((await ask(host, 'long-queue')).status).toBe(200);
+    const waiting = host.client.open('/long-queue', { headers: { 'x-client': host.id } });
+    await untilRemaining(host, 'long-queue', 0);
+    waiting.abort();
+    await untilRemaining(host, 'long-queue', 1);
+  },
+  async 'a failing option function fails the request'(host) {
+    expect(await statuses(host, 'failing-key', 1)).toEqual([500]);
+    expect(await statuses(host, 'failing-cost', 1)).toEqual([500]);
+    expect(await statuses(host, 'failing-message', 2)).toEqual([200, 500]);
+  },
+  async 'a message replaces the text of a rejection'(host) {
+    await ask(host, 'text');
+    const json = await ask(host, 'text');
+    expect(JSON.parse(json.body)).toMatchObject({ statusCode: 429, message: 'Slow down' });
+  },
+  async 'a message that is an object is the body of a rejection'(host) {
+    await ask(host, 'object');
+    const { status, body } = await ask(host, 'object');
+    expect([status, JSON.parse(body)]).toEqual([429, { oh: 'no' }]);
+  },
+  async 'a rejection is plain text for clients that prefer it'(host) {
+    await ask(host, 'text');
+    const plain = await ask(host, 'text', { headers: { accept: 'text/plain' } });
+    expect(plain.headers['content-type']).toMatch(/^text\/plain/);
+    expect(plain.body).toBe('Slow down\n');
+  },
+  async 'onLimited is called once for each rejection'(host) {
+    await statuses(host, 'on-limited', 3);
+    const { body } = await host.client.open(`/control/limited/${encodeURIComponent(host.id)}`).reply;
+    expect(JSON.parse(body)).toEqual({ calls: 2 });
+  },
+  async 'failed requests are refunded'(host) {
+    expect((await ask(host, 'skip-failed', withBehavior('missing'))).status).toBe(404);
+    await untilRemaining(host, 'skip-failed', 2);
+    expect((await ask(host, 'skip-failed')).status).toBe(200);
+    await untilRemaining(host, 'skip-failed', 1);
+  },
+  async 'a handler that throws fails its request, which is refunded'(host) {
+    expect((await ask(host, 'skip-failed', withBehavior('throw'))).status).toBe(500);
+    await untilRemaining(host, 'skip-failed', 2);
+  },
+  async 'successful requests are refunded at the end of their stream'(host) {
+    const streamed = await ask(host, 'skip-successful', withBehavior('stream'));
+    expect(streamed).toMatchObject({ status: 200, body: 'hello' });
+    await untilRemaining(host, 'skip-successful', 2);
+    expect((await ask(host, 'skip-successful', withBehavior('missing'))).status).toBe(404);
+    expect((await peek(host, 'skip-successful')).remaining).toBe(1);
+  },
+  async 'aborted requests are refunded, and only where the options say so'(host) {
+    for (const scenario of ['skip-aborted', 'skip-failed']) {
+      const streaming = host.client.open(`/${scenario}`, {
+        headers: { 'x-client': host.id, 'x-behavior': 'endless' },
+      });
+      expect(await streaming.firstPart).toBe('hel');
+      expect((await peek(host, scenario)).remaining).toBe(1);
+      streaming.abort();
+    }
+    await untilRemaining(host, 'skip-aborted', 2);
+    expect((await peek(host, 'skip-failed')).remaining).toBe(1);
+  },
+  async 'parallel requests are counted exactly'(host) {
+    const replies = await Promise.all(Array.from({ length: 50 }, () => ask(host, 'ten')));
+    expect(replies.filter(({ status }) => status === 200)).toHaveLength(10);
+    expect(replies.filter(({ status }) => status === 429)).toHaveLength(40);
+  },
+  async 'a forged X-Forwarded-For does not change the client'(host) {
+    const from = (address: string) =>
+      ask(host, 'address', {
+        headers: { 'x-forwarded-for': address, 'x-real-ip': address, forwarded: `for=${address}` },
+      });
+    await from('203.0.113.1');
+    expect((await from('203.0.113.2')).status).toBe(429);
+    expect((await from('203.0.113.3')).status).toBe(429);
+  },
+  async 'a rejected request ends a response that other code has started'(host) {
+    for (let turn = 0; turn < 2; turn++) {
+      const { status, body } = await host.client.open('/started', {
+        headers: { 'x-client': host.id, 'x-behavior': turn === 0 ? 'hello' : 'endless' },
+      }).reply;
+      expect(status).toBe(200);
+      expect(body).toMatch(/^hel/);
+    }
+  },
+};

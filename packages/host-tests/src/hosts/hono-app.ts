@@ -1,0 +1,19 @@
+import { type RateLimitOptions, rateLimit } from '@rollgate/hono';
+import { type Context, Hono } from 'hono';
+import { control, createScenarios, type Limiters, toBehavior } from '../scenarios.js';
+import { respond } from '../web-handler.js';
+
+/** Creates the app that every platform of Hono serves. */
+export function createHono(address: RateLimitOptions['address']): Hono {
+  const app = new Hono();
+  const limiters: Limiters = {};
+  for (const [name, options] of Object.entries(createScenarios<Context>((c, header) => c.req.header(header)))) {
+    const limit = rateLimit({ ...options, address } as never);
+    limiters[name] = limit.limiter;
+    app.use(`/${name}`, limit);
+    app.all(`/${name}`, (c) => respond(toBehavior(c.req.header('x-behavior'))));
+  }
+  app.get('/control/*', async (c) => c.json(await control(c.req.url, limiters)));
+  app.onError((_error, c) => c.text('Internal Server Error', 500));
+  return app;
+}

@@ -1,0 +1,91 @@
+import 'reflect-metadata';
+import type { Server } from 'node:http';
+import { All, Controller, type ExecutionContext, Get, Module, Req, Res, type Type } from '@nestjs/common';
+import { APP_GUARD, NestFactory } from '@nestjs/core';
+import { FastifyAdapter, type NestFastifyApplication } from '@nestjs/platform-fastify';
+import { RateLimit, RateLimitGuard, RateLimitModule } from '@rollgate/nestjs';
+import { respond } from '../node-handler.js';
+import { control, createScenarios, type Limiters, toBehavior } from '../scenarios.js';
+
+interface NestRequest {
+  readonly url: string;
+  readonly headers: Record<string, string | undefined>;
+}
+interface NestReply {
+  readonly raw?: import('node:http').ServerResponse;
+  hijack?(): void;
+  getHeaders(): Record<string, string>;
+}
+
+const scenarios = createScenarios<ExecutionContext>(
+  (context, name) => context.getArgByIndex<NestRequest>(0).headers[name],
+);
+
+/** Applies decorators as TypeScript would. */
+function decorate(target: Type, method: string, decorators: MethodDecorator[]): void {
+  const descriptor = Object.getOwnPropertyDescriptor(target.prototype, method)!;
+  for (const decorator of decorators) decorator(target.prototype, method, descriptor);
+}
+
+/** Creates a controller with one route for each scenario. */
+function createController(limiters: Limiters): Type {
+  class ScenarioController {
+    control(request: NestRequest): Promise<object> {
+      return control(request.url, limiters);
+    }
+  }
+  for (const [name, options] of Object.entries(scenarios)) {
+    const method = { [name]: (request: NestRequest, response: NestReply) => handle(request, response) }[name];
+    Object.defineProperty(ScenarioController.prototype, name, { value: method, configurable: true, writable: true });
+    decorate(ScenarioController, name, [All(name), RateLimit(options as never)]);
+    Req()(ScenarioController.prototype, name, 0);
+    Res()(ScenarioController.prototype, name, 1);
+  }
+  decorate(ScenarioController, 'control', [Get(['control/:question/:scenario', 'control/:question/:scenario/:key'])]);
+  Req()(ScenarioController.prototype, 'control', 0);
+  Controller()(ScenarioController);
+  return ScenarioController;
+}
+
+function handle(request: NestRequest, response: NestReply): void {
+  const behavior = toBehavior(request.headers['x-behavior']);
+  if (behavior === 'throw') throw new Error('The handler failed');
+  if (response.raw !== undefined) {
+    response.hijack!();
+    for (const [name, value] of Object.entries(response.getHeaders())) response.raw.setHeader(name, value);
+  }
+  respond(behavior, response.raw ?? (response as never));
+}
+
+/** A guard that also collects the limiters, for the control routes. */
+function createModule(limiters: Limiters): Type {
+  class CollectingGuard extends RateLimitGuard {
+    override canActivate(context: ExecutionContext): boolean | Promise<boolean> {
+      const limiter = this.limiterOf(context);
+      if (limiter !== undefined) limiters[context.getHandler().name] ??= limiter;
+      return super.canActivate(context);
+    }
+  }
+  class AppModule {}
+  Module({
+    imports: [RateLimitModule.forRootAsync({ useFactory: async () => ({}) })],
+    controllers: [createController(limiters)],
+    providers: [{ provide: APP_GUARD, useClass: CollectingGuard }],
+  })(AppModule);
+  return AppModule;
+}
+
+export async function createNestExpress(): Promise<Server> {
+  const app = await NestFactory.create(createModule({}), { logger: false });
+  await app.init();
+  return app.getHttpServer();
+}
+
+export async function createNestFastify(): Promise<Server> {
+  const app = await NestFactory.create<NestFastifyApplication>(createModule({}), new FastifyAdapter(), {
+    logger: false,
+  });
+  await app.init();
+  await app.getHttpAdapter().getInstance().ready();
+  return app.getHttpServer();
+}

@@ -1,0 +1,25 @@
+import type { IncomingMessage, ServerResponse } from 'node:http';
+import { type Behavior, PARTS } from './scenarios.js';
+
+/** Sends a handler's response with Node's objects. It throws for the behavior `throw`. */
+export function respond(behavior: Behavior, response: ServerResponse): void {
+  if (behavior === 'throw') throw new Error('The handler failed');
+  if (response.headersSent) {
+    response.end(PARTS[1]);
+    return;
+  }
+  response.statusCode = behavior === 'missing' ? 404 : 200;
+  response.setHeader('Content-Type', 'text/plain');
+  if (behavior === 'hello' || behavior === 'missing') {
+    response.end(PARTS.join(''));
+    return;
+  }
+  response.write(PARTS[0]);
+  if (behavior === 'stream') setTimeout(() => response.end(PARTS[1]), 1);
+}
+
+/** Sends the head of a response and a part of its body, as code that runs before the limiter might. */
+export function startResponse(_request: IncomingMessage, response: ServerResponse): void {
+  response.writeHead(200, { 'Content-Type': 'text/plain' });
+  response.write(PARTS[0]);
+}

@@ -1,0 +1,91 @@
+import { leakyBucket, type RateLimiter, rollingWindow } from '@rollgate/core';
+
+/** Reads a header of a host's request. */
+export type ReadHeader<Request> = (request: Request, name: string) => string | null | undefined;
+
+/** The options of one limiter. The types of requests differ between hosts, so the functions here take any. */
+export type ScenarioOptions = Record<string, unknown>;
+
+/** What the limiters have done, for the control routes. */
+export const limitedCalls = new Map<string, number>();
+
+/** Creates the options of each scenario. A host mounts each on the path of its name. */
+export function createScenarios<Request>(read: ReadHeader<Request>): Record<string, ScenarioOptions> {
+  const client = (request: Request) => read(request, 'x-client') ?? 'nobody';
+  const window = { limit: 2, window: '1h', key: client };
+  const failingKey = () => {
+    throw new Error('The key failed');
+  };
+  return {
+    window,
+    draft: {
+      limits: { burst: rollingWindow({ limit: 2, window: '1m' }), daily: rollingWindow({ limit: 9, window: '1d' }) },
+      key: client,
+      headers: 'draft-11',
+    },
+    exposed: { ...window, headers: 'all', exposeHeaders: true },
+    silent: { ...window, limit: 1, headers: 'none', statusCode: 503 },
+    problem: { ...window, limit: 1, problem: true },
+    several: {
+      limits: { all: rollingWindow({ limit: 3, window: '1h' }), user: rollingWindow({ limit: 1, window: '1h' }) },
+      key: (request: Request) => ({ all: read(request, 'x-group') ?? 'all', user: client(request) }),
+    },
+    cost: { ...window, limit: 5, cost: (request: Request) => Number(read(request, 'x-cost') ?? 1) },
+    skip: { ...window, limit: 1, skip: async (request: Request) => read(request, 'x-skip') === 'yes' },
+    'allow-list': { limit: 1, window: '1h', allowList: ['127.0.0.0/8', '::1'] },
+    address: { limit: 1, window: '1h', silence: ['ROLLGATE_UNTRUSTED_PROXY', 'ROLLGATE_COUNTED_TWICE'] },
+    'dry-run': { ...window, limit: 1, dryRun: true },
+    'failing-dry-run': { ...window, key: failingKey, dryRun: true, silence: ['ROLLGATE_DRY_RUN_FAILED'] },
+    queue: { limits: leakyBucket({ capacity: 2, interval: '50ms' }), key: client },
+    'long-queue': { limits: leakyBucket({ capacity: 1, interval: '1h' }), key: client },
+    'failing-key': { ...window, key: failingKey },
+    'failing-cost': {
+      ...window,
+      cost: async () => {
+        throw new Error('The cost failed');
+      },
+    },
+    'failing-message': {
+      ...window,
+      limit: 1,
+      message: () => {
+        throw new Error('The message failed');
+      },
+    },
+    text: { ...window, limit: 1, message: 'Slow down' },
+    object: { ...window, limit: 1, message: { oh: 'no' } },
+    'on-limited': {
+      ...window,
+      limit: 1,
+      onLimited: (request: Request) => {
+        limitedCalls.set(client(request), (limitedCalls.get(client(request)) ?? 0) + 1);
+      },
+    },
+    'skip-failed': { ...window, skipFailedRequests: true },
+    'skip-successful': { ...window, skipSuccessfulRequests: true },
+    'skip-aborted': { ...window, skipAbortedRequests: true },
+    ten: { limit: 10, window: '1h', key: client },
+    started: { ...window, limit: 1 },
+  };
+}
+
+/** A limiter of a scenario, by the scenario's name. */
+export type Limiters = Record<string, RateLimiter>;
+
+/** Responds to the paths below `/control`, by which the tests see the state of a host. */
+export async function control(url: string, limiters: Limiters): Promise<object> {
+  const [, , question, scenario = '', key = ''] = new URL(url, 'http://host').pathname
+    .split('/')
+    .map(decodeURIComponent);
+  if (question === 'limited') return { calls: limitedCalls.get(scenario) ?? 0 };
+  const { remaining, limits } = await limiters[scenario]!.peek(key);
+  return { remaining, limits };
+}
+
+/** How a handler responds, by the header `x-behavior`. */
+export type Behavior = 'hello' | 'missing' | 'throw' | 'stream' | 'endless';
+
+export const toBehavior = (header: string | null | undefined): Behavior => (header ?? 'hello') as Behavior;
+
+/** The handlers' body, in two parts for the behaviors that stream. */
+export const PARTS = ['hel', 'lo'] as const;

@@ -1,0 +1,27 @@
+import type { Framework, ProxyTrust } from '@rollgate/http';
+import type { Context } from 'koa';
+
+/** How the limiter reads Koa's requests and changes its responses. A context is both. */
+export const KOA: Framework<Context, Context> = {
+  name: 'rateLimit',
+  ownOptions: ['handler'],
+  resetUnit: 'epoch',
+  getClientAddress: (ctx) => ctx.ip,
+  getRequestHeader: (ctx, name) => ctx.req.headers[name],
+  getProxyTrust,
+  isDisconnected: (ctx) => ctx.req.socket.destroyed,
+  isResponseSent: (ctx) => ctx.res.writableEnded,
+  getNodeResponse: (ctx) => ctx.res,
+  lowercaseHeaders: false,
+  setHeader: (ctx, name, value) => {
+    ctx.res.setHeader(name, value);
+  },
+  getHeader: (ctx, name) => ctx.res.getHeader(name),
+  removeHeader: (ctx, name) => ctx.res.removeHeader(name),
+};
+
+/** With `proxy`, Koa reads `X-Forwarded-For`: the last `maxIpsCount` entries, or all of them. */
+function getProxyTrust({ app }: Context): ProxyTrust {
+  if (!app.proxy) return 'none';
+  return app.maxIpsCount > 0 ? 'some' : 'every';
+}

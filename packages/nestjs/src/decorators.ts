@@ -1,0 +1,22 @@
+import { type CustomDecorator, SetMetadata } from '@nestjs/common';
+import { validate } from '@rollgate/core/store';
+import type { RateLimitOptions } from './options.js';
+
+/** The metadata of a class or method: the options of its limit, or `false` for none. */
+export const RATE_LIMIT = 'rollgate:rate-limit';
+
+/**
+ * Limits a method of a controller, resolver or gateway, or all of its methods together. The options override those of the
+ * module, and those of the class. Each decorated class or method has its own count.
+ *
+ * @throws TypeError if the options are not an object. Their values are validated when the first request arrives.
+ */
+export function RateLimit(options: RateLimitOptions): CustomDecorator {
+  if (typeof options !== 'object' || options === null) throw validate.invalidOption('@RateLimit', 'an object', options);
+  return SetMetadata(RATE_LIMIT, options);
+}
+
+/** Exempts a method from the limit of its class and of the module, or a class from that of the module. */
+export function SkipRateLimit(): CustomDecorator {
+  return SetMetadata(RATE_LIMIT, false);
+}

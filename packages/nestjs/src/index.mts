@@ -1,0 +1,11 @@
+// ES modules get the same instance as `require`, because one process may contain both.
+export * from '@rollgate/core';
+export type * from './index.js';
+export {
+  createClientKey,
+  RateLimit,
+  RateLimitException,
+  RateLimitGuard,
+  RateLimitModule,
+  SkipRateLimit,
+} from './index.js';

@@ -1,0 +1,85 @@
+import type { IncomingMessage, ServerResponse } from 'node:http';
+import type { ExecutionContext } from '@nestjs/common';
+import type { Framework, NodeResponse, ProxyTrust } from '@rollgate/http';
+import type { NestResponse, RateLimitOptions } from './options.js';
+
+/** What the requests of Express and Fastify, and the clients of WebSockets, have in common. */
+interface Client {
+  readonly ip?: string;
+  readonly headers?: IncomingMessage['headers'];
+  readonly socket?: { readonly destroyed?: boolean };
+  readonly app?: { get?(setting: string): unknown };
+  readonly handshake?: { readonly address?: string; readonly headers?: IncomingMessage['headers'] };
+  readonly _socket?: { readonly remoteAddress?: string };
+}
+
+interface GraphqlContext {
+  readonly req?: object;
+  readonly request?: object;
+  readonly res?: NestResponse;
+  readonly reply?: NestResponse;
+}
+
+/** Returns the request of Express or Fastify, also that of a GraphQL operation, or the client of a WebSocket. */
+export function requestOf(context: ExecutionContext): Client {
+  if (context.getType<string>() !== 'graphql') return context.getArgByIndex(0);
+  const { req, request = req } = context.getArgByIndex<GraphqlContext>(2);
+  return request as Client;
+}
+
+/** Returns the response; `undefined` for WebSockets and messages. */
+export function responseOf(context: ExecutionContext): NestResponse | undefined {
+  const type = context.getType<string>();
+  if (type === 'http') return context.getArgByIndex(1);
+  if (type !== 'graphql') return undefined;
+  const { req, res, reply = res } = context.getArgByIndex<GraphqlContext>(2);
+  return reply ?? (req as { res?: NestResponse } | undefined)?.res;
+}
+
+const nodeResponse = (response: NestResponse): NodeResponse => response.raw ?? (response as NodeResponse);
+/** Fastify keeps the headers of a reply until it sends it. */
+const writer = (response: NestResponse): HeaderMethods => response as HeaderMethods;
+
+interface HeaderMethods {
+  header(name: string, value: string): void;
+  setHeader(name: string, value: string): void;
+  getHeader(name: string): unknown;
+  removeHeader(name: string): void;
+}
+
+/** How the limiter reads Nest's requests and changes its responses, over Express and Fastify. */
+export const createNestFramework = (
+  address: RateLimitOptions['address'],
+): Framework<ExecutionContext, NestResponse> => ({
+  name: 'RateLimit',
+  ownOptions: ['address'],
+  resetUnit: 'delta',
+  getClientAddress: address ?? getClientAddress,
+  getOriginalRequest: requestOf,
+  getRequestHeader: (context, name) => requestOf(context).headers?.[name],
+  getProxyTrust: (context) => (address === undefined ? getProxyTrust(context) : 'some'),
+  isDisconnected: (context) => requestOf(context).socket?.destroyed ?? false,
+  isResponseSent: (response) => response.sent ?? (response as ServerResponse).writableEnded,
+  getNodeResponse: nodeResponse,
+  lowercaseHeaders: true,
+  setHeader: (response, name, value) => {
+    if (response.raw === undefined) writer(response).setHeader(name, value);
+    else writer(response).header(name, value);
+  },
+  getHeader: (response, name) => writer(response).getHeader(name),
+  removeHeader: (response, name) => writer(response).removeHeader(name),
+});
+
+function getClientAddress(context: ExecutionContext): string | undefined {
+  const { ip, handshake, _socket } = requestOf(context);
+  return ip ?? handshake?.address ?? _socket?.remoteAddress;
+}
+
+/** Fastify does not expose its setting. */
+function getProxyTrust(context: ExecutionContext): ProxyTrust {
+  const { app } = requestOf(context);
+  if (app?.get === undefined) return 'some';
+  const setting = app.get('trust proxy');
+  if (setting === true) return 'every';
+  return setting === undefined || setting === false || setting === 0 ? 'none' : 'some';
+}

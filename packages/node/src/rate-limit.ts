@@ -1,0 +1,93 @@
+import type { ServerResponse } from 'node:http';
+import type { Limits, RateLimiter } from '@rollgate/core';
+import { validate } from '@rollgate/core/store';
+import { type Framework, HttpLimiter, toError } from '@rollgate/http';
+import type { Handler, RateLimitOptions, Request, Response } from './options.js';
+import { sendRejection } from './send-rejection.js';
+
+/** Wraps a listener, or is a middleware by itself. */
+export interface RateLimit<Given extends Limits = Limits> {
+  /** Returns a listener that responds to rejected requests, and passes on all others. */
+  <Req extends Request, Res extends Response>(handler: Handler<Req, Res>): (request: Req, response: Res) => void;
+  /** The same as a middleware for Connect, Polka and similar frameworks. Errors go to `next`. */
+  readonly middleware: (request: Request, response: Response, next: (error?: Error) => void) => void;
+  /** The limiter, to peek or reset a key. */
+  readonly limiter: RateLimiter<Given>;
+}
+
+const readFramework = (address: RateLimitOptions['address']): Framework<Request, Response> => ({
+  name: 'rateLimit',
+  ownOptions: ['address', 'handler', 'onError'],
+  resetUnit: 'epoch',
+  getClientAddress: address ?? ((request) => request.socket.remoteAddress),
+  getRequestHeader: (request, name) => request.headers[name],
+  getProxyTrust: () => (address === undefined ? 'none' : 'some'),
+  isDisconnected: (request) => request.socket.destroyed,
+  isResponseSent: (response) => response.writableEnded,
+  getNodeResponse: (response) => response,
+  lowercaseHeaders: false,
+  setHeader: (response, name, value) => {
+    response.setHeader(name, value);
+  },
+  getHeader: (response, name) => response.getHeader(name),
+  removeHeader: (response, name) => response.removeHeader(name),
+});
+
+/**
+ * Creates a limiter for servers of `node:http` and `node:http2`. It puts the decision on `request.rateLimit` and sets the
+ * `X-RateLimit-*` headers. A rejected request gets a 429 response with an exact `Retry-After`.
+ *
+ * With a queue such as `leakyBucket`, it delays a request until its slot. If the client disconnects before, it drops the
+ * request and frees the slot.
+ *
+ * @throws TypeError, RangeError with the name of the invalid option.
+ * @example
+ * ```ts
+ * import { createServer } from 'node:http';
+ * import { rateLimit } from '@rollgate/node';
+ *
+ * const limit = rateLimit({ limit: 100, window: '1m' });
+ * const server = createServer(limit((request, response) => response.end('hello')));
+ * ```
+ */
+export function rateLimit<Given extends Limits>(options: RateLimitOptions<Given>): RateLimit<Given> {
+  const { address, handler, onError = respondToError } = (options ?? {}) as RateLimitOptions;
+  for (const [name, value] of Object.entries({ address, handler, onError })) validate.optionalFunction(name, value);
+
+  const httpLimiter: HttpLimiter<Request, Response> = new HttpLimiter(
+    readFramework(address),
+    options as unknown as RateLimitOptions,
+    {
+      attachDecision(request, decision) {
+        request.rateLimit = decision;
+      },
+      sendRejection(request, response, next, decision) {
+        response.statusCode = httpLimiter.statusCode;
+        sendRejection(httpLimiter, handler, request, response, next, decision);
+      },
+    },
+  );
+
+  const middleware: RateLimit['middleware'] = (request, response, next) => httpLimiter.run(request, response, next);
+
+  const wrap =
+    <Req extends Request, Res extends Response>(listener: Handler<Req, Res>) =>
+    (request: Req, response: Res): void => {
+      const fail = (thrown: unknown) => onError(toError(thrown), request, response);
+      httpLimiter.run(request, response, (error) => {
+        if (error !== undefined) fail(error);
+        else new Promise((resolve) => resolve(listener(request, response))).catch(fail);
+      });
+    };
+
+  return Object.assign(wrap, { middleware, limiter: httpLimiter.limiter as unknown as RateLimiter<Given> });
+}
+
+function respondToError(error: Error, _request: Request, response: Response): void {
+  console.error(error);
+  if (response.headersSent) response.destroy();
+  else {
+    response.statusCode = 500;
+    (response as ServerResponse).end('Internal Server Error');
+  }
+}

@@ -1,0 +1,45 @@
+import { createForwardedReader, type ForwardedAddressOptions } from '@rollgate/http';
+
+/** The part of `Deno.ServeHandlerInfo` that contains the client's address. */
+export interface DenoInfo {
+  readonly remoteAddr: object;
+}
+
+/** The part of Bun's server that returns the client's address. */
+export interface BunServer {
+  requestIP(request: Request): { readonly address: string } | null;
+}
+
+/** Returns the client's address on Deno, from the second argument of a `Deno.serve` handler. */
+export function denoAddress(_request: Request, info: DenoInfo): string | undefined {
+  return (info.remoteAddr as { hostname?: string }).hostname;
+}
+
+/** Returns the client's address on Bun, from the second argument of `fetch` in `Bun.serve`. */
+export function bunAddress(request: Request, server: BunServer): string | undefined {
+  return server.requestIP(request)?.address;
+}
+
+/** Returns the client's address behind Cloudflare, which sets `CF-Connecting-IP`. Elsewhere, any client can forge it. */
+export function cloudflareAddress(request: Request): string | undefined {
+  return request.headers.get('cf-connecting-ip') ?? undefined;
+}
+
+/** Returns the client's address on Vercel, which sets `X-Real-IP`. Elsewhere, any client can forge it. */
+export function vercelAddress(request: Request): string | undefined {
+  return request.headers.get('x-real-ip') ?? undefined;
+}
+
+/**
+ * Creates a function that returns the client's address behind your own proxies, by `X-Forwarded-For`. Each proxy appends
+ * the address that it sees, so the entries before those of your proxies come from the client. It ignores them.
+ *
+ * Only use it where clients cannot reach the server past the proxies. A request with fewer entries has no address, so it
+ * fails.
+ *
+ * @throws TypeError, RangeError if `trustedProxies` is not an integer from 1 to 100.
+ */
+export function forwardedAddress(options: ForwardedAddressOptions): (request: Request) => string | undefined {
+  const toAddress = createForwardedReader(options);
+  return (request) => toAddress(request.headers.get('x-forwarded-for'));
+}

@@ -1,0 +1,12 @@
+// ES modules get the same instance as `require`, because one process may contain both.
+export * from '@rollgate/core';
+export type * from './index.js';
+export {
+  bunAddress,
+  cloudflareAddress,
+  createClientKey,
+  denoAddress,
+  forwardedAddress,
+  rateLimit,
+  vercelAddress,
+} from './index.js';

@@ -1,0 +1,61 @@
+import type { Key, Limits, NameOf } from '@rollgate/core';
+import type { Awaitable, HttpOptions } from '@rollgate/http';
+
+/** A call of a handler: the request, and what the platform passes in addition. */
+export interface WebCall {
+  readonly request: Request;
+  readonly info: unknown;
+  readonly rest: readonly unknown[];
+}
+
+/**
+ * The options of `rateLimit`: the settings of one rolling window or `limits`, and the options of all adapters.
+ *
+ * @typeParam Info The second argument of the platform's handlers, such as Deno's `info`, Bun's server or a Worker's `env`.
+ */
+export type RateLimitOptions<
+  // biome-ignore lint/suspicious/noExplicitAny: each platform passes something else, and `unknown` would need annotations.
+  Info = any,
+  Given extends Limits = Limits,
+> = OmitEach<HttpOptions<Request, Given, Response>, 'key'> & {
+  /**
+   * Returns the client's address. Each platform has its own way to get it, so choose your platform's function, such as
+   * `denoAddress`. Required unless `key` identifies clients another way.
+   */
+  address?: ((request: Request, info: Info) => string | undefined) | undefined;
+  /**
+   * Returns the key that a request counts for, or one key for each limit. By default, the key is the client's address, with
+   * IPv6 addresses cut to their first `ipv6Prefix` bits.
+   */
+  key?: ((request: Request, info: Info) => Awaitable<Key<NameOf<Given>>>) | undefined;
+};
+
+/** `Omit` for each member of a union. */
+type OmitEach<Union, Name extends PropertyKey> = Union extends unknown ? Omit<Union, Name> : never;
+
+/** The options that may be functions of the request. */
+const REQUEST_FUNCTIONS = [
+  'key',
+  'cost',
+  'skip',
+  'onLimited',
+  'message',
+  'limit',
+  'window',
+  'limits',
+  'requestWasSuccessful',
+] as const;
+
+/** Converts functions of the request to functions of the call. */
+export function toCallOptions(options: RateLimitOptions): HttpOptions<WebCall, Limits, Response> {
+  const converted: Record<string, unknown> = { ...options };
+  for (const name of REQUEST_FUNCTIONS) {
+    const option = converted[name];
+    if (typeof option !== 'function') continue;
+    converted[name] =
+      name === 'key'
+        ? ({ request, info }: WebCall) => option(request, info)
+        : ({ request }: WebCall, ...rest: unknown[]) => option(request, ...rest);
+  }
+  return converted as unknown as HttpOptions<WebCall, Limits, Response>;
+}

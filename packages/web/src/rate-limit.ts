@@ -1,0 +1,103 @@
+import type { Limits, RateLimiter } from '@rollgate/core';
+import { validate, withCode } from '@rollgate/core/store';
+import { type Awaitable, type RateLimitResult, type WebHost, WebLimiter } from '@rollgate/http';
+import { type RateLimitOptions, toCallOptions, type WebCall } from './options.js';
+
+// biome-ignore lint/suspicious/noExplicitAny: platforms pass further arguments, which are not the limiter's concern.
+type Rest = any[];
+
+/** A handler of requests by the Fetch standard, with the arguments that its platform passes. */
+export type Handler<Info> = (request: Request, info: Info, ...rest: Rest) => Awaitable<Response>;
+
+/** Wraps a handler, or decides requests by hand. */
+export interface RateLimit<Info, Given extends Limits = Limits> {
+  /** Returns a handler that responds to rejected requests, and adds headers to the responses to all others. */
+  (handler: Handler<Info>): (request: Request, info: Info, ...rest: Rest) => Promise<Response>;
+  /**
+   * Decides a request. With a queue, it resolves at the request's slot.
+   *
+   * @throws The error of an option function, or of a `message` that is an error. The promise rejects with it.
+   */
+  check(
+    ...call: undefined extends Info
+      ? [request: Request, info?: Info, ...rest: Rest]
+      : [request: Request, info: Info, ...rest: Rest]
+  ): Promise<RateLimitResult>;
+  /** The limiter, to peek or reset a key. */
+  readonly limiter: RateLimiter<Given>;
+}
+
+const readHost = (address: RateLimitOptions['address']): WebHost<WebCall> => ({
+  name: 'rateLimit',
+  ownOptions: ['address'],
+  resetUnit: 'delta',
+  getRequest: ({ request }) => request,
+  getOriginalRequest: ({ request }) => request,
+  getClientAddress: ({ request, info }) => address?.(request, info),
+  getRequestHeader: ({ request }, name) => request.headers.get(name),
+  getProxyTrust: () => 'some', // The app has chosen where the address comes from.
+  isDisconnected: ({ request }) => request.signal?.aborted ?? false,
+  keepAlive: ({ info, rest }, promise) => [info, ...rest].find(hasWaitUntil)?.waitUntil(promise),
+});
+
+/**
+ * Creates a limiter for handlers that turn a `Request` into a `Response`. Deno, Bun and Cloudflare Workers call such
+ * handlers, and so do Next.js and SvelteKit.
+ *
+ * The responses carry the `X-RateLimit-*` headers. A rejected request gets a 429 response with an exact `Retry-After`. With
+ * a queue such as `leakyBucket`, a request is delayed until its slot.
+ *
+ * @throws TypeError, RangeError with the name of the invalid option.
+ * @example
+ * ```ts
+ * import { rateLimit } from '@rollgate/web';
+ *
+ * const limit = rateLimit({ limit: 1, window: '1m', key: (request) => request.headers.get('authorization') ?? 'nobody' });
+ * const handler = limit(() => new Response('hello'));
+ * (await handler(new Request('http://localhost/'), {})).status; // => 200
+ * (await handler(new Request('http://localhost/'), {})).status; // => 429
+ * ```
+ */
+export function rateLimit<
+  // biome-ignore lint/suspicious/noExplicitAny: see `RateLimitOptions`.
+  Info = any,
+  Given extends Limits = Limits,
+>(options: RateLimitOptions<Info, Given>): RateLimit<Info, Given> {
+  const { address, key, allowList } = (options ?? {}) as RateLimitOptions;
+  validate.optionalFunction('address', address);
+  if (address === undefined && (key === undefined || allowList)) throw missingAddressOption();
+  const limiter = new WebLimiter(readHost(address), toCallOptions(options as RateLimitOptions));
+
+  const wrap =
+    (handler: Handler<Info>) =>
+    async (request: Request, info: Info, ...rest: Rest): Promise<Response> => {
+      const result = await limiter.check({ request, info, rest });
+      if (!result.allowed) return result.response();
+      let response: Response;
+      try {
+        response = await handler(request, info, ...rest);
+      } catch (error) {
+        result.fail();
+        throw error;
+      }
+      return result.withHeaders(response);
+    };
+
+  const check = (request: Request, info?: Info, ...rest: Rest) => limiter.check({ request, info, rest });
+  return Object.assign(wrap, { check, limiter: limiter.limiter as unknown as RateLimiter<Given> });
+}
+
+interface EventContext {
+  waitUntil(promise: Promise<unknown>): void;
+}
+
+/** Whether an argument is the context of Cloudflare and others, whose `waitUntil` keeps the code running. */
+function hasWaitUntil(argument: unknown): argument is EventContext {
+  return typeof (argument as Partial<EventContext> | null | undefined)?.waitUntil === 'function';
+}
+
+function missingAddressOption(): Error {
+  const message =
+    "Expected `address` or `key`, got neither. There is no standard for the client's address, so choose the function of your platform, such as `denoAddress`. An `allowList` needs it, too";
+  return withCode('ERR_ROLLGATE_INVALID_OPTION', new TypeError(message));
+}
