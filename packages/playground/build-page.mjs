@@ -6,17 +6,9 @@ import { build } from 'esbuild';
 
 const here = (path) => fileURLToPath(new URL(path, import.meta.url));
 
-/** The parts of Node that the core imports, as browsers have them. */
-const SHIMS = Object.fromEntries(
-  ['perf_hooks', 'diagnostics_channel', 'async_hooks', 'crypto'].map((name) => [
-    `node:${name}`,
-    here(`src/node-in-browser/${name}.ts`),
-  ]),
-);
-
 const common = { bundle: true, minify: true, format: 'iife', target: 'es2022', logLevel: 'warning' };
 
-async function buildPage(folder, entry, options) {
+async function buildPage(folder, entry) {
   rmSync(here(folder), { recursive: true, force: true });
   await build({
     ...common,
@@ -25,7 +17,6 @@ async function buildPage(folder, entry, options) {
       { in: here('src/page/style.css'), out: 'style' },
     ],
     outdir: here(folder),
-    ...options,
   });
   for (const file of ['favicon.svg', 'preview.png']) cpSync(here(`src/page/${file}`), here(`${folder}/${file}`));
   const html = readFileSync(here('src/page/index.html'), 'utf8');
@@ -38,5 +29,5 @@ function previewUrl() {
   return base === undefined ? 'preview.png' : new URL('preview.png', base).href;
 }
 
-await buildPage('dist/page', 'with-server', {});
-await buildPage('dist/static', 'static', { alias: SHIMS, inject: [here('src/node-in-browser/globals.ts')] });
+await buildPage('dist/page', 'with-server');
+await buildPage('dist/static', 'static');

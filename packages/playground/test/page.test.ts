@@ -2,9 +2,20 @@
 import './support/browser.js';
 import './support/shared-server.js';
 
-describe.each([...['buttons', 'accessibility', 'settings', 'drawing', 'countdown', 'flood', 'outage', 'redis']])(
-  '%s',
-  (part) => {
-    require(`./page/${part}`);
-  },
-);
+describe.each([
+  ...[
+    'buttons',
+    'accessibility',
+    'settings',
+    'drawing',
+    'countdown',
+    'flood',
+    'screen',
+    'pointer',
+    'static',
+    'outage',
+    'redis',
+  ],
+])('%s', (part) => {
+  require(`./page/${part}`);
+});

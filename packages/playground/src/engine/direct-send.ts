@@ -17,7 +17,7 @@ export function createDirectSend(playground: Playground): Send {
     const { allowed, limit, remaining, retryAfterMs, delayMs } = decision;
     const fields = { limit, remaining, retryAfterMs, delayMs };
     return {
-      status: allowed ? 'allowed: true' : 'allowed: false',
+      status: 'Decision',
       outcome: allowed ? 'allowed' : 'rejected',
       fields: Object.entries(fields).map(([name, value]) => [name, String(Math.round(value * 1000) / 1000)] as const),
     };

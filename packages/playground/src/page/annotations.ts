@@ -10,6 +10,7 @@ export function paintExcesses(scene: Scene, row: RowBox): void {
   const y = row.topPx + TITLE + BRACKET - 5;
   context.font = `700 13px ${theme.font}`;
   context.textBaseline = 'bottom';
+  const present = Math.min(xOf(scene, view.nowMs), width) - 2; // To the right is the text of the wait.
   let freePx = Infinity;
   // The newest first, because there may be no room for all texts.
   for (const { fromMs, toMs, count } of [...model.row(row.algorithm).excesses].reverse()) {
@@ -25,7 +26,7 @@ export function paintExcesses(scene: Scene, row: RowBox): void {
     context.stroke();
     const text = `${count} within ${seconds(toMs - fromMs)}`;
     const half = context.measureText(text).width / 2 + 4;
-    const x = Math.min(Math.max((left + right) / 2, half), width - half);
+    const x = Math.max(Math.min((left + right) / 2, present - half), half);
     if (x + half > freePx) continue;
     freePx = x - half;
     context.textAlign = 'center';

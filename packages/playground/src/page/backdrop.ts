@@ -45,8 +45,8 @@ function paintTimes(scene: Scene): void {
   const y = height - 8;
   context.font = `12px ${theme.font}`;
   context.textBaseline = 'alphabetic';
-  for (let at = Math.ceil((view.fromMs - view.zeroMs) / step); at * step < view.toMs - view.zeroMs; at++) {
-    const x = xOf(scene, view.zeroMs + at * step);
+  for (let at = Math.ceil((view.fromMs - view.nowMs) / step); at * step < view.toMs - view.nowMs; at++) {
+    const x = xOf(scene, view.nowMs + at * step);
     context.fillStyle = theme.grid;
     context.fillRect(Math.round(x), 0, 1, height - AXIS);
     context.fillStyle = at === 0 ? theme.text : theme.quiet;

@@ -15,7 +15,7 @@ import type { Viewport } from './viewport.js';
 /** Rows of less than this height have smaller marks. */
 const LOW_ROW = 160;
 /** The least height of a row if all six are shown. */
-const LEAST_ROW = 84;
+const LEAST_ROW = 96;
 
 /** What a frame showed, by row. */
 export type Drawn = Readonly<Partial<Record<Algorithm, Shown>>>;

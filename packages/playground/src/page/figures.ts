@@ -1,10 +1,12 @@
 import { ALGORITHMS } from '../shared/settings.js';
 import { element, setText } from './elements.js';
 import type { Model } from './model.js';
+import type { RowHistory } from './row-history.js';
 import { seconds, timesTheLimit } from './words.js';
 
 /** The least time between two texts for screen readers. */
 const LEAST_MS = 3000;
+const EVERY_MS = 250;
 const COMPARED = ['rolling', 'fixed'] as const;
 
 /** The most requests that both windows allowed within any window, and the same as text for screen readers. */
@@ -14,6 +16,7 @@ export class Figures {
   readonly #words = element('#words');
   /** The most so far, which stays when the requests have left the chart. */
   #most = { changedMs: 0, rolling: 0, fixed: 0 };
+  #shown: { readonly rows: readonly RowHistory[]; readonly atMs: number } = { rows: [], atMs: 0 };
   #announced = '';
   #announcedMs = -Infinity;
 
@@ -21,8 +24,13 @@ export class Figures {
     this.#model = model;
   }
 
+  /** Shows the most so far. Between updates only delayed requests change it, so that is enough a few times per second. */
   show(nowMs: number): void {
     const { settings, changedMs } = this.#model.state;
+    const rows = COMPARED.map((name) => this.#model.row(name));
+    const isCurrent = rows.every((row, index) => row === this.#shown.rows[index]) && changedMs === this.#most.changedMs;
+    if (isCurrent && nowMs - this.#shown.atMs < EVERY_MS) return;
+    this.#shown = { rows, atMs: nowMs };
     const { limit, windowMs } = settings;
     if (this.#most.changedMs !== changedMs) this.#most = { changedMs, rolling: 0, fixed: 0 };
     setText(this.#window, seconds(windowMs));

@@ -111,9 +111,9 @@ export class Pointer {
     const { scene } = this.#chart;
     if (scene === undefined) return;
     const part = this.#slider.valueAsNumber / Number(this.#slider.min);
-    const { fromMs, zeroMs, nowMs } = scene.view;
+    const { fromMs, nowMs } = scene.view;
     if (part === 0) this.#viewport.follow();
-    else this.#viewport.lookAt(zeroMs - part * (zeroMs - fromMs), nowMs);
+    else this.#viewport.lookAt(nowMs - part * (nowMs - fromMs), nowMs);
   }
 
   #markAt(scene: Scene, x: number, y: number): { text: string; x: number; y: number } | undefined {

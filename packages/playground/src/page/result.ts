@@ -49,8 +49,9 @@ export function describeResult(run: RunState, row: (algorithm: Algorithm) => Row
   const sentences = [compare(rolling, fixed, sent, limit, windowMs)];
   if (algorithm !== 'rolling' && algorithm !== 'fixed') {
     const { allowed, most } = resultOf(run, row(algorithm));
-    const beyond = most === undefined || most.count <= limit ? '' : `, ${most.count} of them in one window`;
-    sentences.push(`The ${ALGORITHMS[algorithm].toLowerCase()} allowed ${allowed}${beyond}.`);
+    const isBeyond = most !== undefined && most.count > limit;
+    const did = isBeyond ? `${most.count} within ${seconds(most.momentMs - most.firstMs)}` : allowed;
+    sentences.push(`The ${ALGORITHMS[algorithm].toLowerCase()} allowed ${did}.`);
   }
   return sentences.join(' ');
 }

@@ -25,8 +25,6 @@ export interface RowBox {
 export interface View {
   readonly fromMs: number;
   readonly toMs: number;
-  /** The moment that the axis calls "now". It stands still while the user looks at the past. */
-  readonly zeroMs: number;
   readonly nowMs: number;
   /** The end of the band: now, or the moment that the user looks at. */
   readonly cursorMs: number;
@@ -55,13 +53,13 @@ export function momentAt({ view, width }: Pick<Scene, 'view' | 'width'>, x: numb
 /** Where the rows are, below each other. */
 export function layOut(algorithms: readonly Algorithm[], height: number): readonly RowBox[] {
   const each = (height - AXIS) / algorithms.length;
-  // A row without room for both has its bracket over its marks.
-  const isLow = each < 110;
+  // A low row has room for marks only.
+  const hasStrip = each >= 110;
   return algorithms.map((algorithm, index) => {
     const topPx = index * each;
     const bottomPx = topPx + each - 3;
-    const floorPx = bottomPx - (algorithm === 'fixed' && !isLow ? STRIP : 0);
-    return { algorithm, topPx, bottomPx, floorPx, marksPx: topPx + TITLE + (isLow ? 0 : BRACKET) };
+    const floorPx = bottomPx - (algorithm === 'fixed' && hasStrip ? STRIP : 0);
+    return { algorithm, topPx, bottomPx, floorPx, marksPx: topPx + TITLE + BRACKET };
   });
 }
 

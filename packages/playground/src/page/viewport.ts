@@ -13,7 +13,7 @@ export function windowsShown(width: number): { readonly past: number; readonly f
 
 /** The part of time that the chart shows. It stands still while the user looks at the past. */
 export class Viewport {
-  /** The moment that the axis calls "now" while the chart stands still. */
+  /** When the chart was stopped. */
   #stillMs: number | undefined;
   /** Which moment the user looks at: its distance from the place of now. */
   #cursorMs: number | undefined;
@@ -40,9 +40,9 @@ export class Viewport {
     const { past, future } = windowsShown(width);
     const isOver = performance.now() - this.#movedMs > STILL_MS;
     if (this.#stillMs !== undefined && (isOver || nowMs > this.#stillMs + future * windowMs)) this.follow();
-    const zeroMs = this.#stillMs ?? nowMs;
+    const baseMs = this.#stillMs ?? nowMs;
     return {
-      ...{ zeroMs, nowMs, fromMs: zeroMs - past * windowMs, toMs: zeroMs + future * windowMs },
+      ...{ nowMs, fromMs: baseMs - past * windowMs, toMs: baseMs + future * windowMs },
       cursorMs: Math.min(this.#cursorMs ?? nowMs, nowMs),
     };
   }

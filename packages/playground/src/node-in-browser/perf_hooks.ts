@@ -1,3 +1,0 @@
-const { performance } = globalThis;
-
-export { performance };

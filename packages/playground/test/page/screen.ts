@@ -1,0 +1,101 @@
+import { until } from '@rollgate/test-support';
+import { openContext, openPage, type PlaygroundPage } from '../support/browser.js';
+import { Server } from '../support/server.js';
+import { sharedServer } from '../support/shared-server.js';
+
+let server: Server;
+beforeAll(async () => {
+  server = await sharedServer();
+});
+
+test.each([
+  { width: 1280, height: 720 },
+  { width: 390, height: 844 },
+])('the headline, the chart, all buttons and the result are on one screen at $width × $height', async (viewport) => {
+  const { page } = await openPage(server.url);
+  await page.setViewportSize(viewport);
+  for (const element of await page.locator('h1, #verdict, #chart, .buttons button, #result').all()) {
+    const { x, y, width, height } = (await element.boundingBox())!;
+    expect(Math.min(x, y, width, height)).toBeGreaterThanOrEqual(0);
+    expect(x + width).toBeLessThanOrEqual(viewport.width);
+    expect(y + height).toBeLessThanOrEqual(viewport.height);
+  }
+  await page.setViewportSize({ width: 1280, height: 900 });
+});
+
+test('the legend and the chart are visible with forced colors', async () => {
+  const context = await openContext({ forcedColors: 'active' });
+  const { page } = await openPage(server.url, context);
+  const seen = await page.evaluate<string[]>(`(() => {
+    const style = (selector) => getComputedStyle(document.querySelector(selector));
+    return [
+      style('.stage').backgroundColor,
+      style('.legend .allowed').fill,
+      style('.legend .beyond').fill,
+      style('.legend .rejected').stroke,
+      style('.legend .planned').stroke,
+    ];
+  })()`);
+  const [ground, ...marks] = seen;
+  expect(marks).not.toContain(ground);
+  expect(marks).not.toContain('none');
+});
+
+test('all six algorithms are rows on demand, each with all requests', async () => {
+  await server.begin({ limit: 20, windowMs: 60_000 });
+  const page = await openPage(`${server.url}?rows=all`);
+  for (let hit = 0; hit < 6; hit++) await server.hit();
+  const counts = async () =>
+    Object.values(await page.rows()).map(
+      ({ allowed, beyond, rejected, waiting }) => allowed + beyond + rejected + waiting,
+    );
+  await until('all rows have all requests', async () => JSON.stringify(await counts()) === '[6,6,6,6,6,6]');
+  await page.page.getByRole('checkbox', { name: 'All six algorithms' }).uncheck();
+  await until('two rows are left', async () => (await counts()).length === 2);
+  await page.becomes('the link shows it', `!location.search.includes('rows')`);
+});
+
+describe('by itself', () => {
+  let own: Server;
+  beforeAll(async () => {
+    own = await Server.start();
+  });
+  afterAll(() => own.end());
+  const runOf = async () => (await own.update()).run;
+  const isAttackPlanned = ({ page }: PlaygroundPage) => page.evaluate(`document.body.dataset.connected === 'true'`);
+
+  test('with reduced motion, nothing starts', async () => {
+    const page = await openPage(own.url);
+    // The page asks twice a second, so it would have asked by then.
+    await page.becomes('a second has passed', 'performance.now() > 1500');
+    expect(await isAttackPlanned(page)).toBe(true);
+    expect(await runOf()).toBeUndefined();
+    await page.page.goto('about:blank');
+  });
+
+  test('the attack begins soon, its result stays, and a visitor who acts ends it', async () => {
+    const page = await openPage(own.url, { reducedMotion: 'no-preference' });
+    await page.shows('#begins', /^It begins in [0-2]\.\d s\.$/);
+    await page.shows('#verdict', 'Most in any 10 s: rolling window 10 ✓, fixed window 20 ✗ (2 × the limit)');
+    await page.shows(
+      '#result',
+      /^The rolling window allowed 10 of 20 .* The fixed window allowed 20 within \d(\.\d)? s, 2 × the/,
+    );
+    expect(await own.attempts()).toHaveLength(20);
+    expect(await runOf()).toMatchObject({ isAuto: true, status: 'done' });
+    await page.press('Send a request');
+    await until('it is recorded', async () => (await own.attempts()).length === 21);
+    expect((await own.update()).isTaken).toBe(true);
+    const response = await fetch(`${own.url}/run/boundary?auto=true`, { method: 'POST' });
+    expect(response.status).toBe(202);
+    expect(await runOf()).toMatchObject({ id: 'boundary-1', status: 'done' });
+  });
+});
+
+test('a scenario that does not exist is not found', async () => {
+  const response = await fetch(`${server.url}/run/constructor`, { method: 'POST' });
+  expect(response.status).toBe(404);
+  expect(await response.json()).toMatchObject({
+    detail: 'Expected a scenario (boundary, burst, steady, hammer), got "constructor"',
+  });
+});
