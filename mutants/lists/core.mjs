@@ -32,19 +32,40 @@ const of = (name, tests, mutants) =>
 export const core = [
   ...of('memory-store', STORE, [
     ['countRejected is ignored by a single limit', 'if (!allowed && !limit.countRejected)', 'if (!allowed)'],
-    ["another store's decision is refunded", ' || receipt.table !== this.#keys', ''],
-  ]),
-  ...of('memory-operations', STORE, [
-    ['a refunded key stays', 'this.#keys.markRefunded(entry, rule.limit);', ''],
-    ['a check evicts an entry that it has read', 'this.#keys.restore(entry);', ''],
     [
-      'an overdraft is not queued',
-      'recordOverdraft(limit, entry, nowMicros, units);\n      this.#keys.markRecorded(entry, limit);',
-      'recordOverdraft(limit, entry, nowMicros, units);',
+      'a refund of several limits ends at a key that has expired',
+      'if (entry === undefined) continue;',
+      'if (entry === undefined) break;',
     ],
-    ['a limit without a name in a settlement is refunded', '?? hit.cost;', '?? 0;'],
-    ['a settlement records all of the actual cost', 'units: cost - hit.cost', 'units: cost'],
-    ['a charge is recorded for a limit with cost 0', 'return units === 0 ? []', 'return units < 0 ? []'],
+    ['a refunded key stays', 'this.#keys.markRefunded(entry, rule.limit);', ''],
+    ["another store's decision is refunded", ' || receipt.table !== this.#keys', ''],
+    ['a check evicts an entry that it has read', 'this.#keys.restore(entry);', ''],
+  ]),
+  ...of('usual-check', STORE, [
+    [
+      'a hit counts for a microsecond too long',
+      'numbers[ring + first]! <= startMicros',
+      'numbers[ring + first]! < startMicros',
+    ],
+    ['another limit that recorded last is ignored', 'numbers[state + RETENTION] !== windowMicros || ', ''],
+    ['other costs are ignored', ' || numbers[state + DROPPED] !== -1', ''],
+    ['a clock that stepped back is accepted', 'newestMicros > nowMicros || ', ''],
+    ['one action too many is allowed', 'if (left === limit) {', 'if (left === limit + 1) {'],
+    [
+      'the wait is that of the newest hit',
+      'figures.waitMicros = numbers[ring + first]! - startMicros;',
+      'figures.waitMicros = newestMicros - startMicros;',
+    ],
+    ['a hit is written behind the ring', 'place < capacity ? ring + place : ring + place - capacity', 'ring + place'],
+    ['the newest time is lost', 'numbers[state + NEWEST] = nowMicros;', ''],
+    ['dropped hits still count', 'numbers[state + HITS] = left + 1;', 'numbers[state + HITS] = hits + 1;'],
+    ['the start of the ring is lost', 'numbers[state + FIRST] = first;', ''],
+    ['limits with special options are usual', ' || !limit.isUsual', ''],
+    [
+      'the remaining units include the action',
+      'figures.remaining = limit - left - 1;',
+      'figures.remaining = limit - left;',
+    ],
   ]),
   ...of('evaluate', STORE, [
     ['a rejected check is recorded', '(allowed || limit.countRejected) && cost', 'cost'],
@@ -177,11 +198,11 @@ export const core = [
       'retryAfterMs = reported.retryAfterMs;',
     ],
     ['a rejection has a delay', '  if (violated !== NO_LIMITS) delayMs = 0;\n', ''],
-    ['a decision of two limits can be refunded twice', '    this.#receipt = left;\n', ''],
+    ['a decision of two limits can be refunded twice', '    this.#receipt = undefined;\n', ''],
   ]),
   ...of('single-decision', STORE, [
     ['a rejection has a delay', 'this.delayMs = allowed ? delayMs : 0;', 'this.delayMs = delayMs;'],
-    ['a decision can be refunded twice', '    this.#receipt = left;\n', ''],
+    ['a decision can be refunded twice', '    this.#receipt = undefined;\n', ''],
     [
       'the result of the limit has no reason',
       'reason === undefined ? figures : { ...figures, reason } };',

@@ -35,10 +35,10 @@ export class KeyTable {
   readonly #clock: Clock;
   readonly #maxKeys: number;
   readonly #namespaces = new Namespaces();
-  readonly #slab = new Slab();
-  readonly #reclaimer = new Reclaimer(this.#namespaces, this.#slab);
+  readonly slab = new Slab();
+  readonly #reclaimer = new Reclaimer(this.#namespaces, this.slab);
   /** A view for the table's own work. */
-  readonly #entry = new Entry(this.#slab);
+  readonly #entry = new Entry(this.slab);
   /** How many lives there were. */
   #lives = 0;
   #timer: Timer | undefined;
@@ -55,7 +55,7 @@ export class KeyTable {
 
   /** Creates a view of a key's entry, for {@link find} and {@link create}. */
   createEntry(): Entry {
-    return new Entry(this.#slab);
+    return new Entry(this.slab);
   }
 
   /** Returns the view with the key's entry, unless that has expired. Drops an implausible one. */
@@ -70,6 +70,11 @@ export class KeyTable {
     if (limit.isPlausible(entry, nowMicros)) return entry;
     this.#namespaces.remove(entry); // Otherwise the state of a broken clock would count again once time gets there.
     return undefined;
+  }
+
+  /** The address of the key's block, even if its state has expired; `undefined` without one. */
+  addressOf(name: string, key: string): number | undefined {
+    return this.#namespaces.get(name)?.addresses.get(key);
   }
 
   /** Returns the view with the key's entry in the life with this number, unless that life is over. */
@@ -94,7 +99,7 @@ export class KeyTable {
       entry.open(expired, key, address).resize(limit.stateSize);
     } else {
       this.#reclaimer.sweep(nowMicros, SWEEPS_PER_NEW_KEY, kept);
-      const namespace = this.#namespaces.get(name) ?? new Namespace(name, limit, this.#slab);
+      const namespace = this.#namespaces.get(name) ?? new Namespace(name, limit, this.slab);
       this.#makeRoom(namespace, nowMicros, kept);
       this.#namespaces.add(entry.allocate(namespace, copyString(key), limit.stateSize));
     }
@@ -140,7 +145,7 @@ export class KeyTable {
     clearTimeout(this.#timer);
     this.#timer = undefined;
     this.#namespaces.clear();
-    this.#slab.clear();
+    this.slab.clear();
   }
 
   /** Returns a copy for debugging and tests. */

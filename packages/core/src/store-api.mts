@@ -17,7 +17,6 @@ export {
   readMicros,
   refundInBackground,
   scheduleAfter,
-  settledCost,
   toDecision,
   validate,
   withCode,

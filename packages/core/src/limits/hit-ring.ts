@@ -2,11 +2,11 @@
  * The hits of one key, oldest first. Their times are in a ring, so adding and dropping hits only changes two numbers. A
  * full ring moves to a larger one. The numbers of the state:
  *
- *   0  HITS        the number of hits
- *   1  FIRST       the oldest hit's place in the ring
+ *   0  DIFFERENCE  rolling-window.ts: the longest `minDifference` of all limits that have recorded
+ *   1  RETENTION   rolling-window.ts: how long the newest hit is kept
  *   2  DROPPED     -1 while every hit costs 1; otherwise the dropped units that the totals still include
- *   3  RETENTION   rolling-window.ts: how long the newest hit is kept
- *   4  DIFFERENCE  rolling-window.ts: the longest `minDifference` of all limits that have recorded
+ *   3  HITS        the number of hits
+ *   4  FIRST       the oldest hit's place in the ring
  *   5  NEWEST      the newest hit's time in microseconds, or -Infinity without one
  *   6  the ring of times, in microseconds
  *      the ring of totals, unless DROPPED is -1: the units of all hits up to and including this one, plus DROPPED
@@ -16,13 +16,13 @@
  */
 import type { State } from './limit.js';
 
-const HITS = 0;
-const FIRST = 1;
-const DROPPED = 2;
-export const RETENTION = 3;
-export const DIFFERENCE = 4;
-const NEWEST = 5;
-const RING = 6;
+export const DIFFERENCE = 0;
+export const RETENTION = 1;
+export const DROPPED = 2;
+export const HITS = 3;
+export const FIRST = 4;
+export const NEWEST = 5;
+export const RING = 6;
 
 /** The numbers of a log with room for one hit. Most keys never need more. */
 export const LOG_SIZE = RING + 1;

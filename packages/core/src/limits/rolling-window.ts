@@ -60,6 +60,8 @@ export class RollingWindow implements Limit {
   /** 0 if the limit has no `minDifference`. */
   readonly minDifferenceMicros: number;
   readonly keepMicros: number;
+  /** Whether it has no special options, so that `usual-check.ts` can decide. */
+  readonly isUsual: boolean;
   readonly stateSize = LOG_SIZE;
 
   constructor(options: RollingWindowOptions) {
@@ -70,6 +72,7 @@ export class RollingWindow implements Limit {
     this.minDifferenceMicros = minDifference === undefined ? 0 : parseDuration('minDifference', minDifference) * 1000;
     this.countRejected = boolean('countRejected', countRejected);
     this.keepMicros = Math.max(this.windowMicros, this.minDifferenceMicros);
+    this.isUsual = !this.countRejected && this.minDifferenceMicros === 0;
     Object.freeze(this);
   }
 
@@ -122,13 +125,13 @@ export class RollingWindow implements Limit {
       this.test(log, nowMicros, cost, verdict);
     } else {
       append(log, atMicros, cost, this.limit, startMicros);
-      verdict.remaining -= cost; // If it was allowed, that many were free.
+      verdict.remaining -= cost; // It was allowed, so that many were free.
       verdict.resetMicros = atMicros + this.windowMicros - nowMicros;
     }
   }
 
-  refund(log: State, _nowMicros: number, { atMicros, cost }: Hit, kept: number): void {
-    removeUnits(log, atMicros, cost - kept);
+  refund(log: State, _nowMicros: number, { atMicros, cost }: Hit): void {
+    removeUnits(log, atMicros, cost);
   }
 
   /** Keeps the log as long as this limit requires. Another limit that has recorded may have a longer `minDifference`. */

@@ -149,18 +149,17 @@ export class SlidingWindowCounter implements Limit {
     }
     numbers[start + END] = atMicros;
     numbers[start + WINDOW] = this.windowMicros;
-    numbers[start + CURRENT] = Math.min(numbers[start + CURRENT]! + cost, Number.MAX_SAFE_INTEGER);
+    numbers[start + CURRENT]! += cost;
     recordMinDifference(state, this.minDifferenceMicros, nowMicros);
     this.test(state, nowMicros, cost, verdict);
   }
 
-  refund({ numbers, start }: State, _nowMicros: number, { atMicros, cost }: Hit, kept: number): void {
+  refund({ numbers, start }: State, _nowMicros: number, { atMicros, cost }: Hit): void {
     if (numbers[start + WINDOW] !== this.windowMicros) return;
     const endMicros = numbers[start + END]!;
-    const units = cost - kept;
-    if (endMicros === atMicros) numbers[start + CURRENT] = Math.max(0, numbers[start + CURRENT]! - units);
+    if (endMicros === atMicros) numbers[start + CURRENT] = Math.max(0, numbers[start + CURRENT]! - cost);
     else if (endMicros === atMicros + this.windowMicros)
-      numbers[start + PREVIOUS] = Math.max(0, numbers[start + PREVIOUS]! - units);
+      numbers[start + PREVIOUS] = Math.max(0, numbers[start + PREVIOUS]! - cost);
   }
 
   /** The time at which at most `most` units count. */

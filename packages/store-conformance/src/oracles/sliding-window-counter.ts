@@ -54,12 +54,11 @@ export function slidingWindowCounterOracle(numbers: SlidingWindowCounterSettings
         { end: next, cost },
       ];
     },
-    refund(counts, receipt, _, kept) {
+    refund(counts, receipt) {
       if (counts.window !== window) return counts;
       const { end, current, previous } = counts;
-      const units = receipt.cost - kept;
-      if (end === receipt.end) return { ...counts, current: Math.max(0, current - units) };
-      if (end === receipt.end + window) return { ...counts, previous: Math.max(0, previous - units) };
+      if (end === receipt.end) return { ...counts, current: Math.max(0, current - receipt.cost) };
+      if (end === receipt.end + window) return { ...counts, previous: Math.max(0, previous - receipt.cost) };
       return counts;
     },
   };
