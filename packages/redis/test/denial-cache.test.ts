@@ -68,15 +68,22 @@ test.each([
   expect(performance.now() - startMs).toBeGreaterThanOrEqual(maxAgeMs);
 });
 
-test('a rejection is remembered only until the oldest hit leaves the window', async () => {
+test('a rejection by one limit is remembered only until a hit leaves the window of another one', async () => {
   let nowMs = 1e9;
-  const limiter = make(rollingWindow({ limit: 2, window: LONG }), { maxAge: LONG }, { clock: { now: () => nowMs } });
-  for (const allowed of [true, true, false]) {
-    expect((await limiter.check('ann')).allowed).toBe(allowed);
-    nowMs += 1_000_000;
+  const fast = rollingWindow({ limit: 9, window: '10s' });
+  const limiter = make({ slow: one, fast }, { maxAge: LONG }, { clock: { now: () => nowMs } });
+  await limiter.check('ann');
+  nowMs += 5000;
+  await limiter.check('ann', { limits: { fast } });
+  for (const [passedMs, remaining] of [
+    [0, 7],
+    [4999.999, 7],
+    [0.001, 8],
+  ] as const) {
+    nowMs += passedMs;
+    const { violated, limits } = await limiter.check('ann');
+    expect([violated, limits.fast.remaining]).toEqual([['slow'], remaining]);
   }
-  nowMs = 1e9 + 3_600_000;
-  expect((await limiter.check('ann')).allowed).toBe(true);
 });
 
 describe('other costs of the same keys', () => {
