@@ -31,7 +31,7 @@ export const buckets = [
     ],
     [
       'a refund returns tokens that have already refilled',
-      'const refilledMicros = Math.max(0, Math.min(sinceStartMicros, latestMicros - recordedMicros));',
+      'const refilledMicros = Math.max(0, sinceStartMicros - this.#wholeMicros(kept));',
       'const refilledMicros = 0;',
     ],
     [
@@ -69,8 +69,8 @@ export const buckets = [
       ],
       [
         'an action of several units takes one slot',
-        'atMicros + cost * this.intervalMicros;\n    dropPassedGaps',
-        'atMicros + this.intervalMicros;\n    dropPassedGaps',
+        '= atMicros + cost * this.intervalMicros;',
+        '= atMicros + this.intervalMicros;',
       ],
       ['the last slot stays taken after its refund', 'if (endMicros < freeMicros)', 'if (endMicros <= freeMicros)'],
       ['slots refunded before the last one stay taken', 'takeLastGap(state, atMicros) ?? atMicros', 'atMicros'],

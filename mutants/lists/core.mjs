@@ -32,14 +32,19 @@ const of = (name, tests, mutants) =>
 export const core = [
   ...of('memory-store', STORE, [
     ['countRejected is ignored by a single limit', 'if (!allowed && !limit.countRejected)', 'if (!allowed)'],
-    [
-      'a refund of several limits ends at a key that has expired',
-      'if (entry === undefined) continue;',
-      'if (entry === undefined) break;',
-    ],
-    ['a refunded key stays', 'this.#keys.markRefunded(entry, rule.limit);', ''],
     ["another store's decision is refunded", ' || receipt.table !== this.#keys', ''],
+  ]),
+  ...of('memory-operations', STORE, [
+    ['a refunded key stays', 'this.#keys.markRefunded(entry, rule.limit);', ''],
     ['a check evicts an entry that it has read', 'this.#keys.restore(entry);', ''],
+    [
+      'an overdraft is not queued',
+      'recordOverdraft(limit, entry, nowMicros, units);\n      this.#keys.markRecorded(entry, limit);',
+      'recordOverdraft(limit, entry, nowMicros, units);',
+    ],
+    ['a limit without a name in a settlement is refunded', '?? hit.cost;', '?? 0;'],
+    ['a settlement records all of the actual cost', 'units: cost - hit.cost', 'units: cost'],
+    ['a charge is recorded for a limit with cost 0', 'return units === 0 ? []', 'return units < 0 ? []'],
   ]),
   ...of('usual-check', STORE, [
     [
@@ -198,11 +203,11 @@ export const core = [
       'retryAfterMs = reported.retryAfterMs;',
     ],
     ['a rejection has a delay', '  if (violated !== NO_LIMITS) delayMs = 0;\n', ''],
-    ['a decision of two limits can be refunded twice', '    this.#receipt = undefined;\n', ''],
+    ['a decision of two limits can be refunded twice', '    this.#receipt = left;\n', ''],
   ]),
   ...of('single-decision', STORE, [
     ['a rejection has a delay', 'this.delayMs = allowed ? delayMs : 0;', 'this.delayMs = delayMs;'],
-    ['a decision can be refunded twice', '    this.#receipt = undefined;\n', ''],
+    ['a decision can be refunded twice', '    this.#receipt = left;\n', ''],
     [
       'the result of the limit has no reason',
       'reason === undefined ? figures : { ...figures, reason } };',

@@ -56,7 +56,7 @@ export const limits = [
     ['the units left may be negative', 'remaining = Math.max(0, free);', 'remaining = free;'],
     [
       'a refund returns one unit, whatever the cost',
-      'removeUnits(log, atMicros, cost);',
+      'removeUnits(log, atMicros, cost - kept);',
       'removeUnits(log, atMicros, 1);',
     ],
     [
@@ -151,8 +151,8 @@ export const limits = [
     ['a refund by another window length counts', 'if (numbers[start + WINDOW] !== this.windowMicros) return;', ''],
     [
       'a late refund lowers the current window',
-      'numbers[start + PREVIOUS] = Math.max(0, numbers[start + PREVIOUS]! - cost)',
-      'numbers[start + CURRENT] = Math.max(0, numbers[start + CURRENT]! - cost)',
+      'numbers[start + PREVIOUS] = Math.max(0, numbers[start + PREVIOUS]! - units)',
+      'numbers[start + CURRENT] = Math.max(0, numbers[start + CURRENT]! - units)',
     ],
   ]),
   ...of('bucketed-window', CONFORMANCE, [

@@ -5,7 +5,7 @@ import { withCode } from './error-codes.js';
 import { decideAll } from './evaluate.js';
 import { foreignDecision } from './foreign-decision.js';
 import type { Hit } from './limits/limit.js';
-import { type Costs, costAt, type Keys, keyAt, type Plan, type Rule } from './plan.js';
+import { type Costs, costAt, type Keys, keyAt, type Plan, type Rule, type SettledCosts, settledCost } from './plan.js';
 import type { CounterAlgorithm } from './rolling-counter-algorithm.js';
 import type { CountingStore, Store } from './store.js';
 import { toStoredKey } from './stored-key.js';
@@ -42,7 +42,7 @@ export interface CreateStoreOptions {
 
 /**
  * Creates a store from one function that reads and writes numbers. The store has all algorithms, checks of several
- * limits, refunds, resets and rolling counters. It returns a promise when `transact` does.
+ * limits, settlements, refunds, resets and rolling counters. It returns a promise when `transact` does.
  *
  * @throws TypeError, RangeError naming the invalid option.
  */
@@ -101,24 +101,40 @@ class TransactionalStore implements Store, CountingStore {
 
   peek({ rules }: Plan, keys: Keys, costs: Costs): Awaitable<Decision> {
     return this.#run(toStorageKeys(rules, keys), (states, nowMicros) => {
-      const found = rules.map(({ limit }, index) => states[index]!.find(limit, nowMicros));
-      return toDecision(rules, decideAll(rules, found, nowMicros, costs, undefined).results, undefined, costs);
+      return peekAll(rules, states, nowMicros, costs);
+    });
+  }
+
+  settle(receipt: unknown, costs: SettledCosts): Awaitable<void> {
+    if (!(receipt instanceof Receipt) || receipt.store !== this) throw foreignDecision();
+    const changes = receipt.hits.flatMap((hit) => {
+      const cost = settledCost(costs, hit.rule) ?? hit.cost;
+      return cost === hit.cost ? [] : [{ hit, cost }];
+    });
+    if (changes.length === 0) return undefined;
+    const keys = changes.map(({ hit }) => hit.key);
+    return this.#run(keys, (states, nowMicros) => {
+      changes.forEach(({ hit, cost }, index) => {
+        const { limit } = hit.rule;
+        const state = states[index]!;
+        if (cost > hit.cost) state.recordOverdraft(limit, nowMicros, cost - hit.cost);
+        else if (state.life === hit.life) state.refund(limit, nowMicros, hit, cost);
+      });
+    });
+  }
+
+  charge({ rules }: Plan, keys: Keys, costs: Costs): Awaitable<Decision> {
+    return this.#run(toStorageKeys(rules, keys), (states, nowMicros) => {
+      rules.forEach(({ limit }, index) => {
+        const units = costAt(costs, index);
+        if (units > 0) states[index]!.recordOverdraft(limit, nowMicros, units);
+      });
+      return peekAll(rules, states, nowMicros, 1);
     });
   }
 
   refund(receipt: unknown): Awaitable<void> {
-    if (!(receipt instanceof Receipt) || receipt.store !== this) throw foreignDecision();
-    const { hits } = receipt;
-    const keys = hits.map(({ key }) => key);
-    return this.#run(keys, (states, nowMicros) => {
-      hits.forEach((hit, index) => {
-        const { limit } = hit.rule;
-        const state = states[index]!;
-        if (hit.cost === 0 || state.life !== hit.life) return;
-        limit.refund(state, nowMicros, hit);
-        state.write(limit);
-      });
-    });
+    return this.settle(receipt, 0);
   }
 
   reset({ rules }: Plan, keys: Keys): Awaitable<void> {
@@ -156,6 +172,11 @@ class TransactionalStore implements Store, CountingStore {
     };
     return isThenable(done) ? Promise.resolve(done).then(toResult) : toResult();
   }
+}
+
+function peekAll(rules: readonly Rule[], states: readonly StoredState[], nowMicros: number, costs: Costs): Decision {
+  const found = rules.map(({ limit }, index) => states[index]!.find(limit, nowMicros));
+  return toDecision(rules, decideAll(rules, found, nowMicros, costs, undefined).results, undefined, costs);
 }
 
 function toStorageKeys(rules: readonly Rule[], keys: Keys): string[] {

@@ -13,6 +13,7 @@ export type ErrorCode =
   | 'ERR_ROLLGATE_STORE_FAILED'
   | 'ERR_ROLLGATE_UNKNOWN_OPTION'
   | 'ERR_ROLLGATE_UNSUPPORTED_ALGORITHM'
+  | 'ERR_ROLLGATE_UNSUPPORTED_OPERATION'
   | 'ERR_ROLLGATE_WAIT_TIMEOUT';
 
 /** Sets the error's `code` and returns the error. */

@@ -40,6 +40,15 @@ export function evaluate(
   if (verdict.resetMicros > leftMicros) verdict.resetMicros = leftMicros;
 }
 
+/** The verdict on an overdraft has no meaning. */
+const scratch = createVerdict();
+
+/** Records units in a state that was found or created, whether or not they are free. */
+export function recordOverdraft(limit: Limit, state: State, nowMicros: number, units: number): void {
+  limit.test(state, nowMicros, units, scratch);
+  limit.record(state, nowMicros, units, scratch);
+}
+
 /**
  * Tests all rules, then records in all of them or in none. Rules with `countRejected` also record a rejected attempt.
  *

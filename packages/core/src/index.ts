@@ -21,7 +21,7 @@ export {
 export { type TokenBucket, type TokenBucketOptions, tokenBucket } from './limits/token-bucket.js';
 export { MemoryStore, type MemoryStoreOptions } from './memory-store.js';
 export { type DecisionEvent, RateLimiter } from './rate-limiter.js';
-export type { CheckOptions, RateLimiterOptions, WaitOptions } from './rate-limiter-options.js';
+export type { CheckOptions, RateLimiterOptions, SettleOptions, WaitOptions } from './rate-limiter-options.js';
 export type { Cost } from './resolve-costs.js';
 export { RollingCounter, type RollingCounterOptions } from './rolling-counter.js';
 export type { CountingStore, Store } from './store.js';

@@ -36,3 +36,12 @@ export type Costs = number | readonly number[];
 export function costAt(costs: Costs, index: number): number {
   return typeof costs === 'number' ? costs : (costs[index] as number);
 }
+
+/** What a settlement sets: the cost for all rules, or by limit name. A rule that a record omits keeps what it has. */
+export type SettledCosts = number | Readonly<Record<string, number>>;
+
+/** Returns the settled cost of the rule, or `undefined` if the rule keeps what it has. */
+export function settledCost(costs: SettledCosts, { name }: Rule): number | undefined {
+  if (typeof costs === 'number') return costs;
+  return Object.hasOwn(costs, name) ? costs[name] : undefined;
+}

@@ -1,7 +1,7 @@
 import type { Limits } from './create-plan.js';
 import type { Duration } from './duration.js';
 import type { OnStoreError } from './failure/fallback.js';
-import type { CostOn } from './resolve-costs.js';
+import type { Cost, CostOn } from './resolve-costs.js';
 import type { Store } from './store.js';
 
 /** The options of `RateLimiter`. */
@@ -39,7 +39,7 @@ export interface RateLimiterOptions<Given extends Limits = Limits> {
   onStoreError?: OnStoreError | undefined;
 }
 
-/** The options of `RateLimiter.check` and `RateLimiter.peek`. */
+/** The options of `RateLimiter.check`, `RateLimiter.peek` and `RateLimiter.charge`. */
 export interface CheckOptions<Own extends Limits = Limits> {
   /**
    * The units that the action takes: a positive safe integer, or a record of safe integers by limit name. A limit that
@@ -50,6 +50,15 @@ export interface CheckOptions<Own extends Limits = Limits> {
   cost?: CostOn<Own> | undefined;
   /** Replaces the limiter's limits for this call, for example by those of the client's plan. */
   limits?: Own | undefined;
+}
+
+/** The options of `RateLimiter.settle`. */
+export interface SettleOptions<Name extends string = string> {
+  /**
+   * The units that the action really took: a safe integer from 0 for all limits, or a record of them by limit name. A
+   * limit that the record omits keeps what the check recorded.
+   */
+  cost: Cost<Name>;
 }
 
 /** The options of `RateLimiter.wait`. */

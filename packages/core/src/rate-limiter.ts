@@ -1,21 +1,22 @@
 import type { Awaitable } from './awaitable.js';
 import { refundInBackground } from './background-refund.js';
-import { createPlan, type Key, type Limits, type NameOf, resolveKeys } from './create-plan.js';
+import { type Key, type Limits, type NameOf, resolveKeys } from './create-plan.js';
 import type { Decision } from './decision.js';
 import { parseDuration } from './duration.js';
-import { withCode } from './error-codes.js';
 import { DEFAULT_TIMEOUT_MS, parseTimeout } from './failure/deadlines.js';
 import { ON_STORE_ERROR } from './failure/fallback.js';
 import { GuardedStore } from './failure/guarded-store.js';
 import type { StoreError } from './failure/store-error.js';
 import { isMemoryStore, MemoryStore } from './memory-store.js';
 import type { Plan } from './plan.js';
+import { Plans } from './plans.js';
 import { type DecisionEventOf, hasSubscribers, publishDecision } from './publish-decision.js';
-import type { CheckOptions, RateLimiterOptions, WaitOptions } from './rate-limiter-options.js';
-import { NO_DECISION, takeReceipt } from './receipt.js';
+import type { CheckOptions, RateLimiterOptions, SettleOptions, WaitOptions } from './rate-limiter-options.js';
 import { resolveCosts } from './resolve-costs.js';
+import { resolveSettledCosts, spendReceipt } from './settlement.js';
 import type { Store } from './store.js';
 import { createDeadline } from './timeout-signal.js';
+import { unsupported } from './unsupported.js';
 import { hasMethods, invalidOption, knownOptions, oneOf, string } from './validate.js';
 import { waitForSlot, waitUntilAllowed } from './wait.js';
 import { WaitQueues } from './wait-queues.js';
@@ -51,13 +52,10 @@ const CHECK_OPTIONS = ['cost', 'limits'] as const;
  * ```
  */
 export class RateLimiter<Given extends Limits = Limits> {
-  readonly #prefix: string;
-  readonly #plan: Plan | undefined;
+  readonly #plans: Plans;
   readonly #store: Store;
   readonly #ownsStore: boolean;
   readonly #queues = new WaitQueues();
-  /** The plans of limits that callers pass. An application has few of them and uses each often. */
-  readonly #plans = new WeakMap<object, Plan>();
 
   constructor(options: RateLimiterOptions<Given>) {
     knownOptions('RateLimiter', options, ['limits', 'store', 'prefix', 'timeout', 'onStoreError']);
@@ -65,8 +63,7 @@ export class RateLimiter<Given extends Limits = Limits> {
     if (store !== undefined && !hasMethods(store, ['check', 'peek', 'refund', 'reset'])) {
       throw invalidOption('store', 'a store such as `new MemoryStore()`', store);
     }
-    this.#prefix = string('prefix', prefix);
-    this.#plan = options.limits === null ? undefined : createPlan(prefix, options.limits);
+    this.#plans = new Plans(string('prefix', prefix), options.limits);
     const timeoutMs = parseTimeout(timeout);
     const policy = oneOf('onStoreError', onStoreError, ON_STORE_ERROR);
     const isInMemory = store === undefined || isMemoryStore(store); // It never fails, so it needs no timeout.
@@ -124,12 +121,41 @@ export class RateLimiter<Given extends Limits = Limits> {
    * @throws TypeError if `decision` does not come from a limiter. The promise rejects with it.
    */
   async refund(decision: Decision): Promise<void> {
-    const receipt = takeReceipt(decision);
-    if (receipt === NO_DECISION) {
-      throw withCode('ERR_ROLLGATE_FOREIGN_DECISION', invalidOption('decision', 'a decision of `check`', decision));
-    }
-    // A rejected attempt may have replaced an older hit. Removing it, too, would allow one action too many.
-    if (receipt !== undefined && decision.allowed) await this.#store.refund(receipt);
+    const receipt = spendReceipt(decision);
+    if (receipt !== undefined) await this.#store.refund(receipt);
+  }
+
+  /**
+   * Replaces what the check with this decision recorded by the actual cost, in one atomic step for all limits. Where the
+   * actual cost is lower, it refunds the difference. Where it is higher, it records the difference now, whether or not
+   * that many units are free. Later checks are rejected until enough of such an overdraft has expired.
+   *
+   * A decision can be settled or refunded once. Later calls change nothing. If the hit has expired or was reset,
+   * `settle` records only an overdraft.
+   *
+   * @throws TypeError if `decision` does not come from a limiter. TypeError or RangeError for an invalid cost. A
+   * {@link StoreError} if the store fails and `onStoreError` is `'throw'`. The promise rejects with it.
+   */
+  async settle<Name extends string>(decision: Decision<Name>, options: SettleOptions<NoInfer<Name>>): Promise<void> {
+    const costs = resolveSettledCosts(decision, options);
+    if (this.#store.settle === undefined) throw unsupported('settle');
+    const receipt = spendReceipt(decision);
+    if (receipt !== undefined) await this.#store.settle(receipt, costs);
+  }
+
+  /**
+   * Records usage that was learned elsewhere, whether or not that many units are free. Takes `cost` and `limits` as
+   * {@link check} does. A limit that a record of costs omits takes one unit, so pass 0 to leave it out.
+   *
+   * Resolves to the decision that {@link peek} would return right after.
+   *
+   * @throws The same as {@link check}.
+   */
+  async charge<Own extends Limits = Given>(key: KeyOn<Own>, options?: CheckOptions<Own>): Promise<DecisionOn<Own>> {
+    const plan = this.#planFor(options);
+    const costs = resolveCosts(plan, options?.cost);
+    if (this.#store.charge === undefined) throw unsupported('charge');
+    return this.#store.charge(plan, resolveKeys(plan, key), costs) as Awaitable<DecisionOn<Own>>;
   }
 
   /** Drops the state of a key, so that it has its full quota again. Takes `limits` as {@link check} does. */
@@ -181,25 +207,9 @@ export class RateLimiter<Given extends Limits = Limits> {
   }
 
   #planFor(options: CheckOptions | undefined): Plan {
-    return options === undefined ? this.#defaultPlan() : this.#planOfOptions(options);
-  }
-
-  #defaultPlan(): Plan {
-    if (this.#plan !== undefined) return this.#plan;
-    const message = 'This limiter has `limits: null`, so pass `limits` with each call';
-    throw withCode('ERR_ROLLGATE_MISSING_LIMITS', new TypeError(message));
-  }
-
-  #planOfOptions(options: CheckOptions): Plan {
+    if (options === undefined) return this.#plans.own;
     knownOptions('check', options, CHECK_OPTIONS);
-    const { limits } = options;
-    if (limits === undefined) return this.#defaultPlan();
-    let plan = this.#plans.get(limits);
-    if (plan === undefined) {
-      plan = createPlan(this.#prefix, limits);
-      this.#plans.set(limits, plan);
-    }
-    return plan;
+    return this.#plans.of(options.limits);
   }
 }
 

@@ -7,8 +7,11 @@ export const TAKE_RECEIPT = Symbol.for('@rollgate/core takeReceipt');
 /** The result of {@link takeReceipt} for a value that is not a decision. */
 export const NO_DECISION = Symbol('no decision');
 
-/** Returns the decision's receipt and removes it, so that a second refund does nothing. */
-export function takeReceipt(decision: unknown): unknown {
+/**
+ * Returns the decision's receipt and leaves `left` in its place. Nothing is left by default, so a second refund does
+ * nothing.
+ */
+export function takeReceipt(decision: unknown, left?: unknown): unknown {
   const take = (decision as { [TAKE_RECEIPT]?: unknown } | null | undefined)?.[TAKE_RECEIPT];
-  return typeof take === 'function' ? take.call(decision) : NO_DECISION;
+  return typeof take === 'function' ? take.call(decision, left) : NO_DECISION;
 }

@@ -49,7 +49,7 @@ function unknownName(name: string, names: readonly string[]): TypeError {
 }
 
 /** Returns `value` if it is an integer from 0 to 2^53 - 1, and throws otherwise. */
-function unitsFromZero(option: string, value: unknown): number {
+export function unitsFromZero(option: string, value: unknown): number {
   if (Number.isSafeInteger(value) && (value as number) >= 0) return value as number;
   throw invalidNumber(option, 'a safe integer from 0', value);
 }

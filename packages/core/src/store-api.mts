@@ -17,6 +17,7 @@ export {
   readMicros,
   refundInBackground,
   scheduleAfter,
+  settledCost,
   toDecision,
   validate,
   withCode,

@@ -10,7 +10,7 @@ export { foreignDecision } from './foreign-decision.js';
 export type { Hit, State, StateLifecycle, Verdict } from './limits/limit.js';
 export { ROLLING_WINDOW_OPTIONS } from './limits/rolling-window.js';
 export { isMemoryStore } from './memory-store.js';
-export { type Costs, costAt, type Keys, keyAt, type Plan, type Rule } from './plan.js';
+export { type Costs, costAt, type Keys, keyAt, type Plan, type Rule, type SettledCosts, settledCost } from './plan.js';
 export { channel, emitWarning } from './platform.js';
 export type { CounterAlgorithm } from './rolling-counter-algorithm.js';
 export { scheduleAfter } from './scheduler.js';

@@ -1,6 +1,6 @@
 import type { Awaitable } from './awaitable.js';
 import type { Decision } from './decision.js';
-import type { Costs, Keys, Plan } from './plan.js';
+import type { Costs, Keys, Plan, SettledCosts } from './plan.js';
 import type { CounterAlgorithm } from './rolling-counter-algorithm.js';
 
 /**
@@ -35,7 +35,21 @@ export interface Store {
   check(plan: Plan, keys: Keys, costs: Costs): Awaitable<Decision>;
   /** Like `check`, but records nothing. */
   peek(plan: Plan, keys: Keys, costs: Costs): Awaitable<Decision>;
-  /** Refunds what the check with this receipt recorded, as far as it still counts. */
+  /**
+   * Replaces what the check with this receipt recorded. If the settled cost of a rule is lower, it returns the last units
+   * of the hit, as far as they still count. If it is higher, it records the difference at the present time. This
+   * overdraft may exceed what is free, and the hit may have expired. A receipt has all rules of its plan, also those with
+   * cost 0. The limiter settles or refunds a receipt once.
+   *
+   * Without this method, `RateLimiter.settle` throws an error.
+   */
+  settle?(receipt: unknown, costs: SettledCosts): Awaitable<void>;
+  /**
+   * Records without deciding, like an overdraft. Returns the decision of a peek with cost 1 right after. Without this
+   * method, `RateLimiter.charge` throws an error.
+   */
+  charge?(plan: Plan, keys: Keys, costs: Costs): Awaitable<Decision>;
+  /** Refunds what the check with this receipt recorded, as far as it still counts. The same as a settled cost of 0. */
   refund(receipt: unknown): Awaitable<void>;
   /** Drops the state of the keys. */
   reset(plan: Plan, keys: Keys): Awaitable<void>;

@@ -1,6 +1,6 @@
 import { resizeNumbers } from './detached-state.js';
-import type { FoundState } from './evaluate.js';
-import type { State, StateLifecycle } from './limits/limit.js';
+import { type FoundState, recordOverdraft } from './evaluate.js';
+import type { Hit, Limit, State, StateLifecycle } from './limits/limit.js';
 
 /** A clock that steps back by less than a minute finds the same state, so stores keep an expired one that long. */
 const GRACE_MICROS = 60_000_000;
@@ -56,6 +56,18 @@ export class StoredState implements FoundState {
     this.numbers[0] = Math.floor(Math.random() * Number.MAX_SAFE_INTEGER); // No other process knows the earlier lives.
     limit.create(this);
     return this;
+  }
+
+  /** Records units whether or not they are free. */
+  recordOverdraft(limit: Limit, nowMicros: number, units: number): void {
+    recordOverdraft(limit, this.find(limit, nowMicros) ?? this.create(limit), nowMicros, units);
+    this.write(limit);
+  }
+
+  /** Refunds all but the first `kept` units of a hit in the present life of the key. */
+  refund(limit: Limit, nowMicros: number, hit: Hit, kept: number): void {
+    limit.refund(this, nowMicros, hit, kept);
+    this.write(limit);
   }
 
   /** Has the store write the state, or delete one that is like new. */

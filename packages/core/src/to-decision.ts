@@ -42,10 +42,10 @@ class CombinedDecision implements Decision {
     this.#receipt = receipt;
   }
 
-  [TAKE_RECEIPT](): unknown {
+  [TAKE_RECEIPT](left?: unknown): unknown {
     if (!(#receipt in this)) return NO_DECISION; // An object that inherits from a decision, or its proxy.
     const receipt = this.#receipt;
-    this.#receipt = undefined;
+    this.#receipt = left;
     return receipt;
   }
 }

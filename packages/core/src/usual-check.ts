@@ -63,7 +63,7 @@ function decide(
     left -= 1; // The newest hit is in the window, so one is left.
     first = first + 1 === capacity ? 0 : first + 1;
   }
-  if (left > limit) return undefined; // A larger limit with the same window uses the key, too.
+  if (left > limit) return undefined; // An overdraft, or a larger limit with the same window uses the key, too.
   if (left === limit) {
     figures.remaining = 0;
     figures.waitMicros = numbers[ring + first]! - startMicros;

@@ -1,5 +1,5 @@
 import { MemoryStore, type Store } from '@rollgate/core';
-import type { Keys, Plan } from '@rollgate/core/store';
+import type { Costs, Keys, Plan, SettledCosts } from '@rollgate/core/store';
 
 /** A store that responds, rejects or stays silent, as `mode` demands. `resolvePending` settles the silent calls. */
 export class PuppetStore implements Store {
@@ -13,6 +13,12 @@ export class PuppetStore implements Store {
   }
   peek(plan: Plan, keys: Keys, cost: number) {
     return this.#reply('peek', () => this.#memory.peek(plan, keys, cost));
+  }
+  settle(receipt: unknown, costs: SettledCosts) {
+    return this.#reply('settle', () => this.#memory.settle(receipt, costs));
+  }
+  charge(plan: Plan, keys: Keys, costs: Costs) {
+    return this.#reply('charge', () => this.#memory.charge(plan, keys, costs));
   }
   refund(receipt: unknown) {
     return this.#reply('refund', () => this.#memory.refund(receipt));

@@ -1,6 +1,6 @@
 import type { Decision, Limit, RateLimiter } from '@rollgate/core';
 import { limitOf } from './algorithms.js';
-import type { Command, Cost, Names, Step } from './arbitraries/histories.js';
+import type { Command, Cost, Names, Settled, Step } from './arbitraries/histories.js';
 import { assertSame } from './assert-same.js';
 import { toPlainDecision } from './expected-decision.js';
 import { MS } from './oracles/oracle.js';
@@ -8,6 +8,13 @@ import { type ModelReceipt, ReferenceModel, type Specs } from './reference-model
 import type { TestClock } from './test-clock.js';
 
 type Attempt = Extract<Command, { kind: 'check' | 'peek' }>;
+
+/** A check, and what the model knows about it. */
+interface Made {
+  readonly limiter: RateLimiter;
+  readonly decision: Decision;
+  receipt: ModelReceipt;
+}
 
 /** Assigns a key to each limit. */
 function keysFor(specs: Specs, names: Names): Record<string, string> {
@@ -20,6 +27,13 @@ function costFor(specs: Specs, cost: Cost): number | Record<string, number> {
   return Object.fromEntries(Object.keys(specs).map((name, index) => [name, cost[index]!]));
 }
 
+/** Returns the settled costs as a limiter takes them. */
+function settledFor(names: readonly string[], settled: Settled): number | Record<string, number> {
+  if (typeof settled === 'number') return settled;
+  const costs = names.map((name, index): [string, number | undefined] => [name, settled[index]]);
+  return Object.fromEntries(costs.filter((entry): entry is [string, number] => entry[1] !== undefined));
+}
+
 /** Creates the limits of these specs. */
 export function limitsOf(specs: Specs): Readonly<Record<string, Limit>> {
   return Object.fromEntries(Object.entries(specs).map(([name, spec]) => [name, limitOf(spec)]));
@@ -29,7 +43,7 @@ export function limitsOf(specs: Specs): Readonly<Record<string, Limit>> {
 export class ModelComparison {
   readonly #clock: TestClock;
   readonly #model = new ReferenceModel();
-  readonly #made: { limiter: RateLimiter; decision: Decision; receipt: ModelReceipt }[] = [];
+  readonly #made: Made[] = [];
   #specs: Specs;
   #limits: Readonly<Record<string, Limit>>;
   #dueMicros = 0;
@@ -47,6 +61,10 @@ export class ModelComparison {
       this.#limits = limitsOf(command.limits);
     } else if (command.kind === 'refund') {
       await this.#refund(command.back);
+    } else if (command.kind === 'settle') {
+      await this.#settle(command.back, command.settled);
+    } else if (command.kind === 'charge') {
+      await this.#charge(command, limiter);
     } else if (command.kind === 'reset') {
       const keys = keysFor(this.#specs, command.keys);
       await limiter.reset(keys, { limits: this.#limits });
@@ -61,8 +79,30 @@ export class ModelComparison {
     this.#clock.micros = typeof step === 'number' ? micros + step : Math.max(micros, this.#dueMicros + step.due);
   }
 
+  #checkBack(back: number): Made | undefined {
+    return this.#made.at(-1 - (back % this.#made.length));
+  }
+
+  async #settle(back: number, settled: Settled): Promise<void> {
+    const past = this.#checkBack(back);
+    if (past === undefined) return;
+    const cost = settledFor(Object.keys(past.decision.limits), settled);
+    await past.limiter.settle(past.decision, { cost });
+    this.#model.settle(past.receipt, cost, this.#clock.micros);
+    past.receipt = []; // Spent.
+  }
+
+  async #charge(command: Extract<Command, { kind: 'charge' }>, limiter: RateLimiter): Promise<void> {
+    const { cost } = command;
+    const keys = keysFor(this.#specs, command.keys);
+    const { micros } = this.#clock;
+    const expected = this.#model.charge(this.#specs, keys, cost, micros);
+    const decision = await limiter.charge(keys, { cost: costFor(this.#specs, cost), limits: this.#limits });
+    assertSame(toPlainDecision(decision), expected, () => this.#describe(command));
+  }
+
   async #refund(back: number): Promise<void> {
-    const past = this.#made.at(-1 - (back % this.#made.length));
+    const past = this.#checkBack(back);
     if (past === undefined) return;
     await past.limiter.refund(past.decision);
     this.#model.refund(past.receipt, this.#clock.micros);
@@ -101,7 +141,7 @@ export class ModelComparison {
     assertSame(allowed, [false, true], () => `A wait of ${waitMs} ms is not exact: ${this.#describe(command)}`);
   }
 
-  #describe(command: Attempt): string {
+  #describe(command: Command): string {
     return `${JSON.stringify(command)} at ${this.#clock.micros} µs under ${JSON.stringify(this.#specs)}`;
   }
 }

@@ -1,5 +1,5 @@
 import type { Decision, LimitDecision, RejectionReason } from '@rollgate/core';
-import { type Costs, costAt } from '@rollgate/core/store';
+import { type Costs, costAt, type SettledCosts } from '@rollgate/core/store';
 import { type LimitSpec, oracleOf } from './algorithms.js';
 import { combineDecisions } from './expected-decision.js';
 import { findFirstTime } from './find-first-time.js';
@@ -23,14 +23,13 @@ interface LimitOnKey {
   readonly stateId: string;
 }
 
-interface Recorded {
-  readonly life: Life;
-  readonly stateId: string;
-  readonly oracle: Oracle;
+/** What a check recorded for one limit. Without a cost, it recorded nothing. */
+interface Recorded extends LimitOnKey {
+  readonly life: Life | undefined;
   readonly receipt: unknown;
 }
 
-/** The records of a check, empty if it recorded nothing. */
+/** The records of a check for each limit, or for those that record rejected attempts. */
 export type ModelReceipt = readonly Recorded[];
 
 /**
@@ -42,9 +41,7 @@ export class ReferenceModel {
 
   /** Decides at `now`, in microseconds. With `records` as `check` does, without as `peek`. */
   check(specs: Specs, keys: Readonly<Record<string, string>>, costs: Costs, now: number, records: boolean) {
-    const limits = Object.entries(specs).map(([name, spec], index): LimitOnKey => {
-      return { name, cost: costAt(costs, index), oracle: oracleOf(spec), stateId: stateIdOf(name, spec, keys) };
-    });
+    const limits = limitsOnKeys(specs, keys, costs);
     for (const one of limits) this.#dropImplausible(one, now);
     const passes = limits.map((one) => one.cost === 0 || this.#allows(one, now));
     const allowed = passes.every(Boolean);
@@ -52,7 +49,10 @@ export class ReferenceModel {
       allowed && cost > 0 ? oracle.delay(this.#read(oracle, stateId, now), now) : 0,
     );
     const recording = limits.filter(({ oracle, cost }) => records && cost > 0 && (allowed || oracle.countRejected));
-    const receipt: ModelReceipt = recording.map((one) => this.#record(one, now));
+    const recorded = new Map(recording.map((one) => [one, this.#record(one, now)]));
+    const receipt: ModelReceipt = limits.flatMap((one) => {
+      return recorded.get(one) ?? (allowed ? [{ ...one, life: undefined, receipt: undefined }] : []);
+    });
     const results = limits.map((one, index): [string, LimitDecision] => [
       one.name,
       {
@@ -70,9 +70,24 @@ export class ReferenceModel {
 
   /** Refunds at `now` the records in lives that have not ended. */
   refund(receipts: ModelReceipt, now: number): void {
-    for (const { life, stateId, oracle, receipt } of receipts) {
-      if (this.#lives.get(stateId) === life) life.state = oracle.refund(life.state, receipt, now);
+    this.settle(receipts, 0, now);
+  }
+
+  /** Refunds what exceeds the settled costs, in lives that have not ended, and records what they lack. */
+  settle(receipts: ModelReceipt, costs: SettledCosts, now: number): void {
+    for (const recorded of receipts) {
+      const { life, stateId, oracle, receipt, cost } = recorded;
+      const settled = (typeof costs === 'number' ? costs : costs[recorded.name]) ?? cost;
+      if (settled > cost) this.#recordOverdraft({ ...recorded, cost: settled - cost }, now);
+      else if (settled < cost && life !== undefined && this.#lives.get(stateId) === life)
+        life.state = oracle.refund(life.state, receipt, now, settled);
     }
+  }
+
+  /** Records without deciding. Returns the decision of a peek right after. */
+  charge(specs: Specs, keys: Readonly<Record<string, string>>, costs: Costs, now: number): Decision {
+    for (const one of limitsOnKeys(specs, keys, costs)) if (one.cost > 0) this.#recordOverdraft(one, now);
+    return this.check(specs, keys, 1, now, false).decision;
   }
 
   reset(specs: Specs, keys: Readonly<Record<string, string>>): void {
@@ -117,13 +132,25 @@ export class ReferenceModel {
     return { limit: oracle.quota, remaining: Math.max(0, free(now)), resetMs: (fullAgain - now) / MS };
   }
 
-  #record({ oracle, stateId, cost }: LimitOnKey, now: number): Recorded {
+  #recordOverdraft(limit: LimitOnKey, now: number): void {
+    this.#dropImplausible(limit, now);
+    this.#record(limit, now);
+  }
+
+  #record(limit: LimitOnKey, now: number): Recorded {
+    const { oracle, stateId, cost } = limit;
     const [state, receipt] = oracle.record(this.#read(oracle, stateId, now), now, cost);
     const life = this.#isLive(stateId, now) ? this.#lives.get(stateId)! : { state, recorder: oracle };
     Object.assign(life, { state, recorder: oracle });
     this.#lives.set(stateId, life);
-    return { life, stateId, oracle, receipt };
+    return { ...limit, life, receipt };
   }
+}
+
+function limitsOnKeys(specs: Specs, keys: Readonly<Record<string, string>>, costs: Costs): LimitOnKey[] {
+  return Object.entries(specs).map(([name, spec], index) => {
+    return { name, cost: costAt(costs, index), oracle: oracleOf(spec), stateId: stateIdOf(name, spec, keys) };
+  });
 }
 
 function stateIdOf(name: string, { algorithm }: LimitSpec, keys: Readonly<Record<string, string>>): string {

@@ -12,6 +12,8 @@ const DETECTED_BY = [
   [broken.RecordsRejections, 'rollingWindow decides as its vectors'],
   [broken.RecordsRejections, 'rollingWindow decides like its oracle'],
   [broken.IgnoresRefunds, 'fixedWindow decides as its vectors'],
+  [broken.DropsOverdrafts, 'leakyBucket decides as its vectors'],
+  [broken.DropsOverdrafts, 'fixedWindow decides like its oracle'],
   [broken.IgnoresRefunds, 'leakyBucket decides like its oracle'],
   [broken.IgnoresResets, 'tokenBucket decides as its vectors'],
   [broken.IgnoresResets, 'several limits of any kind'],

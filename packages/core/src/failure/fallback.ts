@@ -12,6 +12,9 @@ export const ON_STORE_ERROR: readonly OnStoreError[] = ['fallback', 'allow', 'de
 /** The wait of a rejection by the policy `'deny'`, in milliseconds. */
 const DENY_RETRY_MS = 1000;
 
+/** The operations of a store that return a decision. */
+export type DecidingOperation = 'check' | 'peek' | 'charge';
+
 /** A receipt of the fallback memory. A store's own receipt never has this class. */
 export class FallbackReceipt {
   constructor(readonly receipt: unknown) {}
@@ -26,7 +29,7 @@ export function decideByPolicy(
   policy: OnStoreError,
   error: StoreError,
   memory: () => MemoryStore,
-  operation: 'check' | 'peek',
+  operation: DecidingOperation,
   plan: Plan,
   keys: Keys,
   costs: Costs,

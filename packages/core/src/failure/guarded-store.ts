@@ -1,9 +1,10 @@
 import { type Awaitable, isThenable } from '../awaitable.js';
 import type { Decision } from '../decision.js';
-import type { Costs, Keys, Plan } from '../plan.js';
+import type { Costs, Keys, Plan, SettledCosts } from '../plan.js';
 import type { Store } from '../store.js';
+import { unsupported } from '../unsupported.js';
 import { Deadlines } from './deadlines.js';
-import { decideByPolicy, FallbackReceipt, type OnStoreError } from './fallback.js';
+import { type DecidingOperation, decideByPolicy, FallbackReceipt, type OnStoreError } from './fallback.js';
 import { guardCall, probe, rethrow } from './guarded-call.js';
 import type { PartHealth } from './part-health.js';
 import { type StoreError, storeDownError } from './store-error.js';
@@ -37,11 +38,26 @@ export class GuardedStore implements Store {
     return this.#decide('peek', plan, keys, costs);
   }
 
+  charge(plan: Plan, keys: Keys, costs: Costs): Awaitable<Decision> {
+    if (this.#store.charge === undefined) throw unsupported('charge');
+    return this.#decide('charge', plan, keys, costs);
+  }
+
+  /**
+   * Settles in the store or in the fallback memory. If the store fails, the settlement is lost. That is an error only
+   * with the policy `'throw'`.
+   */
+  settle(receipt: unknown, costs: SettledCosts): Awaitable<void> {
+    if (receipt instanceof FallbackReceipt) return this.#health.fallback.settle(receipt.receipt, costs);
+    const onFailure = this.#policy === 'throw' ? rethrow : () => undefined;
+    if (this.#store.settle === undefined) throw unsupported('settle');
+    return guardCall(this.#store.settle(receipt, costs), this.#deadlines, this.#partOfReceipt(receipt), onFailure);
+  }
+
   /** Refunds in the store or in the fallback memory. If the store fails, the hits stay recorded. */
   refund(receipt: unknown): Awaitable<void> {
     if (receipt instanceof FallbackReceipt) return this.#health.fallback.refund(receipt.receipt);
-    const part = this.#onlyPart ?? this.#health.ofPart(this.#store.partOfReceipt?.(receipt) ?? '');
-    return guardCall(this.#store.refund(receipt), this.#deadlines, part, rethrow);
+    return guardCall(this.#store.refund(receipt), this.#deadlines, this.#partOfReceipt(receipt), rethrow);
   }
 
   /** Drops the keys in the store and in the fallback memory. Rejects if the store fails, whatever the policy is. */
@@ -51,10 +67,10 @@ export class GuardedStore implements Store {
     return guardCall(this.#store.reset(plan, keys), this.#deadlines, part, rethrow);
   }
 
-  #decide(operation: 'check' | 'peek', plan: Plan, keys: Keys, costs: Costs): Awaitable<Decision> {
+  #decide(operation: DecidingOperation, plan: Plan, keys: Keys, costs: Costs): Awaitable<Decision> {
     const part = this.#partOf(plan, keys);
     if (part.isDownFor(this.#deadlines.timeoutMs)) {
-      probe(part, () => this.#store.peek(plan, keys, costs)); // Records nothing.
+      probe(part, () => this.#store.peek(plan, keys, 1)); // Records nothing.
       return this.#decideWithoutStore(
         storeDownError(this.#deadlines.timeoutMs, part.connection),
         operation,
@@ -63,18 +79,22 @@ export class GuardedStore implements Store {
         costs,
       );
     }
-    const result = this.#store[operation](plan, keys, costs);
+    const result = this.#store[operation]!(plan, keys, costs);
     if (!isThenable(result)) return result; // Only a promise needs the callback below.
     return guardCall(result, this.#deadlines, part, (error) =>
       this.#decideWithoutStore(error, operation, plan, keys, costs),
     );
   }
 
+  #partOfReceipt(receipt: unknown): PartHealth {
+    return this.#onlyPart ?? this.#health.ofPart(this.#store.partOfReceipt?.(receipt) ?? '');
+  }
+
   #partOf(plan: Plan, keys: Keys): PartHealth {
     return this.#onlyPart ?? this.#health.ofPart(this.#store.partOf!(plan, keys));
   }
 
-  #decideWithoutStore(error: StoreError, operation: 'check' | 'peek', plan: Plan, keys: Keys, costs: Costs): Decision {
+  #decideWithoutStore(error: StoreError, operation: DecidingOperation, plan: Plan, keys: Keys, costs: Costs): Decision {
     return decideByPolicy(this.#policy, error, () => this.#health.fallback, operation, plan, keys, costs);
   }
 }

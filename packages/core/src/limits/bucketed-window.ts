@@ -141,7 +141,7 @@ export class BucketedWindow implements Limit {
     this.test(state, nowMicros, cost, verdict);
   }
 
-  refund(state: State, _nowMicros: number, { atMicros, cost }: Hit): void {
-    takeUnits(state, atMicros, cost);
+  refund(state: State, _nowMicros: number, { atMicros, cost }: Hit, kept: number): void {
+    takeUnits(state, atMicros, cost - kept);
   }
 }

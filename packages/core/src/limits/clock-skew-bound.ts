@@ -1,3 +1,6 @@
+import { MAX_DURATION_MS } from '../duration.js';
+import type { State } from './limit.js';
+
 /**
  * How far ahead of its clock a limit may write, as a power of two, so that it takes little memory in each state. A
  * limit that reads the state later uses it to distinguish a wrong clock from a limit with a long window.
@@ -20,4 +23,25 @@ const REACHES = Array.from({ length: 64 }, (_, scale) => 2 ** (scale + 1));
  */
 export function isWithinScale(aheadMicros: number, scale: Scale): boolean {
   return aheadMicros <= REACHES[scale]!;
+}
+
+/** Up to here, the end of a debt is a safe integer. */
+const MAX_AHEAD_MICROS = MAX_DURATION_MS * 1000;
+
+/**
+ * Keeps a state plausible whose time is further ahead than its limit allows by itself, because of an overdraft. The debt
+ * ends after 100 years at most. `timeIndex` and `scaleIndex` are places in the state. Returns whether the time changed.
+ */
+export function boundDebt(
+  { numbers, start }: State,
+  timeIndex: number,
+  scaleIndex: number,
+  nowMicros: number,
+): boolean {
+  const time = start + timeIndex;
+  const scale = start + scaleIndex;
+  const isTooLong = numbers[time]! - nowMicros > MAX_AHEAD_MICROS;
+  if (isTooLong) numbers[time] = nowMicros + MAX_AHEAD_MICROS;
+  numbers[scale] = Math.max(numbers[scale]!, scaleOf(numbers[time]! - nowMicros));
+  return isTooLong;
 }

@@ -119,12 +119,12 @@ export class FixedWindow implements Limit {
     if (!isRunning) numbers[start + COUNT] = 0;
     numbers[start + SCALE] = isRunning ? Math.max(numbers[start + SCALE]!, this.scale) : this.scale;
     numbers[start + END] = atMicros;
-    numbers[start + COUNT]! += cost;
+    numbers[start + COUNT] = Math.min(numbers[start + COUNT]! + cost, Number.MAX_SAFE_INTEGER);
     recordMinDifference(state, this.minDifferenceMicros, nowMicros);
     this.test(state, nowMicros, cost, verdict);
   }
 
-  refund({ numbers, start }: State, _nowMicros: number, { atMicros, cost }: Hit): void {
-    if (numbers[start + END] === atMicros) numbers[start + COUNT] = Math.max(0, numbers[start + COUNT]! - cost);
+  refund({ numbers, start }: State, _nowMicros: number, { atMicros, cost }: Hit, kept: number): void {
+    if (numbers[start + END] === atMicros) numbers[start + COUNT] = Math.max(0, numbers[start + COUNT]! + kept - cost);
   }
 }

@@ -1,6 +1,6 @@
 import { type Duration, MAX_DURATION_MS, parseInterval } from '../duration.js';
 import { invalidNumber, knownOptions, positiveInteger } from '../validate.js';
-import { isWithinScale, type Scale, scaleOf } from './clock-skew-bound.js';
+import { boundDebt, isWithinScale, type Scale, scaleOf } from './clock-skew-bound.js';
 import type { Hit, Limit, State, Verdict } from './limit.js';
 import { addGap, createGaps, describeGaps, dropPassedGaps, GAPS_END, takeLastGap } from './queue-gaps.js';
 
@@ -109,16 +109,19 @@ export class LeakyBucket implements Limit {
     const { atMicros, delayMicros } = verdict;
     numbers[start + SCALE] = delayMicros > 0 ? Math.max(numbers[start + SCALE]!, this.scale) : this.scale;
     numbers[start + FREE] = atMicros + cost * this.intervalMicros;
+    if (numbers[start + FREE]! - nowMicros > this.keepMicros) boundDebt(state, FREE, SCALE, nowMicros);
     dropPassedGaps(state, nowMicros);
     this.test(state, nowMicros, cost, verdict);
     verdict.delayMicros = delayMicros;
   }
 
-  refund(state: State, nowMicros: number, { atMicros, recordedMicros, cost }: Hit): void {
+  refund(state: State, nowMicros: number, hit: Hit, kept: number): void {
     const { numbers, start } = state;
+    const { recordedMicros } = hit;
+    const atMicros = hit.atMicros + kept * this.intervalMicros;
     if (atMicros < numbers[start + VOID_BEFORE]!) return;
     const freeMicros = numbers[start + FREE]!;
-    const endMicros = atMicros + cost * this.intervalMicros;
+    const endMicros = hit.atMicros + hit.cost * this.intervalMicros;
     if (endMicros < freeMicros) {
       if (endMicros <= nowMicros) return; // Nothing can use the slot.
       addGap(state, atMicros, endMicros);

@@ -98,8 +98,10 @@ export interface Limit extends StateLifecycle {
   /**
    * Records the action. `verdict` is that of `test` at the same time, and becomes the verdict on the new state. Its wait
    * only counts for a limit with `countRejected`, because the others record nothing but allowed actions.
+   *
+   * A store also records usage that exceeds what is free, an overdraft. The verdict then has no meaning.
    */
   record(state: State, nowMicros: number, cost: number, verdict: Verdict): void;
-  /** Refunds a recorded hit, as far as it still counts. */
-  refund(state: State, nowMicros: number, hit: Hit): void;
+  /** Refunds all but the first `kept` units of a recorded hit, as far as they still count. */
+  refund(state: State, nowMicros: number, hit: Hit, kept: number): void;
 }

@@ -8,6 +8,13 @@ export function mulDiv(a: number, b: number, c: number): number {
   return Number((BigInt(a) * BigInt(b)) / BigInt(c));
 }
 
+/** Returns the remainder of `a * b / c`. All are integers from 0, and `c` is positive. */
+export function mulMod(a: number, b: number, c: number): number {
+  const product = a * b;
+  if (product <= Number.MAX_SAFE_INTEGER) return product % c;
+  return Number((BigInt(a) * BigInt(b)) % BigInt(c));
+}
+
 /** Returns `(a * b + d) / c`, rounded up. All are integers from 0, and `c` is positive. */
 export function mulDivUp(a: number, b: number, c: number, d = 0): number {
   const dividend = a * b + d;

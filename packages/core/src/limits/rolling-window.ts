@@ -125,13 +125,13 @@ export class RollingWindow implements Limit {
       this.test(log, nowMicros, cost, verdict);
     } else {
       append(log, atMicros, cost, this.limit, startMicros);
-      verdict.remaining -= cost; // It was allowed, so that many were free.
+      verdict.remaining -= cost; // If it was allowed, that many were free.
       verdict.resetMicros = atMicros + this.windowMicros - nowMicros;
     }
   }
 
-  refund(log: State, _nowMicros: number, { atMicros, cost }: Hit): void {
-    removeUnits(log, atMicros, cost);
+  refund(log: State, _nowMicros: number, { atMicros, cost }: Hit, kept: number): void {
+    removeUnits(log, atMicros, cost - kept);
   }
 
   /** Keeps the log as long as this limit requires. Another limit that has recorded may have a longer `minDifference`. */

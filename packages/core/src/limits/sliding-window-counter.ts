@@ -149,17 +149,18 @@ export class SlidingWindowCounter implements Limit {
     }
     numbers[start + END] = atMicros;
     numbers[start + WINDOW] = this.windowMicros;
-    numbers[start + CURRENT]! += cost;
+    numbers[start + CURRENT] = Math.min(numbers[start + CURRENT]! + cost, Number.MAX_SAFE_INTEGER);
     recordMinDifference(state, this.minDifferenceMicros, nowMicros);
     this.test(state, nowMicros, cost, verdict);
   }
 
-  refund({ numbers, start }: State, _nowMicros: number, { atMicros, cost }: Hit): void {
+  refund({ numbers, start }: State, _nowMicros: number, { atMicros, cost }: Hit, kept: number): void {
     if (numbers[start + WINDOW] !== this.windowMicros) return;
     const endMicros = numbers[start + END]!;
-    if (endMicros === atMicros) numbers[start + CURRENT] = Math.max(0, numbers[start + CURRENT]! - cost);
+    const units = cost - kept;
+    if (endMicros === atMicros) numbers[start + CURRENT] = Math.max(0, numbers[start + CURRENT]! - units);
     else if (endMicros === atMicros + this.windowMicros)
-      numbers[start + PREVIOUS] = Math.max(0, numbers[start + PREVIOUS]! - cost);
+      numbers[start + PREVIOUS] = Math.max(0, numbers[start + PREVIOUS]! - units);
   }
 
   /** The time at which at most `most` units count. */

@@ -1,6 +1,6 @@
 import { type Duration, MAX_DURATION_MS, parseInterval } from '../duration.js';
 import { invalidNumber, knownOptions, positiveInteger } from '../validate.js';
-import { isWithinScale, type Scale, scaleOf } from './clock-skew-bound.js';
+import { boundDebt, isWithinScale, type Scale, scaleOf } from './clock-skew-bound.js';
 import type { Hit, Limit, State, Verdict } from './limit.js';
 import {
   createMinDifference,
@@ -14,7 +14,7 @@ import {
   recordMinDifference,
   rejectionReason,
 } from './min-difference.js';
-import { mulDivUp } from './mul-div.js';
+import { mulDiv, mulDivUp, mulMod } from './mul-div.js';
 
 /** The options of {@link tokenBucket}. */
 export interface TokenBucketOptions extends MinDifferenceOption {
@@ -156,19 +156,25 @@ export class TokenBucket implements Limit {
     const isFull = fullMicros < nowMicros || (fullMicros === nowMicros && parts === 0);
     numbers[start + SCALE] = isFull ? this.scale : Math.max(numbers[start + SCALE]!, this.scale);
     this.#setFull(state, Math.max(fullMicros, nowMicros) + this.#wholeMicros(cost), parts + this.#parts(cost));
+    const isDebt = numbers[start + FULL]! - nowMicros > this.windowMicros;
+    if (isDebt && boundDebt(state, FULL, SCALE, nowMicros)) numbers[start + PARTS] = 0;
     numbers[start + LATEST] = Math.max(numbers[start + LATEST]!, nowMicros);
     recordMinDifference(state, this.minDifferenceMicros, nowMicros);
     this.test(state, nowMicros, cost, verdict);
   }
 
-  refund(state: State, nowMicros: number, { atMicros, recordedMicros, cost }: Hit): void {
+  refund(state: State, nowMicros: number, { atMicros, recordedMicros, cost }: Hit, kept: number): void {
     const { numbers, start } = state;
-    // Its tokens refilled after those that were missing before, and not before they were taken.
+    // Its tokens refilled after those that were missing before, and not before they were taken. The kept ones refill
+    // first.
     const latestMicros = Math.max(nowMicros, numbers[start + LATEST]!);
-    const sinceStartMicros = latestMicros + numbers[start + REFUNDED]! - atMicros;
-    const refilledMicros = Math.max(0, Math.min(sinceStartMicros, latestMicros - recordedMicros));
-    const micros = this.#wholeMicros(cost) - refilledMicros;
-    const parts = this.#parts(cost);
+    const sinceStartMicros = Math.min(
+      latestMicros + numbers[start + REFUNDED]! - atMicros,
+      latestMicros - recordedMicros,
+    );
+    const refilledMicros = Math.max(0, sinceStartMicros - this.#wholeMicros(kept));
+    const micros = this.#wholeMicros(cost - kept) - refilledMicros;
+    const parts = this.#parts(cost - kept);
     if (micros < 0) return;
     this.#setFull(state, numbers[start + FULL]! - micros, this.#partsOf(state) - parts);
     numbers[start + REFUNDED]! += parts > 0 ? micros + 1 : micros;
@@ -181,14 +187,16 @@ export class TokenBucket implements Limit {
     numbers[start + PARTS] = parts - carried * this.tokens;
   }
 
-  /** The whole microseconds in which these tokens refill. Exact, because the constructor limits the capacity. */
+  /** The whole microseconds in which these tokens refill. Exact up to 2^53, and for the capacity without a division. */
   #wholeMicros(tokens: number): number {
+    if (tokens > this.limit) return mulDiv(tokens, this.micros, this.tokens);
     const rest = this.micros % this.tokens;
     return tokens * ((this.micros - rest) / this.tokens) + Math.floor((tokens * rest) / this.tokens);
   }
 
   /** The parts of a microsecond that the tokens take in addition. */
   #parts(tokens: number): number {
+    if (tokens > this.limit) return mulMod(tokens, this.micros % this.tokens, this.tokens);
     return (tokens * (this.micros % this.tokens)) % this.tokens;
   }
 

@@ -12,10 +12,15 @@ export type Names = readonly [string, string, string];
 /** The cost of an action for all limits, or for the first, the second and the third one. */
 export type Cost = number | readonly [number, number, number];
 
-/** An operation after a step of time. A refund goes `back` that many checks. */
+/** What a settlement sets for each of up to three limits. `undefined` keeps what the check recorded. */
+export type Settled = number | readonly (number | undefined)[];
+
+/** An operation after a step of time. A refund or a settlement goes `back` that many checks. */
 export type Command =
   | { readonly kind: 'check' | 'peek'; readonly step: Step; readonly keys: Names; readonly cost: Cost }
   | { readonly kind: 'refund'; readonly step: Step; readonly back: number }
+  | { readonly kind: 'settle'; readonly step: Step; readonly back: number; readonly settled: Settled }
+  | { readonly kind: 'charge'; readonly step: Step; readonly keys: Names; readonly cost: Cost }
   | { readonly kind: 'reset'; readonly step: Step; readonly keys: Names }
   | { readonly kind: 'change'; readonly step: Step; readonly limits: Specs };
 
@@ -54,6 +59,13 @@ const costs = (lacks: readonly Feature[]): fc.Arbitrary<Cost> =>
     { weight: lacks.includes('costs') ? 0 : 1, arbitrary: fc.tuple(ownCost, ownCost, ownCost) },
   );
 
+const settledCost = fc.integer({ min: 0, max: 9 });
+
+const settled: fc.Arbitrary<Settled> = fc.oneof(
+  settledCost,
+  fc.array(fc.option(settledCost, { nil: undefined }), { minLength: 3, maxLength: 3 }),
+);
+
 /**
  * Histories of all operations but those that the store lacks, with such limits and keys. `changes` is the weight of
  * changes of the limits.
@@ -68,12 +80,18 @@ export function histories(
   const key = fc.constantFrom(...names);
   const keys = fc.tuple(key, key, key);
   const cost = costs(lacks);
+  const settles = !lacks.includes('settle');
   return fc.constantFrom<TokenFractions[]>(1, 3, 7).chain((fractions) => {
     const limits = limitsWith(fractions);
     const command: fc.Arbitrary<Command> = fc.oneof(
       { weight: 10, arbitrary: fc.record({ kind: fc.constant('check'), step, keys, cost }) },
       { weight: 2, arbitrary: fc.record({ kind: fc.constant('peek'), step, keys, cost }) },
       { weight: 5, arbitrary: fc.record({ kind: fc.constant('refund'), step: atOnceOr(step), back }) },
+      {
+        weight: settles ? 4 : 0,
+        arbitrary: fc.record({ kind: fc.constant('settle'), step: atOnceOr(step), back, settled }),
+      },
+      { weight: settles ? 1 : 0, arbitrary: fc.record({ kind: fc.constant('charge'), step, keys, cost }) },
       { weight: 1, arbitrary: fc.record({ kind: fc.constant('reset'), step, keys }) },
       { weight: changes, arbitrary: fc.record({ kind: fc.constant('change'), step, limits }) },
     );

@@ -6,8 +6,8 @@ import { TestClock } from '../test-clock.js';
 /** Creates a store that uses this clock. */
 export type MakeStore = (clock: Clock) => Awaitable<Store>;
 
-/** A part of the `Store` interface that a store under construction may lack: different costs per limit. */
-export type Feature = 'costs';
+/** What a store under construction may lack: different costs per limit, or `settle` and `charge`. */
+export type Feature = 'costs' | 'settle';
 
 /** Which checks to run, and how many histories. */
 export interface CheckOptions {

@@ -4,7 +4,18 @@ import { findDifference } from './check-decision.js';
 import { type Opinion, OracleState } from './oracle-state.js';
 import type { Ready } from './scenario.js';
 import { isOver, stateHash } from './state-hash.js';
-import { type Asking, BACK, checkOf, MAX_TICK, peekOf, refundOf, resetOf, stepOf } from './steps.js';
+import {
+  type Asking,
+  BACK,
+  chargeOf,
+  checkOf,
+  MAX_TICK,
+  peekOf,
+  refundOf,
+  resetOf,
+  settleOf,
+  stepOf,
+} from './steps.js';
 import type { Kept, Refundable, StoreUnderTest } from './store-under-test.js';
 
 /** A history whose last step the store got wrong. */
@@ -16,8 +27,14 @@ export interface Finding {
 }
 
 const COSTS = [1, 2];
+/** With costs of 1 and 2, these refund a part of a hit, change nothing, or record an overdraft. A refund settles to 0. */
+const SETTLED_COSTS = [1, 3];
+const CHARGED_COST = 2;
 /** Ticks for every state: a microsecond, and the unit of all settings. Each state adds ticks to its own boundaries. */
 const TICKS = [1, MS];
+
+/** The decision of a charge is that of a peek with cost 1. */
+const costOfDecision = ({ kind, cost }: Asking): number => (kind === 'charge' ? 1 : cost);
 
 type Meet = (code: number, hash: number) => void;
 
@@ -64,9 +81,13 @@ export class Expansion {
     if (this.#truth.nowMicros === this.#truth.highestMicros) this.#tick(BACK);
     for (let call = 0; call < this.#ready.calls.length; call++) {
       for (const cost of COSTS) this.#ask(checkOf(call, cost), undefined);
+      this.#ask(chargeOf(call, CHARGED_COST), undefined);
       this.#act(resetOf(call));
     }
-    for (let receipt = 0; receipt < this.#truth.receipts.length; receipt++) this.#refund(receipt);
+    for (let receipt = 0; receipt < this.#truth.receipts.length; receipt++) {
+      this.#refund(receipt);
+      for (const cost of SETTLED_COSTS) this.#act(settleOf(receipt, cost));
+    }
   }
 
   /** The store learns the time only from a call, so a tick needs no replay. */
@@ -110,7 +131,8 @@ export class Expansion {
     const truth = this.#truth.copy();
     const opinion = truth.take(step, this.#ready.calls) as Opinion;
     const actual = this.#subject.take(step)!;
-    const difference = findDifference(actual, truth, call, step.cost, opinion);
+    const cost = costOfDecision(step);
+    const difference = findDifference(actual, truth, call, cost, opinion);
     const broken = actual.allowed ? findBrokenGuarantee(this.#truth, truth, call) : undefined;
     if (difference !== undefined) this.#fail(code, `\`${difference.field}\` differs`, actual, difference.expected);
     else if (broken !== undefined) this.#fail(code, broken, actual.allowed, false);
@@ -129,7 +151,9 @@ export class Expansion {
   }
 
   /** Expects the store to reject one microsecond before the end of the wait, and to allow at the end. */
-  #tryWait(code: number, { call, cost }: Asking, micros: number): void {
+  #tryWait(code: number, step: Asking, micros: number): void {
+    const { call } = step;
+    const cost = costOfDecision(step);
     const { clock } = this.#subject;
     const now = clock.micros;
     const allowed = [micros - 1, micros].map((wait) => {

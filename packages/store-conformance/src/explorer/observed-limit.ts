@@ -76,8 +76,8 @@ export class ObservedLimit implements Limit {
     this.#inner.record(state, nowMicros, cost, verdict);
   }
 
-  refund(state: State, nowMicros: number, hit: Hit): void {
-    this.#inner.refund(state, nowMicros, hit);
+  refund(state: State, nowMicros: number, hit: Hit, kept: number): void {
+    this.#inner.refund(state, nowMicros, hit, kept);
   }
 }
 

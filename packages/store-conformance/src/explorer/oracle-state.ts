@@ -34,6 +34,7 @@ export interface Part {
   readonly place: number;
   readonly life: number;
   readonly receipt: unknown;
+  readonly cost: number;
   /** Its entry in `OracleState.admitted`, if it has one. */
   readonly admission: Admission | undefined;
 }
@@ -104,9 +105,16 @@ export class OracleState {
         }
         return undefined;
       case 'refund':
-        this.#refund(this.receipts[step.receipt]!);
+        this.#settle(this.receipts[step.receipt]!, 0);
         this.receipts = this.receipts.toSpliced(step.receipt, 1);
         return undefined;
+      case 'settle':
+        this.#settle(this.receipts[step.receipt]!, step.cost);
+        this.receipts = this.receipts.toSpliced(step.receipt, 1);
+        return undefined;
+      case 'charge':
+        this.#charge(calls[step.call]!, step.cost);
+        return this.#ask(calls[step.call]!, 1, false);
       default:
         return this.#ask(calls[step.call]!, step.cost, step.kind === 'check');
     }
@@ -160,22 +168,38 @@ export class OracleState {
     return { passes, allowed, delays };
   }
 
+  #charge({ rulings, places }: ReadyCall, cost: number): void {
+    for (let index = 0; index < rulings.length; index++) this.#recordOverdraft(rulings[index]!, places[index]!, cost);
+  }
+
+  #recordOverdraft(ruling: Ruling, place: number, cost: number): void {
+    this.#dropImplausible(ruling, place);
+    this.#record(ruling, place, cost, undefined);
+  }
+
+  #dropImplausible({ oracle }: Ruling, place: number): void {
+    const life = this.lives[place];
+    if (life !== undefined && oracle.isImplausible(life.state, this.nowMicros)) this.#setLife(place, undefined);
+  }
+
   #record(ruling: Ruling, place: number, cost: number, admission: Admission | undefined): Part {
     const now = this.nowMicros;
     const { oracle } = ruling;
     const [state, receipt] = oracle.record(this.read(ruling, place, now), now, cost);
     const { id, newest } = this.#isLive(place, now) ? this.lives[place]! : { id: this.lifeCount++, newest: NONE };
     this.#setLife(place, { id, state, by: ruling, newest: withNewest(newest, ruling, now) });
-    return { ruling, place, life: id, receipt, admission };
+    return { ruling, place, life: id, receipt, cost, admission };
   }
 
-  #refund(parts: readonly Part[]): void {
-    for (const { ruling, place, life, receipt, admission } of parts) {
+  #settle(parts: readonly Part[], settled: number): void {
+    for (const { ruling, place, life, receipt, cost, admission } of parts) {
+      if (settled > cost) this.#recordOverdraft(ruling, place, settled - cost);
       const lasting = this.lives[place];
-      if (lasting?.id !== life) continue;
-      const others = this.admitted[place]!.filter((one) => one !== admission);
-      this.admitted = this.admitted.with(place, others);
-      const state = ruling.oracle.refund(lasting.state, receipt, this.nowMicros);
+      if (settled >= cost || lasting?.id !== life) continue;
+      const kept = admission === undefined || settled === 0 ? [] : [{ ...admission, cost: settled }];
+      const left = this.admitted[place]!.flatMap((one) => (one === admission ? kept : [one]));
+      this.admitted = this.admitted.with(place, left);
+      const state = ruling.oracle.refund(lasting.state, receipt, this.nowMicros, settled);
       this.#setLife(place, { ...lasting, newest: NONE, state });
     }
   }

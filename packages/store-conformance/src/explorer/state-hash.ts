@@ -16,8 +16,8 @@ const receipt = new Hasher();
  *   the period of all windows, and how far the clock is below its highest time.
  * - Moments are relative to now. Limits only compare and subtract them, or cut the clock into windows that repeat with
  *   each period. A moment before the horizon matters to no limit, and the clock never steps back that far.
- * - The hashes of receipts are summed, because any of them can be refunded next. Receipts of lives that are over count
- *   as one, because a refund of them changes nothing. The explorer fails when it does.
+ * - The hashes of receipts are summed, because any of them can be refunded next. Of receipts of lives that are over, only
+ *   the cost matters, for a settlement above it. A refund of them changes nothing. The explorer fails when it does.
  * - The hash reads the store's states through `describe`, which hides the layout of the rings in logs and the room for
  *   more numbers. The table's expiry queue is hidden too. It decides only which key a full store evicts. Explore with `merge: false` to
  *   visit every such layout.
@@ -48,14 +48,17 @@ export function stateHash(
   }
   let [one, two, over] = [0, 0, 0];
   for (let index = 0; index < truth.receipts.length; index++) {
+    const parts = truth.receipts[index]!;
+    receipt.start(now, horizonMicros, from);
     if (isOver(truth, refundable, kept, index)) {
       over = 1;
-      continue;
+      if (!countsOver) continue;
+      for (const { ruling, place, cost } of parts)
+        for (const number of [ruling.index, place, cost]) receipt.number(number);
+    } else {
+      for (let number = 0; number < parts.length; number++)
+        addPart(parts[number]!, truth, refundable[index]!, number, kept);
     }
-    receipt.start(now, horizonMicros, from);
-    const parts = truth.receipts[index]!;
-    for (let number = 0; number < parts.length; number++)
-      addPart(parts[number]!, truth, refundable[index]!, number, kept);
     const pair = receipt.pair;
     one = (one + pair.one) | 0;
     two = (two + pair.two) | 0;
@@ -89,6 +92,7 @@ function addPart(
   const { ruling, place, life } = part;
   const hit = hits[index]!;
   receipt.number(place);
+  receipt.number(part.cost);
   const lasts = truth.lives[place]?.id === life;
   receipt.number(lasts ? ruling.index + 1 : 0);
   if (lasts) receipt.number(whole.numberOf(part.receipt));

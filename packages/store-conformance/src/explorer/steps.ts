@@ -3,7 +3,9 @@
 /** A number up to this one is a tick of so many microseconds. */
 export const MAX_TICK = 49_999;
 
-const KINDS = { back: 50, check: 51, peek: 52, reset: 53, refund: 54 } as const;
+const KINDS = { back: 50, check: 51, peek: 52, reset: 53, refund: 54, charge: 55, settle: 56 } as const;
+/** A settlement has room for this many costs. */
+const SETTLED_COSTS = 10;
 
 /** The clock steps back. */
 export const BACK = KINDS.back * 1000;
@@ -11,11 +13,14 @@ export const BACK = KINDS.back * 1000;
 export const checkOf = (call: number, cost: number): number => KINDS.check * 1000 + call * 10 + cost;
 export const peekOf = (call: number, cost: number): number => KINDS.peek * 1000 + call * 10 + cost;
 export const resetOf = (call: number): number => KINDS.reset * 1000 + call;
+export const chargeOf = (call: number, cost: number): number => KINDS.charge * 1000 + call * 10 + cost;
+/** `receipt` is below 900, because a step is below 2^16. */
+export const settleOf = (receipt: number, cost: number): number => KINDS.settle * 1000 + receipt * SETTLED_COSTS + cost;
 export const refundOf = (receipt: number): number => KINDS.refund * 1000 + receipt;
 
-/** A check or a peek of a scenario's call. */
+/** A check, a peek or a charge of a scenario's call. */
 export interface Asking {
-  readonly kind: 'check' | 'peek';
+  readonly kind: 'check' | 'peek' | 'charge';
   readonly call: number;
   readonly cost: number;
 }
@@ -26,7 +31,8 @@ export type Step =
   | { readonly kind: 'tick'; readonly micros: number }
   | { readonly kind: 'back'; readonly micros: number }
   | { readonly kind: 'reset'; readonly call: number }
-  | { readonly kind: 'refund'; readonly receipt: number };
+  | { readonly kind: 'refund'; readonly receipt: number }
+  | { readonly kind: 'settle'; readonly receipt: number; readonly cost: number };
 
 const decoded = new Map<number, Step>();
 
@@ -42,10 +48,15 @@ export function stepOf(code: number): Step {
 
 function decode(code: number): Step {
   if (code <= MAX_TICK) return { kind: 'tick', micros: code };
+  if (code >= KINDS.settle * 1000) {
+    const rest = code - KINDS.settle * 1000;
+    return { kind: 'settle', receipt: Math.floor(rest / SETTLED_COSTS), cost: rest % SETTLED_COSTS };
+  }
   const rest = code % 1000;
   const kind = Math.floor(code / 1000);
   if (kind === KINDS.back) return { kind: 'back', micros: 0 };
   if (kind === KINDS.reset) return { kind: 'reset', call: rest };
   if (kind === KINDS.refund) return { kind: 'refund', receipt: rest };
-  return { kind: kind === KINDS.check ? 'check' : 'peek', call: Math.floor(rest / 10), cost: rest % 10 };
+  const asking = kind === KINDS.check ? 'check' : kind === KINDS.peek ? 'peek' : 'charge';
+  return { kind: asking, call: Math.floor(rest / 10), cost: rest % 10 };
 }

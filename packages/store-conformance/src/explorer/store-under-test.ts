@@ -92,6 +92,11 @@ export class StoreUnderTest {
         // The store refunds at once. The promise carries nothing but an error, which ends the process.
         void this.#limiter.refund(this.refundable.splice(step.receipt, 1)[0]!.decision);
         return undefined;
+      case 'settle':
+        void this.#limiter.settle(this.refundable.splice(step.receipt, 1)[0]!.decision, { cost: step.cost });
+        return undefined;
+      case 'charge':
+        return this.#store.charge(this.#asked[step.call]!.plan, this.#asked[step.call]!.keys, step.cost);
     }
   }
 

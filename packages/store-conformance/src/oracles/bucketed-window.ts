@@ -46,10 +46,10 @@ export function bucketedWindowOracle({ limit, minDifference, ...numbers }: Bucke
         { end: newestEnd, cost },
       ];
     },
-    refund({ width, ends }, { end, cost }) {
+    refund({ width, ends }, { end, cost }, _, kept) {
       const left = [...ends];
       const own = endOf(bucketBefore(end, width), width);
-      for (let unit = 0; unit < cost && left.includes(own); unit++) left.splice(left.indexOf(own), 1);
+      for (let unit = kept; unit < cost && left.includes(own); unit++) left.splice(left.indexOf(own), 1);
       return { width, ends: left };
     },
   };

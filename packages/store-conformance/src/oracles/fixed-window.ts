@@ -42,7 +42,10 @@ export function fixedWindowOracle({ limit, minDifference, ...numbers }: FixedWin
       if (now < end) return [{ end, hits: [...hits, hit], scale: Math.max(scale, ownScale) }, hit];
       return [{ end: gridEnd(now, window), hits: [hit], scale: ownScale }, hit];
     },
-    refund: (running, receipt) => ({ ...running, hits: running.hits.filter((hit) => hit !== receipt) }),
+    refund(running, receipt, _, kept) {
+      const left = kept === 0 ? [] : [{ cost: kept }];
+      return { ...running, hits: running.hits.flatMap((hit) => (hit === receipt ? left : [hit])) };
+    },
   };
   return withMinDifference(oracle, window, minDifference);
 }

@@ -1,5 +1,5 @@
 import { isTooFarAhead, scaleOf } from './clock-skew-bound.js';
-import { MS, type Oracle } from './oracle.js';
+import { MAX_AHEAD, MS, type Oracle } from './oracle.js';
 
 /** Durations in milliseconds. */
 export interface LeakyBucketSettings {
@@ -42,20 +42,24 @@ export function leakyBucketOracle({ capacity, interval }: LeakyBucketSettings): 
     delay,
     record({ free, scale, abandoned, voidBefore }, now, cost) {
       const start = Math.max(free, now);
+      const ahead = Math.min(start + cost * apart - now, MAX_AHEAD);
       const queue = {
-        free: start + cost * apart,
-        scale: free > now ? Math.max(scale, ownScale) : ownScale,
+        free: now + ahead,
+        // An overdraft makes the queue longer than the limit's own scale allows.
+        scale: Math.max(free > now ? scale : 0, ahead > (capacity + 1) * apart ? scaleOf(ahead) : 0, ownScale),
         // A gap that has passed is gone, even for a clock that steps back.
         abandoned: withoutPassed(abandoned, now),
         voidBefore,
       };
       return [queue, { start, recorded: now, cost }];
     },
-    refund(queue, { start, recorded, cost }, now) {
+    refund(queue, hit, now, kept) {
+      const { recorded } = hit;
+      const start = hit.start + kept * apart;
       if (start < queue.voidBefore) return queue;
       const { scale, abandoned } = queue;
       let { free } = queue;
-      const end = start + cost * apart;
+      const end = hit.start + hit.cost * apart;
       const isLast = end === free;
       if (!isLast && end <= now) return queue; // Nothing can use the slot.
       let slots = [...abandoned, { from: start, to: end }].filter(({ to }) => to <= free);

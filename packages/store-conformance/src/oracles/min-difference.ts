@@ -33,6 +33,6 @@ export function withMinDifference<State, Receipt>(
       const longest = Math.max(difference, state.longest);
       return [{ inner: recorded, newest: longest === 0 ? -Infinity : Math.max(now, state.newest), longest }, receipt];
     },
-    refund: (state, receipt, now) => ({ ...state, inner: inner.refund(state.inner, receipt, now) }),
+    refund: (state, receipt, now, kept) => ({ ...state, inner: inner.refund(state.inner, receipt, now, kept) }),
   };
 }

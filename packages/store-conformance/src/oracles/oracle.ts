@@ -26,10 +26,14 @@ export interface Oracle<State = unknown, Receipt = unknown> {
   free(state: State, at: number): number;
   /** The delay of an allowed action until its slot. */
   delay(state: State, at: number): number;
+  /** Also records what is not allowed, as an overdraft. */
   record(state: State, now: number, cost: number): readonly [State, Receipt];
-  /** Refunds what this limit recorded with this receipt. */
-  refund(state: State, receipt: Receipt, now: number): State;
+  /** Refunds what this limit recorded with this receipt, except for the first `kept` units. */
+  refund(state: State, receipt: Receipt, now: number, kept: number): State;
 }
+
+/** How far ahead an overdraft may be paid off at most, in microseconds: 100 years. */
+export const MAX_AHEAD = 100 * 365.25 * 24 * 3600 * 1e6;
 
 export const noDelay = (): number => 0;
 

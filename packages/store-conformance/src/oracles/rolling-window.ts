@@ -46,9 +46,9 @@ export function rollingWindowOracle(numbers: RollingWindowSettings): Oracle {
         { at, cost },
       ];
     },
-    refund({ times, longest }, { at, cost }) {
+    refund({ times, longest }, { at, cost }, _, kept) {
       const left = [...times];
-      for (let unit = 0; unit < cost && left.includes(at); unit++) left.splice(left.indexOf(at), 1);
+      for (let unit = kept; unit < cost && left.includes(at); unit++) left.splice(left.indexOf(at), 1);
       return { times: left, longest: left.length === 0 ? 0 : longest };
     },
   };

@@ -54,11 +54,12 @@ export function slidingWindowCounterOracle(numbers: SlidingWindowCounterSettings
         { end: next, cost },
       ];
     },
-    refund(counts, receipt) {
+    refund(counts, receipt, _, kept) {
       if (counts.window !== window) return counts;
       const { end, current, previous } = counts;
-      if (end === receipt.end) return { ...counts, current: Math.max(0, current - receipt.cost) };
-      if (end === receipt.end + window) return { ...counts, previous: Math.max(0, previous - receipt.cost) };
+      const units = receipt.cost - kept;
+      if (end === receipt.end) return { ...counts, current: Math.max(0, current - units) };
+      if (end === receipt.end + window) return { ...counts, previous: Math.max(0, previous - units) };
       return counts;
     },
   };

@@ -1,6 +1,6 @@
 import { isTooFarAhead, scaleOf } from './clock-skew-bound.js';
 import { withMinDifference } from './min-difference.js';
-import { MS, noDelay, type Oracle } from './oracle.js';
+import { MAX_AHEAD, MS, noDelay, type Oracle } from './oracle.js';
 
 /** Durations in milliseconds. */
 export interface TokenBucketSettings {
@@ -72,19 +72,23 @@ export function tokenBucketOracle({ capacity, refill, every, minDifference }: To
       const start = BigInt(now) * parts + missing(bucket, now);
       const { refunded = 0n, newest = BigInt(now), scale = 0 } = bucket ?? {};
       const recorded = { start: split(start).whole + refunded, at: BigInt(now), cost };
-      const scaled = over(bucket) > now ? Math.max(scale, ownScale) : ownScale;
-      return [
-        { ...split(start + BigInt(cost) * cycles), refunded, newest: greater(newest, BigInt(now)), scale: scaled },
-        recorded,
-      ];
+      const own = over(bucket) > now ? Math.max(scale, ownScale) : ownScale;
+      const latest = BigInt(now + MAX_AHEAD);
+      const full = split(start + BigInt(cost) * cycles);
+      const { whole, part } = full.whole > latest ? { whole: latest, part: 0n } : full;
+      const ahead = Number(whole) - now;
+      // An overdraft takes longer to refill than the limit's own scale allows.
+      const scaled = ahead > fillTime ? Math.max(own, scaleOf(ahead)) : own;
+      return [{ whole, part, refunded, newest: greater(newest, BigInt(now)), scale: scaled }, recorded];
     },
-    // What is refilled of it: no more than came since, and no more than its position among the debts allows. The bucket has
+    // The kept tokens refill before the others. What is refilled of it: no more than came since, and no more than its position among the debts allows. The bucket has
     // refilled up to its newest action even if the clock has stepped back since.
-    refund(bucket, { start, at, cost }, now) {
+    refund(bucket, { start, at, cost }, now, kept) {
       if (bucket === undefined) return undefined;
       const latest = greater(BigInt(now), bucket.newest);
-      const refilled = greater(0n, lesser(latest + bucket.refunded - start, latest - at));
-      const back = BigInt(cost) * cycles - refilled * parts;
+      const since = lesser(latest + bucket.refunded - start, latest - at);
+      const refilled = greater(0n, since - (BigInt(kept) * cycles) / parts);
+      const back = BigInt(cost - kept) * cycles - refilled * parts;
       if (back <= 0n) return bucket;
       return { ...bucket, ...split(fullAt(bucket) - back), refunded: bucket.refunded + ceilDivided(back, parts) };
     },

@@ -325,4 +325,26 @@ export const bucketedWindowVectors: readonly Vector<'bucketedWindow'>[] = [
       { at: 10150, peek: true, cost: 1, allowed: true, remaining: 9, retryAfterMs: 0, resetMs: 50, delayMs: 0 },
     ],
   },
+  {
+    title: 'an overdraft counts until its bucket has left the window',
+    limit: { algorithm: 'bucketedWindow', options: { limit: 3, window: 1000, buckets: 10 } },
+    steps: [
+      { at: 0, cost: 1, allowed: true, remaining: 2, retryAfterMs: 0, resetMs: 1100, delayMs: 0 },
+      { at: 150, settle: 0, cost: 4 },
+      { at: 150, peek: true, cost: 1, allowed: false, remaining: 0, retryAfterMs: 1050, resetMs: 1050, delayMs: 0 },
+      { at: 1100, peek: true, cost: 1, allowed: false, remaining: 0, retryAfterMs: 100, resetMs: 100, delayMs: 0 },
+      { at: 1200, cost: 3, allowed: true, remaining: 0, retryAfterMs: 0, resetMs: 1100, delayMs: 0 },
+    ],
+  },
+  {
+    title: 'a settlement below the cost returns the difference from its bucket',
+    limit: { algorithm: 'bucketedWindow', options: { limit: 5, window: 1000, buckets: 10 } },
+    steps: [
+      { at: 0, cost: 5, allowed: true, remaining: 0, retryAfterMs: 0, resetMs: 1100, delayMs: 0 },
+      { at: 500, settle: 0, cost: 2 },
+      { at: 500, peek: true, cost: 1, allowed: true, remaining: 3, retryAfterMs: 0, resetMs: 600, delayMs: 0 },
+      { at: 500, settle: 0, cost: 0 },
+      { at: 500, peek: true, cost: 1, allowed: true, remaining: 3, retryAfterMs: 0, resetMs: 600, delayMs: 0 },
+    ],
+  },
 ];

@@ -411,4 +411,30 @@ export const fixedWindowVectors: readonly Vector<'fixedWindow'>[] = [
       { at: 0, cost: 9999, allowed: true, remaining: 0, retryAfterMs: 0, resetMs: 3600000, delayMs: 0 },
     ],
   },
+  {
+    title: 'an overdraft counts in the window in which it was recorded',
+    limit: { algorithm: 'fixedWindow', options: { limit: 3, window: 1000 } },
+    steps: [
+      { at: 100, cost: 1, allowed: true, remaining: 2, retryAfterMs: 0, resetMs: 900, delayMs: 0 },
+      { at: 200, settle: 0, cost: 5 },
+      { at: 200, peek: true, cost: 1, allowed: false, remaining: 0, retryAfterMs: 800, resetMs: 800, delayMs: 0 },
+      { at: 1900, cost: 2, allowed: true, remaining: 1, retryAfterMs: 0, resetMs: 100, delayMs: 0 },
+      { at: 2100, settle: 3, cost: 3 },
+      { at: 2100, peek: true, cost: 1, allowed: true, remaining: 2, retryAfterMs: 0, resetMs: 900, delayMs: 0 },
+      { at: 2100, charge: 7, allowed: false, remaining: 0, retryAfterMs: 900, resetMs: 900, delayMs: 0 },
+      { at: 3000, peek: true, cost: 1, allowed: true, remaining: 3, retryAfterMs: 0, resetMs: 0, delayMs: 0 },
+    ],
+  },
+  {
+    title: 'a settlement below the cost returns the difference while its window lasts',
+    limit: { algorithm: 'fixedWindow', options: { limit: 3, window: 1000 } },
+    steps: [
+      { at: 0, cost: 3, allowed: true, remaining: 0, retryAfterMs: 0, resetMs: 1000, delayMs: 0 },
+      { at: 500, settle: 0, cost: 1 },
+      { at: 500, peek: true, cost: 1, allowed: true, remaining: 2, retryAfterMs: 0, resetMs: 500, delayMs: 0 },
+      { at: 500, cost: 2, allowed: true, remaining: 0, retryAfterMs: 0, resetMs: 500, delayMs: 0 },
+      { at: 1000, settle: 3, cost: 0 },
+      { at: 1000, peek: true, cost: 1, allowed: true, remaining: 3, retryAfterMs: 0, resetMs: 0, delayMs: 0 },
+    ],
+  },
 ];

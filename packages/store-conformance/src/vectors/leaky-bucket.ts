@@ -190,4 +190,43 @@ export const leakyBucketVectors: readonly Vector<'leakyBucket'>[] = [
       { at: 0, peek: true, cost: 1, allowed: true, remaining: 1, retryAfterMs: 0, resetMs: 3600000, delayMs: 7200000 },
     ],
   },
+  {
+    title: 'an overdraft moves the next slot later',
+    limit: { algorithm: 'leakyBucket', options: { capacity: 3, interval: 100 } },
+    steps: [
+      { at: 0, cost: 1, allowed: true, remaining: 3, retryAfterMs: 0, resetMs: 0, delayMs: 0 },
+      { at: 0, settle: 0, cost: 3 },
+      { at: 0, peek: true, cost: 1, allowed: true, remaining: 1, retryAfterMs: 0, resetMs: 200, delayMs: 300 },
+      { at: 0, charge: 5, allowed: false, remaining: 0, retryAfterMs: 500, resetMs: 700, delayMs: 0 },
+      { at: 500, peek: true, cost: 1, allowed: true, remaining: 1, retryAfterMs: 0, resetMs: 200, delayMs: 300 },
+    ],
+  },
+  {
+    title: 'a settlement below the cost returns the last slots',
+    limit: { algorithm: 'leakyBucket', options: { capacity: 3, interval: 100 } },
+    steps: [
+      { at: 0, cost: 3, allowed: true, remaining: 1, retryAfterMs: 0, resetMs: 200, delayMs: 0 },
+      { at: 50, settle: 0, cost: 1 },
+      { at: 50, peek: true, cost: 1, allowed: true, remaining: 3, retryAfterMs: 0, resetMs: 0, delayMs: 50 },
+      { at: 50, cost: 3, allowed: true, remaining: 0, retryAfterMs: 0, resetMs: 250, delayMs: 50 },
+      { at: 60, settle: 3, cost: 2 },
+      { at: 60, peek: true, cost: 1, allowed: true, remaining: 1, retryAfterMs: 0, resetMs: 140, delayMs: 240 },
+    ],
+  },
+  {
+    title: 'a queue ends after 100 years',
+    limit: { algorithm: 'leakyBucket', options: { capacity: 1, interval: 1000 } },
+    steps: [
+      {
+        at: 0,
+        charge: 9007199254740991,
+        allowed: false,
+        remaining: 0,
+        retryAfterMs: 3155759999000,
+        resetMs: 3155759999000,
+        delayMs: 0,
+      },
+      { at: 3155760000000, peek: true, cost: 1, allowed: true, remaining: 1, retryAfterMs: 0, resetMs: 0, delayMs: 0 },
+    ],
+  },
 ];

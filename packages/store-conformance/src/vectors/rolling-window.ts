@@ -369,4 +369,52 @@ export const rollingWindowVectors: readonly Vector<'rollingWindow'>[] = [
       { at: 0, cost: 1, allowed: false, remaining: 0, retryAfterMs: 60000, resetMs: 60000, delayMs: 0 },
     ],
   },
+  {
+    title: 'a settlement above the cost records the difference now, and later checks wait for it',
+    limit: { algorithm: 'rollingWindow', options: { limit: 3, window: 1000 } },
+    steps: [
+      { at: 0, cost: 1, allowed: true, remaining: 2, retryAfterMs: 0, resetMs: 1000, delayMs: 0 },
+      { at: 100, settle: 0, cost: 4 },
+      { at: 100, peek: true, cost: 1, allowed: false, remaining: 0, retryAfterMs: 1000, resetMs: 1000, delayMs: 0 },
+      { at: 1000, peek: true, cost: 1, allowed: false, remaining: 0, retryAfterMs: 100, resetMs: 100, delayMs: 0 },
+      { at: 1100, cost: 1, allowed: true, remaining: 2, retryAfterMs: 0, resetMs: 1000, delayMs: 0 },
+    ],
+  },
+  {
+    title: 'a settlement below the cost returns the difference from its own hit, once',
+    limit: { algorithm: 'rollingWindow', options: { limit: 10, window: 1000 } },
+    steps: [
+      { at: 0, cost: 5, allowed: true, remaining: 5, retryAfterMs: 0, resetMs: 1000, delayMs: 0 },
+      { at: 400, settle: 0, cost: 2 },
+      { at: 400, peek: true, cost: 1, allowed: true, remaining: 8, retryAfterMs: 0, resetMs: 600, delayMs: 0 },
+      { at: 400, settle: 0, cost: 0 },
+      { at: 400, refund: 0 },
+      { at: 400, peek: true, cost: 1, allowed: true, remaining: 8, retryAfterMs: 0, resetMs: 600, delayMs: 0 },
+      { at: 400, charge: 9, allowed: false, remaining: 0, retryAfterMs: 600, resetMs: 1000, delayMs: 0 },
+      { at: 1000, peek: true, cost: 1, allowed: true, remaining: 1, retryAfterMs: 0, resetMs: 400, delayMs: 0 },
+      { at: 1400, peek: true, cost: 1, allowed: true, remaining: 10, retryAfterMs: 0, resetMs: 0, delayMs: 0 },
+    ],
+  },
+  {
+    title: 'a settlement after the hit has expired records only the overdraft, and after a reset as well',
+    limit: { algorithm: 'rollingWindow', options: { limit: 5, window: 1000 } },
+    steps: [
+      { at: 0, cost: 2, allowed: true, remaining: 3, retryAfterMs: 0, resetMs: 1000, delayMs: 0 },
+      { at: 1000, settle: 0, cost: 3 },
+      { at: 1000, peek: true, cost: 1, allowed: true, remaining: 4, retryAfterMs: 0, resetMs: 1000, delayMs: 0 },
+      { at: 1000, cost: 2, allowed: true, remaining: 2, retryAfterMs: 0, resetMs: 1000, delayMs: 0 },
+      { at: 1100, reset: true },
+      { at: 1100, settle: 3, cost: 4 },
+      { at: 1100, peek: true, cost: 1, allowed: true, remaining: 3, retryAfterMs: 0, resetMs: 1000, delayMs: 0 },
+    ],
+  },
+  {
+    title: 'units that exceed 2^53 - 1 are not counted',
+    limit: { algorithm: 'rollingWindow', options: { limit: 10, window: 1000 } },
+    steps: [
+      { at: 0, charge: 9007199254740991, allowed: false, remaining: 0, retryAfterMs: 1000, resetMs: 1000, delayMs: 0 },
+      { at: 1, charge: 5, allowed: false, remaining: 0, retryAfterMs: 999, resetMs: 999, delayMs: 0 },
+      { at: 1000, cost: 10, allowed: true, remaining: 0, retryAfterMs: 0, resetMs: 1000, delayMs: 0 },
+    ],
+  },
 ];

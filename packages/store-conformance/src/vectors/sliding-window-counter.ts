@@ -396,4 +396,37 @@ export const slidingWindowCounterVectors: readonly Vector<'slidingWindowCounter'
       { at: 2500, cost: 1, allowed: true, remaining: 3, retryAfterMs: 0, resetMs: 1500, delayMs: 0 },
     ],
   },
+  {
+    title: 'an overdraft fades with its window',
+    limit: { algorithm: 'slidingWindowCounter', options: { limit: 4, window: 1000 } },
+    steps: [
+      { at: 0, cost: 1, allowed: true, remaining: 3, retryAfterMs: 0, resetMs: 2000, delayMs: 0 },
+      { at: 0, settle: 0, cost: 6 },
+      { at: 0, peek: true, cost: 1, allowed: false, remaining: 0, retryAfterMs: 1500, resetMs: 2000, delayMs: 0 },
+      {
+        at: 1499.999,
+        peek: true,
+        cost: 1,
+        allowed: false,
+        remaining: 0,
+        retryAfterMs: 0.001,
+        resetMs: 500.001,
+        delayMs: 0,
+      },
+      { at: 1500, cost: 1, allowed: true, remaining: 0, retryAfterMs: 0, resetMs: 1500, delayMs: 0 },
+    ],
+  },
+  {
+    title: 'a settlement below the cost returns the difference, also from the window before',
+    limit: { algorithm: 'slidingWindowCounter', options: { limit: 4, window: 1000 } },
+    steps: [
+      { at: 0, cost: 4, allowed: true, remaining: 0, retryAfterMs: 0, resetMs: 2000, delayMs: 0 },
+      { at: 500, settle: 0, cost: 2 },
+      { at: 500, peek: true, cost: 1, allowed: true, remaining: 2, retryAfterMs: 0, resetMs: 1500, delayMs: 0 },
+      { at: 500, cost: 2, allowed: true, remaining: 0, retryAfterMs: 0, resetMs: 1500, delayMs: 0 },
+      { at: 1000, peek: true, cost: 1, allowed: false, remaining: 0, retryAfterMs: 250, resetMs: 1000, delayMs: 0 },
+      { at: 1250, settle: 3, cost: 0 },
+      { at: 1250, peek: true, cost: 1, allowed: true, remaining: 2, retryAfterMs: 0, resetMs: 750, delayMs: 0 },
+    ],
+  },
 ];

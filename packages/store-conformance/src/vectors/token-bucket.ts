@@ -428,4 +428,50 @@ export const tokenBucketVectors: readonly Vector<'tokenBucket'>[] = [
       { at: 0.81, peek: true, cost: 1, allowed: true, remaining: 9, retryAfterMs: 0, resetMs: 0.333, delayMs: 0 },
     ],
   },
+  {
+    title: 'a settlement below the cost returns the tokens that would refill last',
+    limit: { algorithm: 'tokenBucket', options: { capacity: 10, refill: 1, every: 1000 } },
+    steps: [
+      { at: 0, cost: 10, allowed: true, remaining: 0, retryAfterMs: 0, resetMs: 10000, delayMs: 0 },
+      { at: 3000, settle: 0, cost: 4 },
+      { at: 3000, peek: true, cost: 1, allowed: true, remaining: 9, retryAfterMs: 0, resetMs: 1000, delayMs: 0 },
+      { at: 4000, peek: true, cost: 1, allowed: true, remaining: 10, retryAfterMs: 0, resetMs: 0, delayMs: 0 },
+    ],
+  },
+  {
+    title: 'an overdraft is a debt that the refill pays off',
+    limit: { algorithm: 'tokenBucket', options: { capacity: 2, refill: 1, every: 1000 } },
+    steps: [
+      { at: 0, charge: 5, allowed: false, remaining: 0, retryAfterMs: 4000, resetMs: 5000, delayMs: 0 },
+      {
+        at: 3999.999,
+        peek: true,
+        cost: 1,
+        allowed: false,
+        remaining: 0,
+        retryAfterMs: 0.001,
+        resetMs: 1000.001,
+        delayMs: 0,
+      },
+      { at: 4000, cost: 1, allowed: true, remaining: 0, retryAfterMs: 0, resetMs: 2000, delayMs: 0 },
+      { at: 4000, settle: 2, cost: 3 },
+      { at: 4000, peek: true, cost: 1, allowed: false, remaining: 0, retryAfterMs: 3000, resetMs: 4000, delayMs: 0 },
+    ],
+  },
+  {
+    title: 'a debt ends after 100 years',
+    limit: { algorithm: 'tokenBucket', options: { capacity: 1, refill: 1, every: 1000 } },
+    steps: [
+      {
+        at: 0,
+        charge: 9007199254740991,
+        allowed: false,
+        remaining: 0,
+        retryAfterMs: 3155760000000,
+        resetMs: 3155760000000,
+        delayMs: 0,
+      },
+      { at: 3155760000000, peek: true, cost: 1, allowed: true, remaining: 1, retryAfterMs: 0, resetMs: 0, delayMs: 0 },
+    ],
+  },
 ];

@@ -20,10 +20,21 @@ export interface VectorAction<Name extends AlgorithmName = AlgorithmName> extend
   readonly options?: OptionsOf<Name>;
 }
 
-/** A step at a clock time in milliseconds. `refund` is the index of the step whose action it refunds. */
+/** A charge of so many units. The verdict is that of a peek with cost 1 right after. */
+export interface VectorCharge extends VectorVerdict {
+  readonly at: number;
+  readonly charge: number;
+}
+
+/**
+ * A step at a clock time in milliseconds. `refund` is the index of the step whose action it refunds, and `settle` that of
+ * the step whose action it settles to `cost`.
+ */
 export type VectorStep<Name extends AlgorithmName = AlgorithmName> =
   | VectorAction<Name>
+  | VectorCharge
   | { readonly at: number; readonly refund: number }
+  | { readonly at: number; readonly settle: number; readonly cost: number }
   | { readonly at: number; readonly reset: true };
 
 /** A history of one key under one limit, with the expected result of each step. */

@@ -7,7 +7,7 @@ import {
   rollingWindow,
   type Store,
 } from '@rollgate/core';
-import { type Keys, type Plan, toDecision } from '@rollgate/core/store';
+import { type Costs, type Keys, type Plan, type SettledCosts, toDecision } from '@rollgate/core/store';
 
 /** Behaves as a `MemoryStore`. Each class below breaks it in one way. */
 export class Wrapper implements Store {
@@ -23,6 +23,14 @@ export class Wrapper implements Store {
 
   peek(plan: Plan, keys: Keys, cost: number): Decision {
     return this.inner.peek(plan, keys, cost);
+  }
+
+  settle(receipt: unknown, costs: SettledCosts): void {
+    this.inner.settle(receipt, costs);
+  }
+
+  charge(plan: Plan, keys: Keys, costs: Costs): Decision {
+    return this.inner.charge(plan, keys, costs);
   }
 
   refund(receipt: unknown): void {
@@ -57,6 +65,13 @@ export class RecordsRejections extends Wrapper {
 
 export class IgnoresRefunds extends Wrapper {
   override refund(): void {}
+}
+
+/** Records usage above the reservation only as far as it is free. */
+export class DropsOverdrafts extends Wrapper {
+  override settle(receipt: unknown, costs: SettledCosts): void {
+    this.inner.settle(receipt, typeof costs === 'number' ? Math.min(costs, 1) : costs);
+  }
 }
 
 export class IgnoresResets extends Wrapper {
