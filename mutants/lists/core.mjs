@@ -228,14 +228,14 @@ export const core = [
   ...of('wait', WAIT, [
     [
       'a wait that cannot end in time rejects only after the timeout',
-      'throwIfPastDeadline(deadlineMs, retryAfterMs);',
+      'deadline.throwIfPast(retryAfterMs, sinceMs);',
       '',
     ],
     ['a caller that gives up keeps its slot', '    refund();\n', ''],
     [
       'a caller that gave up is charged',
-      'signal.throwIfAborted();\n      throwIfPastDeadline(deadlineMs, decision',
-      'throwIfPastDeadline(deadlineMs, decision',
+      'signal.throwIfAborted();\n      deadline.throwIfPast(decision',
+      'deadline.throwIfPast(decision',
     ],
   ]),
   ...of('scheduler', WAIT, [

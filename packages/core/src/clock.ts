@@ -11,6 +11,14 @@ import { monotonicMicros } from './platform.js';
 export interface Clock {
   /** The current time in milliseconds, with fractions down to the microsecond. */
   now(): number;
+  /**
+   * Calls `callback` at this time of the clock, or soon if the time has passed. Returns a function that cancels the call.
+   * If a store's clock has this method, everything that waits for the store follows it. That includes `wait`, delays of a
+   * queue, timeouts, and leases. {@link manualClock} has it.
+   *
+   * @defaultValue real timers
+   */
+  schedule?(atMs: number, callback: () => void): () => void;
 }
 
 /**

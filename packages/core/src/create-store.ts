@@ -65,7 +65,7 @@ class Receipt {
 
 class TransactionalStore implements Store, CountingStore {
   readonly #transact: CreateStoreOptions['transact'];
-  readonly #clock: Clock;
+  readonly clock: Clock;
 
   constructor(options: CreateStoreOptions) {
     knownOptions('createStore', options, ['transact', 'clock']);
@@ -73,7 +73,7 @@ class TransactionalStore implements Store, CountingStore {
     if (!hasMethods(options, ['transact'])) throw invalidOption('transact', 'a function', options.transact);
     if (!hasMethods(clock, ['now'])) throw invalidOption('clock', 'an object with a method `now`', clock);
     this.#transact = (keys, update) => options.transact(keys, update);
-    this.#clock = clock;
+    this.clock = clock;
   }
 
   check({ rules }: Plan, keys: Keys, costs: Costs): Awaitable<Decision> {
@@ -162,7 +162,7 @@ class TransactionalStore implements Store, CountingStore {
     let last: { result: Result } | undefined;
     const done = this.#transact(keys, (stored) => {
       const states = keys.map((_, index) => new StoredState(stored[index] ?? undefined));
-      last = { result: operate(states, readMicros(this.#clock)) };
+      last = { result: operate(states, readMicros(this.clock)) };
       return states.map(({ change }) => change);
     });
     const toResult = (): Result => {

@@ -5,6 +5,7 @@ export {
   fixedWindow,
   leakyBucket,
   MemoryStore,
+  manualClock,
   monotonicClock,
   RateLimiter,
   RollingCounter,

@@ -19,6 +19,7 @@ export {
   slidingWindowCounter,
 } from './limits/sliding-window-counter.js';
 export { type TokenBucket, type TokenBucketOptions, tokenBucket } from './limits/token-bucket.js';
+export { type ManualClock, manualClock } from './manual-clock.js';
 export { MemoryStore, type MemoryStoreOptions } from './memory-store.js';
 export { type DecisionEvent, RateLimiter } from './rate-limiter.js';
 export type { CheckOptions, RateLimiterOptions, SettleOptions, WaitOptions } from './rate-limiter-options.js';

@@ -66,20 +66,21 @@ export function isMemoryStore(store: unknown): store is MemoryStore {
  * @throws TypeError, RangeError naming the invalid option.
  * @example
  * ```ts
- * import { MemoryStore, RateLimiter, rollingWindow } from '@rollgate/core';
+ * import { MemoryStore, manualClock, RateLimiter, rollingWindow } from '@rollgate/core';
  *
- * let now = 0;
- * const store = new MemoryStore({ clock: { now: () => now }, maxKeys: 50_000 });
+ * const clock = manualClock();
+ * const store = new MemoryStore({ clock, maxKeys: 50_000 });
  * const limiter = new RateLimiter({ limits: rollingWindow({ limit: 1, window: '1m' }), store });
  * (await limiter.check('ann')).allowed; // => true
- * now = 59_999;
+ * clock.advance(59_999);
  * (await limiter.check('ann')).retryAfterMs; // => 1
- * now = 60_000;
+ * clock.advance(1);
  * (await limiter.check('ann')).allowed; // => true
  * ```
  */
 export class MemoryStore implements Store, CountingStore {
-  readonly #clock: Clock;
+  /** The clock by which the store decides. */
+  readonly clock: Clock;
   readonly #keys: KeyTable;
   readonly #operations: MemoryOperations;
   /** The view and the verdict of a plan of one rule. Using them again saves two objects per check. */
@@ -90,7 +91,7 @@ export class MemoryStore implements Store, CountingStore {
     knownOptions('MemoryStore', options, ['clock', 'maxKeys']);
     const { clock = monotonicClock, maxKeys = DEFAULT_MAX_KEYS } = options;
     if (!hasMethods(clock, ['now'])) throw invalidOption('clock', 'an object with a method `now`', clock);
-    this.#clock = clock;
+    this.clock = clock;
     this.#keys = new KeyTable(clock, positiveInteger('maxKeys', maxKeys));
     this.#operations = new MemoryOperations(this.#keys);
     this.#entry = this.#keys.createEntry();
@@ -107,7 +108,7 @@ export class MemoryStore implements Store, CountingStore {
 
   /** Like {@link Store.check}, but synchronous. */
   check(plan: Plan, keys: Keys, costs: Costs): Decision {
-    const nowMicros = readMicros(this.#clock);
+    const nowMicros = readMicros(this.clock);
     const { rules } = plan;
     const stored = toStoredKeys(keys);
     return rules.length === 1 && typeof costs === 'number' && costs > 0
@@ -117,18 +118,18 @@ export class MemoryStore implements Store, CountingStore {
 
   /** Like {@link Store.peek}, but synchronous. */
   peek({ rules }: Plan, keys: Keys, costs: Costs): Decision {
-    return this.#operations.peek(rules, toStoredKeys(keys), readMicros(this.#clock), costs);
+    return this.#operations.peek(rules, toStoredKeys(keys), readMicros(this.clock), costs);
   }
 
   /** Like {@link Store.settle}, but synchronous. */
   settle(receipt: unknown, costs: SettledCosts): void {
     if (!(receipt instanceof RecordedHit) || receipt.table !== this.#keys) throw foreignDecision();
-    this.#operations.settle(receipt, costs, readMicros(this.#clock));
+    this.#operations.settle(receipt, costs, readMicros(this.clock));
   }
 
   /** Like {@link Store.charge}, but synchronous. */
   charge({ rules }: Plan, keys: Keys, costs: Costs): Decision {
-    return this.#operations.charge(rules, toStoredKeys(keys), readMicros(this.#clock), costs);
+    return this.#operations.charge(rules, toStoredKeys(keys), readMicros(this.clock), costs);
   }
 
   /** Like {@link Store.refund}, but synchronous. */
@@ -146,7 +147,7 @@ export class MemoryStore implements Store, CountingStore {
 
   /** Like {@link CountingStore.addCount}, but synchronous. */
   addCount(counter: CounterAlgorithm, subject: string, units: number, intervalMicros: number): number {
-    const nowMicros = readMicros(this.#clock);
+    const nowMicros = readMicros(this.clock);
     const location = { namespace: counter.namespace, limit: counter };
     const key = toStoredKey(subject);
     const found = this.#keys.find(location, key, nowMicros, this.#entry);

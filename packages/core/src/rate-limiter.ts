@@ -1,5 +1,6 @@
 import type { Awaitable } from './awaitable.js';
 import { refundInBackground } from './background-refund.js';
+import type { Clock } from './clock.js';
 import { type Key, type Limits, type NameOf, resolveKeys } from './create-plan.js';
 import type { Decision } from './decision.js';
 import { parseDuration } from './duration.js';
@@ -16,6 +17,7 @@ import { resolveCosts } from './resolve-costs.js';
 import { resolveSettledCosts, spendReceipt } from './settlement.js';
 import type { Store } from './store.js';
 import { createDeadline } from './timeout-signal.js';
+import { timersOf } from './timers.js';
 import { unsupported } from './unsupported.js';
 import { hasMethods, invalidOption, knownOptions, oneOf, string } from './validate.js';
 import { waitForSlot, waitUntilAllowed } from './wait.js';
@@ -182,23 +184,26 @@ export class RateLimiter<Given extends Limits = Limits> {
     const timeoutMs = timeout === undefined ? Infinity : parseDuration('timeout', timeout);
     const plan = this.#planFor(checkOptions);
     const queueName = JSON.stringify([plan.prefix, resolveKeys(plan, key)]);
-    const deadlineMs = performance.now() + timeoutMs;
-    const deadline = createDeadline(signal, timeoutMs);
+    const deadline = createDeadline(signal, timeoutMs, timersOf(this.#store.clock));
     try {
-      const decision = await this.#queues.enqueue(queueName, deadline.signal, () =>
+      const { decision, sinceMs } = await this.#queues.enqueue(queueName, deadline.signal, () =>
         waitUntilAllowed(
           () => this.peek(key, checkOptions),
           () => this.check(key, checkOptions),
-          deadlineMs,
-          deadline.signal,
+          deadline,
         ),
       );
       // This caller has left the wait queue, so the next ones can take their slots during this delay.
-      await waitForSlot(decision, () => refundInBackground(this, decision), deadlineMs, deadline.signal);
+      await waitForSlot(decision, () => refundInBackground(this, decision), deadline, sinceMs);
       return decision;
     } finally {
       deadline.dispose();
     }
+  }
+
+  /** The clock of the limiter's store, if the store has one. */
+  get clock(): Clock | undefined {
+    return this.#store.clock;
   }
 
   /** Closes the limiter's own store. A store that you passed to the constructor stays open. */

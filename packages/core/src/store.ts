@@ -1,4 +1,5 @@
 import type { Awaitable } from './awaitable.js';
+import type { Clock } from './clock.js';
 import type { Decision } from './decision.js';
 import type { Costs, Keys, Plan, SettledCosts } from './plan.js';
 import type { CounterAlgorithm } from './rolling-counter-algorithm.js';
@@ -53,6 +54,8 @@ export interface Store {
   refund(receipt: unknown): Awaitable<void>;
   /** Drops the state of the keys. */
   reset(plan: Plan, keys: Keys): Awaitable<void>;
+  /** The clock by which the store decides, if it reads one in this process. */
+  readonly clock?: Clock | undefined;
   /** Identifies shared storage, such as a client connection. Stores with the same `backend` share their keys. */
   readonly backend?: object;
   /**
@@ -86,6 +89,8 @@ export interface CountingStore {
    * in one atomic step.
    */
   addCount(counter: CounterAlgorithm, subject: string, units: number, intervalMicros: number): Awaitable<number>;
+  /** Like `clock` of a {@link Store}. */
+  readonly clock?: Clock | undefined;
   /** Like `partOf` of a {@link Store}, for a subject. */
   partOfSubject?(counter: CounterAlgorithm, subject: string): string;
   /** Like `connectionTo` of a {@link Store}. */

@@ -1,11 +1,19 @@
-import { startBackgroundTimer } from './background-timer.js';
 import { withCode } from './error-codes.js';
-import { MAX_TIMER_MS } from './scheduler.js';
+import { realTimers, type Timers } from './timers.js';
 
 /** Ends one `wait` early. */
 export interface Deadline {
   /** Aborts with the caller's signal, or when the timeout has passed. */
   readonly signal: AbortSignal;
+  /** The time by which the caller waits. */
+  readonly timers: Timers;
+  /**
+   * Throws unless the timeout allows a wait of so many milliseconds. A clock that only a test advances counts them from
+   * `sinceMs`.
+   *
+   * @throws DOMException, a `TimeoutError`.
+   */
+  throwIfPast(waitMs: number, sinceMs: number): void;
   /** Removes the listener and the timer. */
   dispose(): void;
 }
@@ -14,24 +22,31 @@ export interface Deadline {
  * Combines the caller's signal with a timeout in milliseconds, for one call. `AbortSignal.any` exists only since Node
  * 20.3, and a signal that outlives the call then keeps memory for each dependent signal.
  */
-export function createDeadline(signal: AbortSignal | undefined, timeoutMs: number): Deadline {
+export function createDeadline(signal: AbortSignal | undefined, timeoutMs: number, timers: Timers): Deadline {
   const controller = new AbortController();
+  const dueMs = timers.now() + timeoutMs;
   const onAbort = () => controller.abort(signal!.reason);
   if (signal?.aborted) onAbort();
   else signal?.addEventListener('abort', onAbort, { once: true });
   const onTimeout = () =>
     controller.abort(timeoutError(`Timed out: the call waited for ${timeoutMs} ms (\`timeout\`)`));
-  const timer = timeoutMs <= MAX_TIMER_MS ? startBackgroundTimer(onTimeout, timeoutMs) : undefined;
+  const cancel = timeoutMs === Infinity ? undefined : timers.inBackground(timeoutMs, onTimeout);
   return {
     signal: controller.signal,
+    timers,
+    throwIfPast(waitMs, sinceMs) {
+      const fromMs = timers === realTimers ? timers.now() : sinceMs;
+      if (fromMs + waitMs <= dueMs) return;
+      throw timeoutError(`Timed out: the earliest possible start is in ${Math.ceil(waitMs)} ms, after the \`timeout\``);
+    },
     dispose() {
       signal?.removeEventListener('abort', onAbort);
-      clearTimeout(timer);
+      cancel?.();
     },
   };
 }
 
 /** Creates the error of a `wait` whose `timeout` has passed, or will pass before the action is allowed. */
-export function timeoutError(message: string): DOMException {
+function timeoutError(message: string): DOMException {
   return withCode('ERR_ROLLGATE_WAIT_TIMEOUT', new DOMException(message, 'TimeoutError'));
 }

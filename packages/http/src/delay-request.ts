@@ -26,9 +26,10 @@ export function delayRequest(
     refund();
   });
   if (stopWatching === undefined) return;
-  cancel = scheduleAfter(decision.delayMs, () => {
+  const onSlot = () => {
     stopWatching();
     if (isResponseSent()) refund();
     else proceed();
-  });
+  };
+  cancel = scheduleAfter(decision.delayMs, onSlot, limiter.clock);
 }

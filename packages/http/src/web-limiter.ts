@@ -79,10 +79,11 @@ function waitForSlot(limiter: RateLimiter, decision: Decision, signal: AbortSign
       refundInBackground(limiter, decision);
       reject(signal!.reason);
     };
-    const cancel = scheduleAfter(decision.delayMs, () => {
+    const onSlot = () => {
       signal?.removeEventListener('abort', onAbort);
       resolve();
-    });
+    };
+    const cancel = scheduleAfter(decision.delayMs, onSlot, limiter.clock);
     if (signal?.aborted) onAbort();
     else signal?.addEventListener('abort', onAbort);
   });

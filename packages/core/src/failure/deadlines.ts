@@ -2,6 +2,7 @@ import type { Timer } from '../background-timer.js';
 import { type Duration, parseDuration } from '../duration.js';
 import { afterPoll, performance } from '../platform.js';
 import { MAX_TIMER_MS } from '../scheduler.js';
+import { realTimers, type Timers } from '../timers.js';
 import { invalidNumber } from '../validate.js';
 
 /** The default `timeout` of a store's call, in milliseconds. */
@@ -24,6 +25,9 @@ const LONG_PAUSE_MS = 25;
 /** Time for such a process to read from its sockets. */
 const GRACE_MS = 25;
 
+/** Stands for a timer of the store's clock, which never keeps the process alive. */
+const CLOCK_TIMER = { ref() {}, unref() {} } as unknown as Timer;
+
 /**
  * The deadlines of calls that all have the same timeout, so that they expire in the order of the calls. One timer
  * serves all calls. It keeps the process alive only while a call is pending.
@@ -37,11 +41,13 @@ export class Deadlines {
   constructor(
     /** How long a call may take. */
     readonly timeoutMs: number,
+    /** The time of the store's clock. */
+    readonly timers: Timers = realTimers,
   ) {}
 
   /** Starts a call. Its deadline is `timeoutMs` from now. */
   start(call: TimedCall): void {
-    call.dueMs = performance.now() + this.timeoutMs;
+    call.dueMs = this.timers.now() + this.timeoutMs;
     if (this.#first === undefined) {
       this.#first = call;
       this.#timer?.ref();
@@ -68,6 +74,10 @@ export class Deadlines {
   }
 
   #startTimer(ms: number): Timer {
+    if (this.timers !== realTimers) {
+      this.timers.inBackground(ms, () => this.#expireCalls(this.timers.now()));
+      return CLOCK_TIMER;
+    }
     const dueMs = performance.now() + ms;
     return setTimeout(() => {
       const nowMs = performance.now();
@@ -84,7 +94,7 @@ export class Deadlines {
     for (let call = this.#first; call !== undefined && call.dueMs <= untilMs; call = this.#first) {
       if (this.settle(call)) call.onTimeout();
     }
-    if (this.#first !== undefined) this.#timer ??= this.#startTimer(Math.max(0, this.#first.dueMs - performance.now()));
+    if (this.#first !== undefined) this.#timer ??= this.#startTimer(Math.max(0, this.#first.dueMs - this.timers.now()));
   }
 }
 

@@ -1,5 +1,4 @@
 import { type Awaitable, isThenable } from '../awaitable.js';
-import { performance } from '../platform.js';
 import { type Deadlines, TimedCall } from './deadlines.js';
 import type { PartHealth } from './part-health.js';
 import { type StoreError, storeFailedError, storeTimeoutError } from './store-error.js';
@@ -61,7 +60,7 @@ export function guardCall<Result>(
 /** Sends a call to a store that is down if a probe is due, to find out whether the store is back. It does not wait. */
 export function probe(health: PartHealth, send: () => Awaitable<unknown>): void {
   if (!health.claimProbe()) return;
-  const sentMs = performance.now();
+  const sentMs = health.nowMs;
   new Promise((resolve) => resolve(send())).then(
     () => health.recordSuccess(sentMs),
     () => health.recordProbeReply(),

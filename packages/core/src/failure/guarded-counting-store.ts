@@ -1,6 +1,7 @@
 import type { Awaitable } from '../awaitable.js';
 import type { CounterAlgorithm } from '../rolling-counter-algorithm.js';
 import type { CountingStore } from '../store.js';
+import { timersOf } from '../timers.js';
 import { Deadlines } from './deadlines.js';
 import { guardCall, probe, rethrow } from './guarded-call.js';
 import { storeDownError } from './store-error.js';
@@ -14,7 +15,7 @@ export class GuardedCountingStore implements CountingStore {
 
   constructor(store: CountingStore, timeoutMs: number) {
     this.#store = store;
-    this.#deadlines = new Deadlines(timeoutMs);
+    this.#deadlines = new Deadlines(timeoutMs, timersOf(store.clock));
     this.#health = StoreHealth.of(store);
   }
 

@@ -1,7 +1,9 @@
 import { type Awaitable, isThenable } from '../awaitable.js';
+import type { Clock } from '../clock.js';
 import type { Decision } from '../decision.js';
 import type { Costs, Keys, Plan, SettledCosts } from '../plan.js';
 import type { Store } from '../store.js';
+import { timersOf } from '../timers.js';
 import { unsupported } from '../unsupported.js';
 import { Deadlines } from './deadlines.js';
 import { type DecidingOperation, decideByPolicy, FallbackReceipt, type OnStoreError } from './fallback.js';
@@ -25,7 +27,7 @@ export class GuardedStore implements Store {
   constructor(store: Store, timeoutMs: number, policy: OnStoreError) {
     this.#store = store;
     this.#policy = policy;
-    this.#deadlines = new Deadlines(timeoutMs);
+    this.#deadlines = new Deadlines(timeoutMs, timersOf(store.clock));
     this.#health = StoreHealth.of(store);
     this.#onlyPart = store.partOf === undefined ? this.#health.ofPart('') : undefined;
   }
@@ -36,6 +38,10 @@ export class GuardedStore implements Store {
 
   peek(plan: Plan, keys: Keys, costs: Costs): Awaitable<Decision> {
     return this.#decide('peek', plan, keys, costs);
+  }
+
+  get clock(): Clock | undefined {
+    return this.#store.clock;
   }
 
   charge(plan: Plan, keys: Keys, costs: Costs): Awaitable<Decision> {

@@ -1,5 +1,6 @@
-import { channel, emitWarning, performance } from '../platform.js';
+import { channel, emitWarning } from '../platform.js';
 import type { CountingStore, Store, StoreConnection } from '../store.js';
+import { timersOf } from '../timers.js';
 
 /**
  * Published on the channel `rollgate:store:failure` when a store starts to fail, and when a store that returned errors
@@ -44,6 +45,7 @@ const MAX_PROBE_INTERVAL_MS = 8000;
 export class PartHealth {
   readonly #store: Store | CountingStore;
   readonly #part: string;
+  readonly #now: () => number;
   /** The longest timeout that passed without a response. 0 after a faster response. */
   #unresponsiveForMs = 0;
   /** Whether the present outage includes a timeout, or was published as one. */
@@ -58,11 +60,17 @@ export class PartHealth {
   constructor(store: Store | CountingStore, part: string) {
     this.#store = store;
     this.#part = part;
+    this.#now = timersOf(store.clock).now;
   }
 
   /** The state of the connection, if the store provides it. */
   get connection(): StoreConnection | undefined {
     return this.#store.connectionTo?.(this.#part);
+  }
+
+  /** The present time, in milliseconds of the store's clock if it has timers. */
+  get nowMs(): number {
+    return this.#now();
   }
 
   /** Whether a call with this timeout would wait in vain. */
@@ -73,7 +81,7 @@ export class PartHealth {
   /** Records the response, however late, to a call that was sent at `sentMs`. */
   recordSuccess(sentMs: number): void {
     if (this.#failingSinceMs === undefined) return;
-    const nowMs = performance.now();
+    const nowMs = this.#now();
     this.recordProbeReply();
     if (this.#unresponsiveForMs > 0 && nowMs - sentMs >= this.#unresponsiveForMs) return; // It is as slow as before.
     this.#unresponsiveForMs = 0;
@@ -82,7 +90,7 @@ export class PartHealth {
 
   /** Records a call that failed. `waitedMs` is its timeout, or 0 if the store returned an error. */
   recordFailure(error: Error, waitedMs: number): void {
-    const nowMs = performance.now();
+    const nowMs = this.#now();
     // Errors may go on for long. They must not hide that the store has stopped responding.
     const stopsResponding = waitedMs > 0 && !this.#hasTimedOut && nowMs - this.#publishedMs > OUTAGE_END_MS;
     this.#hasTimedOut ||= waitedMs > 0;
@@ -105,7 +113,7 @@ export class PartHealth {
    * Returns whether it is time for a probe, and schedules the next one. Probes become rarer the longer a store is down.
    */
   claimProbe(): boolean {
-    const nowMs = performance.now();
+    const nowMs = this.#now();
     if (nowMs < this.#probeDueMs) return false;
     this.#probeDueMs = nowMs + this.#probeIntervalMs;
     this.#probeIntervalMs = Math.min(2 * this.#probeIntervalMs, MAX_PROBE_INTERVAL_MS);
@@ -115,7 +123,7 @@ export class PartHealth {
   /** Records any reply, even a late one or an error. The next probe then comes soon. */
   recordProbeReply(): void {
     this.#probeIntervalMs = MIN_PROBE_INTERVAL_MS;
-    this.#probeDueMs = Math.min(this.#probeDueMs, performance.now() + MIN_PROBE_INTERVAL_MS);
+    this.#probeDueMs = Math.min(this.#probeDueMs, this.#now() + MIN_PROBE_INTERVAL_MS);
   }
 
   #recover(sinceMs: number, nowMs: number): void {
