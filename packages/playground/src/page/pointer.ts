@@ -13,6 +13,13 @@ const STEADY_PX = 8;
 /** A finger that rests this long begins to send. Before, it may begin to scrub. */
 const HOLD_AFTER_MS = 250;
 
+/** A finger on the chart, and what it has turned out to do. */
+interface Touch {
+  readonly x: number;
+  readonly timer: ReturnType<typeof setTimeout>;
+  does: 'nothing' | 'scrub' | 'hold';
+}
+
 /** What the pointer does on the chart: it sends requests, looks back, and asks why. */
 export class Pointer {
   readonly #chart: Chart;
@@ -21,7 +28,7 @@ export class Pointer {
   readonly #press: { start(): void; end(): void };
   readonly #tip = element('#tip');
   readonly #slider = element<HTMLInputElement>('#look-back');
-  #touch: { x: number; timer: ReturnType<typeof setTimeout>; isScrubbing: boolean } | undefined;
+  #touch: Touch | undefined;
   /** Where a mouse is over the chart, in CSS pixels. */
   #at: { x: number; y: number } | undefined;
 
@@ -62,8 +69,12 @@ export class Pointer {
       this.#press.start();
       return;
     }
-    const timer = setTimeout(() => this.#press.start(), HOLD_AFTER_MS);
-    this.#touch = { x: event.offsetX, timer, isScrubbing: false };
+    const hold = () => {
+      touch.does = 'hold';
+      this.#press.start();
+    };
+    const touch: Touch = { x: event.offsetX, timer: setTimeout(hold, HOLD_AFTER_MS), does: 'nothing' };
+    this.#touch = touch;
   }
 
   #move({ offsetX, offsetY, pointerType, buttons }: PointerEvent): void {
@@ -76,9 +87,10 @@ export class Pointer {
 
   #scrub(x: number): void {
     const touch = this.#touch;
-    if (touch === undefined || (!touch.isScrubbing && Math.abs(x - touch.x) < STEADY_PX)) return;
+    if (touch === undefined || touch.does === 'hold') return;
+    if (touch.does === 'nothing' && Math.abs(x - touch.x) < STEADY_PX) return;
     clearTimeout(touch.timer);
-    touch.isScrubbing = true;
+    touch.does = 'scrub';
     this.#lookAt(x);
   }
 
@@ -95,7 +107,7 @@ export class Pointer {
     this.#touch = undefined;
     if (touch !== undefined) {
       clearTimeout(touch.timer);
-      if (touch.isScrubbing) this.#viewport.follow();
+      if (touch.does === 'scrub') this.#viewport.follow();
       else this.#press.start(); // A tap, or the end of a hold, which has started already.
     }
     this.#press.end();
@@ -113,7 +125,7 @@ export class Pointer {
     const part = this.#slider.valueAsNumber / Number(this.#slider.min);
     const { fromMs, nowMs } = scene.view;
     if (part === 0) this.#viewport.follow();
-    else this.#viewport.lookAt(nowMs - part * (nowMs - fromMs), nowMs);
+    else this.#viewport.lookAt(nowMs - part * (nowMs - fromMs), nowMs, true);
   }
 
   #markAt(scene: Scene, x: number, y: number): { text: string; x: number; y: number } | undefined {

@@ -17,13 +17,14 @@ export class Viewport {
   #stillMs: number | undefined;
   /** Which moment the user looks at: its distance from the place of now. */
   #cursorMs: number | undefined;
-  #movedMs = 0;
+  /** When the chart follows the time again, by the page's clock. */
+  #untilMs = 0;
 
-  /** Looks at this moment, and stops the chart. */
-  lookAt(momentMs: number, nowMs: number): void {
+  /** Looks at this moment, and stops the chart: for a while, or until {@link follow}. */
+  lookAt(momentMs: number, nowMs: number, isLasting = false): void {
     this.#stillMs ??= nowMs;
     this.#cursorMs = momentMs;
-    this.#movedMs = performance.now();
+    this.#untilMs = isLasting ? Infinity : performance.now() + STILL_MS;
   }
 
   /** Follows the time. */
@@ -38,8 +39,7 @@ export class Viewport {
 
   view(nowMs: number, { windowMs }: Settings, width: number): View {
     const { past, future } = windowsShown(width);
-    const isOver = performance.now() - this.#movedMs > STILL_MS;
-    if (this.#stillMs !== undefined && (isOver || nowMs > this.#stillMs + future * windowMs)) this.follow();
+    if (performance.now() > this.#untilMs) this.follow();
     const baseMs = this.#stillMs ?? nowMs;
     return {
       ...{ nowMs, fromMs: baseMs - past * windowMs, toMs: baseMs + future * windowMs },

@@ -102,9 +102,9 @@ export class RedisBackend implements Backend {
     this.#reader.disconnect();
   }
 
-  /** Reads everything in one transaction, so that the totals match the events. */
+  /** Reads everything in one transaction, so that the totals match the events. A flood takes longer than one event. */
   async #readAll(): Promise<void> {
-    const all = this.#client.multi().get(STATE).xrange(KEPT, '-', '+').xrange(NEWS, '-', '+').hgetall(TOTALS);
+    const all = this.#reader.multi().get(STATE).xrange(KEPT, '-', '+').xrange(NEWS, '-', '+').hgetall(TOTALS);
     const replies = (await all.exec()) ?? [];
     const [state, kept, recent, totals] = replies.map(([, reply]) => reply) as [
       string | null,
