@@ -67,6 +67,23 @@ test('a check never evicts its own keys', async () => {
   expect([store.size, keys(store)]).toEqual([0, []]);
 });
 
+// The room of a log is rounded up, so it may exceed the limit.
+test('each limit allows exactly that many actions, with any room for their times', async () => {
+  const limiter = new RateLimiter({ limits: null, store: new MemoryStore({ clock }) });
+  for (let limit = 1; limit <= 140; limit++) {
+    const limits = rollingWindow({ limit, window: '1m' });
+    const key = `limit ${limit}`;
+    const remaining: number[] = [];
+    for (let count = 1; count <= limit; count++) {
+      now += 1;
+      remaining.push((await limiter.check(key, { limits })).remaining);
+    }
+    expect(remaining).toEqual(Array.from({ length: limit }, (_, index) => limit - 1 - index));
+    const retryAfterMs = 60_000 - (limit - 1);
+    expect(await limiter.check(key, { limits })).toMatchObject({ allowed: false, remaining: 0, retryAfterMs });
+  }
+});
+
 test('a rejected check changes no state', async () => {
   const store = new MemoryStore({ clock });
   const limiter = new RateLimiter({

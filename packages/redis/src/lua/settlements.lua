@@ -13,9 +13,15 @@ local function overdraw(rule, state, key, units, injected_now, stamp)
   expire(key, verdict.expires, verdict.keep, injected_now)
 end
 
--- Whether an operation with this number has run before, because a client sent it twice. Marks it as done.
+-- Whether an operation with this number has run before, because a client sent it twice. Marks it as done. A full server
+-- cannot mark it, but a refund must work there, too.
 local function is_done(key, number)
-  local was_done = redis.call('SETBIT', key, number, 1) == 1
+  local reply = redis.pcall('SETBIT', key, number, 1)
+  if type(reply) == 'table' then
+    if string.find(reply.err, 'OOM', 1, true) then return false end
+    error(reply.err, 0)
+  end
+  local was_done = reply == 1
   if key ~= last_done_key then redis.call('PEXPIRE', key, DONE_TTL) end
   last_done_key = key
   return was_done
