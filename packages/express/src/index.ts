@@ -1,4 +1,10 @@
 // Includes the core's API, so that an app installs and imports one package.
 export * from '@rollgate/core';
-export { createClientKey, type RequestEvent, type WarningCode } from '@rollgate/http';
+export {
+  createClientKey,
+  type RequestEvent,
+  type SettleRequestOptions,
+  settle,
+  type WarningCode,
+} from '@rollgate/http';
 export { type RateLimitMiddleware, type RateLimitOptions, rateLimit } from './rate-limit.js';

@@ -12,7 +12,7 @@ const numbers = [undefined, null, Number.NaN, Infinity, 0, -1, 1.5, '1', {}];
 const DECIDING: [string, object, unknown[]][] = [
   ['skip', usual, [undefined, null, 0, 1, '', 'no', {}]],
   ['key', usual, [undefined, null, 5, '', {}, { other: 'ann' }, { default: 5 }, { default: '' }, ['ann']]],
-  ['cost', usual, numbers],
+  ['cost', usual, [...numbers.slice(0, -1), { other: 1 }, { default: -1 }, { default: '1' }]],
   ['limit', { window: '1m' }, numbers],
   ['window', { limit: 1 }, [undefined, null, Number.NaN, Infinity, 0, -1, 1.5, '1', 'soon', '-1m', {}]],
   ['limits', {}, [undefined, null, 5, 'all', {}, [], { default: 5 }, { 'no name': byLimits.limits }]],

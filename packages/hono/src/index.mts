@@ -9,5 +9,6 @@ export {
   forwardedAddress,
   nodeAddress,
   rateLimit,
+  settle,
   vercelAddress,
 } from './index.js';

@@ -1,6 +1,13 @@
 // Includes the core's API, so that an app installs and imports one package.
 export * from '@rollgate/core';
-export { createClientKey, type ForwardedAddressOptions, type RequestEvent, type WarningCode } from '@rollgate/http';
+export {
+  createClientKey,
+  type ForwardedAddressOptions,
+  type RequestEvent,
+  type SettleRequestOptions,
+  settle,
+  type WarningCode,
+} from '@rollgate/http';
 export {
   bunAddress,
   cloudflareAddress,

@@ -197,6 +197,16 @@ export const cases: Readonly<Record<string, Case>> = {
     await untilRemaining(host, 'skip-aborted', 2);
     expect((await peek(host, 'skip-failed')).remaining).toBe(1);
   },
+  async 'a request is settled with its actual cost, by limit'(host) {
+    expect((await ask(host, 'settle', withBehavior('settle'))).status).toBe(200);
+    expect(await peek(host, 'settle')).toMatchObject({
+      limits: { requests: { remaining: 4 }, tokens: { remaining: 58 } },
+    });
+    expect((await ask(host, 'settle', withBehavior('settle-unknown'))).status).toBe(500);
+    expect(await peek(host, 'settle')).toMatchObject({
+      limits: { requests: { remaining: 3 }, tokens: { remaining: 48 } },
+    });
+  },
   async 'parallel requests are counted exactly'(host) {
     const replies = await Promise.all(Array.from({ length: 50 }, () => ask(host, 'ten')));
     expect(replies.filter(({ status }) => status === 200)).toHaveLength(10);

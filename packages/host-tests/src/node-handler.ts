@@ -10,7 +10,7 @@ export function respond(behavior: Behavior, response: ServerResponse): void {
   }
   response.statusCode = behavior === 'missing' ? 404 : 200;
   response.setHeader('Content-Type', 'text/plain');
-  if (behavior === 'hello' || behavior === 'missing') {
+  if (behavior !== 'stream' && behavior !== 'endless') {
     response.end(PARTS.join(''));
     return;
   }

@@ -66,6 +66,14 @@ export function createScenarios<Request>(read: ReadHeader<Request>): Record<stri
     'skip-aborted': { ...window, skipAbortedRequests: true },
     ten: { limit: 10, window: '1h', key: client },
     started: { ...window, limit: 1 },
+    settle: {
+      limits: {
+        requests: rollingWindow({ limit: 5, window: '1h' }),
+        tokens: rollingWindow({ limit: 100, window: '1h' }),
+      },
+      key: client,
+      cost: () => ({ tokens: 10 }),
+    },
   };
 }
 
@@ -83,9 +91,13 @@ export async function control(url: string, limiters: Limiters): Promise<object> 
 }
 
 /** How a handler responds, by the header `x-behavior`. */
-export type Behavior = 'hello' | 'missing' | 'throw' | 'stream' | 'endless';
+export type Behavior = 'hello' | 'missing' | 'throw' | 'stream' | 'endless' | 'settle' | 'settle-unknown';
 
 export const toBehavior = (header: string | null | undefined): Behavior => (header ?? 'hello') as Behavior;
+
+/** What a handler settles before it responds, by its behavior. */
+export const toSettled = (behavior: Behavior): { cost: Record<string, number> } | undefined =>
+  behavior === 'settle' ? { cost: { tokens: 42 } } : behavior === 'settle-unknown' ? { cost: { calls: 1 } } : undefined;
 
 /** The handlers' body, in two parts for the behaviors that stream. */
 export const PARTS = ['hel', 'lo'] as const;

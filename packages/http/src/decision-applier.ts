@@ -36,6 +36,7 @@ export class DecisionApplier<Request, Response> {
   /** @param decision `undefined` for a request that `allowList` or `skip` exempts. */
   apply(decision: Decision | undefined, request: Request, response: Response, next: Next): void {
     if (decision === undefined) {
+      this.#gate.exempt(request);
       next();
       return;
     }

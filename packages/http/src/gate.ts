@@ -7,8 +7,9 @@ import type { HttpOptions } from './options.js';
 import { RateLimitHeaders } from './rate-limit-headers.js';
 import { createBodySerializer, isRejectionError, type Rejection } from './rejection.js';
 import { RequestDecider } from './request-decider.js';
-import { publishRequest } from './request-event.js';
+import { originalRequest, publishRequest } from './request-event.js';
 import { type ResolvedOptions, resolveOptions } from './resolve-options.js';
+import { rememberDecision } from './settle.js';
 import { mapWithTimeout, withTimeout } from './with-timeout.js';
 
 /** What to do with a request. */
@@ -69,9 +70,17 @@ export class Gate<Request, Response, Target = Response> {
     return this.#decider.decide(request);
   }
 
-  /** Publishes the decision about a request, if there is a subscriber. */
+  /** Publishes the decision about a request, if there is a subscriber, and remembers it for `settle`. */
   publish(request: Request, decision: Decision): void {
-    publishRequest(this.#host, this.options, request, decision);
+    const { dryRun, limiter } = this.options;
+    const original = originalRequest(this.#host, request);
+    publishRequest(limiter, original, decision, dryRun);
+    if (decision.allowed || dryRun) rememberDecision(original, limiter, decision);
+  }
+
+  /** Remembers a request that `allowList` or `skip` exempts, so that it can be settled, too. */
+  exempt(request: Request): void {
+    rememberDecision(originalRequest(this.#host, request), this.limiter, undefined);
   }
 
   /**
@@ -95,7 +104,10 @@ export class Gate<Request, Response, Target = Response> {
   async #judge(request: Request): Promise<Outcome> {
     const decided = this.decide(request);
     const decision = isThenable(decided) ? await decided : decided;
-    if (decision === undefined) return EXEMPT;
+    if (decision === undefined) {
+      this.exempt(request);
+      return EXEMPT;
+    }
     this.publish(request, decision);
     const { dryRun, onLimited, timeoutMs } = this.options;
     if (decision.allowed) return { kind: 'allowed', decision, isDryRun: dryRun };

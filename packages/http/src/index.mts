@@ -10,6 +10,7 @@ export {
   RateLimitError,
   REJECTION_CODE,
   rejectionBody,
+  settle,
   toError,
   WARNING_CODES,
   WebLimiter,

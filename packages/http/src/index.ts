@@ -22,6 +22,7 @@ export { RateLimitError } from './rate-limit-error.js';
 export { REJECTION_CODE, type Rejection, type RejectionBody, rejectionBody } from './rejection.js';
 export type { RequestEvent } from './request-event.js';
 export type { NodeResponse } from './response-lifecycle.js';
+export { type SettleRequestOptions, settle } from './settle.js';
 export { WARNING_CODES, type WarningCode } from './warnings.js';
 export { type WebHost, WebLimiter } from './web-limiter.js';
 export type { AllowedResult, RateLimitResult, RejectedResult } from './web-result.js';

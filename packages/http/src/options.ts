@@ -1,5 +1,6 @@
 import type {
   Awaitable,
+  Cost,
   Decision,
   Duration,
   Key,
@@ -34,11 +35,12 @@ export interface CommonOptions<Request, Given extends Limits = Limits, Response 
    */
   ipv6Prefix?: number | undefined;
   /**
-   * The units that a request takes, a positive safe integer.
+   * The units that a request takes: a positive safe integer for all limits, or a record of safe integers by limit name. A
+   * limit that the record omits has cost 1. With cost 0 in a record, the limit neither decides nor records.
    *
    * @defaultValue 1
    */
-  cost?: ForRequest<Request, number> | undefined;
+  cost?: ForRequest<Request, Cost<NameOf<Given>>> | undefined;
   /** Returns whether to allow a request without counting it. */
   skip?: ((request: Request) => Awaitable<boolean>) | undefined;
   /**

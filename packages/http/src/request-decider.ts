@@ -1,6 +1,7 @@
-import type { Awaitable, Decision, Limits } from '@rollgate/core';
+import type { Awaitable, Cost, Decision, Limits } from '@rollgate/core';
 import { validate } from '@rollgate/core/store';
 import { createClientKey } from './client-key.js';
+import { validateCost } from './cost-option.js';
 import { missingAddressError } from './errors.js';
 import type { RequestReader } from './framework.js';
 import { invalidLimitsError } from './limits-option.js';
@@ -57,16 +58,16 @@ export class RequestDecider<Request> {
       if (cost === 1 && hasFixedLimits) return limiter.decide(resolvedKey as string);
       const requestCost = typeof cost === 'function' ? cost(request) : cost;
       return mapWithTimeout('cost', timeoutMs, requestCost, (units) => {
-        const options = { cost: validate.positiveInteger('cost', units) };
+        const options = { cost: validateCost(units, limits.fixed) };
         if (limits.forRequest === undefined) return limiter.decide(resolvedKey as string, options);
         return mapWithTimeout(limits.optionName, timeoutMs, limits.forRequest(request), (requestLimits) =>
-          this.#decideWithLimits(requestLimits, resolvedKey as string, units),
+          this.#decideWithLimits(requestLimits, resolvedKey as string, options.cost),
         );
       });
     });
   }
 
-  #decideWithLimits(limits: Limits, key: string, cost: number): Awaitable<Decision> {
+  #decideWithLimits(limits: Limits, key: string, cost: Cost): Awaitable<Decision> {
     if (limits === undefined) throw invalidLimitsError(limits);
     return mapAwaitable(this.#options.limiter.decide(key, { cost, limits }), (decision) => {
       this.#limitsOf.set(decision, limits);

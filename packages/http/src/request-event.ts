@@ -15,14 +15,9 @@ export interface RequestEvent {
 const requestChannel = channel('rollgate:request');
 
 /** Publishes a {@link RequestEvent}. Builds it only if the channel has a subscriber. */
-export function publishRequest<Request>(
-  reader: RequestReader<Request>,
-  { limiter, dryRun }: Pick<RequestEvent, 'limiter' | 'dryRun'>,
-  request: Request,
-  decision: Decision,
-): void {
+export function publishRequest(limiter: RateLimiter, request: object, decision: Decision, dryRun: boolean): void {
   if (!requestChannel.hasSubscribers) return;
-  const event: RequestEvent = { limiter, request: originalRequest(reader, request), decision, dryRun };
+  const event: RequestEvent = { limiter, request, decision, dryRun };
   requestChannel.publish(event);
 }
 

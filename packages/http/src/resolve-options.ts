@@ -1,6 +1,7 @@
-import { type Awaitable, type Decision, type Key, type Limits, RateLimiter } from '@rollgate/core';
+import { type Awaitable, type Cost, type Decision, type Key, type Limits, RateLimiter } from '@rollgate/core';
 import { parseDuration, ROLLING_WINDOW_OPTIONS, validate, withCode } from '@rollgate/core/store';
 import { createAllowList } from './allow-list.js';
+import { validateCost } from './cost-option.js';
 import { HEADERS, type Headers, type ResetUnit } from './header-options.js';
 import { type ResolvedLimits, resolveLimits } from './limits-option.js';
 import { type MessageOption, resolveMessageOption } from './message-option.js';
@@ -41,7 +42,7 @@ export interface ResolvedOptions<Request, Response> {
   readonly limits: ResolvedLimits<Request>;
   readonly key: ((request: Request) => Awaitable<Key>) | undefined;
   readonly ipv6Prefix: number;
-  readonly cost: number | ((request: Request) => Awaitable<number>);
+  readonly cost: Cost | ((request: Request) => Awaitable<Cost>);
   readonly skip: ((request: Request) => Awaitable<boolean>) | undefined;
   readonly isOnAllowList: ((address: string) => boolean) | undefined;
   /** `undefined` when no request is ever refunded. */
@@ -77,8 +78,8 @@ export function resolveOptions<Request, Response>(
   const { store, prefix = 'rollgate', timeout = 500, onStoreError = 'fallback' } = options;
   for (const [name, value] of Object.entries({ key, skip, onLimited })) validate.optionalFunction(name, value);
   if (key !== undefined && options.ipv6Prefix !== undefined) throw keyAndPrefixError();
-  if (typeof cost !== 'function') validate.positiveInteger('cost', cost);
   const limits = resolveLimits(options);
+  if (typeof cost !== 'function') validateCost(cost, limits.fixed);
   const limiter = new RateLimiter({ limits: limits.fixed ?? null, store, prefix, timeout, onStoreError });
   const timeoutMs = parseDuration('timeout', timeout);
   const usageChecks = new UsageChecks(resolveSilence(silence));

@@ -8,4 +8,5 @@ export {
   RateLimitGuard,
   RateLimitModule,
   SkipRateLimit,
+  settle,
 } from './index.js';

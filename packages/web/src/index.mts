@@ -8,5 +8,6 @@ export {
   denoAddress,
   forwardedAddress,
   rateLimit,
+  settle,
   vercelAddress,
 } from './index.js';

@@ -5,6 +5,8 @@ export {
   type ForwardedAddressOptions,
   type RateLimitResult,
   type RequestEvent,
+  type SettleRequestOptions,
+  settle,
   type WarningCode,
 } from '@rollgate/http';
 export {

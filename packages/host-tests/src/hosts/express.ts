@@ -1,9 +1,9 @@
 import { createServer, type Server } from 'node:http';
-import { rateLimit } from '@rollgate/express';
+import { rateLimit, settle } from '@rollgate/express';
 import express5, { type Request } from 'express';
 import express4 from 'express4';
 import { respond, startResponse } from '../node-handler.js';
-import { control, createScenarios, type Limiters, toBehavior } from '../scenarios.js';
+import { control, createScenarios, type Limiters, toBehavior, toSettled } from '../scenarios.js';
 
 function createExpress(express: typeof express5): Server {
   const app = express();
@@ -17,7 +17,12 @@ function createExpress(express: typeof express5): Server {
         startResponse(request, response);
         next();
       });
-    app.use(`/${name}`, limit, (request, response) => respond(toBehavior(request.get('x-behavior')), response));
+    app.use(`/${name}`, limit, async (request, _response, next) => {
+      const settled = toSettled(toBehavior(request.get('x-behavior')));
+      if (settled === undefined) next();
+      else await settle(request, settled).then(() => next(), next);
+    });
+    app.use(`/${name}`, (request, response) => respond(toBehavior(request.get('x-behavior')), response));
   }
   app.use('/control', (request, response, next) => {
     control(request.originalUrl, limiters).then((state) => response.json(state), next);

@@ -1,8 +1,8 @@
 import type { Server } from 'node:http';
-import rateLimit from '@rollgate/fastify';
+import rateLimit, { settle } from '@rollgate/fastify';
 import Fastify, { type FastifyRequest } from 'fastify';
 import { respond, startResponse } from '../node-handler.js';
-import { control, createScenarios, type Limiters, toBehavior } from '../scenarios.js';
+import { control, createScenarios, type Limiters, toBehavior, toSettled } from '../scenarios.js';
 
 export async function createFastify(): Promise<Server> {
   const app = Fastify();
@@ -14,10 +14,14 @@ export async function createFastify(): Promise<Server> {
         scope.addHook('onRequest', async (request, reply) => startResponse(request.raw, reply.raw));
       await scope.register(rateLimit, options as never);
       limiters[name] = scope.rateLimiter as never;
+      scope.addHook('preHandler', async (request) => {
+        const settled = toSettled(toBehavior(request.headers['x-behavior'] as string | undefined));
+        if (settled !== undefined) await settle(request, settled);
+      });
       scope.all(`/${name}`, (request, reply) => {
         const behavior = toBehavior(request.headers['x-behavior'] as string | undefined);
         const isStarted = reply.raw.headersSent;
-        if (!isStarted && (behavior === 'hello' || behavior === 'missing')) {
+        if (!isStarted && behavior !== 'throw' && behavior !== 'stream' && behavior !== 'endless') {
           return reply
             .code(behavior === 'missing' ? 404 : 200)
             .type('text/plain')

@@ -1,6 +1,6 @@
-import { type RateLimitOptions, rateLimit } from '@rollgate/hono';
+import { type RateLimitOptions, rateLimit, settle } from '@rollgate/hono';
 import { type Context, Hono } from 'hono';
-import { control, createScenarios, type Limiters, toBehavior } from '../scenarios.js';
+import { control, createScenarios, type Limiters, toBehavior, toSettled } from '../scenarios.js';
 import { respond } from '../web-handler.js';
 
 /** Creates the app that every platform of Hono serves. */
@@ -11,7 +11,12 @@ export function createHono(address: RateLimitOptions['address']): Hono {
     const limit = rateLimit({ ...options, address } as never);
     limiters[name] = limit.limiter;
     app.use(`/${name}`, limit);
-    app.all(`/${name}`, (c) => respond(toBehavior(c.req.header('x-behavior'))));
+    app.all(`/${name}`, async (c) => {
+      const behavior = toBehavior(c.req.header('x-behavior'));
+      const settled = toSettled(behavior);
+      if (settled !== undefined) await settle(c, settled);
+      return respond(behavior);
+    });
   }
   app.get('/control/*', async (c) => c.json(await control(c.req.url, limiters)));
   app.onError((_error, c) => c.text('Internal Server Error', 500));

@@ -1,9 +1,9 @@
 import { createServer, type Server } from 'node:http';
 import { PassThrough } from 'node:stream';
-import { type RateLimitMiddleware, rateLimit } from '@rollgate/koa';
+import { type RateLimitMiddleware, rateLimit, settle } from '@rollgate/koa';
 import Koa, { type Context } from 'koa';
 import { startResponse } from '../node-handler.js';
-import { control, createScenarios, type Limiters, PARTS, toBehavior } from '../scenarios.js';
+import { control, createScenarios, type Limiters, PARTS, toBehavior, toSettled } from '../scenarios.js';
 
 export function createKoa(): Server {
   const app = new Koa();
@@ -24,7 +24,11 @@ export function createKoa(): Server {
         ctx.respond = false;
         startResponse(ctx.req, ctx.res);
       }
-      await limits[name]!(ctx, async () => handle(ctx));
+      await limits[name]!(ctx, async () => {
+        const settled = toSettled(toBehavior(ctx.get('x-behavior') || undefined));
+        if (settled !== undefined) await settle(ctx, settled);
+        handle(ctx);
+      });
     }
   });
   return createServer(app.callback());
@@ -39,7 +43,7 @@ function handle(ctx: Context): void {
   if (behavior === 'throw') throw new Error('The handler failed');
   ctx.status = behavior === 'missing' ? 404 : 200;
   ctx.type = 'text/plain';
-  if (behavior === 'hello' || behavior === 'missing') ctx.body = PARTS.join('');
+  if (behavior !== 'stream' && behavior !== 'endless') ctx.body = PARTS.join('');
   else {
     const stream = new PassThrough();
     stream.write(PARTS[0]);

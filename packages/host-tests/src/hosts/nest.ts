@@ -3,9 +3,9 @@ import type { Server } from 'node:http';
 import { All, Controller, type ExecutionContext, Get, Module, Req, Res, type Type } from '@nestjs/common';
 import { APP_GUARD, NestFactory } from '@nestjs/core';
 import { FastifyAdapter, type NestFastifyApplication } from '@nestjs/platform-fastify';
-import { RateLimit, RateLimitGuard, RateLimitModule } from '@rollgate/nestjs';
+import { RateLimit, RateLimitGuard, RateLimitModule, settle } from '@rollgate/nestjs';
 import { respond } from '../node-handler.js';
-import { control, createScenarios, type Limiters, toBehavior } from '../scenarios.js';
+import { control, createScenarios, type Limiters, toBehavior, toSettled } from '../scenarios.js';
 
 interface NestRequest {
   readonly url: string;
@@ -47,8 +47,10 @@ function createController(limiters: Limiters): Type {
   return ScenarioController;
 }
 
-function handle(request: NestRequest, response: NestReply): void {
+async function handle(request: NestRequest, response: NestReply): Promise<void> {
   const behavior = toBehavior(request.headers['x-behavior']);
+  const settled = toSettled(behavior);
+  if (settled !== undefined) await settle(request, settled);
   if (behavior === 'throw') throw new Error('The handler failed');
   if (response.raw !== undefined) {
     response.hijack!();

@@ -1,8 +1,8 @@
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import { createServer as createHttp2Server, type Http2Server } from 'node:http2';
-import { type RateLimit, type Request, rateLimit } from '@rollgate/node';
+import { type RateLimit, type Request, rateLimit, settle } from '@rollgate/node';
 import { respond, startResponse } from '../node-handler.js';
-import { control, createScenarios, type Limiters, toBehavior } from '../scenarios.js';
+import { control, createScenarios, type Limiters, toBehavior, toSettled } from '../scenarios.js';
 
 function createListener(): (request: IncomingMessage, response: ServerResponse) => void {
   const limits: Record<string, RateLimit> = {};
@@ -15,7 +15,12 @@ function createListener(): (request: IncomingMessage, response: ServerResponse) 
   const listeners = Object.fromEntries(
     Object.entries(limits).map(([name, limit]) => [
       name,
-      limit((request: Request, response) => respond(toBehavior(read(request, 'x-behavior')), response as never)),
+      limit(async (request: Request, response) => {
+        const behavior = toBehavior(read(request, 'x-behavior'));
+        const settled = toSettled(behavior);
+        if (settled !== undefined) await settle(request, settled);
+        respond(behavior, response as never);
+      }),
     ]),
   );
   return (request, response) => {

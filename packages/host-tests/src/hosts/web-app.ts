@@ -1,5 +1,5 @@
-import { type RateLimit, type RateLimitOptions, rateLimit } from '@rollgate/web';
-import { control, createScenarios, type Limiters, toBehavior } from '../scenarios.js';
+import { type RateLimit, type RateLimitOptions, rateLimit, settle } from '@rollgate/web';
+import { control, createScenarios, type Limiters, toBehavior, toSettled } from '../scenarios.js';
 import { respond } from '../web-handler.js';
 
 /** Creates the handler that every platform of the Fetch standard serves. */
@@ -17,7 +17,12 @@ export function createWeb(
   const handlers = Object.fromEntries(
     Object.entries(limits).map(([name, limit]) => [
       name,
-      limit((request) => respond(toBehavior(request.headers.get('x-behavior')))),
+      limit(async (request) => {
+        const behavior = toBehavior(request.headers.get('x-behavior'));
+        const settled = toSettled(behavior);
+        if (settled !== undefined) await settle(request, settled);
+        return respond(behavior);
+      }),
     ]),
   );
   return async (request, info, ...rest) => {

@@ -1,0 +1,69 @@
+import type { Cost, Decision, RateLimiter } from '@rollgate/core';
+import { validate, withCode } from '@rollgate/core/store';
+
+/** What one limiter did with a request: its decision, or `undefined` for an exempt request. */
+interface Decided {
+  readonly limiter: RateLimiter;
+  readonly decision: Decision | undefined;
+  /** The limiter that ran before it. */
+  readonly previous: Decided | undefined;
+}
+
+/** On a request, what the last limiter did. A property costs less than an entry of a `WeakMap`. */
+const DECIDED = Symbol('Rollgate decisions');
+
+type DecidedRequest = { [DECIDED]?: Decided | undefined };
+
+/** Remembers what a limiter did with a request that continues, for {@link settle}. */
+export function rememberDecision(request: object, limiter: RateLimiter, decision: Decision | undefined): void {
+  const decided = request as DecidedRequest;
+  decided[DECIDED] = { limiter, decision, previous: decided[DECIDED] };
+}
+
+/** What a request really cost. */
+export interface SettleRequestOptions {
+  /** The units for all limits, or a record of units by limit name. Limits that it omits keep what they have. */
+  cost: Cost;
+}
+
+/**
+ * Replaces the cost that the limiters of a request have recorded with its actual cost. If that is lower, the difference is
+ * refunded. If it is higher, the difference is recorded now, even if the limit has no room for it.
+ *
+ * Each limiter takes the names that it has. A request can be settled once. Settling an exempt request does nothing.
+ *
+ * @param request The request that the app knows, such as that of Express, or the context of Koa or Hono.
+ * @throws TypeError, RangeError for an invalid cost, or a name that no limit of the request has. `StoreError` if a store
+ * fails and `onStoreError` is `'throw'`. The promise rejects with it.
+ */
+export async function settle(request: object, { cost }: SettleRequestOptions): Promise<void> {
+  const all: Decided[] = [];
+  for (let decided = (request as DecidedRequest)[DECIDED]; decided !== undefined; decided = decided.previous) {
+    all.push(decided);
+  }
+  if (typeof cost === 'object' && cost !== null) throwIfUnknown(Object.keys(cost), all);
+  await Promise.all(
+    all.map(({ limiter, decision }) => {
+      if (decision === undefined) return undefined;
+      const own = typeof cost === 'object' && cost !== null ? pick(cost, Object.keys(decision.limits)) : cost;
+      return limiter.settle(decision, { cost: own });
+    }),
+  );
+}
+
+function pick(cost: Exclude<Cost, number>, names: readonly string[]): Cost {
+  return Object.fromEntries(Object.entries(cost).filter(([name]) => names.includes(name)));
+}
+
+/** A limiter that decided without its limits, because the request was exempt or the store failed, may have any names. */
+function throwIfUnknown(names: readonly string[], all: readonly Decided[]): void {
+  const known = all.flatMap(({ decision }) => (hasLimits(decision) ? Object.keys(decision.limits) : []));
+  const unknown = names.find((name) => !known.includes(name));
+  if (unknown === undefined || !all.every(({ decision }) => hasLimits(decision)) || all.length === 0) return;
+  const message = `Expected the limits in \`cost\` to be among \`${known.join('`, `')}\`, got ${validate.formatValue(unknown)}`;
+  throw withCode('ERR_ROLLGATE_INVALID_OPTION', new TypeError(message));
+}
+
+function hasLimits(decision: Decision | undefined): decision is Decision {
+  return decision !== undefined && decision.degraded !== 'allow' && decision.degraded !== 'deny';
+}
