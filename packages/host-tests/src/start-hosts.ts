@@ -64,11 +64,11 @@ async function stop(child: ChildProcess): Promise<void> {
 }
 
 /** Starts a program that prints its ports as JSON. */
-async function startPrinting(
+async function startPrinting<Printed = HostProcess['ports']>(
   program: string,
   args: readonly string[],
   env?: Record<string, string>,
-): Promise<HostProcess> {
+): Promise<{ readonly ports: Printed; stop(): Promise<void> }> {
   const child = start(program, args, env);
   const exited = once(child, 'exit').then(() => {
     throw new Error(`${program} ${args.join(' ')} ended before it served`);
@@ -134,4 +134,14 @@ async function waitForPort(port: number): Promise<void> {
     await new Promise((resolve) => setTimeout(resolve, 20));
   }
   throw new Error(`Nothing listens on port ${port}`);
+}
+
+/** How many requests each limiter has allowed, and what it has left of the wider of two limits. */
+export type Comparison = Record<'allowed' | 'left', Record<string, number>>;
+
+/** Runs the comparison with other limiters. */
+export async function runComparison(): Promise<Comparison> {
+  const comparison = await startPrinting<Comparison>(process.execPath, [await bundle('main-comparison')]);
+  await comparison.stop();
+  return comparison.ports;
 }
