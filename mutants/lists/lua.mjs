@@ -55,13 +55,23 @@ export const lua = [
     ],
     ['keys never expire', "  redis.call('PEXPIREAT', key, last_expires_text)\n", ''],
   ]),
-  ...of('settlements', FRAME, [
+  ...of(
+    'settlements',
+    [...FRAME, test('settlements')],
     [
-      'a refund does not shorten the expiry',
-      'if expires then expire(key, expires, keep, injected_now) end\n    end',
-      'end',
+      [
+        'a charge records one unit',
+        'overdraw(plan[index], states[index], KEYS[first_key + index], units,',
+        'overdraw(plan[index], states[index], KEYS[first_key + index], 1,',
+      ],
+      ['an overdraft records the settled cost', 'key, settled - cost, injected_now', 'key, settled, injected_now'],
+      [
+        'a refund does not shorten the expiry',
+        'if expires then expire(key, expires, keep, injected_now) end\n    end',
+        'end',
+      ],
     ],
-  ]),
+  ),
   ...of('operations', FRAME, [
     ['a usual check takes the time of the server', '{ 1, injected_now or false }', '{ 1, false }'],
   ]),

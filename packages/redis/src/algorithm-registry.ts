@@ -9,6 +9,12 @@ import type {
 } from '@rollgate/core';
 import { withCode } from '@rollgate/core/store';
 
+/** A limit whose slots are leases. */
+export interface LeasingLimit extends Limit {
+  readonly leaseMicros: number;
+  readonly retryAfterMicros: number;
+}
+
 /** What the store needs to know about an algorithm. Its steps are in `lua/<name>.lua`. */
 interface Algorithm {
   /** The end of its keys. The slash separates it from the limit's name, which cannot contain one. */
@@ -50,6 +56,11 @@ const ALGORITHMS: Readonly<Record<string, Algorithm>> = {
     dependencies: ['string-state', 'min-difference', 'bucket-counts'],
     settings: (by: BucketedWindow) => [by.limit, by.windowMicros, by.widthMicros, by.minDifferenceMicros],
   },
+  concurrency: {
+    suffix: '/c',
+    dependencies: [],
+    settings: (by: LeasingLimit) => [by.limit, by.leaseMicros, by.retryAfterMicros],
+  },
 };
 const NAMES = Object.keys(ALGORITHMS);
 
@@ -61,6 +72,9 @@ const PARTS: readonly (readonly [name: string, dependencies: readonly string[]])
 
 /** A set of optional parts of the script, one bit for each. */
 export type ScriptParts = number;
+
+/** The steps of limits whose slots are leases. */
+export const LEASES_PART: ScriptParts = 1 << NAMES.indexOf('concurrency');
 
 /** The steps of a `RollingCounter`. */
 export const COUNTER_PART: ScriptParts = 1 << (PARTS.length - 1);
@@ -77,6 +91,11 @@ export function luaFilesOf(parts: ScriptParts): string[] {
 /** The part of the script that implements the limit's algorithm. */
 export function scriptPartOf({ algorithm }: Limit): ScriptParts {
   return 1 << NAMES.indexOf(algorithm);
+}
+
+/** Whether the limit's slots are leases. */
+export function isLeasing(limit: Limit): limit is LeasingLimit {
+  return limit.algorithm === 'concurrency';
 }
 
 /** The end of the limit's keys. Two algorithms never share a key, because neither can read the other's state. */

@@ -101,6 +101,7 @@ function settle(operation: Operation, reply: ScriptReply, sentMs: number): void 
   if (error !== undefined) operation.reject(error);
   else if (isDecisionOperation(operation)) operation.resolve(reply.resultOf(operation), sentMs);
   else if (operation.kind === 'count') operation.resolve(reply.count);
+  else if (operation.kind === 'renew') operation.resolve(reply.lostIndices);
   else operation.resolve();
 }
 

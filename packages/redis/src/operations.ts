@@ -66,6 +66,27 @@ export interface SettledHit extends Readonly<RecordedHit> {
   readonly settledCost: number;
 }
 
+/** Extends leases. */
+export interface RenewOperation {
+  readonly kind: 'renew';
+  /** The key of each lease. */
+  readonly keys: readonly string[];
+  readonly leases: readonly RenewedLease[];
+  readonly clockMicros: number | undefined;
+  /** Called with the indices of the leases that are lost. */
+  resolve(lostIndices: readonly number[]): void;
+  reject(error: unknown): void;
+}
+
+/** One lease of a {@link RenewOperation}. */
+export interface RenewedLease {
+  readonly id: number;
+  readonly units: number;
+  /** The limit's quota, and how long its leases last. */
+  readonly limit: number;
+  readonly leaseMicros: number;
+}
+
 /** Adds units to a rolling counter, and returns the sum of its last `intervalMicros`. */
 export interface CountOperation {
   readonly kind: 'count';
@@ -79,7 +100,7 @@ export interface CountOperation {
 }
 
 /** One atomic step of a script. */
-export type Operation = DecisionOperation | ResetOperation | SettleOperation | CountOperation;
+export type Operation = DecisionOperation | ResetOperation | SettleOperation | RenewOperation | CountOperation;
 
 /** An operation that returns a decision. */
 export type DecisionOperation = CheckOperation | ChargeOperation;
@@ -97,8 +118,8 @@ export interface RecordedHit {
   readonly index: number;
   /** The time that identifies the hit. Has no meaning if the cost is 0. */
   readonly atMicros: number;
-  /** 0 if the check recorded nothing for the rule. */
-  readonly cost: number;
+  /** 0 if the check recorded nothing for the rule. Of a lease, the units that it still has. */
+  cost: number;
 }
 
 /** Identifies what a check recorded, so that a settlement can find it. */

@@ -7,6 +7,7 @@ import {
   type Keys,
   type Plan,
   readMicros,
+  type SettledCosts,
   type StoreConnection,
   toDecision,
 } from '@rollgate/core/store';
@@ -56,7 +57,8 @@ export class RedisStore implements Store, CountingStore {
   readonly #inputs: CheckInputs;
   readonly #connection: RedisConnection;
   readonly #sender: OperationSender;
-  readonly #clock: Clock | undefined;
+  /** The injected clock. */
+  readonly clock: Clock | undefined;
   readonly #denials: DenialCache | undefined;
   readonly #changes: StateChanges;
   #lastMicros = -Infinity;
@@ -67,7 +69,7 @@ export class RedisStore implements Store, CountingStore {
     this.#connection = connection;
     this.#sender = new OperationSender(connection, scripts);
     this.#inputs = new CheckInputs(clusterSlot);
-    this.#clock = clock;
+    this.clock = clock;
     this.#denials = denials;
     const { isCluster, mayResend } = connection;
     this.#changes = new StateChanges(this.#sender, denials, mayResend ? new OperationNumbers(isCluster) : undefined);
@@ -99,10 +101,34 @@ export class RedisStore implements Store, CountingStore {
     });
   }
 
+  /** Implements {@link Store.settle}, even for a decision by another `RedisStore` on the same Redis. */
+  settle(receipt: unknown, costs: SettledCosts): Promise<void> {
+    return this.#changes.settle(requireReceipt(receipt), costs, this.#clockMicros());
+  }
+
+  /** Implements {@link Store.release}. */
+  release(receipt: unknown): Promise<void> {
+    return this.#changes.release(requireReceipt(receipt), this.#clockMicros());
+  }
+
+  /**
+   * Implements {@link Store.renew}. Rejects if a part of the leases could not be renewed. Renew all of them again then.
+   * A lease whose slots are still free is taken again.
+   */
+  renew(receipts: readonly unknown[]): Promise<readonly unknown[]> {
+    return this.#changes.renew(receipts.map(requireReceipt), this.#clockMicros(), this.#connection.isCluster);
+  }
+
+  /** Implements {@link Store.charge}. */
+  async charge(plan: Plan, keys: Keys, costs: Costs): Promise<Decision> {
+    const input = this.#inputs.create(plan, keys, costs);
+    const { limitDecisions } = await this.#changes.charge(input, this.#clockMicros());
+    return toDecision(plan.rules, limitDecisions, undefined);
+  }
+
   /** Implements {@link Store.refund}, even for a decision by another `RedisStore` on the same Redis. */
   refund(receipt: unknown): Promise<void> {
-    if (!(receipt instanceof Receipt)) throw foreignDecision('a decision of a RedisStore');
-    return this.#changes.settle(receipt, () => 0, this.#clockMicros());
+    return this.settle(receipt, 0);
   }
 
   /** Implements {@link Store.reset}. */
@@ -153,12 +179,18 @@ export class RedisStore implements Store, CountingStore {
 
   /** The injected clock's time. A step back clears the denial cache, because an earlier state may apply again. */
   #clockMicros(): number | undefined {
-    if (this.#clock === undefined) return undefined;
-    const nowMicros = readMicros(this.#clock);
+    if (this.clock === undefined) return undefined;
+    const nowMicros = readMicros(this.clock);
     if (nowMicros < this.#lastMicros) this.#changes.noteClockStep();
     this.#lastMicros = nowMicros;
     return nowMicros;
   }
+}
+
+/** @throws TypeError if the receipt is one of another store. */
+function requireReceipt(receipt: unknown): Receipt {
+  if (!(receipt instanceof Receipt)) throw foreignDecision('a decision of a RedisStore');
+  return receipt;
 }
 
 /** This process's monotonic time in whole microseconds, because waits are whole microseconds as well. */

@@ -39,6 +39,12 @@ export class ScriptReply {
     return this.#result(operation, rules, figures);
   }
 
+  /** The lost leases of the current operation, by their indices. */
+  get lostIndices(): number[] {
+    const line = this.#lines[this.#index]!;
+    return line === '' ? [] : line.split(' ').map(Number);
+  }
+
   /** The count of the current operation. */
   get count(): number {
     return Number(this.#lines[this.#index]);
@@ -117,7 +123,7 @@ function isSingleRecord(line: string): boolean {
 }
 
 function toLimitDecision(
-  { limit }: Limit,
+  { limit, retryIsEstimate = false }: Limit & { readonly retryIsEstimate?: boolean },
   delay: number,
   wait: number,
   remaining: number,
@@ -129,7 +135,10 @@ function toLimitDecision(
     return { allowed: true, limit, remaining, retryAfterMs, resetMs, delayMs: delay / 1000 };
   }
   const reason = delay === MIN_DIFFERENCE ? 'minDifference' : 'limit';
-  return { allowed: false, limit, remaining, retryAfterMs, resetMs, delayMs: 0, reason };
+  const rejection = { allowed: false, limit, remaining, retryAfterMs, resetMs, delayMs: 0, reason } as const;
+  return retryIsEstimate && retryAfterMs !== Infinity
+    ? ({ ...rejection, retryIsEstimate } as LimitDecision)
+    : rejection;
 }
 
 /** This delay means that the rule's `minDifference` rejects. Any other delay below 0 means that its limit does. */

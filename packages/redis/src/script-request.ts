@@ -1,5 +1,5 @@
 import { type Costs, costAt } from '@rollgate/core/store';
-import { COUNTER_PART, type ScriptParts, SETTLEMENTS_PART } from './algorithm-registry.js';
+import { COUNTER_PART, isLeasing, LEASES_PART, type ScriptParts, SETTLEMENTS_PART } from './algorithm-registry.js';
 import type { CheckOperation, Operation, SettleOperation } from './operations.js';
 
 /** The input of a script, as `lua/main.lua` describes it. */
@@ -48,7 +48,7 @@ function pushRun(values: string[], operation: Operation, times: number, hasUsual
 }
 
 function planOf(operation: Operation): string {
-  if (operation.kind === 'count') return '[]';
+  if (operation.kind === 'count' || operation.kind === 'renew') return '[]';
   return (operation.kind === 'settle' ? operation.receipt.encodedPlan : operation.encodedPlan).text;
 }
 
@@ -61,10 +61,18 @@ function inputOf(operation: Operation): readonly (number | false)[] {
     return [now, widthMicros, spanMicros, expiryMicros, operation.units, operation.intervalMicros];
   }
   if (operation.kind === 'settle') return settleInputOf(operation, now);
+  if (operation.kind === 'renew') {
+    return [now, ...operation.leases.flatMap(({ limit, leaseMicros, units, id }) => [limit, leaseMicros, units, id])];
+  }
   const { costs } = operation;
   if (operation.kind === 'charge') {
     const { plan } = operation.encodedPlan;
-    return [operation.number, now, ...plan.rules.map((_, index) => costAt(costs, index))];
+    // A charge takes no slot, because only a check may.
+    return [
+      operation.number,
+      now,
+      ...plan.rules.map(({ limit }, index) => (isLeasing(limit) ? 0 : costAt(costs, index))),
+    ];
   }
   return typeof costs === 'number' ? [costs, now] : [0, now, ...costs];
 }
@@ -77,6 +85,7 @@ function settleInputOf({ number, receipt, hits }: SettleOperation, now: number |
 
 function partsOf(operation: Operation): ScriptParts {
   if (operation.kind === 'count') return COUNTER_PART;
+  if (operation.kind === 'renew') return LEASES_PART;
   if (operation.kind === 'settle') return operation.receipt.encodedPlan.parts | SETTLEMENTS_PART;
   return operation.kind === 'charge' ? operation.encodedPlan.parts | SETTLEMENTS_PART : operation.encodedPlan.parts;
 }

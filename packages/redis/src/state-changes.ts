@@ -1,5 +1,7 @@
-import type { Rule } from '@rollgate/core/store';
+import { type SettledCosts, settledCost } from '@rollgate/core/store';
+import { isLeasing } from './algorithm-registry.js';
 import type { DenialCache } from './denial-cache.js';
+import { leasesOf, renewLeases } from './lease-renewal.js';
 import type { OperationNumbers } from './operation-numbers.js';
 import type { OperationSender } from './operation-sender.js';
 import type { CheckInput, CheckResult, Operation, Receipt, SettledHit } from './operations.js';
@@ -33,19 +35,40 @@ export class StateChanges {
     return this.#run(keys, (resolve, reject) => ({ kind: 'reset', encodedPlan, keys, resolve, reject }));
   }
 
-  /** Replaces the costs that a check recorded. `costOf` returns the cost of a rule, or `undefined` to keep what it has. */
-  settle(receipt: Receipt, costOf: (rule: Rule) => number | undefined, clockMicros: number | undefined): Promise<void> {
+  /** Replaces what a check recorded. */
+  settle(receipt: Receipt, costs: SettledCosts, clockMicros: number | undefined): Promise<void> {
     const { rules } = receipt.encodedPlan.plan;
     const hits: SettledHit[] = [];
     for (const hit of receipt.hits) {
-      const settledCost = costOf(rules[hit.index]!) ?? hit.cost;
-      if (settledCost !== hit.cost) hits.push({ ...hit, settledCost });
+      const cost = settledCost(costs, rules[hit.index]!);
+      if (cost === undefined || cost === hit.cost) continue;
+      const isLease = isLeasing(rules[hit.index]!.limit);
+      if (isLease && cost > hit.cost) continue; // Only a check takes slots.
+      hits.push({ ...hit, settledCost: cost });
+      if (isLease) hit.cost = cost;
     }
     if (hits.length === 0) return Promise.resolve();
     const numbered = this.#number(hits.map(({ key }) => key));
     return this.#run(numbered.keys, (resolve, reject) => {
       return { kind: 'settle', ...numbered, receipt, hits, clockMicros, resolve, reject };
     });
+  }
+
+  /** Frees the slots that a check took. */
+  release(receipt: Receipt, clockMicros: number | undefined): Promise<void> {
+    const leases = leasesOf(receipt);
+    if (leases.length === 0) return Promise.resolve();
+    const hits = leases.map((hit): SettledHit => ({ ...hit, settledCost: 0 }));
+    for (const hit of leases) hit.cost = 0;
+    const keys = hits.map(({ key }) => key);
+    return this.#run(keys, (resolve, reject) => {
+      return { kind: 'settle', keys, number: false, receipt, hits, clockMicros, resolve, reject };
+    });
+  }
+
+  /** Extends the leases of these receipts. Returns the receipts whose slots are lost. */
+  renew(receipts: readonly Receipt[], clockMicros: number | undefined, isCluster: boolean): Promise<Receipt[]> {
+    return renewLeases(receipts, (operation) => this.#sender.add(operation), clockMicros, isCluster);
   }
 
   /** Records without deciding. Returns the result of a peek with a cost of 1. */

@@ -12,17 +12,18 @@ const redis = PrivateRedis.forThisFile();
 const createShortLogClient = () =>
   createScriptEditingClient(redis.connect(), [
     ['local NEAR = 32', 'local NEAR = 2'],
+    ['local NEAR_PART = 512', 'local NEAR_PART = 6'],
     ['local MAX_GAPS = 64', 'local MAX_GAPS = 3'],
     ['local MAX_UNITS = 2 ^ 53 - 1', 'local MAX_UNITS = 170'],
   ]);
 
 const step = fc.oneof(
   { weight: 3, arbitrary: fc.record({ cost: fc.constantFrom(1, 1, 1, 2, 5, 17), afterMs: fc.constantFrom(0, 1, 5, 30) }) },
-  { weight: 2, arbitrary: fc.record({ refund: fc.nat(), afterMs: fc.constantFrom(0, 0, 1) }) },
+  { weight: 2, arbitrary: fc.record({ refund: fc.nat(), settled: fc.constantFrom(0, 0, 1, 3, 20), afterMs: fc.constantFrom(0, 0, 1) }) },
   { weight: 1, arbitrary: fc.record({ peek: fc.constantFrom(1, 20, 100), afterMs: fc.constantFrom(0, 10, 100) }) },
 ); // biome-ignore format: a table
 
-test.each(LOGS)('refunds of old hits in any order leave the same state as in memory: %s', async (log) => {
+test.each(LOGS)('settlements of old hits in any order leave the same state as in memory: %s', async (log) => {
   let nowMs = 1e9;
   const clock = { now: () => nowMs };
   const store = new RedisStore({ client: createShortLogClient(), clock, log, denialCache: false });
@@ -44,7 +45,10 @@ test.each(LOGS)('refunds of old hits in any order leave the same state as in mem
           nowMs += step.afterMs;
           if ('refund' in step) {
             const [decisions] = made.splice(step.refund % Math.max(1, made.length), 1);
-            if (decisions) await Promise.all(both.map((limiter, index) => limiter.refund(decisions[index]!)));
+            if (decisions)
+              await Promise.all(
+                both.map((limiter, index) => limiter.settle(decisions[index]!, { cost: step.settled })),
+              );
           } else {
             const cost = 'cost' in step ? step.cost : step.peek;
             const results = await Promise.all(
@@ -65,10 +69,10 @@ test.each(LOGS)('refunds of old hits in any order leave the same state as in mem
             { cost: 17, afterMs: 0 },
             { cost: 1, afterMs: 0 },
             { cost: 1, afterMs: 0 },
-            { refund: 0, afterMs: 0 },
+            { refund: 0, settled: 0, afterMs: 0 },
             { cost: 2, afterMs: 1 },
-            { refund: 0, afterMs: 0 },
-            { refund: 0, afterMs: 0 },
+            { refund: 0, settled: 0, afterMs: 0 },
+            { refund: 0, settled: 0, afterMs: 0 },
             { peek: 1, afterMs: 0 },
           ],
         ],

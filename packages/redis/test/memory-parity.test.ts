@@ -69,13 +69,15 @@ const plan: fc.Arbitrary<Limits> = fc.oneof(
 const key = fc.constantFrom('ann', 'bob');
 
 const operation = fc.record({
-  kind: fc.constantFrom('check', 'check', 'check', 'check', 'peek', 'refund', 'reset'),
+  kind: fc.constantFrom('check', 'check', 'check', 'check', 'peek', 'refund', 'settle', 'settle', 'charge', 'reset'),
   plan: fc.nat(),
   key,
   /** If defined, the key of every second limit. */
   otherKey: fc.option(key, { nil: undefined }),
   cost: fc.oneof({ weight: 3, arbitrary: fc.constant(1) }, units),
-  /** Selects the past decision for a refund. */
+  /** If defined, the costs of the limits by their index. */
+  costs: fc.option(fc.array(fc.oneof(units, fc.constant(0)), { maxLength: 3 }), { nil: undefined }),
+  /** Selects the past decision to refund or settle. */
   pastIndex: fc.nat(),
 });
 
@@ -116,19 +118,31 @@ class LimiterPair {
     }
   }
 
-  #start({ kind, key, otherKey, cost, pastIndex }: Operation, limits: Limits) {
+  #start({ kind, key, otherKey, cost, costs, pastIndex }: Operation, limits: Limits) {
     const both = <Result>(operate: (limiter: RateLimiter) => Promise<Result>) =>
       [operate(this.#memory), operate(this.#redis)] as [Promise<Decision>, Promise<Decision>];
-    if (kind === 'refund') {
+    if (kind === 'refund' || kind === 'settle') {
       const past = this.#past[pastIndex % this.#past.length];
-      return both(async (limiter) => past && limiter.refund(limiter === this.#memory ? past.ofMemory : past.ofRedis));
+      return both(async (limiter) => {
+        if (past === undefined) return;
+        const decision = limiter === this.#memory ? past.ofMemory : past.ofRedis;
+        const settled = costOf(Object.keys(decision.limits), cost, costs);
+        await (kind === 'refund' ? limiter.refund(decision) : limiter.settle(decision, { cost: settled }));
+      });
     }
     const names = 'algorithm' in limits ? ['default'] : Object.keys(limits);
+    const options = { limits, cost: costOf(names, cost, costs) };
     const keys = Object.fromEntries(names.map((name, index) => [name, index % 2 === 0 ? key : (otherKey ?? key)]));
     const given = otherKey === undefined ? key : keys;
     if (kind === 'reset') return both((limiter) => limiter.reset(given as string, { limits }));
-    return both((limiter) => limiter[kind as 'check' | 'peek'](given as string, { limits, cost }));
+    return both((limiter) => limiter[kind](given as string, options));
   }
+}
+
+/** The cost for all limits, or the costs by the names of the first ones. */
+function costOf(names: readonly string[], cost: number, costs: readonly number[] | undefined) {
+  if (costs === undefined) return cost;
+  return Object.fromEntries(names.slice(0, costs.length).map((name, index) => [name, costs[index]!]));
 }
 
 test.each(LOGS)('Redis and memory decide the same for any operations of a turn: %s', async (log) => {

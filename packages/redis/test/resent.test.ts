@@ -1,7 +1,8 @@
 import { once } from 'node:events';
-import { fixedWindow, RateLimiter, rollingWindow, tokenBucket } from '@rollgate/core';
+import { type Decision, fixedWindow, RateLimiter, rollingWindow, tokenBucket } from '@rollgate/core';
 import { RedisStore } from '@rollgate/redis';
 import { FaultyProxy, RedisServer, until } from '@rollgate/test-support';
+import { effort } from '@rollgate/test-support/effort';
 import { Redis } from 'ioredis';
 
 let server: RedisServer;
@@ -10,6 +11,29 @@ beforeAll(async () => {
 });
 afterAll(() => server.stop());
 
+const LIMITS = [
+  ['packed log', rollingWindow({ limit: 50, window: '1h' }), 'packed'],
+  ['sorted set', rollingWindow({ limit: 50, window: '1h' }), 'sorted-set'],
+  ['fixed window', fixedWindow({ limit: 50, window: '1000d' }), 'packed'],
+  ['token bucket', tokenBucket({ capacity: 50, refill: 1, every: '1h' }), 'packed'],
+] as const;
+
+type Operate = (limiter: RateLimiter, decision: Decision) => Promise<unknown>;
+
+/** Each operation with the units that are left of 50 after checks of 2, 10 and 3, and the operation on the second one. */
+const OPERATIONS: [name: string, remaining: number, operate: Operate][] = [
+  ['refund', 45, (limiter, decision) => limiter.refund(decision)],
+  ['settlement to a lower cost', 39, (limiter, decision) => limiter.settle(decision, { cost: 6 })],
+  ['settlement to a higher cost', 31, (limiter, decision) => limiter.settle(decision, { cost: 14 })],
+  ['charge', 28, (limiter) => limiter.charge('ann', { cost: 7 })],
+];
+
+const CASES = OPERATIONS.flatMap(([name, remaining, operate], operation) =>
+  LIMITS.map(([limitName, limits, log]) => ({ name, limitName, remaining, operate, limits, log })).filter(
+    (_, limit) => operation < 2 || limit < effort(1, LIMITS.length), // A lower cost is what may admit too much.
+  ),
+);
+
 /** How often a script has been run. */
 async function scriptsRun(): Promise<number> {
   const info = (await server.run('INFO', 'commandstats')) as string;
@@ -17,34 +41,27 @@ async function scriptsRun(): Promise<number> {
 }
 
 // After a broken connection, ioredis resends commands without a reply, even if Redis executed them.
-test.each([
-  ['packed log', rollingWindow({ limit: 5, window: '1h' }), 'packed'],
-  ['sorted set', rollingWindow({ limit: 5, window: '1h' }), 'sorted-set'],
-  ['fixed window', fixedWindow({ limit: 5, window: '1000d' }), 'packed'],
-  ['token bucket', tokenBucket({ capacity: 5, refill: 1, every: '1h' }), 'packed'],
-] as const)('a refund that is sent twice refunds only its own hit: %s', async (name, limits, log) => {
+test.each(CASES)('a $name that is sent twice runs once: $limitName', async (one) => {
+  const { limits, log, operate, remaining } = one;
+  await server.run('FLUSHALL');
   const proxy = await FaultyProxy.start(server.port);
   const client = new Redis(proxy.port);
   try {
     await once(client, 'ready');
-    const limiter = new RateLimiter({
-      limits,
-      store: new RedisStore({ client, log, denialCache: false }),
-      prefix: name,
-      timeout: '30s',
-    });
+    const store = new RedisStore({ client, log, denialCache: false });
+    const limiter = new RateLimiter({ limits, store, timeout: '30s' });
     // In one turn, so that they are sent together.
-    const decisions = await Promise.all(Array.from({ length: 5 }, () => limiter.check('ann')));
-    await limiter.refund(await limiter.check('bob')); // The server now knows the script that refunds.
+    const decisions = await Promise.all([2, 10, 3].map((cost) => limiter.check('ann', { cost })));
+    await limiter.refund(await limiter.check('bob')); // The server now knows the script.
     const before = await scriptsRun();
     proxy.delay(200); // Each way, so Redis has executed it without a reply when the connection breaks.
-    const refunded = limiter.refund(decisions[2]!);
+    const done = operate(limiter, decisions[1]!);
     await until('it is done', async () => (await scriptsRun()) === before + 1);
     proxy.delay(0);
     proxy.cut();
-    await refunded;
+    await done;
     expect(await scriptsRun()).toBe(before + 2);
-    expect((await limiter.peek('ann')).remaining).toBe(1);
+    expect((await limiter.peek('ann')).remaining).toBe(remaining);
   } finally {
     client.disconnect();
     await proxy.stop();

@@ -93,8 +93,11 @@ define_lazily(log, function()
     hits.bytes = ''
   end
 
-  -- Takes some, but not all, of the units of the hit at `index`. It has a total, because it has more than one unit.
-  function log.lower(hits, index, units)
+  -- Lowers the figures from the hit at `index` on, which has a total because it has more than one unit. Returns the position from
+  -- which gaps belong to these figures.
+  function log.lower_figures(hits, index, units)
+    local position = log.position(hits, index)
     log.subtract(hits, index, hits.size - 1, units)
+    return position
   end
 end)

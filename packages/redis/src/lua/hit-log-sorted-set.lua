@@ -171,12 +171,13 @@ define_lazily(log, function()
     end
   end
 
-  -- Takes some, but not all, of the units of the hit at `index`.
-  function log.lower(hits, index, units)
+  -- Lowers the units of the hit at `index`, and the figures of the later ones. Returns the position from which gaps belong to these.
+  function log.lower_figures(hits, index, units)
     if index + 1 < hits.size then log.subtract(hits, index + 1, hits.size - 1, units) end
     local time, _, cost, member = read(hits, index)
     local before, rest = string.match(member, '^(%d+):%d+(.*)$')
     redis.call('ZREMRANGEBYRANK', hits.key, index, index)
     redis.call('ZADD', hits.key, format_integer(time), before .. string.format(':%d', cost - units) .. rest)
+    return tonumber(before) + cost
   end
 end)

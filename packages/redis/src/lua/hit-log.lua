@@ -13,6 +13,8 @@
 
 -- A refund rewrites at most this many newer hits instead of leaving a gap.
 local NEAR = 32
+-- The same for a part of a hit, as a settlement refunds it. Then only figures change.
+local NEAR_PART = 512
 -- Every search reads all gaps, so more of them would slow down the usual check of such a key.
 local MAX_GAPS = 64
 
@@ -53,12 +55,12 @@ define_lazily(log, function()
   function log.refund(hits, time, cost)
     if log.remove(hits, time, cost) then return end
     local from, last = log.first_after(hits, time - 1), log.first_after(hits, time) - 1
-    if hits.size - from > NEAR then return log.refund_far(hits, time, cost, last) end
-    if from == last and not hits.gaps and log.total_before(hits, from + 1) - log.total_before(hits, from) > cost then
+    local is_part = from == last and log.total_before(hits, from + 1) - log.total_before(hits, from) > cost
+    if is_part and hits.size - from <= NEAR_PART then
       log.lower(hits, from, cost)
-      hits.total = hits.total - cost
       return true
     end
+    if hits.size - from > NEAR then return log.refund_far(hits, time, cost, last) end
     -- Starts one hit earlier, because the newest remaining hit must be written last, with the data of the key.
     local index = math.max(0, from - 1)
     count_steps(5 * (hits.size - index))
@@ -93,6 +95,17 @@ define_lazily(log, function()
       count_steps(60)
     end
     if hits.size > 0 then hits.newest = log.time_of(hits, hits.size - 1) end
+  end
+
+  -- Takes some, but not all, of the units of the hit at `index`.
+  function log.lower(hits, index, units)
+    local position = log.lower_figures(hits, index, units)
+    for _, gap in ipairs(hits.gaps or {}) do
+      if gap.position >= position then gap.position = gap.position - units end
+    end
+    hits.total = hits.total - units
+    count_steps((hits.size - index) / 2)
+    if hits.gaps then log.save(hits) end
   end
 
   function log.read_gaps(hits, text)

@@ -1,0 +1,66 @@
+import { type Decision, MemoryStore, RateLimiter } from '@rollgate/core';
+import { RedisStore } from '@rollgate/redis';
+import { randomRuns } from '@rollgate/test-support/effort';
+import fc from 'fast-check';
+import { algorithmNames } from '../../store-conformance/src/algorithms.js';
+import { forwards, type History, histories } from '../../store-conformance/src/arbitraries/histories.js';
+import { limits } from '../../store-conformance/src/arbitraries/limits.js';
+import { toPlainDecision } from '../../store-conformance/src/expected-decision.js';
+import { ModelComparison } from '../../store-conformance/src/model-comparison.js';
+import { TestClock } from '../../store-conformance/src/test-clock.js';
+import { freshPrefix, SomeRedis } from './support/some-redis.js';
+
+const redis = SomeRedis.forThisFile();
+
+/** Passes each call to limiters in memory, on packed logs and on sorted sets, and expects the same result from all. */
+class LimiterGroup {
+  readonly #limiters: readonly RateLimiter[];
+  /** What the limiters decided, by the decision that the caller got. */
+  readonly #decisions = new WeakMap<Decision, readonly Decision[]>();
+
+  constructor(clock: TestClock) {
+    const { client } = redis;
+    const stores = [
+      new MemoryStore({ clock }),
+      new RedisStore({ client, clock, log: 'packed', denialCache: false }),
+      new RedisStore({ client, clock, log: 'sorted-set', denialCache: false }),
+    ];
+    this.#limiters = stores.map((store) => {
+      return new RateLimiter({ limits: null, store, prefix: freshPrefix(), timeout: '30s' });
+    });
+  }
+
+  check = (...given: Parameters<RateLimiter['check']>) => this.#decide((limiter) => limiter.check(...given));
+  peek = (...given: Parameters<RateLimiter['peek']>) => this.#decide((limiter) => limiter.peek(...given));
+  charge = (...given: Parameters<RateLimiter['charge']>) => this.#decide((limiter) => limiter.charge(...given));
+  reset = (...given: Parameters<RateLimiter['reset']>) =>
+    Promise.all(this.#limiters.map((limiter) => limiter.reset(...given)));
+
+  refund = (decision: Decision) => this.settle(decision, { cost: 0 });
+
+  async settle(decision: Decision, options: Parameters<RateLimiter['settle']>[1]): Promise<void> {
+    const decisions = this.#decisions.get(decision)!;
+    await Promise.all(this.#limiters.map((limiter, index) => limiter.settle(decisions[index]!, options)));
+  }
+
+  async #decide(operate: (limiter: RateLimiter) => Promise<Decision>): Promise<Decision> {
+    const decisions = await Promise.all(this.#limiters.map(operate));
+    const [first, ...others] = decisions.map(toPlainDecision);
+    for (const other of others) expect(other).toEqual(first);
+    this.#decisions.set(decisions[0]!, decisions);
+    return decisions[0]!;
+  }
+}
+
+async function compare({ limits, commands }: History): Promise<void> {
+  const clock = new TestClock();
+  clock.micros = 1e12;
+  const group = new LimiterGroup(clock) as unknown as RateLimiter;
+  const comparison = new ModelComparison(limits, clock);
+  for (const command of commands) await comparison.run(command, group);
+}
+
+test('memory, packed logs, sorted sets and the oracles agree in random histories with settlements and charges', async () => {
+  const history = histories({ lacks: [] }, limits(algorithmNames), ['ann', 'bob'], forwards, 2);
+  await fc.assert(fc.asyncProperty(history, compare), randomRuns(25, 20_000));
+});
