@@ -6,7 +6,8 @@ import { chromium } from 'playwright-core';
 const { CHROMIUM = '/usr/bin/chromium' } = process.env;
 
 const browser = await chromium.launch({ executablePath: CHROMIUM, args: ['--no-sandbox', '--disable-gpu'] });
-const page = await browser.newPage({ viewport: { width: 1200, height: 630 } });
+// 1200 × 630 pixels, as other sites expect.
+const page = await browser.newPage({ viewport: { width: 1333, height: 700 }, deviceScaleFactor: 0.9 });
 await page.goto(new URL('dist/static/index.html', import.meta.url).href);
 await page.locator('#most-fixed.above').waitFor();
 await page.locator('#result', { hasText: 'because its counter restarted' }).waitFor();

@@ -13,7 +13,7 @@ import { followTheme, type Theme } from './theme.js';
 import type { Viewport } from './viewport.js';
 
 /** Rows of less than this height have smaller marks. */
-const LOW_ROW = 160;
+const LOW_ROW = 176;
 /** The least height of a row if all six are shown. */
 const LEAST_ROW = 96;
 

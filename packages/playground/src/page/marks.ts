@@ -1,6 +1,6 @@
 import type { RowBox, Scene } from './scene.js';
 import { writeInside, xOf } from './scene.js';
-import type { Shape, Sprites } from './sprites.js';
+import { MOST, type Shape, type Sprites } from './sprites.js';
 import { fit, type Shown, type Stack, sum } from './stacks.js';
 
 /** The least distance of two labels in CSS pixels. */
@@ -10,7 +10,7 @@ export const LABEL = 11;
 
 /** How many marks a stack has room for. */
 export const capacityOf = ({ floorPx, marksPx }: RowBox, size: number): number =>
-  Math.max(3, Math.floor((floorPx - marksPx - LABEL) / size));
+  Math.min(MOST, Math.max(3, Math.floor((floorPx - marksPx - LABEL) / size)));
 
 /**
  * Paints the stacks of a row. Allowed requests stack from the bottom, and those beyond the limit are above them. Rejected
@@ -57,9 +57,7 @@ export function paintPlanned(scene: Scene, sprites: Sprites, cellMs: number): vo
     const capacity = capacityOf(row, sprites.size);
     for (const [cell, count] of counts) {
       const x = xOf(scene, (cell + 0.5) * cellMs) - sprites.size / 2;
-      for (let index = 0; index < Math.min(count, capacity); index++) {
-        sprites.paint(scene.context, 'planned', x, row.floorPx - (index + 1) * sprites.size);
-      }
+      sprites.paint(scene.context, 'planned', Math.min(count, capacity), x, row.floorPx);
     }
   }
 }
@@ -89,13 +87,12 @@ function paintStack(
   const { size } = sprites;
   const visible = fit(stack, capacity);
   const x = xOf(scene, stack.momentMs) - size / 2;
-  const column = (shape: Shape, from: number, to: number) => {
-    for (let index = from; index < to; index++) sprites.paint(context, shape, x, row.floorPx - (index + 1) * size);
-  };
+  const column = (shape: Shape, count: number, below: number) =>
+    sprites.paint(context, shape, count, x, row.floorPx - below * size);
   if (stack.isOld) context.globalAlpha = 0.35;
-  column(isWaiting ? 'waiting' : 'allowed', 0, visible.allowed);
-  column('beyond', visible.allowed, visible.allowed + visible.beyond);
-  column('rejected', capacity - visible.rejected, capacity);
+  column(isWaiting ? 'waiting' : 'allowed', visible.allowed, 0);
+  column('beyond', visible.beyond, visible.allowed);
+  column('rejected', visible.rejected, capacity - visible.rejected);
   context.globalAlpha = 1;
   return sum(visible);
 }

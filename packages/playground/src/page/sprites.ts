@@ -3,6 +3,9 @@ import type { Theme } from './theme.js';
 /** Every shape of a mark. `waiting` is allowed and waits for its slot, `planned` is not sent yet. */
 export type Shape = 'allowed' | 'beyond' | 'rejected' | 'waiting' | 'planned';
 
+/** The most marks of a stack. */
+export const MOST = 60;
+
 type Draw = (context: CanvasRenderingContext2D, theme: Theme) => void;
 
 /** Shapes in a box of 10 by 10. Each has its own form, so that none is recognized by its color only. */
@@ -58,19 +61,27 @@ export class Sprites {
     ) as Record<Shape, HTMLCanvasElement>;
   }
 
-  /** Paints a mark with this left upper corner, in CSS pixels, on whole pixels of the screen. */
-  paint(context: CanvasRenderingContext2D, shape: Shape, x: number, y: number): void {
+  /** Paints marks above each other, with this left lower corner, in CSS pixels, on whole pixels of the screen. */
+  paint(context: CanvasRenderingContext2D, shape: Shape, count: number, x: number, bottom: number): void {
+    if (count <= 0) return;
     const { ratio, size } = this;
-    context.drawImage(this.#pictures[shape], Math.round(x * ratio) / ratio, Math.round(y * ratio) / ratio, size, size);
+    const strip = this.#pictures[shape];
+    const [left, top] = [Math.round(x * ratio) / ratio, Math.round((bottom - count * size) * ratio) / ratio];
+    context.drawImage(strip, 0, 0, strip.width, count * strip.width, left, top, size, count * size);
   }
 }
 
+/** A strip of marks above each other, so that a stack is painted at once. */
 function picture(draw: Draw, theme: Theme, pixels: number): HTMLCanvasElement {
   const canvas = document.createElement('canvas');
-  canvas.width = canvas.height = Math.ceil(pixels);
+  canvas.width = Math.ceil(pixels);
+  canvas.height = canvas.width * MOST;
   const context = canvas.getContext('2d')!;
-  context.scale(canvas.width / 10, canvas.height / 10);
-  context.beginPath();
-  draw(context, theme);
+  for (let index = 0; index < MOST; index++) {
+    const scale = canvas.width / 10;
+    context.setTransform(scale, 0, 0, scale, 0, index * canvas.width);
+    context.beginPath();
+    draw(context, theme);
+  }
   return canvas;
 }

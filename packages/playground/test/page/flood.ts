@@ -39,9 +39,10 @@ function requestsPainted({ page }: PlaygroundPage): Promise<{ marks: number; all
       }
       clearRect.call(context, x, y, ...size);
     };
-    context.drawImage = (...image) => {
-      marks += 1;
-      drawImage.apply(context, image);
+    // A stack of marks, each as high as it is wide, is painted at once.
+    context.drawImage = (image, x, y, width, height, ...to) => {
+      marks += height / width;
+      drawImage.call(context, image, x, y, width, height, ...to);
     };
     context.fillText = (text, ...at) => {
       if (text.startsWith('+') && !text.endsWith('s')) inLabels += Number(text);
