@@ -19,6 +19,7 @@ function membersOf(channel: string): string[] {
 
 const CHANNELS = [
   'rollgate:decision',
+  'rollgate:lease:lost',
   'rollgate:refund:failure',
   'rollgate:rejection',
   'rollgate:request',

@@ -32,7 +32,11 @@ const of = (name, tests, mutants) =>
 export const core = [
   ...of('memory-store', STORE, [
     ['countRejected is ignored by a single limit', 'if (!allowed && !limit.countRejected)', 'if (!allowed)'],
-    ["another store's decision is refunded", ' || receipt.table !== this.#keys', ''],
+    [
+      "another store's decision is settled",
+      ' || receipt.table !== this.#keys) throw foreignDecision();\n    this.#operations.settle',
+      ') throw foreignDecision();\n    this.#operations.settle',
+    ],
   ]),
   ...of('memory-operations', STORE, [
     ['a refunded key stays', 'this.#keys.markRefunded(entry, rule.limit);', ''],
@@ -44,7 +48,7 @@ export const core = [
     ],
     ['a limit without a name in a settlement is refunded', '?? hit.cost;', '?? 0;'],
     ['a settlement records all of the actual cost', 'units: cost - hit.cost', 'units: cost'],
-    ['a charge is recorded for a limit with cost 0', 'return units === 0 ? []', 'return units < 0 ? []'],
+    ['a charge is recorded for a limit with cost 0', 'return units === 0 ||', 'return units < 0 ||'],
   ]),
   ...of('usual-check', STORE, [
     [
@@ -210,7 +214,7 @@ export const core = [
     ['a decision can be refunded twice', '    this.#receipt = left;\n', ''],
     [
       'the result of the limit has no reason',
-      'reason === undefined ? figures : { ...figures, reason } };',
+      'reason === undefined ? figures : { ...figures, reason, ...this.#estimate } };',
       'figures };',
     ],
   ]),
@@ -234,7 +238,7 @@ export const core = [
     ['a caller that gives up keeps its slot', '    refund();\n', ''],
     [
       'a caller that gave up is charged',
-      'signal.throwIfAborted();\n      deadline.throwIfPast(decision',
+      'signal.throwIfAborted();\n        deadline.throwIfPast(decision',
       'deadline.throwIfPast(decision',
     ],
   ]),

@@ -21,14 +21,21 @@ const isLimit = (value: unknown): value is Limit => hasMethods(value, ['create',
  * @throws TypeError if `limits` is neither a limit nor a record of at least one.
  */
 export function createPlan(prefix: string, limits: unknown): Plan {
-  if (isLimit(limits)) return { prefix, rules: [createRule(prefix, 'default', limits)] };
+  if (isLimit(limits)) return toPlan(prefix, [createRule(prefix, 'default', limits)]);
   if (Array.isArray(limits) && limits.length > 0) {
     throw invalidOption('limits', 'a record that names each limit, such as `{ burst: rollingWindow({ … }) }`', limits);
   }
   if (typeof limits !== 'object' || limits === null || Object.keys(limits).length === 0) {
     throw invalidOption('limits', 'a limit such as `rollingWindow({ … })`, or a record of at least one', limits);
   }
-  return { prefix, rules: Object.entries(limits).map(([name, limit]) => createRule(prefix, name, limit)) };
+  return toPlan(
+    prefix,
+    Object.entries(limits).map(([name, limit]) => createRule(prefix, name, limit)),
+  );
+}
+
+function toPlan(prefix: string, rules: readonly Rule[]): Plan {
+  return { prefix, rules, hasSlots: rules.some(({ limit }) => limit.retryIsEstimate === true) };
 }
 
 function createRule(prefix: string, name: string, limit: unknown): Rule {

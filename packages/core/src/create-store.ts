@@ -53,7 +53,8 @@ export function createStore(options: CreateStoreOptions): Store & CountingStore 
 interface StoredHit extends Hit {
   readonly rule: Rule;
   readonly key: string;
-  readonly life: number | undefined;
+  /** The life of the key that has the hit. A lease may move to a later one. */
+  life: number | undefined;
 }
 
 class Receipt {
@@ -117,8 +118,8 @@ class TransactionalStore implements Store, CountingStore {
       changes.forEach(({ hit, cost }, index) => {
         const { limit } = hit.rule;
         const state = states[index]!;
-        if (cost > hit.cost) state.recordOverdraft(limit, nowMicros, cost - hit.cost);
-        else if (state.life === hit.life) state.refund(limit, nowMicros, hit, cost);
+        if (cost < hit.cost && state.life === hit.life) state.refund(limit, nowMicros, hit, cost);
+        else if (cost > hit.cost && !limit.retryIsEstimate) state.recordOverdraft(limit, nowMicros, cost - hit.cost);
       });
     });
   }
@@ -127,7 +128,7 @@ class TransactionalStore implements Store, CountingStore {
     return this.#run(toStorageKeys(rules, keys), (states, nowMicros) => {
       rules.forEach(({ limit }, index) => {
         const units = costAt(costs, index);
-        if (units > 0) states[index]!.recordOverdraft(limit, nowMicros, units);
+        if (units > 0 && !limit.retryIsEstimate) states[index]!.recordOverdraft(limit, nowMicros, units);
       });
       return peekAll(rules, states, nowMicros, 1);
     });
@@ -135,6 +136,33 @@ class TransactionalStore implements Store, CountingStore {
 
   refund(receipt: unknown): Awaitable<void> {
     return this.settle(receipt, 0);
+  }
+
+  release(receipt: unknown): Awaitable<void> {
+    if (!(receipt instanceof Receipt) || receipt.store !== this) throw foreignDecision();
+    const leases = receipt.hits.filter(({ rule, cost }) => rule.limit.retryIsEstimate && cost > 0);
+    const keys = leases.map(({ key }) => key);
+    return this.#run(keys, (states, nowMicros) => {
+      leases.forEach((hit, index) => {
+        if (states[index]!.life === hit.life) states[index]!.refund(hit.rule.limit, nowMicros, hit, 0);
+      });
+    });
+  }
+
+  renew(receipts: readonly Receipt[]): Awaitable<readonly unknown[]> {
+    const leases = receipts.flatMap((receipt) =>
+      receipt.hits.flatMap((hit) => (hit.rule.limit.renew && hit.cost > 0 ? [{ receipt, hit }] : [])),
+    );
+    const keys = [...new Set(leases.map(({ hit }) => hit.key))];
+    return this.#run(keys, (states, nowMicros) => {
+      const lost = new Set<Receipt>();
+      for (const { receipt, hit } of leases) {
+        const state = states[keys.indexOf(hit.key)]!;
+        if (state.renew(hit.rule.limit, nowMicros, hit)) hit.life = state.life;
+        else lost.add(receipt);
+      }
+      return [...lost];
+    });
   }
 
   reset({ rules }: Plan, keys: Keys): Awaitable<void> {

@@ -19,6 +19,8 @@ export interface LimitDecision {
    * rule with the longer wait, and `'limit'` at a tie. Absent if this limit allowed the action.
    */
   readonly reason?: RejectionReason | undefined;
+  /** Whether `retryAfterMs` is only advice, because the time at which a slot of `concurrency` is released is unknown. */
+  readonly retryIsEstimate?: boolean | undefined;
 }
 
 /**
@@ -71,4 +73,6 @@ export interface Decision<Name extends string = string> {
    * is allowed, or if the policy `'deny'` rejected it.
    */
   readonly reason?: RejectionReason | undefined;
+  /** Whether the wait of the reported limit is an estimate, as in {@link LimitDecision.retryIsEstimate}. */
+  readonly retryIsEstimate?: boolean | undefined;
 }

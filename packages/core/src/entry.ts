@@ -19,6 +19,10 @@ export class Entry implements State {
   address = 0;
   readonly #slab: Slab;
 
+  get diesWithProcess(): boolean {
+    return true;
+  }
+
   constructor(slab: Slab) {
     this.#slab = slab;
   }

@@ -89,6 +89,11 @@ export function decideAll(
   return { allowed, results, hitsMicros };
 }
 
+/** Whether the wait of a rejection is only advice. */
+export function isEstimate({ retryIsEstimate }: Limit, { waitMicros }: Verdict): boolean {
+  return retryIsEstimate === true && waitMicros !== Infinity;
+}
+
 /** @param allowed Whether all limits allowed the action. */
 function toResult(limit: Limit, passed: boolean, verdict: Verdict, allowed: boolean): LimitDecision {
   const result: LimitDecision = {
@@ -99,5 +104,7 @@ function toResult(limit: Limit, passed: boolean, verdict: Verdict, allowed: bool
     resetMs: verdict.resetMicros / 1000,
     delayMs: allowed ? verdict.delayMicros / 1000 : 0,
   };
-  return passed ? result : { ...result, reason: verdict.reason };
+  if (passed) return result;
+  const rejection = { ...result, reason: verdict.reason };
+  return isEstimate(limit, verdict) ? { ...rejection, retryIsEstimate: true } : rejection;
 }

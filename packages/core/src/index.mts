@@ -2,6 +2,7 @@
 export type * from './index.js';
 export {
   bucketedWindow,
+  concurrency,
   fixedWindow,
   leakyBucket,
   MemoryStore,

@@ -9,6 +9,7 @@ export type { OnStoreError } from './failure/fallback.js';
 export type { StoreFailure, StoreRecovery } from './failure/part-health.js';
 export { StoreError } from './failure/store-error.js';
 export { type BucketedWindow, type BucketedWindowOptions, bucketedWindow } from './limits/bucketed-window.js';
+export { type Concurrency, type ConcurrencyOptions, concurrency } from './limits/concurrency.js';
 export { type FixedWindow, type FixedWindowOptions, fixedWindow } from './limits/fixed-window.js';
 export { type LeakyBucket, type LeakyBucketOptions, leakyBucket } from './limits/leaky-bucket.js';
 export type { Limit, RejectionReason } from './limits/limit.js';
@@ -21,7 +22,7 @@ export {
 export { type TokenBucket, type TokenBucketOptions, tokenBucket } from './limits/token-bucket.js';
 export { type ManualClock, manualClock } from './manual-clock.js';
 export { MemoryStore, type MemoryStoreOptions } from './memory-store.js';
-export { type DecisionEvent, RateLimiter } from './rate-limiter.js';
+export { type DecisionEvent, type LeaseLossEvent, RateLimiter } from './rate-limiter.js';
 export type { CheckOptions, RateLimiterOptions, SettleOptions, WaitOptions } from './rate-limiter-options.js';
 export type { Cost } from './resolve-costs.js';
 export { RollingCounter, type RollingCounterOptions } from './rolling-counter.js';

@@ -1,7 +1,7 @@
 import { type Clock, monotonicClock, readMicros } from './clock.js';
 import type { Decision } from './decision.js';
 import type { Entry } from './entry.js';
-import { evaluate } from './evaluate.js';
+import { evaluate, isEstimate } from './evaluate.js';
 import { foreignDecision } from './foreign-decision.js';
 import { KeyTable } from './key-table.js';
 import { createVerdict, type Verdict } from './limits/limit.js';
@@ -132,6 +132,12 @@ export class MemoryStore implements Store, CountingStore {
     return this.#operations.charge(rules, toStoredKeys(keys), readMicros(this.clock), costs);
   }
 
+  /** Like {@link Store.release}, but synchronous. */
+  release(receipt: unknown): void {
+    if (!(receipt instanceof RecordedHit) || receipt.table !== this.#keys) throw foreignDecision();
+    this.#operations.release(receipt, readMicros(this.clock));
+  }
+
   /** Like {@link Store.refund}, but synchronous. */
   refund(receipt: unknown): void {
     this.settle(receipt, 0);
@@ -196,5 +202,18 @@ function toSingleDecision({ name, limit }: Rule, allowed: boolean, verdict: Verd
   const waitMs = allowed ? 0 : waitMicros / 1000;
   const resetMs = resetMicros / 1000;
   const delayMs = delayMicros / 1000;
-  return new SingleDecision(name, allowed, limit.limit, remaining, waitMs, resetMs, delayMs, reason, false, receipt);
+  const isAdvice = !allowed && isEstimate(limit, verdict);
+  return new SingleDecision(
+    name,
+    allowed,
+    limit.limit,
+    remaining,
+    waitMs,
+    resetMs,
+    delayMs,
+    reason,
+    false,
+    receipt,
+    isAdvice,
+  );
 }

@@ -15,6 +15,8 @@ export interface Rule {
 /** The rules that a check decides together. There is at least one. */
 export interface Plan {
   readonly prefix: string;
+  /** Whether a check takes slots, which must be released. */
+  readonly hasSlots?: boolean;
   readonly rules: readonly Rule[];
 }
 

@@ -2,6 +2,7 @@ import type { Limits } from './create-plan.js';
 import type { Duration } from './duration.js';
 import type { OnStoreError } from './failure/fallback.js';
 import type { Cost, CostOn } from './resolve-costs.js';
+import type { LeaseLoss } from './slots.js';
 import type { Store } from './store.js';
 
 /** The options of `RateLimiter`. */
@@ -37,6 +38,13 @@ export interface RateLimiterOptions<Given extends Limits = Limits> {
    * @defaultValue `'throw'`
    */
   onStoreError?: OnStoreError | undefined;
+  /**
+   * Called when slots of a `concurrency` limit may belong to another process, because this one could not renew its lease in
+   * time.
+   *
+   * @defaultValue none; the channel `rollgate:lease:lost` publishes the same
+   */
+  onLeaseLost?: ((loss: LeaseLoss) => void) | undefined;
 }
 
 /** The options of `RateLimiter.check`, `RateLimiter.peek` and `RateLimiter.charge`. */

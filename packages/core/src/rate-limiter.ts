@@ -15,11 +15,13 @@ import { type DecisionEventOf, hasSubscribers, publishDecision } from './publish
 import type { CheckOptions, RateLimiterOptions, SettleOptions, WaitOptions } from './rate-limiter-options.js';
 import { resolveCosts } from './resolve-costs.js';
 import { resolveSettledCosts, spendReceipt } from './settlement.js';
+import { slotNames, wakeWaiters, watchSlots } from './slot-waiters.js';
+import { HeldSlots, type LeaseLoss, Slots } from './slots.js';
 import type { Store } from './store.js';
 import { createDeadline } from './timeout-signal.js';
 import { timersOf } from './timers.js';
 import { unsupported } from './unsupported.js';
-import { hasMethods, invalidOption, knownOptions, oneOf, string } from './validate.js';
+import { hasMethods, invalidOption, knownOptions, oneOf, optionalFunction, string } from './validate.js';
 import { waitForSlot, waitUntilAllowed } from './wait.js';
 import { WaitQueues } from './wait-queues.js';
 
@@ -29,6 +31,9 @@ export type DecisionEvent = DecisionEventOf<RateLimiter>;
 // TypeScript infers the names from the limits alone, not from the key or the expected decision.
 type KeyOn<Own extends Limits> = NoInfer<Key<NameOf<Own>>>;
 type DecisionOn<Own extends Limits> = NoInfer<Decision<NameOf<Own>>>;
+
+/** Published on the channel `rollgate:lease:lost` when slots of a `concurrency` limit may belong to another process. */
+export type LeaseLossEvent = LeaseLoss<RateLimiter>;
 
 const CHECK_OPTIONS = ['cost', 'limits'] as const;
 
@@ -58,9 +63,10 @@ export class RateLimiter<Given extends Limits = Limits> {
   readonly #store: Store;
   readonly #ownsStore: boolean;
   readonly #queues = new WaitQueues();
+  readonly #slots: Slots;
 
   constructor(options: RateLimiterOptions<Given>) {
-    knownOptions('RateLimiter', options, ['limits', 'store', 'prefix', 'timeout', 'onStoreError']);
+    knownOptions('RateLimiter', options, ['limits', 'store', 'prefix', 'timeout', 'onStoreError', 'onLeaseLost']);
     const { store, prefix = 'rollgate', timeout = DEFAULT_TIMEOUT_MS, onStoreError = 'throw' } = options;
     if (store !== undefined && !hasMethods(store, ['check', 'peek', 'refund', 'reset'])) {
       throw invalidOption('store', 'a store such as `new MemoryStore()`', store);
@@ -71,6 +77,8 @@ export class RateLimiter<Given extends Limits = Limits> {
     const isInMemory = store === undefined || isMemoryStore(store); // It never fails, so it needs no timeout.
     this.#store = isInMemory ? (store ?? new MemoryStore()) : new GuardedStore(store, timeoutMs, policy);
     this.#ownsStore = store === undefined;
+    optionalFunction('onLeaseLost', options.onLeaseLost);
+    this.#slots = new Slots(this, this.#store, options.onLeaseLost);
   }
 
   /**
@@ -104,7 +112,9 @@ export class RateLimiter<Given extends Limits = Limits> {
   decide<Own extends Limits = Given>(key: KeyOn<Own>, options?: CheckOptions<Own>): Awaitable<DecisionOn<Own>> {
     const plan = this.#planFor(options);
     const cost = options?.cost;
-    const decision = this.#store.check(plan, resolveKeys(plan, key), resolveCosts(plan, cost));
+    const keys = resolveKeys(plan, key);
+    let decision = this.#store.check(plan, keys, resolveCosts(plan, cost));
+    if (plan.hasSlots) decision = this.#slots.hold(plan, keys, key, decision);
     return (hasSubscribers() ? publishDecision(this, key, cost, decision) : decision) as Awaitable<DecisionOn<Own>>;
   }
 
@@ -124,7 +134,12 @@ export class RateLimiter<Given extends Limits = Limits> {
    */
   async refund(decision: Decision): Promise<void> {
     const receipt = spendReceipt(decision);
-    if (receipt !== undefined) await this.#store.refund(receipt);
+    if (receipt instanceof HeldSlots) {
+      await this.#store.refund(receipt.receipt);
+      this.#slots.close(receipt);
+    } else if (receipt !== undefined) {
+      await this.#store.refund(receipt);
+    }
   }
 
   /**
@@ -142,7 +157,23 @@ export class RateLimiter<Given extends Limits = Limits> {
     const costs = resolveSettledCosts(decision, options);
     if (this.#store.settle === undefined) throw unsupported('settle');
     const receipt = spendReceipt(decision);
-    if (receipt !== undefined) await this.#store.settle(receipt, costs);
+    if (receipt instanceof HeldSlots) {
+      await this.#store.settle(receipt.receipt, costs);
+      if (receipt.isFreedBy(costs)) this.#slots.close(receipt);
+    } else if (receipt !== undefined) {
+      await this.#store.settle(receipt, costs);
+    }
+  }
+
+  /**
+   * Frees the slots that the check with this decision took of its `concurrency` limits. Its other limits keep their hits.
+   * A second call does nothing, and neither does one for a rejected decision.
+   *
+   * @throws TypeError if `decision` does not come from a limiter, or from a check without a `concurrency` limit. A
+   * {@link StoreError} if the store fails and `onStoreError` is `'throw'`. The promise rejects with it.
+   */
+  release(decision: Decision): Promise<void> {
+    return this.#slots.release(decision);
   }
 
   /**
@@ -163,7 +194,9 @@ export class RateLimiter<Given extends Limits = Limits> {
   /** Drops the state of a key, so that it has its full quota again. Takes `limits` as {@link check} does. */
   async reset<Own extends Limits = Given>(key: KeyOn<Own>, options?: Pick<CheckOptions<Own>, 'limits'>): Promise<void> {
     const plan = this.#planFor(options);
-    await this.#store.reset(plan, resolveKeys(plan, key));
+    const keys = resolveKeys(plan, key);
+    await this.#store.reset(plan, keys);
+    if (plan.hasSlots) wakeWaiters(this.#slots.backend, slotNames(plan, keys));
   }
 
   /**
@@ -183,7 +216,10 @@ export class RateLimiter<Given extends Limits = Limits> {
       throw invalidOption('signal', 'an AbortSignal', signal);
     const timeoutMs = timeout === undefined ? Infinity : parseDuration('timeout', timeout);
     const plan = this.#planFor(checkOptions);
-    const queueName = JSON.stringify([plan.prefix, resolveKeys(plan, key)]);
+    const keys = resolveKeys(plan, key);
+    const queueName = JSON.stringify([plan.prefix, keys]);
+    const names = plan.hasSlots ? slotNames(plan, keys) : [];
+    const watch = (wake: () => void) => watchSlots(this.#slots.backend, names, wake);
     const deadline = createDeadline(signal, timeoutMs, timersOf(this.#store.clock));
     try {
       const { decision, sinceMs } = await this.#queues.enqueue(queueName, deadline.signal, () =>
@@ -191,6 +227,7 @@ export class RateLimiter<Given extends Limits = Limits> {
           () => this.peek(key, checkOptions),
           () => this.check(key, checkOptions),
           deadline,
+          watch,
         ),
       );
       // This caller has left the wait queue, so the next ones can take their slots during this delay.
@@ -206,8 +243,9 @@ export class RateLimiter<Given extends Limits = Limits> {
     return this.#store.clock;
   }
 
-  /** Closes the limiter's own store. A store that you passed to the constructor stays open. */
+  /** Ends the renewal of leases, and closes the limiter's own store. A store that you passed to the constructor stays open. */
   async close(): Promise<void> {
+    this.#slots.stop();
     if (this.#ownsStore) await this.#store.close?.();
   }
 

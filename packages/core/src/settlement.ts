@@ -3,16 +3,23 @@ import { withCode } from './error-codes.js';
 import type { SettledCosts } from './plan.js';
 import { NO_DECISION, takeReceipt } from './receipt.js';
 import { readCostRecord, unitsFromZero } from './resolve-costs.js';
+import { HeldSlots } from './slots.js';
 import { invalidOption, knownOptions } from './validate.js';
 
 /**
  * Takes the receipt out of a decision, so that later calls find none. Returns `undefined` if there is nothing to settle.
+ * The receipt of slots stays, because they can still be released.
  *
  * @throws TypeError if `decision` does not come from a limiter.
  */
 export function spendReceipt(decision: Decision): unknown {
   const receipt = takeReceipt(decision);
   if (receipt === NO_DECISION) throw notADecision(decision);
+  if (receipt instanceof HeldSlots) {
+    takeReceipt(decision, receipt);
+    if (receipt.isSettled) return undefined;
+    receipt.isSettled = true;
+  }
   // A rejected attempt may have replaced an older hit. Removing it, too, would allow one action too many.
   return decision.allowed ? receipt : undefined;
 }

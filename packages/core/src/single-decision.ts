@@ -21,6 +21,7 @@ export class SingleDecision implements Decision {
   readonly violated: readonly string[];
   readonly degraded: Decision['degraded'];
   declare readonly reason?: RejectionReason;
+  declare readonly retryIsEstimate?: boolean;
   readonly #name: string;
   #limits: Readonly<Record<string, LimitDecision>> | undefined;
   #receipt: unknown;
@@ -37,6 +38,7 @@ export class SingleDecision implements Decision {
     reason: RejectionReason | undefined,
     degraded: Decision['degraded'],
     receipt: unknown,
+    retryIsEstimate = false,
   ) {
     this.allowed = allowed;
     this.limit = limit;
@@ -47,6 +49,7 @@ export class SingleDecision implements Decision {
     this.violated = allowed ? NO_LIMITS : [name];
     this.degraded = degraded;
     if (!allowed && reason !== undefined) this.reason = reason;
+    if (retryIsEstimate) this.retryIsEstimate = true;
     this.#name = name;
     this.#receipt = receipt;
   }
@@ -54,14 +57,18 @@ export class SingleDecision implements Decision {
   get limits(): Readonly<Record<string, LimitDecision>> {
     const { allowed, limit, remaining, retryAfterMs, resetMs, delayMs, reason } = this;
     const figures = { allowed, limit, remaining, retryAfterMs, resetMs, delayMs };
-    this.#limits ??= { [this.#name]: reason === undefined ? figures : { ...figures, reason } };
+    this.#limits ??= { [this.#name]: reason === undefined ? figures : { ...figures, reason, ...this.#estimate } };
     return this.#limits;
   }
 
   toJSON(): Decision {
     const { allowed, limit, remaining, retryAfterMs, resetMs, delayMs, violated, limits, degraded, reason } = this;
     const figures = { allowed, limit, remaining, retryAfterMs, resetMs, delayMs, violated, limits, degraded };
-    return reason === undefined ? figures : { ...figures, reason };
+    return reason === undefined ? figures : { ...figures, reason, ...this.#estimate };
+  }
+
+  get #estimate(): { retryIsEstimate?: boolean } {
+    return this.retryIsEstimate ? { retryIsEstimate: true } : {};
   }
 
   [INSPECT](): Decision {

@@ -52,6 +52,16 @@ export interface Store {
   charge?(plan: Plan, keys: Keys, costs: Costs): Awaitable<Decision>;
   /** Refunds what the check with this receipt recorded, as far as it still counts. The same as a settled cost of 0. */
   refund(receipt: unknown): Awaitable<void>;
+  /**
+   * Frees the slots that the check with this receipt took, and leaves its other limits alone. The limiter calls it once
+   * for a receipt, before or after a settlement. Without this method, `RateLimiter.release` throws an error.
+   */
+  release?(receipt: unknown): Awaitable<void>;
+  /**
+   * For a store that other processes use, too. Extends the leases of these receipts, in one call. A lease that has expired
+   * takes its slots again if they are free. Returns the receipts whose slots are lost.
+   */
+  renew?(receipts: readonly unknown[]): Awaitable<readonly unknown[]>;
   /** Drops the state of the keys. */
   reset(plan: Plan, keys: Keys): Awaitable<void>;
   /** The clock by which the store decides, if it reads one in this process. */

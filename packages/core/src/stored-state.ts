@@ -64,6 +64,14 @@ export class StoredState implements FoundState {
     this.write(limit);
   }
 
+  /** Extends the lease of a hit. Returns whether it holds its slots. */
+  renew(limit: Limit, nowMicros: number, hit: Hit): boolean {
+    const state = this.find(limit, nowMicros) ?? this.create(limit);
+    const isHeld = limit.renew!(state, nowMicros, hit);
+    this.write(limit);
+    return isHeld;
+  }
+
   /** Refunds all but the first `kept` units of a hit in the present life of the key. */
   refund(limit: Limit, nowMicros: number, hit: Hit, kept: number): void {
     limit.refund(this, nowMicros, hit, kept);

@@ -18,10 +18,11 @@ class CombinedDecision implements Decision {
   readonly limits: Readonly<Record<string, LimitDecision>>;
   readonly degraded: Decision['degraded'];
   declare readonly reason?: RejectionReason;
+  declare readonly retryIsEstimate?: boolean;
   #receipt: unknown;
 
   constructor(
-    reported: Pick<LimitDecision, 'limit' | 'remaining' | 'resetMs' | 'reason'>,
+    reported: Pick<LimitDecision, 'limit' | 'remaining' | 'resetMs' | 'reason' | 'retryIsEstimate'>,
     retryAfterMs: number,
     delayMs: number,
     violated: readonly string[],
@@ -39,6 +40,7 @@ class CombinedDecision implements Decision {
     this.limits = limits;
     this.degraded = degraded;
     if (reported.reason !== undefined) this.reason = reported.reason;
+    if (reported.retryIsEstimate) this.retryIsEstimate = true;
     this.#receipt = receipt;
   }
 
@@ -80,9 +82,21 @@ export function toDecision(
 ): Decision {
   let reported = results[typeof costs === 'number' ? 0 : costs.findIndex((cost) => cost > 0)]!;
   if (rules.length === 1) {
-    const { allowed, limit, remaining, retryAfterMs, resetMs, delayMs = 0, reason } = reported;
+    const { allowed, limit, remaining, retryAfterMs, resetMs, delayMs = 0, reason, retryIsEstimate } = reported;
     const { name } = rules[0]!;
-    return new SingleDecision(name, allowed, limit, remaining, retryAfterMs, resetMs, delayMs, reason, false, receipt);
+    return new SingleDecision(
+      name,
+      allowed,
+      limit,
+      remaining,
+      retryAfterMs,
+      resetMs,
+      delayMs,
+      reason,
+      false,
+      receipt,
+      retryIsEstimate,
+    );
   }
   const limits: Record<string, LimitDecision> = {};
   let violated = NO_LIMITS;

@@ -11,26 +11,35 @@ export async function waitUntilAllowed<Given extends Decision>(
   peek: () => Promise<Given>,
   check: () => Promise<Given>,
   deadline: Deadline,
+  watchSlots: (wake: () => void) => () => void,
 ): Promise<{ decision: Given; sinceMs: number }> {
   const { signal, timers } = deadline;
   for (;;) {
     signal.throwIfAborted();
     const sinceMs = timers.now();
-    let decision = await unlessAborted(peek(), signal);
-    if (decision.allowed) {
-      // A caller that has stopped waiting, or whose slot is past its deadline, must not be charged.
-      signal.throwIfAborted();
-      deadline.throwIfPast(decision.delayMs, sinceMs);
-      decision = await check();
-      if (decision.allowed) return { decision, sinceMs };
+    // From before the peek, so that no release is missed.
+    const freed = createSignal();
+    const stopWatching = watchSlots(freed.resolve);
+    try {
+      let decision = await unlessAborted(peek(), signal);
+      if (decision.allowed) {
+        // A caller that has stopped waiting, or whose slot is past its deadline, must not be charged.
+        signal.throwIfAborted();
+        deadline.throwIfPast(decision.delayMs, sinceMs);
+        decision = await check();
+        if (decision.allowed) return { decision, sinceMs };
+      }
+      const { retryAfterMs } = decision;
+      if (retryAfterMs === Infinity) {
+        const message = 'This call can never succeed: its `cost` exceeds a limit';
+        throw withCode('ERR_ROLLGATE_NEVER_ALLOWED', new RangeError(message));
+      }
+      // A slot may be released at any time, so the wait may be shorter.
+      if (!isEstimate(decision)) deadline.throwIfPast(retryAfterMs, sinceMs);
+      await sleep(retryAfterMs, deadline, sinceMs, freed.promise);
+    } finally {
+      stopWatching();
     }
-    const { retryAfterMs } = decision;
-    if (retryAfterMs === Infinity) {
-      const message = 'This call can never succeed: its `cost` exceeds a limit';
-      throw withCode('ERR_ROLLGATE_NEVER_ALLOWED', new RangeError(message));
-    }
-    deadline.throwIfPast(retryAfterMs, sinceMs);
-    await sleep(retryAfterMs, deadline, sinceMs);
   }
 }
 
@@ -51,16 +60,26 @@ export async function waitForSlot(
   }
 }
 
-/** Resolves after `ms` milliseconds, but rejects with the signal's reason as soon as the signal aborts. */
-async function sleep(ms: number, { signal, timers }: Deadline, sinceMs: number): Promise<void> {
-  signal.throwIfAborted();
-  let wake!: () => void;
-  const elapsed = new Promise<void>((resolve) => {
-    wake = resolve;
+/** Whether the wait of a rejection is only advice. */
+function isEstimate({ limits, violated }: Decision): boolean {
+  return violated.some((name) => limits[name]?.retryIsEstimate === true);
+}
+
+function createSignal(): { readonly promise: Promise<void>; readonly resolve: () => void } {
+  let resolve!: () => void;
+  const promise = new Promise<void>((settle) => {
+    resolve = settle;
   });
-  const cancel = timers.after(ms, wake, sinceMs);
+  return { promise, resolve };
+}
+
+/** Resolves after `ms` milliseconds or when `early` does, but rejects with the signal's reason as soon as the signal aborts. */
+async function sleep(ms: number, { signal, timers }: Deadline, sinceMs: number, early?: Promise<void>): Promise<void> {
+  signal.throwIfAborted();
+  const elapsed = createSignal();
+  const cancel = timers.after(ms, elapsed.resolve, sinceMs);
   try {
-    await unlessAborted(elapsed, signal);
+    await unlessAborted(early === undefined ? elapsed.promise : Promise.race([elapsed.promise, early]), signal);
   } finally {
     cancel();
   }

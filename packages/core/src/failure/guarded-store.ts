@@ -21,6 +21,8 @@ export class GuardedStore implements Store {
   readonly #policy: OnStoreError;
   readonly #deadlines: Deadlines;
   readonly #health: StoreHealth;
+  /** Renews leases in the store. Those in the fallback memory never expire. */
+  declare readonly renew?: NonNullable<Store['renew']>;
   /** The health of a store without parts. */
   readonly #onlyPart: PartHealth | undefined;
 
@@ -30,6 +32,7 @@ export class GuardedStore implements Store {
     this.#deadlines = new Deadlines(timeoutMs, timersOf(store.clock));
     this.#health = StoreHealth.of(store);
     this.#onlyPart = store.partOf === undefined ? this.#health.ofPart('') : undefined;
+    if (store.renew !== undefined) this.renew = (receipts) => this.#renew(receipts);
   }
 
   check(plan: Plan, keys: Keys, costs: Costs): Awaitable<Decision> {
@@ -38,6 +41,10 @@ export class GuardedStore implements Store {
 
   peek(plan: Plan, keys: Keys, costs: Costs): Awaitable<Decision> {
     return this.#decide('peek', plan, keys, costs);
+  }
+
+  get backend(): object {
+    return this.#store.backend ?? this.#store;
   }
 
   get clock(): Clock | undefined {
@@ -60,6 +67,14 @@ export class GuardedStore implements Store {
     return guardCall(this.#store.settle(receipt, costs), this.#deadlines, this.#partOfReceipt(receipt), onFailure);
   }
 
+  /** Releases slots in the store or in the fallback memory. If the store fails, they are free after one lease. */
+  release(receipt: unknown): Awaitable<void> {
+    if (receipt instanceof FallbackReceipt) return this.#health.fallback.release(receipt.receipt);
+    if (this.#store.release === undefined) throw unsupported('release');
+    const onFailure = this.#policy === 'throw' ? rethrow : () => undefined;
+    return guardCall(this.#store.release(receipt), this.#deadlines, this.#partOfReceipt(receipt), onFailure);
+  }
+
   /** Refunds in the store or in the fallback memory. If the store fails, the hits stay recorded. */
   refund(receipt: unknown): Awaitable<void> {
     if (receipt instanceof FallbackReceipt) return this.#health.fallback.refund(receipt.receipt);
@@ -71,6 +86,12 @@ export class GuardedStore implements Store {
     this.#health.resetFallback(plan, keys);
     const part = this.#partOf(plan, keys);
     return guardCall(this.#store.reset(plan, keys), this.#deadlines, part, rethrow);
+  }
+
+  #renew(receipts: readonly unknown[]): Awaitable<readonly unknown[]> {
+    const own = receipts.filter((receipt) => !(receipt instanceof FallbackReceipt));
+    if (own.length === 0) return own;
+    return guardCall(this.#store.renew!(own), this.#deadlines, this.#partOfReceipt(own[0]), rethrow);
   }
 
   #decide(operation: DecidingOperation, plan: Plan, keys: Keys, costs: Costs): Awaitable<Decision> {

@@ -12,6 +12,8 @@ export interface State {
   readonly start: number;
   /** How many numbers the state has. */
   readonly size: number;
+  /** Whether the state is in the memory of the process that uses it. Leases in it then never expire. */
+  readonly diesWithProcess?: boolean;
   /** Changes how many numbers the state has. The first ones keep their values, and added ones have any value. */
   resize(size: number): void;
 }
@@ -92,6 +94,11 @@ export interface Limit extends StateLifecycle {
   readonly windowMicros: number;
   /** Whether the limit also records rejected attempts. */
   readonly countRejected: boolean;
+  /**
+   * Whether a check takes slots until they are released, as with `concurrency`. Its wait is then only advice. Settlements
+   * and charges record no overdraft.
+   */
+  readonly retryIsEstimate?: boolean;
 
   /** Decides on the action without changing the state. Fills in the verdict. */
   test(state: State, nowMicros: number, cost: number, verdict: Verdict): void;
@@ -104,4 +111,6 @@ export interface Limit extends StateLifecycle {
   record(state: State, nowMicros: number, cost: number, verdict: Verdict): void;
   /** Refunds all but the first `kept` units of a recorded hit, as far as they still count. */
   refund(state: State, nowMicros: number, hit: Hit, kept: number): void;
+  /** For a limit whose slots are leases. Extends the lease of a hit, and returns whether it holds its slots. */
+  renew?(state: State, nowMicros: number, hit: Hit): boolean;
 }

@@ -1,0 +1,35 @@
+import type { Keys, Plan } from './plan.js';
+import { keyAt } from './plan.js';
+
+/** Callers that wait for a slot, by store and by limit and key. */
+const waiters = new WeakMap<object, Map<string, Set<() => void>>>();
+
+/** The names of the slots of these keys, for {@link watchSlots} and {@link wakeWaiters}. */
+export function slotNames({ rules }: Plan, keys: Keys): string[] {
+  return rules.flatMap(({ limit, namespace }, index) =>
+    limit.retryIsEstimate ? [`${namespace}\n${keyAt(keys, index)}`] : [],
+  );
+}
+
+/** Calls `wake` when this process frees one of the slots. Returns a function that ends that. */
+export function watchSlots(store: object, names: readonly string[], wake: () => void): () => void {
+  const all = waiters.get(store) ?? new Map<string, Set<() => void>>();
+  waiters.set(store, all);
+  for (const name of names) {
+    const callbacks = all.get(name) ?? new Set();
+    all.set(name, callbacks.add(wake));
+  }
+  return () => {
+    for (const name of names) {
+      all.get(name)?.delete(wake);
+      if (all.get(name)?.size === 0) all.delete(name);
+    }
+  };
+}
+
+/** Wakes the callers in this process that wait for one of the slots. */
+export function wakeWaiters(store: object, names: readonly string[]): void {
+  const all = waiters.get(store);
+  if (all === undefined) return;
+  for (const name of names) for (const wake of [...(all.get(name) ?? [])]) wake();
+}

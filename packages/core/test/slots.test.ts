@@ -1,0 +1,249 @@
+import {
+  concurrency,
+  type LeaseLossEvent,
+  MemoryStore,
+  manualClock,
+  RateLimiter,
+  rollingWindow,
+  type Store,
+} from '@rollgate/core';
+import { createStore } from '@rollgate/core/store';
+
+const inFlight = (limit: number) => concurrency({ limit, lease: '30s' });
+
+/** A store on rows that several limiters share, as processes do. */
+function sharedStores() {
+  const clock = manualClock();
+  const rows = new Map<string, readonly number[]>();
+  let renewals = 0;
+  const open = (): Store => {
+    const store = createStore({
+      clock,
+      transact(keys, update) {
+        const changes = update(keys.map((key) => rows.get(key)));
+        for (const [index, key] of keys.entries()) {
+          const change = changes[index];
+          if (change === null) rows.delete(key);
+          else if (change !== undefined) rows.set(key, change.numbers);
+        }
+      },
+    });
+    return {
+      clock,
+      check: (...args) => store.check(...args),
+      peek: (...args) => store.peek(...args),
+      settle: (...args) => store.settle!(...args),
+      refund: (receipt) => store.refund(receipt),
+      release: (receipt) => store.release!(receipt),
+      renew(receipts) {
+        renewals += 1;
+        return store.renew!(receipts);
+      },
+      reset: (...args) => store.reset(...args),
+    };
+  };
+  return { clock, rows, open, renewals: () => renewals };
+}
+
+const stores: [string, () => Store][] = [
+  ['a MemoryStore', () => new MemoryStore({ clock: manualClock() })],
+  ['a store of createStore', () => sharedStores().open()],
+];
+
+describe.each(stores)('in %s', (_, createTestStore) => {
+  test('at most `limit` units hold a slot, and a release frees them once', async () => {
+    const limiter = new RateLimiter({ limits: inFlight(3), store: createTestStore() });
+    const [first, second] = [await limiter.check('ann'), await limiter.check('ann', { cost: 2 })];
+    expect([first.remaining, second.remaining]).toEqual([2, 0]);
+    const rejected = await limiter.check('ann');
+    expect(rejected).toMatchObject({ allowed: false, retryAfterMs: 1000, retryIsEstimate: true, reason: 'limit' });
+    expect(rejected.limits.default).toMatchObject({ allowed: false, retryIsEstimate: true });
+    expect(await limiter.check('ann', { cost: 4 })).toMatchObject({ allowed: false, retryAfterMs: Infinity });
+    await limiter.release(rejected);
+    await limiter.release(first);
+    await limiter.release(first);
+    expect((await limiter.peek('ann')).remaining).toBe(1);
+    await limiter.release(second);
+    expect(await limiter.peek('ann')).toMatchObject({ allowed: true, remaining: 3, resetMs: 0 });
+  });
+
+  test('it decides together with other limits, and a rejected check takes neither a slot nor a hit', async () => {
+    const limits = { rate: rollingWindow({ limit: 2, window: '1m' }), inFlight: inFlight(1) };
+    const limiter = new RateLimiter({ limits, store: createTestStore() });
+    const decision = await limiter.check('ann');
+    const rejected = await limiter.check('ann');
+    expect(rejected).toMatchObject({ violated: ['inFlight'], limits: { rate: { remaining: 1 } } });
+    expect(rejected.limits.rate).not.toHaveProperty('retryIsEstimate');
+    await limiter.release(decision);
+    const last = await limiter.check('ann');
+    expect(last.limits).toMatchObject({ rate: { remaining: 0 }, inFlight: { remaining: 0 } });
+    expect((await limiter.check('ann')).violated).toEqual(['rate', 'inFlight']);
+    await limiter.release(last);
+    expect((await limiter.peek('ann')).limits.inFlight.remaining).toBe(1);
+  });
+
+  test('a settlement and a release of one decision work in any order', async () => {
+    const limits = { tokens: rollingWindow({ limit: 100, window: '1m' }), inFlight: inFlight(2) };
+    for (const order of [0, 1]) {
+      const limiter = new RateLimiter({ limits, store: createTestStore() });
+      const decision = await limiter.check('ann', { cost: { tokens: 10 } });
+      const steps = [() => limiter.settle(decision, { cost: { tokens: 30 } }), () => limiter.release(decision)];
+      await steps[order]!();
+      await steps[1 - order]!();
+      await limiter.settle(decision, { cost: 0 });
+      await limiter.refund(decision);
+      const { tokens, inFlight } = (await limiter.peek('ann')).limits;
+      expect([tokens.remaining, inFlight.remaining]).toEqual([70, 2]);
+    }
+  });
+
+  test.each(['refund', 'settle'] as const)('%s frees the slots, too, and never takes more', async (method) => {
+    const limiter = new RateLimiter({ limits: inFlight(3), store: createTestStore() });
+    const [first, second] = [await limiter.check('ann'), await limiter.check('ann')];
+    await limiter.settle(second, { cost: 3 });
+    await (method === 'refund' ? limiter.refund(first) : limiter.settle(first, { cost: 0 }));
+    expect((await limiter.peek('ann')).remaining).toBe(2);
+    await limiter.release(first);
+    await limiter.release(second);
+    expect((await limiter.peek('ann')).remaining).toBe(3);
+  });
+
+  test('a charge takes no slot, and a reset frees all', async () => {
+    const limiter = new RateLimiter({ limits: inFlight(2), store: createTestStore() });
+    expect((await limiter.charge('ann').catch(() => limiter.peek('ann'))).remaining).toBe(2);
+    const decision = await limiter.check('ann', { cost: 2 });
+    await limiter.reset('ann');
+    const next = await limiter.check('ann', { cost: 2 });
+    expect(next.allowed).toBe(true);
+    await limiter.release(decision);
+    expect((await limiter.peek('ann')).remaining).toBe(0);
+  });
+});
+
+test('in memory, a slot stays taken until it is released', async () => {
+  const clock = manualClock();
+  const limiter = new RateLimiter({ limits: inFlight(1), store: new MemoryStore({ clock }) });
+  const decision = await limiter.check('ann');
+  clock.advance('30 days');
+  expect((await limiter.check('ann')).allowed).toBe(false);
+  await limiter.release(decision);
+  expect((await limiter.check('ann')).allowed).toBe(true);
+});
+
+test('slots of many checks, released in any order, leave nothing', async () => {
+  const store = new MemoryStore({ clock: manualClock() });
+  const limiter = new RateLimiter({ limits: inFlight(1000), store });
+  const open = await Promise.all(Array.from({ length: 1000 }, () => limiter.check('ann')));
+  expect((await limiter.check('ann')).allowed).toBe(false);
+  const order = open.map((decision, index) => ({ decision, at: (index * 617) % 1000 })).sort((a, b) => a.at - b.at);
+  for (const { decision } of order) await limiter.release(decision);
+  expect(store.size).toBe(0);
+});
+
+describe('leases', () => {
+  test('are renewed together while their process lives, and free one lease after its death', async () => {
+    const { clock, open, renewals } = sharedStores();
+    const [alive, dead, observer] = [0, 1, 2].map(() => new RateLimiter({ limits: inFlight(4), store: open() }));
+    await alive!.check('ann');
+    await alive!.check('ann');
+    await dead!.check('ann');
+    await dead!.close(); // Ends its renewals, as its death would.
+    for (let third = 0; third < 2; third++) {
+      clock.advance('10s');
+      await null;
+    }
+    expect((await observer!.peek('ann')).remaining).toBe(1);
+    clock.advance('10s');
+    await null;
+    expect((await observer!.peek('ann')).remaining).toBe(2);
+    expect(renewals()).toBe(3);
+  });
+
+  test('that were not renewed in time are lost if their slots are taken', async () => {
+    const { clock, open } = sharedStores();
+    const losses: LeaseLossEvent[] = [];
+    const store = open();
+    const { renew } = store;
+    let isPartitioned = true;
+    store.renew = (receipts) => (isPartitioned ? Promise.reject(new Error('no route')) : renew!(receipts));
+    const onLeaseLost = (loss: unknown) => losses.push(loss as LeaseLossEvent);
+    jest.spyOn(process, 'emitWarning').mockImplementation(() => {});
+    const limiter = new RateLimiter({ limits: inFlight(1), store, onLeaseLost });
+    const other = new RateLimiter({ limits: inFlight(1), store: open() });
+    const decision = await limiter.check('ann');
+    clock.advance('30s');
+    await new Promise(setImmediate);
+    expect((await other.check('ann')).allowed).toBe(true);
+    expect(losses).toEqual([]);
+    isPartitioned = false;
+    clock.advance('10s');
+    await new Promise(setImmediate);
+    expect(losses).toMatchObject([{ limiter, key: 'ann' }]);
+    expect(losses[0]!.decision).toBe(decision);
+    await limiter.release(decision);
+    expect((await other.peek('ann')).remaining).toBe(0);
+    jest.restoreAllMocks();
+  });
+
+  test('take their slots again if those are free', async () => {
+    const { clock, open, rows } = sharedStores();
+    const limiter = new RateLimiter({ limits: inFlight(1), store: open() });
+    const decision = await limiter.check('ann');
+    rows.clear(); // As after a restart of a database that lost its data.
+    clock.advance('10s');
+    await null;
+    expect((await limiter.check('ann')).allowed).toBe(false);
+    await limiter.release(decision);
+    expect((await limiter.check('ann')).allowed).toBe(true);
+  });
+});
+
+describe('wait', () => {
+  test('wakes when a slot is released in the same process', async () => {
+    const store = new MemoryStore({ clock: manualClock() });
+    const [holder, waiter] = [0, 1].map(() => new RateLimiter({ limits: inFlight(1), store }));
+    const decision = await holder!.check('ann');
+    const waiting = waiter!.wait('ann', { timeout: '10s' });
+    await new Promise(setImmediate);
+    await holder!.release(decision);
+    expect((await waiting).allowed).toBe(true);
+  });
+
+  test('asks again after `retryAfter`, and ends at its timeout', async () => {
+    const clock = manualClock();
+    const limits = concurrency({ limit: 1, lease: '30s', retryAfter: '5s' });
+    const store = new MemoryStore({ clock });
+    const limiter = new RateLimiter({ limits, store });
+    await limiter.check('ann');
+    const waiting = limiter.wait('ann', { timeout: '7s' });
+    const outcome = waiting.catch((error) => error);
+    for (let second = 0; second < 7; second++) {
+      await new Promise(setImmediate);
+      clock.advance('1s');
+    }
+    expect(await outcome).toMatchObject({ name: 'TimeoutError' });
+  });
+});
+
+describe('invalid input', () => {
+  test.each([
+    [{ lease: '30s' }, '`limit`'],
+    [{ limit: 0, lease: '30s' }, '`limit`'],
+    [{ limit: 1 }, '`lease`'],
+    [{ limit: 1, lease: 0 }, '`lease`'],
+    [{ limit: 1, lease: '30s', retryAfter: -1 }, '`retryAfter`'],
+    [{ limit: 1, lease: '30s', window: '1m' }, '`window`'],
+  ])('%j', (options, named) => {
+    expect(() => concurrency(options as never)).toThrow(named);
+  });
+
+  test('is not a decision with slots', async () => {
+    const limiter = new RateLimiter({ limits: rollingWindow({ limit: 1, window: '1m' }) });
+    await expect(limiter.release({} as never)).rejects.toMatchObject({ code: 'ERR_ROLLGATE_FOREIGN_DECISION' });
+    const decision = await limiter.check('ann');
+    await expect(limiter.release(decision)).rejects.toThrow('a check with a `concurrency` limit');
+    await limiter.refund(decision);
+    expect((await limiter.peek('ann')).remaining).toBe(1);
+    expect(() => new RateLimiter({ limits: inFlight(1), onLeaseLost: 5 as never })).toThrow('`onLeaseLost`');
+  });
+});
