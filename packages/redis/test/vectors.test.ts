@@ -8,7 +8,6 @@ const redis = SomeRedis.forThisFile();
 describe.each(LOGS)('with the log %s', (log) => {
   const all = checks((clock) => new RedisStore({ client: redis.client, clock, log, denialCache: false }), {
     closeStore: () => {},
-    lacks: ['settle'],
   });
   for (const { name, run } of all) if (name.endsWith('vectors specify')) test(name, run);
 });

@@ -24,4 +24,18 @@ export class ScriptProcess {
   kill(): void {
     this.#child.kill('SIGKILL');
   }
+
+  /** Stops the process until {@link resume}. */
+  pause(): void {
+    this.#child.kill('SIGSTOP');
+  }
+
+  resume(): void {
+    this.#child.kill('SIGCONT');
+  }
+
+  /** Resolves when the process has ended. */
+  async ended(): Promise<void> {
+    await this.#ended.catch(() => {});
+  }
 }
