@@ -3,7 +3,7 @@ import { refundInBackground, scheduleAfter } from '@rollgate/core/store';
 import type { Host, RequestReader } from './framework.js';
 import { Gate } from './gate.js';
 import type { HttpOptions } from './options.js';
-import { Allowed, Exempt, type RateLimitResult, Rejected } from './web-result.js';
+import { Allowed, Exempt, type RateLimitResult, Rejected, type WebHeaders } from './web-result.js';
 
 /** A host whose requests and responses are those of the Fetch standard. */
 export interface WebHost<Call> extends RequestReader<Call> {
@@ -16,7 +16,7 @@ export interface WebHost<Call> extends RequestReader<Call> {
   readonly keepAlive?: (call: Call, promise: Promise<unknown>) => void;
 }
 
-const HEADER_WRITER: Pick<Host<never, Headers>, 'setHeader' | 'getHeader' | 'removeHeader' | 'lowercaseHeaders'> = {
+const HEADER_WRITER: Pick<Host<never, WebHeaders>, 'setHeader' | 'getHeader' | 'removeHeader' | 'lowercaseHeaders'> = {
   lowercaseHeaders: true,
   setHeader: (headers, name, value) => headers.set(name, value),
   getHeader: (headers, name) => headers.get(name) ?? undefined,
@@ -26,12 +26,12 @@ const HEADER_WRITER: Pick<Host<never, Headers>, 'setHeader' | 'getHeader' | 'rem
 /** Limits requests on a host whose responses are values. */
 export class WebLimiter<Call> {
   readonly #host: WebHost<Call>;
-  readonly #gate: Gate<Call, Response, Headers>;
+  readonly #gate: Gate<Call, Response, WebHeaders>;
 
   /** @throws TypeError, RangeError with the name of the invalid option. */
   constructor(host: WebHost<Call>, options: HttpOptions<Call, Limits, Response>) {
     this.#host = host;
-    this.#gate = new Gate<Call, Response, Headers>({ ...host, ...HEADER_WRITER }, options);
+    this.#gate = new Gate<Call, Response, WebHeaders>({ ...host, ...HEADER_WRITER }, options);
   }
 
   /** The limiter that decides the requests. */

@@ -34,6 +34,26 @@ export interface RejectedResult extends Result {
   response(): Response;
 }
 
+/** The part of `Headers` that the limiter uses. */
+export type WebHeaders = Pick<Headers, 'get' | 'set' | 'delete'>;
+
+/** Headers with lowercase names in an object, which platforms send faster than an instance of `Headers`. */
+class PlainHeaders implements WebHeaders {
+  readonly all: Record<string, string> = {};
+
+  get(name: string): string | null {
+    return this.all[name] ?? null;
+  }
+
+  set(name: string, value: string): void {
+    this.all[name] = value;
+  }
+
+  delete(name: string): void {
+    delete this.all[name];
+  }
+}
+
 /** A rejection that is not an error of the app. */
 export type BodyRejection = Exclude<Rejection, { readonly error: Error }>;
 
@@ -52,14 +72,14 @@ export class Exempt implements AllowedResult {
 /** The result for an allowed request, and for every request in a dry run. */
 export class Allowed<Call> extends Exempt {
   override readonly decision: Decision;
-  readonly #gate: Gate<Call, Response, Headers>;
+  readonly #gate: Gate<Call, Response, WebHeaders>;
   readonly #call: Call;
   readonly #request: Request;
   readonly #hasHeaders: boolean;
   readonly #keepAlive: (end: Promise<unknown>) => void;
 
   constructor(
-    gate: Gate<Call, Response, Headers>,
+    gate: Gate<Call, Response, WebHeaders>,
     decision: Decision,
     call: Call,
     request: Request,
@@ -98,11 +118,11 @@ export class Allowed<Call> extends Exempt {
 export class Rejected<Call> implements RejectedResult {
   readonly allowed = false;
   readonly decision: Decision;
-  readonly #gate: Gate<Call, Response, Headers>;
+  readonly #gate: Gate<Call, Response, WebHeaders>;
   readonly #request: Request;
   readonly #rejection: BodyRejection;
 
-  constructor(gate: Gate<Call, Response, Headers>, decision: Decision, request: Request, rejection: BodyRejection) {
+  constructor(gate: Gate<Call, Response, WebHeaders>, decision: Decision, request: Request, rejection: BodyRejection) {
     this.#gate = gate;
     this.decision = decision;
     this.#request = request;
@@ -111,9 +131,11 @@ export class Rejected<Call> implements RejectedResult {
 
   response(): Response {
     const [type, body] = this.#toBody();
-    const headers = new Headers({ 'content-type': type });
+    const headers = new PlainHeaders();
+    headers.set('content-type', type);
     this.#gate.writeHeaders(headers, this.decision);
-    return new Response(this.#request.method === 'HEAD' ? null : body, { status: this.#gate.statusCode, headers });
+    const init = { status: this.#gate.statusCode, headers: headers.all };
+    return new Response(this.#request.method === 'HEAD' ? null : body, init);
   }
 
   withHeaders(response: Response): Response {
@@ -130,7 +152,7 @@ export class Rejected<Call> implements RejectedResult {
   }
 }
 
-function addHeaders<Call>(gate: Gate<Call, Response, Headers>, decision: Decision, response: Response): Response {
+function addHeaders<Call>(gate: Gate<Call, Response, WebHeaders>, decision: Decision, response: Response): Response {
   try {
     gate.writeHeaders(response.headers, decision);
     return response;
