@@ -28,6 +28,8 @@ const PARTS: Readonly<Record<string, () => Promise<Report>>> = {
   scaling: () => measureScaling(effort.scaling),
   express: () => measureHttp('express', effort.http),
   fastify: () => measureHttp('fastify', effort.http),
+  hono: () => measureHttp('hono', effort.http),
+  koa: () => measureHttp('koa', effort.http),
   redis: () => measureRedisLoad('TCP', effort.redis.load),
   'redis-socket': () => measureRedisLoad('Unix socket', effort.redis.load),
   'redis-state': () => measureRedisState(effort.redis.growth),

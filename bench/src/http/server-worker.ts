@@ -1,7 +1,6 @@
+import type { Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { handleTasks } from '../worker.js';
-import { startExpress } from './express-server.js';
-import { startFastify } from './fastify-server.js';
 import type { FrameworkName, LimiterName } from './subjects.js';
 
 export interface ServerResult {
@@ -11,7 +10,14 @@ export interface ServerResult {
 }
 
 const [framework, limiter, limitText] = process.argv.slice(2) as [FrameworkName, LimiterName, string];
-const start = framework === 'express' ? startExpress : startFastify;
+/** Imported on demand, so that no server's process contains another framework. */
+const STARTS: Record<FrameworkName, () => Promise<(limiter: LimiterName, limit: number) => Promise<Server>>> = {
+  express: async () => (await import('./express-server.js')).startExpress,
+  fastify: async () => (await import('./fastify-server.js')).startFastify,
+  hono: async () => (await import('./hono-server.js')).startHono,
+  koa: async () => (await import('./koa-server.js')).startKoa,
+};
+const start = await STARTS[framework]();
 const { port } = (await start(limiter, Number(limitText))).address() as AddressInfo;
 
 handleTasks((): ServerResult => {

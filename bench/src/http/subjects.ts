@@ -2,6 +2,8 @@
 export const FRAMEWORKS = {
   express: { title: 'Express 5', alternative: 'express-rate-limit', package: '@rollgate/express' },
   fastify: { title: 'Fastify 5', alternative: '@fastify/rate-limit', package: '@rollgate/fastify' },
+  hono: { title: 'Hono on Node', alternative: 'hono-rate-limiter', package: '@rollgate/hono' },
+  koa: { title: 'Koa 3', alternative: 'koa-ratelimit', package: '@rollgate/koa' },
 } as const;
 export type FrameworkName = keyof typeof FRAMEWORKS;
 
