@@ -13,6 +13,7 @@ const DETECTED_BY = [
   [broken.RecordsRejections, 'rollingWindow decides like its oracle'],
   [broken.IgnoresRefunds, 'fixedWindow decides as its vectors'],
   [broken.DropsOverdrafts, 'leakyBucket decides as its vectors'],
+  [broken.KeepsSlots, '`concurrency` decides like a list of leases'],
   [broken.DropsOverdrafts, 'fixedWindow decides like its oracle'],
   [broken.IgnoresRefunds, 'leakyBucket decides like its oracle'],
   [broken.IgnoresResets, 'tokenBucket decides as its vectors'],

@@ -7,6 +7,7 @@ import { longRunRequirements } from './long-run.js';
 import { rollingCounter } from './rolling-counter.js';
 import { safety } from './safety.js';
 import { sharing } from './shared-data.js';
+import { slots } from './slots.js';
 import { vectorRequirements } from './vectors.js';
 import { worstBurstRequirements } from './worst-bursts.js';
 
@@ -21,6 +22,7 @@ const requirements = [
   ...clockSteps,
   ...sharing,
   ...rollingCounter,
+  ...slots,
 ];
 
 /** Returns all checks as functions for any test runner. `describeStore` registers them with Jest or Vitest. */

@@ -74,6 +74,11 @@ export class DropsOverdrafts extends Wrapper {
   }
 }
 
+/** Releases nothing. */
+export class KeepsSlots extends Wrapper {
+  release(): void {}
+}
+
 export class IgnoresResets extends Wrapper {
   override reset(): void {}
 }
