@@ -197,6 +197,17 @@ export const cases: Readonly<Record<string, Case>> = {
     await untilRemaining(host, 'skip-aborted', 2);
     expect((await peek(host, 'skip-failed')).remaining).toBe(1);
   },
+  async 'slots are released when the response ends or its client leaves'(host) {
+    for (const behavior of ['hello', 'stream', 'throw']) {
+      await ask(host, 'slots', withBehavior(behavior));
+      await untilRemaining(host, 'slots', 1);
+    }
+    const streaming = host.client.open('/slots', { headers: { 'x-client': host.id, 'x-behavior': 'endless' } });
+    expect(await streaming.firstPart).toBe('hel');
+    expect((await ask(host, 'slots')).status).toBe(429);
+    streaming.abort();
+    await untilRemaining(host, 'slots', 1);
+  },
   async 'a request is settled with its actual cost, by limit'(host) {
     expect((await ask(host, 'settle', withBehavior('settle'))).status).toBe(200);
     expect(await peek(host, 'settle')).toMatchObject({

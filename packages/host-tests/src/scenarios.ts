@@ -1,4 +1,4 @@
-import { leakyBucket, type RateLimiter, rollingWindow } from '@rollgate/core';
+import { concurrency, leakyBucket, type RateLimiter, rollingWindow } from '@rollgate/core';
 
 /** Reads a header of a host's request. */
 export type ReadHeader<Request> = (request: Request, name: string) => string | null | undefined;
@@ -66,6 +66,7 @@ export function createScenarios<Request>(read: ReadHeader<Request>): Record<stri
     'skip-aborted': { ...window, skipAbortedRequests: true },
     ten: { limit: 10, window: '1h', key: client },
     started: { ...window, limit: 1 },
+    slots: { limits: concurrency({ limit: 1, lease: '1h' }), key: client },
     settle: {
       limits: {
         requests: rollingWindow({ limit: 5, window: '1h' }),

@@ -6,8 +6,9 @@ import type { FailureHandler } from './failure-handler.js';
 import type { Framework } from './framework.js';
 import type { Gate } from './gate.js';
 import { refundAfterResponse } from './refund-after-response.js';
+import { releaseInBackground } from './release-in-background.js';
 import type { ResolvedOptions } from './resolve-options.js';
-import { endIfStarted } from './response-lifecycle.js';
+import { endIfStarted, onResponseFinished } from './response-lifecycle.js';
 import { withTimeout } from './with-timeout.js';
 
 type OnLimited<Request, Response> = NonNullable<ResolvedOptions<Request, Response>['onLimited']>;
@@ -108,10 +109,13 @@ export class DecisionApplier<Request, Response> {
     });
   }
 
-  /** Refunds the request after its response, if the options exempt it. */
+  /** After the response, releases the request's slots, and refunds it if the options exempt it. */
   #refundLater(decision: Decision, request: Request, response: Response): void {
     const { limiter, refundRules } = this.#options;
-    if (refundRules === undefined) return;
-    refundAfterResponse(limiter, refundRules, this.#framework.getNodeResponse(response), request, response, decision);
+    const hasSlots = this.#gate.hasSlots(decision);
+    if (refundRules === undefined && !hasSlots) return;
+    const nodeResponse = this.#framework.getNodeResponse(response);
+    if (hasSlots) onResponseFinished(nodeResponse, () => releaseInBackground(limiter, decision));
+    if (refundRules !== undefined) refundAfterResponse(limiter, refundRules, nodeResponse, request, response, decision);
   }
 }

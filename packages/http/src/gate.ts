@@ -2,6 +2,7 @@ import type { Awaitable, Decision, Limits, RateLimiter } from '@rollgate/core';
 import { isThenable } from '@rollgate/core/store';
 import { toError } from './errors.js';
 import type { Host } from './framework.js';
+import { limitsByName } from './limits-by-name.js';
 import { resolveMessage, toRejection } from './message-option.js';
 import type { HttpOptions } from './options.js';
 import { RateLimitHeaders } from './rate-limit-headers.js';
@@ -33,6 +34,7 @@ export class Gate<Request, Response, Target = Response> {
   readonly #decider: RequestDecider<Request>;
   readonly #headers: RateLimitHeaders<Target>;
   readonly #usesAddress: boolean;
+  readonly #hasFixedSlots: boolean;
   readonly options: ResolvedOptions<Request, Response>;
   /** Returns the default body of a rejection, as JSON with this message. */
   readonly serializeBody: (message: string) => string;
@@ -45,6 +47,7 @@ export class Gate<Request, Response, Target = Response> {
     this.options = resolved;
     this.serializeBody = createBodySerializer(resolved.statusCode);
     this.#usesAddress = key === undefined || isOnAllowList !== undefined;
+    this.#hasFixedSlots = resolved.limits.fixed !== undefined && hasConcurrency(resolved.limits.fixed);
     this.#headers = new RateLimitHeaders(host, headers, resetUnit, exposeHeaders);
     this.#decider = new RequestDecider<Request>(host, resolved);
   }
@@ -76,6 +79,14 @@ export class Gate<Request, Response, Target = Response> {
     const original = originalRequest(this.#host, request);
     publishRequest(limiter, original, decision, dryRun);
     if (decision.allowed || dryRun) rememberDecision(original, limiter, decision);
+  }
+
+  /** Whether the decision holds slots of a `concurrency` limit, which the response's end has to release. */
+  hasSlots(decision: Decision): boolean {
+    if (!decision.allowed) return false;
+    return this.options.limits.fixed === undefined
+      ? hasConcurrency(this.#decider.getLimits(decision))
+      : this.#hasFixedSlots;
   }
 
   /** Remembers a request that `allowList` or `skip` exempts, so that it can be settled, too. */
@@ -152,4 +163,8 @@ export class Gate<Request, Response, Target = Response> {
       toRejection(resolveMessage(resolved), decision, statusCode, problem),
     );
   }
+}
+
+function hasConcurrency(limits: Limits): boolean {
+  return Object.values(limitsByName(limits)).some(({ algorithm }) => algorithm === 'concurrency');
 }

@@ -4,6 +4,7 @@ import type { Gate } from './gate.js';
 import { prefersText } from './prefers-text.js';
 import { refundByRules } from './refund-after-response.js';
 import type { Rejection } from './rejection.js';
+import { releaseInBackground } from './release-in-background.js';
 import { watchResponseEnd } from './response-end.js';
 
 /** The result of a request. Return `response()` for a rejected one, and pass every other response to `withHeaders`. */
@@ -98,18 +99,22 @@ export class Allowed<Call> extends Exempt {
   override withHeaders(response: Response): Response {
     const withHeaders = this.#hasHeaders ? addHeaders(this.#gate, this.decision, response) : response;
     const { refundRules, limiter } = this.#gate.options;
-    if (refundRules === undefined || !this.decision.allowed) return withHeaders;
+    const hasSlots = this.#gate.hasSlots(this.decision);
+    if ((refundRules === undefined && !hasSlots) || !this.decision.allowed) return withHeaders;
     let onEnd!: () => void;
     this.#keepAlive(new Promise<void>((resolve) => (onEnd = resolve)));
     return watchResponseEnd(withHeaders, this.#request.signal, (isComplete) => {
       onEnd();
       const status = isComplete ? withHeaders.status : undefined;
-      refundByRules(limiter, refundRules, this.decision, this.#call, withHeaders, status);
+      if (hasSlots) releaseInBackground(limiter, this.decision);
+      if (refundRules !== undefined)
+        refundByRules(limiter, refundRules, this.decision, this.#call, withHeaders, status);
     });
   }
 
   override fail(): void {
     const { refundRules, limiter } = this.#gate.options;
+    if (this.#gate.hasSlots(this.decision)) releaseInBackground(limiter, this.decision);
     if (refundRules?.skipFailed && this.decision.allowed) refundInBackground(limiter, this.decision);
   }
 }

@@ -1,0 +1,16 @@
+import type { Decision, RateLimiter } from '@rollgate/core';
+import { emitWarning } from '@rollgate/core/store';
+
+let hasWarned = false;
+
+/** Releases the slots of a decision that no caller waits for. A store that fails frees them when their lease is over. */
+export function releaseInBackground(limiter: RateLimiter, decision: Decision): void {
+  limiter.release(decision).catch((error: unknown) => {
+    if (hasWarned) return;
+    hasWarned = true;
+    emitWarning(`A release failed, so the slots stay taken until their lease is over: ${String(error)}`, {
+      type: 'RollgateWarning',
+      code: 'ROLLGATE_REFUND_FAILED',
+    });
+  });
+}
