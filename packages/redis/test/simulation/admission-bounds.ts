@@ -19,14 +19,14 @@ interface Admissions {
  */
 export function verifyAdmissions(calls: readonly Call[], executions: readonly Execution[]): void {
   const book = new AdmissionBook(executions);
-  for (const { storeCall, decision, isRefunded } of calls) {
+  for (const { storeCall, decision, isSettled } of calls) {
     if (storeCall?.execution === undefined || storeCall.kind !== 'check' || decision?.degraded !== false) continue;
     const at = storeCall.execution.serverMicros + storeCall.indexInMessage;
     for (const [index, [name, { delayMs }]] of Object.entries(decision.limits).entries()) {
       const cost = costAt(storeCall.costs, index);
       const { admitted } = book.page(storeCall, storeCall.execution, name);
       const delay = Math.round(delayMs * 1000);
-      if (cost > 0 && decision.allowed && !isRefunded) admitted.push({ at, cost, delay });
+      if (cost > 0 && decision.allowed && !isSettled) admitted.push({ at, cost, delay });
     }
   }
   // Includes calls without a result, because a check with other settings may have dropped hits.

@@ -1,5 +1,5 @@
 import type { Decision } from '@rollgate/core';
-import type { Costs } from '@rollgate/core/store';
+import type { Costs, SettledCosts } from '@rollgate/core/store';
 import type { ModelReceipt, Specs } from '../../../store-conformance/src/reference-model.js';
 
 /** The limits of a call with their keys, by the names that the model uses, too. */
@@ -34,14 +34,16 @@ export interface Execution {
 
 /** One call of a store's method by a limiter. */
 export interface StoreCall {
-  readonly kind: 'check' | 'peek' | 'refund' | 'reset';
+  readonly kind: 'check' | 'peek' | 'charge' | 'refund' | 'settle' | 'reset';
   readonly costs: Costs;
   /** How many Redis keys it has. */
   readonly keyCount: number;
   /** What the model needs to know. */
   readonly subject: Subject;
-  /** The check that a refund undoes. */
-  readonly refunded: StoreCall | undefined;
+  /** The check that a refund or settlement changes. */
+  readonly settled: StoreCall | undefined;
+  /** What a settlement sets. */
+  readonly settledCosts: SettledCosts;
   readonly startedMicros: number;
   /** When it got a response or failed. */
   settledMicros: number | undefined;

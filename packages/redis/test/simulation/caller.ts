@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import { type Decision, StoreError } from '@rollgate/core';
+import type { SettledCosts } from '@rollgate/core/store';
 
 import type { StoreCall } from './call-records.js';
 import type { Cost, Names } from './schedule.js';
@@ -14,7 +15,7 @@ const GRACE_MICROS = 30_000;
 
 /** A call of a limiter by the application. */
 export interface Call {
-  readonly kind: 'check' | 'peek' | 'refund' | 'reset';
+  readonly kind: 'check' | 'peek' | 'charge' | 'refund' | 'settle' | 'reset';
   readonly limiter: ProcessLimiter;
   readonly startedMicros: number;
   /** The call of the store that the limiter made at once, if any: memory refunds without one. */
@@ -24,8 +25,8 @@ export interface Call {
   settledMicros: number | undefined;
   decision: Decision | undefined;
   error: unknown;
-  /** Whether the caller refunded its decision. */
-  isRefunded: boolean;
+  /** Whether the caller refunded or settled its decision. */
+  isSettled: boolean;
 }
 
 /** Calls the limiters of a process as an application does, and compares the results with the possible ones. */
@@ -45,7 +46,7 @@ export class Caller {
     return this.process.limiters;
   }
 
-  decide(kind: 'check' | 'peek', limiter: ProcessLimiter, names: Names, cost: Cost): Call {
+  decide(kind: 'check' | 'peek' | 'charge', limiter: ProcessLimiter, names: Names, cost: Cost): Call {
     return this.#call(kind, limiter, () =>
       limiter.limiter[kind](keysOf(limiter, names), { cost: costOf(limiter, cost) }),
     );
@@ -57,16 +58,38 @@ export class Caller {
     this.#call('reset', limiter, () => limiter.limiter.reset(keys));
   }
 
-  /** Refunds one of the newest checks, whether or not it was refunded before. */
+  /** Refunds one of the newest checks, whether or not it was settled before. */
   refund(back: number): void {
+    this.#change(
+      'refund',
+      back,
+      () => 0,
+      ({ limiter }, decision) => limiter.refund(decision),
+    );
+  }
+
+  /** Settles one of the newest checks, whether or not it was settled before. */
+  settle(back: number, settled: Cost): void {
+    const costFor = (limiter: ProcessLimiter) => costOf(limiter, settled);
+    this.#change('settle', back, costFor, (one, decision) => one.limiter.settle(decision, { cost: costFor(one) }));
+  }
+
+  #change(
+    kind: 'refund' | 'settle',
+    back: number,
+    costFor: (limiter: ProcessLimiter) => SettledCosts,
+    run: (limiter: ProcessLimiter, decision: Decision) => Promise<void>,
+  ): void {
     const checks = this.calls.filter(({ kind, decision }) => kind === 'check' && decision !== undefined);
     const check = checks.at(-1 - (back % checks.length));
     if (check === undefined) return;
-    this.process.store.refunding = check.storeCall;
-    if (!check.isRefunded && check.decision!.allowed) this.process.memory.refund(check.decision!);
-    const call = this.#call('refund', check.limiter, () => check.limiter.limiter.refund(check.decision!));
-    assert(!check.isRefunded || call.storeCall === undefined, 'Expected the store to refund a check once');
-    check.isRefunded = true;
+    const { limiter, isSettled } = check;
+    const decision = check.decision!;
+    this.process.store.settling = check.storeCall;
+    if (!isSettled && decision.allowed) this.process.memory.settle(decision, costFor(limiter));
+    const call = this.#call(kind, limiter, () => run(limiter, decision));
+    assert(!isSettled || call.storeCall === undefined, 'Expected the store to settle a check once');
+    check.isSettled = true;
   }
 
   #call(kind: Call['kind'], limiter: ProcessLimiter, run: () => Promise<unknown>): Call {
@@ -81,7 +104,7 @@ export class Caller {
       settledMicros: undefined,
       decision: undefined,
       error: undefined,
-      isRefunded: false,
+      isSettled: false,
     };
     this.calls.push(call);
     process.lastCall = undefined;
@@ -100,7 +123,7 @@ export class Caller {
       this.#verifyTime(call);
       verify();
       const { storeCall, kind, wasDown } = call;
-      const isDecision = kind === 'check' || kind === 'peek';
+      const isDecision = returnsDecision(kind);
       const isLate = storeCall !== undefined && storeCall.settledMicros === undefined;
       if (isLate && !(isDecision && wasDown)) this.process.health.recordTimeout(call.limiter.spec.timeoutMs);
       const isFailure = isLate || storeCall?.error !== undefined;
@@ -123,7 +146,8 @@ export class Caller {
   #verifyResult(call: Call, decision: Decision | undefined): void {
     const { storeCall, limiter, kind } = call;
     call.decision = decision;
-    if (kind === 'refund' || kind === 'reset') {
+    if (kind === 'settle' && limiter.spec.onStoreError !== 'throw') return; // It may be lost.
+    if (!returnsDecision(kind)) {
       const isDone = storeCall === undefined || (storeCall.settledMicros !== undefined && !storeCall.error);
       assert(isDone, `Expected ${what(call)} to be done`);
     } else if (decision!.degraded === false) {
@@ -142,14 +166,14 @@ export class Caller {
     const { limiter, kind } = call;
     call.error = error;
     assert(error instanceof StoreError, `Expected ${what(call)} to reject with a StoreError, got ${error}`);
-    assert(limiter.spec.onStoreError === 'throw' || kind === 'refund' || kind === 'reset', 'Expected a decision');
+    assert(limiter.spec.onStoreError === 'throw' || kind === 'refund' || kind === 'reset', 'Expected no error');
     this.#verifyReason(call);
   }
 
   /** Expects that the store failed, used up the timeout, or was known to be silent. */
   #verifyReason(call: Call): void {
     const { storeCall, startedMicros, settledMicros, limiter, kind, wasDown } = call;
-    const isDown = wasDown && (kind === 'check' || kind === 'peek');
+    const isDown = wasDown && returnsDecision(kind);
     if (isDown) {
       assert.equal(settledMicros, startedMicros, `Expected no waiting for a store that is down: ${what(call)}`);
     } else if (storeCall!.settledMicros === undefined) {
@@ -159,6 +183,10 @@ export class Caller {
       assert(storeCall!.error !== undefined, `Expected ${what(call)} to be decided by the store, which responded`);
     }
   }
+}
+
+function returnsDecision(kind: Call['kind']): boolean {
+  return kind === 'check' || kind === 'peek' || kind === 'charge';
 }
 
 /** The cost as a limiter takes it. */

@@ -40,10 +40,15 @@ function ofExecutions(executed: readonly StoreCall[]) {
   const twice = executed.filter((call, index) => executed.indexOf(call) < index);
   return {
     'executed twice': twice.length,
-    'refunded twice': twice.filter(({ kind }) => kind === 'refund').length,
-    'refunded after a reset': executed.filter(({ kind, refunded }, index) => {
-      const since = executed.slice(executed.indexOf(refunded!), index);
-      return kind === 'refund' && since.some((call) => call.kind === 'reset' && hasSameKeys(call, refunded!));
+    'settled twice': twice.filter(({ kind }) => kind === 'refund' || kind === 'settle').length,
+    'charged twice': twice.filter(({ kind }) => kind === 'charge').length,
+    'settled after a reset': executed.filter(({ kind, settled }, index) => {
+      const since = executed.slice(executed.indexOf(settled!), index);
+      return (
+        settled !== undefined &&
+        kind !== 'check' &&
+        since.some((call) => call.kind === 'reset' && hasSameKeys(call, settled!))
+      );
     }).length,
   };
 }

@@ -1,5 +1,5 @@
 import type { Decision } from '@rollgate/core';
-import type { Costs, Keys, Plan } from '@rollgate/core/store';
+import type { Costs, Keys, Plan, SettledCosts } from '@rollgate/core/store';
 import { monotonicClock, readMicros } from '../../../core/src/clock.js';
 import { StoreHealth } from '../../../core/src/failure/store-health.js';
 import { assertSame } from '../../../store-conformance/src/assert-same.js';
@@ -16,12 +16,15 @@ export class FallbackMemory {
 
   constructor(store: ObservedStore, onDifference: (error: unknown) => void) {
     const { fallback } = StoreHealth.of(store);
-    const { check, peek } = fallback;
-    const decide = (kind: 'check' | 'peek') => (plan: Plan, keys: Keys, costs: Costs) => {
-      const decision = (kind === 'check' ? check : peek).call(fallback, plan, keys, costs);
+    const originals = { check: fallback.check, peek: fallback.peek, charge: fallback.charge };
+    const decide = (kind: keyof typeof originals) => (plan: Plan, keys: Keys, costs: Costs) => {
+      const decision = originals[kind].call(fallback, plan, keys, costs);
       try {
         const subject = store.subjectOf(plan, keys);
-        const expected = this.#model.check(subject.specs, subject.keys, costs, nowMicros(), kind === 'check');
+        const expected =
+          kind === 'charge'
+            ? { decision: this.#model.charge(subject.specs, subject.keys, costs, nowMicros()), receipt: [] }
+            : this.#model.check(subject.specs, subject.keys, costs, nowMicros(), kind === 'check');
         this.#receipts.set(decision.limits, expected.receipt);
         assertSame(
           toPlainDecision(decision),
@@ -35,11 +38,12 @@ export class FallbackMemory {
     };
     fallback.check = decide('check');
     fallback.peek = decide('peek');
+    fallback.charge = decide('charge');
   }
 
-  /** Expects the memory to refund what it recorded with this decision, if anything. */
-  refund({ limits }: Decision): void {
-    this.#model.refund(this.#receipts.get(limits) ?? [], nowMicros());
+  /** Expects the memory to settle what it recorded with this decision, if anything. */
+  settle({ limits }: Decision, costs: SettledCosts): void {
+    this.#model.settle(this.#receipts.get(limits) ?? [], costs, nowMicros());
   }
 
   /** Expects the memory to drop these keys. */

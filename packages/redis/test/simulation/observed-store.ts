@@ -1,8 +1,14 @@
 import type { Awaitable, Decision, Limit, Store } from '@rollgate/core';
-import type { Costs, Keys, Plan } from '@rollgate/core/store';
+import { type Costs, type Keys, type Plan, type SettledCosts, settledCost } from '@rollgate/core/store';
 import type { LimitSpec } from '../../../store-conformance/src/algorithms.js';
 import type { StoreCall, Subject } from './call-records.js';
 import type { VirtualTime } from './virtual-time.js';
+
+/** A receipt of the store. */
+interface Receipt {
+  readonly encodedPlan: { readonly plan: Plan };
+  readonly hits: readonly { readonly index: number; readonly cost: number }[];
+}
 
 /** What an observed store is given. */
 export interface ObservedStoreOptions {
@@ -17,12 +23,12 @@ export interface ObservedStoreOptions {
   readonly onSettled: (call: StoreCall) => void;
 }
 
-type DecisionCall = { kind: 'check' | 'peek'; plan: Plan; keys: Keys; costs: Costs };
+type DecisionCall = { kind: 'check' | 'peek' | 'charge'; plan: Plan; keys: Keys; costs: Costs };
 
 /** Passes all calls to a store, and records them. */
 export class ObservedStore implements Store {
-  /** The check that the next refund undoes. */
-  refunding: StoreCall | undefined;
+  /** The check that the next refund or settlement changes. */
+  settling: StoreCall | undefined;
   readonly #options: ObservedStoreOptions;
 
   constructor(options: ObservedStoreOptions) {
@@ -38,11 +44,15 @@ export class ObservedStore implements Store {
   }
 
   refund(receipt: unknown): Awaitable<void> {
-    const check = this.refunding!;
-    const hits = (receipt as { hits: readonly { cost: number }[] }).hits.filter(({ cost }) => cost > 0);
-    const keyCount = hits.length === 0 ? 0 : hits.length + (this.#options.resends ? 1 : 0);
-    const call = this.#begin({ kind: 'refund', subject: check.subject, costs: check.costs, keyCount, refunded: check });
-    return this.#watch(call, this.#options.inner.refund(receipt));
+    return this.#settle('refund', receipt as Receipt, 0, () => this.#options.inner.refund(receipt));
+  }
+
+  settle(receipt: unknown, costs: SettledCosts): Awaitable<void> {
+    return this.#settle('settle', receipt as Receipt, costs, () => this.#options.inner.settle!(receipt, costs));
+  }
+
+  charge(plan: Plan, keys: Keys, costs: Costs): Awaitable<Decision> {
+    return this.#decide({ kind: 'charge', plan, keys, costs });
   }
 
   reset(plan: Plan, keys: Keys): Awaitable<void> {
@@ -59,15 +69,36 @@ export class ObservedStore implements Store {
     };
   }
 
+  #settle(
+    kind: 'refund' | 'settle',
+    receipt: Receipt,
+    costs: SettledCosts,
+    run: () => Awaitable<void>,
+  ): Awaitable<void> {
+    const { subject, costs: recorded } = this.settling!;
+    const { rules } = receipt.encodedPlan.plan;
+    const changed = receipt.hits.filter(({ index, cost }) => (settledCost(costs, rules[index]!) ?? cost) !== cost);
+    const keyCount = changed.length === 0 ? 0 : changed.length + this.#markCount;
+    const call = this.#begin({ kind, subject, costs: recorded, keyCount, settled: this.settling, settledCosts: costs });
+    return this.#watch(call, run());
+  }
+
+  /** How many keys an operation that must not run twice has in addition. */
+  get #markCount(): number {
+    return this.#options.resends ? 1 : 0;
+  }
+
   #decide({ kind, plan, keys, costs }: DecisionCall): Awaitable<Decision> {
-    const call = this.#begin({ kind, subject: this.subjectOf(plan, keys), costs, keyCount: plan.rules.length });
-    return this.#watch(call, this.#options.inner[kind](plan, keys, costs));
+    const keyCount = plan.rules.length + (kind === 'charge' ? this.#markCount : 0);
+    const call = this.#begin({ kind, subject: this.subjectOf(plan, keys), costs, keyCount });
+    return this.#watch(call, this.#options.inner[kind]!(plan, keys, costs));
   }
 
   #begin(what: Pick<StoreCall, 'kind' | 'subject' | 'keyCount'> & Partial<StoreCall>): StoreCall {
     const call: StoreCall = {
       costs: 0,
-      refunded: undefined,
+      settled: undefined,
+      settledCosts: 0,
       startedMicros: this.#options.time.micros,
       settledMicros: undefined,
       decision: undefined,

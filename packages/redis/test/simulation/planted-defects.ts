@@ -42,7 +42,7 @@ export const plantedDefects: readonly PlantedDefect[] = [
   },
   {
     name: 'a refund that is sent twice refunds twice',
-    fromSeed: 420,
+
     symptom: /^Expected (the decision of the model|.* to expire when it decides nothing)/,
     plant: () =>
       patch(lua as Record<string, string>, 'settlements.lua', (text) =>
@@ -51,7 +51,7 @@ export const plantedDefects: readonly PlantedDefect[] = [
   },
   {
     name: 'a rejection is served from memory after the process recorded or reset',
-    fromSeed: 190,
+
     symptom: /^Served by the denial cache after a/,
     plant: () => patch(DenialCache.prototype, 'invalidate', () => () => {}),
   },

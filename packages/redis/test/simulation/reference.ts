@@ -1,3 +1,4 @@
+import type { Decision } from '@rollgate/core';
 import { assertSame } from '../../../store-conformance/src/assert-same.js';
 import { toPlainDecision } from '../../../store-conformance/src/expected-decision.js';
 import { type ModelReceipt, ReferenceModel } from '../../../store-conformance/src/reference-model.js';
@@ -15,7 +16,8 @@ export class Reference {
   readonly #subjects = new Map<string, Subject>();
   /** The operation that last changed each Redis key. */
   readonly #changes = new Map<string, number>();
-  readonly #refunds = new Set<StoreCall>();
+  /** The operations that must not run twice. */
+  readonly #done = new Set<StoreCall>();
   #count = 0;
 
   /** Repeats what the server did. */
@@ -34,7 +36,7 @@ export class Reference {
   /** Starts again with the state that the server still has. */
   restart(executions: readonly Execution[]): void {
     this.#model = new ReferenceModel();
-    this.#refunds.clear();
+    this.#done.clear();
     for (const execution of executions) this.execute(execution);
     this.changeAll();
   }
@@ -73,27 +75,38 @@ export class Reference {
   #operate(call: StoreCall, keys: readonly string[], nowMicros: number, count: number): Result {
     const { subject, costs, kind } = call;
     let result: { decision?: Result['decision']; receipt: ModelReceipt } = { receipt: [] };
-    if (kind === 'refund') this.#refund(call, nowMicros);
+    const isSettlement = kind === 'refund' || kind === 'settle';
+    if (isSettlement) this.#settle(call, nowMicros);
     else if (kind === 'reset') this.#model.reset(subject.specs, subject.keys);
     else {
       Object.keys(subject.specs).forEach((name, index) => {
         this.#subjects.set(keys[index]!, only(subject, name));
       });
-      result = this.#model.check(subject.specs, subject.keys, costs, nowMicros, kind === 'check');
+      result =
+        kind === 'charge'
+          ? { decision: this.#charge(call, nowMicros), receipt: [] }
+          : this.#model.check(subject.specs, subject.keys, costs, nowMicros, kind === 'check');
     }
-    const changes = kind === 'refund' || kind === 'reset' || result.receipt.length > 0;
+    const changes = isSettlement || kind === 'reset' || kind === 'charge' || result.receipt.length > 0;
     if (changes) for (const key of keys) this.#changes.set(key, count);
     return { decision: result.decision, receipt: result.receipt, count };
   }
 
-  #refund(call: StoreCall, nowMicros: number): void {
-    const { execution } = call.refunded!;
+  #charge(call: StoreCall, nowMicros: number): Decision {
+    const { specs, keys } = call.subject;
+    if (this.#done.has(call)) return this.#model.check(specs, keys, 1, nowMicros, false).decision;
+    this.#done.add(call);
+    return this.#model.charge(specs, keys, call.costs, nowMicros);
+  }
+
+  #settle(call: StoreCall, nowMicros: number): void {
+    const { execution } = call.settled!;
     const algorithms = Object.values(call.subject.specs).map(({ algorithm }) => algorithm);
     const isRolling = algorithms.every((algorithm) => algorithm === 'rollingWindow');
     if (!isRolling && execution!.isLost) this.isVague ??= 'a refund of what the server has lost';
-    if (this.#refunds.has(call)) return; // The script notices that the client has sent it twice.
-    this.#refunds.add(call);
-    this.#model.refund(this.resultOf(call.refunded!).receipt, nowMicros);
+    if (this.#done.has(call)) return; // The script notices that the client has sent it twice.
+    this.#done.add(call);
+    this.#model.settle(this.resultOf(call.settled!).receipt, call.settledCosts, nowMicros);
   }
 
   /** Expects that an expired key would not affect a decision. */

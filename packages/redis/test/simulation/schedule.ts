@@ -31,7 +31,7 @@ export type Cost = number | readonly [number, number];
 /** What a process does. Indices of processes and limiters are taken modulo their count. */
 export type CallStep =
   | {
-      readonly kind: 'check' | 'peek';
+      readonly kind: 'check' | 'peek' | 'charge';
       readonly process: number;
       readonly limiter: number;
       readonly names: Names;
@@ -39,6 +39,7 @@ export type CallStep =
       readonly times: number;
     }
   | { readonly kind: 'refund'; readonly process: number; readonly back: number; readonly times: number }
+  | { readonly kind: 'settle'; readonly process: number; readonly back: number; readonly settled: Cost }
   | { readonly kind: 'reset'; readonly process: number; readonly limiter: number; readonly names: Names };
 
 /** What goes wrong. */

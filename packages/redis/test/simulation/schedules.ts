@@ -58,6 +58,7 @@ const cost = fc.oneof(
   { weight: 2, arbitrary: fc.integer({ min: 1, max: 6 }) },
   { weight: 1, arbitrary: fc.tuple(ownCost, ownCost) },
 );
+const settledCost = fc.oneof(fc.integer({ min: 0, max: 6 }), fc.tuple(ownCost, ownCost));
 const times = fc.oneof(
   { weight: 60, arbitrary: fc.constant(1) },
   { weight: 40, arbitrary: fc.integer({ min: 2, max: 6 }) },
@@ -76,6 +77,8 @@ const check = record({
 const call: fc.Arbitrary<CallStep> = fc.oneof(
   { weight: 10, arbitrary: check },
   { weight: 2, arbitrary: check.map((step) => ({ ...step, kind: 'peek' as const })) },
+  { weight: 1, arbitrary: check.map((step) => ({ ...step, kind: 'charge' as const, times: 1 })) },
+  { weight: 4, arbitrary: record({ kind: fc.constant('settle'), process: processNumber, back, settled: settledCost }) },
   {
     weight: 7,
     arbitrary: record({
@@ -150,15 +153,15 @@ const step: fc.Arbitrary<Step> = fc
   .tuple(fc.oneof({ weight: 5, arbitrary: call as fc.Arbitrary<CallStep | FaultStep> }, fault), afterMicros)
   .map(([what, afterMicros]) => ({ ...what, afterMicros }));
 
-/** A refund whose reply is lost, so that a client resends it. */
-const resentRefund: fc.Arbitrary<Step[]> = fc
-  .tuple(processNumber, back, reconnectMs, afterMicros)
-  .map(([process, back, reconnectMs, afterMicros]) => [
+/** A settlement whose reply is lost, so that a client resends it. */
+const resentSettlement: fc.Arbitrary<Step[]> = fc
+  .tuple(processNumber, back, settledCost, reconnectMs, afterMicros)
+  .map(([process, back, settled, reconnectMs, afterMicros]) => [
     { kind: 'loseReply', process, reconnectMs, afterMicros },
-    { kind: 'refund', process, back, times: 1, afterMicros: 0 },
+    { kind: 'settle', process, back, settled, afterMicros: 0 },
   ]);
 
-const steps = fc.oneof({ weight: 14, arbitrary: step.map((one) => [one]) }, { weight: 1, arbitrary: resentRefund });
+const steps = fc.oneof({ weight: 14, arbitrary: step.map((one) => [one]) }, { weight: 1, arbitrary: resentSettlement });
 
 /** Schedules that find defects: small limits, few keys and many faults. */
 export const schedules: fc.Arbitrary<Schedule> = record({

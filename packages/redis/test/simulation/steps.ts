@@ -16,12 +16,16 @@ export interface World {
 }
 
 export function isCall(step: CallStep | FaultStep): step is CallStep {
-  return ['check', 'peek', 'refund', 'reset'].includes(step.kind);
+  return ['check', 'peek', 'charge', 'refund', 'settle', 'reset'].includes(step.kind);
 }
 
 export function performCall(step: CallStep, caller: Caller): void {
   if (step.kind === 'refund') {
     for (let time = 0; time < step.times; time++) caller.refund(step.back);
+    return;
+  }
+  if (step.kind === 'settle') {
+    caller.settle(step.back, step.settled);
     return;
   }
   const limiter = caller.limiters[step.limiter % caller.limiters.length]!;

@@ -1,0 +1,117 @@
+import { concurrency, type Decision, type Limits, manualClock, RateLimiter, rollingWindow } from '@rollgate/core';
+import { RedisStore } from '@rollgate/redis';
+import { until } from '@rollgate/test-support';
+import { PrivateRedis } from './support/private-redis.js';
+
+const redis = PrivateRedis.forThisFile();
+
+/** A limiter with a clock that the test advances, and the decisions whose leases it lost. */
+function open(limits: Limits, clock = manualClock(1e12)) {
+  const store = new RedisStore({ client: redis.connect(), clock });
+  const lost: Decision[] = [];
+  const onLeaseLost = ({ decision }: { decision: Decision }) => void lost.push(decision);
+  return { clock, lost, store, limiter: new RateLimiter({ limits, store, timeout: '30s', onLeaseLost }) };
+}
+
+beforeEach(() => redis.server.run('FLUSHALL'));
+
+test('holds at most the limit, and a release frees a slot once', async () => {
+  const { limiter } = open(concurrency({ limit: 2, lease: '30s' }));
+  const decisions = await Promise.all([1, 2, 3].map(() => limiter.check('ann')));
+  expect(decisions.map(({ allowed, remaining }) => [allowed, remaining])).toEqual([
+    [true, 1],
+    [true, 0],
+    [false, 0],
+  ]);
+  expect(decisions[2]).toMatchObject({ retryAfterMs: 1000, reason: 'limit', retryIsEstimate: true });
+  await limiter.release(decisions[0]!);
+  await limiter.release(decisions[0]!);
+  expect(await limiter.peek('ann')).toMatchObject({ allowed: true, remaining: 1 });
+  await limiter.refund(decisions[1]!);
+  expect(await limiter.peek('ann')).toMatchObject({ remaining: 2, resetMs: 0 });
+});
+
+test('renews open leases, and another process gets the slots of one that does not', async () => {
+  const limits = concurrency({ limit: 2, lease: '30s' });
+  const { limiter, clock, lost } = open(limits);
+  const alive = await limiter.check('ann');
+  clock.advance('10s'); // The renewal is sent before the peek.
+  clock.advance('10s');
+  clock.advance('10s');
+  expect((await limiter.peek('ann')).remaining).toBe(1);
+  await redis.server.run('DEL', 'rollgate:{ann}:default/c'); // As if the process had been paused for longer than a lease.
+  const other = open(limits, clock).limiter;
+  await Promise.all([other.check('ann'), other.check('ann')]);
+  clock.advance('10s');
+  await until('the loss is reported', async () => lost.length > 0);
+  expect(lost).toEqual([alive]);
+  await limiter.release(alive);
+  expect((await other.peek('ann')).remaining).toBe(0);
+});
+
+test('an action of several units takes as many slots, and a settlement frees some', async () => {
+  const { limiter, clock } = open({ slots: concurrency({ limit: 10, lease: '30s' }) });
+  const decision = await limiter.check('ann', { cost: 6 });
+  await limiter.check('ann');
+  expect(await limiter.check('ann', { cost: 4 })).toMatchObject({ allowed: false, remaining: 3 });
+  expect(await limiter.check('ann', { cost: 11 })).toMatchObject({ allowed: false, retryAfterMs: Infinity });
+  await limiter.settle(decision, { cost: 2 });
+  expect((await limiter.peek('ann')).remaining).toBe(7);
+  clock.advance('10s');
+  expect((await limiter.charge('ann', { cost: 5 })).remaining).toBe(7);
+  await limiter.release(decision);
+  expect((await limiter.peek('ann')).remaining).toBe(9);
+});
+
+test('decides together with other limits, in all or in none', async () => {
+  const limits = { rate: rollingWindow({ limit: 2, window: '1m' }), inFlight: concurrency({ limit: 1, lease: '30s' }) };
+  const { limiter } = open(limits);
+  const first = await limiter.check('ann');
+  const second = await limiter.check('ann');
+  expect(second).toMatchObject({ allowed: false, violated: ['inFlight'] });
+  expect(second.limits['rate']!.remaining).toBe(1);
+  await limiter.release(first);
+  expect((await limiter.check('ann', { cost: { inFlight: 0 } })).allowed).toBe(true);
+  const third = await limiter.check('ann');
+  expect(third).toMatchObject({ allowed: false, violated: ['rate'] });
+  expect(third.limits['inFlight']!.remaining).toBe(1);
+});
+
+test('renews 1,000 leases with few scripts, and a slot takes at most 200 bytes', async () => {
+  const { limiter, clock } = open(concurrency({ limit: 1000, lease: '30s' }));
+  for (let round = 0; round < 10; round++) {
+    await Promise.all(Array.from({ length: 100 }, () => limiter.check('ann')));
+  }
+  const bytes = Number(await redis.server.run('MEMORY', 'USAGE', 'rollgate:{ann}:default/c', 'SAMPLES', '0'));
+  expect(bytes / 1000).toBeLessThan(200);
+  const calls = await redis.callsOf(async () => {
+    clock.advance('10s');
+    await limiter.peek('ann');
+    await until('the renewal is over', async () => Number(await redis.server.run('ZCOUNT', 'rollgate:{ann}:default/c', (1e12 + 40_000) * 1000, '+inf')) === 1000); // biome-ignore format: short
+  });
+  expect(calls).toBeLessThan(10);
+});
+
+test('the key expires one lease after its newest check', async () => {
+  const store = new RedisStore({ client: redis.connect() });
+  const limiter = new RateLimiter({ limits: concurrency({ limit: 5, lease: '30s' }), store, timeout: '30s' });
+  await limiter.release(await limiter.check('bob'));
+  await limiter.check('ann');
+  const ttl = Number(await redis.server.run('PTTL', 'rollgate:{ann}:default/c'));
+  expect(ttl).toBeGreaterThan(0);
+  expect(ttl).toBeLessThanOrEqual(30_001);
+  expect(await redis.server.run('EXISTS', 'rollgate:{bob}:default/c')).toBe(0);
+  await limiter.close();
+});
+
+test('a lease of a broken clock is dropped', async () => {
+  let nowMs = 1e12;
+  const store = new RedisStore({ client: redis.connect(), clock: { now: () => nowMs } });
+  const limiter = new RateLimiter({ limits: concurrency({ limit: 1, lease: '30s' }), store, timeout: '30s' });
+  await limiter.check('ann');
+  nowMs -= 30_000;
+  expect((await limiter.check('ann')).allowed).toBe(false);
+  nowMs -= 1;
+  expect((await limiter.check('ann')).allowed).toBe(true);
+  await limiter.close();
+});
