@@ -3,9 +3,8 @@ import { ALGORITHMS, type Algorithm, type NamedQuota } from './algorithms.js';
 import { run } from './analyze-logs.js';
 import { type CommonOptions, command, hasCosts, listOf, requireLimit, resolveSettings } from './common-options.js';
 import { Comparer } from './comparer.js';
-import { CostSuggester } from './cost-suggester.js';
 import { UsageError } from './errors.js';
-import { checkQuotas, parseAlgorithm, parseDurationOption, parseQuota, parseShare, parseTop } from './options.js';
+import { checkQuotas, parseAlgorithm, parseDurationOption, parseQuota, parseShare, parseTop } from './parse-options.js';
 import { describeComparison } from './report/describe-comparison.js';
 import { describeSimulation } from './report/describe-simulation.js';
 import { describeSuggestions } from './report/describe-suggestions.js';
@@ -13,6 +12,7 @@ import { comparisonJson, simulationJson, suggestionsJson } from './report/json-r
 import { Simulator } from './simulator.js';
 import { Suggester } from './suggester.js';
 import { Totals } from './totals.js';
+import { CostSuggester } from './weighted-suggester.js';
 
 interface SimulateOptions extends CommonOptions {
   limit?: readonly NamedQuota[];

@@ -13,7 +13,7 @@ import {
   parsePattern,
   parseTolerance,
   parseTrustedProxies,
-} from './options.js';
+} from './parse-options.js';
 
 /** The parsed options that all commands share. */
 export interface CommonOptions {

@@ -1,7 +1,7 @@
-import { Slots } from './caller-slots.js';
 import type { Caller, Entry } from './log/entry.js';
 import { SlotCounts } from './slot-counts.js';
 import { type Heaviest, type Rejections, roundLimits, type Suggestion } from './suggestion.js';
+import { Slots } from './window-slots.js';
 
 /**
  * Finds in one pass what every limit of a rolling window would reject, for requests that cost 1.

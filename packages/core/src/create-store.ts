@@ -3,7 +3,7 @@ import { type Clock, monotonicClock, readMicros } from './clock.js';
 import type { Decision } from './decision.js';
 import { withCode } from './error-codes.js';
 import { decideAll } from './evaluate.js';
-import { foreignDecision } from './foreign-decision.js';
+import { foreignDecision } from './foreign-decision-error.js';
 import type { Hit } from './limits/limit.js';
 import { type Costs, costAt, type Keys, keyAt, type Plan, type Rule, type SettledCosts, settledCost } from './plan.js';
 import type { CounterAlgorithm } from './rolling-counter-algorithm.js';

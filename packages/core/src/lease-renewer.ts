@@ -1,5 +1,5 @@
 import type { Awaitable } from './awaitable.js';
-import type { Timers } from './timers.js';
+import type { Timers } from './clock-timers.js';
 
 /** Something that holds leases in a store. */
 export interface LeaseHolder {

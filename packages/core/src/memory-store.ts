@@ -2,7 +2,7 @@ import { type Clock, monotonicClock, readMicros } from './clock.js';
 import type { Decision } from './decision.js';
 import type { Entry } from './entry.js';
 import { evaluate, isEstimate } from './evaluate.js';
-import { foreignDecision } from './foreign-decision.js';
+import { foreignDecision } from './foreign-decision-error.js';
 import { KeyTable } from './key-table.js';
 import { createVerdict, type Verdict } from './limits/limit.js';
 import { MemoryOperations } from './memory-operations.js';

@@ -1,6 +1,7 @@
 import type { Awaitable } from './awaitable.js';
 import { refundInBackground } from './background-refund.js';
 import type { Clock } from './clock.js';
+import { timersOf } from './clock-timers.js';
 import { type Key, type Limits, type NameOf, resolveKeys } from './create-plan.js';
 import type { Decision } from './decision.js';
 import { parseDuration } from './duration.js';
@@ -19,7 +20,6 @@ import { slotNames, wakeWaiters, watchSlots } from './slot-waiters.js';
 import { HeldSlots, type LeaseLoss, Slots } from './slots.js';
 import type { Store } from './store.js';
 import { createDeadline } from './timeout-signal.js';
-import { timersOf } from './timers.js';
 import { unsupported } from './unsupported.js';
 import { hasMethods, invalidOption, knownOptions, oneOf, optionalFunction, string } from './validate.js';
 import { waitForSlot, waitUntilAllowed } from './wait.js';

@@ -1,9 +1,9 @@
 import type { Decision } from './decision.js';
 import { withCode } from './error-codes.js';
 import type { SettledCosts } from './plan.js';
-import { NO_DECISION, takeReceipt } from './receipt.js';
 import { readCostRecord, unitsFromZero } from './resolve-costs.js';
 import { HeldSlots } from './slots.js';
+import { NO_DECISION, takeReceipt } from './take-receipt.js';
 import { invalidOption, knownOptions } from './validate.js';
 
 /**

@@ -1,6 +1,6 @@
 import type { Decision, LimitDecision } from './decision.js';
 import type { RejectionReason } from './limits/limit.js';
-import { NO_DECISION, TAKE_RECEIPT } from './receipt.js';
+import { NO_DECISION, TAKE_RECEIPT } from './take-receipt.js';
 
 const NO_LIMITS: readonly string[] = Object.freeze([]);
 const INSPECT = Symbol.for('nodejs.util.inspect.custom');

@@ -1,4 +1,5 @@
 import { type Awaitable, isThenable } from './awaitable.js';
+import { timersOf } from './clock-timers.js';
 import type { Key } from './create-plan.js';
 import type { Decision } from './decision.js';
 import { withCode } from './error-codes.js';
@@ -6,10 +7,9 @@ import { LeaseRenewer } from './lease-renewer.js';
 import type { Concurrency } from './limits/concurrency.js';
 import type { Keys, Plan, SettledCosts } from './plan.js';
 import { channel } from './platform.js';
-import { NO_DECISION, takeReceipt } from './receipt.js';
 import { slotNames, wakeWaiters } from './slot-waiters.js';
 import type { Store } from './store.js';
-import { timersOf } from './timers.js';
+import { NO_DECISION, takeReceipt } from './take-receipt.js';
 import { unsupported } from './unsupported.js';
 import { invalidOption } from './validate.js';
 

@@ -1,5 +1,5 @@
+import { realTimers, type Timers } from './clock-timers.js';
 import { withCode } from './error-codes.js';
-import { realTimers, type Timers } from './timers.js';
 
 /** Ends one `wait` early. */
 export interface Deadline {

@@ -1,8 +1,8 @@
 import type { Decision, LimitDecision } from './decision.js';
 import type { RejectionReason } from './limits/limit.js';
 import type { Costs, Rule } from './plan.js';
-import { NO_DECISION, TAKE_RECEIPT, takeReceipt } from './receipt.js';
 import { SingleDecision } from './single-decision.js';
+import { NO_DECISION, TAKE_RECEIPT, takeReceipt } from './take-receipt.js';
 
 const NO_LIMITS: readonly string[] = Object.freeze([]);
 

@@ -1,6 +1,6 @@
 import type { Decision } from '@rollgate/core';
 import { isThenable, refundInBackground } from '@rollgate/core/store';
-import type { Adapter, Next } from './adapter.js';
+import type { Adapter, Next } from './decision-actions.js';
 import { delayRequest } from './delay-request.js';
 import type { FailureHandler } from './failure-handler.js';
 import type { Framework } from './framework.js';

@@ -1,9 +1,9 @@
-import type { Next } from './adapter.js';
-import { toError } from './errors.js';
+import type { Next } from './decision-actions.js';
 import type { Framework } from './framework.js';
 import { CLIENT_DISCONNECTED } from './request-decider.js';
 import type { ResolvedOptions } from './resolve-options.js';
 import { endIfStarted } from './response-lifecycle.js';
+import { toError } from './to-error.js';
 
 /** Handles the failure of an option function or the store, so that no failure allows a request by accident. */
 export class FailureHandler<Response> {

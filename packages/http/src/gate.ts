@@ -1,6 +1,5 @@
 import type { Awaitable, Decision, Limits, RateLimiter } from '@rollgate/core';
 import { isThenable } from '@rollgate/core/store';
-import { toError } from './errors.js';
 import type { Host } from './framework.js';
 import { limitsByName } from './limits-by-name.js';
 import { resolveMessage, toRejection } from './message-option.js';
@@ -11,6 +10,7 @@ import { RequestDecider } from './request-decider.js';
 import { originalRequest, publishRequest } from './request-event.js';
 import { type ResolvedOptions, resolveOptions } from './resolve-options.js';
 import { rememberDecision } from './settle.js';
+import { toError } from './to-error.js';
 import { mapWithTimeout, withTimeout } from './with-timeout.js';
 
 /** What to do with a request. */

@@ -1,6 +1,6 @@
 import type { Awaitable, Decision, Limits, RateLimiter } from '@rollgate/core';
 import { isThenable } from '@rollgate/core/store';
-import type { Adapter, Next } from './adapter.js';
+import type { Adapter, Next } from './decision-actions.js';
 import { DecisionApplier } from './decision-applier.js';
 import { FailureHandler } from './failure-handler.js';
 import type { Framework } from './framework.js';

@@ -1,7 +1,6 @@
 export type { Awaitable } from '@rollgate/core';
-export type { Adapter, Next } from './adapter.js';
 export { createClientKey } from './client-key.js';
-export { toError } from './errors.js';
+export type { Adapter, Next } from './decision-actions.js';
 export { createForwardedReader, type ForwardedAddressOptions } from './forwarded-address.js';
 export type {
   Framework,
@@ -23,6 +22,7 @@ export { REJECTION_CODE, type Rejection, type RejectionBody, rejectionBody } fro
 export type { RequestEvent } from './request-event.js';
 export type { NodeResponse } from './response-lifecycle.js';
 export { type SettleRequestOptions, settle } from './settle.js';
+export { toError } from './to-error.js';
 export { WARNING_CODES, type WarningCode } from './warnings.js';
 export { type WebHost, WebLimiter } from './web-limiter.js';
 export type { AllowedResult, RateLimitResult, RejectedResult } from './web-result.js';

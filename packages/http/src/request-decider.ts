@@ -2,10 +2,10 @@ import type { Awaitable, Cost, Decision, Limits } from '@rollgate/core';
 import { validate } from '@rollgate/core/store';
 import { createClientKey } from './client-key.js';
 import { validateCost } from './cost-option.js';
-import { missingAddressError } from './errors.js';
 import type { RequestReader } from './framework.js';
 import { invalidLimitsError } from './limits-option.js';
 import type { ResolvedOptions } from './resolve-options.js';
+import { missingAddressError } from './to-error.js';
 import { mapAwaitable, mapWithTimeout } from './with-timeout.js';
 
 /** Thrown and caught internally when the client of a request has already disconnected. */

@@ -5,7 +5,7 @@ import { prefersText } from './prefers-text.js';
 import { refundByRules } from './refund-after-response.js';
 import type { Rejection } from './rejection.js';
 import { releaseInBackground } from './release-in-background.js';
-import { watchResponseEnd } from './response-end.js';
+import { watchResponseEnd } from './web-response-end.js';
 
 /** The result of a request. Return `response()` for a rejected one, and pass every other response to `withHeaders`. */
 export type RateLimitResult = AllowedResult | RejectedResult;

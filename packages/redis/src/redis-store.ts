@@ -14,12 +14,12 @@ import {
 import slotOf from 'cluster-key-slot';
 import type { DenialCache } from './denial-cache.js';
 import { CheckInputs } from './operation-inputs.js';
-import { OperationNumbers } from './operation-numbers.js';
 import { OperationSender } from './operation-sender.js';
 import { type CheckInput, type CheckOperation, type CheckResult, Receipt } from './operations.js';
 import type { RedisClient, RedisConnection } from './redis-connection.js';
 import { counterKey } from './redis-keys.js';
 import { type RedisStoreOptions, resolveOptions } from './redis-store-options.js';
+import { OperationNumbers } from './resend-numbers.js';
 import { StateChanges } from './state-changes.js';
 
 /**

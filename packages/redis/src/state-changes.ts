@@ -2,9 +2,9 @@ import { type SettledCosts, settledCost } from '@rollgate/core/store';
 import { isLeasing } from './algorithm-registry.js';
 import type { DenialCache } from './denial-cache.js';
 import { leasesOf, renewLeases } from './lease-renewal.js';
-import type { OperationNumbers } from './operation-numbers.js';
 import type { OperationSender } from './operation-sender.js';
 import type { CheckInput, CheckResult, Operation, Receipt, SettledHit } from './operations.js';
+import type { OperationNumbers } from './resend-numbers.js';
 
 /** Sends the operations that change states other than by a check, and voids the denials that they affect. */
 export class StateChanges {

@@ -1,6 +1,6 @@
 import { assertSame } from '../src/assert-same.js';
-import { findBrokenGuarantee } from '../src/explorer/broken-guarantee.js';
 import { describeHistory } from '../src/explorer/describe-history.js';
+import { findBrokenGuarantee } from '../src/explorer/find-broken-guarantee.js';
 import { Hasher } from '../src/explorer/hasher.js';
 import { HistoryRows } from '../src/explorer/history-rows.js';
 import type { OracleState } from '../src/explorer/oracle-state.js';

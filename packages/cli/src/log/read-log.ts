@@ -1,6 +1,6 @@
 import { LogError } from '../errors.js';
 import type { Callers, Entry } from './entry.js';
-import { FileReader, type ReadOptions, ReadState } from './file-reader.js';
+import { FileReader, type ReadOptions, ReadState } from './entry-reader.js';
 import type { LogSummary } from './log-summary.js';
 import { mergeLogs } from './merge-logs.js';
 import { nameOfLog, type OnRead, readBytes } from './open-log.js';

@@ -2,10 +2,10 @@ import type { Command } from 'commander';
 import { ALGORITHMS, type Algorithm, type NamedQuota } from '../algorithms.js';
 import { type CommonOptions, command, hasCosts, listOf, requireLimit, resolveSettings } from '../common-options.js';
 import { STANDARD_INPUT } from '../log/open-log.js';
-import { checkQuotas, parseAlgorithm, parseQuota } from '../options.js';
+import { checkQuotas, parseAlgorithm, parseQuota } from '../parse-options.js';
 import { escapeInvisible } from '../report/escape-invisible.js';
 import { Simulator } from '../simulator.js';
-import { createVerdictPrinter } from './verdict-printer.js';
+import { createVerdictPrinter } from './live-summary.js';
 import { watch } from './watch.js';
 
 interface WatchOptions extends CommonOptions {

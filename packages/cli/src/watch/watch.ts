@@ -1,7 +1,7 @@
 import { LogError } from '../errors.js';
 import { encodingOf } from '../log/encoding.js';
 import type { Entry } from '../log/entry.js';
-import { FileReader, type ReadOptions, ReadState } from '../log/file-reader.js';
+import { FileReader, type ReadOptions, ReadState } from '../log/entry-reader.js';
 import type { LogSummary } from '../log/log-summary.js';
 import { nameOfLog, STANDARD_INPUT } from '../log/open-log.js';
 import { type FileEvent, followFile } from './follow-file.js';

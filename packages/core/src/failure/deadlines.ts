@@ -1,8 +1,8 @@
 import type { Timer } from '../background-timer.js';
+import { realTimers, type Timers } from '../clock-timers.js';
 import { type Duration, parseDuration } from '../duration.js';
 import { afterPoll, performance } from '../platform.js';
 import { MAX_TIMER_MS } from '../scheduler.js';
-import { realTimers, type Timers } from '../timers.js';
 import { invalidNumber } from '../validate.js';
 
 /** The default `timeout` of a store's call, in milliseconds. */

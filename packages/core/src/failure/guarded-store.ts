@@ -1,9 +1,9 @@
 import { type Awaitable, isThenable } from '../awaitable.js';
 import type { Clock } from '../clock.js';
+import { timersOf } from '../clock-timers.js';
 import type { Decision } from '../decision.js';
 import type { Costs, Keys, Plan, SettledCosts } from '../plan.js';
 import type { Store } from '../store.js';
-import { timersOf } from '../timers.js';
 import { unsupported } from '../unsupported.js';
 import { Deadlines } from './deadlines.js';
 import { type DecidingOperation, decideByPolicy, FallbackReceipt, type OnStoreError } from './fallback.js';

@@ -1,3 +1,4 @@
+import { worstBurstRequirements } from './attained-bursts.js';
 import { changingSettings } from './changing-settings.js';
 import { type Check, type CheckOptions, checkAlgorithms, type MakeStore, toCheck } from './check.js';
 import { clockSteps } from './clock-steps.js';
@@ -9,7 +10,6 @@ import { safety } from './safety.js';
 import { sharing } from './shared-data.js';
 import { slots } from './slots.js';
 import { vectorRequirements } from './vectors.js';
-import { worstBurstRequirements } from './worst-bursts.js';
 
 const requirements = [
   ...vectorRequirements,

@@ -1,6 +1,6 @@
 import { MS } from '../oracles/oracle.js';
-import { findBrokenGuarantee } from './broken-guarantee.js';
 import { findDifference } from './check-decision.js';
+import { findBrokenGuarantee } from './find-broken-guarantee.js';
 import { type Opinion, OracleState } from './oracle-state.js';
 import type { Ready } from './scenario.js';
 import { isOver, stateHash } from './state-hash.js';
