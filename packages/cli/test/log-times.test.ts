@@ -147,4 +147,9 @@ describe('a window that is short compared with the steps of the times', () => {
     write('steps.log', lines.join('\n'));
     expect((await simulate(['steps.log', ...LIMIT])).log.resolutionMs).toBe(resolutionMs);
   });
+
+  test('two lines at full minutes are no proof of steps of a minute', async () => {
+    write('few.log', [0, 60].map(at).join('\n'));
+    expect((await simulate(['few.log', ...LIMIT])).log.resolutionMs).toBe(1000);
+  });
 });

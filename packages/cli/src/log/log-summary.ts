@@ -54,6 +54,9 @@ export interface FormatOfLog {
 /** Possible steps of a log's times. Each divides the one before, and the last divides any time. */
 const STEPS_MICROS = [60_000_000, 1_000_000, 100_000, 10_000, 1000, 100, 10, 1];
 
+/** With fewer different times, whole minutes may be a coincidence. */
+const MIN_TIMES_FOR_MINUTES = 3;
+
 /** The characters kept of an unparsable line. */
 const SHOWN = 100;
 
@@ -68,12 +71,16 @@ export class LogSummarizer implements LogSummary {
   firstLeftOut: LeftOutLine | undefined;
   formats: FormatOfLog[] = [];
   #step = 0;
+  #lastMicros: number | undefined;
+  #changes = 0;
 
   get resolutionMicros(): number {
-    return STEPS_MICROS[this.#step]!;
+    return STEPS_MICROS[this.#changes < MIN_TIMES_FOR_MINUTES ? Math.max(1, this.#step) : this.#step]!;
   }
 
   request(micros: number): void {
+    if (micros !== this.#lastMicros) this.#changes += 1;
+    this.#lastMicros = micros;
     while (micros % STEPS_MICROS[this.#step]! !== 0) this.#step += 1;
     this.lines += 1;
     this.requests += 1;
