@@ -123,8 +123,7 @@ export class MemoryStore implements Store, CountingStore {
 
   /** Like {@link Store.settle}, but synchronous. */
   settle(receipt: unknown, costs: SettledCosts): void {
-    if (!(receipt instanceof RecordedHit) || receipt.table !== this.#keys) throw foreignDecision();
-    this.#operations.settle(receipt, costs, readMicros(this.clock));
+    this.#operations.settle(this.#hitOf(receipt), costs, readMicros(this.clock));
   }
 
   /** Like {@link Store.charge}, but synchronous. */
@@ -134,8 +133,7 @@ export class MemoryStore implements Store, CountingStore {
 
   /** Like {@link Store.release}, but synchronous. */
   release(receipt: unknown): void {
-    if (!(receipt instanceof RecordedHit) || receipt.table !== this.#keys) throw foreignDecision();
-    this.#operations.release(receipt, readMicros(this.clock));
+    this.#operations.release(this.#hitOf(receipt), readMicros(this.clock));
   }
 
   /** Like {@link Store.refund}, but synchronous. */
@@ -175,6 +173,12 @@ export class MemoryStore implements Store, CountingStore {
    */
   toJSON(): ReturnType<KeyTable['toJSON']> {
     return this.#keys.toJSON();
+  }
+
+  /** @throws TypeError if the receipt is that of another store. */
+  #hitOf(receipt: unknown): RecordedHit {
+    if (receipt instanceof RecordedHit && receipt.table === this.#keys) return receipt;
+    throw foreignDecision();
   }
 
   /** Like `MemoryOperations.check`, for the usual plan of one rule. It is measurably faster without arrays. */

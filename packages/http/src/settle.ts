@@ -41,11 +41,12 @@ export async function settle(request: object, { cost }: SettleRequestOptions): P
   for (let decided = (request as DecidedRequest)[DECIDED]; decided !== undefined; decided = decided.previous) {
     all.push(decided);
   }
-  if (typeof cost === 'object' && cost !== null) throwIfUnknown(Object.keys(cost), all);
+  const isRecord = typeof cost === 'object' && cost !== null;
+  if (isRecord) throwIfUnknown(Object.keys(cost), all);
   await Promise.all(
     all.map(({ limiter, decision }) => {
       if (decision === undefined) return undefined;
-      const own = typeof cost === 'object' && cost !== null ? pick(cost, Object.keys(decision.limits)) : cost;
+      const own = isRecord ? pick(cost, Object.keys(decision.limits)) : cost;
       return limiter.settle(decision, { cost: own });
     }),
   );

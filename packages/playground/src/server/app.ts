@@ -109,7 +109,7 @@ function settingsOf(body: unknown, response: Response) {
 const handleError: ErrorRequestHandler = (error: { status?: number; message?: string }, _request, response, next) => {
   if (response.headersSent) return next(error);
   if (error.status !== undefined) return problem(response, error.status, String(error.message ?? error));
-  console.error(error); // Its text is for whoever runs the server, not for visitors.
+  console.error(error); // For the operator. Visitors get a text without details.
   problem(response, 500, 'The server failed. Its terminal shows the error.');
 };
 

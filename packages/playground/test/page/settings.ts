@@ -65,7 +65,7 @@ test('every algorithm can be selected, and the marks of the queue are at their s
   await Promise.all(hits);
 });
 
-test('a new algorithm continues with the counts that it has of the same requests, in a row of its own', async () => {
+test('a new algorithm gets its row, and continues with its counts of the same requests', async () => {
   await server.begin({ limit: 3, windowMs: 60_000 });
   const page = await openPage(server.url);
   await page.press('Burst');

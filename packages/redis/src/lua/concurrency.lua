@@ -1,8 +1,8 @@
 -- Actions in flight: at no instant do more than `limit` units have a slot. The counterpart of concurrency.ts.
 --
--- The key is a sorted set of leases. The score of a lease is when it expires. Its member is "id:lease", where `lease` is its length
--- in microseconds, and ":units" follows if it has other units than 1. While there are such leases, the member "*" has a score
--- that is at least the latest of theirs. Without it, the number of leases is the number of units.
+-- The key is a sorted set of leases. The score of a lease is when it expires. Its member is "id:lease", where `lease` is
+-- its length in microseconds, and ":units" follows unless it has one unit. While a lease has more units, the key has a
+-- member "*", whose score is not below that of any such lease. Without it, the number of leases is the number of units.
 
 local concurrency = {}
 algorithms.concurrency = concurrency

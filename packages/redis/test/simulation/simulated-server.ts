@@ -21,7 +21,7 @@ export type Reply =
   | { readonly error: Error; readonly execution: undefined }
   | { readonly value: unknown; readonly execution: Execution };
 
-/** A server that runs scripts in order, at the time of its own clock, and that can fail in many ways. */
+/** A server with a simulated clock. It runs scripts in order, and it can fail in many ways. */
 export class SimulatedServer {
   isUp = true;
   /** Everything that ran and was not lost. */
