@@ -72,10 +72,11 @@ export const http = [
   ...of('http/src/allow-list', LISTS, [
     [
       'every address of the family is on the list',
-      'network.kind() === parsed.kind() && parsed.match(network, bits)',
-      'network.kind() === parsed.kind()',
+      'isIPv4(address) === isOfIPv4 && hasPrefix(address, prefix, bits)',
+      'isIPv4(address) === isOfIPv4',
     ],
-    ['mapped networks keep their length', 'bits - 96]', 'bits - 95]'],
+    ['networks of IPv4 are a bit shorter', 'ownBits + 128 - size', 'ownBits + 127 - size'],
+    ['networks of IPv6 have IPv4 addresses', 'isIPv4(address) === isOfIPv4 &&', 'true &&'],
     ['no address is on the list', 'cache.set(copyString(address), isAllowed)', 'isAllowed = false'],
   ]),
   ...of('http/src/decision-applier', LIMITER, [

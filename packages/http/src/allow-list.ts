@@ -1,6 +1,6 @@
 import { copyString, validate } from '@rollgate/core/store';
-import ipaddr from 'ipaddr.js';
 import { MAX_CACHED_ADDRESSES, MAX_UNPARSED_LENGTH, stripPort } from './client-key.js';
+import { hasPrefix, type IPAddress, isIPv4, parseAddress } from './ip-address.js';
 
 /**
  * Creates the function that returns whether an address is on the list.
@@ -13,10 +13,8 @@ export function createAllowList(entries: readonly string[]): (address: string) =
   const networks = entries.map((entry, index) => parseNetwork(entry, `allowList[${index}]`));
   const cache = new Map<string, boolean>();
   const isListed = (address: string) => {
-    const bare = stripPort(address);
-    if (!isAddress(bare)) return false;
-    const parsed = ipaddr.process(bare);
-    return networks.some(([network, bits]) => network.kind() === parsed.kind() && parsed.match(network, bits));
+    const parsed = parseAddress(stripPort(address));
+    return parsed !== undefined && networks.some((network) => contains(network, parsed));
   };
   return function isOnAllowList(address) {
     let isAllowed = cache.get(address);
@@ -30,24 +28,29 @@ export function createAllowList(entries: readonly string[]): (address: string) =
   };
 }
 
-/** Rejects short and octal forms that operating systems accept, such as `10.1` for `10.0.0.1`. */
-function isAddress(text: string): boolean {
-  return text.includes(':') ? ipaddr.isValid(text) : ipaddr.IPv4.isValidFourPartDecimal(text);
+interface Network {
+  readonly prefix: IPAddress;
+  /** Of the 128 bits of an IPv6 address. */
+  readonly bits: number;
+  readonly isIPv4: boolean;
 }
 
-function parseNetwork(entry: unknown, name: string): [ipaddr.IPv4 | ipaddr.IPv6, number] {
+/** A network of IPv6 addresses, such as `::/0`, has no IPv4 addresses. */
+function contains({ prefix, bits, isIPv4: isOfIPv4 }: Network, address: IPAddress): boolean {
+  return isIPv4(address) === isOfIPv4 && hasPrefix(address, prefix, bits);
+}
+
+function parseNetwork(entry: unknown, name: string): Network {
   if (typeof entry !== 'string') throw invalidEntryError(entry, name);
   const [address = '', length, ...rest] = entry.split('/');
-  if (!isAddress(address) || rest.length > 0) throw invalidEntryError(entry, name);
-  const parsed = ipaddr.parse(address);
-  const size = parsed.kind() === 'ipv4' ? 32 : 128;
-  const bits = length === undefined ? size : /^\d{1,3}$/.test(length) ? Number(length) : Infinity;
-  if (bits > size) throw invalidEntryError(entry, name);
+  const prefix = parseAddress(address);
+  if (prefix === undefined || rest.length > 0) throw invalidEntryError(entry, name);
+  const size = address.includes(':') ? 128 : 32;
+  const ownBits = length === undefined ? size : /^\d{1,3}$/.test(length) ? Number(length) : Infinity;
+  if (ownBits > size) throw invalidEntryError(entry, name);
+  const bits = ownBits + 128 - size;
   // As for addresses of a socket for both families, `::ffff:10.0.0.0/104` is `10.0.0.0/8`.
-  if (bits >= 96 && parsed instanceof ipaddr.IPv6 && parsed.isIPv4MappedAddress()) {
-    return [parsed.toIPv4Address(), bits - 96];
-  }
-  return [parsed, bits];
+  return { prefix, bits, isIPv4: bits >= 96 && isIPv4(prefix) };
 }
 
 const invalidEntryError = (entry: unknown, name: string) =>

@@ -1,5 +1,5 @@
 import { copyString, validate } from '@rollgate/core/store';
-import ipaddr from 'ipaddr.js';
+import { cutAddress, formatIPv4, formatIPv6, hasPrefix, isIPv4, parseAddress } from './ip-address.js';
 
 /** The number of addresses whose result is cached, so that few requests pay for parsing. */
 export const MAX_CACHED_ADDRESSES = 10_000;
@@ -49,16 +49,19 @@ export function stripPort(address: string): string {
   return bracketed ?? dotted ?? address;
 }
 
-function parseKey(address: string, prefix: number): string {
-  const bare = stripPort(address);
-  if (!ipaddr.isValid(bare)) return bare.slice(0, MAX_UNPARSED_LENGTH);
-  const parsed = ipaddr.process(bare);
-  if (parsed.kind() === 'ipv4') return parsed.toString();
-  const range = parsed.range();
-  if (range === 'linkLocal') return parsed.toString().slice(0, MAX_UNPARSED_LENGTH);
-  // Only 64:ff9b::/96 defines where the IPv4 address is. In 64:ff9b:1::/48 the operator chooses.
-  const bytes = parsed.toByteArray();
-  if (range === 'rfc6052' && bytes[5] === 0) return new ipaddr.IPv4(bytes.slice(-4)).toString();
-  const [withoutZone] = bare.split('%');
-  return `${ipaddr.IPv6.networkAddressFromCIDR(`${withoutZone}/${prefix}`)}/${prefix}`;
+const LINK_LOCAL = [0xfe80];
+/** The prefix of NAT64 that defines where the IPv4 address is. In 64:ff9b:1::/48 the operator chooses. */
+const NAT64 = [0x64, 0xff9b];
+
+function parseKey(text: string, prefix: number): string {
+  const bare = stripPort(text);
+  const address = bare.includes(':') ? parseAddress(bare) : undefined;
+  if (address === undefined) return bare.slice(0, MAX_UNPARSED_LENGTH);
+  if (isIPv4(address) || hasPrefix(address, NAT64, 96)) return formatIPv4(address);
+  if (hasPrefix(address, LINK_LOCAL, 10)) return (formatIPv6(address) + zoneOf(bare)).slice(0, MAX_UNPARSED_LENGTH);
+  return `${formatIPv6(cutAddress(address, prefix))}/${prefix}`;
+}
+
+function zoneOf(text: string): string {
+  return /%.*/.exec(text)?.[0] ?? '';
 }

@@ -1,5 +1,3 @@
-import ipaddr from 'ipaddr.js';
-
 // The counterpart of `platform.ts` for platforms other than Node.
 
 /** The reason phrases of the statuses that a rejection may have (RFC 9110, section 15, and IANA's registry). */
@@ -22,8 +20,6 @@ export const STATUS_CODES: Readonly<Record<number, string>> = Object.fromEntries
     (phrases as string).split(',').map((phrase, index) => [Number(first) + index, phrase]),
   ),
 );
-
-export const isIPv6 = (text: string): boolean => text.includes(':') && ipaddr.isValid(text);
 
 export const isNativeError = (value: unknown): value is Error =>
   Object.prototype.toString.call(value) === '[object Error]';

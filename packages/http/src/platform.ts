@@ -1,4 +1,3 @@
 // What Node provides. `platform.neutral.ts` is its counterpart in the build for other platforms.
 export { STATUS_CODES } from 'node:http';
-export { isIPv6 } from 'node:net';
 export { isNativeError } from 'node:util/types';

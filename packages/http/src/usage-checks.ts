@@ -1,8 +1,8 @@
 import type { Limits, Store } from '@rollgate/core';
 import { validate } from '@rollgate/core/store';
 import type { RequestReader } from './framework.js';
+import { parseAddress } from './ip-address.js';
 import { limitsByName } from './limits-by-name.js';
-import { isIPv6 } from './platform.js';
 import { originalRequest } from './request-event.js';
 import { type WarningCode, warnOnce } from './warnings.js';
 
@@ -126,5 +126,7 @@ export class UsageChecks {
 
 /** Excludes link-local addresses, because they have no prefix that would identify one client. */
 function isFullIPv6Address(key: unknown): boolean {
-  return typeof key === 'string' && isIPv6(key) && !/^(?:::ffff:|fe80:)/i.test(key);
+  return (
+    typeof key === 'string' && key.includes(':') && parseAddress(key) !== undefined && !/^(?:::ffff:|fe80:)/i.test(key)
+  );
 }
