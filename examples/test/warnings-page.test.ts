@@ -30,6 +30,7 @@ test('the page documents no unknown code', () => {
     'ROLLGATE_KEYS_EVICTED',
     'ROLLGATE_SHORT_INTERVAL',
     'ROLLGATE_REFUND_FAILED',
+    'ROLLGATE_RELEASE_FAILED',
     'ROLLGATE_STORE_FAILED',
     'ROLLGATE_STORE_RECOVERED',
   ];

@@ -10,7 +10,7 @@ export function releaseInBackground(limiter: RateLimiter, decision: Decision): v
     hasWarned = true;
     emitWarning(`A release failed, so the slots stay taken until their lease is over: ${String(error)}`, {
       type: 'RollgateWarning',
-      code: 'ROLLGATE_REFUND_FAILED',
+      code: 'ROLLGATE_RELEASE_FAILED',
     });
   });
 }

@@ -79,6 +79,6 @@ export class RequestDecider<Request> {
     const address = this.#reader.getClientAddress(request);
     if (address) return this.#toClientKey(address);
     if (this.#reader.isDisconnected(request)) throw CLIENT_DISCONNECTED;
-    throw missingAddressError();
+    throw missingAddressError(this.#reader);
   }
 }

@@ -1,4 +1,5 @@
 import { validate, withCode } from '@rollgate/core/store';
+import type { RequestReader } from './framework.js';
 
 /**
  * Converts what an option function or a store threw to an error. Frameworks continue with a request when they get
@@ -13,8 +14,10 @@ export function toError(thrown: unknown): Error {
 }
 
 /** Returns the error for a request without a client address. */
-export function missingAddressError(): Error {
-  const message =
-    "Cannot determine the client's IP address. Is the server listening on a Unix socket? Set the `key` option to identify clients another way";
+export function missingAddressError({ ownOptions }: RequestReader<never>): Error {
+  const advice = ownOptions.includes('address')
+    ? 'Set the `address` option to a function that returns it on your platform, or the `key` option'
+    : 'Is the server listening on a Unix socket? Set the `key` option';
+  const message = `Cannot determine the client's IP address. ${advice} to identify clients another way`;
   return withCode('ERR_ROLLGATE_NO_CLIENT_ADDRESS', new Error(message));
 }

@@ -1,0 +1,29 @@
+import { concurrency, MemoryStore, type RateLimitOptions, rateLimit } from '@rollgate/web';
+
+class BrokenReleases extends MemoryStore {
+  override release(): void {
+    throw new Error('the decision is lost');
+  }
+}
+
+const request = () => new Request('http://localhost/');
+
+test('a failed release that no caller awaits causes one warning with its own code', async () => {
+  const warn = jest.spyOn(process, 'emitWarning').mockImplementation(() => {});
+  const limits = concurrency({ limit: 9, lease: '1m' });
+  const handler = rateLimit({ limits, key: () => 'ann', store: new BrokenReleases() })(() => new Response());
+  for (let i = 0; i < 2; i++) await handler(request(), undefined);
+  await new Promise(setImmediate);
+  expect(warn.mock.calls).toEqual([
+    [expect.stringContaining('the decision is lost'), { type: 'RollgateWarning', code: 'ROLLGATE_RELEASE_FAILED' }],
+  ]);
+  warn.mockRestore();
+});
+
+test('the error for a request without an address names both options', async () => {
+  const options: RateLimitOptions = { limit: 1, window: '1m', address: () => undefined };
+  await expect(rateLimit(options).check(request())).rejects.toMatchObject({
+    code: 'ERR_ROLLGATE_NO_CLIENT_ADDRESS',
+    message: expect.stringMatching(/`address` .* `key`/),
+  });
+});
