@@ -80,6 +80,9 @@ async function startPrinting<Printed = HostProcess['ports']>(
 
 export const startNodeHosts = async () => startPrinting(process.execPath, [await bundle('main-node')]);
 
+/** A gateway and a GraphQL server of NestJS. */
+export const startNestHosts = async () => startPrinting(process.execPath, [await bundle('main-nest')]);
+
 export const startBunHosts = async () => startPrinting(PROGRAMS.bun(), [await bundle('main-bun')]);
 
 export async function startDenoHosts(): Promise<HostProcess> {

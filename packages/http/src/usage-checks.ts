@@ -55,7 +55,7 @@ export class UsageChecks {
     if (this.#inspectionsLeft === INSPECTED_REQUESTS) this.#startServing();
     else if (this.#mayBeSingleUse) this.#markAsReused();
     this.#inspectionsLeft -= 1;
-    this.#inspectRepetition(originalRequest(reader, request));
+    if (!reader.countsRepeatedly) this.#inspectRepetition(originalRequest(reader, request));
     if (isByAddress && reader.getRequestHeader(request, 'x-forwarded-for') != null) {
       this.#inspectProxyTrust(reader, request);
     }

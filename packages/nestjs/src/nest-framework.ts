@@ -17,14 +17,24 @@ interface GraphqlContext {
   readonly req?: object;
   readonly request?: object;
   readonly res?: NestResponse;
-  readonly reply?: NestResponse;
+  readonly reply?: NestResponse & { readonly request?: object };
 }
 
-/** Returns the request of Express or Fastify, also that of a GraphQL operation, or the client of a WebSocket. */
+/**
+ * Returns the request of Express or Fastify, also that of a GraphQL operation, or the client of a WebSocket. Without a
+ * request in the context of a GraphQL operation, it returns that context.
+ */
 export function requestOf(context: ExecutionContext): Client {
   if (context.getType<string>() !== 'graphql') return context.getArgByIndex(0);
-  const { req, request = req } = context.getArgByIndex<GraphqlContext>(2);
+  const graphqlContext = context.getArgByIndex<GraphqlContext>(2);
+  const { req, reply, request = req ?? reply?.request ?? graphqlContext } = graphqlContext;
   return request as Client;
+}
+
+/** Returns what `settle` and events know: the request, or the context of one message, because a client sends many. */
+function originalRequest(context: ExecutionContext): object {
+  const type = context.getType<string>();
+  return type === 'http' || type === 'graphql' ? requestOf(context) : context;
 }
 
 /** Returns the response; `undefined` for WebSockets and messages. */
@@ -55,7 +65,8 @@ export const createNestFramework = (
   ownOptions: ['address'],
   resetUnit: 'delta',
   getClientAddress: address ?? getClientAddress,
-  getOriginalRequest: requestOf,
+  getOriginalRequest: originalRequest,
+  countsRepeatedly: true, // The guard counts each call of a handler once. A GraphQL operation may call several.
   getRequestHeader: (context, name) => requestOf(context).headers?.[name],
   getProxyTrust: (context) => (address === undefined ? getProxyTrust(context) : 'some'),
   isDisconnected: (context) => requestOf(context).socket?.destroyed ?? false,

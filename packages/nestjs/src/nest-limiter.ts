@@ -1,10 +1,23 @@
 import type { ExecutionContext } from '@nestjs/common';
 import type { Decision, RateLimiter } from '@rollgate/core';
-import { isThenable } from '@rollgate/core/store';
-import { type Awaitable, HttpLimiter, type Next, type Rejection, rejectionBody, toError } from '@rollgate/http';
+import { isThenable, scheduleAfter, withCode } from '@rollgate/core/store';
+import {
+  type Awaitable,
+  HttpLimiter,
+  type Next,
+  REJECTION_CODE,
+  type Rejection,
+  rejectionBody,
+  toError,
+} from '@rollgate/http';
 import { createNestFramework, requestOf, responseOf } from './nest-framework.js';
 import type { NestResponse, RateLimitOptions } from './options.js';
 import { RateLimitException } from './rate-limit-exception.js';
+
+/** On a context, the limiter that has counted it. Nest creates a context for each call of a handler. */
+const COUNTED_BY = Symbol('Rollgate limiter');
+
+type CountedContext = { [COUNTED_BY]?: NestLimiter };
 
 /** Limits the requests of one route, or of all routes without a limit of their own. */
 export class NestLimiter {
@@ -24,11 +37,15 @@ export class NestLimiter {
   }
 
   /**
-   * Returns `true` if the request continues, at once if the limiter decides at once.
+   * Returns `true` if the request continues, at once if the limiter decides at once. Counts a call of a handler once, even if
+   * both `APP_GUARD` and `@UseGuards` apply the guard.
    *
    * @throws RateLimitException for a rejected request, or the error of an option function.
    */
   canActivate(context: ExecutionContext): Awaitable<boolean> {
+    const counted = context as CountedContext;
+    if (counted[COUNTED_BY] === this) return true;
+    counted[COUNTED_BY] = this;
     const response = responseOf(context);
     if (response === undefined) return this.#judge(context);
     let result: { readonly error: Error | undefined } | undefined;
@@ -45,14 +62,22 @@ export class NestLimiter {
     return true;
   }
 
-  /** Decides a request without a response, such as a message of a WebSocket. It does not wait for a slot. */
+  /** Decides a request without a response, such as a message of a WebSocket. */
   async #judge(context: ExecutionContext): Promise<boolean> {
     const { gate } = this.#httpLimiter;
     const outcome = await gate.judge(context);
-    if (outcome.kind !== 'exempt') attachDecision(context, outcome.decision);
-    if (outcome.kind !== 'rejected') return true;
-    const exception = this.#createException(outcome.rejection, outcome.decision);
-    throw context.getType() === 'ws' ? toWsException(exception) : exception;
+    if (outcome.kind === 'exempt') return true;
+    const { decision } = outcome;
+    attachDecision(context, decision);
+    if (outcome.kind === 'rejected') throw this.#createException(context, outcome.rejection, decision);
+    if (gate.hasSlots(decision)) {
+      await this.limiter.release(decision);
+      throw concurrencyError();
+    }
+    if (decision.delayMs > 0 && !outcome.isDryRun) {
+      await new Promise<void>((resolve) => scheduleAfter(decision.delayMs, resolve, this.limiter.clock));
+    }
+    return true;
   }
 
   #reject(context: ExecutionContext, response: NestResponse, next: Next, decision: Decision): void {
@@ -64,8 +89,10 @@ export class NestLimiter {
     };
     const reject = (rejection: Rejection) => {
       if (this.#httpLimiter.endIfStarted(response)) return;
-      if ('json' in rejection) this.#httpLimiter.gate.setHeader(response, 'content-type', rejection.type);
-      next(this.#createException(rejection, decision));
+      if ('json' in rejection && context.getType() === 'http') {
+        this.#httpLimiter.gate.setHeader(response, 'content-type', rejection.type);
+      }
+      next(this.#createException(context, rejection, decision));
     };
     try {
       const rejection = this.#httpLimiter.createRejection(context, decision);
@@ -76,11 +103,14 @@ export class NestLimiter {
     }
   }
 
-  #createException(rejection: Rejection, decision: Decision): Error {
+  #createException(context: ExecutionContext, rejection: Rejection, decision: Decision): Error {
     const { statusCode } = this.#httpLimiter;
     if ('error' in rejection) return rejection.error;
     const body = 'json' in rejection ? JSON.parse(rejection.json) : rejectionBody(statusCode, rejection.text);
-    return RateLimitException.create(body, statusCode, decision);
+    const exception = RateLimitException.create(body, statusCode, decision);
+    const type = context.getType<string>();
+    if (type === 'graphql') return toGraphqlException(exception);
+    return type === 'ws' ? toWsException(exception) : exception;
   }
 }
 
@@ -88,8 +118,24 @@ function attachDecision(context: ExecutionContext, decision: Decision): void {
   (requestOf(context) as { rateLimit?: Decision }).rateLimit = decision;
 }
 
+/** Converts the body to the `extensions` of a GraphQL error. As a body, drivers would replace its `code`. */
+function toGraphqlException(exception: RateLimitException): Error {
+  const { message, decision } = exception;
+  const statusCode = exception.getStatus();
+  const { message: _message, ...members } = exception.getResponse() as { message?: unknown };
+  const converted = RateLimitException.create(message, statusCode, decision);
+  converted.extensions = { code: REJECTION_CODE, statusCode, retryAfterMs: decision.retryAfterMs, ...members };
+  return converted;
+}
+
 /** Only gateways need the package, and an app with gateways has installed it. */
-function toWsException(exception: Error): Error {
+function toWsException(exception: RateLimitException): Error {
   const { WsException } = require('@nestjs/websockets') as { WsException: new (error: string | object) => Error };
-  return exception instanceof RateLimitException ? new WsException(exception.getResponse()) : exception;
+  return new WsException(exception.getResponse());
+}
+
+function concurrencyError(): Error {
+  const message =
+    'Expected limits without `concurrency` for messages, because a guard cannot see when a handler ends. Call `check` and `release` of a RateLimiter in the handler instead';
+  return withCode('ERR_ROLLGATE_INVALID_OPTION', new TypeError(message));
 }

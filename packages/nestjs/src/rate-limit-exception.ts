@@ -4,6 +4,8 @@ import type { Decision } from '@rollgate/core';
 /** A rejection. Its response is the body, and exception filters may send another one. It has no stack trace. */
 export class RateLimitException extends HttpException {
   readonly #decision: Decision;
+  /** In a GraphQL operation, the `extensions` of the error: `code`, `statusCode`, `error` and `retryAfterMs`. */
+  extensions?: Record<string, unknown>;
 
   private constructor(body: string | object, statusCode: number, decision: Decision) {
     super(body as object, statusCode);

@@ -11,8 +11,7 @@ export const RATE_LIMIT_OPTIONS = Symbol('RATE_LIMIT_OPTIONS');
  * Rejects requests over the limit with a `RateLimitException`, an `HttpException` with status 429. Provide the guard as
  * `APP_GUARD` to limit all routes. Or select routes with `@UseGuards(RateLimitGuard)`.
  *
- * It limits the requests of Express and Fastify, GraphQL operations whose context contains `req` and `res`, and messages
- * of WebSocket gateways.
+ * It limits the requests of Express and Fastify, the fields of GraphQL operations, and the messages of WebSocket gateways.
  */
 export class RateLimitGuard implements CanActivate {
   readonly #limiters: RouteLimiters;

@@ -4,6 +4,7 @@ import { All, Controller, type ExecutionContext, Get, Module, Req, Res, type Typ
 import { APP_GUARD, NestFactory } from '@nestjs/core';
 import { FastifyAdapter, type NestFastifyApplication } from '@nestjs/platform-fastify';
 import { RateLimit, RateLimitGuard, RateLimitModule, settle } from '@rollgate/nestjs';
+import { decorate } from '../decorate.js';
 import { respond } from '../node-handler.js';
 import { control, createScenarios, type Limiters, toBehavior, toSettled } from '../scenarios.js';
 
@@ -20,12 +21,6 @@ interface NestReply {
 const scenarios = createScenarios<ExecutionContext>(
   (context, name) => context.getArgByIndex<NestRequest>(0).headers[name],
 );
-
-/** Applies decorators as TypeScript would. */
-function decorate(target: Type, method: string, decorators: MethodDecorator[]): void {
-  const descriptor = Object.getOwnPropertyDescriptor(target.prototype, method)!;
-  for (const decorator of decorators) decorator(target.prototype, method, descriptor);
-}
 
 /** Creates a controller with one route for each scenario. */
 function createController(limiters: Limiters): Type {

@@ -1,0 +1,64 @@
+import 'reflect-metadata';
+import type { Server } from 'node:http';
+import { Module, type Type, UseGuards } from '@nestjs/common';
+import { APP_GUARD, NestFactory } from '@nestjs/core';
+import { WsAdapter } from '@nestjs/platform-ws';
+import { ConnectedSocket, MessageBody, SubscribeMessage, WebSocketGateway } from '@nestjs/websockets';
+import {
+  concurrency,
+  type Decision,
+  leakyBucket,
+  RateLimit,
+  RateLimitGuard,
+  RateLimitModule,
+  SkipRateLimit,
+} from '@rollgate/nestjs';
+import { decorate } from '../decorate.js';
+
+/** The codes of all warnings of this process. */
+const warnings: unknown[] = [];
+process.on('warning', (warning) => warnings.push((warning as { code?: string }).code ?? warning.message));
+
+class ChatGateway {
+  say(client: { rateLimit?: Decision }): object {
+    const kept = Object.getOwnPropertySymbols(client).filter(({ description }) => description?.includes('Rollgate'));
+    return { event: 'said', data: { remaining: client.rateLimit?.remaining, kept: kept.map(String) } };
+  }
+  queued(): object {
+    return { event: 'sent', data: { at: performance.now() } };
+  }
+  slots(): object {
+    return { event: 'never', data: {} };
+  }
+  warnings(): object {
+    return { event: 'warnings', data: warnings };
+  }
+}
+decorate(ChatGateway, 'say', [SubscribeMessage('say')]);
+ConnectedSocket()(ChatGateway.prototype, 'say', 0);
+decorate(ChatGateway, 'queued', [
+  SubscribeMessage('queued'),
+  RateLimit({ limits: leakyBucket({ capacity: 1, interval: '300ms' }) }),
+]);
+decorate(ChatGateway, 'slots', [
+  SubscribeMessage('slots'),
+  RateLimit({ limits: concurrency({ limit: 1, lease: '1h' }) }),
+]);
+decorate(ChatGateway, 'warnings', [SubscribeMessage('warnings'), SkipRateLimit()]);
+MessageBody()(ChatGateway.prototype, 'warnings', 0);
+WebSocketGateway()(ChatGateway);
+// In addition to `APP_GUARD`, as gateways of NestJS 11 need it.
+UseGuards(RateLimitGuard)(ChatGateway);
+
+class GatewayModule {}
+Module({
+  imports: [RateLimitModule.forRoot({ limit: 3, window: '1h' })],
+  providers: [ChatGateway, { provide: APP_GUARD, useClass: RateLimitGuard }],
+})(GatewayModule);
+
+export async function createNestGateway(): Promise<Server> {
+  const app = await NestFactory.create(GatewayModule as Type, { logger: false });
+  app.useWebSocketAdapter(new WsAdapter(app));
+  await app.init();
+  return app.getHttpServer();
+}
