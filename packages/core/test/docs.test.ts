@@ -1,4 +1,4 @@
-import { execFile } from 'node:child_process';
+import { execFile, execFileSync } from 'node:child_process';
 import {
   existsSync,
   mkdirSync,
@@ -56,6 +56,9 @@ function importedBy(code: string): string[] {
   return imported.filter((name) => name === first || !ADAPTERS.includes(name));
 }
 
+/** Git's patterns of the pages. The generated pages of the site are not among them. */
+const PAGES = ['README.md', 'packages/*/README.md', 'docs/*.md'];
+
 const LANGUAGES: Record<string, Example['language']> = { ts: 'ts', typescript: 'ts', js: 'js', javascript: 'js' };
 
 function linesOf(file: string): string[] {
@@ -105,10 +108,13 @@ function filesIn(folder: string, extension: string): string[] {
 
 const packages = readdirSync(join(ROOT, 'packages')).map((name) => `packages/${name}`);
 const sources = packages.flatMap((folder) => filesIn(`${folder}/src`, '.ts'));
-const pages = ['README.md', ...packages.map((folder) => `${folder}/README.md`)].filter((page) =>
-  existsSync(join(ROOT, page)),
-);
-const examples = [...pages, ...filesIn('docs', '.md'), ...sources].flatMap((file) => examplesIn(file));
+const listed = execFileSync('git', ['ls-files', '--cached', '--others', '--exclude-standard', ...PAGES], { cwd: ROOT });
+const pages = listed
+  .toString()
+  .trim()
+  .split('\n')
+  .filter((page) => existsSync(join(ROOT, page)));
+const examples = [...pages, ...sources].flatMap((file) => examplesIn(file));
 
 const nameOf = ({ file, line }: Example) => `${file}:${line}`;
 /** Writes one file per example, whose lines have the same numbers as on the page. */

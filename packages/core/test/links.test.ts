@@ -24,12 +24,17 @@ describe('a link', () => {
     `${REPOSITORY}/blob/main/docs/events.md#metrics`,
     `${REPOSITORY}/issues`,
     '#errors',
+    'https://rollgate-js.github.io/rollgate/',
+    'https://rollgate-js.github.io/rollgate/events#metrics',
   ])('to %s leads somewhere', (target) => expect(leadsSomewhere(page, target)).toBe(true));
 
-  test.each(['event.md', 'events.md#metric', `${REPOSITORY}/tree/main/docs/event.md`, '#error'])(
-    'to %s leads nowhere',
-    (target) => expect(leadsSomewhere(page, target)).toBe(false),
-  );
+  test.each([
+    'https://rollgate-js.github.io/rollgate/event',
+    'event.md',
+    'events.md#metric',
+    `${REPOSITORY}/tree/main/docs/event.md`,
+    '#error',
+  ])('to %s leads nowhere', (target) => expect(leadsSomewhere(page, target)).toBe(false));
 
   test('in code is not a link', () => {
     expect(linksIn('[a](b) `[c](d)`\n```\n[e](f)\n```\n![`g`](h)')).toEqual(['b', 'h']);

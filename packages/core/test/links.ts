@@ -6,6 +6,9 @@ const ROOT = join(__dirname, '../../..');
 /** The address of the project's repository. The manifest of the workspace states it. */
 export const REPOSITORY: string = JSON.parse(readFileSync(join(ROOT, 'package.json'), 'utf8')).homepage.split('#')[0];
 
+/** The address of the documentation site, whose pages are the files in `docs`. */
+const SITE = 'https://rollgate-js.github.io/rollgate/';
+
 /** The targets of all links and pictures in a Markdown text, except those in code. */
 export function linksIn(markdown: string): string[] {
   const text = markdown.replace(/^(`{3,})[^`]*?^\1$/gms, '').replace(/`[^`\n]*`/g, '');
@@ -30,7 +33,15 @@ function fileOf(page: string, target: string): string {
   );
   if (inRepository !== null) return join(ROOT, inRepository[1]!);
   if (target.startsWith('#')) return page + target;
+  if (target.startsWith(SITE)) return pageOfSite(target.slice(SITE.length));
   return isRelative(target) ? join(page, '..', target) : '';
+}
+
+/** The file of a page of the site; an empty text for the pages of the API, which the build of the site checks. */
+function pageOfSite(path: string): string {
+  if (path.startsWith('api/')) return '';
+  const [, name = '', anchor = ''] = /^([^#]*)(#.*)?$/.exec(path) ?? [];
+  return join(ROOT, 'docs', `${name === '' ? 'index' : name}.md`) + anchor;
 }
 
 /** The anchors that sites such as GitHub give to the headings of a page. */

@@ -1,0 +1,15 @@
+import { readFileSync } from 'node:fs';
+
+/** The repository that the pages link to, without a slash at the end. */
+export const REPOSITORY = 'https://github.com/rollgate-js/rollgate';
+
+/** The path below which the site is served, with a slash at both ends. */
+export const BASE = '/rollgate/';
+
+/** The address of the published site. READMEs link to it, and `packages/core/test/links.ts` resolves these links. */
+export const SITE = `https://rollgate-js.github.io${BASE}`;
+
+/** The version that the pages describe. */
+export const VERSION: string = JSON.parse(
+  readFileSync(new URL('../../packages/core/package.json', import.meta.url), 'utf8'),
+).version;

@@ -1,0 +1,18 @@
+import { ENTRY_POINTS } from './api-reference/entry-points.mjs';
+
+/** @type {Partial<import('typedoc').TypeDocOptions & import('typedoc-plugin-markdown').PluginOptions>} */
+export default {
+  entryPoints: ENTRY_POINTS.map(({ file }) => file),
+  tsconfig: 'tsconfig.json',
+  plugin: ['typedoc-plugin-markdown', 'typedoc-vitepress-theme', './api-reference/package-names.mjs'],
+  out: 'api',
+  docsRoot: '.',
+  readme: 'none',
+  excludeInternal: true,
+  excludePrivate: true,
+  excludeExternals: true,
+  disableSources: true,
+  outputFileStrategy: 'modules',
+  packagesRequiringDocumentation: [...new Set(ENTRY_POINTS.map(({ packageName }) => packageName))],
+  validation: { notDocumented: false, notExported: true, invalidLink: true },
+};
