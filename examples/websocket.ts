@@ -1,0 +1,80 @@
+// A WebSocket server that limits the open connections of each client, new connections, and messages.
+//   npm run example websocket.ts
+import { createServer, type IncomingMessage } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { type Duplex, finished } from 'node:stream';
+import { concurrency, type Decision, RateLimiter, rollingWindow } from '@rollgate/core';
+import { createClientKey } from '@rollgate/http';
+import { type WebSocket, WebSocketServer } from 'ws';
+
+const { PORT = '3000' } = process.env;
+
+// To share the limits between processes, pass a RedisStore and `onStoreError: 'fallback'`. The slots of a process that dies
+// are then free after one lease.
+const connections = new RateLimiter({
+  limits: {
+    opened: rollingWindow({ limit: 20, window: '1m' }),
+    open: concurrency({ limit: 2, lease: '30s' }),
+    openOfAll: concurrency({ limit: 1000, lease: '30s' }),
+  },
+  prefix: 'connections',
+});
+const messages = new RateLimiter({ limits: rollingWindow({ limit: 5, window: '10s' }), prefix: 'messages' });
+
+const clientKey = createClientKey(56);
+const server = createServer((_request, response) => response.writeHead(426).end('Connect with a WebSocket\n'));
+const webSockets = new WebSocketServer({ noServer: true, maxPayload: 64 * 1024 });
+
+server.on('upgrade', async (request: IncomingMessage, socket: Duplex, head: Buffer) => {
+  socket.on('error', () => socket.destroy());
+  const client = clientKey(request.socket.remoteAddress ?? '');
+  const decision = await connections.check({ opened: client, open: client, openOfAll: 'all' });
+  if (!decision.allowed) {
+    reject(socket, decision);
+    return;
+  }
+  // Calls back when the connection has ended in any way, even if that was during the check or fails the handshake.
+  finished(socket, () => connections.release(decision));
+  webSockets.handleUpgrade(request, socket, head, (webSocket) => serve(webSocket, client));
+});
+
+function reject(socket: Duplex, { retryAfterMs, violated }: Decision): void {
+  const retryAfter = `Retry-After: ${Math.ceil(retryAfterMs / 1000)}`;
+  const body = `Too many connections: ${violated.join(', ')}\n`;
+  const head = ['HTTP/1.1 429 Too Many Requests', retryAfter, `Content-Length: ${body.length}`, 'Connection: close'];
+  socket.end(`${head.join('\r\n')}\r\n\r\n${body}`, () => socket.destroy());
+}
+
+/** Connections that have answered the last ping. */
+const alive = new WeakSet<WebSocket>();
+
+/** Echoes the messages of a client. All of its connections share one limit of messages. */
+function serve(webSocket: WebSocket, client: string): void {
+  alive.add(webSocket);
+  webSocket.on('pong', () => alive.add(webSocket));
+  webSocket.on('error', () => {}); // The connection closes after it.
+  webSocket.on('message', async (data) => {
+    const { allowed, remaining, retryAfterMs } = await messages.check(client);
+    webSocket.send(JSON.stringify(allowed ? { echo: String(data), remaining } : { error: 'Slow down', retryAfterMs }));
+  });
+}
+
+// A client whose network has gone never closes its connection, and its slot would stay taken.
+setInterval(() => {
+  for (const webSocket of webSockets.clients) {
+    if (!alive.delete(webSocket)) webSocket.terminate();
+    else webSocket.ping();
+  }
+}, 30_000);
+
+server.listen(Number(PORT), '127.0.0.1', () => {
+  const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+  console.log(`
+Rollgate behind ws, on ${url}. Each client has 2 open connections and sends 5 messages in any 10 seconds.
+
+  npx wscat -c ${url.replace('http', 'ws')}     connects; each line that you type is a message
+  curl -i ${url} -H 'Connection: Upgrade' -H 'Upgrade: websocket'
+                                             shows the rejection while two of these connections are open
+
+Ctrl-C stops the server.`);
+});
