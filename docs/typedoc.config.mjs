@@ -14,5 +14,6 @@ export default {
   disableSources: true,
   outputFileStrategy: 'modules',
   packagesRequiringDocumentation: [...new Set(ENTRY_POINTS.map(({ packageName }) => packageName))],
-  validation: { notDocumented: false, notExported: true, invalidLink: true },
+  validation: { notDocumented: true, notExported: true, invalidLink: true },
+  treatWarningsAsErrors: true,
 };

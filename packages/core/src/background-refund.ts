@@ -10,6 +10,7 @@ interface Refunder {
 
 /** Published on the channel `rollgate:refund:failure` when a refund fails that no caller waits for. */
 export interface RefundFailure {
+  /** The `RateLimiter` that made the decision. */
   readonly limiter: object;
   /** The decision that stays charged. */
   readonly decision: Decision;

@@ -16,13 +16,19 @@ export type ErrorCode =
   | 'ERR_ROLLGATE_UNSUPPORTED_OPERATION'
   | 'ERR_ROLLGATE_WAIT_TIMEOUT';
 
+/** An error with a code. */
+export interface Coded {
+  /** The stable code of the error, which the error page explains. */
+  readonly code: ErrorCode;
+}
+
 /** Sets the error's `code` and returns the error. */
-export function withCode<Thrown extends Error>(code: ErrorCode, error: Thrown): Thrown & { readonly code: ErrorCode } {
+export function withCode<Thrown extends Error>(code: ErrorCode, error: Thrown): Thrown & Coded {
   // An assignment would fail for a DOMException, because its `code` is a getter.
   return Object.defineProperty(error, 'code', {
     value: code,
     enumerable: true,
     configurable: true,
     writable: true,
-  }) as Thrown & { readonly code: ErrorCode };
+  }) as Thrown & Coded;
 }

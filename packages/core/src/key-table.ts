@@ -149,7 +149,16 @@ export class KeyTable {
   }
 
   /** Returns a copy for debugging and tests. */
-  toJSON(): { namespace: string; key: string; algorithm: string; state: unknown }[] {
+  toJSON(): {
+    /** The prefix, the limit's name and its algorithm. */
+    namespace: string;
+    /** The key, or its hash. */
+    key: string;
+    /** The algorithm that wrote the state, such as `rolling-window`. */
+    algorithm: string;
+    /** The state in a readable form, which differs by algorithm. */
+    state: unknown;
+  }[] {
     return [...this.#namespaces].flatMap((namespace) =>
       [...namespace.addresses].map(([key, address]) => ({
         namespace: namespace.name,

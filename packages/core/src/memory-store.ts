@@ -97,6 +97,7 @@ export class MemoryStore implements Store, CountingStore {
     this.#entry = this.#keys.createEntry();
   }
 
+  /** Identifies a `MemoryStore` of any installed version of this package. */
   get [MEMORY_STORE](): true {
     return true;
   }

@@ -4,6 +4,7 @@ import type { Limit } from './limits/limit.js';
 export interface Rule {
   /** The limit's name in the record of limits, or `default`. */
   readonly name: string;
+  /** The limit that decides. */
   readonly limit: Limit;
   /**
    * The limiter's prefix, the limit's name and its algorithm. Two rules share a key only if all three are equal. So a
@@ -14,9 +15,11 @@ export interface Rule {
 
 /** The rules that a check decides together. There is at least one. */
 export interface Plan {
+  /** The prefix of the limiter. */
   readonly prefix: string;
   /** Whether a check takes slots, which must be released. */
   readonly hasSlots?: boolean;
+  /** The rules, in the order of the limits. */
   readonly rules: readonly Rule[];
 }
 

@@ -26,6 +26,7 @@ export class CounterAlgorithm implements StateLifecycle {
   readonly stateSize = COUNTS_SIZE;
 
   constructor(
+    /** The prefix of the counter. */
     readonly prefix: string,
     /** The length of a bucket. */
     readonly widthMicros: number,
@@ -61,6 +62,7 @@ export class CounterAlgorithm implements StateLifecycle {
     return unitsAfter(state, Math.max(nowMicros, newestStart(state)) - intervalMicros);
   }
 
+  /** Adds units at a time to the state of a subject. */
   add(state: State, nowMicros: number, units: number): void {
     const latestMicros = Math.max(nowMicros, newestStart(state));
     dropUntil(state, latestMicros - this.spanMicros);

@@ -6,7 +6,7 @@ export { scheduleAfter } from './clock-timers.js';
 export { copyString } from './copy-string.js';
 export { type CreateStoreOptions, createStore, type Update } from './create-store.js';
 export { parseDuration } from './duration.js';
-export { withCode } from './error-codes.js';
+export { type Coded, withCode } from './error-codes.js';
 export { foreignDecision } from './foreign-decision-error.js';
 export type { Hit, State, StateLifecycle, Verdict } from './limits/limit.js';
 export { ROLLING_WINDOW_OPTIONS } from './limits/rolling-window.js';

@@ -35,6 +35,7 @@ export type RateLimitOptions<Given extends Limits = Limits> = HttpOptions<Reques
 
 /** The middleware, with its limiter to peek or reset a key. */
 export type RateLimitMiddleware<Given extends Limits = Limits> = RequestHandler & {
+  /** Decides the requests, and can peek or reset their keys. */
   readonly limiter: RateLimiter<Given>;
 };
 

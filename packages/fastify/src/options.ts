@@ -36,7 +36,10 @@ export type RateLimitPluginOptions<Given extends Limits = Limits> =
        */
       global?: boolean | undefined;
     })
-  | (PartialOptions<Given> & { global: false });
+  | (PartialOptions<Given> & {
+      /** Limits only routes with their own `config.rateLimit`, so the plugin needs no limit. */
+      global: false;
+    });
 
 /** The options of a route's `config.rateLimit`. They inherit the plugin's options. */
 export type RateLimitRouteOptions<Given extends Limits = Limits> = PartialOptions<Given> & {
@@ -57,6 +60,7 @@ type PartialOptions<Given extends Limits> = CommonOptions<FastifyRequest, Given,
 
 /** A hook of one route or of the handler for unknown ones, with its limiter to peek or reset a key. */
 export type RateLimitHookFunction<Given extends Limits = Limits> = HookFunction & {
+  /** Decides the requests, and can peek or reset their keys. */
   readonly limiter: RateLimiter<Given>;
 };
 /** A function that fits every hook, because the types of request and reply differ between servers, such as for HTTP/2. */

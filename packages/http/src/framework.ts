@@ -21,6 +21,7 @@ export interface RequestReader<Request> {
   readonly getClientAddress: (request: Request) => string | undefined;
   /** Returns the value of a request's header with this lowercase name. */
   readonly getRequestHeader: (request: Request, name: string) => unknown;
+  /** Returns which proxies the app trusts, to warn about settings that let clients forge their address. */
   readonly getProxyTrust: (request: Request) => ProxyTrust;
   /** Whether the client has closed the connection. */
   readonly isDisconnected: (request: Request) => boolean;
@@ -32,8 +33,11 @@ export interface RequestReader<Request> {
 
 /** How to write the headers of a host's responses. */
 export interface HeaderWriter<Response> {
+  /** Sets a header of the response, which replaces an earlier value. */
   readonly setHeader: SetHeader<Response>;
+  /** Returns the value of a header of the response; `undefined` without one. */
   readonly getHeader: GetHeader<Response>;
+  /** Removes a header of the response. */
   readonly removeHeader: (response: Response, name: string) => void;
   /** Whether the host converts the names of headers to lowercase. */
   readonly lowercaseHeaders: boolean;

@@ -16,10 +16,28 @@ import { mapWithTimeout, withTimeout } from './with-timeout.js';
 /** What to do with a request. */
 export type Outcome =
   /** Continue. `allowList` or `skip` exempts the request. */
-  | { readonly kind: 'exempt' }
+  | {
+      /** The request is exempt. */
+      readonly kind: 'exempt';
+    }
   /** Continue, after the decision's `delayMs` unless this is a dry run. A dry run continues with rejected requests, too. */
-  | { readonly kind: 'allowed'; readonly decision: Decision; readonly isDryRun: boolean }
-  | { readonly kind: 'rejected'; readonly decision: Decision; readonly rejection: Rejection };
+  | {
+      /** The request continues. */
+      readonly kind: 'allowed';
+      /** The decision, which the handler can read. */
+      readonly decision: Decision;
+      /** Whether the option `dryRun` lets the request continue without headers and delays. */
+      readonly isDryRun: boolean;
+    }
+  /** Respond with the rejection. */
+  | {
+      /** The request ends here. */
+      readonly kind: 'rejected';
+      /** The decision, with the wait and the violated limits. */
+      readonly decision: Decision;
+      /** The body to send. */
+      readonly rejection: Rejection;
+    };
 
 const EXEMPT: Outcome = { kind: 'exempt' };
 
@@ -35,6 +53,7 @@ export class Gate<Request, Response, Target = Response> {
   readonly #headers: RateLimitHeaders<Target>;
   readonly #usesAddress: boolean;
   readonly #hasFixedSlots: boolean;
+  /** The validated options, with their defaults. */
   readonly options: ResolvedOptions<Request, Response>;
   /** Returns the default body of a rejection, as JSON with this message. */
   readonly serializeBody: (message: string) => string;

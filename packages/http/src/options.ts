@@ -159,8 +159,14 @@ export interface WindowOptions<Request> extends Omit<RollingWindowOptions, 'limi
 
 /** The settings of one rolling window, or `limits` of any kind. A function of the request gives each plan its own. */
 export type LimitOptions<Request, Given extends Limits = Limits> =
-  | (WindowOptions<Request> & { limits?: undefined })
-  | ({ limits: ForRequest<Request, Given> } & { [Option in keyof RollingWindowOptions]?: undefined });
+  | (WindowOptions<Request> & {
+      /** Absent, because `limit` and `window` describe the only limit. */
+      limits?: undefined;
+    })
+  | ({
+      /** One limit of any algorithm, a record of named limits that decide together, or a function of the request. */
+      limits: ForRequest<Request, Given>;
+    } & { [Option in keyof RollingWindowOptions]?: undefined });
 
 /** All options that adapters have in common. */
 export type HttpOptions<Request, Given extends Limits = Limits, Response = never> = CommonOptions<

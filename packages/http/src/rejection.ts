@@ -10,15 +10,30 @@ export const REJECTION_CODE = 'RATE_LIMIT_EXCEEDED';
  * to the framework's error handling.
  */
 export type Rejection =
-  | { readonly text: string }
-  | { readonly json: string; readonly type: string }
-  | { readonly error: Error };
+  | {
+      /** The message, to send in the framework's usual format. */
+      readonly text: string;
+    }
+  | {
+      /** The whole body. */
+      readonly json: string;
+      /** The body's `Content-Type`. */
+      readonly type: string;
+    }
+  | {
+      /** The app's own error, for the framework's error handler. */
+      readonly error: Error;
+    };
 
 /** The JSON body of a rejection, with the same members as Fastify's errors. */
 export interface RejectionBody {
+  /** The status of the response, such as 429. */
   readonly statusCode: number;
+  /** The stable code of every rejection. */
   readonly code: typeof REJECTION_CODE;
+  /** The name of the status, such as `Too Many Requests`. */
   readonly error: string;
+  /** A sentence for people, such as `Rate limit exceeded: try again in 23 seconds`. */
   readonly message: string;
 }
 

@@ -4,9 +4,11 @@ import type { RequestReader } from './framework.js';
 
 /** The event on the channel `rollgate:request`. Each limiter of an adapter publishes one for every request that it decides. */
 export interface RequestEvent {
+  /** The `RateLimiter` that made the decision. */
   readonly limiter: RateLimiter;
   /** The framework's request object, for example to find its route. */
   readonly request: unknown;
+  /** The decision, the same object that the handler gets. */
   readonly decision: Decision;
   /** Whether the request continues even if it is rejected. */
   readonly dryRun: boolean;

@@ -11,6 +11,7 @@ export const WARNING_CODES = [
   'ROLLGATE_DRY_RUN_FAILED',
   'ROLLGATE_IPV6_KEY',
 ] as const;
+/** The code of a warning that the option `silence` accepts. */
 export type WarningCode = (typeof WARNING_CODES)[number];
 
 const warned = new Set<WarningCode>();

@@ -24,11 +24,13 @@ interface Result {
 
 /** The result of a request to continue with. Exempt requests have it, too, and all requests in a dry run. */
 export interface AllowedResult extends Result {
+  /** Continue with the request. */
   readonly allowed: true;
 }
 
 /** The result of a rejected request. */
 export interface RejectedResult extends Result {
+  /** Return `response()` instead of a response to the request. */
   readonly allowed: false;
   readonly decision: Decision;
   /** Creates the response to the request. */

@@ -22,6 +22,7 @@ export type RateLimitOptions<Given extends Limits = Limits> = HttpOptions<Contex
 
 /** The middleware, with its limiter to peek or reset a key. */
 export type RateLimitMiddleware<Given extends Limits = Limits> = Middleware & {
+  /** Decides the requests, and can peek or reset their keys. */
   readonly limiter: RateLimiter<Given>;
 };
 

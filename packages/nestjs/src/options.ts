@@ -24,7 +24,10 @@ interface OwnOptions {
 export type RateLimitOptions<Given extends Limits = Limits> = CommonOptions<ExecutionContext, Given, NestResponse> &
   OwnOptions & {
     [Option in keyof WindowOptions<ExecutionContext>]?: WindowOptions<ExecutionContext>[Option] | undefined;
-  } & { limits?: ForRequest<ExecutionContext, Given> | undefined };
+  } & {
+    /** One limit of any algorithm, a record of named limits that decide together, or a function of the context. */
+    limits?: ForRequest<ExecutionContext, Given> | undefined;
+  };
 
 /**
  * The options of the module. `limit` and `window`, or `limits`, apply to all routes without their own `@RateLimit`, which

@@ -39,7 +39,23 @@ export interface RedisStoreOptions {
    *
    * @defaultValue `{ maxAge: '1s', maxKeys: 10_000 }`
    */
-  denialCache?: { maxAge?: Duration | undefined; maxKeys?: number | undefined } | false | undefined;
+  denialCache?:
+    | {
+        /**
+         * How long to remember a rejection at most, in milliseconds or as text.
+         *
+         * @defaultValue `'1s'`
+         */
+        maxAge?: Duration | undefined;
+        /**
+         * The number of keys to remember at most.
+         *
+         * @defaultValue 10,000
+         */
+        maxKeys?: number | undefined;
+      }
+    | false
+    | undefined;
 }
 
 /** The validated options, with what the store creates from them. */

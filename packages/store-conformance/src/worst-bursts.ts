@@ -2,6 +2,7 @@ import type { AlgorithmName, LimitSpec } from './algorithms.js';
 
 /** The most that a limit allows in a window, and traffic that attains it. */
 export interface WorstBurst {
+  /** The algorithm and its settings. */
   readonly limit: LimitSpec;
   /** Whether an action counts when it is allowed or when it leaves the queue. */
   readonly counted: 'allowed' | 'leaving';
@@ -12,7 +13,14 @@ export interface WorstBurst {
   /** The same for any settings. `W` is the window, and `µs` is a microsecond. */
   readonly formula: string;
   /** Actions that attain it, with their time in milliseconds, cost and number. All of them are allowed. */
-  readonly traffic: readonly { readonly at: number; readonly cost: number; readonly times: number }[];
+  readonly traffic: readonly {
+    /** The time of these actions in milliseconds. */
+    readonly at: number;
+    /** The cost of each action. */
+    readonly cost: number;
+    /** The number of actions at this time. */
+    readonly times: number;
+  }[];
 }
 
 /** The worst bursts of each algorithm with a limit of ten per second. */

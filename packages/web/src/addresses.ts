@@ -2,12 +2,17 @@ import { createForwardedReader, type ForwardedAddressOptions } from '@rollgate/h
 
 /** The part of `Deno.ServeHandlerInfo` that contains the client's address. */
 export interface DenoInfo {
+  /** The address of the connection. */
   readonly remoteAddr: object;
 }
 
 /** The part of Bun's server that returns the client's address. */
 export interface BunServer {
-  requestIP(request: Request): { readonly address: string } | null;
+  /** Returns the address of the request's connection; `null` when it has closed. */
+  requestIP(request: Request): {
+    /** The IP address of the client. */
+    readonly address: string;
+  } | null;
 }
 
 /** Returns the client's address on Deno, from the second argument of a `Deno.serve` handler. */

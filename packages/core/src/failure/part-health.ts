@@ -7,14 +7,17 @@ import type { CountingStore, Store, StoreConnection } from '../store.js';
  * stops responding.
  */
 export interface StoreFailure {
+  /** The store that failed. */
   readonly store: Store | CountingStore;
   /** The part of the store that failed, such as a node of a Cluster. Empty for a store without parts. */
   readonly part: string;
+  /** The store's error, or an error that names the timeout. */
   readonly error: Error;
 }
 
 /** Published on the channel `rollgate:store:recovery` when the store has responded for a second without a failure. */
 export interface StoreRecovery {
+  /** The store that recovered. */
   readonly store: Store | CountingStore;
   /** The part of the store, as in {@link StoreFailure}. */
   readonly part: string;

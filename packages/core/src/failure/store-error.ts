@@ -6,7 +6,9 @@ import { formatValue } from '../validate.js';
  * the call timed out, the cause is the last error of the store's connection, if there is one.
  */
 export class StoreError extends Error {
+  /** Always `StoreError`. */
   override readonly name = 'StoreError';
+  /** The stable code of this error. */
   readonly code = 'ERR_ROLLGATE_STORE_FAILED';
 }
 

@@ -69,7 +69,9 @@ export class Concurrency implements Limit {
   readonly limit: number;
   readonly countRejected = false;
   readonly retryIsEstimate = true;
+  /** How long a slot stays taken without a renewal, in microseconds. */
   readonly leaseMicros: number;
+  /** The estimated wait of a rejected action, in microseconds. */
   readonly retryAfterMicros: number;
   readonly windowMicros: number;
   readonly keepMicros: number;

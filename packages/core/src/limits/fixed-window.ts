@@ -59,6 +59,7 @@ export class FixedWindow implements Limit {
   readonly minDifferenceMicros: number;
   readonly keepMicros: number;
   readonly stateSize = MIN_DIFFERENCE_SIZE + 3;
+  /** The factors that turn units and time into whole numbers. */
   readonly scale: Scale;
 
   constructor(options: FixedWindowOptions) {

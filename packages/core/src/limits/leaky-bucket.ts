@@ -50,11 +50,13 @@ export class LeakyBucket implements Limit {
   readonly algorithm = 'leaky-bucket';
   readonly limit: number;
   readonly countRejected = false;
+  /** The time between two slots, in microseconds. */
   readonly intervalMicros: number;
   /** How long a full queue takes to become empty. */
   readonly windowMicros: number;
   readonly keepMicros: number;
   readonly stateSize = GAPS_END;
+  /** The factors that turn units and time into whole numbers. */
   readonly scale: Scale;
 
   constructor(options: LeakyBucketOptions) {

@@ -51,6 +51,7 @@ export interface Hit {
   readonly atMicros: number;
   /** The time at which the action was recorded. */
   readonly recordedMicros: number;
+  /** The units that the action took. */
   readonly cost: number;
 }
 

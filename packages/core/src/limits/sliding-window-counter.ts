@@ -65,6 +65,7 @@ export class SlidingWindowCounter implements Limit {
   readonly minDifferenceMicros: number;
   readonly keepMicros: number;
   readonly stateSize = MIN_DIFFERENCE_SIZE + 5;
+  /** The factors that turn units and time into whole numbers. */
   readonly scale: Scale;
 
   constructor(options: SlidingWindowCounterOptions) {

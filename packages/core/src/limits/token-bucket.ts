@@ -66,6 +66,7 @@ export class TokenBucket implements Limit {
   readonly countRejected = false;
   /** The rate in lowest terms: `tokens` refill in each `micros`. So a token takes a whole number of parts. */
   readonly tokens: number;
+  /** The time in which `tokens` are refilled, in microseconds. */
   readonly micros: number;
   /** How long an empty bucket takes to become full. */
   readonly windowMicros: number;
@@ -73,6 +74,7 @@ export class TokenBucket implements Limit {
   readonly minDifferenceMicros: number;
   readonly keepMicros: number;
   readonly stateSize = MIN_DIFFERENCE_SIZE + 5;
+  /** The factors that turn units and time into whole numbers. */
   readonly scale: Scale;
 
   constructor(options: TokenBucketOptions) {

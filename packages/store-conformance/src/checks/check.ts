@@ -63,6 +63,7 @@ export interface CheckOptions {
 
 /** One requirement that a store must meet. */
 export interface Check {
+  /** The name of the test. */
   readonly name: string;
   /** Why the check does not apply to this store. Do not run such a check. */
   readonly leftOut?: string;

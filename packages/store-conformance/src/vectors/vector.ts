@@ -2,10 +2,15 @@ import type { AlgorithmName, LimitSpec, OptionsOf } from '../algorithms.js';
 
 /** The expected result of an action. Times are milliseconds, exact to the microsecond. */
 export interface VectorVerdict {
+  /** Whether the limit allows the action. */
   readonly allowed: boolean;
+  /** The free units afterward. */
   readonly remaining: number;
+  /** Milliseconds until the same action would be allowed. */
   readonly retryAfterMs: number;
+  /** Milliseconds until the full quota is free. */
   readonly resetMs: number;
+  /** Milliseconds until the slot of an allowed action. */
   readonly delayMs: number;
   /** The reason of a rejection. Absent if it is `'limit'`. */
   readonly reason?: 'minDifference';
@@ -13,8 +18,11 @@ export interface VectorVerdict {
 
 /** A check or a peek of this cost. */
 export interface VectorAction<Name extends AlgorithmName = AlgorithmName> extends VectorVerdict {
+  /** The time of the action in milliseconds. */
   readonly at: number;
+  /** The units of the action. */
   readonly cost: number;
+  /** Present for a peek, which records nothing. */
   readonly peek?: true;
   /** The settings of the limit for this step. Without them, those of the vector apply. */
   readonly options?: OptionsOf<Name>;
@@ -22,7 +30,9 @@ export interface VectorAction<Name extends AlgorithmName = AlgorithmName> extend
 
 /** A charge of so many units. The verdict is that of a peek with cost 1 right after. */
 export interface VectorCharge extends VectorVerdict {
+  /** The time of the charge in milliseconds. */
   readonly at: number;
+  /** The units to record. */
   readonly charge: number;
 }
 
@@ -33,13 +43,33 @@ export interface VectorCharge extends VectorVerdict {
 export type VectorStep<Name extends AlgorithmName = AlgorithmName> =
   | VectorAction<Name>
   | VectorCharge
-  | { readonly at: number; readonly refund: number }
-  | { readonly at: number; readonly settle: number; readonly cost: number }
-  | { readonly at: number; readonly reset: true };
+  | {
+      /** The time of the refund. */
+      readonly at: number;
+      /** The index of the step to refund. */
+      readonly refund: number;
+    }
+  | {
+      /** The time of the settlement. */
+      readonly at: number;
+      /** The index of the step to settle. */
+      readonly settle: number;
+      /** The units that the action really took. */
+      readonly cost: number;
+    }
+  | {
+      /** The time of the reset. */
+      readonly at: number;
+      /** Clears the key. */
+      readonly reset: true;
+    };
 
 /** A history of one key under one limit, with the expected result of each step. */
 export interface Vector<Name extends AlgorithmName = AlgorithmName> {
+  /** What the history shows. */
   readonly title: string;
+  /** The algorithm and its settings. */
   readonly limit: LimitSpec<Name>;
+  /** The steps, in the order of their times. */
   readonly steps: readonly VectorStep<Name>[];
 }
