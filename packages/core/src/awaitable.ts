@@ -5,3 +5,8 @@ export type Awaitable<Value> = Value | PromiseLike<Value>;
 export function isThenable<Value>(value: Awaitable<Value>): value is PromiseLike<Value> {
   return typeof value === 'object' && value !== null && 'then' in value && typeof value.then === 'function';
 }
+
+/** Applies `map` to a value at once, or to the value of a promise. */
+export function mapAwaitable<From, To>(value: Awaitable<From>, map: (value: From) => To): Awaitable<To> {
+  return isThenable(value) ? Promise.resolve(value).then(map) : map(value);
+}

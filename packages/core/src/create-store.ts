@@ -1,5 +1,6 @@
-import { type Awaitable, isThenable } from './awaitable.js';
+import { type Awaitable, mapAwaitable } from './awaitable.js';
 import { type Clock, monotonicClock, readMicros } from './clock.js';
+import type { CreateStoreOptions } from './create-store-options.js';
 import type { Decision } from './decision.js';
 import { withCode } from './error-codes.js';
 import { decideAll } from './evaluate.js';
@@ -9,36 +10,12 @@ import { type Costs, costAt, type Keys, keyAt, type Plan, type Rule, type Settle
 import type { CounterAlgorithm } from './rolling-counter-algorithm.js';
 import type { CountingStore, Store } from './store.js';
 import { toStoredKey } from './stored-key.js';
-import { type StoredNumbers, StoredState } from './stored-state.js';
+import { StoredState } from './stored-state.js';
 import { toDecision } from './to-decision.js';
 import { hasMethods, invalidOption, knownOptions } from './validate.js';
 
 /** Increase it when the numbers of an algorithm change their meaning. Versions then have separate keys. */
 const LAYOUT_VERSION = 1;
-
-/**
- * Updates the states of some keys. `states` are the numbers that the store has for each of them, or `undefined`. Returns a
- * change for each key, in the same order: numbers to write, `null` to delete the key, or `undefined` to leave it.
- */
-export type Update = (
-  states: readonly (ArrayLike<number> | null | undefined)[],
-) => readonly (StoredNumbers | null | undefined)[];
-
-/** The options of {@link createStore}. */
-export interface CreateStoreOptions {
-  /**
-   * Reads the states of `keys`, calls `update` with them and writes what it returns. This is one atomic step, so no other
-   * operation reads or writes these keys in between. It may call `update` again, for example when an optimistic
-   * transaction failed. The last call counts.
-   */
-  transact(keys: readonly string[], update: Update): Awaitable<void>;
-  /**
-   * The clock by which the store decides. Processes that share data need clocks that agree.
-   *
-   * @defaultValue the default clock of `MemoryStore`
-   */
-  clock?: Clock | undefined;
-}
 
 /**
  * Creates a store from one function that reads and writes numbers. The store has all algorithms, checks of several
@@ -53,8 +30,11 @@ export function createStore(options: CreateStoreOptions): Store & CountingStore 
 interface StoredHit extends Hit {
   readonly rule: Rule;
   readonly key: string;
-  /** The life of the key that has the hit. A lease may move to a later one. */
+  /** The life of the key that has the hit. A lease may move to a later one, and may get another id there. */
   life: number | undefined;
+  atMicros: number;
+  /** Of a lease, the units that it still has. */
+  cost: number;
 }
 
 class Receipt {
@@ -114,13 +94,16 @@ class TransactionalStore implements Store, CountingStore {
     });
     if (changes.length === 0) return undefined;
     const keys = changes.map(({ hit }) => hit.key);
-    return this.#run(keys, (states, nowMicros) => {
+    const settled = this.#run(keys, (states, nowMicros) => {
       changes.forEach(({ hit, cost }, index) => {
         const { limit } = hit.rule;
         const state = states[index]!;
         if (cost < hit.cost && state.life === hit.life) state.refund(limit, nowMicros, hit, cost);
         else if (cost > hit.cost && !limit.retryIsEstimate) state.recordOverdraft(limit, nowMicros, cost - hit.cost);
       });
+    });
+    return mapAwaitable(settled, () => {
+      for (const { hit, cost } of changes) hit.cost = Math.min(hit.cost, cost);
     });
   }
 
@@ -154,14 +137,17 @@ class TransactionalStore implements Store, CountingStore {
       receipt.hits.flatMap((hit) => (hit.rule.limit.renew && hit.cost > 0 ? [{ receipt, hit }] : [])),
     );
     const keys = [...new Set(leases.map(({ hit }) => hit.key))];
-    return this.#run(keys, (states, nowMicros) => {
-      const lost = new Set<Receipt>();
-      for (const { receipt, hit } of leases) {
-        const state = states[keys.indexOf(hit.key)]!;
-        if (state.renew(hit.rule.limit, nowMicros, hit)) hit.life = state.life;
-        else lost.add(receipt);
-      }
-      return [...lost];
+    const indices = new Map(keys.map((key, index) => [key, index]));
+    const renewed = this.#run(keys, (states, nowMicros) =>
+      leases.map(({ hit }) => states[indices.get(hit.key)!]!.renew(hit.rule.limit, nowMicros, hit)),
+    );
+    // Only now, because `transact` may call `update` again.
+    return mapAwaitable(renewed, (held) => {
+      const lost = leases.filter((_, index) => held[index] === undefined).map(({ receipt }) => receipt);
+      leases.forEach(({ hit }, index) => {
+        Object.assign(hit, held[index]);
+      });
+      return [...new Set(lost)];
     });
   }
 
@@ -198,7 +184,7 @@ class TransactionalStore implements Store, CountingStore {
       const message = 'Expected `transact` to call `update`, but it did not';
       throw withCode('ERR_ROLLGATE_INVALID_OPTION', new TypeError(message));
     };
-    return isThenable(done) ? Promise.resolve(done).then(toResult) : toResult();
+    return mapAwaitable(done, toResult);
   }
 }
 

@@ -34,6 +34,7 @@ export function evaluate(
     return;
   }
   limit.test(found, nowMicros, cost, verdict);
+  if (limit.retryIsEstimate) return; // Its waits are advice.
   // An expired state rejects nothing, and it expires when the limit that recorded last says so.
   const leftMicros = found.expiresMicros - nowMicros;
   if (verdict.waitMicros > leftMicros && cost <= limit.limit) verdict.waitMicros = leftMicros;

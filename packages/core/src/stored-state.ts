@@ -13,6 +13,11 @@ export interface StoredNumbers {
   readonly dropAtMs: number;
 }
 
+/** The hit of a lease, and the life of the key that has it. */
+export interface LeaseHit extends Hit {
+  readonly life: number | undefined;
+}
+
 /**
  * The state of one key during one transaction. Its first number identifies the life of the key, so that a receipt of an
  * earlier life refunds nothing. The state of the algorithm follows.
@@ -64,12 +69,14 @@ export class StoredState implements FoundState {
     this.write(limit);
   }
 
-  /** Extends the lease of a hit. Returns whether it holds its slots. */
-  renew(limit: Limit, nowMicros: number, hit: Hit): boolean {
+  /** Extends the lease of a hit, or takes its slots again. Returns where the lease is now, or nothing if it is lost. */
+  renew(limit: Limit, nowMicros: number, hit: LeaseHit): Pick<LeaseHit, 'life' | 'atMicros'> | undefined {
     const state = this.find(limit, nowMicros) ?? this.create(limit);
-    const isHeld = limit.renew!(state, nowMicros, hit);
+    // Ids are unique within a life, so in a later one the lease needs another id.
+    const atMicros = this.life === hit.life ? hit.atMicros : limit.unusedId!(state, hit.atMicros);
+    const isHeld = limit.renew!(state, nowMicros, { ...hit, atMicros });
     this.write(limit);
-    return isHeld;
+    return isHeld ? { life: this.life, atMicros } : undefined;
   }
 
   /** Refunds all but the first `kept` units of a hit in the present life of the key. */

@@ -1,5 +1,23 @@
 import { type Duration, parseDuration, parseInterval } from '../duration.js';
 import { knownOptions, positiveInteger } from '../validate.js';
+import {
+  clear,
+  dropExpired,
+  extend,
+  hasId,
+  indexOf,
+  insert,
+  keepUnits,
+  LATEST,
+  LATEST_LENGTH,
+  LEASES,
+  leasesOf,
+  listLeases,
+  NEWEST_ID,
+  SIZE_FOR_ONE,
+  untilOf,
+  usedUnits,
+} from './lease-list.js';
 import type { Hit, Limit, State, Verdict } from './limit.js';
 
 /** The options of {@link concurrency}. */
@@ -19,25 +37,6 @@ export interface ConcurrencyOptions {
    */
   retryAfter?: Duration | undefined;
 }
-
-// The numbers of the state. All times are microseconds.
-/** The id of the newest lease. Ids only grow. */
-const NEWEST_ID = 0;
-const LEASES = 1;
-/** The units of all leases, including those that have expired and are not dropped yet. */
-const UNITS = 2;
-/** No lease expires before this time, and none after the next one. */
-const EARLIEST = 3;
-const LATEST = 4;
-/** The longest `lease` of all limits that have recorded. */
-const LONGEST = 5;
-/** The leases, in the order of their ids. */
-const FIRST = 6;
-
-// The numbers of a lease: its id, when it expires, and its units.
-const UNTIL = 1;
-const LEASE_UNITS = 2;
-const LEASE_SIZE = 3;
 
 /**
  * Limits work in flight: at no instant do more than `limit` units hold a slot. A check takes slots, and `release` of its
@@ -75,7 +74,7 @@ export class Concurrency implements Limit {
   readonly retryAfterMicros: number;
   readonly windowMicros: number;
   readonly keepMicros: number;
-  readonly stateSize = FIRST + LEASE_SIZE;
+  readonly stateSize = SIZE_FOR_ONE;
 
   constructor(options: ConcurrencyOptions) {
     knownOptions('concurrency', options, ['limit', 'lease', 'retryAfter']);
@@ -87,13 +86,8 @@ export class Concurrency implements Limit {
     Object.freeze(this);
   }
 
-  create({ numbers, start }: State): void {
-    numbers[start + NEWEST_ID] = 0;
-    numbers[start + LEASES] = 0;
-    numbers[start + UNITS] = 0;
-    numbers[start + EARLIEST] = Infinity;
-    numbers[start + LATEST] = -Infinity;
-    numbers[start + LONGEST] = 0;
+  create(state: State): void {
+    clear(state);
   }
 
   expiresMicros({ numbers, start }: State): number {
@@ -102,15 +96,11 @@ export class Concurrency implements Limit {
 
   isPlausible({ numbers, start }: State, nowMicros: number): boolean {
     const latestMicros = numbers[start + LATEST]!;
-    return latestMicros === Infinity || latestMicros - nowMicros <= 2 * numbers[start + LONGEST]!;
+    return latestMicros === Infinity || latestMicros - nowMicros <= 2 * numbers[start + LATEST_LENGTH]!;
   }
 
   describe(state: State): unknown {
-    const leases = Array.from({ length: leasesOf(state) }, (_, index) => {
-      const at = placeOf(state, index);
-      return Array.from(state.numbers.subarray(at, at + LEASE_SIZE));
-    });
-    return { leases, newestId: state.numbers[state.start + NEWEST_ID] };
+    return { leases: listLeases(state), newestId: state.numbers[state.start + NEWEST_ID] };
   }
 
   test(state: State, nowMicros: number, cost: number, verdict: Verdict): void {
@@ -127,19 +117,14 @@ export class Concurrency implements Limit {
   record(state: State, nowMicros: number, cost: number, verdict: Verdict): void {
     dropExpired(state, nowMicros);
     insert(state, leasesOf(state), verdict.atMicros, cost);
-    this.#extend(state, leasesOf(state) - 1, nowMicros);
+    extend(state, leasesOf(state) - 1, nowMicros, this.leaseMicros);
     this.test(state, nowMicros, cost, verdict);
   }
 
   refund(state: State, _nowMicros: number, { atMicros }: Hit, kept: number): void {
     const index = indexOf(state, atMicros);
-    const { numbers, start } = state;
-    const at = placeOf(state, index);
-    if (index === leasesOf(state) || numbers[at] !== atMicros) return;
-    const units = Math.min(numbers[at + LEASE_UNITS]!, kept);
-    numbers[start + UNITS]! += units - numbers[at + LEASE_UNITS]!;
-    numbers[at + LEASE_UNITS] = units;
-    if (units === 0) remove(state, index);
+    if (!hasId(state, index, atMicros)) return;
+    keepUnits(state, index, kept);
   }
 
   /**
@@ -147,97 +132,18 @@ export class Concurrency implements Limit {
    * holds its slots.
    */
   renew(state: State, nowMicros: number, { atMicros, cost }: Hit): boolean {
-    const index = indexOf(state, atMicros);
-    const at = placeOf(state, index);
-    const isFound = index < leasesOf(state) && state.numbers[at] === atMicros;
-    if (!isFound || state.numbers[at + UNTIL]! <= nowMicros) {
-      const units = isFound ? state.numbers[at + LEASE_UNITS]! : cost;
-      if (usedUnits(state, nowMicros) + units > this.limit) return false;
+    let index = indexOf(state, atMicros);
+    if (!hasId(state, index, atMicros) || untilOf(state, index) <= nowMicros) {
+      dropExpired(state, nowMicros);
+      if (usedUnits(state, nowMicros) + cost > this.limit) return false;
+      index = indexOf(state, atMicros);
+      insert(state, index, atMicros, cost);
     }
-    if (!isFound) insert(state, index, atMicros, cost);
-    this.#extend(state, index, nowMicros);
+    extend(state, index, nowMicros, this.leaseMicros);
     return true;
   }
 
-  #extend(state: State, index: number, nowMicros: number): void {
-    const { numbers, start } = state;
-    const untilMicros = state.diesWithProcess === true ? Infinity : nowMicros + this.leaseMicros;
-    numbers[placeOf(state, index) + UNTIL] = untilMicros;
-    numbers[start + EARLIEST] = Math.min(numbers[start + EARLIEST]!, untilMicros);
-    numbers[start + LATEST] = Math.max(numbers[start + LATEST]!, untilMicros);
-    numbers[start + LONGEST] = Math.max(numbers[start + LONGEST]!, this.leaseMicros);
+  unusedId(state: State, id: number): number {
+    return hasId(state, indexOf(state, id), id) ? state.numbers[state.start + NEWEST_ID]! + 1 : id;
   }
-}
-
-function leasesOf({ numbers, start }: State): number {
-  return numbers[start + LEASES]!;
-}
-
-function placeOf({ start }: State, index: number): number {
-  return start + FIRST + index * LEASE_SIZE;
-}
-
-function usedUnits(state: State, nowMicros: number): number {
-  const { numbers, start } = state;
-  let units = numbers[start + UNITS]!;
-  if (numbers[start + EARLIEST]! > nowMicros) return units;
-  for (let index = leasesOf(state) - 1; index >= 0; index--) {
-    const at = placeOf(state, index);
-    if (numbers[at + UNTIL]! <= nowMicros) units -= numbers[at + LEASE_UNITS]!;
-  }
-  return units;
-}
-
-/** The index of the first lease whose id is not below `id`. */
-function indexOf(state: State, id: number): number {
-  let low = 0;
-  let high = leasesOf(state);
-  while (low < high) {
-    const middle = (low + high) >>> 1;
-    if (state.numbers[placeOf(state, middle)]! < id) low = middle + 1;
-    else high = middle;
-  }
-  return low;
-}
-
-function insert(state: State, index: number, id: number, units: number): void {
-  const leases = leasesOf(state);
-  const needed = FIRST + (leases + 1) * LEASE_SIZE;
-  if (needed > state.size) state.resize(Math.max(needed, FIRST + 2 * leases * LEASE_SIZE));
-  const { numbers, start } = state;
-  const at = placeOf(state, index);
-  numbers.copyWithin(at + LEASE_SIZE, at, placeOf(state, leases));
-  numbers[at] = id;
-  numbers[at + LEASE_UNITS] = units;
-  numbers[start + LEASES] = leases + 1;
-  numbers[start + UNITS]! += units;
-  numbers[start + NEWEST_ID] = Math.max(numbers[start + NEWEST_ID]!, id);
-}
-
-/** Removes a lease whose units are no longer in the sum. */
-function remove(state: State, index: number): void {
-  const { numbers, start } = state;
-  const leases = leasesOf(state);
-  numbers.copyWithin(placeOf(state, index), placeOf(state, index + 1), placeOf(state, leases));
-  numbers[start + LEASES] = leases - 1;
-}
-
-function dropExpired(state: State, nowMicros: number): void {
-  const { numbers, start } = state;
-  if (numbers[start + EARLIEST]! > nowMicros) return;
-  let left = 0;
-  let earliestMicros = Infinity;
-  for (let index = 0; index < leasesOf(state); index++) {
-    const at = placeOf(state, index);
-    const untilMicros = numbers[at + UNTIL]!;
-    if (untilMicros <= nowMicros) {
-      numbers[start + UNITS]! -= numbers[at + LEASE_UNITS]!;
-      continue;
-    }
-    numbers.copyWithin(placeOf(state, left), at, at + LEASE_SIZE);
-    earliestMicros = Math.min(earliestMicros, untilMicros);
-    left += 1;
-  }
-  numbers[start + LEASES] = left;
-  numbers[start + EARLIEST] = earliestMicros;
 }

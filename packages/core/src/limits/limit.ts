@@ -114,4 +114,6 @@ export interface Limit extends StateLifecycle {
   refund(state: State, nowMicros: number, hit: Hit, kept: number): void;
   /** For a limit whose slots are leases. Extends the lease of a hit, and returns whether it holds its slots. */
   renew?(state: State, nowMicros: number, hit: Hit): boolean;
+  /** For such a limit. Returns `id` if no lease of the state has it, and otherwise an id that none has. */
+  unusedId?(state: State, id: number): number;
 }
