@@ -28,6 +28,7 @@ test('the page documents no unknown code', () => {
   const known = [
     ...WARNING_CODES,
     'ROLLGATE_KEYS_EVICTED',
+    'ROLLGATE_ON_LEASE_LOST_FAILED',
     'ROLLGATE_SHORT_INTERVAL',
     'ROLLGATE_REFUND_FAILED',
     'ROLLGATE_RELEASE_FAILED',

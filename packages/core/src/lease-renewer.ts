@@ -1,54 +1,110 @@
-import type { Awaitable } from './awaitable.js';
+import { type Awaitable, isThenable } from './awaitable.js';
 import type { Timers } from './clock-timers.js';
+import { MAX_TIMER_MS } from './scheduler.js';
 
-/** Something that holds leases in a store. */
+/** Something that holds a lease in a store. */
 export interface LeaseHolder {
   readonly receipt: unknown;
+  /** When the check or the renewal that last extended the lease was sent, in milliseconds of the timers' clock. */
+  extendedMs: number;
 }
 
-/** Renews all open leases of one length together, every third of the lease. Its timer keeps no process alive. */
+/**
+ * Renews all open leases of one length together, every third of the lease. A lease that no renewal has extended in time
+ * is lost by this process's own clock, even if the store does not respond. Its timer keeps no process alive.
+ */
 export class LeaseRenewer<Holder extends LeaseHolder> {
   readonly #open = new Set<Holder>();
   #cancel: (() => void) | undefined;
+  /** The time for which the timer is set. */
+  #timerMs = Infinity;
+  #renewalMs = Infinity;
+  /** No open lease ends before this time. */
+  #firstEndMs = Infinity;
 
   constructor(
-    private readonly intervalMs: number,
-    private readonly timers: Timers,
+    private readonly leaseMs: number,
+    readonly timers: Timers,
     private readonly renew: (receipts: readonly unknown[]) => Awaitable<readonly unknown[]>,
     private readonly onLost: (holder: Holder) => void,
   ) {}
 
   add(holder: Holder): void {
     this.#open.add(holder);
-    this.#start();
+    this.#renewalMs = Math.min(this.#renewalMs, this.timers.now() + this.leaseMs / 3);
+    this.#firstEndMs = Math.min(this.#firstEndMs, holder.extendedMs + this.leaseMs);
+    this.#setTimer();
   }
 
+  /** Ends the renewal of a lease. If it has ended already, reports that first. */
   delete(holder: Holder): void {
-    this.#open.delete(holder);
+    if (!this.#open.delete(holder)) return;
     if (this.#open.size === 0) this.stop();
+    if (holder.extendedMs + this.leaseMs <= this.timers.now()) this.onLost(holder);
   }
 
   stop(): void {
     this.#cancel?.();
     this.#cancel = undefined;
+    this.#timerMs = this.#renewalMs = this.#firstEndMs = Infinity;
   }
 
-  #start(): void {
-    this.#cancel ??= this.timers.inBackground(this.intervalMs, () => {
-      this.#cancel = undefined;
-      void this.#renewAll();
-      this.#start();
-    });
+  #setTimer(): void {
+    const atMs = Math.min(this.#renewalMs, this.#firstEndMs);
+    if (atMs >= this.#timerMs) return;
+    this.#cancel?.();
+    this.#timerMs = atMs;
+    const delayMs = Math.min(Math.max(0, atMs - this.timers.now()), MAX_TIMER_MS);
+    this.#cancel = this.timers.inBackground(delayMs, () => this.#onTimer());
   }
 
-  async #renewAll(): Promise<void> {
+  #onTimer(): void {
+    this.#cancel = undefined;
+    this.#timerMs = Infinity;
+    const nowMs = this.timers.now();
+    if (nowMs >= this.#firstEndMs) this.#loseEnded(nowMs);
+    if (this.#open.size > 0 && nowMs >= this.#renewalMs) {
+      this.#renewalMs = nowMs + this.leaseMs / 3;
+      this.#renewAll(nowMs);
+    }
+    if (this.#open.size > 0) this.#setTimer();
+    else this.stop();
+  }
+
+  #loseEnded(nowMs: number): void {
+    this.#firstEndMs = Infinity;
+    for (const holder of this.#open) {
+      const endMs = holder.extendedMs + this.leaseMs;
+      if (endMs <= nowMs) this.#lose(holder);
+      else if (endMs < this.#firstEndMs) this.#firstEndMs = endMs;
+    }
+  }
+
+  #renewAll(sentMs: number): void {
     const holders = [...this.#open];
+    // The store's health publishes a failure. The next renewal tries again, until the leases have ended.
     try {
-      const lost = new Set(await this.renew(holders.map(({ receipt }) => receipt)));
-      for (const holder of holders) if (lost.has(holder.receipt) && this.#open.delete(holder)) this.onLost(holder);
-    } catch {
-      // The store's health publishes the failure, and the next renewal tries again.
+      const lost = this.renew(holders.map(({ receipt }) => receipt));
+      if (isThenable(lost)) {
+        lost.then(
+          (receipts) => this.#finishRenewal(holders, receipts, sentMs),
+          () => {},
+        );
+      } else this.#finishRenewal(holders, lost, sentMs);
+    } catch {}
+  }
+
+  #finishRenewal(holders: readonly Holder[], lostReceipts: readonly unknown[], sentMs: number): void {
+    const lost = new Set(lostReceipts);
+    for (const holder of holders) {
+      if (!lost.has(holder.receipt)) holder.extendedMs = sentMs;
+      else if (this.#open.has(holder)) this.#lose(holder);
     }
     if (this.#open.size === 0) this.stop();
+  }
+
+  #lose(holder: Holder): void {
+    this.#open.delete(holder);
+    this.onLost(holder);
   }
 }

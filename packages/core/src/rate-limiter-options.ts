@@ -1,8 +1,8 @@
 import type { Limits } from './create-plan.js';
 import type { Duration } from './duration.js';
 import type { OnStoreError } from './failure/fallback.js';
+import type { LeaseLoss } from './lease-loss.js';
 import type { Cost, CostOn } from './resolve-costs.js';
-import type { LeaseLoss } from './slots.js';
 import type { Store } from './store.js';
 
 /** The options of `RateLimiter`. */

@@ -9,6 +9,7 @@ import { DEFAULT_TIMEOUT_MS, parseTimeout } from './failure/deadlines.js';
 import { ON_STORE_ERROR } from './failure/fallback.js';
 import { GuardedStore } from './failure/guarded-store.js';
 import type { StoreError } from './failure/store-error.js';
+import type { LeaseLoss } from './lease-loss.js';
 import { isMemoryStore, MemoryStore } from './memory-store.js';
 import type { Plan } from './plan.js';
 import { Plans } from './plans.js';
@@ -16,8 +17,7 @@ import { type DecisionEventOf, hasSubscribers, publishDecision } from './publish
 import type { CheckOptions, RateLimiterOptions, SettleOptions, WaitOptions } from './rate-limiter-options.js';
 import { resolveCosts } from './resolve-costs.js';
 import { resolveSettledCosts, spendReceipt } from './settlement.js';
-import { slotNames, wakeWaiters, watchSlots } from './slot-waiters.js';
-import { HeldSlots, type LeaseLoss, Slots } from './slots.js';
+import { Slots } from './slots.js';
 import type { Store } from './store.js';
 import { createDeadline } from './timeout-signal.js';
 import { unsupported } from './unsupported.js';
@@ -134,12 +134,7 @@ export class RateLimiter<Given extends Limits = Limits> {
    */
   async refund(decision: Decision): Promise<void> {
     const receipt = spendReceipt(decision);
-    if (receipt instanceof HeldSlots) {
-      await this.#store.refund(receipt.receipt);
-      this.#slots.close(receipt);
-    } else if (receipt !== undefined) {
-      await this.#store.refund(receipt);
-    }
+    if (receipt !== undefined) await this.#slots.refund(receipt);
   }
 
   /**
@@ -157,12 +152,7 @@ export class RateLimiter<Given extends Limits = Limits> {
     const costs = resolveSettledCosts(decision, options);
     if (this.#store.settle === undefined) throw unsupported('settle');
     const receipt = spendReceipt(decision);
-    if (receipt instanceof HeldSlots) {
-      await this.#store.settle(receipt.receipt, costs);
-      if (receipt.isFreedBy(costs)) this.#slots.close(receipt);
-    } else if (receipt !== undefined) {
-      await this.#store.settle(receipt, costs);
-    }
+    if (receipt !== undefined) await this.#slots.settle(receipt, costs);
   }
 
   /**
@@ -196,7 +186,7 @@ export class RateLimiter<Given extends Limits = Limits> {
     const plan = this.#planFor(options);
     const keys = resolveKeys(plan, key);
     await this.#store.reset(plan, keys);
-    if (plan.hasSlots) wakeWaiters(this.#slots.backend, slotNames(plan, keys));
+    this.#slots.wakeAll(plan, keys);
   }
 
   /**
@@ -218,8 +208,6 @@ export class RateLimiter<Given extends Limits = Limits> {
     const plan = this.#planFor(checkOptions);
     const keys = resolveKeys(plan, key);
     const queueName = JSON.stringify([plan.prefix, keys]);
-    const names = plan.hasSlots ? slotNames(plan, keys) : [];
-    const watch = (wake: () => void) => watchSlots(this.#slots.backend, names, wake);
     const deadline = createDeadline(signal, timeoutMs, timersOf(this.#store.clock));
     try {
       const { decision, sinceMs } = await this.#queues.enqueue(queueName, deadline.signal, () =>
@@ -227,7 +215,7 @@ export class RateLimiter<Given extends Limits = Limits> {
           () => this.peek(key, checkOptions),
           () => this.check(key, checkOptions),
           deadline,
-          watch,
+          this.#slots.watcherOf(plan, keys),
         ),
       );
       // This caller has left the wait queue, so the next ones can take their slots during this delay.

@@ -1,27 +1,18 @@
-import { type Awaitable, isThenable } from './awaitable.js';
-import { timersOf } from './clock-timers.js';
+import { type Awaitable, mapAwaitable } from './awaitable.js';
+import { type Timers, timersOf } from './clock-timers.js';
 import type { Key } from './create-plan.js';
 import type { Decision } from './decision.js';
 import { withCode } from './error-codes.js';
+import { FallbackReceipt } from './failure/fallback.js';
+import { type LeaseLoss, LossReporter } from './lease-loss.js';
 import { LeaseRenewer } from './lease-renewer.js';
 import type { Concurrency } from './limits/concurrency.js';
 import type { Keys, Plan, SettledCosts } from './plan.js';
-import { channel } from './platform.js';
-import { slotNames, wakeWaiters } from './slot-waiters.js';
+import { slotNames, wakeWaiters, watchSlots } from './slot-waiters.js';
 import type { Store } from './store.js';
 import { NO_DECISION, takeReceipt } from './take-receipt.js';
 import { unsupported } from './unsupported.js';
 import { invalidOption } from './validate.js';
-
-/** A lease that another process may have taken, because this one could not renew it in time. */
-export interface LeaseLoss<Limiter = object> {
-  readonly limiter: Limiter;
-  readonly key: Key;
-  /** The decision of the check that took the slots. Its work may still run. */
-  readonly decision: Decision;
-}
-
-const losses = channel('rollgate:lease:lost');
 
 /** The receipt of a decision that holds slots. It can be settled once and released once, in any order. */
 export class HeldSlots {
@@ -36,6 +27,7 @@ export class HeldSlots {
     /** The names of the limits that have slots. */
     readonly limits: readonly string[],
     readonly renewer: LeaseRenewer<HeldSlots> | undefined,
+    public extendedMs: number,
   ) {}
 
   /** Whether a settlement to these costs frees all slots. */
@@ -46,27 +38,22 @@ export class HeldSlots {
 
 /** The open slots of a limiter. */
 export class Slots {
-  readonly #limiter: object;
   readonly #store: Store;
-  readonly #onLeaseLost: ((loss: LeaseLoss<never>) => void) | undefined;
-  /** By the length of their leases, in milliseconds. */
-  readonly #renewers = new Map<number, LeaseRenewer<HeldSlots>>();
+  readonly #losses: LossReporter;
+  readonly #timers: Timers;
+  /** By the length of their leases and the part of the store, which may fail alone. */
+  readonly #renewers = new Map<string, LeaseRenewer<HeldSlots>>();
 
   constructor(limiter: object, store: Store, onLeaseLost: ((loss: LeaseLoss<never>) => void) | undefined) {
-    this.#limiter = limiter;
     this.#store = store;
-    this.#onLeaseLost = onLeaseLost;
+    this.#losses = new LossReporter(limiter, onLeaseLost);
+    this.#timers = timersOf(store.clock);
   }
 
-  /** Callers on stores with the same backend wait for the same slots. */
-  get backend(): object {
-    return this.#store.backend ?? this.#store;
-  }
-
-  /** Keeps the slots of an allowed decision until they are released. Returns the decision. */
+  /** Keeps the slots of an allowed decision until they are released. Call it as soon as the check is sent. */
   hold(plan: Plan, keys: Keys, key: Key, decision: Awaitable<Decision>): Awaitable<Decision> {
-    if (isThenable(decision)) return Promise.resolve(decision).then((made) => this.#hold(plan, keys, key, made));
-    return this.#hold(plan, keys, key, decision);
+    const sentMs = this.#timers.now();
+    return mapAwaitable(decision, (made) => this.#hold(plan, keys, key, made, sentMs));
   }
 
   /** Frees the slots of a decision, once. */
@@ -81,14 +68,32 @@ export class Slots {
     receipt.isReleased = true;
     receipt.renewer?.delete(receipt);
     await this.#store.release(receipt.receipt);
-    wakeWaiters(this.backend, receipt.names);
+    wakeWaiters(this.#backend, receipt.names);
   }
 
-  /** Call it when a settlement or a refund has freed the slots. */
-  close(slots: HeldSlots): void {
-    slots.isReleased = true;
-    slots.renewer?.delete(slots);
-    wakeWaiters(this.backend, slots.names);
+  /** Refunds what a check recorded, and frees its slots. */
+  async refund(receipt: unknown): Promise<void> {
+    if (!(receipt instanceof HeldSlots)) return void (await this.#store.refund(receipt));
+    await this.#store.refund(receipt.receipt);
+    this.#close(receipt);
+  }
+
+  /** Settles what a check recorded. That frees its slots if they cost nothing. */
+  async settle(receipt: unknown, costs: SettledCosts): Promise<void> {
+    if (!(receipt instanceof HeldSlots)) return void (await this.#store.settle!(receipt, costs));
+    await this.#store.settle!(receipt.receipt, costs);
+    if (receipt.isFreedBy(costs)) this.#close(receipt);
+  }
+
+  /** Wakes the callers that wait for slots of these keys, because a reset has freed them. */
+  wakeAll(plan: Plan, keys: Keys): void {
+    if (plan.hasSlots) wakeWaiters(this.#backend, slotNames(plan, keys));
+  }
+
+  /** Returns a function that watches the slots of these keys. See {@link watchSlots}. */
+  watcherOf(plan: Plan, keys: Keys): (wake: () => void) => () => void {
+    const names = plan.hasSlots ? slotNames(plan, keys) : [];
+    return (wake) => watchSlots(this.#backend, names, wake);
   }
 
   /** Ends all renewals. */
@@ -96,37 +101,42 @@ export class Slots {
     for (const renewer of this.#renewers.values()) renewer.stop();
   }
 
-  #hold(plan: Plan, keys: Keys, key: Key, decision: Decision): Decision {
+  /** Callers on stores with the same backend wait for the same slots. */
+  get #backend(): object {
+    return this.#store.backend ?? this.#store;
+  }
+
+  #close(slots: HeldSlots): void {
+    slots.isReleased = true;
+    slots.renewer?.delete(slots);
+    wakeWaiters(this.#backend, slots.names);
+  }
+
+  #hold(plan: Plan, keys: Keys, key: Key, decision: Decision, sentMs: number): Decision {
     if (!decision.allowed) return decision;
     const receipt = takeReceipt(decision);
     if (receipt === undefined) return decision; // A policy has allowed it without the store.
     const limited = plan.rules.filter(({ limit }) => limit.retryIsEstimate);
     const leaseMs = Math.min(...limited.map(({ limit }) => (limit as Concurrency).leaseMicros)) / 1000;
-    const renewer = this.#store.renew === undefined ? undefined : this.#renewerOf(leaseMs);
+    // Leases in the fallback memory never end.
+    const hasLease = this.#store.renew !== undefined && !(receipt instanceof FallbackReceipt);
+    const renewer = hasLease ? this.#renewerOf(leaseMs, receipt) : undefined;
     const names = limited.map(({ name }) => name);
-    const slots = new HeldSlots(receipt, decision, key, slotNames(plan, keys), names, renewer);
+    const slots = new HeldSlots(receipt, decision, key, slotNames(plan, keys), names, renewer, sentMs);
     takeReceipt(decision, slots);
     renewer?.add(slots);
     return decision;
   }
 
-  #renewerOf(leaseMs: number): LeaseRenewer<HeldSlots> {
-    let renewer = this.#renewers.get(leaseMs);
+  #renewerOf(leaseMs: number, receipt: unknown): LeaseRenewer<HeldSlots> {
+    const name = `${leaseMs} ${this.#store.partOfReceipt?.(receipt)}`;
+    let renewer = this.#renewers.get(name);
     if (renewer === undefined) {
       const renew = (receipts: readonly unknown[]) => this.#store.renew!(receipts);
-      const timers = timersOf(this.#store.clock);
-      renewer = new LeaseRenewer(leaseMs / 3, timers, renew, (slots) => this.#reportLoss(slots));
-      this.#renewers.set(leaseMs, renewer);
+      renewer = new LeaseRenewer(leaseMs, this.#timers, renew, (slots) => this.#losses.report(slots));
+      this.#renewers.set(name, renewer);
     }
     return renewer;
-  }
-
-  #reportLoss(slots: HeldSlots): void {
-    slots.isReleased = true;
-    const { key, decision } = slots;
-    const loss: LeaseLoss = { limiter: this.#limiter, key, decision };
-    if (losses.hasSubscribers) losses.publish(loss);
-    this.#onLeaseLost?.(loss as LeaseLoss<never>);
   }
 }
 

@@ -35,10 +35,10 @@ test('renews open leases, and another process gets the slots of one that does no
   const limits = concurrency({ limit: 2, lease: '30s' });
   const { limiter, clock, lost } = open(limits);
   const alive = await limiter.check('ann');
-  clock.advance('10s'); // The renewal is sent before the peek.
-  clock.advance('10s');
-  clock.advance('10s');
-  expect((await limiter.peek('ann')).remaining).toBe(1);
+  for (let third = 0; third < 3; third++) {
+    clock.advance('10s'); // The renewal is sent before the peek.
+    expect((await limiter.peek('ann')).remaining).toBe(1);
+  }
   await redis.server.run('DEL', 'rollgate:{ann}:default/c'); // As if the process had been paused for longer than a lease.
   const other = open(limits, clock).limiter;
   await Promise.all([other.check('ann'), other.check('ann')]);

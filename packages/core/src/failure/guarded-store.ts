@@ -21,7 +21,7 @@ export class GuardedStore implements Store {
   readonly #policy: OnStoreError;
   readonly #deadlines: Deadlines;
   readonly #health: StoreHealth;
-  /** Renews leases in the store. Those in the fallback memory never expire. */
+  /** Renews leases of one part of the store. Those in the fallback memory never expire. */
   declare readonly renew?: NonNullable<Store['renew']>;
   /** The health of a store without parts. */
   readonly #onlyPart: PartHealth | undefined;
@@ -49,6 +49,11 @@ export class GuardedStore implements Store {
 
   get clock(): Clock | undefined {
     return this.#store.clock;
+  }
+
+  /** See `partOf` of {@link Store}. */
+  partOfReceipt(receipt: unknown): string {
+    return this.#store.partOfReceipt?.(receipt) ?? '';
   }
 
   charge(plan: Plan, keys: Keys, costs: Costs): Awaitable<Decision> {
@@ -89,9 +94,7 @@ export class GuardedStore implements Store {
   }
 
   #renew(receipts: readonly unknown[]): Awaitable<readonly unknown[]> {
-    const own = receipts.filter((receipt) => !(receipt instanceof FallbackReceipt));
-    if (own.length === 0) return own;
-    return guardCall(this.#store.renew!(own), this.#deadlines, this.#partOfReceipt(own[0]), rethrow);
+    return guardCall(this.#store.renew!(receipts), this.#deadlines, this.#partOfReceipt(receipts[0]), rethrow);
   }
 
   #decide(operation: DecidingOperation, plan: Plan, keys: Keys, costs: Costs): Awaitable<Decision> {
@@ -114,7 +117,7 @@ export class GuardedStore implements Store {
   }
 
   #partOfReceipt(receipt: unknown): PartHealth {
-    return this.#onlyPart ?? this.#health.ofPart(this.#store.partOfReceipt?.(receipt) ?? '');
+    return this.#onlyPart ?? this.#health.ofPart(this.partOfReceipt(receipt));
   }
 
   #partOf(plan: Plan, keys: Keys): PartHealth {

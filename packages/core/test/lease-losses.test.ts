@@ -1,0 +1,192 @@
+import { type Awaitable, type Clock, concurrency, type Decision, manualClock, RateLimiter, type Store } from '@rollgate/core'; // biome-ignore format: short
+import { createStore } from '@rollgate/core/store';
+
+const inFlight = concurrency({ limit: 2, lease: '30s' });
+
+interface Options {
+  readonly clock?: Clock;
+  readonly onLeaseLost?: () => void;
+  readonly renew?: (renewed: Awaitable<readonly unknown[]>) => Awaitable<readonly unknown[]>;
+  readonly partOfReceipt?: (receipt: unknown) => string;
+}
+
+/** A limiter on a store of rows, and the decisions whose leases it lost. `renew` replaces what a renewal returns. */
+function open({ clock = manualClock(), onLeaseLost, renew = (renewed) => renewed, partOfReceipt }: Options = {}) {
+  const rows = new Map<string, readonly number[]>();
+  const inner = createStore({
+    clock,
+    transact(keys, update) {
+      update(keys.map((key) => rows.get(key))).forEach((change, index) => {
+        if (change === null) rows.delete(keys[index]!);
+        else if (change !== undefined) rows.set(keys[index]!, change.numbers);
+      });
+    },
+  });
+  const renewals: number[] = [];
+  const store: Store = {
+    clock,
+    check: (...args) => inner.check(...args),
+    peek: (...args) => inner.peek(...args),
+    settle: (...args) => inner.settle!(...args),
+    charge: (...args) => inner.charge!(...args),
+    refund: (receipt) => inner.refund(receipt),
+    release: (receipt) => inner.release!(receipt),
+    renew(receipts) {
+      renewals.push(receipts.length);
+      return renew(inner.renew!(receipts));
+    },
+    reset: (...args) => inner.reset(...args),
+    ...(partOfReceipt && { partOf: () => 'a', partOfReceipt }),
+  };
+  const lost: Decision[] = [];
+  const limiter = new RateLimiter({
+    limits: inFlight,
+    store,
+    timeout: '40s',
+    onLeaseLost(loss) {
+      lost.push(loss.decision);
+      onLeaseLost?.();
+    },
+  });
+  return { limiter, lost, store, renewals, other: new RateLimiter({ limits: inFlight, store }) };
+}
+
+beforeEach(() => void jest.spyOn(process, 'emitWarning').mockImplementation(() => {}));
+afterEach(() => jest.restoreAllMocks());
+
+test.each([
+  ['fails', () => Promise.reject(new Error('no route'))],
+  ['does not respond', () => new Promise<never>(() => {})],
+  ['throws', () => { throw new Error('no connection'); }], // biome-ignore format: short
+])('while the store %s, a lease is lost when it ends by the own clock', async (_, renew) => {
+  const clock = manualClock();
+  const { limiter, lost, renewals } = open({ clock, renew });
+  const first = await limiter.check('ann');
+  clock.advance('5s');
+  const second = await limiter.check('ann');
+  clock.advance(24_999);
+  expect(lost).toEqual([]);
+  clock.advance(1);
+  expect(lost).toEqual([first]);
+  clock.advance('5s');
+  expect(lost).toEqual([first, second]);
+  const sent = renewals.length;
+  clock.advance('1h');
+  expect(lost).toHaveLength(2);
+  expect(renewals).toHaveLength(sent);
+});
+
+test('a renewal that succeeds after failures counts from when it was sent', async () => {
+  const clock = manualClock();
+  let respond = () => {};
+  const renew = () => new Promise<readonly unknown[]>((resolve) => { respond = () => resolve([]); }); // biome-ignore format: short
+  const { limiter, lost } = open({ clock, renew });
+  await limiter.check('ann');
+  clock.advance('10s');
+  const early = respond;
+  clock.advance('5s');
+  early();
+  await new Promise(setImmediate);
+  clock.advance(24_999);
+  expect(lost).toEqual([]);
+  clock.advance(1);
+  expect(lost).toHaveLength(1);
+});
+
+test('a process that was paused loses its leases before it renews the others', async () => {
+  const clock = manualClock();
+  let pausedMs = 0;
+  const { schedule } = clock;
+  const late: Clock = { now: () => clock.now() + pausedMs, schedule: (atMs, callback) => schedule(atMs, callback) };
+  const { limiter, lost, renewals, other } = open({ clock: late });
+  const decision = await limiter.check('ann');
+  pausedMs = 20_001; // No timer runs before the pause is over.
+  const { allowed } = await limiter.check('bob');
+  clock.advance(9_999);
+  expect([lost, renewals]).toEqual([[], []]);
+  clock.advance(1);
+  expect(allowed).toBe(true);
+  expect([lost, renewals]).toEqual([[decision], [1]]);
+  expect((await other.peek('ann')).remaining).toBe(2);
+  expect((await other.peek('bob')).remaining).toBe(1);
+});
+
+test('a release after the end of the lease first reports the loss', async () => {
+  let nowMs = 1e12;
+  const { limiter, lost, other } = open({ clock: { now: () => nowMs, schedule: () => () => {} } });
+  const decision = await limiter.check('ann');
+  nowMs += 30_000;
+  await limiter.release(decision);
+  await limiter.release(decision);
+  expect(lost).toEqual([decision]);
+  const next = await limiter.check('ann');
+  nowMs += 29_999;
+  await limiter.release(next);
+  expect(lost).toHaveLength(1);
+  expect((await other.peek('ann')).remaining).toBe(2);
+});
+
+test('a part of the store that fails costs no lease in another part', async () => {
+  const clock = manualClock();
+  const parts = new WeakMap<object, string>();
+  let part = 'a';
+  const { limiter, lost, store } = open({
+    clock,
+    partOfReceipt(receipt) {
+      if (!parts.has(receipt as object)) parts.set(receipt as object, part);
+      return parts.get(receipt as object)!;
+    },
+  });
+  const { renew } = store;
+  store.renew = (receipts) => (parts.get(receipts[0] as object) === 'b' ? Promise.reject(new Error('down')) : renew!(receipts)); // biome-ignore format: short
+  await limiter.check('ann');
+  part = 'b';
+  const inOther = await limiter.check('bob');
+  for (let seconds = 0; seconds < 60; seconds += 10) {
+    clock.advance('10s');
+    await new Promise(setImmediate);
+  }
+  expect(lost).toEqual([inOther]);
+});
+
+test('an error in `onLeaseLost` becomes a warning, and all other losses are reported', async () => {
+  const clock = manualClock();
+  const onLeaseLost = () => {
+    throw new Error('a mistake');
+  };
+  const { limiter, lost } = open({ clock, onLeaseLost, renew: () => Promise.reject(new Error('down')) });
+  const decisions = [await limiter.check('ann'), await limiter.check('ann')];
+  clock.advance('30s');
+  expect(lost).toEqual(decisions);
+  expect(process.emitWarning).toHaveBeenCalledWith('The function `onLeaseLost` failed: a mistake', {
+    type: 'RollgateWarning',
+    code: 'ROLLGATE_ON_LEASE_LOST_FAILED',
+  });
+});
+
+test('a lease that is taken again after a reset in the same microsecond is not that of a later check', async () => {
+  const clock = manualClock();
+  const { limiter, lost } = open({ clock });
+  const before = await limiter.check('ann');
+  await limiter.reset('ann');
+  const after = await limiter.check('ann');
+  clock.advance('10s');
+  expect((await limiter.peek('ann')).remaining).toBe(0);
+  await limiter.release(before);
+  expect((await limiter.peek('ann')).remaining).toBe(1);
+  clock.advance('25s');
+  expect((await limiter.peek('ann')).remaining).toBe(1);
+  await limiter.release(after);
+  expect((await limiter.peek('ann')).remaining).toBe(2);
+  expect(lost).toEqual([]);
+});
+
+test('a lease that was settled to fewer units takes only those again', async () => {
+  const clock = manualClock();
+  const { limiter } = open({ clock });
+  const decision = await limiter.check('ann', { cost: 2 });
+  await limiter.settle(decision, { cost: 1 });
+  await limiter.reset('ann');
+  clock.advance('10s');
+  expect((await limiter.peek('ann')).remaining).toBe(1);
+});
