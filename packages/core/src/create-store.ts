@@ -4,6 +4,7 @@ import type { CreateStoreOptions } from './create-store-options.js';
 import type { Decision } from './decision.js';
 import { withCode } from './error-codes.js';
 import { decideAll } from './evaluate.js';
+import { guardStore } from './failure/guarded-store.js';
 import { foreignDecision } from './foreign-decision-error.js';
 import type { Hit } from './limits/limit.js';
 import { type Costs, costAt, type Keys, keyAt, type Plan, type Rule, type SettledCosts, settledCost } from './plan.js';
@@ -47,6 +48,7 @@ class Receipt {
 class TransactionalStore implements Store, CountingStore {
   readonly #transact: CreateStoreOptions['transact'];
   readonly clock: Clock;
+  readonly guard = guardStore;
 
   constructor(options: CreateStoreOptions) {
     knownOptions('createStore', options, ['transact', 'clock']);

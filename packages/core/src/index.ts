@@ -5,7 +5,7 @@ export type { Key, Limits, NameOf } from './create-plan.js';
 export type { Decision, LimitDecision } from './decision.js';
 export type { Duration } from './duration.js';
 export type { ErrorCode } from './error-codes.js';
-export type { OnStoreError } from './failure/fallback.js';
+export type { OnStoreError } from './failure/on-store-error.js';
 export type { StoreFailure, StoreRecovery } from './failure/part-health.js';
 export { StoreError } from './failure/store-error.js';
 export { type BucketedWindow, type BucketedWindowOptions, bucketedWindow } from './limits/bucketed-window.js';

@@ -1,6 +1,6 @@
 import type { Limits } from './create-plan.js';
 import type { Duration } from './duration.js';
-import type { OnStoreError } from './failure/fallback.js';
+import type { OnStoreError } from './failure/on-store-error.js';
 import type { LeaseLoss } from './lease-loss.js';
 import type { Cost, CostOn } from './resolve-costs.js';
 import type { Store } from './store.js';

@@ -6,8 +6,8 @@ import { type Key, type Limits, type NameOf, resolveKeys } from './create-plan.j
 import type { Decision } from './decision.js';
 import { parseDuration } from './duration.js';
 import { DEFAULT_TIMEOUT_MS, parseTimeout } from './failure/deadlines.js';
-import { ON_STORE_ERROR } from './failure/fallback.js';
-import { GuardedStore } from './failure/guarded-store.js';
+import { defaultGuard } from './failure/default-guard.js';
+import { ON_STORE_ERROR } from './failure/on-store-error.js';
 import type { StoreError } from './failure/store-error.js';
 import type { LeaseLoss } from './lease-loss.js';
 import { isMemoryStore, MemoryStore } from './memory-store.js';
@@ -75,7 +75,7 @@ export class RateLimiter<Given extends Limits = Limits> {
     const timeoutMs = parseTimeout(timeout);
     const policy = oneOf('onStoreError', onStoreError, ON_STORE_ERROR);
     const isInMemory = store === undefined || isMemoryStore(store); // It never fails, so it needs no timeout.
-    this.#store = isInMemory ? (store ?? new MemoryStore()) : new GuardedStore(store, timeoutMs, policy);
+    this.#store = isInMemory ? (store ?? new MemoryStore()) : (store.guard ?? defaultGuard)(store, timeoutMs, policy);
     this.#ownsStore = store === undefined;
     optionalFunction('onLeaseLost', options.onLeaseLost);
     this.#slots = new Slots(this, this.#store, options.onLeaseLost);

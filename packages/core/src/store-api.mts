@@ -7,6 +7,7 @@ export {
   createStore,
   emitWarning,
   foreignDecision,
+  guardStore,
   hashKey,
   isMemoryStore,
   isThenable,

@@ -1,8 +1,12 @@
 import type { Awaitable } from './awaitable.js';
 import type { Clock } from './clock.js';
 import type { Decision } from './decision.js';
+import type { OnStoreError } from './failure/on-store-error.js';
 import type { Costs, Keys, Plan, SettledCosts } from './plan.js';
 import type { CounterAlgorithm } from './rolling-counter-algorithm.js';
+
+/** Wraps a store, so that each of its calls settles within `timeoutMs`. If it fails, `policy` decides. */
+export type StoreGuard = (store: Store, timeoutMs: number, policy: OnStoreError) => Store;
 
 /**
  * Keeps the state of keys. `createStore` of `@rollgate/core/store` creates one from a function that reads and writes
@@ -64,6 +68,12 @@ export interface Store {
   renew?(receipts: readonly unknown[]): Awaitable<readonly unknown[]>;
   /** Drops the state of the keys. */
   reset(plan: Plan, keys: Keys): Awaitable<void>;
+  /**
+   * `guardStore` of `@rollgate/core/store`, which applies the limiter's `timeout` and `onStoreError`. The store brings it, so
+   * that bundles of apps without such a store do not contain it. On Node, Bun and Deno it is the default. Elsewhere, each
+   * store needs it, except a `MemoryStore`.
+   */
+  readonly guard?: StoreGuard;
   /** The clock by which the store decides, if it reads one in this process. */
   readonly clock?: Clock | undefined;
   /** Identifies shared storage, such as a client connection. Stores with the same `backend` share their keys. */

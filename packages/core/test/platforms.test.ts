@@ -1,3 +1,5 @@
+import { createStore } from '@rollgate/core/store';
+import { defaultGuard } from '../src/failure/default-guard.neutral';
 import * as node from '../src/platform';
 import * as neutral from '../src/platform.neutral';
 
@@ -29,4 +31,12 @@ test('the clocks of the platforms agree', () => {
   const between = neutral.monotonicMicros();
   expect(between).toBeGreaterThanOrEqual(before - 60_000_000);
   expect(between).toBeLessThanOrEqual(node.monotonicMicros() + 60_000_000);
+});
+
+test('outside Node, a store without a guard is an error that names the guard, and stores that may fail have one', () => {
+  const store = createStore({ transact: () => undefined });
+  expect(store.guard).toBeDefined();
+  expect(() => defaultGuard(store, 500, 'throw')).toThrow(
+    'Expected `store` to be a `MemoryStore`, or a store whose property `guard` is the function `guardStore`',
+  );
 });

@@ -23,6 +23,6 @@ export type { RequestEvent } from './request-event.js';
 export type { NodeResponse } from './response-lifecycle.js';
 export { type SettleRequestOptions, settle } from './settle.js';
 export { toError } from './to-error.js';
-export { WARNING_CODES, type WarningCode } from './warnings.js';
+export { WARNING_CODES, type WarningCode } from './warning-codes.js';
 export { type WebHost, WebLimiter } from './web-limiter.js';
 export type { AllowedResult, RateLimitResult, RejectedResult } from './web-result.js';

@@ -11,7 +11,7 @@ import type {
   Store,
 } from '@rollgate/core';
 import type { Headers, ResetUnit } from './header-options.js';
-import type { WarningCode } from './warnings.js';
+import type { WarningCode } from './warning-codes.js';
 
 /** A value, or a function that returns the value for a request. */
 export type ForRequest<Request, Value> = Value | ((request: Request) => Awaitable<Value>);

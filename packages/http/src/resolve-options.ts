@@ -8,7 +8,7 @@ import { type MessageOption, resolveMessageOption } from './message-option.js';
 import type { HttpOptions } from './options.js';
 import type { RefundRules } from './refund-after-response.js';
 import { UsageChecks } from './usage-checks.js';
-import { WARNING_CODES, type WarningCode } from './warnings.js';
+import { WARNING_CODES, type WarningCode } from './warning-codes.js';
 
 const COMMON_OPTIONS = [
   'limits',

@@ -4,7 +4,8 @@ import type { RequestReader } from './framework.js';
 import { parseAddress } from './ip-address.js';
 import { limitsByName } from './limits-by-name.js';
 import { originalRequest } from './request-event.js';
-import { type WarningCode, warnOnce } from './warnings.js';
+import type { WarningCode } from './warning-codes.js';
+import { warnOnce } from './warnings.js';
 
 /** A mistake shows in a limiter's first requests, so later requests do not pay for the checks. */
 const INSPECTED_REQUESTS = 100;
@@ -41,10 +42,7 @@ export class UsageChecks {
       ([name, { algorithm }]) => `${prefix}:${name}:${algorithm}`,
     );
     if (namespaces.some((namespace) => known.has(namespace))) {
-      this.#warn(
-        'ROLLGATE_SHARED_KEYS',
-        `Two limiters on one store have the prefix '${prefix}', so their limits of the same name and algorithm share their keys. Give each its own \`prefix\``,
-      );
+      this.#warn('ROLLGATE_SHARED_KEYS', prefix);
     }
     for (const namespace of namespaces) known.add(namespace);
   }
@@ -66,34 +64,17 @@ export class UsageChecks {
     if (this.#inspectionsLeft === 0) return;
     const keys = typeof key === 'object' && key !== null ? Object.values(key) : [key];
     if (!keys.some(isFullIPv6Address)) return;
-    this.#warn(
-      'ROLLGATE_IPV6_KEY',
-      '`key` returned a full IPv6 address. One client commonly has billions of them and can use another one for each request. Pass addresses through `createClientKey(56)`',
-    );
+    this.#warn('ROLLGATE_IPV6_KEY');
   }
 
   #inspectProxyTrust<Request>(reader: RequestReader<Request>, request: Request): void {
     const trust = reader.getProxyTrust(request);
-    if (trust === 'none') {
-      this.#warn(
-        'ROLLGATE_UNTRUSTED_PROXY',
-        'A request has the header X-Forwarded-For, but the app trusts no proxy. All clients behind a proxy then count as one. Configure the framework to trust your proxy, or set the `key` option',
-      );
-    } else if (trust === 'every') {
-      this.#warn(
-        'ROLLGATE_TRUSTS_EVERY_PROXY',
-        'The app trusts every proxy, so a client can forge its address with X-Forwarded-For and evade the limit. Configure the framework to trust only your proxy',
-      );
-    }
+    if (trust === 'none') this.#warn('ROLLGATE_UNTRUSTED_PROXY');
+    else if (trust === 'every') this.#warn('ROLLGATE_TRUSTS_EVERY_PROXY');
   }
 
   #inspectRepetition(request: object): void {
-    if (this.#seenRequests.has(request)) {
-      this.#warn(
-        'ROLLGATE_COUNTED_TWICE',
-        'The same limiter ran twice for one request, so the request was counted twice. Mount it once, or create a second limiter',
-      );
-    }
+    if (this.#seenRequests.has(request)) this.#warn('ROLLGATE_COUNTED_TWICE');
     this.#seenRequests.add(request);
   }
 
@@ -102,10 +83,7 @@ export class UsageChecks {
     if (!this.#mayBeSingleUse) return;
     singleUseLimiters += 1;
     if (singleUseLimiters < TOO_MANY_SINGLE_USE_LIMITERS) return;
-    this.#warn(
-      'ROLLGATE_LIMITER_PER_REQUEST',
-      `${TOO_MANY_SINGLE_USE_LIMITERS} limiters were created while serving requests, and each was used once. Are you creating one inside a handler? Then nothing is ever limited. Create the limiter once at startup`,
-    );
+    this.#warn('ROLLGATE_LIMITER_PER_REQUEST', String(TOO_MANY_SINGLE_USE_LIMITERS));
   }
 
   #markAsReused(): void {
@@ -115,12 +93,11 @@ export class UsageChecks {
 
   /** Warns about the failure of an option function that no request can report any more. */
   reportFailure(code: WarningCode, thrown: unknown): void {
-    const cause = thrown instanceof Error ? thrown : validate.formatValue(thrown);
-    this.#warn(code, `An option function of the limiter failed, but its request did not: ${cause}`);
+    this.#warn(code, String(thrown instanceof Error ? thrown : validate.formatValue(thrown)));
   }
 
-  #warn(code: WarningCode, message: string): void {
-    if (!this.#isSilenced(code)) warnOnce(code, message);
+  #warn(code: WarningCode, detail?: string): void {
+    if (!this.#isSilenced(code)) warnOnce(code, detail);
   }
 }
 

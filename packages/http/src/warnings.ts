@@ -1,24 +1,16 @@
 import { emitWarning } from '@rollgate/core/store';
-
-/** The codes of the process warnings. Rollgate emits each once per process, and docs/warnings.md describes it. */
-export const WARNING_CODES = [
-  'ROLLGATE_UNTRUSTED_PROXY',
-  'ROLLGATE_TRUSTS_EVERY_PROXY',
-  'ROLLGATE_SHARED_KEYS',
-  'ROLLGATE_LIMITER_PER_REQUEST',
-  'ROLLGATE_COUNTED_TWICE',
-  'ROLLGATE_REQUEST_WAS_SUCCESSFUL_FAILED',
-  'ROLLGATE_DRY_RUN_FAILED',
-  'ROLLGATE_IPV6_KEY',
-] as const;
-/** The code of a warning that the option `silence` accepts. */
-export type WarningCode = (typeof WARNING_CODES)[number];
+import type { WarningCode } from './warning-codes.js';
+import { describeWarning } from './warning-texts.js';
 
 const warned = new Set<WarningCode>();
 
-/** Emits a process warning, once for each code. */
-export function warnOnce(code: WarningCode, message: string): void {
+/** Emits a process warning, once for each code. `detail` is what differs from case to case. */
+export function warnOnce(code: WarningCode, detail?: string): void {
   if (warned.has(code)) return;
   warned.add(code);
-  emitWarning(message, { type: 'RollgateWarning', code, detail: `Silence it with \`silence: ['${code}']\`` });
+  emitWarning(describeWarning(code, detail), {
+    type: 'RollgateWarning',
+    code,
+    detail: `Silence it with \`silence: ['${code}']\``,
+  });
 }

@@ -4,6 +4,7 @@ import {
   type Costs,
   type CounterAlgorithm,
   foreignDecision,
+  guardStore,
   type Keys,
   type Plan,
   readMicros,
@@ -54,6 +55,8 @@ export class RedisStore implements Store, CountingStore {
   declare readonly partOfReceipt?: (receipt: unknown) => string;
   /** On a Cluster, the address of the node that owns a rolling counter's subject. */
   declare readonly partOfSubject?: (counter: CounterAlgorithm, subject: string) => string;
+  /** Applies the limiter's `timeout` and `onStoreError`. */
+  readonly guard = guardStore;
   readonly #inputs: CheckInputs;
   readonly #connection: RedisConnection;
   readonly #sender: OperationSender;

@@ -2,12 +2,8 @@ import type { Decision, LimitDecision } from '../decision.js';
 import type { MemoryStore } from '../memory-store.js';
 import type { Costs, Keys, Plan } from '../plan.js';
 import { degrade, toDecision } from '../to-decision.js';
+import type { OnStoreError } from './on-store-error.js';
 import type { StoreError } from './store-error.js';
-
-/** What decides when a store has failed. */
-export type OnStoreError = 'fallback' | 'allow' | 'deny' | 'throw';
-
-export const ON_STORE_ERROR: readonly OnStoreError[] = ['fallback', 'allow', 'deny', 'throw'];
 
 /** The wait of a rejection by the policy `'deny'`, in milliseconds. */
 const DENY_RETRY_MS = 1000;

@@ -3,20 +3,24 @@ import type { Clock } from '../clock.js';
 import { timersOf } from '../clock-timers.js';
 import type { Decision } from '../decision.js';
 import type { Costs, Keys, Plan, SettledCosts } from '../plan.js';
-import type { Store } from '../store.js';
+import type { Store, StoreGuard } from '../store.js';
 import { unsupported } from '../unsupported.js';
 import { Deadlines } from './deadlines.js';
-import { type DecidingOperation, decideByPolicy, FallbackReceipt, type OnStoreError } from './fallback.js';
+import { type DecidingOperation, decideByPolicy, FallbackReceipt } from './fallback.js';
 import { guardCall, probe, rethrow } from './guarded-call.js';
+import type { OnStoreError } from './on-store-error.js';
 import type { PartHealth } from './part-health.js';
 import { type StoreError, storeDownError } from './store-error.js';
 import { StoreHealth } from './store-health.js';
+
+/** The `guard` of every store that may fail. */
+export const guardStore: StoreGuard = (store, timeoutMs, policy) => new GuardedStore(store, timeoutMs, policy);
 
 /**
  * Wraps a store, so that each call settles by its deadline. If the store fails, exceeds the timeout or is known to be
  * down, the policy decides. Synchronous results and errors pass unchanged, because a synchronous error is misuse.
  */
-export class GuardedStore implements Store {
+class GuardedStore implements Store {
   readonly #store: Store;
   readonly #policy: OnStoreError;
   readonly #deadlines: Deadlines;

@@ -1,0 +1,13 @@
+import type { StoreGuard } from '../store.js';
+import { invalidOption } from '../validate.js';
+
+// The counterpart of `default-guard.ts`. An app that keeps its limits in memory does not contain the guard.
+
+/** @throws TypeError, because a store that may fail has to bring its guard. */
+export const defaultGuard: StoreGuard = (store) => {
+  throw invalidOption(
+    'store',
+    'a `MemoryStore`, or a store whose property `guard` is the function `guardStore` of @rollgate/core/store',
+    store,
+  );
+};

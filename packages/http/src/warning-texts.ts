@@ -1,0 +1,23 @@
+import type { WarningCode } from './warning-codes.js';
+
+const TEXTS: Readonly<Record<WarningCode, string>> = {
+  ROLLGATE_UNTRUSTED_PROXY:
+    'A request has the header X-Forwarded-For, but the app trusts no proxy. All clients behind a proxy then count as one. Configure the framework to trust your proxy, or set the `key` option',
+  ROLLGATE_TRUSTS_EVERY_PROXY:
+    'The app trusts every proxy, so a client can forge its address with X-Forwarded-For and evade the limit. Configure the framework to trust only your proxy',
+  ROLLGATE_SHARED_KEYS:
+    "Two limiters on one store have the prefix '%s', so their limits of the same name and algorithm share their keys. Give each its own `prefix`",
+  ROLLGATE_LIMITER_PER_REQUEST:
+    '%s limiters were created while serving requests, and each was used once. Are you creating one inside a handler? Then nothing is ever limited. Create the limiter once at startup',
+  ROLLGATE_COUNTED_TWICE:
+    'The same limiter ran twice for one request, so the request was counted twice. Mount it once, or create a second limiter',
+  ROLLGATE_REQUEST_WAS_SUCCESSFUL_FAILED: 'An option function of the limiter failed, but its request did not: %s',
+  ROLLGATE_DRY_RUN_FAILED: 'An option function of the limiter failed, but its request did not: %s',
+  ROLLGATE_IPV6_KEY:
+    '`key` returned a full IPv6 address. One client commonly has billions of them and can use another one for each request. Pass addresses through `createClientKey(56)`',
+};
+
+/** Returns the message of a warning. `detail` is what differs from case to case. */
+export function describeWarning(code: WarningCode, detail = ''): string {
+  return TEXTS[code].replace('%s', () => detail);
+}
