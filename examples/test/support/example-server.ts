@@ -2,6 +2,7 @@ import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdtempSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
+import { createInterface } from 'node:readline';
 import { build } from 'esbuild';
 
 export const FOLDER = join(__dirname, '../..');
@@ -45,6 +46,44 @@ export async function start(
   }
   child.stdout.resume(); // What it prints later is not to wait, nor to fail.
   return { url: printed.match(/http:\/\/127\.0\.0\.1:\d+/)![0], printed };
+}
+
+/** Runs programs one after the other, and prints the URL that each prints. */
+const RUNNER = `
+const { log } = console;
+for (const program of process.argv.slice(1)) {
+  await new Promise((resolve, reject) => {
+    console.log = (text) => {
+      log(text.match(/http:\\/\\/127\\.0\\.0\\.1:\\d+/)[0]);
+      resolve();
+    };
+    import(program).catch(reject);
+  });
+}
+`;
+
+/** Starts several example servers in one process, which takes less time than one process for each. */
+export async function startTogether(
+  files: readonly string[],
+  env: Record<string, string> = {},
+): Promise<{ urls: string[]; stop(): Promise<void> }> {
+  const programs = await Promise.all(files.map(compile));
+  const args = ['--input-type=module', '--eval', RUNNER, '--', ...programs];
+  const child = spawn(process.execPath, args, {
+    cwd: FOLDER,
+    env: { ...process.env, NODE_NO_WARNINGS: '1', PORT: '0', ...env },
+    stdio: ['ignore', 'pipe', 'inherit'],
+  });
+  const urls: string[] = [];
+  for await (const line of createInterface({ input: child.stdout })) {
+    urls.push(line);
+    if (urls.length === files.length) break;
+  }
+  const stop = async () => {
+    child.kill();
+    await once(child, 'exit');
+  };
+  return { urls, stop };
 }
 
 export async function statuses(url: string, count: number, init?: RequestInit): Promise<number[]> {

@@ -1,0 +1,66 @@
+// An MCP server with a limit on its endpoint and one on each tool.   npm run example mcp.ts
+import type { AddressInfo } from 'node:net';
+import { McpServer } from '@modelcontextprotocol/sdk/server/mcp.js';
+import { StreamableHTTPServerTransport } from '@modelcontextprotocol/sdk/server/streamableHttp.js';
+import type { CallToolResult } from '@modelcontextprotocol/sdk/types.js';
+import { createClientKey, RateLimiter, rateLimit, rollingWindow } from '@rollgate/express';
+import express from 'express';
+import { z } from 'zod';
+
+const { PORT = '3000', LIMIT = '100' } = process.env;
+
+const searches = new RateLimiter({ limits: rollingWindow({ limit: 2, window: '1m' }) });
+const toKey = createClientKey(56); // One client has many IPv6 addresses.
+
+/** Limits a tool by caller. The model gets the rejection as a result, so it can wait or continue without the tool. */
+function limitTool<Args>(limiter: RateLimiter, caller: string, run: (args: Args) => Promise<CallToolResult>) {
+  return async (args: Args): Promise<CallToolResult> => {
+    const { allowed, retryAfterMs } = await limiter.check(caller);
+    if (allowed) return run(args);
+    const text = `Rate limit exceeded. Try again in ${Math.ceil(retryAfterMs / 1000)} seconds.`;
+    return { isError: true, content: [{ type: 'text', text }] };
+  };
+}
+
+function createServer(caller: string): McpServer {
+  const server = new McpServer({ name: 'library', version: '1.0.0' });
+  server.registerTool(
+    'search',
+    { description: 'Searches the library', inputSchema: { title: z.string() } },
+    limitTool(searches, caller, async ({ title }) => ({ content: [{ type: 'text', text: `One book: ${title}` }] })),
+  );
+  return server;
+}
+
+const app = express();
+app.use(
+  '/mcp',
+  rateLimit({
+    limit: Number(LIMIT),
+    window: '1m',
+    message: (_request, { retryAfterMs }) => ({
+      jsonrpc: '2.0',
+      error: { code: -32_000, message: 'Rate limit exceeded', data: { retryAfterMs } },
+      id: null,
+    }),
+  }),
+);
+app.post('/mcp', express.json(), async (request, response) => {
+  // With authentication, use the user of the token as the caller instead of the address.
+  const server = createServer(toKey(request.ip ?? ''));
+  const transport = new StreamableHTTPServerTransport({ enableJsonResponse: true });
+  response.on('close', () => server.close());
+  await server.connect(transport);
+  await transport.handleRequest(request, response, request.body);
+});
+
+const server = app.listen(Number(PORT), '127.0.0.1', (error) => {
+  if (error) throw error;
+  const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+  console.log(`
+Rollgate in an MCP server, on ${url}/mcp: ${LIMIT} requests and 2 searches per client in any minute.
+
+  npx @modelcontextprotocol/inspector              calls the tool search; enter the URL above
+
+Ctrl-C stops the server.`);
+});

@@ -1,0 +1,45 @@
+// A Socket.IO server that limits open connections and messages.   npm run example socket-io.ts
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { concurrency, createClientKey, RateLimiter, rollingWindow } from '@rollgate/node';
+import { Server, type Socket } from 'socket.io';
+
+const toKey = createClientKey(56); // One client has many IPv6 addresses.
+const connections = new RateLimiter({ limits: concurrency({ limit: 5, lease: '30s' }) });
+const messages = new RateLimiter({ limits: rollingWindow({ limit: 10, window: '10s' }) });
+
+/** The address of the connection. Behind your own proxies, read the header that they set. */
+const clientOf = (socket: Socket): string => toKey(socket.handshake.address);
+
+const httpServer = createServer();
+const io = new Server(httpServer);
+
+io.use(async (socket, next) => {
+  const decision = await connections.check(clientOf(socket));
+  if (!decision.allowed) return next(new Error('Too many connections'));
+  socket.conn.once('close', () => connections.release(decision));
+  // The client may have disconnected during the check.
+  if (socket.conn.readyState !== 'open') await connections.release(decision);
+  return next();
+});
+
+io.on('connection', (socket) => {
+  socket.use(async ([, ...args], next) => {
+    const { allowed, retryAfterMs } = await messages.check(clientOf(socket));
+    if (allowed) return next();
+    const acknowledge = args.at(-1);
+    if (typeof acknowledge === 'function') acknowledge({ error: 'RATE_LIMIT_EXCEEDED', retryAfterMs });
+  });
+  socket.on('say', (text: string, acknowledge?: (reply: object) => void) => {
+    socket.broadcast.emit('said', text);
+    acknowledge?.({ ok: true });
+  });
+});
+
+httpServer.listen(Number(process.env.PORT ?? 3000), '127.0.0.1', () => {
+  const url = `http://127.0.0.1:${(httpServer.address() as AddressInfo).port}`;
+  console.log(`
+Rollgate in Socket.IO, on ${url}: 5 open connections per client, and 10 messages in any 10 seconds.
+
+Ctrl-C stops the server.`);
+});

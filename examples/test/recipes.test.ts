@@ -1,0 +1,128 @@
+import { execFile } from 'node:child_process';
+import { promisify } from 'node:util';
+import { Client } from '@modelcontextprotocol/sdk/client/index.js';
+import { StreamableHTTPClientTransport } from '@modelcontextprotocol/sdk/client/streamableHttp.js';
+import { RedisServer } from '@rollgate/test-support';
+import { io, type Socket } from 'socket.io-client';
+import { compile, FOLDER, startTogether } from './support/example-server.js';
+
+let servers: Awaited<ReturnType<typeof startTogether>>;
+let [mcp, trpc, yoga, socketIo]: string[] = [];
+beforeAll(async () => {
+  servers = await startTogether(['mcp.ts', 'trpc.ts', 'graphql-yoga.ts', 'socket-io.ts'], { LIMIT: '10' });
+  [mcp, trpc, yoga, socketIo] = servers.urls;
+});
+afterAll(() => servers?.stop());
+
+/** Different for each request, as a client that forges its address would send it. */
+const forged = (turn: number) => ({ 'X-Forwarded-For': `203.0.113.${turn}` });
+
+describe('mcp.ts', () => {
+  test('rejects a tool with a result for the model, and the endpoint with a JSON-RPC error', async () => {
+    const client = new Client({ name: 'test', version: '1.0.0' });
+    const transport = new StreamableHTTPClientTransport(new URL(`${mcp}/mcp`));
+    await client.connect(transport as never);
+    const results: unknown[] = [];
+    for (let turn = 0; turn < 3; turn++) {
+      results.push(await client.callTool({ name: 'search', arguments: { title: 'Emma' } }));
+    }
+    const found = { content: [{ type: 'text', text: 'One book: Emma' }] };
+    const text = expect.stringMatching(/^Rate limit exceeded. Try again in (60|59) seconds.$/);
+    expect(results).toEqual([found, found, { isError: true, content: [{ type: 'text', text }] }]);
+
+    expect(await client.listTools()).toMatchObject({ tools: [{ name: 'search' }] });
+    // The client has also sent requests to connect.
+    const lists = Promise.all(Array.from({ length: 10 }, () => client.listTools()));
+    await expect(lists).rejects.toThrow('"message":"Rate limit exceeded"');
+    await client.close();
+  });
+
+  test('does not trust X-Forwarded-For', async () => {
+    expect((await fetch(`${mcp}/mcp`, { method: 'POST', headers: forged(1) })).status).toBe(429);
+  });
+});
+
+describe('trpc.ts', () => {
+  test('rejects a procedure over its limit, for a client that forges its address', async () => {
+    const responses: Response[] = [];
+    for (let turn = 0; turn < 3; turn++) responses.push(await fetch(`${trpc}/report`, { headers: forged(turn) }));
+    expect(responses.map(({ status }) => status)).toEqual([200, 200, 429]);
+    expect(Number(responses[2]!.headers.get('retry-after'))).toBeGreaterThan(50);
+    expect(await responses[2]!.json()).toMatchObject({
+      error: { data: { code: 'TOO_MANY_REQUESTS', httpStatus: 429, path: 'report' } },
+    });
+  });
+
+  test('counts each call of a batch', async () => {
+    const response = await fetch(`${trpc}/hello,report?batch=1`);
+    expect(response.status).toBe(207);
+    expect(await response.json()).toEqual([
+      { result: { data: 'hello 127.0.0.1' } },
+      expect.objectContaining({ error: expect.objectContaining({ message: expect.stringMatching(/^Rate limit/) }) }),
+    ]);
+  });
+});
+
+test('graphql-yoga.ts counts fields, so neither aliases nor a forged address evade the limit', async () => {
+  const aliases = (count: number) => Array.from({ length: count }, (_, turn) => `f${turn}: book(title: "Emma")`);
+  const query = async (fields: number, turn: number) =>
+    fetch(`${yoga}/graphql`, {
+      method: 'POST',
+      headers: { 'Content-Type': 'application/json', ...forged(turn) },
+      body: JSON.stringify({ query: `{ ${aliases(fields).join(' ')} }` }),
+    });
+  expect(await (await query(15, 1)).json()).toMatchObject({ data: { f0: 'Emma', f14: 'Emma' } });
+  const rejected = await query(10, 2);
+  expect(rejected.status).toBe(429);
+  expect(Number(rejected.headers.get('retry-after'))).toBeGreaterThan(50);
+  expect(await rejected.json()).toMatchObject({
+    errors: [{ extensions: { code: 'RATE_LIMIT_EXCEEDED', retryAfterMs: expect.any(Number) } }],
+  });
+  expect((await query(5, 3)).status).toBe(200);
+  expect((await query(21, 4)).headers.get('retry-after')).toBeNull();
+});
+
+describe('socket-io.ts', () => {
+  const sockets: Socket[] = [];
+  afterEach(() => sockets.splice(0).map((socket) => socket.disconnect()));
+
+  const open = (turn: number) =>
+    new Promise<string>((resolve) => {
+      const socket = io(socketIo!, { forceNew: true, transports: ['websocket'], extraHeaders: forged(turn) });
+      sockets.push(socket);
+      socket.on('connect', () => resolve('connected'));
+      socket.on('connect_error', ({ message }) => resolve(message));
+    });
+
+  test('limits open connections, and those that close make room', async () => {
+    for (let turn = 0; turn < 5; turn++) expect(await open(turn)).toBe('connected');
+    expect(await open(5)).toBe('Too many connections');
+    sockets[0]!.disconnect();
+    let state = '';
+    while (state !== 'connected') state = await open(6);
+  });
+
+  test('rejects messages over the limit in their acknowledgement', async () => {
+    let state = '';
+    while (state !== 'connected') state = await open(0);
+    const replies: object[] = [];
+    for (let turn = 0; turn < 11; turn++) replies.push(await sockets.at(-1)!.emitWithAck('say', 'hello'));
+    expect(replies.slice(0, 10)).toEqual(new Array(10).fill({ ok: true }));
+    expect(replies[10]).toEqual({ error: 'RATE_LIMIT_EXCEEDED', retryAfterMs: expect.any(Number) });
+  });
+});
+
+test('bullmq.ts delays the jobs of a tenant that is over its limit, and runs those of others', async () => {
+  const redis = await RedisServer.start();
+  const env = { ...process.env, REDIS_URL: redis.url, WINDOW: '1s' };
+  const { stdout } = await promisify(execFile)(process.execPath, [await compile('bullmq.ts')], { cwd: FOLDER, env });
+  await redis.stop();
+  const lines = stdout.trim().split('\n');
+  expect(lines.map((line) => line.replace(/^.* ms {2}/, '')).sort()).toEqual([
+    'ann  report 1',
+    'ann  report 2',
+    'ann  report 3',
+    'bob  report 4',
+  ]);
+  expect(lines.at(-1)).toMatch(/ann {2}report/);
+});
