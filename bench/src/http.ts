@@ -18,6 +18,7 @@ const LIMITERS: Record<FrameworkName, Record<Outcome, readonly LimiterName[]>> =
   fastify: ALL,
   hono: COMPARED,
   koa: COMPARED,
+  nest: COMPARED,
 };
 
 /** Measures the processor time that a limiter adds to a server for each request. */
@@ -26,7 +27,7 @@ export async function measureHttp(framework: FrameworkName, effort: Starts): Pro
   const { title, alternative, package: name } = FRAMEWORKS[framework];
   return {
     headers: {
-      none: `bare ${framework} ${versionOf(framework)}`,
+      none: `bare ${framework} ${versionOf(framework === 'nest' ? '@nestjs/core' : framework)}`,
       headers: 'three headers alone',
       'by hand': 'Rollgate by hand',
       rollgate: `rollgate ${versionOf(name)}`,

@@ -30,6 +30,7 @@ const PARTS: Readonly<Record<string, () => Promise<Report>>> = {
   fastify: () => measureHttp('fastify', effort.http),
   hono: () => measureHttp('hono', effort.http),
   koa: () => measureHttp('koa', effort.http),
+  nest: () => measureHttp('nest', effort.http),
   redis: () => measureRedisLoad('TCP', effort.redis.load),
   'redis-socket': () => measureRedisLoad('Unix socket', effort.redis.load),
   'redis-state': () => measureRedisState(effort.redis.growth),

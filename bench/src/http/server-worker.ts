@@ -16,6 +16,7 @@ const STARTS: Record<FrameworkName, () => Promise<(limiter: LimiterName, limit: 
   fastify: async () => (await import('./fastify-server.js')).startFastify,
   hono: async () => (await import('./hono-server.js')).startHono,
   koa: async () => (await import('./koa-server.js')).startKoa,
+  nest: async () => (await import('./nest-server.js')).startNest,
 };
 const start = await STARTS[framework]();
 const { port } = (await start(limiter, Number(limitText))).address() as AddressInfo;

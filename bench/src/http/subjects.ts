@@ -4,6 +4,7 @@ export const FRAMEWORKS = {
   fastify: { title: 'Fastify 5', alternative: '@fastify/rate-limit', package: '@rollgate/fastify' },
   hono: { title: 'Hono on Node', alternative: 'hono-rate-limiter', package: '@rollgate/hono' },
   koa: { title: 'Koa 3', alternative: 'koa-ratelimit', package: '@rollgate/koa' },
+  nest: { title: 'Nest on Express', alternative: '@nestjs/throttler', package: '@rollgate/nestjs' },
 } as const;
 export type FrameworkName = keyof typeof FRAMEWORKS;
 
