@@ -9,6 +9,7 @@ import { DEFAULT_TIMEOUT_MS, parseTimeout } from './failure/deadlines.js';
 import { defaultGuard } from './failure/default-guard.js';
 import { ON_STORE_ERROR } from './failure/on-store-error.js';
 import type { StoreError } from './failure/store-error.js';
+import { HeldReceipt } from './held-receipt.js';
 import type { LeaseLoss } from './lease-loss.js';
 import { isMemoryStore, MemoryStore } from './memory-store.js';
 import type { Plan } from './plan.js';
@@ -16,8 +17,8 @@ import { Plans } from './plans.js';
 import { type DecisionEventOf, hasSubscribers, publishDecision } from './publish-decision.js';
 import type { CheckOptions, RateLimiterOptions, SettleOptions, WaitOptions } from './rate-limiter-options.js';
 import { resolveCosts } from './resolve-costs.js';
-import { resolveSettledCosts, spendReceipt } from './settlement.js';
-import { Slots } from './slots.js';
+import { resolveSettledCosts, slotsOf, spendReceipt } from './settlement.js';
+import type { SlotKeeper, SlotLimit } from './slot-limit.js';
 import type { Store } from './store.js';
 import { createDeadline } from './timeout-signal.js';
 import { unsupported } from './unsupported.js';
@@ -63,7 +64,9 @@ export class RateLimiter<Given extends Limits = Limits> {
   readonly #store: Store;
   readonly #ownsStore: boolean;
   readonly #queues = new WaitQueues();
-  readonly #slots: Slots;
+  readonly #onLeaseLost: RateLimiterOptions<Given>['onLeaseLost'];
+  /** The open slots, once a check may take one. */
+  #slots: SlotKeeper | undefined;
 
   constructor(options: RateLimiterOptions<Given>) {
     knownOptions('RateLimiter', options, ['limits', 'store', 'prefix', 'timeout', 'onStoreError', 'onLeaseLost']);
@@ -78,7 +81,7 @@ export class RateLimiter<Given extends Limits = Limits> {
     this.#store = isInMemory ? (store ?? new MemoryStore()) : (store.guard ?? defaultGuard)(store, timeoutMs, policy);
     this.#ownsStore = store === undefined;
     optionalFunction('onLeaseLost', options.onLeaseLost);
-    this.#slots = new Slots(this, this.#store, options.onLeaseLost);
+    this.#onLeaseLost = options.onLeaseLost;
   }
 
   /**
@@ -114,7 +117,7 @@ export class RateLimiter<Given extends Limits = Limits> {
     const cost = options?.cost;
     const keys = resolveKeys(plan, key);
     let decision = this.#store.check(plan, keys, resolveCosts(plan, cost));
-    if (plan.hasSlots) decision = this.#slots.hold(plan, keys, key, decision);
+    if (plan.hasSlots) decision = this.#keeperFor(plan)!.hold(plan, keys, key, decision);
     return (hasSubscribers() ? publishDecision(this, key, cost, decision) : decision) as Awaitable<DecisionOn<Own>>;
   }
 
@@ -134,7 +137,8 @@ export class RateLimiter<Given extends Limits = Limits> {
    */
   async refund(decision: Decision): Promise<void> {
     const receipt = spendReceipt(decision);
-    if (receipt !== undefined) await this.#slots.refund(receipt);
+    if (receipt instanceof HeldReceipt) await receipt.refund(this.#store);
+    else if (receipt !== undefined) await this.#store.refund(receipt);
   }
 
   /**
@@ -152,7 +156,8 @@ export class RateLimiter<Given extends Limits = Limits> {
     const costs = resolveSettledCosts(decision, options);
     if (this.#store.settle === undefined) throw unsupported('settle');
     const receipt = spendReceipt(decision);
-    if (receipt !== undefined) await this.#slots.settle(receipt, costs);
+    if (receipt instanceof HeldReceipt) await receipt.settle(this.#store, costs);
+    else if (receipt !== undefined) await this.#store.settle(receipt, costs);
   }
 
   /**
@@ -162,8 +167,8 @@ export class RateLimiter<Given extends Limits = Limits> {
    * @throws TypeError if `decision` does not come from a limiter, or from a check without a `concurrency` limit. A
    * {@link StoreError} if the store fails and `onStoreError` is `'throw'`. The promise rejects with it.
    */
-  release(decision: Decision): Promise<void> {
-    return this.#slots.release(decision);
+  async release(decision: Decision): Promise<void> {
+    await slotsOf(decision)?.release(this.#store);
   }
 
   /**
@@ -186,7 +191,7 @@ export class RateLimiter<Given extends Limits = Limits> {
     const plan = this.#planFor(options);
     const keys = resolveKeys(plan, key);
     await this.#store.reset(plan, keys);
-    this.#slots.wakeAll(plan, keys);
+    this.#keeperFor(plan)?.wakeAll(plan, keys);
   }
 
   /**
@@ -215,7 +220,7 @@ export class RateLimiter<Given extends Limits = Limits> {
           () => this.peek(key, checkOptions),
           () => this.check(key, checkOptions),
           deadline,
-          this.#slots.watcherOf(plan, keys),
+          (wake) => this.#keeperFor(plan)?.watch(plan, keys, wake),
         ),
       );
       // This caller has left the wait queue, so the next ones can take their slots during this delay.
@@ -233,8 +238,16 @@ export class RateLimiter<Given extends Limits = Limits> {
 
   /** Ends the renewal of leases, and closes the limiter's own store. A store that you passed to the constructor stays open. */
   async close(): Promise<void> {
-    this.#slots.stop();
+    this.#slots?.stop();
     if (this.#ownsStore) await this.#store.close?.();
+  }
+
+  /** What keeps the slots of these limits, if there are any. The limit that has slots brings it. */
+  #keeperFor({ hasSlots, rules }: Plan): SlotKeeper | undefined {
+    if (!hasSlots) return undefined;
+    const { limit } = rules.find(({ limit: one }) => one.retryIsEstimate)!;
+    this.#slots ??= (limit as SlotLimit).createSlotKeeper(this, this.#store, this.#onLeaseLost);
+    return this.#slots;
   }
 
   #planFor(options: CheckOptions | undefined): Plan {

@@ -1,8 +1,8 @@
 import type { Decision } from './decision.js';
 import { withCode } from './error-codes.js';
+import { HeldReceipt } from './held-receipt.js';
 import type { SettledCosts } from './plan.js';
 import { readCostRecord, unitsFromZero } from './resolve-costs.js';
-import { HeldSlots } from './slots.js';
 import { NO_DECISION, takeReceipt } from './take-receipt.js';
 import { invalidOption, knownOptions } from './validate.js';
 
@@ -15,7 +15,7 @@ import { invalidOption, knownOptions } from './validate.js';
 export function spendReceipt(decision: Decision): unknown {
   const receipt = takeReceipt(decision);
   if (receipt === NO_DECISION) throw notADecision(decision);
-  if (receipt instanceof HeldSlots) {
+  if (receipt instanceof HeldReceipt) {
     takeReceipt(decision, receipt);
     if (receipt.isSettled) return undefined;
     receipt.isSettled = true;
@@ -38,6 +38,22 @@ export function resolveSettledCosts(decision: Decision, options: unknown): Settl
   const { cost } = options as { cost?: unknown };
   if (typeof cost !== 'object' || cost === null || Array.isArray(cost)) return unitsFromZero('cost', cost);
   return Object.fromEntries(readCostRecord(cost, Object.keys(decision.limits)));
+}
+
+/**
+ * Returns the receipt of a decision's slots, or `undefined` if it has none to release.
+ *
+ * @throws TypeError if `decision` does not come from a limiter, or from a check without slots.
+ */
+export function slotsOf(decision: Decision): HeldReceipt | undefined {
+  const receipt = takeReceipt(decision);
+  if (receipt === NO_DECISION) throw notADecision(decision);
+  if (receipt === undefined || !decision.allowed) return undefined;
+  takeReceipt(decision, receipt);
+  if (receipt instanceof HeldReceipt) return receipt;
+  const message =
+    'Expected `decision` to be of a check with a `concurrency` limit, got one without. Use `refund` instead';
+  throw withCode('ERR_ROLLGATE_INVALID_OPTION', new TypeError(message));
 }
 
 function notADecision(value: unknown): TypeError {

@@ -2,21 +2,22 @@ import { type Awaitable, mapAwaitable } from './awaitable.js';
 import { type Timers, timersOf } from './clock-timers.js';
 import type { Key } from './create-plan.js';
 import type { Decision } from './decision.js';
-import { withCode } from './error-codes.js';
 import { FallbackReceipt } from './failure/fallback.js';
+import { HeldReceipt } from './held-receipt.js';
 import { type LeaseLoss, LossReporter } from './lease-loss.js';
 import { LeaseRenewer } from './lease-renewer.js';
-import type { Concurrency } from './limits/concurrency.js';
 import type { Keys, Plan, SettledCosts } from './plan.js';
+import type { SlotKeeper, SlotLimit } from './slot-limit.js';
 import { slotNames, wakeWaiters, watchSlots } from './slot-waiters.js';
 import type { Store } from './store.js';
-import { NO_DECISION, takeReceipt } from './take-receipt.js';
+import { takeReceipt } from './take-receipt.js';
 import { unsupported } from './unsupported.js';
-import { invalidOption } from './validate.js';
 
-/** The receipt of a decision that holds slots. It can be settled once and released once, in any order. */
-export class HeldSlots {
-  isSettled = false;
+/** Callers on stores with the same backend wait for the same slots. */
+const backendOf = (store: Store): object => store.backend ?? store;
+
+/** The slots of a decision. */
+class HeldSlots extends HeldReceipt {
   isReleased = false;
 
   constructor(
@@ -28,16 +29,38 @@ export class HeldSlots {
     readonly limits: readonly string[],
     readonly renewer: LeaseRenewer<HeldSlots> | undefined,
     public extendedMs: number,
-  ) {}
+  ) {
+    super();
+  }
 
-  /** Whether a settlement to these costs frees all slots. */
-  isFreedBy(costs: SettledCosts): boolean {
-    return this.limits.every((name) => (typeof costs === 'number' ? costs : costs[name]) === 0);
+  async refund(store: Store): Promise<void> {
+    await store.refund(this.receipt);
+    this.#close(store);
+  }
+
+  async settle(store: Store, costs: SettledCosts): Promise<void> {
+    await store.settle!(this.receipt, costs);
+    if (this.limits.every((name) => (typeof costs === 'number' ? costs : costs[name]) === 0)) this.#close(store);
+  }
+
+  async release(store: Store): Promise<void> {
+    if (this.isReleased) return;
+    if (store.release === undefined) throw unsupported('release');
+    this.isReleased = true;
+    this.renewer?.delete(this);
+    await store.release(this.receipt);
+    wakeWaiters(backendOf(store), this.names);
+  }
+
+  #close(store: Store): void {
+    this.isReleased = true;
+    this.renewer?.delete(this);
+    wakeWaiters(backendOf(store), this.names);
   }
 }
 
 /** The open slots of a limiter. */
-export class Slots {
+export class Slots implements SlotKeeper {
   readonly #store: Store;
   readonly #losses: LossReporter;
   readonly #timers: Timers;
@@ -50,66 +73,21 @@ export class Slots {
     this.#timers = timersOf(store.clock);
   }
 
-  /** Keeps the slots of an allowed decision until they are released. Call it as soon as the check is sent. */
   hold(plan: Plan, keys: Keys, key: Key, decision: Awaitable<Decision>): Awaitable<Decision> {
     const sentMs = this.#timers.now();
     return mapAwaitable(decision, (made) => this.#hold(plan, keys, key, made, sentMs));
   }
 
-  /** Frees the slots of a decision, once. */
-  async release(decision: Decision): Promise<void> {
-    const receipt = takeReceipt(decision);
-    if (receipt === NO_DECISION) throw notADecision(decision);
-    if (receipt === undefined || !decision.allowed) return;
-    takeReceipt(decision, receipt);
-    if (!(receipt instanceof HeldSlots)) throw withoutSlots();
-    if (receipt.isReleased) return;
-    if (this.#store.release === undefined) throw unsupported('release');
-    receipt.isReleased = true;
-    receipt.renewer?.delete(receipt);
-    await this.#store.release(receipt.receipt);
-    wakeWaiters(this.#backend, receipt.names);
-  }
-
-  /** Refunds what a check recorded, and frees its slots. */
-  async refund(receipt: unknown): Promise<void> {
-    if (!(receipt instanceof HeldSlots)) return void (await this.#store.refund(receipt));
-    await this.#store.refund(receipt.receipt);
-    this.#close(receipt);
-  }
-
-  /** Settles what a check recorded. That frees its slots if they cost nothing. */
-  async settle(receipt: unknown, costs: SettledCosts): Promise<void> {
-    if (!(receipt instanceof HeldSlots)) return void (await this.#store.settle!(receipt, costs));
-    await this.#store.settle!(receipt.receipt, costs);
-    if (receipt.isFreedBy(costs)) this.#close(receipt);
-  }
-
-  /** Wakes the callers that wait for slots of these keys, because a reset has freed them. */
   wakeAll(plan: Plan, keys: Keys): void {
-    if (plan.hasSlots) wakeWaiters(this.#backend, slotNames(plan, keys));
+    wakeWaiters(backendOf(this.#store), slotNames(plan, keys));
   }
 
-  /** Returns a function that watches the slots of these keys. See {@link watchSlots}. */
-  watcherOf(plan: Plan, keys: Keys): (wake: () => void) => () => void {
-    const names = plan.hasSlots ? slotNames(plan, keys) : [];
-    return (wake) => watchSlots(this.#backend, names, wake);
+  watch(plan: Plan, keys: Keys, wake: () => void): () => void {
+    return watchSlots(backendOf(this.#store), slotNames(plan, keys), wake);
   }
 
-  /** Ends all renewals. */
   stop(): void {
     for (const renewer of this.#renewers.values()) renewer.stop();
-  }
-
-  /** Callers on stores with the same backend wait for the same slots. */
-  get #backend(): object {
-    return this.#store.backend ?? this.#store;
-  }
-
-  #close(slots: HeldSlots): void {
-    slots.isReleased = true;
-    slots.renewer?.delete(slots);
-    wakeWaiters(this.#backend, slots.names);
   }
 
   #hold(plan: Plan, keys: Keys, key: Key, decision: Decision, sentMs: number): Decision {
@@ -117,7 +95,7 @@ export class Slots {
     const receipt = takeReceipt(decision);
     if (receipt === undefined) return decision; // A policy has allowed it without the store.
     const limited = plan.rules.filter(({ limit }) => limit.retryIsEstimate);
-    const leaseMs = Math.min(...limited.map(({ limit }) => (limit as Concurrency).leaseMicros)) / 1000;
+    const leaseMs = Math.min(...limited.map(({ limit }) => (limit as SlotLimit).leaseMicros)) / 1000;
     // Leases in the fallback memory never end.
     const hasLease = this.#store.renew !== undefined && !(receipt instanceof FallbackReceipt);
     const renewer = hasLease ? this.#renewerOf(leaseMs, receipt) : undefined;
@@ -138,14 +116,4 @@ export class Slots {
     }
     return renewer;
   }
-}
-
-function notADecision(value: unknown): TypeError {
-  return withCode('ERR_ROLLGATE_FOREIGN_DECISION', invalidOption('decision', 'a decision of `check`', value));
-}
-
-function withoutSlots(): TypeError {
-  const message =
-    'Expected `decision` to be of a check with a `concurrency` limit, got one without. Use `refund` instead';
-  return withCode('ERR_ROLLGATE_INVALID_OPTION', new TypeError(message));
 }

@@ -11,7 +11,7 @@ export async function waitUntilAllowed<Given extends Decision>(
   peek: () => Promise<Given>,
   check: () => Promise<Given>,
   deadline: Deadline,
-  watchSlots: (wake: () => void) => () => void,
+  watchSlots: (wake: () => void) => (() => void) | undefined,
 ): Promise<{ decision: Given; sinceMs: number }> {
   const { signal, timers } = deadline;
   for (;;) {
@@ -38,7 +38,7 @@ export async function waitUntilAllowed<Given extends Decision>(
       if (!isEstimate(decision)) deadline.throwIfPast(retryAfterMs, sinceMs);
       await sleep(retryAfterMs, deadline, sinceMs, freed.promise);
     } finally {
-      stopWatching();
+      stopWatching?.();
     }
   }
 }

@@ -1,4 +1,6 @@
 import { type Duration, parseDuration, parseInterval } from '../duration.js';
+import type { SlotKeeper, SlotLimit } from '../slot-limit.js';
+import { Slots } from '../slots.js';
 import { knownOptions, positiveInteger } from '../validate.js';
 import {
   clear,
@@ -18,7 +20,7 @@ import {
   untilOf,
   usedUnits,
 } from './lease-list.js';
-import type { Hit, Limit, State, Verdict } from './limit.js';
+import type { Hit, State, Verdict } from './limit.js';
 
 /** The options of {@link concurrency}. */
 export interface ConcurrencyOptions {
@@ -63,7 +65,7 @@ export function concurrency(options: ConcurrencyOptions): Concurrency {
 }
 
 /** See {@link concurrency}. Immutable. */
-export class Concurrency implements Limit {
+export class Concurrency implements SlotLimit {
   readonly algorithm = 'concurrency';
   readonly limit: number;
   readonly countRejected = false;
@@ -84,6 +86,10 @@ export class Concurrency implements Limit {
     this.windowMicros = this.leaseMicros;
     this.keepMicros = this.leaseMicros;
     Object.freeze(this);
+  }
+
+  createSlotKeeper(...owner: Parameters<SlotLimit['createSlotKeeper']>): SlotKeeper {
+    return new Slots(...owner);
   }
 
   create(state: State): void {

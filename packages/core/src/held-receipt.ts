@@ -1,0 +1,17 @@
+import type { SettledCosts } from './plan.js';
+import type { Store } from './store.js';
+
+/**
+ * The receipt of a decision that holds slots. It can be settled once and released once, in any order. Its methods take the
+ * store of the limiter that calls them.
+ */
+export abstract class HeldReceipt {
+  isSettled = false;
+
+  /** Refunds what the check recorded, and frees its slots. */
+  abstract refund(store: Store): Promise<void>;
+  /** Settles what the check recorded. That frees its slots if they cost nothing. */
+  abstract settle(store: Store, costs: SettledCosts): Promise<void>;
+  /** Frees the slots, once. */
+  abstract release(store: Store): Promise<void>;
+}
