@@ -37,8 +37,11 @@ export const monotonicClock: Clock = {
  * @throws RangeError if the clock returns anything but a finite number of milliseconds below 2^53 / 1000.
  */
 export function readMicros(clock: Clock): number {
-  if (clock === monotonicClock) return monotonicMicros();
-  const micros = Math.round(clock.now() * 1000);
+  return clock === monotonicClock ? monotonicMicros() : toMicros(clock.now());
+}
+
+function toMicros(ms: number): number {
+  const micros = Math.round(ms * 1000);
   return Number.isSafeInteger(micros) ? micros : throwInvalidTime(micros);
 }
 

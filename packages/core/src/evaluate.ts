@@ -91,12 +91,16 @@ export function decideAll(
 }
 
 /** Whether the wait of a rejection is only advice. */
-export function isEstimate({ retryIsEstimate }: Limit, { waitMicros }: Verdict): boolean {
+function isEstimate({ retryIsEstimate }: Limit, { waitMicros }: Verdict): boolean {
   return retryIsEstimate === true && waitMicros !== Infinity;
 }
 
-/** @param allowed Whether all limits allowed the action. */
-function toResult(limit: Limit, passed: boolean, verdict: Verdict, allowed: boolean): LimitDecision {
+/**
+ * Converts the verdict of one limit into its result.
+ *
+ * @param allowed Whether all limits allowed the action.
+ */
+export function toResult(limit: Limit, passed: boolean, verdict: Verdict, allowed: boolean): LimitDecision {
   const result: LimitDecision = {
     allowed: passed,
     limit: limit.limit,

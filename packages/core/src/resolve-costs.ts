@@ -20,7 +20,11 @@ export type CostOn<Own extends Limits> = NoInfer<Cost<NameOf<Own>>>;
  * @throws TypeError, RangeError if a cost is invalid or names an unknown limit.
  */
 export function resolveCosts(plan: Plan, cost: unknown): Costs {
-  if (cost === undefined) return 1;
+  return cost === undefined ? 1 : resolveGivenCosts(plan, cost);
+}
+
+/** Separate, so that V8 can inline the usual case. */
+function resolveGivenCosts(plan: Plan, cost: unknown): Costs {
   if (typeof cost !== 'object' || cost === null || Array.isArray(cost)) return positiveInteger('cost', cost);
   const record = readCostRecord(
     cost,

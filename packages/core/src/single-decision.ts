@@ -22,53 +22,43 @@ export class SingleDecision implements Decision {
   readonly degraded: Decision['degraded'];
   declare readonly reason?: RejectionReason;
   declare readonly retryIsEstimate?: boolean;
-  readonly #name: string;
-  #limits: Readonly<Record<string, LimitDecision>> | undefined;
+  /** The limit's name until `limits` is read, and its value from then on. A second field would cost time. */
+  #limits: string | Readonly<Record<string, LimitDecision>>;
   #receipt: unknown;
 
-  /** @param reason Ignored if the action is allowed. */
-  constructor(
-    name: string,
-    allowed: boolean,
-    limit: number,
-    remaining: number,
-    retryAfterMs: number,
-    resetMs: number,
-    delayMs: number,
-    reason: RejectionReason | undefined,
-    degraded: Decision['degraded'],
-    receipt: unknown,
-    retryIsEstimate = false,
-  ) {
+  /**
+   * @param result The result of the rule. Copied, so that the caller can fill it in again.
+   * @param receipt The data that the store's `refund` needs, or `undefined` if the check recorded nothing.
+   */
+  constructor(name: string, result: LimitDecision, receipt: unknown) {
+    const { allowed } = result;
     this.allowed = allowed;
-    this.limit = limit;
-    this.remaining = remaining;
-    this.retryAfterMs = retryAfterMs;
-    this.resetMs = resetMs;
-    this.delayMs = allowed ? delayMs : 0;
+    this.limit = result.limit;
+    this.remaining = result.remaining;
+    this.retryAfterMs = result.retryAfterMs;
+    this.resetMs = result.resetMs;
+    this.delayMs = (allowed && result.delayMs) || 0; // A custom store may omit it.
     this.violated = allowed ? NO_LIMITS : [name];
-    this.degraded = degraded;
-    if (!allowed && reason !== undefined) this.reason = reason;
-    if (retryIsEstimate) this.retryIsEstimate = true;
-    this.#name = name;
+    this.degraded = false;
+    if (!allowed && result.reason !== undefined) this.reason = result.reason;
+    if (result.retryIsEstimate) this.retryIsEstimate = true;
+    this.#limits = name;
     this.#receipt = receipt;
   }
 
   get limits(): Readonly<Record<string, LimitDecision>> {
-    const { allowed, limit, remaining, retryAfterMs, resetMs, delayMs, reason } = this;
-    const figures = { allowed, limit, remaining, retryAfterMs, resetMs, delayMs };
-    this.#limits ??= { [this.#name]: reason === undefined ? figures : { ...figures, reason, ...this.#estimate } };
+    if (typeof this.#limits === 'string') {
+      const { allowed, limit, remaining, retryAfterMs, resetMs, delayMs } = this;
+      const figures = { allowed, limit, remaining, retryAfterMs, resetMs, delayMs, ...reasonOf(this) };
+      this.#limits = { [this.#limits]: figures };
+    }
     return this.#limits;
   }
 
   toJSON(): Decision {
-    const { allowed, limit, remaining, retryAfterMs, resetMs, delayMs, violated, limits, degraded, reason } = this;
+    const { allowed, limit, remaining, retryAfterMs, resetMs, delayMs, violated, limits, degraded } = this;
     const figures = { allowed, limit, remaining, retryAfterMs, resetMs, delayMs, violated, limits, degraded };
-    return reason === undefined ? figures : { ...figures, reason, ...this.#estimate };
-  }
-
-  get #estimate(): { retryIsEstimate?: boolean } {
-    return this.retryIsEstimate ? { retryIsEstimate: true } : {};
+    return { ...figures, ...reasonOf(this) };
   }
 
   [INSPECT](): Decision {
@@ -81,4 +71,10 @@ export class SingleDecision implements Decision {
     this.#receipt = left;
     return receipt;
   }
+}
+
+/** The properties that only some decisions have. */
+function reasonOf({ reason, retryIsEstimate }: Decision): Pick<Decision, 'reason' | 'retryIsEstimate'> {
+  if (reason === undefined) return {};
+  return retryIsEstimate ? { reason, retryIsEstimate } : { reason };
 }

@@ -81,23 +81,7 @@ export function toDecision(
   costs: Costs = 1,
 ): Decision {
   let reported = results[typeof costs === 'number' ? 0 : costs.findIndex((cost) => cost > 0)]!;
-  if (rules.length === 1) {
-    const { allowed, limit, remaining, retryAfterMs, resetMs, delayMs = 0, reason, retryIsEstimate } = reported;
-    const { name } = rules[0]!;
-    return new SingleDecision(
-      name,
-      allowed,
-      limit,
-      remaining,
-      retryAfterMs,
-      resetMs,
-      delayMs,
-      reason,
-      false,
-      receipt,
-      retryIsEstimate,
-    );
-  }
+  if (rules.length === 1) return new SingleDecision(rules[0]!.name, reported, receipt);
   const limits: Record<string, LimitDecision> = {};
   let violated = NO_LIMITS;
   let { retryAfterMs } = reported;

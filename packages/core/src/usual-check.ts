@@ -1,8 +1,8 @@
 import { HEAD, LIFE } from './block-head.js';
-import type { Decision } from './decision.js';
+import type { Decision, LimitDecision } from './decision.js';
 import type { KeyTable } from './key-table.js';
-import { DROPPED, FIRST, HITS, NEWEST, RETENTION, RING } from './limits/hit-ring.js';
-import { RollingWindow } from './limits/rolling-window.js';
+import * as log from './limits/hit-ring.js';
+import type { Limit } from './limits/limit.js';
 import type { Rule } from './plan.js';
 import { RecordedHit } from './recorded-hit.js';
 import { SingleDecision } from './single-decision.js';
@@ -11,8 +11,26 @@ import { type Chunk, offsetOf } from './slab.js';
 /** How many hits may leave the window in one usual check. The general check finds the first of many faster. */
 const MOST_DROPPED = 4;
 
-/** The figures of the last check, in microseconds from now. The fractions make V8 reserve room for any number. */
-const figures = { remaining: 0.5, waitMicros: 0.5, resetMicros: 0.5 };
+// Where the numbers of the log are in a block. V8 inlines short functions only, and imported names make them longer.
+const RETENTION = HEAD + log.RETENTION;
+const DROPPED = HEAD + log.DROPPED;
+const HITS = HEAD + log.HITS;
+const FIRST = HEAD + log.FIRST;
+const NEWEST = HEAD + log.NEWEST;
+const RING = HEAD + log.RING;
+
+/** The result of the last check, filled in again by each. The fractions make V8 reserve room for any number. */
+const result: Mutable<LimitDecision> = {
+  allowed: true,
+  limit: 0,
+  remaining: 0,
+  retryAfterMs: 0.5,
+  resetMs: 0.5,
+  delayMs: 0,
+  reason: 'limit', // Of a rejection. An allowed decision ignores it.
+};
+
+type Mutable<Value> = { -readonly [Name in keyof Value]: Value[Name] };
 
 /**
  * Decides the usual check of a `MemoryStore`: a cost of 1 and one rolling window without special options. The log has
@@ -23,41 +41,39 @@ const figures = { remaining: 0.5, waitMicros: 0.5, resetMicros: 0.5 };
  */
 export function checkUsual(table: KeyTable, rule: Rule, key: string, nowMicros: number): Decision | undefined {
   const { limit, name, namespace } = rule;
-  if (!(limit instanceof RollingWindow) || !limit.isUsual) return undefined;
+  if (!limit.isUsual) return undefined;
   const address = table.addressOf(namespace, key);
   if (address === undefined) return undefined;
   const chunk = table.slab.chunkOf(address);
   const offset = offsetOf(address);
   const allowed = decide(limit, chunk, offset, nowMicros);
   if (allowed === undefined) return undefined;
-  const { remaining, waitMicros, resetMicros } = figures;
-  const waitMs = waitMicros / 1000;
-  const resetMs = resetMicros / 1000;
-  const receipt = allowed
-    ? new RecordedHit(table, rule, key, chunk.numbers[offset + LIFE]!, nowMicros, nowMicros, 1, undefined)
-    : undefined;
-  return new SingleDecision(name, allowed, limit.limit, remaining, waitMs, resetMs, 0, 'limit', false, receipt);
+  result.allowed = allowed;
+  result.limit = limit.limit;
+  if (!allowed) return new SingleDecision(name, result, undefined);
+  result.retryAfterMs = 0;
+  result.resetMs = limit.windowMicros / 1000;
+  const life = chunk.numbers[offset + LIFE]!;
+  return new SingleDecision(name, result, new RecordedHit(table, rule, key, life, nowMicros, nowMicros, 1, undefined));
 }
 
-/** Decides on the block at `offset`, and records if it allows the check. `hit-ring.ts` describes the numbers. */
-function decide(
-  { limit, windowMicros }: RollingWindow,
-  { numbers, blockSize }: Chunk,
-  offset: number,
-  nowMicros: number,
-): boolean | undefined {
-  const state = offset + HEAD;
+/**
+ * Decides on the block at `offset`, and records if it allows the check. `hit-ring.ts` describes the numbers. Fills in the
+ * figures, except for those that follow from the limit. Returns `undefined` if the check is not usual.
+ */
+function decide({ limit, windowMicros }: Limit, chunk: Chunk, offset: number, nowMicros: number): boolean | undefined {
+  const { numbers, blockSize } = chunk;
   const startMicros = nowMicros - windowMicros;
-  const newestMicros = numbers[state + NEWEST]!;
+  const newestMicros = numbers[offset + NEWEST]!;
   // Another limit recorded last, a cost was not 1, the clock stepped back, or the log has expired.
-  if (numbers[state + RETENTION] !== windowMicros || numbers[state + DROPPED] !== -1) return undefined;
+  if (numbers[offset + RETENTION] !== windowMicros || numbers[offset + DROPPED] !== -1) return undefined;
   if (newestMicros > nowMicros || newestMicros <= startMicros) return undefined;
 
-  const ring = state + RING;
-  const capacity = blockSize - HEAD - RING;
-  const hits = numbers[state + HITS]!;
+  const ring = offset + RING;
+  const capacity = blockSize - RING;
+  const hits = numbers[offset + HITS]!;
   let left = hits;
-  let first = numbers[state + FIRST]!;
+  let first = numbers[offset + FIRST]!;
   while (numbers[ring + first]! <= startMicros) {
     if (hits - left === MOST_DROPPED) return undefined;
     left -= 1; // The newest hit is in the window, so one is left.
@@ -65,19 +81,17 @@ function decide(
   }
   if (left > limit) return undefined; // An overdraft, or a larger limit with the same window uses the key, too.
   if (left === limit) {
-    figures.remaining = 0;
-    figures.waitMicros = numbers[ring + first]! - startMicros;
-    figures.resetMicros = newestMicros - startMicros;
+    result.remaining = 0;
+    result.retryAfterMs = (numbers[ring + first]! - startMicros) / 1000;
+    result.resetMs = (newestMicros - startMicros) / 1000;
     return false;
   }
   if (left === capacity || (left < hits && 8 * left < capacity)) return undefined; // The ring moves.
   const place = first + left;
   numbers[place < capacity ? ring + place : ring + place - capacity] = nowMicros;
-  numbers[state + NEWEST] = nowMicros;
-  numbers[state + HITS] = left + 1;
-  numbers[state + FIRST] = first;
-  figures.remaining = limit - left - 1;
-  figures.waitMicros = 0;
-  figures.resetMicros = windowMicros;
+  numbers[offset + NEWEST] = nowMicros;
+  numbers[offset + HITS] = left + 1;
+  numbers[offset + FIRST] = first;
+  result.remaining = limit - left - 1;
   return true;
 }

@@ -101,6 +101,9 @@ export interface Limit extends StateLifecycle {
    */
   readonly retryIsEstimate?: boolean;
 
+  /** Whether it is a rolling window without special options, which `usual-check.ts` decides in memory. */
+  readonly isUsual?: boolean;
+
   /** Decides on the action without changing the state. Fills in the verdict. */
   test(state: State, nowMicros: number, cost: number, verdict: Verdict): void;
   /**
