@@ -1,11 +1,11 @@
 // An Express server that counts the decisions of its limits for Prometheus.   npm run example metrics-prometheus.ts
 import { subscribe } from 'node:diagnostics_channel';
 import type { AddressInfo } from 'node:net';
-import { type RequestEvent, rateLimit, rollingWindow } from '@rollgate/express';
+import { type RequestEvent, rateLimit, rollingWindow, type StoreFailure, type StoreRecovery } from '@rollgate/express';
 import { RedisStore } from '@rollgate/redis';
 import express from 'express';
 import { Redis } from 'ioredis';
-import { Counter, Registry } from 'prom-client';
+import { Counter, Gauge, Registry } from 'prom-client';
 
 const { PORT = '3000', REDIS_URL } = process.env;
 
@@ -24,13 +24,45 @@ const storeFailures = new Counter({
   registers: [registry],
 });
 
+const storeDown = new Gauge({
+  name: 'rollgate_store_down',
+  help: 'Stores, or nodes of a Cluster, that have failed and not recovered.',
+  registers: [registry],
+});
+const refundFailures = new Counter({
+  name: 'rollgate_refund_failures_total',
+  help: 'Refunds that failed, so that their requests stay charged.',
+  registers: [registry],
+});
+const leaseLosses = new Counter({
+  name: 'rollgate_lease_losses_total',
+  help: 'Slots of a concurrency limit that may belong to another process.',
+  registers: [registry],
+});
+
 subscribe('rollgate:request', (message) => {
   const { decision, dryRun } = message as RequestEvent;
   for (const [limit, { allowed }] of Object.entries(decision.limits)) {
     decisions.inc({ limit, outcome: allowed ? 'allowed' : dryRun ? 'would_reject' : 'rejected' });
   }
 });
-subscribe('rollgate:store:failure', () => storeFailures.inc());
+// A store publishes another failure when it stops responding after errors, so this remembers which parts are down.
+const downParts = new Map<object, Set<string>>();
+const partsOf = (store: object) => downParts.get(store) ?? downParts.set(store, new Set()).get(store)!;
+const publishDown = () => storeDown.set([...downParts.values()].reduce((sum, parts) => sum + parts.size, 0));
+subscribe('rollgate:store:failure', (message) => {
+  const { store, part } = message as StoreFailure;
+  storeFailures.inc();
+  partsOf(store).add(part);
+  publishDown();
+});
+subscribe('rollgate:store:recovery', (message) => {
+  const { store, part } = message as StoreRecovery;
+  partsOf(store).delete(part);
+  publishDown();
+});
+subscribe('rollgate:refund:failure', () => refundFailures.inc());
+subscribe('rollgate:lease:lost', () => leaseLosses.inc());
 
 const redis = REDIS_URL === undefined ? undefined : new Redis(REDIS_URL);
 redis?.on('error', () => {}); // Emitted at every attempt to connect. The counter above counts an outage once.

@@ -1,5 +1,5 @@
 import { defineConfig } from 'vitepress';
-import { rewriteLinks } from './links.mts';
+import { rewriteLinks, slugify } from './links.mts';
 import { writePlainMarkdown } from './plain-markdown.mts';
 import { createSidebar } from './sidebar.mts';
 import { BASE, REPOSITORY, SITE, VERSION } from './site.mts';
@@ -17,6 +17,7 @@ export default defineConfig({
   head: [['link', { rel: 'icon', type: 'image/svg+xml', href: `${BASE}play/favicon.svg` }]],
   markdown: {
     theme: { light: 'github-light-high-contrast', dark: 'github-dark-high-contrast' },
+    anchor: { slugify },
     config: rewriteLinks,
   },
   transformPageData(page) {

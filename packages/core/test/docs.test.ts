@@ -122,7 +122,7 @@ const fileName = ({ file, line, installed }: Example, extension: string) =>
   join(folderWith(installed), `${file.replaceAll('/', '-')}-${line}${extension}`);
 
 /** The folders in which the workspace has installed the packages that users install. */
-const SOURCES = ['examples', 'packages/host-tests', 'packages/store-conformance', '.'].map((folder) =>
+const SOURCES = ['examples', 'packages/host-tests', 'packages/store-conformance', 'packages/redis', '.'].map((folder) =>
   join(ROOT, folder, 'node_modules'),
 );
 
@@ -131,7 +131,7 @@ function folderWith(installed: readonly string[]): string {
   const folder = join(temporary, [...installed].sort().join('+').replaceAll('/', '-'));
   if (existsSync(folder)) return folder;
   const frameworks = ['express', 'fastify', 'hono', 'koa'].filter((name) => installed.includes(`@rollgate/${name}`));
-  for (const name of new Set([...installed, ...frameworks, '@types/express', '@types/koa'])) {
+  for (const name of new Set([...installed, ...frameworks, '@types/express', '@types/koa', '@types/ws'])) {
     const source = SOURCES.map((modules) => join(modules, name)).find(existsSync);
     if (source === undefined) throw new Error(`The workspace has not installed ${name}`);
     const link = join(folder, 'node_modules', name);
