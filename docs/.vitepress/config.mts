@@ -12,7 +12,15 @@ export default defineConfig({
   cleanUrls: true,
   lastUpdated: true,
   ignoreDeadLinks: false,
-  srcExclude: ['node_modules/**', 'scripts/**', 'test/**', 'api-reference/**', '.generated/**'],
+  srcExclude: [
+    'node_modules/**',
+    'scripts/**',
+    'test/**',
+    'api-reference/**',
+    'benchmarks/**',
+    'timelines/**',
+    '.generated/**',
+  ],
   sitemap: { hostname: SITE },
   head: [['link', { rel: 'icon', type: 'image/svg+xml', href: `${BASE}play/favicon.svg` }]],
   markdown: {
