@@ -1,0 +1,106 @@
+import * as hono from '@rollgate/hono';
+import * as web from '@rollgate/web';
+import { type Context, Hono } from 'hono';
+
+const CLIENT = '198.51.100.7';
+const FORGED = '203.0.113.9';
+
+interface Platform {
+  readonly inHono: (c: Context) => string | undefined;
+  /** Node's servers have their own adapters. */
+  readonly inHandlers?: (request: Request, info: never) => string | undefined;
+  /** What the platform passes for a connection from CLIENT. */
+  readonly info: object;
+  /** The headers that the platform's proxies set. */
+  readonly headers: Record<string, string>;
+}
+
+const PLATFORMS: Record<string, Platform> = {
+  nodeAddress: {
+    inHono: hono.nodeAddress,
+    info: { incoming: { socket: { remoteAddress: CLIENT } } },
+    headers: {},
+  },
+  bunAddress: {
+    inHono: hono.bunAddress,
+    inHandlers: web.bunAddress,
+    info: { requestIP: () => ({ address: CLIENT }) },
+    headers: {},
+  },
+  denoAddress: {
+    inHono: hono.denoAddress,
+    inHandlers: web.denoAddress,
+    info: { remoteAddr: { hostname: CLIENT, port: 50_000, transport: 'tcp' } },
+    headers: {},
+  },
+  cloudflareAddress: {
+    inHono: hono.cloudflareAddress,
+    inHandlers: web.cloudflareAddress,
+    info: {},
+    headers: { 'CF-Connecting-IP': CLIENT },
+  },
+  vercelAddress: {
+    inHono: hono.vercelAddress,
+    inHandlers: web.vercelAddress,
+    info: {},
+    headers: { 'X-Real-IP': CLIENT },
+  },
+};
+
+const createRequest = (headers: Record<string, string>) => new Request('http://localhost/', { headers });
+
+/** Returns the address that a function of Hono finds, in a real app. */
+async function addressInHono(
+  address: (c: Context) => string | undefined,
+  headers: Record<string, string>,
+  info: object,
+): Promise<string> {
+  const app = new Hono();
+  app.get('/', (c) => c.text(address(c) ?? 'unknown'));
+  return (await app.fetch(createRequest(headers), info)).text();
+}
+
+describe.each(Object.entries(PLATFORMS))('%s', (_, { inHono, inHandlers, info, headers }) => {
+  const forging = { ...headers, 'X-Forwarded-For': FORGED, Forwarded: `for=${FORGED}` };
+
+  test('of Hono returns the client, whatever X-Forwarded-For contains', async () => {
+    expect(await addressInHono(inHono, forging, info)).toBe(CLIENT);
+  });
+
+  if (inHandlers === undefined) return;
+
+  test('of handlers returns the client, whatever X-Forwarded-For contains', () => {
+    expect(inHandlers(createRequest(forging), info as never)).toBe(CLIENT);
+  });
+});
+
+describe.each([1, 2])('forwardedAddress behind %d proxies', (trustedProxies) => {
+  /** Each proxy appends the address that it sees. */
+  const appended = [CLIENT, '10.0.0.1'].slice(0, trustedProxies);
+  const forging = { 'X-Forwarded-For': [FORGED, ...appended].join(', ') };
+  const tooShort = { 'X-Forwarded-For': appended.slice(1).join(', ') };
+
+  test('returns the entry of the first proxy, and ignores those of the client', async () => {
+    expect(web.forwardedAddress({ trustedProxies })(createRequest(forging))).toBe(CLIENT);
+    expect(await addressInHono(hono.forwardedAddress({ trustedProxies }), forging, {})).toBe(CLIENT);
+  });
+
+  test('returns no address for a request that has passed fewer proxies', async () => {
+    expect(web.forwardedAddress({ trustedProxies })(createRequest(tooShort))).toBeUndefined();
+    expect(await addressInHono(hono.forwardedAddress({ trustedProxies }), tooShort, {})).toBe('unknown');
+  });
+});
+
+test('a request without an address fails, because it must not share the limit of others', async () => {
+  const limit = web.rateLimit({ limit: 1, window: '1m', address: web.cloudflareAddress });
+  await expect(limit.check(createRequest({ 'X-Forwarded-For': FORGED }))).rejects.toThrow(
+    /^Cannot determine the client's IP address/,
+  );
+});
+
+test.each([
+  ['Hono', () => hono.rateLimit({ limit: 1, window: '1m' })],
+  ['handlers', () => web.rateLimit({ limit: 1, window: '1m' })],
+])('the limiter of %s requires to choose an address or a key', (_, create) => {
+  expect(create).toThrow('Expected `address` or `key`, got neither');
+});
