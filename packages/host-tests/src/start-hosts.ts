@@ -2,7 +2,7 @@ import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
-import { dirname, join } from 'node:path';
+import { basename, dirname, join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { freePort } from '@rollgate/test-support/free-port';
 import { build } from 'esbuild';
@@ -93,38 +93,67 @@ export async function startDenoHosts(): Promise<HostProcess> {
 
 const WORKERS = { 'Fetch on workerd': 'worker-web', 'Hono on workerd': 'worker-hono' };
 
-/** Starts workers as their platform would: bundled, with its conditions, without Node's modules. */
+/** Bundles a worker as its platform would: with its conditions, without Node's modules. Returns the name of the file. */
+async function bundleWorker(entry: string): Promise<string> {
+  const file = `${basename(entry, '.ts')}.mjs`;
+  await build({
+    entryPoints: [entry],
+    outfile: join(BUILT, file),
+    bundle: true,
+    platform: 'neutral',
+    mainFields: ['module', 'main'],
+    conditions: ['workerd', 'worker', 'browser'],
+    format: 'esm',
+    logLevel: 'warning',
+  });
+  return file;
+}
+
+/** Starts workers in one process. */
 export async function startWorkerdHosts(): Promise<HostProcess> {
-  mkdirSync(BUILT, { recursive: true });
   const ports: Record<string, number> = {};
   const services: string[] = [];
   const sockets: string[] = [];
   for (const [name, entry] of Object.entries(WORKERS)) {
-    await build({
-      entryPoints: [join(FOLDER, `src/${entry}.ts`)],
-      outfile: join(BUILT, `${entry}.mjs`),
-      bundle: true,
-      platform: 'neutral',
-      mainFields: ['module', 'main'],
-      conditions: ['workerd', 'worker', 'browser'],
-      format: 'esm',
-      logLevel: 'warning',
-    });
+    await bundleWorker(join(FOLDER, `src/${entry}.ts`));
     ports[name] = await freePort();
     services.push(`(name = "${entry}", worker = (
       modules = [(name = "${entry}.mjs", esModule = embed "${entry}.mjs")],
       compatibilityDate = "2026-01-01", compatibilityFlags = ["enable_request_signal"]))`);
     sockets.push(`(name = "${entry}", address = "127.0.0.1:${ports[name]}", http = (), service = "${entry}")`);
   }
-  const config = join(BUILT, 'workers.capnp');
+  const child = startWorkerd('workers', services, sockets);
+  await Promise.all(Object.values(ports).map(waitForPort));
+  return { ports, stop: () => stop(child) };
+}
+
+function startWorkerd(name: string, services: readonly string[], sockets: readonly string[]): ChildProcess {
+  mkdirSync(BUILT, { recursive: true });
+  const config = join(BUILT, `${name}.capnp`);
   writeFileSync(
     config,
     `using Workerd = import "/workerd/workerd.capnp";
 const config :Workerd.Config = (services = [${services.join(', ')}], sockets = [${sockets.join(', ')}]);\n`,
   );
-  const child = start(PROGRAMS.workerd(), ['serve', config]);
-  await Promise.all(Object.values(ports).map(waitForPort));
-  return { ports, stop: () => stop(child) };
+  return start(PROGRAMS.workerd(), ['serve', '--experimental', config]);
+}
+
+/** Starts a worker that has the binding LIMITERS to its Durable Object class, whose storage is in a folder. */
+export async function startDurableObject(entry: string, folder: string): Promise<HostProcess> {
+  const file = await bundleWorker(entry);
+  const port = await freePort();
+  const services = [
+    `(name = "disk", disk = (path = "${folder}", writable = true))`,
+    `(name = "worker", worker = (
+      modules = [(name = "${file}", esModule = embed "${file}")], compatibilityDate = "2026-01-01",
+      durableObjectNamespaces = [(className = "ClientLimiter", uniqueKey = "limiter", enableSql = true)],
+      durableObjectStorage = (localDisk = "disk"),
+      bindings = [(name = "LIMITERS", durableObjectNamespace = "ClientLimiter")]))`,
+  ];
+  const sockets = [`(name = "worker", address = "127.0.0.1:${port}", http = (), service = "worker")`];
+  const child = startWorkerd(file, services, sockets);
+  await waitForPort(port);
+  return { ports: { worker: port }, stop: () => stop(child) };
 }
 
 async function waitForPort(port: number): Promise<void> {
