@@ -11,7 +11,7 @@ const EVERY_HISTORY = 'every history';
 
 /** The campaigns in order: a name, and the arguments of Node. */
 const campaigns = [
-  ['random histories', [jest, 'packages/store-conformance', 'packages/redis', 'packages/core']],
+  ['random histories', [jest, 'packages/store-conformance', 'packages/redis', 'packages/core', 'aborted-requests']],
   [EVERY_HISTORY, ['--no-warnings', 'packages/store-conformance/dist/explorer/main.js', '--states', '10000000']],
 ];
 

@@ -16,19 +16,22 @@ export type NodeResponse = ServerResponse | Http2ServerResponse;
 export function onDisconnect(response: NodeResponse, listener: () => void): (() => void) | undefined {
   // Neither emitter is enough alone. A pipelined HTTP/1 response behind others gets no event of its socket, and a response
   // to an HTTP/2 HEAD request gets no event of its stream.
-  const emitters = [response, isHttp2(response) ? response.stream : response.req.socket];
-  if (emitters.some(({ destroyed }: { destroyed?: boolean }) => destroyed)) {
+  const stream = isHttp2(response) ? response.stream : undefined;
+  const emitters = [response, stream ?? response.req.socket];
+  if (stream?.aborted || emitters.some(({ destroyed }: { destroyed?: boolean }) => destroyed)) {
     listener();
     return undefined;
   }
-  const removers = emitters.map((emitter) =>
-    onClose(emitter, () => {
-      stopWatching();
-      listener();
-    }),
-  );
+  const removers = emitters.map((emitter) => onClose(emitter, onGone));
+  // Node may never close a stream whose session ends while a write is pending.
+  stream?.once('aborted', onGone);
+  function onGone() {
+    stopWatching();
+    listener();
+  }
   function stopWatching() {
     for (const remove of removers) remove();
+    stream?.off('aborted', onGone);
   }
   return stopWatching;
 }
