@@ -4,6 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { startRedis } from '@rollgate/test-support';
+import { DENO_ARGUMENTS, PLATFORM_PROGRAMS } from '@rollgate/test-support/platform-programs';
 import { isRelative, linksIn, REPOSITORY } from './links.js';
 
 const run = promisify(execFile);
@@ -253,7 +254,7 @@ let redis: Awaited<ReturnType<typeof startRedis>>;
 
 /** Runs a command in the user's folder. If it fails, its output is the error. */
 async function runThere(command: string, ...args: string[]): Promise<void> {
-  const env = { ...process.env, REDIS_URL: redis.url };
+  const env = { ...process.env, REDIS_URL: redis.url, DENO_NO_UPDATE_CHECK: '1' };
   await run(command, args, { cwd: temporary, env }).catch((error) => {
     throw new Error(`${command} ${args.join(' ')}\n${error.stdout}${error.stderr}`);
   });
@@ -408,6 +409,14 @@ describe('rollgate, as npm installs it', () => {
 
 describe('installed next to the frameworks and clients', () => {
   test.each(['use.mjs', 'use.cjs', 'compare.mjs'])('%s runs', (file) => runThere(process.execPath, file), MINUTES);
+
+  test.each(['use.mjs', 'use.cjs'])('%s runs on Bun', (file) => runThere(PLATFORM_PROGRAMS.bun(), file), MINUTES);
+
+  test.each(['use.mjs', 'use.cjs'])(
+    '%s runs on Deno',
+    (file) => runThere(PLATFORM_PROGRAMS.deno(), ...DENO_ARGUMENTS, file),
+    MINUTES,
+  );
 
   test.each(RESOLUTIONS)(
     'the types are right for module $module, resolution $moduleResolution',

@@ -1,10 +1,10 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdirSync, writeFileSync } from 'node:fs';
-import { createRequire } from 'node:module';
-import { basename, dirname, join } from 'node:path';
+import { basename, join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { freePort } from '@rollgate/test-support/free-port';
+import { DENO_ARGUMENTS, PLATFORM_PROGRAMS } from '@rollgate/test-support/platform-programs';
 import { build } from 'esbuild';
 
 const FOLDER = join(__dirname, '..');
@@ -16,27 +16,6 @@ export interface HostProcess {
   readonly ports: Readonly<Record<string, number>>;
   stop(): Promise<void>;
 }
-
-const requireHere = createRequire(join(FOLDER, 'package.json'));
-
-/** Returns the path of a file in a package that only another package depends on. */
-function resolveFrom(owner: string, path: string): string {
-  return requireHere.resolve(path, { paths: [dirname(requireHere.resolve(`${owner}/package.json`))] });
-}
-
-const ARCHITECTURE = process.arch === 'arm64' ? 'arm64' : 'x64';
-
-/** The programs that the packages of the platforms contain. */
-const PROGRAMS = {
-  bun: () => resolveFrom('bun', `@oven/bun-${process.platform}-${ARCHITECTURE.replace('arm', 'aarch')}/bin/bun`),
-  deno: () =>
-    resolveFrom(
-      'deno',
-      `@deno/${process.platform}-${ARCHITECTURE}${process.platform === 'linux' ? '-glibc' : ''}/deno`,
-    ),
-  workerd: () =>
-    resolveFrom('workerd', `@cloudflare/workerd-${process.platform}-${ARCHITECTURE.replace('x', '')}/bin/workerd`),
-};
 
 /** Bundles the host programs. Their dependencies stay outside, so that each platform resolves the published files. */
 async function bundle(name: string): Promise<string> {
@@ -83,12 +62,11 @@ export const startNodeHosts = async () => startPrinting(process.execPath, [await
 /** A gateway and a GraphQL server of NestJS. */
 export const startNestHosts = async () => startPrinting(process.execPath, [await bundle('main-nest')]);
 
-export const startBunHosts = async () => startPrinting(PROGRAMS.bun(), [await bundle('main-bun')]);
+export const startBunHosts = async () => startPrinting(PLATFORM_PROGRAMS.bun(), [await bundle('main-bun')]);
 
 export async function startDenoHosts(): Promise<HostProcess> {
   const file = await bundle('main-deno');
-  const args = ['run', '--no-lock', '--no-remote', '--node-modules-dir=manual', '--no-check', '-A', file];
-  return startPrinting(PROGRAMS.deno(), args, { DENO_NO_UPDATE_CHECK: '1' });
+  return startPrinting(PLATFORM_PROGRAMS.deno(), [...DENO_ARGUMENTS, file], { DENO_NO_UPDATE_CHECK: '1' });
 }
 
 const WORKERS = { 'Fetch on workerd': 'worker-web', 'Hono on workerd': 'worker-hono' };
@@ -135,7 +113,7 @@ function startWorkerd(name: string, services: readonly string[], sockets: readon
     `using Workerd = import "/workerd/workerd.capnp";
 const config :Workerd.Config = (services = [${services.join(', ')}], sockets = [${sockets.join(', ')}]);\n`,
   );
-  return start(PROGRAMS.workerd(), ['serve', '--experimental', config]);
+  return start(PLATFORM_PROGRAMS.workerd(), ['serve', '--experimental', config]);
 }
 
 /** Starts a worker that has the binding LIMITERS to its Durable Object class, whose storage is in a folder. */
