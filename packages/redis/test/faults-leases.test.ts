@@ -1,94 +1,117 @@
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { setTimeout as lasting } from 'node:timers/promises';
+import { concurrency, type Decision, RateLimiter } from '@rollgate/core';
+import { RedisStore } from '@rollgate/redis';
 import { RedisServer, until } from '@rollgate/test-support';
 import { effort } from '@rollgate/test-support/effort';
+import { Redis } from 'ioredis';
 import { ScriptProcess } from './support/script-process.js';
-import { type SlotEvent, useOfSlots } from './support/slot-log.js';
+import { mostInUse, readSlotLog } from './support/slot-log.js';
 
-const PROCESSES = effort(2, 8);
+const PROCESSES = effort(3, 8);
 const LIMIT = effort(5, 20);
-const LEASE_MS = effort(1000, 3000);
-const ROUNDS = effort(1, 12);
-/** In `npm test`, a busy machine may keep a process from renewing in time. Then only the first lease of each slot counts. */
-const COUNTED_MS = effort(LEASE_MS, Infinity);
+const LEASE_MS = effort(1000, 2000);
+const FAULTS_MS = effort(0, 90_000);
+const KEY = 'rollgate:{all}:default/c';
+/** The server's count of the leases that have not expired. */
+const COUNT = `local time = redis.call('TIME')
+  return redis.call('ZCOUNT', KEYS[1], string.format('(%d', time[1] * 1000000 + time[2]), '+inf')`;
 
-let server: RedisServer;
+const folder = mkdtempSync(join(tmpdir(), 'rollgate-slots-'));
+const files: string[] = [];
 const holders = new Map<string, ScriptProcess>();
+const done = { kills: 0, longPauses: 0, shortPauses: 0, flushes: 0, lostConnections: 0, restarts: 0 };
+let server: RedisServer;
 beforeAll(async () => {
   server = await RedisServer.start({ args: ['--appendonly', 'yes', '--appendfsync', 'always'] }); // A restart loses nothing.
 });
 afterAll(async () => {
   for (const holder of holders.values()) holder.kill();
   await server.stop();
+  rmSync(folder, { recursive: true });
 });
 
-function start(name: string): void {
-  const options = { url: server.url, name, limit: LIMIT, lease: LEASE_MS, callers: LIMIT, holdMs: effort(60, 4000) };
+function start(): void {
+  const name = `holder-${files.length}`;
+  const file = join(folder, name);
+  files.push(file);
+  writeFileSync(file, ''); // The process may be killed before it has started.
+  const options = { url: server.url, name, file, limit: LIMIT, leaseMs: LEASE_MS, callers: LIMIT, holdMs: 200 };
   holders.set(name, new ScriptProcess('slot-holder.mjs', options));
 }
 
-const log = (process: string) => server.run('XADD', 'log', '*', 'event', 'gone', 'process', process, 'slot', '');
+const anyOf = <Value>(values: readonly Value[]): Value => values[Math.floor(Math.random() * values.length)]!;
+const takenBy = (file: string) => readSlotLog(file).uses.length;
 
-async function events(): Promise<SlotEvent[]> {
-  const entries = (await server.run('XRANGE', 'log', '-', '+')) as [string, string[]][];
-  return entries.map(([id, [, event, , process, , slot]]) => {
-    return { atMs: Number(id.split('-')[0]), event, process, slot } as SlotEvent;
-  });
+async function pause(ms: number): Promise<void> {
+  const holder = anyOf([...holders.values()]);
+  holder.pause();
+  await lasting(ms);
+  holder.resume();
 }
 
-const takenBy = async (name: string) =>
-  (await events()).filter((one) => one.event === 'got' && one.process === name).length;
-
-/** Waits until every process has taken some more slots. */
-async function allWork(): Promise<void> {
-  const before = new Map<string, number>();
-  for (const name of holders.keys()) before.set(name, await takenBy(name));
-  await until('all processes take slots', async () => {
-    for (const [name, count] of before) if ((await takenBy(name)) < count + effort(1, 3)) return false;
-    return true;
-  });
-}
-
-const FAULTS: readonly ((round: number) => Promise<void>)[] = [
-  async (round) => {
-    const [name, holder] = [...holders][0]!;
-    await log(name);
-    holder.kill();
-    holders.delete(name);
-    start(`${name.split('/')[0]}/${round}`);
-  },
+const FAULTS: readonly (() => Promise<unknown>)[] = [
   async () => {
-    const [name, holder] = [...holders].at(-1)!;
-    await log(name);
-    holder.pause();
-    await lasting(LEASE_MS * 1.2);
-    await log(name); // What it takes from now on counts.
-    holder.resume();
+    const name = anyOf([...holders.keys()]);
+    holders.get(name)!.kill();
+    holders.delete(name);
+    start();
+    done.kills += 1;
   },
-  async () => void (await server.run('SCRIPT', 'FLUSH')),
-  async () => void (await server.run('CLIENT', 'KILL', 'TYPE', 'normal', 'SKIPME', 'yes')),
-  () => server.restart(),
+  () => pause(LEASE_MS * 1.3).then(() => (done.longPauses += 1)),
+  () => pause(LEASE_MS * 0.6).then(() => (done.shortPauses += 1)),
+  () => server.run('SCRIPT', 'FLUSH').then(() => (done.flushes += 1)),
+  () => server.run('CLIENT', 'KILL', 'TYPE', 'normal', 'SKIPME', 'yes').then(() => (done.lostConnections += 1)),
+  () => server.restart().then(() => (done.restarts += 1)),
 ];
 
+/** Runs each fault once, then random ones until the time is over. */
+async function runFaults(): Promise<void> {
+  const end = performance.now() + FAULTS_MS;
+  for (let count = 0; count < FAULTS.length || performance.now() < end; count++) {
+    await (FAULTS[count] ?? anyOf(FAULTS))();
+    await lasting(Math.random() * 300);
+  }
+}
+
+/** Takes slots until one is not free. */
+async function takeAll(limiter: RateLimiter): Promise<Decision[]> {
+  const taken: Decision[] = [];
+  for (;;) {
+    const decision = await limiter.check('all');
+    if (!decision.allowed) return taken;
+    taken.push(decision);
+  }
+}
+
 test('no fault lets more slots be in use than the limit, and dead processes free theirs after one lease', async () => {
-  for (let index = 0; index < PROCESSES; index++) start(`holder-${index}`);
-  await allWork();
-  for (let round = 0; round < ROUNDS; round++) {
-    for (const fault of FAULTS) {
-      await fault(round);
-      await allWork();
-    }
-  }
-  for (const [name, holder] of holders) {
-    await log(name);
-    holder.kill();
-  }
+  for (let index = 0; index < PROCESSES; index++) start();
+  await until('all processes take slots', async () => files.every((file) => takenBy(file) > 2));
+  await runFaults();
+  const live = [...holders.keys()].map((name) => join(folder, name));
+  const before = live.map(takenBy);
+  await until('all processes take slots again', async () =>
+    live.every((file, index) => takenBy(file) > before[index]!),
+  );
+  for (const holder of holders.values()) holder.kill();
   await Promise.all([...holders.values()].map((holder) => holder.ended()));
   holders.clear();
-  const key = 'rollgate:{all}:default/c';
-  expect(Number(await server.run('PTTL', key))).toBeLessThanOrEqual(LEASE_MS + 1);
-  const { most, taken } = useOfSlots(await events(), COUNTED_MS);
-  if (effort(false, true)) console.info({ most, taken, events: (await events()).length });
-  expect(most).toBeLessThanOrEqual(LIMIT);
-  expect(taken).toBeGreaterThan(effort(10, 1000));
-  await until('all slots are free', async () => (await server.run('EXISTS', key)) === 0);
+  expect(Number(await server.run('PTTL', KEY))).toBeLessThanOrEqual(LEASE_MS + 1);
+  await until('all slots are free', async () => (await server.run('EVAL', COUNT, 1, KEY)) === 0);
+
+  const client = new Redis(server.url);
+  const limits = concurrency({ limit: LIMIT, lease: '1h' });
+  const limiter = new RateLimiter({ limits, store: new RedisStore({ client }), timeout: '30s' });
+  expect(await takeAll(limiter)).toHaveLength(LIMIT);
+  await limiter.close();
+  client.disconnect();
+
+  const logs = files.map(readSlotLog);
+  const uses = logs.flatMap((log) => log.uses);
+  const unreleased = logs.reduce((sum, log) => sum + log.unreleased, 0);
+  if (effort(false, true)) console.info({ most: mostInUse(uses), taken: uses.length, unreleased, ...done });
+  expect(mostInUse(uses)).toBeLessThanOrEqual(LIMIT);
+  expect(uses.length).toBeGreaterThan(effort(10, 3000));
 });

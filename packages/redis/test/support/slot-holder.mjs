@@ -1,52 +1,59 @@
-// Takes and releases slots until it is killed, and renews them like a limiter. Logs in a Redis stream when each slot may be in use:
-// "try" before the check, "got" after it, and "end" before the release or when the slot is lost.
+// Takes and releases slots with a `RateLimiter` until it is killed. Appends to a log file when each slot is in use:
+// "got" after its check, and "end" before its release or when its lease is lost. "alive" is that the process runs.
+import { openSync, writeSync } from 'node:fs';
 import { setTimeout as delay } from 'node:timers/promises';
-import { RateLimiter } from '@rollgate/core';
+import { concurrency, RateLimiter } from '@rollgate/core';
 import { RedisStore } from '@rollgate/redis';
 import { Redis } from 'ioredis';
 
-const { url, name, limit, lease, callers, holdMs } = JSON.parse(process.argv[2]);
+const { url, name, file, limit, leaseMs, callers, holdMs } = JSON.parse(process.argv[2]);
+const TICK_MS = 10;
+
+/** Microseconds of the system's monotonic clock, which all processes of a machine share. */
+const now = () => Math.round(Number(process.hrtime.bigint()) / 1000);
+const descriptor = openSync(file, 'a');
+const log = (event, micros, slot = '') => writeSync(descriptor, `${event} ${micros} ${slot}\n`);
+
+/** The times of the last two ticks. A process that was paused counts as running again from its second tick on. */
+let [aliveMicros, tickMicros] = [now(), now()];
+let ticks = 0;
+setInterval(() => {
+  [aliveMicros, tickMicros] = [tickMicros, now()];
+  if (ticks++ % 5 === 0) log('alive', aliveMicros);
+}, TICK_MS);
+
+/** The slots by their decisions. */
+const slots = new Map();
+
+/** Ends the use of a slot, unless it has ended already. */
+function end(decision, micros) {
+  if (slots.has(decision)) log('end', micros, slots.get(decision));
+  slots.delete(decision);
+}
 
 const client = new Redis(url, { retryStrategy: () => 5, maxRetriesPerRequest: null });
 client.on('error', () => {}); // The test kills connections.
-const log = async (event, slot) => client.xadd('log', '*', 'event', event, 'process', name, 'slot', slot);
-
-const none = () => {};
-const micros = {
-  leaseMicros: lease * 1000,
-  windowMicros: lease * 1000,
-  keepMicros: lease * 1000,
-  retryAfterMicros: 20_000,
-};
-const methods = { create: none, test: none, record: none, refund: none };
-const limits = { algorithm: 'concurrency', limit, countRejected: false, ...micros, ...methods };
-const store = new RedisStore({ client });
-const limiter = new RateLimiter({ limits, store, timeout: '100s' });
-const receiptOf = (decision) => decision[Symbol.for('@rollgate/core takeReceipt')]();
-
-/** The slots by their receipts. */
-const slots = new Map();
+process.on('warning', () => {});
+const limiter = new RateLimiter({
+  limits: concurrency({ limit, lease: leaseMs }),
+  store: new RedisStore({ client }),
+  timeout: '2s',
+  onLeaseLost: ({ decision }) => end(decision, aliveMicros),
+});
 
 async function hold(slot) {
-  await log('try', slot);
   const decision = await limiter.check('all');
-  if (!decision.allowed) return delay(Math.random() * 20);
-  const receipt = receiptOf(decision);
-  slots.set(receipt, slot);
-  await log('got', slot);
-  await delay(Math.random() * holdMs);
-  slots.delete(receipt);
-  await log('end', slot);
-  await store.release(receipt);
-}
-
-async function renew() {
-  const lost = await store.renew([...slots.keys()]);
-  await Promise.all(lost.filter((receipt) => slots.has(receipt)).map((receipt) => log('end', slots.get(receipt))));
+  if (!decision.allowed) return delay(10 + Math.random() * 40);
+  slots.set(decision, slot);
+  log('got', now(), slot);
+  const isLong = Math.random() < 0.05; // Longer than a lease, so it takes renewals.
+  await delay(isLong ? leaseMs * (1 + Math.random()) : Math.random() * holdMs);
+  const released = limiter.release(decision); // Reports a lease that has ended. Nothing is sent before `end` has run.
+  end(decision, now());
+  await released;
 }
 
 process.on('disconnect', () => process.exit());
-setInterval(() => renew().catch(none), lease / 3);
 let count = 0;
 for (let caller = 0; caller < callers; caller++) {
   (async () => {

@@ -1,42 +1,51 @@
-/** An entry of the log of slot holders (see `slot-holder.mjs`). */
-export interface SlotEvent {
-  /** The server's time in milliseconds. */
-  readonly atMs: number;
-  /** `gone` means that the test is about to kill or pause the process. */
-  readonly event: 'try' | 'got' | 'end' | 'gone';
-  readonly process: string;
-  readonly slot: string;
+import { readFileSync } from 'node:fs';
+
+/** What the log of one process shows. See `slot-holder.mjs`. */
+export interface SlotLog {
+  /** When the process was in use of each of its slots, in microseconds of the system's monotonic clock. */
+  readonly uses: readonly SlotUse[];
+  /** How many of its slots were lost, or were held when it was killed. */
+  readonly unreleased: number;
 }
 
-/** What a slot log shows. */
-export interface SlotUse {
-  /** The most slots that were in use at once. */
-  readonly most: number;
-  /** How many slots were taken. */
-  readonly taken: number;
+/** A slot is in use from one time on, until just before the other. */
+interface SlotUse {
+  readonly from: number;
+  readonly to: number;
 }
 
-/**
- * Counts the slots in use. A slot counts from its entry `got` until its entry `end`, or until its process is killed or paused. So
- * each counted slot is really held. Without a renewal it is held for `maxMs` since its check at most.
- */
-export function useOfSlots(events: readonly SlotEvent[], maxMs: number): SlotUse {
-  const tried = new Map<string, SlotEvent>();
-  const held = new Map<string, { readonly process: string; readonly untilMs: number }>();
-  let [most, taken] = [0, 0];
-  for (const one of events) {
-    const { atMs, event, process, slot } = one;
-    for (const [name, { untilMs }] of held) if (untilMs <= atMs) held.delete(name);
-    if (event === 'try') tried.set(slot, one);
-    else if (event === 'end') held.delete(slot);
-    else if (event === 'gone') {
-      for (const [name, holder] of held) if (holder.process === process) held.delete(name);
-      for (const [name, attempt] of tried) if (attempt.process === process) tried.delete(name);
-    } else if (tried.has(slot)) {
-      held.set(slot, { process, untilMs: tried.get(slot)!.atMs + maxMs });
-      taken += 1;
+/** Reads the log of a process. If it was killed, it was in use of its last slots as long as its log shows that it ran. */
+export function readSlotLog(file: string): SlotLog {
+  const open = new Map<string, number>();
+  const uses: SlotUse[] = [];
+  let lastMicros = 0;
+  for (const line of readFileSync(file, 'utf8').split('\n').slice(0, -1)) {
+    const [event, text, slot = ''] = line.split(' ');
+    const micros = Number(text);
+    lastMicros = Math.max(lastMicros, micros);
+    if (event === 'got') open.set(slot, micros);
+    else if (event === 'end') {
+      uses.push({ from: open.get(slot)!, to: micros });
+      open.delete(slot);
     }
-    most = Math.max(most, held.size);
   }
-  return { most, taken };
+  for (const from of open.values()) uses.push({ from, to: lastMicros });
+  return { uses, unreleased: open.size };
+}
+
+/** The most slots that were in use at any instant. */
+export function mostInUse(uses: readonly SlotUse[]): number {
+  const changes = uses
+    .filter(({ from, to }) => to > from)
+    .flatMap(({ from, to }) => [
+      { at: from, by: 1 },
+      { at: to, by: -1 },
+    ])
+    .sort((one, other) => one.at - other.at || one.by - other.by);
+  let [inUse, most] = [0, 0];
+  for (const { by } of changes) {
+    inUse += by;
+    most = Math.max(most, inUse);
+  }
+  return most;
 }
