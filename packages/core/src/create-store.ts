@@ -6,7 +6,7 @@ import { withCode } from './error-codes.js';
 import { decideAll } from './evaluate.js';
 import { guardStore } from './failure/guarded-store.js';
 import { foreignDecision } from './foreign-decision-error.js';
-import type { Hit } from './limits/limit.js';
+import { type Hit, isLeasing } from './limits/limit.js';
 import { type Costs, costAt, type Keys, keyAt, type Plan, type Rule, type SettledCosts, settledCost } from './plan.js';
 import type { CounterAlgorithm } from './rolling-counter-algorithm.js';
 import type { CountingStore, Store } from './store.js';
@@ -136,12 +136,15 @@ class TransactionalStore implements Store, CountingStore {
 
   renew(receipts: readonly Receipt[]): Awaitable<readonly unknown[]> {
     const leases = receipts.flatMap((receipt) =>
-      receipt.hits.flatMap((hit) => (hit.rule.limit.renew && hit.cost > 0 ? [{ receipt, hit }] : [])),
+      receipt.hits.flatMap((hit) => {
+        const { limit } = hit.rule;
+        return isLeasing(limit) && hit.cost > 0 ? [{ receipt, hit, limit }] : [];
+      }),
     );
     const keys = [...new Set(leases.map(({ hit }) => hit.key))];
     const indices = new Map(keys.map((key, index) => [key, index]));
     const renewed = this.#run(keys, (states, nowMicros) =>
-      leases.map(({ hit }) => states[indices.get(hit.key)!]!.renew(hit.rule.limit, nowMicros, hit)),
+      leases.map(({ hit, limit }) => states[indices.get(hit.key)!]!.renew(limit, nowMicros, hit)),
     );
     // Only now, because `transact` may call `update` again.
     return mapAwaitable(renewed, (held) => {

@@ -2,7 +2,7 @@ import type { Awaitable } from './awaitable.js';
 import type { Key } from './create-plan.js';
 import type { Decision } from './decision.js';
 import type { LeaseLoss } from './lease-loss.js';
-import type { Limit } from './limits/limit.js';
+import type { LeasingLimit } from './limits/limit.js';
 import type { Keys, Plan } from './plan.js';
 import type { Store } from './store.js';
 
@@ -19,9 +19,7 @@ export interface SlotKeeper {
 }
 
 /** A limit whose checks take slots. It brings the code that keeps them, so that bundles of other apps do not contain it. */
-export interface SlotLimit extends Limit {
-  readonly retryIsEstimate: true;
-  readonly leaseMicros: number;
+export interface SlotLimit extends LeasingLimit {
   createSlotKeeper(
     limiter: object,
     store: Store,

@@ -2,12 +2,12 @@ import { type Awaitable, mapAwaitable } from './awaitable.js';
 import { type Timers, timersOf } from './clock-timers.js';
 import type { Key } from './create-plan.js';
 import type { Decision } from './decision.js';
-import { FallbackReceipt } from './failure/fallback.js';
 import { HeldReceipt } from './held-receipt.js';
 import { type LeaseLoss, LossReporter } from './lease-loss.js';
 import { LeaseRenewer } from './lease-renewer.js';
+import { isLeasing } from './limits/limit.js';
 import type { Keys, Plan, SettledCosts } from './plan.js';
-import type { SlotKeeper, SlotLimit } from './slot-limit.js';
+import type { SlotKeeper } from './slot-limit.js';
 import { slotNames, wakeWaiters, watchSlots } from './slot-waiters.js';
 import type { Store } from './store.js';
 import { takeReceipt } from './take-receipt.js';
@@ -94,10 +94,10 @@ export class Slots implements SlotKeeper {
     if (!decision.allowed) return decision;
     const receipt = takeReceipt(decision);
     if (receipt === undefined) return decision; // A policy has allowed it without the store.
-    const limited = plan.rules.filter(({ limit }) => limit.retryIsEstimate);
-    const leaseMs = Math.min(...limited.map(({ limit }) => (limit as SlotLimit).leaseMicros)) / 1000;
+    const limited = plan.rules.filter(({ limit }) => isLeasing(limit));
+    const leaseMs = Math.min(...limited.flatMap(({ limit }) => (isLeasing(limit) ? limit.leaseMicros : []))) / 1000;
     // Leases in the fallback memory never end.
-    const hasLease = this.#store.renew !== undefined && !(receipt instanceof FallbackReceipt);
+    const hasLease = this.#store.renew !== undefined && !decision.degraded;
     const renewer = hasLease ? this.#renewerOf(leaseMs, receipt) : undefined;
     const names = limited.map(({ name }) => name);
     const slots = new HeldSlots(receipt, decision, key, slotNames(plan, keys), names, renewer, sentMs);

@@ -9,6 +9,7 @@ export {
   foreignDecision,
   guardStore,
   hashKey,
+  isLeasing,
   isMemoryStore,
   isThenable,
   keyAt,

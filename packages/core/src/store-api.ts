@@ -10,7 +10,14 @@ export { parseDuration } from './duration.js';
 export { type Coded, withCode } from './error-codes.js';
 export { guardStore } from './failure/guarded-store.js';
 export { foreignDecision } from './foreign-decision-error.js';
-export type { Hit, State, StateLifecycle, Verdict } from './limits/limit.js';
+export {
+  type Hit,
+  isLeasing,
+  type LeasingLimit,
+  type State,
+  type StateLifecycle,
+  type Verdict,
+} from './limits/limit.js';
 export { ROLLING_WINDOW_OPTIONS } from './limits/rolling-window.js';
 export { isMemoryStore } from './memory-store.js';
 export { type Costs, costAt, type Keys, keyAt, type Plan, type Rule, type SettledCosts, settledCost } from './plan.js';

@@ -32,6 +32,10 @@ export type StoreGuard = (store: Store, timeoutMs: number, policy: OnStoreError)
  *   of the same verdict as its wait. A limit that allowed has none.
  * - **A rule with cost 0 only reports.** It never rejects, delays or records. Its figures are those of a peek with cost 1.
  *
+ * A complete store has `settle`, `charge` and `release`, and `renew` if other processes use its data. All stores of
+ * Rollgate are complete, and the conformance suite requires it. The methods are optional, because a store without them
+ * works for limiters that never call them. Such a call throws `ERR_ROLLGATE_UNSUPPORTED_OPERATION`.
+ *
  * Every method is atomic. A check tests all rules, then records in all of them or in none. Rules with `countRejected`
  * also record a rejected attempt.
  */
@@ -45,25 +49,21 @@ export interface Store {
    * of the hit, as far as they still count. If it is higher, it records the difference at the present time. This
    * overdraft may exceed what is free, and the hit may have expired. A receipt has all rules of its plan, also those with
    * cost 0. The limiter settles or refunds a receipt once.
-   *
-   * Without this method, `RateLimiter.settle` throws an error.
    */
   settle?(receipt: unknown, costs: SettledCosts): Awaitable<void>;
-  /**
-   * Records without deciding, like an overdraft. Returns the decision of a peek with cost 1 right after. Without this
-   * method, `RateLimiter.charge` throws an error.
-   */
+  /** Records without deciding, like an overdraft. Returns the decision of a peek with cost 1 right after. */
   charge?(plan: Plan, keys: Keys, costs: Costs): Awaitable<Decision>;
   /** Refunds what the check with this receipt recorded, as far as it still counts. The same as a settled cost of 0. */
   refund(receipt: unknown): Awaitable<void>;
   /**
    * Frees the slots that the check with this receipt took, and leaves its other limits alone. The limiter calls it once
-   * for a receipt, before or after a settlement. Without this method, `RateLimiter.release` throws an error.
+   * for a receipt, before or after a settlement.
    */
   release?(receipt: unknown): Awaitable<void>;
   /**
    * For a store that other processes use, too. Extends the leases of these receipts, in one call. A lease that has expired
-   * takes its slots again if they are free. Returns the receipts whose slots are lost.
+   * takes its slots again if they are free. Returns the receipts whose slots are lost. Without this method, slots must stay
+   * taken until they are released, as in `MemoryStore`.
    */
   renew?(receipts: readonly unknown[]): Awaitable<readonly unknown[]>;
   /** Drops the state of the keys. */

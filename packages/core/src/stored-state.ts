@@ -1,6 +1,6 @@
 import { resizeNumbers } from './detached-state.js';
 import { type FoundState, recordOverdraft } from './evaluate.js';
-import type { Hit, Limit, State, StateLifecycle } from './limits/limit.js';
+import type { Hit, LeasingLimit, Limit, State, StateLifecycle } from './limits/limit.js';
 
 /** A clock that steps back by less than a minute finds the same state, so stores keep an expired one that long. */
 const GRACE_MICROS = 60_000_000;
@@ -70,11 +70,11 @@ export class StoredState implements FoundState {
   }
 
   /** Extends the lease of a hit, or takes its slots again. Returns where the lease is now, or nothing if it is lost. */
-  renew(limit: Limit, nowMicros: number, hit: LeaseHit): Pick<LeaseHit, 'life' | 'atMicros'> | undefined {
+  renew(limit: LeasingLimit, nowMicros: number, hit: LeaseHit): Pick<LeaseHit, 'life' | 'atMicros'> | undefined {
     const state = this.find(limit, nowMicros) ?? this.create(limit);
     // Ids are unique within a life, so in a later one the lease needs another id.
-    const atMicros = this.life === hit.life ? hit.atMicros : limit.unusedId!(state, hit.atMicros);
-    const isHeld = limit.renew!(state, nowMicros, { ...hit, atMicros });
+    const atMicros = this.life === hit.life ? hit.atMicros : limit.unusedId(state, hit.atMicros);
+    const isHeld = limit.renew(state, nowMicros, { ...hit, atMicros });
     this.write(limit);
     return isHeld ? { life: this.life, atMicros } : undefined;
   }

@@ -2,7 +2,14 @@ import { readdirSync, readFileSync } from 'node:fs';
 import { join, relative } from 'node:path';
 
 const ROOT = join(__dirname, '../../..');
-const NAMES = ['fixed-window', 'sliding-window-counter', 'token-bucket', 'leaky-bucket', 'bucketed-window'];
+const NAMES = [
+  'fixed-window',
+  'sliding-window-counter',
+  'token-bucket',
+  'leaky-bucket',
+  'bucketed-window',
+  'concurrency',
+];
 
 /** All but `host-tests`, whose scenarios use some algorithms. */
 const packages = readdirSync(join(ROOT, 'packages'))
@@ -24,9 +31,9 @@ function namedPlaces(name: string): string[] {
   return [...section.matchAll(/`([\w/<>.-]+\.(?:ts|lua))`/g)].map(([, file]) => file!.replace('<name>', name));
 }
 
-/** Whether the code of the file, without its comments, contains `token-bucket`, `tokenBucket` or `TokenBucket`. */
+/** Whether the code of the file, without its comments and the names in its messages, contains `token-bucket`, `tokenBucket` or `TokenBucket`. */
 function mentions(file: string, name: string): boolean {
-  const code = readFileSync(join(ROOT, file), 'utf8').replace(/^\s*(\/\/|\/?\*|--).*$/gm, '');
+  const code = readFileSync(join(ROOT, file), 'utf8').replace(/^\s*(\/\/|\/?\*|--).*$|`\w+`/gm, '');
   return new RegExp(name.replaceAll('-', '-?'), 'i').test(code);
 }
 

@@ -1,5 +1,5 @@
 import type { Awaitable, Decision, Limits, RateLimiter } from '@rollgate/core';
-import { isThenable } from '@rollgate/core/store';
+import { isLeasing, isThenable } from '@rollgate/core/store';
 import type { Host } from './framework.js';
 import { limitsByName } from './limits-by-name.js';
 import { resolveMessage, toRejection } from './message-option.js';
@@ -66,7 +66,7 @@ export class Gate<Request, Response, Target = Response> {
     this.options = resolved;
     this.serializeBody = createBodySerializer(resolved.statusCode);
     this.#usesAddress = key === undefined || isOnAllowList !== undefined;
-    this.#hasFixedSlots = resolved.limits.fixed !== undefined && hasConcurrency(resolved.limits.fixed);
+    this.#hasFixedSlots = resolved.limits.fixed !== undefined && hasSlots(resolved.limits.fixed);
     this.#headers = new RateLimitHeaders(host, headers, resetUnit, exposeHeaders);
     this.#decider = new RequestDecider<Request>(host, resolved);
   }
@@ -103,9 +103,7 @@ export class Gate<Request, Response, Target = Response> {
   /** Whether the decision holds slots of a `concurrency` limit, which the response's end has to release. */
   hasSlots(decision: Decision): boolean {
     if (!decision.allowed) return false;
-    return this.options.limits.fixed === undefined
-      ? hasConcurrency(this.#decider.getLimits(decision))
-      : this.#hasFixedSlots;
+    return this.options.limits.fixed === undefined ? hasSlots(this.#decider.getLimits(decision)) : this.#hasFixedSlots;
   }
 
   /** Remembers a request that `allowList` or `skip` exempts, so that it can be settled, too. */
@@ -184,6 +182,6 @@ export class Gate<Request, Response, Target = Response> {
   }
 }
 
-function hasConcurrency(limits: Limits): boolean {
-  return Object.values(limitsByName(limits)).some(({ algorithm }) => algorithm === 'concurrency');
+function hasSlots(limits: Limits): boolean {
+  return Object.values(limitsByName(limits)).some(isLeasing);
 }

@@ -72,7 +72,7 @@ export class NestLimiter {
     if (outcome.kind === 'rejected') throw this.#createException(context, outcome.rejection, decision);
     if (gate.hasSlots(decision)) {
       await this.limiter.release(decision);
-      throw concurrencyError();
+      throw slotsError();
     }
     if (decision.delayMs > 0 && !outcome.isDryRun) {
       await new Promise<void>((resolve) => scheduleAfter(decision.delayMs, resolve, this.limiter.clock));
@@ -134,7 +134,7 @@ function toWsException(exception: RateLimitException): Error {
   return new WsException(exception.getResponse());
 }
 
-function concurrencyError(): Error {
+function slotsError(): Error {
   const message =
     'Expected limits without `concurrency` for messages, because a guard cannot see when a handler ends. Call `check` and `release` of a RateLimiter in the handler instead';
   return withCode('ERR_ROLLGATE_INVALID_OPTION', new TypeError(message));

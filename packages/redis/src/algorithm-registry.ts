@@ -7,13 +7,7 @@ import type {
   SlidingWindowCounter,
   TokenBucket,
 } from '@rollgate/core';
-import { withCode } from '@rollgate/core/store';
-
-/** A limit whose slots are leases. */
-export interface LeasingLimit extends Limit {
-  readonly leaseMicros: number;
-  readonly retryAfterMicros: number;
-}
+import { type LeasingLimit, withCode } from '@rollgate/core/store';
 
 /** What the store needs to know about an algorithm. Its steps are in `lua/<name>.lua`. */
 interface Algorithm {
@@ -91,11 +85,6 @@ export function luaFilesOf(parts: ScriptParts): string[] {
 /** The part of the script that implements the limit's algorithm. */
 export function scriptPartOf({ algorithm }: Limit): ScriptParts {
   return 1 << NAMES.indexOf(algorithm);
-}
-
-/** Whether the limit's slots are leases. */
-export function isLeasing(limit: Limit): limit is LeasingLimit {
-  return limit.algorithm === 'concurrency';
 }
 
 /** The end of the limit's keys. Two algorithms never share a key, because neither can read the other's state. */

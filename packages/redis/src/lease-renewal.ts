@@ -1,4 +1,4 @@
-import { isLeasing, type LeasingLimit } from './algorithm-registry.js';
+import { isLeasing, type LeasingLimit } from '@rollgate/core/store';
 import type { Receipt, RecordedHit, RenewedLease, RenewOperation } from './operations.js';
 import { hashTagOf } from './redis-keys.js';
 

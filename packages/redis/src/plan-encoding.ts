@@ -1,5 +1,5 @@
-import type { Plan } from '@rollgate/core/store';
-import { encodeLimit, encodeUsualLimits, isLeasing, type ScriptParts, scriptPartOf } from './algorithm-registry.js';
+import { isLeasing, type Plan } from '@rollgate/core/store';
+import { encodeLimit, encodeUsualLimits, type ScriptParts, scriptPartOf } from './algorithm-registry.js';
 import { type ClusterSlot, createKeyBuilder, type KeyBuilder } from './redis-keys.js';
 
 /** A plan in the form that the scripts read, and its Redis keys. */

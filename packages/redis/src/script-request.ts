@@ -1,5 +1,5 @@
-import { type Costs, costAt } from '@rollgate/core/store';
-import { COUNTER_PART, isLeasing, LEASES_PART, type ScriptParts, SETTLEMENTS_PART } from './algorithm-registry.js';
+import { type Costs, costAt, isLeasing } from '@rollgate/core/store';
+import { COUNTER_PART, LEASES_PART, type ScriptParts, SETTLEMENTS_PART } from './algorithm-registry.js';
 import type { CheckOperation, Operation, SettleOperation } from './operations.js';
 
 /** The input of a script, as `lua/main.lua` describes it. */

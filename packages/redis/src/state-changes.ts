@@ -1,5 +1,4 @@
-import { type SettledCosts, settledCost } from '@rollgate/core/store';
-import { isLeasing } from './algorithm-registry.js';
+import { isLeasing, type SettledCosts, settledCost } from '@rollgate/core/store';
 import type { DenialCache } from './denial-cache.js';
 import { leasesOf, renewLeases } from './lease-renewal.js';
 import type { OperationSender } from './operation-sender.js';

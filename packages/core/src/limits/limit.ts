@@ -115,8 +115,22 @@ export interface Limit extends StateLifecycle {
   record(state: State, nowMicros: number, cost: number, verdict: Verdict): void;
   /** Refunds all but the first `kept` units of a recorded hit, as far as they still count. */
   refund(state: State, nowMicros: number, hit: Hit, kept: number): void;
-  /** For a limit whose slots are leases. Extends the lease of a hit, and returns whether it holds its slots. */
-  renew?(state: State, nowMicros: number, hit: Hit): boolean;
-  /** For such a limit. Returns `id` if no lease of the state has it, and otherwise an id that none has. */
-  unusedId?(state: State, id: number): number;
+}
+
+/** A limit whose slots are leases, such as `concurrency`. */
+export interface LeasingLimit extends Limit {
+  readonly retryIsEstimate: true;
+  /** How long a lease lasts unless it is renewed. */
+  readonly leaseMicros: number;
+  /** The wait that a rejection suggests. */
+  readonly retryAfterMicros: number;
+  /** Extends the lease of a hit, or takes its slots again if they are free. Returns whether it holds its slots. */
+  renew(state: State, nowMicros: number, hit: Hit): boolean;
+  /** Returns `id` if no lease of the state has it, and otherwise an id that none has. */
+  unusedId(state: State, id: number): number;
+}
+
+/** Whether the limit's slots are leases. */
+export function isLeasing(limit: Limit): limit is LeasingLimit {
+  return limit.retryIsEstimate === true;
 }
