@@ -7,6 +7,7 @@ import {
   slidingWindowCounter,
   tokenBucket,
 } from '@rollgate/core';
+import { UsageError } from './errors.js';
 import { formatDuration } from './format-duration.js';
 
 /** A number of units per window. */
@@ -48,8 +49,17 @@ export type Algorithm = keyof typeof DEFINITIONS;
 
 export const ALGORITHMS = Object.keys(DEFINITIONS) as Algorithm[];
 
-/** Returns the algorithm for its name in the API, or the name itself. */
+/**
+ * Returns the algorithm for its name in the API, or the name itself.
+ *
+ * @throws UsageError for an algorithm that a log cannot simulate.
+ */
 export function toAlgorithmName(name: string): string {
+  if (name === 'concurrency') {
+    throw new UsageError(
+      '`--algorithm concurrency` is not supported, because Rollgate reads when a request started, and not how long it took. Use an algorithm with a window',
+    );
+  }
   return ALGORITHMS.find((algorithm) => DEFINITIONS[algorithm].factory.name === name) ?? name;
 }
 

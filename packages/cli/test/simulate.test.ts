@@ -144,3 +144,9 @@ test('the timeline adds up for logs of any length', async () => {
   expect([sum(timeline.requests), sum(timeline.rejected)]).toEqual([7, 1]);
   expect(Date.parse(timeline.from) + timeline.widthMs * timeline.requests.length).toBeGreaterThan(hits.at(-1)!.ms);
 });
+
+test('a log cannot show how many requests are in flight', async () => {
+  const { stderr, code } = await rollgate(['simulate', 'busy.log', '--limit', '7/1m', '--algorithm', 'concurrency']);
+  expect(stderr).toContain('not how long it took');
+  expect(code).not.toBe(0);
+});

@@ -23,6 +23,7 @@ export { isMemoryStore } from './memory-store.js';
 export { type Costs, costAt, type Keys, keyAt, type Plan, type Rule, type SettledCosts, settledCost } from './plan.js';
 export { channel, emitWarning } from './platform.js';
 export type { CounterAlgorithm } from './rolling-counter-algorithm.js';
+export type { SlotLimit } from './slot-limit.js';
 export type { StoreConnection, StoreGuard } from './store.js';
 export { hashKey, MAX_KEY_LENGTH } from './stored-key.js';
 export type { StoredNumbers } from './stored-state.js';

@@ -12,6 +12,9 @@ import { freshPrefix, SomeRedis } from './support/some-redis.js';
 
 const redis = SomeRedis.forThisFile();
 
+/** Leases in memory never end, so there memory and Redis differ. */
+const WITHOUT_LEASES = algorithmNames.filter((name) => name !== 'concurrency');
+
 /** Passes each call to limiters in memory, on packed logs and on sorted sets, and expects the same result from all. */
 class LimiterGroup {
   readonly #limiters: readonly RateLimiter[];
@@ -56,11 +59,11 @@ async function compare({ limits, commands }: History): Promise<void> {
   const clock = new TestClock();
   clock.micros = 1e12;
   const group = new LimiterGroup(clock) as unknown as RateLimiter;
-  const comparison = new ModelComparison(limits, clock);
+  const comparison = new ModelComparison(limits, clock, false);
   for (const command of commands) await comparison.run(command, group);
 }
 
 test('memory, packed logs, sorted sets and the oracles agree in random histories with settlements and charges', async () => {
-  const history = histories({ lacks: [] }, limits(algorithmNames), ['ann', 'bob'], forwards, 2);
+  const history = histories(limits(WITHOUT_LEASES), ['ann', 'bob'], forwards, { changes: 2 });
   await fc.assert(fc.asyncProperty(history, compare), randomRuns(25, 20_000));
 });

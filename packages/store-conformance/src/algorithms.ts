@@ -1,13 +1,16 @@
 import {
   bucketedWindow,
+  concurrency,
   fixedWindow,
   type Limit,
   leakyBucket,
   rollingWindow,
+  type Store,
   slidingWindowCounter,
   tokenBucket,
 } from '@rollgate/core';
 import { bucketedWindowOracle } from './oracles/bucketed-window.js';
+import { concurrencyOracle } from './oracles/concurrency.js';
 import { fixedWindowOracle } from './oracles/fixed-window.js';
 import { leakyBucketOracle } from './oracles/leaky-bucket.js';
 import type { Oracle } from './oracles/oracle.js';
@@ -23,6 +26,7 @@ const algorithms = {
   tokenBucket: { make: tokenBucket, oracle: tokenBucketOracle },
   leakyBucket: { make: leakyBucket, oracle: leakyBucketOracle },
   bucketedWindow: { make: bucketedWindow, oracle: bucketedWindowOracle },
+  concurrency: { make: concurrency, oracle: concurrencyOracle },
 };
 
 /** The name of the function of `@rollgate/core` that creates the limit. */
@@ -50,14 +54,25 @@ function withUnits(options: object): object {
   );
 }
 
-const DURATIONS = ['window', 'every', 'interval', 'bucket'];
+const DURATIONS = ['window', 'every', 'interval', 'bucket', 'lease', 'retryAfter'];
 
-const oracles = new WeakMap<LimitSpec, Oracle>();
+const oracles = [new WeakMap<LimitSpec, Oracle>(), new WeakMap<LimitSpec, Oracle>()] as const;
 
-/** The oracle of the limit of this spec. Oracles hold no state, so each spec needs only one. */
-export function oracleOf(spec: LimitSpec): Oracle {
+/**
+ * The oracle of the limit of this spec. Oracles hold no state, so each spec needs only one.
+ *
+ * @param leasesEnd Whether leases in the store end.
+ */
+export function oracleOf(spec: LimitSpec, leasesEnd: boolean): Oracle {
   const { algorithm, options } = spec;
-  const oracle = oracles.get(spec) ?? (algorithms[algorithm].oracle as (options: unknown) => Oracle)(options);
-  oracles.set(spec, oracle);
+  const known = oracles[leasesEnd ? 1 : 0];
+  const create = algorithms[algorithm].oracle as (options: unknown, leasesEnd: boolean) => Oracle;
+  const oracle = known.get(spec) ?? create(options, leasesEnd);
+  known.set(spec, oracle);
   return oracle;
+}
+
+/** Whether leases in this store end. In the memory of the process that holds them, they do not. */
+export function endsLeases(store: Pick<Store, 'renew'>): boolean {
+  return store.renew !== undefined;
 }

@@ -32,6 +32,7 @@ export function combineDecisions(
     limits,
     degraded: false,
     ...(allowed ? {} : { reason: reported.reason }),
+    ...(reported.retryIsEstimate ? { retryIsEstimate: true } : {}),
   };
 }
 

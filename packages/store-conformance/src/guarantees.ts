@@ -70,6 +70,8 @@ const guarantees: { [Name in AlgorithmName]: (options: OptionsOf<Name>, admitted
       atMost(capacity, unitTimes.filter((time) => time > at).length, `waiting at ${at}`);
     }
   },
+  // A slot that was not released is held for one lease at least.
+  concurrency: ({ limit, lease }, admitted) => neverAboveLimit({ limit, window: lease }, admitted),
 };
 
 /** Throws if the limit allowed more than it guarantees. Times must not decrease. */

@@ -3,8 +3,9 @@ import { limitOf } from './algorithms.js';
 import type { Command, Cost, Names, Settled, Step } from './arbitraries/histories.js';
 import { assertSame } from './assert-same.js';
 import { toPlainDecision } from './expected-decision.js';
+import { LeaseControl } from './lease-control.js';
 import { MS } from './oracles/oracle.js';
-import { type ModelReceipt, ReferenceModel, type Specs } from './reference-model.js';
+import { isSlot, type ModelReceipt, ReferenceModel, type Specs } from './reference-model.js';
 import type { TestClock } from './test-clock.js';
 
 type Attempt = Extract<Command, { kind: 'check' | 'peek' }>;
@@ -13,7 +14,12 @@ type Attempt = Extract<Command, { kind: 'check' | 'peek' }>;
 interface Made {
   readonly limiter: RateLimiter;
   readonly decision: Decision;
+  /** What can still be refunded or settled. */
   receipt: ModelReceipt;
+  /** The slots that can still be released. */
+  slots: ModelReceipt;
+  /** Whether the limiter renews the slots. */
+  isRenewed: boolean;
 }
 
 /** Assigns a key to each limit. */
@@ -39,19 +45,31 @@ export function limitsOf(specs: Specs): Readonly<Record<string, Limit>> {
   return Object.fromEntries(Object.entries(specs).map(([name, spec]) => [name, limitOf(spec)]));
 }
 
+function leaseOf(specs: Specs): number | undefined {
+  return Object.values(specs)
+    .map(({ options }) => ('lease' in options ? options.lease : undefined))
+    .find((lease) => lease !== undefined);
+}
+
+const violatedOf = ({ violated, limits }: Decision) => violated.map((name) => limits[name]!);
+
 /** Runs the same history on a limiter and on the model, and expects the same decisions. */
 export class ModelComparison {
   readonly #clock: TestClock;
-  readonly #model = new ReferenceModel();
+  readonly #model: ReferenceModel;
   readonly #made: Made[] = [];
   #specs: Specs;
   #limits: Readonly<Record<string, Limit>>;
   #dueMicros = 0;
+  /** The lease of all slots of the history. */
+  #leaseMs: number | undefined;
 
-  constructor(specs: Specs, clock: TestClock) {
+  constructor(specs: Specs, clock: TestClock, leasesEnd: boolean) {
     this.#clock = clock;
+    this.#model = new ReferenceModel(leasesEnd);
     this.#specs = specs;
     this.#limits = limitsOf(specs);
+    this.#leaseMs = leaseOf(specs);
   }
 
   async run(command: Command, limiter: RateLimiter): Promise<void> {
@@ -59,8 +77,13 @@ export class ModelComparison {
     if (command.kind === 'change') {
       this.#specs = command.limits;
       this.#limits = limitsOf(command.limits);
+      this.#leaseMs ??= leaseOf(command.limits);
     } else if (command.kind === 'refund') {
       await this.#refund(command.back);
+    } else if (command.kind === 'release') {
+      await this.#release(command.back);
+    } else if (command.kind === 'renew') {
+      await this.#renew(limiter);
     } else if (command.kind === 'settle') {
       await this.#settle(command.back, command.settled);
     } else if (command.kind === 'charge') {
@@ -89,7 +112,32 @@ export class ModelComparison {
     const cost = settledFor(Object.keys(past.decision.limits), settled);
     await past.limiter.settle(past.decision, { cost });
     this.#model.settle(past.receipt, cost, this.#clock.micros);
+    const isFreed = past.receipt
+      .filter(isSlot)
+      .every(({ name }) => (typeof cost === 'number' ? cost : cost[name]) === 0);
+    if (isFreed && past.receipt.length > 0) past.slots = [];
     past.receipt = []; // Spent.
+  }
+
+  async #release(back: number): Promise<void> {
+    const past = this.#checkBack(back);
+    if (past === undefined || past.slots.length === 0) return;
+    await past.limiter.release(past.decision);
+    this.#model.release(past.slots, this.#clock.micros);
+    past.slots = [];
+  }
+
+  /** Renews the leases that are open, and expects the limiter to report those that are lost. */
+  async #renew(limiter: RateLimiter): Promise<void> {
+    if (this.#leaseMs === undefined) return;
+    const lost = await LeaseControl.of(limiter)?.renew(this.#leaseMs);
+    if (lost === undefined) return;
+    for (const made of this.#made) {
+      if (made.limiter !== limiter || made.slots.length === 0 || !made.isRenewed) continue;
+      made.isRenewed = this.#model.renew(made.slots, this.#clock.micros);
+      const about = () => `Whether a renewal at ${this.#clock.micros} µs finds slots: ${JSON.stringify(made.decision)}`;
+      assertSame(!lost.includes(made.decision), made.isRenewed, about);
+    }
   }
 
   async #charge(command: Extract<Command, { kind: 'charge' }>, limiter: RateLimiter): Promise<void> {
@@ -106,6 +154,7 @@ export class ModelComparison {
     if (past === undefined) return;
     await past.limiter.refund(past.decision);
     this.#model.refund(past.receipt, this.#clock.micros);
+    if (past.receipt.length > 0) past.slots = [];
     past.receipt = []; // Spent.
   }
 
@@ -117,10 +166,13 @@ export class ModelComparison {
     const decision = await limiter[kind](keys, { cost: costFor(this.#specs, cost), limits: this.#limits });
     assertSame(toPlainDecision(decision), expected, () => this.#describe(command));
     // A rejected attempt stays recorded.
-    if (kind === 'check') this.#made.push({ limiter, decision, receipt: decision.allowed ? receipt : [] });
+    const left = decision.allowed ? receipt : [];
+    const slots = left.filter(isSlot);
+    if (kind === 'check') this.#made.push({ limiter, decision, receipt: left, slots, isRenewed: true });
     const waitMs = decision.allowed ? decision.resetMs : decision.retryAfterMs;
     if (waitMs !== Infinity) this.#dueMicros = micros + Math.round(waitMs * MS);
-    if (!decision.allowed && waitMs !== Infinity) await this.#checkWait(command, limiter, keys, waitMs);
+    const isExact = violatedOf(decision).every(({ retryIsEstimate }) => !retryIsEstimate);
+    if (!decision.allowed && waitMs !== Infinity && isExact) await this.#checkWait(command, limiter, keys, waitMs);
   }
 
   /** Expects a rejection one microsecond before the end of the wait, and an allowed action at its end. */

@@ -25,8 +25,11 @@ interface LimitOnKey {
 
 /** What a check recorded for one limit. Without a cost, it recorded nothing. */
 interface Recorded extends LimitOnKey {
-  readonly life: Life | undefined;
+  /** A lease may move to a later life. */
+  life: Life | undefined;
   readonly receipt: unknown;
+  /** Of slots, those that are left. */
+  cost: number;
 }
 
 /** The records of a check for each limit, or for those that record rejected attempts. */
@@ -38,10 +41,16 @@ export type ModelReceipt = readonly Recorded[];
  */
 export class ReferenceModel {
   readonly #lives = new Map<string, Life>();
+  readonly #leasesEnd: boolean;
+
+  /** @param leasesEnd Whether leases in the store end. */
+  constructor(leasesEnd = false) {
+    this.#leasesEnd = leasesEnd;
+  }
 
   /** Decides at `now`, in microseconds. With `records` as `check` does, without as `peek`. */
   check(specs: Specs, keys: Readonly<Record<string, string>>, costs: Costs, now: number, records: boolean) {
-    const limits = limitsOnKeys(specs, keys, costs);
+    const limits = this.#limitsOnKeys(specs, keys, costs);
     for (const one of limits) this.#dropImplausible(one, now);
     const passes = limits.map((one) => one.cost === 0 || this.#allows(one, now));
     const allowed = passes.every(Boolean);
@@ -58,9 +67,10 @@ export class ReferenceModel {
       {
         allowed: passes[index]!,
         ...this.#figures(one, now),
-        retryAfterMs: allowed || one.cost === 0 ? 0 : this.#wait(one, now) / MS,
+        retryAfterMs: allowed || one.cost === 0 || (passes[index] && isSlot(one)) ? 0 : this.#wait(one, now) / MS,
         delayMs: delays[index]! / MS,
         ...(passes[index]! ? {} : { reason: this.#reason(one, now) }),
+        ...(!passes[index] && isAdvised(one) ? { retryIsEstimate: true } : {}),
       },
     ]);
     const charged = limits.filter(({ cost }) => cost > 0).map(({ name }) => name);
@@ -81,12 +91,24 @@ export class ReferenceModel {
       if (settled > cost) this.#recordOverdraft({ ...recorded, cost: settled - cost }, now);
       else if (settled < cost && life !== undefined && this.#lives.get(stateId) === life)
         life.state = oracle.refund(life.state, receipt, now, settled);
+      if (isSlot(recorded)) recorded.cost = Math.min(cost, settled);
     }
+  }
+
+  /** Frees the slots of these records. */
+  release(receipts: ModelReceipt, now: number): void {
+    this.settle(receipts.filter(isSlot), 0, now);
+  }
+
+  /** Renews the leases of these records. Returns whether all of them still have their slots. */
+  renew(receipts: ModelReceipt, now: number): boolean {
+    const renewed = receipts.filter((one) => isSlot(one) && one.cost > 0).map((one) => this.#renewOne(one, now));
+    return renewed.every(Boolean);
   }
 
   /** Records without deciding. Returns the decision of a peek right after. */
   charge(specs: Specs, keys: Readonly<Record<string, string>>, costs: Costs, now: number): Decision {
-    for (const one of limitsOnKeys(specs, keys, costs)) if (one.cost > 0) this.#recordOverdraft(one, now);
+    for (const one of this.#limitsOnKeys(specs, keys, costs)) if (one.cost > 0) this.#recordOverdraft(one, now);
     return this.check(specs, keys, 1, now, false).decision;
   }
 
@@ -115,7 +137,8 @@ export class ReferenceModel {
   }
 
   #wait(limit: LimitOnKey, now: number): number {
-    return limit.cost > limit.oracle.quota ? Infinity : findFirstTime(now, (at) => this.#allows(limit, at)) - now;
+    if (limit.cost > limit.oracle.quota) return Infinity;
+    return limit.oracle.retryAfterMicros ?? findFirstTime(now, (at) => this.#allows(limit, at)) - now;
   }
 
   /** The rule that rejects just before the action would be allowed if the state never expired. */
@@ -129,10 +152,23 @@ export class ReferenceModel {
   #figures({ oracle, stateId }: LimitOnKey, now: number): Pick<LimitDecision, 'limit' | 'remaining' | 'resetMs'> {
     const free = (at: number) => oracle.free(this.#read(oracle, stateId, at), at);
     const fullAgain = findFirstTime(now, (at) => free(at) >= oracle.quota);
-    return { limit: oracle.quota, remaining: Math.max(0, free(now)), resetMs: (fullAgain - now) / MS };
+    const resetMicros = fullAgain === now ? 0 : (oracle.retryAfterMicros ?? fullAgain - now);
+    return { limit: oracle.quota, remaining: Math.max(0, free(now)), resetMs: resetMicros / MS };
+  }
+
+  #renewOne(recorded: Recorded, now: number): boolean {
+    const { oracle, stateId, receipt, cost } = recorded;
+    this.#dropImplausible(recorded, now);
+    const state = oracle.renew!(this.#read(oracle, stateId, now), receipt, now, cost);
+    if (state === undefined) return false;
+    recorded.life = this.#isLive(stateId, now) ? this.#lives.get(stateId)! : { state, recorder: oracle };
+    Object.assign(recorded.life, { state, recorder: oracle });
+    this.#lives.set(stateId, recorded.life);
+    return true;
   }
 
   #recordOverdraft(limit: LimitOnKey, now: number): void {
+    if (isSlot(limit)) return;
     this.#dropImplausible(limit, now);
     this.#record(limit, now);
   }
@@ -145,12 +181,23 @@ export class ReferenceModel {
     this.#lives.set(stateId, life);
     return { ...limit, life, receipt };
   }
+
+  #limitsOnKeys(specs: Specs, keys: Readonly<Record<string, string>>, costs: Costs): LimitOnKey[] {
+    return Object.entries(specs).map(([name, spec], index) => {
+      const oracle = oracleOf(spec, this.#leasesEnd);
+      return { name, cost: costAt(costs, index), oracle, stateId: stateIdOf(name, spec, keys) };
+    });
+  }
 }
 
-function limitsOnKeys(specs: Specs, keys: Readonly<Record<string, string>>, costs: Costs): LimitOnKey[] {
-  return Object.entries(specs).map(([name, spec], index) => {
-    return { name, cost: costAt(costs, index), oracle: oracleOf(spec), stateId: stateIdOf(name, spec, keys) };
-  });
+/** Whether the wait of a rejection by this limit is only advice. */
+function isAdvised({ oracle, cost }: LimitOnKey): boolean {
+  return isSlot({ oracle }) && cost <= oracle.quota;
+}
+
+/** Whether this is a record of slots. */
+export function isSlot({ oracle }: Pick<LimitOnKey, 'oracle'>): boolean {
+  return oracle.retryAfterMicros !== undefined;
 }
 
 function stateIdOf(name: string, { algorithm }: LimitSpec, keys: Readonly<Record<string, string>>): string {

@@ -23,7 +23,10 @@ export interface WorstBurst {
   }[];
 }
 
-/** The worst bursts of each algorithm with a limit of ten per second. */
+/**
+ * The worst bursts of each algorithm with a limit of ten per second. `concurrency` has none, because a slot that is
+ * released at once can be taken again at once. So it allows any number of actions in a window.
+ */
 export const worstBursts: Readonly<Record<AlgorithmName, readonly WorstBurst[]>> = {
   rollingWindow: [
     {
@@ -122,4 +125,5 @@ export const worstBursts: Readonly<Record<AlgorithmName, readonly WorstBurst[]>>
       ],
     },
   ],
+  concurrency: [],
 };

@@ -1,6 +1,6 @@
 // The settings, for the server's validation and for the page's controls.
 
-/** The six algorithms of @rollgate/core, with their names on the page. */
+/** The algorithms of @rollgate/core that have a window, with their names on the page. */
 export const ALGORITHMS = {
   rolling: 'Rolling window',
   bucketed: 'Bucketed window',

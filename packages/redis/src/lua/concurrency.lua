@@ -96,10 +96,15 @@ function concurrency.renew(key, limit, lease, units, id, now)
   local member = member_of(id, lease, units)
   local expires = redis.pcall('ZSCORE', key, member)
   if type(expires) == 'table' then return end -- Another program has written the key, which must not cost other leases.
+  local latest, length = concurrency.read(key)
+  if latest and latest - now > 2 * length then
+    redis.call('UNLINK', key) -- A broken clock wrote it.
+    latest, expires = nil, nil
+  end
   local is_live = expires and tonumber(expires) > now
   if not is_live and used_units(key, now) + units > limit then return end
   put(key, member, units, now + lease)
-  return (concurrency.read(key))
+  return math.max(latest or 0, now + lease)
 end
 
 function kinds.renew(_, input, stamp, first_key)

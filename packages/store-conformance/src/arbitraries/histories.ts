@@ -1,5 +1,4 @@
 import fc from 'fast-check';
-import type { CheckContext, Feature } from '../checks/check.js';
 import { MS } from '../oracles/oracle.js';
 import type { Specs } from '../reference-model.js';
 import type { TokenFractions } from './token-fractions.js';
@@ -15,10 +14,15 @@ export type Cost = number | readonly [number, number, number];
 /** What a settlement sets for each of up to three limits. `undefined` keeps what the check recorded. */
 export type Settled = number | readonly (number | undefined)[];
 
-/** An operation after a step of time. A refund or a settlement goes `back` that many checks. */
+/**
+ * An operation after a step of time. A refund, a release or a settlement goes `back` that many checks. `renew` renews all
+ * open leases of a limiter.
+ */
 export type Command =
   | { readonly kind: 'check' | 'peek'; readonly step: Step; readonly keys: Names; readonly cost: Cost }
   | { readonly kind: 'refund'; readonly step: Step; readonly back: number }
+  | { readonly kind: 'release'; readonly step: Step; readonly back: number }
+  | { readonly kind: 'renew'; readonly step: Step }
   | { readonly kind: 'settle'; readonly step: Step; readonly back: number; readonly settled: Settled }
   | { readonly kind: 'charge'; readonly step: Step; readonly keys: Names; readonly cost: Cost }
   | { readonly kind: 'reset'; readonly step: Step; readonly keys: Names }
@@ -52,12 +56,11 @@ const atOnceOr = (step: fc.Arbitrary<Step>) => fc.oneof(fc.constant(0), step);
 
 const ownCost = fc.integer({ min: 0, max: 4 });
 
-const costs = (lacks: readonly Feature[]): fc.Arbitrary<Cost> =>
-  fc.oneof(
-    { weight: 8, arbitrary: fc.constant(1) },
-    { weight: 2, arbitrary: fc.integer({ min: 1, max: 7 }) },
-    { weight: lacks.includes('costs') ? 0 : 1, arbitrary: fc.tuple(ownCost, ownCost, ownCost) },
-  );
+const cost: fc.Arbitrary<Cost> = fc.oneof(
+  { weight: 8, arbitrary: fc.constant(1) },
+  { weight: 2, arbitrary: fc.integer({ min: 1, max: 7 }) },
+  { weight: 1, arbitrary: fc.tuple(ownCost, ownCost, ownCost) },
+);
 
 const settledCost = fc.integer({ min: 0, max: 9 });
 
@@ -67,31 +70,27 @@ const settled: fc.Arbitrary<Settled> = fc.oneof(
 );
 
 /**
- * Histories of all operations but those that the store lacks, with such limits and keys. `changes` is the weight of
- * changes of the limits.
+ * Histories of all operations, with such limits and keys. `changes` is the weight of changes of the limits, and `slots`
+ * that of operations on slots.
  */
 export function histories(
-  { lacks }: Pick<CheckContext, 'lacks'>,
   limitsWith: (fractions: TokenFractions) => fc.Arbitrary<Specs>,
   names: readonly string[],
   step: fc.Arbitrary<Step>,
-  changes = 1,
+  { changes = 1, slots = 0 } = {},
 ): fc.Arbitrary<History> {
   const key = fc.constantFrom(...names);
   const keys = fc.tuple(key, key, key);
-  const cost = costs(lacks);
-  const settles = !lacks.includes('settle');
   return fc.constantFrom<TokenFractions[]>(1, 3, 7).chain((fractions) => {
     const limits = limitsWith(fractions);
     const command: fc.Arbitrary<Command> = fc.oneof(
       { weight: 10, arbitrary: fc.record({ kind: fc.constant('check'), step, keys, cost }) },
       { weight: 2, arbitrary: fc.record({ kind: fc.constant('peek'), step, keys, cost }) },
       { weight: 5, arbitrary: fc.record({ kind: fc.constant('refund'), step: atOnceOr(step), back }) },
-      {
-        weight: settles ? 4 : 0,
-        arbitrary: fc.record({ kind: fc.constant('settle'), step: atOnceOr(step), back, settled }),
-      },
-      { weight: settles ? 1 : 0, arbitrary: fc.record({ kind: fc.constant('charge'), step, keys, cost }) },
+      { weight: 4, arbitrary: fc.record({ kind: fc.constant('settle'), step: atOnceOr(step), back, settled }) },
+      { weight: 1, arbitrary: fc.record({ kind: fc.constant('charge'), step, keys, cost }) },
+      { weight: 3 * slots, arbitrary: fc.record({ kind: fc.constant('release'), step: atOnceOr(step), back }) },
+      { weight: 4 * slots, arbitrary: fc.record({ kind: fc.constant('renew'), step }) },
       { weight: 1, arbitrary: fc.record({ kind: fc.constant('reset'), step, keys }) },
       { weight: changes, arbitrary: fc.record({ kind: fc.constant('change'), step, limits }) },
     );

@@ -1,5 +1,5 @@
 import type { AlgorithmName, OptionsOf } from '../algorithms.js';
-import type { TokenFractions } from './token-fractions.js';
+import { leases, type TokenFractions } from './token-fractions.js';
 
 const DAY = 24 * 3600 * 1000;
 const MAX = Number.MAX_SAFE_INTEGER;
@@ -39,5 +39,10 @@ export const largeLimits: { [Name in AlgorithmName]: (fractions: TokenFractions)
     { limit: 3, window: 721 },
     { limit: 4, window: 3600, buckets: 10 },
     { limit: 4, window: 3601, buckets: 3600 },
+  ],
+  concurrency: (fractions) => [
+    { limit: 2, lease: leases[fractions], retryAfter: DAY },
+    { limit: 1e6, lease: leases[fractions], retryAfter: 7 },
+    { limit: MAX, lease: leases[fractions], retryAfter: 1 },
   ],
 };

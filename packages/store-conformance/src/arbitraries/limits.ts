@@ -2,7 +2,7 @@ import fc from 'fast-check';
 import type { AlgorithmName, LimitSpec, OptionsOf } from '../algorithms.js';
 import type { Specs } from '../reference-model.js';
 import { largeLimits } from './large-limits.js';
-import type { TokenFractions } from './token-fractions.js';
+import { leases, type TokenFractions } from './token-fractions.js';
 
 const quota = fc.integer({ min: 1, max: 5 });
 const ms = fc.integer({ min: 1, max: 12 });
@@ -26,6 +26,7 @@ const options: { [Name in AlgorithmName]: (fractions: TokenFractions) => fc.Arbi
     const buckets = fc.option(fc.integer({ min: 1, max: 7 }), { nil: undefined, freq: 5 });
     return fc.record({ limit: quota, window: ms, buckets, minDifference });
   },
+  concurrency: (fractions) => fc.record({ limit: quota, lease: fc.constant(leases[fractions]), retryAfter: ms }),
 };
 
 /** A limit of this algorithm, so small that it is full soon. */

@@ -11,15 +11,20 @@ import { limitsOf } from '../model-comparison.js';
 import { MS } from '../oracles/oracle.js';
 import type { Specs } from '../reference-model.js';
 import { type CheckContext, makeLimiter, type Requirement } from './check.js';
-import { decideAsModel } from './decisions.js';
+import { decideAsModel, slotsOf } from './decisions.js';
 
 const anyTokenFractions = fc.constantFrom<TokenFractions[]>(1, 3, 7);
 
 /** Two limits that alternate on one key, one far larger than the other. */
-const inTurn = (context: CheckContext, algorithm: AlgorithmName) =>
+const inTurn = (algorithm: AlgorithmName) =>
   anyTokenFractions
     .chain((fractions) => fc.tuple(smallLimit(algorithm, fractions), largeLimit(algorithm, fractions)))
-    .chain((pair) => histories(context, () => fc.constantFrom(...pair).map((one) => ({ one })), ['ann'], anywhere, 8));
+    .chain((pair) =>
+      histories(() => fc.constantFrom(...pair).map((one) => ({ one })), ['ann'], anywhere, {
+        changes: 8,
+        slots: slotsOf(algorithm),
+      }),
+    );
 
 /** Only forwards. If time ran back, a peek could detect a wrong clock and drop the state. */
 const pace = fc.oneof(
@@ -78,7 +83,7 @@ export const changingSettings: readonly Requirement[] = algorithmNames.flatMap((
   {
     name: `${algorithm} decides like its oracle when limits of very different sizes share one key`,
     among: [algorithm],
-    verify: (context: CheckContext) => decideAsModel(context, inTurn(context, algorithm)),
+    verify: (context: CheckContext) => decideAsModel(context, inTurn(algorithm)),
   },
   {
     name: `${algorithm} decides the same after a peek with any settings`,

@@ -1,13 +1,11 @@
 import { randomUUID } from 'node:crypto';
-import { type Awaitable, type Clock, type Limits, RateLimiter, type Store } from '@rollgate/core';
-import { type AlgorithmName, algorithmNames } from '../algorithms.js';
+import { type Awaitable, type Clock, type Decision, type Limits, RateLimiter, type Store } from '@rollgate/core';
+import { type AlgorithmName, algorithmNames, endsLeases } from '../algorithms.js';
+import { LeaseControl } from '../lease-control.js';
 import { TestClock } from '../test-clock.js';
 
 /** Creates a store that uses this clock. */
 export type MakeStore = (clock: Clock) => Awaitable<Store>;
-
-/** What a store under construction may lack: different costs per limit, or `settle` and `charge`. */
-export type Feature = 'costs' | 'settle';
 
 /** Which checks to run, and how many histories. */
 export interface CheckOptions {
@@ -48,12 +46,6 @@ export interface CheckOptions {
    */
   readonly rollingCounter?: boolean | undefined;
   /**
-   * What the store does not support yet. The random histories leave it out.
-   *
-   * @defaultValue nothing
-   */
-  readonly lacks?: readonly Feature[] | undefined;
-  /**
    * Closes a store that `makeStore` created.
    *
    * @defaultValue calls the store's `close`
@@ -80,8 +72,6 @@ export interface CheckContext {
   readonly longRun: number;
   /** The algorithms that the store supports. */
   readonly algorithms: readonly AlgorithmName[];
-  /** What the store does not support yet. */
-  readonly lacks: readonly Feature[];
   /** Creates another store with the same clock. */
   openStore(): Promise<Store>;
 }
@@ -98,23 +88,27 @@ export interface Requirement {
 /** Long enough for a slow network, because these checks test correctness only. */
 export const TIMEOUT = '30s';
 
-/** Creates a limiter that shares no keys with others. */
+/** Creates a limiter that shares no keys with others. It renews leases only when its {@link LeaseControl} does. */
 export function makeLimiter<Given extends Limits>(
   { store }: Pick<CheckContext, 'store'>,
   limits: Given,
   prefix = `run-${randomUUID()}`,
 ): RateLimiter<Given> {
-  return new RateLimiter({ limits, store, prefix, timeout: TIMEOUT });
+  if (!endsLeases(store)) return new RateLimiter({ limits, store, prefix, timeout: TIMEOUT });
+  const control = new LeaseControl(store);
+  const onLeaseLost = ({ decision }: { decision: Decision }) => control.addLoss(decision);
+  const limiter = new RateLimiter({ limits, store: control.createStore(), prefix, timeout: TIMEOUT, onLeaseLost });
+  control.attach(limiter);
+  return limiter;
 }
 
 /** Binds the requirement to the stores that `makeStore` creates. */
 export function toCheck(requirement: Requirement, makeStore: MakeStore, options: CheckOptions): Check {
   const { runs = 2000, longRun = 20_000, seed, shared = false, rollingCounter = true } = options;
   const random = { numRuns: runs, ...(seed !== undefined && { seed }) };
-  const { algorithms = algorithmNames, lacks = [] } = options;
+  const { algorithms = algorithmNames } = options;
   const { name, needs, among = algorithmNames, verify } = requirement;
-  const run = () =>
-    withContext(makeStore, options, (context) => verify({ ...context, random, longRun, algorithms, lacks }));
+  const run = () => withContext(makeStore, options, (context) => verify({ ...context, random, longRun, algorithms }));
   if (needs !== undefined && !{ shared, rollingCounter }[needs]) {
     return { name, run, leftOut: `\`${needs}\` is false` };
   }
@@ -136,7 +130,7 @@ export function checkAlgorithms({ algorithms = algorithmNames }: CheckOptions): 
 async function withContext(
   makeStore: MakeStore,
   { closeStore = (store) => store.close?.() }: CheckOptions,
-  use: (context: Omit<CheckContext, 'random' | 'longRun' | 'algorithms' | 'lacks'>) => Promise<void>,
+  use: (context: Omit<CheckContext, 'random' | 'longRun' | 'algorithms'>) => Promise<void>,
 ): Promise<void> {
   const clock = new TestClock();
   const opened: Store[] = [];

@@ -1,10 +1,12 @@
+import { isLeasing } from '@rollgate/core/store';
 import fc from 'fast-check';
-import { algorithmNames } from '../algorithms.js';
+import { type AlgorithmName, algorithmNames, endsLeases, limitOf } from '../algorithms.js';
 import { anywhere, forwards, type History, histories } from '../arbitraries/histories.js';
 import { limits, oneLimit } from '../arbitraries/limits.js';
 import { limitsOf, ModelComparison } from '../model-comparison.js';
 import { MS } from '../oracles/oracle.js';
 import { type CheckContext, makeLimiter, type Requirement } from './check.js';
+import { minuteLimit } from './minute-limit.js';
 
 /** Every decision is the model's, and every wait true to the microsecond. */
 export async function decideAsModel(context: CheckContext, some: fc.Arbitrary<History>): Promise<void> {
@@ -13,12 +15,15 @@ export async function decideAsModel(context: CheckContext, some: fc.Arbitrary<Hi
     fc.asyncProperty(some, async ({ limits, commands }) => {
       clock.micros = 1e9 * MS;
       const limiter = makeLimiter(context, limitsOf(limits));
-      const comparison = new ModelComparison(limits, clock);
+      const comparison = new ModelComparison(limits, clock, endsLeases(context.store));
       for (const command of commands) await comparison.run(command, limiter);
     }),
     random,
   );
 }
+
+/** The weight of operations on slots in a history of this algorithm. */
+export const slotsOf = (algorithm: AlgorithmName): number => (isLeasing(limitOf(minuteLimit(algorithm, 1))) ? 1 : 0);
 
 // Time that runs back shows whether an expired key has been dropped already, which depends on the other keys, those
 // of other algorithms included; so with several keys it only runs forwards.
@@ -27,11 +32,11 @@ export const decisions: readonly Requirement[] = [
     name: `${algorithm} decides like its oracle when time jumps and runs back, with waits exact to the microsecond`,
     among: [algorithm],
     verify: (context: CheckContext) =>
-      decideAsModel(context, histories(context, oneLimit(algorithm), ['ann'], anywhere)),
+      decideAsModel(context, histories(oneLimit(algorithm), ['ann'], anywhere, { slots: slotsOf(algorithm) })),
   })),
   {
     name: 'several limits of any kind on several keys decide together like their oracles',
     verify: (context) =>
-      decideAsModel(context, histories(context, limits(context.algorithms), ['ann', 'bob'], forwards)),
+      decideAsModel(context, histories(limits(context.algorithms), ['ann', 'bob'], forwards, { slots: 1 })),
   },
 ];

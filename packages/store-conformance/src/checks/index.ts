@@ -2,13 +2,12 @@ import { worstBurstRequirements } from './attained-bursts.js';
 import { changingSettings } from './changing-settings.js';
 import { type Check, type CheckOptions, checkAlgorithms, type MakeStore, toCheck } from './check.js';
 import { clockSteps } from './clock-steps.js';
-import { concurrency } from './concurrency.js';
 import { decisions } from './decisions.js';
 import { longRunRequirements } from './long-run.js';
+import { parallelChecks } from './parallel-checks.js';
 import { rollingCounter } from './rolling-counter.js';
 import { safety } from './safety.js';
 import { sharing } from './shared-data.js';
-import { slots } from './slots.js';
 import { vectorRequirements } from './vectors.js';
 
 const requirements = [
@@ -18,11 +17,10 @@ const requirements = [
   ...safety,
   ...worstBurstRequirements,
   ...longRunRequirements,
-  ...concurrency,
+  ...parallelChecks,
   ...clockSteps,
   ...sharing,
   ...rollingCounter,
-  ...slots,
 ];
 
 /** Returns all checks as functions for any test runner. `describeStore` registers them with Jest or Vitest. */

@@ -1,5 +1,12 @@
 import assert from 'node:assert/strict';
-import { type AlgorithmName, algorithmNames, type LimitSpec, limitOf, type OptionsOf } from '../algorithms.js';
+import {
+  type AlgorithmName,
+  algorithmNames,
+  endsLeases,
+  type LimitSpec,
+  limitOf,
+  type OptionsOf,
+} from '../algorithms.js';
 import { MS } from '../oracles/oracle.js';
 import { type CheckContext, makeLimiter, type Requirement } from './check.js';
 
@@ -7,7 +14,7 @@ import { type CheckContext, makeLimiter, type Requirement } from './check.js';
 interface LongRun<Name extends AlgorithmName = AlgorithmName> {
   readonly options: OptionsOf<Name>;
   /** The units allowed within `elapsed` microseconds after the first action, including the end. */
-  readonly guaranteed: (elapsed: number) => number;
+  readonly guaranteed: (elapsed: number, leasesEnd: boolean) => number;
   /**
    * The caller retries after a random time of up to this many milliseconds. Without it, it waits for `retryAfterMs`.
    */
@@ -50,6 +57,13 @@ const longRuns: { [Name in AlgorithmName]: readonly LongRun<Name>[] } = {
   ],
   // A bucket of one millisecond must leave the window completely.
   bucketedWindow: [{ options: { limit, window }, guaranteed: (elapsed) => limit * windows(elapsed, window + 1) }],
+  // The caller releases nothing.
+  concurrency: [
+    {
+      options: { limit, lease: window, retryAfter: 7 },
+      guaranteed: (elapsed, leasesEnd) => (leasesEnd ? limit * windows(elapsed, 63) : limit),
+    },
+  ],
 };
 
 /** Pseudorandom integers from 0 to `most`, the same in each run. */
@@ -75,7 +89,11 @@ async function saturate(context: CheckContext, spec: LimitSpec, { guaranteed, ra
     clock.micros += steps?.next().value ?? Math.round(retryAfterMs * MS);
   }
   const elapsed = clock.micros - start;
-  assert.equal(admitted, guaranteed(elapsed), `Units allowed in ${elapsed} µs under ${JSON.stringify(spec)}`);
+  assert.equal(
+    admitted,
+    guaranteed(elapsed, endsLeases(context.store)),
+    `Units allowed in ${elapsed} µs under ${JSON.stringify(spec)}`,
+  );
 }
 
 export const longRunRequirements: readonly Requirement[] = algorithmNames.map((algorithm) => ({

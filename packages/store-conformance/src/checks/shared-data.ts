@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import fc from 'fast-check';
-import type { AlgorithmName } from '../algorithms.js';
+import { type AlgorithmName, endsLeases } from '../algorithms.js';
 import { type Command, forwards } from '../arbitraries/histories.js';
 import { oneLimit } from '../arbitraries/limits.js';
 import type { TokenFractions } from '../arbitraries/token-fractions.js';
@@ -39,7 +39,7 @@ async function decideAsOne(context: CheckContext): Promise<void> {
     clock.micros = 1e9 * MS;
     const prefix = `run-${randomUUID()}`;
     const limiters = stores.map((store) => makeLimiter({ store }, limitsOf(specs), prefix));
-    const comparison = new ModelComparison(specs, clock);
+    const comparison = new ModelComparison(specs, clock, endsLeases(store));
     for (const { at, command } of operations) await comparison.run(command, limiters[at]!);
   });
   await fc.assert(property, random);

@@ -1,6 +1,7 @@
 import type { Decision, Limit, RateLimiter } from '@rollgate/core';
-import { algorithmNames, type LimitSpec, limitOf } from '../algorithms.js';
+import { algorithmNames, endsLeases, type LimitSpec, limitOf } from '../algorithms.js';
 import { assertSame } from '../assert-same.js';
+import { LeaseControl } from '../lease-control.js';
 import { MS } from '../oracles/oracle.js';
 import { vectors } from '../vectors/index.js';
 import type { Vector, VectorAction, VectorCharge, VectorVerdict } from '../vectors/vector.js';
@@ -8,21 +9,26 @@ import { type CheckContext, makeLimiter, type Requirement } from './check.js';
 
 const KEY = 'ann';
 
-const figuresOf = ({ allowed, remaining, retryAfterMs, resetMs, delayMs }: Omit<VectorVerdict, 'reason'>) => {
+const figuresOf = ({
+  allowed,
+  remaining,
+  retryAfterMs,
+  resetMs,
+  delayMs,
+}: Omit<VectorVerdict, 'reason' | 'retryIsEstimate'>) => {
   return { allowed, remaining, retryAfterMs, resetMs, delayMs };
 };
 
 /** What a decision has to be at this step. */
 const expectedOf = (step: VectorVerdict) => {
-  return { ...figuresOf(step), reason: step.allowed ? undefined : (step.reason ?? 'limit') };
+  const reason = step.allowed ? undefined : (step.reason ?? 'limit');
+  return { ...figuresOf(step), reason, retryIsEstimate: step.retryIsEstimate };
 };
 
 function decide(limiter: RateLimiter, step: VectorAction | VectorCharge, limits: Limit): Promise<Decision> {
   if ('charge' in step) return limiter.charge(KEY, { cost: step.charge, limits });
   return limiter[step.peek ? 'peek' : 'check'](KEY, { cost: step.cost, limits });
 }
-
-const isSettled = ({ steps }: Vector) => steps.some((step) => 'settle' in step || 'charge' in step);
 
 async function holdVector(context: CheckContext, vector: Vector): Promise<void> {
   const { algorithm, options: own } = vector.limit;
@@ -34,6 +40,10 @@ async function holdVector(context: CheckContext, vector: Vector): Promise<void> 
       await limiter.reset(KEY);
     } else if ('refund' in step) {
       await limiter.refund(decisions.get(step.refund)!);
+    } else if ('release' in step) {
+      await limiter.release(decisions.get(step.release)!);
+    } else if ('renew' in step) {
+      await LeaseControl.of(limiter)?.renew((own as { lease: number }).lease);
     } else if ('settle' in step) {
       await limiter.settle(decisions.get(step.settle)!, { cost: step.cost });
     } else {
@@ -42,7 +52,8 @@ async function holdVector(context: CheckContext, vector: Vector): Promise<void> 
       const decision = await decide(limiter, step, limits);
       decisions.set(index, decision);
       const about = () => `${algorithm} ${JSON.stringify(options)}: ${vector.title}: step ${index}, at ${step.at} ms`;
-      assertSame({ ...figuresOf(decision), reason: decision.reason }, expectedOf(step), about);
+      const { reason, retryIsEstimate } = decision;
+      assertSame({ ...figuresOf(decision), reason, retryIsEstimate }, expectedOf(step), about);
     }
   }
 }
@@ -53,7 +64,8 @@ export const vectorRequirements: readonly Requirement[] = algorithmNames.map((al
   among: [algorithm],
   async verify(context) {
     const all: readonly Vector[] = vectors[algorithm];
-    const held = context.lacks.includes('settle') ? all.filter((vector) => !isSettled(vector)) : all;
-    for (const vector of held) await holdVector(context, vector);
+    for (const vector of all) {
+      if (!vector.leasesEnd || endsLeases(context.store)) await holdVector(context, vector);
+    }
   },
 }));

@@ -57,6 +57,10 @@ function expectedOfOne(
   const { quota } = ruling.oracle;
   const isAllowed = (at: number) => truth.allows(ruling, place, at, cost);
   const isFull = (at: number) => truth.free(ruling, place, at) >= quota;
+  const { retryAfterMicros } = ruling.oracle;
+  if (retryAfterMicros !== undefined) {
+    return expectedOfSlots(passes[index]!, truth.free(ruling, place, now), quota, cost, retryAfterMicros / MS);
+  }
   const retryAfterMs = allowed ? 0 : cost > quota ? Infinity : wait(now, actual?.retryAfterMs, isAllowed);
   const figures = {
     allowed: passes[index]!,
@@ -68,6 +72,14 @@ function expectedOfOne(
   };
   if (passes[index]) return figures;
   return { ...figures, reason: reason(ruling, truth.read(ruling, place, now), now, cost, retryAfterMs) };
+}
+
+function expectedOfSlots(passes: boolean, free: number, quota: number, cost: number, adviceMs: number): LimitDecision {
+  const resetMs = free < quota ? adviceMs : 0;
+  const figures = { allowed: passes, limit: quota, remaining: Math.max(0, free), retryAfterMs: 0, resetMs, delayMs: 0 };
+  if (passes) return figures;
+  if (cost > quota) return { ...figures, retryAfterMs: Infinity, reason: 'limit' };
+  return { ...figures, retryAfterMs: adviceMs, reason: 'limit', retryIsEstimate: true };
 }
 
 function wait(now: number, actualMs: number | undefined, holds: (at: number) => boolean): number {
@@ -105,7 +117,8 @@ function isSame(one: Figures, other: Figures): boolean {
     one.retryAfterMs === other.retryAfterMs &&
     one.resetMs === other.resetMs &&
     one.delayMs === other.delayMs &&
-    one.reason === other.reason
+    one.reason === other.reason &&
+    one.retryIsEstimate === other.retryIsEstimate
   );
 }
 

@@ -12,6 +12,8 @@ function describeStep(calls: Scenario['calls'], code: number): string {
     return step.kind === 'tick' ? `${step.micros} µs pass` : `the clock steps back by ${BACK_MICROS} µs`;
   }
   if (step.kind === 'refund') return `refund of the ${step.receipt + 1}. check that can be refunded`;
+  if (step.kind === 'release') return `release of the ${step.receipt + 1}. check that can be refunded`;
+  if (step.kind === 'renew') return `renewal of the ${step.receipt + 1}. check that can be refunded`;
   if (step.kind === 'settle')
     return `settlement of the ${step.receipt + 1}. check that can be refunded, to ${step.cost}`;
   const { specs, keys } = calls[step.call]!;

@@ -1,3 +1,4 @@
+import type { Decision } from '@rollgate/core';
 import { MS } from '../oracles/oracle.js';
 import { findDifference } from './check-decision.js';
 import { findBrokenGuarantee } from './find-broken-guarantee.js';
@@ -12,6 +13,8 @@ import {
   MAX_TICK,
   peekOf,
   refundOf,
+  releaseOf,
+  renewOf,
   resetOf,
   settleOf,
   stepOf,
@@ -35,6 +38,14 @@ const TICKS = [1, MS];
 
 /** The decision of a charge is that of a peek with cost 1. */
 const costOfDecision = ({ kind, cost }: Asking): number => (kind === 'charge' ? 1 : cost);
+
+/** Adds the tick to a boundary, and the one to just before it. */
+function addTicks(due: Set<number>, micros: number): void {
+  for (const tick of [micros - 1, micros]) if (tick > 0 && tick <= MAX_TICK) due.add(tick);
+}
+
+/** Whether the wait of a decision is exact. */
+const isExact = ({ violated, limits }: Decision) => violated.every((name) => !limits[name]!.retryIsEstimate);
 
 type Meet = (code: number, hash: number) => void;
 
@@ -77,6 +88,7 @@ export class Expansion {
     for (let call = 0; call < this.#ready.calls.length; call++) {
       for (const cost of COSTS) this.#ask(peekOf(call, cost), due);
     }
+    this.#addBoundaries(due);
     for (const micros of due) this.#tick(micros);
     if (this.#truth.nowMicros === this.#truth.highestMicros) this.#tick(BACK);
     for (let call = 0; call < this.#ready.calls.length; call++) {
@@ -87,6 +99,21 @@ export class Expansion {
     for (let receipt = 0; receipt < this.#truth.receipts.length; receipt++) {
       this.#refund(receipt);
       for (const cost of SETTLED_COSTS) this.#act(settleOf(receipt, cost));
+      if (!this.#hasSlots(receipt)) continue;
+      this.#act(releaseOf(receipt));
+      if (this.#ready.leasesEnd) this.#act(renewOf(receipt));
+    }
+  }
+
+  /** Whether the check of this receipt took slots. */
+  #hasSlots(receipt: number): boolean {
+    return this.#truth.receipts[receipt]!.some(({ ruling }) => ruling.oracle.retryAfterMicros !== undefined);
+  }
+
+  /** Adds the times at which the oracles change without a decision that names them. */
+  #addBoundaries(due: Set<number>): void {
+    for (const life of this.#truth.lives) {
+      for (const at of life?.by.oracle.boundaries?.(life.state) ?? []) addTicks(due, at - this.#truth.nowMicros);
     }
   }
 
@@ -139,7 +166,7 @@ export class Expansion {
     else {
       this.#arrive(code, truth);
       const waitMs = actual.allowed ? actual.resetMs : actual.retryAfterMs;
-      if (waitMs !== Infinity) this.#await(code, step, actual.allowed, Math.round(waitMs * MS), due);
+      if (waitMs !== Infinity && isExact(actual)) this.#await(code, step, actual.allowed, Math.round(waitMs * MS), due);
     }
   }
 
@@ -147,7 +174,7 @@ export class Expansion {
   #await(code: number, step: Asking, allowed: boolean, micros: number, due: Set<number> | undefined): void {
     // A check that was rejected and left no trace waits as the peek before it.
     if (!allowed && (step.kind === 'peek' || this.#isMoved)) this.#tryWait(code, step, micros);
-    if (due !== undefined) for (const tick of [micros - 1, micros]) if (tick > 0 && tick <= MAX_TICK) due.add(tick);
+    if (due !== undefined) addTicks(due, micros);
   }
 
   /** Expects the store to reject one microsecond before the end of the wait, and to allow at the end. */

@@ -2,6 +2,7 @@ import { MemoryStore } from '@rollgate/core';
 import { Expansion, type Finding } from './expansion.js';
 import { HashSet } from './hash-set.js';
 import { HistoryRows } from './history-rows.js';
+import { createLeasingStore } from './leasing-store.js';
 import { StateObserver } from './observed-limit.js';
 import { prepare, type Scenario } from './scenario.js';
 import { type MakeStore, StoreUnderTest } from './store-under-test.js';
@@ -14,7 +15,7 @@ export interface ExploreOptions {
   readonly states?: number | undefined;
   /** Whether the explorer extends only one of the histories that end in the same state; default `true`. */
   readonly merge?: boolean | undefined;
-  /** Default: a `MemoryStore`. */
+  /** Default: a `MemoryStore`, or a store of `createStore` if leases end. */
   readonly makeStore?: MakeStore | undefined;
 }
 
@@ -41,7 +42,7 @@ const TURN = 1000;
  * the first difference.
  */
 export async function explore(scenario: Scenario, options: ExploreOptions): Promise<Exploration> {
-  const { depth, states = Infinity, merge = true, makeStore = (clock) => new MemoryStore({ clock }) } = options;
+  const { depth, states = Infinity, merge = true, makeStore = makeStoreFor(scenario) } = options;
   const begun = process.cpuUsage();
   const watch = new StateObserver();
   const ready = prepare(scenario, watch);
@@ -75,6 +76,10 @@ export async function explore(scenario: Scenario, options: ExploreOptions): Prom
     seconds: (user + system) / 1e6,
     finding: expansion.finding,
   };
+}
+
+function makeStoreFor({ leasesEnd = false }: Scenario): MakeStore {
+  return leasesEnd ? createLeasingStore : (clock) => new MemoryStore({ clock });
 }
 
 const add = (one: number, other: number) => one + other;

@@ -26,7 +26,8 @@ export class Hasher {
 
   number(value: number): void {
     if ((value | 0) === value) this.#mix(value);
-    else if (value >= this.#momentsFrom) this.number(Math.max(value - this.#nowMicros, -this.#horizonMicros));
+    else if (value >= this.#momentsFrom && value < Infinity)
+      this.number(Math.max(value - this.#nowMicros, -this.#horizonMicros));
     else if (Number.isFinite(value)) {
       this.#mix(NONE + 1);
       this.#mix((value % 2 ** 32) | 0);

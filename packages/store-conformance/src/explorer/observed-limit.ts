@@ -1,5 +1,5 @@
 import type { Limit } from '@rollgate/core';
-import type { Hit, State, Verdict } from '@rollgate/core/store';
+import { type Hit, isLeasing, type LeasingLimit, type SlotLimit, type State, type Verdict } from '@rollgate/core/store';
 
 /** A recorded action, as the limit saw it. */
 export interface StoreHit {
@@ -14,6 +14,8 @@ export interface StoreHit {
 export class StateObserver {
   /** What was recorded since this was emptied. */
   recorded: StoreHit[] = [];
+  /** Where the leases are that were renewed since this was emptied, by the index of their limit. */
+  renewed = new Map<number, Pick<StoreHit, 'life' | 'atMicros'>>();
   /**
    * While this is set, limits pass it copies of the states that a peek finds, and the lives of their keys. To the store,
    * these states look expired, so it leaves them alone.
@@ -29,6 +31,11 @@ export class ObservedLimit implements Limit {
   readonly keepMicros: number;
   readonly countRejected: boolean;
   readonly stateSize: number;
+  readonly retryIsEstimate?: boolean;
+  /** Only limits whose slots are leases have these. */
+  readonly renew?: LeasingLimit['renew'];
+  readonly unusedId?: LeasingLimit['unusedId'];
+  readonly createSlotKeeper?: SlotLimit['createSlotKeeper'];
   readonly #inner: Limit;
   readonly #watch: StateObserver;
   readonly #index: number;
@@ -45,6 +52,11 @@ export class ObservedLimit implements Limit {
     this.#watch = watch;
     this.#index = index;
     this.#name = name;
+    if (!isLeasing(inner)) return;
+    this.retryIsEstimate = true;
+    this.renew = (state, nowMicros, hit) => this.#renew(inner, state, nowMicros, hit);
+    this.unusedId = (state, id) => inner.unusedId(state, id);
+    this.createSlotKeeper = (...owner) => (inner as SlotLimit).createSlotKeeper(...owner);
   }
 
   create(state: State): void {
@@ -78,6 +90,12 @@ export class ObservedLimit implements Limit {
 
   refund(state: State, nowMicros: number, hit: Hit, kept: number): void {
     this.#inner.refund(state, nowMicros, hit, kept);
+  }
+
+  #renew(inner: LeasingLimit, state: State, nowMicros: number, hit: Hit): boolean {
+    const isHeld = inner.renew(state, nowMicros, hit);
+    if (isHeld) this.#watch.renewed.set(this.#index, { life: lifeOf(state), atMicros: hit.atMicros });
+    return isHeld;
   }
 }
 

@@ -39,6 +39,10 @@ export interface Part {
   readonly admission: Admission | undefined;
 }
 
+function isSlot({ ruling }: Pick<Part, 'ruling'>): boolean {
+  return ruling.oracle.retryAfterMicros !== undefined;
+}
+
 /** The oracles' opinion of one check. */
 export interface Opinion {
   readonly passes: readonly boolean[];
@@ -108,6 +112,16 @@ export class OracleState {
         this.#settle(this.receipts[step.receipt]!, 0);
         this.receipts = this.receipts.toSpliced(step.receipt, 1);
         return undefined;
+      case 'release':
+        this.#settle(this.receipts[step.receipt]!.filter(isSlot), 0);
+        this.receipts = this.receipts.toSpliced(step.receipt, 1);
+        return undefined;
+      case 'renew':
+        this.receipts = this.receipts.with(
+          step.receipt,
+          this.receipts[step.receipt]!.map((part) => this.#renew(part)),
+        );
+        return undefined;
       case 'settle':
         this.#settle(this.receipts[step.receipt]!, step.cost);
         this.receipts = this.receipts.toSpliced(step.receipt, 1);
@@ -172,7 +186,20 @@ export class OracleState {
     for (let index = 0; index < rulings.length; index++) this.#recordOverdraft(rulings[index]!, places[index]!, cost);
   }
 
+  #renew(part: Part): Part {
+    const { ruling, place, receipt, cost } = part;
+    if (!isSlot(part)) return part;
+    this.#dropImplausible(ruling, place);
+    const now = this.nowMicros;
+    const state = ruling.oracle.renew!(this.read(ruling, place, now), receipt, now, cost);
+    if (state === undefined) return part;
+    const { id, newest } = this.#isLive(place, now) ? this.lives[place]! : { id: this.lifeCount++, newest: NONE };
+    this.#setLife(place, { id, state, by: ruling, newest });
+    return { ...part, life: id };
+  }
+
   #recordOverdraft(ruling: Ruling, place: number, cost: number): void {
+    if (isSlot({ ruling })) return;
     this.#dropImplausible(ruling, place);
     this.#record(ruling, place, cost, undefined);
   }

@@ -17,6 +17,8 @@ export interface Call {
 export interface Scenario {
   readonly name: string;
   readonly calls: readonly Call[];
+  /** Whether to explore a store whose leases end, instead of a `MemoryStore`. */
+  readonly leasesEnd?: boolean;
 }
 
 /** One limit of a scenario: the oracle that judges it, and the shipped limit, watched. */
@@ -48,6 +50,7 @@ export interface Ready {
   readonly periodMicros: number;
   /** Nothing older than this can matter, even when the clock steps back; microseconds. */
   readonly horizonMicros: number;
+  readonly leasesEnd: boolean;
 }
 
 /**
@@ -57,7 +60,7 @@ export interface Ready {
 export const BACK_MICROS = MS;
 
 /** Prepares a scenario. The limits report their calls to `watch`. */
-export function prepare({ name, calls }: Scenario, watch: StateObserver): Ready {
+export function prepare({ name, calls, leasesEnd = false }: Scenario, watch: StateObserver): Ready {
   const places: string[] = [];
   const rulings: Ruling[] = [];
   const ready = calls.map(({ specs, keys }): ReadyCall => {
@@ -66,7 +69,7 @@ export function prepare({ name, calls }: Scenario, watch: StateObserver): Ready 
       if (known !== undefined) return known;
       const tap = new ObservedLimit(limitOf(spec), watch, rulings.length, rule);
       const { minDifference = 0 } = spec.options as { minDifference?: number };
-      const oracle = oracleOf(spec);
+      const oracle = oracleOf(spec, leasesEnd);
       const isAlone = calls.every((call) => call.specs[rule] === undefined || call.specs[rule] === spec);
       const ruling = {
         isAlone,
@@ -89,6 +92,7 @@ export function prepare({ name, calls }: Scenario, watch: StateObserver): Ready 
     calls: ready,
     placeCount: places.length,
     periodMicros: rulings.flatMap(({ spec }) => gridOf(spec)).reduce(leastCommonMultiple, MS),
+    leasesEnd,
     horizonMicros: 2 * Math.max(...rulings.map(({ limit }) => limit.keepMicros)) + 2 * BACK_MICROS,
   };
 }

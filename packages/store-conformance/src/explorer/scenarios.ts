@@ -20,6 +20,11 @@ const show = (...limits: LimitSpec[]) =>
         .join(', ')})`,
   );
 
+/** The same scenario in a store whose leases end. */
+function withLeases(scenario: Scenario): Scenario {
+  return { ...scenario, name: `${scenario.name}, with leases`, leasesEnd: true };
+}
+
 function alone(limit: LimitSpec): Scenario {
   return { name: `${show(limit)} alone`, calls: [onOneKey(limit)] };
 }
@@ -49,13 +54,17 @@ export function scenariosOf(algorithm: AlgorithmName): Scenario[] {
   const own = specsOf(algorithm);
   const partners = algorithmNames.slice(algorithmNames.indexOf(algorithm));
   const pairings = partners.map((partner): [LimitSpec, LimitSpec] => [own[1]!, specsOf(partner)[2]!]);
-  return [
+  const scenarios = [
     ...own.map(alone),
     ...pairs(own).map(([one, other]) => changed(one, other)),
     ...pairings.map(([one, other]) => together(one, other)),
     ...pairings.map(([one, other]) => onTwoKeys(one, other)),
   ];
+  const leasing = scenarios.filter(({ calls }) => calls.some(({ specs }) => Object.values(specs).some(hasLease)));
+  return [...scenarios, ...leasing.map(withLeases)];
 }
+
+const hasLease = ({ options }: LimitSpec) => 'lease' in options;
 
 /** For a full store: one limit for all decides together with one for each of three users. */
 function crowd(all: LimitSpec, user: LimitSpec): Scenario {

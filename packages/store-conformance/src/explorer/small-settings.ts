@@ -29,4 +29,9 @@ export const smallSettings: { [Name in AlgorithmName]: readonly OptionsOf<Name>[
     { limit: 3, window: 2, buckets: 1, minDifference: 1 },
     { limit: 2, window: 3, buckets: 2, minDifference: 3 },
   ],
+  concurrency: [
+    { limit: 1, lease: 3, retryAfter: 1 },
+    { limit: 2, lease: 3, retryAfter: 2 },
+    { limit: 3, lease: 3, retryAfter: 1 },
+  ],
 };

@@ -1,9 +1,19 @@
 // A step of a history is one number below 2^16, so that millions of histories fit into memory.
 
 /** A number up to this one is a tick of so many microseconds. */
-export const MAX_TICK = 49_999;
+export const MAX_TICK = 47_999;
 
-const KINDS = { back: 50, check: 51, peek: 52, reset: 53, refund: 54, charge: 55, settle: 56 } as const;
+const KINDS = {
+  release: 48,
+  renew: 49,
+  back: 50,
+  check: 51,
+  peek: 52,
+  reset: 53,
+  refund: 54,
+  charge: 55,
+  settle: 56,
+} as const;
 /** A settlement has room for this many costs. */
 const SETTLED_COSTS = 10;
 
@@ -16,6 +26,8 @@ export const resetOf = (call: number): number => KINDS.reset * 1000 + call;
 export const chargeOf = (call: number, cost: number): number => KINDS.charge * 1000 + call * 10 + cost;
 /** `receipt` is below 900, because a step is below 2^16. */
 export const settleOf = (receipt: number, cost: number): number => KINDS.settle * 1000 + receipt * SETTLED_COSTS + cost;
+export const releaseOf = (receipt: number): number => KINDS.release * 1000 + receipt;
+export const renewOf = (receipt: number): number => KINDS.renew * 1000 + receipt;
 export const refundOf = (receipt: number): number => KINDS.refund * 1000 + receipt;
 
 /** A check, a peek or a charge of a scenario's call. */
@@ -32,6 +44,8 @@ export type Step =
   | { readonly kind: 'back'; readonly micros: number }
   | { readonly kind: 'reset'; readonly call: number }
   | { readonly kind: 'refund'; readonly receipt: number }
+  | { readonly kind: 'release'; readonly receipt: number }
+  | { readonly kind: 'renew'; readonly receipt: number }
   | { readonly kind: 'settle'; readonly receipt: number; readonly cost: number };
 
 const decoded = new Map<number, Step>();
@@ -57,6 +71,8 @@ function decode(code: number): Step {
   if (kind === KINDS.back) return { kind: 'back', micros: 0 };
   if (kind === KINDS.reset) return { kind: 'reset', call: rest };
   if (kind === KINDS.refund) return { kind: 'refund', receipt: rest };
+  if (kind === KINDS.release) return { kind: 'release', receipt: rest };
+  if (kind === KINDS.renew) return { kind: 'renew', receipt: rest };
   const asking = kind === KINDS.check ? 'check' : kind === KINDS.peek ? 'peek' : 'charge';
   return { kind: asking, call: Math.floor(rest / 10), cost: rest % 10 };
 }

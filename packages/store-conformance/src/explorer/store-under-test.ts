@@ -7,8 +7,11 @@ import { OracleState } from './oracle-state.js';
 import { BACK_MICROS, type Ready } from './scenario.js';
 import { type Step, stepOf } from './steps.js';
 
-/** Makes the store to explore: a `MemoryStore`, or a class derived from it. `close` must make it like new. */
-export type MakeStore = (clock: TestClock) => MemoryStore;
+/** A store without promises. `close` makes it like new. */
+export type ExploredStore = Pick<MemoryStore, 'check' | 'peek' | 'settle' | 'charge' | 'refund' | 'release' | 'reset' | 'close'> & { renewLeases?(receipts: readonly unknown[]): void }; // biome-ignore format: short
+
+/** Makes the store to explore. */
+export type MakeStore = (clock: TestClock) => ExploredStore;
 
 /**
  * A check that recorded something, and was not refunded. `hits` is empty when it was rejected: then a refund changes
@@ -32,6 +35,16 @@ interface Asked {
   readonly options: readonly { readonly cost: number; readonly limits: object }[];
 }
 
+/** The store's receipt of a decision with slots. */
+function receiptOf(decision: Decision): unknown {
+  const take = (decision as unknown as { [name: symbol]: (left?: unknown) => { receipt: unknown } })[TAKE_RECEIPT]!;
+  const held = take.call(decision);
+  take.call(decision, held);
+  return held.receipt;
+}
+
+const TAKE_RECEIPT = Symbol.for('@rollgate/core takeReceipt');
+
 /** Drives the shipped store through one history after the other. */
 export class StoreUnderTest {
   readonly clock = new TestClock();
@@ -39,7 +52,7 @@ export class StoreUnderTest {
   refundable: Refundable[] = [];
   readonly #ready: Ready;
   readonly #watch: StateObserver;
-  readonly #store: MemoryStore;
+  readonly #store: ExploredStore;
   readonly #limiter: RateLimiter;
   readonly #startMicros: number;
   readonly #asked: readonly Asked[];
@@ -95,6 +108,12 @@ export class StoreUnderTest {
       case 'settle':
         void this.#limiter.settle(this.refundable.splice(step.receipt, 1)[0]!.decision, { cost: step.cost });
         return undefined;
+      case 'release':
+        void this.#limiter.release(this.refundable.splice(step.receipt, 1)[0]!.decision);
+        return undefined;
+      case 'renew':
+        this.#renew(step.receipt);
+        return undefined;
       case 'charge':
         return this.#store.charge(this.#asked[step.call]!.plan, this.#asked[step.call]!.keys, step.cost);
     }
@@ -119,6 +138,15 @@ export class StoreUnderTest {
     }
     this.#watch.looking = undefined;
     return kept;
+  }
+
+  #renew(index: number): void {
+    this.#watch.renewed.clear();
+    const { decision, hits } = this.refundable[index]!;
+    this.#store.renewLeases!([receiptOf(decision)]);
+    // A lease that was taken again is in another life.
+    const moved = hits.map((hit) => ({ ...hit, ...this.#watch.renewed.get(hit.ruling) }));
+    this.refundable[index] = { decision, hits: moved };
   }
 
   #check(call: number, cost: number): Decision {

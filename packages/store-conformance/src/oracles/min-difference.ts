@@ -12,7 +12,7 @@ interface Spaced<State> {
 
 /** Adds a minimal time between two actions to an algorithm whose actions matter for `keep` microseconds at most. */
 export function withMinDifference<State, Receipt>(
-  inner: Oracle<State, Receipt>,
+  inner: Omit<Oracle<State, Receipt>, 'renew' | 'boundaries'>,
   keep: number,
   minDifference: number | undefined,
 ): Oracle<Spaced<State>, Receipt> {

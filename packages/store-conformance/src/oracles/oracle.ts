@@ -10,6 +10,10 @@ export const MS = 1000;
 export interface Oracle<State = unknown, Receipt = unknown> {
   /** The most units that can be used at once. */
   readonly quota: number;
+  /**
+   * For slots, which stay taken until they are released: the wait that a rejection suggests. Overdrafts take no slots.
+   */
+  readonly retryAfterMicros?: number;
   /** Whether rejected attempts are recorded. */
   readonly countRejected?: boolean;
   /** The state of a new key. */
@@ -30,6 +34,10 @@ export interface Oracle<State = unknown, Receipt = unknown> {
   record(state: State, now: number, cost: number): readonly [State, Receipt];
   /** Refunds what this limit recorded with this receipt, except for the first `kept` units. */
   refund(state: State, receipt: Receipt, now: number, kept: number): State;
+  /** Extends a lease, or takes its units again. Returns nothing if they are not free. Only slots have leases. */
+  renew?(state: State, receipt: Receipt, now: number, units: number): State | undefined;
+  /** Times at which a slot becomes free, which no wait reports. */
+  boundaries?(state: State): readonly number[];
 }
 
 /** How far ahead an overdraft may be paid off at most, in microseconds: 100 years. */

@@ -14,6 +14,8 @@ export interface VectorVerdict {
   readonly delayMs: number;
   /** The reason of a rejection. Absent if it is `'limit'`. */
   readonly reason?: 'minDifference';
+  /** Present if the wait is only advice. */
+  readonly retryIsEstimate?: true;
 }
 
 /** A check or a peek of this cost. */
@@ -37,8 +39,8 @@ export interface VectorCharge extends VectorVerdict {
 }
 
 /**
- * A step at a clock time in milliseconds. `refund` is the index of the step whose action it refunds, and `settle` that of
- * the step whose action it settles to `cost`.
+ * A step at a clock time in milliseconds. `refund`, `release` and `settle` are the index of the step whose action they
+ * refund, whose slots they free, or whose action they settle to `cost`.
  */
 export type VectorStep<Name extends AlgorithmName = AlgorithmName> =
   | VectorAction<Name>
@@ -48,6 +50,18 @@ export type VectorStep<Name extends AlgorithmName = AlgorithmName> =
       readonly at: number;
       /** The index of the step to refund. */
       readonly refund: number;
+    }
+  | {
+      /** The time of the release. */
+      readonly at: number;
+      /** The index of the step whose slots are freed. */
+      readonly release: number;
+    }
+  | {
+      /** The time of the renewal. */
+      readonly at: number;
+      /** Renews all open leases. */
+      readonly renew: true;
     }
   | {
       /** The time of the settlement. */
@@ -72,4 +86,6 @@ export interface Vector<Name extends AlgorithmName = AlgorithmName> {
   readonly limit: LimitSpec<Name>;
   /** The steps, in the order of their times. */
   readonly steps: readonly VectorStep<Name>[];
+  /** Whether the history is only for stores whose leases end. In memory, they do not. */
+  readonly leasesEnd?: true;
 }

@@ -37,6 +37,10 @@ export class Wrapper implements Store {
     this.inner.refund(receipt);
   }
 
+  release(receipt: unknown): void {
+    this.inner.release(receipt);
+  }
+
   reset(plan: Plan, keys: Keys): void {
     this.inner.reset(plan, keys);
   }
@@ -76,7 +80,14 @@ export class DropsOverdrafts extends Wrapper {
 
 /** Releases nothing. */
 export class KeepsSlots extends Wrapper {
-  release(): void {}
+  override release(): void {}
+}
+
+/** Its leases end even while they are renewed. */
+export class IgnoresRenewals extends Wrapper {
+  renew(): readonly unknown[] {
+    return [];
+  }
 }
 
 export class IgnoresResets extends Wrapper {

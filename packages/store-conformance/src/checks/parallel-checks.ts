@@ -61,7 +61,7 @@ async function leaveNoTrace(context: CheckContext, full: AlgorithmName, open: Al
   assertSame(toPlainDecision(await limiter.peek(key)), before, () => `${open} after a rejection by ${full}`);
 }
 
-export const concurrency: readonly Requirement[] = [
+export const parallelChecks: readonly Requirement[] = [
   ...algorithmNames.map((algorithm) => ({
     name: `${algorithm} allows exactly its quota of ${CALLS} concurrent checks`,
     among: [algorithm],
