@@ -1,7 +1,7 @@
 import { startBackgroundTimer } from './background-timer.js';
 import type { Clock } from './clock.js';
 import { bindAsyncContext, performance } from './platform.js';
-import { MAX_TIMER_MS, scheduleAfter as scheduleOnRealTime } from './scheduler.js';
+import { isLate, MAX_TIMER_MS, scheduleAfter as scheduleOnRealTime } from './scheduler.js';
 
 /** The time by which callers wait, and its timers. All times are milliseconds. */
 export interface Timers {
@@ -13,6 +13,8 @@ export interface Timers {
   after(delayMs: number, callback: () => void, sinceMs: number): () => void;
   /** Like `after`, from now on, with a timer that does not keep the process alive. */
   inBackground(delayMs: number, callback: () => void): () => void;
+  /** Whether the time of a callback has passed and the process was too late to run it. */
+  isLate(): boolean;
 }
 
 /** Real time, for stores whose clock has no `schedule`. */
@@ -23,6 +25,7 @@ export const realTimers: Timers = {
     const timer = delayMs <= MAX_TIMER_MS ? startBackgroundTimer(callback, delayMs) : undefined;
     return () => clearTimeout(timer);
   },
+  isLate,
 };
 
 /** Returns the timers of a store's clock, or real ones if it has none. */
@@ -31,7 +34,7 @@ export function timersOf(clock: Clock | undefined): Timers {
   const now = () => clock.now();
   const after: Timers['after'] = (delayMs, callback, sinceMs) =>
     clock.schedule!(sinceMs + delayMs, bindAsyncContext(callback));
-  return { now, after, inBackground: (delayMs, callback) => after(delayMs, callback, now()) };
+  return { now, after, inBackground: (delayMs, callback) => after(delayMs, callback, now()), isLate: () => false };
 }
 
 /**

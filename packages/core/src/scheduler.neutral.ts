@@ -22,3 +22,6 @@ export function scheduleAfter(delayMs: number, callback: () => void): () => void
   timer = setTimeout(runWhenDue, Math.min(Math.ceil(delayMs), MAX_TIMER_MS));
   return () => clearTimeout(timer);
 }
+
+/** Like `isLate` of Node. Callbacks have no order here, so none has to wait for a late one. */
+export const isLate = (): boolean => false;

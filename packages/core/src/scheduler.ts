@@ -43,6 +43,11 @@ export function scheduleAfter(delayMs: number, callback: () => void): () => void
   };
 }
 
+/** Whether the time of a callback has passed and the process was too late to run it. */
+export function isLate(): boolean {
+  return queue.first !== undefined && queue.first.priority <= currentMicros();
+}
+
 /** Read like this, fake timers of a test runner move it together with the timer. */
 function currentMicros(): number {
   return Math.round(performance.now() * 1000);

@@ -50,7 +50,8 @@ export async function waitForSlot(
   deadline: Deadline,
   sinceMs: number,
 ): Promise<void> {
-  if (delayMs === 0) return;
+  // Otherwise this caller would overtake those ahead of it, whose slots have passed while the process was busy.
+  if (delayMs === 0 && !deadline.timers.isLate()) return;
   try {
     deadline.throwIfPast(delayMs, sinceMs);
     await sleep(delayMs, deadline, sinceMs);

@@ -48,6 +48,19 @@ describe('wait on a queue', () => {
     for (const [caller, atMs] of started) expect(atMs).toBeGreaterThanOrEqual(caller * INTERVAL_MS - 0.001);
   });
 
+  test('resolves in the order of the calls, even if the process is busy until their slots have passed', async () => {
+    const limiter = new RateLimiter({ limits: queue });
+    const order: number[] = [];
+    const waitFor = (caller: number) => limiter.wait('ann').then(() => order.push(caller));
+    const early = [0, 1, 2].map(waitFor);
+    await early[0];
+    await settled();
+    const endMs = performance.now() + 4 * INTERVAL_MS;
+    while (performance.now() < endMs);
+    await Promise.all([...early, waitFor(3)]);
+    expect(order).toEqual([0, 1, 2, 3]);
+  });
+
   test('takes a slot at once, without waiting for the callers ahead', async () => {
     const limiter = new RateLimiter({ limits: slowQueue, store: new MemoryStore({ clock }) });
     const controller = new AbortController();
