@@ -1,3 +1,4 @@
+import { onAbort } from './abort-listeners.js';
 import { realTimers, type Timers } from './clock-timers.js';
 import { withCode } from './error-codes.js';
 
@@ -25,9 +26,9 @@ export interface Deadline {
 export function createDeadline(signal: AbortSignal | undefined, timeoutMs: number, timers: Timers): Deadline {
   const controller = new AbortController();
   const dueMs = timers.now() + timeoutMs;
-  const onAbort = () => controller.abort(signal!.reason);
-  if (signal?.aborted) onAbort();
-  else signal?.addEventListener('abort', onAbort, { once: true });
+  const abort = () => controller.abort(signal!.reason);
+  if (signal?.aborted) abort();
+  const stopListening = signal === undefined || signal.aborted ? undefined : onAbort(signal, abort);
   const onTimeout = () =>
     controller.abort(timeoutError(`Timed out: the call waited for ${timeoutMs} ms (\`timeout\`)`));
   const cancel = timeoutMs === Infinity ? undefined : timers.inBackground(timeoutMs, onTimeout);
@@ -40,7 +41,7 @@ export function createDeadline(signal: AbortSignal | undefined, timeoutMs: numbe
       throw timeoutError(`Timed out: the earliest possible start is in ${Math.ceil(waitMs)} ms, after the \`timeout\``);
     },
     dispose() {
-      signal?.removeEventListener('abort', onAbort);
+      stopListening?.();
       cancel?.();
     },
   };

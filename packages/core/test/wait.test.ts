@@ -1,4 +1,5 @@
 import { subscribe, unsubscribe } from 'node:diagnostics_channel';
+import { getEventListeners } from 'node:events';
 import { leakyBucket, MemoryStore, RateLimiter, rollingWindow, type Store } from '@rollgate/core';
 
 let now = 0;
@@ -176,6 +177,28 @@ describe('wait on a queue', () => {
     controller.abort('bored');
     await expect(waiting).rejects.toBe('bored');
     await settled();
+  });
+
+  test('has one listener on a signal that many callers share', async () => {
+    const limiter = new RateLimiter({ limits: leakyBucket({ capacity: 30, interval: '1h' }) });
+    await limiter.wait('ann');
+    const controller = new AbortController();
+    const { signal } = controller;
+    const waiting = Array.from({ length: 20 }, () => limiter.wait('ann', { signal }));
+    await settled();
+    expect(getEventListeners(signal, 'abort')).toHaveLength(1);
+    controller.abort('bored');
+    expect(await Promise.allSettled(waiting)).toEqual(Array(20).fill({ status: 'rejected', reason: 'bored' }));
+    expect((await limiter.peek('ann')).remaining).toBe(30);
+  });
+
+  test('leaves no listener on the signal of callers that have proceeded', async () => {
+    const limiter = new RateLimiter({ limits: queue });
+    const { signal } = new AbortController();
+    await Promise.all([0, 1, 2].map(() => limiter.wait('ann', { signal })));
+    expect(getEventListeners(signal, 'abort')).toHaveLength(0);
+    await limiter.wait('ann', { signal });
+    expect(getEventListeners(signal, 'abort')).toHaveLength(0);
   });
 
   test('may be longer than the longest timer of Node', async () => {
