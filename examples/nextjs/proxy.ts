@@ -1,0 +1,13 @@
+// One limit for all routes of the API, before Next.js renders or routes anything.
+import { rateLimit, vercelAddress } from '@rollgate/web';
+import { type NextFetchEvent, type NextRequest, NextResponse } from 'next/server';
+
+const limit = rateLimit({ limit: 5, window: '1m', address: vercelAddress });
+
+export async function proxy(request: NextRequest, event: NextFetchEvent): Promise<Response> {
+  const result = await limit.check(request, event);
+  if (!result.allowed) return result.response();
+  return result.withHeaders(NextResponse.next());
+}
+
+export const config = { matcher: '/api/:path*' };
