@@ -125,16 +125,16 @@ export const redis = [
       'return knownCost > limit;',
     ],
   ]),
-  ...of('redis-store', DENIALS, [
+  ...of('check-decisions', DENIALS, [
     [
       'a rejection is served after a local record',
-      'if (receipt !== undefined) this.#denials?.invalidate(input.keys);\n      else',
-      'if (receipt === undefined)',
+      'isCheck ? result.receipt !== undefined : allowed',
+      '!isCheck && allowed',
     ],
     [
       'a rejection of a check that was sent before a reset is cached after it',
-      'if (receipt === undefined && changeCount === this.#changes.count) {',
-      'if (receipt === undefined) {',
+      '!isCheck || check.changeCount !== this.#changes.count',
+      '!isCheck',
     ],
   ]),
   ...of('state-changes', DENIALS, [

@@ -14,6 +14,7 @@ export {
   isThenable,
   keyAt,
   MAX_KEY_LENGTH,
+  Pending,
   parseDuration,
   ROLLING_WINDOW_OPTIONS,
   readMicros,

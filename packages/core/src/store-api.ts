@@ -20,6 +20,7 @@ export {
 } from './limits/limit.js';
 export { ROLLING_WINDOW_OPTIONS } from './limits/rolling-window.js';
 export { isMemoryStore } from './memory-store.js';
+export { Pending } from './pending.js';
 export { type Costs, costAt, type Keys, keyAt, type Plan, type Rule, type SettledCosts, settledCost } from './plan.js';
 export { channel, emitWarning } from './platform.js';
 export type { CounterAlgorithm } from './rolling-counter-algorithm.js';

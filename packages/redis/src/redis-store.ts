@@ -1,4 +1,3 @@
-import { performance } from 'node:perf_hooks';
 import type { Awaitable, Clock, CountingStore, Decision, Store } from '@rollgate/core';
 import {
   type Costs,
@@ -13,10 +12,12 @@ import {
   toDecision,
 } from '@rollgate/core/store';
 import slotOf from 'cluster-key-slot';
+import { CheckDecisions, localMicros } from './check-decisions.js';
 import type { DenialCache } from './denial-cache.js';
 import { CheckInputs } from './operation-inputs.js';
 import { OperationSender } from './operation-sender.js';
-import { type CheckInput, type CheckOperation, type CheckResult, Receipt } from './operations.js';
+import { type CheckInput, type CheckOperation, Receipt } from './operations.js';
+import { PendingCheck } from './pending-check.js';
 import type { RedisClient, RedisConnection } from './redis-connection.js';
 import { counterKey } from './redis-keys.js';
 import { type RedisStoreOptions, resolveOptions } from './redis-store-options.js';
@@ -64,6 +65,7 @@ export class RedisStore implements Store, CountingStore {
   readonly clock: Clock | undefined;
   readonly #denials: DenialCache | undefined;
   readonly #changes: StateChanges;
+  readonly #decisions: CheckDecisions;
   #lastMicros = -Infinity;
 
   constructor(options: RedisStoreOptions) {
@@ -76,6 +78,7 @@ export class RedisStore implements Store, CountingStore {
     this.#denials = denials;
     const { isCluster, mayResend } = connection;
     this.#changes = new StateChanges(this.#sender, denials, mayResend ? new OperationNumbers(isCluster) : undefined);
+    this.#decisions = new CheckDecisions(denials, this.#changes);
     if (!isCluster) return;
     const nodeOf = (key: string) => connection.nodeOf(slotOf(key));
     this.partOf = (plan, keys) => nodeOf(this.#inputs.firstKey(plan, keys));
@@ -88,20 +91,13 @@ export class RedisStore implements Store, CountingStore {
     const input = this.#inputs.create(plan, keys, costs);
     const clockMicros = this.#clockMicros();
     const denials = this.#denials;
-    if (denials === undefined || denials.isEmpty) return this.#check(input, clockMicros);
-    return denials.find(input, clockMicros ?? localMicros()) ?? this.#check(input, clockMicros);
+    if (denials === undefined || denials.isEmpty) return this.#send('check', input, clockMicros);
+    return denials.find(input, clockMicros ?? localMicros()) ?? this.#send('check', input, clockMicros);
   }
 
   /** Implements {@link Store.peek}. */
-  peek(plan: Plan, keys: Keys, costs: Costs): Promise<Decision> {
-    const input = this.#inputs.create(plan, keys, costs);
-    return this.#send('peek', input, this.#clockMicros(), ({ limitDecisions }) => {
-      const decision = toDecision(plan.rules, limitDecisions, undefined, costs);
-      // Another process may have reset the keys.
-      if (decision.allowed) this.#denials?.invalidate(input.keys);
-      else this.#denials?.noteCheck(input);
-      return decision;
-    });
+  peek(plan: Plan, keys: Keys, costs: Costs): PromiseLike<Decision> {
+    return this.#send('peek', this.#inputs.create(plan, keys, costs), this.#clockMicros());
   }
 
   /** Implements {@link Store.settle}, even for a decision by another `RedisStore` on the same Redis. */
@@ -153,31 +149,10 @@ export class RedisStore implements Store, CountingStore {
     });
   }
 
-  #check(input: CheckInput, clockMicros: number | undefined): Promise<Decision> {
-    const changeCount = this.#changes.count;
-    return this.#send('check', input, clockMicros, (result, sentMs) => {
-      const { limitDecisions, receipt } = result;
-      const decision = toDecision(input.encodedPlan.plan.rules, limitDecisions, receipt, input.costs);
-      if (receipt !== undefined) this.#denials?.invalidate(input.keys);
-      else this.#denials?.noteCheck(input);
-      if (receipt === undefined && changeCount === this.#changes.count) {
-        const sentMicros = clockMicros ?? sentMs * 1000;
-        this.#denials?.add(input, result, { sentMicros, receivedMicros: clockMicros ?? localMicros() });
-      }
-      return decision;
-    });
-  }
-
-  #send(
-    kind: CheckOperation['kind'],
-    { encodedPlan, keys, costs }: CheckInput,
-    clockMicros: number | undefined,
-    decide: (result: CheckResult, sentMs: number) => Decision,
-  ): Promise<Decision> {
-    return new Promise((resolveDecision, reject) => {
-      const resolve = (result: CheckResult, sentMs: number) => resolveDecision(decide(result, sentMs));
-      this.#sender.add({ kind, encodedPlan, keys, costs, clockMicros, resolve, reject });
-    });
+  #send(kind: CheckOperation['kind'], input: CheckInput, clockMicros: number | undefined): PromiseLike<Decision> {
+    const check = new PendingCheck(kind, input, clockMicros, this.#decisions);
+    this.#sender.add(check);
+    return check;
   }
 
   /** The injected clock's time. A step back clears the denial cache, because an earlier state may apply again. */
@@ -194,9 +169,4 @@ export class RedisStore implements Store, CountingStore {
 function requireReceipt(receipt: unknown): Receipt {
   if (!(receipt instanceof Receipt)) throw foreignDecision('a decision of a RedisStore');
   return receipt;
-}
-
-/** This process's monotonic time in whole microseconds, because waits are whole microseconds as well. */
-function localMicros(): number {
-  return Math.floor(performance.now() * 1000);
 }

@@ -1,10 +1,11 @@
 import { type Awaitable, isThenable } from '../awaitable.js';
+import { type Listener, Pending } from '../pending.js';
 import { type Deadlines, TimedCall } from './deadlines.js';
 import type { PartHealth } from './part-health.js';
 import { type StoreError, storeFailedError, storeTimeoutError } from './store-error.js';
 
 /** A call of a store that settles by its result, its failure or its deadline, whichever comes first. */
-class GuardedCall<Result> extends TimedCall {
+class GuardedCall<Result> extends TimedCall implements Listener<Result> {
   constructor(
     private readonly deadlines: Deadlines,
     private readonly health: PartHealth,
@@ -50,6 +51,7 @@ export function guardCall<Result>(
   if (!isThenable(result)) return result;
   return new Promise((resolve, reject) => {
     const call = new GuardedCall(deadlines, health, resolve, reject, onFailure);
+    if (result instanceof Pending) return result.listen(call);
     result.then(
       (value) => call.succeed(value),
       (thrown) => call.fail(thrown),

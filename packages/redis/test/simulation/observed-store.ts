@@ -1,5 +1,5 @@
 import type { Awaitable, Decision, Limit, Store } from '@rollgate/core';
-import { type Costs, type Keys, type Plan, type SettledCosts, settledCost } from '@rollgate/core/store';
+import { type Costs, isThenable, type Keys, type Plan, type SettledCosts, settledCost } from '@rollgate/core/store';
 import type { LimitSpec } from '../../../store-conformance/src/algorithms.js';
 import type { StoreCall, Subject } from './call-records.js';
 import type { VirtualTime } from './virtual-time.js';
@@ -117,7 +117,7 @@ export class ObservedStore implements Store {
       Object.assign(call, outcome, { settledMicros: this.#options.time.micros });
       this.#options.onSettled(call);
     };
-    if (result instanceof Promise) {
+    if (isThenable(result)) {
       result.then(
         (value) => settle({ decision: value as Decision }),
         (error) => settle({ error }),

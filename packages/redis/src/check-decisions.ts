@@ -1,0 +1,59 @@
+import { performance } from 'node:perf_hooks';
+import type { Decision } from '@rollgate/core';
+import { toDecision } from '@rollgate/core/store';
+import type { DenialCache } from './denial-cache.js';
+import type { CheckOperation, CheckResult } from './operations.js';
+import type { StateChanges } from './state-changes.js';
+
+/** A check or a peek that was sent. */
+export interface SentCheck extends Omit<CheckOperation, 'resolve' | 'reject'> {
+  /** How many changes of states had started or ended when it was sent. */
+  readonly changeCount: number;
+}
+
+/** Converts the results of checks and peeks into decisions, and updates the denial cache. */
+export class CheckDecisions {
+  readonly #denials: DenialCache | undefined;
+  readonly #changes: StateChanges;
+
+  constructor(denials: DenialCache | undefined, changes: StateChanges) {
+    this.#denials = denials;
+    this.#changes = changes;
+  }
+
+  /** How many changes of states have started or ended. */
+  get changeCount(): number {
+    return this.#changes.count;
+  }
+
+  decide(check: SentCheck, result: CheckResult, sentMs: number): Decision {
+    const { limitDecisions, receipt } = result;
+    const decision = toDecision(check.encodedPlan.plan.rules, limitDecisions, receipt, check.costs);
+    if (this.#denials !== undefined) this.#updateDenials(this.#denials, check, result, decision, sentMs);
+    return decision;
+  }
+
+  #updateDenials(
+    denials: DenialCache,
+    check: SentCheck,
+    result: CheckResult,
+    { allowed }: Decision,
+    sentMs: number,
+  ): void {
+    const isCheck = check.kind === 'check';
+    // An allowed peek shows that another process may have reset the keys.
+    if (isCheck ? result.receipt !== undefined : allowed) {
+      denials.invalidate(check.keys);
+      return;
+    }
+    denials.noteCheck(check);
+    if (!isCheck || check.changeCount !== this.#changes.count) return;
+    const sentMicros = check.clockMicros ?? sentMs * 1000;
+    denials.add(check, result, { sentMicros, receivedMicros: check.clockMicros ?? localMicros() });
+  }
+}
+
+/** This process's monotonic time in whole microseconds, because waits are whole microseconds as well. */
+export function localMicros(): number {
+  return Math.floor(performance.now() * 1000);
+}

@@ -1,0 +1,36 @@
+import type { Decision } from '@rollgate/core';
+import { type Costs, Pending } from '@rollgate/core/store';
+import type { CheckDecisions, SentCheck } from './check-decisions.js';
+import type { CheckInput, CheckOperation, CheckResult } from './operations.js';
+import type { EncodedPlan } from './plan-encoding.js';
+
+/** A check or a peek on its way, and its decision. One object for both, because a process may have many in flight. */
+export class PendingCheck extends Pending<Decision> implements CheckOperation, SentCheck {
+  readonly encodedPlan: EncodedPlan;
+  readonly keys: readonly string[];
+  readonly costs: Costs;
+  readonly changeCount: number;
+  readonly #decisions: CheckDecisions;
+
+  constructor(
+    readonly kind: CheckOperation['kind'],
+    { encodedPlan, keys, costs }: CheckInput,
+    readonly clockMicros: number | undefined,
+    decisions: CheckDecisions,
+  ) {
+    super();
+    this.encodedPlan = encodedPlan;
+    this.keys = keys;
+    this.costs = costs;
+    this.changeCount = decisions.changeCount;
+    this.#decisions = decisions;
+  }
+
+  resolve(result: CheckResult, sentMs: number): void {
+    this.succeed(this.#decisions.decide(this, result, sentMs));
+  }
+
+  reject(error: unknown): void {
+    this.fail(error);
+  }
+}
