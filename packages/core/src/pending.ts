@@ -5,14 +5,16 @@ export interface Listener<Result> {
 }
 
 /**
- * A result that its owner settles later. Everyone can await it. A limiter listens to it instead, and so saves a promise
+ * A result that its owner settles later, and that you can await. A limiter listens to it instead, and so saves a promise
  * and the functions that settle one. At many checks in flight, they take a tenth of the process's time.
  */
 export class Pending<Result> implements PromiseLike<Result> {
   #listener: Listener<Result> | undefined;
   #promise: Promise<Result> | undefined;
 
-  /** Passes the outcome to `listener`, in the owner's call if nobody awaits it. Then nobody can await it any more. */
+  /**
+   * Passes the outcome to `listener`, in the owner's call. If you also await this result, do that before you listen.
+   */
   listen(listener: Listener<Result>): void {
     if (this.#promise === undefined) this.#listener = listener;
     else this.#promise.then(listener.succeed.bind(listener), listener.fail.bind(listener));
@@ -31,7 +33,7 @@ export class Pending<Result> implements PromiseLike<Result> {
   }
 
   /** Like that of a promise. */
-  // biome-ignore lint/suspicious/noThenProperty: It is awaited where nobody listens.
+  // biome-ignore lint/suspicious/noThenProperty: It is awaited where no limiter listens.
   then<Fulfilled = Result, Rejected = never>(
     onFulfilled?: ((result: Result) => Fulfilled | PromiseLike<Fulfilled>) | null,
     onRejected?: ((thrown: unknown) => Rejected | PromiseLike<Rejected>) | null,

@@ -1,5 +1,8 @@
 import { concurrency, leakyBucket, type RateLimiter, rollingWindow } from '@rollgate/core';
 
+/** The interval of the scenario `queue`, in milliseconds. */
+export const QUEUE_INTERVAL_MS = 50;
+
 /** Reads a header of a host's request. */
 export type ReadHeader<Request> = (request: Request, name: string) => string | null | undefined;
 
@@ -36,7 +39,7 @@ export function createScenarios<Request>(read: ReadHeader<Request>): Record<stri
     address: { limit: 1, window: '1h', silence: ['ROLLGATE_UNTRUSTED_PROXY', 'ROLLGATE_COUNTED_TWICE'] },
     'dry-run': { ...window, limit: 1, dryRun: true },
     'failing-dry-run': { ...window, key: failingKey, dryRun: true, silence: ['ROLLGATE_DRY_RUN_FAILED'] },
-    queue: { limits: leakyBucket({ capacity: 2, interval: '50ms' }), key: client },
+    queue: { limits: leakyBucket({ capacity: 2, interval: `${QUEUE_INTERVAL_MS}ms` }), key: client },
     'long-queue': { limits: leakyBucket({ capacity: 1, interval: '1h' }), key: client },
     'failing-key': { ...window, key: failingKey },
     'failing-cost': {
