@@ -19,7 +19,9 @@ const STARTS: Record<FrameworkName, () => Promise<(limiter: LimiterName, limit: 
   nest: async () => (await import('./nest-server.js')).startNest,
 };
 const start = await STARTS[framework]();
-const { port } = (await start(limiter, Number(limitText))).address() as AddressInfo;
+const server = await start(limiter, Number(limitText));
+server.keepAliveTimeout = 0; // The connections stay open while the other servers have their turns.
+const { port } = server.address() as AddressInfo;
 
 handleTasks((): ServerResult => {
   const { user, system } = process.cpuUsage();
