@@ -2,7 +2,10 @@ import { isLeasing, type LeasingLimit } from '@rollgate/core/store';
 import type { Receipt, RecordedHit, RenewedLease, RenewOperation } from './operations.js';
 import { hashTagOf } from './redis-keys.js';
 
-/** The most leases of one operation. Redis serves no other client while it runs. */
+/**
+ * The most leases of one operation. A script that has run it leaves all others of its batch to the next script, so that
+ * Redis serves other clients in between.
+ */
 const MAX_LEASES = 400;
 
 /** The leases that the check with this receipt took and that were not released. */
@@ -25,35 +28,47 @@ export async function renewLeases(
 ): Promise<Receipt[]> {
   const lost = new Set<Receipt>();
   const sent: Promise<void>[] = [];
-  const send = (leases: readonly OwnedLease[]) => {
-    const keys = leases.map(({ key }) => key);
-    const renewed = new Promise<readonly number[]>((resolve, reject) => {
-      add({ kind: 'renew', keys, leases, clockMicros, resolve, reject });
+  const send = (owned: readonly OwnedLease[]) => {
+    const renewed = renewOnce(owned, add, clockMicros).then((lostReceipts) => {
+      for (const receipt of lostReceipts) lost.add(receipt);
     });
-    sent.push(
-      renewed.then((indices) => {
-        for (const index of indices) lost.add(leases[index]!.receipt);
-      }),
-    );
+    renewed.catch(() => {}); // `Promise.all` below rejects with the error.
+    sent.push(renewed);
   };
-  for (const group of groupByTag(receipts.flatMap(ownedLeasesOf), isCluster)) {
-    for (let start = 0; start < group.length; start += MAX_LEASES) send(group.slice(start, start + MAX_LEASES));
+  const leases = receipts.flatMap((receipt) => leasesOf(receipt).map((hit): OwnedLease => ({ receipt, hit })));
+  for (const group of groupByTag(leases, isCluster)) {
+    for (let start = 0; start < group.length; start += MAX_LEASES) {
+      // One operation per turn. In one batch, each script would get all operations that the ones before it have left.
+      if (start > 0) await new Promise((resolve) => setImmediate(resolve));
+      send(group.slice(start, start + MAX_LEASES));
+    }
   }
   await Promise.all(sent);
   return [...lost];
 }
 
 /** A lease with the receipt that it belongs to. */
-interface OwnedLease extends RenewedLease {
+interface OwnedLease {
   readonly receipt: Receipt;
-  readonly key: string;
+  readonly hit: RecordedHit;
 }
 
-function ownedLeasesOf(receipt: Receipt): OwnedLease[] {
-  const { rules } = receipt.encodedPlan.plan;
-  return leasesOf(receipt).map(({ key, index, atMicros, cost }) => {
-    const { limit, leaseMicros } = rules[index]!.limit as LeasingLimit;
-    return { receipt, key, limit, leaseMicros, units: cost, id: atMicros };
+/** Extends leases with one operation. Returns the receipts of those that are lost. */
+function renewOnce(
+  owned: readonly OwnedLease[],
+  add: (operation: RenewOperation) => void,
+  clockMicros: number | undefined,
+): Promise<Receipt[]> {
+  const open = owned.filter(({ hit }) => hit.cost > 0); // Others were released since the renewal began.
+  const keys = open.map(({ hit }) => hit.key);
+  const leases = open.map(({ receipt, hit }): RenewedLease => {
+    const { limit, leaseMicros } = receipt.encodedPlan.plan.rules[hit.index]!.limit as LeasingLimit;
+    return { limit, leaseMicros, units: hit.cost, id: hit.atMicros };
+  });
+  if (leases.length === 0) return Promise.resolve([]);
+  return new Promise((resolve, reject) => {
+    const onRenewed = (lostIndices: readonly number[]) => resolve(lostIndices.map((index) => open[index]!.receipt));
+    add({ kind: 'renew', keys, leases, clockMicros, resolve: onRenewed, reject });
   });
 }
 
@@ -61,7 +76,7 @@ function groupByTag(leases: readonly OwnedLease[], isCluster: boolean): Iterable
   if (!isCluster) return [leases];
   const groups = new Map<string, OwnedLease[]>();
   for (const lease of leases) {
-    const tag = hashTagOf(lease.key);
+    const tag = hashTagOf(lease.hit.key);
     const group = groups.get(tag);
     if (group === undefined) groups.set(tag, [lease]);
     else group.push(lease);

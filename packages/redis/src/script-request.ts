@@ -62,7 +62,9 @@ function inputOf(operation: Operation): readonly (number | false)[] {
   }
   if (operation.kind === 'settle') return settleInputOf(operation, now);
   if (operation.kind === 'renew') {
-    return [now, ...operation.leases.flatMap(({ limit, leaseMicros, units, id }) => [limit, leaseMicros, units, id])];
+    const input: (number | false)[] = [now];
+    for (const { limit, leaseMicros, units, id } of operation.leases) input.push(limit, leaseMicros, units, id);
+    return input;
   }
   const { costs } = operation;
   if (operation.kind === 'charge') {

@@ -92,6 +92,17 @@ test('renews 1,000 leases with few scripts, and a slot takes at most 200 bytes',
   expect(calls).toBeLessThan(10);
 });
 
+test('a slot that is released during a renewal stays free', async () => {
+  const { limiter, clock } = open(concurrency({ limit: 900, lease: '30s' }));
+  const decisions = await Promise.all(Array.from({ length: 900 }, () => limiter.check('ann')));
+  clock.advance('10s'); // The leases are sent in several turns of the event loop.
+  await limiter.release(decisions.at(-1)!);
+  const renewed = () => redis.server.run('ZCOUNT', 'rollgate:{ann}:default/c', (1e12 + 40_000) * 1000, '+inf');
+  await until('the others are renewed', async () => Number(await renewed()) >= 899);
+  await new Promise(setImmediate);
+  expect((await limiter.peek('ann')).remaining).toBe(1);
+});
+
 test('the key expires one lease after its newest check', async () => {
   const store = new RedisStore({ client: redis.connect() });
   const limiter = new RateLimiter({ limits: concurrency({ limit: 5, lease: '30s' }), store, timeout: '30s' });
