@@ -2,6 +2,9 @@ import { type Awaitable, isThenable } from './awaitable.js';
 import type { Timers } from './clock-timers.js';
 import { MAX_TIMER_MS } from './scheduler.js';
 
+/** A timer may fire this much early, and cannot be set to less. So a lease that ends sooner has ended. */
+const TIMER_MS = 1;
+
 /** Something that holds a lease in a store. */
 export interface LeaseHolder {
   readonly receipt: unknown;
@@ -40,7 +43,7 @@ export class LeaseRenewer<Holder extends LeaseHolder> {
   delete(holder: Holder): void {
     if (!this.#open.delete(holder)) return;
     if (this.#open.size === 0) this.stop();
-    if (holder.extendedMs + this.leaseMs <= this.timers.now()) this.onLost(holder);
+    if (holder.extendedMs + this.leaseMs - this.timers.now() < TIMER_MS) this.onLost(holder);
   }
 
   stop(): void {
@@ -62,7 +65,7 @@ export class LeaseRenewer<Holder extends LeaseHolder> {
     this.#cancel = undefined;
     this.#timerMs = Infinity;
     const nowMs = this.timers.now();
-    if (nowMs >= this.#firstEndMs) this.#loseEnded(nowMs);
+    if (this.#firstEndMs - nowMs < TIMER_MS) this.#loseEnded(nowMs);
     if (this.#open.size > 0 && nowMs >= this.#renewalMs) {
       this.#renewalMs = nowMs + this.leaseMs / 3;
       this.#renewAll(nowMs);
@@ -75,7 +78,7 @@ export class LeaseRenewer<Holder extends LeaseHolder> {
     this.#firstEndMs = Infinity;
     for (const holder of this.#open) {
       const endMs = holder.extendedMs + this.leaseMs;
-      if (endMs <= nowMs) this.#lose(holder);
+      if (endMs - nowMs < TIMER_MS) this.#lose(holder);
       else if (endMs < this.#firstEndMs) this.#firstEndMs = endMs;
     }
   }

@@ -48,8 +48,9 @@ async function hold(slot) {
   log('got', now(), slot);
   const isLong = Math.random() < 0.05; // Longer than a lease, so it takes renewals.
   await delay(isLong ? leaseMs * (1 + Math.random()) : Math.random() * holdMs);
+  const endMicros = now();
   const released = limiter.release(decision); // Reports a lease that has ended. Nothing is sent before `end` has run.
-  end(decision, now());
+  end(decision, endMicros);
   await released;
 }
 

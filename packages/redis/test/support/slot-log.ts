@@ -22,8 +22,8 @@ export function readSlotLog(file: string): SlotLog {
   for (const line of readFileSync(file, 'utf8').split('\n').slice(0, -1)) {
     const [event, text, slot = ''] = line.split(' ');
     const micros = Number(text);
-    lastMicros = Math.max(lastMicros, micros);
-    if (event === 'got') open.set(slot, micros);
+    if (event === 'alive') lastMicros = micros;
+    else if (event === 'got') open.set(slot, micros);
     else if (event === 'end') {
       uses.push({ from: open.get(slot)!, to: micros });
       open.delete(slot);
@@ -33,8 +33,8 @@ export function readSlotLog(file: string): SlotLog {
   return { uses, unreleased: open.size };
 }
 
-/** The most slots that were in use at any instant. */
-export function mostInUse(uses: readonly SlotUse[]): number {
+/** The most slots that were in use at any instant, and for how many microseconds they were more than `limit`. */
+export function summarizeUses(uses: readonly SlotUse[], limit: number): { most: number; excessMicros: number } {
   const changes = uses
     .filter(({ from, to }) => to > from)
     .flatMap(({ from, to }) => [
@@ -42,10 +42,12 @@ export function mostInUse(uses: readonly SlotUse[]): number {
       { at: to, by: -1 },
     ])
     .sort((one, other) => one.at - other.at || one.by - other.by);
-  let [inUse, most] = [0, 0];
-  for (const { by } of changes) {
+  let [inUse, most, excessMicros, sinceMicros] = [0, 0, 0, 0];
+  for (const { at, by } of changes) {
+    if (inUse > limit) excessMicros += at - sinceMicros;
     inUse += by;
     most = Math.max(most, inUse);
+    sinceMicros = at;
   }
-  return most;
+  return { most, excessMicros };
 }
