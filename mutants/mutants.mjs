@@ -7,16 +7,19 @@ import { limits } from './lists/limits.mjs';
 import { lua } from './lists/lua.mjs';
 import { luaStates } from './lists/lua-states.mjs';
 import { redis } from './lists/redis.mjs';
+import { slots } from './lists/slots.mjs';
 
 const numbers = new Map();
 
 /** @type {readonly { name: string, file: string, description: string, find: string, replace: string, tests: string[] }[]} */
-export const mutants = [...limits, ...buckets, ...core, ...lua, ...luaStates, ...redis, ...http].map((mutant) => {
-  const place = mutant.file
-    .replace(/^packages\//, '')
-    .replace('src/', '')
-    .replace(/\.ts$/, '');
-  const number = (numbers.get(place) ?? 0) + 1;
-  numbers.set(place, number);
-  return { name: `${place} ${number}`, ...mutant };
-});
+export const mutants = [...limits, ...buckets, ...core, ...lua, ...luaStates, ...redis, ...http, ...slots].map(
+  (mutant) => {
+    const place = mutant.file
+      .replace(/^packages\//, '')
+      .replace('src/', '')
+      .replace(/\.ts$/, '');
+    const number = (numbers.get(place) ?? 0) + 1;
+    numbers.set(place, number);
+    return { name: `${place} ${number}`, ...mutant };
+  },
+);

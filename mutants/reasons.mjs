@@ -1,5 +1,7 @@
 /** Why the suite need not detect a mutant, by its name. */
 export const reasons = {
+  'core/limits/concurrency 3':
+    'Equivalent: a lease that nothing has replaced takes its slots again. The limiter loses it before its end anyway.',
   'redis/lua/usual-check.lua 14':
     'Shows only when a half window ends during a batch, which takes some 0.1 ms. A key then expires that much too early.',
   'redis/lua/hit-log-packed.lua 4':

@@ -48,7 +48,7 @@ function open({ clock = manualClock(), onLeaseLost, renew = (renewed) => renewed
       onLeaseLost?.();
     },
   });
-  return { limiter, lost, store, renewals, other: new RateLimiter({ limits: inFlight, store }) };
+  return { limiter, lost, store, rows, renewals, other: new RateLimiter({ limits: inFlight, store }) };
 }
 
 beforeEach(() => void jest.spyOn(process, 'emitWarning').mockImplementation(() => {}));
@@ -189,4 +189,16 @@ test('a lease that was settled to fewer units takes only those again', async () 
   await limiter.reset('ann');
   clock.advance('10s');
   expect((await limiter.peek('ann')).remaining).toBe(1);
+});
+
+test('leases that have ended take no room in the state', async () => {
+  const clock = manualClock();
+  const { limiter, rows } = open({ clock, renew: () => Promise.reject(new Error('down')) });
+  const sizes = new Set<number>();
+  for (let count = 0; count < 20; count++) {
+    await limiter.check('ann');
+    clock.advance('29s');
+    sizes.add([...rows.values()][0]!.length);
+  }
+  expect([...sizes].length).toBeLessThan(4);
 });

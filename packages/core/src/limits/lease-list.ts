@@ -106,14 +106,13 @@ export function extend(state: State, index: number, nowMicros: number, lengthMic
   } else if (beforeMicros === numbers[start + LATEST] && untilMicros < beforeMicros) findLatest(state);
 }
 
-/** Keeps at most so many units of a lease. */
+/** Keeps so many units of a lease. */
 export function keepUnits(state: State, index: number, kept: number): void {
   const { numbers, start } = state;
   const at = placeOf(state, index);
-  const units = Math.min(numbers[at + LEASE_UNITS]!, kept);
-  numbers[start + UNITS]! += units - numbers[at + LEASE_UNITS]!;
-  numbers[at + LEASE_UNITS] = units;
-  if (units > 0) return;
+  numbers[start + UNITS]! += kept - numbers[at + LEASE_UNITS]!;
+  numbers[at + LEASE_UNITS] = kept;
+  if (kept > 0) return;
   const untilMicros = numbers[at + UNTIL]!;
   const leases = leasesOf(state);
   numbers.copyWithin(at, at + LEASE_SIZE, placeOf(state, leases));

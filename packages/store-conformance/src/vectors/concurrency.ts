@@ -127,4 +127,15 @@ export const concurrencyVectors: readonly Vector<'concurrency'>[] = [
       { at: 59_999.999, cost: 1, ...allowed(0, 1) },
     ],
   },
+  {
+    title: 'only leases that are held show how far the clock has stepped back',
+    limit: { algorithm: 'concurrency', options },
+    leasesEnd: true,
+    steps: [
+      { at: 100_000, cost: 1, ...allowed(1, 2) },
+      { at: 120_000, cost: 1, ...allowed(0, 2) },
+      { at: 120_000, release: 1 },
+      { at: 89_000, peek: true, cost: 1, ...allowed(1, 2) },
+    ],
+  },
 ];

@@ -1,0 +1,149 @@
+// Defects in slots, their leases and the clock of tests, in TypeScript and in the scripts of Redis.
+
+const LEASES = ['packages/core/test/lease-losses.test.ts', 'packages/core/test/slots.test.ts'];
+const STATES = [...LEASES, 'packages/store-conformance/test/custom-store.test.ts'];
+const CLOCK = ['packages/core/test/manual-clock.test.ts', 'packages/core/test/wait.test.ts'];
+const REDIS = ['concurrency', 'vectors', 'conformance'].map((name) => `packages/redis/test/${name}.test.ts`);
+
+const of = (file, tests, mutants) =>
+  mutants.map(([description, find, replace]) => ({ file: `packages/${file}`, description, find, replace, tests }));
+
+export const slots = [
+  ...of('core/src/limits/concurrency.ts', STATES, [
+    [
+      'one unit above the limit is allowed',
+      'cost > free ? this.retryAfterMicros',
+      'cost > free + 1 ? this.retryAfterMicros',
+    ],
+    [
+      'an expired lease is renewed without a free slot',
+      'if (usedUnits(state, nowMicros) + cost > this.limit) return false;',
+      '',
+    ],
+    ['a lease is live at its end', 'untilOf(state, index) <= nowMicros', 'untilOf(state, index) < nowMicros'],
+    [
+      'a lease one lease ahead is implausible',
+      '<= 2 * numbers[start + LATEST_LENGTH]!',
+      '<= numbers[start + LATEST_LENGTH]!',
+    ],
+    [
+      'two checks of one microsecond get the same id',
+      'state.numbers[state.start + NEWEST_ID]! + 1);',
+      'state.numbers[state.start + NEWEST_ID]!);',
+    ],
+    [
+      'a lease keeps its id in another life',
+      'hasId(state, indexOf(state, id), id) ? state.numbers[state.start + NEWEST_ID]! + 1 : id',
+      'id',
+    ],
+    ['a record keeps expired leases', '    dropExpired(state, nowMicros);\n    insert', '    insert'],
+  ]),
+  ...of('core/src/limits/lease-list.ts', STATES, [
+    [
+      'a lease counts at its end',
+      'if (untilOf(state, index) <= nowMicros) units',
+      'if (untilOf(state, index) < nowMicros) units',
+    ],
+    [
+      'leases in memory end',
+      'state.diesWithProcess === true ? Infinity : nowMicros + lengthMicros',
+      'nowMicros + lengthMicros',
+    ],
+    ['the sum keeps released units', 'numbers[start + UNITS]! += kept - numbers[at + LEASE_UNITS]!;', ''],
+    [
+      'the end of the key stays after a release',
+      'if (untilMicros === numbers[start + LATEST] && untilMicros !== Infinity) findLatest(state);',
+      '',
+    ],
+    ['expired leases stay in the sum', 'numbers[start + UNITS]! -= numbers[at + LEASE_UNITS]!;', ''],
+    [
+      'a lease that is inserted replaces the next one',
+      'numbers.copyWithin(at + LEASE_SIZE, at, placeOf(state, leases));',
+      '',
+    ],
+  ]),
+  ...of('core/src/lease-renewer.ts', LEASES, [
+    [
+      'an own clock reports no loss',
+      'if (endMs - nowMs < TIMER_MS) this.#lose(holder);',
+      'if (false) this.#lose(holder);',
+    ],
+    ['a renewal counts from its reply', 'holder.extendedMs = sentMs;', 'holder.extendedMs = this.timers.now();'],
+    ['a renewal that found no slot is not reported', 'else if (this.#open.has(holder)) this.#lose(holder);', ''],
+    [
+      'a release after the end reports nothing',
+      'if (holder.extendedMs + this.leaseMs - this.timers.now() < TIMER_MS) this.onLost(holder);',
+      '',
+    ],
+    [
+      'leases are renewed once',
+      'this.#renewalMs = nowMs + this.leaseMs / 3;\n      this.#renewAll',
+      'this.#renewalMs = Infinity;\n      this.#renewAll',
+    ],
+    [
+      'the end of a lease sets no timer',
+      'const atMs = Math.min(this.#renewalMs, this.#firstEndMs);',
+      'const atMs = this.#renewalMs;',
+    ],
+  ]),
+  ...of('core/src/slots.ts', LEASES, [
+    ['a decision is released twice', 'if (this.isReleased) return;', ''],
+    [
+      'a release wakes nobody',
+      '    await store.release(this.receipt);\n    wakeWaiters(backendOf(store), this.names);',
+      '    await store.release(this.receipt);',
+    ],
+    ['a failing part of a store fails all', '`${leaseMs} ${this.#store.partOfReceipt?.(receipt)}`', '`${leaseMs}`'],
+  ]),
+  ...of('core/src/lease-loss.ts', LEASES, [
+    [
+      'an error of the callback ends the reports',
+      '    } catch (error) {\n',
+      '    } catch (error) {\n      throw error;\n',
+    ],
+  ]),
+  ...of('core/src/create-store.ts', STATES, [
+    ['a lease that was taken again cannot be released', 'Object.assign(hit, held[index]);', ''],
+    ['a settled lease takes all of its units again', 'hit.cost = Math.min(hit.cost, cost);', ''],
+  ]),
+  ...of('core/src/manual-clock.ts', CLOCK, [
+    ['callbacks of one time run in reverse order', 'other.atMs > atMs', 'other.atMs >= atMs'],
+    ['a callback runs at the end of the advance', 'nowMs = Math.max(nowMs, first.atMs);', 'nowMs = endMs;'],
+    ['a callback in the past never runs', 'if (atMs <= nowMs) queueMicrotask(runDue);', ''],
+  ]),
+  ...of('redis/src/lua/concurrency.lua', REDIS, [
+    ['a lease counts at its end', "local from = '(' .. format_integer(now)", 'local from = format_integer(now)'],
+    [
+      'a lease of several units counts once',
+      "used = used + (string.match(member, ':%d+:(%d+)$') or 1)",
+      'used = used + 1',
+    ],
+    ['one unit above the limit is allowed', 'elseif cost > free then wait', 'elseif cost > free + 1 then wait'],
+    [
+      'a lease that expired is renewed without a free slot',
+      'if not is_live and used_units(key, now) + units > limit then return end',
+      '',
+    ],
+    [
+      'a renewal keeps the lease of a broken clock',
+      "    redis.call('UNLINK', key) -- A broken clock wrote it.\n    latest, expires = nil, nil",
+      '    latest, expires = nil, nil',
+    ],
+    ['a settlement frees all units', 'local expires = kept > 0 and', 'local expires = false and'],
+    [
+      'a lease one lease ahead is implausible',
+      "  if latest and latest - now > 2 * length then\n    redis.call('UNLINK', key) -- A broken clock wrote it.\n    latest = nil",
+      "  if latest and latest - now > length then\n    redis.call('UNLINK', key) -- A broken clock wrote it.\n    latest = nil",
+    ],
+    ['expired leases stay in Redis', "  redis.call('ZREMRANGEBYSCORE', key, '-inf', format_integer(now))\n", ''],
+  ]),
+  ...of('redis/src/lease-renewal.ts', REDIS, [
+    ['a lost lease is not reported', 'for (const receipt of lostReceipts) lost.add(receipt);', ''],
+    ['a released lease is renewed', 'owned.filter(({ hit }) => hit.cost > 0)', 'owned.filter(() => true)'],
+    [
+      'only the first leases are renewed',
+      'start < group.length; start += MAX_LEASES',
+      'start < 1; start += MAX_LEASES',
+    ],
+  ]),
+];
