@@ -11,7 +11,7 @@ import { originalRequest, publishRequest } from './request-event.js';
 import { type ResolvedOptions, resolveOptions } from './resolve-options.js';
 import { rememberDecision } from './settle.js';
 import { toError } from './to-error.js';
-import { mapWithTimeout, withTimeout } from './with-timeout.js';
+import { mapAwaitable, mapWithTimeout } from './with-timeout.js';
 
 /** What to do with a request. */
 export type Outcome =
@@ -117,21 +117,18 @@ export class Gate<Request, Response, Target = Response> {
    *
    * In a dry run, it warns about a failure and continues.
    *
-   * @throws The error of an option function, by rejecting.
+   * @throws The error of an option function. A promise rejects with it.
    */
-  async judge(request: Request): Promise<Outcome> {
+  judge(request: Request): Awaitable<Outcome> {
     try {
-      return await this.#judge(request);
+      const outcome = mapAwaitable(this.decide(request), (decision) => this.#toOutcome(request, decision));
+      return isThenable(outcome) ? Promise.resolve(outcome).catch((thrown) => this.#fail(thrown)) : outcome;
     } catch (thrown) {
-      if (!this.options.dryRun) throw toError(thrown);
-      this.options.usageChecks.reportFailure('ROLLGATE_DRY_RUN_FAILED', thrown);
-      return EXEMPT;
+      return this.#fail(thrown);
     }
   }
 
-  async #judge(request: Request): Promise<Outcome> {
-    const decided = this.decide(request);
-    const decision = isThenable(decided) ? await decided : decided;
+  #toOutcome(request: Request, decision: Decision | undefined): Awaitable<Outcome> {
     if (decision === undefined) {
       this.exempt(request);
       return EXEMPT;
@@ -140,9 +137,19 @@ export class Gate<Request, Response, Target = Response> {
     const { dryRun, onLimited, timeoutMs } = this.options;
     if (decision.allowed) return { kind: 'allowed', decision, isDryRun: dryRun };
     const called = onLimited?.(request, decision);
-    if (isThenable(called)) await withTimeout('onLimited', called, timeoutMs);
-    if (dryRun) return { kind: 'allowed', decision, isDryRun: true };
-    return { kind: 'rejected', decision, rejection: await this.createRejection(request, decision) };
+    return mapWithTimeout('onLimited', timeoutMs, called, () =>
+      dryRun
+        ? { kind: 'allowed', decision, isDryRun: true }
+        : mapAwaitable(this.createRejection(request, decision), (rejection): Outcome => {
+            return { kind: 'rejected', decision, rejection };
+          }),
+    );
+  }
+
+  #fail(thrown: unknown): Outcome {
+    if (!this.options.dryRun) throw toError(thrown);
+    this.options.usageChecks.reportFailure('ROLLGATE_DRY_RUN_FAILED', thrown);
+    return EXEMPT;
   }
 
   /** Sets one header. */

@@ -1,5 +1,5 @@
 import type { Decision, Limits, RateLimiter } from '@rollgate/core';
-import { refundInBackground, scheduleAfter } from '@rollgate/core/store';
+import { isThenable, refundInBackground, scheduleAfter } from '@rollgate/core/store';
 import type { Host, RequestReader } from './framework.js';
 import { Gate } from './gate.js';
 import type { HttpOptions } from './options.js';
@@ -46,7 +46,8 @@ export class WebLimiter<Call> {
    * reason of the request's signal. The promise rejects with it.
    */
   async check(call: Call): Promise<RateLimitResult> {
-    const outcome = await this.#gate.judge(call);
+    const judged = this.#gate.judge(call);
+    const outcome = isThenable(judged) ? await judged : judged;
     const request = this.#host.getRequest(call);
     if (outcome.kind === 'exempt') return new Exempt();
     const { decision } = outcome;
