@@ -66,7 +66,7 @@ export const slots = [
     [
       'an own clock reports no loss',
       'if (endMs - nowMs < TIMER_MS) this.#lose(holder);',
-      'if (false) this.#lose(holder);',
+      'if (endMs - nowMs < TIMER_MS) this.#open.delete(holder);',
     ],
     ['a renewal counts from its reply', 'holder.extendedMs = sentMs;', 'holder.extendedMs = this.timers.now();'],
     ['a renewal that found no slot is not reported', 'else if (this.#open.has(holder)) this.#lose(holder);', ''],

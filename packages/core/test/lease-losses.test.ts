@@ -113,7 +113,8 @@ test('a process that was paused loses its leases before it renews the others', a
 
 test('a release after the end of the lease first reports the loss', async () => {
   let nowMs = 1e12;
-  const { limiter, lost, other } = open({ clock: { now: () => nowMs, schedule: () => () => {} } });
+  const { limiter, lost, other, store } = open({ clock: { now: () => nowMs, schedule: () => () => {} } });
+  const release = jest.spyOn(store, 'release');
   const decision = await limiter.check('ann');
   nowMs += 30_000;
   await limiter.release(decision);
@@ -123,6 +124,7 @@ test('a release after the end of the lease first reports the loss', async () => 
   nowMs += 29_999;
   await limiter.release(next);
   expect(lost).toHaveLength(1);
+  expect(release).toHaveBeenCalledTimes(2);
   expect((await other.peek('ann')).remaining).toBe(2);
 });
 
