@@ -1,6 +1,7 @@
 import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import type { SiteConfig } from 'vitepress';
+import { repositoryAddress } from './links.mts';
 import { createSidebar, type Entry, pagesOf } from './sidebar.mts';
 import { SITE } from './site.mts';
 
@@ -9,9 +10,17 @@ export function writePlainMarkdown({ srcDir, outDir, pages }: SiteConfig): void 
   for (const page of pages) {
     const file = join(outDir, page);
     mkdirSync(dirname(file), { recursive: true });
-    writeFileSync(file, plainText(join(srcDir, page)));
+    writeFileSync(file, publishedText(srcDir, page));
   }
   writeFileSync(join(outDir, 'llms.txt'), listOfPages(srcDir));
+}
+
+/** A page for readers without the site: links to the repository's files lead to GitHub. */
+function publishedText(srcDir: string, page: string): string {
+  return plainText(join(srcDir, page)).replace(/\]\(([^)\s]+)\)/g, (link, target: string) => {
+    const address = repositoryAddress(page, target);
+    return address === undefined ? link : `](${address})`;
+  });
 }
 
 /** The text of a page with the files that it includes, and without tags of components. */
@@ -22,6 +31,7 @@ function plainText(file: string): string {
       const path = join(dirname(file), included);
       return existsSync(path) ? plainText(path) : '';
     })
+    .replace(/^<div class="charts">.*\n*/gm, '')
     .replace(/^<[A-Z]\w*[^>]*\/>$\n?/gm, '');
 }
 

@@ -16,7 +16,17 @@ const PAGES = fileURLToPath(new URL('..', import.meta.url));
 /** The groups of the sidebar. `npm run docs:test` verifies that they contain every page. */
 export function createSidebar(): Entry[] {
   return [
-    group('Start', ['overview', 'comparison', 'express', 'fastify', 'hono', 'other-hosts', 'plain-code', 'redis']),
+    group('Start', [
+      'overview',
+      'comparison',
+      'express',
+      'fastify',
+      'hono',
+      'nestjs',
+      'other-hosts',
+      'plain-code',
+      'redis',
+    ]),
     group('Concepts', ['decisions', 'algorithms', 'keys', 'headers', 'store-failures']),
     group('Guides', [
       'login',

@@ -51,7 +51,7 @@ export function suggestOption(name: string, known: readonly string[]): string {
   if (alias !== undefined) return `. Rollgate's name for it is \`${alias}\``;
   const nearest = findNearest(name, known);
   if (nearest !== undefined) return `. Did you mean \`${nearest}\`?`;
-  if (known.length > MAX_LISTED_OPTIONS) return '. Remove it, or see "Options" in the README of the package';
+  if (known.length > MAX_LISTED_OPTIONS) return '. Remove it, or see https://rollgate-js.github.io/rollgate/options';
   return `. The options are ${known.map((option) => `\`${option}\``).join(', ')}`;
 }
 

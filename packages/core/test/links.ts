@@ -7,7 +7,7 @@ const ROOT = join(__dirname, '../../..');
 export const REPOSITORY: string = JSON.parse(readFileSync(join(ROOT, 'package.json'), 'utf8')).homepage.split('#')[0];
 
 /** The address of the documentation site, whose pages are the files in `docs`. */
-const SITE = 'https://rollgate-js.github.io/rollgate/';
+export const SITE = 'https://rollgate-js.github.io/rollgate/';
 
 /** The targets of all links and pictures in a Markdown text, except those in code. */
 export function linksIn(markdown: string): string[] {

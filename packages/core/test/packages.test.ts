@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { startRedis } from '@rollgate/test-support';
 import { DENO_ARGUMENTS, PLATFORM_PROGRAMS } from '@rollgate/test-support/platform-programs';
-import { isRelative, linksIn, REPOSITORY } from './links.js';
+import { isRelative, linksIn, REPOSITORY, SITE } from './links.js';
 
 const run = promisify(execFile);
 
@@ -331,9 +331,8 @@ describe.each(names)('the tarball of %s', (name) => {
     expect(page).toMatch(new RegExp(`^# ${name}\n`));
     expect(page).toMatch(/\n## Install\n[^#]*\bnpm install [^\n]*@rollgate\//);
     expect(page).toContain('\n## Links\n');
-    expect(page).toMatch(/\n## Quick start\n[^#]*\n```(ts|sh)( fragment)?\n/);
-    expect(page).toMatch(/\n## (Options|Options of RateLimiter|Exports|Log formats)\n[^#]*\|/);
-    expect(links).toContainEqual(expect.stringContaining(`${REPOSITORY}/blob/main/docs/`));
+    expect(page).toMatch(/\n## Quick start\n/);
+    expect(links).toContainEqual(expect.stringContaining(SITE));
     const missing = links.filter((target) => isRelative(target) && !existsSync(join(installed(), target)));
     expect(missing).toEqual([]);
   });

@@ -261,9 +261,9 @@ describe.each(LOGS)('with the log %s', (log) => {
   });
 });
 
-test('the script in the README prints the times of a packed log', async () => {
-  const readme = readFileSync(join(__dirname, '../README.md'), 'utf8');
-  const script = /redis-cli EVAL "(.*?)" 1 /s.exec(readme)![1]!;
+test('the script in the documentation prints the times of a packed log', async () => {
+  const page = readFileSync(join(__dirname, '../../../docs/redis-in-production.md'), 'utf8');
+  const script = /redis-cli EVAL "(.*?)" 1 /s.exec(page)![1]!;
   const clock = { ms: 1e12, now: () => clock.ms };
   const limits = rollingWindow({ limit: 100, window: '1s' });
   const limiter = redis.limiter(limits, { clock, denialCache: false }, { prefix });

@@ -1,0 +1,73 @@
+import { useTab } from './support/browser.js';
+
+const tab = useTab();
+
+async function open(path: string, width = 1280): Promise<void> {
+  const { page, url } = tab();
+  await page.setViewportSize({ width, height: 900 });
+  await page.goto(url + path, { waitUntil: 'networkidle' });
+}
+
+test('the sidebar leads to a page, which names its groups', async () => {
+  const { page } = tab();
+  await open('overview');
+  for (const group of ['Start', 'Concepts', 'Guides', 'Reference', 'Playground']) {
+    expect(await page.locator('.VPSidebar .level-0 > .item h2', { hasText: group }).count()).toBeGreaterThan(0);
+  }
+  await page.locator('.VPSidebar a', { hasText: 'Response headers' }).click();
+  await page.locator('h1', { hasText: 'Response headers' }).waitFor();
+});
+
+test('on a narrow screen, the menu leads to a page', async () => {
+  const { page } = tab();
+  await open('overview', 390);
+  await page.locator('.VPLocalNav button.menu').click();
+  await page.locator('.VPSidebar a', { hasText: 'Options of the adapters' }).click();
+  await page.locator('h1', { hasText: 'Options of the adapters' }).waitFor();
+});
+
+test('the search finds Retry-After', async () => {
+  const { page } = tab();
+  await open('');
+  await page.locator('.VPNavBarSearch button').first().click();
+  await page.locator('.search-input').fill('Retry-After');
+  await page.locator('.results .result', { hasText: 'Response headers' }).first().click();
+  await page.waitForURL(/\/headers/);
+});
+
+test('a button copies the code', async () => {
+  const { page } = tab();
+  await open('express');
+  await page.locator('.language-sh').first().hover();
+  await page.locator('.language-sh button.copy').first().click();
+  await page.locator('.language-sh button.copied').first().waitFor();
+  expect(await page.evaluate('navigator.clipboard.readText()')).toContain('npm install @rollgate/express express');
+});
+
+test('the switch changes the theme', async () => {
+  const { page } = tab();
+  await open('overview');
+  const isDark = () => page.evaluate(`document.documentElement.classList.contains('dark')`);
+  const before = await isDark();
+  await page.locator('.VPNavBar .VPSwitchAppearance').first().click();
+  expect(await isDark()).toBe(!before);
+});
+
+test.each([1280, 390])('the embedded playground runs at %i pixels, without a second scroll bar', async (width) => {
+  const { page, errors } = tab();
+  await open('playground', width);
+  const frame = page.frameLocator('iframe.live-playground');
+  await frame.locator('canvas').click();
+  await frame.locator('#most-rolling', { hasText: /^[1-9]/ }).waitFor();
+  const hidden = await frame.locator('html').evaluate((html) => html.scrollHeight - html.clientHeight);
+  expect(hidden).toBeLessThanOrEqual(1);
+  expect(errors).toEqual([]);
+});
+
+test('a page links to its source, and states its version and last change', async () => {
+  const { page } = tab();
+  await open('options');
+  expect(await page.locator('.edit-link-button').getAttribute('href')).toMatch(/\/edit\/main\/docs\/options\.md$/);
+  expect(await page.locator('.VPLastUpdated time').textContent()).toMatch(/\d{4}|\d\//);
+  expect(await page.locator('.VPNavBarMenu').textContent()).toMatch(/v\d+\.\d+\.\d+/);
+});
