@@ -6,6 +6,7 @@ export default {
   tsconfig: 'tsconfig.json',
   plugin: ['typedoc-plugin-markdown', './api-reference/package-names.mjs'],
   out: 'api',
+  parametersFormat: 'table',
   entryFileName: 'index',
   hideBreadcrumbs: true,
   useHTMLEncodedBrackets: true,

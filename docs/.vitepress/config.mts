@@ -28,11 +28,9 @@ export default defineConfig({
     anchor: { slugify },
     config: rewriteLinks,
   },
-  transformPageData(page) {
-    // TypeDoc writes these pages, so there is nothing to edit.
-    if (page.relativePath.startsWith('api/')) return { frontmatter: { ...page.frontmatter, editLink: false } };
-    return undefined;
-  },
+  transformPageData: ({ relativePath, frontmatter }) => ({
+    frontmatter: { ...frontmatter, ...layoutOf(relativePath) },
+  }),
   buildEnd: writePlainMarkdown,
   themeConfig: {
     nav: [
@@ -51,3 +49,11 @@ export default defineConfig({
     footer: { message: 'Released under the MIT License.' },
   },
 });
+
+/** What differs from the layout of a usual page. The pages themselves stay plain Markdown. */
+function layoutOf(page: string): object {
+  if (page === 'index.md') return { pageClass: 'home', aside: false };
+  if (page === 'playground.md') return { aside: false };
+  // TypeDoc writes these pages, so there is nothing to edit.
+  return page.startsWith('api/') ? { editLink: false } : {};
+}

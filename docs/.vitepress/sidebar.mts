@@ -51,7 +51,6 @@ export function createSidebar(): Entry[] {
         { text: 'API', link: '/api/', collapsed: true, items: apiPages() },
         {
           text: 'Migration',
-          collapsed: false,
           items: pages([
             'migrating-from-express-rate-limit',
             'migrating-from-fastify-rate-limit',

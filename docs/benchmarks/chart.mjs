@@ -1,7 +1,7 @@
 import { parse, View } from 'vega';
 import { compile } from 'vega-lite';
 
-const BAR_WIDTH = 190;
+const BAR_WIDTH = 120;
 const BAR_HEIGHT = 18;
 
 /** The theme sets these colors. The text has the color of the page, light or dark. */
@@ -21,14 +21,14 @@ export async function drawBars(bars) {
     background: null,
     config: { view: { stroke: null }, axis: { grid: false, domain: false, ticks: false } },
     encoding: {
-      y: { field: 'name', type: 'nominal', sort: null, axis: { title: null, labelLimit: 150, labelFontSize: 11 } },
+      y: { field: 'name', type: 'nominal', sort: null, axis: { title: null, labelLimit: 0, labelFontSize: 11 } },
       x: { field: 'value', type: 'quantitative', axis: null, scale: { domainMin: 0, nice: false, padding: 0 } },
     },
     layer: [
       { mark: { type: 'bar', height: { band: 0.7 } }, encoding: { color: colorOf() } },
       { mark: { type: 'text', align: 'left', dx: 4, fontSize: 11 }, encoding: { text: { field: 'text' } } },
     ],
-    padding: { left: 0, right: 60, top: 2, bottom: 2 },
+    padding: { left: 0, right: 0, top: 2, bottom: 2 },
   });
   const view = new View(parse(spec), { renderer: 'none' });
   const svg = await view.toSVG();

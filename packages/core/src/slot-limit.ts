@@ -20,6 +20,7 @@ export interface SlotKeeper {
 
 /** A limit whose checks take slots. It brings the code that keeps them, so that bundles of other apps do not contain it. */
 export interface SlotLimit extends LeasingLimit {
+  /** Creates what keeps the open slots of `limiter`, whose slots are in `store`. */
   createSlotKeeper(
     limiter: object,
     store: Store,

@@ -69,6 +69,7 @@ export class Concurrency implements SlotLimit {
   readonly algorithm = 'concurrency';
   readonly limit: number;
   readonly countRejected = false;
+  /** Its waits are estimates, because the time of the next release is unknown. */
   readonly retryIsEstimate = true;
   /** How long a slot stays taken without a renewal, in microseconds. */
   readonly leaseMicros: number;
@@ -88,6 +89,7 @@ export class Concurrency implements SlotLimit {
     Object.freeze(this);
   }
 
+  /** Creates what keeps the open slots of a limiter. */
   createSlotKeeper(...owner: Parameters<SlotLimit['createSlotKeeper']>): SlotKeeper {
     return new Slots(...owner);
   }
