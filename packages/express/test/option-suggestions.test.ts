@@ -39,7 +39,12 @@ test.each<[string, (options: never) => unknown, string, string]>([
     'color',
     'The options are `limit`, `window`, `minDifference`, `countRejected`',
   ],
-  ['nothing known, of many', rateLimit, 'blockDuration', 'Remove it, or see https://rollgate-js.github.io/rollgate/options'],
+  [
+    'nothing known, of many',
+    rateLimit,
+    'blockDuration',
+    'Remove it, or see https://rollgate-js.github.io/rollgate/options',
+  ],
   ['a name of every object', rollingWindow, 'constructor', 'The options are `limit`'],
 ])('an unknown option gets a suggestion: %s', (_, make, name, advice) => {
   const error = caught(() => make({ [name]: 5, ...limit } as never));

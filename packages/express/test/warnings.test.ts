@@ -111,7 +111,8 @@ describe.each(EXPRESSES)('in Express %s', (_, express) => {
     test('is emitted once, with the option that silences it', async () => {
       await MISTAKES[code](express, inNewProcess().make, {});
       expect(codes()).toEqual([code]);
-      expect(warnings[0]!.detail).toBe(`Silence it with \`silence: ['${code}']\``);
+      const page = 'https://rollgate-js.github.io/rollgate/warnings';
+      expect(warnings[0]!.detail).toBe(`Silence it with \`silence: ['${code}']\`. ${page}#${code.toLowerCase()}`);
     });
 
     test('is not emitted when it is silenced', async () => {
