@@ -101,6 +101,17 @@ test('a slot that is released during a renewal stays free', async () => {
   await until('the others are renewed', async () => Number(await renewed()) >= 899);
   await new Promise(setImmediate);
   expect((await limiter.peek('ann')).remaining).toBe(1);
+  expect(await redis.server.run('ZCARD', 'rollgate:{ann}:default/c')).toBe(899);
+});
+
+test('a check removes leases that have ended', async () => {
+  const { limiter, clock } = open(concurrency({ limit: 3, lease: '30s' }));
+  await limiter.check('ann');
+  await limiter.close(); // Ends its renewals.
+  clock.advance('30s');
+  await limiter.check('ann');
+  expect(await redis.server.run('ZCARD', 'rollgate:{ann}:default/c')).toBe(1);
+  await limiter.close();
 });
 
 test('the key expires one lease after its newest check', async () => {
