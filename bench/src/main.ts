@@ -9,6 +9,7 @@ import { measureHttp } from './http.js';
 import { measureLogReplay } from './log-replay.js';
 import { describeMachine, machineLines } from './machine.js';
 import { measureMemory } from './memory.js';
+import { measureOpenWorkCosts } from './open-work.js';
 import { measureRedisLoad, measureRedisState } from './redis.js';
 import { saveResults } from './results.js';
 import { measureScaling } from './scaling.js';
@@ -34,6 +35,7 @@ const PARTS: Readonly<Record<string, () => Promise<Report>>> = {
   redis: () => measureRedisLoad('TCP', effort.redis.load),
   'redis-socket': () => measureRedisLoad('Unix socket', effort.redis.load),
   'redis-state': () => measureRedisState(effort.redis.growth),
+  'open-work': () => measureOpenWorkCosts(effort.openWork),
   algorithms: () => measureAlgorithms(effort),
   accuracy: () => measureAccuracy(logPath),
   logs: () => measureLogReplay(effort.logs),

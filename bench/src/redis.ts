@@ -54,7 +54,8 @@ function toReport(rows: readonly Row<RedisSubjectName>[], method: readonly strin
   return { headers: Object.fromEntries(used) as RedisReport['headers'], rows, method };
 }
 
-async function withServer<Result>(
+/** Calls `use` with a private server and a line about it. */
+export async function withServer<Result>(
   args: readonly string[],
   use: (server: RedisServer, about: string) => Promise<Result>,
 ): Promise<Result> {
