@@ -1,4 +1,4 @@
-import { fixedWindow, leakyBucket, rollingWindow, tokenBucket } from '@rollgate/core';
+import { concurrency, fixedWindow, leakyBucket, rollingWindow, tokenBucket } from '@rollgate/core';
 import type { RequestHandler } from 'express';
 import { clock, EXPRESSES, limitWith, serve, storeWith } from './support/serve';
 import { parseField } from './support/structured-fields';
@@ -30,6 +30,14 @@ describe.each(EXPRESSES)('in Express %s', (_, express) => {
       expect([...reply.headers.keys()].filter((name) => name.includes('ratelimit')).sort()).toEqual(names);
       expect(reply.headers.get('retry-after')).toBe(status === 429 ? '60' : null);
     }
+  });
+
+  test('a limit on work in flight has a unit instead of a window', async () => {
+    const { ask } = await serve(express, [limitWith({ limits: concurrency({ limit: 2, lease: '30s' }), ...draft })]);
+    expect(parseDraftHeaders(await ask())).toEqual({
+      policy: [['default', { q: 2, qu: 'concurrent-requests' }]],
+      limit: [['default', { r: 1, t: 1 }]],
+    });
   });
 
   test('sets the policy and the remaining units', async () => {

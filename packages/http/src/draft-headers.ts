@@ -11,15 +11,17 @@ const policyValues = new WeakMap<object, string>();
 
 /**
  * Returns the value of `RateLimit-Policy` (draft-ietf-httpapi-ratelimit-headers-11, section 3): each limit's name, its
- * quota, and its window in seconds. A limit's name contains no character that a structured field would have to escape.
+ * quota, and its window in seconds. A limit on work in flight has the unit of its quota instead of a window. A limit's name
+ * contains no character that a structured field would have to escape.
  */
 export function toPolicyValue(limits: Limits): string {
   let value = policyValues.get(limits);
   if (value === undefined) {
     value = Object.entries(limitsByName(limits))
-      .map(
-        ([name, { limit, windowMicros }]) => `"${name}";q=${clampInteger(limit)};w=${ceilSeconds(windowMicros / 1000)}`,
-      )
+      .map(([name, { limit, windowMicros, retryIsEstimate }]) => {
+        const period = retryIsEstimate ? 'qu="concurrent-requests"' : `w=${ceilSeconds(windowMicros / 1000)}`;
+        return `"${name}";q=${clampInteger(limit)};${period}`;
+      })
       .join(', ');
     policyValues.set(limits, value);
   }
