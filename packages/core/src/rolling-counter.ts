@@ -1,7 +1,7 @@
 import { type Duration, parseDuration, parseInterval } from './duration.js';
 import { withCode } from './error-codes.js';
-import { DEFAULT_TIMEOUT_MS, parseTimeout } from './failure/deadlines.js';
 import { GuardedCountingStore } from './failure/guarded-counting-store.js';
+import { DEFAULT_TIMEOUT_MS, parseTimeout } from './failure/parse-timeout.js';
 import { MAX_BUCKETS } from './limits/bucket-counts.js';
 import { isMemoryStore, MemoryStore } from './memory-store.js';
 import { CounterAlgorithm } from './rolling-counter-algorithm.js';

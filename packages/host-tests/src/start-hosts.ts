@@ -5,6 +5,7 @@ import { basename, join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { freePort } from '@rollgate/test-support/free-port';
 import { DENO_ARGUMENTS, PLATFORM_PROGRAMS } from '@rollgate/test-support/platform-programs';
+import type { RestFront } from '@rollgate/test-support/rest-front';
 import { build } from 'esbuild';
 
 const FOLDER = join(__dirname, '..');
@@ -127,6 +128,22 @@ export async function startDurableObject(entry: string, folder: string): Promise
       durableObjectNamespaces = [(className = "ClientLimiter", uniqueKey = "limiter", enableSql = true)],
       durableObjectStorage = (localDisk = "disk"),
       bindings = [(name = "LIMITERS", durableObjectNamespace = "ClientLimiter")]))`,
+  ];
+  const sockets = [`(name = "worker", address = "127.0.0.1:${port}", http = (), service = "worker")`];
+  const child = startWorkerd(file, services, sockets);
+  await waitForPort(port);
+  return { ports: { worker: port }, stop: () => stop(child) };
+}
+
+/** Starts a worker whose Redis has a REST front. */
+export async function startWorkerWithRedis(front: RestFront): Promise<HostProcess> {
+  const file = await bundleWorker(join(FOLDER, 'src/worker-redis.ts'));
+  const port = await freePort();
+  const services = [
+    '(name = "internet", network = (allow = ["private"]))',
+    `(name = "worker", worker = (
+      modules = [(name = "${file}", esModule = embed "${file}")], compatibilityDate = "2026-01-01",
+      bindings = [(name = "URL", text = "${front.url}"), (name = "TOKEN", text = "${front.token}")]))`,
   ];
   const sockets = [`(name = "worker", address = "127.0.0.1:${port}", http = (), service = "worker")`];
   const child = startWorkerd(file, services, sockets);

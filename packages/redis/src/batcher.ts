@@ -1,3 +1,5 @@
+import { afterTurn, REQUESTS_SHARE_CONNECTIONS } from './platform.js';
+
 /** The most items of one batch. A script blocks the server, so a larger batch would delay other clients. */
 const MAX_ITEMS = 100;
 /** The smallest number of items that is worth sending in two halves. */
@@ -22,7 +24,7 @@ export class Batcher<Item> {
   #waiting: Item[] = [];
   /** Whether half of a batch waits for the reply to the other. */
   #isHolding = false;
-  #holdTimer: NodeJS.Timeout | undefined;
+  #holdTimer: ReturnType<typeof setTimeout> | undefined;
   #isScheduled = false;
   #inFlightCount = 0;
   #hasReplied = false;
@@ -41,13 +43,14 @@ export class Batcher<Item> {
   #schedule(): void {
     if (this.#isScheduled) return;
     this.#isScheduled = true;
-    setImmediate(() => this.#flush());
+    afterTurn(() => this.#flush());
   }
 
   #flush(): void {
     this.#isScheduled = false;
     const items = this.#takeWaiting();
-    const isInLockstep = this.#hasReplied && this.#inFlightCount === 0 && items.length >= MIN_HALVED;
+    const isInLockstep =
+      REQUESTS_SHARE_CONNECTIONS && this.#hasReplied && this.#inFlightCount === 0 && items.length >= MIN_HALVED;
     if (isInLockstep) this.#lockstepCount += 1;
     else if (!this.#hasReplied) this.#lockstepCount = 0;
     this.#hasReplied = false;

@@ -1,8 +1,8 @@
-import { performance } from 'node:perf_hooks';
 import type { Decision } from '@rollgate/core';
 import { toDecision } from '@rollgate/core/store';
 import type { DenialCache } from './denial-cache.js';
 import type { CheckOperation, CheckResult } from './operations.js';
+import { performance } from './platform.js';
 import type { StateChanges } from './state-changes.js';
 
 /** A check or a peek that was sent. */

@@ -1,5 +1,4 @@
-import { errorMonitor } from 'node:events';
-import { performance } from 'node:perf_hooks';
+import { errorMonitor, performance } from './platform.js';
 
 /** An older error does not explain why a call fails now, because clients try to connect every few seconds. */
 const MAX_AGE_MS = 30_000;

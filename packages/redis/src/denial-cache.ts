@@ -1,4 +1,3 @@
-import { performance } from 'node:perf_hooks';
 import type { Decision } from '@rollgate/core';
 import { type Costs, toDecision } from '@rollgate/core/store';
 import {
@@ -12,6 +11,7 @@ import {
 import { estimateDenial } from './denial-estimate.js';
 import { KeyChangeTracker } from './key-change-tracker.js';
 import type { CheckInput, CheckResult } from './operations.js';
+import { performance } from './platform.js';
 
 /** Options of {@link DenialCache}. */
 export interface DenialCacheOptions {

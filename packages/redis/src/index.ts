@@ -1,4 +1,4 @@
-export type { IoredisClient, NodeRedisClient, RedisClient } from './redis-connection.js';
+export type { GlideClient, IoredisClient, NodeRedisClient, RedisClient, UpstashClient } from './redis-clients.js';
 export type { ClusterSlot } from './redis-keys.js';
 export { RedisStore } from './redis-store.js';
 export type { RedisStoreOptions } from './redis-store-options.js';

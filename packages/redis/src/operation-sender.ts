@@ -1,6 +1,6 @@
-import { performance } from 'node:perf_hooks';
 import { Batcher } from './batcher.js';
 import { isDecisionOperation, type Operation } from './operations.js';
+import { performance } from './platform.js';
 import { type RedisConnection, runScript } from './redis-connection.js';
 import { hashTagOf } from './redis-keys.js';
 import type { ScriptBuilder } from './script-builder.js';

@@ -1,50 +1,7 @@
 import { type StoreConnection, validate } from '@rollgate/core/store';
 import { ConnectionErrors } from './connection-errors.js';
+import type { GlideClient, IoredisClient, NodeRedisClient, UpstashClient } from './redis-clients.js';
 import type { Script } from './script-builder.js';
-
-/** What the store uses of an ioredis `Redis` or `Cluster`, version 5 or 6. */
-export interface IoredisClient {
-  /** The state of the connection, such as `ready`. */
-  readonly status: string;
-  /** Whether this is a `Cluster`. */
-  readonly isCluster?: boolean;
-  /** The nodes of each slot of a Cluster. The first one accepts writes. */
-  readonly slots?: readonly (readonly string[])[];
-  /** The options that change how the client sends commands. */
-  readonly options: {
-    /** The prefix that the client adds to every key. */
-    readonly keyPrefix?: string | undefined;
-    /** Whether the client sends commands without a reply again after it has reconnected. */
-    readonly autoResendUnfulfilledCommands?: boolean | undefined;
-  };
-  /** Runs a script that the server knows by its SHA-1 hash. */
-  evalsha(sha: string, keyCount: number, ...keysAndArguments: string[]): Promise<unknown>;
-  /** Runs a script, and lets the server remember it. */
-  eval(script: string, keyCount: number, ...keysAndArguments: string[]): Promise<unknown>;
-}
-
-/** What the store uses of a node-redis client, cluster, pool or sentinel, version 5 or 6. */
-export interface NodeRedisClient {
-  /** Whether the app has connected the client. */
-  readonly isOpen: boolean;
-  /** Whether the connection can send commands now. */
-  readonly isReady?: boolean;
-  /** Only a cluster has slots. */
-  readonly slots?: readonly {
-    /** The node that accepts writes. */
-    readonly master?: {
-      /** The host and port of the node. */
-      readonly address?: string;
-    };
-  }[];
-  /** Runs a script that the server knows by its SHA-1 hash. */
-  evalSha(sha: string, options: { keys: string[]; arguments: string[] }): Promise<unknown>;
-  /** Runs a script, and lets the server remember it. */
-  eval(script: string, options: { keys: string[]; arguments: string[] }): Promise<unknown>;
-}
-
-/** A client that {@link RedisStore} accepts. */
-export type RedisClient = IoredisClient | NodeRedisClient;
 
 /** The same interface for every client. */
 export interface RedisConnection {
@@ -61,7 +18,7 @@ export interface RedisConnection {
   eval(script: string, keys: string[], values: string[]): Promise<unknown>;
 }
 
-/** @throws TypeError if the client is neither an ioredis nor a node-redis client. */
+/** @throws TypeError if the store does not know this kind of client. */
 export function createConnection(client: unknown): RedisConnection {
   if (validate.hasMethods(client, ['evalsha', 'eval']) && typeof (client as IoredisClient).status === 'string') {
     return fromIoredis(client as IoredisClient);
@@ -69,7 +26,13 @@ export function createConnection(client: unknown): RedisConnection {
   if (validate.hasMethods(client, ['evalSha', 'eval']) && typeof (client as NodeRedisClient).isOpen === 'boolean') {
     return fromNodeRedis(client as NodeRedisClient);
   }
-  throw validate.invalidOption('client', 'an ioredis `Redis` or `Cluster`, or a node-redis client', client);
+  if (validate.hasMethods(client, ['customCommand', 'invokeScript'])) return fromGlide(client as GlideClient);
+  if (validate.hasMethods(client, ['evalsha', 'eval', 'pipeline'])) return fromUpstash(client as UpstashClient);
+  throw validate.invalidOption(
+    'client',
+    'a client of ioredis, iovalkey, node-redis, Valkey GLIDE or @upstash/redis',
+    client,
+  );
 }
 
 function fromIoredis(client: IoredisClient): RedisConnection {
@@ -107,6 +70,45 @@ function stateOf({ isReady, isOpen }: NodeRedisClient): string {
   return isOpen ? 'connecting' : 'closed';
 }
 
+/** Its connection to Rollgate is not visible, so errors of a call are all that is known. */
+function fromGlide(client: GlideClient): RedisConnection {
+  const run = (name: string, script: string, keys: string[], values: string[]) =>
+    client.customCommand([name, script, String(keys.length), ...keys, ...values]);
+  return {
+    healthOf: () => ({ state: 'open' }),
+    isCluster: client.invokeScriptWithRoute !== undefined,
+    keyPrefix: '',
+    mayResend: true,
+    nodeOf: () => '',
+    evalSha: (sha, keys, values) => run('EVALSHA', sha, keys, values),
+    eval: (script, keys, values) => run('EVAL', script, keys, values),
+  };
+}
+
+/** Each call is an HTTP request, which the client sends again if it fails on the way. */
+function fromUpstash(client: UpstashClient): RedisConnection {
+  return {
+    healthOf: () => ({ state: 'open' }),
+    isCluster: false,
+    keyPrefix: '',
+    mayResend: true,
+    nodeOf: () => '',
+    evalSha: (sha, keys, values) => client.evalsha(sha, keys, values).catch(rethrowWithoutCommand),
+    eval: (script, keys, values) => client.eval(script, keys, values).catch(rethrowWithoutCommand),
+  };
+}
+
+/** The client's errors contain the whole command, which is a long script. */
+function rethrowWithoutCommand(error: unknown): never {
+  if (error instanceof Error) {
+    error.message = error.message.replace(/^Command failed: /, '').replace(/, command was: .*/s, '');
+  }
+  throw error;
+}
+
+/** The error of a server that does not know a script. GLIDE has its own text for it. */
+const UNKNOWN_SCRIPT = /^NOSCRIPT|\bNoScriptError\b/;
+
 /** Runs the script. Sends its text only to a server that does not know it. */
 export async function runScript(
   connection: RedisConnection,
@@ -115,9 +117,9 @@ export async function runScript(
   values: string[],
 ): Promise<unknown> {
   try {
-    return await connection.evalSha(sha, keys, values);
+    return await connection.evalSha(typeof sha === 'string' ? sha : await sha, keys, values);
   } catch (error) {
-    if (!(error instanceof Error) || !error.message.startsWith('NOSCRIPT')) throw error;
+    if (!(error instanceof Error) || !UNKNOWN_SCRIPT.test(error.message)) throw error;
     return await connection.eval(text, keys, values);
   }
 }

@@ -1,13 +1,17 @@
 import type { Clock, Duration } from '@rollgate/core';
 import { parseDuration, validate, withCode } from '@rollgate/core/store';
 import { DenialCache } from './denial-cache.js';
-import { createConnection, type RedisClient, type RedisConnection } from './redis-connection.js';
+import type { RedisClient } from './redis-clients.js';
+import { createConnection, type RedisConnection } from './redis-connection.js';
 import { CLUSTER_SLOTS, type ClusterSlot } from './redis-keys.js';
 import { LOGS, type Log, ScriptBuilder } from './script-builder.js';
 
 /** Options of {@link RedisStore}. */
 export interface RedisStoreOptions {
-  /** An ioredis `Redis` or `Cluster`, or a node-redis client or cluster. The store never closes it. */
+  /**
+   * A client of ioredis, iovalkey, node-redis or Valkey GLIDE, also of a Cluster, or a `Redis` of `@upstash/redis`. The store
+   * never closes it.
+   */
   client: RedisClient;
   /**
    * The form in which Redis keeps the hits of a rolling window. If you change it, change the limiters' `prefix` too.

@@ -1,4 +1,4 @@
-import { randomBytes } from 'node:crypto';
+import { randomId } from './platform.js';
 import { hashTagOf } from './redis-keys.js';
 
 /** How many operations one Redis key marks as done, with a bit each. */
@@ -15,7 +15,7 @@ export interface OperationNumber {
  * connection, even if Redis executed it. The script then finds the number marked as done.
  */
 export class OperationNumbers {
-  readonly #storeId = randomBytes(6).toString('base64url');
+  readonly #storeId = randomId();
   readonly #isCluster: boolean;
   #next = 0;
 

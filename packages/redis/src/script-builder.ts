@@ -1,6 +1,6 @@
-import { createHash } from 'node:crypto';
 import { luaFilesOf, type ScriptParts, SETTLEMENTS_PART } from './algorithm-registry.js';
 import { lua } from './lua.generated.js';
+import { sha1 } from './platform.js';
 
 /** The form in which Redis keeps the hits of a key. The README states what each costs. */
 export type Log = 'packed' | 'sorted-set';
@@ -19,7 +19,7 @@ export const MAX_STEPS = 4000;
 /** A script, and the SHA-1 by which Redis finds it when it knows it. */
 export interface Script {
   readonly text: string;
-  readonly sha: string;
+  readonly sha: string | Promise<string>;
 }
 
 /**
@@ -62,7 +62,7 @@ export class ScriptBuilder {
       'end',
       ...[...usualCheck, 'main'].map(readLua),
     ].join('\n');
-    return { text, sha: createHash('sha1').update(text).digest('hex') };
+    return { text, sha: sha1(text) };
   }
 }
 

@@ -72,6 +72,9 @@ describeRedisStore('ioredis 5', { log: 'packed' }, few('rollingWindow', 'tokenBu
 describeRedisStore('node-redis 6', { log: 'packed' }, few('slidingWindowCounter', 'leakyBucket'));
 describeRedisStore('node-redis 6', { log: 'sorted-set' }, few('rollingWindow'));
 describeRedisStore('node-redis 5', { log: 'packed' }, few('fixedWindow', 'bucketedWindow'));
+describeRedisStore('iovalkey', { log: 'packed' }, few('rollingWindow'));
+describeRedisStore('Valkey GLIDE', { log: 'packed' }, few('rollingWindow', 'tokenBucket'));
+describeRedisStore('@upstash/redis', { log: 'packed' }, few('rollingWindow', 'tokenBucket'));
 const onCluster = { clusterSlot: 'prefix' } as const;
 describeRedisStore('an ioredis Cluster', { log: 'packed', ...onCluster }, few('rollingWindow', 'leakyBucket'));
 describeRedisStore('a node-redis cluster', { log: 'sorted-set', ...onCluster }, few('rollingWindow', 'tokenBucket'));

@@ -7,7 +7,7 @@ import { SomeRedis } from './support/some-redis.js';
 const redis = SomeRedis.forThisFile();
 const lazy = new Redis({ lazyConnect: true });
 
-const A_CLIENT = 'an ioredis `Redis` or `Cluster`, or a node-redis client';
+const A_CLIENT = 'a client of ioredis, iovalkey, node-redis, Valkey GLIDE or @upstash/redis';
 const NO_CLIENT: [string, unknown, string][] = [
   ['nothing', undefined, 'undefined'],
   ['null', null, 'null'],

@@ -1,12 +1,6 @@
 import type { Timer } from '../background-timer.js';
 import { realTimers, type Timers } from '../clock-timers.js';
-import { type Duration, parseDuration } from '../duration.js';
 import { afterPoll, performance } from '../platform.js';
-import { MAX_TIMER_MS } from '../scheduler.js';
-import { invalidNumber } from '../validate.js';
-
-/** The default `timeout` of a store's call, in milliseconds. */
-export const DEFAULT_TIMEOUT_MS = 500;
 
 /** A call that settles by its result or by its deadline, whichever comes first. */
 export abstract class TimedCall {
@@ -96,15 +90,4 @@ export class Deadlines {
     }
     if (this.#first !== undefined) this.#timer ??= this.#startTimer(Math.max(0, this.#first.dueMs - this.timers.now()));
   }
-}
-
-/**
- * Returns the `timeout` option in milliseconds.
- *
- * @throws TypeError, RangeError if the value is not a duration of at most 24 days, the longest delay of a timer.
- */
-export function parseTimeout(timeout: Duration): number {
-  const ms = parseDuration('timeout', timeout);
-  if (ms > MAX_TIMER_MS) throw invalidNumber('timeout', 'a duration of at most 24 days', timeout);
-  return ms;
 }

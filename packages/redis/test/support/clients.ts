@@ -1,6 +1,10 @@
 import type { RedisClient } from '@rollgate/redis';
+import { startRestFront } from '@rollgate/test-support/rest-front';
+import { Redis as Upstash } from '@upstash/redis';
+import { GlideClient } from '@valkey/valkey-glide';
 import { Redis } from 'ioredis';
 import { Redis as Redis5 } from 'ioredis5';
+import { Redis as Valkey } from 'iovalkey';
 import { createClient } from 'redis';
 import { createClient as createClient5 } from 'redis5';
 
@@ -10,7 +14,7 @@ export interface OpenClient {
   close(): void;
 }
 
-function ofIoredis(client: Redis | Redis5): OpenClient {
+function ofIoredis(client: Redis | Redis5 | Valkey): OpenClient {
   return { client, close: () => client.disconnect() };
 }
 
@@ -25,5 +29,15 @@ export const clients = {
   'node-redis 5': async (url: string): Promise<OpenClient> => {
     const client = await createClient5({ url }).connect();
     return { client, close: () => client.destroy() };
+  },
+  iovalkey: async (url: string) => ofIoredis(new Valkey(url)),
+  'Valkey GLIDE': async (url: string): Promise<OpenClient> => {
+    const { hostname: host, port } = new URL(url);
+    const client = await GlideClient.createClient({ addresses: [{ host, port: Number(port) }] });
+    return { client, close: () => client.close() };
+  },
+  '@upstash/redis': async (url: string): Promise<OpenClient> => {
+    const front = await startRestFront(url);
+    return { client: new Upstash({ url: front.url, token: front.token }), close: () => void front.stop() };
   },
 };

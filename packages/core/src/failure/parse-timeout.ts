@@ -1,0 +1,17 @@
+import { type Duration, parseDuration } from '../duration.js';
+import { MAX_TIMER_MS } from '../scheduler.js';
+import { invalidNumber } from '../validate.js';
+
+/** The default `timeout` of a store's call, in milliseconds. */
+export const DEFAULT_TIMEOUT_MS = 500;
+
+/**
+ * Returns the `timeout` option in milliseconds.
+ *
+ * @throws TypeError, RangeError if the value is not a duration of at most 24 days, the longest delay of a timer.
+ */
+export function parseTimeout(timeout: Duration): number {
+  const ms = parseDuration('timeout', timeout);
+  if (ms > MAX_TIMER_MS) throw invalidNumber('timeout', 'a duration of at most 24 days', timeout);
+  return ms;
+}

@@ -1,0 +1,69 @@
+import { once } from 'node:events';
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { json } from 'node:stream/consumers';
+import { Redis } from 'ioredis';
+
+/** An HTTP front of a Redis server, with the protocol of Upstash. */
+export interface RestFront {
+  readonly url: string;
+  readonly token: string;
+  /** The number of HTTP requests so far. */
+  readonly requests: () => number;
+  /** Closes the connections of this many requests after Redis has executed them, before the response. */
+  dropResponses(count: number): void;
+  stop(): Promise<void>;
+}
+
+type Command = [name: string, ...args: (string | number)[]];
+type Result = { readonly result: unknown } | { readonly error: string };
+
+const TOKEN = 'the token';
+
+export async function startRestFront(redisUrl: string): Promise<RestFront> {
+  const redis = new Redis(redisUrl);
+  let requests = 0;
+  let toDrop = 0;
+  const server = createServer(async (request, response) => {
+    requests += 1;
+    const isBase64 = request.headers['upstash-encoding'] === 'base64';
+    const isAuthorized = request.headers.authorization === `Bearer ${TOKEN}`;
+    const body = await json(request);
+    const run = async ([name, ...args]: Command): Promise<Result> => {
+      if (!isAuthorized) return { error: 'WRONGPASS invalid or missing auth token' };
+      try {
+        return { result: encode(await redis.call(name, ...args), isBase64) };
+      } catch (error) {
+        return { error: (error as Error).message };
+      }
+    };
+    const isPipeline = request.url === '/pipeline';
+    const result = isPipeline ? await Promise.all((body as Command[]).map(run)) : await run(body as Command);
+    if (toDrop > 0) {
+      toDrop -= 1;
+      request.socket.destroy();
+      return;
+    }
+    response.statusCode = 'error' in result ? 400 : 200;
+    response.end(JSON.stringify(result));
+  });
+  await once(server.listen(0, '127.0.0.1'), 'listening');
+  return {
+    url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
+    token: TOKEN,
+    requests: () => requests,
+    dropResponses: (count) => {
+      toDrop = count;
+    },
+    stop: async () => {
+      server.closeAllConnections();
+      server.close();
+      redis.disconnect();
+    },
+  };
+}
+
+function encode(value: unknown, isBase64: boolean): unknown {
+  if (Array.isArray(value)) return value.map((one) => encode(one, isBase64));
+  return typeof value === 'string' && isBase64 ? Buffer.from(value).toString('base64') : value;
+}
