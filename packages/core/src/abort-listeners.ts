@@ -1,31 +1,22 @@
-/** What the abort of a signal calls. */
-interface Listeners {
-  readonly callbacks: Set<() => void>;
-  readonly run: () => void;
+/** The callbacks of one signal, as its listener. */
+class Callbacks extends Set<() => void> {
+  handleEvent(): void {
+    for (const callback of this) callback();
+  }
 }
 
-const ofSignals = new WeakMap<AbortSignal, Listeners>();
+const ofSignals = new WeakMap<AbortSignal, Callbacks>();
 
 /**
  * Calls `callback` when the signal aborts, and returns a function that prevents that. All callbacks of a signal share one
  * listener, because Node warns about a leak when a signal has more than ten. The signal must not have aborted yet.
  */
 export function onAbort(signal: AbortSignal, callback: () => void): () => void {
-  let listeners = ofSignals.get(signal);
-  if (listeners === undefined) {
-    const callbacks = new Set<() => void>();
-    const run = () => {
-      for (const one of callbacks) one();
-    };
-    listeners = { callbacks, run };
-    ofSignals.set(signal, listeners);
-    signal.addEventListener('abort', run, { once: true });
-  }
-  const { callbacks, run } = listeners;
-  callbacks.add(callback);
+  const callbacks = ofSignals.get(signal) ?? new Callbacks();
+  ofSignals.set(signal, callbacks.add(callback));
+  signal.addEventListener('abort', callbacks);
   return () => {
-    if (!callbacks.delete(callback) || callbacks.size > 0) return;
-    signal.removeEventListener('abort', run);
-    ofSignals.delete(signal);
+    callbacks.delete(callback);
+    if (callbacks.size === 0) signal.removeEventListener('abort', callbacks);
   };
 }

@@ -13,8 +13,8 @@ export interface Timers {
   after(delayMs: number, callback: () => void, sinceMs: number): () => void;
   /** Like `after`, from now on, with a timer that does not keep the process alive. */
   inBackground(delayMs: number, callback: () => void): () => void;
-  /** Whether the time of a callback has passed and the process was too late to run it. */
-  isLate(): boolean;
+  /** Whether the time of a callback has passed and the process was too late to run it. Absent if callbacks have no order. */
+  readonly isLate?: (() => boolean) | undefined;
 }
 
 /** Real time, for stores whose clock has no `schedule`. */
@@ -34,7 +34,7 @@ export function timersOf(clock: Clock | undefined): Timers {
   const now = () => clock.now();
   const after: Timers['after'] = (delayMs, callback, sinceMs) =>
     clock.schedule!(sinceMs + delayMs, bindAsyncContext(callback));
-  return { now, after, inBackground: (delayMs, callback) => after(delayMs, callback, now()), isLate: () => false };
+  return { now, after, inBackground: (delayMs, callback) => after(delayMs, callback, now()) };
 }
 
 /**

@@ -23,5 +23,5 @@ export function scheduleAfter(delayMs: number, callback: () => void): () => void
   return () => clearTimeout(timer);
 }
 
-/** Like `isLate` of Node. Callbacks have no order here, so none has to wait for a late one. */
-export const isLate = (): boolean => false;
+/** Callbacks have no order here, so none has to wait for a late one. */
+export const isLate: (() => boolean) | undefined = undefined;

@@ -51,7 +51,7 @@ export async function waitForSlot(
   sinceMs: number,
 ): Promise<void> {
   // Otherwise this caller would overtake those ahead of it, whose slots have passed while the process was busy.
-  if (delayMs === 0 && !deadline.timers.isLate()) return;
+  if (delayMs === 0 && !deadline.timers.isLate?.()) return;
   try {
     deadline.throwIfPast(delayMs, sinceMs);
     await sleep(delayMs, deadline, sinceMs);
