@@ -4,7 +4,7 @@ import { once } from 'node:events';
 import { Agent, createServer, get, type IncomingMessage, type Server } from 'node:http';
 import { type AddressInfo, connect, type Socket } from 'node:net';
 import { text } from 'node:stream/consumers';
-import { type Decision, leakyBucket, MemoryStore, rollingWindow, type Store } from '@rollgate/core';
+import { type Decision, type Limit, leakyBucket, MemoryStore, rollingWindow, type Store } from '@rollgate/core';
 import { type RateLimitMiddleware, rateLimit } from '@rollgate/express';
 import express5, { type RequestHandler, type Response } from 'express';
 import express4 from 'express4';
@@ -47,6 +47,9 @@ function slow() {
   return { store: later({ check }, memory), answers };
 }
 
+/** Rejects the fifth request even when the process was busy for so long that the queue has room again. */
+const four = rollingWindow({ limit: 4, window: '1h' });
+
 /** A request whose body has been sent as far as the server's system accepts it. */
 async function post(socket: Socket, who: string, bytes: number): Promise<void> {
   socket.write(`POST /${who} HTTP/1.1\r\nHost: here\r\nContent-Length: ${bytes}\r\n\r\n`);
@@ -54,7 +57,7 @@ async function post(socket: Socket, who: string, bytes: number): Promise<void> {
 }
 
 interface Options {
-  limits: typeof queue | ReturnType<typeof rollingWindow>;
+  limits: Limit | Record<string, Limit>;
   store?: Store;
   timeout?: string;
   key?: () => string | Promise<string>;
@@ -128,7 +131,7 @@ describe.each([
   );
 
   test('delays by real time, even in a pipeline', async () => {
-    const { came, passed, open } = await serve({ limits: queue });
+    const { came, passed, open } = await serve({ limits: { queue, four } });
     const socket = open();
     socket.write(raw(0) + raw(1) + raw(2) + raw(3) + raw(4, 'Connection: close\r\n'));
     const answer = await text(socket);

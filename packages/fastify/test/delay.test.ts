@@ -4,7 +4,7 @@ import { connect as connectHttp2 } from 'node:http2';
 import { type AddressInfo, connect } from 'node:net';
 import { text } from 'node:stream/consumers';
 import { promisify } from 'node:util';
-import { type Decision, leakyBucket, MemoryStore, type Store } from '@rollgate/core';
+import { type Decision, leakyBucket, MemoryStore, rollingWindow, type Store } from '@rollgate/core';
 import rateLimit, { type RateLimitPluginOptions } from '@rollgate/fastify';
 import fastify5, { type FastifyInstance, type FastifyReply, type FastifyServerOptions } from 'fastify';
 import fastify50 from 'fastify50';
@@ -23,6 +23,9 @@ const INTERVAL_MS = 100;
 const HOUR_MS = 3_600_000;
 const queue = leakyBucket({ capacity: 3, interval: INTERVAL_MS });
 const slowQueue = leakyBucket({ capacity: 3, interval: '1h' });
+
+/** Rejects the fifth request even when the process was busy for so long that the queue has room again. */
+const four = rollingWindow({ limit: 4, window: '1h' });
 
 /** Its clock stands still, so the number of requests in an interval does not depend on the machine's speed. */
 const atOnce = () => new MemoryStore({ clock });
@@ -105,7 +108,7 @@ describe.each([
   );
 
   test('delays by real time, even in a pipeline', async () => {
-    const { app, came, passed } = await create({ limits: queue, store: new MemoryStore() });
+    const { app, came, passed } = await create({ limits: { queue, four }, store: new MemoryStore() });
     await listen(app);
     const socket = open(app);
     socket.write(raw(0) + raw(1) + raw(2) + raw(3) + raw(4, 'Connection: close\r\n'));
