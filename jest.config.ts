@@ -29,7 +29,7 @@ const config: Config = {
   maxWorkers: Math.ceil(availableParallelism() * 1.5),
   // A worker that has grown starts again, so that all processes together take less than 1.2 GB.
   workerIdleMemoryLimit: '150MB',
-  setupFiles: ['<rootDir>/scripts/collect-garbage.cjs'],
+  testEnvironment: '<rootDir>/scripts/test-environment.cjs',
   testSequencer: '<rootDir>/scripts/slowest-first.cjs',
   globalSetup: '<rootDir>/packages/test-support/src/jest-global-setup.ts',
   sandboxInjectedGlobals: HOT_GLOBALS,

@@ -3,7 +3,7 @@ const { default: Sequencer } = require('@jest/test-sequencer');
 /**
  * The files that take longest, because a run that starts one of them last keeps one core waiting for the other. Until the
  * browser of `page.test.ts` ends, tests of Redis run next to it, which mostly wait. Tests that need much memory come
- * afterwards, few of them at once: compilers, further browsers, and tests that load every client.
+ * afterwards, far from each other: compilers, tests that load every client, further browsers and processes with large logs.
  */
 const SLOWEST = [
   /playground.test.page\.test/,
@@ -16,9 +16,14 @@ const SLOWEST = [
   /(express|fastify).test/,
   /core.test.packages\.test/,
   /examples.test/,
-  /cli.test/,
+  /host-tests.test/,
   /store-conformance.test/,
   /core.test.docs\.test/,
+  /redis.test/,
+  /(core|http|hono|koa|nestjs|web|node).test/,
+  /cli.test.html/,
+  /cli.test.(?!memory|untrusted)/,
+  /cli.test.memory/,
 ];
 
 const rankOf = ({ path }) => {

@@ -5,6 +5,9 @@ import { type Browser, chromium } from 'playwright-core';
 export async function startChromium(): Promise<Browser> {
   return chromium.launch({
     executablePath: await chromiumBinary(),
-    args: ['--no-sandbox', '--disable-gpu', '--disable-background-networking'],
+    args: [
+      ...['--no-sandbox', '--disable-gpu', '--disable-background-networking'],
+      ...['--renderer-process-limit=1', '--no-zygote', '--in-process-gpu'], // Fewer processes need less memory.
+    ],
   });
 }

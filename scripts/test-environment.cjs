@@ -1,0 +1,92 @@
+const { AsyncLocalStorage } = require('node:async_hooks');
+const { setFlagsFromString } = require('node:v8');
+const { runInContext, runInNewContext } = require('node:vm');
+const { TestEnvironment } = require('jest-environment-node');
+
+/** V8 would use several hundred megabytes before it collects garbage, because it knows nothing of the other processes. */
+const LIMIT_BYTES = 80e6;
+/** From this number of timers on, the environment forgets those that have ended. */
+const MANY_TIMERS = 1000;
+/** The property in which Node keeps the connections of `fetch`. */
+const FETCH_CONNECTIONS = Symbol.for('undici.globalDispatcher.1');
+
+const someTimer = setTimeout(() => {}, 0);
+clearTimeout(someTimer);
+const timerPrototype = Object.getPrototypeOf(someTimer);
+
+/** Calls `before` with the object and the arguments of each call of a method. Returns a function that ends this. */
+function interceptCalls(prototype, method, before) {
+  const original = prototype[method];
+  prototype[method] = function (...args) {
+    before(this, args);
+    // `before` may have replaced the method of this object.
+    return (Object.hasOwn(this, method) ? this[method] : original).apply(this, args);
+  };
+  return () => {
+    prototype[method] = original;
+  };
+}
+
+/** Whether a storage is the one in which Jest keeps the current test. */
+const isOfJest = (store) => typeof store === 'object' && store !== null && ('test' in store || 'hook' in store);
+
+/**
+ * Keeps the current test in a variable instead. An AsyncLocalStorage makes every promise slower, and the tests of a file
+ * run one after another.
+ */
+function storeInVariable(storage) {
+  let current;
+  storage.getStore = () => current;
+  storage.run = async (store, callback) => {
+    const outer = current;
+    current = store;
+    try {
+      return await callback();
+    } finally {
+      current = outer;
+    }
+  };
+}
+
+/**
+ * Ends what a test file leaves behind in its process, which would keep all of its modules in memory: background timers,
+ * such as those of stores whose clock stands still, and connections of `fetch`.
+ */
+module.exports = class extends TestEnvironment {
+  #timers = new Set();
+  #ends = [];
+
+  async setup() {
+    await super.setup();
+    const FileFunction = runInContext('Function', this.context);
+    this.#ends = [
+      interceptCalls(AsyncLocalStorage.prototype, 'run', (storage, [store]) => {
+        if (isOfJest(store)) storeInVariable(storage);
+      }),
+      interceptCalls(timerPrototype, 'unref', (timer) => {
+        // Timers of Node itself serve all files. Their callbacks belong to another context.
+        if (timer._onTimeout instanceof FileFunction) this.#addTimer(timer);
+      }),
+    ];
+  }
+
+  #addTimer(timer) {
+    this.#timers.add(timer);
+    if (this.#timers.size % MANY_TIMERS > 0) return;
+    for (const other of this.#timers) if (other._destroyed) this.#timers.delete(other);
+  }
+
+  async teardown() {
+    for (const end of this.#ends) end();
+    for (const timer of this.#timers) clearTimeout(timer);
+    const connections = globalThis[FETCH_CONNECTIONS];
+    if (connections !== undefined) {
+      globalThis[FETCH_CONNECTIONS] = new connections.constructor();
+      await connections.destroy();
+    }
+    await super.teardown();
+    if (process.memoryUsage().heapUsed < LIMIT_BYTES) return;
+    setFlagsFromString('--expose-gc');
+    runInNewContext('gc')();
+  }
+};
