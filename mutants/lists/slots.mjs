@@ -17,10 +17,10 @@ export const slots = [
     ],
     [
       'an expired lease is renewed without a free slot',
-      'if (usedUnits(state, nowMicros) + cost > this.limit) return false;',
+      'if (!isLive && usedUnits(state, nowMicros) + cost > this.limit) return false;',
       '',
     ],
-    ['a lease is live at its end', 'untilOf(state, index) <= nowMicros', 'untilOf(state, index) < nowMicros'],
+    ['a lease is live at its end', 'untilOf(state, index) > nowMicros', 'untilOf(state, index) >= nowMicros'],
     [
       'a lease one lease ahead is implausible',
       '<= 2 * numbers[start + LATEST_LENGTH]!',
@@ -28,14 +28,10 @@ export const slots = [
     ],
     [
       'two checks of one microsecond get the same id',
-      'state.numbers[state.start + NEWEST_ID]! + 1);',
-      'state.numbers[state.start + NEWEST_ID]!);',
+      'Math.max(nowMicros, state.numbers[state.start + NEWEST_ID]! + 1)',
+      'Math.max(nowMicros, state.numbers[state.start + NEWEST_ID]!)',
     ],
-    [
-      'a lease keeps its id in another life',
-      'hasId(state, indexOf(state, id), id) ? state.numbers[state.start + NEWEST_ID]! + 1 : id',
-      'id',
-    ],
+    ['a lease keeps its id in another life', 'Math.max(id, state.numbers[state.start + NEWEST_ID]! + 1)', 'id'],
     ['a record keeps expired leases', '    dropExpired(state, nowMicros);\n    insert', '    insert'],
   ]),
   ...of('core/src/limits/lease-list.ts', STATES, [

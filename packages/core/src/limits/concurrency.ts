@@ -140,18 +140,17 @@ export class Concurrency implements SlotLimit {
    * holds its slots.
    */
   renew(state: State, nowMicros: number, { atMicros, cost }: Hit): boolean {
-    let index = indexOf(state, atMicros);
-    if (!hasId(state, index, atMicros) || untilOf(state, index) <= nowMicros) {
-      dropExpired(state, nowMicros);
-      if (usedUnits(state, nowMicros) + cost > this.limit) return false;
-      index = indexOf(state, atMicros);
-      insert(state, index, atMicros, cost);
-    }
+    const index = indexOf(state, atMicros);
+    const isKept = hasId(state, index, atMicros);
+    const isLive = isKept && untilOf(state, index) > nowMicros;
+    if (!isLive && usedUnits(state, nowMicros) + cost > this.limit) return false;
+    if (!isKept) insert(state, index, atMicros, cost);
     extend(state, index, nowMicros, this.leaseMicros);
     return true;
   }
 
   unusedId(state: State, id: number): number {
-    return hasId(state, indexOf(state, id), id) ? state.numbers[state.start + NEWEST_ID]! + 1 : id;
+    // A smaller id may be that of a lease which has expired, and which its holder may still renew.
+    return Math.max(id, state.numbers[state.start + NEWEST_ID]! + 1);
   }
 }

@@ -126,7 +126,7 @@ export interface LeasingLimit extends Limit {
   readonly retryAfterMicros: number;
   /** Extends the lease of a hit, or takes its slots again if they are free. Returns whether it holds its slots. */
   renew(state: State, nowMicros: number, hit: Hit): boolean;
-  /** Returns `id` if no lease of the state has it, and otherwise an id that none has. */
+  /** Returns `id` if no lease of this life of the key has ever had it, and otherwise an id that none has had. */
   unusedId(state: State, id: number): number;
 }
 
