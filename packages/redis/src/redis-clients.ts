@@ -45,6 +45,7 @@ export interface GlideClient {
   customCommand(command: string[]): Promise<unknown>;
   /** Only a client of a cluster has routes. */
   invokeScriptWithRoute?: unknown;
+  /** Runs a script by its hash, and sends its text if the server does not know it. */
   invokeScript: unknown;
 }
 
