@@ -42,7 +42,8 @@ function reject(socket: Duplex, { retryAfterMs, violated }: Decision): void {
   const retryAfter = `Retry-After: ${Math.ceil(retryAfterMs / 1000)}`;
   const body = `Too many connections: ${violated.join(', ')}\n`;
   const head = ['HTTP/1.1 429 Too Many Requests', retryAfter, `Content-Length: ${body.length}`, 'Connection: close'];
-  socket.end(`${head.join('\r\n')}\r\n\r\n${body}`, () => socket.destroy());
+  socket.once('finish', () => socket.destroy()); // A client may never close its half of the connection.
+  socket.end(`${head.join('\r\n')}\r\n\r\n${body}`);
 }
 
 /** Connections that have answered the last ping. */

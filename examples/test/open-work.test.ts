@@ -1,5 +1,6 @@
 import { once } from 'node:events';
 import type { IncomingMessage } from 'node:http';
+import { connect } from 'node:net';
 import { text } from 'node:stream/consumers';
 import { RedisServer, until } from '@rollgate/test-support';
 import { WebSocket } from 'ws';
@@ -98,6 +99,14 @@ describe('websocket.ts', () => {
     const [, response] = (await once(rejected, 'unexpected-response')) as [unknown, IncomingMessage];
     expect(response).toMatchObject({ statusCode: 429, headers: { 'retry-after': '1' } });
     expect(await text(response)).toBe('Too many connections: open\n');
+
+    const halfOpen = connect({ port: Number(new URL(url).port), allowHalfOpen: true }).on('error', () => {});
+    halfOpen.write('GET / HTTP/1.1\r\nHost: here\r\nConnection: Upgrade\r\nUpgrade: websocket\r\n\r\n');
+    expect(String(await once(halfOpen, 'data'))).toMatch(/^HTTP\/1.1 429 /);
+    await until('the server has destroyed the connection', async () => {
+      halfOpen.write('.'); // Only a reset of the connection ends it.
+      return halfOpen.destroyed;
+    });
 
     const replies: string[] = [];
     second.on('message', (data) => replies.push(JSON.parse(String(data))));
