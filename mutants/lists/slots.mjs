@@ -26,11 +26,7 @@ export const slots = [
       '<= 2 * numbers[start + LATEST_LENGTH]!',
       '<= numbers[start + LATEST_LENGTH]!',
     ],
-    [
-      'two checks of one microsecond get the same id',
-      'Math.max(nowMicros, state.numbers[state.start + NEWEST_ID]! + 1)',
-      'Math.max(nowMicros, state.numbers[state.start + NEWEST_ID]!)',
-    ],
+    ['two checks of one microsecond get the same id', 'this.unusedId(state, nowMicros)', 'nowMicros'],
     ['a lease keeps its id in another life', 'Math.max(id, state.numbers[state.start + NEWEST_ID]! + 1)', 'id'],
     ['a record keeps expired leases', '    dropExpired(state, nowMicros);\n    insert', '    insert'],
   ]),

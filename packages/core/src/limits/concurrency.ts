@@ -119,7 +119,7 @@ export class Concurrency implements SlotLimit {
     verdict.delayMicros = 0;
     verdict.remaining = Math.max(0, free);
     verdict.resetMicros = used > 0 ? this.retryAfterMicros : 0;
-    verdict.atMicros = Math.max(nowMicros, state.numbers[state.start + NEWEST_ID]! + 1);
+    verdict.atMicros = this.unusedId(state, nowMicros);
   }
 
   record(state: State, nowMicros: number, cost: number, verdict: Verdict): void {
