@@ -1,14 +1,10 @@
 import { createForwardedReader, type ForwardedAddressOptions } from '@rollgate/http';
 import type { Context } from 'hono';
+import { nodeBindingsOf } from './node-bindings.js';
 
 /** Returns the client's address on Node, with `@hono/node-server`. */
 export function nodeAddress(c: Context): string | undefined {
-  const { server = c.env, incoming = server.incoming } = c.env as NodeBindings & { server?: NodeBindings };
-  return incoming?.socket.remoteAddress;
-}
-
-interface NodeBindings {
-  readonly incoming?: { readonly socket: { readonly remoteAddress?: string } };
+  return nodeBindingsOf(c).incoming?.socket.remoteAddress;
 }
 
 /** Returns the client's address on Bun, where `app.fetch` gets Bun's server as its second argument. */

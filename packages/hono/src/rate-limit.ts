@@ -1,7 +1,8 @@
 import type { Decision, Limits, RateLimiter } from '@rollgate/core';
-import { validate, withCode } from '@rollgate/core/store';
-import { type HttpOptions, type WebHost, WebLimiter } from '@rollgate/http';
-import type { Context, MiddlewareHandler } from 'hono';
+import { isThenable, validate, withCode } from '@rollgate/core/store';
+import { type HttpOptions, type RateLimitResult, type WebHost, WebLimiter } from '@rollgate/http';
+import type { Context, MiddlewareHandler, Next } from 'hono';
+import { nodeHeadersOf } from './node-headers.js';
 
 declare module 'hono' {
   interface ContextVariableMap {
@@ -41,6 +42,7 @@ const readHost = (address: RateLimitOptions['address']): WebHost<Context> => ({
       // Hono throws on platforms without such a context, which do not need it.
     }
   },
+  getEarlyHeaders: nodeHeadersOf,
 });
 
 /**
@@ -65,20 +67,31 @@ export function rateLimit<Given extends Limits>(options: RateLimitOptions<Given>
   if (address === undefined && (key === undefined || allowList)) throw missingAddressOption();
   const limiter = new WebLimiter(readHost(address), { ...httpOptions, key, allowList } as RateLimitOptions);
 
-  const middleware: MiddlewareHandler = async (c, next) => {
-    const result = await limiter.check(c);
-    c.set('rateLimit', result.decision);
-    if (!result.allowed) return result.response();
-    await next(); // Never throws: Hono's error handler has responded to an error.
-    const response = result.withHeaders(c.res);
-    if (response !== c.res) {
-      c.res = undefined; // Otherwise Hono would copy the headers once more.
-      c.res = response;
+  const middleware: MiddlewareHandler = (c, next) => {
+    try {
+      const result = limiter.check(c);
+      return isThenable(result)
+        ? Promise.resolve(result).then((known) => apply(known, c, next))
+        : apply(result, c, next);
+    } catch (error) {
+      return Promise.reject(error);
     }
-    return undefined;
   };
 
   return Object.assign(middleware, { limiter: limiter.limiter as unknown as RateLimiter<Given> });
+}
+
+/** Rejects the request, or continues and completes its response. */
+async function apply(result: RateLimitResult, c: Context, next: Next): Promise<Response | undefined> {
+  c.set('rateLimit', result.decision);
+  if (!result.allowed) return result.response();
+  await next(); // Never throws: Hono's error handler has responded to an error.
+  const response = result.withHeaders(c.res);
+  if (response !== c.res) {
+    c.res = undefined; // Otherwise Hono would copy the headers once more.
+    c.res = response;
+  }
+  return undefined;
 }
 
 function missingAddressOption(): Error {

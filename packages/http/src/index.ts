@@ -25,4 +25,4 @@ export { type SettleRequestOptions, settle } from './settle.js';
 export { toError } from './to-error.js';
 export { WARNING_CODES, type WarningCode } from './warning-codes.js';
 export { type WebHost, WebLimiter } from './web-limiter.js';
-export type { AllowedResult, RateLimitResult, RejectedResult } from './web-result.js';
+export type { AllowedResult, RateLimitResult, RejectedResult, WebHeaders } from './web-result.js';

@@ -1,9 +1,10 @@
-import type { Decision, Limits, RateLimiter } from '@rollgate/core';
-import { isThenable, refundInBackground, scheduleAfter } from '@rollgate/core/store';
+import type { Awaitable, Decision, Limits, RateLimiter } from '@rollgate/core';
+import { refundInBackground, scheduleAfter } from '@rollgate/core/store';
 import type { Host, RequestReader } from './framework.js';
-import { Gate } from './gate.js';
+import { Gate, type Outcome } from './gate.js';
 import type { HttpOptions } from './options.js';
 import { Allowed, Exempt, type RateLimitResult, Rejected, type WebHeaders } from './web-result.js';
+import { mapAwaitable } from './with-timeout.js';
 
 /** A host whose requests and responses are those of the Fetch standard. */
 export interface WebHost<Call> extends RequestReader<Call> {
@@ -14,6 +15,11 @@ export interface WebHost<Call> extends RequestReader<Call> {
    * disconnects.
    */
   readonly keepAlive?: (call: Call, promise: Promise<unknown>) => void;
+  /**
+   * Returns where to write headers before there is a response, on platforms with such a place. Writing them to a response
+   * takes several times as long.
+   */
+  readonly getEarlyHeaders?: (call: Call) => WebHeaders | undefined;
 }
 
 const HEADER_WRITER: Pick<Host<never, WebHeaders>, 'setHeader' | 'getHeader' | 'removeHeader' | 'lowercaseHeaders'> = {
@@ -22,6 +28,8 @@ const HEADER_WRITER: Pick<Host<never, WebHeaders>, 'setHeader' | 'getHeader' | '
   getHeader: (headers, name) => headers.get(name) ?? undefined,
   removeHeader: (headers, name) => headers.delete(name),
 };
+
+type AllowedOutcome = Extract<Outcome, { readonly kind: 'allowed' }>;
 
 /** Limits requests on a host whose responses are values. */
 export class WebLimiter<Call> {
@@ -40,28 +48,36 @@ export class WebLimiter<Call> {
   }
 
   /**
-   * Decides a request. With a queue, it resolves at the request's slot.
+   * Decides a request. With a queue, it resolves at the request's slot. It returns a promise only when it has to wait for
+   * something, because each promise costs as much as the decision.
    *
    * @throws The error of an option function, or a `message` that is an error. If the client disconnects before the slot, the
-   * reason of the request's signal. The promise rejects with it.
+   * reason of the request's signal. A promise rejects with them.
    */
-  async check(call: Call): Promise<RateLimitResult> {
-    const judged = this.#gate.judge(call);
-    const outcome = isThenable(judged) ? await judged : judged;
-    const request = this.#host.getRequest(call);
+  check(call: Call): Awaitable<RateLimitResult> {
+    return mapAwaitable(this.#gate.judge(call), (outcome) => this.#toResult(call, outcome));
+  }
+
+  #toResult(call: Call, outcome: Outcome): Awaitable<RateLimitResult> {
     if (outcome.kind === 'exempt') return new Exempt();
     const { decision } = outcome;
+    const request = this.#host.getRequest(call);
     if (outcome.kind === 'rejected') {
       if ('error' in outcome.rejection) throw outcome.rejection.error;
-      return new Rejected(this.#gate, decision, request, outcome.rejection);
+      return new Rejected(this.#gate, decision, request, outcome.rejection, this.#host.getEarlyHeaders?.(call));
     }
-    if (!outcome.isDryRun && decision.delayMs > 0) {
-      const slot = waitForSlot(this.limiter, decision, request.signal);
-      this.#keepAlive(call, slot);
-      await slot;
-    }
+    if (outcome.isDryRun || decision.delayMs === 0) return this.#allow(call, request, outcome);
+    const slot = waitForSlot(this.limiter, decision, request.signal);
+    this.#keepAlive(call, slot);
+    return slot.then(() => this.#allow(call, request, outcome));
+  }
+
+  #allow(call: Call, request: Request, { decision, isDryRun }: AllowedOutcome): RateLimitResult {
+    const earlyHeaders = this.#host.getEarlyHeaders?.(call);
     const keepAlive = (end: Promise<unknown>) => this.#keepAlive(call, end);
-    return new Allowed(this.#gate, decision, call, request, !outcome.isDryRun, keepAlive);
+    if (!isDryRun && earlyHeaders !== undefined) this.#gate.writeHeaders(earlyHeaders, decision);
+    const needsHeaders = !isDryRun && earlyHeaders === undefined;
+    return new Allowed(this.#gate, decision, call, request, needsHeaders, keepAlive);
   }
 
   #keepAlive(call: Call, promise: Promise<unknown>): void {

@@ -128,19 +128,28 @@ export class Rejected<Call> implements RejectedResult {
   readonly #gate: Gate<Call, Response, WebHeaders>;
   readonly #request: Request;
   readonly #rejection: BodyRejection;
+  readonly #earlyHeaders: WebHeaders | undefined;
 
-  constructor(gate: Gate<Call, Response, WebHeaders>, decision: Decision, request: Request, rejection: BodyRejection) {
+  /** @param earlyHeaders Where to write the headers of the decision; `undefined` for the response. */
+  constructor(
+    gate: Gate<Call, Response, WebHeaders>,
+    decision: Decision,
+    request: Request,
+    rejection: BodyRejection,
+    earlyHeaders: WebHeaders | undefined,
+  ) {
     this.#gate = gate;
     this.decision = decision;
     this.#request = request;
     this.#rejection = rejection;
+    this.#earlyHeaders = earlyHeaders;
   }
 
   response(): Response {
     const [type, body] = this.#toBody();
     const headers = new PlainHeaders();
     headers.set('content-type', type);
-    this.#gate.writeHeaders(headers, this.decision);
+    this.#gate.writeHeaders(this.#earlyHeaders ?? headers, this.decision);
     const init = { status: this.#gate.statusCode, headers: headers.all };
     return new Response(this.#request.method === 'HEAD' ? null : body, init);
   }

@@ -90,16 +90,20 @@ export function rateLimit<Given extends Limits>(options: RateLimitOptions<Given>
   };
 
   function rateLimitMiddleware(ctx: Context, next: Next): Promise<void> {
+    let outcome: Promise<void> | undefined;
+    let settle = (given: Promise<void>): void => {
+      outcome = given;
+    };
+    httpLimiter.run(ctx, ctx, (error) => {
+      if (error === undefined) settle(next());
+      else settle(error === REJECTED ? Promise.resolve() : Promise.reject(error));
+    });
+    // A store in memory has decided already. The promise of `next` then serves as the middleware's.
+    if (outcome !== undefined) return outcome;
     return new Promise((resolve, reject) => {
-      let isDone = false;
-      httpLimiter.run(ctx, ctx, (error) => {
-        isDone = true;
-        if (error === undefined) resolve(next());
-        else if (error === REJECTED) resolve();
-        else reject(error);
-      });
+      settle = (given) => void given.then(resolve, reject);
       // A request whose client disconnects is dropped, but the middleware around this one must not wait forever.
-      if (!isDone) ctx.res.once('close', resolve);
+      ctx.res.once('close', resolve);
     });
   }
 

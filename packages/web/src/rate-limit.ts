@@ -83,7 +83,7 @@ export function rateLimit<
       return result.withHeaders(response);
     };
 
-  const check = (request: Request, info?: Info, ...rest: Rest) => limiter.check({ request, info, rest });
+  const check = async (request: Request, info?: Info, ...rest: Rest) => limiter.check({ request, info, rest });
   return Object.assign(wrap, { check, limiter: limiter.limiter as unknown as RateLimiter<Given> });
 }
 

@@ -1,0 +1,22 @@
+import type { Context } from 'hono';
+
+/** Node's request and response, which `@hono/node-server` passes to the app. */
+export interface NodeBindings {
+  readonly incoming?: { readonly socket: { readonly remoteAddress?: string } };
+  readonly outgoing?: NodeResponse;
+}
+
+/** The part of Node's response that the limiter uses. */
+export interface NodeResponse {
+  readonly req: unknown;
+  readonly headersSent: boolean;
+  getHeader(name: string): unknown;
+  setHeader(name: string, value: string): unknown;
+  removeHeader(name: string): void;
+}
+
+/** Returns Node's request and response. Elsewhere, the object has other contents or is empty. */
+export function nodeBindingsOf(c: Context): NodeBindings {
+  const env = (c.env ?? {}) as NodeBindings & { readonly server?: NodeBindings };
+  return env.server ?? env;
+}
