@@ -19,10 +19,11 @@ interface Pair {
   after: string;
 }
 
+const readPage = (page: string) => readFileSync(join(ROOT, 'docs', page), 'utf8');
+
 /** The pairs of a page: code in a fence below a paragraph that begins with "Before" or "After". */
 function pairsOf(page: string): Pair[] {
-  const text = readFileSync(join(ROOT, 'docs', page), 'utf8');
-  return text
+  return readPage(page)
     .split(/^### /m)
     .slice(1)
     .map((section) => {
@@ -503,6 +504,7 @@ describe.each(Object.entries(PAGES))('%s', (page, { app, scenarios }) => {
 
   test('has every pair that is tested here', () => {
     expect(pairs.map(({ heading }) => heading).sort()).toEqual(Object.keys(scenarios).sort());
+    expect(readPage(page).match(/^`{3}ts fragment/gm)).toHaveLength(2 * pairs.length);
   });
 });
 

@@ -15,7 +15,10 @@ const TIMEOUT_MS = 600_000;
  * its own prefix. If your store also expires keys by real time, they must outlive a history on a busy machine.
  * @throws TypeError if the globals `describe` and `test` do not exist.
  * @example
- * ```ts fragment
+ * ```ts jest
+ * import { MemoryStore } from '@rollgate/core';
+ * import { describeStore } from '@rollgate/store-conformance';
+ *
  * describeStore('MemoryStore', (clock) => new MemoryStore({ clock }), { runs: 500 });
  * ```
  */
