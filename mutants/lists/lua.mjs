@@ -242,11 +242,7 @@ export const lua = [
     ],
     ['a refund keeps the time of the oldest hit', 'if first == 0 then hits.oldest = log.time_of(hits, stop) end', ''],
     ['a refund of a hit without a total returns nothing', 'if not total then hits.dropped = hits.dropped + 1 end', ''],
-    [
-      'a refund removes all hits of its microsecond',
-      'local first = math.max(log.first_after(hits, time - 1), stop - cost)',
-      'local first = log.first_after(hits, time - 1)',
-    ],
+    ['a refund removes all hits of its microsecond', 'local first = math.max(from, stop - cost)', 'local first = from'],
   ]),
   ...of('hit-log-sorted-set', REFUNDS, [
     ['hits of one microsecond lose their order', "string.format('%016d:%d'", "string.format('%d:%d'"],

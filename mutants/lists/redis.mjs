@@ -53,7 +53,7 @@ export const redis = [
       "hasUsualCheck && operation.kind === 'check' &&",
       "hasUsualCheck && operation.kind !== 'count' && operation.kind !== 'settle' && operation.kind !== 'reset' &&",
     ],
-    ['a refund always has the time of the server', 'const input = [number, now,', 'const input = [number, false,'],
+    ['a refund always has the time of the server', '[number, clockMicros ?? false,', '[number, false,'],
   ]),
   ...of('algorithm-registry', BATCHES, [
     ['a limit with a minDifference is usual', ' && (limit as RollingWindow).minDifferenceMicros === 0', ''],

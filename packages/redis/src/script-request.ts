@@ -2,6 +2,8 @@ import { type Costs, costAt, isLeasing } from '@rollgate/core/store';
 import { COUNTER_PART, LEASES_PART, type ScriptParts, SETTLEMENTS_PART } from './algorithm-registry.js';
 import type { CheckOperation, Operation, SettleOperation } from './operations.js';
 
+const NONE: SettleOperation[] = [];
+
 /** The input of a script, as `lua/main.lua` describes it. */
 export interface ScriptRequest {
   readonly keys: string[];
@@ -11,7 +13,8 @@ export interface ScriptRequest {
 }
 
 /**
- * Encodes operations in order. Consecutive checks that differ only in their keys become one run.
+ * Encodes operations in order. Consecutive checks that differ only in their keys become one run. So do settlements of the same
+ * rules.
  *
  * @param hasUsualCheck Whether the script has `lua/usual-check.lua`.
  */
@@ -19,24 +22,38 @@ export function toScriptRequest(operations: readonly Operation[], hasUsualCheck:
   const keys: string[] = [];
   const values: string[] = [];
   let first: Operation | undefined;
+  let settlements: SettleOperation[] = [];
   let times = 0;
   let parts = 0;
   for (const operation of operations) {
     for (const key of operation.keys) keys.push(key);
-    if (first !== undefined && isSameExceptKeys(operation, first)) {
+    const isSettlement = operation.kind === 'settle';
+    if (
+      isSettlement
+        ? isSettledLike(operation, settlements[0])
+        : first !== undefined && isSameExceptKeys(operation, first)
+    ) {
+      if (isSettlement) settlements.push(operation);
       times += 1;
       continue;
     }
-    if (first !== undefined) pushRun(values, first, times, hasUsualCheck);
+    if (first !== undefined) pushRun(values, first, times, settlements, hasUsualCheck);
     parts |= partsOf(operation);
     first = operation;
+    settlements = isSettlement ? [operation] : NONE;
     times = 1;
   }
-  if (first !== undefined) pushRun(values, first, times, hasUsualCheck);
+  if (first !== undefined) pushRun(values, first, times, settlements, hasUsualCheck);
   return { keys, values, parts };
 }
 
-function pushRun(values: string[], operation: Operation, times: number, hasUsualCheck: boolean): void {
+function pushRun(
+  values: string[],
+  operation: Operation,
+  times: number,
+  settlements: readonly SettleOperation[],
+  hasUsualCheck: boolean,
+): void {
   if (hasUsualCheck && operation.kind === 'check' && operation.costs === 1) {
     const { clockMicros, keys, encodedPlan } = operation;
     if (encodedPlan.usualLimits !== undefined) {
@@ -44,7 +61,8 @@ function pushRun(values: string[], operation: Operation, times: number, hasUsual
       return;
     }
   }
-  values.push(operation.kind, String(times), planOf(operation), JSON.stringify(inputOf(operation)));
+  const input = operation.kind === 'settle' ? settlements.flatMap(settleInputOf) : inputOf(operation);
+  values.push(operation.kind, String(times), planOf(operation), JSON.stringify(input));
 }
 
 function planOf(operation: Operation): string {
@@ -53,14 +71,13 @@ function planOf(operation: Operation): string {
 }
 
 /** The input of an operation, as `lua/operations.lua` describes it. */
-function inputOf(operation: Operation): readonly (number | false)[] {
+function inputOf(operation: Exclude<Operation, SettleOperation>): readonly (number | false)[] {
   if (operation.kind === 'reset') return [];
   const now = operation.clockMicros ?? false;
   if (operation.kind === 'count') {
     const { widthMicros, spanMicros, expiryMicros } = operation.counter;
     return [now, widthMicros, spanMicros, expiryMicros, operation.units, operation.intervalMicros];
   }
-  if (operation.kind === 'settle') return settleInputOf(operation, now);
   if (operation.kind === 'renew') {
     const input: (number | false)[] = [now];
     for (const { limit, leaseMicros, units, id } of operation.leases) input.push(limit, leaseMicros, units, id);
@@ -79,8 +96,8 @@ function inputOf(operation: Operation): readonly (number | false)[] {
   return typeof costs === 'number' ? [costs, now] : [0, now, ...costs];
 }
 
-function settleInputOf({ number, receipt, hits }: SettleOperation, now: number | false): readonly (number | false)[] {
-  const input = [number, now, receipt.stamp, receipt.recordedMicros];
+function settleInputOf({ number, clockMicros, receipt, hits }: SettleOperation): readonly (number | false)[] {
+  const input: (number | false)[] = [number, clockMicros ?? false, receipt.stamp, receipt.recordedMicros];
   for (const { index, atMicros, cost, settledCost } of hits) input.push(index + 1, atMicros, cost, settledCost); // Lua counts from 1.
   return input;
 }
@@ -100,6 +117,17 @@ function isSameExceptKeys(one: Operation, other: Operation): boolean {
     areSameCosts(one.costs, other.costs) &&
     one.clockMicros === other.clockMicros &&
     (one.encodedPlan === other.encodedPlan || one.encodedPlan.text === other.encodedPlan.text)
+  );
+}
+
+/** Whether both settle the same number of rules of one plan. A number adds a key to the operation. */
+function isSettledLike(one: SettleOperation, other: SettleOperation | undefined): boolean {
+  return (
+    other !== undefined &&
+    one.hits.length === other.hits.length &&
+    (one.number === false) === (other.number === false) &&
+    (one.receipt.encodedPlan === other.receipt.encodedPlan ||
+      one.receipt.encodedPlan.text === other.receipt.encodedPlan.text)
   );
 }
 

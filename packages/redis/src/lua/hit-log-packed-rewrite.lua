@@ -1,6 +1,9 @@
 -- Changes of a packed log other than a new hit: deleting, removing and rewriting hits, for refunds and for totals that have
 -- become too large. It continues hit-log-packed.lua.
 
+-- How many hits one call reads or writes.
+local MAX_BLOCK = 64
+
 define_lazily(log, function()
   -- Deletes the log. A hit that follows starts it again.
   function log.delete(hits)
@@ -34,8 +37,9 @@ define_lazily(log, function()
   -- Refunds up to `cost` hits of this time, and returns true. Returns false if some hits have other costs than 1.
   function log.remove(hits, time, cost)
     if hits.plain_count then return false end
-    local stop = log.first_after(hits, time)
-    local first = math.max(log.first_after(hits, time - 1), stop - cost)
+    local from, last = log.range_of(hits, time)
+    local stop = last + 1
+    local first = math.max(from, stop - cost)
     if first == stop then return true end
     if stop - first == hits.size then log.delete(hits) return true end
     if first == 0 then hits.oldest = log.time_of(hits, stop) end
@@ -84,10 +88,14 @@ define_lazily(log, function()
   -- Subtracts units from the totals of the hits from `first` to `last`.
   function log.subtract(hits, first, last, units)
     local start, stop, parts = offset_of(hits, first), offset_of(hits, last + 1), {}
-    local bytes, pack_hit, unpack_hit = read_bytes(hits, start, stop), pack, unpack_at
-    for position = 1, stop - start, 14 do
-      local time, total = unpack_hit('>i7I7', bytes, position)
-      parts[#parts + 1] = pack_hit('>i7I7', time, total - units)
+    local bytes, format, formatted = read_bytes(hits, start, stop), nil, 0
+    -- One call reads or writes many hits, because the calls take most of the time.
+    for place = first, last, MAX_BLOCK do
+      local count = math.min(MAX_BLOCK, last + 1 - place)
+      if count ~= formatted then format, formatted = '>' .. string.rep('i7I7', count), count end
+      local numbers = { unpack_at(format, bytes, 14 * (place - first) + 1) }
+      for index = 2, 2 * count, 2 do numbers[index] = numbers[index] - units end
+      parts[#parts + 1] = pack(format, unpack(numbers, 1, 2 * count))
     end
     redis.call('SETRANGE', hits.key, string.format('%d', start), table.concat(parts))
     hits.bytes = ''

@@ -31,6 +31,8 @@ local FORM, HAS_TOTALS, HAS_MIN_DIFFERENCE = 0xF8, 1, 2
 -- What a check reads. It contains the end and 16 plain hits, which is all of a short log.
 local TAIL = 160
 local MAX_SHORT, MAX_ROOM = 16, 65535
+-- A search that leaves what a check reads continues in the last bytes of the string, which contain at least 64 hits.
+local NEAR_END = 1024
 
 -- The offset of the hit at `index`.
 local function offset_of(hits, index)
@@ -53,8 +55,10 @@ end
 local function read(hits, index)
   local start = offset_of(hits, index)
   if start < hits.from or start + 14 > hits.from + #hits.bytes then
-    hits.from = math.max(0, start - 140)
-    hits.bytes = redis.call('GETRANGE', hits.key, string.format('%d', hits.from), string.format('%d', start + 153))
+    local from, stop = start - 140, start + 153
+    if hits.length - start < NEAR_END then from, stop = math.min(from, hits.length - NEAR_END), hits.length end
+    hits.from = math.max(0, from)
+    hits.bytes = redis.call('GETRANGE', hits.key, string.format('%d', hits.from), string.format('%d', stop))
   end
   local position = start - hits.from + 1
   local time = unpack_at('>i7', hits.bytes, position)

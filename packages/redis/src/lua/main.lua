@@ -4,7 +4,7 @@
 -- ARGV     one run after the other. A run consists of operations that differ only in their keys. It has its kind, its length and
 --            "usual"  now, the number of rules, and for each rule its limit and window: for checks that usual-check.lua
 --                     describes. `now` is empty for the server's time
---            others   a plan and an input: see operations.lua
+--            others   a plan and an input: see operations.lua. Settlements of a run have one input each
 -- returns  one text, because clients read it much faster than many numbers. If operations failed, an array of the text and their
 --          messages, in order. The first line of the text has the server's time in seconds and microseconds. A line follows for
 --          each operation that ran, which is at least the first one:
@@ -45,7 +45,7 @@ while position < #ARGV and step_count < MAX_STEPS do
     end
   else
     if not prepare then prepare, prepare_usual = load_operations() end
-    run, plan, input, key_count = prepare(kind, ARGV[position + 2], ARGV[position + 3])
+    run, plan, input, key_count = prepare(kind, ARGV[position + 2], ARGV[position + 3], times)
     position = position + 4
   end
   for _ = 1, times do

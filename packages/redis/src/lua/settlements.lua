@@ -42,19 +42,21 @@ function kinds.charge(plan, input, stamp, first_key)
   return decide(plan, 1, injected_now, false, stamp, first_key)
 end
 
--- The rule, `at`, the cost and the settled cost of the key at `index`.
-local function settled_hit(plan, input, index)
-  local number, at, cost, settled = unpack(input, 1 + 4 * index, 4 + 4 * index)
+-- The rule, `at`, the cost and the settled cost of the key at `index`. The input of this operation follows `start`.
+local function settled_hit(plan, input, start, index)
+  local number, at, cost, settled = unpack(input, start + 1 + 4 * index, start + 4 + 4 * index)
   return plan[number], at, cost, settled
 end
 
 function kinds.settle(plan, input, stamp, first_key)
-  local number, injected_now, recorded_stamp, recorded_at = unpack(input, 1, 4)
-  local now, count = injected_now or stamp, (#input - 4) / 4
+  local start = input.next
+  input.next = start + input.size -- The next operation of the run starts there, even if this one fails.
+  local number, injected_now, recorded_stamp, recorded_at = unpack(input, start + 1, start + 4)
+  local now, count = injected_now or stamp, (input.size - 4) / 4
   if number and is_done(KEYS[first_key + count + 1], number) then return '' end
   -- Reads all keys before the first write, so that an error changes nothing.
   for index = 1, count do
-    local rule, _, cost, settled = settled_hit(plan, input, index)
+    local rule, _, cost, settled = settled_hit(plan, input, start, index)
     local key, algorithm = KEYS[first_key + index], rule.algorithm
     if settled > cost then
       states[index] = algorithm.find(rule, key, now, stamp)
@@ -62,7 +64,7 @@ function kinds.settle(plan, input, stamp, first_key)
     elseif count > 1 then algorithm.read(key) end
   end
   for index = 1, count do
-    local rule, at, cost, settled = settled_hit(plan, input, index)
+    local rule, at, cost, settled = settled_hit(plan, input, start, index)
     local key = KEYS[first_key + index]
     if settled > cost then overdraw(rule, states[index], key, settled - cost, injected_now, stamp)
     else
