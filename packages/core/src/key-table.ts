@@ -42,6 +42,8 @@ export class KeyTable {
   /** How many lives there were. */
   #lives = 0;
   #timer: Timer | undefined;
+  /** What the timer has of the table, so that an unused store can be collected before its keys expire. */
+  readonly #self = new WeakRef(this);
   #hasWarned = false;
 
   constructor(clock: Clock, maxKeys: number) {
@@ -209,6 +211,11 @@ export class KeyTable {
   }
 
   #startTimer(delayMs: number): void {
-    this.#timer ??= startBackgroundTimer(() => this.#sweepIdle(), delayMs);
+    if (this.#timer !== undefined) return;
+    const self = this.#self;
+    this.#timer = startBackgroundTimer(() => {
+      const table = self.deref();
+      if (table !== undefined) table.#sweepIdle();
+    }, delayMs);
   }
 }

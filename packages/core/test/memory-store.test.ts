@@ -310,6 +310,26 @@ test('the idle sweep empties an unused store, and keeps no process alive', async
   expect(stdout).toBe('empty\n');
 });
 
+test('stores that nothing refers to are collected, even if their keys never expire', async () => {
+  const script = `
+    import { MemoryStore, RateLimiter, rollingWindow } from '@rollgate/core';
+    const bytes = () => {
+      for (let time = 0; time < 3; time++) gc();
+      return process.memoryUsage().arrayBuffers;
+    };
+    function use() {
+      const store = new MemoryStore({ clock: { now: () => 0 } });
+      new RateLimiter({ limits: rollingWindow({ limit: 1, window: '1h' }), store }).decide('ann');
+    }
+    use();
+    const before = bytes();
+    for (let store = 0; store < 50; store++) use();
+    setImmediate(() => console.log((bytes() - before) / 50));
+  `;
+  const { stdout } = await runBuilt(script, '--expose-gc');
+  expect(Number(stdout)).toBeLessThan(10_000); // Each store had a block of 64 KiB.
+});
+
 describe('the memory of a store, in its own process, which can collect garbage before it measures', () => {
   /** Runs `script`, which can measure the bytes in use. Returns the numbers that it prints. */
   const measure = async (script: string) => {
