@@ -1,4 +1,5 @@
 import { Batcher } from './batcher.js';
+import { GLIDE_TIMEOUT_MESSAGE } from './glide-connection.js';
 import { isDecisionOperation, type Operation } from './operations.js';
 import { performance } from './platform.js';
 import { type RedisConnection, runScript } from './redis-connection.js';
@@ -74,9 +75,9 @@ export class OperationSender {
       if (doneCount === operations.length) onReply(); // Otherwise the rest goes first.
       for (let index = 0; index < doneCount; index++) settle(operations[index]!, reply, sentMs);
     } catch (error) {
-      if (operations.length > 1 && isRedirection(error)) {
-        if (this.#movingUntilMs.size >= MAX_MOVING_TAGS) this.#movingUntilMs.clear();
-        this.#movingUntilMs.set(tag, performance.now() + MOVING_FOR_MS);
+      const isRedirected = isRedirection(error);
+      if (operations.length > 1 && (isRedirected || mayBeRedirection(error))) this.#noteMove(tag);
+      if (operations.length > 1 && isRedirected) {
         await this.#sendEach(operations, onReply);
       } else {
         onReply();
@@ -85,6 +86,11 @@ export class OperationSender {
       return;
     }
     if (doneCount < operations.length) await this.#send(operations.slice(doneCount), onReply, tag);
+  }
+
+  #noteMove(tag: string): void {
+    if (this.#movingUntilMs.size >= MAX_MOVING_TAGS) this.#movingUntilMs.clear();
+    this.#movingUntilMs.set(tag, performance.now() + MOVING_FOR_MS);
   }
 
   #isMoving(tag: string): boolean {
@@ -108,4 +114,9 @@ function settle(operation: Operation, reply: ScriptReply, sentMs: number): void 
 /** Whether a Cluster redirected the script because a slot moves, or its client gave up after too many redirections. */
 function isRedirection(error: unknown): boolean {
   return error instanceof Error && /^(TRYAGAIN|ASK|MOVED|Too many Cluster redirections)/.test(error.message);
+}
+
+/** Whether GLIDE may have repeated a script with keys of which only some have moved, until its timeout passed. */
+function mayBeRedirection(error: unknown): boolean {
+  return error instanceof Error && error.message === GLIDE_TIMEOUT_MESSAGE;
 }

@@ -1,8 +1,9 @@
 import type { Clock, Duration } from '@rollgate/core';
 import { parseDuration, validate, withCode } from '@rollgate/core/store';
+import { createConnection } from './create-connection.js';
 import { DenialCache } from './denial-cache.js';
 import type { RedisClient } from './redis-clients.js';
-import { createConnection, type RedisConnection } from './redis-connection.js';
+import type { RedisConnection } from './redis-connection.js';
 import { CLUSTER_SLOTS, type ClusterSlot } from './redis-keys.js';
 import { LOGS, type Log, ScriptBuilder } from './script-builder.js';
 

@@ -1,10 +1,9 @@
 import { type Limits, RateLimiter, rollingWindow } from '@rollgate/core';
-import { type ClusterSlot, type RedisClient, RedisStore } from '@rollgate/redis';
-import { RedisCluster } from '@rollgate/test-support';
+import { type ClusterSlot, RedisStore } from '@rollgate/redis';
+import { RedisCluster, until } from '@rollgate/test-support';
 import { Cluster, Redis } from 'ioredis';
 import { Cluster as Cluster5 } from 'ioredis5';
-import { createCluster } from 'redis';
-import { createCluster as createCluster5 } from 'redis5';
+import { clusterClients, openGlide } from './support/cluster-clients.js';
 import { quietly } from './support/quietly.js';
 import { SlotMove } from './support/slot-move.js';
 import { freshPrefix } from './support/some-redis.js';
@@ -15,49 +14,16 @@ beforeAll(async () => {
 });
 afterAll(() => cluster.stop());
 
-const addresses = () => cluster.nodes.map(({ host, port }) => ({ host, port }));
-const rootNodes = () => cluster.nodes.map(({ url }) => ({ url }));
-
-interface OpenCluster {
-  readonly client: RedisClient;
-  close(): void;
-}
-
-function ofIoredis(client: Cluster | Cluster5): OpenCluster {
-  return { client, close: () => client.disconnect() };
-}
-
-const SOON = { retryDelayOnTryAgain: 10 };
-
-const clients = {
-  'ioredis 6': async () => ofIoredis(new Cluster(addresses(), SOON)),
-  'ioredis 5': async () => ofIoredis(new Cluster5(addresses(), SOON)),
-  'ioredis 6 with auto-pipelining': async () => ofIoredis(new Cluster(addresses(), { enableAutoPipelining: true })),
-  'ioredis 6 with a prefix': async () => ofIoredis(new Cluster(addresses(), { ...SOON, keyPrefix: 'app:' })),
-  'node-redis 6': async (): Promise<OpenCluster> => {
-    const client = await createCluster({ rootNodes: rootNodes() }).connect();
-    return { client, close: () => client.destroy() };
-  },
-  'node-redis 6 with a prefix': async (): Promise<OpenCluster> => {
-    const client = await createCluster({ rootNodes: rootNodes(), keyPrefix: 'app:' }).connect();
-    return { client, close: () => client.destroy() };
-  },
-  'node-redis 5': async (): Promise<OpenCluster> => {
-    const client = await createCluster5({ rootNodes: rootNodes() }).connect();
-    return { client, close: () => client.destroy() };
-  },
-};
-
-const kinds = Object.keys(clients) as (keyof typeof clients)[];
+const kinds = Object.keys(clusterClients) as (keyof typeof clusterClients)[];
 const users = (count: number) => Array.from({ length: count }, (_, index) => `user ${index}`);
 
 /** Calls `test` with a function that creates limiters on a separate store with this kind of client. */
 async function withStore(
-  kind: keyof typeof clients,
+  kind: keyof typeof clusterClients,
   test: (make: <Given extends Limits>(limits: Given, prefix?: string) => RateLimiter<Given>) => Promise<void>,
   clusterSlot?: ClusterSlot,
 ): Promise<void> {
-  const { client, close } = await clients[kind]();
+  const { client, close } = await clusterClients[kind](cluster);
   try {
     const store = new RedisStore({ client, clusterSlot, denialCache: false });
     await test((limits, prefix = freshPrefix()) => new RateLimiter({ limits, store, prefix, timeout: '30s' }));
@@ -175,6 +141,8 @@ describe.each(kinds.filter((kind) => !kind.includes('pipelining')))('while a slo
       expect(await tryAgainCount()).toBe(before);
     }));
 
+  if (kind === 'Valkey GLIDE') return; // It repeats a command with some of its keys until its own timeout: see below.
+
   // Both checks are in one script, which Redis rejects while it has only one of their keys.
   test('a check of one limit decides next to one of several limits', () =>
     withStore(kind, async (make) => {
@@ -218,6 +186,32 @@ describe.each(kinds.filter((kind) => !kind.includes('pipelining')))('while a slo
         expect((await limiter.peek(key)).limits.day.remaining).toBe(20 - allowed.get(key)!);
       }
     }));
+});
+
+test('after a timeout of GLIDE while a slot moves, the checks of the slot are sent one by one', async () => {
+  const [patient, hasty] = [await openGlide(cluster), await openGlide(cluster, { requestTimeout: 250 })];
+  try {
+    const burst = rollingWindow({ limit: 1000, window: '1h' });
+    const limits = { burst, day: rollingWindow({ limit: 1000, window: '1d' }) };
+    const [setup, limiter] = [patient, hasty].map(({ client }) => {
+      const store = new RedisStore({ client, denialCache: false });
+      return new RateLimiter({ limits, store, prefix: 'glide moves', timeout: '30s' });
+    }) as [RateLimiter, RateLimiter];
+    const move = SlotMove.make(cluster, 1);
+    const [key] = move.keys as [string];
+    await setup.check(key);
+    const settleBoth = () => Promise.allSettled([limiter.check(key, { limits: { burst } }), limiter.check(key)]);
+    await quietly(() =>
+      move.run(async (step) => {
+        if (step !== 1) return; // Only one of the two keys has moved.
+        const [single] = await settleBoth();
+        expect(single).toMatchObject({ reason: { message: expect.stringContaining('`requestTimeout`') } });
+        await until('the check of one limit decides', async () => (await settleBoth())[0].status === 'fulfilled');
+      }),
+    );
+  } finally {
+    for (const { close } of [patient, hasty]) close();
+  }
 });
 
 describe('a client prefix with a hash tag', () => {

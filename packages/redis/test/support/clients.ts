@@ -1,18 +1,23 @@
 import type { RedisClient } from '@rollgate/redis';
 import { startRestFront } from '@rollgate/test-support/rest-front';
 import { Redis as Upstash } from '@upstash/redis';
-import { GlideClient } from '@valkey/valkey-glide';
+import { GlideClient, Logger } from '@valkey/valkey-glide';
 import { Redis } from 'ioredis';
 import { Redis as Redis5 } from 'ioredis5';
 import { Redis as Valkey } from 'iovalkey';
 import { createClient } from 'redis';
 import { createClient as createClient5 } from 'redis5';
 
+Logger.setLoggerConfig('off'); // It prints each script that the server does not know.
+
 /** A connected client and a function that closes it. */
 export interface OpenClient {
   readonly client: RedisClient;
   close(): void;
 }
+
+/** GLIDE's timeout, which is 250 ms by default, is too short for a busy machine. */
+export const PATIENT = { requestTimeout: 30_000 };
 
 function ofIoredis(client: Redis | Redis5 | Valkey): OpenClient {
   return { client, close: () => client.disconnect() };
@@ -33,7 +38,7 @@ export const clients = {
   iovalkey: async (url: string) => ofIoredis(new Valkey(url)),
   'Valkey GLIDE': async (url: string): Promise<OpenClient> => {
     const { hostname: host, port } = new URL(url);
-    const client = await GlideClient.createClient({ addresses: [{ host, port: Number(port) }] });
+    const client = await GlideClient.createClient({ addresses: [{ host, port: Number(port) }], ...PATIENT });
     return { client, close: () => client.close() };
   },
   '@upstash/redis': async (url: string): Promise<OpenClient> => {

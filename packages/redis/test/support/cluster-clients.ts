@@ -1,0 +1,54 @@
+import type { RedisClient } from '@rollgate/redis';
+import type { RedisCluster } from '@rollgate/test-support';
+import { GlideClusterClient } from '@valkey/valkey-glide';
+import { Cluster } from 'ioredis';
+import { Cluster as Cluster5 } from 'ioredis5';
+import { Cluster as ValkeyCluster } from 'iovalkey';
+import { createCluster } from 'redis';
+import { createCluster as createCluster5 } from 'redis5';
+import { PATIENT } from './clients.js';
+
+export interface OpenCluster {
+  readonly client: RedisClient;
+  close(): void;
+}
+
+const SOON = { retryDelayOnTryAgain: 10 };
+
+const addressesOf = ({ nodes }: RedisCluster) => nodes.map(({ host, port }) => ({ host, port }));
+const rootNodesOf = ({ nodes }: RedisCluster) => nodes.map(({ url }) => ({ url }));
+
+function ofIoredis(client: Cluster | Cluster5 | ValkeyCluster): OpenCluster {
+  return { client, close: () => client.disconnect() };
+}
+
+/** Opens a client of Valkey GLIDE. */
+export async function openGlide(cluster: RedisCluster, options = PATIENT): Promise<OpenCluster> {
+  const client = await GlideClusterClient.createClient({ addresses: addressesOf(cluster), ...options });
+  return { client, close: () => client.close() };
+}
+
+/** How each kind of client of a Cluster is opened. */
+export const clusterClients = {
+  'ioredis 6': async (cluster: RedisCluster) => ofIoredis(new Cluster(addressesOf(cluster), SOON)),
+  'ioredis 5': async (cluster: RedisCluster) => ofIoredis(new Cluster5(addressesOf(cluster), SOON)),
+  'ioredis 6 with auto-pipelining': async (cluster: RedisCluster) =>
+    ofIoredis(new Cluster(addressesOf(cluster), { enableAutoPipelining: true })),
+  'ioredis 6 with a prefix': async (cluster: RedisCluster) =>
+    ofIoredis(new Cluster(addressesOf(cluster), { ...SOON, keyPrefix: 'app:' })),
+  'node-redis 6': async (cluster: RedisCluster): Promise<OpenCluster> => {
+    const client = await createCluster({ rootNodes: rootNodesOf(cluster) }).connect();
+    return { client, close: () => client.destroy() };
+  },
+  'node-redis 6 with a prefix': async (cluster: RedisCluster): Promise<OpenCluster> => {
+    const client = await createCluster({ rootNodes: rootNodesOf(cluster), keyPrefix: 'app:' }).connect();
+    return { client, close: () => client.destroy() };
+  },
+  'node-redis 5': async (cluster: RedisCluster): Promise<OpenCluster> => {
+    const client = await createCluster5({ rootNodes: rootNodesOf(cluster) }).connect();
+    return { client, close: () => client.destroy() };
+  },
+  iovalkey: async (cluster: RedisCluster) =>
+    ofIoredis(new ValkeyCluster(addressesOf(cluster), { ...SOON, maxRedirections: 4 })),
+  'Valkey GLIDE': (cluster: RedisCluster) => openGlide(cluster),
+};
