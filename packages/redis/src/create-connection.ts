@@ -44,11 +44,16 @@ function fromNodeRedis(appClient: NodeRedisClient): RedisConnection {
     healthOf: (node) => ({ state: stateOf(appClient), lastError: errors.last(node) }),
     isCluster: 'slots' in appClient && 'masters' in appClient,
     keyPrefix: '',
-    mayResend: false,
+    mayResend: isSentinel(appClient),
     nodeOf: (slot) => appClient.slots?.[slot]?.master?.address ?? '',
     evalSha: (sha, keys, values) => client.evalSha(sha, { keys, arguments: values }),
     eval: (script, keys, values) => client.eval(script, { keys, arguments: values }),
   };
+}
+
+/** Whether this is a client of a Sentinel, or what its method `acquire` returns. Both send a command to the new master again. */
+function isSentinel(client: NodeRedisClient): boolean {
+  return validate.hasMethods(client, ['getSentinelNode']) || validate.hasMethods(client, ['release', 'WATCH']);
 }
 
 function stateOf({ isReady, isOpen }: NodeRedisClient): string {

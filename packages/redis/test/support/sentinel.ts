@@ -24,8 +24,8 @@ export class Sentinel {
     this.#shell = shell;
   }
 
-  /** Resolves when the Sentinel knows the server and its one replica. */
-  static async start(master: RedisServer): Promise<Sentinel> {
+  /** Resolves when the Sentinel knows the server and its replicas. */
+  static async start(master: RedisServer, { replicaCount = 1 } = {}): Promise<Sentinel> {
     const folder = mkdtempSync(join(tmpdir(), 'rollgate-sentinel-'));
     const port = await freePort();
     const name = Sentinel.masterName;
@@ -43,7 +43,7 @@ export class Sentinel {
     const sentinel = new Sentinel(port, folder, spawn('/bin/sh', args, { stdio: ['pipe', 'ignore', 'ignore'] }));
     await sentinel.#waitUntil(async (client) => {
       const replicas = (await client.call('SENTINEL', 'REPLICAS', name)) as unknown[];
-      return replicas.length === 1 && JSON.stringify(replicas).includes('"ok"');
+      return replicas.length === replicaCount && JSON.stringify(replicas).split('"ok"').length > replicaCount;
     });
     return sentinel;
   }
