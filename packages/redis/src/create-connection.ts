@@ -77,7 +77,8 @@ function fromUpstash(client: UpstashClient): RedisConnection {
 /** The client's errors contain the whole command, which is a long script. */
 function rethrowWithoutCommand(error: unknown): never {
   if (error instanceof Error) {
-    error.message = error.message.replace(/^Command failed: /, '').replace(/, command was: .*/s, '');
+    const message = error.message.replace(/^Command failed: /, '').replace(/, command was: .*/s, '');
+    error.message = message === 'undefined' ? 'The HTTP response is an error without a message' : message;
   }
   throw error;
 }

@@ -1,5 +1,5 @@
 import type { Limit, LimitDecision, RollingWindow } from '@rollgate/core';
-import { costAt, type Rule } from '@rollgate/core/store';
+import { costAt, type Rule, validate } from '@rollgate/core/store';
 import { type CheckResult, type DecisionOperation, Receipt, type RecordedHit } from './operations.js';
 
 /** The return value of a script, as `lua/main.lua` describes it, read one operation after the other. */
@@ -11,12 +11,15 @@ export class ScriptReply {
   #index = 0;
   #messageIndex = 0;
 
+  /** @throws TypeError if no script of this package returned the value, but for example a proxy in front of Redis. */
   constructor(value: unknown) {
-    const [text, ...messages] = typeof value === 'string' ? [value] : (value as [string, ...string[]]);
-    this.#lines = text.split('\n');
+    const [text, ...messages] = Array.isArray(value) ? (value as string[]) : [value as string];
+    this.#lines = typeof text === 'string' ? text.split('\n') : [];
     this.#messages = messages;
-    const [seconds, micros] = this.#lines[0]!.split(' ');
+    const [seconds, micros] = (this.#lines[0] ?? '').split(' ');
     this.#serverMicros = Number(seconds) * 1e6 + Number(micros);
+    // Every script runs an operation. Without this check, the store would send the same operations again and again.
+    if (this.length < 1 || Number.isNaN(this.#serverMicros)) throw unexpectedReply(text);
   }
 
   /** How many operations the script ran. It leaves the others when it reaches its step limit. */
@@ -96,6 +99,11 @@ export class ScriptReply {
   get #stamp(): number {
     return this.#serverMicros + this.#index - 1;
   }
+}
+
+function unexpectedReply(value: unknown): TypeError {
+  const got = validate.formatValue(value);
+  return new TypeError(`Expected the result of a script, got ${got}. Is the client connected to Redis?`);
 }
 
 /**

@@ -1,6 +1,6 @@
-import { RateLimiter, rollingWindow } from '@rollgate/core';
+import { RateLimiter, rollingWindow, StoreError } from '@rollgate/core';
 import { RedisStore } from '@rollgate/redis';
-import { startRedis } from '@rollgate/test-support';
+import { startRedis, until } from '@rollgate/test-support';
 import { type RestFront, startRestFront } from '@rollgate/test-support/rest-front';
 import { Redis } from '@upstash/redis';
 import { silenceOutages } from './support/silence-outages.js';
@@ -47,4 +47,67 @@ test('a refund that the client sends twice, because it got no response, runs onc
 test('an error of the server does not contain the script', async () => {
   const limiter = createLimiter('error', { token: 'another token', automaticDeserialization: false });
   await expect(limiter.check('ann')).rejects.toThrow(/^The store failed: WRONGPASS invalid or missing auth token$/);
+});
+
+const HTML = '<html><body>502 Bad Gateway</body></html>';
+const pipeline = (result: unknown) => JSON.stringify([{ result }]);
+
+describe('a response that is not from Redis', () => {
+  afterEach(() => front.restoreResponses());
+
+  test.each([
+    ['an error of the server', 500, '{"error":"ERR internal"}', 'ERR internal'],
+    ['an error without a message', 500, '{"message":"?"}', 'The HTTP response is an error without a message'],
+    ['an HTML page with an error', 502, HTML, `Unable to parse response body: ${HTML}`],
+    ['an HTML page', 200, HTML, `Unable to parse response body: ${HTML}`],
+    ['too many requests', 429, '{"error":"ERR max requests limit exceeded"}', 'ERR max requests limit exceeded'],
+    ['an expired token', 401, '{"error":"Unauthorized"}', 'Unauthorized'],
+    ['no result', 200, pipeline(null), 'Expected the result of a script, got null. Is the client connected to Redis?'],
+    [
+      'a number',
+      200,
+      pipeline(1),
+      'Expected the result of a script, got 1 (number). Is the client connected to Redis?',
+    ],
+    [
+      'another text',
+      200,
+      pipeline('OK'),
+      'Expected the result of a script, got "OK" (string). Is the client connected to Redis?',
+    ],
+  ])('fails one call with its reason, and is not requested again: %s', async (_, status, body, reason) => {
+    const limiter = createLimiter('foreign', { responseEncoding: false });
+    front.replaceResponses({ status, body });
+    const before = front.requests();
+    const error = await limiter.check('ann').catch((error) => error);
+    expect(error).toBeInstanceOf(StoreError);
+    expect(error.message).toBe(`The store failed: ${reason}`);
+    expect(error.cause).toHaveProperty('stack');
+    front.restoreResponses();
+    expect((await limiter.check('ann')).degraded).toBe(false);
+    expect(front.requests() - before).toBeLessThanOrEqual(3); // The last check may send the script.
+  });
+
+  test('a missing response leaves the decision to the policy after the timeout, until there are responses', async () => {
+    const client = new Redis({ url: front.url, token: front.token, retry: { retries: 0 } });
+    const limiter = new RateLimiter({
+      limits: rollingWindow({ limit: 50, window: '1h' }),
+      store: new RedisStore({ client }),
+      prefix: 'hangs',
+      timeout: 50,
+      onStoreError: 'fallback',
+    });
+    front.replaceResponses('none');
+    expect((await limiter.check('ann')).degraded).toBe('fallback');
+    front.restoreResponses();
+    await until('Redis decides again', async () => (await limiter.check('ann')).degraded === false);
+  });
+
+  test.each([true, false])('a client whose signal is aborted fails its calls: auto-pipelining %s', async (enabled) => {
+    // The client returns the reason of the signal as a result, without a request.
+    const limiter = createLimiter('aborted', { signal: AbortSignal.abort('over'), enableAutoPipelining: enabled });
+    const before = front.requests();
+    await expect(limiter.check('ann')).rejects.toThrow(StoreError);
+    expect(front.requests()).toBe(before);
+  });
 });

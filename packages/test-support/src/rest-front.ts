@@ -12,7 +12,17 @@ export interface RestFront {
   readonly requests: () => number;
   /** Closes the connections of this many requests after Redis has executed them, before the response. */
   dropResponses(count: number): void;
+  /** Sends this to every request from now on, and nothing to Redis. Sends no response for `'none'`. */
+  replaceResponses(response: FixedResponse | 'none'): void;
+  /** Ends {@link replaceResponses}. */
+  restoreResponses(): void;
   stop(): Promise<void>;
+}
+
+/** What the front sends instead of Redis's result. */
+export interface FixedResponse {
+  readonly status: number;
+  readonly body: string;
 }
 
 type Command = [name: string, ...args: (string | number)[]];
@@ -24,11 +34,18 @@ export async function startRestFront(redisUrl: string): Promise<RestFront> {
   const redis = new Redis(redisUrl);
   let requests = 0;
   let toDrop = 0;
+  let replacement: FixedResponse | 'none' | undefined;
   const server = createServer(async (request, response) => {
     requests += 1;
     const isBase64 = request.headers['upstash-encoding'] === 'base64';
     const isAuthorized = request.headers.authorization === `Bearer ${TOKEN}`;
     const body = await json(request);
+    if (replacement === 'none') return;
+    if (replacement !== undefined) {
+      response.statusCode = replacement.status;
+      response.end(replacement.body);
+      return;
+    }
     const run = async ([name, ...args]: Command): Promise<Result> => {
       if (!isAuthorized) return { error: 'WRONGPASS invalid or missing auth token' };
       try {
@@ -54,6 +71,12 @@ export async function startRestFront(redisUrl: string): Promise<RestFront> {
     requests: () => requests,
     dropResponses: (count) => {
       toDrop = count;
+    },
+    replaceResponses: (response) => {
+      replacement = response;
+    },
+    restoreResponses: () => {
+      replacement = undefined;
     },
     stop: async () => {
       server.closeAllConnections();
