@@ -251,6 +251,22 @@ test('changes by another process take effect after `maxAge`', async () => {
   await until('the reset is seen', async () => (await here.check('ann')).allowed);
 });
 
+test('changes by another process take effect after `maxAge` by an injected clock', async () => {
+  let now = 0;
+  const prefix = freshPrefix();
+  const [here, there] = [1, 2].map(() => {
+    const store = new RedisStore({ client, denialCache: { maxAge: LONG }, clock: { now: () => now } });
+    return new RateLimiter({ limits: rollingWindow({ limit: 1, window: '1d' }), store, prefix, timeout: '30s' });
+  });
+  await here!.check('ann');
+  await here!.check('ann'); // Remembers the rejection.
+  await there!.reset('ann');
+  now = 3_600_000 - 1;
+  expect((await here!.check('ann')).allowed).toBe(false);
+  now += 1;
+  expect((await here!.check('ann')).allowed).toBe(true);
+});
+
 test('a waiting caller is allowed soon after another process resets the key', async () => {
   const [here, there] = asOfTwoProcesses();
   await here.check('ann');
