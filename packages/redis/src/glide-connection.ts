@@ -1,3 +1,4 @@
+import { GlideTopology } from './glide-topology.js';
 import type { GlideClient } from './redis-clients.js';
 import type { RedisConnection } from './redis-connection.js';
 
@@ -10,6 +11,9 @@ const REDIRECTION = /^An error was signalled by the server: - (?:Moved|Ask): /;
 /** The message of the error if GLIDE's own timeout passes. GLIDE's text is `timed out`. */
 export const GLIDE_TIMEOUT_MESSAGE = 'Valkey GLIDE got no reply within its `requestTimeout`';
 
+/** `Decoder.String` of GLIDE. The app may have chosen buffers for the replies to its own commands. */
+const AS_TEXT = { decoder: 1 };
+
 /**
  * The connection of a client of Valkey GLIDE. Its state is not visible, so errors of a call are all that is known.
  *
@@ -17,7 +21,11 @@ export const GLIDE_TIMEOUT_MESSAGE = 'Valkey GLIDE got no reply within its `requ
  */
 export function fromGlide(client: GlideClient): RedisConnection {
   const isCluster = client.invokeScriptWithRoute !== undefined;
-  const send = isCluster ? createClusterSender(client) : (command: string[]) => client.customCommand(command);
+  const sendOnce = (command: string[]) => client.customCommand(command, AS_TEXT);
+  const send = isCluster ? createClusterSender(sendOnce) : sendOnce;
+  const topology = isCluster
+    ? new GlideTopology(() => client.customCommand(['CLUSTER', 'SLOTS'], { ...AS_TEXT, route: 'randomNode' }))
+    : undefined;
   const run = (name: string, script: string, keys: string[], values: string[]) =>
     send([name, script, String(keys.length), ...keys, ...values]).catch(explain);
   return {
@@ -25,11 +33,13 @@ export function fromGlide(client: GlideClient): RedisConnection {
     isCluster,
     keyPrefix: '',
     mayResend: false,
-    nodeOf: () => '',
+    nodeOf: (slot) => topology?.ownerOf(slot) ?? '',
     evalSha: (sha, keys, values) => run('EVALSHA', sha, keys, values),
     eval: (script, keys, values) => run('EVAL', script, keys, values),
   };
 }
+
+type Send = (command: string[]) => Promise<unknown>;
 
 /**
  * Returns a function that runs a command on a Cluster, even while its slot moves.
@@ -38,12 +48,12 @@ export function fromGlide(client: GlideClient): RedisConnection {
  * them, and the node then redirects the command back. It does not run it. So commands that failed this way are sent one
  * after the other.
  */
-function createClusterSender(client: GlideClient): (command: string[]) => Promise<unknown> {
+function createClusterSender(send: Send): Send {
   let last: Promise<unknown> = Promise.resolve();
   const redeliver = async (command: string[]): Promise<unknown> => {
     for (let sent = 1; ; sent++) {
       try {
-        return await client.customCommand(command);
+        return await send(command);
       } catch (error) {
         if (sent === MAX_REDELIVERIES || !isRedirection(error)) throw error;
       }
@@ -51,7 +61,7 @@ function createClusterSender(client: GlideClient): (command: string[]) => Promis
   };
   return async (command) => {
     try {
-      return await client.customCommand(command);
+      return await send(command);
     } catch (error) {
       if (!isRedirection(error)) throw error;
       const delivered = last.then(() => redeliver(command));

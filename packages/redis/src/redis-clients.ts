@@ -41,8 +41,8 @@ export interface NodeRedisClient {
 
 /** What the store uses of a client of Valkey GLIDE, version 2. */
 export interface GlideClient {
-  /** Runs a command. */
-  customCommand(command: string[]): Promise<unknown>;
+  /** Runs a command. `decoder` is the form of the reply, and `route` the nodes of a cluster that get the command. */
+  customCommand(command: string[], options?: { decoder?: number; route?: 'randomNode' }): Promise<unknown>;
   /** Only a client of a cluster has routes. */
   invokeScriptWithRoute?: unknown;
   /** Runs a script by its hash, and sends its text if the server does not know it. */

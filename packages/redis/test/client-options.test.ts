@@ -1,9 +1,14 @@
 import { RateLimiter, rollingWindow } from '@rollgate/core';
 import { type RedisClient, RedisStore } from '@rollgate/redis';
+import { startRestFront } from '@rollgate/test-support/rest-front';
+import { Redis as Upstash } from '@upstash/redis';
+import { Decoder, GlideClient, type GlideClientConfiguration, ProtocolVersion } from '@valkey/valkey-glide';
 import { Redis } from 'ioredis';
 import { Redis as Redis5 } from 'ioredis5';
+import { Redis as Valkey } from 'iovalkey';
 import { createClient, createClientPool, RESP_TYPES } from 'redis';
 import { createClient as createClient5, createClientPool as createClientPool5 } from 'redis5';
+import { PATIENT } from './support/clients.js';
 import { quietly } from './support/quietly.js';
 import { freshPrefix, LOGS, SomeRedis } from './support/some-redis.js';
 
@@ -17,7 +22,7 @@ interface Opened {
 type Open = () => Promise<Opened>;
 
 const ofIoredis =
-  (make: () => Redis | Redis5): Open =>
+  (make: () => Redis | Redis5 | Valkey): Open =>
   async () => {
     const client = make();
     return { client, close: () => client.quit() };
@@ -33,6 +38,25 @@ const ofNodeRedis =
     const client = make();
     await client.connect();
     return { client: use(client) as RedisClient, close: () => client.close() };
+  };
+
+const ofGlide =
+  (options: Omit<GlideClientConfiguration, 'addresses'>): Open =>
+  async () => {
+    const { hostname: host, port } = new URL(redis.url);
+    const client = await GlideClient.createClient({
+      addresses: [{ host, port: Number(port) }],
+      ...PATIENT,
+      ...options,
+    });
+    return { client, close: async () => client.close() };
+  };
+
+const ofUpstash =
+  (options: object): Open =>
+  async () => {
+    const front = await startRestFront(redis.url);
+    return { client: new Upstash({ url: front.url, token: front.token, ...options }), close: () => front.stop() };
   };
 
 const ioredisOptions = {
@@ -66,10 +90,17 @@ const opened: Record<string, Open> = {
   ),
   'a pool of node-redis 6': ofNodeRedis(() => createClientPool({ url: url() }, { minimum: 2, maximum: 4 })),
   'a pool of node-redis 5': ofNodeRedis(() => createClientPool5({ url: url() }, { minimum: 2, maximum: 4 })),
+  'GLIDE with RESP 2': ofGlide({ protocol: ProtocolVersion.RESP2 }),
+  'GLIDE with replies as buffers': ofGlide({ defaultDecoder: Decoder.Bytes }),
+  'GLIDE with a connection that is made when it is needed': ofGlide({ lazyConnect: true }),
+  '@upstash/redis without pipelines': ofUpstash({ enableAutoPipelining: false }),
+  '@upstash/redis without deserialization': ofUpstash({ automaticDeserialization: false }),
+  '@upstash/redis without base64': ofUpstash({ responseEncoding: false }),
 };
 for (const [what, options] of Object.entries(ioredisOptions)) {
   opened[`ioredis 6 with ${what}`] = ofIoredis(() => new Redis(url(), options));
   opened[`ioredis 5 with ${what}`] = ofIoredis(() => new Redis5(url(), options));
+  opened[`iovalkey with ${what}`] = ofIoredis(() => new Valkey(url(), options));
 }
 opened['ioredis 6 without an offline queue'] = async () => {
   const client = new Redis(url(), { enableOfflineQueue: false, lazyConnect: true });
