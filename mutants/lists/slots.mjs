@@ -113,13 +113,28 @@ export const slots = [
     ['one unit above the limit is allowed', 'elseif cost > free then wait', 'elseif cost > free + 1 then wait'],
     [
       'a lease that expired is renewed without a free slot',
-      'if not is_live and used_units(key, now) + units > limit then return end',
+      'is_kept = used_units(key, now) + units <= limit',
+      'is_kept = true',
+    ],
+    [
+      'a renewal does not count the slots that it has just taken',
+      '      put(key, ends, weighted_end)\n      ends, weighted_end = {}, 0\n',
+      '',
+    ],
+    [
+      'a renewal treats all keys as one',
+      'while last < count and KEYS[first_key + last + 1] == key do',
+      'while last < count do',
+    ],
+    [
+      'a renewal of several units does not count them',
+      'if units > 1 then weighted_end = math.max(weighted_end, now + lease) end',
       '',
     ],
     [
       'a renewal keeps the lease of a broken clock',
-      "    redis.call('UNLINK', key) -- A broken clock wrote it.\n    latest, expires = nil, nil",
-      '    latest, expires = nil, nil',
+      "    redis.call('UNLINK', key) -- A broken clock wrote it.\n    latest, scores = nil, {}",
+      '    latest, scores = nil, {}',
     ],
     ['a settlement frees all units', 'local expires = kept > 0 and', 'local expires = false and'],
     [

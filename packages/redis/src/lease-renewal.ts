@@ -36,7 +36,7 @@ export async function renewLeases(
     sent.push(renewed);
   };
   const leases = receipts.flatMap((receipt) => leasesOf(receipt).map((hit): OwnedLease => ({ receipt, hit })));
-  for (const group of groupByTag(leases, isCluster)) {
+  for (const group of groupLeases(leases, isCluster)) {
     for (let start = 0; start < group.length; start += MAX_LEASES) {
       // One operation per turn. In one batch, each script would get all operations that the ones before it have left.
       if (start > 0) await new Promise((resolve) => setImmediate(resolve));
@@ -72,14 +72,19 @@ function renewOnce(
   });
 }
 
-function groupByTag(leases: readonly OwnedLease[], isCluster: boolean): Iterable<readonly OwnedLease[]> {
-  if (!isCluster) return [leases];
-  const groups = new Map<string, OwnedLease[]>();
-  for (const lease of leases) {
-    const tag = hashTagOf(lease.hit.key);
-    const group = groups.get(tag);
-    if (group === undefined) groups.set(tag, [lease]);
-    else group.push(lease);
+/** One group, or one for each hash tag on a Cluster. In a group, the leases of a key follow each other. */
+function groupLeases(leases: readonly OwnedLease[], isCluster: boolean): Iterable<readonly OwnedLease[]> {
+  const byKey = [...groupBy(leases, ({ hit }) => hit.key).values()].flat();
+  return isCluster ? groupBy(byKey, ({ hit }) => hashTagOf(hit.key)).values() : [byKey];
+}
+
+function groupBy<Item>(items: readonly Item[], toName: (item: Item) => string): Map<string, Item[]> {
+  const groups = new Map<string, Item[]>();
+  for (const item of items) {
+    const name = toName(item);
+    const group = groups.get(name);
+    if (group === undefined) groups.set(name, [item]);
+    else group.push(item);
   }
-  return groups.values();
+  return groups;
 }

@@ -49,6 +49,21 @@ test('renews open leases, and another process gets the slots of one that does no
   expect((await other.peek('ann')).remaining).toBe(0);
 });
 
+test('renews the leases of several keys, and loses only those whose slots are taken', async () => {
+  const limits = concurrency({ limit: 2, lease: '30s' });
+  const { limiter, clock, lost } = open(limits);
+  const [, bob] = [await limiter.check('ann'), await limiter.check('bob'), await limiter.check('ann')];
+  await redis.server.run('DEL', 'rollgate:{bob}:default/c');
+  const other = open(limits, clock).limiter;
+  await Promise.all([other.check('bob'), other.check('bob')]);
+  for (let third = 0; third < 4; third++) {
+    clock.advance('10s');
+    expect((await limiter.peek('ann')).remaining).toBe(0);
+  }
+  await until('the loss is reported', async () => lost.length > 0);
+  expect(lost).toEqual([bob]);
+});
+
 test('an action of several units takes as many slots, and a settlement frees some', async () => {
   const { limiter, clock } = open({ slots: concurrency({ limit: 10, lease: '30s' }) });
   const decision = await limiter.check('ann', { cost: 6 });

@@ -39,13 +39,17 @@ local function used_units(key, now)
   return used
 end
 
--- Adds a lease or extends it.
-local function put(key, member, units, expires)
-  local text = format_integer(expires)
-  redis.call('ZADD', key, text, member)
-  if units == 1 then return end
-  local weighted_until = redis.call('ZSCORE', key, '*')
-  if not weighted_until or tonumber(weighted_until) < expires then redis.call('ZADD', key, text, '*') end
+-- Adds leases or extends them. `ends` is a list of when each expires and its member, and `weighted_end` is the latest of those
+-- with more than one unit, or 0.
+local function put(key, ends, weighted_end)
+  if #ends > 0 then redis.call('ZADD', key, unpack(ends)) end
+  if weighted_end == 0 then return end
+  local before = redis.call('ZSCORE', key, '*')
+  if not before or tonumber(before) < weighted_end then redis.call('ZADD', key, format_integer(weighted_end), '*') end
+end
+
+local function put_one(key, member, units, expires)
+  put(key, { format_integer(expires), member }, units > 1 and expires or 0)
 end
 
 function concurrency.find(_, key, now, stamp)
@@ -74,7 +78,7 @@ end
 function concurrency.record(rule, state, now, cost, verdict)
   local key, expires = state.key, now + rule.lease
   redis.call('ZREMRANGEBYSCORE', key, '-inf', format_integer(now))
-  put(key, member_of(verdict.at, rule.lease, cost), cost, expires)
+  put_one(key, member_of(verdict.at, rule.lease, cost), cost, expires)
   state.used = state.used + cost
   verdict.remaining, verdict.reset = math.max(0, rule.limit - state.used), rule.retry_after
   verdict.expires = math.max(expires, state.latest or 0)
@@ -87,34 +91,60 @@ function concurrency.refund(rule, key, _, _, id, cost, kept)
   local member = member_of(id, rule.lease, cost)
   local expires = kept > 0 and redis.call('ZSCORE', key, member)
   redis.call('ZREM', key, member)
-  if expires then put(key, member_of(id, rule.lease, kept), kept, tonumber(expires)) end
+  if expires then put_one(key, member_of(id, rule.lease, kept), kept, tonumber(expires)) end
 end
 
--- Extends the lease `id`, or takes its slots again if they are free. Returns when the last lease expires, or nothing if the slots
--- are lost.
-function concurrency.renew(key, limit, lease, units, id, now)
-  local member = member_of(id, lease, units)
-  local expires = redis.pcall('ZSCORE', key, member)
-  if type(expires) == 'table' then return end -- Another program has written the key, which must not cost other leases.
-  local latest, length = concurrency.read(key)
+-- The members of the leases from `first` to `last` of a renewal's input.
+local function members_of(input, first, last)
+  local members = {}
+  for index = first, last do
+    local lease, units, id = unpack(input, 4 * index - 1, 4 * index + 1)
+    members[#members + 1] = member_of(id, lease, units)
+  end
+  return members
+end
+
+-- Extends the leases from `first` to `last` of a renewal's input, which have this key, or takes their slots again if they are
+-- free. Adds the indices of the others to `lost`. Returns when the last lease of the key expires, if it has extended any.
+function concurrency.renew(key, input, first, last, now, lost)
+  local members, ends, weighted_end, renewed_end = members_of(input, first, last), {}, 0, 0
+  local scores = redis.pcall('ZMSCORE', key, unpack(members))
+  local is_foreign = scores.err -- Another program has written the key, which must not cost the leases of other keys.
+  local latest, length
+  if not is_foreign then latest, length = concurrency.read(key) end
   if latest and latest - now > 2 * length then
     redis.call('UNLINK', key) -- A broken clock wrote it.
-    latest, expires = nil, nil
+    latest, scores = nil, {}
   end
-  local is_live = expires and tonumber(expires) > now
-  if not is_live and used_units(key, now) + units > limit then return end
-  put(key, member, units, now + lease)
-  return math.max(latest or 0, now + lease)
+  for index = first, last do
+    local limit, lease, units = unpack(input, 4 * index - 2, 4 * index)
+    local place = index - first + 1
+    local is_kept = not is_foreign and scores[place] and tonumber(scores[place]) > now
+    if not is_kept and not is_foreign then
+      put(key, ends, weighted_end)
+      ends, weighted_end = {}, 0
+      is_kept = used_units(key, now) + units <= limit
+    end
+    if is_kept then
+      ends[#ends + 1], ends[#ends + 2] = format_integer(now + lease), members[place]
+      if units > 1 then weighted_end = math.max(weighted_end, now + lease) end
+      renewed_end = math.max(renewed_end, now + lease)
+    else lost[#lost + 1] = index - 1 end
+  end
+  put(key, ends, weighted_end)
+  return renewed_end > 0 and math.max(renewed_end, latest or 0) or nil
 end
 
 function kinds.renew(_, input, stamp, first_key)
   local injected_now, lost = input[1], {}
-  local now, count = injected_now or stamp, (#input - 1) / 4
-  for index = 1, count do
-    local key = KEYS[first_key + index]
-    local limit, lease, units, id = unpack(input, 4 * index - 2, 4 * index + 1)
-    local latest = algorithms.concurrency.renew(key, limit, lease, units, id, now)
-    if latest then expire(key, latest, latest - now, injected_now) else lost[#lost + 1] = index - 1 end
+  local now, count, first = injected_now or stamp, (#input - 1) / 4, 1
+  while first <= count do
+    -- The client sends the leases of a key in a row, because the calls for a key take most of the time.
+    local key, last = KEYS[first_key + first], first
+    while last < count and KEYS[first_key + last + 1] == key do last = last + 1 end
+    local expires = algorithms.concurrency.renew(key, input, first, last, now, lost)
+    if expires then expire(key, expires, expires - now, injected_now) end
+    first = last + 1
   end
   return table.concat(lost, ' ')
 end
