@@ -16,5 +16,16 @@ export function createForwardedReader({
   trustedProxies,
 }: ForwardedAddressOptions): (header: string | null | undefined) => string | undefined {
   validate.integerBetween('trustedProxies', trustedProxies, 1, 100);
-  return (header) => header?.split(',').at(-trustedProxies)?.trim() || undefined;
+  return (header) => entryFromEnd(header ?? '', trustedProxies)?.trim() || undefined;
+}
+
+/** The entry at this place from the end. Reads no further, because a client may send thousands of entries. */
+function entryFromEnd(list: string, place: number): string | undefined {
+  let end = list.length;
+  for (let passed = 1; ; passed++) {
+    const comma = end === 0 ? -1 : list.lastIndexOf(',', end - 1);
+    if (passed === place) return list.slice(comma + 1, end);
+    if (comma < 0) return undefined;
+    end = comma;
+  }
 }
