@@ -9,8 +9,8 @@ export function nodeAddress(c: Context): string | undefined {
 
 /** Returns the client's address on Bun, where `app.fetch` gets Bun's server as its second argument. */
 export function bunAddress(c: Context): string | undefined {
-  const { server = c.env } = c.env as { server?: BunServer };
-  return (server as BunServer).requestIP(c.req.raw)?.address;
+  const env = c.env as (Partial<BunServer> & { server?: Partial<BunServer> }) | undefined;
+  return (env?.server ?? env)?.requestIP?.(c.req.raw)?.address;
 }
 
 interface BunServer {
@@ -19,7 +19,7 @@ interface BunServer {
 
 /** Returns the client's address on Deno, where `app.fetch` gets the connection's info as its second argument. */
 export function denoAddress(c: Context): string | undefined {
-  return (c.env as { remoteAddr?: { hostname?: string } }).remoteAddr?.hostname;
+  return (c.env as { remoteAddr?: { hostname?: string } } | undefined)?.remoteAddr?.hostname;
 }
 
 /** Returns the client's address behind Cloudflare, which sets `CF-Connecting-IP`. Elsewhere, any client can forge it. */

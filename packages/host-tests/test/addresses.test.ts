@@ -53,7 +53,7 @@ const createRequest = (headers: Record<string, string>) => new Request('http://l
 async function addressInHono(
   address: (c: Context) => string | undefined,
   headers: Record<string, string>,
-  info: object,
+  info: object | undefined,
 ): Promise<string> {
   const app = new Hono();
   app.get('/', (c) => c.text(address(c) ?? 'unknown'));
@@ -65,6 +65,13 @@ describe.each(Object.entries(PLATFORMS))('%s', (_, { inHono, inHandlers, info, h
 
   test('of Hono returns the client, whatever X-Forwarded-For contains', async () => {
     expect(await addressInHono(inHono, forging, info)).toBe(CLIENT);
+  });
+
+  test('returns no address on another platform', async () => {
+    for (const foreign of [undefined, {}, { server: {} }, { remoteAddr: { path: '/socket' } }]) {
+      expect(await addressInHono(inHono, {}, foreign)).toBe('unknown');
+      expect(inHandlers?.(createRequest({}), foreign as never)).toBeUndefined();
+    }
   });
 
   if (inHandlers === undefined) return;

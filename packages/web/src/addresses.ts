@@ -17,12 +17,12 @@ export interface BunServer {
 
 /** Returns the client's address on Deno, from the second argument of a `Deno.serve` handler. */
 export function denoAddress(_request: Request, info: DenoInfo): string | undefined {
-  return (info.remoteAddr as { hostname?: string }).hostname;
+  return (info?.remoteAddr as { hostname?: string } | undefined)?.hostname;
 }
 
 /** Returns the client's address on Bun, from the second argument of `fetch` in `Bun.serve`. */
 export function bunAddress(request: Request, server: BunServer): string | undefined {
-  return server.requestIP(request)?.address;
+  return server?.requestIP?.(request)?.address;
 }
 
 /** Returns the client's address behind Cloudflare, which sets `CF-Connecting-IP`. Elsewhere, any client can forge it. */
