@@ -1,4 +1,7 @@
 import { markdownTable } from 'markdown-table';
+import { times } from './format.js';
+
+export { millions, signed, tenths, times, whole } from './format.js';
 
 /** One measurement: a cell for each column that has one. */
 export interface Row<Column extends string> {
@@ -58,29 +61,4 @@ export function renderTable<Column extends string>({ headers, rows }: Report<Col
 function renderCell(cell: Cell = ''): string {
   if (typeof cell === 'string') return cell;
   return cell.ratio === undefined ? cell.text : `${cell.text} (${times(cell.ratio)})`;
-}
-
-/** Formats a whole number with thousands separators. */
-export function whole(value: number): string {
-  return Math.round(value).toLocaleString('en-US');
-}
-
-/** Formats a number with two decimals and its sign. */
-export function signed(value: number): string {
-  return `${value < 0 ? '−' : '+'}${Math.abs(value).toFixed(2)}`;
-}
-
-/** Formats a number with one decimal. */
-export function tenths(value: number): string {
-  return value.toFixed(1);
-}
-
-/** Formats a number in millions with two decimals. */
-export function millions(value: number): string {
-  return `${(value / 1e6).toFixed(2)} M`;
-}
-
-/** Formats a ratio. */
-export function times(ratio: number): string {
-  return `${ratio < 100 ? ratio.toFixed(2) : whole(ratio)}×`;
 }

@@ -1,16 +1,21 @@
 import { drawBars } from './chart.mjs';
 
-/** The measurement that a row of a chart shows, apart from its metric. */
+const HOSTS = ['express', 'fastify', 'hono', 'koa', 'nest'];
+
+/** The charts of each part. A `pattern` draws one chart per row, and `charts` draw one column of many rows. */
 const METRICS = [
   { part: 'memory', title: 'Checks per second', pattern: /^memory, checks\/s: (.+)$/, better: 'Longer is better.' },
   { part: 'bytes', title: 'Bytes per key', pattern: /^(bytes per key .+)$/, better: 'Shorter is better.' },
   {
     part: 'scaling',
-    title: 'Nanoseconds per check',
-    pattern: /^Rollgate, ns\/check: (.+)$/,
+    title: 'Nanoseconds per allowed check',
+    charts: [
+      { name: 'number of keys', pattern: /^([\d,]+) keys$/, column: 'allowed' },
+      { name: 'limit, when its log is full', pattern: /^limit ([\d,]+), log full$/, column: 'allowed' },
+    ],
     better: 'Shorter is better.',
   },
-  ...['express', 'fastify', 'hono', 'koa'].map((part) => ({
+  ...HOSTS.map((part) => ({
     part,
     title: 'Processor time added to each request, in microseconds',
     pattern: /^[^:]*?(allowed|rejected).*µs\/request, added/,
@@ -23,30 +28,45 @@ const METRICS = [
     pattern: /^server CPU µs\/check: (.+)$/,
     better: 'Shorter is better.',
   },
+  { part: 'redis-state', title: 'Bytes per key', pattern: /^(bytes per key .+)$/, better: 'Shorter is better.' },
 ];
 
-/** The bare framework, whose figure is a total and not an addition. */
-const LEFT_OUT = ['none'];
+/** Columns without a bar: the bare framework, whose figure is a total, and checks of two limits instead of one. */
+const LEFT_OUT = ['none', 'rollgate, two windows'];
 
-/** A part of the benchmark as Markdown: its date and machine, its charts, and a table of all figures. */
+/** A part of the benchmark as Markdown: its date and machine, its charts, and in a box to open all figures and the method. */
 export async function toMarkdown(result) {
-  const { machine } = result;
+  const { machine, method } = result;
   const when = `Measured on ${machine.date}, on Node ${machine.node.replace('v', '')} and ${machine.cpu} with ${machine.cores} cores.`;
-  const charts = await Promise.all(
-    METRICS.filter(({ part }) => part === result.part).map((each) => chartsOf(each, result)),
-  );
-  return [when, ...charts.filter((text) => text !== ''), allFigures(result)].join('\n\n');
+  const metrics = METRICS.filter(({ part }) => part === result.part);
+  const charts = await Promise.all(metrics.map((metric) => drawCharts(metric, result)));
+  return [when, ...charts, '::: details All figures', allFigures(result), method.join('\n'), ':::'].join('\n\n');
 }
 
-async function chartsOf({ title, pattern, better }, { headers, rows }) {
-  const figures = [];
-  for (const { what, cells } of rows) {
-    const [, name] = pattern.exec(what) ?? [];
-    const bars = barsOf(headers, cells);
-    if (name !== undefined && bars.length > 1)
-      figures.push(`<figure><figcaption>${name}</figcaption>${await drawBars(bars)}</figure>`);
-  }
-  return figures.length === 0 ? '' : `### ${title}\n\n${better}\n\n<div class="charts">${figures.join('')}</div>`;
+async function drawCharts({ title, better, ...metric }, result) {
+  const charts = metric.charts ? chartsOfColumns(metric, result) : chartsOfRows(metric, result);
+  const figures = await Promise.all(
+    charts.map(async ({ name, bars }) => `<figure><figcaption>${name}</figcaption>${await drawBars(bars)}</figure>`),
+  );
+  return `### ${title}\n\n${better}\n\n<div class="charts">${figures.join('')}</div>`;
+}
+
+/** One chart for each row that compares libraries. */
+function chartsOfRows({ pattern }, { headers, rows }) {
+  return rows
+    .filter(({ what }) => pattern.test(what))
+    .map(({ what, cells }) => ({ name: pattern.exec(what)[1], bars: barsOf(headers, cells) }))
+    .filter(({ bars }) => bars.length > 1);
+}
+
+/** Charts of Rollgate's own figures, with one bar for each row. */
+function chartsOfColumns({ charts }, { rows }) {
+  return charts.map(({ name, pattern, column }) => ({
+    name,
+    bars: rows
+      .filter(({ what }) => pattern.test(what))
+      .map(({ what, cells }) => ({ ...cells[column], name: pattern.exec(what)[1], isRollgate: true })),
+  }));
 }
 
 function barsOf(headers, cells) {
@@ -68,10 +88,11 @@ function allFigures({ headers, rows }) {
     line([':--', ...libraries.map(() => '--:')]),
     ...rows.map(({ what, cells }) => line([what, ...libraries.map((library) => toText(cells[library]))])),
   ];
-  return `### All figures\n\n${table.join('\n')}`;
+  return table.join('\n');
 }
 
 function toText(cell) {
   if (cell === undefined) return '';
+  if (typeof cell === 'string') return cell;
   return cell.ratio === undefined ? cell.text : `${cell.text} (${cell.ratio.toFixed(2)}×)`;
 }

@@ -1,0 +1,24 @@
+/** Formats a whole number with thousands separators. */
+export function whole(value: number): string {
+  return Math.round(value).toLocaleString('en-US');
+}
+
+/** Formats a number with two decimals and its sign. */
+export function signed(value: number): string {
+  return `${value < 0 ? '−' : '+'}${Math.abs(value).toFixed(2)}`;
+}
+
+/** Formats a number with one decimal. */
+export function tenths(value: number): string {
+  return value.toFixed(1);
+}
+
+/** Formats a number in millions with two decimals. */
+export function millions(value: number): string {
+  return `${(value / 1e6).toFixed(2)} M`;
+}
+
+/** Formats a ratio. */
+export function times(ratio: number): string {
+  return `${ratio < 100 ? ratio.toFixed(2) : whole(ratio)}×`;
+}

@@ -1,0 +1,125 @@
+import { tenths, whole } from './format.js';
+import type { Figure, Report } from './table.js';
+
+/** Returns the results of a part. */
+type ReadResults = (part: string) => Report;
+
+const HOSTS = { express: 'Express', fastify: 'Fastify', hono: 'Hono', koa: 'Koa', nest: 'NestJS' };
+/** A smaller difference counts as none, because runs scatter that much. */
+const TOLERANCE = 0.1;
+const REDIS_LIMITERS = ['rate-limit-redis', 'rate-limiter-flexible', 'rolling-rate-limiter'];
+const CHECKS_IN_FLIGHT = [1, 16, 64, 256];
+
+/** The summary of `README.md`, whose figures and comparisons come from the result files. */
+export function summarize(read: ReadResults): string {
+  const points = [
+    ['Memory', describeMemory(read('memory'), read('bytes'))],
+    ['HTTP', describeHttp(read)],
+    ['Redis', describeRedis(read('redis'))],
+    ['Growth', describeGrowth(read('scaling'))],
+  ];
+  return points.map(([title, text]) => wrap(`- **${title}.** ${text}`)).join('\n');
+}
+
+function describeMemory(memory: Report, bytes: Report): string {
+  const [, ...others] = Object.keys(memory.headers);
+  const rates = memory.rows.map(({ what }) => figureOf(memory, what, 'rollgate'));
+  const multiples = others.map((library) => {
+    const ofRollgate = memory.rows.map(({ what }, index) => figureOf(memory, what, library) / rates[index]!);
+    return `${library} ${range(ofRollgate, (ratio) => ratio.toPrecision(2))}`;
+  });
+  const row = 'bytes per key with 100 hits';
+  const counters = others.filter((library) => library !== 'rolling-rate-limiter');
+  const ofCounters = counters.map((library) => figureOf(bytes, row, library));
+  return [
+    `Rollgate makes ${range(rates, (rate) => tenths(rate / 1e6))} million checks per second.`,
+    `The others make a multiple of that: ${listOf(multiples)}.`,
+    `A key with 100 hits takes ${whole(figureOf(bytes, row, 'rollgate'))} bytes, because Rollgate keeps the time of every hit.`,
+    `A counter takes ${range(ofCounters, whole)} bytes.`,
+  ].join(' ');
+}
+
+function describeHttp(read: ReadResults): string {
+  const compare = (outcome: string) => {
+    const hosts = { 'less processor time': [] as string[], 'about as much': [] as string[], more: [] as string[] };
+    for (const [part, host] of Object.entries(HOSTS)) hosts[compareWithAlternative(read(part), outcome)].push(host);
+    const groups = Object.entries(hosts).filter(([, names]) => names.length > 0);
+    return groups.map(([amount, names]) => `${amount} on ${listOf(names)}`).join(', ');
+  };
+  return [
+    'The comparison is with the limiter made for each framework.',
+    `For an allowed request, Rollgate adds ${compare('allowed')}.`,
+    `For a rejected one, it adds ${compare('rejected')}.`,
+  ].join(' ');
+}
+
+function compareWithAlternative(report: Report, outcome: string): 'less processor time' | 'about as much' | 'more' {
+  const row = report.rows.find(({ what }) => what.includes(`${outcome}: server CPU µs/request, added`))!;
+  const alternative = figureOf(report, row.what, 'alternative');
+  const difference = (figureOf(report, row.what, 'rollgate') - alternative) / Math.abs(alternative);
+  if (Math.abs(difference) <= TOLERANCE) return 'about as much';
+  return difference < 0 ? 'less processor time' : 'more';
+}
+
+function describeRedis(redis: Report): string {
+  const costs = (inFlight: number, library: string) =>
+    figureOf(redis, `server CPU µs/check: new keys, ${inFlight} in flight`, library);
+  const others = (inFlight: number) => REDIS_LIMITERS.map((library) => costs(inFlight, library));
+  const isLeast = (inFlight: number) => costs(inFlight, 'rollgate') < Math.min(...others(inFlight));
+  const least = CHECKS_IN_FLIGHT.filter(isLeast);
+  const notLeast = CHECKS_IN_FLIGHT.filter((inFlight) => !isLeast(inFlight));
+  const counts = (numbers: readonly number[]) => listOf(numbers.map(String));
+  return [
+    least.length > 0 &&
+      `With ${counts(least)} checks in flight, Rollgate takes the least of the server's time for each check.`,
+    notLeast.length > 0 && `With ${counts(notLeast)} in flight, another limiter takes less.`,
+    `At 64, a check takes ${tenths(costs(64, 'rollgate'))} µs. With the others it takes ${range(others(64), tenths)} µs.`,
+  ]
+    .filter(Boolean)
+    .join(' ');
+}
+
+function describeGrowth(scaling: Report): string {
+  const limits = scaling.rows.filter(({ what }) => what.startsWith('limit '));
+  const times = limits.map(({ what }) => figureOf(scaling, what, 'allowed'));
+  const ofKeys = (keys: string) => whole(figureOf(scaling, `${keys} keys`, 'allowed'));
+  return [
+    `With limits from 10 to 100,000, a check takes ${range(times, whole)} ns.`,
+    `With 1,000 keys it takes ${ofKeys('1,000')} ns, and with 1,000,000 keys ${ofKeys('1,000,000')} ns.`,
+    "Many keys do not fit into the processor's cache.",
+  ].join(' ');
+}
+
+function figureOf({ rows }: Report, what: string, column: string): number {
+  const cell = rows.find((row) => row.what === what)?.cells[column];
+  if (typeof cell !== 'object') throw new Error(`Expected a figure of ${column} for "${what}", got ${cell}`);
+  return (cell as Figure).value;
+}
+
+function range(values: readonly number[], write: (value: number) => string): string {
+  const [least, most] = [write(Math.min(...values)), write(Math.max(...values))];
+  return least === most ? least : `${least} to ${most}`;
+}
+
+function listOf(parts: readonly string[]): string {
+  return new Intl.ListFormat('en-GB').format(parts);
+}
+
+/** Breaks a list item into lines of at most 120 characters. */
+function wrap(item: string): string {
+  const lines = [''];
+  for (const word of item.split(' ')) {
+    const line = lines.at(-1) === '' ? word : `${lines.at(-1)} ${word}`;
+    if (line.length <= 120) lines.splice(-1, 1, line);
+    else lines.push(`  ${word}`);
+  }
+  return lines.join('\n');
+}
+
+const MARKED = /(?<=<!-- summary -->\n\n).*?(?=\n\n<!-- end of the summary -->)/s;
+
+/** Replaces the summary of a page. It is between two comments. */
+export function replaceSummary(page: string, summary: string): string {
+  if (!MARKED.test(page)) throw new Error('Expected `<!-- summary -->` and `<!-- end of the summary -->` on the page');
+  return page.replace(MARKED, () => summary);
+}
