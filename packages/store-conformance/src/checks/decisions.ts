@@ -4,6 +4,7 @@ import { type AlgorithmName, algorithmNames, endsLeases, limitOf } from '../algo
 import { anywhere, forwards, type History, histories } from '../arbitraries/histories.js';
 import { limits, oneLimit } from '../arbitraries/limits.js';
 import { limitsOf, ModelComparison } from '../model-comparison.js';
+import { nextTurn } from '../next-turn.js';
 import { MS } from '../oracles/oracle.js';
 import { type CheckContext, makeLimiter, type Requirement } from './check.js';
 import { minuteLimit } from './minute-limit.js';
@@ -11,15 +12,13 @@ import { minuteLimit } from './minute-limit.js';
 /** Every decision is the model's, and every wait true to the microsecond. */
 export async function decideAsModel(context: CheckContext, some: fc.Arbitrary<History>): Promise<void> {
   const { clock, random } = context;
-  await fc.assert(
-    fc.asyncProperty(some, async ({ limits, commands }) => {
-      clock.micros = 1e9 * MS;
-      const limiter = makeLimiter(context, limitsOf(limits));
-      const comparison = new ModelComparison(limits, clock, endsLeases(context.store));
-      for (const command of commands) await comparison.run(command, limiter);
-    }),
-    random,
-  );
+  const property = fc.asyncProperty(some, async ({ limits, commands }) => {
+    clock.micros = 1e9 * MS;
+    const limiter = makeLimiter(context, limitsOf(limits));
+    const comparison = new ModelComparison(limits, clock, endsLeases(context.store));
+    for (const command of commands) await comparison.run(command, limiter);
+  });
+  await fc.assert(property.beforeEach(nextTurn), random);
 }
 
 /** The weight of operations on slots in a history of this algorithm. */

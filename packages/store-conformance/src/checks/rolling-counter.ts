@@ -2,6 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { type CountingStore, RollingCounter, type Store } from '@rollgate/core';
 import fc from 'fast-check';
 import { assertSame } from '../assert-same.js';
+import { nextTurn } from '../next-turn.js';
 import { MS } from '../oracles/oracle.js';
 import { CounterModel, type CounterSettings } from '../oracles/rolling-counter.js';
 import { type CheckContext, type Requirement, TIMEOUT } from './check.js';
@@ -107,7 +108,7 @@ async function countAsModel(
       assertSame(counted, model.count(subject, interval, clock.micros, numbers), about);
     }
   });
-  await fc.assert(property, random);
+  await fc.assert(property.beforeEach(nextTurn), random);
 }
 
 async function countAllAtOnce(context: CheckContext): Promise<void> {

@@ -5,6 +5,7 @@ import { type Command, forwards } from '../arbitraries/histories.js';
 import { oneLimit } from '../arbitraries/limits.js';
 import type { TokenFractions } from '../arbitraries/token-fractions.js';
 import { limitsOf, ModelComparison } from '../model-comparison.js';
+import { nextTurn } from '../next-turn.js';
 import { MS } from '../oracles/oracle.js';
 import { type CheckContext, makeLimiter, type Requirement } from './check.js';
 
@@ -42,7 +43,7 @@ async function decideAsOne(context: CheckContext): Promise<void> {
     const comparison = new ModelComparison(specs, clock, endsLeases(store));
     for (const { at, command } of operations) await comparison.run(command, limiters[at]!);
   });
-  await fc.assert(property, random);
+  await fc.assert(property.beforeEach(nextTurn), random);
 }
 
 export const sharing: readonly Requirement[] = [
