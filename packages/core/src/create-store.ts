@@ -1,6 +1,6 @@
 import { type Awaitable, mapAwaitable } from './awaitable.js';
 import { type Clock, monotonicClock, readMicros } from './clock.js';
-import type { CreateStoreOptions } from './create-store-options.js';
+import type { CreateStoreOptions, Update } from './create-store-options.js';
 import type { Decision } from './decision.js';
 import { withCode } from './error-codes.js';
 import { decideAll } from './evaluate.js';
@@ -179,11 +179,24 @@ class TransactionalStore implements Store, CountingStore {
     operate: (states: readonly StoredState[], nowMicros: number) => Result,
   ): Awaitable<Result> {
     let last: { result: Result } | undefined;
-    const done = this.#transact(keys, (stored) => {
+    let misuse: unknown;
+    const update: Update = (stored) => {
       const states = keys.map((_, index) => new StoredState(stored[index] ?? undefined));
-      last = { result: operate(states, readMicros(this.clock)) };
+      try {
+        last = { result: operate(states, readMicros(this.clock)) };
+      } catch (error) {
+        misuse = error;
+        throw error;
+      }
       return states.map(({ change }) => change);
-    });
+    };
+    let done: Awaitable<void>;
+    try {
+      done = this.#transact(keys, update);
+    } catch (error) {
+      if (error === misuse) throw error;
+      return Promise.reject(error); // The database has failed. A limiter takes an error that is thrown at once for misuse.
+    }
     const toResult = (): Result => {
       if (last !== undefined) return last.result;
       const message = 'Expected `transact` to call `update`, but it did not';

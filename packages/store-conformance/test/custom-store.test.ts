@@ -43,6 +43,39 @@ test('a store of `createStore` reports misuse', async () => {
   await expect(one!.refund(await other!.check('ann'))).rejects.toThrow('got one of another store');
 });
 
+test.each([
+  [
+    'at once',
+    () => {
+      throw new Error('the disk is full');
+    },
+  ],
+  [
+    'later',
+    async () => {
+      throw new Error('the disk is full');
+    },
+  ],
+])('`onStoreError` decides when `transact` fails %s', async (_, transact) => {
+  const limits = rollingWindow({ limit: 2, window: '1m' });
+  const open = new RateLimiter({ limits, store: createStore({ transact }), onStoreError: 'allow' });
+  expect(await open.check('ann')).toMatchObject({ allowed: true, degraded: 'allow' });
+  const strict = new RateLimiter({ limits, store: createStore({ transact }) });
+  await expect(strict.check('ann')).rejects.toMatchObject({
+    name: 'StoreError',
+    cause: { message: 'the disk is full' },
+  });
+});
+
+test('an invalid clock is a mistake, not a failure of the store', () => {
+  const store = createStore({
+    transact: (keys, update) => void update(keys.map(() => undefined)),
+    clock: { now: () => NaN },
+  });
+  const limiter = new RateLimiter({ limits: rollingWindow({ limit: 2, window: '1m' }), store, onStoreError: 'allow' });
+  expect(() => limiter.decide('ann')).toThrow('Expected `clock.now()`');
+});
+
 test('a check of another algorithm is skipped, with the reason', () => {
   const all = checks((clock) => createMapStore(clock), options);
   const leftOut = all.filter((check) => check.leftOut !== undefined);
