@@ -1,5 +1,5 @@
 import { until } from '@rollgate/test-support';
-import { openPage } from '../support/browser.js';
+import { openPage, showPage } from '../support/browser.js';
 import { contrast, difference, EYES } from '../support/colors.js';
 import type { Server } from '../support/server.js';
 import { sharedServer } from '../support/shared-server.js';
@@ -16,7 +16,7 @@ const NAMES = [
 ] as const;
 
 async function colors(colorScheme: 'light' | 'dark'): Promise<Record<(typeof NAMES)[number], string>> {
-  const { page } = await openPage(server.url);
+  const { page } = await showPage(server, {});
   await page.emulateMedia({ colorScheme });
   const values = await page.locator('html').evaluate((html, names) => {
     const style = html.ownerDocument.defaultView.getComputedStyle(html);
@@ -65,7 +65,7 @@ describe.each(['light', 'dark'] as const)('in %s', (scheme) => {
 });
 
 test('the page follows the system from light to dark, the chart too', async () => {
-  const { page, chart } = await openPage(server.url);
+  const { page, chart } = await showPage(server, {});
   await page.emulateMedia({ colorScheme: 'light' });
   const corner = () =>
     page.locator('#chart canvas').evaluate((canvas) => {
@@ -100,7 +100,7 @@ test('everything is reached by the keyboard, in the order of the page', async ()
 });
 
 test('the keyboard presses buttons and moves sliders, and stopping keeps the focus near', async () => {
-  const tab = await openPage(server.url);
+  const tab = await showPage(server, {});
   const { page } = tab;
   await page.getByRole('button', { name: 'Send a request' }).focus();
   await page.keyboard.press('Enter');
@@ -163,8 +163,7 @@ test('the live region does not change all the time', async () => {
 
 test('a page with reduced motion is drawn twice a second', async () => {
   const drawn = async (reducedMotion: 'reduce' | 'no-preference') => {
-    const { page } = await openPage(`${server.url}?autoplay=off`);
-    await page.emulateMedia({ reducedMotion });
+    const { page } = await openPage(`${server.url}?autoplay=off`, { reducedMotion });
     const times = (await page.locator('#chart canvas').evaluate((canvas) => {
       const { clearRect } = canvas.getContext('2d');
       const { performance } = canvas.ownerDocument.defaultView;

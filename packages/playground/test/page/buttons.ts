@@ -1,6 +1,6 @@
 import { until } from '@rollgate/test-support';
 import type { Attempt } from '../../src/shared/protocol.js';
-import { expected, openPage } from '../support/browser.js';
+import { expected, showPage } from '../support/browser.js';
 import type { Server } from '../support/server.js';
 import { sharedServer } from '../support/shared-server.js';
 
@@ -17,8 +17,7 @@ function staysWithin(moments: readonly number[], limit: number, windowMs: number
 }
 
 test('"Send a request" sends one, and shows the headers of its response', async () => {
-  await server.begin({ limit: 1, windowMs: 60_000 });
-  const page = await openPage(server.url);
+  const page = await showPage(server, { limit: 1, windowMs: 60_000 });
   await page.press('Send a request');
   await page.shows('#status', '200 OK, allowed');
   const fields = page.page.locator('#fields');
@@ -40,8 +39,7 @@ test('"Send a request" sends one, and shows the headers of its response', async 
 });
 
 test('"Burst" sends the limit and five more at once', async () => {
-  await server.begin({ limit: 7, windowMs: 60_000 });
-  const page = await openPage(server.url);
+  const page = await showPage(server, { limit: 7, windowMs: 60_000 });
   await page.press('Burst');
   await page.done();
   expect(await page.text('#traffic')).toBe('Done: 7 allowed, 5 rejected.');
@@ -51,8 +49,7 @@ test('"Burst" sends the limit and five more at once', async () => {
 });
 
 test('"Steady" sends as many as are allowed for two windows, and none is rejected', async () => {
-  await server.begin({ limit: 4, windowMs: 2000 });
-  const page = await openPage(server.url);
+  const page = await showPage(server, { limit: 4, windowMs: 2000 });
   await page.press('Steady');
   await page.done();
   expect(await page.text('#traffic')).toBe('Done: 8 allowed, 0 rejected.');
@@ -61,10 +58,9 @@ test('"Steady" sends as many as are allowed for two windows, and none is rejecte
 });
 
 test('"Boundary attack": the fixed window allows twice the limit within a moment, and Rollgate does not', async () => {
-  await server.begin({ limit: 5, windowMs: 60_000 });
-  // The attack begins one second before the window ends; until then the page opens, also on a busy machine.
-  await server.skip(60_000 - ((await server.now()) % 60_000) - 8000);
-  const page = await openPage(server.url);
+  const page = await showPage(server, { limit: 5, windowMs: 60_000 });
+  // The attack begins one second before the window ends; until then the page counts down, also on a busy machine.
+  await server.skip(60_000 - ((await server.now()) % 60_000) - 6000);
   await page.press('Boundary attack');
   await page.shows(
     '#traffic',
@@ -89,8 +85,7 @@ test('"Boundary attack": the fixed window allows twice the limit within a moment
 });
 
 test('an attack on a used limit starts over, so that its result is clear, and the earlier requests stay visible', async () => {
-  await server.begin({ limit: 5, windowMs: 60_000 });
-  const page = await openPage(server.url);
+  const page = await showPage(server, { limit: 5, windowMs: 60_000 });
   await page.press('Burst');
   await page.done();
   await server.skip(60_000 - ((await server.now()) % 60_000) - 6000);
@@ -103,8 +98,7 @@ test('an attack on a used limit starts over, so that its result is clear, and th
 });
 
 test('"Hammer" sends twenty a second for five seconds, and no window holds more than the limit', async () => {
-  await server.begin({ limit: 3, windowMs: 2000 });
-  const page = await openPage(server.url);
+  const page = await showPage(server, { limit: 3, windowMs: 2000 });
   await page.press('Hammer');
   await page.done();
   const attempts = await server.attempts();
@@ -116,8 +110,7 @@ test('"Hammer" sends twenty a second for five seconds, and no window holds more 
 });
 
 test('"Stop" ends the current pattern, and so does another button', async () => {
-  await server.begin({ limit: 3, windowMs: 60_000 });
-  const page = await openPage(server.url);
+  const page = await showPage(server, { limit: 3, windowMs: 60_000 });
   const stop = page.page.getByRole('button', { name: 'Stop' });
   expect(await stop.isDisabled()).toBe(true);
   await page.press('Hammer');
@@ -135,8 +128,7 @@ test('"Stop" ends the current pattern, and so does another button', async () => 
 });
 
 test('"Stop" cancels requests that wait for their slots: its summary is correct', async () => {
-  await server.begin({ algorithm: 'leaky', limit: 20, windowMs: 60_000 });
-  const page = await openPage(server.url);
+  const page = await showPage(server, { algorithm: 'leaky', limit: 20, windowMs: 60_000 });
   await page.press('Hammer');
   await until('some are delayed', async () => (await server.attempts()).length > 3);
   await page.press('Stop');
@@ -151,8 +143,7 @@ test('"Stop" cancels requests that wait for their slots: its summary is correct'
 });
 
 test('"Delete everything" cancels requests in flight first', async () => {
-  await server.begin({ algorithm: 'leaky', limit: 20, windowMs: 10_000 });
-  const page = await openPage(server.url);
+  const page = await showPage(server, { algorithm: 'leaky', limit: 20, windowMs: 10_000 });
   await page.press('Burst');
   await until('some are delayed', async () => (await server.attempts()).length > 3);
   await page.press('Delete everything');
@@ -163,8 +154,7 @@ test('"Delete everything" cancels requests in flight first', async () => {
 });
 
 test('the server sends scenarios, so a queue holds as many requests as it has room for', async () => {
-  await server.begin({ algorithm: 'leaky', limit: 20, windowMs: 60_000 });
-  const page = await openPage(server.url);
+  const page = await showPage(server, { algorithm: 'leaky', limit: 20, windowMs: 60_000 });
   await page.press('Burst');
   await until('all are decided', async () => (await server.attempts()).length === 25);
   const waiting = (await server.attempts()).filter(({ delayMs }) => delayMs > 0);
@@ -175,8 +165,7 @@ test('the server sends scenarios, so a queue holds as many requests as it has ro
 });
 
 test('"Steady" stops when the limit changes', async () => {
-  await server.begin({ limit: 10, windowMs: 5000 });
-  const page = await openPage(server.url);
+  const page = await showPage(server, { limit: 10, windowMs: 5000 });
   await page.press('Steady');
   await until('some are sent', async () => (await server.attempts()).length > 2);
   await server.put({ algorithm: 'rolling', limit: 40, windowMs: 5000, minDifferenceMs: 0 });
@@ -185,8 +174,7 @@ test('"Steady" stops when the limit changes', async () => {
 });
 
 test('"Delete everything" starts over with an empty chart and the full limit', async () => {
-  await server.begin({ limit: 2, windowMs: 60_000 });
-  const page = await openPage(server.url);
+  const page = await showPage(server, { limit: 2, windowMs: 60_000 });
   await page.press('Burst');
   await page.done();
   await page.press('Delete everything');

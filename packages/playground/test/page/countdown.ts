@@ -1,5 +1,5 @@
 import { until } from '@rollgate/test-support';
-import { openPage } from '../support/browser.js';
+import { leavePage, openPage } from '../support/browser.js';
 import type { Server } from '../support/server.js';
 import { sharedServer } from '../support/shared-server.js';
 
@@ -36,6 +36,7 @@ test('it reaches zero when the next request is allowed: rejected just before, al
   const firstIn = attempts.findIndex(({ allowed }) => allowed);
   expect(firstIn).toBeGreaterThan(0);
   expect(attempts[firstIn]!.atMs).toBeGreaterThan(beforeMs + WINDOW_MS);
+  await leavePage(); // It would go on sending.
 });
 
 test.each(['rolling', 'bucketed', 'counter', 'fixed', 'token', 'leaky'] as const)(

@@ -1,6 +1,6 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { until } from '@rollgate/test-support';
-import { expected, openContext, openPage } from '../support/browser.js';
+import { expected, openPage, showPage } from '../support/browser.js';
 import { blobsOf } from '../support/pixels.js';
 import type { Server } from '../support/server.js';
 import { sharedServer } from '../support/shared-server.js';
@@ -13,8 +13,7 @@ beforeAll(async () => {
 });
 
 test('each request is a mark, in both rows', async () => {
-  await server.begin({ limit: 4, windowMs: 60_000 });
-  const page = await openPage(server.url);
+  const page = await showPage(server, { limit: 4, windowMs: 60_000 });
   for (let hit = 0; hit < 7; hit++) await server.hit();
   const attempts = await server.attempts();
   expect(attempts).toHaveLength(7);
@@ -23,8 +22,7 @@ test('each request is a mark, in both rows', async () => {
 });
 
 test('the marks can be counted in the picture: full discs and crosses, each in its row', async () => {
-  await server.begin({ limit: 3, windowMs: 10_000 });
-  const page = await openPage(server.url);
+  const page = await showPage(server, { limit: 3, windowMs: 10_000 });
   for (let hit = 1; hit <= 5; hit++) {
     await server.hit();
     await server.skip(500); // Apart in the picture: 500 ms are some twenty pixels.
@@ -46,8 +44,7 @@ test('the marks can be counted in the picture: full discs and crosses, each in i
 });
 
 test('marks keep their size when the page is zoomed', async () => {
-  await server.begin({});
-  const page = await openPage(server.url);
+  const page = await showPage(server, {});
   await server.hit();
   const areLarge = async () => {
     await delay(250);
@@ -68,8 +65,7 @@ test('marks keep their size when the page is zoomed', async () => {
 });
 
 test('marks move to the left, and disappear with the windows that the chart shows', async () => {
-  await server.begin({ limit: 1, windowMs: 60_000 });
-  const page = await openPage(server.url);
+  const page = await showPage(server, { limit: 1, windowMs: 60_000 });
   await server.hit();
   const one = { allowed: 1, rejected: 0, fixedAllowed: 1, fixedRejected: 0 };
   await page.draws(one);
@@ -96,8 +92,7 @@ test('marks move to the left, and disappear with the windows that the chart show
 });
 
 test('the last window is a band with its count against the limit, and it rolls', async () => {
-  await server.begin({ limit: 5, windowMs: 60_000 });
-  const page = await openPage(server.url);
+  const page = await showPage(server, { limit: 5, windowMs: 60_000 });
   await server.hit();
   await server.skip(20_000);
   await server.hit();
@@ -113,13 +108,10 @@ test('the last window is a band with its count against the limit, and it rolls',
 
 test('the page calls no other host and has no error', async () => {
   await server.begin({});
-  const context = await openContext();
-  const requested: string[] = [];
-  context.on('request', (request) => requested.push(request.url()));
-  const page = await openPage(server.url, context);
+  const page = await openPage(server.url);
   await page.press('Burst');
   await page.done();
-  const paths = requested.map((url) => (url.startsWith(`${server.url}/`) ? new URL(url).pathname : url));
+  const paths = page.requested.map((url) => (url.startsWith(`${server.url}/`) ? new URL(url).pathname : url));
   expect([...new Set(paths)].sort()).toEqual(['/', '/events', '/favicon.svg', '/page.js', '/run/burst', '/style.css']);
   expect(page.errors).toEqual([]);
   const policy = (await fetch(server.url)).headers.get('content-security-policy');

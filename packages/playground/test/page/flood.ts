@@ -1,6 +1,6 @@
 import { until } from '@rollgate/test-support';
 import { MAX_ATTEMPTS } from '../../src/shared/retention.js';
-import { expected, openContext, openPage, type PlaygroundPage } from '../support/browser.js';
+import { expected, openPage, type PlaygroundPage } from '../support/browser.js';
 import type { Server } from '../support/server.js';
 import { sharedServer } from '../support/shared-server.js';
 
@@ -53,8 +53,7 @@ function requestsPainted({ page }: PlaygroundPage): Promise<{ marks: number; all
 
 test('a flood does not make the page slow, and drives out none that still counts: every tab shows the same', async () => {
   await server.begin({ limit: 50, windowMs: 60_000 });
-  const context = await openContext({ reducedMotion: 'no-preference' });
-  const page = await openPage(`${server.url}?autoplay=off`, context);
+  const page = await openPage(`${server.url}?autoplay=off`, { reducedMotion: 'no-preference' });
   await server.publish(50, 50);
   await page.draws(expected(await server.attempts()));
   const usualMs = await ownMs(page);
@@ -76,7 +75,8 @@ test('a flood does not make the page slow, and drives out none that still counts
   expect(painted.all).toBe(2 * attempts.length); // Each request is in two rows.
   expect(page.errors).toEqual([]);
 
-  const other = await openPage(server.url);
+  await page.page.emulateMedia({ reducedMotion: 'reduce' });
+  const other = await openPage(server.url, 'next');
   await other.draws(drawn);
   for (const tab of [other, page]) {
     await tab.page.bringToFront();

@@ -1,5 +1,5 @@
 import { until } from '@rollgate/test-support';
-import { openPage, type PlaygroundPage } from '../support/browser.js';
+import { openContext, openPage, type PlaygroundPage } from '../support/browser.js';
 import type { Server } from '../support/server.js';
 import { sharedServer } from '../support/shared-server.js';
 
@@ -10,14 +10,8 @@ beforeAll(async () => {
 
 const sent = async () => (await server.attempts()).length;
 
-/** Counts the requests that the page orders from its server. */
-function countOrders({ page }: PlaygroundPage): () => number {
-  let orders = 0;
-  page.on('request', (request) => {
-    if (request.url().endsWith('/send')) orders += 1;
-  });
-  return () => orders;
-}
+/** The number of requests that the page has ordered from its server. */
+const ordersOf = ({ requested }: PlaygroundPage) => requested.filter((url) => url.endsWith('/send')).length;
 
 /** Moves the mouse to a place in the chart, as parts of its width and height. */
 async function moveTo({ page, chart }: PlaygroundPage, x: number, y: number): Promise<void> {
@@ -27,8 +21,7 @@ async function moveTo({ page, chart }: PlaygroundPage, x: number, y: number): Pr
 
 test('a click on the chart sends a request, and holding it sends more until it is released', async () => {
   await server.begin({ windowMs: 60_000 });
-  const page = await openPage(server.url, 'next');
-  const orders = countOrders(page);
+  const page = await openPage(server.url);
   await moveTo(page, 0.5, 0.3);
   const { mouse } = page.page;
   await mouse.down();
@@ -38,34 +31,34 @@ test('a click on the chart sends a request, and holding it sends more until it i
   await mouse.down();
   await until('more are sent', async () => (await sent()) >= first + 3);
   await mouse.up();
-  const before = orders();
+  const before = ordersOf(page);
   await page.becomes(
     'a while has passed',
     `performance.now() > ${await page.page.evaluate('performance.now() + 500')}`,
   );
-  expect(orders()).toBe(before);
+  expect(ordersOf(page)).toBe(before);
 });
 
 test('the space bar sends as long as it is held, but on a control it does what the control does', async () => {
   await server.begin({ windowMs: 60_000 });
-  const page = await openPage(server.url, 'next');
-  const orders = countOrders(page);
+  const page = await openPage(server.url);
   const { keyboard } = page.page;
   await keyboard.down('Space');
   await until('several are sent', async () => (await sent()) >= 3);
   await keyboard.up('Space');
   const checkbox = page.page.getByRole('checkbox', { name: 'All six algorithms' });
-  const before = orders();
+  const before = ordersOf(page);
   await checkbox.focus();
   await keyboard.press('Space');
   expect(await checkbox.isChecked()).toBe(true);
   await checkbox.uncheck();
-  expect(orders()).toBe(before);
+  expect(ordersOf(page)).toBe(before);
 });
 
 test('a finger that taps sends a request, and one that moves looks back', async () => {
   await server.begin({ windowMs: 60_000 });
-  const page = await openPage(server.url, { hasTouch: true, viewport: { width: 390, height: 844 } });
+  const context = await openContext({ hasTouch: true, viewport: { width: 390, height: 844 } });
+  const page = await openPage(server.url, context);
   await page.chart.locator('canvas').tap();
   await until('one is sent', async () => (await sent()) >= 1);
   const screen = await page.page.context().newCDPSession(page.page);

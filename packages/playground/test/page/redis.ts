@@ -39,11 +39,12 @@ async function startLater(): Promise<Server> {
   return server;
 }
 
-test('two playgrounds on one Redis show one window', async () => {
+test('playgrounds on one Redis show one window and its settings, also one that starts later', async () => {
   expect(one.greeting).toContain(`on the Redis of ${new URL(redis.url).host}`);
-  await one.begin({ limit: 8, windowMs: 60_000 });
-  await until('the other knows', async () => (await other.records()).state.settings.limit === 8);
-  const [here, there] = [await openPage(one.url), await openPage(other.url, 'next')];
+  const there = await openPage(other.url, 'next');
+  await one.begin({ limit: 8, windowMs: 60_000, algorithm: 'bucketed' });
+  await there.becomes('the other page shows them', "document.querySelector('#algorithm').value === 'bucketed'");
+  const here = await openPage(one.url);
   for (let hit = 0; hit < 6; hit++) {
     await one.hit();
     await other.hit();
@@ -56,26 +57,17 @@ test('two playgrounds on one Redis show one window', async () => {
   expect(all).toMatchObject({ allowed: 8, rejected: 4 });
   for (const page of [here, there]) {
     await page.draws(all);
-    await page.shows('[data-row="rolling"] .count', '8 of 8');
+    await page.shows('[data-row="bucketed"] .count', '8 of 8');
   }
 
-  const late = await openPage((await startLater()).url, 'next');
+  const again = await startLater();
+  expect((await again.records()).state.settings).toMatchObject({ limit: 8, windowMs: 60_000, algorithm: 'bucketed' });
+  const late = await openPage(again.url, 'next');
   await late.draws(all);
   await late.press('Delete everything');
   for (const page of [here, there, late]) await page.shows('#countdown', 'now');
   // No process still knows a rejection from before.
   expect([(await one.hit()).status, (await other.hit()).status]).toEqual([200, 200]);
-});
-
-test('settings are shared, and stay when a playground is started again', async () => {
-  const page = await openPage(other.url);
-  await one.begin({ limit: 3, windowMs: 20_000, algorithm: 'bucketed' });
-  await until(
-    'the other page shows them',
-    async () => (await page.page.getByRole('combobox').inputValue()) === 'bucketed',
-  );
-  const again = await startLater();
-  expect((await again.records()).state.settings).toMatchObject({ limit: 3, windowMs: 20_000, algorithm: 'bucketed' });
 });
 
 test('settings that are followed by a reset at once stay', async () => {
@@ -110,17 +102,16 @@ test('during an outage of Redis a server decides alone and reports it, and then 
   const server = one;
   await server.begin({ limit: 5, windowMs: 60_000 });
   const page = await openPage(server.url);
-  const alert = page.page.locator('#banner');
   await redis.kill();
   await page.press('Send a request');
-  await alert.waitFor({ state: 'visible' });
-  expect(await alert.textContent()).toContain('Redis did not respond');
+  await page.showsBanner(true);
+  expect(await page.text('#banner')).toContain('Redis did not respond');
   await redis.restart();
   await until('Redis decides again', async () => {
     await server.hit();
     return (await server.attempts()).at(-1)?.degraded === false;
   });
-  await alert.waitFor({ state: 'hidden' });
+  await page.showsBanner(false);
   await page.draws(expected(await server.attempts()));
 });
 

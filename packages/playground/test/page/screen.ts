@@ -1,5 +1,5 @@
 import { until } from '@rollgate/test-support';
-import { openContext, openPage, type PlaygroundPage } from '../support/browser.js';
+import { openPage, type PlaygroundPage } from '../support/browser.js';
 import { Server } from '../support/server.js';
 import { sharedServer } from '../support/shared-server.js';
 
@@ -24,8 +24,7 @@ test.each([
 });
 
 test('the legend and the chart are visible with forced colors', async () => {
-  const context = await openContext({ forcedColors: 'active' });
-  const { page } = await openPage(server.url, context);
+  const { page } = await openPage(server.url, { forcedColors: 'active' });
   const seen = await page.evaluate<string[]>(`(() => {
     const style = (selector) => getComputedStyle(document.querySelector(selector));
     return [
@@ -76,6 +75,7 @@ describe('by itself', () => {
   test('the attack begins soon, its result stays, and a visitor who acts ends it', async () => {
     const page = await openPage(own.url, { reducedMotion: 'no-preference' });
     await page.shows('#begins', /^It begins in [0-2]\.\d s\.$/);
+    await page.page.emulateMedia({ reducedMotion: 'reduce' }); // Sixty frames per second are for the start only.
     await page.shows('#verdict', 'Most in any 10 s: rolling window 10 ✓, fixed window 20 ✗ (2 × the limit)');
     await page.shows(
       '#result',

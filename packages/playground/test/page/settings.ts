@@ -1,5 +1,5 @@
 import { until } from '@rollgate/test-support';
-import { expected, nextTab, openPage, type PlaygroundPage } from '../support/browser.js';
+import { expected, nextTab, openPage, type PlaygroundPage, showPage } from '../support/browser.js';
 import type { Server } from '../support/server.js';
 import { sharedServer } from '../support/shared-server.js';
 
@@ -18,8 +18,7 @@ const title = (algorithm: string) => `#titles [data-row="${algorithm}"]`;
 const slider = ({ page }: PlaygroundPage, name: string) => page.getByRole('slider', { name, exact: true });
 
 test('sliders and the algorithm set the real limit', async () => {
-  await server.begin({});
-  const page = await openPage(server.url);
+  const page = await showPage(server, {});
   await slider(page, 'Limit').fill('4');
   await becomes({ limit: 4 });
   await slider(page, 'Window').fill('30000');
@@ -34,8 +33,7 @@ test('sliders and the algorithm set the real limit', async () => {
 });
 
 test('a slider that is dragged ends where it was let go', async () => {
-  await server.begin({});
-  const page = await openPage(server.url);
+  const page = await showPage(server, {});
   await slider(page, 'Limit').scrollIntoViewIfNeeded();
   const box = (await slider(page, 'Limit').boundingBox())!;
   const { mouse } = page.page;
@@ -50,8 +48,7 @@ test('a slider that is dragged ends where it was let go', async () => {
 });
 
 test('every algorithm can be selected, and the marks of the queue are at their slots', async () => {
-  await server.begin({ limit: 4, windowMs: 4000 });
-  const page = await openPage(server.url);
+  const page = await showPage(server, { limit: 4, windowMs: 4000 });
   const algorithm = page.page.getByRole('combobox', { name: 'Algorithm' });
   for (const value of ['bucketed', 'counter', 'fixed', 'token', 'leaky'] as const) {
     await algorithm.selectOption(value);
@@ -66,8 +63,7 @@ test('every algorithm can be selected, and the marks of the queue are at their s
 });
 
 test('a new algorithm gets its row, and continues with its counts of the same requests', async () => {
-  await server.begin({ limit: 3, windowMs: 60_000 });
-  const page = await openPage(server.url);
+  const page = await showPage(server, { limit: 3, windowMs: 60_000 });
   await page.press('Burst');
   await page.done();
   await page.page.getByRole('combobox', { name: 'Algorithm' }).selectOption('Token bucket');
@@ -78,8 +74,7 @@ test('a new algorithm gets its row, and continues with its counts of the same re
 });
 
 test('the page does not count what was allowed before the window changed, but still shows it', async () => {
-  await server.begin({ limit: 3, windowMs: 60_000 });
-  const page = await openPage(server.url);
+  const page = await showPage(server, { limit: 3, windowMs: 60_000 });
   await page.press('Burst');
   await page.done();
   await page.shows(`${title('rolling')} .more`, 'in the last 60 s');
@@ -91,8 +86,7 @@ test('the page does not count what was allowed before the window changed, but st
 });
 
 test('several tabs see the same: requests, settings, and what was before they came', async () => {
-  await server.begin({ limit: 6, windowMs: 60_000 });
-  const one = await openPage(server.url);
+  const one = await showPage(server, { limit: 6, windowMs: 60_000 });
   await one.press('Burst');
   await one.done();
   const other = await openPage(server.url, 'next');
@@ -114,8 +108,7 @@ test('several tabs see the same: requests, settings, and what was before they ca
 });
 
 test('a page that is loaded again shows what it showed', async () => {
-  await server.begin({ limit: 3, windowMs: 60_000, algorithm: 'token' });
-  const page = await openPage(server.url);
+  const page = await showPage(server, { limit: 3, windowMs: 60_000, algorithm: 'token' });
   await page.press('Burst');
   await page.done();
   const before = expected(await server.attempts());

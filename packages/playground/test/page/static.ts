@@ -1,14 +1,11 @@
 import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
-import { openContext, openPage } from '../support/browser.js';
+import { openPage } from '../support/browser.js';
 
 const PAGE = pathToFileURL(join(__dirname, '../../dist/static/index.html')).href;
 
 test('the static build decides in the browser, as its link says, without any server', async () => {
-  const context = await openContext();
-  const requested: string[] = [];
-  context.on('request', (request) => requested.push(request.url()));
-  const page = await openPage(`${PAGE}?limit=4&window=30s&algorithm=leaky`, context);
+  const page = await openPage(`${PAGE}?limit=4&window=30s&algorithm=leaky`);
   await page.shows('output[for="limit"]', '4');
   await page.press('Burst');
   await page.shows('[data-row="rolling"] .count', '4 of 4');
@@ -20,7 +17,7 @@ test('the static build decides in the browser, as its link says, without any ser
   await page.page.getByRole('combobox', { name: 'Algorithm' }).selectOption('Fixed window');
   await page.shows('#snippet', /limits: fixedWindow\(\{ limit: 4, window: '30s', \}\)/);
   await page.becomes('the link has the settings', `location.search === '?limit=4&window=30s&algorithm=fixed'`);
-  expect(requested.every((url) => url.startsWith('file:'))).toBe(true);
+  expect(page.requested.every((url) => url.startsWith('file:'))).toBe(true);
   expect(page.errors).toEqual([]);
 });
 

@@ -1,15 +1,18 @@
-import { setTimeout as delay } from 'node:timers/promises';
-import { chromiumBinary, until } from '@rollgate/test-support';
+import { chromiumBinary } from '@rollgate/test-support';
 import { type Browser, type BrowserContext, type BrowserContextOptions, chromium, type Page } from 'playwright-core';
 import type { Shown } from '../../src/page/stacks.js';
 import type { Attempt } from '../../src/shared/protocol.js';
-import type { Algorithm } from '../../src/shared/settings.js';
+import type { Algorithm, Settings } from '../../src/shared/settings.js';
+import type { Server } from './server.js';
 
 // With fewer processes, the browser takes a third less memory.
 const ARGS = [
   ...['--no-sandbox', '--disable-gpu', '--disable-background-networking'],
   ...['--renderer-process-limit=1', '--no-zygote', '--in-process-gpu'],
 ];
+
+/** How long the page may take until something is true. */
+const TIMEOUT_MS = 100_000;
 
 let browser: Browser;
 /** Opening a tab costs as much as all else that a test does: those that need none of their own have one in common. */
@@ -24,8 +27,11 @@ afterEach(async () => {
 });
 afterAll(() => browser.close());
 
+/** What a page is displayed on. */
+type Media = Pick<BrowserContextOptions, 'reducedMotion' | 'forcedColors'>;
 /** Pages animate smoothly only on request, because sixty frames per second cost more than everything else. */
-const USUAL: BrowserContextOptions = { viewport: { width: 1280, height: 900 }, reducedMotion: 'reduce' };
+const USUAL_MEDIA: Media = { reducedMotion: 'reduce', forcedColors: 'none' };
+const USUAL: BrowserContextOptions = { viewport: { width: 1280, height: 900 }, ...USUAL_MEDIA };
 
 /** A profile of its own, closed after the test. Whatever goes wrong in its pages fails the test that looks at `errors`. */
 export async function openContext(options: BrowserContextOptions = {}): Promise<BrowserContext> {
@@ -34,21 +40,34 @@ export async function openContext(options: BrowserContextOptions = {}): Promise<
   return context;
 }
 
-/** Opens the page of a server and waits for its state: in the shared tab, in another tab, or with a separate profile. */
-export async function openPage(
-  url: string,
-  from: BrowserContextOptions | BrowserContext | 'common' | 'next' = 'common',
-): Promise<PlaygroundPage> {
+/** Opens the page of a server and waits for its state: in the common tab, in another tab, or in a separate profile. */
+export async function openPage(url: string, from: Media | BrowserContext | 'next' = {}): Promise<PlaygroundPage> {
   const page = new PlaygroundPage(await tabOf(from));
   await page.page.goto(url);
   await page.connected();
   return page;
 }
 
-async function tabOf(from: BrowserContextOptions | BrowserContext | 'common' | 'next'): Promise<Page> {
-  if (from === 'common') return (await commonTab()).removeAllListeners('pageerror');
+/**
+ * The common tab with these settings and without requests. It stays as it is when it shows the server already, because
+ * loading the page costs more than most tests do with it.
+ */
+export async function showPage(server: Server, settings: Partial<Settings>): Promise<PlaygroundPage> {
+  await server.begin(settings);
+  const tab = await commonTab();
+  if (new URL(tab.url()).origin !== server.url) return openPage(server.url);
+  const page = new PlaygroundPage(await tabOf({}));
+  await page.startOver(await server.settings());
+  return page;
+}
+
+async function tabOf(from: Media | BrowserContext | 'next'): Promise<Page> {
   if (from === 'next') return nextTab();
-  return ('newPage' in from ? from : await openContext(from)).newPage();
+  if ('newPage' in from) return from.newPage();
+  const tab = await commonTab();
+  tab.removeAllListeners('pageerror').removeAllListeners('request');
+  await tab.emulateMedia({ ...USUAL_MEDIA, ...from });
+  return tab;
 }
 
 async function commonTab(): Promise<Page> {
@@ -102,11 +121,26 @@ const DRAWN = `(() => {
 /** One tab, as a person sees it. */
 export class PlaygroundPage {
   readonly errors: string[] = [];
+  /** The addresses that it has requested. */
+  readonly requested: string[] = [];
   readonly page: Page;
 
   constructor(page: Page) {
     this.page = page;
+    page.on('request', (request) => this.requested.push(request.url()));
     page.on('pageerror', (error) => this.errors.push(String(error)));
+  }
+
+  /** Forgets what the last test has left, and waits until the page shows that the server began with these settings. */
+  async startOver(settings: Settings): Promise<void> {
+    const shown = Object.entries(settings).map(
+      ([name, value]) => `document.querySelector('#${name}').value === '${value}'`,
+    );
+    const isEmpty = `Object.values(JSON.parse(document.querySelector('#chart').dataset.drawn)).every(
+      (row) => Object.values(row).every((count) => count === 0)
+    ) && document.querySelector('#most-fixed').textContent === '0'`;
+    await this.becomes('the page starts over', [...shown, isEmpty].join(' && '));
+    await this.page.evaluate("document.querySelector('#traffic').textContent = ''");
   }
 
   get chart() {
@@ -121,13 +155,17 @@ export class PlaygroundPage {
     return this.becomes('the page is connected', "document.body.dataset.connected === 'true'");
   }
 
-  /** Waits until an expression is true in the page. */
+  /** Waits until an expression is true in the page, which looks itself: a question from here costs it as much as a frame. */
   async becomes(what: string, expression: string): Promise<void> {
-    await until(what, async () => {
-      const isTrue = await this.page.evaluate<boolean>(expression);
-      if (!isTrue) await delay(40); // Checking costs the browser more than waiting.
-      return isTrue;
-    });
+    const isTrue = await this.page.evaluate<boolean>(`(async () => {
+      const endMs = performance.now() + ${TIMEOUT_MS};
+      while (!(${expression})) {
+        if (performance.now() > endMs) return false;
+        await new Promise((resolve) => setTimeout(resolve, 20));
+      }
+      return true;
+    })()`);
+    if (!isTrue) throw new Error(`Expected within ${TIMEOUT_MS / 1000} s: ${what}`);
   }
 
   /** What the chart has drawn. */
@@ -147,6 +185,13 @@ export class PlaygroundPage {
       async (error: Error) => {
         throw new Error(`${error.message}; it shows ${JSON.stringify(await this.drawn())}`);
       },
+    );
+  }
+
+  showsBanner(isShown: boolean): Promise<void> {
+    return this.becomes(
+      `the banner is ${isShown ? 'shown' : 'hidden'}`,
+      `document.querySelector('#banner').hidden !== ${isShown}`,
     );
   }
 

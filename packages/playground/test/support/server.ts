@@ -120,6 +120,10 @@ export class Server {
     });
   }
 
+  async settings(): Promise<Settings> {
+    return (await this.records()).state.settings;
+  }
+
   async records(): Promise<Records> {
     return (await (await fetch(`${this.url}/records`)).json()) as Records;
   }
