@@ -5,6 +5,7 @@ import { effort, seed } from '@rollgate/test-support/effort';
 import { Cluster } from 'ioredis';
 import { createCluster } from 'redis';
 import { clients, type OpenClient } from './support/clients.js';
+import { clusterClients } from './support/cluster-clients.js';
 
 let server: Awaited<ReturnType<typeof startRedis>>;
 let cluster: RedisCluster;
@@ -25,6 +26,8 @@ const openers = {
     await client.connect();
     return { client, close: () => client.destroy() };
   },
+  'an iovalkey Cluster': () => clusterClients.iovalkey(cluster),
+  'a GLIDE cluster client': () => clusterClients['Valkey GLIDE'](cluster),
 };
 
 type StoreOptions = Omit<RedisStoreOptions, 'client'>;
@@ -74,7 +77,9 @@ describeRedisStore('node-redis 6', { log: 'sorted-set' }, few('rollingWindow'));
 describeRedisStore('node-redis 5', { log: 'packed' }, few('fixedWindow', 'bucketedWindow'));
 describeRedisStore('iovalkey', { log: 'packed' }, few('rollingWindow'));
 describeRedisStore('Valkey GLIDE', { log: 'packed' }, few('rollingWindow', 'tokenBucket'));
-describeRedisStore('@upstash/redis', { log: 'packed' }, few('rollingWindow', 'tokenBucket'));
+describeRedisStore('@upstash/redis', { log: 'packed' }, few('rollingWindow'));
 const onCluster = { clusterSlot: 'prefix' } as const;
 describeRedisStore('an ioredis Cluster', { log: 'packed', ...onCluster }, few('rollingWindow', 'leakyBucket'));
 describeRedisStore('a node-redis cluster', { log: 'sorted-set', ...onCluster }, few('rollingWindow', 'tokenBucket'));
+describeRedisStore('an iovalkey Cluster', { log: 'packed', ...onCluster }, few('fixedWindow'));
+describeRedisStore('a GLIDE cluster client', { log: 'packed', ...onCluster }, few('slidingWindowCounter'));

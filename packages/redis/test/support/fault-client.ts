@@ -7,7 +7,7 @@ import { createClient as createClient5 } from 'redis5';
 
 /** A client as an app creates it, with its defaults, which reconnects forever. */
 export interface AppClient {
-  readonly kind: ClientKind;
+  readonly kind: string;
   readonly client: RedisClient;
   /** Closes the client without notice to the server. May be called twice. */
   end(): unknown;
@@ -30,8 +30,10 @@ export function openClient(kind: ClientKind, port: number, password = ''): AppCl
 
 /** How many listeners a client has, by event. */
 export function listenersOf({ client }: AppClient): Record<string, number> {
-  const emitter = client as unknown as EventEmitter;
-  return Object.fromEntries(emitter.eventNames().map((event) => [String(event), emitter.listenerCount(event)]));
+  const emitter = client as unknown as Partial<Pick<EventEmitter, 'eventNames'>> & EventEmitter;
+  return Object.fromEntries(
+    (emitter.eventNames?.() ?? []).map((event) => [String(event), emitter.listenerCount(event)]),
+  );
 }
 
 function ofIoredis(client: Redis | Redis5): Opened {

@@ -1,0 +1,83 @@
+import { execFile } from 'node:child_process';
+import { promisify } from 'node:util';
+import { RedisServer } from '@rollgate/test-support';
+import { clients } from './support/clients.js';
+import { Trial } from './support/fault-trial.js';
+
+const KINDS = ['iovalkey', 'Valkey GLIDE', '@upstash/redis'] as const;
+
+let server: RedisServer;
+beforeEach(async () => {
+  server = await RedisServer.start();
+});
+afterEach(() => server.stop());
+
+test('forgotten scripts, rejected writes, silence and the end of the server', async () => {
+  const opened = await Promise.all(
+    KINDS.map(async (kind) => {
+      const { client, close } = await clients[kind](server.url);
+      if (kind === 'iovalkey') (client as unknown as NodeJS.EventEmitter).on('error', () => {});
+      return { kind, client, end: close };
+    }),
+  );
+  const trial = new Trial(opened);
+  try {
+    await trial.served();
+    await server.run('SCRIPT', 'FLUSH');
+    await trial.served();
+    expect(trial.failed).toBe(0);
+    await server.run('REPLICAOF', server.host, 1);
+    await trial.failing();
+    expect(trial.reasons).toMatch(/READONLY|ReadOnly/);
+    await server.run('REPLICAOF', 'NO', 'ONE');
+    await trial.served();
+    server.pause();
+    await trial.failing();
+    server.resume();
+    await trial.served();
+    await server.kill();
+    await trial.failing();
+    await server.restart();
+    await trial.served();
+    await trial.finish();
+  } finally {
+    await trial.stop();
+  }
+});
+
+test('a process whose server has ended ends by itself after it closes its clients', async () => {
+  await server.kill();
+  const script = `
+    import { RateLimiter, rollingWindow } from '@rollgate/core';
+    import { RedisStore } from '@rollgate/redis';
+    import { Redis as Upstash } from '@upstash/redis';
+    import { GlideClient, Logger } from '@valkey/valkey-glide';
+    import { Redis } from 'iovalkey';
+    Logger.setLoggerConfig('off');
+    const host = '${server.host}';
+    const port = ${server.port};
+    const glide = await GlideClient.createClient({ addresses: [{ host, port }], lazyConnect: true });
+    const valkey = new Redis(port, host).on('error', () => {});
+    const upstash = new Upstash({ url: 'http://' + host + ':' + port, token: 'x', retry: { retries: 1, backoff: () => 9 } });
+    const limits = rollingWindow({ limit: 10, window: '1h' });
+    const pending = [];
+    for (const client of [glide, valkey, upstash]) {
+      const store = new RedisStore({ client });
+      const limiter = new RateLimiter({ limits, store, timeout: 200, onStoreError: 'fallback' });
+      pending.push(new RateLimiter({ limits, store, timeout: 600, onStoreError: 'deny' }).check('bob'));
+      for (let call = 0; call < 3; call++) console.log((await limiter.check('ann')).remaining);
+    }
+    glide.close();
+    valkey.disconnect();
+    for (const { degraded } of await Promise.all(pending)) console.log(degraded);
+  `;
+  const { stdout, stderr } = await promisify(execFile)(process.execPath, ['--input-type=module', '--eval', script], {
+    cwd: `${__dirname}/..`, // Here the built packages are found by name.
+    timeout: 100_000,
+  });
+  expect(stdout).toBe(`${'9\n8\n7\n'.repeat(3)}${'deny\n'.repeat(3)}`);
+  const warnings = stderr.split('\n').filter((line) => line.includes('Warning'));
+  expect(warnings).toEqual(
+    Array(3).fill(expect.stringContaining('[ROLLGATE_STORE_FAILED] RollgateWarning: The store')),
+  );
+});
