@@ -1,11 +1,9 @@
 import { subscribe, unsubscribe } from 'node:diagnostics_channel';
 import { RateLimiter, rollingWindow, type StoreFailure } from '@rollgate/core';
-import { type RedisClient, RedisStore } from '@rollgate/redis';
+import { RedisStore } from '@rollgate/redis';
 import { RedisCluster, until } from '@rollgate/test-support';
+import { effort } from '@rollgate/test-support/effort';
 import slotOf from 'cluster-key-slot';
-import { Cluster } from 'ioredis';
-import { Cluster as ValkeyCluster } from 'iovalkey';
-import { createCluster } from 'redis';
 import { clusterClients } from './support/cluster-clients.js';
 import { silenceOutages } from './support/silence-outages.js';
 
@@ -16,41 +14,19 @@ const TIMEOUT_MS = 4000;
 /** Long enough that the other nodes do not replace the silent one. */
 const NODE_TIMEOUT_MS = 60_000;
 
-const clients = {
-  ioredis: async (cluster: RedisCluster): Promise<[RedisClient, () => void]> => {
-    const client = new Cluster(cluster.nodes.map(({ host, port }) => ({ host, port })));
-    client.on('error', () => {});
-    return [client, () => client.disconnect()];
-  },
-  'node-redis': async (cluster: RedisCluster): Promise<[RedisClient, () => void]> => {
-    const client = createCluster({ rootNodes: cluster.nodes.map(({ url }) => ({ url })) });
-    client.on('error', () => {});
-    await client.connect();
-    return [client, () => client.destroy()];
-  },
-  iovalkey: async (cluster: RedisCluster): Promise<[RedisClient, () => void]> => {
-    const client = new ValkeyCluster(cluster.nodes.map(({ host, port }) => ({ host, port })));
-    client.on('error', () => {});
-    return [client, () => client.disconnect()];
-  },
-  'Valkey GLIDE': async (cluster: RedisCluster): Promise<[RedisClient, () => void]> => {
-    const { client, close } = await clusterClients['Valkey GLIDE'](cluster);
-    return [client, close];
-  },
-};
+const KINDS = ['ioredis 6', 'node-redis 6', 'iovalkey', 'Valkey GLIDE'] as const;
 
 test('the other nodes keep deciding while one is silent', async () => {
   const cluster = await RedisCluster.start(3, { nodeTimeoutMs: NODE_TIMEOUT_MS });
   const failures: StoreFailure[] = [];
   const noteFailure = (message: unknown) => void failures.push(message as StoreFailure);
   subscribe('rollgate:store:failure', noteFailure);
-  const apps = await Promise.all(Object.entries(clients).map(([kind, connect]) => createApp(kind, connect(cluster))));
+  const apps = await Promise.all(KINDS.map((kind) => createApp(kind, cluster)));
+  const rounds = () => roundsOf(apps);
   try {
     const [silent] = cluster.nodes;
     const isSilent = (user: string) => cluster.ownerOf(slotOf(`{${user}}`)) === silent;
-    const rounds = async () => (await Promise.all(apps.map(({ round }) => round()))).flat();
-    const allRespond = async () => (await rounds()).every(({ degraded }) => degraded === false);
-    await until('all nodes respond', allRespond);
+    await until('all nodes respond', () => allRespond(apps));
     failures.length = 0; // A client that was still connecting may have failed.
     silent!.pause();
     await rounds();
@@ -64,7 +40,7 @@ test('the other nodes keep deciding while one is silent', async () => {
     silent!.resume();
     const published = failures.map(({ store, part }) => [apps.find((app) => app.store === store)?.kind, part]);
     expect(published.sort()).toEqual(apps.map(({ kind }) => [kind, `127.0.0.1:${silent!.port}`]).sort());
-    await until('all nodes respond again', allRespond);
+    await until('all nodes respond again', () => allRespond(apps));
   } finally {
     unsubscribe('rollgate:store:failure', noteFailure);
     for (const { close } of apps) close();
@@ -72,11 +48,34 @@ test('the other nodes keep deciding while one is silent', async () => {
   }
 });
 
-async function createApp(kind: string, connected: Promise<[RedisClient, () => void]>) {
-  const [client, close] = await connected;
+// It waits for the vote of the nodes, which takes several seconds.
+const thoroughTest = effort(test.skip, test);
+
+thoroughTest('a replica replaces a node that has ended', async () => {
+  const cluster = await RedisCluster.start(3, { nodeTimeoutMs: 1000 });
+  const apps = await Promise.all(KINDS.map((kind) => createApp(kind, cluster, 1000)));
+  try {
+    const replica = await cluster.addReplica(cluster.nodes[0]!);
+    await until('all nodes respond', () => allRespond(apps));
+    await cluster.nodes[0]!.kill();
+    await until('the replica decides for all clients', () => allRespond(apps));
+    expect(await replica.run('ROLE')).toContain('master');
+  } finally {
+    for (const { close } of apps) close();
+    await cluster.stop();
+  }
+});
+
+type App = Awaited<ReturnType<typeof createApp>>;
+
+const roundsOf = async (apps: readonly App[]) => (await Promise.all(apps.map(({ round }) => round()))).flat();
+const allRespond = async (apps: readonly App[]) => (await roundsOf(apps)).every(({ degraded }) => degraded === false);
+
+async function createApp(kind: (typeof KINDS)[number], cluster: RedisCluster, timeout = TIMEOUT_MS) {
+  const { client, close } = await clusterClients[kind](cluster);
   const store = new RedisStore({ client });
   const limits = rollingWindow({ limit: 100_000, window: '1h' });
-  const limiter = new RateLimiter({ limits, store, timeout: TIMEOUT_MS, onStoreError: 'fallback' });
+  const limiter = new RateLimiter({ limits, store, timeout, onStoreError: 'fallback' });
   const users = Array.from({ length: 60 }, (_, index) => `user ${index}`);
   const check = async (user: string) => {
     const result = limiter.decide(user);

@@ -18,10 +18,13 @@ export interface MoveOptions {
 /** A Redis Cluster of masters, each with an equal share of the slots. */
 export class RedisCluster {
   readonly nodes: readonly RedisServer[];
+  readonly #args: readonly string[];
+  readonly #replicas: RedisServer[] = [];
   readonly #owners: RedisServer[] = [];
 
-  private constructor(nodes: readonly RedisServer[]) {
+  private constructor(nodes: readonly RedisServer[], args: readonly string[]) {
     this.nodes = nodes;
+    this.#args = args;
     for (let slot = 0; slot < SLOTS; slot++) this.#owners.push(nodes[Math.floor((slot * nodes.length) / SLOTS)]!);
   }
 
@@ -31,7 +34,8 @@ export class RedisCluster {
     const args = ['--cluster-enabled', 'yes', '--cluster-config-file', 'nodes.conf', ...nodeTimeout];
     const starts = Array.from({ length: nodes }, () => RedisServer.start({ args }));
     const started = await Promise.allSettled(starts);
-    const cluster = new RedisCluster(started.flatMap((start) => (start.status === 'fulfilled' ? [start.value] : [])));
+    const nodesStarted = started.flatMap((start) => (start.status === 'fulfilled' ? [start.value] : []));
+    const cluster = new RedisCluster(nodesStarted, args);
     try {
       await Promise.all(starts);
       await cluster.#join();
@@ -71,8 +75,21 @@ export class RedisCluster {
     this.#owners[slot] = target;
   }
 
+  /** Adds a replica, which replaces the node when it fails. Resolves when the replica has the node's keys. */
+  async addReplica(node: RedisServer): Promise<RedisServer> {
+    const replica = await RedisServer.start({ args: this.#args });
+    this.#replicas.push(replica);
+    await replica.run('CLUSTER', 'MEET', node.host, node.port);
+    await until('the replica knows the cluster', () => knows(replica, this.nodes.length + this.#replicas.length));
+    await replica.run('CLUSTER', 'REPLICATE', await idOf(node));
+    await until('the replica has the keys', async () =>
+      String(await replica.run('INFO', 'replication')).includes('master_link_status:up'),
+    );
+    return replica;
+  }
+
   async stop(): Promise<void> {
-    await Promise.all(this.nodes.map((node) => node.stop()));
+    await Promise.all([...this.nodes, ...this.#replicas].map((node) => node.stop()));
   }
 
   async #join(): Promise<void> {

@@ -1,3 +1,4 @@
+import type { EventEmitter } from 'node:events';
 import type { RedisClient } from '@rollgate/redis';
 import type { RedisCluster } from '@rollgate/test-support';
 import { GlideClusterClient } from '@valkey/valkey-glide';
@@ -19,6 +20,7 @@ const addressesOf = ({ nodes }: RedisCluster) => nodes.map(({ host, port }) => (
 const rootNodesOf = ({ nodes }: RedisCluster) => nodes.map(({ url }) => ({ url }));
 
 function ofIoredis(client: Cluster | Cluster5 | ValkeyCluster): OpenCluster {
+  (client as EventEmitter).on('error', () => {}); // A test may stop a node.
   return { client, close: () => client.disconnect() };
 }
 
@@ -37,15 +39,18 @@ export const clusterClients = {
   'ioredis 6 with a prefix': async (cluster: RedisCluster) =>
     ofIoredis(new Cluster(addressesOf(cluster), { ...SOON, keyPrefix: 'app:' })),
   'node-redis 6': async (cluster: RedisCluster): Promise<OpenCluster> => {
-    const client = await createCluster({ rootNodes: rootNodesOf(cluster) }).connect();
+    const client = createCluster({ rootNodes: rootNodesOf(cluster) }).on('error', () => {});
+    await client.connect();
     return { client, close: () => client.destroy() };
   },
   'node-redis 6 with a prefix': async (cluster: RedisCluster): Promise<OpenCluster> => {
-    const client = await createCluster({ rootNodes: rootNodesOf(cluster), keyPrefix: 'app:' }).connect();
+    const client = createCluster({ rootNodes: rootNodesOf(cluster), keyPrefix: 'app:' }).on('error', () => {});
+    await client.connect();
     return { client, close: () => client.destroy() };
   },
   'node-redis 5': async (cluster: RedisCluster): Promise<OpenCluster> => {
-    const client = await createCluster5({ rootNodes: rootNodesOf(cluster) }).connect();
+    const client = createCluster5({ rootNodes: rootNodesOf(cluster) }).on('error', () => {});
+    await client.connect();
     return { client, close: () => client.destroy() };
   },
   iovalkey: async (cluster: RedisCluster) =>
