@@ -1,4 +1,4 @@
-import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { cpSync, existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import type { SiteConfig } from 'vitepress';
 import { repositoryAddress } from './links.mts';
@@ -12,6 +12,7 @@ export function writePlainMarkdown({ srcDir, outDir, pages }: SiteConfig): void 
     mkdirSync(dirname(file), { recursive: true });
     writeFileSync(file, publishedText(srcDir, page));
   }
+  cpSync(join(srcDir, 'images'), join(outDir, 'images'), { recursive: true }); // The pages link to them by these names.
   writeFileSync(join(outDir, 'llms.txt'), listOfPages(srcDir));
 }
 

@@ -15,7 +15,7 @@ export interface StoreFailure {
   readonly error: Error;
 }
 
-/** Published on the channel `rollgate:store:recovery` when the store has responded for a second without a failure. */
+/** Published on the channel `rollgate:store:recovery` at the first reply that comes a second or more after the last failure. */
 export interface StoreRecovery {
   /** The store that recovered. */
   readonly store: Store | CountingStore;
