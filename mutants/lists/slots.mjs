@@ -118,7 +118,7 @@ export const slots = [
     ],
     [
       'a renewal does not count the slots that it has just taken',
-      '      put(key, ends, weighted_end)\n      ends, weighted_end = {}, 0\n',
+      '      put(key, ends, weighted_end)\n      ends, weighted_end = {}, nil\n',
       '',
     ],
     [
@@ -128,7 +128,7 @@ export const slots = [
     ],
     [
       'a renewal of several units does not count them',
-      'if units > 1 then weighted_end = math.max(weighted_end, now + lease) end',
+      'if units > 1 then weighted_end = math.max(weighted_end or now, now + lease) end',
       '',
     ],
     [

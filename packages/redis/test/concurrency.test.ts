@@ -80,6 +80,16 @@ test('an action of several units takes as many slots, and a settlement frees som
   expect((await limiter.peek('ann')).remaining).toBe(9);
 });
 
+test('a renewal keeps all units of a lease, even at times before the epoch', async () => {
+  const { limiter, clock } = open(concurrency({ limit: 3, lease: '30s' }), manualClock(-100_000));
+  await limiter.check('ann', { cost: 2 });
+  for (let third = 0; third < 4; third++) {
+    clock.advance('10s');
+    expect((await limiter.peek('ann')).remaining).toBe(1);
+  }
+  await limiter.close();
+});
+
 test('decides together with other limits, in all or in none', async () => {
   const limits = { rate: rollingWindow({ limit: 2, window: '1m' }), inFlight: concurrency({ limit: 1, lease: '30s' }) };
   const { limiter } = open(limits);

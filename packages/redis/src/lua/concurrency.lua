@@ -40,16 +40,16 @@ local function used_units(key, now)
 end
 
 -- Adds leases or extends them. `ends` is a list of when each expires and its member, and `weighted_end` is the latest of those
--- with more than one unit, or 0.
+-- with more than one unit, or nil. An injected clock may have times below 0.
 local function put(key, ends, weighted_end)
   if #ends > 0 then redis.call('ZADD', key, unpack(ends)) end
-  if weighted_end == 0 then return end
+  if not weighted_end then return end
   local before = redis.call('ZSCORE', key, '*')
   if not before or tonumber(before) < weighted_end then redis.call('ZADD', key, format_integer(weighted_end), '*') end
 end
 
 local function put_one(key, member, units, expires)
-  put(key, { format_integer(expires), member }, units > 1 and expires or 0)
+  put(key, { format_integer(expires), member }, units > 1 and expires or nil)
 end
 
 function concurrency.find(_, key, now, stamp)
@@ -107,7 +107,7 @@ end
 -- Extends the leases from `first` to `last` of a renewal's input, which have this key, or takes their slots again if they are
 -- free. Adds the indices of the others to `lost`. Returns when the last lease of the key expires, if it has extended any.
 function concurrency.renew(key, input, first, last, now, lost)
-  local members, ends, weighted_end, renewed_end = members_of(input, first, last), {}, 0, 0
+  local members, ends, weighted_end, renewed_end = members_of(input, first, last), {}, nil, nil
   local scores = redis.pcall('ZMSCORE', key, unpack(members))
   local is_foreign = scores.err -- Another program has written the key, which must not cost the leases of other keys.
   local latest, length
@@ -122,17 +122,17 @@ function concurrency.renew(key, input, first, last, now, lost)
     local is_kept = not is_foreign and scores[place] and tonumber(scores[place]) > now
     if not is_kept and not is_foreign then
       put(key, ends, weighted_end)
-      ends, weighted_end = {}, 0
+      ends, weighted_end = {}, nil
       is_kept = used_units(key, now) + units <= limit
     end
     if is_kept then
       ends[#ends + 1], ends[#ends + 2] = format_integer(now + lease), members[place]
-      if units > 1 then weighted_end = math.max(weighted_end, now + lease) end
-      renewed_end = math.max(renewed_end, now + lease)
+      if units > 1 then weighted_end = math.max(weighted_end or now, now + lease) end
+      renewed_end = math.max(renewed_end or now, now + lease)
     else lost[#lost + 1] = index - 1 end
   end
   put(key, ends, weighted_end)
-  return renewed_end > 0 and math.max(renewed_end, latest or 0) or nil
+  return renewed_end and math.max(renewed_end, latest or renewed_end)
 end
 
 function kinds.renew(_, input, stamp, first_key)
