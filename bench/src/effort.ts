@@ -44,7 +44,7 @@ export interface RedisLoad {
 export const FULL: Effort = {
   memory: { rounds: 7, keys: 10_000 },
   http: { starts: 3, rounds: 9, roundMs: 1_000, warmUpMs: 2_000 },
-  bytes: { keysOfOneHit: 100_000, keysOfHundredHits: 10_000 },
+  bytes: { keysOfOneHit: 100_000, keysOfHundredHits: 50_000 },
   scaling: { rounds: 5, checks: 1_000_000, keys: [1_000, 10_000, 100_000, 1_000_000] },
   algorithms: { keys: 50_000, rounds: 11, checksPerKey: 1_000 },
   openWork: { rounds: 9, checks: 20_000, memoryCalls: 500_000 },
