@@ -2,6 +2,7 @@ const { AsyncLocalStorage } = require('node:async_hooks');
 const { setFlagsFromString } = require('node:v8');
 const { runInContext, runInNewContext } = require('node:vm');
 const { TestEnvironment } = require('jest-environment-node');
+const { takeTurn } = require('./heavy-files.cjs');
 
 /** V8 would use several hundred megabytes before it collects garbage, because it knows nothing of the other processes. */
 const LIMIT_BYTES = 80e6;
@@ -55,8 +56,16 @@ function storeInVariable(storage) {
 module.exports = class extends TestEnvironment {
   #timers = new Set();
   #ends = [];
+  #path;
+  #endTurn = () => {};
+
+  constructor(config, context) {
+    super(config, context);
+    this.#path = context.testPath;
+  }
 
   async setup() {
+    this.#endTurn = await takeTurn(this.#path);
     await super.setup();
     const FileFunction = runInContext('Function', this.context);
     this.#ends = [
@@ -85,6 +94,7 @@ module.exports = class extends TestEnvironment {
       await connections.destroy();
     }
     await super.teardown();
+    this.#endTurn();
     if (process.memoryUsage().heapUsed < LIMIT_BYTES) return;
     setFlagsFromString('--expose-gc');
     runInNewContext('gc')();
