@@ -1,6 +1,7 @@
 import { execFile } from 'node:child_process';
 import { promisify } from 'node:util';
 import { RedisServer } from '@rollgate/test-support';
+import { effort } from '@rollgate/test-support/effort';
 import { clients } from './support/clients.js';
 import { Trial } from './support/fault-trial.js';
 
@@ -45,7 +46,10 @@ test('forgotten scripts, rejected writes, silence and the end of the server', as
   }
 });
 
-test('a process whose server has ended ends by itself after it closes its clients', async () => {
+// GLIDE keeps a process for some seconds while it connects.
+const thoroughTest = effort(test.skip, test);
+
+thoroughTest('a process whose server has ended ends by itself after it closes its clients', async () => {
   await server.kill();
   const script = `
     import { RateLimiter, rollingWindow } from '@rollgate/core';
