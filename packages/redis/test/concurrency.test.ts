@@ -90,6 +90,23 @@ test('a renewal keeps all units of a lease, even at times before the epoch', asy
   await limiter.close();
 });
 
+test('a renewal that Redis rejects fails, and loses no lease', async () => {
+  const { limiter, clock, lost } = open(concurrency({ limit: 3, lease: '30s' }));
+  await limiter.check('ann', { cost: 2 });
+  const warn = jest.spyOn(process, 'emitWarning').mockImplementation();
+  await redis.server.run('ACL', 'SETUSER', 'default', '-zmscore');
+  clock.advance('10s');
+  expect((await limiter.peek('ann')).remaining).toBe(1);
+  await redis.server.run('ACL', 'SETUSER', 'default', '+zmscore');
+  for (let second = 0; second < 30; second++) {
+    clock.advance('1s');
+    expect((await limiter.peek('ann')).remaining).toBe(1);
+  }
+  expect(lost).toEqual([]);
+  warn.mockRestore();
+  await limiter.close();
+});
+
 test('decides together with other limits, in all or in none', async () => {
   const limits = { rate: rollingWindow({ limit: 2, window: '1m' }), inFlight: concurrency({ limit: 1, lease: '30s' }) };
   const { limiter } = open(limits);

@@ -109,7 +109,9 @@ end
 function concurrency.renew(key, input, first, last, now, lost)
   local members, ends, weighted_end, renewed_end = members_of(input, first, last), {}, nil, nil
   local scores = redis.pcall('ZMSCORE', key, unpack(members))
-  local is_foreign = scores.err -- Another program has written the key, which must not cost the leases of other keys.
+  local is_foreign = scores.err and string.find(scores.err, 'WRONGTYPE', 1, true)
+  if scores.err and not is_foreign then error(scores.err, 0) end
+  -- If another program has written the key, this must not cost the leases of other keys.
   local latest, length
   if not is_foreign then latest, length = concurrency.read(key) end
   if latest and latest - now > 2 * length then
