@@ -133,7 +133,7 @@ export const slots = [
     ],
     [
       'a renewal keeps the lease of a broken clock',
-      "    redis.call('UNLINK', key) -- A broken clock wrote it.\n    latest, scores = nil, {}",
+      "    redis.call('UNLINK', key) -- All have ended, even if the clock steps back. Or a broken clock wrote it.\n    latest, scores = nil, {}",
       '    latest, scores = nil, {}',
     ],
     ['a settlement frees all units', 'local expires = kept > 0 and', 'local expires = false and'],

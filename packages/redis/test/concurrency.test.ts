@@ -1,6 +1,7 @@
 import { concurrency, type Decision, type Limits, manualClock, RateLimiter, rollingWindow } from '@rollgate/core';
 import { RedisStore } from '@rollgate/redis';
 import { until } from '@rollgate/test-support';
+import { LeaseControl } from '../../store-conformance/src/lease-control.js';
 import { PrivateRedis } from './support/private-redis.js';
 
 const redis = PrivateRedis.forThisFile();
@@ -87,6 +88,23 @@ test('a renewal keeps all units of a lease, even at times before the epoch', asy
     clock.advance('10s');
     expect((await limiter.peek('ann')).remaining).toBe(1);
   }
+  await limiter.close();
+});
+
+test('a lost lease stays lost when the clock steps back', async () => {
+  const clock = { ms: 1e9, now: () => clock.ms };
+  const control = new LeaseControl(new RedisStore({ client: redis.connect(), clock }));
+  const slots = concurrency({ limit: 1, lease: '30s' });
+  const onLeaseLost = ({ decision }: { decision: Decision }) => control.addLoss(decision);
+  const limiter = new RateLimiter({ limits: { slots }, store: control.createStore(), timeout: '30s', onLeaseLost });
+  await limiter.check('ann');
+  clock.ms = 0; // Now the lease seems to be that of a broken clock.
+  const late = await limiter.check('ann');
+  clock.ms = 30_000;
+  expect(await control.renew(30_000)).toEqual([late]);
+  clock.ms = 29_999;
+  const limits = { slots: concurrency({ limit: 2, lease: '30s' }) };
+  expect((await limiter.peek('ann', { limits })).remaining).toBe(1);
   await limiter.close();
 });
 

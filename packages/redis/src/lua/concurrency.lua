@@ -114,8 +114,8 @@ function concurrency.renew(key, input, first, last, now, lost)
   -- If another program has written the key, this must not cost the leases of other keys.
   local latest, length
   if not is_foreign then latest, length = concurrency.read(key) end
-  if latest and latest - now > 2 * length then
-    redis.call('UNLINK', key) -- A broken clock wrote it.
+  if latest and (latest <= now or latest - now > 2 * length) then
+    redis.call('UNLINK', key) -- All have ended, even if the clock steps back. Or a broken clock wrote it.
     latest, scores = nil, {}
   end
   for index = first, last do
