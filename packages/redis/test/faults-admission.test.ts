@@ -52,6 +52,13 @@ function hammer(port: number, options: Options): Load {
 
 const byRedis = (load: Load, count: number) =>
   until(`Redis let ${count} through`, async () => load.admitted.byRedis >= count);
+/** Resolves to how many Redis let through before its limit was full. On a busy machine, the policy may decide some calls earlier. */
+async function byFullRedis(load: Load): Promise<number> {
+  await until('Redis rejects a call', async () =>
+    load.outcomes.some(({ decision }) => decision?.degraded === false && !decision.allowed),
+  );
+  return load.admitted.byRedis;
+}
 const byPolicy = (load: Load, count: number) =>
   until(`the policy let ${count} through`, async () => load.admitted.byPolicy >= count);
 const failing = async (load: Load) => {
@@ -66,12 +73,12 @@ const served = async (load: Load) => {
 describe.each<ClientKind>(['ioredis 6', 'node-redis 6'])('never allows too much with %s', (kind) => {
   test('when a server is killed: at most what it lost and what the fallback allows', async () => {
     const load = hammer(server.port, { kind, onStoreError: 'fallback' });
-    await byRedis(load, LIMIT);
+    const before = await byFullRedis(load);
     await server.kill();
     await byPolicy(load, LIMIT);
     await lasting(300);
     await server.restart();
-    await byRedis(load, LIMIT + 1);
+    await byRedis(load, before + 1);
     await served(load);
     await load.stop();
     expect(load.admitted.byRedis).toBeLessThanOrEqual(2 * LIMIT);
@@ -80,7 +87,7 @@ describe.each<ClientKind>(['ioredis 6', 'node-redis 6'])('never allows too much 
 
   test('when a server pauses, which loses nothing', async () => {
     const load = hammer(server.port, { kind, onStoreError: 'fallback' });
-    await byRedis(load, LIMIT);
+    const before = await byFullRedis(load);
     for (let outage = 0; outage < 2; outage++) {
       server.pause();
       await failing(load);
@@ -88,12 +95,13 @@ describe.each<ClientKind>(['ioredis 6', 'node-redis 6'])('never allows too much 
       await served(load);
     }
     await load.stop();
-    expect(load.admitted).toEqual({ byRedis: LIMIT, byPolicy: LIMIT });
+    expect(before).toBeLessThanOrEqual(LIMIT);
+    expect(load.admitted).toEqual({ byRedis: before, byPolicy: LIMIT });
   });
 
   test('when a server is killed repeatedly', async () => {
     const load = hammer(server.port, { kind, onStoreError: 'fallback' });
-    await byRedis(load, LIMIT);
+    await byFullRedis(load);
     for (let kill = 1; kill <= 3; kill++) {
       await server.kill();
       await lasting(100 * kill);
