@@ -9,6 +9,7 @@ import { Namespaces } from './namespaces.js';
 import { emitWarning } from './platform.js';
 import { type Kept, Reclaimer } from './reclaimer.js';
 import { Slab } from './slab.js';
+import { referWeakly } from './weak-reference.js';
 
 /** More than one per new key, so that expired keys are dropped faster than new ones are added. */
 const SWEEPS_PER_NEW_KEY = 2;
@@ -43,7 +44,7 @@ export class KeyTable {
   #lives = 0;
   #timer: Timer | undefined;
   /** What the timer has of the table, so that an unused store can be collected before its keys expire. */
-  readonly #self = new WeakRef(this);
+  readonly #self = referWeakly(this);
   #hasWarned = false;
 
   constructor(clock: Clock, maxKeys: number) {
