@@ -47,6 +47,8 @@ class Receipt {
 
 class TransactionalStore implements Store, CountingStore {
   readonly #transact: CreateStoreOptions['transact'];
+  /** Whether `transact` has thrown at once. */
+  #hasFailed = false;
   readonly clock: Clock;
   readonly guard = guardStore;
 
@@ -179,13 +181,13 @@ class TransactionalStore implements Store, CountingStore {
     operate: (states: readonly StoredState[], nowMicros: number) => Result,
   ): Awaitable<Result> {
     let last: { result: Result } | undefined;
-    let misuse: unknown;
+    let misuse: { readonly error: unknown } | undefined;
     const update: Update = (stored) => {
       const states = keys.map((_, index) => new StoredState(stored[index] ?? undefined));
       try {
         last = { result: operate(states, readMicros(this.clock)) };
       } catch (error) {
-        misuse = error;
+        misuse = { error };
         throw error;
       }
       return states.map(({ change }) => change);
@@ -194,7 +196,8 @@ class TransactionalStore implements Store, CountingStore {
     try {
       done = this.#transact(keys, update);
     } catch (error) {
-      if (error === misuse) throw error;
+      if (misuse !== undefined) throw misuse.error; // A driver may have wrapped it.
+      this.#hasFailed = true;
       return Promise.reject(error); // The database has failed. A limiter takes an error that is thrown at once for misuse.
     }
     const toResult = (): Result => {
@@ -202,7 +205,9 @@ class TransactionalStore implements Store, CountingStore {
       const message = 'Expected `transact` to call `update`, but it did not';
       throw withCode('ERR_ROLLGATE_INVALID_OPTION', new TypeError(message));
     };
-    return mapAwaitable(done, toResult);
+    const result = mapAwaitable(done, toResult);
+    // A limiter notices by a promise only that the store works again.
+    return this.#hasFailed ? Promise.resolve(result) : result;
   }
 }
 

@@ -1,5 +1,6 @@
-import { RateLimiter, rollingWindow } from '@rollgate/core';
-import { createStore } from '@rollgate/core/store';
+import { subscribe, unsubscribe } from 'node:diagnostics_channel';
+import { manualClock, RateLimiter, rollingWindow } from '@rollgate/core';
+import { type CreateStoreOptions, createStore } from '@rollgate/core/store';
 import { checks, describeStore } from '@rollgate/store-conformance';
 import { createMapStore } from './support/map-store.js';
 
@@ -65,6 +66,36 @@ test.each([
     name: 'StoreError',
     cause: { message: 'the disk is full' },
   });
+});
+
+test('each outage of a store that fails at once is published, and its end', async () => {
+  const clock = manualClock();
+  let isFull = false;
+  const transact: CreateStoreOptions['transact'] = (keys, update) => {
+    if (isFull) throw new Error('the disk is full');
+    update(keys.map(() => undefined));
+  };
+  const store = createStore({ transact, clock });
+  const limiter = new RateLimiter({ limits: rollingWindow({ limit: 2, window: '1m' }), store, onStoreError: 'allow' });
+  const events: string[] = [];
+  const names = ['rollgate:store:failure', 'rollgate:store:recovery'];
+  const listeners = names.map(
+    (name) =>
+      [
+        name,
+        (event: unknown) => {
+          if ((event as { store: unknown }).store === store) events.push(name);
+        },
+      ] as const,
+  );
+  for (const [name, listener] of listeners) subscribe(name, listener);
+  for (const state of [true, false, true, false]) {
+    isFull = state;
+    clock.advance('1s');
+    await limiter.check('ann');
+  }
+  for (const [name, listener] of listeners) unsubscribe(name, listener);
+  expect(events).toEqual([...names, ...names]);
 });
 
 test('an invalid clock is a mistake, not a failure of the store', () => {
