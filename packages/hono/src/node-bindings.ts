@@ -18,5 +18,5 @@ export interface NodeResponse {
 /** Returns Node's request and response. Elsewhere, the object has other contents or is empty. */
 export function nodeBindingsOf(c: Context): NodeBindings {
   const env = (c.env ?? {}) as NodeBindings & { readonly server?: NodeBindings };
-  return env.server ?? env;
+  return env.incoming === undefined && env.server !== undefined ? env.server : env;
 }

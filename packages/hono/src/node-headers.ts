@@ -31,6 +31,6 @@ class NodeHeaders implements WebHeaders {
 export function nodeHeadersOf(c: Context): WebHeaders | undefined {
   const { incoming, outgoing } = nodeBindingsOf(c);
   // Other platforms may have bindings of the same names.
-  const isNode = outgoing !== undefined && outgoing.req === incoming && !outgoing.headersSent;
-  return isNode ? new NodeHeaders(outgoing) : undefined;
+  const isNode = incoming !== undefined && outgoing?.req === incoming && typeof outgoing.setHeader === 'function';
+  return isNode && !outgoing.headersSent ? new NodeHeaders(outgoing) : undefined;
 }

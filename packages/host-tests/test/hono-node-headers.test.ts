@@ -2,8 +2,9 @@ import { once } from 'node:events';
 import type { AddressInfo } from 'node:net';
 import { createAdaptorServer, type HttpBindings } from '@hono/node-server';
 import { RESPONSE_ALREADY_SENT } from '@hono/node-server/utils/response';
-import { rateLimit, rollingWindow } from '@rollgate/hono';
+import { nodeAddress, rateLimit, rollingWindow } from '@rollgate/hono';
 import { Hono } from 'hono';
+import { cors } from 'hono/cors';
 
 const limited = () => rateLimit({ limit: 1, window: '1m', key: () => 'ann', headers: 'all' });
 
@@ -74,11 +75,45 @@ test('a rejection by the second of two limiters has the policies of both', async
   expect(rejected!.headers.get('x-ratelimit-limit')).toBe('1');
 });
 
-test("bindings of another platform with the names of Node's are not responses", async () => {
+test.each([
+  { incoming: 'a queue', outgoing: { req: undefined, headersSent: false } },
+  { outgoing: { send() {} } },
+  { outgoing: 'https://example.com' },
+  { outgoing: null },
+])('bindings of another platform are not a response: %j', async (bindings) => {
   const app = new Hono();
   app.use(limited());
   app.get('/', (c) => c.text('hello'));
-  const bindings = { incoming: 'a queue', outgoing: { req: undefined, headersSent: false } };
   const response = await app.request('/', {}, bindings);
   expect(response.headers.get('x-ratelimit-remaining')).toBe('0');
+});
+
+test('headers that the limiter exposes are added to those of the app', async () => {
+  const app = new Hono<{ Bindings: HttpBindings }>();
+  app.use(cors({ origin: '*', exposeHeaders: ['X-Total'] }));
+  app.use(rateLimit({ limit: 5, window: '1m', key: () => 'ann', exposeHeaders: true }));
+  app.get('/', (c) => c.text('hello'));
+  const [response] = await request(app, '/');
+  expect(response!.headers.get('access-control-expose-headers')).toMatch(/^X-Total, .*X-RateLimit-Remaining/);
+});
+
+test('a middleware that sets `Cache-Control` if there is none does not make a rejection cacheable', async () => {
+  const app = new Hono<{ Bindings: HttpBindings }>();
+  app.use(async (c, next) => {
+    await next();
+    if (!c.res.headers.has('cache-control')) c.res.headers.set('cache-control', 'public, max-age=60');
+  });
+  app.use(limited());
+  app.get('/', (c) => c.text('hello'));
+  const [, rejected] = await request(app, '/', '/');
+  expect(rejected!.headers.get('cache-control')).toBe('no-store');
+});
+
+test('the address is that of the connection, whatever else the app passes as bindings', async () => {
+  const incoming = { socket: { remoteAddress: '9.9.9.9' } };
+  const app = new Hono();
+  app.get('/', (c) => c.text(nodeAddress(c) ?? 'none'));
+  for (const bindings of [{ incoming }, { server: { incoming } }, { server: { db: 1 }, incoming }]) {
+    expect(await (await app.request('/', {}, bindings)).text()).toBe('9.9.9.9');
+  }
 });

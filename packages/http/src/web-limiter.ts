@@ -16,8 +16,8 @@ export interface WebHost<Call> extends RequestReader<Call> {
    */
   readonly keepAlive?: (call: Call, promise: Promise<unknown>) => void;
   /**
-   * Returns where to write headers before there is a response, on platforms with such a place. Writing them to a response
-   * takes several times as long.
+   * Returns where to write the headers of an allowed request before there is a response, on platforms with such a place.
+   * Writing them to the response takes several times as long. Headers of the response replace them.
    */
   readonly getEarlyHeaders?: (call: Call) => WebHeaders | undefined;
 }
@@ -73,7 +73,8 @@ export class WebLimiter<Call> {
   }
 
   #allow(call: Call, request: Request, { decision, isDryRun }: AllowedOutcome): RateLimitResult {
-    const earlyHeaders = this.#host.getEarlyHeaders?.(call);
+    // The response may expose headers of its own, and ours have to be added to them.
+    const earlyHeaders = this.#gate.options.exposeHeaders ? undefined : this.#host.getEarlyHeaders?.(call);
     const keepAlive = (end: Promise<unknown>) => this.#keepAlive(call, end);
     if (!isDryRun && earlyHeaders !== undefined) this.#gate.writeHeaders(earlyHeaders, decision);
     const needsHeaders = !isDryRun && earlyHeaders === undefined;

@@ -43,9 +43,15 @@ export type WebHeaders = Pick<Headers, 'get' | 'set' | 'delete'>;
 /** Headers with lowercase names in an object, which platforms send faster than an instance of `Headers`. */
 class PlainHeaders implements WebHeaders {
   readonly all: Record<string, string> = {};
+  readonly #earlier: WebHeaders | undefined;
+
+  /** @param earlier Headers of other limiters, which these replace. So they contain what `get` returns of them. */
+  constructor(earlier: WebHeaders | undefined) {
+    this.#earlier = earlier;
+  }
 
   get(name: string): string | null {
-    return this.all[name] ?? null;
+    return this.all[name] ?? this.#earlier?.get(name) ?? null;
   }
 
   set(name: string, value: string): void {
@@ -130,7 +136,7 @@ export class Rejected<Call> implements RejectedResult {
   readonly #rejection: BodyRejection;
   readonly #earlyHeaders: WebHeaders | undefined;
 
-  /** @param earlyHeaders Where to write the headers of the decision; `undefined` for the response. */
+  /** @param earlyHeaders Those that limiters before this one have written, on platforms that have them. */
   constructor(
     gate: Gate<Call, Response, WebHeaders>,
     decision: Decision,
@@ -147,9 +153,9 @@ export class Rejected<Call> implements RejectedResult {
 
   response(): Response {
     const [type, body] = this.#toBody();
-    const headers = new PlainHeaders();
+    const headers = new PlainHeaders(this.#earlyHeaders);
     headers.set('content-type', type);
-    this.#gate.writeHeaders(this.#earlyHeaders ?? headers, this.decision);
+    this.#gate.writeHeaders(headers, this.decision);
     const init = { status: this.#gate.statusCode, headers: headers.all };
     return new Response(this.#request.method === 'HEAD' ? null : body, init);
   }
