@@ -95,7 +95,7 @@ export function rateLimit<Given extends Limits>(options: RateLimitOptions<Given>
       outcome = given;
     };
     httpLimiter.run(ctx, ctx, (error) => {
-      if (error === undefined) settle(next());
+      if (error === undefined) settle(Promise.resolve(next()));
       else settle(error === REJECTED ? Promise.resolve() : Promise.reject(error));
     });
     // A store in memory has decided already. The promise of `next` then serves as the middleware's.
