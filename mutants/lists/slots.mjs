@@ -111,16 +111,8 @@ export const slots = [
       'used = used + 1',
     ],
     ['one unit above the limit is allowed', 'elseif cost > free then wait', 'elseif cost > free + 1 then wait'],
-    [
-      'a lease that expired is renewed without a free slot',
-      'is_kept = used_units(key, now) + units <= limit',
-      'is_kept = true',
-    ],
-    [
-      'a renewal does not count the slots that it has just taken',
-      '      put(key, ends, weighted_end)\n      ends, weighted_end = {}, nil\n',
-      '',
-    ],
+    ['a lease that expired is renewed without a free slot', 'is_held = used + units <= limit', 'is_held = true'],
+    ['a renewal does not count the slots that it has just taken', 'if is_held then used = used + units end', ''],
     [
       'a renewal treats all keys as one',
       'while last < count and KEYS[first_key + last + 1] == key do',

@@ -67,6 +67,20 @@ test('renews the leases of several keys, and loses only those whose slots are ta
   expect((await limiter.peek('carl')).remaining).toBe(1);
 });
 
+test('a renewal loses the slots of a key that another program has written, but not those of other keys', async () => {
+  const { limiter, clock, lost } = open(concurrency({ limit: 2, lease: '30s' }));
+  const decisions: Decision[] = [];
+  for (const key of ['ann', 'bob', 'carl']) decisions.push(await limiter.check(key));
+  await redis.server.run('SET', 'rollgate:{ann}:default/c', 'a text');
+  await redis.server.run('ZADD', 'rollgate:{bob}:default/c', String(2e15), 'a member');
+  for (let third = 0; third < 4; third++) {
+    clock.advance('10s');
+    expect((await limiter.peek('carl')).remaining).toBe(1);
+  }
+  await until('the losses are reported', async () => lost.length > 1);
+  expect(lost).toEqual(decisions.slice(0, 2));
+});
+
 test('an action of several units takes as many slots, and a settlement frees some', async () => {
   const { limiter, clock } = open({ slots: concurrency({ limit: 10, lease: '30s' }) });
   const decision = await limiter.check('ann', { cost: 6 });

@@ -107,13 +107,16 @@ end
 -- Extends the leases from `first` to `last` of a renewal's input, which have this key, or takes their slots again if they are
 -- free. Adds the indices of the others to `lost`. Returns when the last lease of the key expires, if it has extended any.
 function concurrency.renew(key, input, first, last, now, lost)
-  local members, ends, weighted_end, renewed_end = members_of(input, first, last), {}, nil, nil
-  local scores = redis.pcall('ZMSCORE', key, unpack(members))
-  local is_foreign = scores.err and string.find(scores.err, 'WRONGTYPE', 1, true)
-  if scores.err and not is_foreign then error(scores.err, 0) end
-  -- If another program has written the key, this must not cost the leases of other keys.
-  local latest, length
-  if not is_foreign then latest, length = concurrency.read(key) end
+  local is_ours, latest, length = pcall(concurrency.read, key)
+  if not is_ours then
+    -- If another program has written the key, its leases are lost, but not those of other keys.
+    local message = type(latest) == 'table' and latest.err or latest
+    local is_foreign = string.find(message, 'WRONGTYPE', 1, true) or string.find(message, 'Expected leases', 1, true)
+    if not is_foreign then error(message, 0) end
+    latest = nil
+  end
+  local members, ends, weighted_end, renewed_end, used = members_of(input, first, last), {}, nil, nil, nil
+  local scores = is_ours and redis.call('ZMSCORE', key, unpack(members)) or {}
   if latest and (latest <= now or latest - now > 2 * length) then
     redis.call('UNLINK', key) -- All have ended, even if the clock steps back. Or a broken clock wrote it.
     latest, scores = nil, {}
@@ -121,13 +124,13 @@ function concurrency.renew(key, input, first, last, now, lost)
   for index = first, last do
     local limit, lease, units = unpack(input, 4 * index - 2, 4 * index)
     local place = index - first + 1
-    local is_kept = not is_foreign and scores[place] and tonumber(scores[place]) > now
-    if not is_kept and not is_foreign then
-      put(key, ends, weighted_end)
-      ends, weighted_end = {}, nil
-      is_kept = used_units(key, now) + units <= limit
+    local is_held = scores[place] and tonumber(scores[place]) > now
+    if is_ours and not is_held then
+      used = used or used_units(key, now)
+      is_held = used + units <= limit
+      if is_held then used = used + units end
     end
-    if is_kept then
+    if is_held then
       ends[#ends + 1], ends[#ends + 2] = format_integer(now + lease), members[place]
       if units > 1 then weighted_end = math.max(weighted_end or now, now + lease) end
       renewed_end = math.max(renewed_end or now, now + lease)
