@@ -75,7 +75,7 @@ export const redis = [
     ['"never" is a wait below 0', 'return micros < 0 ? Infinity : micros;', 'return micros;'],
   ]),
   ...of('cached-denial', DENIALS, [
-    ['a rejection outlives its stable time', 'sinceSent < validMicros && nowMs < expiresMs;', 'nowMs < expiresMs;'],
+    ['a rejection outlives its stable time', 'sinceSent < stableMicros && nowMicros', 'nowMicros'],
     ['a rejection outlives its greatest age', ' && nowMs < expiresMs;', ';'],
     [
       'waits run down too fast',

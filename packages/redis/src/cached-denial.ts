@@ -12,11 +12,11 @@ export interface CheckTimes {
 export type DenialCost = number | string;
 
 /** A rejection by Redis. */
-export interface CachedDenial extends CheckTimes, Pick<CheckResult, 'limitDecisions'> {
+export interface CachedDenial extends CheckTimes, Pick<CheckResult, 'limitDecisions' | 'stableMicros'> {
   readonly cost: DenialCost;
   readonly group: DenialGroup;
-  /** For how long after it was sent, by the clock that decides. */
-  readonly validMicros: number;
+  /** By the clock that decides, which may be faster. */
+  readonly expiresMicros: number;
   /** By this process's monotonic clock, even when another clock is injected. */
   readonly expiresMs: number;
 }
@@ -33,12 +33,12 @@ export interface DenialGroup extends Pick<CheckInput, 'encodedPlan' | 'keys'> {
 
 /** Whether the denial is valid. Redis decided at some time after the check was sent, so the denial is valid from then on. */
 export function isValid(
-  { sentMicros, validMicros, expiresMs }: CachedDenial,
+  { sentMicros, stableMicros, expiresMicros, expiresMs }: CachedDenial,
   nowMicros: number,
   nowMs: number,
 ): boolean {
   const sinceSent = nowMicros - sentMicros;
-  return sinceSent >= 0 && sinceSent < validMicros && nowMs < expiresMs;
+  return sinceSent >= 0 && sinceSent < stableMicros && nowMicros < expiresMicros && nowMs < expiresMs;
 }
 
 /**

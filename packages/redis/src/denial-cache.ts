@@ -118,10 +118,10 @@ export class DenialCache {
     this.#makeRoom(input);
     const group = this.#groupOf(input);
     const expiresMs = performance.now() + this.#maxAgeMs;
-    const validMicros = Math.min(stableMicros, this.#maxAgeMs * 1000); // An injected clock may be faster.
+    const expiresMicros = receivedMicros + this.#maxAgeMs * 1000;
     // Copies, because the caller's decision contains the originals.
     const limitDecisions = result.limitDecisions.map((decision) => ({ ...decision }));
-    const denial = { cost, group, limitDecisions, validMicros, sentMicros, receivedMicros, expiresMs };
+    const denial = { cost, group, limitDecisions, stableMicros, sentMicros, receivedMicros, expiresMicros, expiresMs };
     group.denials.set(cost, denial);
     this.#denials.add(denial);
   }

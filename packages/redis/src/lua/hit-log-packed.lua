@@ -31,7 +31,7 @@ local FORM, HAS_TOTALS, HAS_MIN_DIFFERENCE = 0xF8, 1, 2
 -- What a check reads. It contains the end and 16 plain hits, which is all of a short log.
 local TAIL = 160
 local MAX_SHORT, MAX_ROOM = 16, 65535
--- A search that leaves what a check reads continues in the last bytes of the string, which contain at least 64 hits.
+-- A search that leaves what a check reads continues in the last bytes of the string, which usually contain at least 64 hits.
 local NEAR_END = 1024
 
 -- The offset of the hit at `index`.
