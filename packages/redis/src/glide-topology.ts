@@ -33,7 +33,7 @@ export class GlideTopology {
   async #load(): Promise<void> {
     const owners: string[] = [];
     for (const [first, last, [host, port]] of (await this.#request()) as SlotRange[]) {
-      for (let slot = first; slot <= last; slot++) owners[slot] = `${host}:${port}`;
+      for (let slot = first; slot <= last; slot++) owners[slot] = host === null ? '' : `${host}:${port}`;
     }
     this.#owners = owners;
   }

@@ -11,7 +11,7 @@ export interface StoreFailure {
   readonly store: Store | CountingStore;
   /** The part of the store that failed, such as a node of a Cluster. Empty for a store without parts. */
   readonly part: string;
-  /** The store's error, or an error that names the timeout. */
+  /** A `StoreError`, whose `cause` is the error of the store. */
   readonly error: Error;
 }
 
