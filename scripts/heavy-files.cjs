@@ -39,7 +39,8 @@ function tryLock(file) {
   try {
     pid = readFileSync(file, 'utf8');
   } catch {} // It was released just now.
-  if (pid !== '' && !isRunning(Number(pid))) rmSync(file, { force: true });
+  // This worker keeps the lock of a file whose environment could not start.
+  if (pid !== '' && (Number(pid) === process.pid || !isRunning(Number(pid)))) rmSync(file, { force: true });
   return false;
 }
 
