@@ -1,12 +1,7 @@
-/** The part of `WeakRef` that the package uses. */
-export interface WeakReference<Target extends object> {
-  deref(): Target | undefined;
-}
-
 /**
  * Returns a weak reference. On platforms without `WeakRef`, such as Cloudflare Workers with a compatibility date before
  * May 2025, it keeps the target from being collected.
  */
-export function referWeakly<Target extends object>(target: Target): WeakReference<Target> {
+export function referWeakly<Target extends object>(target: Target): Pick<WeakRef<Target>, 'deref'> {
   return typeof WeakRef === 'undefined' ? { deref: () => target } : new WeakRef(target);
 }

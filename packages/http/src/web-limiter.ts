@@ -73,11 +73,12 @@ export class WebLimiter<Call> {
   }
 
   #allow(call: Call, request: Request, { decision, isDryRun }: AllowedOutcome): RateLimitResult {
-    // The response may expose headers of its own, and ours have to be added to them.
-    const earlyHeaders = this.#gate.options.exposeHeaders ? undefined : this.#host.getEarlyHeaders?.(call);
-    const keepAlive = (end: Promise<unknown>) => this.#keepAlive(call, end);
-    if (!isDryRun && earlyHeaders !== undefined) this.#gate.writeHeaders(earlyHeaders, decision);
+    // A limiter that exposes headers adds them to those that the response exposes, so it needs the response.
+    const mayNotBeEarly = isDryRun || this.#gate.options.exposeHeaders;
+    const earlyHeaders = mayNotBeEarly ? undefined : this.#host.getEarlyHeaders?.(call);
+    if (earlyHeaders !== undefined) this.#gate.writeHeaders(earlyHeaders, decision);
     const needsHeaders = !isDryRun && earlyHeaders === undefined;
+    const keepAlive = (end: Promise<unknown>) => this.#keepAlive(call, end);
     return new Allowed(this.#gate, decision, call, request, needsHeaders, keepAlive);
   }
 
