@@ -1,9 +1,8 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { mkdirSync, writeFileSync } from 'node:fs';
+import { writeFileSync } from 'node:fs';
 import { basename, join } from 'node:path';
 import { createInterface } from 'node:readline';
-import { freePort } from '@rollgate/test-support/free-port';
 import { DENO_ARGUMENTS, PLATFORM_PROGRAMS } from '@rollgate/test-support/platform-programs';
 import type { RestFront } from '@rollgate/test-support/rest-front';
 import { build } from 'esbuild';
@@ -49,13 +48,30 @@ async function startPrinting<Printed = HostProcess['ports']>(
   args: readonly string[],
   env?: Record<string, string>,
 ): Promise<{ readonly ports: Printed; stop(): Promise<void> }> {
+  const { lines, stop } = await startPrintingLines(program, args, 1, env);
+  return { ports: JSON.parse(lines[0]!), stop };
+}
+
+/** Starts a program, and waits until it has printed so many lines. */
+async function startPrintingLines(
+  program: string,
+  args: readonly string[],
+  count: number,
+  env?: Record<string, string>,
+): Promise<{ readonly lines: readonly string[]; stop(): Promise<void> }> {
   const child = start(program, args, env);
+  const lines: string[] = [];
+  const printed = new Promise<void>((resolve) => {
+    createInterface({ input: child.stdout! }).on('line', (line) => {
+      if (lines.push(line) === count) resolve();
+    });
+  });
   const exited = once(child, 'exit').then(() => {
     throw new Error(`${program} ${args.join(' ')} ended before it served`);
   });
-  const [line] = await Promise.race([once(createInterface({ input: child.stdout! }), 'line'), exited]);
+  await Promise.race([printed, exited]);
   exited.catch(() => {}); // It ends when the tests stop it.
-  return { ports: JSON.parse(line), stop: () => stop(child) };
+  return { lines, stop: () => stop(child) };
 }
 
 export const startNodeHosts = async () => startPrinting(process.execPath, [await bundle('main-node')]);
@@ -90,77 +106,52 @@ async function bundleWorker(entry: string): Promise<string> {
 
 /** Starts workers in one process. */
 export async function startWorkerdHosts(): Promise<HostProcess> {
-  const ports: Record<string, number> = {};
-  const services: string[] = [];
-  const sockets: string[] = [];
+  const services: Record<string, string> = {};
   for (const [name, entry] of Object.entries(WORKERS)) {
     await bundleWorker(join(FOLDER, `src/${entry}.ts`));
-    ports[name] = await freePort();
-    services.push(`(name = "${entry}", worker = (
+    services[name] = `(name = "${name}", worker = (
       modules = [(name = "${entry}.mjs", esModule = embed "${entry}.mjs")],
-      compatibilityDate = "2026-01-01", compatibilityFlags = ["enable_request_signal"]))`);
-    sockets.push(`(name = "${entry}", address = "127.0.0.1:${ports[name]}", http = (), service = "${entry}")`);
+      compatibilityDate = "2026-01-01", compatibilityFlags = ["enable_request_signal"]))`;
   }
-  const child = startWorkerd('workers', services, sockets);
-  await Promise.all(Object.values(ports).map(waitForPort));
-  return { ports, stop: () => stop(child) };
-}
-
-function startWorkerd(name: string, services: readonly string[], sockets: readonly string[]): ChildProcess {
-  mkdirSync(BUILT, { recursive: true });
-  const config = join(BUILT, `${name}.capnp`);
-  writeFileSync(
-    config,
-    `using Workerd = import "/workerd/workerd.capnp";
-const config :Workerd.Config = (services = [${services.join(', ')}], sockets = [${sockets.join(', ')}]);\n`,
-  );
-  return start(PLATFORM_PROGRAMS.workerd(), ['serve', '--experimental', config]);
+  return startWorkerd('workers', services);
 }
 
 /** Starts a worker that has the binding LIMITERS to its Durable Object class, whose storage is in a folder. */
 export async function startDurableObject(entry: string, folder: string): Promise<HostProcess> {
   const file = await bundleWorker(entry);
-  const port = await freePort();
-  const services = [
-    `(name = "disk", disk = (path = "${folder}", writable = true))`,
-    `(name = "worker", worker = (
+  const worker = `(name = "worker", worker = (
       modules = [(name = "${file}", esModule = embed "${file}")], compatibilityDate = "2026-01-01",
       durableObjectNamespaces = [(className = "ClientLimiter", uniqueKey = "limiter", enableSql = true)],
       durableObjectStorage = (localDisk = "disk"),
-      bindings = [(name = "LIMITERS", durableObjectNamespace = "ClientLimiter")]))`,
-  ];
-  const sockets = [`(name = "worker", address = "127.0.0.1:${port}", http = (), service = "worker")`];
-  const child = startWorkerd(file, services, sockets);
-  await waitForPort(port);
-  return { ports: { worker: port }, stop: () => stop(child) };
+      bindings = [(name = "LIMITERS", durableObjectNamespace = "ClientLimiter")]))`;
+  return startWorkerd(file, { worker }, `(name = "disk", disk = (path = "${folder}", writable = true))`);
 }
 
 /** Starts a worker whose Redis has a REST front. */
 export async function startWorkerWithRedis(front: RestFront): Promise<HostProcess> {
   const file = await bundleWorker(join(FOLDER, 'src/worker-redis.ts'));
-  const port = await freePort();
-  const services = [
-    '(name = "internet", network = (allow = ["private"]))',
-    `(name = "worker", worker = (
+  const worker = `(name = "worker", worker = (
       modules = [(name = "${file}", esModule = embed "${file}")], compatibilityDate = "2026-01-01",
-      bindings = [(name = "URL", text = "${front.url}"), (name = "TOKEN", text = "${front.token}")]))`,
-  ];
-  const sockets = [`(name = "worker", address = "127.0.0.1:${port}", http = (), service = "worker")`];
-  const child = startWorkerd(file, services, sockets);
-  await waitForPort(port);
-  return { ports: { worker: port }, stop: () => stop(child) };
+      bindings = [(name = "URL", text = "${front.url}"), (name = "TOKEN", text = "${front.token}")]))`;
+  return startWorkerd(file, { worker }, '(name = "internet", network = (allow = ["private"]))');
 }
 
-async function waitForPort(port: number): Promise<void> {
-  for (let attempt = 0; attempt < 3000; attempt++) {
-    const isOpen = await fetch(`http://127.0.0.1:${port}/control/limited/nobody`).then(
-      async (response) => (await response.text()) !== '',
-      () => false,
-    );
-    if (isOpen) return;
-    await new Promise((resolve) => setTimeout(resolve, 20));
-  }
-  throw new Error(`Nothing listens on port ${port}`);
+/** Starts the services, each on a port that the system chooses. So no other process can take the port before. */
+async function startWorkerd(name: string, services: Record<string, string>, helper?: string): Promise<HostProcess> {
+  const sockets = Object.keys(services).map(
+    (service) => `(name = "${service}", address = "127.0.0.1:0", http = (), service = "${service}")`,
+  );
+  const config = join(BUILT, `${name}.capnp`);
+  const all = [...Object.values(services), ...(helper === undefined ? [] : [helper])];
+  writeFileSync(
+    config,
+    `using Workerd = import "/workerd/workerd.capnp";
+const config :Workerd.Config = (services = [${all.join(', ')}], sockets = [${sockets.join(', ')}]);\n`,
+  );
+  const arguments_ = ['serve', '--experimental', '--control-fd=1', config];
+  const { lines, stop } = await startPrintingLines(PLATFORM_PROGRAMS.workerd(), arguments_, sockets.length);
+  const ports = lines.map((line) => JSON.parse(line) as { readonly socket: string; readonly port: number });
+  return { ports: Object.fromEntries(ports.map(({ socket, port }) => [socket, port])), stop };
 }
 
 /** How many requests each limiter has allowed, and what it has left of the wider of two limits. */

@@ -1,10 +1,10 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
-import { type AddressInfo, createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { type RedisServer, redisServerBinary, until } from '@rollgate/test-support';
+import { freePort } from '@rollgate/test-support/free-port';
 import { Redis } from 'ioredis';
 
 // It ends with its input, so with this process, even when that is killed.
@@ -64,13 +64,4 @@ export class Sentinel {
       client.disconnect();
     }
   }
-}
-
-async function freePort(): Promise<number> {
-  const server = createServer().listen(0, '127.0.0.1');
-  await once(server, 'listening');
-  const { port } = server.address() as AddressInfo;
-  server.close();
-  await once(server, 'close');
-  return port;
 }
