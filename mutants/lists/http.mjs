@@ -94,8 +94,8 @@ export const http = [
     [
       [
         'skipped requests count, and the others do not',
-        "validate.boolean('skip(request)', isSkipped) ? undefined : this.#decideCounted(request)",
-        "validate.boolean('skip(request)', isSkipped) ? this.#decideCounted(request) : undefined",
+        "validateBoolean('skip(request)', isSkipped) ? undefined : this.#decideCounted(request)",
+        "validateBoolean('skip(request)', isSkipped) ? this.#decideCounted(request) : undefined",
       ],
       ['the allow list is not consulted', 'if (isOnAllowList !== undefined) {', 'if (isOnAllowList === null) {'],
     ],

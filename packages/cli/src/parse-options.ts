@@ -1,4 +1,4 @@
-import { parseDuration, validate } from '@rollgate/core/store';
+import { invalidOption, parseDuration, validateOneOf } from '@rollgate/core/store';
 import { ALGORITHMS, type Algorithm, makeLimit, type NamedQuota, toAlgorithmName } from './algorithms.js';
 import { UsageError } from './errors.js';
 import { Networks, privateNetworks } from './log/address.js';
@@ -147,7 +147,7 @@ export function parseBy(by: string, keyField: string | undefined, format: LogFor
 
 function oneOf<const Choice extends string>(option: string, choices: readonly Choice[], text: string): Choice {
   try {
-    return validate.oneOf(option, text, choices);
+    return validateOneOf(option, text, choices);
   } catch (error) {
     throw new UsageError((error as Error).message);
   }
@@ -155,5 +155,5 @@ function oneOf<const Choice extends string>(option: string, choices: readonly Ch
 
 /** Creates the error for an unexpected value. */
 export function usage(option: string, expected: string, value: unknown): UsageError {
-  return new UsageError(validate.invalidOption(option, expected, value).message);
+  return new UsageError(invalidOption(option, expected, value).message);
 }

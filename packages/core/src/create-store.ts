@@ -13,7 +13,7 @@ import type { CountingStore, Store } from './store.js';
 import { toStoredKey } from './stored-key.js';
 import { StoredState } from './stored-state.js';
 import { toDecision } from './to-decision.js';
-import { hasMethods, invalidOption, knownOptions } from './validate.js';
+import { hasMethods, invalidOption, validateOptionNames } from './validate.js';
 
 /** Increase it when the numbers of an algorithm change their meaning. Versions then have separate keys. */
 const LAYOUT_VERSION = 1;
@@ -53,7 +53,7 @@ class TransactionalStore implements Store, CountingStore {
   readonly guard = guardStore;
 
   constructor(options: CreateStoreOptions) {
-    knownOptions('createStore', options, ['transact', 'clock']);
+    validateOptionNames('createStore', options, ['transact', 'clock']);
     const { clock = monotonicClock } = options;
     if (!hasMethods(options, ['transact'])) throw invalidOption('transact', 'a function', options.transact);
     if (!hasMethods(clock, ['now'])) throw invalidOption('clock', 'an object with a method `now`', clock);

@@ -13,7 +13,7 @@ import { SingleDecision } from './single-decision.js';
 import type { CountingStore, Store } from './store.js';
 import { isStoredAsIs, toStoredKey, toStoredKeys } from './stored-key.js';
 import { checkUsual } from './usual-check.js';
-import { hasMethods, invalidOption, knownOptions, positiveInteger } from './validate.js';
+import { hasMethods, invalidOption, validateOptionNames, validatePositiveInteger } from './validate.js';
 
 /** The options of {@link MemoryStore}. */
 export interface MemoryStoreOptions {
@@ -88,11 +88,11 @@ export class MemoryStore implements Store, CountingStore {
   readonly #verdict = createVerdict();
 
   constructor(options: MemoryStoreOptions = {}) {
-    knownOptions('MemoryStore', options, ['clock', 'maxKeys']);
+    validateOptionNames('MemoryStore', options, ['clock', 'maxKeys']);
     const { clock = monotonicClock, maxKeys = DEFAULT_MAX_KEYS } = options;
     if (!hasMethods(clock, ['now'])) throw invalidOption('clock', 'an object with a method `now`', clock);
     this.clock = clock;
-    this.#keys = new KeyTable(clock, positiveInteger('maxKeys', maxKeys));
+    this.#keys = new KeyTable(clock, validatePositiveInteger('maxKeys', maxKeys));
     this.#operations = new MemoryOperations(this.#keys);
     this.#entry = this.#keys.createEntry();
   }

@@ -22,7 +22,14 @@ import type { SlotKeeper, SlotLimit } from './slot-limit.js';
 import type { Store } from './store.js';
 import { createDeadline } from './timeout-signal.js';
 import { unsupported } from './unsupported.js';
-import { hasMethods, invalidOption, knownOptions, oneOf, optionalFunction, string } from './validate.js';
+import {
+  hasMethods,
+  invalidOption,
+  validateOneOf,
+  validateOptionalFunction,
+  validateOptionNames,
+  validateString,
+} from './validate.js';
 import { waitForSlot, waitUntilAllowed } from './wait.js';
 import { WaitQueues } from './wait-queues.js';
 
@@ -69,18 +76,25 @@ export class RateLimiter<Given extends Limits = Limits> {
   #slots: SlotKeeper | undefined;
 
   constructor(options: RateLimiterOptions<Given>) {
-    knownOptions('RateLimiter', options, ['limits', 'store', 'prefix', 'timeout', 'onStoreError', 'onLeaseLost']);
+    validateOptionNames('RateLimiter', options, [
+      'limits',
+      'store',
+      'prefix',
+      'timeout',
+      'onStoreError',
+      'onLeaseLost',
+    ]);
     const { store, prefix = 'rollgate', timeout = DEFAULT_TIMEOUT_MS, onStoreError = 'throw' } = options;
     if (store !== undefined && !hasMethods(store, ['check', 'peek', 'refund', 'reset'])) {
       throw invalidOption('store', 'a store such as `new MemoryStore()`', store);
     }
-    this.#plans = new Plans(string('prefix', prefix), options.limits);
+    this.#plans = new Plans(validateString('prefix', prefix), options.limits);
     const timeoutMs = parseTimeout(timeout);
-    const policy = oneOf('onStoreError', onStoreError, ON_STORE_ERROR);
+    const policy = validateOneOf('onStoreError', onStoreError, ON_STORE_ERROR);
     const isInMemory = store === undefined || isMemoryStore(store); // It never fails, so it needs no timeout.
     this.#store = isInMemory ? (store ?? new MemoryStore()) : (store.guard ?? defaultGuard)(store, timeoutMs, policy);
     this.#ownsStore = store === undefined;
-    optionalFunction('onLeaseLost', options.onLeaseLost);
+    validateOptionalFunction('onLeaseLost', options.onLeaseLost);
     this.#onLeaseLost = options.onLeaseLost;
   }
 
@@ -205,7 +219,7 @@ export class RateLimiter<Given extends Limits = Limits> {
    * passes, or as soon as the earliest start is known to be later. The signal's reason when the signal aborts.
    */
   async wait<Own extends Limits = Given>(key: KeyOn<Own>, options: WaitOptions<Own> = {}): Promise<DecisionOn<Own>> {
-    knownOptions('wait', options, [...CHECK_OPTIONS, 'signal', 'timeout']);
+    validateOptionNames('wait', options, [...CHECK_OPTIONS, 'signal', 'timeout']);
     const { signal, timeout, ...checkOptions } = options;
     if (signal !== undefined && !(signal instanceof AbortSignal))
       throw invalidOption('signal', 'an AbortSignal', signal);
@@ -252,7 +266,7 @@ export class RateLimiter<Given extends Limits = Limits> {
 
   #planFor(options: CheckOptions | undefined): Plan {
     if (options === undefined) return this.#plans.own;
-    knownOptions('check', options, CHECK_OPTIONS);
+    validateOptionNames('check', options, CHECK_OPTIONS);
     return this.#plans.of(options.limits);
   }
 }

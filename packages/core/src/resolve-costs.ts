@@ -2,7 +2,7 @@ import type { Limits, NameOf } from './create-plan.js';
 import { withCode } from './error-codes.js';
 import { unknownLimitMessage } from './limit-names.js';
 import type { Costs, Plan } from './plan.js';
-import { invalidNumber, positiveInteger } from './validate.js';
+import { invalidNumber, validatePositiveInteger } from './validate.js';
 
 /**
  * The units that an action takes: a positive safe integer for all limits, or a record of safe integers by limit name.
@@ -25,7 +25,7 @@ export function resolveCosts(plan: Plan, cost: unknown): Costs {
 
 /** Separate, so that V8 can inline the usual case. */
 function resolveGivenCosts(plan: Plan, cost: unknown): Costs {
-  if (typeof cost !== 'object' || cost === null || Array.isArray(cost)) return positiveInteger('cost', cost);
+  if (typeof cost !== 'object' || cost === null || Array.isArray(cost)) return validatePositiveInteger('cost', cost);
   const record = readCostRecord(
     cost,
     plan.rules.map(({ name }) => name),

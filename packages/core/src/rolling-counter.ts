@@ -6,7 +6,14 @@ import { MAX_BUCKETS } from './limits/bucket-counts.js';
 import { isMemoryStore, MemoryStore } from './memory-store.js';
 import { CounterAlgorithm } from './rolling-counter-algorithm.js';
 import type { CountingStore } from './store.js';
-import { hasMethods, invalidNumber, invalidOption, knownOptions, positiveInteger, string } from './validate.js';
+import {
+  hasMethods,
+  invalidNumber,
+  invalidOption,
+  validateOptionNames,
+  validatePositiveInteger,
+  validateString,
+} from './validate.js';
 
 /** The options of {@link RollingCounter}. */
 export interface RollingCounterOptions {
@@ -75,7 +82,7 @@ export class RollingCounter {
   readonly #ownStore: MemoryStore | undefined;
 
   constructor(options: RollingCounterOptions = {}) {
-    knownOptions('RollingCounter', options, OPTIONS);
+    validateOptionNames('RollingCounter', options, OPTIONS);
     const { store, prefix = 'rollgate', bucketInterval = '5s', bucketSpan = '10m', subjectExpiry = '20m' } = options;
     if (store !== undefined && !hasMethods(store, ['addCount'])) {
       throw invalidOption('store', 'a store with the method `addCount`, such as `new MemoryStore()`', store);
@@ -87,7 +94,12 @@ export class RollingCounter {
       throw invalidNumber('bucketSpan', `1 to ${MAX_BUCKETS} times \`bucketInterval\``, bucketSpan);
     }
     if (expiryMs < spanMs) throw invalidNumber('subjectExpiry', '`bucketSpan` or longer', subjectExpiry);
-    this.#counter = new CounterAlgorithm(string('prefix', prefix), widthMs * 1000, spanMs * 1000, expiryMs * 1000);
+    this.#counter = new CounterAlgorithm(
+      validateString('prefix', prefix),
+      widthMs * 1000,
+      spanMs * 1000,
+      expiryMs * 1000,
+    );
     const timeoutMs = parseTimeout(options.timeout ?? DEFAULT_TIMEOUT_MS);
     this.#ownStore = store === undefined ? new MemoryStore() : undefined;
     const counting = store ?? (this.#ownStore as MemoryStore);
@@ -101,7 +113,7 @@ export class RollingCounter {
    * rejects with it.
    */
   async add(subject: string, units = 1): Promise<void> {
-    await this.#store.addCount(this.#counter, requireSubject(subject), positiveInteger('units', units), 0);
+    await this.#store.addCount(this.#counter, requireSubject(subject), validatePositiveInteger('units', units), 0);
   }
 
   /**
@@ -116,7 +128,7 @@ export class RollingCounter {
 
   /** Adds `units` and returns the new {@link count}, in one atomic step. */
   async addCount(subject: string, interval: Duration, units = 1): Promise<number> {
-    positiveInteger('units', units);
+    validatePositiveInteger('units', units);
     return this.#store.addCount(this.#counter, requireSubject(subject), units, this.#intervalMicros(interval));
   }
 

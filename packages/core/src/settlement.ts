@@ -4,7 +4,7 @@ import { HeldReceipt } from './held-receipt.js';
 import type { SettledCosts } from './plan.js';
 import { readCostRecord, unitsFromZero } from './resolve-costs.js';
 import { NO_DECISION, takeReceipt } from './take-receipt.js';
-import { invalidOption, knownOptions } from './validate.js';
+import { invalidOption, validateOptionNames } from './validate.js';
 
 /**
  * Takes the receipt out of a decision, so that later calls find none. Returns `undefined` if there is nothing to settle.
@@ -34,7 +34,7 @@ export function resolveSettledCosts(decision: Decision, options: unknown): Settl
   const receipt = takeReceipt(decision);
   if (receipt === NO_DECISION) throw notADecision(decision);
   takeReceipt(decision, receipt); // Puts it back, because an invalid cost must not spend it.
-  knownOptions('settle', options, ['cost']);
+  validateOptionNames('settle', options, ['cost']);
   const { cost } = options as { cost?: unknown };
   if (typeof cost !== 'object' || cost === null || Array.isArray(cost)) return unitsFromZero('cost', cost);
   return Object.fromEntries(readCostRecord(cost, Object.keys(decision.limits)));

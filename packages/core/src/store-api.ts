@@ -29,4 +29,16 @@ export type { StoreConnection, StoreGuard } from './store.js';
 export { hashKey, MAX_KEY_LENGTH } from './stored-key.js';
 export type { StoredNumbers } from './stored-state.js';
 export { toDecision } from './to-decision.js';
-export * as validate from './validate.js';
+export {
+  formatValue,
+  hasMethods,
+  invalidNumber,
+  invalidOption,
+  validateBoolean,
+  validateIntegerBetween,
+  validateOneOf,
+  validateOptionalFunction,
+  validateOptionNames,
+  validatePositiveInteger,
+  validateString,
+} from './validate.js';

@@ -34,36 +34,40 @@ function expectedMessage(option: string, expected: string, value: unknown): stri
 }
 
 /** Returns `value` if it is an integer from 1 to 2^53 - 1, and throws otherwise. */
-export function positiveInteger(option: string, value: unknown): number {
+export function validatePositiveInteger(option: string, value: unknown): number {
   if (Number.isSafeInteger(value) && (value as number) > 0) return value as number;
   throw invalidNumber(option, 'a positive safe integer', value);
 }
 
 /** Returns `value` if it is an integer from `least` to `most`, and throws otherwise. */
-export function integerBetween(option: string, value: unknown, least: number, most: number): number {
+export function validateIntegerBetween(option: string, value: unknown, least: number, most: number): number {
   if (Number.isInteger(value) && (value as number) >= least && (value as number) <= most) return value as number;
   throw invalidNumber(option, `an integer from ${least} to ${most}`, value);
 }
 
 /** Throws unless `value` is a function or absent. */
-export function optionalFunction(option: string, value: unknown): void {
+export function validateOptionalFunction(option: string, value: unknown): void {
   if (value !== undefined && typeof value !== 'function') throw invalidOption(option, 'a function', value);
 }
 
 /** Returns `value` if it is a boolean, and throws otherwise. */
-export function boolean(option: string, value: unknown): boolean {
+export function validateBoolean(option: string, value: unknown): boolean {
   if (typeof value === 'boolean') return value;
   throw invalidOption(option, 'a boolean', value);
 }
 
 /** Returns `value` if it is a string, and throws otherwise. */
-export function string(option: string, value: unknown): string {
+export function validateString(option: string, value: unknown): string {
   if (typeof value === 'string') return value;
   throw invalidOption(option, 'a string', value);
 }
 
 /** Returns `value` if it is one of `choices`, and throws otherwise. */
-export function oneOf<const Choice extends string>(option: string, value: unknown, choices: readonly Choice[]): Choice {
+export function validateOneOf<const Choice extends string>(
+  option: string,
+  value: unknown,
+  choices: readonly Choice[],
+): Choice {
   if (choices.includes(value as Choice)) return value as Choice;
   throw invalidOption(option, `one of ${choices.map((choice) => `'${choice}'`).join(', ')}`, value);
 }
@@ -81,7 +85,7 @@ export function hasMethods(value: unknown, methods: readonly string[]): boolean 
  * Throws unless `options` is an object whose properties are all in `known`, because an unknown option is probably a
  * typing mistake. `subject` is the function or class that takes the options.
  */
-export function knownOptions(subject: string, options: unknown, known: readonly string[]): void {
+export function validateOptionNames(subject: string, options: unknown, known: readonly string[]): void {
   if (typeof options !== 'object' || options === null || Array.isArray(options)) {
     throw invalidOption(`${subject} options`, 'an object', options);
   }

@@ -1,7 +1,7 @@
 import { IncomingMessage } from 'node:http';
 import { Socket } from 'node:net';
 import type { Decision, Limits, NameOf, RateLimiter } from '@rollgate/core';
-import { validate } from '@rollgate/core/store';
+import { invalidOption, validateOptionalFunction, validateString } from '@rollgate/core/store';
 import { type Awaitable, HttpLimiter, type HttpOptions, toError } from '@rollgate/http';
 import type { NextFunction, Request, RequestHandler, Response } from 'express';
 import { EXPRESS } from './express-framework.js';
@@ -67,14 +67,10 @@ const isReservedProperty = (name: string) => name in nodeRequest || EXPRESS_PROP
  */
 export function rateLimit<Given extends Limits>(options: RateLimitOptions<Given>): RateLimitMiddleware<Given> {
   const { handler, requestPropertyName = 'rateLimit' } = (options ?? {}) as RateLimitOptions;
-  validate.optionalFunction('handler', handler);
-  const property = validate.string('requestPropertyName', requestPropertyName) as 'rateLimit';
+  validateOptionalFunction('handler', handler);
+  const property = validateString('requestPropertyName', requestPropertyName) as 'rateLimit';
   if (requestPropertyName === '' || isReservedProperty(requestPropertyName)) {
-    throw validate.invalidOption(
-      'requestPropertyName',
-      'a property that requests do not have yet',
-      requestPropertyName,
-    );
+    throw invalidOption('requestPropertyName', 'a property that requests do not have yet', requestPropertyName);
   }
 
   const httpLimiter = new HttpLimiter(EXPRESS, options as unknown as RateLimitOptions, {

@@ -1,5 +1,5 @@
 import { type Decision, type Limits, MemoryStore } from '@rollgate/core';
-import { validate, withCode } from '@rollgate/core/store';
+import { validateBoolean, validateOneOf, withCode } from '@rollgate/core/store';
 import { mergeOptions } from '@rollgate/http';
 import type { FastifyInstance, FastifyReply, FastifyRequest, RouteOptions } from 'fastify';
 import fastifyPlugin from 'fastify-plugin';
@@ -89,8 +89,8 @@ export const rateLimit = fastifyPlugin(rateLimitPlugin, {
 
 async function rateLimitPlugin(app: FastifyInstance, options: RateLimitPluginOptions): Promise<void> {
   const { global: isGlobal = true, ...given } = options;
-  validate.boolean('global', isGlobal);
-  const hook = validate.oneOf('hook', given.hook ?? 'onRequest', HOOKS);
+  validateBoolean('global', isGlobal);
+  const hook = validateOneOf('hook', given.hook ?? 'onRequest', HOOKS);
   // One store for all routes, so that those with the same `prefix` share a count.
   const ownStore = given.store === undefined ? new MemoryStore() : undefined;
   const pluginOptions: RateLimitRouteOptions = { ...given, store: given.store ?? ownStore };

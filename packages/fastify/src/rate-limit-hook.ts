@@ -1,5 +1,5 @@
 import type { Decision, RateLimiter } from '@rollgate/core';
-import { isThenable, validate } from '@rollgate/core/store';
+import { isThenable, validateOneOf, validateOptionalFunction } from '@rollgate/core/store';
 import { HttpLimiter } from '@rollgate/http';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { FASTIFY } from './fastify-framework.js';
@@ -22,7 +22,7 @@ export interface RateLimitHook {
  */
 export function createHook(options: RateLimitOptions): RateLimitHook {
   const { handler } = options;
-  validate.optionalFunction('handler', handler);
+  validateOptionalFunction('handler', handler);
   const httpLimiter = new HttpLimiter(FASTIFY, options, {
     attachDecision(request, decision) {
       request.rateLimit = decision;
@@ -40,7 +40,7 @@ export function createHook(options: RateLimitOptions): RateLimitHook {
     httpLimiter.run(request, reply, done);
   }
 
-  const hook = validate.oneOf('hook', options.hook ?? 'onRequest', HOOKS);
+  const hook = validateOneOf('hook', options.hook ?? 'onRequest', HOOKS);
   return { hook, limiter: httpLimiter.limiter, run: rateLimitHook };
 }
 

@@ -1,5 +1,5 @@
 import type { Store } from '@rollgate/core';
-import { isMemoryStore, validate, withCode } from '@rollgate/core/store';
+import { invalidOption, isMemoryStore, validateString, withCode } from '@rollgate/core/store';
 import { mergeOptions, type WarningCode } from '@rollgate/http';
 import type { RateLimitOptions, RateLimitRouteOptions } from './options.js';
 import { createHook, type RateLimitHook } from './rate-limit-hook.js';
@@ -46,12 +46,11 @@ export class RouteHooks {
    */
   create(hookOptions: RateLimitRouteOptions): RateLimitHook {
     if (typeof hookOptions !== 'object' || hookOptions === null) {
-      throw validate.invalidOption('rateLimit options', 'an object', hookOptions);
+      throw invalidOption('rateLimit options', 'an object', hookOptions);
     }
     const { hook, groupId, prefix } = hookOptions;
     const store = hookOptions.store ?? this.#pluginOptions.store!;
-    if (hook !== undefined)
-      throw validate.invalidOption('hook', 'left out, because you add the hook to a route yourself', hook);
+    if (hook !== undefined) throw invalidOption('hook', 'left out, because you add the hook to a route yourself', hook);
     if (groupId === undefined && prefix === undefined && !isMemoryStore(store)) throw missingNameError();
     const count = (unnamedHookCounts.get(store) ?? 0) + 1;
     unnamedHookCounts.set(store, count);
@@ -76,7 +75,7 @@ export class RouteHooks {
     constraints: object | undefined,
   ): RateLimitHook {
     if (typeof routeOptions !== 'object' || routeOptions === null) {
-      throw validate.invalidOption(`config.rateLimit of ${route}`, 'an object or false', routeOptions);
+      throw invalidOption(`config.rateLimit of ${route}`, 'an object or false', routeOptions);
     }
     const hooksByRoute = this.#hooks.get(routeOptions) ?? new Map<string, RateLimitHook>();
     this.#hooks.set(routeOptions, hooksByRoute);
@@ -95,10 +94,10 @@ export class RouteHooks {
     name: string,
     addedSilence: readonly WarningCode[],
   ): RateLimitOptions {
-    if (groupId !== undefined) validate.string('groupId', groupId);
+    if (groupId !== undefined) validateString('groupId', groupId);
     const merged = mergeOptions<RateLimitOptions>(this.#pluginOptions, routeOptions);
     const { prefix = 'rollgate', silence = [] } = merged;
-    validate.string('prefix', prefix);
+    validateString('prefix', prefix);
     if (groupId !== undefined) merged.prefix = `${prefix}:group ${groupId}`;
     else if (routeOptions.prefix === undefined) merged.prefix = `${prefix}:${name}`;
     else merged.prefix = prefix;

@@ -1,5 +1,5 @@
 import type { Decision, Limits, RateLimiter } from '@rollgate/core';
-import { isThenable, validate, withCode } from '@rollgate/core/store';
+import { isThenable, validateOptionalFunction, withCode } from '@rollgate/core/store';
 import { type HttpOptions, type RateLimitResult, type WebHost, WebLimiter } from '@rollgate/http';
 import type { Context, MiddlewareHandler, Next } from 'hono';
 import { nodeHeadersOf } from './node-headers.js';
@@ -63,7 +63,7 @@ const readHost = (address: RateLimitOptions['address']): WebHost<Context> => ({
  */
 export function rateLimit<Given extends Limits>(options: RateLimitOptions<Given>): RateLimitMiddleware<Given> {
   const { address, key, allowList, ...httpOptions } = (options ?? {}) as RateLimitOptions;
-  validate.optionalFunction('address', address);
+  validateOptionalFunction('address', address);
   if (address === undefined && (key === undefined || allowList)) throw missingAddressOption();
   const limiter = new WebLimiter(readHost(address), { ...httpOptions, key, allowList } as RateLimitOptions);
 

@@ -1,4 +1,4 @@
-import { copyString, validate } from '@rollgate/core/store';
+import { copyString, invalidOption } from '@rollgate/core/store';
 import { MAX_CACHED_ADDRESSES, MAX_UNPARSED_LENGTH, stripPort } from './client-key.js';
 import { hasPrefix, type IPAddress, isIPv4, parseAddress } from './ip-address.js';
 
@@ -9,7 +9,7 @@ import { hasPrefix, type IPAddress, isIPv4, parseAddress } from './ip-address.js
  * @throws TypeError with the invalid entry.
  */
 export function createAllowList(entries: readonly string[]): (address: string) => boolean {
-  if (!Array.isArray(entries)) throw validate.invalidOption('allowList', 'an array of addresses and networks', entries);
+  if (!Array.isArray(entries)) throw invalidOption('allowList', 'an array of addresses and networks', entries);
   const networks = entries.map((entry, index) => parseNetwork(entry, `allowList[${index}]`));
   const cache = new Map<string, boolean>();
   const isListed = (address: string) => {
@@ -54,4 +54,4 @@ function parseNetwork(entry: unknown, name: string): Network {
 }
 
 const invalidEntryError = (entry: unknown, name: string) =>
-  validate.invalidOption(name, "an IP address or a network such as '10.0.0.0/8'", entry);
+  invalidOption(name, "an IP address or a network such as '10.0.0.0/8'", entry);

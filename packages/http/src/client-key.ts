@@ -1,4 +1,4 @@
-import { copyString, validate } from '@rollgate/core/store';
+import { copyString, validateIntegerBetween } from '@rollgate/core/store';
 import { cutAddress, formatIPv4, formatIPv6, hasPrefix, isIPv4, parseAddress } from './ip-address.js';
 
 /** The number of addresses whose result is cached, so that few requests pay for parsing. */
@@ -24,7 +24,7 @@ export const MAX_UNPARSED_LENGTH = 64;
  * @throws TypeError, RangeError for another prefix.
  */
 export function createClientKey(ipv6Prefix: number): (address: string) => string {
-  validate.integerBetween('ipv6Prefix', ipv6Prefix, 1, 128);
+  validateIntegerBetween('ipv6Prefix', ipv6Prefix, 1, 128);
   const cache = new Map<string, string>();
 
   return function clientKey(address) {

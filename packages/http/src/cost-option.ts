@@ -1,5 +1,5 @@
 import type { Cost, Limits } from '@rollgate/core';
-import { validate } from '@rollgate/core/store';
+import { invalidOption, validatePositiveInteger } from '@rollgate/core/store';
 import { limitsByName } from './limits-by-name.js';
 
 /**
@@ -9,13 +9,13 @@ import { limitsByName } from './limits-by-name.js';
  * @throws TypeError, RangeError with the invalid cost.
  */
 export function validateCost(cost: unknown, limits: Limits | undefined): Cost {
-  if (typeof cost !== 'object' || cost === null || Array.isArray(cost)) return validate.positiveInteger('cost', cost);
+  if (typeof cost !== 'object' || cost === null || Array.isArray(cost)) return validatePositiveInteger('cost', cost);
   const names = limits === undefined ? undefined : Object.keys(limitsByName(limits));
   for (const [name, units] of Object.entries(cost)) {
     if (names?.includes(name) === false) {
-      throw validate.invalidOption('cost', `a record with the names ${names.join(', ')}`, name);
+      throw invalidOption('cost', `a record with the names ${names.join(', ')}`, name);
     }
-    if (units !== undefined && units !== 0) validate.positiveInteger(`cost.${name}`, units);
+    if (units !== undefined && units !== 0) validatePositiveInteger(`cost.${name}`, units);
   }
   return cost as Cost;
 }

@@ -1,4 +1,4 @@
-import { validate } from '@rollgate/core/store';
+import { validateIntegerBetween } from '@rollgate/core/store';
 
 /** The options of `forwardedAddress`. */
 export interface ForwardedAddressOptions {
@@ -15,7 +15,7 @@ export interface ForwardedAddressOptions {
 export function createForwardedReader({
   trustedProxies,
 }: ForwardedAddressOptions): (header: string | null | undefined) => string | undefined {
-  validate.integerBetween('trustedProxies', trustedProxies, 1, 100);
+  validateIntegerBetween('trustedProxies', trustedProxies, 1, 100);
   return (header) => entryFromEnd(header ?? '', trustedProxies)?.trim() || undefined;
 }
 

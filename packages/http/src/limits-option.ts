@@ -6,7 +6,7 @@ import {
   type RollingWindowOptions,
   rollingWindow,
 } from '@rollgate/core';
-import { isThenable, ROLLING_WINDOW_OPTIONS, validate, withCode } from '@rollgate/core/store';
+import { invalidOption, isThenable, ROLLING_WINDOW_OPTIONS, withCode } from '@rollgate/core/store';
 import type { ForRequest, LimitOptions, WindowOptions } from './options.js';
 import { mapAwaitable } from './with-timeout.js';
 
@@ -24,7 +24,7 @@ export type ResolvedLimits<Request> =
 
 /** Returns the error for a value of `limits` that contains no limits. */
 export const invalidLimitsError = (value: unknown): TypeError =>
-  validate.invalidOption('limits', 'a limit such as `rollingWindow({ … })`, or a record of at least one', value);
+  invalidOption('limits', 'a limit such as `rollingWindow({ … })`, or a record of at least one', value);
 
 /** An app has few plans, so few different windows. With more of them than this, the cache starts over. */
 const MAX_CACHED_WINDOWS = 1000;

@@ -1,5 +1,5 @@
 import type { Awaitable, Decision } from '@rollgate/core';
-import { validate, withCode } from '@rollgate/core/store';
+import { invalidOption, withCode } from '@rollgate/core/store';
 import { isNativeError } from './platform.js';
 import { describeRejection, jsonRejection, problemRejection, type Rejection } from './rejection.js';
 
@@ -31,7 +31,7 @@ export function resolveMessageOption<Request>(message: unknown): MessageOption<R
 export function resolveMessage(message: unknown): ResolvedMessage {
   if (typeof message === 'string') return { text: message };
   if (typeof message !== 'object' || message === null) {
-    throw validate.invalidOption('message', 'a string, an object or a function that returns one', message);
+    throw invalidOption('message', 'a string, an object or a function that returns one', message);
   }
   if (message instanceof Error || isNativeError(message)) return { error: message };
   try {

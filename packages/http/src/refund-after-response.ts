@@ -1,5 +1,5 @@
 import type { Awaitable, Decision, RateLimiter } from '@rollgate/core';
-import { isThenable, refundInBackground, validate } from '@rollgate/core/store';
+import { isThenable, refundInBackground, validateBoolean } from '@rollgate/core/store';
 import { type NodeResponse, onResponseFinished } from './response-lifecycle.js';
 import { withTimeout } from './with-timeout.js';
 
@@ -56,10 +56,10 @@ export function refundByRules<Request, Response>(
   };
   try {
     const result = rules.wasSuccessful === undefined ? status < 400 : rules.wasSuccessful(request, response);
-    if (!isThenable(result)) settle(validate.boolean('requestWasSuccessful(request, response)', result));
+    if (!isThenable(result)) settle(validateBoolean('requestWasSuccessful(request, response)', result));
     else {
       withTimeout('requestWasSuccessful', result, rules.timeoutMs)
-        .then((isSuccess) => settle(validate.boolean('requestWasSuccessful(request, response)', isSuccess)))
+        .then((isSuccess) => settle(validateBoolean('requestWasSuccessful(request, response)', isSuccess)))
         .catch(rules.onError);
     }
   } catch (thrown) {

@@ -1,5 +1,5 @@
 import type { Awaitable, Cost, Decision, Limits } from '@rollgate/core';
-import { validate } from '@rollgate/core/store';
+import { validateBoolean } from '@rollgate/core/store';
 import { createClientKey } from './client-key.js';
 import { validateCost } from './cost-option.js';
 import type { RequestReader } from './framework.js';
@@ -44,7 +44,7 @@ export class RequestDecider<Request> {
     }
     if (skip === undefined) return this.#decideCounted(request);
     return mapWithTimeout('skip', timeoutMs, skip(request), (isSkipped) =>
-      validate.boolean('skip(request)', isSkipped) ? undefined : this.#decideCounted(request),
+      validateBoolean('skip(request)', isSkipped) ? undefined : this.#decideCounted(request),
     );
   }
 

@@ -1,5 +1,15 @@
 import { type Awaitable, type Cost, type Decision, type Key, type Limits, RateLimiter } from '@rollgate/core';
-import { parseDuration, ROLLING_WINDOW_OPTIONS, validate, withCode } from '@rollgate/core/store';
+import {
+  invalidOption,
+  parseDuration,
+  ROLLING_WINDOW_OPTIONS,
+  validateBoolean,
+  validateIntegerBetween,
+  validateOneOf,
+  validateOptionalFunction,
+  validateOptionNames,
+  withCode,
+} from '@rollgate/core/store';
 import { createAllowList } from './allow-list.js';
 import { validateCost } from './cost-option.js';
 import { HEADERS, type Headers, type ResetUnit } from './header-options.js';
@@ -73,10 +83,10 @@ export function resolveOptions<Request, Response>(
   ownOptions: readonly string[],
   defaultResetUnit: ResetUnit,
 ): ResolvedOptions<Request, Response> {
-  validate.knownOptions(adapterName, options, [...ROLLING_WINDOW_OPTIONS, ...COMMON_OPTIONS, ...ownOptions]);
+  validateOptionNames(adapterName, options, [...ROLLING_WINDOW_OPTIONS, ...COMMON_OPTIONS, ...ownOptions]);
   const { key, ipv6Prefix = 56, cost = 1, skip, allowList, onLimited, dryRun = false, silence = [] } = options;
   const { store, prefix = 'rollgate', timeout = 500, onStoreError = 'fallback' } = options;
-  for (const [name, value] of Object.entries({ key, skip, onLimited })) validate.optionalFunction(name, value);
+  for (const [name, value] of Object.entries({ key, skip, onLimited })) validateOptionalFunction(name, value);
   if (key !== undefined && options.ipv6Prefix !== undefined) throw keyAndPrefixError();
   const limits = resolveLimits(options);
   if (typeof cost !== 'function') validateCost(cost, limits.fixed);
@@ -88,13 +98,13 @@ export function resolveOptions<Request, Response>(
     limiter,
     limits,
     key,
-    ipv6Prefix: validate.integerBetween('ipv6Prefix', ipv6Prefix, 1, 128),
+    ipv6Prefix: validateIntegerBetween('ipv6Prefix', ipv6Prefix, 1, 128),
     cost,
     skip,
     isOnAllowList: allowList === undefined || allowList === false ? undefined : createAllowList(allowList),
     refundRules: resolveRefundRules(options, usageChecks, timeoutMs),
     onLimited,
-    dryRun: validate.boolean('dryRun', dryRun),
+    dryRun: validateBoolean('dryRun', dryRun),
     timeoutMs,
     ...resolveResponseOptions(options, defaultResetUnit),
     usageChecks,
@@ -110,12 +120,12 @@ function resolveResponseOptions<Request, Response>(
   const { headers = 'x-ratelimit', resetUnit = defaultResetUnit, exposeHeaders = false } = options;
   const { statusCode = 429, message, problem = false } = options;
   return {
-    headers: validate.oneOf('headers', headers, HEADERS),
-    resetUnit: validate.oneOf('resetUnit', resetUnit, ['epoch', 'delta']),
-    exposeHeaders: validate.boolean('exposeHeaders', exposeHeaders),
-    statusCode: validate.integerBetween('statusCode', statusCode, 400, 599),
+    headers: validateOneOf('headers', headers, HEADERS),
+    resetUnit: validateOneOf('resetUnit', resetUnit, ['epoch', 'delta']),
+    exposeHeaders: validateBoolean('exposeHeaders', exposeHeaders),
+    statusCode: validateIntegerBetween('statusCode', statusCode, 400, 599),
     message: resolveMessageOption(message),
-    problem: validate.boolean('problem', problem),
+    problem: validateBoolean('problem', problem),
   };
 }
 
@@ -126,8 +136,8 @@ function keyAndPrefixError(): Error {
 }
 
 function resolveSilence(silence: readonly WarningCode[]): readonly WarningCode[] {
-  if (!Array.isArray(silence)) throw validate.invalidOption('silence', 'an array of warning codes', silence);
-  return silence.map((code, index) => validate.oneOf(`silence[${index}]`, code, WARNING_CODES));
+  if (!Array.isArray(silence)) throw invalidOption('silence', 'an array of warning codes', silence);
+  return silence.map((code, index) => validateOneOf(`silence[${index}]`, code, WARNING_CODES));
 }
 
 function resolveRefundRules<Request, Response>(
@@ -137,10 +147,10 @@ function resolveRefundRules<Request, Response>(
 ): RefundRules<Request, Response> | undefined {
   const { skipSuccessfulRequests = false, skipFailedRequests = false, skipAbortedRequests = false } = options;
   const { requestWasSuccessful } = options;
-  const skipSuccessful = validate.boolean('skipSuccessfulRequests', skipSuccessfulRequests);
-  const skipFailed = validate.boolean('skipFailedRequests', skipFailedRequests);
-  const skipAborted = validate.boolean('skipAbortedRequests', skipAbortedRequests);
-  validate.optionalFunction('requestWasSuccessful', requestWasSuccessful);
+  const skipSuccessful = validateBoolean('skipSuccessfulRequests', skipSuccessfulRequests);
+  const skipFailed = validateBoolean('skipFailedRequests', skipFailedRequests);
+  const skipAborted = validateBoolean('skipAbortedRequests', skipAbortedRequests);
+  validateOptionalFunction('requestWasSuccessful', requestWasSuccessful);
   if (skipSuccessful || skipFailed || (skipAborted && requestWasSuccessful === undefined)) {
     const onError = (thrown: unknown) => usageChecks.reportFailure('ROLLGATE_REQUEST_WAS_SUCCESSFUL_FAILED', thrown);
     return { skipSuccessful, skipFailed, skipAborted, wasSuccessful: requestWasSuccessful, timeoutMs, onError };

@@ -1,5 +1,5 @@
 import type { Cost, Decision, RateLimiter } from '@rollgate/core';
-import { validate, withCode } from '@rollgate/core/store';
+import { formatValue, withCode } from '@rollgate/core/store';
 
 /** What one limiter did with a request: its decision, or `undefined` for an exempt request. */
 interface Decided {
@@ -61,7 +61,7 @@ function throwIfUnknown(names: readonly string[], all: readonly Decided[]): void
   const known = all.flatMap(({ decision }) => (hasLimits(decision) ? Object.keys(decision.limits) : []));
   const unknown = names.find((name) => !known.includes(name));
   if (unknown === undefined || !all.every(({ decision }) => hasLimits(decision)) || all.length === 0) return;
-  const message = `Expected the limits in \`cost\` to be among \`${known.join('`, `')}\`, got ${validate.formatValue(unknown)}`;
+  const message = `Expected the limits in \`cost\` to be among \`${known.join('`, `')}\`, got ${formatValue(unknown)}`;
   throw withCode('ERR_ROLLGATE_INVALID_OPTION', new TypeError(message));
 }
 

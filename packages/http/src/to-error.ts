@@ -1,4 +1,4 @@
-import { validate, withCode } from '@rollgate/core/store';
+import { formatValue, withCode } from '@rollgate/core/store';
 import type { RequestReader } from './framework.js';
 
 /**
@@ -9,7 +9,7 @@ export function toError(thrown: unknown): Error {
   if (thrown instanceof Error) return thrown;
   const isErrorLike = typeof thrown === 'object' && thrown !== null && 'message' in thrown;
   if (isErrorLike) return thrown as Error; // From another realm, or a library's own kind of error.
-  const message = `Expected option functions and stores to throw errors, got ${validate.formatValue(thrown)}. Throw an \`Error\` instead`;
+  const message = `Expected option functions and stores to throw errors, got ${formatValue(thrown)}. Throw an \`Error\` instead`;
   return withCode('ERR_ROLLGATE_NOT_AN_ERROR', new Error(message, { cause: thrown }));
 }
 

@@ -1,5 +1,5 @@
 import type { Limits, Store } from '@rollgate/core';
-import { validate } from '@rollgate/core/store';
+import { formatValue } from '@rollgate/core/store';
 import type { RequestReader } from './framework.js';
 import { parseAddress } from './ip-address.js';
 import { limitsByName } from './limits-by-name.js';
@@ -93,7 +93,7 @@ export class UsageChecks {
 
   /** Warns about the failure of an option function that no request can report any more. */
   reportFailure(code: WarningCode, thrown: unknown): void {
-    this.#warn(code, String(thrown instanceof Error ? thrown : validate.formatValue(thrown)));
+    this.#warn(code, String(thrown instanceof Error ? thrown : formatValue(thrown)));
   }
 
   #warn(code: WarningCode, detail?: string): void {

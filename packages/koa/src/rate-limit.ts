@@ -1,5 +1,5 @@
 import type { Decision, Limits, NameOf, RateLimiter } from '@rollgate/core';
-import { isThenable, validate } from '@rollgate/core/store';
+import { isThenable, validateOptionalFunction } from '@rollgate/core/store';
 import { type Awaitable, HttpLimiter, type HttpOptions, prefersText, type Rejection, toError } from '@rollgate/http';
 import type { Context, Middleware, Next } from 'koa';
 import { KOA } from './koa-framework.js';
@@ -50,7 +50,7 @@ const REJECTED = new Error('rejected');
  */
 export function rateLimit<Given extends Limits>(options: RateLimitOptions<Given>): RateLimitMiddleware<Given> {
   const { handler } = (options ?? {}) as RateLimitOptions;
-  validate.optionalFunction('handler', handler);
+  validateOptionalFunction('handler', handler);
 
   const httpLimiter: HttpLimiter<Context, Context> = new HttpLimiter(KOA, options as unknown as RateLimitOptions, {
     attachDecision(ctx, decision) {

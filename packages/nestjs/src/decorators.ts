@@ -1,5 +1,5 @@
 import { type CustomDecorator, SetMetadata } from '@nestjs/common';
-import { validate } from '@rollgate/core/store';
+import { invalidOption } from '@rollgate/core/store';
 import type { RateLimitOptions } from './options.js';
 
 /** The metadata of a class or method: the options of its limit, or `false` for none. */
@@ -12,7 +12,7 @@ export const RATE_LIMIT = 'rollgate:rate-limit';
  * @throws TypeError if the options are not an object. Their values are validated when the first request arrives.
  */
 export function RateLimit(options: RateLimitOptions): CustomDecorator {
-  if (typeof options !== 'object' || options === null) throw validate.invalidOption('@RateLimit', 'an object', options);
+  if (typeof options !== 'object' || options === null) throw invalidOption('@RateLimit', 'an object', options);
   return SetMetadata(RATE_LIMIT, options);
 }
 

@@ -1,6 +1,6 @@
 import type { ServerResponse } from 'node:http';
 import type { Limits, RateLimiter } from '@rollgate/core';
-import { validate } from '@rollgate/core/store';
+import { validateOptionalFunction } from '@rollgate/core/store';
 import { type Framework, HttpLimiter, toError } from '@rollgate/http';
 import type { Handler, RateLimitOptions, Request, Response } from './options.js';
 import { sendRejection } from './send-rejection.js';
@@ -52,7 +52,7 @@ const readFramework = (address: RateLimitOptions['address']): Framework<Request,
  */
 export function rateLimit<Given extends Limits>(options: RateLimitOptions<Given>): RateLimit<Given> {
   const { address, handler, onError = respondToError } = (options ?? {}) as RateLimitOptions;
-  for (const [name, value] of Object.entries({ address, handler, onError })) validate.optionalFunction(name, value);
+  for (const [name, value] of Object.entries({ address, handler, onError })) validateOptionalFunction(name, value);
 
   const httpLimiter: HttpLimiter<Request, Response> = new HttpLimiter(
     readFramework(address),

@@ -1,4 +1,4 @@
-import { validate } from '@rollgate/core/store';
+import { hasMethods, invalidOption } from '@rollgate/core/store';
 import { ConnectionErrors } from './connection-errors.js';
 import { fromGlide } from './glide-connection.js';
 import type { GlideClient, IoredisClient, NodeRedisClient, UpstashClient } from './redis-clients.js';
@@ -6,19 +6,15 @@ import type { RedisConnection } from './redis-connection.js';
 
 /** @throws TypeError if the store does not know this kind of client. */
 export function createConnection(client: unknown): RedisConnection {
-  if (validate.hasMethods(client, ['evalsha', 'eval']) && typeof (client as IoredisClient).status === 'string') {
+  if (hasMethods(client, ['evalsha', 'eval']) && typeof (client as IoredisClient).status === 'string') {
     return fromIoredis(client as IoredisClient);
   }
-  if (validate.hasMethods(client, ['evalSha', 'eval']) && typeof (client as NodeRedisClient).isOpen === 'boolean') {
+  if (hasMethods(client, ['evalSha', 'eval']) && typeof (client as NodeRedisClient).isOpen === 'boolean') {
     return fromNodeRedis(client as NodeRedisClient);
   }
-  if (validate.hasMethods(client, ['customCommand', 'invokeScript'])) return fromGlide(client as GlideClient);
-  if (validate.hasMethods(client, ['evalsha', 'eval', 'pipeline'])) return fromUpstash(client as UpstashClient);
-  throw validate.invalidOption(
-    'client',
-    'a client of ioredis, iovalkey, node-redis, Valkey GLIDE or @upstash/redis',
-    client,
-  );
+  if (hasMethods(client, ['customCommand', 'invokeScript'])) return fromGlide(client as GlideClient);
+  if (hasMethods(client, ['evalsha', 'eval', 'pipeline'])) return fromUpstash(client as UpstashClient);
+  throw invalidOption('client', 'a client of ioredis, iovalkey, node-redis, Valkey GLIDE or @upstash/redis', client);
 }
 
 function fromIoredis(client: IoredisClient): RedisConnection {
@@ -36,7 +32,7 @@ function fromIoredis(client: IoredisClient): RedisConnection {
 
 function fromNodeRedis(appClient: NodeRedisClient): RedisConnection {
   // The app may map the types of its replies, but the store needs plain numbers and text.
-  const client = validate.hasMethods(appClient, ['withTypeMapping'])
+  const client = hasMethods(appClient, ['withTypeMapping'])
     ? (appClient as NodeRedisClient & { withTypeMapping(mapping: object): NodeRedisClient }).withTypeMapping({})
     : appClient;
   const errors = ConnectionErrors.ofNodeRedis(appClient);
@@ -53,7 +49,7 @@ function fromNodeRedis(appClient: NodeRedisClient): RedisConnection {
 
 /** Whether this is a client of a Sentinel, or what its method `acquire` returns. Both send a command to the new master again. */
 function isSentinel(client: NodeRedisClient): boolean {
-  return validate.hasMethods(client, ['getSentinelNode']) || validate.hasMethods(client, ['release', 'WATCH']);
+  return hasMethods(client, ['getSentinelNode']) || hasMethods(client, ['release', 'WATCH']);
 }
 
 function stateOf({ isReady, isOpen }: NodeRedisClient): string {

@@ -1,5 +1,14 @@
 import type { Clock, Duration } from '@rollgate/core';
-import { parseDuration, validate, withCode } from '@rollgate/core/store';
+import {
+  formatValue,
+  hasMethods,
+  invalidOption,
+  parseDuration,
+  validateOneOf,
+  validateOptionNames,
+  validatePositiveInteger,
+  withCode,
+} from '@rollgate/core/store';
 import { createConnection } from './create-connection.js';
 import { DenialCache } from './denial-cache.js';
 import type { RedisClient } from './redis-clients.js';
@@ -76,18 +85,18 @@ export interface ResolvedOptions {
 
 /** @throws TypeError or RangeError for an invalid option, with its name. */
 export function resolveOptions(options: RedisStoreOptions): ResolvedOptions {
-  validate.knownOptions('RedisStore', options, ['client', 'log', 'clusterSlot', 'clock', 'denialCache']);
+  validateOptionNames('RedisStore', options, ['client', 'log', 'clusterSlot', 'clock', 'denialCache']);
   const { client, log = 'packed', clusterSlot = 'key', clock, denialCache = {} } = options;
   const connection = createConnection(client);
   requireNoHashTag(connection);
-  if (clock !== undefined && !validate.hasMethods(clock, ['now'])) {
-    throw validate.invalidOption('clock', 'an object with a method `now`', clock);
+  if (clock !== undefined && !hasMethods(clock, ['now'])) {
+    throw invalidOption('clock', 'an object with a method `now`', clock);
   }
-  const slot = validate.oneOf('clusterSlot', clusterSlot, CLUSTER_SLOTS);
+  const slot = validateOneOf('clusterSlot', clusterSlot, CLUSTER_SLOTS);
   return {
     client,
     connection,
-    scripts: new ScriptBuilder(validate.oneOf('log', log, LOGS)),
+    scripts: new ScriptBuilder(validateOneOf('log', log, LOGS)),
     clusterSlot: connection.isCluster ? slot : undefined,
     clock,
     denials: denialCache === false ? undefined : createDenialCache(denialCache),
@@ -100,16 +109,16 @@ function requireNoHashTag({ isCluster, keyPrefix }: RedisConnection): void {
   throw withCode(
     'ERR_ROLLGATE_INVALID_OPTION',
     new TypeError(
-      `Expected the client's \`keyPrefix\` to contain no '{' on a Cluster, got ${validate.formatValue(keyPrefix)}. Use the limiter's \`prefix\` instead, because a brace in \`keyPrefix\` changes the slots of all keys`,
+      `Expected the client's \`keyPrefix\` to contain no '{' on a Cluster, got ${formatValue(keyPrefix)}. Use the limiter's \`prefix\` instead, because a brace in \`keyPrefix\` changes the slots of all keys`,
     ),
   );
 }
 
 function createDenialCache(options: NonNullable<Exclude<RedisStoreOptions['denialCache'], false>>): DenialCache {
-  validate.knownOptions('denialCache', options, ['maxAge', 'maxKeys']);
+  validateOptionNames('denialCache', options, ['maxAge', 'maxKeys']);
   const { maxAge = 1000, maxKeys = 10_000 } = options;
   return new DenialCache({
     maxAgeMs: parseDuration('denialCache.maxAge', maxAge),
-    maxKeys: validate.positiveInteger('denialCache.maxKeys', maxKeys),
+    maxKeys: validatePositiveInteger('denialCache.maxKeys', maxKeys),
   });
 }

@@ -1,5 +1,5 @@
 import type { Limit, LimitDecision, RollingWindow } from '@rollgate/core';
-import { costAt, type Rule, validate } from '@rollgate/core/store';
+import { costAt, formatValue, type Rule } from '@rollgate/core/store';
 import { type CheckResult, type DecisionOperation, Receipt, type RecordedHit } from './operations.js';
 
 /** The return value of a script, as `lua/main.lua` describes it, read one operation after the other. */
@@ -102,7 +102,7 @@ export class ScriptReply {
 }
 
 function unexpectedReply(value: unknown): TypeError {
-  const got = validate.formatValue(value);
+  const got = formatValue(value);
   return new TypeError(`Expected the result of a script, got ${got}. Is the client connected to Redis?`);
 }
 

@@ -1,5 +1,5 @@
 import type { Limits, RateLimiter } from '@rollgate/core';
-import { validate, withCode } from '@rollgate/core/store';
+import { validateOptionalFunction, withCode } from '@rollgate/core/store';
 import { type Awaitable, type RateLimitResult, type WebHost, WebLimiter } from '@rollgate/http';
 import { type RateLimitOptions, toCallOptions, type WebCall } from './options.js';
 
@@ -64,7 +64,7 @@ export function rateLimit<
   Given extends Limits = Limits,
 >(options: RateLimitOptions<Info, Given>): RateLimit<Info, Given> {
   const { address, key, allowList } = (options ?? {}) as RateLimitOptions;
-  validate.optionalFunction('address', address);
+  validateOptionalFunction('address', address);
   if (address === undefined && (key === undefined || allowList)) throw missingAddressOption();
   const limiter = new WebLimiter(readHost(address), toCallOptions(options as RateLimitOptions));
 

@@ -1,5 +1,5 @@
 import { type Duration, parseInterval } from '../duration.js';
-import { integerBetween, knownOptions, positiveInteger } from '../validate.js';
+import { validateIntegerBetween, validateOptionNames, validatePositiveInteger } from '../validate.js';
 import {
   addUnits,
   COUNTS_SIZE,
@@ -80,10 +80,12 @@ export class BucketedWindow implements Limit {
   readonly stateSize = COUNTS_SIZE;
 
   constructor(options: BucketedWindowOptions) {
-    knownOptions('bucketedWindow', options, ['limit', 'window', 'buckets', 'minDifference']);
-    this.limit = positiveInteger('limit', options.limit);
+    validateOptionNames('bucketedWindow', options, ['limit', 'window', 'buckets', 'minDifference']);
+    this.limit = validatePositiveInteger('limit', options.limit);
     this.windowMicros = parseInterval('window', options.window) * 1000;
-    this.widthMicros = Math.ceil(this.windowMicros / integerBetween('buckets', options.buckets ?? 60, 1, MAX_BUCKETS));
+    this.widthMicros = Math.ceil(
+      this.windowMicros / validateIntegerBetween('buckets', options.buckets ?? 60, 1, MAX_BUCKETS),
+    );
     this.minDifferenceMicros = parseMinDifference(options.minDifference);
     this.keepMicros = Math.max(this.windowMicros + this.widthMicros, this.minDifferenceMicros);
     Object.freeze(this);

@@ -1,7 +1,7 @@
 import { type Duration, parseDuration, parseInterval } from '../duration.js';
 import type { SlotKeeper, SlotLimit } from '../slot-limit.js';
 import { Slots } from '../slots.js';
-import { knownOptions, positiveInteger } from '../validate.js';
+import { validateOptionNames, validatePositiveInteger } from '../validate.js';
 import {
   clear,
   dropExpired,
@@ -80,8 +80,8 @@ export class Concurrency implements SlotLimit {
   readonly stateSize = SIZE_FOR_ONE;
 
   constructor(options: ConcurrencyOptions) {
-    knownOptions('concurrency', options, ['limit', 'lease', 'retryAfter']);
-    this.limit = positiveInteger('limit', options.limit);
+    validateOptionNames('concurrency', options, ['limit', 'lease', 'retryAfter']);
+    this.limit = validatePositiveInteger('limit', options.limit);
     this.leaseMicros = parseInterval('lease', options.lease) * 1000;
     this.retryAfterMicros = parseDuration('retryAfter', options.retryAfter ?? 1000) * 1000;
     this.windowMicros = this.leaseMicros;

@@ -1,5 +1,5 @@
 import { type Duration, parseInterval } from '../duration.js';
-import { knownOptions, positiveInteger } from '../validate.js';
+import { validateOptionNames, validatePositiveInteger } from '../validate.js';
 import { isWithinScale, type Scale, scaleOf } from './clock-skew-bound.js';
 import type { Hit, Limit, State, Verdict } from './limit.js';
 import {
@@ -63,8 +63,8 @@ export class FixedWindow implements Limit {
   readonly scale: Scale;
 
   constructor(options: FixedWindowOptions) {
-    knownOptions('fixedWindow', options, ['limit', 'window', 'minDifference']);
-    this.limit = positiveInteger('limit', options.limit);
+    validateOptionNames('fixedWindow', options, ['limit', 'window', 'minDifference']);
+    this.limit = validatePositiveInteger('limit', options.limit);
     this.windowMicros = parseInterval('window', options.window) * 1000;
     this.minDifferenceMicros = parseMinDifference(options.minDifference);
     this.keepMicros = Math.max(this.windowMicros, this.minDifferenceMicros);

@@ -1,5 +1,5 @@
 import { type Duration, MAX_DURATION_MS, parseInterval } from '../duration.js';
-import { invalidNumber, knownOptions, positiveInteger } from '../validate.js';
+import { invalidNumber, validateOptionNames, validatePositiveInteger } from '../validate.js';
 import { boundDebt, isWithinScale, type Scale, scaleOf } from './clock-skew-bound.js';
 import type { Hit, Limit, State, Verdict } from './limit.js';
 import { addGap, createGaps, describeGaps, dropPassedGaps, GAPS_END, takeLastGap } from './queue-gaps.js';
@@ -60,8 +60,8 @@ export class LeakyBucket implements Limit {
   readonly scale: Scale;
 
   constructor(options: LeakyBucketOptions) {
-    knownOptions('leakyBucket', options, ['capacity', 'interval']);
-    this.limit = positiveInteger('capacity', options.capacity);
+    validateOptionNames('leakyBucket', options, ['capacity', 'interval']);
+    this.limit = validatePositiveInteger('capacity', options.capacity);
     this.intervalMicros = parseInterval('interval', options.interval) * 1000;
     this.windowMicros = this.limit * this.intervalMicros;
     this.keepMicros = this.windowMicros + this.intervalMicros;

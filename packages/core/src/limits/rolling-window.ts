@@ -1,5 +1,5 @@
 import { type Duration, parseDuration, parseInterval } from '../duration.js';
-import { boolean, knownOptions, positiveInteger } from '../validate.js';
+import { validateBoolean, validateOptionNames, validatePositiveInteger } from '../validate.js';
 import {
   append,
   describeHits,
@@ -65,12 +65,12 @@ export class RollingWindow implements Limit {
   readonly stateSize = LOG_SIZE;
 
   constructor(options: RollingWindowOptions) {
-    knownOptions('rollingWindow', options, ROLLING_WINDOW_OPTIONS);
+    validateOptionNames('rollingWindow', options, ROLLING_WINDOW_OPTIONS);
     const { minDifference, countRejected = false } = options;
-    this.limit = positiveInteger('limit', options.limit);
+    this.limit = validatePositiveInteger('limit', options.limit);
     this.windowMicros = parseInterval('window', options.window) * 1000;
     this.minDifferenceMicros = minDifference === undefined ? 0 : parseDuration('minDifference', minDifference) * 1000;
-    this.countRejected = boolean('countRejected', countRejected);
+    this.countRejected = validateBoolean('countRejected', countRejected);
     this.keepMicros = Math.max(this.windowMicros, this.minDifferenceMicros);
     this.isUsual = !this.countRejected && this.minDifferenceMicros === 0;
     Object.freeze(this);

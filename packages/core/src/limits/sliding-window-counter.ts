@@ -1,5 +1,5 @@
 import { type Duration, parseInterval } from '../duration.js';
-import { knownOptions, positiveInteger } from '../validate.js';
+import { validateOptionNames, validatePositiveInteger } from '../validate.js';
 import { isWithinScale, type Scale, scaleOf } from './clock-skew-bound.js';
 import type { Hit, Limit, State, Verdict } from './limit.js';
 import {
@@ -69,8 +69,8 @@ export class SlidingWindowCounter implements Limit {
   readonly scale: Scale;
 
   constructor(options: SlidingWindowCounterOptions) {
-    knownOptions('slidingWindowCounter', options, ['limit', 'window', 'minDifference']);
-    this.limit = positiveInteger('limit', options.limit);
+    validateOptionNames('slidingWindowCounter', options, ['limit', 'window', 'minDifference']);
+    this.limit = validatePositiveInteger('limit', options.limit);
     this.windowMicros = parseInterval('window', options.window) * 1000;
     this.minDifferenceMicros = parseMinDifference(options.minDifference);
     this.keepMicros = Math.max(2 * this.windowMicros, this.minDifferenceMicros);

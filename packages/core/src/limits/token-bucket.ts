@@ -1,5 +1,5 @@
 import { type Duration, MAX_DURATION_MS, parseInterval } from '../duration.js';
-import { invalidNumber, knownOptions, positiveInteger } from '../validate.js';
+import { invalidNumber, validateOptionNames, validatePositiveInteger } from '../validate.js';
 import { boundDebt, isWithinScale, type Scale, scaleOf } from './clock-skew-bound.js';
 import type { Hit, Limit, State, Verdict } from './limit.js';
 import {
@@ -78,9 +78,9 @@ export class TokenBucket implements Limit {
   readonly scale: Scale;
 
   constructor(options: TokenBucketOptions) {
-    knownOptions('tokenBucket', options, ['capacity', 'refill', 'every', 'minDifference']);
-    this.limit = positiveInteger('capacity', options.capacity);
-    const refill = positiveInteger('refill', options.refill);
+    validateOptionNames('tokenBucket', options, ['capacity', 'refill', 'every', 'minDifference']);
+    this.limit = validatePositiveInteger('capacity', options.capacity);
+    const refill = validatePositiveInteger('refill', options.refill);
     const everyMicros = parseInterval('every', options.every) * 1000;
     const divisor = greatestCommonDivisor(refill, everyMicros);
     this.tokens = refill / divisor;

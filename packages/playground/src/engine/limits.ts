@@ -7,7 +7,7 @@ import {
   slidingWindowCounter,
   tokenBucket,
 } from '@rollgate/core';
-import { validate } from '@rollgate/core/store';
+import { validateIntegerBetween, validateOneOf, validateOptionNames } from '@rollgate/core/store';
 import { ALGORITHM_NAMES, type Algorithm, BOUNDS, type Settings } from '../shared/settings.js';
 
 /** Few enough that the difference to the rolling window is visible. */
@@ -15,12 +15,12 @@ const BUCKETS = 10;
 
 /** @throws TypeError, RangeError with the name of the invalid or missing setting. */
 export function toSettings(given: unknown): Settings {
-  validate.knownOptions('settings', given, ['algorithm', ...Object.keys(BOUNDS)]);
+  validateOptionNames('settings', given, ['algorithm', ...Object.keys(BOUNDS)]);
   const options = given as Record<keyof Settings, unknown>;
   const within = (name: keyof typeof BOUNDS) =>
-    validate.integerBetween(name, options[name], BOUNDS[name].least, BOUNDS[name].most);
+    validateIntegerBetween(name, options[name], BOUNDS[name].least, BOUNDS[name].most);
   return {
-    algorithm: validate.oneOf('algorithm', options.algorithm, ALGORITHM_NAMES),
+    algorithm: validateOneOf('algorithm', options.algorithm, ALGORITHM_NAMES),
     limit: within('limit'),
     windowMs: within('windowMs'),
     minDifferenceMs: within('minDifferenceMs'),
