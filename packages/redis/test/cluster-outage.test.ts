@@ -1,5 +1,6 @@
 import { subscribe, unsubscribe } from 'node:diagnostics_channel';
 import { RateLimiter, rollingWindow, type StoreFailure } from '@rollgate/core';
+import type { CounterAlgorithm } from '@rollgate/core/store';
 import { RedisStore } from '@rollgate/redis';
 import { RedisCluster, until } from '@rollgate/test-support';
 import { effort } from '@rollgate/test-support/effort';
@@ -14,6 +15,9 @@ const TIMEOUT_MS = 4000;
 /** Long enough that the other nodes do not replace the silent one. */
 const NODE_TIMEOUT_MS = 60_000;
 
+/** The node of a subject depends on the subject only. */
+const ANY_COUNTER = { prefix: '' } as CounterAlgorithm;
+
 const KINDS = ['ioredis 6', 'node-redis 6', 'iovalkey', 'Valkey GLIDE'] as const;
 
 test('the other nodes keep deciding while one is silent', async () => {
@@ -26,6 +30,7 @@ test('the other nodes keep deciding while one is silent', async () => {
   try {
     const [silent] = cluster.nodes;
     const isSilent = (user: string) => cluster.ownerOf(slotOf(`{${user}}`)) === silent;
+    await until('the clients know all nodes', async () => apps.every(({ knowsNodes }) => knowsNodes()));
     await until('all nodes respond', () => allRespond(apps));
     failures.length = 0; // A client that was still connecting may have failed.
     silent!.pause();
@@ -82,5 +87,6 @@ async function createApp(kind: (typeof KINDS)[number], cluster: RedisCluster, ti
     const { degraded } = await result;
     return { kind, user, degraded, waited: result instanceof Promise };
   };
-  return { kind, store, close, round: () => Promise.all(users.map(check)) };
+  const knowsNodes = () => users.every((user) => store.partOfSubject!(ANY_COUNTER, user) !== '');
+  return { kind, store, close, knowsNodes, round: () => Promise.all(users.map(check)) };
 }
