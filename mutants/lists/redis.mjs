@@ -5,6 +5,7 @@ const test = (name) => `packages/redis/test/${name}.test.ts`;
 const BATCHES = ['script-slices', 'sharing', 'batching', 'memory-parity', 'algorithms'].map(test);
 const DENIALS = ['sharing', 'denial-cache', 'memory-parity', 'simulation'].map(test);
 const RECEIPTS = [test('resent'), ...BATCHES, test('far-refunds')];
+const GLIDE = [test('glide-cluster')];
 const KEYS = ['key-names', 'odd-keys', 'algorithms'].map(test);
 
 const of = (name, tests, mutants) =>
@@ -28,6 +29,13 @@ export const redis = [
       '    this.#lockstepCount = 0;\n    this.#release();',
       '    this.#release();',
     ],
+  ]),
+  ...of('glide-redelivery', GLIDE, [
+    ['slots that move wait for each other', 'redirectedSlotOf(error);', 'redirectedSlotOf(error) && "";'],
+    ['any number of commands waits for a moving slot', 'chain.waitingCount >= MAX_WAITING', 'chain.waitingCount < 0'],
+  ]),
+  ...of('glide-topology', GLIDE, [
+    ['a timeout of GLIDE counts as a slot that moves', 'includes(`[${slot}-`)', 'includes("")'],
   ]),
   ...of('operation-sender', BATCHES, [
     ['half a batch waits until a reply is read', 'if (doneCount === operations.length) onReply();', ''],

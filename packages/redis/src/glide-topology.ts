@@ -1,4 +1,6 @@
+import slotOf from 'cluster-key-slot';
 import { performance } from './platform.js';
+import type { GlideRoute } from './redis-clients.js';
 
 /** How long the owners of the slots are used before they are requested again. */
 const MAX_AGE_MS = 10_000;
@@ -11,12 +13,14 @@ type SlotRange = readonly [first: number, last: number, owner: readonly [host: s
  * affects which node is taken to be down.
  */
 export class GlideTopology {
-  readonly #request: () => Promise<unknown>;
+  readonly #request: (command: string[], route: GlideRoute) => Promise<unknown>;
   #owners: readonly string[] = [];
   #requestedMs = -Infinity;
+  /** The requests on their way for the moves that a node knows, by its address. */
+  readonly #moves = new Map<string, Promise<string>>();
 
-  /** @param request Returns the reply to `CLUSTER SLOTS`. */
-  constructor(request: () => Promise<unknown>) {
+  /** @param request Returns a node's reply to a command. */
+  constructor(request: (command: string[], route: GlideRoute) => Promise<unknown>) {
     this.#request = request;
     this.ownerOf(0); // Requests the owners before the first check.
   }
@@ -30,9 +34,34 @@ export class GlideTopology {
     return this.#owners[slot] ?? '';
   }
 
+  /** Whether the slot of the key is moving to another node. False if its owner does not reply, so that is not known. */
+  async isMoving(key: string): Promise<boolean> {
+    const slot = slotOf(key);
+    const owner = this.ownerOf(slot);
+    // Many checks may time out at once, and the reply is long. So a node gets one request at a time.
+    let moves = this.#moves.get(owner);
+    if (moves === undefined) {
+      moves = this.#requestMoves(key).finally(() => this.#moves.delete(owner));
+      this.#moves.set(owner, moves);
+    }
+    return (await moves).includes(`[${slot}-`);
+  }
+
+  /** The description of the Cluster by the owner of the key. It has `[slot->-target]` for each slot that moves from there. */
+  async #requestMoves(key: string): Promise<string> {
+    try {
+      return String(await this.#request(['CLUSTER', 'NODES'], { type: 'primarySlotKey', key }));
+    } catch {
+      return '';
+    }
+  }
+
   async #load(): Promise<void> {
     const owners: string[] = [];
-    for (const [first, last, [host, port]] of (await this.#request()) as SlotRange[]) {
+    for (const [first, last, [host, port]] of (await this.#request(
+      ['CLUSTER', 'SLOTS'],
+      'randomNode',
+    )) as SlotRange[]) {
       for (let slot = first; slot <= last; slot++) owners[slot] = host === null ? '' : `${host}:${port}`;
     }
     this.#owners = owners;

@@ -1,5 +1,4 @@
 import { Batcher } from './batcher.js';
-import { GLIDE_TIMEOUT_MESSAGE } from './glide-connection.js';
 import { isDecisionOperation, type Operation } from './operations.js';
 import { performance } from './platform.js';
 import { type RedisConnection, runScript } from './redis-connection.js';
@@ -76,10 +75,11 @@ export class OperationSender {
       for (let index = 0; index < doneCount; index++) settle(operations[index]!, reply, sentMs);
     } catch (error) {
       const isRedirected = isRedirection(error);
-      if (operations.length > 1 && (isRedirected || mayBeRedirection(error))) this.#noteMove(tag);
       if (operations.length > 1 && isRedirected) {
+        this.#noteMove(tag);
         await this.#sendEach(operations, onReply);
       } else {
+        if (operations.length > 1) this.#noteHiddenMove(tag, error, operations[0]!.keys[0]!);
         onReply();
         for (const operation of operations) operation.reject(error);
       }
@@ -91,6 +91,10 @@ export class OperationSender {
   #noteMove(tag: string): void {
     if (this.#movingUntilMs.size >= MAX_MOVING_TAGS) this.#movingUntilMs.clear();
     this.#movingUntilMs.set(tag, performance.now() + MOVING_FOR_MS);
+  }
+
+  async #noteHiddenMove(tag: string, error: unknown, key: string): Promise<void> {
+    if (await this.#connection.hidesMove?.(error, key)) this.#noteMove(tag);
   }
 
   #isMoving(tag: string): boolean {
@@ -114,9 +118,4 @@ function settle(operation: Operation, reply: ScriptReply, sentMs: number): void 
 /** Whether a Cluster redirected the script because a slot moves, or its client gave up after too many redirections. */
 function isRedirection(error: unknown): boolean {
   return error instanceof Error && /^(TRYAGAIN|ASK|MOVED|Too many Cluster redirections)/.test(error.message);
-}
-
-/** Whether GLIDE may have repeated a script with keys of which only some have moved, until its timeout passed. */
-function mayBeRedirection(error: unknown): boolean {
-  return error instanceof Error && error.message === GLIDE_TIMEOUT_MESSAGE;
 }

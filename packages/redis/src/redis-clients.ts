@@ -39,10 +39,13 @@ export interface NodeRedisClient {
   eval(script: string, options: { keys: string[]; arguments: string[] }): Promise<unknown>;
 }
 
+/** The node of a cluster that gets a command: any node, or the one that owns a key. */
+export type GlideRoute = 'randomNode' | { readonly type: 'primarySlotKey'; readonly key: string };
+
 /** What the store uses of a client of Valkey GLIDE, version 2. */
 export interface GlideClient {
   /** Runs a command. `decoder` is the form of the reply, and `route` the nodes of a cluster that get the command. */
-  customCommand(command: string[], options?: { decoder?: number; route?: 'randomNode' }): Promise<unknown>;
+  customCommand(command: string[], options?: { decoder?: number; route?: GlideRoute }): Promise<unknown>;
   /** Only a client of a cluster has routes. */
   invokeScriptWithRoute?: unknown;
   /** Runs a script by its hash, and sends its text if the server does not know it. */

@@ -214,6 +214,43 @@ test('after a timeout of GLIDE while a slot moves, the checks of the slot are se
   }
 });
 
+/** How many scripts the nodes have run. */
+async function scriptCount(): Promise<number> {
+  const counts = cluster.nodes.map(async (node) => {
+    const stats = (await node.run('INFO', 'commandstats')) as string;
+    return Number(/cmdstat_evalsha:calls=(\d+)/.exec(stats)?.[1] ?? 0);
+  });
+  return (await Promise.all(counts)).reduce((sum, count) => sum + count);
+}
+
+test('after a timeout of GLIDE that no move explains, checks are sent together again', async () => {
+  const { client, close } = await openGlide(cluster, { requestTimeout: 250 });
+  try {
+    const store = new RedisStore({ client, denialCache: false });
+    const limits = rollingWindow({ limit: 1000, window: '1h' });
+    const limiter = new RateLimiter({ limits, store, prefix: 'glide waits', timeout: '30s' });
+    const checkBoth = async () => {
+      const settled = await Promise.allSettled([limiter.check('ann'), limiter.check('ann')]);
+      return settled.every(({ status }) => status === 'fulfilled');
+    };
+    await quietly(async () => {
+      await until('the script is known', checkBoth);
+      for (const node of cluster.nodes) node.pause();
+      expect(await checkBoth()).toBe(false);
+      for (const node of cluster.nodes) node.resume();
+      await until('the nodes respond in time', checkBoth);
+      await until('both checks are one script', async () => {
+        const before = await scriptCount();
+        if (!(await checkBoth())) return false;
+        expect((await scriptCount()) - before).toBe(1);
+        return true;
+      });
+    });
+  } finally {
+    close();
+  }
+});
+
 describe('a client prefix with a hash tag', () => {
   const message =
     "Expected the client's `keyPrefix` to contain no '{' on a Cluster, got \"{app}:\" (string). Use the limiter's `prefix` instead, because a brace in `keyPrefix` changes the slots of all keys";

@@ -1,0 +1,106 @@
+import { RateLimiter, rollingWindow } from '@rollgate/core';
+import { type GlideClient, RedisStore } from '@rollgate/redis';
+import slotOf from 'cluster-key-slot';
+import { quietly } from './support/quietly.js';
+import { freshPrefix, SomeRedis } from './support/some-redis.js';
+
+const redis = SomeRedis.forThisFile();
+
+/** GLIDE's error for a command that it could not deliver while its slot moves. */
+const movedError = (slot: number) => new Error(`An error was signalled by the server: - Moved: ${slot} 127.0.0.1:7001`);
+
+/** Runs a script, or replaces its reply. Gets the key of the script. */
+type Reply = (key: string, run: () => Promise<unknown>) => Promise<unknown>;
+
+/** A client of a cluster with one node, as the store sees GLIDE's. Its replies are those of a real server, or replaced. */
+const createGlide = (reply: Reply, nodes: string): GlideClient => ({
+  invokeScript: () => {},
+  invokeScriptWithRoute: true,
+  customCommand: ([name, ...args]) => {
+    const run = () => redis.client.call(name!, ...args);
+    if (name === 'CLUSTER') return Promise.resolve(args[0] === 'NODES' ? nodes : []);
+    return reply(args[2]!, run);
+  },
+});
+
+function createLimiter(reply: Reply, nodes = ''): RateLimiter {
+  const store = new RedisStore({ client: createGlide(reply, nodes), denialCache: false });
+  return new RateLimiter({
+    limits: rollingWindow({ limit: 5000, window: '1h' }),
+    store,
+    prefix: freshPrefix(),
+    timeout: '30s',
+  });
+}
+
+test('a slot whose node is silent does not delay the commands of another slot that moves', async () => {
+  let resume!: () => void;
+  const silence = new Promise<void>((resolve) => (resume = resolve));
+  const sent = new Map<string, number>();
+  const limiter = createLimiter(async (key, run) => {
+    const times = (sent.get(key) ?? 0) + 1;
+    sent.set(key, times);
+    if (times === 1) throw movedError(slotOf(key));
+    if (key.includes('silent')) await silence;
+    return run();
+  });
+  const first = limiter.check('silent');
+  expect((await limiter.check('other')).allowed).toBe(true);
+  resume();
+  expect((await first).allowed).toBe(true);
+});
+
+test('commands of one slot are sent again one after the other', async () => {
+  let sentCount = 0;
+  let inFlight = 0;
+  let mostInFlight = 0;
+  const limiter = createLimiter(async (_, run) => {
+    if (++sentCount <= 5) throw movedError(1);
+    mostInFlight = Math.max(mostInFlight, ++inFlight);
+    const reply = await run();
+    inFlight -= 1;
+    return reply;
+  });
+  const decisions = await Promise.all(Array.from({ length: 5 }, (_, index) => limiter.check(`${index}`)));
+  expect(decisions.map(({ allowed }) => allowed)).toEqual([true, true, true, true, true]);
+  expect(mostInFlight).toBe(1);
+});
+
+test('at most 1000 commands of a slot wait to be sent again', async () => {
+  let resume!: () => void;
+  const silence = new Promise<void>((resolve) => (resume = resolve));
+  const sent = new Set<string>();
+  const limiter = createLimiter(async (key) => {
+    if (sent.has(key)) return silence.then(() => '1 0\n4999');
+    sent.add(key);
+    throw movedError(1);
+  });
+  const checks = Array.from({ length: 1001 }, (_, index) => limiter.check(`${index}`));
+  await quietly(() => expect(Promise.race(checks)).rejects.toThrow('Moved'));
+  resume();
+  const settled = await Promise.allSettled(checks);
+  expect(settled.filter(({ status }) => status === 'rejected')).toHaveLength(1);
+});
+
+test.each([
+  ['of another slot leaves checks together', 1],
+  ['of this slot separates checks', 2],
+])('a timeout of GLIDE during a move %s', async (_, scriptCount) => {
+  const slot = slotOf('{ann}');
+  let sentCount = 0;
+  const reply: Reply = async (_key, run) => {
+    if (sentCount++ === 0) throw new Error('timed out');
+    return run();
+  };
+  const moving = scriptCount === 1 ? slot + 1 : slot;
+  const limiter = createLimiter(
+    reply,
+    `an-id 127.0.0.1:7001@17001 myself,master - 0 0 1 connected 0-16383 [${moving}->-id]\n`,
+  );
+  const checkBoth = () => Promise.all([limiter.check('ann'), limiter.check('ann')]);
+  await quietly(() => expect(checkBoth()).rejects.toThrow('requestTimeout'));
+  await checkBoth(); // Now the server knows the script.
+  const before = sentCount;
+  await checkBoth();
+  expect(sentCount - before).toBe(scriptCount);
+});
