@@ -33,6 +33,9 @@ const of = (file, tests, mutants) =>
 
 export const http = [
   ...of('http/src/seconds', HEADERS, [['seconds are rounded down', 'Math.ceil(ms / 1000)', 'Math.floor(ms / 1000)']]),
+  ...of('http/src/withdraw-rejection', HEADERS, [
+    ['Retry-After stays when the request continues', "framework.removeHeader(response, 'Retry-After');", ''],
+  ]),
   ...of('http/src/rate-limit-headers', HEADERS, [
     [
       'the limiter with the most remaining is reported',
@@ -41,7 +44,6 @@ export const http = [
     ],
     ['a rejection has no Retry-After', 'if (!decision.allowed) this.#writeRejection(response, decision);', ''],
     ['a rejection may be cached', "'no-store'", "'no-cache'"],
-    ['Retry-After stays when the request continues', 'this.#removeHeader(response, this.#names.retryAfter);', ''],
     ['an epoch reset is a delta', "this.#resetUnit === 'epoch' ? Date.now() : 0", '0'],
     [
       'exposed headers replace those of other middleware',

@@ -18,10 +18,6 @@ class NodeHeaders implements WebHeaders {
   set(name: string, value: string): void {
     this.#response.setHeader(name, value);
   }
-
-  delete(name: string): void {
-    this.#response.removeHeader(name);
-  }
 }
 
 /**

@@ -10,6 +10,7 @@ import { releaseInBackground } from './release-in-background.js';
 import type { ResolvedOptions } from './resolve-options.js';
 import { endIfStarted, onResponseFinished } from './response-lifecycle.js';
 import { withTimeout } from './with-timeout.js';
+import { rememberCacheControl } from './withdraw-rejection.js';
 
 type OnLimited<Request, Response> = NonNullable<ResolvedOptions<Request, Response>['onLimited']>;
 
@@ -85,6 +86,7 @@ export class DecisionApplier<Request, Response> {
   #reject(decision: Decision, request: Request, response: Response, next: Next): void {
     if (this.#options.dryRun) next();
     else if (!endIfStarted(this.#framework.getNodeResponse(response))) {
+      rememberCacheControl(this.#framework, response);
       this.#writeHeaders(response, decision);
       this.#adapter.sendRejection(request, response, next, decision);
     }

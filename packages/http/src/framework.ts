@@ -37,8 +37,6 @@ export interface HeaderWriter<Response> {
   readonly setHeader: SetHeader<Response>;
   /** Returns the value of a header of the response; `undefined` without one. */
   readonly getHeader: GetHeader<Response>;
-  /** Removes a header of the response. */
-  readonly removeHeader: (response: Response, name: string) => void;
   /** Whether the host converts the names of headers to lowercase. */
   readonly lowercaseHeaders: boolean;
 }
@@ -48,6 +46,8 @@ export interface Host<Request, Response> extends RequestReader<Request>, HeaderW
 
 /** A host whose responses are Node's: how to inspect and change a response that other code may have started. */
 export interface Framework<Request, Response> extends Host<Request, Response> {
+  /** Removes a header of the response. */
+  readonly removeHeader: (response: Response, name: string) => void;
   /** Whether the whole response was handed over, or other code has taken it over. False if the response has only started. */
   readonly isResponseSent: (response: Response) => boolean;
   /** Logs an error after the response has started. For frameworks whose error handling cannot end such a response. */

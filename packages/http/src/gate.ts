@@ -5,7 +5,7 @@ import { limitsByName } from './limits-by-name.js';
 import { resolveMessage, toRejection } from './message-option.js';
 import type { HttpOptions } from './options.js';
 import { RateLimitHeaders } from './rate-limit-headers.js';
-import { createBodySerializer, isRejectionError, type Rejection } from './rejection.js';
+import { createBodySerializer, type Rejection } from './rejection.js';
 import { RequestDecider } from './request-decider.js';
 import { originalRequest, publishRequest } from './request-event.js';
 import { type ResolvedOptions, resolveOptions } from './resolve-options.js';
@@ -160,18 +160,6 @@ export class Gate<Request, Response, Target = Response> {
   /** Writes the headers of a decision. */
   writeHeaders(target: Target, decision: Decision): void {
     this.#headers.write(target, decision, this.#decider.getLimits(decision));
-  }
-
-  /**
-   * Removes the headers of a rejection, because the app's code continues with the request after all or fails. Keeps them if
-   * `error` is a rejection itself.
-   *
-   * @returns Whether it removed them.
-   */
-  withdrawRejection(target: Target, error?: unknown): boolean {
-    if (isRejectionError(error, this.statusCode)) return false;
-    this.#headers.withdrawRejection(target);
-    return true;
   }
 
   /**

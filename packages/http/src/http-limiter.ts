@@ -6,8 +6,9 @@ import { FailureHandler } from './failure-handler.js';
 import type { Framework } from './framework.js';
 import { Gate } from './gate.js';
 import type { HttpOptions } from './options.js';
-import type { Rejection } from './rejection.js';
+import { isRejectionError, type Rejection } from './rejection.js';
 import { endIfStarted } from './response-lifecycle.js';
+import { withdrawRejection } from './withdraw-rejection.js';
 
 /**
  * Limits the requests of one adapter's middleware or hook, on a host with Node's responses.
@@ -73,7 +74,9 @@ export class HttpLimiter<Request, Response> {
    */
   withdrawRejection(response: Response, error?: unknown): boolean {
     const hasStarted = this.#framework.getNodeResponse(response).headersSent;
-    return !hasStarted && this.gate.withdrawRejection(response, error);
+    if (hasStarted || isRejectionError(error, this.statusCode)) return false;
+    withdrawRejection(this.#framework, response);
+    return true;
   }
 
   /**

@@ -24,14 +24,10 @@ function createHeaderNames(lowercase: boolean): HeaderNames {
   ) as HeaderNames;
 }
 
-/** On a response, the value of `Cache-Control` from before the rejection. */
-const previousCacheControl = Symbol('previous Cache-Control');
-
 /** Writes the headers that describe a decision. */
 export class RateLimitHeaders<Response> {
   readonly #setHeader: SetHeader<Response>;
   readonly #getHeader: GetHeader<Response>;
-  readonly #removeHeader: (response: Response, name: string) => void;
   readonly #names: HeaderNames;
   readonly #hasXRateLimit: boolean;
   readonly #hasDraft: boolean;
@@ -39,14 +35,13 @@ export class RateLimitHeaders<Response> {
   readonly #exposedNames: readonly string[];
 
   constructor(
-    { setHeader, getHeader, removeHeader, lowercaseHeaders }: HeaderWriter<Response>,
+    { setHeader, getHeader, lowercaseHeaders }: HeaderWriter<Response>,
     headers: Headers,
     resetUnit: ResetUnit,
     exposeHeaders: boolean,
   ) {
     this.#setHeader = setHeader;
     this.#getHeader = getHeader;
-    this.#removeHeader = removeHeader;
     this.#names = createHeaderNames(lowercaseHeaders);
     this.#hasXRateLimit = headers === 'x-ratelimit' || headers === 'all';
     this.#hasDraft = headers === 'draft-11' || headers === 'all';
@@ -94,17 +89,7 @@ export class RateLimitHeaders<Response> {
   #writeRejection(response: Response, { retryAfterMs }: Decision): void {
     const seconds = toRetryAfterSeconds(retryAfterMs);
     if (seconds !== undefined) this.#setHeader(response, this.#names.retryAfter, String(seconds));
-    const before = this.#getHeader(response, this.#names.cacheControl);
-    if (before !== undefined) (response as { [previousCacheControl]?: unknown })[previousCacheControl] = before;
     this.#setHeader(response, this.#names.cacheControl, 'no-store');
-  }
-
-  /** Removes the headers of a rejection, because the request continues after all or has failed. */
-  withdrawRejection(response: Response): void {
-    const before = (response as { [previousCacheControl]?: unknown })[previousCacheControl];
-    this.#removeHeader(response, this.#names.retryAfter);
-    if (before === undefined) this.#removeHeader(response, this.#names.cacheControl);
-    else this.#setHeader(response, this.#names.cacheControl, String(before));
   }
 
   /** Appends to the value that another limiter or other code has set. */

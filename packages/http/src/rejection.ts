@@ -31,7 +31,7 @@ export interface RejectionBody {
   readonly statusCode: number;
   /** The stable code of every rejection. */
   readonly code: typeof REJECTION_CODE;
-  /** The name of the status, such as `Too Many Requests`. */
+  /** The name of the status, such as `Too Many Requests`. In a bundle, uncommon statuses have the name `Error`. */
   readonly error: string;
   /** A sentence for people, such as `Rate limit exceeded: try again in 23 seconds`. */
   readonly message: string;

@@ -22,11 +22,10 @@ export interface WebHost<Call> extends RequestReader<Call> {
   readonly getEarlyHeaders?: (call: Call) => WebHeaders | undefined;
 }
 
-const HEADER_WRITER: Pick<Host<never, WebHeaders>, 'setHeader' | 'getHeader' | 'removeHeader' | 'lowercaseHeaders'> = {
+const HEADER_WRITER: Pick<Host<never, WebHeaders>, 'setHeader' | 'getHeader' | 'lowercaseHeaders'> = {
   lowercaseHeaders: true,
   setHeader: (headers, name, value) => headers.set(name, value),
   getHeader: (headers, name) => headers.get(name) ?? undefined,
-  removeHeader: (headers, name) => headers.delete(name),
 };
 
 type AllowedOutcome = Extract<Outcome, { readonly kind: 'allowed' }>;

@@ -38,7 +38,7 @@ export interface RejectedResult extends Result {
 }
 
 /** The part of `Headers` that the limiter uses. */
-export type WebHeaders = Pick<Headers, 'get' | 'set' | 'delete'>;
+export type WebHeaders = Pick<Headers, 'get' | 'set'>;
 
 /** Headers with lowercase names in an object, which platforms send faster than an instance of `Headers`. */
 class PlainHeaders implements WebHeaders {
@@ -56,10 +56,6 @@ class PlainHeaders implements WebHeaders {
 
   set(name: string, value: string): void {
     this.all[name] = value;
-  }
-
-  delete(name: string): void {
-    delete this.all[name];
   }
 }
 
