@@ -73,7 +73,7 @@ export const redis = [
       'return this.#serverMicros + this.#index - 1;',
       'return this.#serverMicros;',
     ],
-    ['a receipt omits how far ahead its hit is', 'atMicros += Number(line.slice(second + 1));', ';'],
+    ['a receipt omits how far ahead its hit is', 'atMicros += toNumber(line.slice(second + 1));', ';'],
     [
       'receipts of several limits omit how far ahead a hit is',
       'hasRecorded ? nowMicros + last : 0',
@@ -82,6 +82,14 @@ export const redis = [
     ['the reason is always the limit', "delay === MIN_DIFFERENCE ? 'minDifference' : 'limit'", "'limit'"],
     ['"never" is a wait below 0', 'return micros < 0 ? Infinity : micros;', 'return micros;'],
   ]),
+  ...of(
+    'script-reply',
+    [test('malformed-replies')],
+    [
+      ['any text is a number', 'if (Number.isNaN(number))', 'if (false)'],
+      ['a reply may have more results than operations', 'if (this.length > operationCount)', 'if (false)'],
+    ],
+  ),
   ...of('cached-denial', DENIALS, [
     ['a rejection outlives its stable time', 'sinceSent < stableMicros && nowMicros', 'nowMicros'],
     ['a rejection outlives its greatest age', ' && nowMs < expiresMs;', ';'],

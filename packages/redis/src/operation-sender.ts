@@ -63,16 +63,20 @@ export class OperationSender {
     await Promise.all(operations.map((operation) => this.#send([operation], onReply)));
   }
 
-  /** Never rejects. An error rejects the operations that are not settled yet. `onReply` may be called several times. */
+  /** Never rejects. An error rejects the operations that are not settled yet, because each may be settled once. `onReply` may be called several times. */
   async #send(operations: readonly Operation[], onReply: () => void, tag = ''): Promise<void> {
     let doneCount = operations.length;
+    let settledCount = 0;
     try {
       const { keys, values, parts } = toScriptRequest(operations, this.#scripts.hasUsualCheck);
       const sentMs = performance.now();
-      const reply = new ScriptReply(await runScript(this.#connection, this.#scripts.get(parts), keys, values));
+      const reply = new ScriptReply(
+        await runScript(this.#connection, this.#scripts.get(parts), keys, values),
+        operations.length,
+      );
       doneCount = reply.length;
       if (doneCount === operations.length) onReply(); // Otherwise the rest goes first.
-      for (let index = 0; index < doneCount; index++) settle(operations[index]!, reply, sentMs);
+      for (; settledCount < doneCount; settledCount++) settle(operations[settledCount]!, reply, sentMs);
     } catch (error) {
       const isRedirected = isRedirection(error);
       if (operations.length > 1 && isRedirected) {
@@ -81,7 +85,7 @@ export class OperationSender {
       } else {
         if (operations.length > 1) this.#noteHiddenMove(tag, error, operations[0]!.keys[0]!);
         onReply();
-        for (const operation of operations) operation.reject(error);
+        for (const operation of operations.slice(settledCount)) operation.reject(error);
       }
       return;
     }
@@ -111,8 +115,11 @@ function settle(operation: Operation, reply: ScriptReply, sentMs: number): void 
   if (error !== undefined) operation.reject(error);
   else if (isDecisionOperation(operation)) operation.resolve(reply.resultOf(operation), sentMs);
   else if (operation.kind === 'count') operation.resolve(reply.count);
-  else if (operation.kind === 'renew') operation.resolve(reply.lostIndices);
-  else operation.resolve();
+  else if (operation.kind === 'renew') operation.resolve(reply.lostIndicesOf(operation));
+  else {
+    reply.expectNoResult();
+    operation.resolve();
+  }
 }
 
 /** Whether a Cluster redirected the script because a slot moves, or its client gave up after too many redirections. */

@@ -1,25 +1,37 @@
-import type { Limit, LimitDecision, RollingWindow } from '@rollgate/core';
+import type { Limit, LimitDecision } from '@rollgate/core';
 import { costAt, formatValue, type Rule } from '@rollgate/core/store';
-import { type CheckResult, type DecisionOperation, Receipt, type RecordedHit } from './operations.js';
+import {
+  type CheckResult,
+  type DecisionOperation,
+  Receipt,
+  type RecordedHit,
+  type RenewOperation,
+} from './operations.js';
 
-/** The return value of a script, as `lua/main.lua` describes it, read one operation after the other. */
+/** The server's time, then a line for each operation. Without this check, any text that follows a result could be a number. */
+const REPLY = /^\d+ \d+(?:\n(?:!|[-\d ,]*))+$/;
+
+/**
+ * The return value of a script, as `lua/main.lua` describes it, read one operation after the other.
+ *
+ * All that follows throws a TypeError if no script of this package returned the value, but for example a proxy in front of
+ * Redis.
+ */
 export class ScriptReply {
   readonly #serverMicros: number;
-  /** The server's time, then a line for each operation. */
   readonly #lines: readonly string[];
-  readonly #messages: readonly string[];
+  readonly #messages: readonly unknown[];
   #index = 0;
   #messageIndex = 0;
 
-  /** @throws TypeError if no script of this package returned the value, but for example a proxy in front of Redis. */
-  constructor(value: unknown) {
-    const [text, ...messages] = Array.isArray(value) ? (value as string[]) : [value as string];
-    this.#lines = typeof text === 'string' ? text.split('\n') : [];
+  constructor(value: unknown, operationCount: number) {
+    const [text, ...messages] = Array.isArray(value) ? (value as unknown[]) : [value];
+    if (typeof text !== 'string' || !REPLY.test(text)) throw unexpectedReply(text);
+    this.#lines = text.split('\n');
     this.#messages = messages;
-    const [seconds, micros] = (this.#lines[0] ?? '').split(' ');
+    if (this.length > operationCount) throw unexpectedReply(text);
+    const [seconds, micros] = this.#lines[0]!.split(' ');
     this.#serverMicros = Number(seconds) * 1e6 + Number(micros);
-    // Every script runs an operation. Without this check, the store would send the same operations again and again.
-    if (this.length < 1 || Number.isNaN(this.#serverMicros)) throw unexpectedReply(text);
   }
 
   /** How many operations the script ran. It leaves the others when it reaches its step limit. */
@@ -29,40 +41,55 @@ export class ScriptReply {
 
   /** Moves on to the next operation, and returns its error if it failed. */
   nextError(): Error | undefined {
-    const line = this.#lines[++this.#index]!;
-    return line === '!' ? new Error(this.#messages[this.#messageIndex++]) : undefined;
+    this.#index += 1;
+    if (this.#line !== '!') return undefined;
+    const message = this.#messages[this.#messageIndex++];
+    if (typeof message !== 'string') throw unexpectedReply(message);
+    return new Error(message);
   }
 
   /** The result of the current operation. */
   resultOf(operation: DecisionOperation): CheckResult {
     const { rules } = operation.encodedPlan.plan;
-    const line = this.#lines[this.#index]!;
+    const line = this.#line;
     if (rules.length === 1 && isSingleRecord(line)) return this.#singleResult(operation, rules[0]!.limit, line);
-    const figures = line.split(',').map((part, index) => toFigures(part, rules[index]!.limit));
-    return this.#result(operation, rules, figures);
+    const parts = line.split(',');
+    if (parts.length !== rules.length) throw unexpectedReply(line);
+    return this.#result(
+      operation,
+      rules,
+      parts.map((part, index) => toFigures(part, rules[index]!.limit)),
+    );
   }
 
   /** The lost leases of the current operation, by their indices. */
-  get lostIndices(): number[] {
-    const line = this.#lines[this.#index]!;
-    return line === '' ? [] : line.split(' ').map(Number);
+  lostIndicesOf({ leases }: RenewOperation): number[] {
+    const line = this.#line;
+    const indices = line === '' ? [] : line.split(' ').map(toNumber);
+    if (indices.some((index) => leases[index] === undefined)) throw unexpectedReply(line);
+    return indices;
   }
 
   /** The count of the current operation. */
   get count(): number {
-    return Number(this.#lines[this.#index]);
+    return toNumber(this.#line);
+  }
+
+  /** Reads the current operation, which has no result. */
+  expectNoResult(): void {
+    if (this.#line !== '') throw unexpectedReply(this.#line);
   }
 
   /** Does the same as {@link #result} for a check of one rule that recorded. The lists would take several times as long. */
   #singleResult({ encodedPlan, costs, keys, clockMicros }: DecisionOperation, limit: Limit, line: string): CheckResult {
     const space = line.indexOf(' ');
     const nowMicros = clockMicros ?? this.#stamp;
-    let [remaining, resetMicros, atMicros] = [Number(line), windowOf(limit), nowMicros];
+    const remaining = toNumber(space < 0 ? line : line.slice(0, space));
+    let [resetMicros, atMicros] = [limit.windowMicros, nowMicros];
     if (space >= 0) {
       const second = line.indexOf(' ', space + 1);
-      remaining = Number(line.slice(0, space));
-      resetMicros = Number(second < 0 ? line.slice(space + 1) : line.slice(space + 1, second));
-      if (second >= 0) atMicros += Number(line.slice(second + 1));
+      resetMicros = toNumber(second < 0 ? line.slice(space + 1) : line.slice(space + 1, second));
+      if (second >= 0) atMicros += toNumber(line.slice(second + 1));
     }
     const limitDecision = toLimitDecision(limit, 0, 0, remaining, resetMicros);
     const hit: RecordedHit = { key: keys[0]!, index: 0, atMicros, cost: costAt(costs, 0) };
@@ -95,6 +122,10 @@ export class ScriptReply {
     return { limitDecisions, receipt, stableMicros };
   }
 
+  get #line(): string {
+    return this.#lines[this.#index]!;
+  }
+
   /** The server's time of the current operation, which is also the stamp of what it recorded. */
   get #stamp(): number {
     return this.#serverMicros + this.#index - 1;
@@ -112,16 +143,20 @@ function unexpectedReply(value: unknown): TypeError {
  */
 type Figures = readonly [delay: number, wait: number, remaining: number, reset: number, last: number];
 
+/** A usual check omits the reset, which is the window of its limit. */
 function toFigures(part: string, limit: Limit): Figures {
-  const [first, second, third, fourth, fifth] = part.split(' ');
-  if (fifth !== undefined) return [Number(first), Number(second), Number(third), Number(fourth), Number(fifth)];
-  const reset = second === undefined ? windowOf(limit) : Number(second);
-  return [0, 0, Number(first), reset, third === undefined ? 0 : Number(third)];
+  const figures = part.split(' ').map(toNumber);
+  const [remaining, reset, last = 0] = figures;
+  if (figures.length === 5) return figures as unknown as Figures;
+  if (figures.length > 3) throw unexpectedReply(part);
+  return [0, 0, remaining!, reset ?? limit.windowMicros, last];
 }
 
-/** The reset of a usual check, whose limits are rolling windows. */
-function windowOf(limit: Limit): number {
-  return (limit as RollingWindow).windowMicros;
+/** The text contains digits, minus signs and commas only. */
+function toNumber(text: string): number {
+  const number = text === '' ? Number.NaN : Number(text);
+  if (Number.isNaN(number)) throw unexpectedReply(text);
+  return number;
 }
 
 /** Whether a line describes one rule that recorded. Then it has at most three numbers. */

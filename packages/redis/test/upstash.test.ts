@@ -75,6 +75,12 @@ describe('a response that is not from Redis', () => {
       pipeline('OK'),
       'Expected the result of a script, got "OK" (string). Is the client connected to Redis?',
     ],
+    [
+      'a result with another text behind it',
+      200,
+      pipeline('1700000000 5\n49 OK'),
+      'Expected the result of a script, got "1700000000 5\\n49 OK" (string). Is the client connected to Redis?',
+    ],
   ])('fails one call with its reason, and is not requested again: %s', async (_, status, body, reason) => {
     const limiter = createLimiter('foreign', { responseEncoding: false });
     front.replaceResponses({ status, body });
