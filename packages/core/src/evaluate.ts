@@ -90,6 +90,8 @@ export function decideAll(
   return { allowed, results, hitsMicros };
 }
 
+type Mutable<Value> = { -readonly [Name in keyof Value]: Value[Name] };
+
 /** Whether the wait of a rejection is only advice. */
 function isEstimate({ retryIsEstimate }: Limit, { waitMicros }: Verdict): boolean {
   return retryIsEstimate === true && waitMicros !== Infinity;
@@ -101,7 +103,7 @@ function isEstimate({ retryIsEstimate }: Limit, { waitMicros }: Verdict): boolea
  * @param allowed Whether all limits allowed the action.
  */
 export function toResult(limit: Limit, passed: boolean, verdict: Verdict, allowed: boolean): LimitDecision {
-  const result: LimitDecision = {
+  const result: Mutable<LimitDecision> = {
     allowed: passed,
     limit: limit.limit,
     remaining: verdict.remaining,
@@ -110,6 +112,8 @@ export function toResult(limit: Limit, passed: boolean, verdict: Verdict, allowe
     delayMs: allowed ? verdict.delayMicros / 1000 : 0,
   };
   if (passed) return result;
-  const rejection = { ...result, reason: verdict.reason };
-  return isEstimate(limit, verdict) ? { ...rejection, retryIsEstimate: true } : rejection;
+  // A copy of `result` with more properties would take ten times as long as the rest of the check.
+  result.reason = verdict.reason;
+  if (isEstimate(limit, verdict)) result.retryIsEstimate = true;
+  return result;
 }
