@@ -203,6 +203,8 @@ export const core = [
       'retryAfterMs = reported.retryAfterMs;',
     ],
     ['a rejection has a delay', '  if (violated !== NO_LIMITS) delayMs = 0;\n', ''],
+  ]),
+  ...of('combined-decision', STORE, [
     ['a decision of two limits can be refunded twice', '    this.#receipt = left;\n', ''],
   ]),
   ...of('single-decision', STORE, [

@@ -1,5 +1,5 @@
 import type { Decision } from './decision.js';
-import { StoreError } from './failure/store-error.js';
+import type { Coded } from './error-codes.js';
 import { channel, emitWarning } from './platform.js';
 import { formatValue } from './validate.js';
 
@@ -31,8 +31,8 @@ export function refundInBackground(limiter: Refunder, decision: Decision): void 
     if (failureChannel.hasSubscribers) {
       const failure: RefundFailure = { limiter, decision, error };
       failureChannel.publish(failure);
-    } else if (!hasWarned && !(error instanceof StoreError)) {
-      // The outage behind a StoreError has an event and a warning already.
+    } else if (!hasWarned && (error as Coded | undefined)?.code !== 'ERR_ROLLGATE_STORE_FAILED') {
+      // The outage behind this error has an event and a warning already.
       hasWarned = true;
       const reason = error instanceof Error ? error.message : formatValue(error);
       emitWarning(`A refund failed, so the request stays charged: ${reason}`, {
