@@ -28,13 +28,16 @@ export const storeWith = (methods: Partial<Store>, inner = memory()): Store => (
 
 export type Get = (path?: string, init?: RequestInit) => Promise<Response>;
 
+/** Otherwise, a timer would keep the app of an HTTP/2 session in memory for 72 seconds. */
+const NO_SESSION_TIMER: object = { http2SessionTimeout: 0 };
+
 const apps: FastifyInstance[] = [];
 afterEach(() => Promise.all(apps.splice(0).map((app) => app.close())));
 
 /** Creates apps of one version of Fastify, which are closed after the test. */
 export function appsOf(fastify: (typeof VERSIONS)[number][1]) {
   function create(serverOptions: FastifyServerOptions = {}): FastifyInstance {
-    const app = fastify({ forceCloseConnections: true, ...serverOptions });
+    const app = fastify({ forceCloseConnections: true, ...NO_SESSION_TIMER, ...serverOptions });
     apps.push(app);
     return app;
   }
