@@ -1,48 +1,72 @@
 const { default: Sequencer } = require('@jest/test-sequencer');
 
-/**
- * The files that take longest, because a run that starts one of them last keeps one core waiting for the other. Until the
- * browser of `page.test.ts` ends, tests of Redis run next to it, which mostly wait. Tests that need much memory come
- * afterwards, far from each other: compilers, tests that load every client, further browsers and processes with large logs.
- */
-const SLOWEST = [
-  /playground.test.page\.test/,
-  /redis.test.conformance\.test/,
-  /redis.test.faults-/,
-  /redis.test.processes\.test/,
-  /core.test.store-failure-outage/,
-  /redis.test.(?!client-options|cluster\.|keys)/,
-  /test-support.test/,
-  /(express|fastify).test/,
+/** It runs more than twice as long as any other file, so it starts first. Its browser takes half of one core. */
+const FIRST = /playground.test.page\.test/;
+
+/** Files that need much memory. Those of `heavy-files.cjs` run one at a time, so they are far from each other. */
+const HEAVY = [
   /core.test.packages\.test/,
-  /examples.test.(?!migration)/,
-  /(http|hono|koa|nestjs|web|node).test/,
-  /store-conformance.test.(?!explorer\.)/,
-  /store-conformance.test/,
-  /core.test.(?!docs)[a-l]/,
-  /host-tests.test.wire/,
-  /host-tests.test/,
-  /redis.test.client-options/,
-  /core.test.(?!docs)/,
-  /redis.test/,
-  /cli.test.(?!html|memory|untrusted)/,
+  /store-conformance.test.explorer\.test/,
+  /redis.test.cluster\.test/,
   /core.test.docs\.test/,
-  /playground.test.server/,
-  /examples.test/,
-  /cli.test.untrusted/,
-  /cli.test.html/,
-  /playground.test/,
+  /examples.test.migration/,
   /cli.test.memory/,
+  /cli.test.html/,
 ];
 
-const rankOf = ({ path }) => {
-  const rank = SLOWEST.findIndex((part) => part.test(path));
-  return rank < 0 ? SLOWEST.length : rank;
-};
+/** Files that mostly wait: for deadlines of silent servers, and for slots of a queue. */
+const WAITING = [
+  /core.test.store-failure-outage/,
+  /redis.test.(faults-|cluster-outage|sentinel|resent)/,
+  /(express|fastify).test.(delay|failing-functions)/,
+];
 
-/** Within each of these groups, Jest's own order stays, which starts with the files that took longest last time. */
+/** Files that compute for several seconds. */
+const LONG = [
+  /redis.test.conformance/,
+  /store-conformance.test.custom-store/,
+  /express.test.warnings/,
+  /test-support.test.process-end/,
+  /host-tests.test.wire/,
+  /examples.test.examples/,
+  /redis.test.(simulation|processes|client-options)/,
+  /core.test.memory-store/,
+  /store-conformance.test.(broken-stores|memory-store)/,
+  /playground.test.server/,
+];
+
+/** The last files are short, so that no core waits for the other in the end. */
+const SPREAD_OVER = 0.9;
+
+const rankOf = (parts, path) => parts.findIndex((part) => part.test(path));
+
+/** Removes the files that match from `tests`, and returns them in the order of the patterns. */
+function take(tests, parts) {
+  const ranked = tests.map((test) => ({ test, rank: rankOf(parts, test.path) }));
+  tests.splice(0, tests.length, ...ranked.filter(({ rank }) => rank < 0).map(({ test }) => test));
+  const taken = ranked.filter(({ rank }) => rank >= 0).toSorted((one, other) => one.rank - other.rank);
+  return taken.map(({ test }) => test);
+}
+
+/** Inserts `some` at equal distances into the first part of `others`. */
+function spread(some, others) {
+  const distance = (others.length * SPREAD_OVER) / some.length;
+  const mixed = others.flatMap((other, index) => [
+    ...some.filter((_, place) => index === Math.floor(place * distance)),
+    other,
+  ]);
+  return others.length === 0 ? some : mixed;
+}
+
+/**
+ * Starts the longest file first, and spreads those that wait over the whole run. So at any time few workers wait, and the
+ * others keep both cores busy. Within each group, Jest's own order stays, which starts with the files that took longest
+ * last time.
+ */
 module.exports = class SlowestFirst extends Sequencer {
   sort(tests) {
-    return super.sort(tests).toSorted((one, other) => rankOf(one) - rankOf(other));
+    const rest = super.sort(tests);
+    const [first, waiting, heavy, long] = [[FIRST], WAITING, HEAVY, LONG].map((parts) => take(rest, parts));
+    return [...first, ...spread(waiting, spread(heavy, spread(long, rest)))];
   }
 };
