@@ -58,19 +58,20 @@ export const core = [
     ['one action too many is allowed', 'if (left === limit) {', 'if (left === limit + 1) {'],
     [
       'the wait is that of the newest hit',
-      'result.retryAfterMs = (numbers[ring + first]! - startMicros) / 1000;',
-      'result.retryAfterMs = (newestMicros - startMicros) / 1000;',
+      'retryAfterMs = (numbers[ring + first]! - startMicros) / 1000;',
+      'retryAfterMs = (newestMicros - startMicros) / 1000;',
     ],
     ['a hit is written behind the ring', 'place < capacity ? ring + place : ring + place - capacity', 'ring + place'],
     ['the newest time is lost', 'numbers[offset + NEWEST] = nowMicros;', ''],
     ['dropped hits still count', 'numbers[offset + HITS] = left + 1;', 'numbers[offset + HITS] = hits + 1;'],
     ['the start of the ring is lost', 'numbers[offset + FIRST] = first;', ''],
-    ['limits with special options are usual', 'if (!limit.isUsual) ', 'if (limit.isUsual === undefined) '],
-    [
-      'the remaining units include the action',
-      'result.remaining = limit - left - 1;',
-      'result.remaining = limit - left;',
-    ],
+    ['limits with special options are usual', 'if (!isUsual) ', 'if (isUsual === undefined) '],
+    ['the remaining units include the action', 'limit - left - 1, windowMicros', 'limit - left, windowMicros'],
+    ['hits beyond a smaller limit are ignored', 'if (numbers[offset + HITS]! > limit) return undefined;', ''],
+  ]),
+  ...of('usual-decision', STORE, [
+    ['a usual decision can be refunded twice', '    this.#receipt = left;\n', ''],
+    ['a usual decision gives away what was left in it', 'if (!(receipt instanceof KeyTable)) return receipt;', ''],
   ]),
   ...of('evaluate', STORE, [
     ['a rejected check is recorded', '(allowed || limit.countRejected) && cost', 'cost'],
@@ -207,10 +208,12 @@ export const core = [
   ...of('combined-decision', STORE, [
     ['a decision of two limits can be refunded twice', '    this.#receipt = left;\n', ''],
   ]),
+  ...of('decision-figures', STORE, [
+    ['the result of the limit has no reason', 'delayMs, ...reasonOf(decision) };', 'delayMs };'],
+  ]),
   ...of('single-decision', STORE, [
     ['a rejection has a delay', '(allowed && result.delayMs) || 0', 'result.delayMs'],
     ['a decision can be refunded twice', '    this.#receipt = left;\n', ''],
-    ['the result of the limit has no reason', 'delayMs, ...reasonOf(this) };', 'delayMs };'],
   ]),
   ...of(
     'duration',

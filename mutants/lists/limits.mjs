@@ -103,6 +103,11 @@ export const limits = [
       'log.numbers[log.start + FIRST] = 0;\n  if (needs',
       '  if (needs',
     ],
+    [
+      'a ring that wraps around moves as it is',
+      'if (!needsTotals && log.numbers[log.start + FIRST] === 0) {',
+      'if (!needsTotals) {',
+    ],
     ['a removed hit leaves its total', 'if (hasTotals(log)) numbers[totalAt(log, at)] = totalBefore(log, at + 2);', ''],
     ['a cleared log keeps its totals', 'numbers[start + DROPPED] = -1;', ''],
   ]),

@@ -7,6 +7,9 @@ const NO_LIFE = 0;
 
 /** The hit that a check of a `MemoryStore` recorded for one rule. The linked hits of a check are its receipt. */
 export class RecordedHit implements Hit {
+  /** Keeps compiled code, like `SingleDecision.examples`. */
+  static readonly example = RecordedHit.none(undefined as never, undefined as never, '', 0.5, undefined);
+
   constructor(
     /** The table of the store that decided. */
     readonly table: KeyTable,

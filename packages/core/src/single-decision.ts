@@ -1,9 +1,9 @@
 import type { Decision, LimitDecision } from './decision.js';
+import { INSPECT, toLimitDecision, toPlainDecision } from './decision-figures.js';
 import type { RejectionReason } from './limits/limit.js';
 import { NO_DECISION, TAKE_RECEIPT } from './take-receipt.js';
 
 const NO_LIMITS: readonly string[] = Object.freeze([]);
-const INSPECT = Symbol.for('nodejs.util.inspect.custom');
 
 /**
  * The decision of a plan of one rule, with a hidden receipt of what the check recorded.
@@ -12,6 +12,16 @@ const INSPECT = Symbol.for('nodejs.util.inspect.custom');
  * the time of a check. An own getter would take three times as long as the check.
  */
 export class SingleDecision implements Decision {
+  /**
+   * An allowed and a rejected one, which stay. V8 drops the code for objects of a shape when it collects the last of
+   * them. So a garbage collection in a quiet moment would make the next checks slow. The fractions make it reserve room
+   * for any number.
+   */
+  static readonly examples = [
+    new SingleDecision('', true, 0, 0.5, 0.5, 0.5, 0, undefined),
+    new SingleDecision('', false, 0, 0.5, 0.5, 0.5, 0, undefined, 'limit'),
+  ];
+
   readonly allowed: boolean;
   readonly limit: number;
   readonly remaining: number;
@@ -27,42 +37,56 @@ export class SingleDecision implements Decision {
   #receipt: unknown;
 
   /**
-   * @param result The result of the rule. Copied, so that the caller can fill it in again.
+   * Takes the figures one by one, because an object of them would be allocated for each check.
+   *
+   * @param name The name of the limit.
    * @param receipt The data that the store's `refund` needs, or `undefined` if the check recorded nothing.
    */
-  constructor(name: string, result: LimitDecision, receipt: unknown) {
-    const { allowed } = result;
+  constructor(
+    name: string,
+    allowed: boolean,
+    limit: number,
+    remaining: number,
+    retryAfterMs: number,
+    resetMs: number,
+    delayMs: number,
+    receipt: unknown,
+    reason?: RejectionReason,
+    retryIsEstimate?: boolean,
+  ) {
     this.allowed = allowed;
-    this.limit = result.limit;
-    this.remaining = result.remaining;
-    this.retryAfterMs = result.retryAfterMs;
-    this.resetMs = result.resetMs;
-    this.delayMs = (allowed && result.delayMs) || 0; // A custom store may omit it.
+    this.limit = limit;
+    this.remaining = remaining;
+    this.retryAfterMs = retryAfterMs;
+    this.resetMs = resetMs;
+    this.delayMs = delayMs;
     this.violated = allowed ? NO_LIMITS : [name];
     this.degraded = false;
-    if (!allowed && result.reason !== undefined) this.reason = result.reason;
-    if (result.retryIsEstimate) this.retryIsEstimate = true;
+    if (!allowed && reason !== undefined) this.reason = reason;
+    if (retryIsEstimate) this.retryIsEstimate = true;
     this.#limits = name;
     this.#receipt = receipt;
   }
 
+  /** Creates the decision of a rule from its result. */
+  static of(name: string, result: LimitDecision, receipt: unknown): SingleDecision {
+    const { allowed, limit, remaining, retryAfterMs, resetMs, reason, retryIsEstimate } = result;
+    const delayMs = (allowed && result.delayMs) || 0; // A custom store may omit it.
+    const figures = [limit, remaining, retryAfterMs, resetMs, delayMs] as const;
+    return new SingleDecision(name, allowed, ...figures, receipt, reason, retryIsEstimate);
+  }
+
   get limits(): Readonly<Record<string, LimitDecision>> {
-    if (typeof this.#limits === 'string') {
-      const { allowed, limit, remaining, retryAfterMs, resetMs, delayMs } = this;
-      const figures = { allowed, limit, remaining, retryAfterMs, resetMs, delayMs, ...reasonOf(this) };
-      this.#limits = { [this.#limits]: figures };
-    }
+    if (typeof this.#limits === 'string') this.#limits = { [this.#limits]: toLimitDecision(this) };
     return this.#limits;
   }
 
   toJSON(): Decision {
-    const { allowed, limit, remaining, retryAfterMs, resetMs, delayMs, violated, limits, degraded } = this;
-    const figures = { allowed, limit, remaining, retryAfterMs, resetMs, delayMs, violated, limits, degraded };
-    return { ...figures, ...reasonOf(this) };
+    return toPlainDecision(this);
   }
 
   [INSPECT](): Decision {
-    return this.toJSON();
+    return toPlainDecision(this);
   }
 
   [TAKE_RECEIPT](left?: unknown): unknown {
@@ -71,10 +95,4 @@ export class SingleDecision implements Decision {
     this.#receipt = left;
     return receipt;
   }
-}
-
-/** The properties that only some decisions have. */
-function reasonOf({ reason, retryIsEstimate }: Decision): Pick<Decision, 'reason' | 'retryIsEstimate'> {
-  if (reason === undefined) return {};
-  return retryIsEstimate ? { reason, retryIsEstimate } : { reason };
 }

@@ -35,7 +35,7 @@ export function toDecision(
   costs: Costs = 1,
 ): Decision {
   let reported = results[typeof costs === 'number' ? 0 : costs.findIndex((cost) => cost > 0)]!;
-  if (rules.length === 1) return new SingleDecision(rules[0]!.name, reported, receipt);
+  if (rules.length === 1) return SingleDecision.of(rules[0]!.name, reported, receipt);
   const limits: Record<string, LimitDecision> = {};
   let violated = NO_LIMITS;
   let { retryAfterMs } = reported;

@@ -1,12 +1,11 @@
 import { HEAD, LIFE } from './block-head.js';
-import type { Decision, LimitDecision } from './decision.js';
+import type { Decision } from './decision.js';
 import type { KeyTable } from './key-table.js';
 import * as log from './limits/hit-ring.js';
-import type { Limit } from './limits/limit.js';
 import type { Rule } from './plan.js';
-import { RecordedHit } from './recorded-hit.js';
 import { SingleDecision } from './single-decision.js';
-import { type Chunk, offsetOf } from './slab.js';
+import { offsetOf } from './slab.js';
+import { UsualDecision } from './usual-decision.js';
 
 /** How many hits may leave the window in one usual check. The general check finds the first of many faster. */
 const MOST_DROPPED = 4;
@@ -19,19 +18,6 @@ const FIRST = HEAD + log.FIRST;
 const NEWEST = HEAD + log.NEWEST;
 const RING = HEAD + log.RING;
 
-/** The result of the last check, filled in again by each. The fractions make V8 reserve room for any number. */
-const result: Mutable<LimitDecision> = {
-  allowed: true,
-  limit: 0,
-  remaining: 0,
-  retryAfterMs: 0.5,
-  resetMs: 0.5,
-  delayMs: 0,
-  reason: 'limit', // Of a rejection. An allowed decision ignores it.
-};
-
-type Mutable<Value> = { -readonly [Name in keyof Value]: Value[Name] };
-
 /**
  * Decides the usual check of a `MemoryStore`: a cost of 1 and one rolling window without special options. The log has
  * only its own hits, and its ring need not move. Returns `undefined` for any other check, and has then changed nothing.
@@ -40,51 +26,35 @@ type Mutable<Value> = { -readonly [Name in keyof Value]: Value[Name] };
  * would allocate an object for each time that it passes. The general check takes about twice as long.
  */
 export function checkUsual(table: KeyTable, rule: Rule, key: string, nowMicros: number): Decision | undefined {
-  const { limit, name, namespace } = rule;
-  if (!limit.isUsual) return undefined;
-  const address = table.addressOf(namespace, key);
+  const { isUsual, limit, windowMicros } = rule.limit;
+  if (!isUsual) return undefined;
+  const address = table.addressOf(rule.namespace, key);
   if (address === undefined) return undefined;
-  const chunk = table.slab.chunkOf(address);
+  const { numbers, blockSize } = table.slab.chunkOf(address);
   const offset = offsetOf(address);
-  const allowed = decide(limit, chunk, offset, nowMicros);
-  if (allowed === undefined) return undefined;
-  result.allowed = allowed;
-  result.limit = limit.limit;
-  if (!allowed) return new SingleDecision(name, result, undefined);
-  result.retryAfterMs = 0;
-  result.resetMs = limit.windowMicros / 1000;
-  const life = chunk.numbers[offset + LIFE]!;
-  return new SingleDecision(name, result, new RecordedHit(table, rule, key, life, nowMicros, nowMicros, 1, undefined));
-}
-
-/**
- * Decides on the block at `offset`, and records if it allows the check. `hit-ring.ts` describes the numbers. Fills in the
- * figures, except for those that follow from the limit. Returns `undefined` if the check is not usual.
- */
-function decide({ limit, windowMicros }: Limit, chunk: Chunk, offset: number, nowMicros: number): boolean | undefined {
-  const { numbers, blockSize } = chunk;
-  const startMicros = nowMicros - windowMicros;
   const newestMicros = numbers[offset + NEWEST]!;
+  const startMicros = nowMicros - windowMicros;
   // Another limit recorded last, a cost was not 1, the clock stepped back, or the log has expired.
   if (numbers[offset + RETENTION] !== windowMicros || numbers[offset + DROPPED] !== -1) return undefined;
   if (newestMicros > nowMicros || newestMicros <= startMicros) return undefined;
+  // An overdraft, or a larger limit with the same window uses the key, too.
+  if (numbers[offset + HITS]! > limit) return undefined;
 
+  // `isUsual` bounds them, so they are integers of 32 bits. V8 would box `remaining` otherwise.
+  const hits = numbers[offset + HITS]! | 0;
+  let first = numbers[offset + FIRST]! | 0;
+  let left = hits;
   const ring = offset + RING;
   const capacity = blockSize - RING;
-  const hits = numbers[offset + HITS]!;
-  let left = hits;
-  let first = numbers[offset + FIRST]!;
   while (numbers[ring + first]! <= startMicros) {
     if (hits - left === MOST_DROPPED) return undefined;
     left -= 1; // The newest hit is in the window, so one is left.
     first = first + 1 === capacity ? 0 : first + 1;
   }
-  if (left > limit) return undefined; // An overdraft, or a larger limit with the same window uses the key, too.
   if (left === limit) {
-    result.remaining = 0;
-    result.retryAfterMs = (numbers[ring + first]! - startMicros) / 1000;
-    result.resetMs = (newestMicros - startMicros) / 1000;
-    return false;
+    const retryAfterMs = (numbers[ring + first]! - startMicros) / 1000;
+    const resetMs = (newestMicros - startMicros) / 1000;
+    return new SingleDecision(rule.name, false, limit, 0, retryAfterMs, resetMs, 0, undefined, 'limit');
   }
   if (left === capacity || (left < hits && 8 * left < capacity)) return undefined; // The ring moves.
   const place = first + left;
@@ -92,6 +62,6 @@ function decide({ limit, windowMicros }: Limit, chunk: Chunk, offset: number, no
   numbers[offset + NEWEST] = nowMicros;
   numbers[offset + HITS] = left + 1;
   numbers[offset + FIRST] = first;
-  result.remaining = limit - left - 1;
-  return true;
+  const life = numbers[offset + LIFE]!;
+  return new UsualDecision(rule, limit - left - 1, windowMicros / 1000, table, key, life, nowMicros);
 }

@@ -84,6 +84,14 @@ test('each limit allows exactly that many actions, with any room for their times
   }
 });
 
+test('a smaller limit rejects when a larger one has recorded more hits of the same key', async () => {
+  const limiter = new RateLimiter({ limits: null, store: new MemoryStore({ clock }) });
+  const small = rollingWindow({ limit: 2, window: '1m' });
+  for (let hit = 0; hit < 3; hit++) await limiter.check('ann', { limits: FIVE });
+  expect(await limiter.check('ann', { limits: small })).toMatchObject({ allowed: false, remaining: 0 });
+  expect(await limiter.check('ann', { limits: FIVE })).toMatchObject({ allowed: true, remaining: 1 });
+});
+
 test('a rejected check changes no state', async () => {
   const store = new MemoryStore({ clock });
   const limiter = new RateLimiter({

@@ -52,7 +52,7 @@ test.each([
   { ...FIGURES, allowed: false, reason: 'limit', retryIsEstimate: true },
 ] as const)('the decision of one limit is the same on every platform: %j', (result) => {
   const receipt = {};
-  const [onNode, elsewhere] = [SingleDecision, NeutralDecision].map((Kind) => new Kind('burst', result, receipt));
+  const [onNode, elsewhere] = [SingleDecision, NeutralDecision].map((Kind) => Kind.of('burst', result, receipt));
   expect(JSON.parse(JSON.stringify(elsewhere))).toEqual(JSON.parse(JSON.stringify(onNode)));
   expect(takeReceipt(elsewhere)).toBe(receipt);
 });

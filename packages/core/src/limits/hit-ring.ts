@@ -157,6 +157,10 @@ const scratch = new Float64Array(256);
 
 /** Moves the hits to a ring with room for `capacity` of them, and adds totals if they are needed. */
 function move(log: State, capacity: number, needsTotals: boolean): void {
+  if (!needsTotals && log.numbers[log.start + FIRST] === 0) {
+    log.resize(RING + capacity); // The ring does not wrap around, so its copy is right.
+    return;
+  }
   const hits = hitsOf(log);
   const copy = 2 * hits <= scratch.length ? scratch : new Float64Array(2 * hits);
   for (let index = 0; index < hits; index++) {

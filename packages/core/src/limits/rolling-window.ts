@@ -28,6 +28,9 @@ export interface RollingWindowOptions extends MinDifferenceOption {
   countRejected?: boolean | undefined;
 }
 
+/** The largest limit of a usual check, a 32-bit integer. The hits of a larger one would take 16 GiB per key. */
+const MOST_USUAL = 2 ** 31 - 1;
+
 /** The names of all {@link RollingWindowOptions}, for adapters that accept them next to other options. */
 export const ROLLING_WINDOW_OPTIONS = ['limit', 'window', 'minDifference', 'countRejected'] as const;
 
@@ -72,7 +75,7 @@ export class RollingWindow implements Limit {
     this.minDifferenceMicros = minDifference === undefined ? 0 : parseDuration('minDifference', minDifference) * 1000;
     this.countRejected = validateBoolean('countRejected', countRejected);
     this.keepMicros = Math.max(this.windowMicros, this.minDifferenceMicros);
-    this.isUsual = !this.countRejected && this.minDifferenceMicros === 0;
+    this.isUsual = !this.countRejected && this.minDifferenceMicros === 0 && this.limit <= MOST_USUAL;
     Object.freeze(this);
   }
 

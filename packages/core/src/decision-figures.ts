@@ -1,0 +1,23 @@
+import type { Decision, LimitDecision } from './decision.js';
+
+/** How `util.inspect` and `console.log` ask an object for what they show. */
+export const INSPECT = Symbol.for('nodejs.util.inspect.custom');
+
+/** Returns the result of the only limit of a decision. */
+export function toLimitDecision(decision: Omit<Decision, 'limits'>): LimitDecision {
+  const { allowed, limit, remaining, retryAfterMs, resetMs, delayMs } = decision;
+  return { allowed, limit, remaining, retryAfterMs, resetMs, delayMs, ...reasonOf(decision) };
+}
+
+/** Returns a copy of a decision as a plain object. */
+export function toPlainDecision(decision: Decision): Decision {
+  const { allowed, limit, remaining, retryAfterMs, resetMs, delayMs, violated, limits, degraded } = decision;
+  const figures = { allowed, limit, remaining, retryAfterMs, resetMs, delayMs, violated, limits, degraded };
+  return { ...figures, ...reasonOf(decision) };
+}
+
+/** The properties that only some decisions have. */
+function reasonOf({ reason, retryIsEstimate }: Omit<Decision, 'limits'>): Pick<Decision, 'reason' | 'retryIsEstimate'> {
+  if (reason === undefined) return {};
+  return retryIsEstimate ? { reason, retryIsEstimate } : { reason };
+}
