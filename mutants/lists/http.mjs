@@ -65,11 +65,7 @@ export const http = [
     ['a status of 400 is a success', 'status < 400', 'status <= 400'],
   ]),
   ...of('http/src/client-key', LISTS, [
-    [
-      'each IPv6 address counts as a separate client',
-      'if (address.length <= MAX_UNPARSED_LENGTH) cache.set(copyString(address), copyString(key));',
-      'key = address;',
-    ],
+    ['each IPv6 address counts as a separate client', 'return keyOf(address);', 'return address;'],
   ]),
   ...of('http/src/allow-list', LISTS, [
     [
@@ -79,7 +75,7 @@ export const http = [
     ],
     ['networks of IPv4 are a bit shorter', 'ownBits + 128 - size', 'ownBits + 127 - size'],
     ['networks of IPv6 have IPv4 addresses', 'isIPv4(address) === isOfIPv4 &&', 'true &&'],
-    ['no address is on the list', 'cache.set(copyString(address), isAllowed)', 'isAllowed = false'],
+    ['no address is on the list', 'return parsed !== undefined && networks', 'return parsed === undefined && networks'],
   ]),
   ...of('http/src/decision-applier', LIMITER, [
     ['the decision is not attached', 'this.#adapter.attachDecision(request, decision);', ''],

@@ -7,6 +7,6 @@ export function isThenable<Value>(value: Awaitable<Value>): value is PromiseLike
 }
 
 /** Applies `map` to a value at once, or to the value of a promise. */
-export function mapAwaitable<From, To>(value: Awaitable<From>, map: (value: From) => To): Awaitable<To> {
+export function mapAwaitable<From, To>(value: Awaitable<From>, map: (value: From) => Awaitable<To>): Awaitable<To> {
   return isThenable(value) ? Promise.resolve(value).then(map) : map(value);
 }

@@ -1,6 +1,7 @@
 import { parse } from '@lukeed/ms';
 import { emitWarning } from './platform.js';
 import { invalidNumber } from './validate.js';
+import { describeShortInterval } from './warning-texts.js';
 
 /**
  * A length of time in whole milliseconds, or as text with a unit such as `'250ms'`, `'10s'`, `'1m'`, `'2h'` or `'1
@@ -49,10 +50,7 @@ export function parseInterval(option: string, value: unknown): number {
   const ms = parseDuration(option, value);
   if (typeof value === 'number' && ms < MIN_UNITLESS_MS && !hasWarned) {
     hasWarned = true;
-    emitWarning(
-      `\`${option}: ${ms}\` is ${ms} milliseconds. Write '${ms}s' if you mean seconds, or '${ms}ms' to confirm milliseconds`,
-      { type: 'RollgateWarning', code: 'ROLLGATE_SHORT_INTERVAL' },
-    );
+    emitWarning(describeShortInterval(option, ms), { type: 'RollgateWarning', code: 'ROLLGATE_SHORT_INTERVAL' });
   }
   return ms;
 }

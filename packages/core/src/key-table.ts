@@ -9,6 +9,7 @@ import { Namespaces } from './namespaces.js';
 import { emitWarning } from './platform.js';
 import { type Kept, Reclaimer } from './reclaimer.js';
 import { Slab } from './slab.js';
+import { describeFullStore } from './warning-texts.js';
 import { referWeakly } from './weak-reference.js';
 
 /** More than one per new key, so that expired keys are dropped faster than new ones are added. */
@@ -194,10 +195,7 @@ export class KeyTable {
   #warnOnce(): void {
     if (this.#hasWarned) return;
     this.#hasWarned = true;
-    emitWarning(
-      `A MemoryStore is full: it holds ${this.#maxKeys} keys (\`maxKeys\`). Each new key now evicts the one nearest to its expiry, of the same limit or of a limit with more than its share of the keys. An evicted key starts with its full quota`,
-      { type: 'RollgateWarning', code: 'ROLLGATE_KEYS_EVICTED' },
-    );
+    emitWarning(describeFullStore(this.#maxKeys), { type: 'RollgateWarning', code: 'ROLLGATE_KEYS_EVICTED' });
   }
 
   #sweepIdle(): void {

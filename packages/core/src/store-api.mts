@@ -18,6 +18,7 @@ export {
   isThenable,
   keyAt,
   MAX_KEY_LENGTH,
+  mapAwaitable,
   Pending,
   parseDuration,
   ROLLING_WINDOW_OPTIONS,

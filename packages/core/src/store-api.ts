@@ -1,5 +1,5 @@
 // The entry point `@rollgate/core/store`: what stores and adapters need in addition to the user's API.
-export { isThenable } from './awaitable.js';
+export { isThenable, mapAwaitable } from './awaitable.js';
 export { refundInBackground } from './background-refund.js';
 export { readMicros } from './clock.js';
 export { scheduleAfter } from './clock-timers.js';

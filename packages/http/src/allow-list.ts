@@ -1,5 +1,6 @@
-import { copyString, invalidOption } from '@rollgate/core/store';
-import { MAX_CACHED_ADDRESSES, MAX_UNPARSED_LENGTH, stripPort } from './client-key.js';
+import { invalidOption } from '@rollgate/core/store';
+import { cacheByAddress } from './cache-by-address.js';
+import { stripPort } from './client-key.js';
 import { hasPrefix, type IPAddress, isIPv4, parseAddress } from './ip-address.js';
 
 /**
@@ -11,21 +12,10 @@ import { hasPrefix, type IPAddress, isIPv4, parseAddress } from './ip-address.js
 export function createAllowList(entries: readonly string[]): (address: string) => boolean {
   if (!Array.isArray(entries)) throw invalidOption('allowList', 'an array of addresses and networks', entries);
   const networks = entries.map((entry, index) => parseNetwork(entry, `allowList[${index}]`));
-  const cache = new Map<string, boolean>();
-  const isListed = (address: string) => {
+  return cacheByAddress((address) => {
     const parsed = parseAddress(stripPort(address));
     return parsed !== undefined && networks.some((network) => contains(network, parsed));
-  };
-  return function isOnAllowList(address) {
-    let isAllowed = cache.get(address);
-    if (isAllowed === undefined) {
-      isAllowed = isListed(address);
-      if (cache.size === MAX_CACHED_ADDRESSES) cache.clear();
-      // A copy, because an address cut out of a header would keep the whole header in memory.
-      if (address.length <= MAX_UNPARSED_LENGTH) cache.set(copyString(address), isAllowed);
-    }
-    return isAllowed;
-  };
+  });
 }
 
 interface Network {

@@ -1,14 +1,9 @@
 import { copyString, validateIntegerBetween } from '@rollgate/core/store';
+import { cacheByAddress, MAX_UNPARSED_LENGTH } from './cache-by-address.js';
 import { cutAddress, formatIPv4, formatIPv6, hasPrefix, isIPv4, parseAddress } from './ip-address.js';
-
-/** The number of addresses whose result is cached, so that few requests pay for parsing. */
-export const MAX_CACHED_ADDRESSES = 10_000;
 
 /** The prefix with which Node writes IPv4 addresses on a socket for both families. */
 const MAPPED_PREFIX = '::ffff:';
-
-/** The longest key of text that is not an address, because it comes from a header that any client can set. */
-export const MAX_UNPARSED_LENGTH = 64;
 
 /**
  * Creates the function that turns a client's address into its key:
@@ -25,21 +20,15 @@ export const MAX_UNPARSED_LENGTH = 64;
  */
 export function createClientKey(ipv6Prefix: number): (address: string) => string {
   validateIntegerBetween('ipv6Prefix', ipv6Prefix, 1, 128);
-  const cache = new Map<string, string>();
+  // A copy, for the same reason as the copy of the address.
+  const keyOf = cacheByAddress((address) => copyString(parseKey(address, ipv6Prefix)));
 
   return function clientKey(address) {
     if (!address.includes(':')) return address.slice(0, MAX_UNPARSED_LENGTH);
     if (address.startsWith(MAPPED_PREFIX) && address.includes('.') && !address.includes(':', MAPPED_PREFIX.length)) {
       return address.slice(MAPPED_PREFIX.length, MAX_UNPARSED_LENGTH);
     }
-    let key = cache.get(address);
-    if (key === undefined) {
-      key = parseKey(address, ipv6Prefix);
-      if (cache.size === MAX_CACHED_ADDRESSES) cache.clear();
-      // Copies, because text cut out of a header would keep the whole header in memory.
-      if (address.length <= MAX_UNPARSED_LENGTH) cache.set(copyString(address), copyString(key));
-    }
-    return key;
+    return keyOf(address);
   };
 }
 

@@ -1,5 +1,5 @@
 import type { Awaitable, Decision, Limits, RateLimiter } from '@rollgate/core';
-import { isLeasing, isThenable } from '@rollgate/core/store';
+import { isLeasing, isThenable, mapAwaitable } from '@rollgate/core/store';
 import type { Host } from './framework.js';
 import { limitsByName } from './limits-by-name.js';
 import { resolveMessage, toRejection } from './message-option.js';
@@ -11,7 +11,7 @@ import { originalRequest, publishRequest } from './request-event.js';
 import { type ResolvedOptions, resolveOptions } from './resolve-options.js';
 import { rememberDecision } from './settle.js';
 import { toError } from './to-error.js';
-import { mapAwaitable, mapWithTimeout } from './with-timeout.js';
+import { mapWithTimeout } from './with-timeout.js';
 
 /** What to do with a request. */
 export type Outcome =

@@ -6,9 +6,8 @@ import {
   type RollingWindowOptions,
   rollingWindow,
 } from '@rollgate/core';
-import { invalidOption, isThenable, ROLLING_WINDOW_OPTIONS, withCode } from '@rollgate/core/store';
+import { invalidOption, isThenable, mapAwaitable, ROLLING_WINDOW_OPTIONS, withCode } from '@rollgate/core/store';
 import type { ForRequest, LimitOptions, WindowOptions } from './options.js';
-import { mapAwaitable } from './with-timeout.js';
 
 /** The limits of every request, or a function that returns those of one request. */
 export type ResolvedLimits<Request> =

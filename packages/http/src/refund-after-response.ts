@@ -1,7 +1,7 @@
 import type { Awaitable, Decision, RateLimiter } from '@rollgate/core';
 import { isThenable, refundInBackground, validateBoolean } from '@rollgate/core/store';
 import { type NodeResponse, onResponseFinished } from './response-lifecycle.js';
-import { withTimeout } from './with-timeout.js';
+import { mapWithTimeout } from './with-timeout.js';
 
 /** Which requests to refund once their response has ended. */
 export interface RefundRules<Request, Response> {
@@ -51,17 +51,14 @@ export function refundByRules<Request, Response>(
     return;
   }
   if (!rules.skipSuccessful && !rules.skipFailed) return;
-  const settle = (isSuccess: boolean) => {
+  const settle = (result: boolean) => {
+    const isSuccess = validateBoolean('requestWasSuccessful(request, response)', result);
     if (isSuccess ? rules.skipSuccessful : rules.skipFailed) refundInBackground(limiter, decision);
   };
   try {
     const result = rules.wasSuccessful === undefined ? status < 400 : rules.wasSuccessful(request, response);
-    if (!isThenable(result)) settle(validateBoolean('requestWasSuccessful(request, response)', result));
-    else {
-      withTimeout('requestWasSuccessful', result, rules.timeoutMs)
-        .then((isSuccess) => settle(validateBoolean('requestWasSuccessful(request, response)', isSuccess)))
-        .catch(rules.onError);
-    }
+    const settled = mapWithTimeout('requestWasSuccessful', rules.timeoutMs, result, settle);
+    if (isThenable(settled)) settled.then(undefined, rules.onError);
   } catch (thrown) {
     rules.onError(thrown);
   }

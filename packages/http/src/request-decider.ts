@@ -1,12 +1,12 @@
 import type { Awaitable, Cost, Decision, Limits } from '@rollgate/core';
-import { validateBoolean } from '@rollgate/core/store';
+import { mapAwaitable, validateBoolean } from '@rollgate/core/store';
 import { createClientKey } from './client-key.js';
 import { validateCost } from './cost-option.js';
 import type { RequestReader } from './framework.js';
 import { invalidLimitsError } from './limits-option.js';
 import type { ResolvedOptions } from './resolve-options.js';
 import { missingAddressError } from './to-error.js';
-import { mapAwaitable, mapWithTimeout } from './with-timeout.js';
+import { mapWithTimeout } from './with-timeout.js';
 
 /** Thrown and caught internally when the client of a request has already disconnected. */
 export const CLIENT_DISCONNECTED = Symbol('the client has disconnected');

@@ -84,7 +84,7 @@ export function resolveOptions<Request, Response>(
   defaultResetUnit: ResetUnit,
 ): ResolvedOptions<Request, Response> {
   validateOptionNames(adapterName, options, [...ROLLING_WINDOW_OPTIONS, ...COMMON_OPTIONS, ...ownOptions]);
-  const { key, ipv6Prefix = 56, cost = 1, skip, allowList, onLimited, dryRun = false, silence = [] } = options;
+  const { key, ipv6Prefix = 56, cost = 1, skip, allowList, onLimited, silence = [] } = options;
   const { store, prefix = 'rollgate', timeout = 500, onStoreError = 'fallback' } = options;
   for (const [name, value] of Object.entries({ key, skip, onLimited })) validateOptionalFunction(name, value);
   if (key !== undefined && options.ipv6Prefix !== undefined) throw keyAndPrefixError();
@@ -104,7 +104,7 @@ export function resolveOptions<Request, Response>(
     isOnAllowList: allowList === undefined || allowList === false ? undefined : createAllowList(allowList),
     refundRules: resolveRefundRules(options, usageChecks, timeoutMs),
     onLimited,
-    dryRun: validateBoolean('dryRun', dryRun),
+    dryRun: readFlag(options, 'dryRun'),
     timeoutMs,
     ...resolveResponseOptions(options, defaultResetUnit),
     usageChecks,
@@ -117,16 +117,24 @@ function resolveResponseOptions<Request, Response>(
   options: HttpOptions<Request, Limits, Response>,
   defaultResetUnit: ResetUnit,
 ): Pick<ResolvedOptions<Request, Response>, ResponseOption> {
-  const { headers = 'x-ratelimit', resetUnit = defaultResetUnit, exposeHeaders = false } = options;
-  const { statusCode = 429, message, problem = false } = options;
+  const { headers = 'x-ratelimit', resetUnit = defaultResetUnit } = options;
+  const { statusCode = 429, message } = options;
   return {
     headers: validateOneOf('headers', headers, HEADERS),
     resetUnit: validateOneOf('resetUnit', resetUnit, ['epoch', 'delta']),
-    exposeHeaders: validateBoolean('exposeHeaders', exposeHeaders),
+    exposeHeaders: readFlag(options, 'exposeHeaders'),
     statusCode: validateIntegerBetween('statusCode', statusCode, 400, 599),
     message: resolveMessageOption(message),
-    problem: validateBoolean('problem', problem),
+    problem: readFlag(options, 'problem'),
   };
+}
+
+type Flag = 'dryRun' | 'exposeHeaders' | 'problem' | `skip${'Successful' | 'Failed' | 'Aborted'}Requests`;
+
+/** Returns the option `name`, which is `false` by default. */
+function readFlag(options: Readonly<Partial<Record<Flag, boolean | undefined>>>, name: Flag): boolean {
+  const { [name]: flag = false } = options;
+  return validateBoolean(name, flag);
 }
 
 function keyAndPrefixError(): Error {
@@ -145,11 +153,10 @@ function resolveRefundRules<Request, Response>(
   usageChecks: UsageChecks,
   timeoutMs: number,
 ): RefundRules<Request, Response> | undefined {
-  const { skipSuccessfulRequests = false, skipFailedRequests = false, skipAbortedRequests = false } = options;
   const { requestWasSuccessful } = options;
-  const skipSuccessful = validateBoolean('skipSuccessfulRequests', skipSuccessfulRequests);
-  const skipFailed = validateBoolean('skipFailedRequests', skipFailedRequests);
-  const skipAborted = validateBoolean('skipAbortedRequests', skipAbortedRequests);
+  const skipSuccessful = readFlag(options, 'skipSuccessfulRequests');
+  const skipFailed = readFlag(options, 'skipFailedRequests');
+  const skipAborted = readFlag(options, 'skipAbortedRequests');
   validateOptionalFunction('requestWasSuccessful', requestWasSuccessful);
   if (skipSuccessful || skipFailed || (skipAborted && requestWasSuccessful === undefined)) {
     const onError = (thrown: unknown) => usageChecks.reportFailure('ROLLGATE_REQUEST_WAS_SUCCESSFUL_FAILED', thrown);

@@ -1,10 +1,9 @@
 import type { Awaitable, Decision, Limits, RateLimiter } from '@rollgate/core';
-import { refundInBackground, scheduleAfter } from '@rollgate/core/store';
+import { mapAwaitable, refundInBackground, scheduleAfter } from '@rollgate/core/store';
 import type { Host, RequestReader } from './framework.js';
 import { Gate, type Outcome } from './gate.js';
 import type { HttpOptions } from './options.js';
 import { Allowed, Exempt, type RateLimitResult, Rejected, type WebHeaders } from './web-result.js';
-import { mapAwaitable } from './with-timeout.js';
 
 /** A host whose requests and responses are those of the Fetch standard. */
 export interface WebHost<Call> extends RequestReader<Call> {

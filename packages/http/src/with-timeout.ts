@@ -14,28 +14,13 @@ export function withTimeout<Value>(name: string, promise: PromiseLike<Value>, ti
       reject(withCode('ERR_ROLLGATE_FUNCTION_TIMEOUT', new Error(message)));
     }, timeoutMs);
     // A thenable may resolve with another one, which also has to settle before the timeout.
-    Promise.resolve(promise).then(
-      (value) => {
-        clearTimeout(timer);
-        resolve(value);
-      },
-      (thrown) => {
-        clearTimeout(timer);
-        reject(thrown);
-      },
-    );
+    Promise.resolve(promise)
+      .then(resolve, reject)
+      .finally(() => clearTimeout(timer));
   });
 }
 
-/** Applies `map` at once to a value, and to a promise's value when the promise resolves. */
-export function mapAwaitable<Value, Result>(
-  value: Awaitable<Value>,
-  map: (value: Value) => Awaitable<Result>,
-): Awaitable<Result> {
-  return isThenable(value) ? Promise.resolve(value).then(map) : map(value);
-}
-
-/** Applies `map` to what an option function returned, like {@link mapAwaitable}, with the timeout of {@link withTimeout}. */
+/** Applies `map` to what an option function returned, like `mapAwaitable` of the core, with the timeout of {@link withTimeout}. */
 export function mapWithTimeout<Value, Result>(
   name: string,
   timeoutMs: number,
