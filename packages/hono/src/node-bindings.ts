@@ -12,7 +12,6 @@ export interface NodeResponse {
   readonly headersSent: boolean;
   getHeader(name: string): unknown;
   setHeader(name: string, value: string): unknown;
-  removeHeader(name: string): void;
 }
 
 /** Returns Node's request and response. Elsewhere, the object has other contents or is empty. */

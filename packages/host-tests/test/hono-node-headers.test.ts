@@ -117,3 +117,67 @@ test('the address is that of the connection, whatever else the app passes as bin
     expect(await (await app.request('/', {}, bindings)).text()).toBe('9.9.9.9');
   }
 });
+
+const limitOf = (limit: number, options = {}) => rateLimit({ limit, window: '1m', key: () => 'ann', ...options });
+
+test.each([
+  ['without a limit', undefined],
+  ['with a limit of its own', '99'],
+])('a request inside a handler leaves the response to the outer request as it is: %s', async (_, remaining) => {
+  const app = new Hono<{ Bindings: HttpBindings }>();
+  if (remaining !== undefined) app.use('/outer', limitOf(100));
+  app.use('/inner', limitOf(1, { headers: 'all' }));
+  app.get('/inner', (c) => c.text('inner'));
+  app.get('/outer', async (c) => {
+    const responses = [await app.request('/inner', {}, c.env), await app.request('/inner', {}, c.env)];
+    return c.json(responses.map((inner) => [inner.status, ...valuesOf(inner, 'remaining')]));
+  });
+  const [response] = await request(app, '/outer');
+  expect(await response!.json()).toEqual([
+    [200, '0'],
+    [429, '0'],
+  ]);
+  expect(response!.headers.get('x-ratelimit-remaining')).toBe(remaining ?? null);
+  expect(response!.headers.get('ratelimit')).toBeNull();
+  expect(response!.headers.get('retry-after')).toBeNull();
+});
+
+/** A limiter of each kind: one that writes its headers to Node's response, and two that write to the response of Hono. */
+const kinds = { early: {}, exposing: { exposeHeaders: true } };
+const pairs = [
+  ['early', 'exposing'],
+  ['exposing', 'early'],
+  ['exposing', 'exposing'],
+] as const;
+
+test.each(pairs)('several limiters report the least remaining: %s, %s', async (first, second) => {
+  for (const [limits, least] of [
+    [[3, 9], '2'],
+    [[9, 3], '2'],
+  ] as const) {
+    // biome-ignore format: a table
+    const app = new Hono<{ Bindings: HttpBindings }>();
+    app.use(limitOf(limits[0], { ...kinds[first], headers: 'all' }));
+    app.use(limitOf(limits[1], { ...kinds[second], headers: 'all' }));
+    app.get('/', (c) => c.text('hello'));
+    const [response] = await request(app, '/');
+    expect(valuesOf(response!, 'limit', 'remaining')).toEqual(['3', least]);
+    expect(response!.headers.get('ratelimit-policy')).toMatch(/q=3.*q=9|q=9.*q=3/);
+  }
+});
+
+test('limiters before and after a middleware that replaces the request report the least remaining', async () => {
+  const app = new Hono<{ Bindings: HttpBindings }>();
+  app.use(limitOf(3));
+  app.use((c, next) => {
+    c.req.raw = new Request(c.req.raw);
+    return next();
+  });
+  app.use(limitOf(9));
+  app.get('/', (c) => c.text('hello'));
+  const [response] = await request(app, '/');
+  expect(valuesOf(response!, 'limit', 'remaining')).toEqual(['3', '2']);
+});
+
+const valuesOf = (response: Response, ...names: string[]) =>
+  names.map((name) => response.headers.get(`x-ratelimit-${name}`));

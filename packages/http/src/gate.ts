@@ -152,14 +152,15 @@ export class Gate<Request, Response, Target = Response> {
     return EXEMPT;
   }
 
-  /** Sets one header. */
-  setHeader(target: Target, name: string, value: string): void {
-    this.#host.setHeader(target, name, value);
+  /** Writes the headers of a decision. `isEarly` leaves out the names of exposed headers, which need the response. */
+  writeHeaders(target: Target, decision: Decision, isEarly?: boolean): void {
+    this.#headers.write(target, decision, this.#decider.getLimits(decision));
+    if (!isEarly) this.exposeHeaders(target);
   }
 
-  /** Writes the headers of a decision. */
-  writeHeaders(target: Target, decision: Decision): void {
-    this.#headers.write(target, decision, this.#decider.getLimits(decision));
+  /** With the option `exposeHeaders`, adds the names of the headers to those that the response exposes. */
+  exposeHeaders(target: Target): void {
+    this.#headers.expose(target);
   }
 
   /**

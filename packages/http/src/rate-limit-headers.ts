@@ -56,7 +56,7 @@ export class RateLimitHeaders<Response> {
   }
 
   /**
-   * Writes the headers of a decision.
+   * Writes the headers of a decision. {@link expose} completes them.
    *
    * @param limits The limits that made the decision.
    */
@@ -69,7 +69,16 @@ export class RateLimitHeaders<Response> {
       this.#append(response, this.#names.rateLimit, toRateLimitValue(decision));
     }
     if (!decision.allowed) this.#writeRejection(response, decision);
-    if (this.#exposedNames.length > 0) this.#expose(response);
+  }
+
+  /** If the limiter exposes its headers, adds the names that other code has not exposed already. */
+  expose(response: Response): void {
+    if (this.#exposedNames.length === 0) return;
+    const before = String(this.#getHeader(response, this.#names.expose) ?? '')
+      .toLowerCase()
+      .split(/[\s,]+/);
+    const missing = this.#exposedNames.filter((name) => !before.includes(name.toLowerCase()));
+    if (missing.length > 0) this.#append(response, this.#names.expose, missing.join(', '));
   }
 
   #writeXRateLimit(response: Response, decision: Decision): void {
@@ -96,14 +105,5 @@ export class RateLimitHeaders<Response> {
   #append(response: Response, name: string, value: string): void {
     const before = this.#getHeader(response, name);
     this.#setHeader(response, name, before === undefined || before === '' ? value : `${before}, ${value}`);
-  }
-
-  /** Adds the names that other code has not exposed already. */
-  #expose(response: Response): void {
-    const before = String(this.#getHeader(response, this.#names.expose) ?? '')
-      .toLowerCase()
-      .split(/[\s,]+/);
-    const missing = this.#exposedNames.filter((name) => !before.includes(name.toLowerCase()));
-    if (missing.length > 0) this.#append(response, this.#names.expose, missing.join(', '));
   }
 }

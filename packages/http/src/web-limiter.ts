@@ -3,7 +3,7 @@ import { mapAwaitable, refundInBackground, scheduleAfter } from '@rollgate/core/
 import type { Host, RequestReader } from './framework.js';
 import { Gate, type Outcome } from './gate.js';
 import type { HttpOptions } from './options.js';
-import { Allowed, Exempt, type RateLimitResult, Rejected, type WebHeaders } from './web-result.js';
+import { Allowed, type EditHeaders, Exempt, type RateLimitResult, Rejected, type WebHeaders } from './web-result.js';
 
 /** A host whose requests and responses are those of the Fetch standard. */
 export interface WebHost<Call> extends RequestReader<Call> {
@@ -71,21 +71,23 @@ export class WebLimiter<Call> {
   }
 
   #allow(call: Call, request: Request, { decision, isDryRun }: AllowedOutcome): RateLimitResult {
-    // A limiter that exposes headers adds them to those that the response exposes, so it needs the response.
-    const mayNotBeEarly = isDryRun || this.#gate.options.exposeHeaders;
-    const earlyHeaders = mayNotBeEarly ? undefined : this.#host.getEarlyHeaders?.(call);
-    if (earlyHeaders !== undefined) this.#gate.writeHeaders(earlyHeaders, decision);
-    const needsHeaders = !isDryRun && earlyHeaders === undefined;
-    const keepAlive = (end: Promise<unknown>) => this.#keepAlive(call, end);
-    return new Allowed(this.#gate, decision, call, request, needsHeaders, keepAlive);
+    const gate = this.#gate;
+    let edit: EditHeaders | undefined;
+    if (!isDryRun) {
+      const earlyHeaders = this.#host.getEarlyHeaders?.(call);
+      if (earlyHeaders) gate.writeHeaders(earlyHeaders, decision, true);
+      else edit = (headers) => gate.writeHeaders(headers, decision);
+      // The names are added to those that the response exposes.
+      if (earlyHeaders && gate.options.exposeHeaders) edit = (headers) => gate.exposeHeaders(headers);
+    }
+    return new Allowed(gate, decision, call, request, edit, this.#keepAlive);
   }
 
-  #keepAlive(call: Call, promise: Promise<unknown>): void {
+  readonly #keepAlive = (call: Call, promise: Promise<unknown>): void =>
     this.#host.keepAlive?.(
       call,
       promise.catch(() => {}),
     );
-  }
 }
 
 /** Waits for a request's slot in a queue. If the client disconnects before, it refunds the slot and rejects. */

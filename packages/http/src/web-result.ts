@@ -74,39 +74,42 @@ export class Exempt implements AllowedResult {
   fail(): void {}
 }
 
+/** Adds headers to those of a response. */
+export type EditHeaders = (headers: WebHeaders) => void;
+
 /** The result for an allowed request, and for every request in a dry run. */
 export class Allowed<Call> extends Exempt {
   override readonly decision: Decision;
   readonly #gate: Gate<Call, Response, WebHeaders>;
   readonly #call: Call;
   readonly #request: Request;
-  readonly #hasHeaders: boolean;
-  readonly #keepAlive: (end: Promise<unknown>) => void;
+  readonly #edit: EditHeaders | undefined;
+  readonly #keepAlive: (call: Call, end: Promise<unknown>) => void;
 
   constructor(
     gate: Gate<Call, Response, WebHeaders>,
     decision: Decision,
     call: Call,
     request: Request,
-    hasHeaders: boolean,
-    keepAlive: (end: Promise<unknown>) => void,
+    edit: EditHeaders | undefined,
+    keepAlive: (call: Call, end: Promise<unknown>) => void,
   ) {
     super();
     this.#gate = gate;
     this.decision = decision;
     this.#call = call;
     this.#request = request;
-    this.#hasHeaders = hasHeaders;
+    this.#edit = edit;
     this.#keepAlive = keepAlive;
   }
 
   override withHeaders(response: Response): Response {
-    const withHeaders = this.#hasHeaders ? addHeaders(this.#gate, this.decision, response) : response;
+    const withHeaders = this.#edit ? editHeaders(response, this.#edit) : response;
     const { refundRules, limiter } = this.#gate.options;
     const hasSlots = this.#gate.hasSlots(this.decision);
     if ((refundRules === undefined && !hasSlots) || !this.decision.allowed) return withHeaders;
     let onEnd!: () => void;
-    this.#keepAlive(new Promise<void>((resolve) => (onEnd = resolve)));
+    this.#keepAlive(this.#call, new Promise<void>((resolve) => (onEnd = resolve)));
     return watchResponseEnd(withHeaders, this.#request.signal, (isComplete) => {
       onEnd();
       const status = isComplete ? withHeaders.status : undefined;
@@ -157,7 +160,7 @@ export class Rejected<Call> implements RejectedResult {
   }
 
   withHeaders(response: Response): Response {
-    return addHeaders(this.#gate, this.decision, response);
+    return editHeaders(response, (headers) => this.#gate.writeHeaders(headers, this.decision));
   }
 
   fail(): void {}
@@ -170,15 +173,16 @@ export class Rejected<Call> implements RejectedResult {
   }
 }
 
-function addHeaders<Call>(gate: Gate<Call, Response, WebHeaders>, decision: Decision, response: Response): Response {
+/** Returns the response with edited headers. It is the same one, unless its headers are immutable. */
+function editHeaders(response: Response, edit: EditHeaders): Response {
   try {
-    gate.writeHeaders(response.headers, decision);
+    edit(response.headers);
     return response;
   } catch (error) {
     if (!(error instanceof TypeError)) throw error;
   }
   // The headers of `fetch`, `Response.redirect` and `Response.error` are immutable.
   const copy = new Response(response.body, response);
-  gate.writeHeaders(copy.headers, decision);
+  edit(copy.headers);
   return copy;
 }

@@ -21,12 +21,13 @@ type CountedContext = { [COUNTED_BY]?: NestLimiter };
 
 /** Limits the requests of one route, or of all routes without a limit of their own. */
 export class NestLimiter {
+  readonly #framework: ReturnType<typeof createNestFramework>;
   readonly #httpLimiter: HttpLimiter<ExecutionContext, NestResponse>;
 
   /** @throws TypeError, RangeError with the name of the invalid option. */
   constructor({ address, ...options }: RateLimitOptions) {
-    const framework = createNestFramework(address);
-    this.#httpLimiter = new HttpLimiter(framework, options as never, {
+    this.#framework = createNestFramework(address);
+    this.#httpLimiter = new HttpLimiter(this.#framework, options as never, {
       attachDecision,
       sendRejection: (context, response, next, decision) => this.#reject(context, response, next, decision),
     });
@@ -90,7 +91,7 @@ export class NestLimiter {
     const reject = (rejection: Rejection) => {
       if (this.#httpLimiter.endIfStarted(response)) return;
       if ('json' in rejection && context.getType() === 'http') {
-        this.#httpLimiter.gate.setHeader(response, 'content-type', rejection.type);
+        this.#framework.setHeader(response, 'content-type', rejection.type);
       }
       next(this.#createException(context, rejection, decision));
     };
