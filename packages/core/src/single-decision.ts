@@ -72,8 +72,18 @@ export class SingleDecision implements Decision {
   static of(name: string, result: LimitDecision, receipt: unknown): SingleDecision {
     const { allowed, limit, remaining, retryAfterMs, resetMs, reason, retryIsEstimate } = result;
     const delayMs = (allowed && result.delayMs) || 0; // A custom store may omit it.
-    const figures = [limit, remaining, retryAfterMs, resetMs, delayMs] as const;
-    return new SingleDecision(name, allowed, ...figures, receipt, reason, retryIsEstimate);
+    return new SingleDecision(
+      name,
+      allowed,
+      limit,
+      remaining,
+      retryAfterMs,
+      resetMs,
+      delayMs,
+      receipt,
+      reason,
+      retryIsEstimate,
+    );
   }
 
   get limits(): Readonly<Record<string, LimitDecision>> {
