@@ -15,7 +15,8 @@ test('an app with one rolling window in memory has a small bundle', async () => 
     bundle: true,
     minify: true,
     format: 'esm',
-    platform: 'neutral',
+    platform: 'browser',
+    conditions: ['workerd', 'worker', 'browser'], // Those of Wrangler, which bundles Cloudflare Workers.
     target: 'es2022',
     write: false,
   });
