@@ -1,7 +1,10 @@
 import { concurrency, fixedWindow, leakyBucket, rollingWindow, tokenBucket } from '@rollgate/core';
+import { silenceOutages } from '@rollgate/test-support/silence-outages';
 import type { RequestHandler } from 'express';
 import { clock, EXPRESSES, limitWith, serve, storeWith } from './support/serve';
 import { parseField } from './support/structured-fields';
+
+silenceOutages();
 
 const draft = { headers: 'draft-11' };
 const setting =

@@ -1,8 +1,11 @@
 import { subscribe, unsubscribe } from 'node:diagnostics_channel';
 import { type Decision, type DecisionEvent, leakyBucket, type RateLimiter } from '@rollgate/core';
 import type { RequestEvent } from '@rollgate/http';
+import { silenceOutages } from '@rollgate/test-support/silence-outages';
 import type { Request, RequestHandler, Response } from 'express';
 import { EXPRESSES, limitWith, serve, storeWith, until } from './support/serve';
+
+silenceOutages();
 
 const key = () => 'ann';
 const once = { limit: 1, window: '1m', key, dryRun: true };

@@ -1,6 +1,9 @@
 import { connect } from 'node:net';
 import { text } from 'node:stream/consumers';
+import { silenceOutages } from '@rollgate/test-support/silence-outages';
 import { EXPRESSES, limitWith, memory, serve, storeWith } from './support/serve';
+
+silenceOutages();
 
 const window = '1h';
 const later = async <Value>(value: Value): Promise<Value> => value;

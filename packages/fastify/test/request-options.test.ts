@@ -1,7 +1,10 @@
 import { type Decision, fixedWindow, rollingWindow } from '@rollgate/core';
 import type { RateLimitPluginOptions } from '@rollgate/fastify';
+import { silenceOutages } from '@rollgate/test-support/silence-outages';
 import type { FastifyRequest } from 'fastify';
 import { appsOf, clock, type Get, serve, statuses, storeWith, VERSIONS } from './support/apps.js';
+
+silenceOutages();
 
 const query = (request: FastifyRequest, name: string) => (request.query as Record<string, string>)[name];
 const numberOf = (request: FastifyRequest, name: string) => Number(query(request, name));

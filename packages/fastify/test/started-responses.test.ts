@@ -1,7 +1,10 @@
 import type { ServerResponse } from 'node:http';
 import { connect as connectHttp2 } from 'node:http2';
 import { text } from 'node:stream/consumers';
+import { silenceOutages } from '@rollgate/test-support/silence-outages';
 import { appsOf, listen, memory, serve, storeWith, VERSIONS } from './support/apps';
+
+silenceOutages();
 
 const later = async <Value>(value: Value): Promise<Value> => value;
 const OPTIONS: [string, { isLater?: boolean; [option: string]: unknown }][] = [

@@ -4,9 +4,9 @@ import type { CounterAlgorithm } from '@rollgate/core/store';
 import { RedisStore } from '@rollgate/redis';
 import { RedisCluster, until } from '@rollgate/test-support';
 import { effort } from '@rollgate/test-support/effort';
+import { silenceOutages } from '@rollgate/test-support/silence-outages';
 import slotOf from 'cluster-key-slot';
 import { clusterClients } from './support/cluster-clients.js';
-import { silenceOutages } from './support/silence-outages.js';
 
 silenceOutages();
 

@@ -2,10 +2,13 @@ import { RedisStore, type RedisStoreOptions } from '@rollgate/redis';
 import { type CheckOptions, checks, type MakeStore } from '@rollgate/store-conformance';
 import { RedisCluster, startRedis } from '@rollgate/test-support';
 import { effort, seed } from '@rollgate/test-support/effort';
+import { silenceOutages } from '@rollgate/test-support/silence-outages';
 import { Cluster } from 'ioredis';
 import { createCluster } from 'redis';
 import { clients, type OpenClient } from './support/clients.js';
 import { clusterClients } from './support/cluster-clients.js';
+
+silenceOutages();
 
 let server: Awaited<ReturnType<typeof startRedis>>;
 let cluster: RedisCluster;

@@ -2,10 +2,10 @@ import { setTimeout as lasting } from 'node:timers/promises';
 import { type OnStoreError, RateLimiter, rollingWindow } from '@rollgate/core';
 import { RedisStore } from '@rollgate/redis';
 import { FaultyProxy, RedisServer, until } from '@rollgate/test-support';
+import { silenceOutages } from '@rollgate/test-support/silence-outages';
 import { type AppClient, type ClientKind, openClient } from './support/fault-client.js';
 import { Load } from './support/fault-load.js';
 import { ReplyDroppingProxy } from './support/reply-dropping-proxy.js';
-import { silenceOutages } from './support/silence-outages.js';
 
 silenceOutages();
 

@@ -3,11 +3,11 @@ import { promisify } from 'node:util';
 import { RateLimiter, rollingWindow, StoreError } from '@rollgate/core';
 import { type RedisClient, RedisStore } from '@rollgate/redis';
 import { RedisServer, until } from '@rollgate/test-support';
+import { silenceOutages } from '@rollgate/test-support/silence-outages';
 import { Redis, type RedisOptions } from 'ioredis';
 import { createClient } from 'redis';
 import { SLACK_MS } from './support/fault-trial.js';
 import { ProcessTime } from './support/process-time.js';
-import { silenceOutages } from './support/silence-outages.js';
 
 silenceOutages();
 

@@ -1,10 +1,10 @@
 import { RateLimiter, rollingWindow, StoreError } from '@rollgate/core';
 import { type Log, RedisStore } from '@rollgate/redis';
 import { RedisServer } from '@rollgate/test-support';
+import { silenceOutages } from '@rollgate/test-support/silence-outages';
 import { Redis } from 'ioredis';
 import { expiryOf } from './support/expiry.js';
 import { entryCount } from './support/read-hits.js';
-import { silenceOutages } from './support/silence-outages.js';
 
 silenceOutages();
 

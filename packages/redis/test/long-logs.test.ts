@@ -1,8 +1,11 @@
 import { createHash } from 'node:crypto';
 import { RateLimiter, rollingWindow } from '@rollgate/core';
 import { RedisStore } from '@rollgate/redis';
+import { silenceOutages } from '@rollgate/test-support/silence-outages';
 import { PrivateRedis } from './support/private-redis.js';
 import { freshPrefix } from './support/some-redis.js';
+
+silenceOutages();
 
 const redis = PrivateRedis.forThisFile();
 const MAX_LENGTH = 2 ** 20;

@@ -8,7 +8,7 @@ import {
   StoreError,
 } from '@rollgate/core';
 import { type IoredisClient, RedisStore, type RedisStoreOptions } from '@rollgate/redis';
-import { silenceOutages } from './support/silence-outages.js';
+import { silenceOutages } from '@rollgate/test-support/silence-outages';
 
 silenceOutages();
 

@@ -2,6 +2,7 @@ import { type EventEmitter, once } from 'node:events';
 import { fixedWindow, RateLimiter, StoreError } from '@rollgate/core';
 import { type RedisClient, RedisStore } from '@rollgate/redis';
 import { RedisServer, until } from '@rollgate/test-support';
+import { silenceOutages } from '@rollgate/test-support/silence-outages';
 import { GlideClient, GlideClusterClient } from '@valkey/valkey-glide';
 import { Cluster } from 'ioredis';
 import { Redis as Valkey, Cluster as ValkeyCluster } from 'iovalkey';
@@ -10,7 +11,6 @@ import { createSentinel as createSentinel5 } from 'redis5';
 import { PATIENT } from './support/clients.js';
 import { ReplyDroppingProxy } from './support/reply-dropping-proxy.js';
 import { Sentinel } from './support/sentinel.js';
-import { silenceOutages } from './support/silence-outages.js';
 
 silenceOutages();
 

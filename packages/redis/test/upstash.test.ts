@@ -2,8 +2,8 @@ import { RateLimiter, rollingWindow, StoreError } from '@rollgate/core';
 import { RedisStore } from '@rollgate/redis';
 import { startRedis, until } from '@rollgate/test-support';
 import { type RestFront, startRestFront } from '@rollgate/test-support/rest-front';
+import { silenceOutages } from '@rollgate/test-support/silence-outages';
 import { Redis } from '@upstash/redis';
-import { silenceOutages } from './support/silence-outages.js';
 
 silenceOutages();
 

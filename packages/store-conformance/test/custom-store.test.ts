@@ -2,7 +2,10 @@ import { subscribe, unsubscribe } from 'node:diagnostics_channel';
 import { manualClock, RateLimiter, rollingWindow } from '@rollgate/core';
 import { type CreateStoreOptions, createStore } from '@rollgate/core/store';
 import { checks, describeStore } from '@rollgate/store-conformance';
+import { silenceOutages } from '@rollgate/test-support/silence-outages';
 import { createMapStore } from './support/map-store.js';
+
+silenceOutages();
 
 /** Of a store with two algorithms. */
 const options = { algorithms: ['rollingWindow', 'fixedWindow'], rollingCounter: false } as const;
