@@ -137,6 +137,13 @@ export const http = [
       '',
     ],
   ]),
+  ...of('hono/src/node-headers', names('packages/host-tests/test/', 'hono-node-headers'), [
+    ['an inner request writes to the outer response', 'isNode && isRequestOf(incoming, c.req.raw)', 'isNode'],
+    ['limiters of one request write to different places', 'if (headers === undefined) {', 'if (true) {'],
+  ]),
+  ...of('http/src/web-limiter', names('packages/host-tests/test/', 'hono-node-headers'), [
+    ['exposed headers of a response to Node are missing', 'earlyHeaders && gate.options.exposeHeaders', 'false'],
+  ]),
   ...of('fastify/src/route-limits', OF_FASTIFY, [
     ['HEAD and GET have separate counts', "if (methods.includes('GET')) hooksByRoute.set(`HEAD ${url}`, hook);", ''],
     [
