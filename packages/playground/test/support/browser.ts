@@ -31,7 +31,8 @@ afterAll(() => browser.close());
 type Media = Pick<BrowserContextOptions, 'reducedMotion' | 'forcedColors'>;
 /** Pages animate smoothly only on request, because sixty frames per second cost more than everything else. */
 const USUAL_MEDIA: Media = { reducedMotion: 'reduce', forcedColors: 'none' };
-const USUAL: BrowserContextOptions = { viewport: { width: 1280, height: 900 }, ...USUAL_MEDIA };
+const VIEWPORT = { width: 1280, height: 900 };
+const USUAL: BrowserContextOptions = { viewport: VIEWPORT, ...USUAL_MEDIA };
 
 /** A profile of its own, closed after the test. Whatever goes wrong in its pages fails the test that looks at `errors`. */
 export async function openContext(options: BrowserContextOptions = {}): Promise<BrowserContext> {
@@ -66,6 +67,7 @@ async function tabOf(from: Media | BrowserContext | 'next'): Promise<Page> {
   if ('newPage' in from) return from.newPage();
   const tab = await commonTab();
   tab.removeAllListeners('pageerror').removeAllListeners('request');
+  await tab.setViewportSize(VIEWPORT);
   await tab.emulateMedia({ ...USUAL_MEDIA, ...from });
   return tab;
 }
