@@ -5,7 +5,7 @@ const { TestEnvironment } = require('jest-environment-node');
 const { takeTurn } = require('./heavy-files.cjs');
 
 /** V8 would use several hundred megabytes before it collects garbage, because it knows nothing of the other processes. */
-const LIMIT_BYTES = 80e6;
+const MAX_HEAP_BYTES = 70e6;
 /** From this number of timers on, the environment forgets those that have ended. */
 const MANY_TIMERS = 1000;
 /** The property in which Node keeps the connections of `fetch`. */
@@ -26,6 +26,16 @@ function interceptCalls(prototype, method, before) {
   return () => {
     prototype[method] = original;
   };
+}
+
+let gc;
+
+/** Returns memory to the system, if the last test files have made the heap grow. */
+function shrinkHeap() {
+  if (process.memoryUsage().heapTotal < MAX_HEAP_BYTES) return;
+  setFlagsFromString('--expose-gc');
+  gc ??= runInNewContext('gc');
+  gc();
 }
 
 /** Whether a storage is the one in which Jest keeps the current test. */
@@ -60,6 +70,7 @@ module.exports = class extends TestEnvironment {
   #endTurn = () => {};
 
   constructor(config, context) {
+    shrinkHeap(); // Only now is nothing of the last file reachable.
     super(config, context);
     this.#path = context.testPath;
   }
@@ -95,8 +106,5 @@ module.exports = class extends TestEnvironment {
     }
     await super.teardown();
     this.#endTurn();
-    if (process.memoryUsage().heapUsed < LIMIT_BYTES) return;
-    setFlagsFromString('--expose-gc');
-    runInNewContext('gc')();
   }
 };
