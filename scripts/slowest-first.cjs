@@ -3,14 +3,17 @@ const { default: Sequencer } = require('@jest/test-sequencer');
 /** It runs more than twice as long as any other file, so it starts first. Its browser takes half of one core. */
 const FIRST = /playground.test.page\.test/;
 
-/** Files that need much memory. Those of `heavy-files.cjs` run one at a time, so they are far from each other. */
-const HEAVY = [
-  /core.test.packages\.test/,
-  /store-conformance.test.explorer\.test/,
-  /redis.test.cluster\.test/,
-  /core.test.docs\.test/,
+/**
+ * Files that need much memory besides their worker. Most of them are in the second half of the run, in which the browser of
+ * the first file ends.
+ */
+const HEAVY_FIRST = [/core.test.packages\.test/, /store-conformance.test.explorer\.test/];
+const HEAVY_LATER = [
   /examples.test.migration/,
   /cli.test.memory/,
+  /redis.test.cluster\.test/,
+  /core.test.docs\.test/,
+  /core.test.memory-store/,
   /cli.test.html/,
 ];
 
@@ -30,13 +33,12 @@ const LONG = [
   /host-tests.test.wire/,
   /examples.test.examples/,
   /redis.test.(simulation|processes|client-options)/,
-  /core.test.memory-store/,
   /store-conformance.test.(broken-stores|memory-store)/,
   /playground.test.server/,
 ];
 
 /** The last files are short, so that no core waits for the other in the end. */
-const SPREAD_OVER = 0.9;
+const END = 0.9;
 
 const rankOf = (parts, path) => parts.findIndex((part) => part.test(path));
 
@@ -48,14 +50,11 @@ function take(tests, parts) {
   return taken.map(({ test }) => test);
 }
 
-/** Inserts `some` at equal distances into the first part of `others`. */
-function spread(some, others) {
-  const distance = (others.length * SPREAD_OVER) / some.length;
-  const mixed = others.flatMap((other, index) => [
-    ...some.filter((_, place) => index === Math.floor(place * distance)),
-    other,
-  ]);
-  return others.length === 0 ? some : mixed;
+/** Inserts `some` at equal distances into `others`, between two parts of their number. */
+function spread(some, others, start = 0, end = END) {
+  if (others.length === 0) return some;
+  const placeOf = (index) => Math.floor(others.length * (start + ((end - start) * index) / some.length));
+  return others.flatMap((other, place) => [...some.filter((_, index) => placeOf(index) === place), other]);
 }
 
 /**
@@ -66,7 +65,9 @@ function spread(some, others) {
 module.exports = class SlowestFirst extends Sequencer {
   sort(tests) {
     const rest = super.sort(tests);
-    const [first, waiting, heavy, long] = [[FIRST], WAITING, HEAVY, LONG].map((parts) => take(rest, parts));
-    return [...first, ...spread(waiting, spread(heavy, spread(long, rest)))];
+    const groups = [[FIRST], WAITING, HEAVY_FIRST, HEAVY_LATER, LONG].map((parts) => take(rest, parts));
+    const [first, waiting, heavyFirst, heavyLater, long] = groups;
+    const computing = spread(heavyLater, spread(heavyFirst, spread(long, rest), 0, 0.5), 0.6);
+    return [...first, ...spread(waiting, computing)];
   }
 };
