@@ -1,4 +1,5 @@
 const { AsyncLocalStorage } = require('node:async_hooks');
+const { ChildProcess } = require('node:child_process');
 const { setFlagsFromString } = require('node:v8');
 const { runInContext, runInNewContext } = require('node:vm');
 const { TestEnvironment } = require('jest-environment-node');
@@ -59,12 +60,16 @@ function storeInVariable(storage) {
   };
 }
 
+/** Whether a process is the one that esbuild keeps for further builds. */
+const isOfEsbuild = ({ spawnargs }) => spawnargs.some((argument) => argument.startsWith('--service='));
+
 /**
  * Ends what a test file leaves behind in its process, which would keep all of its modules in memory: background timers,
- * such as those of stores whose clock stands still, and connections of `fetch`.
+ * such as those of stores whose clock stands still, connections of `fetch`, and the process of esbuild.
  */
 module.exports = class extends TestEnvironment {
   #timers = new Set();
+  #services = new Set();
   #ends = [];
   #path;
   #endTurn = () => {};
@@ -87,6 +92,9 @@ module.exports = class extends TestEnvironment {
         // Timers of Node itself serve all files. Their callbacks belong to another context.
         if (timer._onTimeout instanceof FileFunction) this.#addTimer(timer);
       }),
+      interceptCalls(ChildProcess.prototype, 'unref', (child) => {
+        if (isOfEsbuild(child)) this.#services.add(child);
+      }),
     ];
   }
 
@@ -99,6 +107,7 @@ module.exports = class extends TestEnvironment {
   async teardown() {
     for (const end of this.#ends) end();
     for (const timer of this.#timers) clearTimeout(timer);
+    for (const service of this.#services) service.kill();
     const connections = globalThis[FETCH_CONNECTIONS];
     if (connections !== undefined) {
       globalThis[FETCH_CONNECTIONS] = new connections.constructor();
