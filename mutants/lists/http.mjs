@@ -138,11 +138,17 @@ export const http = [
     ],
   ]),
   ...of('hono/src/node-headers', names('packages/host-tests/test/', 'hono-node-headers'), [
-    ['an inner request writes to the outer response', 'isNode && isRequestOf(incoming, c.req.raw)', 'isNode'],
+    ['an inner request writes to the outer response', 'if (isRequestOf(incoming, c.req.raw))', 'if (true)'],
     ['limiters of one request write to different places', 'if (headers === undefined) {', 'if (true) {'],
   ]),
-  ...of('http/src/web-limiter', names('packages/host-tests/test/', 'hono-node-headers'), [
-    ['exposed headers of a response to Node are missing', 'earlyHeaders && gate.options.exposeHeaders', 'false'],
+  ...of('hono/src/node-headers', names('packages/host-tests/test/', 'hono-inner-apps'), [
+    ['a mounted app hides the limit of the outer app', '[hasInnerLimiter] === true', '[hasInnerLimiter] === null'],
+  ]),
+  ...of('hono/src/rate-limit', names('packages/host-tests/test/', 'hono-inner-apps'), [
+    ['a rejection has policies twice', 'nodeHeadersOf(c)?.copied();', ''],
+  ]),
+  ...of('http/src/web-result', names('packages/host-tests/test/', 'hono-node-headers'), [
+    ['exposed headers of a response to Node are missing', 'return gate.options.exposeHeaders ?', 'return false ?'],
   ]),
   ...of('fastify/src/route-limits', OF_FASTIFY, [
     ['HEAD and GET have separate counts', "if (methods.includes('GET')) hooksByRoute.set(`HEAD ${url}`, hook);", ''],

@@ -1,12 +1,20 @@
-import type { WebHeaders } from '@rollgate/http';
+import type { EarlyHeaders } from '@rollgate/http';
 import type { Context } from 'hono';
 import { type NodeResponse, nodeBindingsOf } from './node-bindings.js';
 
-/** The headers of Node's response. Node merges them with those of the standard response that Hono returns. */
-class NodeHeaders implements WebHeaders {
-  readonly response: NodeResponse;
+/**
+ * On a Node response, that a limiter of another request has got its bindings, as that of a mounted app does. That limiter
+ * writes to its own response, which the app may return as the response to the outer request.
+ */
+const hasInnerLimiter = Symbol('Rollgate: an inner limiter has the Node response');
 
-  constructor(response: NodeResponse) {
+type LimitedResponse = NodeResponse & { [hasInnerLimiter]?: boolean };
+
+/** The headers of Node's response. Node merges them with those of the standard response that Hono returns. */
+class NodeHeaders implements EarlyHeaders {
+  readonly response: LimitedResponse;
+
+  constructor(response: LimitedResponse) {
     this.response = response;
   }
 
@@ -17,6 +25,17 @@ class NodeHeaders implements WebHeaders {
 
   set(name: string, value: string): void {
     this.response.setHeader(name, value);
+  }
+
+  isReplacedBy({ headers }: Response): boolean {
+    return (
+      this.response[hasInnerLimiter] === true && (headers.has('x-ratelimit-remaining') || headers.has('ratelimit'))
+    );
+  }
+
+  /** Notes that the response will contain these headers already, as a rejection does. */
+  copied(): void {
+    if (this.response[hasInnerLimiter]) this.response[hasInnerLimiter] = false;
   }
 }
 
@@ -29,7 +48,7 @@ type WithNodeHeaders = Context & { [nodeHeaders]?: NodeHeaders | null };
  * Returns the headers of Node's response with `@hono/node-server`; `undefined` elsewhere, and when the response has started.
  * `Headers` of the standard response would take more time than the rest of the limiter.
  */
-export function nodeHeadersOf(c: WithNodeHeaders): WebHeaders | undefined {
+export function nodeHeadersOf(c: WithNodeHeaders): NodeHeaders | undefined {
   let headers = c[nodeHeaders];
   if (headers === undefined) {
     headers = createNodeHeaders(c);
@@ -42,7 +61,10 @@ function createNodeHeaders(c: Context): NodeHeaders | null {
   const { incoming, outgoing } = nodeBindingsOf(c);
   // Other platforms may have bindings of the same names.
   const isNode = incoming !== undefined && outgoing?.req === incoming && typeof outgoing.setHeader === 'function';
-  return isNode && isRequestOf(incoming, c.req.raw) ? new NodeHeaders(outgoing) : null;
+  if (!isNode) return null;
+  if (isRequestOf(incoming, c.req.raw)) return new NodeHeaders(outgoing);
+  (outgoing as LimitedResponse)[hasInnerLimiter] = true;
+  return null;
 }
 
 /** Where `@hono/node-server` keeps Node's request in the standard request that it creates. */

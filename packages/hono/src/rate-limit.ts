@@ -84,7 +84,10 @@ export function rateLimit<Given extends Limits>(options: RateLimitOptions<Given>
 /** Rejects the request, or continues and completes its response. */
 async function apply(result: RateLimitResult, c: Context, next: Next): Promise<Response | undefined> {
   c.set('rateLimit', result.decision);
-  if (!result.allowed) return result.response();
+  if (!result.allowed) {
+    nodeHeadersOf(c)?.copied();
+    return result.response();
+  }
   await next(); // Never throws: Hono's error handler has responded to an error.
   const response = result.withHeaders(c.res);
   if (response !== c.res) {

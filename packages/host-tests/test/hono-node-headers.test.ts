@@ -1,29 +1,13 @@
-import { once } from 'node:events';
-import type { AddressInfo } from 'node:net';
-import { createAdaptorServer, type HttpBindings } from '@hono/node-server';
 import { RESPONSE_ALREADY_SENT } from '@hono/node-server/utils/response';
 import { nodeAddress, rateLimit, rollingWindow } from '@rollgate/hono';
 import { Hono } from 'hono';
 import { cors } from 'hono/cors';
+import { limitOf, type NodeEnv, request, valuesOf } from './support/hono-on-node.js';
 
 const limited = () => rateLimit({ limit: 1, window: '1m', key: () => 'ann', headers: 'all' });
 
-/** Serves the app on Node, and requests these paths one after the other. */
-async function request(app: Hono<{ Bindings: HttpBindings }>, ...paths: string[]): Promise<Response[]> {
-  const server = createAdaptorServer({ fetch: app.fetch });
-  await once(server.listen(0, '127.0.0.1'), 'listening');
-  const { port } = server.address() as AddressInfo;
-  const responses: Response[] = [];
-  try {
-    for (const path of paths) responses.push(await fetch(`http://127.0.0.1:${port}${path}`));
-  } finally {
-    server.close();
-  }
-  return responses;
-}
-
 test('a response that the handler writes to Node itself has the headers', async () => {
-  const app = new Hono<{ Bindings: HttpBindings }>();
+  const app = new Hono<NodeEnv>();
   app.use(limited());
   app.get('/', ({ env: { outgoing } }) => {
     outgoing.writeHead(200, { 'content-type': 'text/plain' }).end('written');
@@ -35,7 +19,7 @@ test('a response that the handler writes to Node itself has the headers', async 
 });
 
 test('a response that has started before the limiter ran stays as it is', async () => {
-  const app = new Hono<{ Bindings: HttpBindings }>();
+  const app = new Hono<NodeEnv>();
   app.use(async ({ env: { outgoing } }, next) => {
     outgoing.writeHead(200).write('early, ');
     await next();
@@ -51,7 +35,7 @@ test('a response that has started before the limiter ran stays as it is', async 
 });
 
 test('the response to an error has the headers', async () => {
-  const app = new Hono<{ Bindings: HttpBindings }>();
+  const app = new Hono<NodeEnv>();
   app.use(limited());
   app.get('/', () => {
     throw new Error('the route fails');
@@ -63,7 +47,7 @@ test('the response to an error has the headers', async () => {
 });
 
 test('a rejection by the second of two limiters has the policies of both', async () => {
-  const app = new Hono<{ Bindings: HttpBindings }>();
+  const app = new Hono<NodeEnv>();
   app.use(
     rateLimit({ limits: { hour: rollingWindow({ limit: 100, window: '1h' }) }, key: () => 'ann', headers: 'all' }),
   );
@@ -89,7 +73,7 @@ test.each([
 });
 
 test('headers that the limiter exposes are added to those of the app', async () => {
-  const app = new Hono<{ Bindings: HttpBindings }>();
+  const app = new Hono<NodeEnv>();
   app.use(cors({ origin: '*', exposeHeaders: ['X-Total'] }));
   app.use(rateLimit({ limit: 5, window: '1m', key: () => 'ann', exposeHeaders: true }));
   app.get('/', (c) => c.text('hello'));
@@ -98,7 +82,7 @@ test('headers that the limiter exposes are added to those of the app', async () 
 });
 
 test('a middleware that sets `Cache-Control` if there is none does not make a rejection cacheable', async () => {
-  const app = new Hono<{ Bindings: HttpBindings }>();
+  const app = new Hono<NodeEnv>();
   app.use(async (c, next) => {
     await next();
     if (!c.res.headers.has('cache-control')) c.res.headers.set('cache-control', 'public, max-age=60');
@@ -118,13 +102,11 @@ test('the address is that of the connection, whatever else the app passes as bin
   }
 });
 
-const limitOf = (limit: number, options = {}) => rateLimit({ limit, window: '1m', key: () => 'ann', ...options });
-
 test.each([
   ['without a limit', undefined],
   ['with a limit of its own', '99'],
 ])('a request inside a handler leaves the response to the outer request as it is: %s', async (_, remaining) => {
-  const app = new Hono<{ Bindings: HttpBindings }>();
+  const app = new Hono<NodeEnv>();
   if (remaining !== undefined) app.use('/outer', limitOf(100));
   app.use('/inner', limitOf(1, { headers: 'all' }));
   app.get('/inner', (c) => c.text('inner'));
@@ -156,7 +138,7 @@ test.each(pairs)('several limiters report the least remaining: %s, %s', async (f
     [[9, 3], '2'],
   ] as const) {
     // biome-ignore format: a table
-    const app = new Hono<{ Bindings: HttpBindings }>();
+    const app = new Hono<NodeEnv>();
     app.use(limitOf(limits[0], { ...kinds[first], headers: 'all' }));
     app.use(limitOf(limits[1], { ...kinds[second], headers: 'all' }));
     app.get('/', (c) => c.text('hello'));
@@ -167,7 +149,7 @@ test.each(pairs)('several limiters report the least remaining: %s, %s', async (f
 });
 
 test('limiters before and after a middleware that replaces the request report the least remaining', async () => {
-  const app = new Hono<{ Bindings: HttpBindings }>();
+  const app = new Hono<NodeEnv>();
   app.use(limitOf(3));
   app.use((c, next) => {
     c.req.raw = new Request(c.req.raw);
@@ -178,6 +160,3 @@ test('limiters before and after a middleware that replaces the request report th
   const [response] = await request(app, '/');
   expect(valuesOf(response!, 'limit', 'remaining')).toEqual(['3', '2']);
 });
-
-const valuesOf = (response: Response, ...names: string[]) =>
-  names.map((name) => response.headers.get(`x-ratelimit-${name}`));

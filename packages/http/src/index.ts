@@ -24,5 +24,6 @@ export type { NodeResponse } from './response-lifecycle.js';
 export { type SettleRequestOptions, settle } from './settle.js';
 export { toError } from './to-error.js';
 export { WARNING_CODES, type WarningCode } from './warning-codes.js';
+export type { EarlyHeaders, WebHeaders } from './web-headers.js';
 export { type WebHost, WebLimiter } from './web-limiter.js';
-export type { AllowedResult, RateLimitResult, RejectedResult, WebHeaders } from './web-result.js';
+export type { AllowedResult, RateLimitResult, RejectedResult } from './web-result.js';

@@ -3,7 +3,8 @@ import { mapAwaitable, refundInBackground, scheduleAfter } from '@rollgate/core/
 import type { Host, RequestReader } from './framework.js';
 import { Gate, type Outcome } from './gate.js';
 import type { HttpOptions } from './options.js';
-import { Allowed, type EditHeaders, Exempt, type RateLimitResult, Rejected, type WebHeaders } from './web-result.js';
+import type { EarlyHeaders, WebHeaders } from './web-headers.js';
+import { Allowed, Exempt, type RateLimitResult, Rejected } from './web-result.js';
 
 /** A host whose requests and responses are those of the Fetch standard. */
 export interface WebHost<Call> extends RequestReader<Call> {
@@ -18,7 +19,7 @@ export interface WebHost<Call> extends RequestReader<Call> {
    * Returns where to write the headers of an allowed request before there is a response, on platforms with such a place.
    * Writing them to the response takes several times as long. Headers of the response replace them.
    */
-  readonly getEarlyHeaders?: (call: Call) => WebHeaders | undefined;
+  readonly getEarlyHeaders?: (call: Call) => EarlyHeaders | undefined;
 }
 
 const HEADER_WRITER: Pick<Host<never, WebHeaders>, 'setHeader' | 'getHeader' | 'lowercaseHeaders'> = {
@@ -71,16 +72,9 @@ export class WebLimiter<Call> {
   }
 
   #allow(call: Call, request: Request, { decision, isDryRun }: AllowedOutcome): RateLimitResult {
-    const gate = this.#gate;
-    let edit: EditHeaders | undefined;
-    if (!isDryRun) {
-      const earlyHeaders = this.#host.getEarlyHeaders?.(call);
-      if (earlyHeaders) gate.writeHeaders(earlyHeaders, decision, true);
-      else edit = (headers) => gate.writeHeaders(headers, decision);
-      // The names are added to those that the response exposes.
-      if (earlyHeaders && gate.options.exposeHeaders) edit = (headers) => gate.exposeHeaders(headers);
-    }
-    return new Allowed(gate, decision, call, request, edit, this.#keepAlive);
+    const earlyHeaders = isDryRun ? undefined : this.#host.getEarlyHeaders?.(call);
+    if (earlyHeaders) this.#gate.writeHeaders(earlyHeaders, decision, true);
+    return new Allowed(this.#gate, decision, call, request, isDryRun, earlyHeaders, this.#keepAlive);
   }
 
   readonly #keepAlive = (call: Call, promise: Promise<unknown>): void =>

@@ -5,6 +5,7 @@ import { prefersText } from './prefers-text.js';
 import { refundByRules } from './refund-after-response.js';
 import type { Rejection } from './rejection.js';
 import { releaseInBackground } from './release-in-background.js';
+import { type EarlyHeaders, PlainHeaders, type WebHeaders } from './web-headers.js';
 import { watchResponseEnd } from './web-response-end.js';
 
 /** The result of a request. Return `response()` for a rejected one, and pass every other response to `withHeaders`. */
@@ -37,28 +38,6 @@ export interface RejectedResult extends Result {
   response(): Response;
 }
 
-/** The part of `Headers` that the limiter uses. */
-export type WebHeaders = Pick<Headers, 'get' | 'set'>;
-
-/** Headers with lowercase names in an object, which platforms send faster than an instance of `Headers`. */
-class PlainHeaders implements WebHeaders {
-  readonly all: Record<string, string> = {};
-  readonly #earlier: WebHeaders | undefined;
-
-  /** @param earlier Headers of other limiters, which these replace. So they contain what `get` returns of them. */
-  constructor(earlier: WebHeaders | undefined) {
-    this.#earlier = earlier;
-  }
-
-  get(name: string): string | null {
-    return this.all[name] ?? this.#earlier?.get(name) ?? null;
-  }
-
-  set(name: string, value: string): void {
-    this.all[name] = value;
-  }
-}
-
 /** A rejection that is not an error of the app. */
 export type BodyRejection = Exclude<Rejection, { readonly error: Error }>;
 
@@ -75,7 +54,7 @@ export class Exempt implements AllowedResult {
 }
 
 /** Adds headers to those of a response. */
-export type EditHeaders = (headers: WebHeaders) => void;
+type EditHeaders = (headers: WebHeaders) => void;
 
 /** The result for an allowed request, and for every request in a dry run. */
 export class Allowed<Call> extends Exempt {
@@ -83,15 +62,18 @@ export class Allowed<Call> extends Exempt {
   readonly #gate: Gate<Call, Response, WebHeaders>;
   readonly #call: Call;
   readonly #request: Request;
-  readonly #edit: EditHeaders | undefined;
+  readonly #isDryRun: boolean;
+  readonly #earlyHeaders: EarlyHeaders | undefined;
   readonly #keepAlive: (call: Call, end: Promise<unknown>) => void;
 
+  /** @param earlyHeaders Those that already describe the decision, on platforms that have them. */
   constructor(
     gate: Gate<Call, Response, WebHeaders>,
     decision: Decision,
     call: Call,
     request: Request,
-    edit: EditHeaders | undefined,
+    isDryRun: boolean,
+    earlyHeaders: EarlyHeaders | undefined,
     keepAlive: (call: Call, end: Promise<unknown>) => void,
   ) {
     super();
@@ -99,12 +81,13 @@ export class Allowed<Call> extends Exempt {
     this.decision = decision;
     this.#call = call;
     this.#request = request;
-    this.#edit = edit;
+    this.#isDryRun = isDryRun;
+    this.#earlyHeaders = earlyHeaders;
     this.#keepAlive = keepAlive;
   }
 
   override withHeaders(response: Response): Response {
-    const withHeaders = this.#edit ? editHeaders(response, this.#edit) : response;
+    const withHeaders = this.#isDryRun ? response : this.#addHeaders(response);
     const { refundRules, limiter } = this.#gate.options;
     const hasSlots = this.#gate.hasSlots(this.decision);
     if ((refundRules === undefined && !hasSlots) || !this.decision.allowed) return withHeaders;
@@ -117,6 +100,16 @@ export class Allowed<Call> extends Exempt {
       if (refundRules !== undefined)
         refundByRules(limiter, refundRules, this.decision, this.#call, withHeaders, status);
     });
+  }
+
+  #addHeaders(response: Response): Response {
+    const gate = this.#gate;
+    const earlyHeaders = this.#earlyHeaders;
+    if (earlyHeaders === undefined || earlyHeaders.isReplacedBy(response)) {
+      return editHeaders(response, (headers) => gate.writeHeaders(headers, this.decision));
+    }
+    // The names are added to those that the response exposes.
+    return gate.options.exposeHeaders ? editHeaders(response, (headers) => gate.exposeHeaders(headers)) : response;
   }
 
   override fail(): void {

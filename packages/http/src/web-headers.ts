@@ -1,0 +1,27 @@
+/** The part of `Headers` that the limiter uses. */
+export type WebHeaders = Pick<Headers, 'get' | 'set'>;
+
+/** Headers that are sent with those of the response, which replace the ones of the same names. */
+export interface EarlyHeaders extends WebHeaders {
+  /** Whether headers that another limiter wrote to the response replace these. Then they have to be combined there. */
+  isReplacedBy(response: Response): boolean;
+}
+
+/** Headers with lowercase names in an object, which platforms send faster than an instance of `Headers`. */
+export class PlainHeaders implements WebHeaders {
+  readonly all: Record<string, string> = {};
+  readonly #earlier: WebHeaders | undefined;
+
+  /** @param earlier Headers of other limiters, which these replace. So they contain what `get` returns of them. */
+  constructor(earlier: WebHeaders | undefined) {
+    this.#earlier = earlier;
+  }
+
+  get(name: string): string | null {
+    return this.all[name] ?? this.#earlier?.get(name) ?? null;
+  }
+
+  set(name: string, value: string): void {
+    this.all[name] = value;
+  }
+}
