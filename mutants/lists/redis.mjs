@@ -32,7 +32,9 @@ export const redis = [
   ]),
   ...of('glide-redelivery', GLIDE, [
     ['slots that move wait for each other', 'redirectedSlotOf(error);', 'redirectedSlotOf(error) && "";'],
-    ['any number of commands waits for a moving slot', 'chain.waitingCount >= MAX_WAITING', 'chain.waitingCount < 0'],
+    ['commands wait for a moving slot for ever', 'performance.now() - sinceMs > MAX_WAIT_MS', 'false'],
+    ['commands for nobody are sent to a silent node', 'if (this.#broken !== undefined)', 'if (false)'],
+    ['one error of a node fails the commands behind it', 'REPLIED.test(error.message)', 'false'],
   ]),
   ...of('glide-topology', GLIDE, [
     ['a timeout of GLIDE counts as a slot that moves', 'includes(`[${slot}-`)', 'includes("")'],

@@ -9,6 +9,11 @@ const redis = SomeRedis.forThisFile();
 /** GLIDE's error for a command that it could not deliver while its slot moves. */
 const movedError = (slot: number) => new Error(`An error was signalled by the server: - Moved: ${slot} 127.0.0.1:7001`);
 
+/** GLIDE's error for a server that does not know a script. */
+function throwAsGlide(error: Error): never {
+  throw new Error(`An error was signalled by the server: - ${error.message.replace('NOSCRIPT', 'NoScriptError:')}`);
+}
+
 /** Runs a script, or replaces its reply. Gets the key of the script. */
 type Reply = (key: string, run: () => Promise<unknown>) => Promise<unknown>;
 
@@ -17,7 +22,7 @@ const createGlide = (reply: Reply, nodes: string): GlideClient => ({
   invokeScript: () => {},
   invokeScriptWithRoute: true,
   customCommand: ([name, ...args]) => {
-    const run = () => redis.client.call(name!, ...args);
+    const run = () => redis.client.call(name!, ...args).catch(throwAsGlide);
     if (name === 'CLUSTER') return Promise.resolve(args[0] === 'NODES' ? nodes : []);
     return reply(args[2]!, run);
   },
@@ -66,20 +71,72 @@ test('commands of one slot are sent again one after the other', async () => {
   expect(mostInFlight).toBe(1);
 });
 
-test('at most 1000 commands of a slot wait to be sent again', async () => {
-  let resume!: () => void;
-  const silence = new Promise<void>((resolve) => (resume = resolve));
-  const sent = new Set<string>();
-  const limiter = createLimiter(async (key) => {
-    if (sent.has(key)) return silence.then(() => '1 0\n4999');
-    sent.add(key);
+/** Rejects the first command of each key with a redirection of the same slot. */
+const redirectOnce = (reply: Reply): Reply => {
+  const redirected = new Set<string>();
+  return async (key, run) => {
+    if (redirected.has(key)) return reply(key, run);
+    redirected.add(key);
     throw movedError(1);
-  });
-  const checks = Array.from({ length: 1001 }, (_, index) => limiter.check(`${index}`));
-  await quietly(() => expect(Promise.race(checks)).rejects.toThrow('Moved'));
-  resume();
-  const settled = await Promise.allSettled(checks);
-  expect(settled.filter(({ status }) => status === 'rejected')).toHaveLength(1);
+  };
+};
+
+const checkAll = (limiter: RateLimiter, count: number) =>
+  Promise.allSettled(Array.from({ length: count }, (_, index) => limiter.check(`${index}`)));
+
+test('any number of redirected commands of a slot is sent again', async () => {
+  const settled = await checkAll(createLimiter(redirectOnce(async () => '1 0\n4999')), 1500);
+  expect(settled.filter(({ status }) => status === 'rejected')).toEqual([]);
+});
+
+test.each(['timed out', 'connection broken'])(
+  'commands behind one without a reply are not sent: %s',
+  async (message) => {
+    let sentCount = 0;
+    let isSilent = true;
+    const limiter = createLimiter(
+      redirectOnce(async (_, run) => {
+        sentCount += 1;
+        if (isSilent) throw new Error(message);
+        return run();
+      }),
+    );
+    const settled = await quietly(() => checkAll(limiter, 20));
+    expect(settled.filter(({ status }) => status === 'rejected')).toHaveLength(20);
+    expect(sentCount).toBe(1);
+    isSilent = false;
+    expect(await limiter.check('later')).toMatchObject({ remaining: 4999 });
+  },
+);
+
+test('commands behind one that the node replied to with an error are sent', async () => {
+  let sentCount = 0;
+  const limiter = createLimiter(
+    redirectOnce(async () => {
+      if (++sentCount === 1) throw new Error('An error was signalled by the server: - ResponseError: OOM');
+      return '1 0\n4999';
+    }),
+  );
+  const settled = await quietly(() => checkAll(limiter, 3));
+  expect(settled.map(({ status }) => status)).toEqual(['rejected', 'fulfilled', 'fulfilled']);
+});
+
+test('commands that have waited for long are not sent', async () => {
+  let sentCount = 0;
+  const now = performance.now.bind(performance);
+  const clock = jest.spyOn(performance, 'now');
+  const limiter = createLimiter(
+    redirectOnce(async () => {
+      sentCount += 1;
+      clock.mockImplementation(() => now() + 10_001);
+      return '1 0\n4999';
+    }),
+  );
+  const settled = await quietly(() => checkAll(limiter, 3));
+  clock.mockRestore();
+  expect(settled.map(({ status }) => status)).toEqual(['fulfilled', 'rejected', 'rejected']);
+  expect(settled[1]).toMatchObject({ reason: { message: expect.stringContaining('slot 1 within 10 s') } });
+  expect(sentCount).toBe(1);
 });
 
 test.each([
