@@ -25,7 +25,7 @@ export interface LimitDecision {
 
 /**
  * The result of a check. Each check returns a new object, which Rollgate never changes. A rejection is a value, not an
- * error.
+ * error. Decisions have several classes, so compare them by their properties.
  *
  * `limit`, `remaining`, `resetMs` and `reason` describe one limit, the reported limit. When the action is allowed, it
  * is the limit with the least remaining. Otherwise it is the violated limit with the longest wait. Ties go to the

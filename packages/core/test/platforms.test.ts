@@ -2,9 +2,6 @@ import { createStore } from '@rollgate/core/store';
 import { defaultGuard } from '../src/failure/default-guard.neutral';
 import * as node from '../src/platform';
 import * as neutral from '../src/platform.neutral';
-import { SingleDecision } from '../src/single-decision';
-import { SingleDecision as NeutralDecision } from '../src/single-decision.neutral';
-import { takeReceipt } from '../src/take-receipt';
 
 /** Each line that could be confused with another one by its bytes, and lengths around the blocks of SHA-256. */
 const TEXTS = [
@@ -42,17 +39,4 @@ test('outside Node, a store without a guard is an error that names the guard, an
   expect(() => defaultGuard(store, 500, 'throw')).toThrow(
     'Expected `store` to be a `MemoryStore`, or a store whose property `guard` is the function `guardStore`',
   );
-});
-
-const FIGURES = { limit: 10, remaining: 3, retryAfterMs: 0, resetMs: 5, delayMs: 7 };
-
-test.each([
-  { ...FIGURES, allowed: true },
-  { ...FIGURES, allowed: false, reason: 'minDifference' },
-  { ...FIGURES, allowed: false, reason: 'limit', retryIsEstimate: true },
-] as const)('the decision of one limit is the same on every platform: %j', (result) => {
-  const receipt = {};
-  const [onNode, elsewhere] = [SingleDecision, NeutralDecision].map((Kind) => Kind.of('burst', result, receipt));
-  expect(JSON.parse(JSON.stringify(elsewhere))).toEqual(JSON.parse(JSON.stringify(onNode)));
-  expect(takeReceipt(elsewhere)).toBe(receipt);
 });
