@@ -37,7 +37,9 @@ export const redis = [
     ['one error of a node fails the commands behind it', 'REPLIED.test(error.message)', 'false'],
   ]),
   ...of('glide-topology', GLIDE, [
-    ['a timeout of GLIDE counts as a slot that moves', 'includes(`[${slot}-`)', 'includes("")'],
+    ['a timeout of GLIDE counts as a slot that moves', 'if (moves.includes(`[${slot}-`)) return true', 'return true'],
+    ['slots without a known owner share a reply', ' || `slot ${slot}`', ''],
+    ['the reply of another node counts', '|| isServedBy(moves, slot)', '|| true'],
   ]),
   ...of('operation-sender', BATCHES, [
     ['half a batch waits until a reply is read', 'if (doneCount === operations.length) onReply();', ''],

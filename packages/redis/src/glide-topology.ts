@@ -8,6 +8,12 @@ const MAX_AGE_MS = 10_000;
 /** A range of slots, and the nodes that serve it, in the reply to `CLUSTER SLOTS`. */
 type SlotRange = readonly [first: number, last: number, owner: readonly [host: string | null, port: number]];
 
+/** A request to the owner of a slot for the moves that it knows. */
+interface MovesRequest {
+  readonly slot: number;
+  readonly moves: Promise<string>;
+}
+
 /**
  * Knows which node of a Cluster owns a slot, which GLIDE does not publish. Slots that have moved are known late. That only
  * affects which node is taken to be down.
@@ -16,8 +22,8 @@ export class GlideTopology {
   readonly #request: (command: string[], route: GlideRoute) => Promise<unknown>;
   #owners: readonly string[] = [];
   #requestedMs = -Infinity;
-  /** The requests on their way for the moves that a node knows, by its address. */
-  readonly #moves = new Map<string, Promise<string>>();
+  /** The requests on their way for the moves that a node knows, by its address, or by a slot whose owner is not known. */
+  readonly #requests = new Map<string, MovesRequest>();
 
   /** @param request Returns a node's reply to a command. */
   constructor(request: (command: string[], route: GlideRoute) => Promise<unknown>) {
@@ -37,14 +43,24 @@ export class GlideTopology {
   /** Whether the slot of the key is moving to another node. False if its owner does not reply, so that is not known. */
   async isMoving(key: string): Promise<boolean> {
     const slot = slotOf(key);
-    const owner = this.ownerOf(slot);
-    // Many checks may time out at once, and the reply is long. So a node gets one request at a time.
-    let moves = this.#moves.get(owner);
-    if (moves === undefined) {
-      moves = this.#requestMoves(key).finally(() => this.#moves.delete(owner));
-      this.#moves.set(owner, moves);
+    const shared = this.#share(this.ownerOf(slot) || `slot ${slot}`, key, slot);
+    const moves = await shared.moves;
+    if (moves.includes(`[${slot}-`)) return true;
+    if (shared.slot === slot || moves === '' || isServedBy(moves, slot)) return false;
+    // The known owner is out of date, so another node has replied.
+    const own = this.#share(`slot ${slot}`, key, slot);
+    return (await own.moves).includes(`[${slot}-`);
+  }
+
+  /** Many checks may time out at once, and the reply is long. So a node gets one request at a time. */
+  #share(name: string, key: string, slot: number): MovesRequest {
+    let request = this.#requests.get(name);
+    if (request === undefined) {
+      const moves = this.#requestMoves(key).finally(() => this.#requests.delete(name));
+      request = { slot, moves };
+      this.#requests.set(name, request);
     }
-    return (await moves).includes(`[${slot}-`);
+    return request;
   }
 
   /** The description of the Cluster by the owner of the key. It has `[slot->-target]` for each slot that moves from there. */
@@ -66,4 +82,13 @@ export class GlideTopology {
     }
     this.#owners = owners;
   }
+}
+
+/** Whether the node that described the Cluster serves the slot. Its own line ends with its ranges, such as `0-99 200`. */
+function isServedBy(description: string, slot: number): boolean {
+  const own = description.split('\n').find((line) => line.split(' ')[2]?.includes('myself'));
+  return (own?.split(' ').slice(8) ?? []).some((range) => {
+    const [first, last = first] = range.split('-').map(Number);
+    return first! <= slot && slot <= last!;
+  });
 }

@@ -1,5 +1,5 @@
 import { RateLimiter, rollingWindow } from '@rollgate/core';
-import { type GlideClient, RedisStore } from '@rollgate/redis';
+import { type GlideClient, type GlideRoute, RedisStore } from '@rollgate/redis';
 import slotOf from 'cluster-key-slot';
 import { quietly } from './support/quietly.js';
 import { freshPrefix, SomeRedis } from './support/some-redis.js';
@@ -17,19 +17,23 @@ function throwAsGlide(error: Error): never {
 /** Runs a script, or replaces its reply. Gets the key of the script. */
 type Reply = (key: string, run: () => Promise<unknown>) => Promise<unknown>;
 
+/** The reply of the node that owns the slot of a key to `CLUSTER NODES`. */
+type Nodes = (key: string) => string;
+
 /** A client of a cluster with one node, as the store sees GLIDE's. Its replies are those of a real server, or replaced. */
-const createGlide = (reply: Reply, nodes: string): GlideClient => ({
+const createGlide = (reply: Reply, nodes: Nodes, slots: readonly unknown[]): GlideClient => ({
   invokeScript: () => {},
   invokeScriptWithRoute: true,
-  customCommand: ([name, ...args]) => {
+  customCommand: async ([name, ...args], options) => {
     const run = () => redis.client.call(name!, ...args).catch(throwAsGlide);
-    if (name === 'CLUSTER') return Promise.resolve(args[0] === 'NODES' ? nodes : []);
+    if (name === 'CLUSTER' && args[0] === 'SLOTS') return slots;
+    if (name === 'CLUSTER') return nodes((options!.route as Exclude<GlideRoute, string>).key);
     return reply(args[2]!, run);
   },
 });
 
-function createLimiter(reply: Reply, nodes = ''): RateLimiter {
-  const store = new RedisStore({ client: createGlide(reply, nodes), denialCache: false });
+function createLimiter(reply: Reply, nodes: Nodes = () => '', slots: readonly unknown[] = []): RateLimiter {
+  const store = new RedisStore({ client: createGlide(reply, nodes, slots), denialCache: false });
   return new RateLimiter({
     limits: rollingWindow({ limit: 5000, window: '1h' }),
     store,
@@ -139,6 +143,10 @@ test('commands that have waited for long are not sent', async () => {
   expect(sentCount).toBe(1);
 });
 
+/** The line of a node in the reply to `CLUSTER NODES`, with the slot that moves from there. */
+const describeNode = (range: string, moving: number) =>
+  `an-id 127.0.0.1:7001@17001 myself,master - 0 0 1 connected ${range} [${moving}->-id]\n`;
+
 test.each([
   ['of another slot leaves checks together', 1],
   ['of this slot separates checks', 2],
@@ -150,14 +158,36 @@ test.each([
     return run();
   };
   const moving = scriptCount === 1 ? slot + 1 : slot;
-  const limiter = createLimiter(
-    reply,
-    `an-id 127.0.0.1:7001@17001 myself,master - 0 0 1 connected 0-16383 [${moving}->-id]\n`,
-  );
+  const limiter = createLimiter(reply, () => describeNode('0-16383', moving));
   const checkBoth = () => Promise.all([limiter.check('ann'), limiter.check('ann')]);
   await quietly(() => expect(checkBoth()).rejects.toThrow('requestTimeout'));
   await checkBoth(); // Now the server knows the script.
   const before = sentCount;
   await checkBoth();
   expect(sentCount - before).toBe(scriptCount);
+});
+
+test.each([
+  ['is not known', []],
+  ['is out of date', [[0, 16383, ['127.0.0.1', 7001]]]],
+])('the move of a slot is seen next to timeouts of other slots if its owner %s', async (_, slots) => {
+  const [still, moving] = [slotOf('{ann}'), slotOf('{bob}')];
+  const timedOut = new Set<string>();
+  const sent: string[] = [];
+  const limiter = createLimiter(
+    async (key, run) => {
+      sent.push(key);
+      if (timedOut.has(key)) return run();
+      timedOut.add(key);
+      throw new Error('timed out');
+    },
+    (key) => (slotOf(key) === moving ? describeNode(`${moving}`, moving) : describeNode(`${still}`, 0)),
+    slots,
+  );
+  const check = (key: string) => Promise.allSettled([limiter.check(key), limiter.check(key)]);
+  await quietly(() => Promise.all([check('ann'), check('bob')]));
+  await check('bob'); // Now the server knows the script.
+  sent.length = 0;
+  await check('bob');
+  expect(sent).toHaveLength(2);
 });
