@@ -1,7 +1,7 @@
 // Checks the project's Markdown, and the doc comments of the TypeScript files in CHECKED_SOURCES:
 // node packages/prose-lint/src/main.mjs [--statistics] [file …].
 import { execFileSync } from 'node:child_process';
-import { readFileSync } from 'node:fs';
+import { existsSync, readFileSync } from 'node:fs';
 import { docComments } from './doc-comments.mjs';
 import { colonCount, problemsIn } from './problems.mjs';
 import { textUnits, wordCount } from './sentences.mjs';
@@ -45,7 +45,8 @@ function trackedFiles(patterns) {
   const listed = execFileSync('git', ['ls-files', '--cached', '--others', '--exclude-standard', ...patterns], {
     encoding: 'utf8',
   });
-  return listed.split('\n').filter((file) => file !== '' && !file.endsWith('CHANGELOG.md'));
+  // Git still lists a file that was deleted since the last commit.
+  return listed.split('\n').filter((file) => existsSync(file) && !file.endsWith('CHANGELOG.md'));
 }
 
 function addTo(sums, units) {
