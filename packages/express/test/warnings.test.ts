@@ -13,6 +13,7 @@ beforeEach(() => {
   jest.spyOn(process, 'emitWarning').mockImplementation((message, options) => {
     const { type, code, detail } = options as unknown as Record<'type' | 'code' | 'detail', string>;
     expect(type).toBe('RollgateWarning');
+    unused = undefined;
     warnings.push({ code, message: String(message), detail });
   });
 });
@@ -22,16 +23,19 @@ const codes = () => warnings.map(({ code }) => code);
 type Make = (options?: object) => RateLimitMiddleware;
 type Core = typeof import('@rollgate/core');
 
-/** Loads new copies of the packages, which have emitted no warning yet. */
+/** Copies of the packages that have emitted no warning yet. */
+let unused: { make: Make; core: Core } | undefined;
+
+/** Loads new copies of the packages, unless the last ones have emitted no warning. Loading takes longer than most tests. */
 function inNewProcess(): { make: Make; core: Core } {
-  let make!: Make;
-  let core!: Core;
+  if (unused !== undefined) return unused;
   jest.isolateModules(() => {
-    core = require('@rollgate/core');
+    const core: Core = require('@rollgate/core');
     const { rateLimit } = require('@rollgate/express') as typeof import('@rollgate/express');
-    make = (options) => rateLimit({ ...usual, ...options } as RateLimitOptions);
+    const make: Make = (options) => rateLimit({ ...usual, ...options } as RateLimitOptions);
+    unused = { make, core };
   });
-  return { make, core };
+  return unused!;
 }
 
 /** Creates a limiter for each request. */
