@@ -90,8 +90,17 @@ export const redis = [
     'script-reply',
     [test('malformed-replies')],
     [
-      ['any text is a number', 'if (Number.isNaN(number))', 'if (false)'],
       ['a reply may have more results than operations', 'if (this.length > operationCount)', 'if (false)'],
+      ['only the first line is validated', '(?: \\d{1,15})?)+$/', '(?: \\d{1,15})?)+/'],
+    ],
+  ),
+  ...of(
+    'script-numbers',
+    [test('malformed-replies')],
+    [
+      ['any text is a number', '!Number.isFinite(number)', 'false'],
+      ['an amount may be negative', '!DIGITS.test(text) || ', ''],
+      ['an amount may be inexact', ' || !Number.isSafeInteger(number)', ''],
     ],
   ),
   ...of('cached-denial', DENIALS, [

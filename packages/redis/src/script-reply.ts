@@ -1,5 +1,5 @@
 import type { Limit, LimitDecision } from '@rollgate/core';
-import { costAt, formatValue, type Rule } from '@rollgate/core/store';
+import { costAt, type Rule } from '@rollgate/core/store';
 import {
   type CheckResult,
   type DecisionOperation,
@@ -7,9 +7,13 @@ import {
   type RecordedHit,
   type RenewOperation,
 } from './operations.js';
+import { type Figures, toFigures, toNatural, toNumber, unexpectedReply } from './script-numbers.js';
 
 /** The server's time, then a line for each operation. Without this check, any text that follows a result could be a number. */
 const REPLY = /^\d+ \d+(?:\n(?:!|[-\d ,]*))+$/;
+
+/** A reply whose lines are all "remaining" or "remaining reset". Checking it as a whole is faster than checking each number. */
+const RECORDS = /^\d{1,15} \d{1,6}(?:\n\d{1,15}(?: \d{1,15})?)+$/;
 
 /**
  * The return value of a script, as `lua/main.lua` describes it, read one operation after the other.
@@ -21,12 +25,15 @@ export class ScriptReply {
   readonly #serverMicros: number;
   readonly #lines: readonly string[];
   readonly #messages: readonly unknown[];
+  readonly #hasOnlyRecords: boolean;
   #index = 0;
   #messageIndex = 0;
 
   constructor(value: unknown, operationCount: number) {
     const [text, ...messages] = Array.isArray(value) ? (value as unknown[]) : [value];
-    if (typeof text !== 'string' || !REPLY.test(text)) throw unexpectedReply(text);
+    if (typeof text !== 'string') throw unexpectedReply(text);
+    this.#hasOnlyRecords = RECORDS.test(text);
+    if (!this.#hasOnlyRecords && !REPLY.test(text)) throw unexpectedReply(text);
     this.#lines = text.split('\n');
     this.#messages = messages;
     if (this.length > operationCount) throw unexpectedReply(text);
@@ -52,7 +59,8 @@ export class ScriptReply {
   resultOf(operation: DecisionOperation): CheckResult {
     const { rules } = operation.encodedPlan.plan;
     const line = this.#line;
-    if (rules.length === 1 && isSingleRecord(line)) return this.#singleResult(operation, rules[0]!.limit, line);
+    if (rules.length === 1 && (this.#hasOnlyRecords || isSingleRecord(line)))
+      return this.#singleResult(operation, rules[0]!.limit, line);
     const parts = line.split(',');
     if (parts.length !== rules.length) throw unexpectedReply(line);
     return this.#result(
@@ -84,11 +92,13 @@ export class ScriptReply {
   #singleResult({ encodedPlan, costs, keys, clockMicros }: DecisionOperation, limit: Limit, line: string): CheckResult {
     const space = line.indexOf(' ');
     const nowMicros = clockMicros ?? this.#stamp;
-    const remaining = toNumber(space < 0 ? line : line.slice(0, space));
-    let [resetMicros, atMicros] = [limit.windowMicros, nowMicros];
+    const toAmount = this.#hasOnlyRecords ? Number : toNatural;
+    const remaining = toAmount(space < 0 ? line : line.slice(0, space));
+    let resetMicros = limit.windowMicros;
+    let atMicros = nowMicros;
     if (space >= 0) {
       const second = line.indexOf(' ', space + 1);
-      resetMicros = toNumber(second < 0 ? line.slice(space + 1) : line.slice(space + 1, second));
+      resetMicros = toAmount(second < 0 ? line.slice(space + 1) : line.slice(space + 1, second));
       if (second >= 0) atMicros += toNumber(line.slice(second + 1));
     }
     const limitDecision = toLimitDecision(limit, 0, 0, remaining, resetMicros);
@@ -130,33 +140,6 @@ export class ScriptReply {
   get #stamp(): number {
     return this.#serverMicros + this.#index - 1;
   }
-}
-
-function unexpectedReply(value: unknown): TypeError {
-  const got = formatValue(value);
-  return new TypeError(`Expected the result of a script, got ${got}. Is the client connected to Redis?`);
-}
-
-/**
- * What the script returns for one rule, in microseconds. `delay` is below 0 for a rejection. `last` is how far ahead of now
- * the hit was recorded; if nothing was recorded, it is how long the other figures are stable.
- */
-type Figures = readonly [delay: number, wait: number, remaining: number, reset: number, last: number];
-
-/** A usual check omits the reset, which is the window of its limit. */
-function toFigures(part: string, limit: Limit): Figures {
-  const figures = part.split(' ').map(toNumber);
-  const [remaining, reset, last = 0] = figures;
-  if (figures.length === 5) return figures as unknown as Figures;
-  if (figures.length > 3) throw unexpectedReply(part);
-  return [0, 0, remaining!, reset ?? limit.windowMicros, last];
-}
-
-/** The text contains digits, minus signs and commas only. */
-function toNumber(text: string): number {
-  const number = text === '' ? Number.NaN : Number(text);
-  if (Number.isNaN(number)) throw unexpectedReply(text);
-  return number;
 }
 
 /** Whether a line describes one rule that recorded. Then it has at most three numbers. */

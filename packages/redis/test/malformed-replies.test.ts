@@ -70,6 +70,25 @@ test.each(malformedLines)('fails a check of one limit: %j', async (line) => {
   );
 });
 
+const impossible = ['-5', '-0', '9'.repeat(400), '9007199254740993', '4 -60000000', `4 60000000 ${'9'.repeat(400)}`];
+const impossibleFigures = ['0 0 -1 60000000 -1', '0 0 4 -1 -1', '-1 5 9007199254740993 5 5', '0 0 -0 5 5'];
+test.each([...impossible, ...impossibleFigures])('fails a check with an impossible amount: %j', async (line) => {
+  for (const [limits, result] of [
+    [limit, line],
+    [{ one: limit, two: limit }, `4,${line}`],
+  ] as const) {
+    await expect(createLimiter(limits, `${TIME}\n${result}`).check('ann')).rejects.toThrow(/got ".*" \(string\)/);
+  }
+});
+
+test.each(['-1 -1 4 60000000 -1', '-2 5 4 60000000 5'])(
+  'accepts the negative numbers of a rejection: %j',
+  async (line) => {
+    const decision = await createLimiter(limit, `${TIME}\n${line}`).check('ann');
+    expect(decision).toMatchObject({ allowed: false, remaining: 4, resetMs: 60_000 });
+  },
+);
+
 test.each(['4', '4,', ',4', '4,4,4', '4,0 0 4 60'])('fails a check of two limits: %j', async (line) => {
   const limiter = createLimiter({ one: limit, two: limit }, `${TIME}\n${line}`);
   await expect(limiter.check('ann')).rejects.toThrow(/^The store failed: Expected the result of a script, got ".*"/);
