@@ -145,7 +145,8 @@ test('"Stop" cancels requests that wait for their slots: its summary is correct'
 test('"Delete everything" cancels requests in flight first', async () => {
   const page = await showPage(server, { algorithm: 'leaky', limit: 20, windowMs: 10_000 });
   await page.press('Burst');
-  await until('some are delayed', async () => (await server.attempts()).length > 3);
+  // A busy server may read the rest of them after it has deleted everything.
+  await until('all are decided, and most of them are delayed', async () => (await server.attempts()).length === 25);
   await page.press('Delete everything');
   await page.shows('#traffic', 'All requests are deleted.');
   await page.press('Send a request');
