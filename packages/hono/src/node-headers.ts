@@ -3,7 +3,7 @@ import type { Context } from 'hono';
 import { type NodeResponse, nodeBindingsOf } from './node-bindings.js';
 
 /**
- * On a Node response, that a limiter of another request has got its bindings, as that of a mounted app does. That limiter
+ * On a Node response, that a limiter of another request has its bindings, as a limiter of a mounted app has. That limiter
  * writes to its own response, which the app may return as the response to the outer request.
  */
 const hasInnerLimiter = Symbol('Rollgate: an inner limiter has the Node response');

@@ -22,7 +22,7 @@ export class GlideTopology {
   readonly #request: (command: string[], route: GlideRoute) => Promise<unknown>;
   #owners: readonly string[] = [];
   #requestedMs = -Infinity;
-  /** The requests on their way for the moves that a node knows, by its address, or by a slot whose owner is not known. */
+  /** The requests on their way for the moves that a node knows, by its address, or by a slot without a known owner. */
   readonly #requests = new Map<string, MovesRequest>();
 
   /** @param request Returns a node's reply to a command. */

@@ -63,7 +63,10 @@ export class OperationSender {
     await Promise.all(operations.map((operation) => this.#send([operation], onReply)));
   }
 
-  /** Never rejects. An error rejects the operations that are not settled yet, because each may be settled once. `onReply` may be called several times. */
+  /**
+   * Never rejects. An error rejects the operations that are not settled yet, because each may be settled once.
+   * `onReply` may be called several times.
+   */
   async #send(operations: readonly Operation[], onReply: () => void, tag = ''): Promise<void> {
     let doneCount = operations.length;
     let settledCount = 0;

@@ -12,7 +12,7 @@ export interface RedisConnection {
   nodeOf(slot: number): string;
   /** The state of the client's connection. For a Cluster, `node` is the address of a node. */
   healthOf(node: string): StoreConnection;
-  /** Whether the slot of the key moves, and the error of a script is all that the client reports of it. Only GLIDE does that. */
+  /** Whether the slot of the key moves, and the client reports only the script's error. Only GLIDE does that. */
   hidesMove?(error: unknown, key: string): Promise<boolean>;
   evalSha(sha: string, keys: string[], values: string[]): Promise<unknown>;
   eval(script: string, keys: string[], values: string[]): Promise<unknown>;

@@ -12,7 +12,7 @@ import { type Figures, toFigures, toNatural, toNumber, unexpectedReply } from '.
 /** The server's time, then a line for each operation. Without this check, any text that follows a result could be a number. */
 const REPLY = /^\d+ \d+(?:\n(?:!|[-\d ,]*))+$/;
 
-/** A reply whose lines are all "remaining" or "remaining reset". Checking it as a whole is faster than checking each number. */
+/** A reply whose lines are all "remaining" or "remaining reset". One test of it is faster than one of each number. */
 const RECORDS = /^\d{1,15} \d{1,6}(?:\n\d{1,15}(?: \d{1,15})?)+$/;
 
 /**
