@@ -38,7 +38,6 @@ export const redis = [
   ]),
   ...of('glide-topology', GLIDE, [
     ['a timeout of GLIDE counts as a slot that moves', 'if (moves.includes(`[${slot}-`)) return true', 'return true'],
-    ['slots without a known owner share a reply', ' || `slot ${slot}`', ''],
     ['the reply of another node counts', '|| isServedBy(moves, slot)', '|| true'],
   ]),
   ...of('operation-sender', BATCHES, [
