@@ -1,5 +1,6 @@
 const { AsyncLocalStorage } = require('node:async_hooks');
 const { ChildProcess } = require('node:child_process');
+const diagnostics = require('node:diagnostics_channel');
 const { setFlagsFromString } = require('node:v8');
 const { runInContext, runInNewContext } = require('node:vm');
 const { TestEnvironment } = require('jest-environment-node');
@@ -28,6 +29,18 @@ function interceptCalls(prototype, method, before) {
     prototype[method] = original;
   };
 }
+
+/**
+ * All channels that tests of this process have used. Node looks up a channel by its name. When it collects one, it would
+ * also remove the channel of the same name that a later file has created since.
+ */
+const usedChannels = new Set();
+const { channel } = diagnostics;
+diagnostics.channel = (name) => {
+  const used = channel(name);
+  usedChannels.add(used);
+  return used;
+};
 
 let gc;
 
