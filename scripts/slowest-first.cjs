@@ -4,14 +4,14 @@ const { default: Sequencer } = require('@jest/test-sequencer');
 const FIRST = /playground.test.page\.test/;
 
 /**
- * Files that need much memory besides their worker. Most of them are in the second half of the run, in which the browser of
- * the first file ends.
+ * Files that need much memory besides their worker. Most of them are in the last third of the run, before which the browser
+ * of the first file ends.
  */
 const HEAVY_FIRST = [/core.test.packages\.test/, /store-conformance.test.explorer\.test/];
 const HEAVY_LATER = [
-  /examples.test.migration/,
   /cli.test.memory/,
   /redis.test.cluster\.test/,
+  /examples.test.migration/,
   /core.test.docs\.test/,
   /core.test.memory-store/,
   /cli.test.html/,
@@ -67,7 +67,7 @@ module.exports = class SlowestFirst extends Sequencer {
     const rest = super.sort(tests);
     const groups = [[FIRST], WAITING, HEAVY_FIRST, HEAVY_LATER, LONG].map((parts) => take(rest, parts));
     const [first, waiting, heavyFirst, heavyLater, long] = groups;
-    const computing = spread(heavyLater, spread(heavyFirst, spread(long, rest), 0, 0.5), 0.6);
+    const computing = spread(heavyLater, spread(heavyFirst, spread(long, rest), 0, 0.5), 0.7);
     return [...first, ...spread(waiting, computing)];
   }
 };

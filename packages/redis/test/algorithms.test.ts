@@ -10,8 +10,11 @@ import {
 } from '@rollgate/core';
 import { RedisStore } from '@rollgate/redis';
 import { until } from '@rollgate/test-support';
+import { silenceOutages } from '@rollgate/test-support/silence-outages';
 import { expiryOf } from './support/expiry.js';
 import { freshPrefix, SomeRedis } from './support/some-redis.js';
+
+silenceOutages();
 
 const redis = SomeRedis.forThisFile();
 
