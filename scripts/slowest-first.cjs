@@ -10,6 +10,8 @@ const FIRST = /playground.test.page\.test/;
 const HEAVY_FIRST = [/core.test.packages\.test/, /store-conformance.test.explorer\.test/];
 const HEAVY_LATER = [
   /cli.test.memory/,
+  /examples.test.examples/,
+  /redis.test.client-options/,
   /redis.test.cluster\.test/,
   /examples.test.migration/,
   /core.test.docs\.test/,
@@ -31,8 +33,7 @@ const LONG = [
   /express.test.warnings/,
   /test-support.test.process-end/,
   /host-tests.test.wire/,
-  /examples.test.examples/,
-  /redis.test.(simulation|processes|client-options)/,
+  /redis.test.(simulation|processes)/,
   /store-conformance.test.(broken-stores|memory-store)/,
   /playground.test.server/,
 ];

@@ -40,7 +40,14 @@ export interface NodeRedisClient {
 }
 
 /** The node of a cluster that gets a command: any node, or the one that owns a key. */
-export type GlideRoute = 'randomNode' | { readonly type: 'primarySlotKey'; readonly key: string };
+export type GlideRoute =
+  | 'randomNode'
+  | {
+      /** The primary of the key's slot. */
+      readonly type: 'primarySlotKey';
+      /** A key of the slot. */
+      readonly key: string;
+    };
 
 /** What the store uses of a client of Valkey GLIDE, version 2. */
 export interface GlideClient {
