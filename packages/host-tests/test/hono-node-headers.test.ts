@@ -104,7 +104,7 @@ test('the address is that of the connection, whatever else the app passes as bin
 
 test.each([
   ['without a limit', undefined],
-  ['with a limit of its own', '99'],
+  ['with a separate limit', '99'],
 ])('a request inside a handler leaves the response to the outer request as it is: %s', async (_, remaining) => {
   const app = new Hono<NodeEnv>();
   if (remaining !== undefined) app.use('/outer', limitOf(100));
