@@ -1,7 +1,7 @@
 const { AsyncLocalStorage } = require('node:async_hooks');
 const { ChildProcess } = require('node:child_process');
 const diagnostics = require('node:diagnostics_channel');
-const { setFlagsFromString } = require('node:v8');
+const { getHeapStatistics, setFlagsFromString } = require('node:v8');
 const { runInContext, runInNewContext } = require('node:vm');
 const { TestEnvironment } = require('jest-environment-node');
 const { takeTurn } = require('./heavy-files.cjs');
@@ -43,13 +43,15 @@ diagnostics.channel = (name) => {
 };
 
 let gc;
+let leftBytes = 0;
 
-/** Returns memory to the system, if the last test files have made the heap grow. */
+/** Returns memory to the system, if the heap is large and has grown by a fifth since the last time. */
 function shrinkHeap() {
-  if (process.memoryUsage().heapTotal < MAX_HEAP_BYTES) return;
+  if (getHeapStatistics().total_heap_size < Math.max(MAX_HEAP_BYTES, 1.2 * leftBytes)) return;
   setFlagsFromString('--expose-gc');
   gc ??= runInNewContext('gc');
   gc();
+  leftBytes = getHeapStatistics().total_heap_size;
 }
 
 /** Whether a storage is the one in which Jest keeps the current test. */
@@ -88,6 +90,7 @@ module.exports = class extends TestEnvironment {
   #endTurn = () => {};
 
   constructor(config, context) {
+    leftBytes = 0;
     shrinkHeap(); // Only now is nothing of the last file reachable.
     super(config, context);
     this.#path = context.testPath;
@@ -109,6 +112,10 @@ module.exports = class extends TestEnvironment {
         if (isOfEsbuild(child)) this.#services.add(child);
       }),
     ];
+  }
+
+  handleTestEvent({ name }) {
+    if (name === 'test_done') shrinkHeap();
   }
 
   #addTimer(timer) {
