@@ -1,10 +1,11 @@
 // Without '.js', because jest-global-setup.ts loads this file too.
 import { findOrInstall, type RequiredProgram } from './required-program';
 
+// The headless shell has the same engine, but no windows, so it takes a third of the memory.
 export const CHROMIUM: RequiredProgram = {
-  name: 'chromium',
-  programs: ['chromium', 'chromium-browser', 'google-chrome-stable', 'google-chrome'],
-  how: 'Install it (Debian: `apt-get install chromium`), or put Chrome on the PATH',
+  name: 'chromium-headless-shell',
+  programs: ['chromium-headless-shell', 'chromium', 'chromium-browser', 'google-chrome-stable', 'google-chrome'],
+  how: 'Install it (Debian: `apt-get install chromium-headless-shell`), or put Chrome on the PATH',
 };
 
 let installed: Promise<string> | undefined;

@@ -86,18 +86,20 @@ describe('installing', () => {
   });
 
   test('installs all missing packages at once in the global setup', async () => {
-    const each = `for name in redis-server chromium; do echo '#!/bin/sh' >"${folder}/$name"; done`;
-    canInstall(`[ "$3" = update ] || { ${each}; /bin/chmod +x "${folder}/redis-server" "${folder}/chromium"; }`);
+    const each = `for name in redis-server chromium-headless-shell; do echo '#!/bin/sh' >"${folder}/$name"; done`;
+    canInstall(
+      `[ "$3" = update ] || { ${each}; /bin/chmod +x "${folder}/redis-server" "${folder}/chromium-headless-shell"; }`,
+    );
     const { stdout, stderr } = await runWith(
       'await setUp(); console.log(await redisServerBinary(), await chromiumBinary());',
     );
-    expect(stdout).toBe(`${join(folder, 'redis-server')} ${join(folder, 'chromium')}\n`);
+    expect(stdout).toBe(`${join(folder, 'redis-server')} ${join(folder, 'chromium-headless-shell')}\n`);
     expect(stderr).toBe(
-      'Installing packages that the tests need with apt-get: redis-server, chromium. Set ROLLGATE_NO_INSTALL=1 to prevent this\n',
+      'Installing packages that the tests need with apt-get: redis-server, chromium-headless-shell. Set ROLLGATE_NO_INSTALL=1 to prevent this\n',
     );
     expect(commands()).toEqual([
       `${APT} update (noninteractive)`,
-      `${APT} install -y redis-server chromium (noninteractive)`,
+      `${APT} install -y redis-server chromium-headless-shell (noninteractive)`,
     ]);
   });
 
@@ -107,7 +109,7 @@ describe('installing', () => {
     expect(outcome).toMatchObject({ code: 0, stdout: '' });
     expect(outcome.stderr.trimEnd().split('\n')).toEqual([
       expect.stringMatching(/^ROLLGATE_NO_INSTALL=1 is set. Expected redis-server .*`apt-get install redis-server`/),
-      expect.stringMatching(/^Expected chromium .*`apt-get install chromium`/),
+      expect.stringMatching(/^Expected chromium-headless-shell .*`apt-get install chromium-headless-shell`/),
     ]);
     expect((await printBinary({ ROLLGATE_NO_INSTALL: '1' })).code).toBe(1);
     expect(commands).toThrow('ENOENT');
