@@ -1,7 +1,7 @@
 import { setTimeout as lasting } from 'node:timers/promises';
 import { FaultyProxy, RedisServer } from '@rollgate/test-support';
 import { type ClientKind, openClient } from './support/fault-client.js';
-import { TIMEOUT_MS, Trial } from './support/fault-trial.js';
+import { PATIENT_MS, TIMEOUT_MS, Trial } from './support/fault-trial.js';
 
 const CLIENTS: readonly ClientKind[] = ['ioredis 6', 'node-redis 6'];
 
@@ -18,8 +18,11 @@ afterEach(async () => {
   await server.stop();
 });
 
-const start = ({ port }: { port: number }, password?: string) =>
-  new Trial(CLIENTS.map((kind) => openClient(kind, port, password)));
+const start = ({ port }: { port: number }, { password, timeoutMs }: { password?: string; timeoutMs?: number } = {}) =>
+  new Trial(
+    CLIENTS.map((kind) => openClient(kind, port, password)),
+    timeoutMs,
+  );
 
 /** Does something again and again for so long. */
 async function storm(ms: number, strike: () => Promise<unknown>): Promise<void> {
@@ -28,9 +31,9 @@ async function storm(ms: number, strike: () => Promise<unknown>): Promise<void> 
 }
 
 test('waits for a slow connection within the timeout', async () => {
-  trial = start(proxy);
+  trial = start(proxy, { timeoutMs: PATIENT_MS });
   await trial.served();
-  proxy.delay(TIMEOUT_MS / 20);
+  proxy.delay(TIMEOUT_MS / 5);
   await lasting(500);
   await trial.served();
   await trial.finish(0);
@@ -78,7 +81,7 @@ test('repeated CLIENT KILL', async () => {
 });
 
 test('repeated SCRIPT FLUSH has no effect', async () => {
-  trial = start(server);
+  trial = start(server, { timeoutMs: PATIENT_MS });
   await trial.served();
   await storm(1000, () => server.run('SCRIPT', 'FLUSH'));
   await trial.served();
@@ -88,7 +91,7 @@ test('repeated SCRIPT FLUSH has no effect', async () => {
 
 test('a wrong password that becomes valid', async () => {
   await server.run('CONFIG', 'SET', 'requirepass', 'right');
-  trial = start(server, 'wrong');
+  trial = start(server, { password: 'wrong' });
   await trial.failing();
   await lasting(600);
   await server.run('CONFIG', 'SET', 'requirepass', 'wrong');

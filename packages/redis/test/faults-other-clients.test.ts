@@ -3,7 +3,7 @@ import { promisify } from 'node:util';
 import { RedisServer } from '@rollgate/test-support';
 import { effort } from '@rollgate/test-support/effort';
 import { clients } from './support/clients.js';
-import { Trial } from './support/fault-trial.js';
+import { PATIENT_MS, Trial } from './support/fault-trial.js';
 
 const KINDS = ['iovalkey', 'Valkey GLIDE', '@upstash/redis'] as const;
 
@@ -13,7 +13,7 @@ beforeEach(async () => {
 });
 afterEach(() => server.stop());
 
-test('forgotten scripts, rejected writes, silence and the end of the server', async () => {
+async function startTrial(timeoutMs?: number): Promise<Trial> {
   const opened = await Promise.all(
     KINDS.map(async (kind) => {
       const { client, close } = await clients[kind](server.url);
@@ -21,12 +21,26 @@ test('forgotten scripts, rejected writes, silence and the end of the server', as
       return { kind, client, end: close };
     }),
   );
-  const trial = new Trial(opened);
+  return new Trial(opened, timeoutMs);
+}
+
+test('forgotten scripts', async () => {
+  const trial = await startTrial(PATIENT_MS);
   try {
     await trial.served();
     await server.run('SCRIPT', 'FLUSH');
     await trial.served();
+    await trial.finish(0);
     expect(trial.failed).toBe(0);
+  } finally {
+    await trial.stop();
+  }
+});
+
+test('rejected writes, silence and the end of the server', async () => {
+  const trial = await startTrial();
+  try {
+    await trial.served();
     await server.run('REPLICAOF', server.host, 1);
     await trial.failing();
     expect(trial.reasons).toMatch(/READONLY|ReadOnly/);
