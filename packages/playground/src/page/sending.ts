@@ -22,6 +22,8 @@ export class Sending {
     run: undefined,
     single: undefined,
   };
+  /** What the last command came to, until an update shows it. Older updates may still arrive after the response. */
+  #success: string | undefined;
 
   /** @param onUse Called when the user presses a button. */
   constructor(host: Host, model: Model, onUse: () => void) {
@@ -59,7 +61,7 @@ export class Sending {
     // The text is about what happened last.
     if (ofRun !== this.#shown.run && run !== undefined) this.#showRun(run);
     else if (single !== this.#shown.single && single !== undefined) this.#showSingle();
-    else if (run === undefined && last === undefined) setText(result, this.#introduction);
+    else if (run === undefined && last === undefined) this.#showNothing();
     this.#shown = { run: ofRun, single: single ?? this.#shown.single };
     const firstMs = run?.status === 'running' ? run.planned[0]?.atMs : undefined;
     setText(begins, firstMs !== undefined && firstMs > nowMs ? `It begins in ${secondsUp(firstMs - nowMs)}.` : '');
@@ -86,10 +88,18 @@ export class Sending {
     if (mark !== undefined) setText(result, explain(row, mark, settings.minDifferenceMs));
   }
 
+  #showNothing(): void {
+    setText(result, this.#introduction);
+    if (this.#success !== undefined) setText(traffic, this.#success);
+    this.#success = undefined;
+  }
+
   #command(sent: Promise<Problem>, prefix = '', success?: string): void {
+    this.#success = undefined;
     void sent.then((problem) => {
-      if (problem !== undefined) setText(traffic, `${prefix}${problem}`);
-      else if (success !== undefined) setText(traffic, success);
+      this.#success = problem === undefined ? success : undefined;
+      const text = problem === undefined ? success : `${prefix}${problem}`;
+      if (text !== undefined) setText(traffic, text);
     });
   }
 }
