@@ -9,6 +9,7 @@ const FIRST = /playground.test.page\.test/;
  */
 const HEAVY_FIRST = [/core.test.packages\.test/, /store-conformance.test.explorer\.test/];
 const HEAVY_LATER = [
+  /host-tests.test.wire/,
   /cli.test.memory/,
   /examples.test.examples/,
   /redis.test.client-options/,
@@ -32,7 +33,6 @@ const LONG = [
   /store-conformance.test.custom-store/,
   /express.test.warnings/,
   /test-support.test.process-end/,
-  /host-tests.test.wire/,
   /redis.test.(simulation|processes)/,
   /store-conformance.test.(broken-stores|memory-store)/,
   /playground.test.server/,
