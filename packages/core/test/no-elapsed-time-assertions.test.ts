@@ -13,7 +13,7 @@ const EXCEPTIONS: Readonly<Record<string, string>> = {
   'expect(leftMs)': 'time to live, which only falls while the machine is busy',
   'toBeLessThan(60_000)': 'distinguishes clocks by a minute',
   'Date.parse(reset)': 'distinguishes units by half a minute',
-  'TIMEOUT_MS + SLACK_MS': 'measured by a clock that stands still while the process gets no time',
+  'timeoutMs + SLACK_MS': 'measured by a clock that stands still while the process gets no time',
   'MOST_TIMES * (usualMs + LEAST_MS)': 'compares with the time that the same work takes in the same run',
   'turns[1]!.delayMs': 'computed by the limiter from one reading of the clock',
 };
