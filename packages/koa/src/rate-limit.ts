@@ -26,17 +26,15 @@ export type RateLimitMiddleware<Given extends Limits = Limits> = Middleware & {
   readonly limiter: RateLimiter<Given>;
 };
 
-type Done = (error?: Error) => void;
-
-/** Passed to `next` instead of an error when the response to a rejection is complete. */
-const REJECTED = new Error('rejected');
+/** Continues, fails, or ends the request with the response that the promise completes. Called once. */
+type Conclude = (error?: Error, rejection?: Promise<void>) => void;
 
 /**
  * Creates a middleware for Koa 2 and 3. It puts the decision on `ctx.rateLimit` and sets the `X-RateLimit-*` headers. A
  * rejected request gets a 429 response with an exact `Retry-After`.
  *
- * With a queue such as `leakyBucket`, the middleware delays a request until its slot. If the client disconnects before, it
- * drops the request and frees the slot.
+ * With a queue such as `leakyBucket`, the middleware delays a request until its slot. If the client disconnects before the
+ * decision or the slot, it drops the request and frees the slot.
  *
  * @throws TypeError, RangeError with the name of the invalid option.
  * @example
@@ -56,9 +54,12 @@ export function rateLimit<Given extends Limits>(options: RateLimitOptions<Given>
     attachDecision(ctx, decision) {
       ctx.rateLimit = decision;
     },
-    sendRejection(ctx, _response, done, decision) {
+    sendRejection(ctx, _response, conclude: Conclude, decision) {
       ctx.status = httpLimiter.statusCode;
-      respond(ctx, done, handler === undefined ? sendDefault(ctx, decision) : () => handler(ctx, decision));
+      conclude(
+        undefined,
+        respond(ctx, handler === undefined ? sendDefault(ctx, decision) : () => handler(ctx, decision)),
+      );
     },
   });
 
@@ -71,43 +72,51 @@ export function rateLimit<Given extends Limits>(options: RateLimitOptions<Given>
   };
 
   /** Runs what sends a rejection. If it fails, the request is not rejected, and Koa's error handling gets the error. */
-  const respond = (ctx: Context, done: Done, send: () => Awaitable<void>) => {
-    const fail = (thrown: unknown) => {
-      if (httpLimiter.endIfStarted(ctx)) return done(REJECTED);
+  const respond = async (ctx: Context, send: () => Awaitable<void>): Promise<void> => {
+    try {
+      await send();
+    } catch (thrown) {
+      if (httpLimiter.endIfStarted(ctx)) return;
       const error = toError(thrown);
       if (httpLimiter.withdrawRejection(ctx, error))
         ctx.status = 404; // Koa's status before anything responds.
       else keepHeaders(ctx, error);
-      done(error);
-    };
-    try {
-      const sent = send();
-      if (isThenable(sent)) Promise.resolve(sent).then(() => done(REJECTED), fail);
-      else done(REJECTED);
-    } catch (thrown) {
-      fail(thrown);
+      throw error;
     }
   };
 
   function rateLimitMiddleware(ctx: Context, next: Next): Promise<void> {
     let outcome: Promise<void> | undefined;
-    let settle = (given: Promise<void>): void => {
-      outcome = given;
+    let onConclusion: Conclude = (error, rejection) => {
+      outcome = conclude(next, error, rejection);
     };
-    httpLimiter.run(ctx, ctx, (error) => {
-      if (error === undefined) settle(Promise.resolve(next()));
-      else settle(error === REJECTED ? Promise.resolve() : Promise.reject(error));
-    });
+    httpLimiter.run(ctx, ctx, (error?: Error, rejection?: Promise<void>) => onConclusion(error, rejection));
     // A store in memory has decided already. The promise of `next` then serves as the middleware's.
     if (outcome !== undefined) return outcome;
-    return new Promise((resolve, reject) => {
-      settle = (given) => void given.then(resolve, reject);
-      // A request whose client disconnects is dropped, but the middleware around this one must not wait forever.
-      ctx.res.once('close', resolve);
+    return new Promise((resolve) => {
+      // A request whose client disconnects before the decision is dropped. The middleware around this one must not wait
+      // forever, and once it has continued, nothing may run inside it.
+      const drop = () => {
+        onConclusion = (error, rejection) => {
+          if (error !== undefined) ctx.onerror(error);
+          rejection?.catch((late) => ctx.onerror(late));
+        };
+        resolve();
+      };
+      onConclusion = (error, rejection) => {
+        ctx.res.off('close', drop);
+        resolve(conclude(next, error, rejection));
+      };
+      if (KOA.isDisconnected(ctx)) drop();
+      else ctx.res.once('close', drop);
     });
   }
 
   return Object.assign(rateLimitMiddleware, { limiter: httpLimiter.limiter as unknown as RateLimiter<Given> });
+}
+
+function conclude(next: Next, error: Error | undefined, rejection: Promise<void> | undefined): Promise<void> {
+  return error === undefined ? (rejection ?? Promise.resolve(next())) : Promise.reject(error);
 }
 
 /** @throws The error of a `message` that is an error. */
