@@ -15,6 +15,7 @@ const STORE = [
 const WAIT = [
   'packages/core/test/wait.test.ts',
   'packages/core/test/wait-signal.test.ts',
+  'packages/core/test/wait-queues.test.ts',
   'packages/core/test/scheduler.test.ts',
   'packages/express/test/delay.test.ts',
 ];
@@ -224,7 +225,9 @@ export const core = [
     ],
   ),
   ...of('wait-queues', WAIT, [
-    ['callers overtake each other', 'if (previous !== undefined) await unlessAborted(previous, signal);', ''],
+    ['callers overtake each other', 'if (caller.ahead !== undefined) await unlessAborted(caller.started, signal);', ''],
+    ['a caller that stops waiting starts the next one', 'behind.follow(ahead);', 'behind.follow(undefined);'],
+    ['callers that stop waiting stay in the queue', 'this.#last.set(name, ahead);', ''],
   ]),
   ...of('wait', WAIT, [
     [

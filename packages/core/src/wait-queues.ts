@@ -1,32 +1,58 @@
 import { unlessAborted } from './unless-aborted.js';
 
+/** A caller in a queue. The first one has no caller ahead and may work. */
+class Caller {
+  ahead: Caller | undefined;
+  behind: Caller | undefined;
+  readonly #start: () => void;
+  /** Resolves when the caller is the first one. */
+  readonly started: Promise<void>;
+
+  constructor() {
+    let start!: () => void;
+    this.started = new Promise<void>((resolve) => {
+      start = resolve;
+    });
+    this.#start = start;
+  }
+
+  follow(ahead: Caller | undefined): void {
+    this.ahead = ahead;
+    if (ahead === undefined) this.#start();
+    else ahead.behind = this;
+  }
+}
+
 /**
  * Queues of callers that wait for the same keys, each in the order of the calls. A caller starts when all earlier ones
  * have finished or stopped waiting. So no caller overtakes another one, and free quota wakes one caller instead of all.
  */
 export class WaitQueues {
-  readonly #tails = new Map<string, Promise<void>>();
+  /** The last caller of each queue. The queue is a linked list, so a caller that stops waiting leaves nothing behind. */
+  readonly #last = new Map<string, Caller>();
 
   /**
    * Runs `work` when all earlier callers in the queue `name` are done. Rejects with the signal's reason if it aborts
    * before.
    */
   async enqueue<Result>(name: string, signal: AbortSignal, work: () => Promise<Result>): Promise<Result> {
-    const previous = this.#tails.get(name);
-    let finish!: () => void;
-    const finished = new Promise<void>((resolve) => {
-      finish = resolve;
-    });
-    const tail = previous === undefined ? finished : previous.then(() => finished);
-    this.#tails.set(name, tail);
+    const caller = new Caller();
+    caller.follow(this.#last.get(name));
+    this.#last.set(name, caller);
     try {
-      if (previous !== undefined) await unlessAborted(previous, signal);
+      if (caller.ahead !== undefined) await unlessAborted(caller.started, signal);
       return await work();
     } finally {
-      finish();
-      tail.then(() => {
-        if (this.#tails.get(name) === tail) this.#tails.delete(name);
-      });
+      this.#remove(name, caller);
+    }
+  }
+
+  #remove(name: string, { ahead, behind }: Caller): void {
+    if (behind !== undefined) behind.follow(ahead);
+    else if (ahead === undefined) this.#last.delete(name);
+    else {
+      ahead.behind = undefined;
+      this.#last.set(name, ahead);
     }
   }
 }
