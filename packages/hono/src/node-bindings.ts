@@ -10,6 +10,7 @@ export interface NodeBindings {
 export interface NodeResponse {
   readonly req: unknown;
   readonly headersSent: boolean;
+  readonly statusCode: number;
   getHeader(name: string): unknown;
   setHeader(name: string, value: string): unknown;
 }

@@ -1,4 +1,4 @@
-import type { EarlyHeaders } from '@rollgate/http';
+import { type EarlyHeaders, type NodeResponse as FullNodeResponse, onResponseFinished } from '@rollgate/http';
 import type { Context } from 'hono';
 import { type NodeResponse, nodeBindingsOf } from './node-bindings.js';
 
@@ -49,12 +49,32 @@ type WithNodeHeaders = Context & { [nodeHeaders]?: NodeHeaders | null };
  * `Headers` of the standard response would take more time than the rest of the limiter.
  */
 export function nodeHeadersOf(c: WithNodeHeaders): NodeHeaders | undefined {
+  const headers = findNodeHeaders(c);
+  return headers === null || headers.response.headersSent ? undefined : headers;
+}
+
+/**
+ * Calls the listener once when Node has sent its response to this request, with the status. If the client disconnects
+ * before, calls it without one. So it does not matter whether other middleware replaces or discards Hono's response.
+ *
+ * @returns Whether the request has a Node response.
+ */
+export function onNodeResponseEnd(c: WithNodeHeaders, listener: (status: number | undefined) => void): boolean {
+  const response = findNodeHeaders(c)?.response;
+  if (response === undefined) return false;
+  onResponseFinished(response as unknown as FullNodeResponse, (isComplete) =>
+    listener(isComplete ? response.statusCode : undefined),
+  );
+  return true;
+}
+
+function findNodeHeaders(c: WithNodeHeaders): NodeHeaders | null {
   let headers = c[nodeHeaders];
   if (headers === undefined) {
     headers = createNodeHeaders(c);
     c[nodeHeaders] = headers;
   }
-  return headers === null || headers.response.headersSent ? undefined : headers;
+  return headers;
 }
 
 function createNodeHeaders(c: Context): NodeHeaders | null {

@@ -2,7 +2,7 @@ import type { Decision, Limits, RateLimiter } from '@rollgate/core';
 import { isThenable, validateOptionalFunction, withCode } from '@rollgate/core/store';
 import { type HttpOptions, type RateLimitResult, type WebHost, WebLimiter } from '@rollgate/http';
 import type { Context, MiddlewareHandler, Next } from 'hono';
-import { nodeHeadersOf } from './node-headers.js';
+import { nodeHeadersOf, onNodeResponseEnd } from './node-headers.js';
 
 declare module 'hono' {
   interface ContextVariableMap {
@@ -43,6 +43,7 @@ const readHost = (address: RateLimitOptions['address']): WebHost<Context> => ({
     }
   },
   getEarlyHeaders: nodeHeadersOf,
+  onResponseEnd: onNodeResponseEnd,
 });
 
 /**
@@ -88,7 +89,13 @@ async function apply(result: RateLimitResult, c: Context, next: Next): Promise<R
     nodeHeadersOf(c)?.copied();
     return result.response();
   }
-  await next(); // Never throws: Hono's error handler has responded to an error.
+  try {
+    await next();
+  } catch (error) {
+    // Hono's error handler responds to errors, but not to other thrown values, nor to what it throws itself.
+    result.fail();
+    throw error;
+  }
   const response = result.withHeaders(c.res);
   if (response !== c.res) {
     c.res = undefined; // Otherwise Hono would copy the headers once more.

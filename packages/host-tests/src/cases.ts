@@ -94,6 +94,13 @@ export const cases: Readonly<Record<string, Case>> = {
     expect(rejected).toMatchObject({ status: 429, body: '' });
     expect(rejected.headers).toHaveProperty('retry-after');
   },
+  async 'a HEAD request releases its slot and can be refunded'(host) {
+    const head = { method: 'HEAD' };
+    expect(await statuses(host, 'slots', 1, head)).toEqual([200]);
+    await untilRemaining(host, 'slots', 1);
+    expect(await statuses(host, 'skip-successful', 1, head)).toEqual([200]);
+    await untilRemaining(host, 'skip-successful', 2);
+  },
   async 'several limits decide together'(host) {
     const as = (user: string): Question => ({ headers: { 'x-group': host.id, 'x-client': `${host.id} ${user}` } });
     expect((await ask(host, 'several', as('ann'))).status).toBe(200);

@@ -6,6 +6,7 @@ export {
   Gate,
   HttpLimiter,
   mergeOptions,
+  onResponseFinished,
   prefersText,
   RateLimitError,
   REJECTION_CODE,

@@ -1,26 +1,11 @@
 import type { Awaitable, Decision, Limits, RateLimiter } from '@rollgate/core';
 import { mapAwaitable, refundInBackground, scheduleAfter } from '@rollgate/core/store';
-import type { Host, RequestReader } from './framework.js';
+import type { Host } from './framework.js';
 import { Gate, type Outcome } from './gate.js';
 import type { HttpOptions } from './options.js';
-import type { EarlyHeaders, WebHeaders } from './web-headers.js';
+import type { WebHeaders } from './web-headers.js';
+import type { WebHost } from './web-host.js';
 import { Allowed, Exempt, type RateLimitResult, Rejected } from './web-result.js';
-
-/** A host whose requests and responses are those of the Fetch standard. */
-export interface WebHost<Call> extends RequestReader<Call> {
-  /** Returns the standard request of a call. */
-  readonly getRequest: (call: Call) => Request;
-  /**
-   * Keeps the code of a call running until the promise settles. For platforms that otherwise end it when the client
-   * disconnects.
-   */
-  readonly keepAlive?: (call: Call, promise: Promise<unknown>) => void;
-  /**
-   * Returns where to write the headers of an allowed request before there is a response, on platforms with such a place.
-   * Writing them to the response takes several times as long. Headers of the response replace them.
-   */
-  readonly getEarlyHeaders?: (call: Call) => EarlyHeaders | undefined;
-}
 
 const HEADER_WRITER: Pick<Host<never, WebHeaders>, 'setHeader' | 'getHeader' | 'lowercaseHeaders'> = {
   lowercaseHeaders: true,
@@ -67,21 +52,18 @@ export class WebLimiter<Call> {
     }
     if (outcome.isDryRun || decision.delayMs === 0) return this.#allow(call, request, outcome);
     const slot = waitForSlot(this.limiter, decision, request.signal);
-    this.#keepAlive(call, slot);
+    this.#host.keepAlive?.(
+      call,
+      slot.catch(() => {}),
+    );
     return slot.then(() => this.#allow(call, request, outcome));
   }
 
   #allow(call: Call, request: Request, { decision, isDryRun }: AllowedOutcome): RateLimitResult {
     const earlyHeaders = isDryRun ? undefined : this.#host.getEarlyHeaders?.(call);
     if (earlyHeaders) this.#gate.writeHeaders(earlyHeaders, decision, true);
-    return new Allowed(this.#gate, decision, call, request, isDryRun, earlyHeaders, this.#keepAlive);
+    return new Allowed(this.#gate, decision, call, request, isDryRun, earlyHeaders, this.#host);
   }
-
-  readonly #keepAlive = (call: Call, promise: Promise<unknown>): void =>
-    this.#host.keepAlive?.(
-      call,
-      promise.catch(() => {}),
-    );
 }
 
 /** Waits for a request's slot in a queue. If the client disconnects before, it refunds the slot and rejects. */

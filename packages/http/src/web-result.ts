@@ -6,6 +6,7 @@ import { refundByRules } from './refund-after-response.js';
 import type { Rejection } from './rejection.js';
 import { releaseInBackground } from './release-in-background.js';
 import { type EarlyHeaders, PlainHeaders, type WebHeaders } from './web-headers.js';
+import type { WebHost } from './web-host.js';
 import { watchResponseEnd } from './web-response-end.js';
 
 /** The result of a request. Return `response()` for a rejected one, and pass every other response to `withHeaders`. */
@@ -64,7 +65,7 @@ export class Allowed<Call> extends Exempt {
   readonly #request: Request;
   readonly #isDryRun: boolean;
   readonly #earlyHeaders: EarlyHeaders | undefined;
-  readonly #keepAlive: (call: Call, end: Promise<unknown>) => void;
+  readonly #host: WebHost<Call>;
 
   /** @param earlyHeaders Those that already describe the decision, on platforms that have them. */
   constructor(
@@ -74,7 +75,7 @@ export class Allowed<Call> extends Exempt {
     request: Request,
     isDryRun: boolean,
     earlyHeaders: EarlyHeaders | undefined,
-    keepAlive: (call: Call, end: Promise<unknown>) => void,
+    host: WebHost<Call>,
   ) {
     super();
     this.#gate = gate;
@@ -83,23 +84,37 @@ export class Allowed<Call> extends Exempt {
     this.#request = request;
     this.#isDryRun = isDryRun;
     this.#earlyHeaders = earlyHeaders;
-    this.#keepAlive = keepAlive;
+    this.#host = host;
   }
 
   override withHeaders(response: Response): Response {
-    const withHeaders = this.#isDryRun ? response : this.#addHeaders(response);
-    const { refundRules, limiter } = this.#gate.options;
-    const hasSlots = this.#gate.hasSlots(this.decision);
-    if ((refundRules === undefined && !hasSlots) || !this.decision.allowed) return withHeaders;
+    let edited = response;
+    try {
+      if (!this.#isDryRun) edited = this.#addHeaders(response);
+    } catch (error) {
+      this.fail(); // The app cannot send such a response.
+      throw error;
+    }
+    const isSettledLater = this.#gate.options.refundRules !== undefined || this.#gate.hasSlots(this.decision);
+    return isSettledLater && this.decision.allowed ? this.#watchEnd(edited) : edited;
+  }
+
+  #watchEnd(response: Response): Response {
+    const settle = (status: number | undefined) => this.#settle(response, status);
+    if (this.#host.onResponseEnd?.(this.#call, settle)) return response;
     let onEnd!: () => void;
-    this.#keepAlive(this.#call, new Promise<void>((resolve) => (onEnd = resolve)));
-    return watchResponseEnd(withHeaders, this.#request.signal, (isComplete) => {
+    this.#host.keepAlive?.(this.#call, new Promise<void>((resolve) => (onEnd = resolve)));
+    return watchResponseEnd(response, this.#request, (isComplete) => {
       onEnd();
-      const status = isComplete ? withHeaders.status : undefined;
-      if (hasSlots) releaseInBackground(limiter, this.decision);
-      if (refundRules !== undefined)
-        refundByRules(limiter, refundRules, this.decision, this.#call, withHeaders, status);
+      settle(isComplete ? response.status : undefined);
     });
+  }
+
+  /** @param status The status of the whole response; `undefined` if the client disconnected before its end. */
+  #settle(response: Response, status: number | undefined): void {
+    const { refundRules, limiter } = this.#gate.options;
+    if (this.#gate.hasSlots(this.decision)) releaseInBackground(limiter, this.decision);
+    if (refundRules !== undefined) refundByRules(limiter, refundRules, this.decision, this.#call, response, status);
   }
 
   #addHeaders(response: Response): Response {

@@ -10,13 +10,19 @@ export const limitOf = (limit: number, options = {}) =>
   rateLimit({ limit, window: '1m', key: () => 'ann', ...options });
 
 /** Serves the app on Node, and requests these paths one after the other. */
-export async function request(app: Hono<NodeEnv>, ...paths: string[]): Promise<Response[]> {
+export async function request(
+  app: Hono<NodeEnv>,
+  ...requests: (string | { path: string; method: string })[]
+): Promise<Response[]> {
   const server = createAdaptorServer({ fetch: app.fetch });
   await once(server.listen(0, '127.0.0.1'), 'listening');
   const { port } = server.address() as AddressInfo;
   const responses: Response[] = [];
   try {
-    for (const path of paths) responses.push(await fetch(`http://127.0.0.1:${port}${path}`));
+    for (const each of requests) {
+      const { path, method } = typeof each === 'string' ? { path: each, method: 'GET' } : each;
+      responses.push(await fetch(`http://127.0.0.1:${port}${path}`, { method }));
+    }
   } finally {
     server.close();
   }
