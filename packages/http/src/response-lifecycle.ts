@@ -1,6 +1,6 @@
 import type { ServerResponse } from 'node:http';
 import type { Http2ServerResponse } from 'node:http2';
-import { onClose } from './shared-close-listener.js';
+import { onEvent } from './shared-listener.js';
 
 /** The code of an HTTP/2 stream that closed without an error (RFC 9113, section 7). */
 const NGHTTP2_NO_ERROR = 0;
@@ -22,16 +22,15 @@ export function onDisconnect(response: NodeResponse, listener: () => void): (() 
     listener();
     return undefined;
   }
-  const removers = emitters.map((emitter) => onClose(emitter, onGone));
+  const removers = emitters.map((emitter) => onEvent(emitter, 'close', onGone));
   // Node may never close a stream whose session ends while a write is pending.
-  stream?.once('aborted', onGone);
+  if (stream !== undefined) removers.push(onEvent(stream, 'aborted', onGone));
   function onGone() {
     stopWatching();
     listener();
   }
   function stopWatching() {
     for (const remove of removers) remove();
-    stream?.off('aborted', onGone);
   }
   return stopWatching;
 }
@@ -70,16 +69,18 @@ export function onResponseFinished(response: NodeResponse, listener: (isComplete
     listener(true);
     return;
   }
+  let removeFinish = () => {};
   const stopWatching = onDisconnect(response, () => {
-    response.off('finish', onFinish);
+    removeFinish();
     listener(false);
   });
-  function onFinish() {
-    stopWatching?.();
+  if (stopWatching === undefined) return;
+  removeFinish = onEvent(response, 'finish', () => {
+    removeFinish();
+    stopWatching();
     // Node emits `finish` even when the connection closes and drops the rest of the response.
     listener(!response.req.socket.destroyed);
-  }
-  if (stopWatching !== undefined) response.once('finish', onFinish);
+  });
 }
 
 /** An HTTP/2 stream also finishes when it is reset. That of a HEAD request finishes before there is a response. */
@@ -90,15 +91,17 @@ function onStreamFinished(response: Http2ServerResponse, listener: (isComplete: 
     listener(!stream.aborted);
     return;
   }
+  let removeFinish = () => {};
   const stopWatching = onDisconnect(response, () => {
-    stream.off('finish', onFinish);
+    removeFinish();
     listener(isHead && response.headersSent && stream.rstCode === NGHTTP2_NO_ERROR);
   });
-  function onFinish() {
-    stopWatching?.();
+  if (stopWatching === undefined || isHead) return;
+  removeFinish = onEvent(stream, 'finish', () => {
+    removeFinish();
+    stopWatching();
     listener(!stream.aborted);
-  }
-  if (stopWatching !== undefined && !isHead) stream.once('finish', onFinish);
+  });
 }
 
 function isHttp2(response: NodeResponse): response is Http2ServerResponse {
