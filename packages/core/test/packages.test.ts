@@ -56,6 +56,7 @@ const INSTALLED_WITH = [
   'packages/express/node_modules/@types/express',
   'packages/fastify/node_modules/fastify',
   'packages/nestjs/node_modules/@nestjs/common',
+  'packages/nestjs/node_modules/@nestjs/core',
   'packages/nestjs/node_modules/reflect-metadata',
   'packages/nestjs/node_modules/rxjs',
   'packages/hono/node_modules/hono',

@@ -122,3 +122,25 @@ describe('a GraphQL operation', () => {
     }
   });
 });
+
+describe('a route', () => {
+  const get = async (path: string) => fetch(`http://127.0.0.1:${hosts.ports.routes}/${path}`);
+  const status = async (path: string) => (await get(path)).status;
+  const used = async (prefix: string) => Number(await (await get(`used/${encodeURIComponent(prefix)}`)).text());
+
+  test('has its own count even if a decorator has replaced its method', async () => {
+    expect([await status('wrapped/a'), await status('wrapped/b'), await status('wrapped/a')]).toEqual([200, 200, 429]);
+    expect([await used('rollgate:WrappedController.a'), await used('rollgate:WrappedController.b')]).toEqual([1, 1]);
+  });
+
+  test('has its own count next to that of a controller with the same name', async () => {
+    expect([await status('v1/users'), await status('v2/users'), await status('v1/users')]).toEqual([200, 200, 429]);
+    expect(await used('rollgate:UsersController@RoutesModule v1/users.list')).toBe(1);
+    expect(await used('rollgate:UsersController@RoutesModule v2/users.list')).toBe(1);
+  });
+
+  test('has the same count as before if no other route has its name', async () => {
+    expect(await status('v1/users/unique')).toBe(200);
+    expect(await used('rollgate:UsersController.unique')).toBe(1);
+  });
+});

@@ -1,6 +1,8 @@
-import { ConfigurableModuleBuilder, Global, Module } from '@nestjs/common';
+import { ConfigurableModuleBuilder, Global, Inject, Module } from '@nestjs/common';
+import { ModulesContainer } from '@nestjs/core';
 import type { RateLimitModuleOptions } from './options.js';
 import { RATE_LIMIT_OPTIONS, RateLimitGuard } from './rate-limit-guard.js';
+import { RouteLimiters } from './route-limiters.js';
 
 const { ConfigurableModuleClass } = new ConfigurableModuleBuilder<RateLimitModuleOptions>({
   optionsInjectionToken: RATE_LIMIT_OPTIONS,
@@ -14,6 +16,14 @@ const { ConfigurableModuleClass } = new ConfigurableModuleBuilder<RateLimitModul
  *
  * It is a global module, so that guards of all modules get the options.
  */
-export class RateLimitModule extends ConfigurableModuleClass {}
+export class RateLimitModule extends ConfigurableModuleClass {
+  /** Nest injects the arguments. */
+  constructor(options: RateLimitModuleOptions, modules: ModulesContainer) {
+    super();
+    RouteLimiters.of(options).useModules(modules);
+  }
+}
+Inject(RATE_LIMIT_OPTIONS)(RateLimitModule, undefined, 0);
+Inject(ModulesContainer)(RateLimitModule, undefined, 1);
 Module({ providers: [RateLimitGuard], exports: [RateLimitGuard, RATE_LIMIT_OPTIONS] })(RateLimitModule);
 Global()(RateLimitModule);

@@ -1,12 +1,12 @@
 import type { ExecutionContext, Type } from '@nestjs/common';
+import type { ModulesContainer } from '@nestjs/core';
 import { MemoryStore } from '@rollgate/core';
 import { ROLLING_WINDOW_OPTIONS } from '@rollgate/core/store';
 import { mergeOptions, type WarningCode } from '@rollgate/http';
-import { RATE_LIMIT } from './decorators.js';
 import { NestLimiter } from './nest-limiter.js';
 import type { RateLimitModuleOptions, RateLimitOptions } from './options.js';
+import { type Handler, nameCount, readMetadata } from './route-names.js';
 
-type Handler = (...args: never[]) => unknown;
 /** A route's own limiter, that of the module, or `undefined` for a route without a limit. */
 type RouteLimiter = NestLimiter | undefined;
 
@@ -19,6 +19,7 @@ export class RouteLimiters {
   readonly #byClass = new WeakMap<Type, RouteLimiter>();
   /** By the method, then by its class, because classes may inherit a method. */
   readonly #byMethod = new WeakMap<Handler, WeakMap<Type, { readonly limiter: RouteLimiter }>>();
+  #modules: ModulesContainer | undefined;
 
   private constructor(options: RateLimitModuleOptions) {
     this.#options = { store: new MemoryStore(), ...options };
@@ -35,6 +36,11 @@ export class RouteLimiters {
     const limiters = limitersOf.get(options) ?? new RouteLimiters(options);
     limitersOf.set(options, limiters);
     return limiters;
+  }
+
+  /** Sets the app's modules, whose controllers may have the same name. */
+  useModules(modules: ModulesContainer): void {
+    this.#modules = modules;
   }
 
   /**
@@ -59,11 +65,13 @@ export class RouteLimiters {
     if (ofMethod === false) return undefined;
     if (ofMethod !== undefined) {
       const options = ofClass ? mergeOptions<RateLimitOptions>(ofClass, ofMethod) : ofMethod;
-      return this.#createWith(options, `${type.name}.${method.name}`);
+      return this.#createWith(options, nameCount(type, method, this.#modules));
     }
     if (ofClass === false) return undefined;
     if (ofClass === undefined) return this.#byModule;
-    if (!this.#byClass.has(type)) this.#byClass.set(type, this.#createWith(ofClass, type.name));
+    if (!this.#byClass.has(type)) {
+      this.#byClass.set(type, this.#createWith(ofClass, nameCount(type, undefined, this.#modules)));
+    }
     return this.#byClass.get(type);
   }
 
@@ -75,8 +83,4 @@ export class RouteLimiters {
     const ownPrefix = options.prefix ?? `${prefix}:${name}`;
     return new NestLimiter({ ...merged, prefix: ownPrefix, silence: [...silence, added] });
   }
-}
-
-function readMetadata(target: object): RateLimitOptions | false | undefined {
-  return Reflect.getMetadata(RATE_LIMIT, target);
 }

@@ -1,0 +1,109 @@
+import 'reflect-metadata';
+import type { Server } from 'node:http';
+import { Controller, Get, Inject, Module, Param, type Type } from '@nestjs/common';
+import { APP_GUARD, ExternalContextCreator, NestFactory } from '@nestjs/core';
+import {
+  MemoryStore,
+  RateLimit,
+  RateLimiter,
+  RateLimitGuard,
+  RateLimitModule,
+  rollingWindow,
+  SkipRateLimit,
+} from '@rollgate/nestjs';
+import { decorate } from '../decorate.js';
+
+const store = new MemoryStore();
+const limits = rollingWindow({ limit: 9, window: '1h' });
+
+/** Replaces the method by a function without a name, as decorators for logs and transactions do. */
+const Logged: MethodDecorator = (target, name, descriptor) => {
+  const original = descriptor.value as (...args: unknown[]) => unknown;
+  descriptor.value = function (this: unknown, ...args: unknown[]) {
+    return original.apply(this, args);
+  } as never;
+  Object.defineProperty(target, name, descriptor);
+};
+
+class WrappedController {
+  a(): string {
+    return 'a';
+  }
+  b(): string {
+    return 'b';
+  }
+}
+for (const name of ['a', 'b']) decorate(WrappedController, name, [Logged, Get(name), RateLimit({})]);
+Controller('wrapped')(WrappedController);
+
+/** Creates controllers of the same name, as an app with several versions has. */
+function createUsersController(path: string): Type {
+  class UsersController {
+    list(): string {
+      return path;
+    }
+    unique(): string {
+      return path;
+    }
+  }
+  decorate(UsersController, 'list', [Get(), RateLimit({})]);
+  // Only one of the controllers has this count, so its name needs no path.
+  if (path === 'v1/users') decorate(UsersController, 'unique', [Get('unique'), RateLimit({})]);
+  Controller(path)(UsersController);
+  return UsersController;
+}
+
+class ControlController {
+  readonly #contexts: ExternalContextCreator;
+  constructor(contexts: ExternalContextCreator) {
+    this.#contexts = contexts;
+  }
+  /** Returns what the count with this prefix contains. */
+  async used(prefix: string): Promise<number> {
+    const { remaining } = await new RateLimiter({ limits, store, prefix }).peek('all');
+    return limits.limit - remaining;
+  }
+  /** Calls a handler as a microservice does, with a text and an object. */
+  async message(): Promise<object> {
+    const call = this.#contexts.create<never, 'rpc'>(
+      this as never,
+      this.handle,
+      'handle',
+      undefined,
+      undefined,
+      undefined,
+      undefined,
+      undefined,
+      'rpc',
+    );
+    const payload = { id: 7 };
+    const errors = await Promise.all(['text', payload].map((data) => call(data).catch(String)));
+    return { payload, errors };
+  }
+  handle(): string {
+    return 'handled';
+  }
+}
+Inject(ExternalContextCreator)(ControlController, undefined, 0);
+decorate(ControlController, 'used', [Get('used/:prefix'), SkipRateLimit()]);
+Param('prefix')(ControlController.prototype, 'used', 0);
+decorate(ControlController, 'message', [Get('message'), SkipRateLimit()]);
+Controller()(ControlController);
+
+class RoutesModule {}
+Module({
+  imports: [RateLimitModule.forRoot({ limit: 1, window: '1h', key: () => 'all', store })],
+  controllers: [
+    WrappedController,
+    createUsersController('v1/users'),
+    createUsersController('v2/users'),
+    ControlController,
+  ],
+  providers: [{ provide: APP_GUARD, useClass: RateLimitGuard }],
+})(RoutesModule);
+
+export async function createNestRoutes(): Promise<Server> {
+  const app = await NestFactory.create(RoutesModule as Type, { logger: false });
+  await app.init();
+  return app.getHttpServer();
+}
