@@ -121,6 +121,48 @@ describe('a GraphQL operation', () => {
       expect((await query('fay', '{ free }')).body).toEqual({ data: { free: 'refunded' } });
     }
   });
+
+  test('has one listener for the end of its response, however many fields may be refunded', async () => {
+    const fields = Array.from({ length: 12 }, (_, index) => `f${index}: refunded`);
+    expect((await query('gil', `{ ${fields.join(' ')} }`)).body.errors).toBeUndefined();
+    expect((await query('gil', '{ warnings }')).body.data).toEqual({ warnings: '' });
+  });
+});
+
+describe('a GraphQL operation over a WebSocket', () => {
+  let socket: WebSocket;
+  let messages: AsyncIterator<unknown[]>;
+  beforeAll(async () => {
+    socket = new WebSocket(`ws://127.0.0.1:${hosts.ports.graphql}/graphql`, 'graphql-transport-ws', {
+      headers: { 'x-client': 'socket' },
+    });
+    messages = on(socket, 'message');
+    await once(socket, 'open');
+    socket.send(JSON.stringify({ type: 'connection_init' }));
+    await messages.next();
+  });
+  afterAll(() => socket?.terminate());
+
+  /** Returns the first result of an operation. */
+  async function run(id: string, query: string): Promise<{ data?: object; errors?: object[] }> {
+    socket.send(JSON.stringify({ id, type: 'subscribe', payload: { query } }));
+    for (;;) {
+      const { value } = await messages.next();
+      const message = JSON.parse(String(value[0]));
+      if (message.id === id && message.type !== 'complete') return message.payload;
+    }
+  }
+
+  test('is settled by its context, and leaves nothing on the request of the WebSocket', async () => {
+    for (const id of ['1', '2', '3']) {
+      expect(await run(id, '{ settled }')).toMatchObject({ data: { settled: '0 kept' } });
+    }
+  });
+
+  test('may be a subscription', async () => {
+    expect(await run('4', 'subscription { published }')).toEqual({ data: { published: 'a book' } });
+    expect(JSON.stringify(await run('5', 'subscription { published }'))).toContain('RATE_LIMIT_EXCEEDED');
+  });
 });
 
 describe('a route', () => {
@@ -143,4 +185,10 @@ describe('a route', () => {
     expect(await status('v1/users/unique')).toBe(200);
     expect(await used('rollgate:UsersController.unique')).toBe(1);
   });
+});
+
+test('a message of a microservice fails with a clear error, and its payload stays as it is', async () => {
+  const response = await fetch(`http://127.0.0.1:${hosts.ports.routes}/message`);
+  const expected = expect.stringMatching(/^TypeError: Expected an HTTP request, .* got a message of a microservice/);
+  expect(await response.json()).toEqual({ payload: { id: 7 }, errors: [expected, expected] });
 });

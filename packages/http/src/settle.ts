@@ -32,7 +32,8 @@ export interface SettleRequestOptions {
  *
  * Each limiter takes the names that it has. A request can be settled once. Settling an exempt request does nothing.
  *
- * @param request The request that the app knows, such as that of Express, or the context of Koa or Hono.
+ * @param request The request that the app knows, such as that of Express, or the context of Koa or Hono. In NestJS over a
+ * WebSocket, it is the GraphQL context of an operation.
  * @throws TypeError, RangeError for an invalid cost, or a name that no limit of the request has. `StoreError` if a store
  * fails and `onStoreError` is `'throw'`. The promise rejects with it.
  */

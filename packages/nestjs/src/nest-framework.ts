@@ -31,10 +31,15 @@ export function requestOf(context: ExecutionContext): Client {
   return request as Client;
 }
 
-/** Returns what `settle` and events know: the request, or the context of one message, because a client sends many. */
+/**
+ * Returns what `settle` and events know: the request, or the context of one GraphQL operation or message over a WebSocket.
+ * The request of a WebSocket has any number of these, so nothing of them may stay on it.
+ */
 function originalRequest(context: ExecutionContext): object {
   const type = context.getType<string>();
-  return type === 'http' || type === 'graphql' ? requestOf(context) : context;
+  if (type === 'http') return requestOf(context);
+  if (type !== 'graphql') return context;
+  return responseOf(context) === undefined ? context.getArgByIndex<GraphqlContext>(2) : requestOf(context);
 }
 
 /** Returns the response; `undefined` for WebSockets and messages. */
@@ -43,7 +48,9 @@ export function responseOf(context: ExecutionContext): NestResponse | undefined 
   if (type === 'http') return context.getArgByIndex(1);
   if (type !== 'graphql') return undefined;
   const { req, res, reply = res } = context.getArgByIndex<GraphqlContext>(2);
-  return reply ?? (req as { res?: NestResponse } | undefined)?.res;
+  const response = reply ?? (req as { res?: NestResponse } | undefined)?.res;
+  // For a subscription, Mercurius passes a `reply` without the methods of one.
+  return typeof (response as HeaderMethods | undefined)?.getHeader === 'function' ? response : undefined;
 }
 
 const nodeResponse = (response: NestResponse): NodeResponse => response.raw ?? (response as NodeResponse);

@@ -65,6 +65,7 @@ export class NestLimiter {
 
   /** Decides a request without a response, such as a message of a WebSocket. */
   async #judge(context: ExecutionContext): Promise<boolean> {
+    if (context.getType() === 'rpc') throw rpcError();
     const { gate } = this.#httpLimiter;
     const outcome = await gate.judge(context);
     if (outcome.kind === 'exempt') return true;
@@ -139,4 +140,10 @@ function slotsError(): Error {
   const message =
     'Expected limits without `concurrency` for messages, because a guard cannot see when a handler ends. Call `check` and `release` of a RateLimiter in the handler instead';
   return withCode('ERR_ROLLGATE_INVALID_OPTION', new TypeError(message));
+}
+
+function rpcError(): Error {
+  const message =
+    'Expected an HTTP request, a GraphQL operation or a message of a gateway, got a message of a microservice, which the guard does not support. Add `@SkipRateLimit()` to its handler, and call `check` of a RateLimiter there';
+  return withCode('ERR_ROLLGATE_UNSUPPORTED_OPERATION', new TypeError(message));
 }

@@ -12,6 +12,7 @@ export const RATE_LIMIT_OPTIONS = Symbol('RATE_LIMIT_OPTIONS');
  * `APP_GUARD` to limit all routes. Or select routes with `@UseGuards(RateLimitGuard)`.
  *
  * It limits the requests of Express and Fastify, the fields of GraphQL operations, and the messages of WebSocket gateways.
+ * Messages of microservices fail with `ERR_ROLLGATE_UNSUPPORTED_OPERATION`, unless `@SkipRateLimit` exempts their handler.
  */
 export class RateLimitGuard implements CanActivate {
   readonly #limiters: RouteLimiters;

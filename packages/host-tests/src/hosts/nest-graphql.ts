@@ -2,7 +2,7 @@ import 'reflect-metadata';
 import type { Server } from 'node:http';
 import { type ExecutionContext, Module, type Type } from '@nestjs/common';
 import { APP_GUARD, NestFactory } from '@nestjs/core';
-import { Context, GraphQLModule, Query, Resolver } from '@nestjs/graphql';
+import { Context, GraphQLModule, Query, Resolver, Subscription } from '@nestjs/graphql';
 import { MercuriusDriver, type MercuriusDriverConfig } from '@nestjs/mercurius';
 import { FastifyAdapter, type NestFastifyApplication } from '@nestjs/platform-fastify';
 import { type Decision, RateLimit, RateLimitGuard, RateLimitModule, SkipRateLimit, settle } from '@rollgate/nestjs';
@@ -26,22 +26,48 @@ class BookResolver {
     await settle(req, { cost: 0 });
     return 'refunded';
   }
+  refunded(): string {
+    return 'a book';
+  }
+  /** For an operation over a WebSocket. Its context has no `req`, but the request of the WebSocket. */
+  async settled(context: { readonly request: object }): Promise<string> {
+    await settle(context, { cost: 0 });
+    const kept = Object.getOwnPropertySymbols(context.request).filter(({ description }) =>
+      description?.includes('Rollgate'),
+    );
+    return `${kept.length} kept`;
+  }
+  async *published(): AsyncGenerator<object> {
+    yield { published: 'a book' };
+  }
   warnings(): string {
     return warnings.join(' ');
   }
 }
-const key = (context: ExecutionContext) => context.getArgByIndex<GraphqlRequest>(2).req.headers['x-client'] ?? 'nobody';
+const key = (context: ExecutionContext) => {
+  const { req, request = req } = context.getArgByIndex<GraphqlRequest & { readonly request?: GraphqlRequest['req'] }>(
+    2,
+  );
+  return request.headers['x-client'] ?? 'nobody';
+};
 decorate(BookResolver, 'book', [Query(() => String)]);
 decorate(BookResolver, 'problem', [Query(() => String), RateLimit({ limit: 1, problem: true })]);
 decorate(BookResolver, 'free', [Query(() => String), RateLimit({ limit: 1 })]);
+decorate(BookResolver, 'refunded', [Query(() => String), RateLimit({ limit: 99, skipFailedRequests: true })]);
+decorate(BookResolver, 'settled', [Query(() => String), RateLimit({ limit: 1 })]);
+decorate(BookResolver, 'published', [Subscription(() => String), RateLimit({ limit: 1 })]);
 decorate(BookResolver, 'warnings', [Query(() => String), SkipRateLimit()]);
-for (const method of ['book', 'free']) Context()(BookResolver.prototype, method, 0);
+for (const method of ['book', 'free', 'settled']) Context()(BookResolver.prototype, method, 0);
 Resolver()(BookResolver);
 
 class GraphqlModule {}
 Module({
   imports: [
-    GraphQLModule.forRoot<MercuriusDriverConfig>({ driver: MercuriusDriver, autoSchemaFile: true }),
+    GraphQLModule.forRoot<MercuriusDriverConfig>({
+      driver: MercuriusDriver,
+      autoSchemaFile: true,
+      subscription: { fullWsTransport: true },
+    }),
     RateLimitModule.forRoot({ limit: 2, window: '1h', key }),
   ],
   providers: [BookResolver, { provide: APP_GUARD, useClass: RateLimitGuard }],
