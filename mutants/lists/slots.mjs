@@ -3,7 +3,9 @@
 const LEASES = ['packages/core/test/lease-losses.test.ts', 'packages/core/test/slots.test.ts'];
 const STATES = [...LEASES, 'packages/store-conformance/test/custom-store.test.ts'];
 const CLOCK = ['packages/core/test/manual-clock.test.ts', 'packages/core/test/wait.test.ts'];
-const REDIS = ['concurrency', 'vectors', 'conformance'].map((name) => `packages/redis/test/${name}.test.ts`);
+const REDIS = ['concurrency', 'lease-settlements', 'vectors', 'conformance'].map(
+  (name) => `packages/redis/test/${name}.test.ts`,
+);
 
 const of = (file, tests, mutants) =>
   mutants.map(([description, find, replace]) => ({ file: `packages/${file}`, description, find, replace, tests }));
@@ -138,6 +140,16 @@ export const slots = [
   ]),
   ...of('redis/src/lease-renewal.ts', REDIS, [
     ['a lost lease is not reported', 'for (const receipt of lostReceipts) lost.add(receipt);', ''],
+    [
+      'a renewal does not repeat a settlement without a reply',
+      'if (hit.formerCost !== undefined) add(settlementOf(receipt, hit, hit.formerCost, clockMicros));',
+      '',
+    ],
+    [
+      'a release misses the units before a settlement without a reply',
+      'hit.formerCost === undefined ? [hit] : [hit, { ...hit, cost: hit.formerCost }]',
+      '[hit]',
+    ],
     ['a released lease is renewed', 'owned.filter(({ hit }) => hit.cost > 0)', 'owned.filter(() => true)'],
     [
       'only the first leases are renewed',

@@ -1,5 +1,5 @@
 import { isLeasing, type LeasingLimit } from '@rollgate/core/store';
-import type { Receipt, RecordedHit, RenewedLease, RenewOperation } from './operations.js';
+import type { Receipt, RecordedHit, RenewedLease, RenewOperation, SettleOperation } from './operations.js';
 import { hashTagOf } from './redis-keys.js';
 
 /**
@@ -14,6 +14,16 @@ export function leasesOf({ encodedPlan, hits }: Receipt): RecordedHit[] {
   return hits.filter(({ index, cost }) => cost > 0 && isLeasing(rules[index]!.limit));
 }
 
+/** A lease with each number of units that it may have in Redis. */
+export function possibleHits(hit: RecordedHit): RecordedHit[] {
+  return hit.formerCost === undefined ? [hit] : [hit, { ...hit, cost: hit.formerCost }];
+}
+
+/** Notes that Redis has settled these hits. */
+export function confirmSettlement(hits: readonly RecordedHit[]): void {
+  for (const hit of hits) if (hit.formerCost !== undefined) hit.formerCost = undefined;
+}
+
 /**
  * Extends the leases of all receipts. Returns the receipts of which a lease is lost. Rejects if an operation fails.
  *
@@ -22,7 +32,7 @@ export function leasesOf({ encodedPlan, hits }: Receipt): RecordedHit[] {
  */
 export async function renewLeases(
   receipts: readonly Receipt[],
-  add: (operation: RenewOperation) => void,
+  add: (operation: RenewOperation | SettleOperation) => void,
   clockMicros: number | undefined,
   isCluster: boolean,
 ): Promise<Receipt[]> {
@@ -53,13 +63,21 @@ interface OwnedLease {
   readonly hit: RecordedHit;
 }
 
-/** Extends leases with one operation. Returns the receipts of those that are lost. */
+/**
+ * Extends leases with one operation. Returns the receipts of those that are lost.
+ *
+ * Redis finds a lease by its units. So a settlement that Redis has not confirmed is repeated first, which changes nothing
+ * if it has run.
+ */
 function renewOnce(
   owned: readonly OwnedLease[],
-  add: (operation: RenewOperation) => void,
+  add: (operation: RenewOperation | SettleOperation) => void,
   clockMicros: number | undefined,
 ): Promise<Receipt[]> {
   const open = owned.filter(({ hit }) => hit.cost > 0); // Others were released since the renewal began.
+  for (const { receipt, hit } of open) {
+    if (hit.formerCost !== undefined) add(settlementOf(receipt, hit, hit.formerCost, clockMicros));
+  }
   const keys = open.map(({ hit }) => hit.key);
   const leases = open.map(({ receipt, hit }): RenewedLease => {
     const { limit, leaseMicros } = receipt.encodedPlan.plan.rules[hit.index]!.limit as LeasingLimit;
@@ -70,6 +88,25 @@ function renewOnce(
     const onRenewed = (lostIndices: readonly number[]) => resolve(lostIndices.map((index) => open[index]!.receipt));
     add({ kind: 'renew', keys, leases, clockMicros, resolve: onRenewed, reject });
   });
+}
+
+/** Changes the units of a lease in Redis from `formerCost` to those that it has here. */
+function settlementOf(
+  receipt: Receipt,
+  hit: RecordedHit,
+  formerCost: number,
+  clockMicros: number | undefined,
+): SettleOperation {
+  return {
+    kind: 'settle',
+    keys: [hit.key],
+    number: false,
+    receipt,
+    hits: [{ ...hit, cost: formerCost, settledCost: hit.cost }],
+    clockMicros,
+    resolve: () => confirmSettlement([hit]),
+    reject: () => {}, // The next renewal repeats it.
+  };
 }
 
 /** One group, or one for each hash tag on a Cluster. In a group, the leases of a key follow each other. */

@@ -120,6 +120,8 @@ export interface RecordedHit {
   readonly atMicros: number;
   /** 0 if the check recorded nothing for the rule. Of a lease, the units that it still has. */
   cost: number;
+  /** The units that a lease had before its settlement, and may still have until Redis confirms the settlement. */
+  formerCost?: number | undefined;
 }
 
 /** Identifies what a check recorded, so that a settlement can find it. */

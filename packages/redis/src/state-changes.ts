@@ -1,6 +1,6 @@
 import { isLeasing, type SettledCosts, settledCost } from '@rollgate/core/store';
 import type { DenialCache } from './denial-cache.js';
-import { leasesOf, renewLeases } from './lease-renewal.js';
+import { confirmSettlement, leasesOf, possibleHits, renewLeases } from './lease-renewal.js';
 import type { OperationSender } from './operation-sender.js';
 import type { CheckInput, CheckResult, Operation, Receipt, SettledHit } from './operations.js';
 import type { OperationNumbers } from './resend-numbers.js';
@@ -44,12 +44,19 @@ export class StateChanges {
       const isLease = isLeasing(rules[hit.index]!.limit);
       if (isLease && cost > hit.cost) continue; // Only a check takes slots.
       hits.push({ ...hit, settledCost: cost });
-      if (isLease) hit.cost = cost;
+      if (isLease) {
+        hit.formerCost = hit.cost;
+        hit.cost = cost;
+      }
     }
     if (hits.length === 0) return Promise.resolve();
     const numbered = this.#number(hits.map(({ key }) => key));
     return this.#run(numbered.keys, (resolve, reject) => {
-      return { kind: 'settle', ...numbered, receipt, hits, clockMicros, resolve, reject };
+      const onSettled = () => {
+        confirmSettlement(receipt.hits);
+        resolve(undefined);
+      };
+      return { kind: 'settle', ...numbered, receipt, hits, clockMicros, resolve: onSettled, reject };
     });
   }
 
@@ -57,7 +64,7 @@ export class StateChanges {
   release(receipt: Receipt, clockMicros: number | undefined): Promise<void> {
     const leases = leasesOf(receipt);
     if (leases.length === 0) return Promise.resolve();
-    const hits = leases.map((hit): SettledHit => ({ ...hit, settledCost: 0 }));
+    const hits = leases.flatMap(possibleHits).map((hit): SettledHit => ({ ...hit, settledCost: 0 }));
     for (const hit of leases) hit.cost = 0;
     const keys = hits.map(({ key }) => key);
     return this.#run(keys, (resolve, reject) => {
