@@ -1,6 +1,6 @@
 // Defects in slots, their leases and the clock of tests, in TypeScript and in the scripts of Redis.
 
-const LEASES = ['packages/core/test/lease-losses.test.ts', 'packages/core/test/slots.test.ts'];
+const LEASES = ['lease-losses', 'held-slots', 'slots'].map((name) => `packages/core/test/${name}.test.ts`);
 const STATES = [...LEASES, 'packages/store-conformance/test/custom-store.test.ts'];
 const CLOCK = ['packages/core/test/manual-clock.test.ts', 'packages/core/test/wait.test.ts'];
 const REDIS = ['concurrency', 'lease-settlements', 'vectors', 'conformance'].map(
@@ -81,12 +81,14 @@ export const slots = [
     ],
   ]),
   ...of('core/src/slots.ts', LEASES, [
-    ['a decision is released twice', 'if (this.isReleased) return;', ''],
+    ['a decision is released twice', 'if (this.#isReleased) return undefined;', ''],
+    ['a release wakes nobody', '      wakeWaiters(backendOf(store), this.names);', ''],
     [
-      'a release wakes nobody',
-      '    await store.release(this.receipt);\n    wakeWaiters(backendOf(store), this.names);',
-      '    await store.release(this.receipt);',
+      'a failed refund keeps the renewal',
+      '    this.renewer?.delete(this);\n    return mapAwaitable',
+      '    return mapAwaitable',
     ],
+    ['a check without slots is renewed', 'const hasLease = holdsAny && ', 'const hasLease = '],
     ['a failing part of a store fails all', '`${leaseMs} ${this.#store.partOfReceipt?.(receipt)}`', '`${leaseMs}`'],
   ]),
   ...of('core/src/lease-loss.ts', LEASES, [

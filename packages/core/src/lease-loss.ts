@@ -1,3 +1,4 @@
+import { isThenable } from './awaitable.js';
 import type { Key } from './create-plan.js';
 import type { Decision } from './decision.js';
 import { channel, emitWarning } from './platform.js';
@@ -27,15 +28,20 @@ export class LossReporter {
     const loss: LeaseLoss = { limiter: this.limiter, key, decision };
     if (losses.hasSubscribers) losses.publish(loss);
     try {
-      this.onLeaseLost?.(loss as LeaseLoss<never>);
+      const returned: unknown = this.onLeaseLost?.(loss as LeaseLoss<never>); // The function may be async.
+      if (isThenable(returned)) returned.then(undefined, warnOnce);
     } catch (error) {
-      if (hasWarned) return;
-      hasWarned = true;
-      const reason = error instanceof Error ? error.message : formatValue(error);
-      emitWarning(`The function \`onLeaseLost\` failed: ${reason}`, {
-        type: 'RollgateWarning',
-        code: 'ROLLGATE_ON_LEASE_LOST_FAILED',
-      });
+      warnOnce(error);
     }
   }
+}
+
+function warnOnce(error: unknown): void {
+  if (hasWarned) return;
+  hasWarned = true;
+  const reason = error instanceof Error ? error.message : formatValue(error);
+  emitWarning(`The function \`onLeaseLost\` failed: ${reason}`, {
+    type: 'RollgateWarning',
+    code: 'ROLLGATE_ON_LEASE_LOST_FAILED',
+  });
 }

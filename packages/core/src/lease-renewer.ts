@@ -42,11 +42,17 @@ export class LeaseRenewer<Holder extends LeaseHolder> {
   /** Ends the renewal of a lease. If it has ended already, reports that first. */
   delete(holder: Holder): void {
     if (!this.#open.delete(holder)) return;
-    if (this.#open.size === 0) this.stop();
+    if (this.#open.size === 0) this.#stop();
     if (holder.extendedMs + this.leaseMs - this.timers.now() < TIMER_MS) this.onLost(holder);
   }
 
-  stop(): void {
+  /** Ends the renewal of all leases. */
+  close(): void {
+    this.#open.clear();
+    this.#stop();
+  }
+
+  #stop(): void {
     this.#cancel?.();
     this.#cancel = undefined;
     this.#timerMs = this.#renewalMs = this.#firstEndMs = Infinity;
@@ -71,7 +77,7 @@ export class LeaseRenewer<Holder extends LeaseHolder> {
       this.#renewAll(nowMs);
     }
     if (this.#open.size > 0) this.#setTimer();
-    else this.stop();
+    else this.#stop();
   }
 
   #loseEnded(nowMs: number): void {
@@ -103,7 +109,7 @@ export class LeaseRenewer<Holder extends LeaseHolder> {
       if (!lost.has(holder.receipt)) holder.extendedMs = sentMs;
       else if (this.#open.has(holder)) this.#lose(holder);
     }
-    if (this.#open.size === 0) this.stop();
+    if (this.#open.size === 0) this.#stop();
   }
 
   #lose(holder: Holder): void {

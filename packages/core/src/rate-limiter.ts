@@ -130,8 +130,9 @@ export class RateLimiter<Given extends Limits = Limits> {
     const plan = this.#planFor(options);
     const cost = options?.cost;
     const keys = resolveKeys(plan, key);
-    let decision = this.#store.check(plan, keys, resolveCosts(plan, cost));
-    if (plan.hasSlots) decision = this.#keeperFor(plan)!.hold(plan, keys, key, decision);
+    const costs = resolveCosts(plan, cost);
+    let decision = this.#store.check(plan, keys, costs);
+    if (plan.hasSlots) decision = this.#keeperFor(plan)!.hold(plan, keys, costs, key, decision);
     return (hasSubscribers() ? publishDecision(this, key, cost, decision) : decision) as Awaitable<DecisionOn<Own>>;
   }
 
@@ -150,9 +151,10 @@ export class RateLimiter<Given extends Limits = Limits> {
    * @throws TypeError if `decision` does not come from a limiter. The promise rejects with it.
    */
   async refund(decision: Decision): Promise<void> {
-    const receipt = spendReceipt(decision);
-    if (receipt instanceof HeldReceipt) await receipt.refund(this.#store);
-    else if (receipt !== undefined) await this.#store.refund(receipt);
+    const store = this.#store;
+    await spendReceipt(decision, (receipt) =>
+      receipt instanceof HeldReceipt ? receipt.refund(store) : store.refund(receipt),
+    );
   }
 
   /**
@@ -168,10 +170,11 @@ export class RateLimiter<Given extends Limits = Limits> {
    */
   async settle<Name extends string>(decision: Decision<Name>, options: SettleOptions<NoInfer<Name>>): Promise<void> {
     const costs = resolveSettledCosts(decision, options);
-    if (this.#store.settle === undefined) throw unsupported('settle');
-    const receipt = spendReceipt(decision);
-    if (receipt instanceof HeldReceipt) await receipt.settle(this.#store, costs);
-    else if (receipt !== undefined) await this.#store.settle(receipt, costs);
+    const store = this.#store;
+    if (store.settle === undefined) throw unsupported('settle');
+    await spendReceipt(decision, (receipt) =>
+      receipt instanceof HeldReceipt ? receipt.settle(store, costs) : store.settle!(receipt, costs),
+    );
   }
 
   /**
@@ -252,7 +255,7 @@ export class RateLimiter<Given extends Limits = Limits> {
 
   /** Ends the renewal of leases, and closes the limiter's own store. A store that you passed to the constructor stays open. */
   async close(): Promise<void> {
-    this.#slots?.stop();
+    this.#slots?.close();
     if (this.#ownsStore) await this.#store.close?.();
   }
 

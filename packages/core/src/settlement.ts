@@ -1,3 +1,4 @@
+import type { Awaitable } from './awaitable.js';
 import type { Decision } from './decision.js';
 import { withCode } from './error-codes.js';
 import { HeldReceipt } from './held-receipt.js';
@@ -7,21 +8,26 @@ import { NO_DECISION, takeReceipt } from './take-receipt.js';
 import { invalidOption, validateOptionNames } from './validate.js';
 
 /**
- * Takes the receipt out of a decision, so that later calls find none. Returns `undefined` if there is nothing to settle.
- * The receipt of slots stays, because they can still be released.
+ * Takes the receipt out of a decision for `use`, so that later calls find none. If `use` throws, which only misuse does,
+ * the decision stays as it was. The receipt of slots stays in any case, because they can still be released.
  *
  * @throws TypeError if `decision` does not come from a limiter.
  */
-export function spendReceipt(decision: Decision): unknown {
+export function spendReceipt(decision: Decision, use: (receipt: unknown) => Awaitable<void>): Awaitable<void> {
   const receipt = takeReceipt(decision);
   if (receipt === NO_DECISION) throw notADecision(decision);
-  if (receipt instanceof HeldReceipt) {
-    takeReceipt(decision, receipt);
-    if (receipt.isSettled) return undefined;
-    receipt.isSettled = true;
-  }
+  const held = receipt instanceof HeldReceipt ? receipt : undefined;
+  if (held !== undefined) takeReceipt(decision, held);
   // A rejected attempt may have replaced an older hit. Removing it, too, would allow one action too many.
-  return decision.allowed ? receipt : undefined;
+  if (receipt === undefined || !decision.allowed || held?.isSettled) return;
+  try {
+    const used = use(receipt);
+    if (held !== undefined) held.isSettled = true;
+    return used;
+  } catch (misuse) {
+    takeReceipt(decision, receipt);
+    throw misuse;
+  }
 }
 
 /**

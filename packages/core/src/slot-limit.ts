@@ -3,19 +3,19 @@ import type { Key } from './create-plan.js';
 import type { Decision } from './decision.js';
 import type { LeaseLoss } from './lease-loss.js';
 import type { LeasingLimit } from './limits/limit.js';
-import type { Keys, Plan } from './plan.js';
+import type { Costs, Keys, Plan } from './plan.js';
 import type { Store } from './store.js';
 
 /** Keeps the open slots of a limiter. */
 export interface SlotKeeper {
   /** Keeps the slots of an allowed decision until they are released. Call it as soon as the check is sent. */
-  hold(plan: Plan, keys: Keys, key: Key, decision: Awaitable<Decision>): Awaitable<Decision>;
+  hold(plan: Plan, keys: Keys, costs: Costs, key: Key, decision: Awaitable<Decision>): Awaitable<Decision>;
   /** Wakes the callers that wait for slots of these keys, because a reset has freed them. */
   wakeAll(plan: Plan, keys: Keys): void;
   /** Calls `wake` when this process frees a slot of these keys. Returns a function that ends that. */
   watch(plan: Plan, keys: Keys, wake: () => void): () => void;
-  /** Ends all renewals. */
-  stop(): void;
+  /** Ends all renewals for good. */
+  close(): void;
 }
 
 /** A limit whose checks take slots. It brings the code that keeps them, so that bundles of other apps do not contain it. */

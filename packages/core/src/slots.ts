@@ -6,7 +6,7 @@ import { HeldReceipt } from './held-receipt.js';
 import { type LeaseLoss, LossReporter } from './lease-loss.js';
 import { LeaseRenewer } from './lease-renewer.js';
 import { isLeasing } from './limits/limit.js';
-import type { Keys, Plan, SettledCosts } from './plan.js';
+import { type Costs, costAt, type Keys, type Plan, type SettledCosts } from './plan.js';
 import type { SlotKeeper } from './slot-limit.js';
 import { slotNames, wakeWaiters, watchSlots } from './slot-waiters.js';
 import type { Store } from './store.js';
@@ -18,7 +18,7 @@ const backendOf = (store: Store): object => store.backend ?? store;
 
 /** The slots of a decision. */
 class HeldSlots extends HeldReceipt {
-  isReleased = false;
+  #isReleased = false;
 
   constructor(
     readonly receipt: unknown,
@@ -33,29 +33,31 @@ class HeldSlots extends HeldReceipt {
     super();
   }
 
-  async refund(store: Store): Promise<void> {
-    await store.refund(this.receipt);
-    this.#close(store);
+  refund(store: Store): Awaitable<void> {
+    return this.#free(store.refund(this.receipt), store);
   }
 
-  async settle(store: Store, costs: SettledCosts): Promise<void> {
-    await store.settle!(this.receipt, costs);
-    if (this.limits.every((name) => (typeof costs === 'number' ? costs : costs[name]) === 0)) this.#close(store);
+  settle(store: Store, costs: SettledCosts): Awaitable<void> {
+    const settled = store.settle!(this.receipt, costs);
+    const areFree = this.limits.every((name) => (typeof costs === 'number' ? costs : costs[name]) === 0);
+    return areFree ? this.#free(settled, store) : settled;
   }
 
-  async release(store: Store): Promise<void> {
-    if (this.isReleased) return;
+  release(store: Store): Awaitable<void> {
+    if (this.#isReleased) return undefined;
     if (store.release === undefined) throw unsupported('release');
-    this.isReleased = true;
-    this.renewer?.delete(this);
-    await store.release(this.receipt);
-    wakeWaiters(backendOf(store), this.names);
+    const released = store.release(this.receipt);
+    this.#isReleased = true;
+    return this.#free(released, store);
   }
 
-  #close(store: Store): void {
-    this.isReleased = true;
+  /** Ends the renewal now, so that the slots are free after one lease even if the store fails. */
+  #free(freed: Awaitable<void>, store: Store): Awaitable<void> {
     this.renewer?.delete(this);
-    wakeWaiters(backendOf(store), this.names);
+    return mapAwaitable(freed, () => {
+      this.#isReleased = true;
+      wakeWaiters(backendOf(store), this.names);
+    });
   }
 }
 
@@ -66,6 +68,7 @@ export class Slots implements SlotKeeper {
   readonly #timers: Timers;
   /** By the length of their leases and the part of the store, which may fail alone. */
   readonly #renewers = new Map<string, LeaseRenewer<HeldSlots>>();
+  #isClosed = false;
 
   constructor(limiter: object, store: Store, onLeaseLost: ((loss: LeaseLoss<never>) => void) | undefined) {
     this.#store = store;
@@ -73,9 +76,9 @@ export class Slots implements SlotKeeper {
     this.#timers = timersOf(store.clock);
   }
 
-  hold(plan: Plan, keys: Keys, key: Key, decision: Awaitable<Decision>): Awaitable<Decision> {
+  hold(plan: Plan, keys: Keys, costs: Costs, key: Key, decision: Awaitable<Decision>): Awaitable<Decision> {
     const sentMs = this.#timers.now();
-    return mapAwaitable(decision, (made) => this.#hold(plan, keys, key, made, sentMs));
+    return mapAwaitable(decision, (made) => this.#hold(plan, keys, costs, key, made, sentMs));
   }
 
   wakeAll(plan: Plan, keys: Keys): void {
@@ -86,18 +89,20 @@ export class Slots implements SlotKeeper {
     return watchSlots(backendOf(this.#store), slotNames(plan, keys), wake);
   }
 
-  stop(): void {
-    for (const renewer of this.#renewers.values()) renewer.stop();
+  close(): void {
+    this.#isClosed = true;
+    for (const renewer of this.#renewers.values()) renewer.close();
   }
 
-  #hold(plan: Plan, keys: Keys, key: Key, decision: Decision, sentMs: number): Decision {
+  #hold(plan: Plan, keys: Keys, costs: Costs, key: Key, decision: Decision, sentMs: number): Decision {
     if (!decision.allowed) return decision;
     const receipt = takeReceipt(decision);
     if (receipt === undefined) return decision; // A policy has allowed it without the store.
     const limited = plan.rules.filter(({ limit }) => isLeasing(limit));
     const leaseMs = Math.min(...limited.flatMap(({ limit }) => (isLeasing(limit) ? limit.leaseMicros : []))) / 1000;
+    const holdsAny = plan.rules.some(({ limit }, index) => isLeasing(limit) && costAt(costs, index) > 0);
     // Leases in the fallback memory never end.
-    const hasLease = this.#store.renew !== undefined && !decision.degraded;
+    const hasLease = holdsAny && this.#store.renew !== undefined && !decision.degraded && !this.#isClosed;
     const renewer = hasLease ? this.#renewerOf(leaseMs, receipt) : undefined;
     const names = limited.map(({ name }) => name);
     const slots = new HeldSlots(receipt, decision, key, slotNames(plan, keys), names, renewer, sentMs);

@@ -12,15 +12,17 @@ class GuardedCall<Result> extends TimedCall implements Listener<Result> {
     private readonly resolve: (result: Result) => void,
     private readonly reject: (thrown: unknown) => void,
     private readonly onFailure: (error: StoreError) => Result,
+    private readonly onLate: ((result: Result) => void) | undefined,
   ) {
     super();
     deadlines.start(this);
   }
 
-  /** A late result is dropped, but updates the store's health. */
+  /** A late result updates only the store's health. */
   succeed(result: Result): void {
     this.health.recordSuccess(this.dueMs - this.deadlines.timeoutMs);
     if (this.deadlines.settle(this)) this.resolve(result);
+    else this.onLate?.(result);
   }
 
   fail(thrown: unknown): void {
@@ -41,16 +43,20 @@ class GuardedCall<Result> extends TimedCall implements Listener<Result> {
   }
 }
 
-/** Returns the result, or the result of `onFailure` if the call fails or times out. */
+/**
+ * Returns the result, or the result of `onFailure` if the call fails or times out. A result after the timeout goes to
+ * `onLate`, which must not throw.
+ */
 export function guardCall<Result>(
   result: Awaitable<Result>,
   deadlines: Deadlines,
   health: PartHealth,
   onFailure: (error: StoreError) => Result,
+  onLate?: (result: Result) => void,
 ): Awaitable<Result> {
   if (!isThenable(result)) return result;
   return new Promise((resolve, reject) => {
-    const call = new GuardedCall(deadlines, health, resolve, reject, onFailure);
+    const call = new GuardedCall(deadlines, health, resolve, reject, onFailure, onLate);
     if (result instanceof Pending) return result.listen(call);
     result.then(
       (value) => call.succeed(value),

@@ -4,6 +4,7 @@ import { timersOf } from '../clock-timers.js';
 import type { Decision } from '../decision.js';
 import type { Costs, Keys, Plan, SettledCosts } from '../plan.js';
 import type { Store, StoreGuard } from '../store.js';
+import { takeReceipt } from '../take-receipt.js';
 import { unsupported } from '../unsupported.js';
 import { Deadlines } from './deadlines.js';
 import { type DecidingOperation, decideByPolicy, FallbackReceipt } from './fallback.js';
@@ -115,9 +116,18 @@ class GuardedStore implements Store {
     }
     const result = this.#store[operation]!(plan, keys, costs);
     if (!isThenable(result)) return result; // Only a promise needs the callback below.
-    return guardCall(result, this.#deadlines, part, (error) =>
-      this.#decideWithoutStore(error, operation, plan, keys, costs),
-    );
+    const onFailure = (error: StoreError) => this.#decideWithoutStore(error, operation, plan, keys, costs);
+    const onLate = plan.hasSlots && operation === 'check' ? (late: Decision) => this.#releaseLate(late) : undefined;
+    return guardCall(result, this.#deadlines, part, onFailure, onLate);
+  }
+
+  /** Frees slots that no caller holds, because the policy has decided their check. */
+  #releaseLate(decision: Decision): void {
+    const receipt = takeReceipt(decision);
+    if (!decision.allowed || receipt === undefined) return;
+    try {
+      Promise.resolve(this.#store.release?.(receipt)).catch(() => {}); // They are free after one lease in any case.
+    } catch {}
   }
 
   #partOfReceipt(receipt: unknown): PartHealth {

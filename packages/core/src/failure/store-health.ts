@@ -26,11 +26,14 @@ export class StoreHealth {
   }
 
   /**
-   * The memory of this process that decides during an outage. Limiters that share keys in the store share them here,
-   * too.
+   * The memory of this process that decides during an outage, by the store's clock if it has one. Limiters that share
+   * keys in the store share them here, too.
    */
   get fallback(): MemoryStore {
-    this.#fallback ??= new MemoryStore();
+    if (this.#fallback === undefined) {
+      const { clock } = this.#store;
+      this.#fallback = new MemoryStore(clock === undefined ? {} : { clock });
+    }
     return this.#fallback;
   }
 
