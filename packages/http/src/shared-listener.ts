@@ -5,14 +5,15 @@ interface SharedListener {
   readonly callAll: () => void;
 }
 
-/** The shared listeners of each event that the end of a response may emit. */
-const sharedListeners = {
-  aborted: new WeakMap<EventEmitter, SharedListener>(),
-  close: new WeakMap<EventEmitter, SharedListener>(),
-  finish: new WeakMap<EventEmitter, SharedListener>(),
+/** On an emitter, the shared listener of an event. A property costs less than an entry of a `WeakMap`. */
+const SHARED = {
+  aborted: Symbol('Rollgate aborted listener'),
+  close: Symbol('Rollgate close listener'),
+  finish: Symbol('Rollgate finish listener'),
 };
 
-type SharedEvent = keyof typeof sharedListeners;
+type SharedEvent = keyof typeof SHARED;
+type SharingEmitter = EventEmitter & { [shared: symbol]: SharedListener | undefined };
 
 /**
  * Calls `listener` when `emitter` emits `event`. All listeners share one listener of the emitter. Otherwise, the many
@@ -22,22 +23,22 @@ type SharedEvent = keyof typeof sharedListeners;
  * @returns A function that removes `listener`. Once all are removed, nothing stays on the emitter.
  */
 export function onEvent(emitter: EventEmitter, event: SharedEvent, listener: () => void): () => void {
-  const shared = sharedListeners[event].get(emitter) ?? addSharedListener(emitter, event);
+  const shared = (emitter as SharingEmitter)[SHARED[event]] ?? addSharedListener(emitter as SharingEmitter, event);
   shared.listeners.add(listener);
   return function remove() {
     if (!shared.listeners.delete(listener) || shared.listeners.size > 0) return;
     emitter.off(event, shared.callAll);
-    sharedListeners[event].delete(emitter);
+    (emitter as SharingEmitter)[SHARED[event]] = undefined;
   };
 }
 
-function addSharedListener(emitter: EventEmitter, event: SharedEvent): SharedListener {
+function addSharedListener(emitter: SharingEmitter, event: SharedEvent): SharedListener {
   const listeners = new Set<() => void>();
   const callAll = () => {
     for (const listener of listeners) listener();
   };
   emitter.on(event, callAll);
   const shared = { listeners, callAll };
-  sharedListeners[event].set(emitter, shared);
+  emitter[SHARED[event]] = shared;
   return shared;
 }
