@@ -6,7 +6,7 @@ import { resolveMessage, toRejection } from './message-option.js';
 import type { HttpOptions } from './options.js';
 import { RateLimitHeaders } from './rate-limit-headers.js';
 import { createBodySerializer, type Rejection } from './rejection.js';
-import { RequestDecider } from './request-decider.js';
+import { CLIENT_DISCONNECTED, RequestDecider } from './request-decider.js';
 import { originalRequest, publishRequest } from './request-event.js';
 import { type ResolvedOptions, resolveOptions } from './resolve-options.js';
 import { rememberDecision } from './settle.js';
@@ -117,7 +117,8 @@ export class Gate<Request, Response, Target = Response> {
    *
    * In a dry run, it warns about a failure and continues.
    *
-   * @throws The error of an option function. A promise rejects with it.
+   * @throws The error of an option function, or an `AbortError` if the client has disconnected and has no address any more.
+   * A promise rejects with it.
    */
   judge(request: Request): Awaitable<Outcome> {
     try {
@@ -147,8 +148,11 @@ export class Gate<Request, Response, Target = Response> {
   }
 
   #fail(thrown: unknown): Outcome {
-    if (!this.options.dryRun) throw toError(thrown);
-    this.options.usageChecks.reportFailure('ROLLGATE_DRY_RUN_FAILED', thrown);
+    const isDisconnected = thrown === CLIENT_DISCONNECTED;
+    if (!this.options.dryRun) {
+      throw isDisconnected ? AbortSignal.abort().reason : toError(thrown);
+    }
+    if (!isDisconnected) this.options.usageChecks.reportFailure('ROLLGATE_DRY_RUN_FAILED', thrown);
     return EXEMPT;
   }
 

@@ -1,5 +1,5 @@
 import type { Awaitable, Cost, Decision, Limits } from '@rollgate/core';
-import { mapAwaitable, validateBoolean } from '@rollgate/core/store';
+import { mapAwaitable, validateBoolean, validateString } from '@rollgate/core/store';
 import { createClientKey } from './client-key.js';
 import { validateCost } from './cost-option.js';
 import type { RequestReader } from './framework.js';
@@ -39,7 +39,7 @@ export class RequestDecider<Request> {
   decide(request: Request): Awaitable<Decision | undefined> {
     const { skip, isOnAllowList, timeoutMs } = this.#options;
     if (isOnAllowList !== undefined) {
-      const address = this.#reader.getClientAddress(request);
+      const address = this.#getAddress(request);
       if (address && isOnAllowList(address)) return undefined;
     }
     if (skip === undefined) return this.#decideCounted(request);
@@ -75,8 +75,14 @@ export class RequestDecider<Request> {
     });
   }
 
-  #getAddressKey(request: Request): string {
+  /** Only the option `address` may return something else, for example a promise. */
+  #getAddress(request: Request): string | undefined {
     const address = this.#reader.getClientAddress(request);
+    return address && validateString('address(request)', address);
+  }
+
+  #getAddressKey(request: Request): string {
+    const address = this.#getAddress(request);
     if (address) return this.#toClientKey(address);
     if (this.#reader.isDisconnected(request)) throw CLIENT_DISCONNECTED;
     throw missingAddressError(this.#reader);

@@ -36,7 +36,8 @@ export class WebLimiter<Call> {
    * something, because each promise costs as much as the decision.
    *
    * @throws The error of an option function, or a `message` that is an error. If the client disconnects before the slot, the
-   * reason of the request's signal. A promise rejects with them.
+   * reason of the request's signal. If it has disconnected before and has no address any more, an `AbortError`. A promise
+   * rejects with them.
    */
   check(call: Call): Awaitable<RateLimitResult> {
     return mapAwaitable(this.#gate.judge(call), (outcome) => this.#toResult(call, outcome));
