@@ -93,6 +93,7 @@ export const cases: Readonly<Record<string, Case>> = {
     const rejected = await ask(host, 'window', { method: 'HEAD' });
     expect(rejected).toMatchObject({ status: 429, body: '' });
     expect(rejected.headers).toHaveProperty('retry-after');
+    expect(Number(rejected.headers['content-length'])).toBeGreaterThan(50);
   },
   async 'a HEAD request releases its slot and can be refunded'(host) {
     const head = { method: 'HEAD' };

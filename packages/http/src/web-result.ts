@@ -17,9 +17,13 @@ interface Result {
   readonly decision: Decision | undefined;
   /**
    * Adds the headers of the decision to a response. When the response ends, it refunds the request if the options say so.
-   * Send the response that it returns. It is the same one, unless its headers are immutable or its end has to be watched.
+   * Send the response that it returns. It is the same one, unless its headers are immutable, it has no body, or its end has
+   * to be watched.
+   *
+   * Without a response, as after `server.upgrade` on Bun, it releases the request's slots.
    */
   withHeaders(response: Response): Response;
+  withHeaders(response: Response | undefined): Response | undefined;
   /** Records that the request failed without a response, so that the platform responds with status 500. */
   fail(): void;
 }
@@ -47,7 +51,9 @@ export class Exempt implements AllowedResult {
   readonly allowed = true;
   readonly decision: Decision | undefined = undefined;
 
-  withHeaders(response: Response): Response {
+  withHeaders(response: Response): Response;
+  withHeaders(response: Response | undefined): Response | undefined;
+  withHeaders(response: Response | undefined): Response | undefined {
     return response;
   }
 
@@ -87,7 +93,13 @@ export class Allowed<Call> extends Exempt {
     this.#host = host;
   }
 
-  override withHeaders(response: Response): Response {
+  override withHeaders(response: Response): Response;
+  override withHeaders(response: Response | undefined): Response | undefined;
+  override withHeaders(response: Response | undefined): Response | undefined {
+    if (response === undefined) {
+      this.#release();
+      return undefined;
+    }
     let edited = response;
     try {
       if (!this.#isDryRun) edited = this.#addHeaders(response);
@@ -113,7 +125,7 @@ export class Allowed<Call> extends Exempt {
   /** @param status The status of the whole response; `undefined` if the client disconnected before its end. */
   #settle(response: Response, status: number | undefined): void {
     const { refundRules, limiter } = this.#gate.options;
-    if (this.#gate.hasSlots(this.decision)) releaseInBackground(limiter, this.decision);
+    this.#release();
     if (refundRules !== undefined) refundByRules(limiter, refundRules, this.decision, this.#call, response, status);
   }
 
@@ -129,8 +141,12 @@ export class Allowed<Call> extends Exempt {
 
   override fail(): void {
     const { refundRules, limiter } = this.#gate.options;
-    if (this.#gate.hasSlots(this.decision)) releaseInBackground(limiter, this.decision);
+    this.#release();
     if (refundRules?.skipFailed && this.decision.allowed) refundInBackground(limiter, this.decision);
+  }
+
+  #release(): void {
+    if (this.#gate.hasSlots(this.decision)) releaseInBackground(this.#gate.limiter, this.decision);
   }
 }
 
@@ -163,12 +179,16 @@ export class Rejected<Call> implements RejectedResult {
     const headers = new PlainHeaders(this.#earlyHeaders);
     headers.set('content-type', type);
     this.#gate.writeHeaders(headers, this.decision);
+    const isHead = this.#request.method === 'HEAD';
+    if (isHead) headers.set('content-length', String(new TextEncoder().encode(body).length));
     const init = { status: this.#gate.statusCode, headers: headers.all };
-    return new Response(this.#request.method === 'HEAD' ? null : body, init);
+    return new Response(isHead ? null : body, init);
   }
 
-  withHeaders(response: Response): Response {
-    return editHeaders(response, (headers) => this.#gate.writeHeaders(headers, this.decision));
+  withHeaders(response: Response): Response;
+  withHeaders(response: Response | undefined): Response | undefined;
+  withHeaders(response: Response | undefined): Response | undefined {
+    return response && editHeaders(response, (headers) => this.#gate.writeHeaders(headers, this.decision));
   }
 
   fail(): void {}
@@ -181,15 +201,21 @@ export class Rejected<Call> implements RejectedResult {
   }
 }
 
-/** Returns the response with edited headers. It is the same one, unless its headers are immutable. */
+/** Returns the response with edited headers. It is the same one, unless its headers are immutable or it has no body. */
 function editHeaders(response: Response, edit: EditHeaders): Response {
-  try {
-    edit(response.headers);
-    return response;
-  } catch (error) {
-    if (!(error instanceof TypeError)) throw error;
+  const { headers, status } = response;
+  const isCopyable = status >= 200; // Responses to upgrades and `Response.error()` are not.
+  // An app can return a constant without a body for all requests, so its own headers stay as they are. Creating the stream
+  // `body` takes long on some platforms, and most responses with one have a type.
+  if (!isCopyable || headers.has('content-type') || response.body !== null) {
+    try {
+      edit(headers);
+      return response;
+    } catch {
+      // The headers of `fetch`, `Response.redirect` and `Response.error` are immutable.
+      if (!isCopyable) return response;
+    }
   }
-  // The headers of `fetch`, `Response.redirect` and `Response.error` are immutable.
   const copy = new Response(response.body, response);
   edit(copy.headers);
   return copy;

@@ -6,23 +6,36 @@ import { type RateLimitOptions, toCallOptions, type WebCall } from './options.js
 // biome-ignore lint/suspicious/noExplicitAny: platforms pass further arguments, which are not the limiter's concern.
 type Rest = any[];
 
-/** A handler of requests by the Fetch standard, with the arguments that its platform passes. */
-export type Handler<Info> = (request: Request, info: Info, ...rest: Rest) => Awaitable<Response>;
+/** What a platform passes in addition to the request. It may be left out if `Info` may be `undefined`. */
+type PlatformArguments<Info> = undefined extends Info ? [info?: Info, ...rest: Rest] : [info: Info, ...rest: Rest];
+
+/**
+ * A handler of requests by the Fetch standard, with the arguments that its platform passes. On Bun, it returns `undefined`
+ * after it has upgraded the connection.
+ *
+ * @typeParam Info What the platform passes as the second argument.
+ * @typeParam Req The platform's kind of request, such as `NextRequest`.
+ * @typeParam Res The platform's kind of response, or `undefined`.
+ */
+export type Handler<Info, Req extends Request = Request, Res extends Response | undefined = Response> = (
+  request: Req,
+  info: Info,
+  ...rest: Rest
+) => Awaitable<Res>;
 
 /** Wraps a handler, or decides requests by hand. */
 export interface RateLimit<Info, Given extends Limits = Limits> {
   /** Returns a handler that responds to rejected requests, and adds headers to the responses to all others. */
-  (handler: Handler<Info>): (request: Request, info: Info, ...rest: Rest) => Promise<Response>;
+  <Req extends Request = Request, Res extends Response | undefined = Response>(
+    handler: Handler<Info, Req, Res>,
+  ): (request: Req, ...platform: PlatformArguments<Info>) => Promise<Response | Exclude<Res, Response>>;
   /**
    * Decides a request. With a queue, it resolves at the request's slot.
    *
-   * @throws The error of an option function, or of a `message` that is an error. The promise rejects with it.
+   * @throws The error of an option function, or of a `message` that is an error. An `AbortError` if the client has
+   * disconnected. The promise rejects with it.
    */
-  check(
-    ...call: undefined extends Info
-      ? [request: Request, info?: Info, ...rest: Rest]
-      : [request: Request, info: Info, ...rest: Rest]
-  ): Promise<RateLimitResult>;
+  check(request: Request, ...platform: PlatformArguments<Info>): Promise<RateLimitResult>;
   /** The limiter, to peek or reset a key. */
   readonly limiter: RateLimiter<Given>;
 }
@@ -69,11 +82,11 @@ export function rateLimit<
   const limiter = new WebLimiter(readHost(address), toCallOptions(options as RateLimitOptions));
 
   const wrap =
-    (handler: Handler<Info>) =>
-    async (request: Request, info: Info, ...rest: Rest): Promise<Response> => {
+    (handler: Handler<Info | undefined, Request, Response | undefined>) =>
+    async (request: Request, info?: Info, ...rest: Rest): Promise<Response | undefined> => {
       const result = await limiter.check({ request, info, rest });
       if (!result.allowed) return result.response();
-      let response: Response;
+      let response: Response | undefined;
       try {
         response = await handler(request, info, ...rest);
       } catch (error) {
@@ -84,7 +97,7 @@ export function rateLimit<
     };
 
   const check = async (request: Request, info?: Info, ...rest: Rest) => limiter.check({ request, info, rest });
-  return Object.assign(wrap, { check, limiter: limiter.limiter as unknown as RateLimiter<Given> });
+  return Object.assign(wrap, { check, limiter: limiter.limiter }) as unknown as RateLimit<Info, Given>;
 }
 
 interface EventContext {

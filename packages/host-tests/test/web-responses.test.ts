@@ -1,0 +1,98 @@
+import { concurrency, type RateLimitOptions, rateLimit } from '@rollgate/web';
+
+const limitOf = (options: Partial<RateLimitOptions> = {}) =>
+  rateLimit({
+    limit: 5,
+    window: '1h',
+    key: (request) => new URL(request.url).pathname,
+    ...options,
+  } as RateLimitOptions);
+const slots = () => rateLimit({ limits: concurrency({ limit: 1, lease: '1h' }), key: () => 'ann' });
+const request = (path = '/', init?: RequestInit) => new Request(`http://localhost${path}`, init);
+
+test.each([
+  ['204', () => new Response(null, { status: 204 })],
+  ['200 without a body', () => new Response()],
+  ['a redirect', () => new Response(null, { status: 302, headers: { location: '/' } })],
+])('a response that the app returns again has only the figures of its request: %s', async (_, create) => {
+  const constant = create();
+  const names = [...constant.headers.keys()];
+  const [inner, outer] = [limitOf({ headers: 'all' }), limitOf({ limit: 9 })];
+  const handler = outer(inner(() => constant));
+  for (let turn = 0; turn < 3; turn++) await handler(request('/ann'));
+  const { headers } = await handler(request('/bob'));
+  expect(headers.get('x-ratelimit-remaining')).toBe('4');
+  expect(headers.get('ratelimit')).toBe('"default";r=4;t=3600');
+  expect([...constant.headers.keys()]).toEqual(names);
+});
+
+test('a handler that returns no response, as after an upgrade on Bun, releases its slot', async () => {
+  const limit = slots();
+  const upgrade = limit(() => undefined);
+  for (let turn = 0; turn < 2; turn++) {
+    expect(await upgrade(request())).toBeUndefined();
+    expect((await limit.limiter.peek('ann')).remaining).toBe(1);
+  }
+  const result = await limit.check(request());
+  expect(result.withHeaders(undefined)).toBeUndefined();
+});
+
+test('a response with immutable headers that cannot be copied stays as it is', async () => {
+  const response = Response.error();
+  expect(await limitOf()(() => response)(request())).toBe(response);
+});
+
+test.each([
+  ['was read', async (response: Response) => void (await response.text())],
+  ['is read by other code', async (response: Response) => void response.body!.getReader()],
+])('a response whose body %s releases its slot', async (_, use) => {
+  const limit = slots();
+  const response = new Response('hello');
+  await use(response);
+  await limit(() => response)(request());
+  expect((await limit.limiter.peek('ann')).remaining).toBe(1);
+});
+
+test.each([
+  ['a promise', async () => '192.0.2.1'],
+  ['an object', () => ({ address: '192.0.2.1', family: 'IPv4' })],
+])('an `address` that returns %s fails each request with a clear error', async (_, address) => {
+  for (const options of [
+    { limit: 1, window: '1h' },
+    { limit: 1, window: '1h', allowList: ['::1'] },
+  ]) {
+    const limit = rateLimit({ ...options, address: address as never });
+    await expect(limit.check(request())).rejects.toMatchObject({
+      code: 'ERR_ROLLGATE_INVALID_OPTION',
+      message: 'Expected `address(request)` to be a string, got an object (object)',
+    });
+  }
+});
+
+test('a request without an address whose client has disconnected fails with an AbortError', async () => {
+  const options = { limit: 1, window: '1h', address: () => undefined } as const;
+  const gone = request('/', { signal: AbortSignal.abort() });
+  await expect(rateLimit(options).check(gone)).rejects.toMatchObject({ name: 'AbortError' });
+  expect((await rateLimit({ ...options, dryRun: true }).check(gone)).allowed).toBe(true);
+});
+
+test('the types accept the requests and responses of platforms', async () => {
+  class PlatformRequest extends Request {
+    readonly nextUrl = new URL(this.url);
+  }
+  const limit = limitOf();
+  const next = limit(async (request: PlatformRequest) => Response.json(request.nextUrl.pathname));
+  expect(await (await next(new PlatformRequest('http://localhost/path'))).json()).toBe('/path');
+  const upgrade = limit((request, server: { upgrade(request: Request): boolean }) => {
+    if (server.upgrade(request)) return undefined;
+    return new Response('hello');
+  });
+  expect(await upgrade(request(), { upgrade: () => true })).toBeUndefined();
+  const withInfo = rateLimit({ limit: 5, window: '1h', key: (_request, env: { ID: string }) => env.ID });
+  const handler = withInfo((_request, { ID }) => new Response(ID));
+  // @ts-expect-error the handler needs the second argument
+  const call = () => handler(request());
+  expect(call).toBeInstanceOf(Function);
+  const response: Response = await handler(request(), { ID: 'ann' });
+  expect(await response.text()).toBe('ann');
+});
