@@ -93,6 +93,7 @@ describe.each([
       const address = await listen(app);
       const replies = await Promise.all([0, 1, 2, 3, 4].map((who) => fetch(`${address}/${who}`)));
       const order = came.map(({ who }) => who);
+      passed.sort((one, other) => one.delayMs! - other.delayMs!); // Timers that are due at once run in any order.
       expect(passed.map(({ who }) => who)).toEqual(order.slice(0, 4));
       for (const [turn, { atMs }] of passed.entries()) {
         expect(atMs - came[turn]!.atMs).toBeGreaterThanOrEqual(turn * INTERVAL_MS - 0.001);
@@ -114,9 +115,10 @@ describe.each([
     socket.write(raw(0) + raw(1) + raw(2) + raw(3) + raw(4, 'Connection: close\r\n'));
     const answer = await text(socket);
     expect(answer.match(/HTTP\/1\.1 \d+/g)).toEqual([200, 200, 200, 200, 429].map((status) => `HTTP/1.1 ${status}`));
-    expect(passed.map(({ who }) => who)).toEqual(['0', '1', '2', '3']);
-    for (const [turn, { atMs }] of passed.entries()) {
-      expect(atMs - came[0]!.atMs).toBeGreaterThanOrEqual(turn * INTERVAL_MS - 0.001);
+    // After a pause of the process, several timers are due at once, in any order.
+    expect(passed.map(({ who }) => who).sort()).toEqual(['0', '1', '2', '3']);
+    for (const { who, atMs } of passed) {
+      expect(atMs - came[0]!.atMs).toBeGreaterThanOrEqual(Number(who) * INTERVAL_MS - 0.001);
     }
   });
 
