@@ -87,7 +87,7 @@ export class DenialCache {
   /** Estimates the denial of an unknown cost from the next known cost above or below it. */
   #estimate(group: DenialGroup, cost: number, nowMicros: number, nowMs: number): Decision | undefined {
     const { denials, encodedPlan } = group;
-    if (denials.size < this.#minCostsForEstimate) return undefined;
+    if (cost === 0 || denials.size < this.#minCostsForEstimate) return undefined; // No limit rejects a cost of 0.
     let [below, above] = [-Infinity, Infinity];
     for (const denial of denials.values()) {
       const known = denial.cost;

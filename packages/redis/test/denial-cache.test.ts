@@ -138,6 +138,15 @@ describe('other costs of the same keys', () => {
     expect(await limiter.check('ann', { cost: 10 })).toMatchObject({ allowed: true, remaining: 0 });
   });
 
+  test('are estimated, but a cost of 0 is allowed', async () => {
+    const limits = rollingWindow({ limit: 9, window: LONG, minDifference: '1m' });
+    const limiter = make(limits, { maxAge: LONG, maxKeys: 1 });
+    await limiter.check('ann');
+    expect((await limiter.check('ann')).allowed).toBe(false);
+    expect((await limiter.check('ann', { cost: { default: 0 } })).allowed).toBe(true);
+    expect((await limiter.check('ann', { cost: 2 })).allowed).toBe(false);
+  });
+
   test('are estimated only while known denials are valid', async () => {
     const limiter = make(rollingWindow({ limit: 100, window: LONG }));
     const decision = await limiter.check('ann', { cost: 90 });
