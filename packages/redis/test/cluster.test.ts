@@ -41,6 +41,37 @@ async function tryAgainCount(): Promise<number> {
   return (await Promise.all(counts)).reduce((sum, count) => sum + count);
 }
 
+/** The names of the keys that mark operations as done. */
+async function doneKeys(prefix: string): Promise<string[]> {
+  const found = cluster.nodes.map((node) => node.run('KEYS', `*${prefix}*:#done`) as Promise<string[]>);
+  return (await Promise.all(found)).flat();
+}
+
+test('all keys of a slot share the marks of their refunds', () =>
+  withStore('ioredis 6', async (make) => {
+    const prefix = freshPrefix();
+    const limiter = make(rollingWindow({ limit: 200, window: '1h' }), prefix);
+    const refund = async (key: string) => limiter.refund(await limiter.check(key));
+    const [first, ...others] = SlotMove.make(cluster, 6).keys;
+    // Each refund tries some hash tags, until the store knows one for the slot.
+    await Promise.all(Array.from({ length: 200 }, () => refund(first!)));
+    await Promise.all(others.map(refund));
+    expect((await doneKeys(prefix)).length).toBeLessThanOrEqual(2);
+    for (const key of [first!, ...others]) expect((await limiter.peek(key)).remaining).toBe(200);
+  }));
+
+test('the marks of refunds start with the prefix that determines the slot', () =>
+  withStore(
+    'ioredis 6',
+    async (make) => {
+      const prefix = freshPrefix();
+      const limiter = make(rollingWindow({ limit: 2, window: '1h' }), prefix);
+      for (const user of users(3)) await limiter.refund(await limiter.check(user));
+      expect(await doneKeys(prefix)).toEqual([expect.stringMatching(new RegExp(`^\\{${prefix}\\}:`))]);
+    },
+    'prefix',
+  ));
+
 describe.each(kinds)('with %s', (kind) => {
   test('decides keys of all nodes in one turn', () =>
     withStore(kind, async (make) => {

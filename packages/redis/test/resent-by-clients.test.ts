@@ -107,7 +107,9 @@ async function refundOverBrokenConnection(redis: RedisServer, broken: ReplyDropp
     const limits = fixedWindow({ limit: 50, window: '1000d' });
     const limiter = new RateLimiter({ limits, store, timeout: '30s' });
     const decisions = [await limiter.check('ann', { cost: 2 }), await limiter.check('ann', { cost: 3 })];
-    await limiter.refund(await limiter.check('bob')); // The server now knows the script.
+    // The server now knows the script. On a Cluster, the store knows a hash tag for each slot.
+    const others = Array.from({ length: 200 }, (_, index) => `user ${index}`);
+    await Promise.all(others.map(async (other) => limiter.refund(await limiter.check(other))));
     const scriptsRun = async () => {
       const info = (await redis.run('INFO', 'commandstats')) as string;
       return Number(/cmdstat_evalsha:calls=(\d+)/.exec(info)?.[1]);
