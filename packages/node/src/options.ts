@@ -31,8 +31,11 @@ export type RateLimitOptions<Given extends Limits = Limits> = HttpOptions<Reques
    */
   handler?: ((request: Request, response: Response, decision: Decision<NameOf<Given>>) => Awaitable<void>) | undefined;
   /**
-   * Handles the failure of an option function or the store, and of a wrapped handler. By default, the client gets a 500
-   * response, and the error appears on the console.
+   * Handles the failure of an option function or the store, and of a wrapped handler, and a `message` that is an error.
+   *
+   * By default, the client gets a response with the error's `status` or `statusCode`, or else 500, and the error appears on
+   * the console. If the error's `expose` is `true`, the response contains its message instead. A response that has already
+   * ended stays as it is.
    */
   onError?: ((error: Error, request: Request, response: Response) => void) | undefined;
 };

@@ -1,8 +1,8 @@
-import type { ServerResponse } from 'node:http';
 import type { Limits, RateLimiter } from '@rollgate/core';
 import { validateOptionalFunction } from '@rollgate/core/store';
 import { type Framework, HttpLimiter, toError } from '@rollgate/http';
 import type { Handler, RateLimitOptions, Request, Response } from './options.js';
+import { respondToError } from './respond-to-error.js';
 import { sendRejection } from './send-rejection.js';
 
 /** Wraps a listener, or is a middleware by itself. */
@@ -81,13 +81,4 @@ export function rateLimit<Given extends Limits>(options: RateLimitOptions<Given>
     };
 
   return Object.assign(wrap, { middleware, limiter: httpLimiter.limiter as unknown as RateLimiter<Given> });
-}
-
-function respondToError(error: Error, _request: Request, response: Response): void {
-  console.error(error);
-  if (response.headersSent) response.destroy();
-  else {
-    response.statusCode = 500;
-    (response as ServerResponse).end('Internal Server Error');
-  }
 }

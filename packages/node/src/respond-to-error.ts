@@ -1,0 +1,46 @@
+import { type ServerResponse, STATUS_CODES } from 'node:http';
+import type { Request, Response } from './options.js';
+
+/** Headers that describe a body, or how to send or cache it. They belong to the response that the handler gave up. */
+const HEADERS_OF_BODY = [
+  'Accept-Ranges',
+  'Content-Disposition',
+  'Content-Encoding',
+  'Content-Language',
+  'Content-Location',
+  'Content-Range',
+  'ETag',
+  'Expires',
+  'Last-Modified',
+  'Trailer',
+  'Transfer-Encoding',
+];
+
+/** An error in the style of `http-errors`. */
+type HttpError = Error & { readonly status?: unknown; readonly statusCode?: unknown; readonly expose?: unknown };
+
+/**
+ * Responds to an error with its status, or else with 500. Logs it, and hides its message from the client, unless it has
+ * `expose`. A response that was sent stays as it is, and one that has only started is cut off.
+ */
+export function respondToError(error: HttpError, _request: Request, response: Response): void {
+  if (error.expose !== true) console.error(error);
+  if (response.writableEnded) return;
+  if (response.headersSent) {
+    response.destroy();
+    return;
+  }
+  const status = statusOf(error);
+  const body = error.expose === true ? error.message : STATUS_CODES[status]!;
+  for (const name of HEADERS_OF_BODY) response.removeHeader(name);
+  response.statusCode = status;
+  response.setHeader('Cache-Control', 'no-store');
+  response.setHeader('Content-Type', 'text/plain; charset=utf-8');
+  response.setHeader('Content-Length', Buffer.byteLength(body));
+  (response as ServerResponse).end(body);
+}
+
+function statusOf({ status, statusCode = status }: HttpError): number {
+  const isKnown = typeof statusCode === 'number' && statusCode >= 400 && statusCode in STATUS_CODES;
+  return isKnown ? statusCode : 500;
+}
