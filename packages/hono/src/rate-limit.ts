@@ -87,6 +87,7 @@ async function apply(result: RateLimitResult, c: Context, next: Next): Promise<R
   c.set('rateLimit', result.decision);
   if (!result.allowed) {
     nodeHeadersOf(c)?.copied();
+    if (result.error !== undefined) throw withResponse(result.error, result.response(), c);
     return result.response();
   }
   try {
@@ -102,6 +103,17 @@ async function apply(result: RateLimitResult, c: Context, next: Next): Promise<R
     c.res = response;
   }
   return undefined;
+}
+
+/**
+ * Prepares an error for Hono's error handler, or the app's. The context gets the headers of the rejection, because an app may
+ * use one error for all requests.
+ */
+function withResponse(error: Error & { getResponse?: () => Response }, response: Response, c: Context): Error {
+  for (const [name, value] of response.headers) if (!name.startsWith('content-')) c.res.headers.set(name, value);
+  const { status } = response;
+  if (Object.isExtensible(error)) error.getResponse ??= () => new Response(error.message, { status });
+  return error;
 }
 
 function missingAddressOption(): Error {

@@ -170,6 +170,14 @@ export const cases: Readonly<Record<string, Case>> = {
     const { status, body } = await ask(host, 'object');
     expect([status, JSON.parse(body)]).toEqual([429, { oh: 'no' }]);
   },
+  async 'a message that is an error is a rejection for the error handler of the host'(host) {
+    await ask(host, 'error-message');
+    const { status, headers, body } = await ask(host, 'error-message');
+    expect(status).toBe(429);
+    expect(headers).toMatchObject({ 'x-ratelimit-remaining': '0', 'cache-control': 'no-store' });
+    expect(Number(headers['retry-after'])).toBeGreaterThan(3500);
+    expect(body).toContain('Used up');
+  },
   async 'a rejection is plain text for clients that prefer it'(host) {
     await ask(host, 'text');
     const plain = await ask(host, 'text', { headers: { accept: 'text/plain' } });

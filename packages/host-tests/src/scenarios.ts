@@ -55,6 +55,7 @@ export function createScenarios<Request>(read: ReadHeader<Request>): Record<stri
         throw new Error('The message failed');
       },
     },
+    'error-message': { ...window, limit: 1, message: () => new Error('Used up') },
     text: { ...window, limit: 1, message: 'Slow down' },
     object: { ...window, limit: 1, message: { oh: 'no' } },
     'on-limited': {

@@ -12,6 +12,7 @@ export {
   REJECTION_CODE,
   rejectionBody,
   settle,
+  statusOf,
   toError,
   WARNING_CODES,
   WebLimiter,

@@ -18,7 +18,14 @@ export { mergeOptions } from './merge-options.js';
 export type { CommonOptions, ForRequest, HttpOptions, LimitOptions, WindowOptions } from './options.js';
 export { prefersText } from './prefers-text.js';
 export { RateLimitError } from './rate-limit-error.js';
-export { REJECTION_CODE, type Rejection, type RejectionBody, rejectionBody } from './rejection.js';
+export {
+  type HttpError,
+  REJECTION_CODE,
+  type Rejection,
+  type RejectionBody,
+  rejectionBody,
+  statusOf,
+} from './rejection.js';
 export type { RequestEvent } from './request-event.js';
 export { type NodeResponse, onResponseFinished } from './response-lifecycle.js';
 export { type SettleRequestOptions, settle } from './settle.js';

@@ -1,7 +1,7 @@
 import type { Awaitable, Decision } from '@rollgate/core';
 import { invalidOption, withCode } from '@rollgate/core/store';
 import { isNativeError } from './platform.js';
-import { describeRejection, jsonRejection, problemRejection, type Rejection } from './rejection.js';
+import { describeRejection, type HttpError, jsonRejection, problemRejection, type Rejection } from './rejection.js';
 
 /** A `message` that is not a function: a text, an object's members and their JSON, or an error. Empty for the default. */
 export interface ResolvedMessage {
@@ -51,8 +51,15 @@ export function toRejection(
   statusCode: number,
   isProblem: boolean,
 ): Rejection {
-  if (message.error !== undefined) return { error: message.error };
+  if (message.error !== undefined) return { error: withStatus(message.error, statusCode) };
   const text = message.text ?? describeRejection(decision);
   if (isProblem) return problemRejection(statusCode, decision, text, message.members);
   return message.json === undefined ? { text } : jsonRejection(message.json);
+}
+
+/** Gives an error without a status that of the rejection, where error handlers look for it. Its message is for the client. */
+function withStatus(error: Error, statusCode: number): Error {
+  const { status, statusCode: ownStatus = status } = error as HttpError;
+  if (ownStatus !== undefined || !Object.isExtensible(error)) return error;
+  return Object.assign(error, { status: statusCode, statusCode, expose: true });
 }

@@ -131,8 +131,11 @@ export interface CommonOptions<Request, Given extends Limits = Limits, Response 
    */
   statusCode?: number | undefined;
   /**
-   * The body of a rejected response instead of the default text. An object is sent as JSON, as it is. An `Error` goes to
-   * the framework's error handler, with `statusCode` as the response's status unless the error has its own status.
+   * The body of a rejected response instead of the default text. An object is sent as JSON, as it is.
+   *
+   * An `Error` goes to the framework's error handler, which sends `statusCode` unless the error has its own status. Rollgate
+   * adds `status`, `statusCode` and `expose: true` to an error without a status. `@rollgate/web` has no error handler, so its
+   * response contains the error's message.
    */
   message?:
     | string

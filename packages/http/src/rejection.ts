@@ -76,9 +76,18 @@ export function problemRejection(statusCode: number, decision: Decision, detail:
   return { json: JSON.stringify(problem), type: 'application/problem+json' };
 }
 
+/** An error in the style of `http-errors`. `expose` is whether the client may read its message. */
+export type HttpError = Error & { readonly status?: unknown; readonly statusCode?: unknown; readonly expose?: unknown };
+
+/** Returns the status of an error, if it is one of an error. */
+export function statusOf(error: unknown): number | undefined {
+  if (typeof error !== 'object' || error === null) return undefined;
+  const { status, statusCode = status } = error as HttpError;
+  return typeof statusCode === 'number' && statusCode >= 400 && statusCode < 600 ? Math.trunc(statusCode) : undefined;
+}
+
 /** Whether the status of an app's error asks the client to retry later, so that the error is a rejection itself. */
 export function isRejectionError(error: unknown, statusCode: number): boolean {
-  if (typeof error !== 'object' || error === null) return false;
-  const { status, statusCode: errorStatus = status } = error as { status?: unknown; statusCode?: unknown };
-  return errorStatus === statusCode || errorStatus === 429 || errorStatus === 503;
+  const status = statusOf(error);
+  return status !== undefined && [statusCode, 429, 503].includes(status);
 }

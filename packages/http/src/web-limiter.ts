@@ -35,9 +35,8 @@ export class WebLimiter<Call> {
    * Decides a request. With a queue, it resolves at the request's slot. It returns a promise only when it has to wait for
    * something, because each promise costs as much as the decision.
    *
-   * @throws The error of an option function, or a `message` that is an error. If the client disconnects before the slot, the
-   * reason of the request's signal. If it has disconnected before and has no address any more, an `AbortError`. A promise
-   * rejects with them.
+   * @throws The error of an option function. If the client disconnects before the slot, the reason of the request's signal. If
+   * it has disconnected before and has no address any more, an `AbortError`. A promise rejects with them.
    */
   check(call: Call): Awaitable<RateLimitResult> {
     return mapAwaitable(this.#gate.judge(call), (outcome) => this.#toResult(call, outcome));
@@ -48,7 +47,6 @@ export class WebLimiter<Call> {
     const { decision } = outcome;
     const request = this.#host.getRequest(call);
     if (outcome.kind === 'rejected') {
-      if ('error' in outcome.rejection) throw outcome.rejection.error;
       return new Rejected(this.#gate, decision, request, outcome.rejection, this.#host.getEarlyHeaders?.(call));
     }
     if (outcome.isDryRun || decision.delayMs === 0) return this.#allow(call, request, outcome);

@@ -3,7 +3,7 @@ import { refundInBackground } from '@rollgate/core/store';
 import type { Gate } from './gate.js';
 import { prefersText } from './prefers-text.js';
 import { refundByRules } from './refund-after-response.js';
-import type { Rejection } from './rejection.js';
+import { type Rejection, rejectionBody, statusOf } from './rejection.js';
 import { releaseInBackground } from './release-in-background.js';
 import { type EarlyHeaders, PlainHeaders, type WebHeaders } from './web-headers.js';
 import type { WebHost } from './web-host.js';
@@ -39,12 +39,11 @@ export interface RejectedResult extends Result {
   /** Return `response()` instead of a response to the request. */
   readonly allowed: false;
   readonly decision: Decision;
-  /** Creates the response to the request. */
+  /** The error that the option `message` is or returned, for error handlers; `undefined` for any other message. */
+  readonly error: Error | undefined;
+  /** Creates the response to the request. That of an error has its status and contains its message. */
   response(): Response;
 }
-
-/** A rejection that is not an error of the app. */
-export type BodyRejection = Exclude<Rejection, { readonly error: Error }>;
 
 /** The result for a request that is exempt from the limit. */
 export class Exempt implements AllowedResult {
@@ -156,7 +155,7 @@ export class Rejected<Call> implements RejectedResult {
   readonly decision: Decision;
   readonly #gate: Gate<Call, Response, WebHeaders>;
   readonly #request: Request;
-  readonly #rejection: BodyRejection;
+  readonly #rejection: Rejection;
   readonly #earlyHeaders: WebHeaders | undefined;
 
   /** @param earlyHeaders Those that limiters before this one have written, on platforms that have them. */
@@ -164,7 +163,7 @@ export class Rejected<Call> implements RejectedResult {
     gate: Gate<Call, Response, WebHeaders>,
     decision: Decision,
     request: Request,
-    rejection: BodyRejection,
+    rejection: Rejection,
     earlyHeaders: WebHeaders | undefined,
   ) {
     this.#gate = gate;
@@ -174,6 +173,10 @@ export class Rejected<Call> implements RejectedResult {
     this.#earlyHeaders = earlyHeaders;
   }
 
+  get error(): Error | undefined {
+    return 'error' in this.#rejection ? this.#rejection.error : undefined;
+  }
+
   response(): Response {
     const [type, body] = this.#toBody();
     const headers = new PlainHeaders(this.#earlyHeaders);
@@ -181,7 +184,7 @@ export class Rejected<Call> implements RejectedResult {
     this.#gate.writeHeaders(headers, this.decision);
     const isHead = this.#request.method === 'HEAD';
     if (isHead) headers.set('content-length', String(new TextEncoder().encode(body).length));
-    const init = { status: this.#gate.statusCode, headers: headers.all };
+    const init = { status: statusOf(this.error) ?? this.#gate.statusCode, headers: headers.all };
     return new Response(isHead ? null : body, init);
   }
 
@@ -196,8 +199,11 @@ export class Rejected<Call> implements RejectedResult {
   #toBody(): [type: string, body: string] {
     const rejection = this.#rejection;
     if ('json' in rejection) return [rejection.type, rejection.json];
-    if (prefersText(this.#request.headers.get('accept'))) return ['text/plain; charset=utf-8', `${rejection.text}\n`];
-    return ['application/json; charset=utf-8', this.#gate.serializeBody(rejection.text)];
+    const text = 'error' in rejection ? rejection.error.message : rejection.text;
+    if (prefersText(this.#request.headers.get('accept'))) return ['text/plain; charset=utf-8', `${text}\n`];
+    const status = statusOf(this.error);
+    const body = status === undefined ? this.#gate.serializeBody(text) : JSON.stringify(rejectionBody(status, text));
+    return ['application/json; charset=utf-8', body];
   }
 }
 

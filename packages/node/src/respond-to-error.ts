@@ -1,4 +1,5 @@
 import { type ServerResponse, STATUS_CODES } from 'node:http';
+import { type HttpError, statusOf } from '@rollgate/http';
 import type { Request, Response } from './options.js';
 
 /** Headers that describe a body, or how to send or cache it. They belong to the response that the handler gave up. */
@@ -16,9 +17,6 @@ const HEADERS_OF_BODY = [
   'Transfer-Encoding',
 ];
 
-/** An error in the style of `http-errors`. */
-type HttpError = Error & { readonly status?: unknown; readonly statusCode?: unknown; readonly expose?: unknown };
-
 /**
  * Responds to an error with its status, or else with 500. Logs it, and hides its message from the client, unless it has
  * `expose`. A response that was sent stays as it is, and one that has only started is cut off.
@@ -30,17 +28,12 @@ export function respondToError(error: HttpError, _request: Request, response: Re
     response.destroy();
     return;
   }
-  const status = statusOf(error);
-  const body = error.expose === true ? error.message : STATUS_CODES[status]!;
+  const status = statusOf(error) ?? 500;
+  const body = error.expose === true ? error.message : (STATUS_CODES[status] ?? 'Error');
   for (const name of HEADERS_OF_BODY) response.removeHeader(name);
   response.statusCode = status;
   response.setHeader('Cache-Control', 'no-store');
   response.setHeader('Content-Type', 'text/plain; charset=utf-8');
   response.setHeader('Content-Length', Buffer.byteLength(body));
   (response as ServerResponse).end(body);
-}
-
-function statusOf({ status, statusCode = status }: HttpError): number {
-  const isKnown = typeof statusCode === 'number' && statusCode >= 400 && statusCode in STATUS_CODES;
-  return isKnown ? statusCode : 500;
 }

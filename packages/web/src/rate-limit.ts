@@ -32,8 +32,7 @@ export interface RateLimit<Info, Given extends Limits = Limits> {
   /**
    * Decides a request. With a queue, it resolves at the request's slot.
    *
-   * @throws The error of an option function, or of a `message` that is an error. An `AbortError` if the client has
-   * disconnected. The promise rejects with it.
+   * @throws The error of an option function. An `AbortError` if the client has disconnected. The promise rejects with it.
    */
   check(request: Request, ...platform: PlatformArguments<Info>): Promise<RateLimitResult>;
   /** The limiter, to peek or reset a key. */

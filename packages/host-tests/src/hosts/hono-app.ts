@@ -19,6 +19,6 @@ export function createHono(address: RateLimitOptions['address']): Hono {
     });
   }
   app.get('/control/*', async (c) => c.json(await control(c.req.url, limiters)));
-  app.onError((_error, c) => c.text('Internal Server Error', 500));
+  app.onError((error, c) => ('getResponse' in error ? error.getResponse() : c.text('Internal Server Error', 500)));
   return app;
 }

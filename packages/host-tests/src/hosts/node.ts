@@ -37,11 +37,11 @@ function createListener(): (request: IncomingMessage, response: ServerResponse) 
   };
 }
 
-function onError(_error: Error, _request: Request, response: ServerResponse): void {
+function onError(error: Error & { statusCode?: number }, _request: Request, response: ServerResponse): void {
   if (response.headersSent) response.destroy();
   else {
-    response.statusCode = 500;
-    response.end();
+    response.statusCode = error.statusCode ?? 500;
+    response.end(error.message);
   }
 }
 
