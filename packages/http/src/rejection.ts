@@ -76,8 +76,15 @@ export function problemRejection(statusCode: number, decision: Decision, detail:
   return { json: JSON.stringify(problem), type: 'application/problem+json' };
 }
 
-/** An error in the style of `http-errors`. `expose` is whether the client may read its message. */
-export type HttpError = Error & { readonly status?: unknown; readonly statusCode?: unknown; readonly expose?: unknown };
+/** An error in the style of `http-errors`. */
+export type HttpError = Error & {
+  /** The status of the response. */
+  readonly status?: unknown;
+  /** The same. Some frameworks read only one of them. */
+  readonly statusCode?: unknown;
+  /** Whether the client may read the message. */
+  readonly expose?: unknown;
+};
 
 /** Returns the status of an error, if it is one of an error. */
 export function statusOf(error: unknown): number | undefined {
