@@ -4,6 +4,7 @@ import type { AddressInfo } from 'node:net';
 import { type RateLimitOptions, rateLimit } from '@rollgate/koa';
 import { until } from '@rollgate/test-support';
 import Koa, { type Middleware } from 'koa';
+import { createHttp1Client } from '../src/client.js';
 
 const LIMIT: RateLimitOptions = { limit: 1, window: '1m', key: () => 'ann' };
 
@@ -129,5 +130,50 @@ describe('a client that disconnects', () => {
     });
     expect(log.at(-1)).toBe('rollback: the handler failed');
     expect(errors).toEqual(['the handler failed']);
+  });
+});
+
+describe('the response to an error', () => {
+  const ask = (port: number) => createHttp1Client(port).open('/').reply;
+
+  test('has the headers of the limiter', async () => {
+    const handler: Middleware = (ctx) => {
+      ctx.set('Cache-Control', 'public');
+      ctx.set('X-Other', 'yes');
+      return ctx.throw(401, 'who are you?', { headers: { 'WWW-Authenticate': 'Basic' } });
+    };
+    await serve([rateLimit({ ...LIMIT, headers: 'all', exposeHeaders: true }), handler], async (port) => {
+      const { status, headers } = await ask(port);
+      expect(status).toBe(401);
+      expect(headers).toMatchObject({ 'x-ratelimit-remaining': '0', 'www-authenticate': 'Basic' });
+      expect(headers).toHaveProperty('ratelimit-policy');
+      expect(headers).toHaveProperty('access-control-expose-headers');
+      expect(headers).not.toHaveProperty('cache-control');
+      expect(headers).not.toHaveProperty('x-other');
+    });
+  });
+
+  test('has the headers of its own request, when requests share the error', async () => {
+    const error = new Error('always the same');
+    const handler: Middleware = () => {
+      throw error;
+    };
+    await serve([rateLimit({ ...LIMIT, limit: 3 }), handler], async (port) => {
+      for (const remaining of ['2', '1', '0']) {
+        expect((await ask(port)).headers).toMatchObject({ 'x-ratelimit-remaining': remaining });
+      }
+    });
+    expect(error).not.toHaveProperty('headers');
+  });
+
+  test('has the headers of the rejection, when the option `message` is that error', async () => {
+    const message = new Error('Used up');
+    await serve([rateLimit({ ...LIMIT, message })], async (port) => {
+      await ask(port);
+      const { status, headers, body } = await ask(port);
+      expect([status, body]).toEqual([429, 'Used up']);
+      expect(headers).toMatchObject({ 'retry-after': '60', 'cache-control': 'no-store', 'x-ratelimit-remaining': '0' });
+    });
+    expect(message).not.toHaveProperty('headers');
   });
 });

@@ -2,6 +2,7 @@ import type { Decision, Limits, NameOf, RateLimiter } from '@rollgate/core';
 import { isThenable, validateOptionalFunction } from '@rollgate/core/store';
 import { type Awaitable, HttpLimiter, type HttpOptions, prefersText, type Rejection, toError } from '@rollgate/http';
 import type { Context, Middleware, Next } from 'koa';
+import { keepDecisionHeaders, keepRejectionHeaders } from './keep-headers.js';
 import { KOA } from './koa-framework.js';
 
 declare module 'koa' {
@@ -53,6 +54,7 @@ export function rateLimit<Given extends Limits>(options: RateLimitOptions<Given>
   const httpLimiter: HttpLimiter<Context, Context> = new HttpLimiter(KOA, options as unknown as RateLimitOptions, {
     attachDecision(ctx, decision) {
       ctx.rateLimit = decision;
+      ctx.onerror = keepDecisionHeaders;
     },
     sendRejection(ctx, _response, conclude: Conclude, decision) {
       ctx.status = httpLimiter.statusCode;
@@ -80,7 +82,7 @@ export function rateLimit<Given extends Limits>(options: RateLimitOptions<Given>
       const error = toError(thrown);
       if (httpLimiter.withdrawRejection(ctx, error))
         ctx.status = 404; // Koa's status before anything responds.
-      else keepHeaders(ctx, error);
+      else ctx.onerror = keepRejectionHeaders;
       throw error;
     }
   };
@@ -130,9 +132,4 @@ function sendRejection(ctx: Context, rejection: Rejection, serializeBody: (messa
 function setBody(ctx: Context, type: string, body: string): void {
   ctx.set('Content-Type', type);
   ctx.body = body;
-}
-
-/** Koa removes all headers when it responds to an error, except for those on the error. */
-function keepHeaders(ctx: Context, error: Error & { headers?: object }): void {
-  if (error.headers === undefined && Object.isExtensible(error)) error.headers = ctx.res.getHeaders();
 }
