@@ -32,6 +32,7 @@ const readHost = (address: RateLimitOptions['address']): WebHost<Context> => ({
   resetUnit: 'delta',
   getRequest: (c) => c.req.raw,
   getClientAddress: (c) => address?.(c),
+  getSettledRequest: (c) => c.req,
   getRequestHeader: (c, name) => c.req.header(name),
   getProxyTrust: () => 'some', // The app has chosen where the address comes from.
   isDisconnected: (c) => c.req.raw.signal?.aborted ?? false,

@@ -27,6 +27,8 @@ export interface RequestReader<Request> {
   readonly isDisconnected: (request: Request) => boolean;
   /** Returns the request that the app knows, if `Request` is an object of the adapter. */
   readonly getOriginalRequest?: (request: Request) => object;
+  /** Returns the object that keeps the decisions for `settle`. Defaults to the request that the app knows. */
+  readonly getSettledRequest?: (request: Request) => object;
   /** Whether one request may count several times, so that this is not a mistake. Defaults to `false`. */
   readonly countsRepeatedly?: boolean;
 }

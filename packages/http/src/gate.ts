@@ -97,7 +97,8 @@ export class Gate<Request, Response, Target = Response> {
     const { dryRun, limiter } = this.options;
     const original = originalRequest(this.#host, request);
     publishRequest(limiter, original, decision, dryRun);
-    if (decision.allowed || dryRun) rememberDecision(original, limiter, decision);
+    if (decision.allowed || dryRun)
+      rememberDecision(this.#host.getSettledRequest?.(request) ?? original, limiter, decision);
   }
 
   /** Whether the decision holds slots of a `concurrency` limit, which the response's end has to release. */
@@ -108,7 +109,8 @@ export class Gate<Request, Response, Target = Response> {
 
   /** Remembers a request that `allowList` or `skip` exempts, so that it can be settled, too. */
   exempt(request: Request): void {
-    rememberDecision(originalRequest(this.#host, request), this.limiter, undefined);
+    const settled = this.#host.getSettledRequest?.(request) ?? originalRequest(this.#host, request);
+    rememberDecision(settled, this.limiter, undefined);
   }
 
   /**

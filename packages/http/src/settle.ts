@@ -20,6 +20,12 @@ export function rememberDecision(request: object, limiter: RateLimiter, decision
   decided[DECIDED] = { limiter, decision, previous: decided[DECIDED] };
 }
 
+/** Koa and Hono have several objects for one request. Their decisions are on the one that the others have as `req`. */
+function lastDecided(request: object): Decided | undefined {
+  const { [DECIDED]: decided, req } = request as DecidedRequest & { readonly req?: DecidedRequest };
+  return decided ?? req?.[DECIDED];
+}
+
 /** What a request really cost. */
 export interface SettleRequestOptions {
   /** The units for all limits, or a record of units by limit name. Limits that it omits keep what they have. */
@@ -30,16 +36,18 @@ export interface SettleRequestOptions {
  * Replaces the cost that the limiters of a request have recorded with its actual cost. If that is lower, the difference is
  * refunded. If it is higher, the difference is recorded now, even if the limit has no room for it.
  *
- * Each limiter takes the names that it has. A request can be settled once. Settling an exempt request does nothing.
+ * Each limiter takes the names that it has. A request can be settled once. Settling a request that is exempt, or that
+ * no limiter has counted, does nothing.
  *
- * @param request The request that the app knows, such as that of Express, or the context of Koa or Hono. In NestJS over a
- * WebSocket, it is the GraphQL context of an operation.
+ * @param request The request that the app knows, such as that of Express. For Koa, `ctx`, `ctx.request` or `ctx.req`. For
+ * Hono, `c` or `c.req`, but not the standard request `c.req.raw`. In NestJS over a WebSocket, it is the GraphQL context of an
+ * operation.
  * @throws TypeError, RangeError for an invalid cost, or a name that no limit of the request has. `StoreError` if a store
  * fails and `onStoreError` is `'throw'`. The promise rejects with it.
  */
 export async function settle(request: object, { cost }: SettleRequestOptions): Promise<void> {
   const all: Decided[] = [];
-  for (let decided = (request as DecidedRequest)[DECIDED]; decided !== undefined; decided = decided.previous) {
+  for (let decided = lastDecided(request); decided !== undefined; decided = decided.previous) {
     all.push(decided);
   }
   const isRecord = typeof cost === 'object' && cost !== null;

@@ -11,6 +11,7 @@ export const KOA: Framework<Context, Context> = {
   getProxyTrust,
   isDisconnected: (ctx) => ctx.req.socket.destroyed,
   isResponseSent: (ctx) => ctx.res.writableEnded,
+  getSettledRequest: (ctx) => ctx.req,
   getNodeResponse: (ctx) => ctx.res,
   lowercaseHeaders: false,
   setHeader: (ctx, name, value) => {
