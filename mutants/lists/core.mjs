@@ -16,6 +16,9 @@ const WAIT = [
   'packages/core/test/wait.test.ts',
   'packages/core/test/wait-signal.test.ts',
   'packages/core/test/wait-queues.test.ts',
+  'packages/core/test/wait-attempts.test.ts',
+  'packages/core/test/wait-wakes.test.ts',
+  'packages/core/test/wait-close.test.ts',
   'packages/core/test/scheduler.test.ts',
   'packages/express/test/delay.test.ts',
 ];
@@ -237,10 +240,27 @@ export const core = [
     ],
     ['a caller that gives up keeps its slot', '    refund();\n', ''],
     [
-      'a caller that gave up is charged',
-      'signal.throwIfAborted();\n        deadline.throwIfPast(decision',
-      'deadline.throwIfPast(decision',
+      'a caller that gives up during its check is charged',
+      '(late) => late.allowed && attempt.refund(late)',
+      '() => {}',
     ],
+    ['a waiting caller counts as an attempt', 'limit.countRejected || limit.canDelay', 'limit.canDelay'],
+    ['a waiting caller takes a late slot', 'limit.countRejected || limit.canDelay', 'limit.countRejected'],
+    ['a caller that gave up is charged', 'signal.throwIfAborted();\n  throwIfPast(delayMs', 'throwIfPast(delayMs'],
+  ]),
+  ...of('rate-limiter', WAIT, [
+    [
+      'a refund wakes no caller',
+      'receipt.refund(store) : store.refund(receipt);\n      return mapAwaitable(done, () => this.#wakeWaitersOf(receipt));',
+      'receipt.refund(store) : store.refund(receipt);\n      return done;',
+    ],
+    [
+      'a settlement wakes no caller',
+      'store.settle!(receipt, costs);\n      return mapAwaitable(done, () => this.#wakeWaitersOf(receipt));',
+      'store.settle!(receipt, costs);\n      return done;',
+    ],
+    ['a closed limiter lets callers wait', 'if (this.#isClosed) throw limiterClosed();', ''],
+    ['callers wait on after the close', 'for (const deadline of this.#deadlines) deadline.abort(limiterClosed());', ''],
   ]),
   ...of('scheduler', WAIT, [
     ['a delayed action starts a millisecond early', 'Math.ceil(delayMs * 1000)', 'Math.ceil(delayMs * 1000) - 1000'],

@@ -125,6 +125,14 @@ class TransactionalStore implements Store, CountingStore {
     return this.settle(receipt, 0);
   }
 
+  namesOf({ rules }: Plan, keys: Keys): readonly string[] {
+    return toStorageKeys(rules, keys);
+  }
+
+  namesOfReceipt(receipt: unknown): readonly string[] {
+    return (receipt as Receipt).hits.map(({ key }) => key);
+  }
+
   release(receipt: unknown): Awaitable<void> {
     if (!(receipt instanceof Receipt) || receipt.store !== this) throw foreignDecision();
     const leases = receipt.hits.filter(({ rule, cost }) => rule.limit.retryIsEstimate && cost > 0);

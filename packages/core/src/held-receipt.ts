@@ -8,6 +8,8 @@ import type { Store } from './store.js';
  */
 export abstract class HeldReceipt {
   isSettled = false;
+  /** The receipt of the store. */
+  abstract readonly receipt: unknown;
 
   /** Refunds what the check recorded, and frees its slots. */
   abstract refund(store: Store): Awaitable<void>;

@@ -151,6 +151,21 @@ export class MemoryStore implements Store, CountingStore {
     });
   }
 
+  /** Implements {@link Store.namesOf}. */
+  namesOf({ rules }: Plan, keys: Keys): string[] {
+    const stored = toStoredKeys(keys);
+    return rules.map(({ namespace }, index) => nameOf(namespace, keyAt(stored, index)));
+  }
+
+  /** Implements {@link Store.namesOfReceipt}. */
+  namesOfReceipt(receipt: unknown): string[] {
+    const names: string[] = [];
+    for (let hit: RecordedHit | undefined = this.#hitOf(receipt); hit !== undefined; hit = hit.next) {
+      names.push(nameOf(hit.rule.namespace, hit.key));
+    }
+    return names;
+  }
+
   /** Like {@link CountingStore.addCount}, but synchronous. */
   addCount(counter: CounterAlgorithm, subject: string, units: number, intervalMicros: number): number {
     const nowMicros = readMicros(this.clock);
@@ -207,4 +222,8 @@ export class MemoryStore implements Store, CountingStore {
     const receipt = new RecordedHit(this.#keys, rule, entry.key, entry.life, atMicros, nowMicros, cost, undefined);
     return SingleDecision.of(name, toResult(limit, allowed, verdict, allowed), receipt);
   }
+}
+
+function nameOf(namespace: string, key: string): string {
+  return `${namespace}\n${key}`;
 }

@@ -1,4 +1,4 @@
-import type { Awaitable } from './awaitable.js';
+import { type Awaitable, mapAwaitable } from './awaitable.js';
 import { refundInBackground } from './background-refund.js';
 import type { Clock } from './clock.js';
 import { timersOf } from './clock-timers.js';
@@ -12,15 +12,16 @@ import type { StoreError } from './failure/store-error.js';
 import { HeldReceipt } from './held-receipt.js';
 import type { LeaseLoss } from './lease-loss.js';
 import { isMemoryStore, MemoryStore } from './memory-store.js';
-import type { Plan } from './plan.js';
+import type { Keys, Plan } from './plan.js';
 import { Plans } from './plans.js';
 import { type DecisionEventOf, hasSubscribers, publishDecision } from './publish-decision.js';
 import type { CheckOptions, RateLimiterOptions, SettleOptions, WaitOptions } from './rate-limiter-options.js';
-import { resolveCosts } from './resolve-costs.js';
+import { type Cost, resolveCosts } from './resolve-costs.js';
 import { resolveSettledCosts, slotsOf, spendReceipt } from './settlement.js';
 import type { SlotKeeper, SlotLimit } from './slot-limit.js';
+import { hasWaiters, wakeWaiters, watchNames } from './slot-waiters.js';
 import type { Store } from './store.js';
-import { createDeadline } from './timeout-signal.js';
+import { createDeadline, type Deadline, limiterClosed } from './timeout-signal.js';
 import { unsupported } from './unsupported.js';
 import {
   hasMethods,
@@ -30,7 +31,7 @@ import {
   validateOptionNames,
   validateString,
 } from './validate.js';
-import { waitForSlot, waitUntilAllowed } from './wait.js';
+import { type Attempt, peeksFirst, waitForSlot, waitUntilAllowed } from './wait.js';
 import { WaitQueues } from './wait-queues.js';
 
 /** Published on the channel `rollgate:decision` for each check, and on `rollgate:rejection` for each rejected one. */
@@ -71,6 +72,9 @@ export class RateLimiter<Given extends Limits = Limits> {
   readonly #store: Store;
   readonly #ownsStore: boolean;
   readonly #queues = new WaitQueues();
+  /** Those of the callers that wait. */
+  readonly #deadlines = new Set<Deadline>();
+  #isClosed = false;
   readonly #onLeaseLost: RateLimiterOptions<Given>['onLeaseLost'];
   /** The open slots, once a check may take one. */
   #slots: SlotKeeper | undefined;
@@ -152,9 +156,10 @@ export class RateLimiter<Given extends Limits = Limits> {
    */
   async refund(decision: Decision): Promise<void> {
     const store = this.#store;
-    await spendReceipt(decision, (receipt) =>
-      receipt instanceof HeldReceipt ? receipt.refund(store) : store.refund(receipt),
-    );
+    await spendReceipt(decision, (receipt) => {
+      const done = receipt instanceof HeldReceipt ? receipt.refund(store) : store.refund(receipt);
+      return mapAwaitable(done, () => this.#wakeWaitersOf(receipt));
+    });
   }
 
   /**
@@ -172,9 +177,10 @@ export class RateLimiter<Given extends Limits = Limits> {
     const costs = resolveSettledCosts(decision, options);
     const store = this.#store;
     if (store.settle === undefined) throw unsupported('settle');
-    await spendReceipt(decision, (receipt) =>
-      receipt instanceof HeldReceipt ? receipt.settle(store, costs) : store.settle!(receipt, costs),
-    );
+    await spendReceipt(decision, (receipt) => {
+      const done = receipt instanceof HeldReceipt ? receipt.settle(store, costs) : store.settle!(receipt, costs);
+      return mapAwaitable(done, () => this.#wakeWaitersOf(receipt));
+    });
   }
 
   /**
@@ -209,6 +215,7 @@ export class RateLimiter<Given extends Limits = Limits> {
     const keys = resolveKeys(plan, key);
     await this.#store.reset(plan, keys);
     this.#keeperFor(plan)?.wakeAll(plan, keys);
+    if (hasWaiters(this.#backend)) wakeWaiters(this.#backend, this.#store.namesOf?.(plan, keys) ?? []);
   }
 
   /**
@@ -216,10 +223,12 @@ export class RateLimiter<Given extends Limits = Limits> {
    *
    * Callers that wait for the same key at this limiter proceed in the order of their calls. With a queue such as
    * `leakyBucket`, the promise resolves at the action's slot, after the decision's `delayMs`. Waiting itself counts as
-   * no attempt, even with `countRejected`. A caller that stops waiting for its slot frees the slot.
+   * no attempt, even with `countRejected`. A caller that stops waiting for its slot frees the slot. A reset, a refund or a
+   * settlement in this process wakes the first caller of each key that it frees.
    *
    * @throws RangeError if the cost exceeds a limit, so the action can never be allowed. A `TimeoutError` when `timeout`
-   * passes, or as soon as the earliest start is known to be later. The signal's reason when the signal aborts.
+   * passes, or as soon as the earliest start is known to be later. The signal's reason when the signal aborts. An error
+   * with the code `ERR_ROLLGATE_LIMITER_CLOSED` when {@link close} is called, or was called before.
    */
   async wait<Own extends Limits = Given>(key: KeyOn<Own>, options: WaitOptions<Own> = {}): Promise<DecisionOn<Own>> {
     validateOptionNames('wait', options, [...CHECK_OPTIONS, 'signal', 'timeout']);
@@ -230,20 +239,25 @@ export class RateLimiter<Given extends Limits = Limits> {
     const plan = this.#planFor(checkOptions);
     const keys = resolveKeys(plan, key);
     const queueName = JSON.stringify([plan.prefix, keys]);
+    if (this.#isClosed) throw limiterClosed();
     const deadline = createDeadline(signal, timeoutMs, timersOf(this.#store.clock));
+    this.#deadlines.add(deadline);
+    const attempt: Attempt<DecisionOn<Own>> = {
+      peeksFirst: peeksFirst(plan),
+      peek: () => this.peek(key, checkOptions),
+      check: () => this.#checkWaiting(plan, keys, key, checkOptions.cost) as Awaitable<DecisionOn<Own>>,
+      refund: (decision) => refundInBackground(this, decision),
+      watch: (wake) => this.#watch(plan, keys, wake),
+    };
     try {
       const { decision, sinceMs } = await this.#queues.enqueue(queueName, deadline.signal, () =>
-        waitUntilAllowed(
-          () => this.peek(key, checkOptions),
-          () => this.check(key, checkOptions),
-          deadline,
-          (wake) => this.#keeperFor(plan)?.watch(plan, keys, wake),
-        ),
+        waitUntilAllowed(attempt, deadline),
       );
       // This caller has left the wait queue, so the next ones can take their slots during this delay.
-      await waitForSlot(decision, () => refundInBackground(this, decision), deadline, sinceMs);
+      await waitForSlot(decision, () => attempt.refund(decision), deadline, sinceMs);
       return decision;
     } finally {
+      this.#deadlines.delete(deadline);
       deadline.dispose();
     }
   }
@@ -253,10 +267,47 @@ export class RateLimiter<Given extends Limits = Limits> {
     return this.#store.clock;
   }
 
-  /** Ends the renewal of leases, and closes the limiter's own store. A store that you passed to the constructor stays open. */
+  /**
+   * Ends the renewal of leases, rejects the callers of {@link wait}, and closes the limiter's own store. A store that you
+   * passed to the constructor stays open.
+   */
   async close(): Promise<void> {
+    this.#isClosed = true;
+    for (const deadline of this.#deadlines) deadline.abort(limiterClosed());
     this.#slots?.close();
     if (this.#ownsStore) await this.#store.close?.();
+  }
+
+  /** Callers on stores with the same backend wait for the same quota. */
+  get #backend(): object {
+    return this.#store.backend ?? this.#store;
+  }
+
+  /** Calls `wake` when this process frees quota of these keys. Returns a function that ends that. */
+  #watch(plan: Plan, keys: Keys, wake: () => void): () => void {
+    const stopSlots = this.#keeperFor(plan)?.watch(plan, keys, wake);
+    const stopStates = watchNames(this.#backend, this.#store.namesOf?.(plan, keys) ?? [], wake);
+    return () => {
+      stopSlots?.();
+      stopStates();
+    };
+  }
+
+  /** Wakes the callers that wait for quota that the check with this receipt has taken. */
+  #wakeWaitersOf(receipt: unknown): void {
+    if (!hasWaiters(this.#backend)) return;
+    const own = receipt instanceof HeldReceipt ? receipt.receipt : receipt;
+    wakeWaiters(this.#backend, this.#store.namesOfReceipt?.(own) ?? []);
+  }
+
+  /** Checks for {@link wait}, which publishes the decision that ends it. A rejected attempt is not the end. */
+  #checkWaiting(plan: Plan, keys: Keys, key: Key, cost: Cost | undefined): Awaitable<Decision> {
+    const costs = resolveCosts(plan, cost);
+    const checked = this.#store.check(plan, keys, costs);
+    const decision = plan.hasSlots ? this.#keeperFor(plan)!.hold(plan, keys, costs, key, checked) : checked;
+    return mapAwaitable(decision, (made) =>
+      made.allowed && hasSubscribers() ? publishDecision(this, key, cost, made) : made,
+    );
   }
 
   /** What keeps the slots of these limits, if there are any. The limit that has slots brings it. */

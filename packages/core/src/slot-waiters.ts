@@ -1,18 +1,18 @@
 import type { Keys, Plan } from './plan.js';
 import { keyAt } from './plan.js';
 
-/** Callers that wait for a slot, by store and by limit and key. */
+/** Callers that wait for quota, by store and by the names of the slots and states that they need. */
 const waiters = new WeakMap<object, Map<string, Set<() => void>>>();
 
-/** The names of the slots of these keys, for {@link watchSlots} and {@link wakeWaiters}. */
+/** The names of the slots of these keys, for {@link watchNames} and {@link wakeWaiters}. */
 export function slotNames({ rules }: Plan, keys: Keys): string[] {
   return rules.flatMap(({ limit, namespace }, index) =>
     limit.retryIsEstimate ? [`${namespace}\n${keyAt(keys, index)}`] : [],
   );
 }
 
-/** Calls `wake` when this process frees one of the slots. Returns a function that ends that. */
-export function watchSlots(store: object, names: readonly string[], wake: () => void): () => void {
+/** Calls `wake` when this process frees quota of one of the names. Returns a function that ends that. */
+export function watchNames(store: object, names: readonly string[], wake: () => void): () => void {
   const all = waiters.get(store) ?? new Map<string, Set<() => void>>();
   waiters.set(store, all);
   for (const name of names) {
@@ -27,7 +27,10 @@ export function watchSlots(store: object, names: readonly string[], wake: () => 
   };
 }
 
-/** Wakes the callers in this process that wait for one of the slots. */
+/** Whether a caller in this process waits for quota in the store. */
+export const hasWaiters = (store: object): boolean => (waiters.get(store)?.size ?? 0) > 0;
+
+/** Wakes the callers in this process that wait for one of the names. */
 export function wakeWaiters(store: object, names: readonly string[]): void {
   const all = waiters.get(store);
   if (all === undefined) return;

@@ -8,7 +8,7 @@ import { LeaseRenewer } from './lease-renewer.js';
 import { isLeasing } from './limits/limit.js';
 import { type Costs, costAt, type Keys, type Plan, type SettledCosts } from './plan.js';
 import type { SlotKeeper } from './slot-limit.js';
-import { slotNames, wakeWaiters, watchSlots } from './slot-waiters.js';
+import { slotNames, wakeWaiters, watchNames } from './slot-waiters.js';
 import type { Store } from './store.js';
 import { takeReceipt } from './take-receipt.js';
 import { unsupported } from './unsupported.js';
@@ -86,7 +86,7 @@ export class Slots implements SlotKeeper {
   }
 
   watch(plan: Plan, keys: Keys, wake: () => void): () => void {
-    return watchSlots(backendOf(this.#store), slotNames(plan, keys), wake);
+    return watchNames(backendOf(this.#store), slotNames(plan, keys), wake);
   }
 
   close(): void {

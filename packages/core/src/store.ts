@@ -86,6 +86,13 @@ export interface Store {
   /** Like `partOf`, for a receipt. */
   partOfReceipt?(receipt: unknown): string;
   /**
+   * Names the states of these keys. A reset, a refund or a settlement wakes the callers of `wait` that need a state of the
+   * same name. Without this method and `namesOfReceipt`, they wake at the end of their wait.
+   */
+  namesOf?(plan: Plan, keys: Keys): readonly string[];
+  /** Like `namesOf`, for the states in which the check with this receipt recorded. */
+  namesOfReceipt?(receipt: unknown): readonly string[];
+  /**
    * For a store on a network, returns the state of the connection to a part, or of all connections if `part` is empty.
    * Error messages contain it.
    */

@@ -15,6 +15,8 @@ export interface Deadline {
    * @throws DOMException, a `TimeoutError`.
    */
   throwIfPast(waitMs: number, sinceMs: number): void;
+  /** Ends the call with this error. */
+  abort(reason: Error): void;
   /** Removes the listener and the timer. */
   dispose(): void;
 }
@@ -40,11 +42,18 @@ export function createDeadline(signal: AbortSignal | undefined, timeoutMs: numbe
       if (fromMs + waitMs <= dueMs) return;
       throw timeoutError(`Timed out: the earliest possible start is in ${Math.ceil(waitMs)} ms, after the \`timeout\``);
     },
+    abort: (reason) => controller.abort(reason),
     dispose() {
       stopListening?.();
       cancel?.();
     },
   };
+}
+
+/** Creates the error of a `wait` whose limiter is closed. */
+export function limiterClosed(): Error {
+  const message = 'Expected the limiter to stay open until the call is allowed, but `close` was called';
+  return withCode('ERR_ROLLGATE_LIMITER_CLOSED', new Error(message));
 }
 
 /** Creates the error of a `wait` whose `timeout` has passed, or will pass before the action is allowed. */

@@ -136,6 +136,16 @@ export class RedisStore implements Store, CountingStore {
     return this.#changes.reset(this.#inputs.create(plan, keys, 0));
   }
 
+  /** Implements {@link Store.namesOf}. */
+  namesOf(plan: Plan, keys: Keys): readonly string[] {
+    return this.#inputs.create(plan, keys, 0).keys;
+  }
+
+  /** Implements {@link Store.namesOfReceipt}. */
+  namesOfReceipt(receipt: unknown): readonly string[] {
+    return requireReceipt(receipt).hits.map(({ key }) => key);
+  }
+
   /** Implements {@link Store.connectionTo}. */
   connectionTo(part: string): StoreConnection {
     return this.#connection.healthOf(part);

@@ -61,6 +61,15 @@ class GuardedStore implements Store {
     return this.#store.partOfReceipt?.(receipt) ?? '';
   }
 
+  namesOf(plan: Plan, keys: Keys): readonly string[] {
+    return this.#store.namesOf?.(plan, keys) ?? [];
+  }
+
+  /** Callers do not wait for the fallback memory. They retry when the store may have recovered. */
+  namesOfReceipt(receipt: unknown): readonly string[] {
+    return receipt instanceof FallbackReceipt ? [] : (this.#store.namesOfReceipt?.(receipt) ?? []);
+  }
+
   charge(plan: Plan, keys: Keys, costs: Costs): Awaitable<Decision> {
     if (this.#store.charge === undefined) throw unsupported('charge');
     return this.#decide('charge', plan, keys, costs);

@@ -50,6 +50,7 @@ export class LeakyBucket implements Limit {
   readonly algorithm = 'leaky-bucket';
   readonly limit: number;
   readonly countRejected = false;
+  readonly canDelay = true;
   /** The time between two slots, in microseconds. */
   readonly intervalMicros: number;
   /** How long a full queue takes to become empty. */

@@ -101,6 +101,9 @@ export interface Limit extends StateLifecycle {
    */
   readonly retryIsEstimate?: boolean;
 
+  /** Whether an allowed action may have a delay until its slot. A waiting caller then peeks before each check. */
+  readonly canDelay?: boolean;
+
   /** Whether it is a rolling window without special options, which `usual-check.ts` decides in memory. */
   readonly isUsual?: boolean;
 

@@ -1,0 +1,101 @@
+import { concurrency, MemoryStore, manualClock, RateLimiter, rollingWindow, type Store } from '@rollgate/core';
+import { createStore, type StoredNumbers } from '@rollgate/core/store';
+
+/** Resolves after all work that does not wait for a timer. */
+const settled = () => new Promise(setImmediate);
+
+function createTransactionalStore(): Store {
+  const states = new Map<string, StoredNumbers>();
+  return createStore({
+    clock: manualClock(),
+    async transact(keys, update) {
+      update(keys.map((key) => states.get(key)?.numbers)).forEach((change, index) => {
+        if (change === null) states.delete(keys[index]!);
+        else if (change !== undefined) states.set(keys[index]!, change);
+      });
+    },
+  });
+}
+
+/** Lists the keys of the checks. */
+function withCalls(store: Store) {
+  const keys: unknown[] = [];
+  const { check } = store;
+  store.check = (plan, key, costs) => {
+    keys.push(key);
+    return check.call(store, plan, key, costs);
+  };
+  return { store, keys };
+}
+
+describe.each([
+  ['a MemoryStore', () => new MemoryStore({ clock: manualClock() })],
+  ['a store of createStore', createTransactionalStore],
+])('with %s', (_, create) => {
+  const limits = rollingWindow({ limit: 2, window: '1h' });
+
+  test.each([
+    ['reset', (limiter: RateLimiter) => limiter.reset('ann')],
+    ['refund', async (limiter: RateLimiter, first: Awaited<ReturnType<RateLimiter['check']>>) => limiter.refund(first)],
+    [
+      'settle',
+      async (limiter: RateLimiter, first: Awaited<ReturnType<RateLimiter['check']>>) =>
+        limiter.settle(first, { cost: 1 }),
+    ],
+  ])('%s wakes the first caller of the key, and no caller of another key', async (_, free) => {
+    const { store, keys } = withCalls(create());
+    const limiter = new RateLimiter({ limits, store });
+    const first = await limiter.check('ann', { cost: 2 });
+    await limiter.check('bob', { cost: 2 });
+    const order: string[] = [];
+    limiter.wait('ann').then(() => order.push('first'));
+    limiter.wait('ann', { cost: 2 }).then(() => order.push('second'));
+    limiter.wait('bob').then(() => order.push('bob'));
+    await settled();
+    keys.length = 0;
+    await free(limiter, first);
+    await settled();
+    // The first caller proceeds, and the second one then finds too few units.
+    expect(keys).toEqual(['ann', 'ann']);
+    expect(order).toEqual(['first']);
+  });
+
+  test('a caller that is woken for too few units sleeps on, and no other caller overtakes it', async () => {
+    const { store, keys } = withCalls(create());
+    const limiter = new RateLimiter({ limits, store });
+    const hits = [await limiter.check('ann'), await limiter.check('ann')];
+    const order: string[] = [];
+    limiter.wait('ann', { cost: 2 }).then(() => order.push('first'));
+    limiter.wait('ann').then(() => order.push('second'));
+    await settled();
+    keys.length = 0;
+    await limiter.refund(hits[0]!);
+    await settled();
+    expect([keys.length, order]).toEqual([1, []]);
+    await limiter.refund(hits[1]!);
+    await settled();
+    expect(order).toEqual(['first']);
+  });
+
+  test('a refund of slots wakes callers that wait for another limit of the check', async () => {
+    const { store } = withCalls(create());
+    const limiter = new RateLimiter({ limits: { jobs: concurrency({ limit: 5, lease: '1m' }), calls: limits }, store });
+    const first = await limiter.check('ann', { cost: { calls: 2 } });
+    const waiting = limiter.wait('ann');
+    await settled();
+    await limiter.refund(first);
+    expect((await waiting).allowed).toBe(true);
+    await limiter.close();
+  });
+
+  test('a caller with a long key wakes, too', async () => {
+    const { store } = withCalls(create());
+    const limiter = new RateLimiter({ limits, store });
+    const key = 'a'.repeat(300);
+    const first = await limiter.check(key, { cost: 2 });
+    const waiting = limiter.wait(key);
+    await settled();
+    await limiter.refund(first);
+    expect((await waiting).allowed).toBe(true);
+  });
+});
