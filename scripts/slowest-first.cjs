@@ -10,6 +10,7 @@ const FIRST = /playground.test.page\.test/;
 const HEAVY_FIRST = [/core.test.packages\.test/, /store-conformance.test.explorer\.test/];
 const HEAVY_LATER = [
   /host-tests.test.wire/,
+  /redis.test.processes/,
   /cli.test.memory/,
   /examples.test.examples/,
   /redis.test.client-options/,
@@ -33,7 +34,7 @@ const LONG = [
   /store-conformance.test.custom-store/,
   /express.test.warnings/,
   /test-support.test.process-end/,
-  /redis.test.(simulation|processes)/,
+  /redis.test.simulation/,
   /store-conformance.test.(broken-stores|memory-store)/,
   /playground.test.server/,
 ];
