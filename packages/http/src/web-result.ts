@@ -19,10 +19,9 @@ interface Result {
    * Adds the headers of the decision to a response. When the response ends, it refunds the request if the options say so.
    * Send the response that it returns. It is the same one, unless its headers are immutable, it has no body, or its end has
    * to be watched.
-   *
-   * Without a response, as after `server.upgrade` on Bun, it releases the request's slots.
    */
   withHeaders(response: Response): Response;
+  /** The same for a handler that may return no response, as after `server.upgrade` on Bun. Then it releases the slots. */
   withHeaders(response: Response | undefined): Response | undefined;
   /** Records that the request failed without a response, so that the platform responds with status 500. */
   fail(): void;
