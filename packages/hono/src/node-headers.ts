@@ -53,6 +53,11 @@ export function nodeHeadersOf(c: WithNodeHeaders): NodeHeaders | undefined {
   return headers === null || headers.response.headersSent ? undefined : headers;
 }
 
+/** Whether Node has sent headers to this request. Then other headers come too late, and Node would reject a copy. */
+export function hasNodeResponseStarted(c: WithNodeHeaders): boolean {
+  return findNodeHeaders(c)?.response.headersSent === true;
+}
+
 /**
  * Calls the listener once when Node has sent its response to this request, with the status. If the client disconnects
  * before, calls it without one. So it does not matter whether other middleware replaces or discards Hono's response.

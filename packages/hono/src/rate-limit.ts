@@ -2,7 +2,7 @@ import type { Decision, Limits, RateLimiter } from '@rollgate/core';
 import { isThenable, validateOptionalFunction, withCode } from '@rollgate/core/store';
 import { type HttpOptions, type RateLimitResult, type WebHost, WebLimiter } from '@rollgate/http';
 import type { Context, MiddlewareHandler, Next } from 'hono';
-import { nodeHeadersOf, onNodeResponseEnd } from './node-headers.js';
+import { hasNodeResponseStarted, nodeHeadersOf, onNodeResponseEnd } from './node-headers.js';
 
 declare module 'hono' {
   interface ContextVariableMap {
@@ -99,7 +99,7 @@ async function apply(result: RateLimitResult, c: Context, next: Next): Promise<R
     throw error;
   }
   const response = result.withHeaders(c.res);
-  if (response !== c.res) {
+  if (response !== c.res && !hasNodeResponseStarted(c)) {
     c.res = undefined; // Otherwise Hono would copy the headers once more.
     c.res = response;
   }
