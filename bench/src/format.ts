@@ -22,3 +22,14 @@ export function millions(value: number): string {
 export function times(ratio: number): string {
   return `${ratio < 100 ? ratio.toFixed(2) : whole(ratio)}×`;
 }
+
+/** Breaks a list item into lines of at most 120 characters. */
+export function wrap(item: string): string {
+  const lines = [''];
+  for (const word of item.split(' ')) {
+    const line = lines.at(-1) === '' ? word : `${lines.at(-1)} ${word}`;
+    if (line.length <= 120) lines.splice(-1, 1, line);
+    else lines.push(`  ${word}`);
+  }
+  return lines.join('\n');
+}

@@ -11,7 +11,7 @@ import { describeMachine, machineLines } from './machine.js';
 import { measureMemory } from './memory.js';
 import { measureOpenWorkCosts } from './open-work.js';
 import { measureRedisLoad, measureRedisState } from './redis.js';
-import { saveResults, saveSummary } from './results.js';
+import { saveResults, updateReadme } from './results.js';
 import { measureScaling } from './scaling.js';
 import { type Report, renderTable } from './table.js';
 
@@ -60,4 +60,4 @@ for (const [part, measure] of Object.entries(PARTS)) {
   );
   if (!options.quick) await saveResults(part, machine, report); // A quick run's figures scatter too much to be kept.
 }
-if (!options.quick) await saveSummary();
+if (!options.quick) await updateReadme();

@@ -1,4 +1,4 @@
-import { tenths, whole } from './format.js';
+import { tenths, whole, wrap } from './format.js';
 import type { Figure, Report } from './table.js';
 
 /** Returns the results of a part. */
@@ -103,23 +103,4 @@ function range(values: readonly number[], write: (value: number) => string): str
 
 function listOf(parts: readonly string[]): string {
   return new Intl.ListFormat('en-GB').format(parts);
-}
-
-/** Breaks a list item into lines of at most 120 characters. */
-function wrap(item: string): string {
-  const lines = [''];
-  for (const word of item.split(' ')) {
-    const line = lines.at(-1) === '' ? word : `${lines.at(-1)} ${word}`;
-    if (line.length <= 120) lines.splice(-1, 1, line);
-    else lines.push(`  ${word}`);
-  }
-  return lines.join('\n');
-}
-
-const MARKED = /(?<=<!-- summary -->\n\n).*?(?=\n\n<!-- end of the summary -->)/s;
-
-/** Replaces the summary of a page. It is between two comments. */
-export function replaceSummary(page: string, summary: string): string {
-  if (!MARKED.test(page)) throw new Error('Expected `<!-- summary -->` and `<!-- end of the summary -->` on the page');
-  return page.replace(MARKED, () => summary);
 }
