@@ -15,11 +15,11 @@ import { isMemoryStore, MemoryStore } from './memory-store.js';
 import type { Keys, Plan } from './plan.js';
 import { Plans } from './plans.js';
 import { type DecisionEventOf, hasSubscribers, publishDecision } from './publish-decision.js';
+import { backendOf, hasWaiters, wakeWaiters, watchNames } from './quota-waiters.js';
 import type { CheckOptions, RateLimiterOptions, SettleOptions, WaitOptions } from './rate-limiter-options.js';
 import { type Cost, resolveCosts } from './resolve-costs.js';
 import { resolveSettledCosts, slotsOf, spendReceipt } from './settlement.js';
 import type { SlotKeeper, SlotLimit } from './slot-limit.js';
-import { hasWaiters, wakeWaiters, watchNames } from './slot-waiters.js';
 import type { Store } from './store.js';
 import { createDeadline, type Deadline, limiterClosed } from './timeout-signal.js';
 import { unsupported } from './unsupported.js';
@@ -215,7 +215,8 @@ export class RateLimiter<Given extends Limits = Limits> {
     const keys = resolveKeys(plan, key);
     await this.#store.reset(plan, keys);
     this.#keeperFor(plan)?.wakeAll(plan, keys);
-    if (hasWaiters(this.#backend)) wakeWaiters(this.#backend, this.#store.namesOf?.(plan, keys) ?? []);
+    if (hasWaiters(backendOf(this.#store)))
+      wakeWaiters(backendOf(this.#store), this.#store.namesOf?.(plan, keys) ?? []);
   }
 
   /**
@@ -278,15 +279,10 @@ export class RateLimiter<Given extends Limits = Limits> {
     if (this.#ownsStore) await this.#store.close?.();
   }
 
-  /** Callers on stores with the same backend wait for the same quota. */
-  get #backend(): object {
-    return this.#store.backend ?? this.#store;
-  }
-
   /** Calls `wake` when this process frees quota of these keys. Returns a function that ends that. */
   #watch(plan: Plan, keys: Keys, wake: () => void): () => void {
     const stopSlots = this.#keeperFor(plan)?.watch(plan, keys, wake);
-    const stopStates = watchNames(this.#backend, this.#store.namesOf?.(plan, keys) ?? [], wake);
+    const stopStates = watchNames(backendOf(this.#store), this.#store.namesOf?.(plan, keys) ?? [], wake);
     return () => {
       stopSlots?.();
       stopStates();
@@ -295,9 +291,9 @@ export class RateLimiter<Given extends Limits = Limits> {
 
   /** Wakes the callers that wait for quota that the check with this receipt has taken. */
   #wakeWaitersOf(receipt: unknown): void {
-    if (!hasWaiters(this.#backend)) return;
+    if (!hasWaiters(backendOf(this.#store))) return;
     const own = receipt instanceof HeldReceipt ? receipt.receipt : receipt;
-    wakeWaiters(this.#backend, this.#store.namesOfReceipt?.(own) ?? []);
+    wakeWaiters(backendOf(this.#store), this.#store.namesOfReceipt?.(own) ?? []);
   }
 
   /** Checks for {@link wait}, which publishes the decision that ends it. A rejected attempt is not the end. */

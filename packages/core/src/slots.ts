@@ -7,14 +7,11 @@ import { type LeaseLoss, LossReporter } from './lease-loss.js';
 import { LeaseRenewer } from './lease-renewer.js';
 import { isLeasing } from './limits/limit.js';
 import { type Costs, costAt, type Keys, type Plan, type SettledCosts } from './plan.js';
+import { backendOf, slotNames, wakeWaiters, watchNames } from './quota-waiters.js';
 import type { SlotKeeper } from './slot-limit.js';
-import { slotNames, wakeWaiters, watchNames } from './slot-waiters.js';
 import type { Store } from './store.js';
 import { takeReceipt } from './take-receipt.js';
 import { unsupported } from './unsupported.js';
-
-/** Callers on stores with the same backend wait for the same slots. */
-const backendOf = (store: Store): object => store.backend ?? store;
 
 /** The slots of a decision. */
 class HeldSlots extends HeldReceipt {

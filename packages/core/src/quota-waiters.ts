@@ -1,5 +1,5 @@
-import type { Keys, Plan } from './plan.js';
-import { keyAt } from './plan.js';
+import { type Keys, keyAt, type Plan } from './plan.js';
+import type { Store } from './store.js';
 
 /** Callers that wait for quota, by store and by the names of the slots and states that they need. */
 const waiters = new WeakMap<object, Map<string, Set<() => void>>>();
@@ -26,6 +26,9 @@ export function watchNames(store: object, names: readonly string[], wake: () => 
     }
   };
 }
+
+/** Callers on stores with the same backend wait for the same quota. */
+export const backendOf = (store: Store): object => store.backend ?? store;
 
 /** Whether a caller in this process waits for quota in the store. */
 export const hasWaiters = (store: object): boolean => (waiters.get(store)?.size ?? 0) > 0;
