@@ -1,7 +1,10 @@
 // Defects in slots, their leases and the clock of tests, in TypeScript and in the scripts of Redis.
 
 const LEASES = ['lease-losses', 'held-slots', 'slots'].map((name) => `packages/core/test/${name}.test.ts`);
-const STATES = [...LEASES, 'packages/store-conformance/test/custom-store.test.ts'];
+const STATES = [
+  ...LEASES,
+  ...['custom-store', 'custom-store-slots'].map((name) => `packages/store-conformance/test/${name}.test.ts`),
+];
 const CLOCK = ['packages/core/test/manual-clock.test.ts', 'packages/core/test/wait.test.ts'];
 const REDIS = ['concurrency', 'lease-settlements', 'vectors', 'conformance'].map(
   (name) => `packages/redis/test/${name}.test.ts`,
@@ -100,7 +103,9 @@ export const slots = [
   ]),
   ...of('core/src/create-store.ts', STATES, [
     ['a lease that was taken again cannot be released', 'Object.assign(hit, held[index]);', ''],
-    ['a settled lease takes all of its units again', 'hit.cost = Math.min(hit.cost, cost);', 'void hit;'],
+    ['a settled lease takes all of its units again', 'hit.wantedCost = Math.min(hit.wantedCost, cost);', 'void hit;'],
+    ['a renewal takes back slots that were released', 'if (hit.wantedCost === 0) return hit;', ''],
+    ['a moved lease is not found before its renewal ends', 'hit.moved !== undefined && ', 'false && '],
   ]),
   ...of('core/src/manual-clock.ts', CLOCK, [
     ['callbacks of one time run in reverse order', 'other.atMs > atMs', 'other.atMs >= atMs'],

@@ -11,7 +11,7 @@ import { type Costs, costAt, type Keys, keyAt, type Plan, type Rule, type Settle
 import type { CounterAlgorithm } from './rolling-counter-algorithm.js';
 import type { CountingStore, Store } from './store.js';
 import { toStoredKey } from './stored-key.js';
-import { StoredState } from './stored-state.js';
+import { type LeaseHit, StoredState } from './stored-state.js';
 import { toDecision } from './to-decision.js';
 import { hasMethods, invalidOption, validateOptionNames } from './validate.js';
 
@@ -34,8 +34,10 @@ interface StoredHit extends Hit {
   /** The life of the key that has the hit. A lease may move to a later one, and may get another id there. */
   life: number | undefined;
   atMicros: number;
-  /** Of a lease, the units that it still has. */
-  cost: number;
+  /** Of a lease, the units that a renewal takes back. A settlement or a release lowers them before it runs. */
+  wantedCost: number;
+  /** Where a renewal that runs has moved a lease, unless its transaction fails. */
+  moved?: Pick<LeaseHit, 'life' | 'atMicros'> | undefined;
 }
 
 class Receipt {
@@ -76,9 +78,10 @@ class TransactionalStore implements Store, CountingStore {
         const atMicros = hitsMicros[index];
         if (atMicros === undefined && !allowed) return [];
         const hit = { rule, key: storageKeys[index]!, recordedMicros: nowMicros };
-        if (atMicros === undefined) return [{ ...hit, life: undefined, atMicros: nowMicros, cost: 0 }];
+        if (atMicros === undefined) return [{ ...hit, life: undefined, atMicros: nowMicros, cost: 0, wantedCost: 0 }];
         states[index]!.write(rule.limit);
-        return [{ ...hit, life: states[index]!.life, atMicros, cost: costAt(costs, index) }];
+        const cost = costAt(costs, index);
+        return [{ ...hit, life: states[index]!.life, atMicros, cost, wantedCost: cost }];
       });
       return toDecision(rules, results, hits.length === 0 ? undefined : new Receipt(this, hits), costs);
     });
@@ -98,16 +101,15 @@ class TransactionalStore implements Store, CountingStore {
     });
     if (changes.length === 0) return undefined;
     const keys = changes.map(({ hit }) => hit.key);
-    const settled = this.#run(keys, (states, nowMicros) => {
+    for (const { hit, cost } of changes) hit.wantedCost = Math.min(hit.wantedCost, cost);
+    return this.#run(keys, (states, nowMicros) => {
       changes.forEach(({ hit, cost }, index) => {
         const { limit } = hit.rule;
         const state = states[index]!;
-        if (cost < hit.cost && state.life === hit.life) state.refund(limit, nowMicros, hit, cost);
+        const found = cost < hit.cost ? findHit(state, hit) : undefined;
+        if (found !== undefined) state.refund(limit, nowMicros, found, cost);
         else if (cost > hit.cost && !limit.retryIsEstimate) state.recordOverdraft(limit, nowMicros, cost - hit.cost);
       });
-    });
-    return mapAwaitable(settled, () => {
-      for (const { hit, cost } of changes) hit.cost = Math.min(hit.cost, cost);
     });
   }
 
@@ -136,10 +138,13 @@ class TransactionalStore implements Store, CountingStore {
   release(receipt: unknown): Awaitable<void> {
     if (!(receipt instanceof Receipt) || receipt.store !== this) throw foreignDecision();
     const leases = receipt.hits.filter(({ rule, cost }) => rule.limit.retryIsEstimate && cost > 0);
+    if (leases.length === 0) return undefined;
     const keys = leases.map(({ key }) => key);
+    for (const hit of leases) hit.wantedCost = 0;
     return this.#run(keys, (states, nowMicros) => {
       leases.forEach((hit, index) => {
-        if (states[index]!.life === hit.life) states[index]!.refund(hit.rule.limit, nowMicros, hit, 0);
+        const found = findHit(states[index]!, hit);
+        if (found !== undefined) states[index]!.refund(hit.rule.limit, nowMicros, found, 0);
       });
     });
   }
@@ -148,13 +153,19 @@ class TransactionalStore implements Store, CountingStore {
     const leases = receipts.flatMap((receipt) =>
       receipt.hits.flatMap((hit) => {
         const { limit } = hit.rule;
-        return isLeasing(limit) && hit.cost > 0 ? [{ receipt, hit, limit }] : [];
+        return isLeasing(limit) && hit.wantedCost > 0 ? [{ receipt, hit, limit }] : [];
       }),
     );
+    if (leases.length === 0) return [];
     const keys = [...new Set(leases.map(({ hit }) => hit.key))];
     const indices = new Map(keys.map((key, index) => [key, index]));
     const renewed = this.#run(keys, (states, nowMicros) =>
-      leases.map(({ hit, limit }) => states[indices.get(hit.key)!]!.renew(limit, nowMicros, hit)),
+      leases.map(({ hit, limit }) => {
+        if (hit.wantedCost === 0) return hit; // It was released since the renewal began.
+        const wanted = { ...hit, cost: hit.wantedCost };
+        hit.moved = states[indices.get(hit.key)!]!.renew(limit, nowMicros, wanted);
+        return hit.moved;
+      }),
     );
     // Only now, because `transact` may call `update` again.
     return mapAwaitable(renewed, (held) => {
@@ -217,6 +228,12 @@ class TransactionalStore implements Store, CountingStore {
     // A limiter notices by a promise only that the store works again.
     return this.#hasFailed ? Promise.resolve(result) : result;
   }
+}
+
+/** Returns the hit as it is in the present life of its key, or nothing if that life does not have it. */
+function findHit(state: StoredState, hit: StoredHit): Hit | undefined {
+  if (state.life === hit.life) return hit;
+  return hit.moved !== undefined && state.life === hit.moved.life ? { ...hit, ...hit.moved } : undefined;
 }
 
 function peekAll(rules: readonly Rule[], states: readonly StoredState[], nowMicros: number, costs: Costs): Decision {

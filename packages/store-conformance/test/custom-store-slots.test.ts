@@ -1,0 +1,86 @@
+import { concurrency, manualClock, RateLimiter, rollingWindow } from '@rollgate/core';
+import { createStore, type Update } from '@rollgate/core/store';
+
+/** A store of `createStore` whose transactions can be held back before they run and before they end. */
+function createHeldStore() {
+  const clock = manualClock();
+  const rows = new Map<string, readonly number[]>();
+  const transactions: (readonly string[])[] = [];
+  const held: { start?: Promise<void>; end?: Promise<void> } = {};
+  const store = createStore({
+    clock,
+    async transact(keys: readonly string[], update: Update) {
+      transactions.push(keys);
+      const { start, end } = held;
+      await start;
+      for (const [index, change] of update(keys.map((key) => rows.get(key))).entries()) {
+        if (change === null) rows.delete(keys[index]!);
+        else if (change !== undefined) rows.set(keys[index]!, change.numbers);
+      }
+      await end;
+    },
+  });
+  /** Holds back the transactions that `call` starts. Returns the function that lets them continue. */
+  const hold = (when: 'start' | 'end', call: () => void) => {
+    let resume = () => {};
+    held[when] = new Promise((resolve) => {
+      resume = resolve;
+    });
+    call();
+    delete held[when];
+    return async () => {
+      resume();
+      await new Promise(setImmediate);
+    };
+  };
+  return { clock, rows, store, transactions, hold };
+}
+
+describe('slots that are freed while their renewal runs stay free', () => {
+  const limits = concurrency({ limit: 3, lease: '30s' });
+
+  test.each(['release', 'refund', 'settle'] as const)('%s before the renewal runs', async (method) => {
+    const { clock, rows, store, hold } = createHeldStore();
+    const limiter = new RateLimiter({ limits, store });
+    const decision = await limiter.check('ann', { cost: 2 });
+    const resume = hold('start', () => clock.advance('10s'));
+    await (method === 'settle' ? limiter.settle(decision, { cost: 0 }) : limiter[method](decision));
+    await resume();
+    expect((await limiter.peek('ann')).remaining).toBe(3);
+    expect(rows.size).toBe(0);
+  });
+
+  test('a part that is settled before the renewal takes back a lost lease', async () => {
+    const { clock, rows, store, hold } = createHeldStore();
+    const limiter = new RateLimiter({ limits, store });
+    const decision = await limiter.check('ann', { cost: 3 });
+    rows.clear(); // The database has lost its data.
+    const resume = hold('start', () => clock.advance('10s'));
+    const settled = hold('end', () => void limiter.settle(decision, { cost: 1 }));
+    await resume();
+    await settled();
+    expect((await limiter.peek('ann')).remaining).toBe(2);
+  });
+
+  test('before the renewal that took back a lost lease has ended', async () => {
+    const { clock, rows, store, hold } = createHeldStore();
+    const limiter = new RateLimiter({ limits, store });
+    const decision = await limiter.check('ann');
+    rows.clear();
+    const resume = hold('end', () => clock.advance('10s'));
+    await new Promise(setImmediate);
+    expect((await limiter.peek('ann')).remaining).toBe(2);
+    await limiter.release(decision);
+    await resume();
+    expect((await limiter.peek('ann')).remaining).toBe(3);
+  });
+});
+
+test('a release without slots needs no transaction', async () => {
+  const { store, transactions } = createHeldStore();
+  const limits = { slots: concurrency({ limit: 3, lease: '30s' }), rate: rollingWindow({ limit: 9, window: '1m' }) };
+  const limiter = new RateLimiter({ limits, store });
+  const decision = await limiter.check('ann', { cost: { slots: 0, rate: 1 } });
+  await limiter.release(decision);
+  expect(transactions).toHaveLength(1);
+});
