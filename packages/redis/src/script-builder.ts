@@ -13,6 +13,9 @@ const LOG_FILES: Readonly<Record<Log, readonly string[]>> = {
   'sorted-set': ['hit-log-sorted-set'],
 };
 
+/** The line of `lua/main.lua` that `lua/usual-check.lua` replaces. */
+const USUAL_CHECK_LINE = '    -- include usual-check.lua\n';
+
 /** The steps after which a script leaves its remaining operations to the next script. A step takes about a microsecond. */
 export const MAX_STEPS = 4000;
 
@@ -53,14 +56,14 @@ export class ScriptBuilder {
     const algorithms = names.flatMap((name) => (name === 'log' ? LOG_FILES[this.#log] : [name]));
     const settlements = parts & SETTLEMENTS_PART ? ['settlements'] : [];
     const operations = ['common', ...algorithms, 'decisions', ...settlements, 'operations'];
-    const usualCheck = this.hasUsualCheck && names.includes('log') ? ['usual-check'] : [];
+    const usualCheck = this.hasUsualCheck && names.includes('log') ? readLua('usual-check') : '';
     const text = [
       maxStepsLine(MAX_STEPS),
       'local step_count = 0 -- The steps of this script so far.',
       'local function load_operations()',
       ...operations.map(readLua),
       'end',
-      ...[...usualCheck, 'main'].map(readLua),
+      readLua('main').replace(USUAL_CHECK_LINE, () => usualCheck),
     ].join('\n');
     return { text, sha: sha1(text) };
   }

@@ -14,8 +14,12 @@ export function unexpectedReply(value: unknown): TypeError {
  */
 export type Figures = readonly [delay: number, wait: number, remaining: number, reset: number, last: number];
 
-/** A usual check omits the reset, which is the window of its limit. */
+/** A usual check omits the reset, which is the window of its limit. Its rejections have the wait and the reset only. */
 export function toFigures(part: string, limit: Limit): Figures {
+  if (isFull(part)) {
+    const { wait, reset } = toRejection(part);
+    return [-1, wait, 0, reset, wait];
+  }
   const texts = part.split(' ');
   const isLong = texts.length === 5;
   if (texts.length > 3 && !isLong) throw unexpectedReply(part);
@@ -23,6 +27,17 @@ export function toFigures(part: string, limit: Limit): Figures {
   const [remaining, reset, last = '0'] = texts;
   const resetMicros = reset === undefined ? limit.windowMicros : toNatural(reset);
   return [toNumber(delay!), toNumber(wait!), toNatural(remaining!), resetMicros, toNumber(last)];
+}
+
+/** Whether a usual check found that the limit has no units left. */
+export function isFull(part: string): boolean {
+  return part.startsWith('-') && part.indexOf(' ') === part.lastIndexOf(' ');
+}
+
+/** The times of a result that {@link isFull}, in microseconds. */
+export function toRejection(part: string): { readonly wait: number; readonly reset: number } {
+  const space = part.indexOf(' ');
+  return { wait: toNatural(part.slice(1, space)), reset: toNatural(part.slice(space + 1)) };
 }
 
 /** The text contains digits, minus signs and commas only. */

@@ -7,7 +7,15 @@ import {
   type RecordedHit,
   type RenewOperation,
 } from './operations.js';
-import { type Figures, toFigures, toNatural, toNumber, unexpectedReply } from './script-numbers.js';
+import {
+  type Figures,
+  isFull,
+  toFigures,
+  toNatural,
+  toNumber,
+  toRejection,
+  unexpectedReply,
+} from './script-numbers.js';
 
 /** The server's time, then a line for each operation. Without this check, any text that follows a result could be a number. */
 const REPLY = /^\d+ \d+(?:\n(?:!|[-\d ,]*))+$/;
@@ -59,8 +67,11 @@ export class ScriptReply {
   resultOf(operation: DecisionOperation): CheckResult {
     const { rules } = operation.encodedPlan.plan;
     const line = this.#line;
-    if (rules.length === 1 && (this.#hasOnlyRecords || isSingleRecord(line)))
-      return this.#singleResult(operation, rules[0]!.limit, line);
+    if (rules.length === 1) {
+      const { limit } = rules[0]!;
+      if (this.#hasOnlyRecords || isSingleRecord(line)) return this.#singleResult(operation, limit, line);
+      if (isFull(line)) return rejectedResult(limit, line);
+    }
     const parts = line.split(',');
     if (parts.length !== rules.length) throw unexpectedReply(line);
     return this.#result(
@@ -142,10 +153,18 @@ export class ScriptReply {
   }
 }
 
-/** Whether a line describes one rule that recorded. Then it has at most three numbers. */
+/** Whether a line describes one rule that recorded. Then it has at most three numbers, of which the first is not negative. */
 function isSingleRecord(line: string): boolean {
+  if (line.startsWith('-')) return false;
   const second = line.indexOf(' ', line.indexOf(' ') + 1);
   return second < 0 || second === line.lastIndexOf(' ');
+}
+
+/** The result of a usual check that found no units left. */
+function rejectedResult(limit: Limit, line: string): CheckResult {
+  const { wait, reset } = toRejection(line);
+  const limitDecision = toLimitDecision(limit, -1, wait, 0, reset);
+  return { limitDecisions: [limitDecision], receipt: undefined, stableMicros: wait };
 }
 
 function toLimitDecision(

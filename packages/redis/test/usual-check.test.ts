@@ -11,8 +11,8 @@ const redis = PrivateRedis.forThisFile();
 
 /** Its scripts decide every check in the general form. */
 const createGeneralClient = () => {
-  const usual = 'if usual_rules then line, message = check_usual';
-  return createScriptEditingClient(redis.connect(), [[usual, usual.replace('usual_rules', 'false')]]);
+  const usual = "if kind == 'usual' then\n      local now";
+  return createScriptEditingClient(redis.connect(), [[usual, usual.replace("kind == 'usual'", 'false')]]);
 };
 
 const PLANS = [
@@ -129,6 +129,18 @@ test('a limit that became smaller waits until enough hits have left', async () =
   }
   const smaller = { limits: rollingWindow({ limit: 2, window: 100 }) };
   expect(await limiter.check('ann', smaller)).toMatchObject({ allowed: false, remaining: 0, retryAfterMs: 98 });
+});
+
+test('each limit of a plan gives its key the expiry of its own window', async () => {
+  const client = redis.connect();
+  const prefix = freshPrefix();
+  // At this time, a half window of each limit starts.
+  const store = new RedisStore({ client, clock: { now: () => 1e12 }, denialCache: false });
+  const limits = { short: rollingWindow({ limit: 9, window: '2s' }), long: rollingWindow({ limit: 9, window: '10s' }) };
+  const limiter = new RateLimiter({ limits, store, prefix, timeout: '30s' });
+  await limiter.check('ann');
+  const [short, long] = await Promise.all(['short', 'long'].map((name) => expiryOf(client, `${prefix}:{ann}:${name}`)));
+  expect(long! - short!).toBeGreaterThan(8000); // One and a half windows, and a minute for both.
 });
 
 test.each([0, 1])('a hit by another clock keeps a key long enough after %d refunds', async (refunds) => {

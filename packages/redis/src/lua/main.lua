@@ -14,7 +14,8 @@
 --            the indices of the leases that are lost, for a "renew"
 --            the results of the rules, with a comma between them, for a check, peek or charge
 --          The result of a rule that recorded an undelayed action is "remaining reset". If the hit was recorded ahead of now,
---          the difference follows. "remaining" alone means that the reset is the window. Any other result has five numbers:
+--          the difference follows. "remaining" alone means that the reset is the window. "-wait reset" means that the limit
+--          rejects, has no units left, and stays so for the wait. Any other result has five numbers:
 --            the delay of the action; -1 if the limit rejects it, -2 if the minDifference does
 --            the wait; -1 if it is infinite
 --            the remaining units
@@ -25,8 +26,9 @@
 --          checks record at the same microsecond.
 --
 -- This file has no functions, and all but the usual check are in `load_operations`, because each run of a script creates its
--- functions again.
+-- functions again. A variable that a function captures costs as much as a function.
 
+local call, pack, unpack_at, format, type, keys = redis.pcall, struct.pack, struct.unpack, string.format, type, KEYS
 local time = redis.call('TIME')
 local server_time = time[1] * 1000000 + time[2]
 local lines, done_count, next_key, position = {}, 0, 0, 1
@@ -34,15 +36,20 @@ local messages, read_only_message, prepare, prepare_usual
 
 -- After MAX_STEPS the remaining operations wait for the next script, so that other clients get their turn.
 while position < #ARGV and step_count < MAX_STEPS do
-  local usual_rules, injected_now, run, plan, input, key_count
+  local run, plan, input, key_count, injected_now, usual_rules, limit, window
+  local half_start, expiry, remaining, remaining_text -- Of the last usual check, because often the next one has the same.
   local kind, times = ARGV[position], tonumber(ARGV[position + 1])
   if kind == 'usual' then
-    injected_now, key_count, usual_rules = tonumber(ARGV[position + 2]), tonumber(ARGV[position + 3]), {}
-    position = position + 4
-    for index = 1, key_count do
-      usual_rules[index] = { limit = tonumber(ARGV[position]), window = tonumber(ARGV[position + 1]) }
-      position = position + 2
+    injected_now, key_count = tonumber(ARGV[position + 2]), tonumber(ARGV[position + 3])
+    if key_count == 1 then limit, window = tonumber(ARGV[position + 4]), tonumber(ARGV[position + 5])
+    else
+      usual_rules = {}
+      for index = 1, key_count do
+        local place = position + 2 + 2 * index
+        usual_rules[index] = { limit = tonumber(ARGV[place]), window = tonumber(ARGV[place + 1]) }
+      end
     end
+    position = position + 4 + 2 * key_count
   else
     if not prepare then prepare, prepare_usual = load_operations() end
     run, plan, input, key_count = prepare(kind, ARGV[position + 2], ARGV[position + 3], times)
@@ -50,11 +57,11 @@ while position < #ARGV and step_count < MAX_STEPS do
   end
   for _ = 1, times do
     local stamp, line, message = server_time + done_count, nil, nil
-    if usual_rules then line, message = check_usual(usual_rules, next_key, stamp, injected_now) end
+    -- include usual-check.lua
     if not line and not message then
       if not run then
         if not prepare then prepare, prepare_usual = load_operations() end
-        run, plan, input = prepare_usual(usual_rules, injected_now)
+        run, plan, input = prepare_usual(usual_rules or { { limit = limit, window = window } }, injected_now)
       end
       local succeeded
       succeeded, line = pcall(run, plan, input, stamp, next_key)

@@ -1,111 +1,108 @@
--- The usual check: one of cost 1, by rolling windows that have no minDifference and count no rejected attempts, on packed logs
--- of plain hits. It decides what rolling-window.lua decides, and leaves the bytes that hit-log-packed.lua leaves. It is
--- faster, because it is a single function and creates no table.
---
--- Returns nothing, and has written nothing, for any other log. main.lua then runs the general check. Returns nil and a message
--- if a command fails.
---
--- `rules` has a table for each key, with its limit and window. A check leaves these fields in it, which only the check itself
--- reads:
---   count, oldest, newest  the hits in the window, and their times; `newest` is nil without a hit
---   bytes, offset          what to write, and where; `offset` is nil for the whole string
---   keeps_ttl, expiry      whether the TTL stays; when the key expires otherwise, which is the same for all hits of a half window
-local function check_usual(rules, first_key, stamp, injected_now)
-  local call, pack, unpack_at, format = redis.pcall, struct.pack, struct.unpack, string.format
-  local now, allowed, has_long_log = injected_now or stamp, true, false
-
-  for index = 1, #rules do
-    local rule, key = rules[index], KEYS[first_key + index]
-    local limit, window = rule.limit, rule.window
-    local half, start = window / 2, now - window
-    local tail = call('GETRANGE', key, '-144', '-1') -- The whole of a log of up to 16 hits.
-    if type(tail) ~= 'string' then return nil, tail.err end
-    local size = #tail
-    local newest, oldest, created, dropped_hits, count = nil, now, stamp, 0, 0
-    if size > 0 then
-      local keep, room, form
-      if size < 39 then return end
-      newest, oldest, created, keep, dropped_hits, count, room, form = unpack_at('>i7i7i7I7I4I4I2B', tail, size - 38)
-      if form ~= 0xF8 or keep ~= window or room > 0 or newest > now or count > limit then return end
-      if newest <= start then
+    -- The usual check: one of cost 1, by rolling windows that have no minDifference and count no rejected attempts, on packed
+    -- logs of plain hits. It decides what rolling-window.lua decides, and leaves the bytes that hit-log-packed.lua leaves.
+    --
+    -- These lines belong to the loop of main.lua, where script-builder.ts puts them. In a function, or with a table for the
+    -- values of a single rule, a check would take a tenth longer. So one rule has local variables, and no `usual_rules`. With
+    -- several rules, each loop moves their values from and to their tables.
+    --
+    -- Reads   keys, key_count, next_key, stamp, injected_now, usual_rules, limit, window
+    -- Keeps   half_start, expiry, remaining, remaining_text for the next check of the run
+    -- Sets    line, or message if a command fails. Sets neither, and has written nothing, for any other log. main.lua then runs
+    --         the general check
+    if kind == 'usual' then
+      local now, allowed, is_usual, has_long_log = injected_now or stamp, true, true, false
+      local key, tail, newest, oldest, created, dropped_hits, count
+      for index = 1, key_count do
+        key = keys[next_key + index]
+        if usual_rules then limit, window = usual_rules[index].limit, usual_rules[index].window end
+        tail = call('GETRANGE', key, '-144', '-1') -- The whole of a log of up to 16 hits.
+        if type(tail) ~= 'string' then message, is_usual = tail.err, false break end
+        local size, start = #tail, now - window
         newest, oldest, created, dropped_hits, count = nil, now, stamp, 0, 0
-      elseif oldest <= start then
-        local bytes, from, left = tail, size - 32 - 7 * count, 0
-        if from < 0 then
-          bytes, from = call('GETRANGE', key, format('%d', 7 * dropped_hits), format('%d', 7 * dropped_hits + 62)), 0
+        if size > 0 then
+          if size < 39 then is_usual = false break end
+          local last, first, birth, keep, dropped, hits, room, form = unpack_at('>i7i7i7I7I4I4I2B', tail, size - 38)
+          if form ~= 0xF8 or keep ~= window or room > 0 or last > now or hits > limit then is_usual = false break end
+          if last > start then
+            newest, oldest, created, dropped_hits, count = last, first, birth, dropped, hits
+            if oldest <= start then
+              local bytes, from, left = tail, size - 32 - 7 * count, 0
+              if from < 0 then
+                bytes, from = call('GETRANGE', key, format('%d', 7 * dropped), format('%d', 7 * dropped + 62)), 0
+              end
+              repeat
+                left = left + 1
+                is_usual = from + 7 * left + 7 <= #bytes -- Or more hits have left than these bytes contain.
+                if is_usual then oldest = unpack_at('>i7', bytes, from + 7 * left + 1) end
+              until not is_usual or oldest > start
+              if not is_usual then break end
+              dropped_hits, count = dropped + left, count - left
+            end
+          end
         end
-        repeat
-          left = left + 1
-          if from + 7 * left + 7 > #bytes then return end -- More hits have left than these bytes contain.
-          oldest = unpack_at('>i7', bytes, from + 7 * left + 1)
-        until oldest > start
-        dropped_hits, count = dropped_hits + left, count - left
+        if count >= limit then allowed = false end
+        if usual_rules then
+          local rule = usual_rules[index]
+          rule.tail, rule.newest, rule.oldest, rule.created = tail, newest, oldest, created
+          rule.dropped_hits, rule.count = dropped_hits, count
+          has_long_log = has_long_log or dropped_hits + count > 149700 -- See SAFE_LENGTH in rolling-window.lua.
+        end
+      end
+
+      -- Redis rejects a write that makes a log too long, so no other key may be written before. GETBIT has the same bound as
+      -- SETRANGE. If it fails, the general check reports the error.
+      if has_long_log and allowed and is_usual then
+        for index = 1, key_count do
+          local rule = usual_rules[index]
+          local last_bit = 8 * (7 * (rule.dropped_hits + rule.count) + 39) - 1
+          if type(call('GETBIT', keys[next_key + index], format('%d', last_bit))) == 'table' then is_usual = false end
+        end
+      end
+
+      for index = 1, is_usual and key_count or 0 do
+        local rule, result = usual_rules and usual_rules[index], nil
+        if rule then
+          key, limit, window, tail, newest = keys[next_key + index], rule.limit, rule.window, rule.tail, rule.newest
+          oldest, created, dropped_hits, count = rule.oldest, rule.created, rule.dropped_hits, rule.count
+          half_start, expiry, remaining, remaining_text = rule.half_start, rule.expiry, rule.remaining, rule.remaining_text
+        end
+        if allowed then
+          local half, reply = window / 2, nil
+          local present_start = now - now % half
+          local keeps_ttl = newest and not injected_now and newest - newest % half == present_start
+          if not keeps_ttl and half_start ~= present_start then
+            half_start = present_start
+            -- Rounds up, as `expire` in common.lua does.
+            expiry = format('%d', injected_now and (window + half) / 1000 + 60000 or (half_start + half + window + 999) / 1000)
+            if rule then rule.half_start, rule.expiry = half_start, expiry end
+          end
+          -- A short log is written whole, and a long one when its dropped hits are a fifth of it.
+          if count < 16 or (dropped_hits > 16 and dropped_hits * 4 > count + 1) then
+            local bytes = pack('>i7i7i7I7I4I4I2B', now, oldest, created, window, 0, count + 1, 0, 0xF8)
+            local from = #tail - 32 - 7 * count
+            if from < 0 and count > 0 then
+              bytes = call('GETRANGE', key, format('%d', 7 * dropped_hits), format('%d', 7 * (dropped_hits + count) - 1)) .. bytes
+              step_count = step_count + count / 40
+            elseif count > 0 then bytes = string.sub(tail, from + 1, -33) .. bytes end
+            if keeps_ttl then reply = call('SET', key, bytes, 'KEEPTTL')
+            else reply = call('SET', key, bytes, injected_now and 'PX' or 'PXAT', expiry) end
+          else
+            local bytes = pack('>i7i7i7I7I4I4I2B', now, oldest, created, window, dropped_hits, count + 1, 0, 0xF8)
+            reply = call('SETRANGE', key, format('%d', 7 * (dropped_hits + count)), bytes)
+            if type(reply) == 'number' and not keeps_ttl then
+              reply = call(injected_now and 'PEXPIRE' or 'PEXPIREAT', key, expiry)
+            end
+          end
+          if type(reply) == 'table' and reply.err then message = reply.err break end
+          if remaining ~= limit - count - 1 then
+            remaining = limit - count - 1
+            remaining_text = format('%d', remaining)
+            if rule then rule.remaining, rule.remaining_text = remaining, remaining_text end
+          end
+          result = remaining_text
+        elseif count >= limit then result = format('-%d %d', oldest + window - now, newest + window - now)
+        elseif newest then result = format('0 0 %d %d %d', limit - count, newest + window - now, oldest + window - now)
+        else result = format('0 0 %d 0 -1', limit) end
+        line = line and line .. ',' .. result or result
       end
     end
-    rule.count, rule.oldest, rule.newest = count, oldest, newest
-    if count >= limit then allowed = false end
-
-    if allowed then
-      -- A short log is written whole, and a long one when its dropped hits are a fifth of it.
-      if count < 16 or (dropped_hits > 16 and dropped_hits * 4 > count + 1) then
-        local kept, from = '', size - 32 - 7 * count
-        if from >= 0 then kept = string.sub(tail, from + 1, size - 32)
-        else
-          kept = call('GETRANGE', key, format('%d', 7 * dropped_hits), format('%d', 7 * (dropped_hits + count) - 1))
-          step_count = step_count + count / 40
-        end
-        rule.bytes = kept .. pack('>i7i7i7I7I4I4I2B', now, oldest, created, window, 0, count + 1, 0, 0xF8)
-        rule.offset = nil
-      else
-        rule.bytes = pack('>i7i7i7I7I4I4I2B', now, oldest, created, window, dropped_hits, count + 1, 0, 0xF8)
-        local offset = 7 * (dropped_hits + count)
-        rule.offset = format('%d', offset)
-        has_long_log = has_long_log or offset > 1048000 -- See SAFE_LENGTH in rolling-window.lua.
-      end
-      local half_start = now - now % half
-      rule.keeps_ttl = newest and not injected_now and newest - newest % half == half_start
-      if not rule.keeps_ttl and rule.half_start ~= half_start then
-        rule.half_start = half_start
-        -- Rounds up, as `expire` in common.lua does.
-        rule.expiry = format('%d', injected_now and (window + half) / 1000 + 60000 or (half_start + half + window + 999) / 1000)
-      end
-    end
-  end
-
-  -- Redis rejects a write that makes a log too long, so no other key may be written before. GETBIT has the same bound as
-  -- SETRANGE. If it fails, the general check reports the error.
-  if has_long_log and allowed and #rules > 1 then
-    for index = 1, #rules do
-      local offset = rules[index].offset
-      local reply = offset and call('GETBIT', KEYS[first_key + index], format('%d', 8 * (offset + 39) - 1))
-      if type(reply) == 'table' then return end
-    end
-  end
-
-  local line
-  for index = 1, #rules do
-    local rule, key, result = rules[index], KEYS[first_key + index], nil
-    local limit, count = rule.limit, rule.count
-    if allowed then
-      local reply
-      if rule.offset then
-        reply = call('SETRANGE', key, rule.offset, rule.bytes)
-        if type(reply) == 'number' and not rule.keeps_ttl then
-          reply = call(injected_now and 'PEXPIRE' or 'PEXPIREAT', key, rule.expiry)
-        end
-      elseif rule.keeps_ttl then reply = call('SET', key, rule.bytes, 'KEEPTTL')
-      else reply = call('SET', key, rule.bytes, injected_now and 'PX' or 'PXAT', rule.expiry) end
-      if type(reply) == 'table' and reply.err then return nil, reply.err end
-      if rule.result_count ~= count then rule.result_count, rule.result = count, format('%d', limit - count - 1) end
-      result = rule.result
-    elseif rule.newest then
-      local stable, reset = rule.oldest + rule.window - now, rule.newest + rule.window - now
-      local is_full = count >= limit
-      result = format('%d %d %d %d %d', is_full and -1 or 0, is_full and stable or 0, limit - count, reset, stable)
-    else
-      result = format('0 0 %d 0 -1', limit)
-    end
-    line = line and line .. ',' .. result or result
-  end
-  return line
-end
