@@ -150,6 +150,16 @@ export const http = [
   ...of('http/src/web-result', names('packages/host-tests/test/', 'hono-node-headers'), [
     ['exposed headers of a response to Node are missing', 'return gate.options.exposeHeaders ?', 'return false ?'],
   ]),
+  ...of('http/src/web-result', names('packages/host-tests/test/', 'hono-slots'), [
+    [
+      'what settles a dropped response keeps it alive',
+      '(settle<Call>).bind(undefined, gate, this.decision, onEnd)',
+      '(...ended: [number?, Call?, Response?]) => settle(gate, this.decision, onEnd, ...ended)',
+    ],
+  ]),
+  ...of('http/src/web-response-end', names('packages/host-tests/test/', 'hono-slots'), [
+    ['the next part of a dropped response keeps it alive', 'highWaterMark: 0', 'highWaterMark: 1'],
+  ]),
   ...of('fastify/src/route-limits', OF_FASTIFY, [
     ['HEAD and GET have separate counts', "if (methods.includes('GET')) hooksByRoute.set(`HEAD ${url}`, hook);", ''],
     [

@@ -229,6 +229,14 @@ export const cases: Readonly<Record<string, Case>> = {
     streaming.abort();
     await untilRemaining(host, 'slots', 1);
   },
+  async 'a response that other code drops releases its slot'(host) {
+    const { status, body } = await ask(host, 'slots', withBehavior('dropped'));
+    expect({ status, body }).toEqual({ status: 200, body: 'replaced' });
+    await until('the slot is free', async () => {
+      await host.client.open('/control/collect-garbage').reply;
+      return (await peek(host, 'slots')).remaining === 1;
+    });
+  },
   async 'a request is settled with its actual cost, by limit'(host) {
     expect((await ask(host, 'settle', withBehavior('settle'))).status).toBe(200);
     expect(await peek(host, 'settle')).toMatchObject({

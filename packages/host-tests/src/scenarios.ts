@@ -91,12 +91,23 @@ export async function control(url: string, limiters: Limiters): Promise<object> 
     .split('/')
     .map(decodeURIComponent);
   if (question === 'limited') return { calls: limitedCalls.get(scenario) ?? 0 };
+  if (question === 'collect-garbage') {
+    collectGarbage();
+    return {};
+  }
   const { remaining, limits } = await limiters[scenario]!.peek(key);
   return { remaining, limits };
 }
 
+/** Collects all objects that nothing refers to, on platforms that allow it. */
+function collectGarbage(): void {
+  const { Bun, gc } = globalThis as { Bun?: { gc(waits: boolean): void }; gc?: () => void };
+  if (Bun !== undefined) Bun.gc(true);
+  else gc?.();
+}
+
 /** How a handler responds, by the header `x-behavior`. */
-export type Behavior = 'hello' | 'missing' | 'throw' | 'stream' | 'endless' | 'settle' | 'settle-unknown';
+export type Behavior = 'hello' | 'dropped' | 'missing' | 'throw' | 'stream' | 'endless' | 'settle' | 'settle-unknown';
 
 export const toBehavior = (header: string | null | undefined): Behavior => (header ?? 'hello') as Behavior;
 

@@ -83,7 +83,9 @@ export const startBunHosts = async () => startPrinting(PLATFORM_PROGRAMS.bun(), 
 
 export async function startDenoHosts(): Promise<HostProcess> {
   const file = await bundle('main-deno');
-  return startPrinting(PLATFORM_PROGRAMS.deno(), [...DENO_ARGUMENTS, file], { DENO_NO_UPDATE_CHECK: '1' });
+  return startPrinting(PLATFORM_PROGRAMS.deno(), [...DENO_ARGUMENTS, '--v8-flags=--expose-gc', file], {
+    DENO_NO_UPDATE_CHECK: '1',
+  });
 }
 
 const WORKERS = { 'Fetch on workerd': 'worker-web', 'Hono on workerd': 'worker-hono' };
@@ -146,7 +148,7 @@ async function startWorkerd(name: string, services: Record<string, string>, help
   writeFileSync(
     config,
     `using Workerd = import "/workerd/workerd.capnp";
-const config :Workerd.Config = (services = [${all.join(', ')}], sockets = [${sockets.join(', ')}]);\n`,
+const config :Workerd.Config = (v8Flags = ["--expose-gc"], services = [${all.join(', ')}], sockets = [${sockets.join(', ')}]);\n`,
   );
   const arguments_ = ['serve', '--experimental', '--control-fd=1', config];
   const { lines, stop } = await startPrintingLines(PLATFORM_PROGRAMS.workerd(), arguments_, sockets.length);

@@ -4,7 +4,8 @@ import { type Behavior, PARTS } from './scenarios.js';
 export function respond(behavior: Behavior): Response {
   if (behavior === 'throw') throw new Error('The handler failed');
   const headers = { 'content-type': 'text/plain' };
-  if (behavior === 'hello' || behavior.startsWith('settle')) return new Response(PARTS.join(''), { headers });
+  if (behavior === 'hello' || behavior === 'dropped' || behavior.startsWith('settle'))
+    return new Response(PARTS.join(''), { headers });
   if (behavior === 'missing') return new Response(PARTS.join(''), { headers, status: 404 });
   const encoder = new TextEncoder();
   let part = 0;

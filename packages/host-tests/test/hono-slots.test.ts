@@ -1,5 +1,5 @@
 import { concurrency, rateLimit } from '@rollgate/hono';
-import { until } from '@rollgate/test-support';
+import { collectGarbage, until } from '@rollgate/test-support';
 import { Hono } from 'hono';
 import { timeout } from 'hono/timeout';
 import { type NodeEnv, request } from './support/hono-on-node.js';
@@ -54,6 +54,25 @@ const discarding: typeof apps = {
       .get('/', (c) => c.text('hello')),
 };
 
+/** What writes the parts of responses that other code still produces. */
+const waiting: ReadableStreamDefaultController[] = [];
+
+/** Adds a route whose response to another app is dropped. So only the context of the inner app refers to its response. */
+function addInnerApp(app: App, limit: Limit, respond: () => Response): void {
+  const inner = new Hono().use(limit).get('/', respond);
+  app.get('/', async (c) => {
+    await inner.request('/', c.req.raw, c.env);
+    return c.text('outer');
+  });
+}
+
+/** The same, where the response is that of an app in the app, so Node does not send it. */
+const dropping: typeof apps = {
+  'drops the response of another app': (app, limit) => addInnerApp(app, limit, () => new Response('hello')),
+  'drops a response that waits for its next part': (app, limit) =>
+    addInnerApp(app, limit, () => new Response(new ReadableStream({ start: (part) => void waiting.push(part) }))),
+};
+
 beforeEach(() => {
   jest.spyOn(console, 'error').mockImplementation(() => {}); // Hono and its server log the errors of the apps.
 });
@@ -61,6 +80,13 @@ afterEach(() => jest.restoreAllMocks());
 
 const untilFree = (limit: Limit) =>
   until('the slot is free', async () => (await limit.limiter.peek('ann')).remaining === 1);
+
+/** Collects garbage until the slot is free. */
+const untilCollected = (limit: Limit) =>
+  until('the slot is free', async () => {
+    collectGarbage();
+    return (await limit.limiter.peek('ann')).remaining === 1;
+  });
 
 test.each(Object.entries({ ...apps, ...discarding }))(
   'on Node, an app that %s releases its slot',
@@ -81,6 +107,23 @@ test.each(Object.entries(apps))('elsewhere, an app that %s releases its slot', a
   await response?.text();
   await untilFree(limit);
 });
+
+test.each(Object.entries(dropping))('on Node, an app that %s releases its slot', async (_, add) => {
+  const [app, limit] = [new Hono<NodeEnv>(), createLimit()];
+  add(app, limit);
+  await request(app, '/');
+  await untilCollected(limit);
+});
+
+test.each(Object.entries({ ...discarding, ...dropping }))(
+  'elsewhere, an app that %s releases its slot',
+  async (_, add) => {
+    const [app, limit] = [new Hono<NodeEnv>(), createLimit()];
+    add(app, limit);
+    await (await app.request('/')).text();
+    await untilCollected(limit);
+  },
+);
 
 test('a request that fails with what is not an error is refunded', async () => {
   const app = new Hono();

@@ -1,3 +1,4 @@
+import { collectGarbage } from '@rollgate/test-support';
 import { concurrency, type RateLimitOptions, rateLimit } from '@rollgate/web';
 
 const limitOf = (options: Partial<RateLimitOptions> = {}) =>
@@ -50,6 +51,18 @@ test.each([
   const response = new Response('hello');
   await use(response);
   await limit(() => response)(request());
+  expect((await limit.limiter.peek('ann')).remaining).toBe(1);
+});
+
+test('a response that nobody has read yet keeps its slot', async () => {
+  const limit = slots();
+  const response = await limit(() => new Response('hello'))(request());
+  for (let turn = 0; turn < 3; turn++) {
+    collectGarbage();
+    await new Promise((resolve) => setImmediate(resolve));
+  }
+  expect((await limit.limiter.peek('ann')).remaining).toBe(0);
+  await response.body!.cancel();
   expect((await limit.limiter.peek('ann')).remaining).toBe(1);
 });
 

@@ -8,6 +8,10 @@ import {
   startWorkerdHosts,
 } from '../src/start-hosts.js';
 
+const RESPONSES_ARE_SHARED: Exclusions = {
+  'a response that other code drops releases its slot':
+    'all code writes to the same response, so no code can replace it',
+};
 const RESPONSES_ARE_VALUES: Exclusions = {
   'a rejected request ends a response that other code has started':
     'a response is a value, so no code can have started it before the limiter runs',
@@ -34,15 +38,15 @@ const PROCESSES: readonly [name: string, start: () => Promise<HostProcess>, host
     'Node',
     startNodeHosts,
     {
-      'Express 5': {},
-      'Express 4': {},
-      'Fastify 5': ERRORS_ARE_JSON,
-      'Koa 3': {},
-      'node:http': {},
-      'node:http2': {},
+      'Express 5': RESPONSES_ARE_SHARED,
+      'Express 4': RESPONSES_ARE_SHARED,
+      'Fastify 5': { ...RESPONSES_ARE_SHARED, ...ERRORS_ARE_JSON },
+      'Koa 3': RESPONSES_ARE_SHARED,
+      'node:http': RESPONSES_ARE_SHARED,
+      'node:http2': RESPONSES_ARE_SHARED,
       'Hono on Node': RESPONSES_ARE_VALUES,
-      'Nest on Express': { ...ERRORS_ARE_JSON, ...NO_STARTED },
-      'Nest on Fastify': { ...ERRORS_ARE_JSON, ...NO_STARTED },
+      'Nest on Express': { ...RESPONSES_ARE_SHARED, ...ERRORS_ARE_JSON, ...NO_STARTED },
+      'Nest on Fastify': { ...RESPONSES_ARE_SHARED, ...ERRORS_ARE_JSON, ...NO_STARTED },
     },
   ],
   ['Bun', startBunHosts, { 'Fetch on Bun': RESPONSES_ARE_VALUES, 'Hono on Bun': RESPONSES_ARE_VALUES }],

@@ -18,7 +18,7 @@ interface Result {
   /**
    * Adds the headers of the decision to a response. When the response ends, it refunds the request if the options say so.
    * Send the response that it returns. It is the same one, unless its headers are immutable, it has no body, or its end has
-   * to be watched.
+   * to be watched. If you don't send it, cancel its body. Otherwise its slots stay taken until it is collected as garbage.
    */
   withHeaders(response: Response): Response;
   /** The same for a handler that may return no response, as after `server.upgrade` on Bun. Then it releases the slots. */
@@ -95,7 +95,7 @@ export class Allowed<Call> extends Exempt {
   override withHeaders(response: Response | undefined): Response | undefined;
   override withHeaders(response: Response | undefined): Response | undefined {
     if (response === undefined) {
-      this.#release();
+      releaseSlots(this.#gate, this.decision);
       return undefined;
     }
     let edited = response;
@@ -110,21 +110,14 @@ export class Allowed<Call> extends Exempt {
   }
 
   #watchEnd(response: Response): Response {
-    const settle = (status: number | undefined) => this.#settle(response, status);
-    if (this.#host.onResponseEnd?.(this.#call, settle)) return response;
-    let onEnd!: () => void;
-    this.#host.keepAlive?.(this.#call, new Promise<void>((resolve) => (onEnd = resolve)));
-    return watchResponseEnd(response, this.#request, (isComplete) => {
-      onEnd();
-      settle(isComplete ? response.status : undefined);
-    });
-  }
-
-  /** @param status The status of the whole response; `undefined` if the client disconnected before its end. */
-  #settle(response: Response, status: number | undefined): void {
-    const { refundRules, limiter } = this.#gate.options;
-    this.#release();
-    if (refundRules !== undefined) refundByRules(limiter, refundRules, this.decision, this.#call, response, status);
+    const [gate, call] = [this.#gate, this.#call];
+    const onSent = (status: number | undefined) => settle(gate, this.decision, undefined, status, call, response);
+    if (this.#host.onResponseEnd?.(call, onSent)) return response;
+    let onEnd: (() => void) | undefined;
+    this.#host.keepAlive?.(call, new Promise<void>((resolve) => (onEnd = resolve)));
+    // Bound, because a closure would refer to the call, and the call may refer to the response.
+    const settleThis = (settle<Call>).bind(undefined, gate, this.decision, onEnd);
+    return watchResponseEnd(response, this.#request, () => settleThis(response.status, call, response), settleThis);
   }
 
   #addHeaders(response: Response): Response {
@@ -139,13 +132,28 @@ export class Allowed<Call> extends Exempt {
 
   override fail(): void {
     const { refundRules, limiter } = this.#gate.options;
-    this.#release();
+    releaseSlots(this.#gate, this.decision);
     if (refundRules?.skipFailed && this.decision.allowed) refundInBackground(limiter, this.decision);
   }
+}
 
-  #release(): void {
-    if (this.#gate.hasSlots(this.decision)) releaseInBackground(this.#gate.limiter, this.decision);
-  }
+function releaseSlots<Call>(gate: Gate<Call, Response, WebHeaders>, decision: Decision): void {
+  if (gate.hasSlots(decision)) releaseInBackground(gate.limiter, decision);
+}
+
+/** @param status The status of the whole response; `undefined` if its end was not reached. Then it needs no response. */
+function settle<Call>(
+  gate: Gate<Call, Response, WebHeaders>,
+  decision: Decision,
+  onEnd: (() => void) | undefined,
+  status?: number,
+  call?: Call,
+  response?: Response,
+): void {
+  onEnd?.();
+  releaseSlots(gate, decision);
+  const { refundRules, limiter } = gate.options;
+  if (refundRules !== undefined) refundByRules(limiter, refundRules, decision, call!, response!, status);
 }
 
 /** The result for a rejected request. */

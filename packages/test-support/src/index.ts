@@ -1,4 +1,5 @@
 export { chromiumBinary } from './chromium-binary.js';
+export { collectGarbage } from './collect-garbage.js';
 export { FaultyProxy } from './faulty-proxy.js';
 export { type MoveOptions, RedisCluster } from './redis-cluster.js';
 export { startRedis } from './redis-for-tests.js';

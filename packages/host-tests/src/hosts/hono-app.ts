@@ -7,6 +7,10 @@ import { respond } from '../web-handler.js';
 export function createHono(address: RateLimitOptions['address']): Hono {
   const app = new Hono();
   const limiters: Limiters = {};
+  app.use(async (c, next) => {
+    await next();
+    if (c.req.header('x-behavior') === 'dropped') c.res = new Response('replaced');
+  });
   for (const [name, options] of Object.entries(createScenarios<Context>((c, header) => c.req.header(header)))) {
     const limit = rateLimit({ ...options, address } as never);
     limiters[name] = limit.limiter;

@@ -29,7 +29,8 @@ export function createWeb(
     const name = new URL(request.url).pathname.split('/')[1]!;
     if (name === 'control') return Response.json(await control(request.url, limiters));
     try {
-      return await handlers[name]!(request, info, ...rest);
+      const response = await handlers[name]!(request, info, ...rest);
+      return request.headers.get('x-behavior') === 'dropped' ? new Response('replaced') : response;
     } catch {
       return new Response('Internal Server Error', { status: 500 }); // As the platforms do, without their logs.
     }
