@@ -157,6 +157,10 @@ export const http = [
       '(...ended: [number?, Call?, Response?]) => settle(gate, this.decision, onEnd, ...ended)',
     ],
   ]),
+  ...of('http/src/web-result', names('packages/host-tests/test/', 'edge-redis'), [
+    ['a worker ends before its request is settled', 'Promise.all([released, refunded])', 'Promise.resolve()'],
+    ['a worker ends before its failed request is settled', 'Promise.all(settled)', 'Promise.resolve()'],
+  ]),
   ...of('http/src/web-response-end', names('packages/host-tests/test/', 'hono-slots'), [
     ['the next part of a dropped response keeps it alive', 'highWaterMark: 0', 'highWaterMark: 1'],
   ]),

@@ -25,9 +25,11 @@ let hasWarned = false;
 /**
  * Refunds a decision that no caller waits for: after the response, or for a client that has disconnected. It never
  * throws. Without a subscriber to the channel, the first failure becomes a process warning.
+ *
+ * @returns A promise that resolves when the refund has succeeded or failed.
  */
-export function refundInBackground(limiter: Refunder, decision: Decision): void {
-  limiter.refund(decision).catch((error: unknown) => {
+export function refundInBackground(limiter: Refunder, decision: Decision): Promise<void> {
+  return limiter.refund(decision).catch((error: unknown) => {
     if (failureChannel.hasSubscribers) {
       const failure: RefundFailure = { limiter, decision, error };
       failureChannel.publish(failure);

@@ -37,6 +37,7 @@ export function refundAfterResponse<Request, Response>(
  * Refunds a request whose response has ended, if the rules exempt it.
  *
  * @param status The status of the whole response; `undefined` if the client disconnected before its end.
+ * @returns A promise that resolves when the refund has succeeded or failed, unless there is none.
  */
 export function refundByRules<Request, Response>(
   limiter: RateLimiter,
@@ -45,21 +46,18 @@ export function refundByRules<Request, Response>(
   request: Request,
   response: Response,
   status: number | undefined,
-): void {
-  if (status === undefined) {
-    if (rules.skipAborted) refundInBackground(limiter, decision);
-    return;
-  }
-  if (!rules.skipSuccessful && !rules.skipFailed) return;
+): Awaitable<void> {
+  if (status === undefined) return rules.skipAborted ? refundInBackground(limiter, decision) : undefined;
+  if (!rules.skipSuccessful && !rules.skipFailed) return undefined;
   const settle = (result: boolean) => {
     const isSuccess = validateBoolean('requestWasSuccessful(request, response)', result);
-    if (isSuccess ? rules.skipSuccessful : rules.skipFailed) refundInBackground(limiter, decision);
+    return (isSuccess ? rules.skipSuccessful : rules.skipFailed) ? refundInBackground(limiter, decision) : undefined;
   };
   try {
     const result = rules.wasSuccessful === undefined ? status < 400 : rules.wasSuccessful(request, response);
     const settled = mapWithTimeout('requestWasSuccessful', rules.timeoutMs, result, settle);
-    if (isThenable(settled)) settled.then(undefined, rules.onError);
+    return isThenable(settled) ? settled.then(undefined, rules.onError) : undefined;
   } catch (thrown) {
-    rules.onError(thrown);
+    return rules.onError(thrown);
   }
 }

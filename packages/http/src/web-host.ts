@@ -6,8 +6,8 @@ export interface WebHost<Call> extends RequestReader<Call> {
   /** Returns the standard request of a call. */
   readonly getRequest: (call: Call) => Request;
   /**
-   * Keeps the code of a call running until the promise settles. For platforms that otherwise end it when the client
-   * disconnects.
+   * Keeps the code of a call running until the promise settles. For platforms that otherwise end it after the response, or
+   * when the client disconnects.
    */
   readonly keepAlive?: (call: Call, promise: Promise<unknown>) => void;
   /**

@@ -70,8 +70,8 @@ function waitForSlot(limiter: RateLimiter, decision: Decision, signal: AbortSign
   return new Promise((resolve, reject) => {
     const onAbort = () => {
       cancel();
-      refundInBackground(limiter, decision);
-      reject(signal!.reason);
+      // Until it rejects, the platform keeps this code running.
+      refundInBackground(limiter, decision).then(() => reject(signal!.reason));
     };
     const onSlot = () => {
       signal?.removeEventListener('abort', onAbort);

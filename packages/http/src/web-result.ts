@@ -113,8 +113,8 @@ export class Allowed<Call> extends Exempt {
     const [gate, call] = [this.#gate, this.#call];
     const onSent = (status: number | undefined) => settle(gate, this.decision, undefined, status, call, response);
     if (this.#host.onResponseEnd?.(call, onSent)) return response;
-    let onEnd: (() => void) | undefined;
-    this.#host.keepAlive?.(call, new Promise<void>((resolve) => (onEnd = resolve)));
+    let onEnd: OnEnd | undefined;
+    this.#host.keepAlive?.(call, new Promise((resolve) => (onEnd = resolve)));
     // Bound, because a closure would refer to the call, and the call may refer to the response.
     const settleThis = (settle<Call>).bind(undefined, gate, this.decision, onEnd);
     return watchResponseEnd(response, this.#request, () => settleThis(response.status, call, response), settleThis);
@@ -132,28 +132,32 @@ export class Allowed<Call> extends Exempt {
 
   override fail(): void {
     const { refundRules, limiter } = this.#gate.options;
-    releaseSlots(this.#gate, this.decision);
-    if (refundRules?.skipFailed && this.decision.allowed) refundInBackground(limiter, this.decision);
+    const isRefunded = refundRules?.skipFailed && this.decision.allowed;
+    const settled = [releaseSlots(this.#gate, this.decision), isRefunded && refundInBackground(limiter, this.decision)];
+    this.#host.keepAlive?.(this.#call, Promise.all(settled));
   }
 }
 
-function releaseSlots<Call>(gate: Gate<Call, Response, WebHeaders>, decision: Decision): void {
-  if (gate.hasSlots(decision)) releaseInBackground(gate.limiter, decision);
+/** Ends the time that the platform keeps the code of a request running, once the promise has settled. */
+type OnEnd = (settled: Promise<unknown>) => void;
+
+function releaseSlots<Call>(gate: Gate<Call, Response, WebHeaders>, decision: Decision): Promise<void> | undefined {
+  return gate.hasSlots(decision) ? releaseInBackground(gate.limiter, decision) : undefined;
 }
 
 /** @param status The status of the whole response; `undefined` if its end was not reached. Then it needs no response. */
 function settle<Call>(
   gate: Gate<Call, Response, WebHeaders>,
   decision: Decision,
-  onEnd: (() => void) | undefined,
+  onEnd: OnEnd | undefined,
   status?: number,
   call?: Call,
   response?: Response,
 ): void {
-  onEnd?.();
-  releaseSlots(gate, decision);
   const { refundRules, limiter } = gate.options;
-  if (refundRules !== undefined) refundByRules(limiter, refundRules, decision, call!, response!, status);
+  const released = releaseSlots(gate, decision);
+  const refunded = refundRules && refundByRules(limiter, refundRules, decision, call!, response!, status);
+  onEnd?.(Promise.all([released, refunded]));
 }
 
 /** The result for a rejected request. */
