@@ -157,7 +157,7 @@ export const http = [
       '(...ended: [number?, Call?, Response?]) => settle(gate, this.decision, onEnd, ...ended)',
     ],
   ]),
-  ...of('http/src/web-result', names('packages/host-tests/test/', 'edge-redis'), [
+  ...of('http/src/web-result', names('packages/host-tests/test/', 'web-responses'), [
     ['a worker ends before its request is settled', 'Promise.all([released, refunded])', 'Promise.resolve()'],
     ['a worker ends before its failed request is settled', 'Promise.all(settled)', 'Promise.resolve()'],
   ]),

@@ -1,5 +1,5 @@
 import { collectGarbage } from '@rollgate/test-support';
-import { concurrency, type RateLimitOptions, rateLimit } from '@rollgate/web';
+import { concurrency, MemoryStore, type RateLimitOptions, rateLimit } from '@rollgate/web';
 
 const limitOf = (options: Partial<RateLimitOptions> = {}) =>
   rateLimit({
@@ -63,6 +63,37 @@ test('a response that nobody has read yet keeps its slot', async () => {
   }
   expect((await limit.limiter.peek('ann')).remaining).toBe(0);
   await response.body!.cancel();
+  expect((await limit.limiter.peek('ann')).remaining).toBe(1);
+});
+
+test.each([
+  ['responds', () => new Response('hello')],
+  ['responds without a body', () => new Response()],
+  [
+    'fails',
+    () => {
+      throw new Error('The handler failed');
+    },
+  ],
+])('a platform keeps a request running until its slot is released: the handler %s', async (_, respond) => {
+  const releases: (() => void)[] = [];
+  class SlowStore extends MemoryStore {
+    override async release(receipt: unknown): Promise<void> {
+      await new Promise<void>((resolve) => releases.push(resolve));
+      await super.release(receipt);
+    }
+  }
+  const limit = rateLimit({ limits: concurrency({ limit: 1, lease: '1h' }), key: () => 'ann', store: new SlowStore() });
+  const kept: Promise<unknown>[] = [];
+  const context = { waitUntil: (promise: Promise<unknown>) => kept.push(promise) };
+  const response = await limit(respond)(request(), context).catch(() => undefined);
+  await response?.text();
+  let isOver = false;
+  const over = Promise.all(kept).then(() => (isOver = true));
+  await new Promise((resolve) => setImmediate(resolve));
+  expect({ kept: kept.length, releases: releases.length, isOver }).toEqual({ kept: 1, releases: 1, isOver: false });
+  releases[0]!();
+  await over;
   expect((await limit.limiter.peek('ann')).remaining).toBe(1);
 });
 
