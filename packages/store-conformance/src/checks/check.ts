@@ -79,7 +79,8 @@ export interface CheckContext {
 /** A check that is not yet bound to a store. */
 export interface Requirement {
   readonly name: string;
-  readonly needs?: 'shared' | 'rollingCounter';
+  /** The options that must be `true`. */
+  readonly needs?: readonly ('shared' | 'rollingCounter')[];
   /** The store must support one of these algorithms. Without it, any will do. */
   readonly among?: readonly AlgorithmName[];
   readonly verify: (context: CheckContext) => Promise<void>;
@@ -107,11 +108,10 @@ export function toCheck(requirement: Requirement, makeStore: MakeStore, options:
   const { runs = 2000, longRun = 20_000, seed, shared = false, rollingCounter = true } = options;
   const random = { numRuns: runs, ...(seed !== undefined && { seed }) };
   const { algorithms = algorithmNames } = options;
-  const { name, needs, among = algorithmNames, verify } = requirement;
+  const { name, needs = [], among = algorithmNames, verify } = requirement;
   const run = () => withContext(makeStore, options, (context) => verify({ ...context, random, longRun, algorithms }));
-  if (needs !== undefined && !{ shared, rollingCounter }[needs]) {
-    return { name, run, leftOut: `\`${needs}\` is false` };
-  }
+  const missing = needs.find((option) => !{ shared, rollingCounter }[option]);
+  if (missing !== undefined) return { name, run, leftOut: `\`${missing}\` is false` };
   if (!among.some((algorithm) => algorithms.includes(algorithm))) {
     return { name, run, leftOut: `\`algorithms\` does not include ${among.join(' or ')}` };
   }

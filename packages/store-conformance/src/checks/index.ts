@@ -3,7 +3,9 @@ import { changingSettings } from './changing-settings.js';
 import { type Check, type CheckOptions, checkAlgorithms, type MakeStore, toCheck } from './check.js';
 import { clockSteps } from './clock-steps.js';
 import { decisions } from './decisions.js';
+import { separateKeys } from './keys.js';
 import { longRunRequirements } from './long-run.js';
+import { parallelChanges } from './parallel-changes.js';
 import { parallelChecks } from './parallel-checks.js';
 import { rollingCounter } from './rolling-counter.js';
 import { safety } from './safety.js';
@@ -18,6 +20,8 @@ const requirements = [
   ...worstBurstRequirements,
   ...longRunRequirements,
   ...parallelChecks,
+  ...parallelChanges,
+  ...separateKeys,
   ...clockSteps,
   ...sharing,
   ...rollingCounter,

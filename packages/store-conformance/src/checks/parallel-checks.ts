@@ -74,7 +74,7 @@ export const parallelChecks: readonly Requirement[] = [
   },
   {
     name: `two stores on the same data allow exactly the quota of ${CALLS} concurrent checks`,
-    needs: 'shared',
+    needs: ['shared'],
     async verify({ store, openStore, algorithms }) {
       const stores = [store, await openStore()];
       for (const algorithm of algorithms) await admitQuota(stores, algorithm);

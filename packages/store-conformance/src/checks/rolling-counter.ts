@@ -9,12 +9,14 @@ import { type CheckContext, type Requirement, TIMEOUT } from './check.js';
 
 const isCounting = (store: Store): store is Store & CountingStore => 'addCount' in store;
 
-function countingStore({ store }: CheckContext): CountingStore {
+/** @throws TypeError if the store does not count. */
+export function countingStore({ store }: Pick<CheckContext, 'store'>): CountingStore {
   if (isCounting(store)) return store;
   throw new TypeError('Expected the store to have `addCount`. Set `rollingCounter: false` if it does not count');
 }
 
-const makeCounter = (
+/** Creates a counter that shares no subjects with others. */
+export const makeCounter = (
   store: CountingStore,
   { bucketInterval, bucketSpan, subjectExpiry }: CounterSettings,
   prefix = `run-${randomUUID()}`,
@@ -126,13 +128,17 @@ async function countAllAtOnce(context: CheckContext): Promise<void> {
 export const rollingCounter: readonly Requirement[] = [
   {
     name: 'RollingCounter counts several subjects like its oracle',
-    needs: 'rollingCounter',
+    needs: ['rollingCounter'],
     verify: (context) => countAsModel(context, forwards, ['ann', 'bob']),
   },
   {
     name: 'RollingCounter counts like its oracle when time runs back',
-    needs: 'rollingCounter',
+    needs: ['rollingCounter'],
     verify: (context) => countAsModel(context, around, ['ann']),
   },
-  { name: 'RollingCounter counts each of many concurrent additions', needs: 'rollingCounter', verify: countAllAtOnce },
+  {
+    name: 'RollingCounter counts each of many concurrent additions',
+    needs: ['rollingCounter'],
+    verify: countAllAtOnce,
+  },
 ];

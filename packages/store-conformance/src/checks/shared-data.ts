@@ -1,13 +1,19 @@
 import { randomUUID } from 'node:crypto';
+import type { Decision, RateLimiter } from '@rollgate/core';
 import fc from 'fast-check';
-import { type AlgorithmName, endsLeases } from '../algorithms.js';
+import { type AlgorithmName, algorithmNames, endsLeases, limitOf } from '../algorithms.js';
 import { type Command, forwards } from '../arbitraries/histories.js';
 import { oneLimit } from '../arbitraries/limits.js';
 import type { TokenFractions } from '../arbitraries/token-fractions.js';
+import { assertSame } from '../assert-same.js';
+import { toPlainDecision } from '../expected-decision.js';
 import { limitsOf, ModelComparison } from '../model-comparison.js';
 import { nextTurn } from '../next-turn.js';
 import { MS } from '../oracles/oracle.js';
 import { type CheckContext, makeLimiter, type Requirement } from './check.js';
+import { slotsOf } from './decisions.js';
+import { minuteLimit } from './minute-limit.js';
+import { countingStore, makeCounter } from './rolling-counter.js';
 
 const specs = (algorithms: readonly AlgorithmName[]) =>
   fc
@@ -46,6 +52,61 @@ async function decideAsOne(context: CheckContext): Promise<void> {
   await fc.assert(property.beforeEach(nextTurn), random);
 }
 
+/** One operation of each kind. None is rejected, so a store cannot cache a rejection that another one ends. */
+const CHANGES: readonly ((limiter: RateLimiter, made: Decision[], hasSlots: boolean) => Promise<unknown>)[] = [
+  async (limiter, made) => made.push(await limiter.check('ann', { cost: 3 })),
+  async (limiter, made) => made.push(await limiter.check('ann', { cost: 2 })),
+  async (limiter, made) => made.push(await limiter.check('ann')),
+  (limiter, made) => limiter.settle(made[0]!, { cost: 1 }),
+  (limiter) => limiter.charge('ann', { cost: 2 }),
+  (limiter, made) => limiter.refund(made[2]!),
+  async (limiter, made, hasSlots) => (hasSlots ? limiter.release(made[1]!) : undefined),
+  (limiter) => limiter.reset('ann'),
+];
+
+/** After each operation at one store, the other one has what a single store has. */
+async function changeForBoth(context: CheckContext, algorithm: AlgorithmName): Promise<void> {
+  const limit = limitOf(minuteLimit(algorithm, 100));
+  const prefix = `run-${randomUUID()}`;
+  const one = makeLimiter(context, limit, prefix);
+  const other = makeLimiter({ store: await context.openStore() }, limit, prefix);
+  const alone = makeLimiter(context, limit);
+  const [shared, own]: Decision[][] = [[], []];
+  for (const change of CHANGES) {
+    const hasSlots = slotsOf(algorithm) > 0;
+    await change(one, shared!, hasSlots);
+    await change(alone, own!, hasSlots);
+    const expected = toPlainDecision(await alone.peek('ann'));
+    assertSame(
+      toPlainDecision(await other.peek('ann')),
+      expected,
+      () => `${algorithm} at another store, after ${change}`,
+    );
+  }
+}
+
+async function countAsOne(context: CheckContext): Promise<void> {
+  const prefix = `run-${randomUUID()}`;
+  const settings = { bucketInterval: 5000, bucketSpan: 60_000, subjectExpiry: 60_000 };
+  const stores = [countingStore(context), countingStore({ store: await context.openStore() })];
+  const counters = stores.map((store) => makeCounter(store, settings, prefix));
+  for (let count = 1; count <= 10; count++) {
+    const counted = await counters[count % 2]!.addCount('ann', 60_000);
+    assertSame(counted, count, () => `Count of ${count} additions at two stores in turn`);
+  }
+}
+
 export const sharing: readonly Requirement[] = [
-  { name: 'two stores on the same data decide like one', needs: 'shared', verify: decideAsOne },
+  { name: 'two stores on the same data decide like one', needs: ['shared'], verify: decideAsOne },
+  ...algorithmNames.map((algorithm) => ({
+    name: `${algorithm} at one store counts what another one on the same data settles, charges, refunds and resets`,
+    needs: ['shared'] as const,
+    among: [algorithm],
+    verify: (context: CheckContext) => changeForBoth(context, algorithm),
+  })),
+  {
+    name: 'RollingCounter counts at two stores on the same data like at one',
+    needs: ['shared', 'rollingCounter'],
+    verify: countAsOne,
+  },
 ];

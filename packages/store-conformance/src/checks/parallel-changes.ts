@@ -1,0 +1,70 @@
+import { randomUUID } from 'node:crypto';
+import type { Decision, RateLimiter } from '@rollgate/core';
+import { type AlgorithmName, algorithmNames, limitOf } from '../algorithms.js';
+import { assertSame } from '../assert-same.js';
+import { toPlainDecision } from '../expected-decision.js';
+import { type CheckContext, makeLimiter, type Requirement } from './check.js';
+import { slotsOf } from './decisions.js';
+import { minuteLimit } from './minute-limit.js';
+
+/** So many units that no operation below is rejected. */
+const QUOTA = 1000;
+const KEY = 'ann';
+
+/** Operations that lead to the same state in any order: on 60 checks of two units each, and on the key. */
+function changesOf(limiter: RateLimiter, algorithm: AlgorithmName, decisions: readonly Decision[]) {
+  return decisions.flatMap((decision, index): (() => Promise<unknown>)[] => [
+    () => {
+      if (index % 4 === 0) return limiter.refund(decision);
+      if (index % 4 === 1) return limiter.settle(decision, { cost: 1 });
+      if (index % 4 === 2) return limiter.settle(decision, { cost: 3 });
+      return slotsOf(algorithm) === 0 ? limiter.charge(KEY) : limiter.release(decision);
+    },
+    () => limiter.check(KEY),
+  ]);
+}
+
+/** The same operations lead to the same state, at once and one after the other. */
+async function changeAtOnce(context: CheckContext, algorithm: AlgorithmName): Promise<void> {
+  const results = [];
+  for (const areAtOnce of [false, true]) {
+    const limiter = makeLimiter(context, limitOf(minuteLimit(algorithm, QUOTA)));
+    const decisions: Decision[] = [];
+    for (let index = 0; index < 60; index++) decisions.push(await limiter.check(KEY, { cost: 2 }));
+    const changes = changesOf(limiter, algorithm, decisions);
+    if (areAtOnce) await Promise.all(changes.map((change) => change()));
+    else for (const change of changes) await change();
+    results.push(toPlainDecision(await limiter.peek(KEY)));
+  }
+  const about = () => `What ${algorithm} has after concurrent refunds, settlements, charges, releases and checks`;
+  assertSame(results[1], results[0], about);
+}
+
+/** Plans name the same limits in another order, so a store must not lock their keys in the order of the plan. */
+async function checkInAnyOrder(context: CheckContext): Promise<void> {
+  const limit = limitOf(minuteLimit(context.algorithms[0]!, QUOTA));
+  const prefix = `run-${randomUUID()}`;
+  const limiters = [
+    makeLimiter(context, { one: limit, two: limit, three: limit }, prefix),
+    makeLimiter(context, { three: limit, two: limit, one: limit }, prefix),
+  ] as const;
+  const key = { one: 'ann', two: 'bob', three: 'cleo' };
+  await Promise.all(Array.from({ length: 100 }, (_, index) => limiters[index % 2]!.check(key)));
+  const left = await Promise.all(limiters.map(async (limiter) => Object.entries((await limiter.peek(key)).limits)));
+  const [one, other] = left.map((limits) =>
+    Object.fromEntries(limits.map(([name, { remaining }]) => [name, remaining])),
+  );
+  assertSame(other, one, () => 'Units left, by the order of the limits');
+}
+
+export const parallelChanges: readonly Requirement[] = [
+  // In a queue, the order of concurrent operations determines the slots.
+  ...algorithmNames
+    .filter((algorithm) => algorithm !== 'leakyBucket')
+    .map((algorithm) => ({
+      name: `${algorithm} counts concurrent refunds, settlements and checks like consecutive ones`,
+      among: [algorithm],
+      verify: (context: CheckContext) => changeAtOnce(context, algorithm),
+    })),
+  { name: 'concurrent checks may name the same limits in any order', verify: checkInAnyOrder },
+];

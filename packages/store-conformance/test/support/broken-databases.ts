@@ -1,0 +1,134 @@
+import { type Clock, type CountingStore, MemoryStore, type Store } from '@rollgate/core';
+import { createStore, type Update } from '@rollgate/core/store';
+
+type Rows = Map<string, readonly number[]>;
+
+/** Stores of `createStore` on databases, each with one defect. */
+type MakeBroken = (clock: Clock) => Store & CountingStore;
+
+function write(rows: Rows, keys: readonly string[], changes: ReturnType<Update>): void {
+  for (const [index, key] of keys.entries()) {
+    const change = changes[index];
+    if (change === null) rows.delete(key);
+    else if (change !== undefined) rows.set(key, change.numbers);
+  }
+}
+
+/** The column of the keys changes them. */
+const storingKeysAs =
+  (toColumn: (key: string) => string): MakeBroken =>
+  (clock) => {
+    const rows: Rows = new Map();
+    return createStore({
+      clock,
+      transact(keys, update) {
+        const columns = keys.map(toColumn);
+        write(rows, columns, update(columns.map((column) => rows.get(column))));
+      },
+    });
+  };
+
+export const ignoresCase = storingKeysAs((key) => key.toLowerCase());
+export const ignoresAccents = storingKeysAs((key) => key.normalize('NFD').replace(/\p{M}/gu, ''));
+export const trimsKeys = storingKeysAs((key) => key.replace(/ +(?="\]$)/, ''));
+export const cutsKeys = storingKeysAs((key) => key.slice(0, 255));
+export const hasNoEmojis = storingKeysAs((key) => key.replace(/\p{So}/gu, '?'));
+
+/** These methods read and write without a lock, and others run in between. */
+export const withoutLockIn =
+  (...methods: readonly (keyof Store)[]): MakeBroken =>
+  (clock) => {
+    const rows: Rows = new Map();
+    let isLocked = true;
+    const store = createStore({
+      clock,
+      async transact(keys, update) {
+        const hasLock = isLocked;
+        const states = keys.map((key) => rows.get(key));
+        if (!hasLock) await new Promise(setImmediate);
+        write(rows, keys, update(states));
+      },
+    });
+    return new Proxy(store, {
+      get(_, name) {
+        const method: unknown = Reflect.get(store, name, store);
+        if (typeof method !== 'function') return method;
+        return (...args: unknown[]) => {
+          isLocked = !methods.includes(name as keyof Store);
+          const result: unknown = method.apply(store, args);
+          isLocked = true;
+          return result;
+        };
+      },
+    });
+  };
+
+/** Locks rows in the order of the plan. The database detects when two transactions wait for each other. */
+export const locksInOrderOfPlan: MakeBroken = (clock) => {
+  const rows: Rows = new Map();
+  const holders = new Map<string, object>();
+  const wanted = new Map<object, string>();
+  const lock = async (transaction: object, key: string) => {
+    wanted.set(transaction, key);
+    while (holders.has(key)) {
+      let holder = holders.get(key);
+      while (holder !== undefined && holder !== transaction) holder = holders.get(wanted.get(holder) ?? '');
+      if (holder === transaction) throw new Error('deadlock detected');
+      await new Promise(setImmediate);
+    }
+    wanted.delete(transaction);
+    holders.set(key, transaction);
+    await new Promise(setImmediate);
+  };
+  return createStore({
+    clock,
+    async transact(keys, update) {
+      const transaction = {};
+      try {
+        for (const key of keys) await lock(transaction, key);
+        write(rows, keys, update(keys.map((key) => rows.get(key))));
+      } finally {
+        wanted.delete(transaction);
+        for (const key of keys) if (holders.get(key) === transaction) holders.delete(key);
+      }
+    },
+  });
+};
+
+const shared = new WeakMap<Clock, Rows>();
+
+/** Returns the rows that all stores with this clock share. */
+function sharedRows(clock: Clock): Rows {
+  const rows: Rows = shared.get(clock) ?? new Map();
+  shared.set(clock, rows);
+  return rows;
+}
+
+/** Shares its states, and keeps its counts for itself. */
+export const countsAlone: MakeBroken = (clock) => {
+  const rows = sharedRows(clock);
+  const memory = new MemoryStore({ clock });
+  const transact = (keys: readonly string[], update: Update) =>
+    write(rows, keys, update(keys.map((key) => rows.get(key))));
+  return Object.assign(createStore({ clock, transact }), {
+    addCount: (...args: Parameters<CountingStore['addCount']>) => memory.addCount(...args),
+  });
+};
+
+/** Deletes rows for itself only. */
+export const deletesAlone: MakeBroken = (clock) => {
+  const rows = sharedRows(clock);
+  const deleted = new Set<string>();
+  return createStore({
+    clock,
+    transact(keys, update) {
+      const changes = update(keys.map((key) => (deleted.has(key) ? undefined : rows.get(key))));
+      for (const [index, key] of keys.entries()) {
+        if (changes[index] === null) deleted.add(key);
+        else if (changes[index] !== undefined) deleted.delete(key);
+      }
+      const written = changes.map((change) => change ?? undefined);
+      write(rows, keys, written);
+    },
+  });
+};
