@@ -199,3 +199,18 @@ test('names of JavaScript object properties are valid callers', async () => {
   expect({ callers, rejectedRequests }).toEqual({ callers: 3, rejectedRequests: 2 });
   expect(worstHit.map(({ key }) => key).sort()).toEqual(['__proto__', '😀']);
 });
+
+const HEAD = '192.0.2.9:5 [01/Mar/2026:00:00:00] ';
+
+// In each of these, a part of the line repeats. A pattern that starts again at each of them would take hours.
+test.each([
+  ['brackets', '', ' [1'],
+  ['a word after pairs of names and values', 'a=b c=d ', 'x'],
+  ['quotes after pairs of names and values', 'a=b c=d ', 'x="'],
+  ['slashes in the format of HAProxy', `${HEAD}f `, '/'],
+  ['quotes in the format of HAProxy, and another line end', `\u2028${HEAD}f b/c 1/2 1 `, 'a"'],
+  ['quotes in the format of HAProxy before another line end', `${HEAD}f b/c 1/2 1 `, 'a"', '\u2028'],
+])('a line of 900 kB takes linear time: %s', async (_, start, part, end = '') => {
+  write('long.log', `${GOOD}${start}${part.repeat(900_000 / part.length)}${end}\n`);
+  expect(await simulate(['long.log', ...LIMIT, '--by', 'forwarded'])).toMatchObject({ log: { lines: 3 } });
+});

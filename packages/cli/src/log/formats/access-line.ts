@@ -16,7 +16,8 @@ export interface AccessLine {
   readonly isList: boolean;
 }
 
-const TIME = / \[(?=\d)([^\]]*)\] ?"/g;
+// The time has a limited length. Otherwise, a line with many brackets would take quadratic time.
+const TIME = / \[(?=\d)([^\]]{0,64})\] ?"/g;
 /** `address identity user`, then other forms: a user name of several words, or fewer fields. */
 const IDENTITY_AND_USER = 2;
 

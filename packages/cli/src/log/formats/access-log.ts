@@ -21,7 +21,7 @@ const NOT_ACCESS_LOG = 'it is not in the common or combined format';
 export const accessLog: LogFormat = {
   name: 'combined',
   hasFields: false,
-  isLike: (line) => /\[\d[^\]]*\] ?"/.test(line),
+  isLike: (line) => /\[\d[^\]]{0,64}\] ?"/.test(line),
   createParser(wanted, sample) {
     const parse = createParse(wanted);
     const prefix = sample.map(prefixOf).find((text) => text !== '');

@@ -2,7 +2,8 @@ import type { LogRecord } from './fields.js';
 import type { LogFormat } from './format.js';
 import { createRecordParser } from './record-parser.js';
 
-const PAIR = /([^\s=",:]+)=(?:"((?:[^"\\]|\\.)*)"|([^\s"]*))(?=\s|$)/g;
+// A name cannot begin within a word. Otherwise, a long word without a value would take quadratic time.
+const PAIR = /(?<![^\s=",:])([^\s=",:]+)=(?:"((?:[^"\\]|\\.)*)"|([^\s"]*))(?=\s|$)/g;
 
 /** `time=2026-03-01T00:00:00Z ip=203.0.113.7 msg="GET /"`: Go's loggers, Heroku's router and others. */
 export const logfmt: LogFormat = {
