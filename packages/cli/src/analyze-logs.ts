@@ -56,7 +56,7 @@ export async function run(command: string, settings: Settings, add: (entry: Entr
   const reader = await readAll(paths, settings, add);
   const { summary } = reader;
   const { report: found, json, windowsMs } = find();
-  const warnings = [...warningsOf(summary, toleranceMs), ...callerWarnings(by, reader.callers, settings.forwarded)];
+  const warnings = [...warningsOf(summary, toleranceMs), ...callerWarnings({ ...settings, by }, reader.callers)];
   for (const { text } of warnings) process.stderr.write(`${escapeInvisible(text)}\n`);
   const report: Report = {
     ...found,

@@ -1,5 +1,6 @@
 import { isAddress, isPrivateAddress } from './log/address.js';
 import type { Callers } from './log/entry.js';
+import type { LogFormat } from './log/formats/format.js';
 import type { ForwardedCounts } from './log/forwarded.js';
 import type { By } from './log/request.js';
 import { formatCount, formatInteger, formatPercent, toPlainText } from './report/format.js';
@@ -9,10 +10,20 @@ import { SEVERE_SHARE, type Warning } from './warnings.js';
 const MIN_SINGLE = 10;
 const MIN_ONLY = 20;
 
+/** What callers are identified by. */
+interface Identification {
+  readonly by: By;
+  readonly forwarded: ForwardedCounts;
+  readonly format: LogFormat | undefined;
+}
+
 /** Returns warnings about keys that are probably not the clients. */
-export function callerWarnings({ kind, field }: By, callers: Callers, forwarded: ForwardedCounts): Warning[] {
+export function callerWarnings({ by, forwarded, format }: Identification, callers: Callers): Warning[] {
+  const { kind, field } = by;
   const found = inspect(callers);
-  const isByAddress = field === undefined && (kind === 'ip' || kind === 'forwarded');
+  // The group `key` of a pattern may be anything.
+  const isOtherKey = format?.name === 'pattern' && found.strange === found.requests;
+  const isByAddress = field === undefined && (kind === 'ip' || kind === 'forwarded') && !isOtherKey;
   const texts = isByAddress ? [...addressWarnings(kind, found)] : [];
   if (kind === 'forwarded' && forwarded.lists === 0 && forwarded.missing > 0) {
     texts.push('No line contains a forwarded address, so each caller is the address that sent the request');

@@ -33,7 +33,7 @@ export class WindowCounter {
   readonly #replay: Replay;
 
   constructor(windowMs: number, clock: ReplayClock) {
-    this.#replay = new Replay(rollingWindow({ limit: UNREACHABLE, window: windowMs }), clock);
+    this.#replay = new Replay(rollingWindow({ limit: UNREACHABLE, window: `${windowMs}ms` }), clock);
   }
 
   /** Adds units and returns the new count. */

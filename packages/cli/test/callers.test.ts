@@ -118,3 +118,13 @@ describe('addresses are normalized as on a server', () => {
     expect(await simulate(['a.log', ...LIMIT, '--by', 'path', '--key-field', 'to'])).toMatchObject({ callers: 1 });
   });
 });
+
+test('the callers of a pattern need not be addresses, unless some are', async () => {
+  const pattern = ['--pattern', String.raw`^(?<time>\S+) (?<key>\S+)$`];
+  const log = (keys: readonly string[]) => keys.map((key) => `2026-03-01T00:00:00Z ${key}\n`).join('');
+  write('keys.log', log(['ann', 'ann', 'bob']));
+  expect(await simulate(['keys.log', ...LIMIT, ...pattern])).toMatchObject({ callers: 2, warnings: [] });
+  write('keys.log', log(['192.0.2.1', '192.0.2.1', 'bob']));
+  const { warnings } = await simulate(['keys.log', ...LIMIT, ...pattern]);
+  expect(warnings).toEqual(['1 of 3 requests (33.3 %) have a caller that is not an address, such as "bob"; see --by']);
+});

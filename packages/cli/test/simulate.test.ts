@@ -150,3 +150,9 @@ test('a log cannot show how many requests are in flight', async () => {
   expect(stderr).toContain('not how long it took');
   expect(code).not.toBe(0);
 });
+
+test('a window below a second is not mistaken for an option of code', async () => {
+  write('short.log', toLog(HITS.slice(0, 10)));
+  const args = ['simulate', 'short.log', '--limit', '5/0.5s'];
+  expect(await rollgate(args, { nodeOptions: [] })).toMatchObject({ code: 0, stderr: '' });
+});
