@@ -1,6 +1,5 @@
 import { callerWarnings } from './caller-warnings.js';
-import { checkInputs } from './check-distinct-files.js';
-import { UsageError } from './errors.js';
+import { checkInputs, checkTerminal } from './check-distinct-files.js';
 import type { Entry } from './log/entry.js';
 import type { LogFormat } from './log/formats/format.js';
 import type { ForwardedCounts } from './log/forwarded.js';
@@ -95,9 +94,7 @@ function textsOf(warnings: readonly Warning[], isSevere: boolean): string[] {
 
 async function readAll(paths: readonly string[], settings: Settings, add: (entry: Entry) => void): Promise<LogReader> {
   const { wanted, format, toleranceMs, ipv6Prefix } = settings;
-  if (paths.includes(STANDARD_INPUT) && process.stdin.isTTY) {
-    throw new UsageError('Expected a log, got a terminal. Name a file or pipe one in');
-  }
+  checkTerminal(paths);
   await checkReadable(paths);
   const progress = startProgress(await sizeOfLogs(paths));
   try {

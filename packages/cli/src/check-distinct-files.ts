@@ -22,11 +22,19 @@ export async function checkInputs(paths: readonly string[], html: string | undef
     names.set(identity, path);
   }
   if (html === undefined) return;
-  if (html === STANDARD_INPUT) throw new UsageError('Expected `--html` to be a file, got "-" (string)');
+  if (html === STANDARD_INPUT || html === '') {
+    throw new UsageError(`Expected \`--html\` to be a file, got ${JSON.stringify(html)} (string)`);
+  }
   const log = names.get(await identityOf(html));
   if (log !== undefined) {
     throw new UsageError(`\`--html\` ${JSON.stringify(html)} would overwrite a log that is read: ${nameOfLog(log)}`);
   }
+}
+
+/** @throws UsageError when a log would be read from a terminal. */
+export function checkTerminal(paths: readonly string[]): void {
+  if (!paths.includes(STANDARD_INPUT) || !process.stdin.isTTY) return;
+  throw new UsageError('Expected a log, got a terminal. Name a file or pipe one in');
 }
 
 /** Returns the same text for two names of one file. */

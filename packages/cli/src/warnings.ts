@@ -13,25 +13,38 @@ export interface Warning {
 /** The share of all lines above which a warning is severe. */
 export const SEVERE_SHARE = 0.01;
 
+/** A message about lines that do not count. */
+export interface LineWarning extends Warning {
+  readonly reason: 'unparsed' | 'withoutKey' | 'leftOut';
+}
+
 /** Returns warnings about lines that do not count. */
-export function warningsOf(summary: LogSummary, toleranceMs: number): Warning[] {
+export function warningsOf(summary: LogSummary, toleranceMs: number): LineWarning[] {
   const { lines, unparsedLines, firstUnparsed, withoutKeyLines, leftOutLines, firstLeftOut } = summary;
-  const warnings: Warning[] = [];
-  const warn = (count: number, why: string) => {
+  const warnings: LineWarning[] = [];
+  const warn = (reason: LineWarning['reason'], count: number, why: string) => {
     const isSevere = count / lines > SEVERE_SHARE;
     const share = isSevere ? ` (${formatPercent(count, lines)})` : '';
-    warnings.push({ text: `${formatInteger(count)} of ${formatCount(lines, 'line')}${share} ${why}`, isSevere });
+    warnings.push({
+      reason,
+      text: `${formatInteger(count)} of ${formatCount(lines, 'line')}${share} ${why}`,
+      isSevere,
+    });
   };
   if (firstUnparsed !== undefined) {
-    warn(unparsedLines, `could not be parsed; the first, ${toPlainText(describeUnparsed(firstUnparsed), 240)}`);
+    warn(
+      'unparsed',
+      unparsedLines,
+      `could not be parsed; the first, ${toPlainText(describeUnparsed(firstUnparsed), 240)}`,
+    );
   }
-  if (withoutKeyLines > 0) warn(withoutKeyLines, 'were left out because they name no caller; see --by');
+  if (withoutKeyLines > 0) warn('withoutKey', withoutKeyLines, 'were left out because they name no caller; see --by');
   if (firstLeftOut !== undefined) {
     const { file, line, micros } = firstLeftOut;
     const beyond = `more than ${toleranceMs === 0 ? '0s' : formatDuration(toleranceMs)} out of order`;
     const first = `the first, line ${line} of ${file}, ${formatTime(micros)}`;
     const files = file === nameOfLog(STANDARD_INPUT) ? 'pass the parts of a log as files, or ' : '';
-    warn(leftOutLines, `were left out because they are ${beyond}; ${first}; ${files}see --tolerance`);
+    warn('leftOut', leftOutLines, `were left out because they are ${beyond}; ${first}; ${files}see --tolerance`);
   }
   return warnings;
 }

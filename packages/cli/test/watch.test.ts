@@ -8,6 +8,7 @@ import { gzipSync } from 'node:zlib';
 import { combinedLine, START_MS, toLog } from './support/log-lines';
 import { folder, MAIN, rollgate, write } from './support/rollgate';
 
+const LIMIT = ['--limit', '2/1m'];
 const at = (name: string) => join(folder(), name);
 const hits = (...seconds: number[]) =>
   toLog(seconds.map((second) => ({ ms: START_MS + second * 1000, ip: '192.0.2.1' })));
@@ -84,5 +85,40 @@ test('watch does not follow a missing or a compressed file', async () => {
   expect(await rollgate(['watch', 'missing.log', '--limit', '2/1m'])).toMatchObject({
     code: 1,
     stderr: 'rollgate: Cannot read missing.log: there is no such file\n',
+  });
+});
+
+test('watch reads a pipe by its name until its end', async () => {
+  const command = 'printf %s "$0" | "$@"';
+  const child = spawn('sh', ['-c', command, hits(0, 1, 2), process.execPath, MAIN, 'watch', '/dev/stdin', ...LIMIT]);
+  let output = '';
+  for (const stream of [child.stdout, child.stderr]) stream.setEncoding('utf8').on('data', (text) => (output += text));
+  const [code] = await once(child, 'close');
+  const verdict = '2026-03-01 00:00:02 UTC: 2/1m would have rejected 1 of 3 requests (33.3 %), all from one caller';
+  expect({ code, output }).toEqual({ code: 0, output: `${verdict}\n` });
+});
+
+test('watch does not follow a folder', async () => {
+  const { code, stderr } = await rollgate(['watch', folder(), ...LIMIT]);
+  expect({ code, stderr }).toEqual({ code: 1, stderr: `rollgate: Cannot read ${folder()}: it is a directory\n` });
+});
+
+test('watch reports lines that it cannot parse, once, and exits with 1 if the log ends without a request', async () => {
+  const bad = 'line 1 of standard input: it is in no known format; describe it with `--pattern`: "prose"';
+  expect(await rollgate(['watch', ...LIMIT], { input: ['prose\n', 'more prose\n'] })).toEqual({
+    code: 1,
+    stdout: '',
+    stderr: `1 of 1 line (100 %) could not be parsed; the first, ${bad}\nrollgate: No line in standard input (2 lines) is a request; the first, ${bad}\n`,
+  });
+  const { code, stdout, stderr } = await rollgate(['watch', ...LIMIT, '--json'], { input: [`${hits(0)}prose\n`] });
+  const warning =
+    '1 of 2 lines (50 %) could not be parsed; the first, line 2 of standard input: it is not in the common or combined format: "prose"';
+  expect({ code, stderr }).toEqual({ code: 0, stderr: `${warning}\n` });
+  expect(JSON.parse(stdout)).toMatchObject({
+    command: 'watch',
+    by: 'ip',
+    requests: 1,
+    warnings: [warning],
+    log: { lines: 2, unparsedLines: 1, formats: [{ file: 'standard input', format: 'combined', requests: 1 }] },
   });
 });

@@ -57,6 +57,7 @@ export class FileReader {
     this.#parser = new LogParser(formats, wanted, fieldOption(wanted), (text, line, request) =>
       this.#add(text, line, request),
     );
+    state.summary.read(file, this.#parser.parts);
   }
 
   push(chunk: Buffer): void {
@@ -68,11 +69,10 @@ export class FileReader {
     this.#parser.flush();
   }
 
-  /** Reads the last line, which may have no line end, and records the formats. */
+  /** Reads the last line, which may have no line end. */
   end(): void {
     this.#read(this.#splitter.end());
     this.flush();
-    this.#state.summary.read(this.#file, this.#parser.parts);
   }
 
   #read(lines: readonly string[]): void {

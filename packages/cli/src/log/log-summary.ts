@@ -69,7 +69,7 @@ export class LogSummarizer implements LogSummary {
   withoutKeyLines = 0;
   leftOutLines = 0;
   firstLeftOut: LeftOutLine | undefined;
-  formats: FormatOfLog[] = [];
+  readonly #files: { readonly file: string; readonly parts: readonly LogPart[] }[] = [];
   #step = 0;
   #lastMicros: number | undefined;
   #changes = 0;
@@ -86,13 +86,19 @@ export class LogSummarizer implements LogSummary {
     this.requests += 1;
   }
 
-  /** Records how a file was read. */
+  get formats(): FormatOfLog[] {
+    return this.#files.flatMap(({ file, parts }) =>
+      parts
+        .filter(({ requests }) => requests > 0)
+        .map(({ recognized: { format, wrappers, note }, requests }) => {
+          return { file, format: format.name, wrappers: wrappers.map(({ name }) => name), note, requests };
+        }),
+    );
+  }
+
+  /** Adds a file, whose parts may grow. */
   read(file: string, parts: readonly LogPart[]): void {
-    for (const { recognized, requests } of parts) {
-      if (requests === 0) continue;
-      const { format, wrappers, note } = recognized;
-      this.formats.push({ file, format: format.name, wrappers: wrappers.map(({ name }) => name), note, requests });
-    }
+    this.#files.push({ file, parts });
   }
 
   unparsed(line: UnparsedLine): void {

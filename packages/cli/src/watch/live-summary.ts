@@ -1,13 +1,19 @@
 import type { Algorithm, NamedQuota } from '../algorithms.js';
+import { callerWarnings } from '../caller-warnings.js';
+import type { ReadState } from '../log/entry-reader.js';
+import type { LogFormat } from '../log/formats/format.js';
+import type { ForwardedCounts } from '../log/forwarded.js';
 import type { LogSummary } from '../log/log-summary.js';
+import type { By } from '../log/request.js';
 import { describeSimulation } from '../report/describe-simulation.js';
 import { escapeInvisible, escapeInvisibleJson } from '../report/escape-invisible.js';
 import { formatQuota, formatTime } from '../report/format.js';
-import { simulationJson } from '../report/json-report.js';
+import { logJson, simulationJson } from '../report/json-report.js';
 import { verdictFact } from '../report/report-parts.js';
 import { detectTerminal } from '../report/terminal.js';
 import { toText } from '../report/text-report.js';
 import type { Simulation, Simulator } from '../simulator.js';
+import { warningsOf } from '../warnings.js';
 
 /** The callers that a terminal shows. */
 const TOP = 5;
@@ -17,6 +23,9 @@ const UPDATE_MS = 1000;
 interface PrinterOptions {
   readonly json: boolean;
   readonly hasCosts: boolean;
+  readonly by: By;
+  readonly forwarded: ForwardedCounts;
+  readonly format: LogFormat | undefined;
 }
 
 /**
@@ -25,33 +34,49 @@ interface PrinterOptions {
  */
 export function createVerdictPrinter(algorithm: Algorithm, quotas: readonly NamedQuota[], options: PrinterOptions) {
   const isTerminal = process.stdout.isTTY && !options.json;
+  const printWarnings = createWarningPrinter();
   let [shownLines, shownCount, shownAt] = [0, 0, Number.NEGATIVE_INFINITY];
-  return (simulator: Simulator, summary: LogSummary) => {
+  return (simulator: Simulator, { summary, callers }: ReadState) => {
+    // Otherwise, they are part of the block.
+    if (!isTerminal || summary.requests === 0) printWarnings(summary);
     const count = summary.lines;
     const isDue = performance.now() - shownAt >= UPDATE_MS || !isTerminal;
     if (count === shownCount || summary.requests === 0 || !isDue) return;
     [shownCount, shownAt] = [count, performance.now()];
     const found = simulator.result(TOP);
-    if (!isTerminal) {
-      process.stdout.write(options.json ? toJsonLine(algorithm, quotas, found) : toLine(algorithm, quotas, found));
+    if (!isTerminal && !options.json) {
+      process.stdout.write(toLine(algorithm, quotas, found));
       return;
     }
-    const block = toText(
-      { ...describeSimulation(algorithm, quotas, found, options.hasCosts), charts: [] },
-      detectTerminal(),
-    );
+    const warnings = [...warningsOf(summary, 0), ...callerWarnings(options, callers)];
+    if (!isTerminal) {
+      const common = logJson(summary, options.by, warnings);
+      const { timeline, ...json } = simulationJson(algorithm, quotas, found);
+      process.stdout.write(`${escapeInvisibleJson(JSON.stringify({ command: 'watch', ...common, ...json }))}\n`);
+      return;
+    }
+    const report = describeSimulation(algorithm, quotas, found, options.hasCosts);
+    const facts = [...report.facts, ...warnings.map(({ text }) => `Warning: ${text}`)];
+    const block = toText({ ...report, facts, charts: [] }, detectTerminal());
     // Moves up to the start of the block shown before, and clears the screen below.
     process.stdout.write(`${shownLines === 0 ? '' : `\u001b[${shownLines}A\u001b[J`}${block}`);
     shownLines = block.split('\n').length - 1;
   };
 }
 
+/** Creates the function that warns of lines that do not count on standard error, once for each reason. */
+function createWarningPrinter(): (summary: LogSummary) => void {
+  const printed = new Set<string>();
+  return (summary) => {
+    for (const { reason, text } of warningsOf(summary, 0)) {
+      if (printed.has(reason)) continue;
+      printed.add(reason);
+      process.stderr.write(`${escapeInvisible(text)}\n`);
+    }
+  };
+}
+
 function toLine(algorithm: Algorithm, quotas: readonly NamedQuota[], found: Simulation): string {
   const limits = `${quotas.map(formatQuota).join(' and ')}${algorithm === 'rolling' ? '' : ` (${algorithm})`}`;
   return `${escapeInvisible(`${formatTime(found.lastMicros)} UTC: ${verdictFact(limits, found, found)}`)}\n`;
-}
-
-function toJsonLine(algorithm: Algorithm, quotas: readonly NamedQuota[], found: Simulation): string {
-  const { timeline, ...json } = simulationJson(algorithm, quotas, found);
-  return `${escapeInvisibleJson(JSON.stringify({ command: 'watch', ...json }))}\n`;
 }

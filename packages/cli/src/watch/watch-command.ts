@@ -31,10 +31,13 @@ export function watchCommand(): Command {
       const printVerdict = createVerdictPrinter(options.algorithm, quotas, {
         json: settings.json,
         hasCosts: hasCosts(settings),
+        by: settings.wanted.by,
+        forwarded: settings.forwarded,
+        format: settings.format,
       });
       await watch(path, settings, {
         add: (entry) => simulator.add(entry),
-        onIdle: (summary) => printVerdict(simulator, summary),
+        onIdle: (state) => printVerdict(simulator, state),
         onRestart: (reason) => process.stderr.write(`${escapeInvisible(reason)}\n`),
       });
     });

@@ -1,8 +1,11 @@
-import { LogError } from '../errors.js';
+import { createReadStream } from 'node:fs';
+import { stat } from 'node:fs/promises';
+import type { Readable } from 'node:stream';
+import { checkTerminal } from '../check-distinct-files.js';
+import { LogError, reasonOf } from '../errors.js';
 import { encodingOf } from '../log/encoding.js';
 import type { Entry } from '../log/entry.js';
 import { FileReader, type ReadOptions, ReadState } from '../log/entry-reader.js';
-import type { LogSummary } from '../log/log-summary.js';
 import { nameOfLog, STANDARD_INPUT } from '../log/open-log.js';
 import { type FileEvent, followFile } from './follow-file.js';
 
@@ -10,7 +13,7 @@ import { type FileEvent, followFile } from './follow-file.js';
 export interface WatchHandlers {
   add(entry: Entry): void;
   /** Called when all lines so far were read. */
-  onIdle(summary: LogSummary): void;
+  onIdle(state: ReadState): void;
   onRestart(reason: string): void;
 }
 
@@ -18,9 +21,11 @@ export interface WatchHandlers {
  * Follows a log. Requests count in the order of the log, as they would arrive at a limiter. One that is earlier than the
  * latest one counts at the time of the latest one.
  *
- * @throws LogError when the log cannot be read or is compressed.
+ * @throws LogError when the log cannot be read, is compressed, or ends without a request.
+ * @throws UsageError when it would be read from a terminal.
  */
 export async function watch(path: string, options: ReadOptions, handlers: WatchHandlers): Promise<void> {
+  checkTerminal([path]);
   const file = nameOfLog(path);
   const state = new ReadState(options);
   let newestMicros = Number.NEGATIVE_INFINITY;
@@ -31,7 +36,7 @@ export async function watch(path: string, options: ReadOptions, handlers: WatchH
     });
   let reader = createReader();
   let isStart = true;
-  for await (const event of path === STANDARD_INPUT ? followInput() : followFile(path)) {
+  for await (const event of await follow(path)) {
     if (event.kind === 'bytes') {
       if (isStart && encodingOf(event.bytes.subarray(0, 6)).kind !== 'plain') {
         throw new LogError(`Cannot watch ${file}: it is compressed or not in UTF-8`);
@@ -45,16 +50,28 @@ export async function watch(path: string, options: ReadOptions, handlers: WatchH
       handlers.onRestart(`${file} was ${event.reason}. Watching continues at its start`);
     } else {
       reader.flush();
-      handlers.onIdle(state.summary);
+      handlers.onIdle(state);
     }
   }
   reader.end();
-  handlers.onIdle(state.summary);
+  if (state.summary.requests === 0) throw new LogError(state.summary.explainEmpty([path]));
+  handlers.onIdle(state);
 }
 
-async function* followInput(): AsyncGenerator<FileEvent> {
-  for await (const bytes of process.stdin) {
-    yield { kind: 'bytes', bytes: bytes as Buffer };
-    yield { kind: 'idle' };
+async function follow(path: string): Promise<AsyncGenerator<FileEvent>> {
+  if (path === STANDARD_INPUT) return followStream(path, process.stdin);
+  const found = await stat(path).catch(() => undefined);
+  // A pipe has no positions to read at, and it ends.
+  return found === undefined || found.isFile() ? followFile(path) : followStream(path, createReadStream(path));
+}
+
+async function* followStream(path: string, source: Readable): AsyncGenerator<FileEvent> {
+  try {
+    for await (const bytes of source) {
+      yield { kind: 'bytes', bytes: bytes as Buffer };
+      yield { kind: 'idle' };
+    }
+  } catch (error) {
+    throw new LogError(`Cannot read ${nameOfLog(path)}: ${reasonOf(error)}`, { cause: error });
   }
 }
