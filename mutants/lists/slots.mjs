@@ -1,6 +1,8 @@
 // Defects in slots, their leases and the clock of tests, in TypeScript and in the scripts of Redis.
 
-const LEASES = ['lease-losses', 'held-slots', 'slots'].map((name) => `packages/core/test/${name}.test.ts`);
+const LEASES = ['lease-batches', 'lease-losses', 'held-slots', 'slots'].map(
+  (name) => `packages/core/test/${name}.test.ts`,
+);
 const STATES = [
   ...LEASES,
   ...['custom-store', 'custom-store-slots'].map((name) => `packages/store-conformance/test/${name}.test.ts`),
@@ -65,6 +67,8 @@ export const slots = [
       'if (endMs - nowMs < TIMER_MS) this.#lose(holder);',
       'if (endMs - nowMs < TIMER_MS) this.#open.delete(holder);',
     ],
+    ['a renewal sends all keys at once', 'const MAX_KEYS = 100;', 'const MAX_KEYS = Infinity;'],
+    ['a released lease is renewed', 'part.filter((holder) => this.#open.has(holder))', 'part'],
     ['a renewal counts from its reply', 'holder.extendedMs = sentMs;', 'holder.extendedMs = this.timers.now();'],
     ['a renewal that found no slot is not reported', 'else if (this.#open.has(holder)) this.#lose(holder);', ''],
     [

@@ -5,15 +5,23 @@ import { MAX_TIMER_MS } from './scheduler.js';
 /** A timer may fire this much early, and cannot be set to less. So a lease that ends sooner has ended. */
 const TIMER_MS = 1;
 
+/**
+ * The most keys of one call of `renew`. With more, a store that needs several round trips per key would exceed the timeout
+ * of the call, and all leases would seem lost.
+ */
+const MAX_KEYS = 100;
+
 /** Something that holds a lease in a store. */
 export interface LeaseHolder {
   readonly receipt: unknown;
+  /** Identify the keys of the leases. */
+  readonly names: readonly string[];
   /** When the check or the renewal that last extended the lease was sent, in milliseconds of the timers' clock. */
   extendedMs: number;
 }
 
 /**
- * Renews all open leases of one length together, every third of the lease. A lease that no renewal has extended in time
+ * Renews all open leases of one length, every third of the lease. A lease that no renewal has extended in time
  * is lost by this process's own clock, even if the store does not respond. Its timer keeps no process alive.
  */
 export class LeaseRenewer<Holder extends LeaseHolder> {
@@ -24,6 +32,8 @@ export class LeaseRenewer<Holder extends LeaseHolder> {
   #renewalMs = Infinity;
   /** No open lease ends before this time. */
   #firstEndMs = Infinity;
+  /** How many renewals have begun. A new one ends the one before, which has taken too long. */
+  #renewals = 0;
 
   constructor(
     private readonly leaseMs: number,
@@ -74,7 +84,7 @@ export class LeaseRenewer<Holder extends LeaseHolder> {
     if (this.#firstEndMs - nowMs < TIMER_MS) this.#loseEnded(nowMs);
     if (this.#open.size > 0 && nowMs >= this.#renewalMs) {
       this.#renewalMs = nowMs + this.leaseMs / 3;
-      this.#renewAll(nowMs);
+      this.#renewAll();
     }
     if (this.#open.size > 0) this.#setTimer();
     else this.#stop();
@@ -89,18 +99,50 @@ export class LeaseRenewer<Holder extends LeaseHolder> {
     }
   }
 
-  #renewAll(sentMs: number): void {
-    const holders = [...this.#open];
-    // The store's health publishes a failure. The next renewal tries again, until the leases have ended.
-    try {
-      const lost = this.renew(holders.map(({ receipt }) => receipt));
-      if (isThenable(lost)) {
-        lost.then(
-          (receipts) => this.#finishRenewal(holders, receipts, sentMs),
-          () => {},
-        );
-      } else this.#finishRenewal(holders, lost, sentMs);
-    } catch {}
+  #renewAll(): void {
+    this.#renewals += 1;
+    this.#renewParts(this.#toParts(), this.#renewals);
+  }
+
+  /** Divides the open leases into the parts that a renewal sends. The leases that end first come first. */
+  #toParts(): Holder[][] {
+    const byKeys = new Map<string, Holder[]>();
+    for (const holder of [...this.#open].sort((one, other) => one.extendedMs - other.extendedMs)) {
+      const keys = holder.names.join('\n\n');
+      const others = byKeys.get(keys);
+      if (others === undefined) byKeys.set(keys, [holder]);
+      else others.push(holder);
+    }
+    const groups = [...byKeys.values()];
+    const parts: Holder[][] = [];
+    for (let start = 0; start < groups.length; start += MAX_KEYS) {
+      parts.push(groups.slice(start, start + MAX_KEYS).flat());
+    }
+    return parts;
+  }
+
+  /** Sends the parts one after the other, so that a renewal takes only one connection. */
+  #renewParts(parts: Holder[][], renewal: number): void {
+    for (let part = parts.shift(); part !== undefined && renewal === this.#renewals; part = parts.shift()) {
+      const holders = part.filter((holder) => this.#open.has(holder));
+      if (holders.length === 0) continue;
+      const sentMs = this.timers.now();
+      // The store's health publishes a failure. The next renewal tries again, until the leases have ended.
+      try {
+        const lost = this.renew(holders.map(({ receipt }) => receipt));
+        if (!isThenable(lost)) {
+          this.#finishRenewal(holders, lost, sentMs);
+          continue;
+        }
+        lost
+          .then(
+            (receipts) => this.#finishRenewal(holders, receipts, sentMs),
+            () => {},
+          )
+          .then(() => this.#renewParts(parts, renewal));
+        return;
+      } catch {}
+    }
   }
 
   #finishRenewal(holders: readonly Holder[], lostReceipts: readonly unknown[], sentMs: number): void {

@@ -1,0 +1,95 @@
+import { concurrency, manualClock, RateLimiter } from '@rollgate/core';
+import { createStore } from '@rollgate/core/store';
+
+/** A store whose transactions take 3 ms per key. It notes the keys of each, and fails for some. */
+function openSlowStore() {
+  const clock = manualClock();
+  const rows = new Map<string, readonly number[]>();
+  const transactions: (readonly string[])[] = [];
+  const slow = { isSlow: false, running: 0, mostRunning: 0, failingKey: '' };
+  const store = createStore({
+    clock,
+    async transact(keys, update) {
+      transactions.push(keys);
+      slow.running += 1;
+      slow.mostRunning = Math.max(slow.mostRunning, slow.running);
+      if (slow.isSlow)
+        await new Promise<void>((resolve) => void clock.schedule(clock.now() + 3 * keys.length, resolve));
+      slow.running -= 1;
+      if (keys.some((key) => key.includes(`"${slow.failingKey}"`))) throw new Error('this row is locked');
+      for (const [index, change] of update(keys.map((key) => rows.get(key))).entries()) {
+        if (change === null) rows.delete(keys[index]!);
+        else if (change !== undefined) rows.set(keys[index]!, change.numbers);
+      }
+    },
+  });
+  const renewals: number[] = [];
+  const renew = store.renew!.bind(store);
+  Object.assign(store, {
+    renew(receipts: readonly unknown[]) {
+      renewals.push(receipts.length);
+      return renew(receipts);
+    },
+  });
+  const lost: unknown[] = [];
+  const limiter = new RateLimiter({
+    limits: concurrency({ limit: 300, lease: '30s' }),
+    store,
+    onLeaseLost: ({ key }) => lost.push(key),
+  });
+  const advance = async (ms: number) => {
+    for (let passed = 0; passed < ms; passed += 50) {
+      clock.advance(50);
+      await new Promise(setImmediate);
+    }
+  };
+  return { limiter, slow, transactions, renewals, lost, advance };
+}
+
+beforeEach(() => void jest.spyOn(process, 'emitWarning').mockImplementation(() => {}));
+afterEach(() => jest.restoreAllMocks());
+
+test('the slots of many keys are renewed in parts, each within the timeout', async () => {
+  const { limiter, slow, transactions, lost, advance } = openSlowStore();
+  const keys = Array.from({ length: 250 }, (_, index) => `user ${index}`);
+  await Promise.all(keys.map((key) => limiter.check(key)));
+  transactions.length = 0;
+  slow.isSlow = true;
+  slow.mostRunning = 0;
+  await advance(11_000);
+  expect(transactions.map(({ length }) => length)).toEqual([100, 100, 50]);
+  expect(slow.mostRunning).toBe(1);
+  await advance(60_000);
+  expect(lost).toEqual([]);
+  slow.isSlow = false;
+  expect((await limiter.peek('user 249')).remaining).toBe(299);
+});
+
+test('the slots of one key are renewed together', async () => {
+  const { limiter, transactions, advance } = openSlowStore();
+  for (let index = 0; index < 250; index++) await limiter.check('ann');
+  transactions.length = 0;
+  await advance(11_000);
+  expect(transactions.map(({ length }) => length)).toEqual([1]);
+});
+
+test('a part that fails does not end the renewal of the others', async () => {
+  const { limiter, slow, lost, advance } = openSlowStore();
+  const keys = Array.from({ length: 250 }, (_, index) => `user ${index}`);
+  for (const key of keys) await limiter.check(key);
+  slow.failingKey = 'user 0';
+  await advance(60_000);
+  expect(lost).toEqual(keys.slice(0, 100));
+});
+
+test('slots that are released while other parts are renewed are not renewed', async () => {
+  const { limiter, slow, renewals, advance } = openSlowStore();
+  const keys = Array.from({ length: 150 }, (_, index) => `user ${index}`);
+  const decisions = await Promise.all(keys.map((key) => limiter.check(key)));
+  slow.isSlow = true;
+  await advance(10_100);
+  slow.isSlow = false;
+  await Promise.all(decisions.slice(100, 149).map((decision) => limiter.release(decision)));
+  await advance(1000);
+  expect(renewals).toEqual([100, 1]);
+});
