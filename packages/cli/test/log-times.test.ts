@@ -153,3 +153,12 @@ describe('a window that is short compared with the steps of the times', () => {
     expect((await simulate(['few.log', ...LIMIT])).log.resolutionMs).toBe(1000);
   });
 });
+
+test('only one line at the start and one at the end of a sparse log can have a wrong date', async () => {
+  const gapMs = 200 * DAY * 1000;
+  const lines = Array.from({ length: 10 }, (_, index) => JSON.stringify({ time: START_MS - gapMs * index, ip: 'a' }));
+  write('sparse.log', lines.reverse().join('\n'));
+  const { log, from } = await simulate(['sparse.log', '--limit', '1/1m']);
+  expect(log).toMatchObject({ lines: 10, leftOutLines: 2 });
+  expect(from).toBe(new Date(START_MS - gapMs * 8).toISOString());
+});

@@ -16,11 +16,16 @@ export class TimeJump {
   readonly followers: Entry[] = [];
   readonly #fromMicros: number;
   readonly #toleranceMicros: number;
+  readonly #isFirst: boolean;
   #contradicting = 0;
   #earliestMicros = Number.POSITIVE_INFINITY;
 
-  /** @param fromMicros The latest time before the jump, or minus infinity. */
-  constructor(entry: Entry, fromMicros: number, toleranceMicros: number) {
+  /**
+   * @param fromMicros The latest time before the jump, or minus infinity.
+   * @param isFirst Whether this is the first line of the log.
+   */
+  constructor(entry: Entry, fromMicros: number, toleranceMicros: number, isFirst: boolean) {
+    this.#isFirst = isFirst;
     this.entry = entry;
     this.#fromMicros = fromMicros;
     this.#toleranceMicros = toleranceMicros;
@@ -44,7 +49,7 @@ export class TimeJump {
   get #isOutlier(): boolean {
     const { micros } = this.entry;
     if (this.#fromMicros === Number.NEGATIVE_INFINITY) {
-      return this.followers.length > 1 && this.#earliestMicros - micros > LONGEST_EDGE_GAP_MICROS;
+      return this.#isFirst && this.followers.length > 1 && this.#earliestMicros - micros > LONGEST_EDGE_GAP_MICROS;
     }
     return this.followers.length === 0 && micros - this.#fromMicros > LONGEST_EDGE_GAP_MICROS;
   }

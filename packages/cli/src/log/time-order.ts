@@ -22,6 +22,7 @@ export class TimeOrder {
   /** In the order of the log, none earlier than the entries already returned. */
   #arrived: Entry[] = [];
   #isSorted = true;
+  #isEmpty = true;
   /** All entries wait until it is decided. */
   #jump: TimeJump | undefined;
 
@@ -38,7 +39,8 @@ export class TimeOrder {
       this.#jump.follow(entry);
       if (this.#jump.isDecided) this.#decide();
     } else if (micros > this.#newestMicros + this.#toleranceMicros) {
-      this.#jump = new TimeJump(entry, this.#newestMicros, this.#toleranceMicros);
+      this.#jump = new TimeJump(entry, this.#newestMicros, this.#toleranceMicros, this.#isEmpty);
+      this.#isEmpty = false;
     } else this.#accept(entry);
   }
 
