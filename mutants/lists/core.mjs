@@ -238,7 +238,6 @@ export const core = [
       'deadline.throwIfPast(retryAfterMs, sinceMs);',
       '',
     ],
-    ['a caller that gives up keeps its slot', '    refund();\n', ''],
     [
       'a caller that gives up during its check is charged',
       '(late) => late.allowed && attempt.refund(late)',
@@ -259,6 +258,18 @@ export const core = [
       'store.settle!(receipt, costs);\n      return mapAwaitable(done, () => this.#wakeWaitersOf(receipt));',
       'store.settle!(receipt, costs);\n      return done;',
     ],
+  ]),
+  ...of('wait-slots', WAIT, [
+    ['a caller overtakes one whose decision was read late', 'isBehind && startMs + delayMs < last.dueMs', 'false'],
+    [
+      'a caller overtakes one whose slot has passed',
+      'last !== undefined && startMs + delayMs >= last.earliestMs',
+      'false',
+    ],
+    ['a caller waits for one with a later slot', ' && startMs + delayMs >= last.earliestMs', ''],
+  ]),
+  ...of('waiting-callers', WAIT, [
+    ['a caller that gives up keeps its slot', 'attempt.refund(decision);', ''],
     ['a closed limiter lets callers wait', 'if (this.#isClosed) throw limiterClosed();', ''],
     ['callers wait on after the close', 'for (const deadline of this.#deadlines) deadline.abort(limiterClosed());', ''],
   ]),

@@ -1,40 +1,45 @@
 import { startBackgroundTimer } from './background-timer.js';
 import type { Clock } from './clock.js';
 import { bindAsyncContext, performance } from './platform.js';
-import { isLate, MAX_TIMER_MS, scheduleAfter as scheduleOnRealTime } from './scheduler.js';
+import { MAX_TIMER_MS, scheduleAfter as scheduleOnRealTime } from './scheduler.js';
 
 /** The time by which callers wait, and its timers. All times are milliseconds. */
 export interface Timers {
   now(): number;
   /**
-   * Calls `callback` once `delayMs` have passed, and returns a function that cancels it. A clock that only a test
-   * advances counts from `sinceMs`, because it may have advanced since.
+   * The time from which the delays of a decision count, which was made after `sinceMs`. In real time it is now, because
+   * nothing may start early. A clock that only a test advances returns `sinceMs`, because it may have advanced since.
    */
-  after(delayMs: number, callback: () => void, sinceMs: number): () => void;
+  startOfDelays(sinceMs: number): number;
+  /** Calls `callback` once `delayMs` have passed since `startMs`, and returns a function that cancels it. */
+  after(delayMs: number, callback: () => void, startMs: number): () => void;
   /** Like `after`, from now on, with a timer that does not keep the process alive. */
   inBackground(delayMs: number, callback: () => void): () => void;
-  /** Whether the time of a callback has passed and the process was too late to run it. Absent if callbacks have no order. */
-  readonly isLate?: (() => boolean) | undefined;
 }
 
 /** Real time, for stores whose clock has no `schedule`. */
 export const realTimers: Timers = {
   now: () => performance.now(),
-  after: (delayMs, callback) => scheduleOnRealTime(delayMs, callback),
+  startOfDelays: () => performance.now(),
+  after: scheduleOnRealTime,
   inBackground(delayMs, callback) {
     const timer = delayMs <= MAX_TIMER_MS ? startBackgroundTimer(callback, delayMs) : undefined;
     return () => clearTimeout(timer);
   },
-  isLate,
 };
 
 /** Returns the timers of a store's clock, or real ones if it has none. */
 export function timersOf(clock: Clock | undefined): Timers {
   if (clock?.schedule === undefined) return realTimers;
   const now = () => clock.now();
-  const after: Timers['after'] = (delayMs, callback, sinceMs) =>
-    clock.schedule!(sinceMs + delayMs, bindAsyncContext(callback));
-  return { now, after, inBackground: (delayMs, callback) => after(delayMs, callback, now()) };
+  const after: Timers['after'] = (delayMs, callback, startMs) =>
+    clock.schedule!(startMs + delayMs, bindAsyncContext(callback));
+  return {
+    now,
+    startOfDelays: (sinceMs) => sinceMs,
+    after,
+    inBackground: (delayMs, callback) => after(delayMs, callback, now()),
+  };
 }
 
 /**

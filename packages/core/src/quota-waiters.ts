@@ -39,3 +39,9 @@ export function wakeWaiters(store: object, names: readonly string[]): void {
   if (all === undefined) return;
   for (const name of names) for (const wake of [...(all.get(name) ?? [])]) wake();
 }
+
+/** Wakes the callers in this process that wait for one of the states. Calls `namesOf` only if there are callers. */
+export function wakeStateWaiters(store: Store, namesOf: () => readonly string[] | undefined): void {
+  const backend = backendOf(store);
+  if (hasWaiters(backend)) wakeWaiters(backend, namesOf() ?? []);
+}

@@ -15,13 +15,12 @@ import { isMemoryStore, MemoryStore } from './memory-store.js';
 import type { Keys, Plan } from './plan.js';
 import { Plans } from './plans.js';
 import { type DecisionEventOf, hasSubscribers, publishDecision } from './publish-decision.js';
-import { backendOf, hasWaiters, wakeWaiters, watchNames } from './quota-waiters.js';
+import { backendOf, wakeStateWaiters, watchNames } from './quota-waiters.js';
 import type { CheckOptions, RateLimiterOptions, SettleOptions, WaitOptions } from './rate-limiter-options.js';
 import { type Cost, resolveCosts } from './resolve-costs.js';
 import { resolveSettledCosts, slotsOf, spendReceipt } from './settlement.js';
 import type { SlotKeeper, SlotLimit } from './slot-limit.js';
 import type { Store } from './store.js';
-import { createDeadline, type Deadline, limiterClosed } from './timeout-signal.js';
 import { unsupported } from './unsupported.js';
 import {
   hasMethods,
@@ -31,8 +30,8 @@ import {
   validateOptionNames,
   validateString,
 } from './validate.js';
-import { type Attempt, peeksFirst, waitForSlot, waitUntilAllowed } from './wait.js';
-import { WaitQueues } from './wait-queues.js';
+import { type Attempt, peeksFirst } from './wait.js';
+import { WaitingCallers } from './waiting-callers.js';
 
 /** Published on the channel `rollgate:decision` for each check, and on `rollgate:rejection` for each rejected one. */
 export type DecisionEvent = DecisionEventOf<RateLimiter>;
@@ -71,10 +70,7 @@ export class RateLimiter<Given extends Limits = Limits> {
   readonly #plans: Plans;
   readonly #store: Store;
   readonly #ownsStore: boolean;
-  readonly #queues = new WaitQueues();
-  /** Those of the callers that wait. */
-  readonly #deadlines = new Set<Deadline>();
-  #isClosed = false;
+  readonly #waiting = new WaitingCallers();
   readonly #onLeaseLost: RateLimiterOptions<Given>['onLeaseLost'];
   /** The open slots, once a check may take one. */
   #slots: SlotKeeper | undefined;
@@ -215,8 +211,7 @@ export class RateLimiter<Given extends Limits = Limits> {
     const keys = resolveKeys(plan, key);
     await this.#store.reset(plan, keys);
     this.#keeperFor(plan)?.wakeAll(plan, keys);
-    if (hasWaiters(backendOf(this.#store)))
-      wakeWaiters(backendOf(this.#store), this.#store.namesOf?.(plan, keys) ?? []);
+    wakeStateWaiters(this.#store, () => this.#store.namesOf?.(plan, keys));
   }
 
   /**
@@ -239,10 +234,6 @@ export class RateLimiter<Given extends Limits = Limits> {
     const timeoutMs = timeout === undefined ? Infinity : parseDuration('timeout', timeout);
     const plan = this.#planFor(checkOptions);
     const keys = resolveKeys(plan, key);
-    const queueName = JSON.stringify([plan.prefix, keys]);
-    if (this.#isClosed) throw limiterClosed();
-    const deadline = createDeadline(signal, timeoutMs, timersOf(this.#store.clock));
-    this.#deadlines.add(deadline);
     const attempt: Attempt<DecisionOn<Own>> = {
       peeksFirst: peeksFirst(plan),
       peek: () => this.peek(key, checkOptions),
@@ -250,17 +241,8 @@ export class RateLimiter<Given extends Limits = Limits> {
       refund: (decision) => refundInBackground(this, decision),
       watch: (wake) => this.#watch(plan, keys, wake),
     };
-    try {
-      const { decision, sinceMs } = await this.#queues.enqueue(queueName, deadline.signal, () =>
-        waitUntilAllowed(attempt, deadline),
-      );
-      // This caller has left the wait queue, so the next ones can take their slots during this delay.
-      await waitForSlot(decision, () => attempt.refund(decision), deadline, sinceMs);
-      return decision;
-    } finally {
-      this.#deadlines.delete(deadline);
-      deadline.dispose();
-    }
+    const queue = JSON.stringify([plan.prefix, keys]);
+    return this.#waiting.add(queue, attempt, { signal, timeoutMs, timers: timersOf(this.#store.clock) });
   }
 
   /** The clock of the limiter's store, if the store has one. */
@@ -273,8 +255,7 @@ export class RateLimiter<Given extends Limits = Limits> {
    * passed to the constructor stays open.
    */
   async close(): Promise<void> {
-    this.#isClosed = true;
-    for (const deadline of this.#deadlines) deadline.abort(limiterClosed());
+    this.#waiting.close();
     this.#slots?.close();
     if (this.#ownsStore) await this.#store.close?.();
   }
@@ -291,9 +272,8 @@ export class RateLimiter<Given extends Limits = Limits> {
 
   /** Wakes the callers that wait for quota that the check with this receipt has taken. */
   #wakeWaitersOf(receipt: unknown): void {
-    if (!hasWaiters(backendOf(this.#store))) return;
     const own = receipt instanceof HeldReceipt ? receipt.receipt : receipt;
-    wakeWaiters(backendOf(this.#store), this.#store.namesOfReceipt?.(own) ?? []);
+    wakeStateWaiters(this.#store, () => this.#store.namesOfReceipt?.(own));
   }
 
   /** Checks for {@link wait}, which publishes the decision that ends it. A rejected attempt is not the end. */

@@ -8,20 +8,19 @@ import { invalidNumber } from './validate.js';
 export const MAX_TIMER_MS = 2 ** 31 - 1;
 
 /** Like `scheduleAfter` of Node, without an order between callbacks that become due in the same millisecond. */
-export function scheduleAfter(delayMs: number, callback: () => void): () => void {
+export function scheduleAfter(delayMs: number, callback: () => void, startMs: number): () => void {
   if (!Number.isFinite(delayMs) || delayMs < 0) throw invalidNumber('delayMs', 'a finite number from 0', delayMs);
   const run = bindAsyncContext(callback);
-  const dueMs = performance.now() + delayMs;
+  const dueMs = startMs + delayMs;
   let timer: ReturnType<typeof setTimeout>;
-  const runWhenDue = () => {
-    const leftMs = dueMs - performance.now();
-    // A timer may be early, by up to a millisecond or during a long wait. Then this sets it again.
-    if (leftMs <= 0) run();
-    else timer = setTimeout(runWhenDue, Math.min(Math.ceil(leftMs), MAX_TIMER_MS));
+  const setTimer = () => {
+    timer = setTimeout(runWhenDue, Math.min(Math.ceil(dueMs - performance.now()), MAX_TIMER_MS));
   };
-  timer = setTimeout(runWhenDue, Math.min(Math.ceil(delayMs), MAX_TIMER_MS));
+  const runWhenDue = () => {
+    // A timer may be early, by up to a millisecond or during a long wait. Then this sets it again.
+    if (performance.now() >= dueMs) run();
+    else setTimer();
+  };
+  setTimer();
   return () => clearTimeout(timer);
 }
-
-/** Callbacks have no order here, so none has to wait for a late one. */
-export const isLate: (() => boolean) | undefined = undefined;

@@ -27,25 +27,21 @@ let next: Scheduled | undefined;
  * alive.
  *
  * @param delayMs Milliseconds, of any length.
+ * @param startMs The time from which they count.
  * @returns A function that cancels the callback. After the callback has run, it does nothing.
  * @throws TypeError, RangeError if `delayMs` is not a finite number from 0.
  */
-export function scheduleAfter(delayMs: number, callback: () => void): () => void {
+export function scheduleAfter(delayMs: number, callback: () => void, startMs: number): () => void {
   // The whole process shares one queue, and a NaN would destroy its order.
   if (!Number.isFinite(delayMs) || delayMs < 0) throw invalidNumber('delayMs', 'a finite number from 0', delayMs);
   const scheduled = new Scheduled(bindAsyncContext(callback));
-  queue.add(scheduled, currentMicros() + Math.ceil(delayMs * 1000));
+  queue.add(scheduled, Math.round(startMs * 1000) + Math.ceil(delayMs * 1000));
   setTimer();
   return function cancel() {
     if (!queue.has(scheduled)) return;
     queue.remove(scheduled);
     setTimer();
   };
-}
-
-/** Whether the time of a callback has passed and the process was too late to run it. */
-export function isLate(): boolean {
-  return queue.first !== undefined && queue.first.priority <= currentMicros();
 }
 
 /** Read like this, fake timers of a test runner move it together with the timer. */

@@ -1,5 +1,5 @@
 import { onAbort } from './abort-listeners.js';
-import { realTimers, type Timers } from './clock-timers.js';
+import type { Timers } from './clock-timers.js';
 import { withCode } from './error-codes.js';
 
 /** Ends one `wait` early. */
@@ -9,8 +9,7 @@ export interface Deadline {
   /** The time by which the caller waits. */
   readonly timers: Timers;
   /**
-   * Throws unless the timeout allows a wait of so many milliseconds. A clock that only a test advances counts them from
-   * `sinceMs`.
+   * Throws unless the timeout allows a wait of so many milliseconds, which a decision after `sinceMs` has reported.
    *
    * @throws DOMException, a `TimeoutError`.
    */
@@ -38,8 +37,7 @@ export function createDeadline(signal: AbortSignal | undefined, timeoutMs: numbe
     signal: controller.signal,
     timers,
     throwIfPast(waitMs, sinceMs) {
-      const fromMs = timers === realTimers ? timers.now() : sinceMs;
-      if (fromMs + waitMs <= dueMs) return;
+      if (timers.startOfDelays(sinceMs) + waitMs <= dueMs) return;
       throw timeoutError(`Timed out: the earliest possible start is in ${Math.ceil(waitMs)} ms, after the \`timeout\``);
     },
     abort: (reason) => controller.abort(reason),

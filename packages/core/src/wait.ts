@@ -44,7 +44,7 @@ export async function waitUntilAllowed<Given extends Decision>(
       }
       // A slot may be released at any time, so the wait may be shorter.
       if (!isEstimate(decision)) deadline.throwIfPast(retryAfterMs, sinceMs);
-      await sleep(retryAfterMs, deadline, sinceMs, freed.promise);
+      await sleep(retryAfterMs, deadline, timers.startOfDelays(sinceMs), freed.promise);
     } finally {
       stopWatching?.();
     }
@@ -89,24 +89,6 @@ function check<Given extends Decision>(
   });
 }
 
-/** Waits until the slot of an allowed action. Calls `refund` if the caller stops waiting before. */
-export async function waitForSlot(
-  { delayMs }: Decision,
-  refund: () => void,
-  deadline: Deadline,
-  sinceMs: number,
-): Promise<void> {
-  // Otherwise this caller would overtake those ahead of it, whose slots have passed while the process was busy.
-  if (delayMs === 0 && !deadline.timers.isLate?.()) return;
-  try {
-    deadline.throwIfPast(delayMs, sinceMs);
-    await sleep(delayMs, deadline, sinceMs);
-  } catch (error) {
-    refund();
-    throw error;
-  }
-}
-
 /** Whether the wait of a rejection is only advice. */
 function isEstimate({ limits, violated }: Decision): boolean {
   return violated.some((name) => limits[name]?.retryIsEstimate === true);
@@ -120,11 +102,19 @@ function createSignal(): { readonly promise: Promise<void>; readonly resolve: ()
   return { promise, resolve };
 }
 
-/** Resolves after `ms` milliseconds or when `early` does, but rejects with the signal's reason as soon as the signal aborts. */
-async function sleep(ms: number, { signal, timers }: Deadline, sinceMs: number, early?: Promise<void>): Promise<void> {
+/**
+ * Resolves `ms` milliseconds after `startMs` or when `early` does, but rejects with the signal's reason as soon as the
+ * signal aborts.
+ */
+export async function sleep(
+  ms: number,
+  { signal, timers }: Deadline,
+  startMs: number,
+  early?: Promise<void>,
+): Promise<void> {
   signal.throwIfAborted();
   const elapsed = createSignal();
-  const cancel = timers.after(ms, elapsed.resolve, sinceMs);
+  const cancel = timers.after(ms, elapsed.resolve, startMs);
   try {
     await unlessAborted(early === undefined ? elapsed.promise : Promise.race([elapsed.promise, early]), signal);
   } finally {

@@ -62,6 +62,39 @@ describe('wait on a queue', () => {
     expect(order).toEqual([0, 1, 2, 3]);
   });
 
+  test('resolves in the order of the calls, even if the process reads a decision only after the slot', async () => {
+    const memory = new MemoryStore();
+    let isBusy = false;
+    const check: Store['check'] = async (...args) => {
+      const decision = memory.check(...args);
+      const endMs = isBusy ? performance.now() + 3 * INTERVAL_MS : 0;
+      while (performance.now() < endMs);
+      return decision;
+    };
+    const limiter = new RateLimiter({ limits: queue, store: asynchronousStore({ check }).store, timeout: '1m' });
+    const order: number[] = [];
+    const waitFor = (caller: number) => limiter.wait('ann').then(() => order.push(caller));
+    await waitFor(0);
+    isBusy = true;
+    const late = waitFor(1);
+    await settled();
+    isBusy = false;
+    await Promise.all([late, waitFor(2), waitFor(3)]);
+    expect(order).toEqual([0, 1, 2, 3]);
+  });
+
+  test('does not wait for a caller that waits for another limit', async () => {
+    const limits = { slow: slowQueue, fast: queue };
+    const limiter = new RateLimiter({ limits });
+    const controller = new AbortController();
+    await limiter.wait('ann', { cost: { slow: 1, fast: 0 } });
+    const slow = limiter.wait('ann', { cost: { slow: 1, fast: 0 }, signal: controller.signal });
+    await limiter.wait('ann', { cost: { slow: 0, fast: 1 } });
+    await limiter.wait('ann', { cost: { slow: 0, fast: 1 } });
+    controller.abort('enough');
+    await expect(slow).rejects.toBe('enough');
+  });
+
   test('takes a slot at once, without waiting for the callers ahead', async () => {
     const limiter = new RateLimiter({ limits: slowQueue, store: new MemoryStore({ clock }) });
     const controller = new AbortController();
