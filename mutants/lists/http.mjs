@@ -61,7 +61,11 @@ export const http = [
       'isSuccess ? rules.skipSuccessful : rules.skipFailed',
       'isSuccess ? rules.skipFailed : rules.skipSuccessful',
     ],
-    ['an aborted request is always refunded', 'if (rules.skipAborted) refundInBackground', 'refundInBackground'],
+    [
+      'an aborted request is always refunded',
+      'rules.skipAborted ? refundInBackground(limiter, decision) : undefined',
+      'refundInBackground(limiter, decision)',
+    ],
     ['a status of 400 is a success', 'status < 400', 'status <= 400'],
   ]),
   ...of('http/src/client-key', LISTS, [

@@ -1,11 +1,12 @@
 import { randomUUID } from 'node:crypto';
 import type { Decision, RateLimiter } from '@rollgate/core';
-import { type AlgorithmName, algorithmNames, limitOf } from '../algorithms.js';
+import { type AlgorithmName, limitOf } from '../algorithms.js';
 import { assertSame } from '../assert-same.js';
 import { toPlainDecision } from '../expected-decision.js';
 import { type CheckContext, makeLimiter, type Requirement } from './check.js';
 import { slotsOf } from './decisions.js';
 import { minuteLimit } from './minute-limit.js';
+import { WITHOUT_QUEUE } from './parallel-checks.js';
 
 /** So many units that no operation below is rejected. */
 const QUOTA = 1000;
@@ -58,13 +59,10 @@ async function checkInAnyOrder(context: CheckContext): Promise<void> {
 }
 
 export const parallelChanges: readonly Requirement[] = [
-  // In a queue, the order of concurrent operations determines the slots.
-  ...algorithmNames
-    .filter((algorithm) => algorithm !== 'leakyBucket')
-    .map((algorithm) => ({
-      name: `${algorithm} counts concurrent refunds, settlements and checks like consecutive ones`,
-      among: [algorithm],
-      verify: (context: CheckContext) => changeAtOnce(context, algorithm),
-    })),
+  ...WITHOUT_QUEUE.map((algorithm) => ({
+    name: `${algorithm} counts concurrent refunds, settlements and checks like consecutive ones`,
+    among: [algorithm],
+    verify: (context: CheckContext) => changeAtOnce(context, algorithm),
+  })),
   { name: 'concurrent checks may name the same limits in any order', verify: checkInAnyOrder },
 ];

@@ -10,8 +10,8 @@ import { minuteLimit } from './minute-limit.js';
 const CALLS = 1000;
 const QUOTA = 100;
 
-/** A queue allows one more than its capacity. */
-const WITHOUT_QUEUE = algorithmNames.filter((algorithm) => algorithm !== 'leakyBucket');
+/** A queue allows one more than its capacity, and the order of the calls determines its slots. */
+export const WITHOUT_QUEUE = algorithmNames.filter((algorithm) => algorithm !== 'leakyBucket');
 
 /** Starts all calls in the same iteration of the event loop. */
 const atOnce = (call: (index: number) => Promise<Decision>) =>
