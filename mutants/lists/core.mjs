@@ -260,13 +260,9 @@ export const core = [
     ],
   ]),
   ...of('wait-slots', WAIT, [
-    ['a caller overtakes one whose decision was read late', 'isBehind && startMs + delayMs < last.dueMs', 'false'],
-    [
-      'a caller overtakes one whose slot has passed',
-      'last !== undefined && startMs + delayMs >= last.earliestMs',
-      'false',
-    ],
-    ['a caller waits for one with a later slot', ' && startMs + delayMs >= last.earliestMs', ''],
+    ['a caller overtakes one whose decision was read late', 'isBehind && slotMs < last.dueMs', 'false'],
+    ['a caller overtakes one whose slot has passed', 'last !== undefined && slotMs >= last.earliestMs', 'false'],
+    ['a caller waits for one with a later slot', ' && slotMs >= last.earliestMs', ''],
   ]),
   ...of('waiting-callers', WAIT, [
     ['a caller that gives up keeps its slot', 'attempt.refund(decision);', ''],

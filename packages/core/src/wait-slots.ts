@@ -28,10 +28,11 @@ export class WaitSlots {
     if (delayMs === 0 && last === undefined) return;
     deadline.throwIfPast(delayMs, sinceMs);
     const startMs = deadline.timers.startOfDelays(sinceMs);
+    const slotMs = startMs + delayMs;
     // Otherwise the slot is before that of the last caller, which waits for another limit of the plan.
-    const isBehind = last !== undefined && startMs + delayMs >= last.earliestMs;
+    const isBehind = last !== undefined && slotMs >= last.earliestMs;
     if (delayMs === 0 && !isBehind) return;
-    const dueMs = isBehind && startMs + delayMs < last.dueMs ? last.dueMs + ROUNDING_MS : startMs + delayMs;
+    const dueMs = isBehind && slotMs < last.dueMs ? last.dueMs + ROUNDING_MS : slotMs;
     const waiters = last ?? { count: 0, earliestMs: 0, dueMs: 0 };
     waiters.count += 1;
     waiters.earliestMs = sinceMs + delayMs;

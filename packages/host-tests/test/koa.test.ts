@@ -153,7 +153,7 @@ describe('the response to an error', () => {
     });
   });
 
-  test('has the headers of its own request even if requests share the error', async () => {
+  test('sets the headers of each request, even if requests share the error', async () => {
     const error = new Error('always the same');
     const handler: Middleware = () => {
       throw error;

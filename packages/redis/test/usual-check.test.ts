@@ -131,7 +131,7 @@ test('a limit that became smaller waits until enough hits have left', async () =
   expect(await limiter.check('ann', smaller)).toMatchObject({ allowed: false, remaining: 0, retryAfterMs: 98 });
 });
 
-test('each limit of a plan gives its key the expiry of its own window', async () => {
+test('the keys of a plan expire with the windows of their limits', async () => {
   const client = redis.connect();
   const prefix = freshPrefix();
   // At this time, a half window of each limit starts.

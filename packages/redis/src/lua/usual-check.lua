@@ -45,7 +45,7 @@
           local rule = usual_rules[index]
           rule.tail, rule.newest, rule.oldest, rule.created = tail, newest, oldest, created
           rule.dropped_hits, rule.count = dropped_hits, count
-          has_long_log = has_long_log or dropped_hits + count > 149700 -- See SAFE_LENGTH in rolling-window.lua.
+          has_long_log = has_long_log or 7 * (dropped_hits + count) > 1048000 -- See SAFE_LENGTH in rolling-window.lua.
         end
       end
 
