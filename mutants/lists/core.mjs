@@ -228,7 +228,11 @@ export const core = [
     ],
   ),
   ...of('wait-queues', WAIT, [
-    ['callers overtake each other', 'if (caller.ahead !== undefined) await unlessAborted(caller.started, signal);', ''],
+    [
+      'callers overtake each other',
+      'if (caller.ahead !== undefined) await unlessAborted(caller.started.promise, signal);',
+      '',
+    ],
     ['a caller that stops waiting starts the next one', 'behind.follow(ahead);', 'behind.follow(undefined);'],
     ['callers that stop waiting stay in the queue', 'this.#last.set(name, ahead);', ''],
   ]),
@@ -243,20 +247,34 @@ export const core = [
       '(late) => late.allowed && attempt.refund(late)',
       '() => {}',
     ],
-    ['a waiting caller counts as an attempt', 'limit.countRejected || limit.canDelay', 'limit.canDelay'],
-    ['a waiting caller takes a late slot', 'limit.countRejected || limit.canDelay', 'limit.countRejected'],
     ['a caller that gave up is charged', 'signal.throwIfAborted();\n  throwIfPast(delayMs', 'throwIfPast(delayMs'],
   ]),
-  ...of('rate-limiter', WAIT, [
+  ...of('wait-attempt', WAIT, [
+    ['a waiting caller counts as an attempt', 'limit.countRejected || limit.canDelay', 'limit.canDelay'],
+    ['a waiting caller takes a late slot', 'limit.countRejected || limit.canDelay', 'limit.countRejected'],
+    ['a rejected attempt is published', 'made.allowed && hasSubscribers()', 'hasSubscribers()'],
+  ]),
+  ...of(
+    'rate-limiter',
+    ['packages/core/test/rate-limiter.test.ts'],
     [
-      'a refund wakes no caller',
-      'receipt.refund(store) : store.refund(receipt);\n      return mapAwaitable(done, () => this.#wakeWaitersOf(receipt));',
-      'receipt.refund(store) : store.refund(receipt);\n      return done;',
+      [
+        "a limiter closes the caller's store",
+        'this.#ownsStore = options.store === undefined',
+        'this.#ownsStore = true',
+      ],
     ],
+  ),
+  ...of(
+    'resolve-rate-limiter-options',
+    ['packages/core/test/rate-limiter.test.ts', 'packages/core/test/misuse.test.ts'],
+    [['any text is a policy', "validateOneOf('onStoreError', onStoreError, ON_STORE_ERROR)", 'onStoreError']],
+  ),
+  ...of('settlement', WAIT, [
     [
-      'a settlement wakes no caller',
-      'store.settle!(receipt, costs);\n      return mapAwaitable(done, () => this.#wakeWaitersOf(receipt));',
-      'store.settle!(receipt, costs);\n      return done;',
+      'a refund or a settlement wakes no caller',
+      'mapAwaitable(use(receipt), () =>\n      wakeStateWaiters(',
+      'mapAwaitable(use(receipt), () =>\n      void (',
     ],
   ]),
   ...of('wait-slots', WAIT, [

@@ -111,6 +111,11 @@ export const slots = [
     ['a renewal takes back slots that were released', 'if (hit.wantedCost === 0) return hit;', ''],
     ['a moved lease is not found before its renewal ends', 'hit.moved !== undefined && ', 'false && '],
   ]),
+  ...of('core/src/transactions.ts', STATES, [
+    ['a driver hides misuse', 'if (misuse !== undefined) throw misuse.error;', ''],
+    ['a failure that is thrown at once counts as misuse', 'return Promise.reject(error);', 'throw error;'],
+    ['a recovery goes unnoticed', 'this.#hasFailed ? Promise.resolve(result) : result', 'result'],
+  ]),
   ...of('core/src/manual-clock.ts', CLOCK, [
     ['callbacks of one time run in reverse order', 'other.atMs > atMs', 'other.atMs >= atMs'],
     ['a callback runs at the end of the advance', 'nowMs = Math.max(nowMs, first.atMs);', 'nowMs = endMs;'],

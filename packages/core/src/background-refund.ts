@@ -4,7 +4,7 @@ import { channel, emitWarning } from './platform.js';
 import { formatValue } from './validate.js';
 
 /** The part of a `RateLimiter` that refunds. */
-interface Refunder {
+export interface Refunder {
   refund(decision: Decision): Promise<void>;
 }
 

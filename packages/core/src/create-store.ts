@@ -1,8 +1,7 @@
 import { type Awaitable, mapAwaitable } from './awaitable.js';
-import { type Clock, monotonicClock, readMicros } from './clock.js';
-import type { CreateStoreOptions, Update } from './create-store-options.js';
+import { type Clock, monotonicClock } from './clock.js';
+import type { CreateStoreOptions } from './create-store-options.js';
 import type { Decision } from './decision.js';
-import { withCode } from './error-codes.js';
 import { decideAll } from './evaluate.js';
 import { guardStore } from './failure/guarded-store.js';
 import { foreignDecision } from './foreign-decision-error.js';
@@ -11,8 +10,9 @@ import { type Costs, costAt, type Keys, keyAt, type Plan, type Rule, type Settle
 import type { CounterAlgorithm } from './rolling-counter-algorithm.js';
 import type { CountingStore, Store } from './store.js';
 import { toStoredKey } from './stored-key.js';
-import { type LeaseHit, StoredState } from './stored-state.js';
+import type { LeaseHit, StoredState } from './stored-state.js';
 import { toDecision } from './to-decision.js';
+import { Transactions } from './transactions.js';
 import { hasMethods, invalidOption, validateOptionNames } from './validate.js';
 
 /** Increase it when the numbers of an algorithm change their meaning. Versions then have separate keys. */
@@ -48,9 +48,7 @@ class Receipt {
 }
 
 class TransactionalStore implements Store, CountingStore {
-  readonly #transact: CreateStoreOptions['transact'];
-  /** Whether `transact` has thrown at once. */
-  #hasFailed = false;
+  readonly #transactions: Transactions;
   readonly clock: Clock;
   readonly guard = guardStore;
 
@@ -59,13 +57,13 @@ class TransactionalStore implements Store, CountingStore {
     const { clock = monotonicClock } = options;
     if (!hasMethods(options, ['transact'])) throw invalidOption('transact', 'a function', options.transact);
     if (!hasMethods(clock, ['now'])) throw invalidOption('clock', 'an object with a method `now`', clock);
-    this.#transact = (keys, update) => options.transact(keys, update);
+    this.#transactions = new Transactions((keys, update) => options.transact(keys, update), clock);
     this.clock = clock;
   }
 
   check({ rules }: Plan, keys: Keys, costs: Costs): Awaitable<Decision> {
     const storageKeys = toStorageKeys(rules, keys);
-    return this.#run(storageKeys, (states, nowMicros) => {
+    return this.#transactions.run(storageKeys, (states, nowMicros) => {
       const found = rules.map(({ limit }, index) => states[index]!.find(limit, nowMicros));
       const { allowed, results, hitsMicros } = decideAll(
         rules,
@@ -88,7 +86,7 @@ class TransactionalStore implements Store, CountingStore {
   }
 
   peek({ rules }: Plan, keys: Keys, costs: Costs): Awaitable<Decision> {
-    return this.#run(toStorageKeys(rules, keys), (states, nowMicros) => {
+    return this.#transactions.run(toStorageKeys(rules, keys), (states, nowMicros) => {
       return peekAll(rules, states, nowMicros, costs);
     });
   }
@@ -102,7 +100,7 @@ class TransactionalStore implements Store, CountingStore {
     if (changes.length === 0) return undefined;
     const keys = changes.map(({ hit }) => hit.key);
     for (const { hit, cost } of changes) hit.wantedCost = Math.min(hit.wantedCost, cost);
-    return this.#run(keys, (states, nowMicros) => {
+    return this.#transactions.run(keys, (states, nowMicros) => {
       changes.forEach(({ hit, cost }, index) => {
         const { limit } = hit.rule;
         const state = states[index]!;
@@ -114,7 +112,7 @@ class TransactionalStore implements Store, CountingStore {
   }
 
   charge({ rules }: Plan, keys: Keys, costs: Costs): Awaitable<Decision> {
-    return this.#run(toStorageKeys(rules, keys), (states, nowMicros) => {
+    return this.#transactions.run(toStorageKeys(rules, keys), (states, nowMicros) => {
       rules.forEach(({ limit }, index) => {
         const units = costAt(costs, index);
         if (units > 0 && !limit.retryIsEstimate) states[index]!.recordOverdraft(limit, nowMicros, units);
@@ -141,7 +139,7 @@ class TransactionalStore implements Store, CountingStore {
     if (leases.length === 0) return undefined;
     const keys = leases.map(({ key }) => key);
     for (const hit of leases) hit.wantedCost = 0;
-    return this.#run(keys, (states, nowMicros) => {
+    return this.#transactions.run(keys, (states, nowMicros) => {
       leases.forEach((hit, index) => {
         const found = findHit(states[index]!, hit);
         if (found !== undefined) states[index]!.refund(hit.rule.limit, nowMicros, found, 0);
@@ -159,7 +157,7 @@ class TransactionalStore implements Store, CountingStore {
     if (leases.length === 0) return [];
     const keys = [...new Set(leases.map(({ hit }) => hit.key))];
     const indices = new Map(keys.map((key, index) => [key, index]));
-    const renewed = this.#run(keys, (states, nowMicros) =>
+    const renewed = this.#transactions.run(keys, (states, nowMicros) =>
       leases.map(({ hit, limit }) => {
         if (hit.wantedCost === 0) return hit; // It was released since the renewal began.
         const wanted = { ...hit, cost: hit.wantedCost };
@@ -178,13 +176,13 @@ class TransactionalStore implements Store, CountingStore {
   }
 
   reset({ rules }: Plan, keys: Keys): Awaitable<void> {
-    return this.#run(toStorageKeys(rules, keys), (states) => {
+    return this.#transactions.run(toStorageKeys(rules, keys), (states) => {
       for (const state of states) state.change = null;
     });
   }
 
   addCount(counter: CounterAlgorithm, subject: string, units: number, intervalMicros: number): Awaitable<number> {
-    return this.#run([toStorageKey(counter.namespace, subject)], ([state], nowMicros) => {
+    return this.#transactions.run([toStorageKey(counter.namespace, subject)], ([state], nowMicros) => {
       const found = state!.find(counter, nowMicros);
       if (units === 0) return found === undefined ? 0 : counter.count(found, nowMicros, intervalMicros);
       const counts = found ?? state!.create(counter);
@@ -192,41 +190,6 @@ class TransactionalStore implements Store, CountingStore {
       state!.write(counter);
       return counter.count(counts, nowMicros, intervalMicros);
     });
-  }
-
-  /** Runs `operate` within one transaction on these keys. Returns its last result. */
-  #run<Result>(
-    keys: readonly string[],
-    operate: (states: readonly StoredState[], nowMicros: number) => Result,
-  ): Awaitable<Result> {
-    let last: { result: Result } | undefined;
-    let misuse: { readonly error: unknown } | undefined;
-    const update: Update = (stored) => {
-      const states = keys.map((_, index) => new StoredState(stored[index] ?? undefined));
-      try {
-        last = { result: operate(states, readMicros(this.clock)) };
-      } catch (error) {
-        misuse = { error };
-        throw error;
-      }
-      return states.map(({ change }) => change);
-    };
-    let done: Awaitable<void>;
-    try {
-      done = this.#transact(keys, update);
-    } catch (error) {
-      if (misuse !== undefined) throw misuse.error; // A driver may have wrapped it.
-      this.#hasFailed = true;
-      return Promise.reject(error); // The database has failed. A limiter takes an error that is thrown at once for misuse.
-    }
-    const toResult = (): Result => {
-      if (last !== undefined) return last.result;
-      const message = 'Expected `transact` to call `update`, but it did not';
-      throw withCode('ERR_ROLLGATE_INVALID_OPTION', new TypeError(message));
-    };
-    const result = mapAwaitable(done, toResult);
-    // A limiter notices by a promise only that the store works again.
-    return this.#hasFailed ? Promise.resolve(result) : result;
   }
 }
 

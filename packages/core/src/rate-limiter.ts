@@ -1,36 +1,25 @@
-import { type Awaitable, mapAwaitable } from './awaitable.js';
-import { refundInBackground } from './background-refund.js';
+import type { Awaitable } from './awaitable.js';
 import type { Clock } from './clock.js';
 import { timersOf } from './clock-timers.js';
 import { type Key, type Limits, type NameOf, resolveKeys } from './create-plan.js';
 import type { Decision } from './decision.js';
 import { parseDuration } from './duration.js';
-import { defaultGuard } from './failure/default-guard.js';
-import { ON_STORE_ERROR } from './failure/on-store-error.js';
-import { DEFAULT_TIMEOUT_MS, parseTimeout } from './failure/parse-timeout.js';
 import type { StoreError } from './failure/store-error.js';
-import { HeldReceipt } from './held-receipt.js';
 import type { LeaseLoss } from './lease-loss.js';
-import { isMemoryStore, MemoryStore } from './memory-store.js';
-import type { Keys, Plan } from './plan.js';
-import { Plans } from './plans.js';
+import type { MemoryStore } from './memory-store.js';
+import type { Plan } from './plan.js';
+import type { Plans } from './plans.js';
 import { type DecisionEventOf, hasSubscribers, publishDecision } from './publish-decision.js';
-import { backendOf, wakeStateWaiters, watchNames } from './quota-waiters.js';
+import { wakeStateWaiters } from './quota-waiters.js';
 import type { CheckOptions, RateLimiterOptions, SettleOptions, WaitOptions } from './rate-limiter-options.js';
-import { type Cost, resolveCosts } from './resolve-costs.js';
-import { resolveSettledCosts, slotsOf, spendReceipt } from './settlement.js';
+import { resolveCosts } from './resolve-costs.js';
+import { resolveRateLimiterOptions } from './resolve-rate-limiter-options.js';
+import { refundDecision, releaseSlots, settleDecision } from './settlement.js';
 import type { SlotKeeper, SlotLimit } from './slot-limit.js';
 import type { Store } from './store.js';
 import { unsupported } from './unsupported.js';
-import {
-  hasMethods,
-  invalidOption,
-  validateOneOf,
-  validateOptionalFunction,
-  validateOptionNames,
-  validateString,
-} from './validate.js';
-import { type Attempt, peeksFirst } from './wait.js';
+import { invalidOption, validateOptionNames } from './validate.js';
+import { createAttempt } from './wait-attempt.js';
 import { WaitingCallers } from './waiting-callers.js';
 
 /** Published on the channel `rollgate:decision` for each check, and on `rollgate:rejection` for each rejected one. */
@@ -71,30 +60,15 @@ export class RateLimiter<Given extends Limits = Limits> {
   readonly #store: Store;
   readonly #ownsStore: boolean;
   readonly #waiting = new WaitingCallers();
-  readonly #onLeaseLost: RateLimiterOptions<Given>['onLeaseLost'];
+  readonly #onLeaseLost: RateLimiterOptions['onLeaseLost'];
   /** The open slots, once a check may take one. */
   #slots: SlotKeeper | undefined;
 
   constructor(options: RateLimiterOptions<Given>) {
-    validateOptionNames('RateLimiter', options, [
-      'limits',
-      'store',
-      'prefix',
-      'timeout',
-      'onStoreError',
-      'onLeaseLost',
-    ]);
-    const { store, prefix = 'rollgate', timeout = DEFAULT_TIMEOUT_MS, onStoreError = 'throw' } = options;
-    if (store !== undefined && !hasMethods(store, ['check', 'peek', 'refund', 'reset'])) {
-      throw invalidOption('store', 'a store such as `new MemoryStore()`', store);
-    }
-    this.#plans = new Plans(validateString('prefix', prefix), options.limits);
-    const timeoutMs = parseTimeout(timeout);
-    const policy = validateOneOf('onStoreError', onStoreError, ON_STORE_ERROR);
-    const isInMemory = store === undefined || isMemoryStore(store); // It never fails, so it needs no timeout.
-    this.#store = isInMemory ? (store ?? new MemoryStore()) : (store.guard ?? defaultGuard)(store, timeoutMs, policy);
-    this.#ownsStore = store === undefined;
-    validateOptionalFunction('onLeaseLost', options.onLeaseLost);
+    const { plans, store } = resolveRateLimiterOptions(options);
+    this.#plans = plans;
+    this.#store = store;
+    this.#ownsStore = options.store === undefined;
     this.#onLeaseLost = options.onLeaseLost;
   }
 
@@ -151,11 +125,7 @@ export class RateLimiter<Given extends Limits = Limits> {
    * @throws TypeError if `decision` does not come from a limiter. The promise rejects with it.
    */
   async refund(decision: Decision): Promise<void> {
-    const store = this.#store;
-    await spendReceipt(decision, (receipt) => {
-      const done = receipt instanceof HeldReceipt ? receipt.refund(store) : store.refund(receipt);
-      return mapAwaitable(done, () => this.#wakeWaitersOf(receipt));
-    });
+    await refundDecision(this.#store, decision);
   }
 
   /**
@@ -170,13 +140,7 @@ export class RateLimiter<Given extends Limits = Limits> {
    * {@link StoreError} if the store fails and `onStoreError` is `'throw'`. The promise rejects with it.
    */
   async settle<Name extends string>(decision: Decision<Name>, options: SettleOptions<NoInfer<Name>>): Promise<void> {
-    const costs = resolveSettledCosts(decision, options);
-    const store = this.#store;
-    if (store.settle === undefined) throw unsupported('settle');
-    await spendReceipt(decision, (receipt) => {
-      const done = receipt instanceof HeldReceipt ? receipt.settle(store, costs) : store.settle!(receipt, costs);
-      return mapAwaitable(done, () => this.#wakeWaitersOf(receipt));
-    });
+    await settleDecision(this.#store, decision, options);
   }
 
   /**
@@ -187,7 +151,7 @@ export class RateLimiter<Given extends Limits = Limits> {
    * {@link StoreError} if the store fails and `onStoreError` is `'throw'`. The promise rejects with it.
    */
   async release(decision: Decision): Promise<void> {
-    await slotsOf(decision)?.release(this.#store);
+    await releaseSlots(this.#store, decision);
   }
 
   /**
@@ -234,15 +198,10 @@ export class RateLimiter<Given extends Limits = Limits> {
     const timeoutMs = timeout === undefined ? Infinity : parseDuration('timeout', timeout);
     const plan = this.#planFor(checkOptions);
     const keys = resolveKeys(plan, key);
-    const attempt: Attempt<DecisionOn<Own>> = {
-      peeksFirst: peeksFirst(plan),
-      peek: () => this.peek(key, checkOptions),
-      check: () => this.#checkWaiting(plan, keys, key, checkOptions.cost) as Awaitable<DecisionOn<Own>>,
-      refund: (decision) => refundInBackground(this, decision),
-      watch: (wake) => this.#watch(plan, keys, wake),
-    };
+    const attempt = createAttempt(this, this.#store, this.#keeperFor(plan), plan, keys, key, checkOptions.cost);
     const queue = JSON.stringify([plan.prefix, keys]);
-    return this.#waiting.add(queue, attempt, { signal, timeoutMs, timers: timersOf(this.#store.clock) });
+    const decision = this.#waiting.add(queue, attempt, { signal, timeoutMs, timers: timersOf(this.#store.clock) });
+    return decision as Promise<DecisionOn<Own>>;
   }
 
   /** The clock of the limiter's store, if the store has one. */
@@ -258,32 +217,6 @@ export class RateLimiter<Given extends Limits = Limits> {
     this.#waiting.close();
     this.#slots?.close();
     if (this.#ownsStore) await this.#store.close?.();
-  }
-
-  /** Calls `wake` when this process frees quota of these keys. Returns a function that ends that. */
-  #watch(plan: Plan, keys: Keys, wake: () => void): () => void {
-    const stopSlots = this.#keeperFor(plan)?.watch(plan, keys, wake);
-    const stopStates = watchNames(backendOf(this.#store), this.#store.namesOf?.(plan, keys) ?? [], wake);
-    return () => {
-      stopSlots?.();
-      stopStates();
-    };
-  }
-
-  /** Wakes the callers that wait for quota that the check with this receipt has taken. */
-  #wakeWaitersOf(receipt: unknown): void {
-    const own = receipt instanceof HeldReceipt ? receipt.receipt : receipt;
-    wakeStateWaiters(this.#store, () => this.#store.namesOfReceipt?.(own));
-  }
-
-  /** Checks for {@link wait}, which publishes the decision that ends it. A rejected attempt is not the end. */
-  #checkWaiting(plan: Plan, keys: Keys, key: Key, cost: Cost | undefined): Awaitable<Decision> {
-    const costs = resolveCosts(plan, cost);
-    const checked = this.#store.check(plan, keys, costs);
-    const decision = plan.hasSlots ? this.#keeperFor(plan)!.hold(plan, keys, costs, key, checked) : checked;
-    return mapAwaitable(decision, (made) =>
-      made.allowed && hasSubscribers() ? publishDecision(this, key, cost, made) : made,
-    );
   }
 
   /** What keeps the slots of these limits, if there are any. The limit that has slots brings it. */

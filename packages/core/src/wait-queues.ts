@@ -1,24 +1,16 @@
+import { createDeferred } from './deferred.js';
 import { unlessAborted } from './unless-aborted.js';
 
 /** A caller in a queue. The first one has no caller ahead and may work. */
 class Caller {
   ahead: Caller | undefined;
   behind: Caller | undefined;
-  readonly #start: () => void;
   /** Resolves when the caller is the first one. */
-  readonly started: Promise<void>;
-
-  constructor() {
-    let start!: () => void;
-    this.started = new Promise<void>((resolve) => {
-      start = resolve;
-    });
-    this.#start = start;
-  }
+  readonly started = createDeferred();
 
   follow(ahead: Caller | undefined): void {
     this.ahead = ahead;
-    if (ahead === undefined) this.#start();
+    if (ahead === undefined) this.started.resolve();
     else ahead.behind = this;
   }
 }
@@ -40,7 +32,7 @@ export class WaitQueues {
     caller.follow(this.#last.get(name));
     this.#last.set(name, caller);
     try {
-      if (caller.ahead !== undefined) await unlessAborted(caller.started, signal);
+      if (caller.ahead !== undefined) await unlessAborted(caller.started.promise, signal);
       return await work();
     } finally {
       this.#remove(name, caller);

@@ -1,38 +1,22 @@
 import { type Awaitable, isThenable } from './awaitable.js';
 import type { Decision } from './decision.js';
+import { createDeferred } from './deferred.js';
 import { withCode } from './error-codes.js';
-import type { Plan } from './plan.js';
 import type { Deadline } from './timeout-signal.js';
 import { unlessAborted } from './unless-aborted.js';
-
-/** One attempt of a waiting caller. */
-export interface Attempt<Given extends Decision> {
-  /** The result of {@link peeksFirst}. */
-  readonly peeksFirst: boolean;
-  readonly peek: () => Promise<Given>;
-  readonly check: () => Awaitable<Given>;
-  /** Refunds a check whose caller has stopped waiting before the store has replied. */
-  readonly refund: (decision: Given) => void;
-  /** Calls `wake` when the quota may be free earlier than a rejection says. Returns a function that ends that. */
-  readonly watch: (wake: () => void) => (() => void) | undefined;
-}
-
-/** Whether a rejected or a late check of these limits leaves a trace, so that a waiting caller must peek before it checks. */
-export function peeksFirst({ rules }: Plan): boolean {
-  return rules.some(({ limit }) => limit.countRejected || limit.canDelay);
-}
+import type { Attempt } from './wait-attempt.js';
 
 /** Repeats the attempt until it is allowed. Returns the time before the last one, too. */
-export async function waitUntilAllowed<Given extends Decision>(
-  attempt: Attempt<Given>,
+export async function waitUntilAllowed(
+  attempt: Attempt,
   deadline: Deadline,
-): Promise<{ decision: Given; sinceMs: number }> {
+): Promise<{ decision: Decision; sinceMs: number }> {
   const { signal, timers } = deadline;
   for (;;) {
     signal.throwIfAborted();
     const sinceMs = timers.now();
     // From before the attempt, so that no release is missed.
-    const freed = createSignal();
+    const freed = createDeferred();
     const stopWatching = attempt.watch(freed.resolve);
     try {
       const decision = await run(attempt, deadline, sinceMs);
@@ -46,17 +30,13 @@ export async function waitUntilAllowed<Given extends Decision>(
       if (!isEstimate(decision)) deadline.throwIfPast(retryAfterMs, sinceMs);
       await sleep(retryAfterMs, deadline, timers.startOfDelays(sinceMs), freed.promise);
     } finally {
-      stopWatching?.();
+      stopWatching();
     }
   }
 }
 
 /** Checks, and peeks before if the attempt has to. */
-async function run<Given extends Decision>(
-  attempt: Attempt<Given>,
-  deadline: Deadline,
-  sinceMs: number,
-): Promise<Given> {
+async function run(attempt: Attempt, deadline: Deadline, sinceMs: number): Promise<Decision> {
   if (!attempt.peeksFirst) {
     const checked = check(attempt, deadline, 0, sinceMs);
     const decision = await checked;
@@ -68,12 +48,12 @@ async function run<Given extends Decision>(
 }
 
 /** Checks, and refunds what the check records if the caller stops waiting before the reply. */
-function check<Given extends Decision>(
-  attempt: Attempt<Given>,
+function check(
+  attempt: Attempt,
   { signal, throwIfPast }: Deadline,
   delayMs: number,
   sinceMs: number,
-): Awaitable<Given> {
+): Awaitable<Decision> {
   // A caller that has stopped waiting, or whose slot is past its deadline, must not be charged.
   signal.throwIfAborted();
   throwIfPast(delayMs, sinceMs);
@@ -94,14 +74,6 @@ function isEstimate({ limits, violated }: Decision): boolean {
   return violated.some((name) => limits[name]?.retryIsEstimate === true);
 }
 
-function createSignal(): { readonly promise: Promise<void>; readonly resolve: () => void } {
-  let resolve!: () => void;
-  const promise = new Promise<void>((settle) => {
-    resolve = settle;
-  });
-  return { promise, resolve };
-}
-
 /**
  * Resolves `ms` milliseconds after `startMs` or when `early` does, but rejects with the signal's reason as soon as the
  * signal aborts.
@@ -113,7 +85,7 @@ export async function sleep(
   early?: Promise<void>,
 ): Promise<void> {
   signal.throwIfAborted();
-  const elapsed = createSignal();
+  const elapsed = createDeferred();
   const cancel = timers.after(ms, elapsed.resolve, startMs);
   try {
     await unlessAborted(early === undefined ? elapsed.promise : Promise.race([elapsed.promise, early]), signal);

@@ -1,7 +1,8 @@
 import type { Timers } from './clock-timers.js';
 import type { Decision } from './decision.js';
 import { createDeadline, type Deadline, limiterClosed } from './timeout-signal.js';
-import { type Attempt, waitUntilAllowed } from './wait.js';
+import { waitUntilAllowed } from './wait.js';
+import type { Attempt } from './wait-attempt.js';
 import { WaitQueues } from './wait-queues.js';
 import { WaitSlots } from './wait-slots.js';
 
@@ -13,11 +14,7 @@ export class WaitingCallers {
   #isClosed = false;
 
   /** Repeats the attempt until it is allowed, after all earlier callers in the queue. Resolves at the action's slot. */
-  async add<Given extends Decision>(
-    queue: string,
-    attempt: Attempt<Given>,
-    { signal, timeoutMs, timers }: WaitLimits,
-  ): Promise<Given> {
+  async add(queue: string, attempt: Attempt, { signal, timeoutMs, timers }: WaitLimits): Promise<Decision> {
     if (this.#isClosed) throw limiterClosed();
     const deadline = createDeadline(signal, timeoutMs, timers);
     this.#deadlines.add(deadline);
