@@ -1,17 +1,8 @@
 import { realTimers, type Timers } from '../clock-timers.js';
+import type { TimedCall } from './timed-call.js';
 
 // The counterpart of `deadlines.ts` for platforms other than Node. Each call has its own timer, because some platforms cancel
 // the timers of a request when the request ends.
-
-/** A call that settles by its result or by its deadline, whichever comes first. */
-export abstract class TimedCall {
-  dueMs = 0;
-  isSettled = false;
-  cancelTimer: (() => void) | undefined = undefined;
-
-  /** Called once, if the call has not settled by its deadline. */
-  abstract onTimeout(): void;
-}
 
 /** The deadlines of calls that all have the same timeout. */
 export class Deadlines {

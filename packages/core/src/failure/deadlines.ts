@@ -1,18 +1,7 @@
 import type { Timer } from '../background-timer.js';
 import { realTimers, type Timers } from '../clock-timers.js';
 import { afterPoll, performance } from '../platform.js';
-
-/** A call that settles by its result or by its deadline, whichever comes first. */
-export abstract class TimedCall {
-  dueMs = 0;
-  isSettled = false;
-  /** The pending calls that were started before and after this one. */
-  previous: TimedCall | undefined = undefined;
-  next: TimedCall | undefined = undefined;
-
-  /** Called once, if the call has not settled by its deadline. */
-  abstract onTimeout(): void;
-}
+import type { TimedCall } from './timed-call.js';
 
 /** A timer that is this late shows that the process was blocked or suspended. */
 const LONG_PAUSE_MS = 25;

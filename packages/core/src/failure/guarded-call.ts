@@ -1,11 +1,17 @@
 import { type Awaitable, isThenable } from '../awaitable.js';
 import { type Listener, Pending } from '../pending.js';
-import { type Deadlines, TimedCall } from './deadlines.js';
+import type { Deadlines } from './deadlines.js';
 import type { PartHealth } from './part-health.js';
 import { type StoreError, storeFailedError, storeTimeoutError } from './store-error.js';
+import type { TimedCall } from './timed-call.js';
 
 /** A call of a store that settles by its result, its failure or its deadline, whichever comes first. */
-class GuardedCall<Result> extends TimedCall implements Listener<Result> {
+class GuardedCall<Result> implements TimedCall, Listener<Result> {
+  dueMs = 0;
+  isSettled = false;
+  previous: TimedCall | undefined = undefined;
+  next: TimedCall | undefined = undefined;
+
   constructor(
     private readonly deadlines: Deadlines,
     private readonly health: PartHealth,
@@ -14,7 +20,6 @@ class GuardedCall<Result> extends TimedCall implements Listener<Result> {
     private readonly onFailure: (error: StoreError) => Result,
     private readonly onLate: ((result: Result) => void) | undefined,
   ) {
-    super();
     deadlines.start(this);
   }
 
@@ -29,7 +34,7 @@ class GuardedCall<Result> extends TimedCall implements Listener<Result> {
     if (this.deadlines.settle(this)) this.#settleByPolicy(storeFailedError(thrown, this.health.connection), 0);
   }
 
-  override onTimeout(): void {
+  onTimeout(): void {
     this.#settleByPolicy(storeTimeoutError(this.deadlines.timeoutMs, this.health.connection), this.deadlines.timeoutMs);
   }
 

@@ -1,0 +1,12 @@
+/** A call that settles by its result or by its deadline, whichever comes first. */
+export interface TimedCall {
+  dueMs: number;
+  isSettled: boolean;
+  /** The pending calls that were started before and after this one. */
+  previous: TimedCall | undefined;
+  next: TimedCall | undefined;
+  /** Only platforms other than Node have a timer for each call. */
+  cancelTimer?: () => void;
+  /** Called once, if the call has not settled by its deadline. */
+  onTimeout(): void;
+}
