@@ -76,7 +76,7 @@ export const redis = [
       'return this.#serverMicros + this.#index - 1;',
       'return this.#serverMicros;',
     ],
-    ['a receipt omits how far ahead its hit is', 'atMicros += toNumber(line.slice(second + 1));', ';'],
+    ['a receipt omits how far ahead its hit is', 'atMicros: nowMicros + aheadMicros', 'atMicros: nowMicros'],
     [
       'receipts of several limits omit how far ahead a hit is',
       'hasRecorded ? nowMicros + last : 0',
@@ -90,7 +90,9 @@ export const redis = [
     [test('malformed-replies')],
     [
       ['a reply may have more results than operations', 'if (this.length > operationCount)', 'if (false)'],
-      ['only the first line is validated', '(?: \\d{1,15})?)+$/', '(?: \\d{1,15})?)+/'],
+      ['only the first line is validated', '[-\\d ,]*))+$/', '[-\\d ,]*))+/'],
+      ['text after a number is ignored', 'this.#codes[this.#position]! === LINE_BREAK && ', ''],
+      ['a short result may be inexact', 'end - start <= MAX_DIGITS ? number : Infinity', 'number'],
     ],
   ),
   ...of(

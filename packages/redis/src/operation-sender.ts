@@ -116,11 +116,11 @@ export class OperationSender {
 function settle(operation: Operation, reply: ScriptReply, sentMs: number): void {
   const error = reply.nextError();
   if (error !== undefined) operation.reject(error);
-  else if (isDecisionOperation(operation)) operation.resolve(reply.resultOf(operation), sentMs);
-  else if (operation.kind === 'count') operation.resolve(reply.count);
-  else if (operation.kind === 'renew') operation.resolve(reply.lostIndicesOf(operation));
+  else if (isDecisionOperation(operation)) operation.resolve(reply.readResult(operation), sentMs);
+  else if (operation.kind === 'count') operation.resolve(reply.readCount());
+  else if (operation.kind === 'renew') operation.resolve(reply.readLostIndices(operation));
   else {
-    reply.expectNoResult();
+    reply.readNoResult();
     operation.resolve();
   }
 }

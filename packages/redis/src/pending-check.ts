@@ -4,8 +4,9 @@ import type { CheckDecisions, SentCheck } from './check-decisions.js';
 import type { CheckInput, CheckOperation, CheckResult } from './operations.js';
 import type { EncodedPlan } from './plan-encoding.js';
 
-/** A check or a peek on its way, and its decision. One object for both, because a process may have many in flight. */
-export class PendingCheck extends Pending<Decision> implements CheckOperation, SentCheck {
+/** A check or a peek on its way. */
+export class PendingCheck implements CheckOperation, SentCheck {
+  readonly decision: Pending<Decision> = new Pending();
   readonly encodedPlan: EncodedPlan;
   readonly keys: readonly string[];
   readonly costs: Costs;
@@ -18,7 +19,6 @@ export class PendingCheck extends Pending<Decision> implements CheckOperation, S
     readonly clockMicros: number | undefined,
     decisions: CheckDecisions,
   ) {
-    super();
     this.encodedPlan = encodedPlan;
     this.keys = keys;
     this.costs = costs;
@@ -27,10 +27,10 @@ export class PendingCheck extends Pending<Decision> implements CheckOperation, S
   }
 
   resolve(result: CheckResult, sentMs: number): void {
-    this.succeed(this.#decisions.decide(this, result, sentMs));
+    this.decision.succeed(this.#decisions.decide(this, result, sentMs));
   }
 
   reject(error: unknown): void {
-    this.fail(error);
+    this.decision.fail(error);
   }
 }

@@ -28,12 +28,12 @@ export type KeyBuilder = (keys: Keys) => string[];
 export function createKeyBuilder({ prefix, rules }: Plan, clusterSlot: ClusterSlot | undefined): KeyBuilder {
   const escapedPrefix = escapeKeyPart(prefix);
   // Neither a limit's name nor a suffix contains a colon, so the last colon of a Redis key ends the caller's key.
-  const ends = rules.map(({ name, limit }) => name + keySuffixOf(limit));
   const [before, after] = clusterSlot === 'prefix' ? [`{${escapedPrefix}}:`, ':'] : [`${escapedPrefix}:{`, '}:'];
+  const ends = rules.map(({ name, limit }) => after + name + keySuffixOf(limit));
   return (keys) => {
     if (clusterSlot === 'key' && typeof keys !== 'string') requireEqual(keys);
-    if (ends.length === 1) return [before + escapeKeyPart(keyAt(keys, 0)) + after + ends[0]];
-    return ends.map((end, index) => before + escapeKeyPart(keyAt(keys, index)) + after + end);
+    if (ends.length === 1) return [before + escapeKeyPart(keyAt(keys, 0)) + ends[0]];
+    return ends.map((end, index) => before + escapeKeyPart(keyAt(keys, index)) + end);
   };
 }
 
@@ -57,7 +57,8 @@ export function hashTagOf(key: string): string {
   return key.slice(0, key.indexOf('}'));
 }
 
-const PLAIN = /^[ !"#$&-z|~]+$/;
+/** Finds what may have to be escaped. A class of one range is tested in half the time. */
+const NOT_PLAIN = /[^&-z]/;
 const SPECIAL = /[{}%\p{Cc}\p{Cs}]/gu;
 
 /**
@@ -69,8 +70,8 @@ const SPECIAL = /[{}%\p{Cc}\p{Cs}]/gu;
  */
 function escapeKeyPart(text: string): string {
   if (text.length > MAX_KEY_LENGTH) return hashKey(text);
-  if (PLAIN.test(text)) return text;
   if (text === '') return '%';
+  if (!NOT_PLAIN.test(text)) return text;
   return text.replace(SPECIAL, (special) => {
     const code = special.charCodeAt(0);
     return code < 256 ? `%${hex(code, 2)}` : `%u${hex(code, 4)}`;

@@ -163,7 +163,7 @@ export class RedisStore implements Store, CountingStore {
   #send(kind: CheckOperation['kind'], input: CheckInput, clockMicros: number | undefined): PromiseLike<Decision> {
     const check = new PendingCheck(kind, input, clockMicros, this.#decisions);
     this.#sender.add(check);
-    return check;
+    return check.decision;
   }
 
   /** The injected clock's time. A step back clears the denial cache, because an earlier state may apply again. */

@@ -30,12 +30,12 @@ export function toFigures(part: string, limit: Limit): Figures {
 }
 
 /** Whether a usual check found that the limit has no units left. */
-export function isFull(part: string): boolean {
+function isFull(part: string): boolean {
   return part.startsWith('-') && part.indexOf(' ') === part.lastIndexOf(' ');
 }
 
 /** The times of a result that {@link isFull}, in microseconds. */
-export function toRejection(part: string): { readonly wait: number; readonly reset: number } {
+function toRejection(part: string): { readonly wait: number; readonly reset: number } {
   const space = part.indexOf(' ');
   return { wait: toNatural(part.slice(1, space)), reset: toNatural(part.slice(space + 1)) };
 }
@@ -48,7 +48,7 @@ export function toNumber(text: string): number {
 }
 
 /** A number of units or microseconds, which is never negative. */
-export function toNatural(text: string): number {
+function toNatural(text: string): number {
   const number = Number(text);
   if (!DIGITS.test(text) || !Number.isSafeInteger(number)) throw unexpectedReply(text);
   return number;

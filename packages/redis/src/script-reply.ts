@@ -7,21 +7,20 @@ import {
   type RecordedHit,
   type RenewOperation,
 } from './operations.js';
-import {
-  type Figures,
-  isFull,
-  toFigures,
-  toNatural,
-  toNumber,
-  toRejection,
-  unexpectedReply,
-} from './script-numbers.js';
+import { type Figures, toFigures, toNumber, unexpectedReply } from './script-numbers.js';
 
 /** The server's time, then a line for each operation. Without this check, any text that follows a result could be a number. */
 const REPLY = /^\d+ \d+(?:\n(?:!|[-\d ,]*))+$/;
 
-/** A reply whose lines are all "remaining" or "remaining reset". One test of it is faster than one of each number. */
-const RECORDS = /^\d{1,15} \d{1,6}(?:\n\d{1,15}(?: \d{1,15})?)+$/;
+const encoder = new TextEncoder();
+
+/** Larger numbers take the general way, which verifies that a number can represent them exactly. */
+const MAX_DIGITS = 15;
+const LINE_BREAK = 10;
+const SPACE = 32;
+const EXCLAMATION_MARK = 33;
+const MINUS = 45;
+const ZERO = 48;
 
 /**
  * The return value of a script, as `lua/main.lua` describes it, read one operation after the other.
@@ -31,47 +30,45 @@ const RECORDS = /^\d{1,15} \d{1,6}(?:\n\d{1,15}(?: \d{1,15})?)+$/;
  */
 export class ScriptReply {
   readonly #serverMicros: number;
-  readonly #lines: readonly string[];
+  readonly #text: string;
+  /** The codes of the text, because methods of strings are slow in a process that has loaded ioredis 6. */
+  readonly #codes: Uint8Array;
   readonly #messages: readonly unknown[];
-  readonly #hasOnlyRecords: boolean;
+  /** How many operations the script ran. It leaves the others when it reaches its step limit. */
+  readonly length: number;
+  /** Where the text continues that is not read yet. */
+  #position = 0;
   #index = 0;
   #messageIndex = 0;
 
   constructor(value: unknown, operationCount: number) {
     const [text, ...messages] = Array.isArray(value) ? (value as unknown[]) : [value];
-    if (typeof text !== 'string') throw unexpectedReply(text);
-    this.#hasOnlyRecords = RECORDS.test(text);
-    if (!this.#hasOnlyRecords && !REPLY.test(text)) throw unexpectedReply(text);
-    this.#lines = text.split('\n');
+    if (typeof text !== 'string' || !REPLY.test(text)) throw unexpectedReply(text);
+    this.#text = `${text}\n`;
+    this.#codes = encoder.encode(this.#text);
     this.#messages = messages;
+    this.length = countLines(this.#codes) - 1;
     if (this.length > operationCount) throw unexpectedReply(text);
-    const [seconds, micros] = this.#lines[0]!.split(' ');
+    const [seconds, micros] = this.#readLine().split(' ');
     this.#serverMicros = Number(seconds) * 1e6 + Number(micros);
   }
 
-  /** How many operations the script ran. It leaves the others when it reaches its step limit. */
-  get length(): number {
-    return this.#lines.length - 1;
-  }
-
-  /** Moves on to the next operation, and returns its error if it failed. */
+  /** Moves on to the next operation, and reads its error if it failed. */
   nextError(): Error | undefined {
     this.#index += 1;
-    if (this.#line !== '!') return undefined;
+    if (this.#codes[this.#position]! !== EXCLAMATION_MARK) return undefined;
+    this.#readLine();
     const message = this.#messages[this.#messageIndex++];
     if (typeof message !== 'string') throw unexpectedReply(message);
     return new Error(message);
   }
 
-  /** The result of the current operation. */
-  resultOf(operation: DecisionOperation): CheckResult {
+  /** Reads the result of the current operation. */
+  readResult(operation: DecisionOperation): CheckResult {
     const { rules } = operation.encodedPlan.plan;
-    const line = this.#line;
-    if (rules.length === 1) {
-      const { limit } = rules[0]!;
-      if (this.#hasOnlyRecords || isSingleRecord(line)) return this.#singleResult(operation, limit, line);
-      if (isFull(line)) return rejectedResult(limit, line);
-    }
+    const result = rules.length === 1 ? this.#readShortResult(operation, rules[0]!.limit) : undefined;
+    if (result !== undefined) return result;
+    const line = this.#readLine();
     const parts = line.split(',');
     if (parts.length !== rules.length) throw unexpectedReply(line);
     return this.#result(
@@ -81,40 +78,59 @@ export class ScriptReply {
     );
   }
 
-  /** The lost leases of the current operation, by their indices. */
-  lostIndicesOf({ leases }: RenewOperation): number[] {
-    const line = this.#line;
+  /** Reads the lost leases of the current operation, by their indices. */
+  readLostIndices({ leases }: RenewOperation): number[] {
+    const line = this.#readLine();
     const indices = line === '' ? [] : line.split(' ').map(toNumber);
     if (indices.some((index) => leases[index] === undefined)) throw unexpectedReply(line);
     return indices;
   }
 
-  /** The count of the current operation. */
-  get count(): number {
-    return toNumber(this.#line);
+  /** Reads the count of the current operation. */
+  readCount(): number {
+    return toNumber(this.#readLine());
   }
 
   /** Reads the current operation, which has no result. */
-  expectNoResult(): void {
-    if (this.#line !== '') throw unexpectedReply(this.#line);
+  readNoResult(): void {
+    const line = this.#readLine();
+    if (line !== '') throw unexpectedReply(line);
   }
 
-  /** Does the same as {@link #result} for a check of one rule that recorded. The lists would take several times as long. */
-  #singleResult({ encodedPlan, costs, keys, clockMicros }: DecisionOperation, limit: Limit, line: string): CheckResult {
-    const space = line.indexOf(' ');
-    const nowMicros = clockMicros ?? this.#stamp;
-    const toAmount = this.#hasOnlyRecords ? Number : toNatural;
-    const remaining = toAmount(space < 0 ? line : line.slice(0, space));
-    let resetMicros = limit.windowMicros;
-    let atMicros = nowMicros;
-    if (space >= 0) {
-      const second = line.indexOf(' ', space + 1);
-      resetMicros = toAmount(second < 0 ? line.slice(space + 1) : line.slice(space + 1, second));
-      if (second >= 0) atMicros += toNumber(line.slice(second + 1));
+  /**
+   * Does the same as {@link #result} for a check of one rule that recorded, or that found no units left. The texts and
+   * lists would take several times as long. Reads nothing and returns `undefined` if the line is longer.
+   */
+  #readShortResult(operation: DecisionOperation, limit: Limit): CheckResult | undefined {
+    const start = this.#position;
+    const isRejected = this.#codes[start]! === MINUS;
+    if (isRejected) this.#position += 1;
+    const first = this.#readNumber();
+    const second = this.#readNextNumber();
+    const third = this.#readNextNumber();
+    const isShort = this.#codes[this.#position]! === LINE_BREAK && first + second + third < Infinity;
+    if (!isShort || first < 0 || (isRejected && (second < 0 || third >= 0))) {
+      this.#position = start;
+      return undefined;
     }
+    this.#position += 1;
+    return isRejected
+      ? rejectedResult(limit, first, second)
+      : this.#recordedResult(operation, limit, first, second < 0 ? limit.windowMicros : second, Math.max(third, 0));
+  }
+
+  #recordedResult(
+    { encodedPlan, costs, keys, clockMicros }: DecisionOperation,
+    limit: Limit,
+    remaining: number,
+    resetMicros: number,
+    aheadMicros: number,
+  ): CheckResult {
+    const stamp = this.#stamp();
+    const nowMicros = clockMicros ?? stamp;
     const limitDecision = toLimitDecision(limit, 0, 0, remaining, resetMicros);
-    const hit: RecordedHit = { key: keys[0]!, index: 0, atMicros, cost: costAt(costs, 0) };
-    const receipt = new Receipt(this.#stamp, nowMicros, encodedPlan, [hit]);
+    const hit: RecordedHit = { key: keys[0]!, index: 0, atMicros: nowMicros + aheadMicros, cost: costAt(costs, 0) };
+    const receipt = new Receipt(stamp, nowMicros, encodedPlan, [hit]);
     return { limitDecisions: [limitDecision], receipt, stableMicros: 0 };
   }
 
@@ -124,7 +140,7 @@ export class ScriptReply {
     figures: readonly Figures[],
   ): CheckResult {
     const allowed = figures.every(([delay]) => !isRejection(delay));
-    const nowMicros = clockMicros ?? this.#stamp;
+    const nowMicros = clockMicros ?? this.#stamp();
     const hits: RecordedHit[] = [];
     let stableMicros = Infinity;
     const limitDecisions = rules.map(({ limit }, index): LimitDecision => {
@@ -139,30 +155,52 @@ export class ScriptReply {
       }
       return toLimitDecision(limit, delay, wait, remaining, reset);
     });
-    const receipt = hits.length === 0 ? undefined : new Receipt(this.#stamp, nowMicros, encodedPlan, hits);
+    const receipt = hits.length === 0 ? undefined : new Receipt(this.#stamp(), nowMicros, encodedPlan, hits);
     return { limitDecisions, receipt, stableMicros };
   }
 
-  get #line(): string {
-    return this.#lines[this.#index]!;
+  /** Reads a space and the number after it. Returns -1 and reads nothing if no number follows. */
+  #readNextNumber(): number {
+    if (this.#codes[this.#position]! !== SPACE || this.#codes[this.#position + 1]! < ZERO) return -1;
+    this.#position += 1;
+    return this.#readNumber();
+  }
+
+  /** Reads digits. Returns -1 if there are none, and `Infinity` if there are many. */
+  #readNumber(): number {
+    const start = this.#position;
+    let end = start;
+    let number = 0;
+    for (let code = this.#codes[end]!; code >= ZERO; code = this.#codes[end]!) {
+      number = number * 10 + code - ZERO;
+      end += 1;
+    }
+    this.#position = end;
+    if (end === start) return -1;
+    return end - start <= MAX_DIGITS ? number : Infinity;
+  }
+
+  #readLine(): string {
+    const end = this.#text.indexOf('\n', this.#position);
+    const line = this.#text.slice(this.#position, end);
+    this.#position = end + 1;
+    return line;
   }
 
   /** The server's time of the current operation, which is also the stamp of what it recorded. */
-  get #stamp(): number {
+  #stamp(): number {
     return this.#serverMicros + this.#index - 1;
   }
 }
 
-/** Whether a line describes one rule that recorded. Then it has at most three numbers, of which the first is not negative. */
-function isSingleRecord(line: string): boolean {
-  if (line.startsWith('-')) return false;
-  const second = line.indexOf(' ', line.indexOf(' ') + 1);
-  return second < 0 || second === line.lastIndexOf(' ');
+function countLines(codes: Uint8Array): number {
+  let count = 0;
+  for (let position = 0; position < codes.length; position++) if (codes[position] === LINE_BREAK) count += 1;
+  return count;
 }
 
 /** The result of a usual check that found no units left. */
-function rejectedResult(limit: Limit, line: string): CheckResult {
-  const { wait, reset } = toRejection(line);
+function rejectedResult(limit: Limit, wait: number, reset: number): CheckResult {
   const limitDecision = toLimitDecision(limit, -1, wait, 0, reset);
   return { limitDecisions: [limitDecision], receipt: undefined, stableMicros: wait };
 }
