@@ -69,13 +69,17 @@ export const core = [
     ['the newest time is lost', 'numbers[offset + NEWEST] = nowMicros;', ''],
     ['dropped hits still count', 'numbers[offset + HITS] = left + 1;', 'numbers[offset + HITS] = hits + 1;'],
     ['the start of the ring is lost', 'numbers[offset + FIRST] = first;', ''],
-    ['limits with special options are usual', 'if (!isUsual) ', 'if (isUsual === undefined) '],
-    ['the remaining units include the action', 'limit - left - 1, windowMicros', 'limit - left, windowMicros'],
+    ['the remaining units include the action', 'usual, limit - left - 1,', 'usual, limit - left,'],
     ['hits beyond a smaller limit are ignored', 'if (numbers[offset + HITS]! > limit) return undefined;', ''],
+  ]),
+  ...of('usual-rule', STORE, [
+    ['limits with special options are usual', ' && rule!.limit.isUsual === true', ''],
+    ['a plan of several rules is usual', 'plan.rules.length === 1 && ', ''],
+    ['the rule of another plan decides', 'if (plan !== this.#plan) ', 'if (this.#plan === undefined) '],
   ]),
   ...of('usual-decision', STORE, [
     ['a usual decision can be refunded twice', '    this.#receipt = left;\n', ''],
-    ['a usual decision gives away what was left in it', 'if (!(receipt instanceof KeyTable)) return receipt;', ''],
+    ['a usual decision gives away what was left in it', 'if (!(receipt instanceof UsualRule)) return receipt;', ''],
   ]),
   ...of('evaluate', STORE, [
     ['a rejected check is recorded', '(allowed || limit.countRejected) && cost', 'cost'],

@@ -64,7 +64,8 @@ export class Entry implements State {
     const kept = HEAD + Math.min(size, this.size);
     if (roundUp(HEAD + size) === HEAD + this.size) return;
     this.#moveTo(this.#slab.allocate(HEAD + size));
-    for (let index = 0; index < kept; index++) this.numbers[this.head + index] = numbers[head + index]!;
+    const { numbers: target, head: targetHead } = this;
+    for (let index = 0; index < kept; index++) target[targetHead + index] = numbers[head + index]!;
     this.#slab.release(address);
     this.namespace.addresses.set(this.key, this.address);
     if (this.queueIndex !== UNQUEUED) this.namespace.queue.setAddress(this.queueIndex, this.address);

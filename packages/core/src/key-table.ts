@@ -21,6 +21,7 @@ const IDLE_SWEEP_MS = 1_000;
 const BACKLOG_SWEEP_MS = 5;
 
 const NO_ENTRIES: Kept = [];
+const NO_ADDRESSES: ReadonlyMap<string, number> = new Map();
 
 /** Identifies the states of one limit or counter. */
 export interface StateLocation {
@@ -76,9 +77,12 @@ export class KeyTable {
     return undefined;
   }
 
-  /** The address of the key's block, even if its state has expired; `undefined` without one. */
-  addressOf(name: string, key: string): number | undefined {
-    return this.#namespaces.get(name)?.addresses.get(key);
+  /**
+   * The address of each key's block in this namespace, even if its state has expired. Once the namespace has no keys, this
+   * map stays empty, and its next key gets another map.
+   */
+  addressesOf(name: string): ReadonlyMap<string, number> {
+    return this.#namespaces.get(name)?.addresses ?? NO_ADDRESSES;
   }
 
   /** Returns the view with the key's entry in the life with this number, unless that life is over. */

@@ -13,6 +13,7 @@ import { SingleDecision } from './single-decision.js';
 import type { CountingStore, Store } from './store.js';
 import { isStoredAsIs, toStoredKey, toStoredKeys } from './stored-key.js';
 import { checkUsual } from './usual-check.js';
+import { UsualRules } from './usual-rule.js';
 import { hasMethods, invalidOption, validateOptionNames, validatePositiveInteger } from './validate.js';
 
 /** The options of {@link MemoryStore}. */
@@ -83,6 +84,7 @@ export class MemoryStore implements Store, CountingStore {
   readonly clock: Clock;
   readonly #keys: KeyTable;
   readonly #operations: MemoryOperations;
+  readonly #usualRules: UsualRules;
   /** The view and the verdict of a plan of one rule. Using them again saves two objects per check. */
   readonly #entry: Entry;
   readonly #verdict = createVerdict();
@@ -94,6 +96,7 @@ export class MemoryStore implements Store, CountingStore {
     this.clock = clock;
     this.#keys = new KeyTable(clock, validatePositiveInteger('maxKeys', maxKeys));
     this.#operations = new MemoryOperations(this.#keys);
+    this.#usualRules = new UsualRules(this.#keys, clock);
     this.#entry = this.#keys.createEntry();
   }
 
@@ -109,13 +112,12 @@ export class MemoryStore implements Store, CountingStore {
 
   /** Like {@link Store.check}, but synchronous. */
   check(plan: Plan, keys: Keys, costs: Costs): Decision {
-    const nowMicros = readMicros(this.clock);
-    const { rules } = plan;
-    if (costs === 1 && rules.length === 1 && typeof keys === 'string' && isStoredAsIs(keys)) {
-      const decision = checkUsual(this.#keys, rules[0]!, keys, nowMicros);
+    if (costs === 1 && typeof keys === 'string' && isStoredAsIs(keys)) {
+      const usual = this.#usualRules.of(plan);
+      const decision = usual === undefined ? undefined : checkUsual(usual, keys);
       if (decision !== undefined) return decision;
     }
-    return this.#checkAny(rules, toStoredKeys(keys), nowMicros, costs);
+    return this.#checkAny(plan.rules, toStoredKeys(keys), readMicros(this.clock), costs);
   }
 
   /** Like {@link Store.peek}, but synchronous. */

@@ -154,7 +154,7 @@ export function offsetOf(address: number): number {
  */
 export function roundUp(size: number): number {
   if (size <= 16) return size;
-  const step = 2 ** (27 - Math.clz32(size - 1));
+  const step = 1 << (27 - Math.clz32(size - 1)); // `2 **` returns a boxed number, which would make the sizes boxed, too.
   return Math.ceil(size / step) * step;
 }
 

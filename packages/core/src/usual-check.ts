@@ -1,11 +1,11 @@
 import { HEAD, LIFE } from './block-head.js';
+import { readMicros } from './clock.js';
 import type { Decision } from './decision.js';
-import type { KeyTable } from './key-table.js';
 import * as log from './limits/hit-ring.js';
-import type { Rule } from './plan.js';
 import { SingleDecision } from './single-decision.js';
 import { offsetOf } from './slab.js';
 import { UsualDecision } from './usual-decision.js';
+import type { UsualRule } from './usual-rule.js';
 
 /** How many hits may leave the window in one usual check. The general check finds the first of many faster. */
 const MOST_DROPPED = 4;
@@ -25,13 +25,16 @@ const RING = HEAD + log.RING;
  * It does what `test` and `record` of the limit do, but in one function, so V8 compiles it without calls. A call
  * would allocate an object for each time that it passes. The general check takes about twice as long.
  */
-export function checkUsual(table: KeyTable, rule: Rule, key: string, nowMicros: number): Decision | undefined {
-  const { isUsual, limit, windowMicros } = rule.limit;
-  if (!isUsual) return undefined;
-  const address = table.addressOf(rule.namespace, key);
-  if (address === undefined) return undefined;
-  const { numbers, blockSize } = table.slab.chunkOf(address);
+export function checkUsual(usual: UsualRule, key: string): Decision | undefined {
+  const address = usual.addresses.get(key);
+  if (address === undefined) {
+    usual.findAddresses();
+    return undefined;
+  }
+  const { limit, windowMicros } = usual;
+  const { numbers, blockSize } = usual.slab.chunkOf(address);
   const offset = offsetOf(address);
+  const nowMicros = readMicros(usual.clock);
   const newestMicros = numbers[offset + NEWEST]!;
   const startMicros = nowMicros - windowMicros;
   // Another limit recorded last, a cost was not 1, the clock stepped back, or the log has expired.
@@ -54,7 +57,7 @@ export function checkUsual(table: KeyTable, rule: Rule, key: string, nowMicros: 
   if (left === limit) {
     const retryAfterMs = (numbers[ring + first]! - startMicros) / 1000;
     const resetMs = (newestMicros - startMicros) / 1000;
-    return new SingleDecision(rule.name, false, limit, 0, retryAfterMs, resetMs, 0, undefined, 'limit');
+    return new SingleDecision(usual.name, false, limit, 0, retryAfterMs, resetMs, 0, undefined, 'limit');
   }
   if (left === capacity || (left < hits && 8 * left < capacity)) return undefined; // The ring moves.
   const place = first + left;
@@ -63,5 +66,5 @@ export function checkUsual(table: KeyTable, rule: Rule, key: string, nowMicros: 
   numbers[offset + HITS] = left + 1;
   numbers[offset + FIRST] = first;
   const life = numbers[offset + LIFE]!;
-  return new UsualDecision(rule, limit - left - 1, windowMicros / 1000, table, key, life, nowMicros);
+  return new UsualDecision(usual, limit - left - 1, key, life, nowMicros);
 }

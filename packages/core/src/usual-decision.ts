@@ -1,9 +1,8 @@
 import type { Decision, LimitDecision } from './decision.js';
 import { INSPECT, toLimitDecision, toPlainDecision } from './decision-figures.js';
-import { KeyTable } from './key-table.js';
-import type { Rule } from './plan.js';
 import { RecordedHit } from './recorded-hit.js';
 import { NO_DECISION, TAKE_RECEIPT } from './take-receipt.js';
+import { UsualRule } from './usual-rule.js';
 
 const NO_LIMITS: readonly string[] = Object.freeze([]);
 
@@ -14,8 +13,11 @@ const NO_LIMITS: readonly string[] = Object.freeze([]);
  * `limits` is a getter for the reasons that `SingleDecision` gives.
  */
 export class UsualDecision implements Decision {
-  /** Keeps compiled code, like `SingleDecision.examples`. */
-  static readonly example = new UsualDecision({ limit: { limit: 0 } } as Rule, 0, 0.5, {} as KeyTable, '', 0.5, 0.5);
+  /**
+   * Keeps compiled code, like `SingleDecision.examples`. V8 boxes a number in a field only if it has had a fraction, so
+   * the window is whole here.
+   */
+  static readonly example = new UsualDecision({ name: '', limit: 0, windowMs: 0 } as UsualRule, 0, '', 0.5, 0.5);
 
   readonly allowed: boolean;
   readonly limit: number;
@@ -25,41 +27,33 @@ export class UsualDecision implements Decision {
   readonly delayMs: number;
   readonly violated: readonly string[];
   readonly degraded: Decision['degraded'];
-  readonly #rule: Rule;
-  /** The table that has the hit. Later, what {@link TAKE_RECEIPT} left. */
+  /** The rule that allowed the action. Later, what {@link TAKE_RECEIPT} left. */
   #receipt: unknown;
   readonly #key: string;
   readonly #life: number;
   readonly #atMicros: number;
-  #limits: Readonly<Record<string, LimitDecision>> | undefined;
+  /** The limit's name until `limits` is read, and its value from then on. */
+  #limits: string | Readonly<Record<string, LimitDecision>>;
 
   /** @param life The life of the key that has the hit. */
-  constructor(
-    rule: Rule,
-    remaining: number,
-    resetMs: number,
-    table: KeyTable,
-    key: string,
-    life: number,
-    atMicros: number,
-  ) {
+  constructor(usual: UsualRule, remaining: number, key: string, life: number, atMicros: number) {
     this.allowed = true;
-    this.limit = rule.limit.limit;
+    this.limit = usual.limit;
     this.remaining = remaining;
     this.retryAfterMs = 0;
-    this.resetMs = resetMs;
+    this.resetMs = usual.windowMs;
     this.delayMs = 0;
     this.violated = NO_LIMITS;
     this.degraded = false;
-    this.#rule = rule;
-    this.#receipt = table;
+    this.#receipt = usual;
     this.#key = key;
     this.#life = life;
     this.#atMicros = atMicros;
+    this.#limits = usual.name;
   }
 
   get limits(): Readonly<Record<string, LimitDecision>> {
-    this.#limits ??= { [this.#rule.name]: toLimitDecision(this) };
+    if (typeof this.#limits === 'string') this.#limits = { [this.#limits]: toLimitDecision(this) };
     return this.#limits;
   }
 
@@ -75,7 +69,8 @@ export class UsualDecision implements Decision {
     if (!(#receipt in this)) return NO_DECISION; // An object that inherits from a decision, or its proxy.
     const receipt = this.#receipt;
     this.#receipt = left;
-    if (!(receipt instanceof KeyTable)) return receipt;
-    return new RecordedHit(receipt, this.#rule, this.#key, this.#life, this.#atMicros, this.#atMicros, 1, undefined);
+    if (!(receipt instanceof UsualRule)) return receipt;
+    const { table, rule } = receipt;
+    return new RecordedHit(table, rule, this.#key, this.#life, this.#atMicros, this.#atMicros, 1, undefined);
   }
 }
