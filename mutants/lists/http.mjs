@@ -185,7 +185,7 @@ export const http = [
     ['an error handler misses rejections', '!hasDefaultErrorHandler(context) || ', ''],
     ['a response schema misses rejections', ' || hasResponseSchema(context)', ''],
     ['a log controller misses rejections', 'isObserved ||= hasOwnLogController(request.server);', ''],
-    ['a logger misses rejections', "if (info.name !== 'noop' || error.name !== 'noop') return true;", ''],
+    ['a logger misses rejections', 'if (!isNoop(info) || !isNoop(error)) return true;', ''],
   ]),
   ...of('fastify/src/rate-limit-hook', OF_FASTIFY, [
     ['a failing handler is a rejection', 'reply.code(500); // The failure', '// The failure'],

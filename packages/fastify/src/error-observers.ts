@@ -10,6 +10,9 @@ interface RouteContext {
 /** The symbols of Fastify's private properties, by their descriptions. Each copy of Fastify has its own. */
 const knownSymbols = new Map<string, symbol>();
 
+/** The last function that was found to do nothing. Reading the name of a function takes longer than comparing it. */
+let knownNoop: object | undefined;
+
 const observedRoutes = new WeakMap<RouteContext, boolean>();
 
 /**
@@ -20,7 +23,7 @@ const observedRoutes = new WeakMap<RouteContext, boolean>();
  */
 export function isErrorObserved(request: FastifyRequest): boolean {
   const { info, error } = request.log;
-  if (info.name !== 'noop' || error.name !== 'noop') return true; // The functions of Fastify without a logger, and of pino.
+  if (!isNoop(info) || !isNoop(error)) return true;
   const context = findPrivate(request, 'fastify.context') as RouteContext | undefined;
   if (typeof context !== 'object' || context === null) return true;
   let isObserved = observedRoutes.get(context);
@@ -30,6 +33,12 @@ export function isErrorObserved(request: FastifyRequest): boolean {
     observedRoutes.set(context, isObserved);
   }
   return isObserved;
+}
+
+/** Whether this is the function of Fastify without a logger, or that of pino for a level that it does not log. */
+function isNoop(log: object & { readonly name: string }): boolean {
+  if (log !== knownNoop && log.name === 'noop') knownNoop = log;
+  return log === knownNoop;
 }
 
 /** Fastify's own handler is a plain object. The handlers of apps and routes inherit from it. */

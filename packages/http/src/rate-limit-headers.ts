@@ -84,8 +84,10 @@ export class RateLimitHeaders<Response> {
   #writeXRateLimit(response: Response, decision: Decision): void {
     // Of several limiters, the one with the least remaining is reported. The header itself keeps the smallest value so
     // far, because a property on each response would cost ten times as much.
-    const before = this.#getHeader(response, this.#names.remaining);
-    if (before !== undefined && decision.allowed && Number(before) <= decision.remaining) return;
+    if (decision.allowed) {
+      const before = this.#getHeader(response, this.#names.remaining);
+      if (before !== undefined && Number(before) <= decision.remaining) return;
+    }
     const setHeader = this.#setHeader;
     const names = this.#names;
     setHeader(response, names.limit, String(decision.limit));

@@ -37,11 +37,17 @@ export interface RejectionBody {
   readonly message: string;
 }
 
+/** The default text of the last rejection. Many rejections in a row have the same one. */
+let lastText = { seconds: 0, text: '' };
+
 /** Returns the default text of a rejection. */
 export function describeRejection(decision: Decision): string {
   const seconds = toRetryAfterSeconds(decision.retryAfterMs);
   if (seconds === undefined) return 'Rate limit exceeded: this request alone exceeds the limit';
-  return `Rate limit exceeded: try again in ${seconds} second${seconds === 1 ? '' : 's'}`;
+  if (seconds !== lastText.seconds) {
+    lastText = { seconds, text: `Rate limit exceeded: try again in ${seconds} second${seconds === 1 ? '' : 's'}` };
+  }
+  return lastText.text;
 }
 
 /** Returns the JSON body that contains `message`. */
@@ -49,11 +55,18 @@ export function rejectionBody(statusCode: number, message: string): RejectionBod
   return { statusCode, code: REJECTION_CODE, error: STATUS_CODES[statusCode] ?? 'Error', message };
 }
 
-/** Creates the function that returns {@link rejectionBody} as JSON. It serializes the members that never change once. */
+/**
+ * Creates the function that returns {@link rejectionBody} as JSON. It serializes the members that never change once, and
+ * keeps the last result, because many rejections in a row have the same message.
+ */
 export function createBodySerializer(statusCode: number): (message: string) => string {
   const { message: _message, ...members } = rejectionBody(statusCode, '');
   const start = JSON.stringify(members).slice(0, -1);
-  return (message) => `${start},"message":${JSON.stringify(message)}}`;
+  let last = { message: '', json: `${start},"message":""}` };
+  return (message) => {
+    if (message !== last.message) last = { message, json: `${start},"message":${JSON.stringify(message)}}` };
+    return last.json;
+  };
 }
 
 /** Returns a rejection whose body is `json` as it is. */

@@ -5,7 +5,7 @@ const previousCacheControl = Symbol('previous Cache-Control');
 
 /** Call it before the headers of a rejection are written, because these replace `Cache-Control`. */
 export function rememberCacheControl<Response>({ getHeader }: Framework<never, Response>, response: Response): void {
-  const before = getHeader(response, 'Cache-Control');
+  const before = getHeader(response, 'cache-control'); // No framework has to convert lowercase.
   if (before !== undefined) (response as { [previousCacheControl]?: unknown })[previousCacheControl] = before;
 }
 
