@@ -48,7 +48,7 @@ export function sendRejection(
 
 /** Sends JSON that no hook may serialize again. An error's response does not use the reply's own serializer either. */
 function sendJson(reply: FastifyReply, statusCode: number, json: string): void {
-  reply.code(statusCode).header('content-type', JSON_TYPE).serializer(String).send(json);
+  reply.code(statusCode).type(JSON_TYPE).serializer(String).send(json);
 }
 
 /** Passes an error that occurred during a rejection to the app's error handler, without the rejection's headers. */

@@ -37,17 +37,18 @@ export interface RejectionBody {
   readonly message: string;
 }
 
-/** The default text of the last rejection. Many rejections in a row have the same one. */
-let lastText = { seconds: 0, text: '' };
+/** Those of the last rejection. Many rejections in a row have the same text. */
+let lastSeconds = 0;
+let lastText = '';
 
 /** Returns the default text of a rejection. */
 export function describeRejection(decision: Decision): string {
   const seconds = toRetryAfterSeconds(decision.retryAfterMs);
   if (seconds === undefined) return 'Rate limit exceeded: this request alone exceeds the limit';
-  if (seconds !== lastText.seconds) {
-    lastText = { seconds, text: `Rate limit exceeded: try again in ${seconds} second${seconds === 1 ? '' : 's'}` };
-  }
-  return lastText.text;
+  if (seconds !== lastSeconds)
+    lastText = `Rate limit exceeded: try again in ${seconds} second${seconds === 1 ? '' : 's'}`;
+  lastSeconds = seconds;
+  return lastText;
 }
 
 /** Returns the JSON body that contains `message`. */
@@ -55,17 +56,14 @@ export function rejectionBody(statusCode: number, message: string): RejectionBod
   return { statusCode, code: REJECTION_CODE, error: STATUS_CODES[statusCode] ?? 'Error', message };
 }
 
-/**
- * Creates the function that returns {@link rejectionBody} as JSON. It serializes the members that never change once, and
- * keeps the last result, because many rejections in a row have the same message.
- */
+/** Creates the function that returns {@link rejectionBody} as JSON. Many rejections in a row have the same message. */
 export function createBodySerializer(statusCode: number): (message: string) => string {
-  const { message: _message, ...members } = rejectionBody(statusCode, '');
-  const start = JSON.stringify(members).slice(0, -1);
-  let last = { message: '', json: `${start},"message":""}` };
+  let lastMessage: string | undefined;
+  let json = '';
   return (message) => {
-    if (message !== last.message) last = { message, json: `${start},"message":${JSON.stringify(message)}}` };
-    return last.json;
+    if (message !== lastMessage) json = JSON.stringify(rejectionBody(statusCode, message));
+    lastMessage = message;
+    return json;
   };
 }
 
