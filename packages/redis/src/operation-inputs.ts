@@ -8,6 +8,8 @@ export class CheckInputs {
   /** `undefined` without a Cluster. */
   readonly #clusterSlot: ClusterSlot | undefined;
   readonly #encodedPlans = new WeakMap<Plan, EncodedPlan>();
+  /** The last one used. Most stores have one plan, and looking it up takes 100 instructions. */
+  #lastPlan: EncodedPlan | undefined;
   /** The keys that {@link firstKey} built for the operation that follows. */
   #builtKeys: { readonly plan: Plan; readonly keys: Keys; readonly redisKeys: string[] } | undefined;
 
@@ -32,11 +34,13 @@ export class CheckInputs {
   }
 
   #encode(plan: Plan): EncodedPlan {
+    if (this.#lastPlan?.plan === plan) return this.#lastPlan;
     let encodedPlan = this.#encodedPlans.get(plan);
     if (encodedPlan === undefined) {
       encodedPlan = encodePlan(plan, this.#clusterSlot);
       this.#encodedPlans.set(plan, encodedPlan);
     }
+    this.#lastPlan = encodedPlan;
     return encodedPlan;
   }
 }
