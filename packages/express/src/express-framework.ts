@@ -1,4 +1,4 @@
-import type { Framework, ProxyTrust } from '@rollgate/http';
+import { type Framework, type ProxyTrust, rememberInMap } from '@rollgate/http';
 import type { Request, Response } from 'express';
 
 /** How the limiter reads Express's requests and changes its responses. */
@@ -9,6 +9,7 @@ export const EXPRESS: Framework<Request, Response> = {
   getClientAddress: (request) => request.ip,
   getRequestHeader: (request, name) => request.headers[name],
   getProxyTrust,
+  rememberDecision: rememberInMap, // Express gives each request its own class by replacing its prototype.
   isDisconnected: (request) => request.socket.destroyed,
   isResponseSent: (response) => response.writableEnded,
   getNodeResponse: (response) => response,

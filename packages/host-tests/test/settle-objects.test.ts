@@ -1,7 +1,10 @@
 import { once } from 'node:events';
 import type { AddressInfo } from 'node:net';
+import * as onExpress from '@rollgate/express';
 import * as onHono from '@rollgate/hono';
 import * as onKoa from '@rollgate/koa';
+import * as onNode from '@rollgate/node';
+import express from 'express';
 import { Hono } from 'hono';
 import Koa, { type Context } from 'koa';
 
@@ -42,4 +45,22 @@ test('settle takes the context and the request of Hono', async () => {
     await app.request(path);
     expect(await limit.limiter.peek('ann')).toMatchObject({ remaining });
   }
+});
+
+test('settle finds the limiters of every adapter that a request has passed', async () => {
+  const [first, second] = [onExpress.rateLimit(OPTIONS), onExpress.rateLimit(OPTIONS)];
+  const other = onNode.rateLimit(OPTIONS);
+  const app = express().use(first, second, other.middleware);
+  app.get('/', async (request, response) => {
+    await onExpress.settle(request, { cost: 3 });
+    response.end();
+  });
+  const server = app.listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  const { port } = server.address() as AddressInfo;
+  await fetch(`http://127.0.0.1:${port}`, { headers: { connection: 'close' } });
+  for (const { limiter } of [first, second, other]) {
+    expect(await limiter.peek('ann')).toMatchObject({ remaining: 6 });
+  }
+  server.close();
 });

@@ -1,5 +1,6 @@
 import type { ResetUnit } from './header-options.js';
 import type { NodeResponse } from './response-lifecycle.js';
+import type { rememberDecision } from './settle.js';
 
 /** Sets one header of a response. */
 export type SetHeader<Response> = (response: Response, name: string, value: string) => void;
@@ -29,6 +30,8 @@ export interface RequestReader<Request> {
   readonly getOriginalRequest?: (request: Request) => object;
   /** Returns the object that keeps the decisions for `settle`. Defaults to the request that the app knows. */
   readonly getSettledRequest?: (request: Request) => object;
+  /** Remembers what a limiter did with a request, for `settle`. Defaults to a property of the request. */
+  readonly rememberDecision?: typeof rememberDecision;
   /** Whether one request may count several times, so that this is not a mistake. Defaults to `false`. */
   readonly countsRepeatedly?: boolean;
 }

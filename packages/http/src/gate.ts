@@ -95,10 +95,8 @@ export class Gate<Request, Response, Target = Response> {
   /** Publishes the decision about a request, if there is a subscriber, and remembers it for `settle`. */
   publish(request: Request, decision: Decision): void {
     const { dryRun, limiter } = this.options;
-    const original = originalRequest(this.#host, request);
-    publishRequest(limiter, original, decision, dryRun);
-    if (decision.allowed || dryRun)
-      rememberDecision(this.#host.getSettledRequest?.(request) ?? original, limiter, decision);
+    publishRequest(limiter, originalRequest(this.#host, request), decision, dryRun);
+    if (decision.allowed || dryRun) this.#remember(request, decision);
   }
 
   /** Whether the decision holds slots of a `concurrency` limit, which the response's end has to release. */
@@ -109,8 +107,12 @@ export class Gate<Request, Response, Target = Response> {
 
   /** Remembers a request that `allowList` or `skip` exempts, so that it can be settled, too. */
   exempt(request: Request): void {
+    this.#remember(request, undefined);
+  }
+
+  #remember(request: Request, decision: Decision | undefined): void {
     const settled = this.#host.getSettledRequest?.(request) ?? originalRequest(this.#host, request);
-    rememberDecision(settled, this.limiter, undefined);
+    (this.#host.rememberDecision ?? rememberDecision)(settled, this.limiter, decision);
   }
 
   /**

@@ -11,6 +11,7 @@ export {
   RateLimitError,
   REJECTION_CODE,
   rejectionBody,
+  rememberInMap,
   settle,
   statusOf,
   toError,

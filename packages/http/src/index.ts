@@ -28,7 +28,7 @@ export {
 } from './rejection.js';
 export type { RequestEvent } from './request-event.js';
 export { type NodeResponse, onResponseFinished } from './response-lifecycle.js';
-export { type SettleRequestOptions, settle } from './settle.js';
+export { rememberInMap, type SettleRequestOptions, settle } from './settle.js';
 export { toError } from './to-error.js';
 export { WARNING_CODES, type WarningCode } from './warning-codes.js';
 export type { EarlyHeaders, WebHeaders } from './web-headers.js';

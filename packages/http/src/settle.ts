@@ -20,10 +20,27 @@ export function rememberDecision(request: object, limiter: RateLimiter, decision
   decided[DECIDED] = { limiter, decision, previous: decided[DECIDED] };
 }
 
+const decidedRequests = new WeakMap<object, Decided>();
+
+/** The same for a host that gives each request its own hidden class. A property would copy it, which costs far more. */
+export function rememberInMap(request: object, limiter: RateLimiter, decision: Decision | undefined): void {
+  decidedRequests.set(request, { limiter, decision, previous: decidedRequests.get(request) });
+}
+
 /** Koa and Hono have several objects for one request. Their decisions are on the one that the others have as `req`. */
-function lastDecided(request: object): Decided | undefined {
-  const { [DECIDED]: decided, req } = request as DecidedRequest & { readonly req?: DecidedRequest };
-  return decided ?? req?.[DECIDED];
+function findDecided(request: object): Decided[] {
+  const own = allDecided(request);
+  const { req } = request as { readonly req?: object };
+  return own.length > 0 || !req ? own : allDecided(req);
+}
+
+/** Adapters of several hosts may limit one request, such as those of Express and Node. */
+function allDecided(request: object): Decided[] {
+  const all: Decided[] = [];
+  for (const last of [(request as DecidedRequest)[DECIDED], decidedRequests.get(request)]) {
+    for (let decided = last; decided !== undefined; decided = decided.previous) all.push(decided);
+  }
+  return all;
 }
 
 /** What a request really cost. */
@@ -46,10 +63,7 @@ export interface SettleRequestOptions {
  * fails and `onStoreError` is `'throw'`. The promise rejects with it.
  */
 export async function settle(request: object, { cost }: SettleRequestOptions): Promise<void> {
-  const all: Decided[] = [];
-  for (let decided = lastDecided(request); decided !== undefined; decided = decided.previous) {
-    all.push(decided);
-  }
+  const all = findDecided(request);
   const isRecord = typeof cost === 'object' && cost !== null;
   if (isRecord) throwIfUnknown(Object.keys(cost), all);
   await Promise.all(
