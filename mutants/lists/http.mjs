@@ -109,13 +109,26 @@ export const http = [
   ...of('http/src/delay-request', REFUNDS, [
     ['a client that leaves keeps its slot', '    cancel();\n    refund();', '    cancel();'],
   ]),
+  ...of(
+    'express/src/attach-decision',
+    [`${EXPRESS}request-property.test.ts`],
+    [
+      [
+        'the app does not see the decision of a mounted app',
+        '; object = Object.getPrototypeOf(object)) outer = object;',
+        '; ) { outer = object; break; }',
+      ],
+      ['a name of the app is taken', 'name in prototype || ', ''],
+      ['a request without an app has no decision', 'else Object.assign(request, { [name]: decision });', ''],
+      [
+        'an heir of the request has no decision',
+        'object = Object.getPrototypeOf(object)) {\n        if (values',
+        'object = null) {\n        if (values',
+      ],
+    ],
+  ),
   ...of('express/src/rate-limit', HEADERS, [
     ['a rejection is a 200', 'response.statusCode = httpLimiter.statusCode;', ''],
-    [
-      'the decision is attached under the default name only',
-      'request[property] = decision;',
-      'request.rateLimit = decision;',
-    ],
   ]),
   ...of(
     'express/src/send-rejection',

@@ -4,6 +4,7 @@ import type { Decision, Limits, NameOf, RateLimiter } from '@rollgate/core';
 import { invalidOption, validateOptionalFunction, validateString } from '@rollgate/core/store';
 import { type Awaitable, HttpLimiter, type HttpOptions, toError } from '@rollgate/http';
 import type { NextFunction, Request, RequestHandler, Response } from 'express';
+import { createAttachDecision } from './attach-decision.js';
 import { EXPRESS } from './express-framework.js';
 import { sendRejection, withdrawRejection } from './send-rejection.js';
 
@@ -68,15 +69,13 @@ const isReservedProperty = (name: string) => name in nodeRequest || EXPRESS_PROP
 export function rateLimit<Given extends Limits>(options: RateLimitOptions<Given>): RateLimitMiddleware<Given> {
   const { handler, requestPropertyName = 'rateLimit' } = (options ?? {}) as RateLimitOptions;
   validateOptionalFunction('handler', handler);
-  const property = validateString('requestPropertyName', requestPropertyName) as 'rateLimit';
+  validateString('requestPropertyName', requestPropertyName);
   if (requestPropertyName === '' || isReservedProperty(requestPropertyName)) {
     throw invalidOption('requestPropertyName', 'a property that requests do not have yet', requestPropertyName);
   }
 
   const httpLimiter = new HttpLimiter(EXPRESS, options as unknown as RateLimitOptions, {
-    attachDecision(request, decision) {
-      request[property] = decision;
-    },
+    attachDecision: createAttachDecision(requestPropertyName),
     sendRejection(request, response, next, decision) {
       response.statusCode = httpLimiter.statusCode;
       if (handler === undefined) sendRejection(request, response, next, httpLimiter, decision);

@@ -1,0 +1,66 @@
+import type { Decision } from '@rollgate/core';
+
+/** The values of a property of requests, and the prototypes that have it. */
+interface RequestProperty {
+  readonly values: WeakMap<object, unknown>;
+  readonly prototypes: WeakSet<object>;
+}
+
+/** By name, because several limiters may use one name. */
+const properties = new Map<string, RequestProperty>();
+
+/**
+ * Creates the function that sets the decision of a request as a property with this name.
+ *
+ * Express replaces the prototype of each request, which gives each request its own hidden class. A new property copies that
+ * class, which takes about as long as all else that the limiter does. So the property is an accessor of
+ * `app.request`, with which apps extend their requests.
+ */
+export function createAttachDecision(name: string): (request: object, decision: Decision) => void {
+  const property = properties.get(name) ?? { values: new WeakMap(), prototypes: new WeakSet() };
+  properties.set(name, property);
+
+  return function attachDecision(request, decision) {
+    if (addAccessor(name, property, Object.getPrototypeOf(request))) property.values.set(request, decision);
+    else Object.assign(request, { [name]: decision });
+  };
+}
+
+/** Adds the property to this prototype of requests. Returns `false` if it is not one of an app, or if the name is taken. */
+function addAccessor(name: string, { values, prototypes }: RequestProperty, prototype: object): boolean {
+  if (prototypes.has(prototype)) return true;
+  const owner = findOuterPrototype(prototype);
+  if (owner === undefined) return false;
+  if (!prototypes.has(owner)) {
+    if (name in prototype || !Reflect.defineProperty(owner, name, createAccessor(values))) return false;
+    prototypes.add(owner);
+  }
+  prototypes.add(prototype);
+  return true;
+}
+
+function createAccessor(values: RequestProperty['values']): PropertyDescriptor & ThisType<object> {
+  return {
+    configurable: true,
+    get() {
+      // An object that inherits from the request has its property, too.
+      for (let object: object | null = this; object !== null; object = Object.getPrototypeOf(object)) {
+        if (values.has(object)) return values.get(object);
+      }
+      return undefined;
+    },
+    set(value) {
+      values.set(this, value);
+    },
+  };
+}
+
+/**
+ * Returns the `app.request` of the outermost app, from which those of mounted apps inherit. A request returns there after
+ * the mounted app. Returns `undefined` if this is not a prototype of an app's requests.
+ */
+function findOuterPrototype(prototype: object): object | undefined {
+  let outer: object | undefined;
+  for (let object = prototype; Object.hasOwn(object, 'app'); object = Object.getPrototypeOf(object)) outer = object;
+  return outer;
+}
