@@ -74,8 +74,8 @@ export const core = [
   ]),
   ...of('usual-rule', STORE, [
     ['limits with special options are usual', ' && rule!.limit.isUsual === true', ''],
-    ['a plan of several rules is usual', 'plan.rules.length === 1 && ', ''],
-    ['the rule of another plan decides', 'if (plan !== this.#plan) ', 'if (this.#plan === undefined) '],
+    ['a plan of several rules is usual', 'rules.length === 1 && ', ''],
+    ['the rule of another plan decides', 'plan === this.#plan ?', 'this.#plan !== undefined ?'],
   ]),
   ...of('usual-decision', STORE, [
     ['a usual decision can be refunded twice', '    this.#receipt = left;\n', ''],

@@ -114,10 +114,11 @@ export const http = [
     [`${EXPRESS}request-property.test.ts`],
     [
       [
-        'the app does not see the decision of a mounted app',
-        '; object = Object.getPrototypeOf(object)) outer = object;',
-        '; ) { outer = object; break; }',
+        'the app does not see the decision of an app within',
+        'return object === prototype ? undefined : object;',
+        'return object === prototype ? undefined : prototype;',
       ],
+      ['a property of the request hides the decision', ' && !Object.hasOwn(request, name)', ''],
       ['a name of the app is taken', 'name in prototype || ', ''],
       ['a request without an app has no decision', 'else Object.assign(request, { [name]: decision });', ''],
       [

@@ -96,7 +96,7 @@ export class MemoryStore implements Store, CountingStore {
     this.clock = clock;
     this.#keys = new KeyTable(clock, validatePositiveInteger('maxKeys', maxKeys));
     this.#operations = new MemoryOperations(this.#keys);
-    this.#usualRules = new UsualRules(this.#keys, clock);
+    this.#usualRules = new UsualRules(this.#keys);
     this.#entry = this.#keys.createEntry();
   }
 
@@ -112,12 +112,13 @@ export class MemoryStore implements Store, CountingStore {
 
   /** Like {@link Store.check}, but synchronous. */
   check(plan: Plan, keys: Keys, costs: Costs): Decision {
+    const nowMicros = readMicros(this.clock);
     if (costs === 1 && typeof keys === 'string' && isStoredAsIs(keys)) {
       const usual = this.#usualRules.of(plan);
-      const decision = usual === undefined ? undefined : checkUsual(usual, keys);
+      const decision = usual === undefined ? undefined : checkUsual(usual, keys, nowMicros);
       if (decision !== undefined) return decision;
     }
-    return this.#checkAny(plan.rules, toStoredKeys(keys), readMicros(this.clock), costs);
+    return this.#checkAny(plan.rules, toStoredKeys(keys), nowMicros, costs);
   }
 
   /** Like {@link Store.peek}, but synchronous. */

@@ -1,5 +1,4 @@
 import { HEAD, LIFE } from './block-head.js';
-import { readMicros } from './clock.js';
 import type { Decision } from './decision.js';
 import * as log from './limits/hit-ring.js';
 import { SingleDecision } from './single-decision.js';
@@ -25,7 +24,7 @@ const RING = HEAD + log.RING;
  * It does what `test` and `record` of the limit do, but in one function, so V8 compiles it without calls. A call
  * would allocate an object for each time that it passes. The general check takes about twice as long.
  */
-export function checkUsual(usual: UsualRule, key: string): Decision | undefined {
+export function checkUsual(usual: UsualRule, key: string, nowMicros: number): Decision | undefined {
   const address = usual.addresses.get(key);
   if (address === undefined) {
     usual.findAddresses();
@@ -34,7 +33,6 @@ export function checkUsual(usual: UsualRule, key: string): Decision | undefined 
   const { limit, windowMicros } = usual;
   const { numbers, blockSize } = usual.slab.chunkOf(address);
   const offset = offsetOf(address);
-  const nowMicros = readMicros(usual.clock);
   const newestMicros = numbers[offset + NEWEST]!;
   const startMicros = nowMicros - windowMicros;
   // Another limit recorded last, a cost was not 1, the clock stepped back, or the log has expired.

@@ -1,4 +1,3 @@
-import type { Clock } from './clock.js';
 import type { KeyTable } from './key-table.js';
 import type { Plan, Rule } from './plan.js';
 import type { Slab } from './slab.js';
@@ -19,7 +18,6 @@ export class UsualRule {
   constructor(
     readonly rule: Rule,
     readonly table: KeyTable,
-    readonly clock: Clock,
   ) {
     const { limit, windowMicros } = rule.limit;
     this.name = rule.name;
@@ -39,32 +37,38 @@ export class UsualRule {
 /** The usual rules of a store. */
 export class UsualRules {
   readonly #table: KeyTable;
-  readonly #clock: Clock;
-  readonly #rules = new WeakMap<Plan, UsualRule | 'none'>();
+  /** A plan that was used once has no usual rule yet, because some apps create a plan for each check. */
+  readonly #rules = new WeakMap<Plan, UsualRule | 'none' | 'used once'>();
   /** The plan of the last check, and its usual rule. Most stores have only one plan. */
   #plan: Plan | undefined;
   #rule: UsualRule | undefined;
 
-  constructor(table: KeyTable, clock: Clock) {
+  constructor(table: KeyTable) {
     this.#table = table;
-    this.#clock = clock;
   }
 
   /** Returns the usual rule of the plan. Returns `undefined` if its rule is another one, or if it has several. */
   of(plan: Plan): UsualRule | undefined {
-    if (plan !== this.#plan) this.#turnTo(plan);
-    return this.#rule;
+    return plan === this.#plan ? this.#rule : this.#turnTo(plan);
   }
 
-  #turnTo(plan: Plan): void {
+  #turnTo(plan: Plan): UsualRule | undefined {
     let found = this.#rules.get(plan);
     if (found === undefined) {
-      const [rule] = plan.rules;
-      const isUsual = plan.rules.length === 1 && rule!.limit.isUsual === true;
-      found = isUsual ? new UsualRule(rule!, this.#table, this.#clock) : 'none';
+      this.#rules.set(plan, 'used once');
+      return undefined;
+    }
+    if (found === 'used once') {
+      found = this.#create(plan);
       this.#rules.set(plan, found);
     }
     this.#plan = plan;
     this.#rule = found === 'none' ? undefined : found;
+    return this.#rule;
+  }
+
+  #create({ rules }: Plan): UsualRule | 'none' {
+    const [rule] = rules;
+    return rules.length === 1 && rule!.limit.isUsual === true ? new UsualRule(rule!, this.#table) : 'none';
   }
 }

@@ -92,6 +92,25 @@ test('a smaller limit rejects when a larger one has recorded more hits of the sa
   expect(await limiter.check('ann', { limits: FIVE })).toMatchObject({ allowed: true, remaining: 1 });
 });
 
+test('each check reads the clock once', async () => {
+  let ms = 1_000_000;
+  let readings = 0;
+  const store = new MemoryStore({
+    clock: {
+      now() {
+        readings += 1;
+        return ms;
+      },
+    },
+  });
+  const limiter = new RateLimiter({ limits: rollingWindow({ limit: 20, window: '1s' }), store });
+  for (let check = 1; check <= 20; check++) {
+    await limiter.check('key', check === 18 ? { cost: 2 } : undefined);
+    expect(readings).toBe(check);
+    if (check % 10 === 0) ms += 1000;
+  }
+});
+
 test('a rejected check changes no state', async () => {
   const store = new MemoryStore({ clock });
   const limiter = new RateLimiter({

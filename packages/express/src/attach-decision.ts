@@ -14,14 +14,15 @@ const properties = new Map<string, RequestProperty>();
  *
  * Express replaces the prototype of each request, which gives each request its own hidden class. A new property copies that
  * class, which takes about as long as all else that the limiter does. So the property is an accessor of
- * `app.request`, with which apps extend their requests.
+ * `express.request`, from which the requests of all apps inherit.
  */
 export function createAttachDecision(name: string): (request: object, decision: Decision) => void {
   const property = properties.get(name) ?? { values: new WeakMap(), prototypes: new WeakSet() };
   properties.set(name, property);
 
   return function attachDecision(request, decision) {
-    if (addAccessor(name, property, Object.getPrototypeOf(request))) property.values.set(request, decision);
+    const isInherited = addAccessor(name, property, Object.getPrototypeOf(request)) && !Object.hasOwn(request, name);
+    if (isInherited) property.values.set(request, decision);
     else Object.assign(request, { [name]: decision });
   };
 }
@@ -29,7 +30,7 @@ export function createAttachDecision(name: string): (request: object, decision: 
 /** Adds the property to this prototype of requests. Returns `false` if it is not one of an app, or if the name is taken. */
 function addAccessor(name: string, { values, prototypes }: RequestProperty, prototype: object): boolean {
   if (prototypes.has(prototype)) return true;
-  const owner = findOuterPrototype(prototype);
+  const owner = findSharedPrototype(prototype);
   if (owner === undefined) return false;
   if (!prototypes.has(owner)) {
     if (name in prototype || !Reflect.defineProperty(owner, name, createAccessor(values))) return false;
@@ -56,11 +57,11 @@ function createAccessor(values: RequestProperty['values']): PropertyDescriptor &
 }
 
 /**
- * Returns the `app.request` of the outermost app, from which those of mounted apps inherit. A request returns there after
- * the mounted app. Returns `undefined` if this is not a prototype of an app's requests.
+ * Returns `express.request`, from which each `app.request` inherits. A request changes between those of several apps. Returns
+ * `undefined` if this is not a prototype of an app's requests.
  */
-function findOuterPrototype(prototype: object): object | undefined {
-  let outer: object | undefined;
-  for (let object = prototype; Object.hasOwn(object, 'app'); object = Object.getPrototypeOf(object)) outer = object;
-  return outer;
+function findSharedPrototype(prototype: object): object | undefined {
+  let object = prototype;
+  while (Object.hasOwn(object, 'app')) object = Object.getPrototypeOf(object);
+  return object === prototype ? undefined : object;
 }

@@ -34,6 +34,49 @@ describe.each(EXPRESSES)('in Express %s', (_, express) => {
     expect(seen).toBe(4);
   });
 
+  test.each([
+    [
+      'called as a function',
+      (inner: RequestHandler) =>
+        (...args: Parameters<RequestHandler>) =>
+          inner(...args),
+    ],
+    ['in a router', (inner: RequestHandler) => express.Router().use(inner)],
+  ])('an app and an app that is %s see the decisions of each other', async (_how, wrap) => {
+    const inner = express();
+    let seen: number | undefined;
+    inner.use(((request, _response, next) => {
+      seen = request.rateLimit?.limit;
+      next();
+    }) as RequestHandler);
+    inner.use(limitWith({ ...options, limit: 3, prefix: 'inner' }));
+    const after = await readAfter([limitWith(options), wrap(inner)], ({ rateLimit: decision }) => decision?.limit);
+    expect([seen, after]).toEqual([5, 3]);
+  });
+
+  test('an app with two parents shows its decision in both', async () => {
+    const shared = express();
+    shared.use(limitWith(options));
+    const [first, second] = [express(), express()];
+    const seen: unknown[] = [];
+    const read: RequestHandler = (request, _response, next) => {
+      seen.push(request.rateLimit?.remaining);
+      next();
+    };
+    for (const app of [first, second]) app.use(shared, read);
+    await readAfter([first as RequestHandler, second as RequestHandler], () => undefined);
+    expect(seen).toEqual([4, 3]);
+  });
+
+  test('the decision replaces a property that the request has already', async () => {
+    const define: RequestHandler = (request, _response, next) => {
+      Object.defineProperty(request, 'rateLimit', { value: 'other', writable: true, configurable: true });
+      next();
+    };
+    const handlers = [limitWith(options), define, limitWith({ ...options, prefix: 'second', limit: 3 })];
+    expect(await readAfter(handlers, ({ rateLimit: decision }) => decision?.limit)).toBe(3);
+  });
+
   test('the last of several limiters sets the property', async () => {
     const limits = [limitWith(options), limitWith({ ...options, limit: 3, prefix: 'second' })];
     expect(await readAfter(limits, ({ rateLimit: decision }) => decision?.limit)).toBe(3);
@@ -64,11 +107,11 @@ describe.each(EXPRESSES)('in Express %s', (_, express) => {
 
   test('a property that the app has given its requests keeps its value for other requests', async () => {
     const app = express();
-    Object.defineProperty(app.request, 'quota', { value: 'own', writable: true });
-    app.use(limitWith({ ...options, requestPropertyName: 'quota' }));
-    const seen = await readAfter([app], (request) => Object.getOwnPropertyDescriptor(request, 'quota')?.value.limit);
+    Object.defineProperty(app.request, 'ownQuota', { value: 'own', writable: true });
+    app.use(limitWith({ ...options, requestPropertyName: 'ownQuota' }));
+    const seen = await readAfter([app], (request) => Object.getOwnPropertyDescriptor(request, 'ownQuota')?.value.limit);
     expect(seen).toBe(5);
-    expect(app.request).toMatchObject({ quota: 'own' });
+    expect(app.request).toMatchObject({ ownQuota: 'own' });
   });
 });
 

@@ -47,12 +47,15 @@ test('settle takes the context and the request of Hono', async () => {
   }
 });
 
-test('settle finds the limiters of every adapter that a request has passed', async () => {
+test.each([
+  ['a request', (request: object) => request],
+  ['an object that inherits from a request', (request: object) => Object.create(request) as object],
+])('settle finds the limiters of every adapter that %s has passed', async (_, derive) => {
   const [first, second] = [onExpress.rateLimit(OPTIONS), onExpress.rateLimit(OPTIONS)];
   const other = onNode.rateLimit(OPTIONS);
   const app = express().use(first, second, other.middleware);
   app.get('/', async (request, response) => {
-    await onExpress.settle(request, { cost: 3 });
+    await onExpress.settle(derive(request), { cost: 3 });
     response.end();
   });
   const server = app.listen(0, '127.0.0.1');

@@ -27,6 +27,15 @@ export function rememberInMap(request: object, limiter: RateLimiter, decision: D
   decidedRequests.set(request, { limiter, decision, previous: decidedRequests.get(request) });
 }
 
+/** An object that inherits from a request has its decisions, as it has its properties. */
+function findInMap(request: object): Decided | undefined {
+  for (let object: object | null = request; object !== null; object = Object.getPrototypeOf(object)) {
+    const decided = decidedRequests.get(object);
+    if (decided !== undefined) return decided;
+  }
+  return undefined;
+}
+
 /** Koa and Hono have several objects for one request. Their decisions are on the one that the others have as `req`. */
 function findDecided(request: object): Decided[] {
   const own = allDecided(request);
@@ -37,7 +46,7 @@ function findDecided(request: object): Decided[] {
 /** Adapters of several hosts may limit one request, such as those of Express and Node. */
 function allDecided(request: object): Decided[] {
   const all: Decided[] = [];
-  for (const last of [(request as DecidedRequest)[DECIDED], decidedRequests.get(request)]) {
+  for (const last of [(request as DecidedRequest)[DECIDED], findInMap(request)]) {
     for (let decided = last; decided !== undefined; decided = decided.previous) all.push(decided);
   }
   return all;

@@ -71,7 +71,7 @@ test.each(malformedLines)('fails a check of one limit: %j', async (line) => {
 });
 
 const impossible = ['-5', '-0', '9'.repeat(400), '9007199254740993', '4 -60000000', `4 60000000 ${'9'.repeat(400)}`];
-const impossibleFigures = ['0 0 -1 60000000 -1', '0 0 4 -1 -1', '-1 5 9007199254740993 5 5', '0 0 -0 5 5'];
+const impossibleFigures = ['-5 6 7', '0 0 -1 60000000 -1', '0 0 4 -1 -1', '-1 5 9007199254740993 5 5', '0 0 -0 5 5'];
 test.each([...impossible, ...impossibleFigures])('fails a check with an impossible amount: %j', async (line) => {
   for (const [limits, result] of [
     [limit, line],
