@@ -15,8 +15,7 @@ export class SingleDecision implements Decision {
   /**
    * An allowed and a rejected one, which stay. V8 drops the code for objects of a shape when it collects the last of
    * them. So a garbage collection in a quiet moment would make the next checks slow. The fractions make it box the waits
-   * from the start. The units of an algorithm are whole, and V8 need not box
-   * them up to 31 bits.
+   * from the start. Units are whole, and V8 need not box them up to 31 bits.
    */
   static readonly examples = [
     new SingleDecision('', true, 0, 0, 0.5, 0.5, 0, undefined),

@@ -14,8 +14,8 @@ const NO_LIMITS: readonly string[] = Object.freeze([]);
  */
 export class UsualDecision implements Decision {
   /**
-   * Keeps compiled code, like `SingleDecision.examples`. V8 boxes the numbers of a field once it has had a
-   * fraction or more than 31 bits, so the window is short here.
+   * Keeps compiled code, like `SingleDecision.examples`. V8 boxes the numbers of a field once it has had a fraction
+   * or more than 31 bits, so the window is short here.
    */
   static readonly example = new UsualDecision({ name: '', limit: 0, windowMs: 0 } as UsualRule, 0, '', 0.5, 0.5);
 
