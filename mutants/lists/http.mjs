@@ -88,7 +88,7 @@ export const http = [
       'if (this.#options.dryRun) next();\n    else',
       'if (this.#options.statusCode === 0) next();\n    else',
     ],
-    ['a dry run waits in the queue', 'decision.delayMs === 0 || dryRun', 'decision.delayMs === 0'],
+    ['a dry run waits in the queue', 'decision.delayMs === 0 || this.#options.dryRun', 'decision.delayMs === 0'],
   ]),
   ...of(
     'http/src/request-decider',
@@ -200,6 +200,11 @@ export const http = [
     ['a response schema misses rejections', ' || hasResponseSchema(context)', ''],
     ['a log controller misses rejections', 'isObserved ||= hasOwnLogController(request.server);', ''],
     ['a logger misses rejections', 'if (!isNoop(info) || !isNoop(error)) return true;', ''],
+  ]),
+  ...of('fastify/src/reply-headers', names(FASTIFY, 'reply-headers'), [
+    ['a method that the app has replaced misses headers', 'reply.header !== known.header || ', ''],
+    ['a replaced method is taken for that of Fastify', 'Object.getPrototypeOf(reply) as FastifyReply', 'reply'],
+    ['a header of Node is overlooked', 'value === undefined ? reply.raw.getHeader(name) : value', 'value'],
   ]),
   ...of('fastify/src/rate-limit-hook', OF_FASTIFY, [
     ['a failing handler is a rejection', 'reply.code(500); // The failure', '// The failure'],

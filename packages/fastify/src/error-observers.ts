@@ -1,4 +1,5 @@
 import type { FastifyRequest } from 'fastify';
+import { findPrivate } from './private-properties.js';
 
 /** What Fastify keeps for a route, as far as it decides what happens to an error. Fastify does not document it. */
 interface RouteContext {
@@ -6,9 +7,6 @@ interface RouteContext {
   readonly onError?: unknown;
   readonly schema?: { readonly response?: unknown } | null | undefined;
 }
-
-/** The symbols of Fastify's private properties, by their descriptions. Each copy of Fastify has its own. */
-const knownSymbols = new Map<string, symbol>();
 
 /** The last function that was found to do nothing. Reading the name of a function takes longer than comparing it. */
 let knownNoop: object | undefined;
@@ -59,17 +57,4 @@ function hasOwnLogController(server: object): boolean {
   const controller = findPrivate(server, 'fastify.logController');
   if (controller === undefined) return false;
   return Object.getPrototypeOf(Object.getPrototypeOf(controller)) !== Object.prototype;
-}
-
-/** Returns the value of the private property with this description, which the object owns or inherits. */
-function findPrivate(object: object, description: string): unknown {
-  const known = knownSymbols.get(description);
-  if (known !== undefined && known in object) return object[known as keyof object];
-  for (let owner: object | null = object; owner !== null; owner = Object.getPrototypeOf(owner)) {
-    const symbol = Object.getOwnPropertySymbols(owner).find((candidate) => candidate.description === description);
-    if (symbol === undefined) continue;
-    knownSymbols.set(description, symbol);
-    return object[symbol as keyof object];
-  }
-  return undefined;
 }

@@ -1,5 +1,6 @@
 import type { Framework, ProxyTrust } from '@rollgate/http';
 import type { FastifyReply, FastifyRequest } from 'fastify';
+import { getHeader, getHeadersObject, setHeader } from './reply-headers.js';
 
 /** How the limiter reads Fastify's requests and changes its replies. */
 export const FASTIFY: Framework<FastifyRequest, FastifyReply> = {
@@ -15,10 +16,9 @@ export const FASTIFY: Framework<FastifyRequest, FastifyReply> = {
     reply.log.error({ err }, 'The rate limiter failed after the response had started'),
   getNodeResponse: (reply) => reply.raw,
   lowercaseHeaders: true,
-  setHeader: (reply, name, value) => {
-    reply.header(name, value);
-  },
-  getHeader: (reply, name) => reply.getHeader(name),
+  setHeader,
+  getHeader,
+  getHeadersObject,
   removeHeader: (reply, name) => {
     reply.removeHeader(name);
   },

@@ -13,6 +13,7 @@ import {
   type RateLimitRouteOptions,
 } from './options.js';
 import { createHook, type Done, type RateLimitHook } from './rate-limit-hook.js';
+import { getRouteConfig } from './route-config.js';
 import { RouteHooks } from './route-limits.js';
 
 declare module 'fastify' {
@@ -116,7 +117,7 @@ function createPluginHook(registration: Registration): RateLimitHook['run'] {
   const { hook, routeHooks, globalHook } = registration;
 
   function rateLimitHook(request: FastifyRequest, reply: FastifyReply, done: Done): void {
-    const { rateLimit: options } = request.routeOptions.config;
+    const { rateLimit: options } = getRouteConfig(request);
     if (options === undefined && globalHook !== undefined) globalHook.run(request, reply, done);
     else if (options === undefined || options === false || findRegistration(request.server) !== registration) done();
     else runRouteHook(options, request, reply, done);
@@ -128,7 +129,7 @@ function createPluginHook(registration: Registration): RateLimitHook['run'] {
     reply: FastifyReply,
     done: Done,
   ): void {
-    const { method, url } = request.routeOptions.config;
+    const { method, url } = getRouteConfig(request);
     let routeHook: RateLimitHook;
     try {
       routeHook = routeHooks.get(routeOptions, method, url);

@@ -97,15 +97,17 @@ export class DecisionApplier<Request, Response> {
   }
 
   #continueOrDelay(decision: Decision, request: Request, response: Response, next: Next): void {
-    const { limiter, dryRun } = this.#options;
-    if (decision.delayMs === 0 || dryRun) {
+    if (decision.delayMs === 0 || this.#options.dryRun) {
       this.#refundLater(decision, request, response);
       next();
-      return;
-    }
+    } else this.#delay(decision, request, response, next);
+  }
+
+  /** Separate from its caller, because the variables that functions share cost memory, even without a delay. */
+  #delay(decision: Decision, request: Request, response: Response, next: Next): void {
     const { isResponseSent, getNodeResponse } = this.#framework;
     const isSent = () => isResponseSent(response);
-    delayRequest(limiter, getNodeResponse(response), decision, isSent, () => {
+    delayRequest(this.#options.limiter, getNodeResponse(response), decision, isSent, () => {
       this.#refundLater(decision, request, response);
       next();
     });

@@ -44,6 +44,11 @@ export interface HeaderWriter<Response> {
   readonly getHeader: GetHeader<Response>;
   /** Whether the host converts the names of headers to lowercase. */
   readonly lowercaseHeaders: boolean;
+  /**
+   * Returns the object that keeps the response's headers by their lowercase names, where storing a value is the same as
+   * `setHeader` but costs less. `undefined` if that is not certain for this response.
+   */
+  readonly getHeadersObject?: (response: Response) => Record<string, unknown> | undefined;
 }
 
 /** What the gate has to know about a host: how to read a request, and how to write headers. */

@@ -49,7 +49,10 @@ export class UsageChecks {
 
   /** Inspects a request. `isByAddress` is whether the limiter uses the client's address. */
   inspectRequest<Request>(reader: RequestReader<Request>, request: Request, isByAddress: boolean): void {
-    if (this.#inspectionsLeft === 0) return;
+    if (this.#inspectionsLeft > 0) this.#inspect(reader, request, isByAddress);
+  }
+
+  #inspect<Request>(reader: RequestReader<Request>, request: Request, isByAddress: boolean): void {
     if (this.#inspectionsLeft === INSPECTED_REQUESTS) this.#startServing();
     else if (this.#mayBeSingleUse) this.#markAsReused();
     this.#inspectionsLeft -= 1;
