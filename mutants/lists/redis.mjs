@@ -30,6 +30,13 @@ export const redis = [
       '    this.#release();',
     ],
   ]),
+  ...of('ioredis-commands', ['replaced-methods', 'client-options'].map(test), [
+    ['a replaced method misses scripts', ' || isReplaced(client)', ''],
+    ['a method of a class misses scripts', "!Object.hasOwn(owner, 'evalshaBuffer') || ", ''],
+    ['the method of a proxy misses scripts', ' || (owner as IoredisClient).evalsha !== client.evalsha', ''],
+    ['a prefix of the client is dropped', '{ errorStack, keyPrefix, replyEncoding', '{ errorStack, replyEncoding'],
+    ['a script waits in an automatic pipeline', 'isPipeline: { value: true },', 'isPipeline: { value: false },'],
+  ]),
   ...of('glide-redelivery', GLIDE, [
     ['slots that move wait for each other', 'redirectedSlotOf(error);', 'redirectedSlotOf(error) && "";'],
     ['commands wait for a moving slot for ever', 'performance.now() - sinceMs > MAX_WAIT_MS', 'false'],

@@ -12,6 +12,8 @@ export interface IoredisClient {
     readonly keyPrefix?: string | undefined;
     /** Whether the client sends commands without a reply again after it has reconnected. */
     readonly autoResendUnfulfilledCommands?: boolean | undefined;
+    /** Whether the stack of an error shows where the command was called. */
+    readonly showFriendlyErrorStack?: boolean | undefined;
   };
   /** Runs a script that the server knows by its SHA-1 hash. */
   evalsha(sha: string, keyCount: number, ...keysAndArguments: string[]): Promise<unknown>;

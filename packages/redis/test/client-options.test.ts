@@ -66,6 +66,7 @@ const ioredisOptions = {
   'auto-pipelining': { enableAutoPipelining: true },
   'a connection that is made when it is needed': { lazyConnect: true },
   'no ready check': { enableReadyCheck: false },
+  'stacks of the caller': { showFriendlyErrorStack: true },
 };
 
 const buffers = { [RESP_TYPES.BLOB_STRING]: Buffer, [RESP_TYPES.SIMPLE_STRING]: Buffer, [RESP_TYPES.NUMBER]: String };
@@ -144,6 +145,24 @@ test.each(Object.keys(opened))('%s', async (name) => {
     });
   } finally {
     await close();
+  }
+});
+
+test.each([
+  ['ioredis 6', () => new Redis(url(), { keyPrefix: 'app:' })],
+  ['ioredis 5', () => new Redis5(url(), { keyPrefix: 'app:' })],
+  ['iovalkey', () => new Valkey(url(), { keyPrefix: 'app:' })],
+] as const)('the prefix of a client of %s is on every key', async (_, make) => {
+  const client = make();
+  const prefix = freshPrefix();
+  try {
+    const limits = rollingWindow({ limit: 2, window: '1h' });
+    const limiter = new RateLimiter({ limits, store: new RedisStore({ client }), prefix, timeout: '30s' });
+    await Promise.all(['ann', 'bob'].map((key) => limiter.check(key)));
+    expect(await redis.keysOf(`app:${prefix}`)).toHaveLength(2);
+    expect(await redis.keysOf(prefix)).toEqual([]);
+  } finally {
+    client.disconnect();
   }
 });
 
