@@ -15,7 +15,7 @@ import { referWeakly } from './weak-reference.js';
 /** More than one per new key, so that expired keys are dropped faster than new ones are added. */
 const SWEEPS_PER_NEW_KEY = 2;
 
-/** Keys per run of the idle sweep. The run is so short that a request behind it does not notice. */
+/** How many keys a run of the timer examines, few enough not to delay a request noticeably. */
 const SWEEPS_PER_RUN = 5_000;
 const IDLE_SWEEP_MS = 1_000;
 const BACKLOG_SWEEP_MS = 5;
@@ -30,8 +30,8 @@ export interface StateLocation {
 }
 
 /**
- * The keys of a store and their states, at most `maxKeys`. `entry.ts` describes their memory. Each new key drops a few
- * expired ones, and one timer drops the rest. The timer does not keep the process alive and stops when the table is
+ * The keys of a store and their states, at most `maxKeys`. `block-head.ts` describes their memory. Each new key drops a
+ * few expired ones, and one timer drops the rest. The timer does not keep the process alive and stops when the table is
  * empty.
  */
 export class KeyTable {
@@ -42,7 +42,7 @@ export class KeyTable {
   readonly #reclaimer = new Reclaimer(this.#namespaces, this.slab);
   /** A view for the table's own work. */
   readonly #entry = new Entry(this.slab);
-  /** How many lives there were. */
+  /** The number of lives so far, which identifies the latest one. */
   #lives = 0;
   #timer: Timer | undefined;
   /** What the timer has of the table, so that an unused store can be collected before its keys expire. */
@@ -63,7 +63,10 @@ export class KeyTable {
     return new Entry(this.slab);
   }
 
-  /** Returns the view with the key's entry, unless that has expired. Drops an implausible one. */
+  /**
+   * Points the view at the key's entry and returns it. Returns `undefined` if there is none, or if it has expired. Drops an
+   * entry that lies implausibly far ahead, and returns `undefined`.
+   */
   find({ namespace: name, limit }: StateLocation, key: string, nowMicros: number, entry: Entry): Entry | undefined {
     const namespace = this.#namespaces.get(name);
     const address = namespace?.addresses.get(key);
@@ -79,13 +82,13 @@ export class KeyTable {
 
   /**
    * The address of each key's block in this namespace, even if its state has expired. Once the namespace has no keys, this
-   * map stays empty, and its next key gets another map.
+   * map is empty, and its next key may get another map.
    */
   addressesOf(name: string): ReadonlyMap<string, number> {
     return this.#namespaces.get(name)?.addresses ?? NO_ADDRESSES;
   }
 
-  /** Returns the view with the key's entry in the life with this number, unless that life is over. */
+  /** Points the view at the key's entry and returns it if the key is still in this life, even if its state has expired. */
   findLife(name: string, key: string, life: number, entry: Entry): Entry | undefined {
     const namespace = this.#namespaces.get(name);
     const address = namespace?.addresses.get(key);
@@ -94,7 +97,8 @@ export class KeyTable {
   }
 
   /**
-   * Starts a life of the key, in the view. It replaces an expired one at once. {@link markRecorded} queues it.
+   * Starts a new life of the key and points the view at its entry. Reuses the entry of an expired life.
+   * {@link markRecorded} queues a new entry.
    *
    * @param kept The entries of this check. None of them is evicted.
    */
@@ -103,7 +107,8 @@ export class KeyTable {
     const expired = this.#namespaces.get(name);
     const address = expired?.addresses.get(key);
     if (expired !== undefined && address !== undefined) {
-      // Much cheaper than a removal. The key stays queued, because its new life expires later.
+      // Much cheaper than removing and adding it. The key stays queued for its old time, which is before the new expiry. A
+      // sweep or an eviction corrects that.
       entry.open(expired, key, address).resize(limit.stateSize);
     } else {
       this.#reclaimer.sweep(nowMicros, SWEEPS_PER_NEW_KEY, kept);
@@ -112,6 +117,7 @@ export class KeyTable {
       this.#namespaces.add(entry.allocate(namespace, copyString(key), limit.stateSize));
     }
     const { namespace } = entry;
+    // The longest keep determines the grace of expired keys, and with it the position of the namespace.
     if (limit.keepMicros > namespace.lifecycle.keepMicros) {
       namespace.lifecycle = limit;
       this.#namespaces.requeue(namespace);
@@ -122,12 +128,15 @@ export class KeyTable {
     return entry;
   }
 
-  /** Queues an entry again that left the queue since this check found it. */
+  /** Queues an entry of this check again, if the check made room and took it from the queue instead of evicting it. */
   restore(entry: Entry): void {
     if (entry.queueIndex === UNQUEUED) this.#enqueue(entry, entry.expiresMicros);
   }
 
-  /** Call it when a limit has recorded in an entry that {@link find} or {@link create} returned. */
+  /**
+   * Call it after a limit has recorded in an entry that {@link find} or {@link create} returned. A later expiry than before
+   * does not change the queue, because a sweep or an eviction corrects it. So a usual check need not call this.
+   */
   markRecorded(entry: Entry, limit: StateLifecycle): void {
     const expiresMicros = limit.expiresMicros(entry);
     if (entry.queueIndex === UNQUEUED) this.#enqueue(entry, expiresMicros);

@@ -30,10 +30,10 @@ export interface MemoryStoreOptions {
    * check, the store compares only some keys when many were hit again since it last ordered them.
    *
    * The share of each limit is `maxKeys` divided by the number of limits that have keys. A limit with less than its
-   * share evicts a key of the limit that has the most keys instead. So a flood of keys of one limit cannot evict keys
+   * share instead evicts a key of the limit that has the most keys. So a flood of keys of one limit cannot evict keys
    * of a limit that has at most its share. A check never evicts its own keys, even if they are more than `maxKeys`.
    *
-   * One limit can have at most 2^24 keys, because a `Map` has no room for more.
+   * One limit can have at most 2^24 keys, the capacity of a `Map`.
    *
    * @defaultValue 1,000,000
    */
@@ -56,10 +56,10 @@ export function isMemoryStore(store: unknown): store is MemoryStore {
 /**
  * Keeps the state in this process's memory and decides synchronously.
  *
- * The time of a check grows at most with the logarithm of the number of keys. The states are outside the heap, so garbage
+ * The time of a check grows at most logarithmically with the number of keys. The states are outside the heap, so garbage
  * collection does not visit them. The memory per key is bounded, because the store keeps the hash of a key of more than
- * 200 UTF-16 code units. Memory of dropped keys serves other keys of the same size. It serves all sizes, or returns to the
- * system, once no key is left in its block of 64 KiB.
+ * 200 UTF-16 code units. The store reuses the memory of a dropped key for keys of the same size. Once no key is left in a
+ * chunk of 64 KiB, the store reuses the chunk for other sizes or returns it to the system.
  *
  * Each new key drops a few expired ones, and a timer drops the rest. The timer does not keep the process alive and stops
  * when the store is empty.
@@ -85,7 +85,7 @@ export class MemoryStore implements Store, CountingStore {
   readonly #keys: KeyTable;
   readonly #operations: MemoryOperations;
   readonly #usualRules: UsualRules;
-  /** The view and the verdict of a plan of one rule. Using them again saves two objects per check. */
+  /** Reused for all plans of one rule, which saves two objects per check. */
   readonly #entry: Entry;
   readonly #verdict = createVerdict();
 
@@ -201,7 +201,7 @@ export class MemoryStore implements Store, CountingStore {
     throw foreignDecision();
   }
 
-  /** Separate, so that V8 can inline the usual case. */
+  /** A separate method, so that V8 can inline the usual case. */
   #checkAny(rules: readonly Rule[], keys: Keys, nowMicros: number, costs: Costs): Decision {
     return rules.length === 1 && typeof costs === 'number' && costs > 0
       ? this.#checkOne(rules[0]!, keyAt(keys, 0), nowMicros, costs)

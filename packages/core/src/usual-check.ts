@@ -6,10 +6,11 @@ import { offsetOf } from './slab.js';
 import { UsualDecision } from './usual-decision.js';
 import type { UsualRule } from './usual-rule.js';
 
-/** How many hits may leave the window in one usual check. The general check finds the first of many faster. */
+/** The most hits that may leave the window in one usual check. With more, the search of the general check is faster. */
 const MOST_DROPPED = 4;
 
-// Where the numbers of the log are in a block. V8 inlines short functions only, and imported names make them longer.
+// The offsets of the log's numbers in a block. V8 inlines only short functions, and imported names would make `checkUsual`
+// longer.
 const RETENTION = HEAD + log.RETENTION;
 const DROPPED = HEAD + log.DROPPED;
 const HITS = HEAD + log.HITS;
@@ -38,7 +39,7 @@ export function checkUsual(usual: UsualRule, key: string, nowMicros: number): De
   // Another limit recorded last, a cost was not 1, the clock stepped back, or the log has expired.
   if (numbers[offset + RETENTION] !== windowMicros || numbers[offset + DROPPED] !== -1) return undefined;
   if (newestMicros > nowMicros || newestMicros <= startMicros) return undefined;
-  // An overdraft, or a larger limit with the same window uses the key, too.
+  // The key is overdrawn, or a larger limit with the same window also uses it.
   if (numbers[offset + HITS]! > limit) return undefined;
 
   // `isUsual` bounds them, so they are integers of 32 bits. V8 would box `remaining` otherwise.
@@ -57,7 +58,7 @@ export function checkUsual(usual: UsualRule, key: string, nowMicros: number): De
     const resetMs = (newestMicros - startMicros) / 1000;
     return new SingleDecision(usual.name, false, limit, 0, retryAfterMs, resetMs, 0, undefined, 'limit');
   }
-  if (left === capacity || (left < hits && 8 * left < capacity)) return undefined; // The ring moves.
+  if (left === capacity || (left < hits && 8 * left < capacity)) return undefined; // The ring must grow or shrink.
   const place = first + left;
   numbers[place < capacity ? ring + place : ring + place - capacity] = nowMicros;
   numbers[offset + NEWEST] = nowMicros;

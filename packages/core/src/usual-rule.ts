@@ -28,7 +28,7 @@ export class UsualRule {
     this.addresses = table.addressesOf(rule.namespace);
   }
 
-  /** Call it when a key is missing. The table has other addresses once it has dropped all keys of the rule. */
+  /** Call it when a key is missing. Once all keys of the rule are gone, the table may use another map. */
   findAddresses(): void {
     this.addresses = this.table.addressesOf(this.rule.namespace);
   }
@@ -37,7 +37,7 @@ export class UsualRule {
 /** The usual rules of a store. */
 export class UsualRules {
   readonly #table: KeyTable;
-  /** A plan that was used once has no usual rule yet, because some apps create a plan for each check. */
+  /** A plan gets its usual rule at its second use, because some apps create a plan for each check. */
   readonly #rules = new WeakMap<Plan, UsualRule | 'none' | 'used once'>();
   /** The plan of the last check, and its usual rule. Most stores have only one plan. */
   #plan: Plan | undefined;
@@ -47,7 +47,7 @@ export class UsualRules {
     this.#table = table;
   }
 
-  /** Returns the usual rule of the plan. Returns `undefined` if its rule is another one, or if it has several. */
+  /** Returns the plan's usual rule. Returns `undefined` at its first use, or if it has several rules or an unusual one. */
   of(plan: Plan): UsualRule | undefined {
     return plan === this.#plan ? this.#rule : this.#turnTo(plan);
   }

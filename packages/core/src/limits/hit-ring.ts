@@ -1,18 +1,21 @@
 /*
- * The hits of one key, oldest first. Their times are in a ring, so adding and dropping hits only changes two numbers. A
- * full ring moves to a larger one. The numbers of the state:
+ * The hits of one key, oldest first. Their times are in a ring, so adding or dropping a hit moves no other hit. A full
+ * ring moves to a larger one. A ring moves to a smaller one when drops leave it less than an eighth full. The numbers of
+ * the state:
  *
  *   0  DIFFERENCE  rolling-window.ts: the longest `minDifference` of all limits that have recorded
  *   1  RETENTION   rolling-window.ts: how long the newest hit is kept
- *   2  DROPPED     -1 while every hit costs 1; otherwise the dropped units that the totals still include
+ *   2  DROPPED     -1 without totals; otherwise the dropped units that the totals still include
  *   3  HITS        the number of hits
  *   4  FIRST       the oldest hit's place in the ring
  *   5  NEWEST      the newest hit's time in microseconds, or -Infinity without one
  *   6  the ring of times, in microseconds
  *      the ring of totals, unless DROPPED is -1: the units of all hits up to and including this one, plus DROPPED
  *
- * Invariants: times never decrease from the oldest hit to the newest. NEWEST repeats the last of them, because the ring is
- * rarely in the processor's cache, and a lookup needs no other time.
+ * The first cost other than 1 adds the totals, and they stay until the log is empty.
+ *
+ * Invariant: times never decrease from the oldest hit to the newest. NEWEST repeats the last one, so that a lookup need not
+ * read the ring, which is rarely in the processor's cache.
  */
 import type { State } from './limit.js';
 
@@ -24,10 +27,10 @@ export const FIRST = 4;
 export const NEWEST = 5;
 export const RING = 6;
 
-/** The numbers of a log with room for one hit. Most keys never need more. */
+/** How many numbers a log with room for one hit has. Most keys never need more. */
 export const LOG_SIZE = RING + 1;
 
-/** A ring with more room grows to twice its size, a smaller one to four times. */
+/** A full ring with room for this many hits or more doubles. A smaller one quadruples. */
 const LARGE_RING = 64;
 
 /** Writes a log without hits. */
@@ -53,12 +56,12 @@ export function oldestOf(log: State): number {
   return numbers[start + RING + numbers[start + FIRST]!]!;
 }
 
-/** The time of the hit at `index`, which is below the number of hits. */
+/** The time of the hit at `index`, which must be less than the number of hits. */
 export function timeOf(log: State, index: number): number {
   return log.numbers[log.start + RING + placeOf(log, index)]!;
 }
 
-/** Whether a hit has had another cost than 1, so that the log has totals. */
+/** Whether the log has totals: a hit since it was last empty had a cost other than 1. */
 export function hasTotals(log: State): boolean {
   return log.numbers[log.start + DROPPED] !== -1;
 }
@@ -69,7 +72,7 @@ export function totalBefore(log: State, index: number): number {
   return index === 0 ? log.numbers[log.start + DROPPED]! : log.numbers[totalAt(log, index - 1)]!;
 }
 
-/** Adds the newest hit. A ring with less room than `most` hits grows no larger. */
+/** Adds the newest hit. A ring with room for fewer than `most` hits grows to at most `most`, before the slab rounds up. */
 export function addHit(log: State, micros: number, cost: number, most: number): void {
   const hits = hitsOf(log);
   const needsTotals = cost !== 1 || hasTotals(log);
@@ -112,7 +115,7 @@ export function lowerTotals(log: State, index: number, units: number): void {
   for (let at = index; at < hits; at++) log.numbers[totalAt(log, at)]! -= units;
 }
 
-/** Removes the hit at `index`. The totals do not include its units any more. */
+/** Removes the hit at `index`. The totals must no longer include its units. */
 export function removeHit(log: State, index: number): void {
   const { numbers, start } = log;
   const left = hitsOf(log) - 1;
@@ -152,13 +155,13 @@ function clear({ numbers, start }: State): void {
   numbers[start + NEWEST] = -Infinity;
 }
 
-/** Holds the hits while their ring moves. An array for each move would take longer than the move. */
+/** Holds the hits of a small ring while it moves. Allocating an array would take longer than the move. */
 const scratch = new Float64Array(256);
 
 /** Moves the hits to a ring with room for `capacity` of them, and adds totals if they are needed. */
 function move(log: State, capacity: number, needsTotals: boolean): void {
   if (!needsTotals && log.numbers[log.start + FIRST] === 0) {
-    log.resize(RING + capacity); // The ring does not wrap around, so its copy is right.
+    log.resize(RING + capacity); // The hits do not wrap around, so a plain copy is correct.
     return;
   }
   const hits = hitsOf(log);

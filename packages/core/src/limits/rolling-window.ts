@@ -63,7 +63,7 @@ export class RollingWindow implements Limit {
   /** 0 if the limit has no `minDifference`. */
   readonly minDifferenceMicros: number;
   readonly keepMicros: number;
-  /** Whether it has no special options, so that `usual-check.ts` can decide. */
+  /** Whether `usual-check.ts` can decide: the limit has no special options and is below 2^31. */
   readonly isUsual: boolean;
   readonly stateSize = LOG_SIZE;
 
@@ -121,14 +121,14 @@ export class RollingWindow implements Limit {
     this.#keepAsLongAs(log);
     dropBefore(log, firstAfter(log, atMicros - retentionOf(log)));
     if (this.countRejected) {
-      // The newest `limit` units determine every decision, so older hits can be dropped.
+      // Only the newest `limit` units affect decisions, so older hits can be dropped.
       const units = Math.min(cost, this.limit);
       keepNewest(log, this.limit - units);
       append(log, atMicros, units, this.limit, startMicros);
       this.test(log, nowMicros, cost, verdict);
     } else {
       append(log, atMicros, cost, this.limit, startMicros);
-      verdict.remaining -= cost; // If it was allowed, that many were free.
+      verdict.remaining -= cost; // Negative only after an overdraft, whose verdict has no meaning.
       verdict.resetMicros = atMicros + this.windowMicros - nowMicros;
     }
   }
@@ -137,7 +137,10 @@ export class RollingWindow implements Limit {
     removeUnits(log, atMicros, cost - kept);
   }
 
-  /** Keeps the log as long as this limit requires. Another limit that has recorded may have a longer `minDifference`. */
+  /**
+   * Keeps the log as long as this limit requires, and at least for the longest `minDifference` of all limits that have
+   * recorded.
+   */
   #keepAsLongAs({ numbers, start }: State): void {
     const { keepMicros, minDifferenceMicros } = this;
     if (minDifferenceMicros > numbers[start + DIFFERENCE]!) numbers[start + DIFFERENCE] = minDifferenceMicros;

@@ -1,25 +1,28 @@
 -- The hits of one key as a Redis string, oldest first, with a description of the log at the end. A check reads the last bytes
--- of the string and writes a hit over the old description, so it needs two commands, whatever the length of the log.
+-- of the string, and writes a hit and a new description over the old one. So most checks need two commands, whatever the length
+-- of the log. A search reads more, and a write replaces the whole of a short log.
 --
--- All numbers are big-endian. The string consists of these parts:
+-- All numbers are big-endian. Times are microseconds of Unix time, or of an injected clock. A stamp is the server's time of a
+-- record and identifies it. The string consists of these parts:
 --   hits            the time of a hit in 7 bytes. From the first hit with a cost other than 1 on, 7 more bytes for its total, which
 --                   is the units of all hits up to and including it
---   room            bytes that refunds have left, because Redis cannot shorten a string
+--   room            unused bytes. A write that ends before the old end leaves them, because Redis cannot shorten a string
 --   gaps            a text, if there are gaps (see hit-log.lua)
---   totals          if there are totals: how many hits at the front have none (4), the units before the oldest hit that the
---                   totals include (7), and the size of the gaps (2)
+--   totals          if there are totals: how many hits at the front have none, with the dropped ones (4), the units before the
+--                   oldest hit that the totals include (7), and the size of the gaps (2)
 --   min_difference  the longest minDifference of all limits that have recorded (7), if there is one
 --   end             the time of the oldest hit (7), the stamp of the first record (7), the keep of the limit that recorded last
 --                   (7), how many hits were dropped (4), how many are kept (4), the size of the room (2), and the form (1)
 --
--- Dropped hits stay at the front until they are a fifth of the string. Then the string is rewritten without them.
+-- Dropped hits stay at the front until they are more than 16, and more than a fifth of all hits in the string. The next write
+-- then replaces the whole string without them. So does a write of a short log, or one that would leave too much room.
 -- hit-log-packed-rewrite.lua has the functions that change other hits than the newest one.
 --
 -- An opened log has the fields that hit-log.lua describes, and these:
 --   dropped_hits    the dropped hits at the front of the string
 --   plain_count     how many hits at the front of the string have no total. It is nil without totals, when every hit is one unit
 --   length          the length of the string
---   bytes, from     a part of the string, and how many bytes are before it
+--   bytes, from     a cached part of the string, and its offset
 
 local log = {}
 
@@ -28,7 +31,7 @@ local END, END_SIZE = '>i7i7I7I4I4I2B', 32
 local TOTALS, TOTALS_SIZE = '>I4I7I2', 13
 -- These bytes never occur in UTF-8, so text by another program is not read as a log.
 local FORM, HAS_TOTALS, HAS_MIN_DIFFERENCE = 0xF8, 1, 2
--- What a check reads. It contains the end and 16 plain hits, which is all of a short log.
+-- How many bytes `log.open` reads, which has this number as text. They contain all of a short log without totals.
 local TAIL = 160
 local MAX_SHORT, MAX_ROOM = 16, 65535
 -- A search that leaves what a check reads continues in the last bytes of the string, which usually contain at least 64 hits.
@@ -70,7 +73,7 @@ function log.empty(key)
   return { key = key, size = 0, dropped = 0, total = 0, refunded = 0, dropped_hits = 0, length = 0, bytes = '', from = 0 }
 end
 
--- Opens the log of a key. `rule` is probably the limit that recorded last.
+-- Opens the log of a key. `rule` is usually the limit that recorded last, and becomes the recorder if it matches.
 function log.open(key, rule)
   local tail = redis.call('GETRANGE', key, '-160', '-1')
   local size = #tail
@@ -98,7 +101,7 @@ function log.created(hits)
   return hits.stamp or hits.created
 end
 
--- What follows the room.
+-- Returns the bytes that follow the room.
 local function description(hits, room)
   local form, parts = FORM, ''
   if hits.plain_count then
@@ -155,7 +158,8 @@ function log.total_before(hits, index)
   return total - log.refunded_before(hits, total)
 end
 
--- Drops the hits before `index`, and the units before the unit number `dropped`. The next write saves this.
+-- Drops the hits before `index`. `dropped` is the new number of dropped units, and may include some of the hit at `index`. The
+-- next write saves this.
 function log.drop(hits, index, dropped)
   if index == hits.size then return log.delete(hits) end
   if index > 0 and hits.gaps and hits.dropped_hits + index > hits.plain_count then
@@ -178,7 +182,7 @@ define_lazily(log, function()
     error('Expected a log of hits in ' .. key .. ', got another value. Delete the key or change the prefix', 0)
   end
 
-  -- Reads the parts before the end, and returns their size with that of the end.
+  -- Reads the optional parts before the end, and returns the size of the whole description.
   function log.read_unusual_end(hits, tail, flags, keep)
     local size, longest = END_SIZE, 0
     if flags >= HAS_MIN_DIFFERENCE then
@@ -202,7 +206,7 @@ define_lazily(log, function()
     return size
   end
 
-  -- Raises an error if a hit more would make the string longer than Redis allows. GETBIT has the same bound as SETRANGE, and
+  -- Raises an error if one more hit would make the string longer than Redis allows. GETBIT has the same bound as SETRANGE, but
   -- writes nothing.
   function log.ensure_fits(hits)
     local length = hits.length + 14 + TOTALS_SIZE + 7

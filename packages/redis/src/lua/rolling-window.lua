@@ -1,11 +1,14 @@
 -- The rolling window: at no instant are there more than `limit` units in the last `window`. The counterpart of
 -- rolling-window.ts.
+--
+-- common.lua describes times, stamps and the steps of an algorithm, and has what all algorithms share. hit-log.lua describes
+-- `log`, which is that of hit-log-packed.lua or hit-log-sorted-set.lua.
 
 local rolling_window = {}
 algorithms['rolling-window'] = rolling_window
 
--- The most hits that one check drops, because the server serves no other client until then. Hits outside the window do not
--- count, so the rest can wait for the next check.
+-- The most hits that one check drops. A sorted set takes time for each of them, and the server serves no other client until
+-- then. Hits outside the window do not count, so the rest can wait for the next check.
 local MAX_DROPPED = 10000
 -- Redis accepts every string of this length and one more hit, because `proto-max-bulk-len` is at least 1 MiB.
 local SAFE_LENGTH = 2 ^ 20 - 100
@@ -15,7 +18,7 @@ function rolling_window.rule(limit, window, min_difference)
   return { limit = limit, window = window, min_difference = min_difference, keep = keep }
 end
 
--- When a key expires whose newest hit is at `time`: `keep` after the end of the half of a keep in which the time lies. So most
+-- When a key with its newest hit at `time` expires: `keep` after the end of the half of a keep in which the time lies. So most
 -- hits leave the TTL as it is.
 local function expiry_of(time, keep)
   local half = keep / 2
@@ -83,7 +86,7 @@ function rolling_window.test(rule, hits, now, cost)
   }
 end
 
--- Fails if Redis would reject the record, because the log is too long.
+-- Raises an error if the record would make the log too long for Redis.
 function rolling_window.ensure_fits(hits)
   if hits.length and hits.length > SAFE_LENGTH then log.ensure_fits(hits) end
 end
@@ -119,7 +122,7 @@ function rolling_window.record(rule, hits, now, cost, verdict, stamp)
     dropped = log.total_before(hits, first)
   end
   if rule.counts_rejected then
-    -- The newest `limit` units decide alone, so older hits can be dropped.
+    -- Only the newest `limit` units affect decisions, so older hits can be dropped.
     local excess = hits.total - dropped - (rule.limit - units)
     if excess > 0 then
       dropped = dropped + excess
@@ -133,7 +136,7 @@ function rolling_window.record(rule, hits, now, cost, verdict, stamp)
   if first > 0 or dropped > hits.dropped then log.drop(hits, first, dropped) end
   if overflows and hits.size > 0 then log.restart(hits) end
   if units > 0 then log.append(hits, at, units)
-  else log.rewrite_from(hits, hits.size - 1, log.entries(hits, hits.size - 1)) end -- Saves the recorder.
+  else log.rewrite_from(hits, hits.size - 1, log.entries(hits, hits.size - 1)) end -- Saves the recorder without a new hit.
   if rule.counts_rejected then
     verdict = rolling_window.test(rule, hits, now, cost)
   else
