@@ -7,7 +7,7 @@ export interface EncodedPlan {
   readonly plan: Plan;
   /** A JSON list. Plans with equal rules have equal texts. */
   readonly text: string;
-  /** The limit and the window of each rule if the scripts have a faster way to check them with a cost of 1. */
+  /** The limit and the window of each rule if the scripts have a faster way to check them. */
   readonly usualLimits: readonly string[] | undefined;
   /** The optional parts of the script that the plan needs. */
   readonly parts: ScriptParts;

@@ -54,10 +54,13 @@ function pushRun(
   settlements: readonly SettleOperation[],
   hasUsualCheck: boolean,
 ): void {
-  if (hasUsualCheck && operation.kind === 'check' && operation.costs === 1) {
-    const { clockMicros, keys, encodedPlan } = operation;
-    if (encodedPlan.usualLimits !== undefined) {
-      values.push('usual', String(times), String(clockMicros ?? ''), String(keys.length), ...encodedPlan.usualLimits);
+  if (hasUsualCheck && operation.kind === 'check') {
+    const { clockMicros, keys, costs, encodedPlan } = operation;
+    const cost = keys.length === 1 ? costAt(costs, 0) : costs;
+    const isUsual = cost === 1 || (typeof cost === 'number' && cost > 1 && keys.length === 1);
+    if (isUsual && encodedPlan.usualLimits !== undefined) {
+      const now = String(clockMicros ?? '');
+      values.push('usual', String(times), now, String(cost), String(keys.length), ...encodedPlan.usualLimits);
       return;
     }
   }

@@ -19,6 +19,7 @@ const PLANS = [
   [{ limit: 5, window: 100 }],
   [{ limit: 40, window: 1000 }],
   [{ limit: 120, window: 5000 }],
+  [{ limit: 400, window: 2000 }],
   [
     { limit: 9, window: 90 },
     { limit: 60, window: 1000 },
@@ -38,16 +39,23 @@ const pace = fc.oneof(
   { weight: 1, arbitrary: fc.double({ min: -1, max: 300, noNaN: true }) },
 );
 const key = fc.constantFrom('ann', 'bob');
-const cost = fc.oneof(
+const PLAIN = fc.oneof(
   { weight: 40, arbitrary: fc.constant(1) },
   { weight: 1, arbitrary: fc.integer({ min: 2, max: 4 }) },
 );
-const operation = fc.oneof(
-  { weight: 20, arbitrary: fc.record({ kind: fc.constant('check'), key, cost, times: fc.integer({ min: 1, max: 12 }) }) },
-  { weight: 2, arbitrary: fc.record({ kind: fc.constant('refund'), back: fc.nat(40) }) },
-  { weight: 1, arbitrary: fc.record({ kind: fc.constant('reset'), key }) },
-); // biome-ignore format: a table
-const history = fc.array(fc.record({ pace, operation }), { minLength: 20, maxLength: 100, size: 'max' });
+const WEIGHTED = fc.oneof(
+  { weight: 20, arbitrary: fc.integer({ min: 1, max: 12 }) },
+  { weight: 1, arbitrary: fc.integer({ min: 1, max: 500 }) },
+);
+const operationOf = (cost: fc.Arbitrary<number>) =>
+  fc.oneof(
+    { weight: 20, arbitrary: fc.record({ kind: fc.constant('check'), key, cost, times: fc.integer({ min: 1, max: 12 }) }) },
+    { weight: 2, arbitrary: fc.record({ kind: fc.constant('refund'), back: fc.nat(40) }) },
+    { weight: 1, arbitrary: fc.record({ kind: fc.constant('reset'), key }) },
+  ); // biome-ignore format: a table
+const historyOf = (cost: fc.Arbitrary<number>) =>
+  fc.array(fc.record({ pace, operation: operationOf(cost) }), { minLength: 20, maxLength: 100, size: 'max' });
+const history = fc.oneof(historyOf(PLAIN), historyOf(WEIGHTED));
 
 test('the usual check decides as the general one does, and leaves the same bytes', async () => {
   const client = redis.connect();
@@ -99,23 +107,30 @@ test('the usual check decides as the general one does, and leaves the same bytes
       }
     }),
     {
-      ...randomRuns(8, 400),
+      ...randomRuns(18, 400), // The examples are among them.
       // The second of three hits, and the only hit, leave exactly at the time of a check.
       examples: [
-        [PLANS[0]!, [0, 1, 1, 4].map(checkAfter)],
-        [PLANS[0]!, [0, 5].map(checkAfter)],
+        [PLANS[0]!, [0, 1, 1, 4].map((pace) => checkAfter(pace))],
+        [PLANS[0]!, [0, 5].map((pace) => checkAfter(pace))],
         // A long log drops its oldest hit at each check, and is rewritten without the dropped ones.
-        [PLANS[1]!, new Array<number>(80).fill(1).map(checkAfter)],
+        [PLANS[1]!, new Array<number>(80).fill(1).map((pace) => checkAfter(pace))],
+        // The same with another cost. Each check uses what the dropped hit has freed.
+        [PLANS[1]!, new Array<number>(80).fill(2).map((pace) => checkAfter(pace, 2))],
+        [PLANS[3]!, new Array<number>(160).fill(5).map((pace, index) => checkAfter(pace, 1 + (index % 9)))],
+        // A log with totals begins again after its window, for a plain hit and for another one.
+        [PLANS[0]!, [0, 1, 5, 6, 1].map((pace, index) => checkAfter(pace, index === 2 ? 1 : 2))],
+        // Of several limits, a hit with a cost goes before plain ones, and leaves before they do.
+        [PLANS[4]!, new Array<number>(30).fill(1).map((pace, index) => checkAfter(pace, index % 4 === 0 ? 2 : 1))],
         // Of several limits, the first, the second and the last one reject.
-        [PLANS[3]!, new Array<number>(80).fill(0.5).map(checkAfter)],
-        [PLANS[4]!, new Array<number>(60).fill(0.9).map(checkAfter)],
+        [PLANS[4]!, new Array<number>(80).fill(0.5).map((pace) => checkAfter(pace))],
+        [PLANS[5]!, new Array<number>(60).fill(0.9).map((pace) => checkAfter(pace))],
       ],
     },
   );
 });
 
-function checkAfter(pace: number) {
-  return { pace, operation: { kind: 'check', key: 'ann', cost: 1, times: 1 } as const };
+function checkAfter(pace: number, cost = 1) {
+  return { pace, operation: { kind: 'check', key: 'ann', cost, times: 1 } as const };
 }
 
 test('a limit that became smaller waits until enough hits have left', async () => {

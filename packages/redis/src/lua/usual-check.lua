@@ -1,46 +1,65 @@
-    -- The usual check: one of cost 1, by rolling windows that have no minDifference and count no rejected attempts, on packed
-    -- logs of plain hits. It decides what rolling-window.lua decides, and leaves the bytes that hit-log-packed.lua leaves.
+    -- The usual check: one by rolling windows that have no minDifference and count no rejected attempts, on packed logs. Either
+    -- all hits are plain and the cost is 1, or there is one rule and all hits have totals. It decides what rolling-window.lua
+    -- decides, and leaves the bytes that hit-log-packed.lua leaves.
     --
     -- These lines belong to the loop of main.lua, where script-builder.ts puts them. In a function, or with a table for the
     -- values of a single rule, a check would take a tenth longer. So one rule has local variables, and no `usual_rules`. With
     -- several rules, each loop moves their values from and to their tables.
     --
-    -- Reads   keys, key_count, next_key, stamp, injected_now, usual_rules, limit, window
+    -- Reads   keys, key_count, next_key, stamp, injected_now, cost, usual_rules, limit, window
     -- Keeps   half_start, expiry, remaining, remaining_text for the next check of the run
     -- Sets    line, or message if a command fails. Sets neither, and has written nothing, for any other log. main.lua then runs
     --         the general check
     if kind == 'usual' then
       local now, allowed, is_usual, has_long_log = injected_now or stamp, true, true, false
       local key, tail, newest, oldest, created, dropped_hits, count
+      local hit_size, end_size -- The bytes of one hit and of the description.
+      local total, dropped_units, used -- The total of the newest hit, the units before the oldest one, and the units of the window.
       for index = 1, key_count do
         key = keys[next_key + index]
         if usual_rules then limit, window = usual_rules[index].limit, usual_rules[index].window end
-        tail = call('GETRANGE', key, '-144', '-1') -- The whole of a log of up to 16 hits.
+        tail = call('GETRANGE', key, cost == 1 and '-144' or '-269', '-1') -- The whole of a log of up to 16 hits.
         if type(tail) ~= 'string' then message, is_usual = tail.err, false break end
         local size, start = #tail, now - window
         newest, oldest, created, dropped_hits, count = nil, now, stamp, 0, 0
+        hit_size, end_size, total, dropped_units = cost == 1 and 7 or 14, cost == 1 and 32 or 45, 0, 0 -- Of a new log.
         if size > 0 then
           if size < 39 then is_usual = false break end
           local last, first, birth, keep, dropped, hits, room, form = unpack_at('>i7i7i7I7I4I4I2B', tail, size - 38)
-          if form ~= 0xF8 or keep ~= window or room > 0 or last > now or hits > limit then is_usual = false break end
+          local last_total, units, plain, gaps = hits, 0, 0, 0
+          if form == 0xF9 and not usual_rules and size >= 59 then
+            last, last_total, plain, units, gaps = unpack_at('>i7I7I4I7I2', tail, size - 58)
+          elseif form ~= 0xF8 then is_usual = false break end
+          if keep ~= window or room + plain + gaps > 0 or last > now or last_total - units > limit then is_usual = false break end
           if last > start then
+            if form == 0xF9 then hit_size, end_size = 14, 45
+            elseif cost ~= 1 then is_usual = false break end
             newest, oldest, created, dropped_hits, count = last, first, birth, dropped, hits
+            total, dropped_units = last_total, units
             if oldest <= start then
-              local bytes, from, left = tail, size - 32 - 7 * count, 0
+              local bytes, from, left = tail, size - end_size - hit_size * count, 0
               if from < 0 then
-                bytes, from = call('GETRANGE', key, format('%d', 7 * dropped), format('%d', 7 * dropped + 62)), 0
+                from = hit_size * dropped
+                bytes, from = call('GETRANGE', key, format('%d', from), format('%d', from + 9 * hit_size - 1)), 0
               end
               repeat
                 left = left + 1
-                is_usual = from + 7 * left + 7 <= #bytes -- Or more hits have left than these bytes contain.
-                if is_usual then oldest = unpack_at('>i7', bytes, from + 7 * left + 1) end
+                is_usual = from + hit_size * left + 7 <= #bytes -- Or more hits have left than these bytes contain.
+                if is_usual then oldest = unpack_at('>i7', bytes, from + hit_size * left + 1) end
               until not is_usual or oldest > start
               if not is_usual then break end
               dropped_hits, count = dropped + left, count - left
+              if hit_size == 14 then dropped_units = unpack_at('>I7', bytes, from + 14 * left - 6) end
             end
           end
         end
-        if count >= limit then allowed = false end
+        used = hit_size == 7 and count or total - dropped_units
+        if used + cost > limit then
+          allowed = false
+          if hit_size == 14 then is_usual = false break end -- The wait depends on the costs of the oldest hits.
+        end
+        -- The general check keeps the totals exact.
+        if hit_size == 14 and total + cost >= 2 ^ 53 then is_usual = false break end
         if usual_rules then
           local rule = usual_rules[index]
           rule.tail, rule.newest, rule.oldest, rule.created = tail, newest, oldest, created
@@ -77,25 +96,33 @@
             if rule then rule.half_start, rule.expiry = half_start, expiry end
           end
           -- A short log is written whole, and a long one when its dropped hits are a fifth of it.
-          if count < 16 or (dropped_hits > 16 and dropped_hits * 4 > count + 1) then
-            local bytes = pack('>i7i7i7I7I4I4I2B', now, oldest, created, window, 0, count + 1, 0, 0xF8)
-            local from = #tail - 32 - 7 * count
+          local is_whole = count < 16 or (dropped_hits > 16 and dropped_hits * 4 > count + 1)
+          local kept_drops = is_whole and 0 or dropped_hits
+          local bytes
+          if hit_size == 7 then bytes = pack('>i7i7i7I7I4I4I2B', now, oldest, created, window, kept_drops, count + 1, 0, 0xF8)
+          else
+            bytes = pack('>i7I7I4I7I2i7i7I7I4I4I2B', now, total + cost, 0, dropped_units, 0,
+              oldest, created, window, kept_drops, count + 1, 0, 0xF9)
+          end
+          local first_byte, next_byte = hit_size * dropped_hits, hit_size * (dropped_hits + count)
+          if is_whole then
+            local from = #tail - end_size - hit_size * count
             if from < 0 and count > 0 then
-              bytes = call('GETRANGE', key, format('%d', 7 * dropped_hits), format('%d', 7 * (dropped_hits + count) - 1)) .. bytes
+              bytes = call('GETRANGE', key, format('%d', first_byte), format('%d', next_byte - 1)) .. bytes
               step_count = step_count + count / 40
-            elseif count > 0 then bytes = string.sub(tail, from + 1, -33) .. bytes end
+            elseif count > 0 then bytes = string.sub(tail, from + 1, -1 - end_size) .. bytes end
             if keeps_ttl then reply = call('SET', key, bytes, 'KEEPTTL')
             else reply = call('SET', key, bytes, injected_now and 'PX' or 'PXAT', expiry) end
           else
-            local bytes = pack('>i7i7i7I7I4I4I2B', now, oldest, created, window, dropped_hits, count + 1, 0, 0xF8)
-            reply = call('SETRANGE', key, format('%d', 7 * (dropped_hits + count)), bytes)
+            reply = call('SETRANGE', key, format('%d', next_byte), bytes)
             if type(reply) == 'number' and not keeps_ttl then
               reply = call(injected_now and 'PEXPIRE' or 'PEXPIREAT', key, expiry)
             end
           end
           if type(reply) == 'table' and reply.err then message = reply.err break end
-          if remaining ~= limit - count - 1 then
-            remaining = limit - count - 1
+          if rule then used = count end
+          if remaining ~= limit - used - cost then
+            remaining = limit - used - cost
             remaining_text = format('%d', remaining)
             if rule then rule.remaining, rule.remaining_text = remaining, remaining_text end
           end

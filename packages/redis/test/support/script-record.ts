@@ -72,7 +72,8 @@ export class ScriptRecord {
       this.scripts.push(this.#running);
     }
     const { looks } = this.#running!;
-    const [isUsual, isGeneral] = [USUAL_READ, GENERAL_READ].map((start) => command === 'GETRANGE' && first === start);
+    const isUsual = command === 'GETRANGE' && USUAL_READS.includes(first!);
+    const isGeneral = command === 'GETRANGE' && first === GENERAL_READ;
     if (isGeneral) this.#dropUsualLooks(key!);
     if (command === 'ZCARD' || isUsual || isGeneral) {
       const look = { key: key! };
@@ -94,7 +95,7 @@ export class ScriptRecord {
 }
 
 /** How many bytes a check reads. The usual check and the general one read different numbers of them. */
-const USUAL_READ = '-144';
+const USUAL_READS = ['-144', '-269'];
 const GENERAL_READ = '-160';
 
 /** A sorted set gets a score in front of a member, and a packed log bytes. */
