@@ -203,7 +203,7 @@ export const http = [
   ]),
   ...of('fastify/src/reply-headers', names(FASTIFY, 'reply-headers'), [
     ['a method that the app has replaced misses headers', 'reply.header !== known.header || ', ''],
-    ['a replaced method is taken for that of Fastify', 'Object.getPrototypeOf(reply) as FastifyReply', 'reply'],
+    ['a replaced method is taken for that of Fastify', "!String(header).includes('set-cookie')", 'false'],
     ['a header of Node is overlooked', 'value === undefined ? reply.raw.getHeader(name) : value', 'value'],
   ]),
   ...of('fastify/src/rate-limit-hook', OF_FASTIFY, [

@@ -31,11 +31,10 @@ export const redis = [
     ],
   ]),
   ...of('ioredis-commands', ['replaced-methods', 'client-options'].map(test), [
-    ['a replaced method misses scripts', ' || isReplaced(client)', ''],
-    ['a method of a class misses scripts', "!Object.hasOwn(owner, 'evalshaBuffer') || ", ''],
-    ['the method of a proxy misses scripts', ' || (owner as IoredisClient).evalsha !== client.evalsha', ''],
+    ['a method that was replaced before misses scripts', 'String(evalsha) !== String(client.evalsha)', 'false'],
+    ['a method that is replaced later misses scripts', 'client.evalsha !== evalsha || ', ''],
     ['a prefix of the client is dropped', '{ errorStack, keyPrefix, replyEncoding', '{ errorStack, replyEncoding'],
-    ['a script waits in an automatic pipeline', 'isPipeline: { value: true },', 'isPipeline: { value: false },'],
+    ['a script misses its automatic pipeline', ' || enableAutoPipelining) {', ') {'],
   ]),
   ...of('glide-redelivery', GLIDE, [
     ['slots that move wait for each other', 'redirectedSlotOf(error);', 'redirectedSlotOf(error) && "";'],

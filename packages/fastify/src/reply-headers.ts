@@ -40,7 +40,8 @@ export function getHeader(reply: FastifyReply, name: string): unknown {
 }
 
 function examine(reply: FastifyReply, name: string, value: string): KnownReplies | null {
-  const { header, getHeader } = Object.getPrototypeOf(reply) as FastifyReply; // Not those that an app has put in their place.
+  const { header, getHeader } = reply;
+  if (!String(header).includes('set-cookie')) return null; // Not Fastify's, which treats cookies differently.
   const headersSymbol = findOwnSymbol(reply, 'fastify.reply.headers');
   if (headersSymbol === undefined || (reply as PrivateReply)[headersSymbol]?.[name] !== value) return null;
   return { headersSymbol, header, getHeader };

@@ -10,7 +10,8 @@ let contextSymbol: symbol | null | undefined;
  * Returns the options and the path of a request's route.
  *
  * `request.routeOptions` creates an object with twelve properties at each access. So this reads the private property behind
- * it, after the first request has shown that both agree.
+ * it, after the first request has shown that both agree. A request on which an app has replaced `routeOptions` keeps the
+ * options of its route.
  */
 export function getRouteConfig(request: FastifyRequest): RouteConfig {
   if (contextSymbol) {

@@ -81,6 +81,35 @@ describe.each(VERSIONS)('headers on the replies of Fastify %s', (_, fastify) => 
     ]);
   });
 
+  test('go through a `reply.header` that the app has replaced for all replies', async () => {
+    const seen: string[] = [];
+    const app = create();
+    let restore = () => {};
+    app.addHook('onRequest', async (_request, reply) => {
+      let owner = reply as object;
+      while (!Object.hasOwn(owner, 'header')) owner = Object.getPrototypeOf(owner);
+      const { header: original } = owner as FastifyReply;
+      if (seen.length > 0) return;
+      Object.assign(owner, {
+        header(this: FastifyReply, name: string, value: unknown) {
+          seen.push(name);
+          return original.call(this, name, value);
+        },
+      });
+      restore = () => Object.assign(owner, { header: original });
+    });
+    await limit(app);
+    app.get('/', async () => 'hello');
+    const get = await serve(app);
+    const found = [figuresOf(await get()), figuresOf(await get())];
+    restore();
+    expect(found).toEqual([
+      ['3', '2', '10'],
+      ['3', '1', '10'],
+    ]);
+    expect(seen.filter((name) => name === 'x-ratelimit-remaining')).toHaveLength(2);
+  });
+
   test('keep a smaller value that a handler of Node has set', async () => {
     const app = create();
     app.addHook('onRequest', async (request, reply) => {

@@ -13,14 +13,14 @@ const HEADER_NAMES = {
   retryAfter: 'Retry-After',
   cacheControl: 'Cache-Control',
   expose: 'Access-Control-Expose-Headers',
-};
-type HeaderNames = Readonly<typeof HEADER_NAMES>;
+} as const;
+type Header = keyof typeof HEADER_NAMES;
 
 /**
  * For a framework that would convert each name of each response. V8 finds a property faster by a name from the source than
  * by one that `toLowerCase` has returned.
  */
-const LOWERCASE_NAMES: HeaderNames = {
+const LOWERCASE_NAMES: { readonly [Name in Header]: Lowercase<(typeof HEADER_NAMES)[Name]> } = {
   limit: 'x-ratelimit-limit',
   remaining: 'x-ratelimit-remaining',
   reset: 'x-ratelimit-reset',
@@ -36,7 +36,7 @@ export class RateLimitHeaders<Response> {
   readonly #setHeader: SetHeader<Response>;
   readonly #getHeader: GetHeader<Response>;
   readonly #getHeadersObject: HeaderWriter<Response>['getHeadersObject'];
-  readonly #names: HeaderNames;
+  readonly #names: Readonly<Record<Header, string>>;
   readonly #hasXRateLimit: boolean;
   readonly #hasDraft: boolean;
   readonly #resetUnit: ResetUnit;

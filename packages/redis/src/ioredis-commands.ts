@@ -3,56 +3,65 @@ import type { IoredisClient } from './redis-clients.js';
 
 type EvalSha = (sha: string, keys: readonly string[], values: readonly string[]) => Promise<unknown>;
 
-type CommandClass = new (name: string, args: readonly string[], options: object) => object;
-
-interface CommandSender {
+/** How ioredis and iovalkey create commands and send them. */
+interface CommandSender extends IoredisClient {
   sendCommand(command: object): Promise<unknown>;
+  /** Creates a method for a command. */
+  createBuiltinCommand(name: string): { readonly string: Method };
+}
+
+type Method = (this: object, ...args: string[]) => unknown;
+
+interface CommandClass {
+  new (name: string, args: FlatArguments, options: object): { readonly args: unknown };
 }
 
 /**
- * The arguments of a command, with no arrays inside. ioredis calls `flat()` for each command, because an app may pass arrays
- * of keys. V8 copies the arguments one by one there, which takes a sixth of the instructions of a check.
+ * The arguments of a new command. ioredis calls `flat()` for a copy of them, because an app may pass arrays of keys. V8 copies
+ * the arguments one by one there, which takes a sixth of the instructions of a check. These have no arrays inside.
  */
-class FlatArguments extends Array<string> {
-  override flat(): never {
-    return this as never;
+class FlatArguments {
+  readonly #values: readonly string[];
+
+  constructor(values: readonly string[]) {
+    this.#values = values;
+  }
+
+  flat(): readonly string[] {
+    return this.#values;
   }
 }
 
-/** Creates a function that sends the command of `client.evalsha`, without copying its arguments if that is possible. */
+/**
+ * Creates a function that sends the command of `client.evalsha`, without copying its arguments if that is possible. It calls
+ * the method while the app has replaced it, and for automatic pipelines.
+ */
 export function createEvalSha(client: IoredisClient): EvalSha {
+  const { evalsha } = client;
   const Command = findCommandClass(client);
-  if (Command === undefined) return (sha, keys, values) => client.evalsha(sha, keys.length, ...keys, ...values);
-  const sender = client as unknown as CommandSender;
-  const { keyPrefix, showFriendlyErrorStack } = client.options;
   return (sha, keys, values) => {
-    const args = new FlatArguments();
-    args.push(sha, String(keys.length), ...keys, ...values);
+    const { keyPrefix, showFriendlyErrorStack, enableAutoPipelining } = client.options;
+    if (Command === undefined || client.evalsha !== evalsha || enableAutoPipelining) {
+      return client.evalsha(sha, keys.length, ...keys, ...values);
+    }
+    const args = new FlatArguments([sha, String(keys.length), ...keys, ...values]);
     const errorStack = showFriendlyErrorStack ? new Error() : undefined;
-    return sender.sendCommand(new Command('evalsha', args, { errorStack, keyPrefix, replyEncoding: 'utf8' }));
+    const command = new Command('evalsha', args, { errorStack, keyPrefix, replyEncoding: 'utf8' });
+    return (client as CommandSender).sendCommand(command);
   };
 }
 
-/**
- * Returns the class of the client's commands. The store has the client only, not the package that it comes from. So this
- * calls the client's method on an object that inherits from the client, and returns commands instead of sending them.
- */
+/** Returns the class of the client's commands, if they take their arguments as known. The store has the client only. */
 function findCommandClass(client: IoredisClient): CommandClass | undefined {
-  if (!hasMethods(client, ['sendCommand']) || isReplaced(client)) return undefined;
-  const recorder: IoredisClient = Object.create(client, {
-    isPipeline: { value: true }, // Keeps the command out of an automatic pipeline.
-    sendCommand: { value: (command: unknown) => command },
-  });
-  const command: unknown = recorder.evalsha('', 0);
-  return hasMethods(command, ['toWritable']) ? ((command as object).constructor as CommandClass) : undefined;
-}
-
-/** Whether the app has replaced the client's `evalsha` by its own, which expects to see each call. */
-function isReplaced(client: IoredisClient): boolean {
-  let owner: object | null = client;
-  while (owner !== null && !Object.hasOwn(owner, 'evalsha')) owner = Object.getPrototypeOf(owner);
-  // The client's own methods are on one prototype, where each has a variant for buffers.
-  return (
-    owner === null || !Object.hasOwn(owner, 'evalshaBuffer') || (owner as IoredisClient).evalsha !== client.evalsha
-  );
+  if (!hasMethods(client, ['sendCommand', 'createBuiltinCommand'])) return undefined;
+  const sender = client as CommandSender;
+  const [evalsha, ping] = ['evalsha', 'ping'].map((name) => sender.createBuiltinCommand(name)?.string);
+  if (typeof evalsha !== 'function' || typeof ping !== 'function') return undefined;
+  // The client's methods have one source. An app that has replaced this one expects to see each call.
+  if (String(evalsha) !== String(client.evalsha)) return undefined;
+  // Calling `evalsha` itself would call functions that an app may have set for its arguments.
+  const command = ping.call({ options: {}, sendCommand: (created: object) => created }) as object;
+  const Command = command.constructor as CommandClass;
+  const values: string[] = [];
+  return new Command('ping', new FlatArguments(values), {}).args === values ? Command : undefined;
 }

@@ -14,6 +14,8 @@ export interface IoredisClient {
     readonly autoResendUnfulfilledCommands?: boolean | undefined;
     /** Whether the stack of an error shows where the command was called. */
     readonly showFriendlyErrorStack?: boolean | undefined;
+    /** Whether the client collects the commands of one turn of the event loop in a pipeline. */
+    readonly enableAutoPipelining?: boolean | undefined;
   };
   /** Runs a script that the server knows by its SHA-1 hash. */
   evalsha(sha: string, keyCount: number, ...keysAndArguments: string[]): Promise<unknown>;

@@ -103,6 +103,93 @@ test.each(Object.keys(classes))('%s: a replaced `sendCommand` sees each script',
   expect(sent.filter((command) => command === 'evalsha')).toHaveLength(3);
 });
 
+test.each(Object.keys(classes))('%s: a method that is replaced later sees each script', async (name) => {
+  const client = new classes[name]!(redis.server.url);
+  redis.beforeStop(() => client.disconnect());
+  const limits = rollingWindow({ limit: 2, window: '1h' });
+  const limiter = new RateLimiter({ limits, store: new RedisStore({ client }), prefix: freshPrefix(), timeout: '30s' });
+  await limiter.check('ann');
+  let seen = 0;
+  replacements['a property of the client']!(client, () => {
+    seen += 1;
+  });
+  await limiter.check('ann');
+  expect(await limiter.check('ann')).toMatchObject({ allowed: false });
+  expect(seen).toBe(2);
+});
+
+test.each(Object.keys(classes))('%s: methods that bind the client send only scripts', async (name) => {
+  const client = new classes[name]!(redis.server.url);
+  redis.beforeStop(() => client.disconnect());
+  let seen = 0;
+  const methods = client as unknown as Record<string, (...args: unknown[]) => Promise<unknown>>;
+  for (const method of ['evalsha', 'evalshaBuffer']) {
+    const original = methods[method]!.bind(client);
+    methods[method] = (...args) => {
+      validate(args);
+      seen += 1;
+      return original(...args);
+    };
+  }
+  await expectDecisions(client);
+  expect(seen).toBe(3);
+});
+
+test.each(Object.keys(classes))('%s: a class with private state sees each script', async (name) => {
+  class Metered extends (classes[name]!) {
+    #seen = 0;
+    get seen(): number {
+      return this.#seen;
+    }
+    override evalsha(...args: unknown[]): Promise<unknown> {
+      this.#seen += 1;
+      return super.evalsha(...(args as [string, number]));
+    }
+    evalshaBuffer(): Promise<unknown> {
+      this.#seen += 1;
+      return super.evalsha('', 0);
+    }
+  }
+  const client = new Metered(redis.server.url);
+  redis.beforeStop(() => client.disconnect());
+  await expectDecisions(client);
+  expect(client.seen).toBe(3);
+});
+
+test.each(Object.keys(classes))('%s: a copy of the arguments is a copy', async (name) => {
+  const client = new classes[name]!(redis.server.url);
+  redis.beforeStop(() => client.disconnect());
+  const logged: unknown[] = [];
+  const original = client.sendCommand.bind(client);
+  client.sendCommand = (command, stream) => {
+    const copy = (command.args as unknown[]).flat();
+    copy[2] = '[redacted]';
+    logged.push(copy);
+    return original(command, stream);
+  };
+  await expectDecisions(client);
+  await expectDecisions(client); // Of another key, which a change of the arguments would turn into the same one.
+  expect(logged.length).toBeGreaterThan(0);
+});
+
+test.each(Object.keys(classes))('%s: an automatic pipeline contains the script', async (name) => {
+  const client = new classes[name]!(redis.server.url, { enableAutoPipelining: true });
+  redis.beforeStop(() => client.disconnect());
+  const store = new RedisStore({ client });
+  const limits = rollingWindow({ limit: 5, window: '1h' });
+  const limiter = new RateLimiter({ limits, store, prefix: freshPrefix(), timeout: '30s' });
+  await limiter.check('ann');
+  let writes = 0;
+  const { stream } = client as unknown as { stream: { write(...args: unknown[]): boolean } };
+  const write = stream.write.bind(stream);
+  stream.write = (...args) => {
+    writes += 1;
+    return write(...args);
+  };
+  await Promise.all([limiter.check('ann'), client.get('a'), client.get('b')]);
+  expect(writes).toBe(1);
+});
+
 /** Decides three times. Each decision is a script of its own. */
 async function expectDecisions(client: RedisClient): Promise<void> {
   const limits = rollingWindow({ limit: 2, window: '1h' });
