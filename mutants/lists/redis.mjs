@@ -33,8 +33,8 @@ export const redis = [
   ...of('ioredis-commands', ['replaced-methods', 'client-options'].map(test), [
     ['a method that was replaced before misses scripts', 'String(evalsha) !== String(client.evalsha)', 'false'],
     ['a method that is replaced later misses scripts', 'client.evalsha !== evalsha || ', ''],
-    ['a prefix of the client is dropped', '{ errorStack, keyPrefix, replyEncoding', '{ errorStack, replyEncoding'],
-    ['a script misses its automatic pipeline', ' || enableAutoPipelining) {', ') {'],
+    ['a prefix of the client is dropped', '{ keyPrefix, replyEncoding', '{ replyEncoding'],
+    ['a script misses its automatic pipeline', ' || enableAutoPipelining', ''],
   ]),
   ...of('glide-redelivery', GLIDE, [
     ['slots that move wait for each other', 'redirectedSlotOf(error);', 'redirectedSlotOf(error) && "";'],

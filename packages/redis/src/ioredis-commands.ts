@@ -34,19 +34,18 @@ class FlatArguments {
 
 /**
  * Creates a function that sends the command of `client.evalsha`, without copying its arguments if that is possible. It calls
- * the method while the app has replaced it, and for automatic pipelines.
+ * the method while the app has replaced it, for automatic pipelines, and for errors with the caller's stack.
  */
 export function createEvalSha(client: IoredisClient): EvalSha {
   const { evalsha } = client;
   const Command = findCommandClass(client);
   return (sha, keys, values) => {
     const { keyPrefix, showFriendlyErrorStack, enableAutoPipelining } = client.options;
-    if (Command === undefined || client.evalsha !== evalsha || enableAutoPipelining) {
+    if (Command === undefined || client.evalsha !== evalsha || enableAutoPipelining || showFriendlyErrorStack) {
       return client.evalsha(sha, keys.length, ...keys, ...values);
     }
     const args = new FlatArguments([sha, String(keys.length), ...keys, ...values]);
-    const errorStack = showFriendlyErrorStack ? new Error() : undefined;
-    const command = new Command('evalsha', args, { errorStack, keyPrefix, replyEncoding: 'utf8' });
+    const command = new Command('evalsha', args, { keyPrefix, replyEncoding: 'utf8' });
     return (client as CommandSender).sendCommand(command);
   };
 }
