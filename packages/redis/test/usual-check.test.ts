@@ -133,6 +133,22 @@ function checkAfter(pace: number, cost = 1) {
   return { pace, operation: { kind: 'check', key: 'ann', cost, times: 1 } as const };
 }
 
+test('units that a far settlement has returned are free for the next check', async () => {
+  const clock = { ms: 1e12, now: () => clock.ms };
+  const stores = [new RedisStore({ client: redis.connect(), clock, denialCache: false }), new MemoryStore({ clock })];
+  const limits = rollingWindow({ limit: 2000, window: '1h' });
+  const remaining = await Promise.all(
+    stores.map(async (store) => {
+      const limiter = new RateLimiter({ limits, store, prefix: freshPrefix(), timeout: '30s' });
+      const first = await limiter.check('ann', { cost: 9 });
+      for (let hit = 0; hit < 600; hit++) await limiter.check('ann', { cost: 2 });
+      await limiter.settle(first, { cost: 5 }); // Behind so many hits it leaves a gap.
+      return (await limiter.check('ann', { cost: 2 })).remaining;
+    }),
+  );
+  expect(remaining).toEqual([793, 793]);
+});
+
 test('a limit that became smaller waits until enough hits have left', async () => {
   const clock = { ms: 1e12, now: () => clock.ms };
   const store = new RedisStore({ client: redis.connect(), clock, denialCache: false });

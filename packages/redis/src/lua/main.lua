@@ -36,11 +36,12 @@ local messages, read_only_message, prepare, prepare_usual
 
 -- After MAX_STEPS the remaining operations wait for the next script, so that other clients get their turn.
 while position < #ARGV and step_count < MAX_STEPS do
-  local run, plan, input, key_count, injected_now, cost, usual_rules, limit, window
+  local run, plan, input, key_count, injected_now, cost, tail_start, usual_rules, limit, window
   local half_start, expiry, remaining, remaining_text -- Of the last usual check, because often the next one has the same.
   local kind, times = ARGV[position], tonumber(ARGV[position + 1])
   if kind == 'usual' then
     injected_now, cost, key_count = tonumber(ARGV[position + 2]), tonumber(ARGV[position + 3]), tonumber(ARGV[position + 4])
+    tail_start = cost == 1 and '-144' or '-269'
     if key_count == 1 then limit, window = tonumber(ARGV[position + 5]), tonumber(ARGV[position + 6])
     else
       usual_rules = {}

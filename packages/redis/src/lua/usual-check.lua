@@ -6,38 +6,42 @@
     -- values of a single rule, a check would take a tenth longer. So one rule has local variables, and no `usual_rules`. With
     -- several rules, each loop moves their values from and to their tables.
     --
-    -- Reads   keys, key_count, next_key, stamp, injected_now, cost, usual_rules, limit, window
+    -- Reads   keys, key_count, next_key, stamp, injected_now, cost, tail_start, usual_rules, limit, window
     -- Keeps   half_start, expiry, remaining, remaining_text for the next check of the run
     -- Sets    line, or message if a command fails. Sets neither, and has written nothing, for any other log. main.lua then runs
     --         the general check
     if kind == 'usual' then
       local now, allowed, is_usual, has_long_log = injected_now or stamp, true, true, false
       local key, tail, newest, oldest, created, dropped_hits, count
-      local hit_size, end_size -- The bytes of one hit and of the description.
-      local total, dropped_units, used -- The total of the newest hit, the units before the oldest one, and the units of the window.
+      local total, dropped_units -- The total of the newest hit and the units before the oldest one, or nil for a log of plain hits.
       for index = 1, key_count do
         key = keys[next_key + index]
         if usual_rules then limit, window = usual_rules[index].limit, usual_rules[index].window end
-        tail = call('GETRANGE', key, cost == 1 and '-144' or '-269', '-1') -- The whole of a log of up to 16 hits.
+        tail = call('GETRANGE', key, tail_start, '-1') -- The whole of a log of up to 16 hits.
         if type(tail) ~= 'string' then message, is_usual = tail.err, false break end
         local size, start = #tail, now - window
         newest, oldest, created, dropped_hits, count = nil, now, stamp, 0, 0
-        hit_size, end_size, total, dropped_units = cost == 1 and 7 or 14, cost == 1 and 32 or 45, 0, 0 -- Of a new log.
+        if cost ~= 1 then total, dropped_units = 0, 0 end
         if size > 0 then
           if size < 39 then is_usual = false break end
           local last, first, birth, keep, dropped, hits, room, form = unpack_at('>i7i7i7I7I4I4I2B', tail, size - 38)
-          local last_total, units, plain, gaps = hits, 0, 0, 0
-          if form == 0xF9 and not usual_rules and size >= 59 then
-            last, last_total, plain, units, gaps = unpack_at('>i7I7I4I7I2', tail, size - 58)
-          elseif form ~= 0xF8 then is_usual = false break end
-          if keep ~= window or room + plain + gaps > 0 or last > now or last_total - units > limit then is_usual = false break end
+          local last_total, last_dropped
+          if form ~= 0xF8 then
+            if form ~= 0xF9 or usual_rules or size < 59 then is_usual = false break end
+            local plain, gaps
+            last, last_total, plain, last_dropped, gaps = unpack_at('>i7I7I4I7I2', tail, size - 58)
+            if plain > 0 or gaps > 0 or last_total - last_dropped > limit then is_usual = false break end
+          end
+          if keep ~= window or room > 0 or last > now or hits > limit then is_usual = false break end
           if last > start then
-            if form == 0xF9 then hit_size, end_size = 14, 45
-            elseif cost ~= 1 then is_usual = false break end
+            if last_total ~= total then -- One of them may be nil, because the cost or the log is another one.
+              if not last_total then is_usual = false break end
+              total, dropped_units = last_total, last_dropped
+            end
             newest, oldest, created, dropped_hits, count = last, first, birth, dropped, hits
-            total, dropped_units = last_total, units
             if oldest <= start then
-              local bytes, from, left = tail, size - end_size - hit_size * count, 0
+              local hit_size = total and 14 or 7
+              local bytes, from, left = tail, size - (total and 45 or 32) - hit_size * count, 0
               if from < 0 then
                 from = hit_size * dropped
                 bytes, from = call('GETRANGE', key, format('%d', from), format('%d', from + 9 * hit_size - 1)), 0
@@ -49,17 +53,14 @@
               until not is_usual or oldest > start
               if not is_usual then break end
               dropped_hits, count = dropped + left, count - left
-              if hit_size == 14 then dropped_units = unpack_at('>I7', bytes, from + 14 * left - 6) end
+              if total then dropped_units = unpack_at('>I7', bytes, from + 14 * left - 6) end
             end
           end
         end
-        used = hit_size == 7 and count or total - dropped_units
-        if used + cost > limit then
-          allowed = false
-          if hit_size == 14 then is_usual = false break end -- The wait depends on the costs of the oldest hits.
-        end
-        -- The general check keeps the totals exact.
-        if hit_size == 14 and total + cost >= 2 ^ 53 then is_usual = false break end
+        if total then
+          -- The wait depends on the costs of the oldest hits, and the general check keeps large totals exact.
+          if total - dropped_units + cost > limit or total + cost >= 2 ^ 53 then is_usual = false break end
+        elseif count >= limit then allowed = false end
         if usual_rules then
           local rule = usual_rules[index]
           rule.tail, rule.newest, rule.oldest, rule.created = tail, newest, oldest, created
@@ -96,33 +97,36 @@
             if rule then rule.half_start, rule.expiry = half_start, expiry end
           end
           -- A short log is written whole, and a long one when its dropped hits are a fifth of it.
-          local is_whole = count < 16 or (dropped_hits > 16 and dropped_hits * 4 > count + 1)
-          local kept_drops = is_whole and 0 or dropped_hits
-          local bytes
-          if hit_size == 7 then bytes = pack('>i7i7i7I7I4I4I2B', now, oldest, created, window, kept_drops, count + 1, 0, 0xF8)
-          else
-            bytes = pack('>i7I7I4I7I2i7i7I7I4I4I2B', now, total + cost, 0, dropped_units, 0,
-              oldest, created, window, kept_drops, count + 1, 0, 0xF9)
-          end
-          local first_byte, next_byte = hit_size * dropped_hits, hit_size * (dropped_hits + count)
-          if is_whole then
+          if count < 16 or (dropped_hits > 16 and dropped_hits * 4 > count + 1) then
+            local hit_size, end_size, bytes = 7, 32, nil
+            if total then
+              hit_size, end_size = 14, 45
+              bytes = pack('>i7I7I4I7I2i7i7I7I4I4I2B', now, total + cost, 0, dropped_units, 0, oldest, created, window, 0,
+                count + 1, 0, 0xF9)
+            else bytes = pack('>i7i7i7I7I4I4I2B', now, oldest, created, window, 0, count + 1, 0, 0xF8) end
             local from = #tail - end_size - hit_size * count
             if from < 0 and count > 0 then
+              local first_byte, next_byte = hit_size * dropped_hits, hit_size * (dropped_hits + count)
               bytes = call('GETRANGE', key, format('%d', first_byte), format('%d', next_byte - 1)) .. bytes
               step_count = step_count + count / 40
             elseif count > 0 then bytes = string.sub(tail, from + 1, -1 - end_size) .. bytes end
             if keeps_ttl then reply = call('SET', key, bytes, 'KEEPTTL')
             else reply = call('SET', key, bytes, injected_now and 'PX' or 'PXAT', expiry) end
           else
-            reply = call('SETRANGE', key, format('%d', next_byte), bytes)
+            local hit_size, bytes = 7, nil
+            if total then
+              hit_size, bytes = 14, pack('>i7I7I4I7I2i7i7I7I4I4I2B', now, total + cost, 0, dropped_units, 0, oldest, created,
+                window, dropped_hits, count + 1, 0, 0xF9)
+            else bytes = pack('>i7i7i7I7I4I4I2B', now, oldest, created, window, dropped_hits, count + 1, 0, 0xF8) end
+            reply = call('SETRANGE', key, format('%d', hit_size * (dropped_hits + count)), bytes)
             if type(reply) == 'number' and not keeps_ttl then
               reply = call(injected_now and 'PEXPIRE' or 'PEXPIREAT', key, expiry)
             end
           end
           if type(reply) == 'table' and reply.err then message = reply.err break end
-          if rule then used = count end
-          if remaining ~= limit - used - cost then
-            remaining = limit - used - cost
+          local left = total and limit - total + dropped_units - cost or limit - count - 1
+          if remaining ~= left then
+            remaining = left
             remaining_text = format('%d', remaining)
             if rule then rule.remaining, rule.remaining_text = remaining, remaining_text end
           end
