@@ -57,6 +57,7 @@ function pushRun(
   if (hasUsualCheck && operation.kind === 'check') {
     const { clockMicros, keys, costs, encodedPlan } = operation;
     const cost = keys.length === 1 ? costAt(costs, 0) : costs;
+    // lua/usual-check.lua decides other costs than 1 for a single rule only.
     const isUsual = cost === 1 || (typeof cost === 'number' && cost > 1 && keys.length === 1);
     if (isUsual && encodedPlan.usualLimits !== undefined) {
       const now = String(clockMicros ?? '');

@@ -1,6 +1,6 @@
 import { RateLimiter, rollingWindow } from '@rollgate/core';
 import { type RedisClient, RedisStore } from '@rollgate/redis';
-import { Redis } from 'ioredis';
+import { Redis, type RedisOptions } from 'ioredis';
 import { Redis as Redis5 } from 'ioredis5';
 import { Redis as Valkey } from 'iovalkey';
 import { PrivateRedis } from './support/private-redis.js';
@@ -64,8 +64,7 @@ const classes: Record<string, typeof Redis> = {
 const cases = Object.keys(classes).flatMap((name) => Object.keys(replacements).map((how) => [name, how] as const));
 
 test.each(cases)('%s: %s sees each script', async (name, how) => {
-  const client = new classes[name]!(redis.server.url);
-  redis.beforeStop(() => client.disconnect());
+  const client = connect(classes[name]!);
   let seen = 0;
   const replaced = replacements[how]!(client, () => {
     seen += 1;
@@ -83,15 +82,13 @@ test.each(Object.keys(classes))('%s: a method of a class sees each script', asyn
       return super.evalsha(...(args as [string, number]));
     }
   }
-  const client = new Metered(redis.server.url);
-  redis.beforeStop(() => client.disconnect());
+  const client = connect(Metered);
   await expectDecisions(client);
   expect(seen).toBe(3);
 });
 
 test.each(Object.keys(classes))('%s: a replaced `sendCommand` sees each script', async (name) => {
-  const client = new classes[name]!(redis.server.url);
-  redis.beforeStop(() => client.disconnect());
+  const client = connect(classes[name]!);
   await client.ping(); // Until the client is connected, it queues commands and sends them again.
   const sent: unknown[] = [];
   const original = client.sendCommand.bind(client);
@@ -104,8 +101,7 @@ test.each(Object.keys(classes))('%s: a replaced `sendCommand` sees each script',
 });
 
 test.each(Object.keys(classes))('%s: a method that is replaced later sees each script', async (name) => {
-  const client = new classes[name]!(redis.server.url);
-  redis.beforeStop(() => client.disconnect());
+  const client = connect(classes[name]!);
   const limits = rollingWindow({ limit: 2, window: '1h' });
   const limiter = new RateLimiter({ limits, store: new RedisStore({ client }), prefix: freshPrefix(), timeout: '30s' });
   await limiter.check('ann');
@@ -119,8 +115,7 @@ test.each(Object.keys(classes))('%s: a method that is replaced later sees each s
 });
 
 test.each(Object.keys(classes))('%s: methods that bind the client send only scripts', async (name) => {
-  const client = new classes[name]!(redis.server.url);
-  redis.beforeStop(() => client.disconnect());
+  const client = connect(classes[name]!);
   let seen = 0;
   const methods = client as unknown as Record<string, (...args: unknown[]) => Promise<unknown>>;
   for (const method of ['evalsha', 'evalshaBuffer']) {
@@ -150,15 +145,13 @@ test.each(Object.keys(classes))('%s: a class with private state sees each script
       return super.evalsha('', 0);
     }
   }
-  const client = new Metered(redis.server.url);
-  redis.beforeStop(() => client.disconnect());
+  const client = connect(Metered);
   await expectDecisions(client);
   expect(client.seen).toBe(3);
 });
 
 test.each(Object.keys(classes))('%s: a copy of the arguments is a copy', async (name) => {
-  const client = new classes[name]!(redis.server.url);
-  redis.beforeStop(() => client.disconnect());
+  const client = connect(classes[name]!);
   const logged: unknown[] = [];
   const original = client.sendCommand.bind(client);
   client.sendCommand = (command, stream) => {
@@ -173,8 +166,7 @@ test.each(Object.keys(classes))('%s: a copy of the arguments is a copy', async (
 });
 
 test.each(Object.keys(classes))('%s: an automatic pipeline contains the script', async (name) => {
-  const client = new classes[name]!(redis.server.url, { enableAutoPipelining: true });
-  redis.beforeStop(() => client.disconnect());
+  const client = connect(classes[name]!, { enableAutoPipelining: true });
   const store = new RedisStore({ client });
   const limits = rollingWindow({ limit: 5, window: '1h' });
   const limiter = new RateLimiter({ limits, store, prefix: freshPrefix(), timeout: '30s' });
@@ -190,7 +182,17 @@ test.each(Object.keys(classes))('%s: an automatic pipeline contains the script',
   expect(writes).toBe(1);
 });
 
-/** Decides three times. Each decision is a script of its own. */
+/** Creates a client, which is closed after the tests. */
+function connect<Client extends Redis>(
+  create: new (url: string, options: RedisOptions) => Client,
+  options: RedisOptions = {},
+): Client {
+  const client = new create(redis.server.url, options);
+  redis.beforeStop(() => client.disconnect());
+  return client;
+}
+
+/** Checks one key three times, in three scripts. */
 async function expectDecisions(client: RedisClient): Promise<void> {
   const limits = rollingWindow({ limit: 2, window: '1h' });
   const limiter = new RateLimiter({
