@@ -104,19 +104,22 @@ export class LeaseRenewer<Holder extends LeaseHolder> {
     this.#renewParts(this.#toParts(), this.#renewals);
   }
 
-  /** Divides the open leases into the parts that a renewal sends. The leases that end first come first. */
+  /**
+   * Divides the open leases into the parts that a renewal sends. In each part, the leases that end first come first. So
+   * slots that the store has lost go to the checks that came first, even if these share only some keys.
+   */
   #toParts(): Holder[][] {
-    const byKeys = new Map<string, Holder[]>();
+    const parts: Holder[][] = [];
+    const partsByKeys = new Map<string, Holder[]>();
     for (const holder of [...this.#open].sort((one, other) => one.extendedMs - other.extendedMs)) {
       const keys = holder.names.join('\n\n');
-      const others = byKeys.get(keys);
-      if (others === undefined) byKeys.set(keys, [holder]);
-      else others.push(holder);
-    }
-    const groups = [...byKeys.values()];
-    const parts: Holder[][] = [];
-    for (let start = 0; start < groups.length; start += MAX_KEYS) {
-      parts.push(groups.slice(start, start + MAX_KEYS).flat());
+      let part = partsByKeys.get(keys);
+      if (part === undefined) {
+        if (partsByKeys.size % MAX_KEYS === 0) parts.push([]);
+        part = parts.at(-1)!;
+        partsByKeys.set(keys, part);
+      }
+      part.push(holder);
     }
     return parts;
   }

@@ -1,4 +1,4 @@
-import { concurrency, manualClock, RateLimiter } from '@rollgate/core';
+import { concurrency, type Decision, manualClock, RateLimiter } from '@rollgate/core';
 import { createStore } from '@rollgate/core/store';
 
 /** A store whose transactions take 3 ms per key. It notes the keys of each, and fails for some. */
@@ -92,4 +92,32 @@ test('slots that are released while other parts are renewed are not renewed', as
   await Promise.all(decisions.slice(100, 149).map((decision) => limiter.release(decision)));
   await advance(1000);
   expect(renewals).toEqual([100, 1]);
+});
+
+test('slots that the store has lost go to the checks that came first, even if these share only some of the keys', async () => {
+  const clock = manualClock();
+  const rows = new Map<string, readonly number[]>();
+  const store = createStore({
+    clock,
+    transact(keys, update) {
+      for (const [index, change] of update(keys.map((key) => rows.get(key))).entries())
+        if (change) rows.set(keys[index]!, change.numbers);
+    },
+  });
+  const lost: unknown[] = [];
+  const onLeaseLost = ({ decision }: { decision: Decision }) => void lost.push(decision);
+  const slot = concurrency({ limit: 1, lease: '30s' });
+  const limiter = new RateLimiter({ limits: { printer: slot, tray: slot }, store, onLeaseLost });
+  const check = async (printer: string, tray: string) => {
+    rows.clear();
+    const decision = await limiter.check({ printer, tray });
+    expect(decision.allowed).toBe(true);
+    return decision;
+  };
+  await limiter.settle(await check('hall', 'lower'), { cost: { printer: 0 } });
+  await check('hall', 'upper');
+  const last = await check('hall', 'lower');
+  rows.clear();
+  clock.advance('10s');
+  expect(lost).toEqual([last]);
 });
