@@ -1,7 +1,4 @@
-import { readdirSync, readFileSync } from 'node:fs';
-import { join } from 'node:path';
-
-const ROOT = join(__dirname, '../../..');
+import { testFiles } from './support/test-files.js';
 
 /** Matches an upper bound on milliseconds, such as the time since a moment that the test recorded. */
 const UPPER_BOUND = /(?:\b(?:performance|Date)\.now\(\)|Ms\b).*\.toBeLess/;
@@ -18,18 +15,13 @@ const EXCEPTIONS: Readonly<Record<string, string>> = {
   'turns[1]!.delayMs': 'computed by the limiter from one reading of the clock',
 };
 
-const tests = ['packages', 'examples'].flatMap((folder) =>
-  readdirSync(join(ROOT, folder), { recursive: true, encoding: 'utf8' })
-    .filter((name) => /(?:^|\/)test\/.*\.ts$/.test(name) && !name.includes('node_modules'))
-    .map((name) => join(folder, name))
-    .filter((name) => join(ROOT, name) !== __filename),
-);
+const tests = testFiles().filter(({ path }) => path !== __filename);
 
-const bounds = tests.flatMap((file) =>
-  readFileSync(join(ROOT, file), 'utf8')
+const bounds = tests.flatMap(({ name, text }) =>
+  text
     .split('\n')
     .filter((line) => UPPER_BOUND.test(line))
-    .map((line) => `${file}: ${line.trim()}`),
+    .map((line) => `${name}: ${line.trim()}`),
 );
 
 test('no test asserts that wall-clock time is short, which a busy machine would break', () => {

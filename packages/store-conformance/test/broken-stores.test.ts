@@ -1,12 +1,13 @@
 import type { Clock, Store } from '@rollgate/core';
 import { type CheckOptions, checks } from '@rollgate/store-conformance';
+import { seed } from '@rollgate/test-support/effort';
 import { silenceOutages } from '@rollgate/test-support/silence-outages';
 import * as databases from './support/broken-databases';
 import * as broken from './support/broken-stores';
 
 silenceOutages();
 
-const OPTIONS = { runs: 100, longRun: 10_000, rollingCounter: false } as const;
+const OPTIONS = { runs: 100, longRun: 10_000, seed, rollingCounter: false } as const;
 
 const find = (Broken: new (clock: Clock) => Store, name: string, options: CheckOptions) =>
   checks((clock) => new Broken(clock), options).find((check) => check.name.startsWith(name))!;
@@ -90,7 +91,7 @@ test.each([
   ['counts alone', databases.countsAlone, 'RollingCounter counts at two stores'],
   ['deletes alone', databases.deletesAlone, `bucketedWindow ${AT_BOTH}`],
 ])('a database that %s is detected', async (_, make, name) => {
-  const all = checks(make, { runs: 10, longRun: 100, shared: true });
+  const all = checks(make, { runs: 10, longRun: 100, seed, shared: true });
   await expect(all.find((check) => check.name.startsWith(name))!.run()).rejects.toThrow();
 });
 

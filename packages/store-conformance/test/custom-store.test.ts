@@ -2,6 +2,7 @@ import { subscribe, unsubscribe } from 'node:diagnostics_channel';
 import { manualClock, RateLimiter, rollingWindow } from '@rollgate/core';
 import { type CreateStoreOptions, createStore } from '@rollgate/core/store';
 import { checks, describeStore } from '@rollgate/store-conformance';
+import { effort, seed } from '@rollgate/test-support/effort';
 import { silenceOutages } from '@rollgate/test-support/silence-outages';
 import { createMapStore } from './support/map-store.js';
 
@@ -10,7 +11,11 @@ silenceOutages();
 /** Of a store with two algorithms. */
 const options = { algorithms: ['rollingWindow', 'fixedWindow'], rollingCounter: false } as const;
 
-describeStore('a store of `createStore`', (clock) => createMapStore(clock), { runs: 30, longRun: 2000 });
+describeStore('a store of `createStore`', (clock) => createMapStore(clock), {
+  runs: effort(30, 5000),
+  longRun: effort(2000, 100_000),
+  seed,
+});
 
 // Histories that few random runs contain: leases of three lives of a key, and a clock that steps back behind a lease's end.
 test.each([-204121834, 3])('slots decide like their oracle in the histories of seed %i', async (seed) => {
