@@ -8,10 +8,11 @@ import { lua } from './lists/lua.mjs';
 import { luaStates } from './lists/lua-states.mjs';
 import { redis } from './lists/redis.mjs';
 import { slots } from './lists/slots.mjs';
+import { reasons } from './reasons.mjs';
 
 const numbers = new Map();
 
-/** @type {readonly { name: string, file: string, description: string, find: string, replace: string, tests: string[] }[]} */
+/** @type {readonly { name: string, file: string, description: string, reason: string | undefined, find: string, replace: string, tests: string[] }[]} */
 export const mutants = [...limits, ...buckets, ...core, ...lua, ...luaStates, ...redis, ...http, ...slots].map(
   (mutant) => {
     const place = mutant.file
@@ -20,6 +21,11 @@ export const mutants = [...limits, ...buckets, ...core, ...lua, ...luaStates, ..
       .replace(/\.ts$/, '');
     const number = (numbers.get(place) ?? 0) + 1;
     numbers.set(place, number);
-    return { name: `${place} ${number}`, ...mutant };
+    return { name: `${place} ${number}`, reason: reasons[`${place}: ${mutant.description}`], ...mutant };
   },
+);
+
+/** The reasons that explain no mutant. */
+export const staleReasons = Object.keys(reasons).filter((key) =>
+  mutants.every(({ reason }) => reason !== reasons[key]),
 );

@@ -1,7 +1,6 @@
 // What the campaign found: all of it as JSON, and a table by area.
 
 import { writeFileSync } from 'node:fs';
-import { reasons } from './reasons.mjs';
 
 const here = (name) => new URL(name, import.meta.url);
 
@@ -34,7 +33,7 @@ export function writeReport(results, total) {
 function listed(title, results, of) {
   const chosen = results.filter(({ outcome }) => outcome === of);
   if (chosen.length === 0) return [];
-  const lines = chosen.map(({ name, description }) => `- ${name}: ${description}. ${reasons[name] ?? ''}`.trimEnd());
+  const lines = chosen.map(({ name, description, reason = '' }) => `- ${name}: ${description}. ${reason}`.trimEnd());
   return ['', `${title}:`, '', ...lines];
 }
 

@@ -6,8 +6,7 @@ import { appendFileSync, existsSync, readFileSync, rmSync } from 'node:fs';
 import { join, relative } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { parseArgs } from 'node:util';
-import { mutants as all } from './mutants.mjs';
-import { reasons } from './reasons.mjs';
+import { mutants as all, staleReasons } from './mutants.mjs';
 import { writeReport } from './report.mjs';
 import { Tree } from './tree.mjs';
 
@@ -37,7 +36,10 @@ process.on('exit', () => {
 });
 for (const signal of ['SIGINT', 'SIGTERM']) process.once(signal, () => process.exit(130));
 
-const problems = mutants.map((mutant) => tree.problemOf(mutant)).filter((problem) => problem !== undefined);
+const problems = [
+  ...mutants.map((mutant) => tree.problemOf(mutant)).filter((problem) => problem !== undefined),
+  ...staleReasons.map((key) => `reasons.mjs explains ${JSON.stringify(key)}, which no mutant is`),
+];
 if (problems.length > 0) {
   // Before anything runs: a stale mutant tests nothing.
   console.error(problems.join('\n'));
@@ -60,7 +62,7 @@ async function campaign() {
     if (options.record !== undefined) appendFileSync(options.record, `${JSON.stringify(result)}\n`);
     if (only === '') writeReport(results, all.length);
   }
-  const isExplained = ({ name, outcome }) => outcome === 'survived' && reasons[name] !== undefined;
+  const isExplained = ({ outcome, reason }) => outcome === 'survived' && reason !== undefined;
   return results.every((result) => result.outcome === 'killed' || isExplained(result)) ? 0 : 1;
 }
 
@@ -87,8 +89,8 @@ async function resultOf(mutant) {
     failure = { ...failure, kind: 'error', test: `${failure.test}, which fails without the mutant too` };
   }
   const seconds = Math.round((performance.now() - startMs) / 1000);
-  const { name, file, description } = mutant;
-  return { name, file, description, outcome: failure?.kind ?? 'survived', failure, seconds, codeHash };
+  const { name, file, description, reason } = mutant;
+  return { name, file, description, reason, outcome: failure?.kind ?? 'survived', failure, seconds, codeHash };
 }
 
 /** Whether the test file passes without any mutant. */

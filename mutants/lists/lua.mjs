@@ -34,8 +34,15 @@ export const lua = [
       "messages[#messages + 1], line = message, '!'",
       "messages[1], line = message, '!'",
     ],
-    ['a failed check has no message', 'if not line and not message then', 'if not line then'],
   ]),
+  ...of(
+    'main',
+    [test('usual-check')],
+    [
+      ['a check that fails is repeated', 'if not line and not message then', 'if not line then'],
+      ['costs of limits are read one place off', '2 * key_count + index])', '2 * key_count + index - 1])'],
+    ],
+  ),
   ...of('decisions', FRAME, [
     ['the last limit decides alone', 'allowed = allowed and verdict.wait == 0', 'allowed = verdict.wait == 0'],
     ['a rejected check is recorded', 'own_cost > 0 and (allowed or rule.counts_rejected)', 'own_cost > 0'],
@@ -73,8 +80,8 @@ export const lua = [
     ],
   ),
   ...of('operations', FRAME, [
-    ['a usual check costs one unit', '{ cost, injected_now or false }', '{ 1, injected_now or false }'],
-    ['a usual check takes the time of the server', '{ cost, injected_now or false }', '{ cost, false }'],
+    ['a usual check costs one unit', 'rule, usual.cost', 'rule, 1'],
+    ['a usual check takes the time of the server', '{ 0, injected_now or false }', '{ 0, false }'],
   ]),
   ...of(
     'decisions',
@@ -104,7 +111,10 @@ export const lua = [
       'elseif count >= limit then allowed = false end',
       'else allowed = count < limit end',
     ],
-    ['a log of several limits is read with totals', 'form ~= 0xF9 or usual_rules or', 'form ~= 0xF9 or'],
+    ['the units of one limit count for the next', 'cost, total, dropped_units = rule', 'cost = rule'],
+    ['the units of a check count for the next', 'if total or rule.total then', 'if total then'],
+    ['a limit with totals reports its hits', 'total and total - dropped_units or count)', 'count)'],
+    ['a hit with a total has no room', 'rule.total and 59 or 39', '39'],
     ['a log of another window is read', 'keep ~= window or ', ''],
     ['the room after a refund is read as hits', 'or room > 0 or', 'or'],
     ['plain hits in front of others are read as those with totals', 'if plain > 0 or gaps', 'if gaps'],

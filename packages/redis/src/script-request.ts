@@ -55,13 +55,13 @@ function pushRun(
   hasUsualCheck: boolean,
 ): void {
   if (hasUsualCheck && operation.kind === 'check') {
-    const { clockMicros, keys, costs, encodedPlan } = operation;
-    const cost = keys.length === 1 ? costAt(costs, 0) : costs;
-    // lua/usual-check.lua decides other costs than 1 for a single rule only.
-    const isUsual = cost === 1 || (typeof cost === 'number' && cost > 1 && keys.length === 1);
-    if (isUsual && encodedPlan.usualLimits !== undefined) {
+    const { clockMicros, keys, encodedPlan } = operation;
+    const costs = keys.length === 1 ? costAt(operation.costs, 0) : operation.costs;
+    if (encodedPlan.usualLimits !== undefined && isEachPositive(costs)) {
+      const cost = String(typeof costs === 'number' ? costs : 0);
       const now = String(clockMicros ?? '');
-      values.push('usual', String(times), now, String(cost), String(keys.length), ...encodedPlan.usualLimits);
+      values.push('usual', String(times), now, cost, String(keys.length), ...encodedPlan.usualLimits);
+      if (typeof costs !== 'number') values.push(...costs.map(String));
       return;
     }
   }
@@ -137,6 +137,11 @@ function isSettledLike(one: SettleOperation, other: SettleOperation | undefined)
 
 function isCheckOrPeek(operation: Operation): operation is CheckOperation {
   return operation.kind === 'check' || operation.kind === 'peek';
+}
+
+/** Whether each rule has a cost of at least 1. */
+function isEachPositive(costs: Costs): boolean {
+  return typeof costs === 'number' ? costs > 0 : costs.every((cost) => cost > 0);
 }
 
 function areSameCosts(one: Costs, other: Costs): boolean {

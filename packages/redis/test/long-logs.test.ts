@@ -14,23 +14,40 @@ const NOW_MS = 1e9;
 
 const sha1 = (bytes: Buffer) => createHash('sha1').update(bytes).digest('hex');
 
+const hitTime = Buffer.alloc(7);
+hitTime.writeUIntBE((NOW_MS - 1000) * 1000, 1, 6);
+
 /** A packed log of plain hits, all of one time, that has room for `free` more bytes in a string of `MAX_LENGTH`. */
 function fullLog(free: number): Buffer {
   const count = Math.floor((MAX_LENGTH - free - 32) / 7);
-  const time = Buffer.alloc(7);
-  time.writeUIntBE((NOW_MS - 1000) * 1000, 1, 6);
   const rest = Buffer.alloc(18);
   rest.writeUIntBE(WINDOW_MICROS, 1, 6);
   rest.writeUInt32BE(count, 11);
   rest.writeUInt8(0xf8, 17);
-  return Buffer.concat([Buffer.alloc(7 * (count + 2), time), rest]);
+  return Buffer.concat([Buffer.alloc(7 * (count + 2), hitTime), rest]);
+}
+
+/** The same with hits that have totals. */
+function fullLogWithTotals(free: number): Buffer {
+  const count = Math.floor((MAX_LENGTH - free - 45) / 14);
+  const hits = Array.from({ length: count }, (_, index) => {
+    const total = Buffer.alloc(7);
+    total.writeUIntBE(index + 1, 1, 6);
+    return Buffer.concat([hitTime, total]);
+  });
+  const rest = Buffer.alloc(18);
+  rest.writeUIntBE(WINDOW_MICROS, 1, 6);
+  rest.writeUInt32BE(count, 11);
+  rest.writeUInt8(0xf9, 17);
+  return Buffer.concat([...hits, Buffer.alloc(13), hitTime, hitTime, rest]);
 }
 
 test.each([
-  ['a plain hit', { cost: 1 }, {}],
-  ['a hit with a cost', { cost: 2 }, {}],
-  ['a hit of a limit that counts rejections', { cost: 1 }, { countRejected: true }],
-] as const)('a check records %s in all logs or in none when one log is too long', async (_, { cost }, extra) => {
+  ['a plain hit', { cost: 1, log: fullLog }, {}],
+  ['a hit with a cost', { cost: 2, log: fullLog }, {}],
+  ['a hit with a cost after others', { cost: 2, log: fullLogWithTotals }, {}],
+  ['a hit of a limit that counts rejections', { cost: 1, log: fullLog }, { countRejected: true }],
+] as const)('a check records %s in all logs or in none when one log is too long', async (_, { cost, log }, extra) => {
   const client = redis.connect();
   await redis.server.run('CONFIG', 'SET', 'proto-max-bulk-len', MAX_LENGTH);
   const prefix = freshPrefix();
@@ -41,9 +58,9 @@ test.each([
   };
   const limiter = new RateLimiter({ limits, store, prefix, timeout: '30s', onStoreError: 'throw' });
   const keys = [`${prefix}:{ann}:short`, `${prefix}:{ann}:long`] as const;
-  await client.set(keys[1], fullLog(60));
+  await client.set(keys[1], log(60));
   expect(await limiter.check('ann', { cost })).toMatchObject({ allowed: true });
-  await client.set(keys[1], fullLog(0));
+  await client.set(keys[1], log(0));
   const digests = () => Promise.all(keys.map(async (key) => sha1((await client.getBuffer(key))!)));
   const before = await digests();
   for (let attempt = 0; attempt < 3; attempt++) {

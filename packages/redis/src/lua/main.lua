@@ -3,7 +3,8 @@
 -- KEYS     for each operation, the keys of its rules in the order of the rules
 -- ARGV     one run after the other. A run consists of operations that differ only in their keys. It has its kind, its length and
 --            "usual"  now, the cost, the number of rules, and for each rule its limit and window: for checks that
---                     usual-check.lua describes. `now` is empty for the server's time
+--                     usual-check.lua describes. `now` is empty for the server's time. If the rules have different costs, the
+--                     cost is 0 and the cost of each rule follows the windows
 --            others   a plan and an input: see operations.lua. Settlements of a run have one input each
 -- returns  one text, because clients read it much faster than many numbers. If operations failed, an array of the text and their
 --          messages, in order. The first line of the text has the server's time in seconds and microseconds. A line follows for
@@ -36,21 +37,21 @@ local messages, read_only_message, prepare, prepare_usual
 
 -- After MAX_STEPS the remaining operations wait for the next script, so that other clients get their turn.
 while position < #ARGV and step_count < MAX_STEPS do
-  local run, plan, input, key_count, injected_now, cost, tail_start, usual_rules, limit, window
+  local run, plan, input, key_count, injected_now, cost, usual_rules, limit, window
   local half_start, expiry, remaining, remaining_text -- Of the last usual check, because often the next one has the same.
   local kind, times = ARGV[position], tonumber(ARGV[position + 1])
   if kind == 'usual' then
     injected_now, cost, key_count = tonumber(ARGV[position + 2]), tonumber(ARGV[position + 3]), tonumber(ARGV[position + 4])
-    tail_start = cost == 1 and '-144' or '-269'
     if key_count == 1 then limit, window = tonumber(ARGV[position + 5]), tonumber(ARGV[position + 6])
     else
       usual_rules = {}
       for index = 1, key_count do
         local place = position + 3 + 2 * index
-        usual_rules[index] = { limit = tonumber(ARGV[place]), window = tonumber(ARGV[place + 1]) }
+        local own_cost = cost > 0 and cost or tonumber(ARGV[position + 4 + 2 * key_count + index])
+        usual_rules[index] = { limit = tonumber(ARGV[place]), window = tonumber(ARGV[place + 1]), cost = own_cost }
       end
     end
-    position = position + 5 + 2 * key_count
+    position = position + 5 + (cost > 0 and 2 or 3) * key_count
   else
     if not prepare then prepare, prepare_usual = load_operations() end
     run, plan, input, key_count = prepare(kind, ARGV[position + 2], ARGV[position + 3], times)
@@ -62,7 +63,7 @@ while position < #ARGV and step_count < MAX_STEPS do
     if not line and not message then
       if not run then
         if not prepare then prepare, prepare_usual = load_operations() end
-        run, plan, input = prepare_usual(usual_rules or { { limit = limit, window = window } }, injected_now, cost)
+        run, plan, input = prepare_usual(usual_rules or { { limit = limit, window = window, cost = cost } }, injected_now)
       end
       local succeeded
       succeeded, line = pcall(run, plan, input, stamp, next_key)

@@ -50,14 +50,14 @@ local function prepare(kind, plan_text, input_text, times)
 end
 
 -- Does the same for usual checks, which have another form.
-local function prepare_usual(usual_rules, injected_now, cost)
-  local plan = {}
+local function prepare_usual(usual_rules, injected_now)
+  local plan, input = {}, { 0, injected_now or false }
   for index, usual in ipairs(usual_rules) do
     local rule = algorithms['rolling-window'].rule(usual.limit, usual.window, 0)
     rule.algorithm = algorithms['rolling-window']
-    plan[index] = rule
+    plan[index], input[index + 2] = rule, usual.cost
   end
-  return kinds.check, plan, { cost, injected_now or false }
+  return kinds.check, plan, input
 end
 
 return prepare, prepare_usual

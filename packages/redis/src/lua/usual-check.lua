@@ -1,12 +1,12 @@
-    -- The usual check: one by rolling windows that have no minDifference and count no rejected attempts, on packed logs. Either
-    -- all hits are plain and the cost is 1, or there is one rule and all hits have totals. It decides what rolling-window.lua
+    -- The usual check: one by rolling windows that have no minDifference and count no rejected attempts, on packed logs. In
+    -- each log, either all hits are plain and the cost is 1, or all hits have totals. It decides what rolling-window.lua
     -- decides, and leaves the bytes that hit-log-packed.lua leaves.
     --
     -- These lines belong to the loop of main.lua, where script-builder.ts puts them. In a function, or with a table for the
     -- values of a single rule, a check would take a tenth longer. So one rule has local variables, and no `usual_rules`. With
     -- several rules, each loop moves their values from and to their tables.
     --
-    -- Reads   keys, key_count, next_key, stamp, injected_now, cost, tail_start, usual_rules, limit, window
+    -- Reads   keys, key_count, next_key, stamp, injected_now, cost, usual_rules, limit, window
     -- Keeps   half_start, expiry, remaining, remaining_text for the next check of the run
     -- Sets    line, or message if a command fails. Sets neither, and has written nothing, for any other log. main.lua then runs
     --         the general check
@@ -16,8 +16,11 @@
       local total, dropped_units -- The total of the newest hit and the units before the oldest one, or nil for a log of plain hits.
       for index = 1, key_count do
         key = keys[next_key + index]
-        if usual_rules then limit, window = usual_rules[index].limit, usual_rules[index].window end
-        tail = call('GETRANGE', key, tail_start, '-1') -- The whole of a log of up to 16 hits.
+        if usual_rules then
+          local rule = usual_rules[index]
+          limit, window, cost, total, dropped_units = rule.limit, rule.window, rule.cost, nil, nil
+        end
+        tail = call('GETRANGE', key, cost == 1 and '-144' or '-269', '-1') -- The whole of a log of up to 16 hits.
         if type(tail) ~= 'string' then message, is_usual = tail.err, false break end
         local size, start = #tail, now - window
         newest, oldest, created, dropped_hits, count = nil, now, stamp, 0, 0
@@ -27,7 +30,7 @@
           local last, first, birth, keep, dropped, hits, room, form = unpack_at('>i7i7i7I7I4I4I2B', tail, size - 38)
           local last_total, last_dropped
           if form ~= 0xF8 then
-            if form ~= 0xF9 or usual_rules or size < 59 then is_usual = false break end
+            if form ~= 0xF9 or size < 59 then is_usual = false break end
             local plain, gaps
             last, last_total, plain, last_dropped, gaps = unpack_at('>i7I7I4I7I2', tail, size - 58)
             if plain > 0 or gaps > 0 or last_total - last_dropped > limit then is_usual = false break end
@@ -65,7 +68,9 @@
           local rule = usual_rules[index]
           rule.tail, rule.newest, rule.oldest, rule.created = tail, newest, oldest, created
           rule.dropped_hits, rule.count = dropped_hits, count
-          has_long_log = has_long_log or 7 * (dropped_hits + count) > 1048000 -- See SAFE_LENGTH in rolling-window.lua.
+          -- Not for plain hits, because a table grows even for fields that are nil.
+          if total or rule.total then rule.total, rule.dropped_units = total, dropped_units end
+          has_long_log = has_long_log or 14 * (dropped_hits + count) > 1048000 -- At most SAFE_LENGTH of rolling-window.lua.
         end
       end
 
@@ -74,7 +79,8 @@
       if has_long_log and allowed and is_usual then
         for index = 1, key_count do
           local rule = usual_rules[index]
-          local last_bit = 8 * (7 * (rule.dropped_hits + rule.count) + 39) - 1
+          local hit_size, new_size = rule.total and 14 or 7, rule.total and 59 or 39
+          local last_bit = 8 * (hit_size * (rule.dropped_hits + rule.count) + new_size) - 1
           if type(call('GETBIT', keys[next_key + index], format('%d', last_bit))) == 'table' then is_usual = false end
         end
       end
@@ -84,6 +90,8 @@
         if rule then
           key, limit, window, tail, newest = keys[next_key + index], rule.limit, rule.window, rule.tail, rule.newest
           oldest, created, dropped_hits, count = rule.oldest, rule.created, rule.dropped_hits, rule.count
+          total = rule.total
+          if total then cost, dropped_units = rule.cost, rule.dropped_units end
           half_start, expiry, remaining, remaining_text = rule.half_start, rule.expiry, rule.remaining, rule.remaining_text
         end
         if allowed then
@@ -132,7 +140,9 @@
           end
           result = remaining_text
         elseif count >= limit then result = format('-%d %d', oldest + window - now, newest + window - now)
-        elseif newest then result = format('0 0 %d %d %d', limit - count, newest + window - now, oldest + window - now)
+        elseif newest then
+          local left = limit - (total and total - dropped_units or count)
+          result = format('0 0 %d %d %d', left, newest + window - now, oldest + window - now)
         else result = format('0 0 %d 0 -1', limit) end
         line = line and line .. ',' .. result or result
       end
