@@ -30,8 +30,11 @@ export const redis = [
       '    this.#release();',
     ],
   ]),
-  ...of('ioredis-commands', ['replaced-methods', 'client-options'].map(test), [
+  ...of('ioredis-command-class', ['replaced-methods', 'client-options'].map(test), [
     ['a method that was replaced before misses scripts', 'String(evalsha) !== String(client.evalsha)', 'false'],
+    ['characters are counted as bytes', 'Buffer.byteLength(text) === text.length', 'true'],
+  ]),
+  ...of('ioredis-commands', ['replaced-methods', 'client-options'].map(test), [
     ['a method that is replaced later misses scripts', 'client.evalsha !== evalsha || ', ''],
     ['a prefix of the client is dropped', '{ keyPrefix, replyEncoding', '{ replyEncoding'],
     ['a script misses its automatic pipeline', ' || enableAutoPipelining', ''],

@@ -62,6 +62,9 @@ const ofUpstash =
 const ioredisOptions = {
   'a prefix': { keyPrefix: 'app:' },
   'a prefix with a brace': { keyPrefix: '{app' },
+  'a prefix in another alphabet': { keyPrefix: 'приложение 😀:' },
+  'a prefix of bytes': { keyPrefix: Buffer.from('приложение:') as unknown as string },
+  'a long prefix': { keyPrefix: 'app:'.repeat(100) },
   'numbers as text': { stringNumbers: true },
   'auto-pipelining': { enableAutoPipelining: true },
   'a connection that is made when it is needed': { lazyConnect: true },
@@ -149,17 +152,18 @@ test.each(Object.keys(opened))('%s', async (name) => {
 });
 
 test.each([
-  ['ioredis 6', () => new Redis(url(), { keyPrefix: 'app:' })],
-  ['ioredis 5', () => new Redis5(url(), { keyPrefix: 'app:' })],
-  ['iovalkey', () => new Valkey(url(), { keyPrefix: 'app:' })],
-] as const)('the prefix of a client of %s is on every key', async (_, make) => {
+  ['ioredis 6, in another alphabet', () => new Redis(url(), { keyPrefix: 'ö😀' }), 'ö😀'],
+  ['ioredis 6', () => new Redis(url(), { keyPrefix: 'app:' }), 'app:'],
+  ['ioredis 5', () => new Redis5(url(), { keyPrefix: 'app:' }), 'app:'],
+  ['iovalkey', () => new Valkey(url(), { keyPrefix: 'app:' }), 'app:'],
+] as const)('the prefix of a client of %s is on every key', async (_, make, keyPrefix) => {
   const client = make();
   const prefix = freshPrefix();
   try {
     const limits = rollingWindow({ limit: 2, window: '1h' });
     const limiter = new RateLimiter({ limits, store: new RedisStore({ client }), prefix, timeout: '30s' });
     await Promise.all(['ann', 'bob'].map((key) => limiter.check(key)));
-    expect(await redis.keysOf(`app:${prefix}`)).toHaveLength(2);
+    expect(await redis.keysOf(`${keyPrefix}${prefix}`)).toHaveLength(2);
     expect(await redis.keysOf(prefix)).toEqual([]);
   } finally {
     client.disconnect();

@@ -51,6 +51,8 @@ export class Deadlines {
     else previous.next = next;
     if (next === undefined) this.#last = previous;
     else next.previous = previous;
+    // A settled call that the garbage collector has kept would keep all later ones.
+    call.previous = call.next = undefined;
     // Setting a timer for each call costs more than a timer that finds nothing to do.
     if (this.#first === undefined) this.#timer?.unref();
     return true;
