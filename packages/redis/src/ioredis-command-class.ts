@@ -7,8 +7,9 @@ export interface CommandClass {
 }
 
 interface Command {
-  /** Texts. A `keyPrefix` that is a `Buffer` makes some of them buffers of UTF-8. */
-  readonly args: readonly unknown[];
+  readonly name: string;
+  /** Texts. A `keyPrefix` that is a `Buffer` makes some of them buffers, which join as texts. */
+  readonly args: readonly (string | Uint8Array)[];
   /** Returns what is sent to Redis. ioredis' own class for scripts overrides it, too. */
   toWritable(socket: object): unknown;
 }
@@ -51,9 +52,9 @@ function findCommandClass(client: IoredisClient): CommandClass | undefined {
   const command = ping.call({ options: {}, sendCommand: (created: object) => created }) as Command;
   const Known = command.constructor as CommandClass;
   const values: string[] = [];
-  const isKnown =
-    new Known('ping', new FlatArguments(values), {}).args === values && hasMethods(command, ['toWritable']);
-  return isKnown ? Known : undefined;
+  const isKnown = new Known('ping', new FlatArguments(values), {}).args === values;
+  const isText = hasMethods(command, ['toWritable']) && command.toWritable({}) === encodeAscii('ping', []);
+  return isKnown && isText ? Known : undefined;
 }
 
 /**
@@ -64,7 +65,7 @@ function findCommandClass(client: IoredisClient): CommandClass | undefined {
 function createEvalShaClass(Known: CommandClass): CommandClass {
   return class EvalSha extends Known {
     override toWritable(socket: object): unknown {
-      const text = encodeAscii('evalsha', this.args as readonly string[]);
+      const text = encodeAscii(this.name, this.args);
       return Buffer.byteLength(text) === text.length ? text : super.toWritable(socket);
     }
   };
@@ -74,13 +75,13 @@ function createEvalShaClass(Known: CommandClass): CommandClass {
 const LENGTHS = Array.from({ length: 256 }, (_, length) => `$${length}`);
 
 /** Encodes a command in Redis' protocol. Its lengths are wrong if a character is not ASCII. */
-function encodeAscii(name: string, args: readonly string[]): string {
+function encodeAscii(name: string, args: readonly (string | Uint8Array)[]): string {
   const lines = [`*${args.length + 1}`, lengthOf(name), name];
-  for (const arg of args) lines.push(lengthOf(arg), arg);
+  for (const arg of args) lines.push(lengthOf(arg), arg as string);
   lines.push('');
   return lines.join('\r\n');
 }
 
-function lengthOf({ length }: string): string {
+function lengthOf({ length }: string | Uint8Array): string {
   return LENGTHS[length] ?? `$${length}`;
 }

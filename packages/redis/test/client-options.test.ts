@@ -154,6 +154,7 @@ test.each(Object.keys(opened))('%s', async (name) => {
 test.each([
   ['ioredis 6, in another alphabet', () => new Redis(url(), { keyPrefix: 'ö😀' }), 'ö😀'],
   ['ioredis 6', () => new Redis(url(), { keyPrefix: 'app:' }), 'app:'],
+  ['ioredis 6, of bytes', () => new Redis(url(), { keyPrefix: Buffer.from('app:') as never }), 'app:'],
   ['ioredis 5', () => new Redis5(url(), { keyPrefix: 'app:' }), 'app:'],
   ['iovalkey', () => new Valkey(url(), { keyPrefix: 'app:' }), 'app:'],
 ] as const)('the prefix of a client of %s is on every key', async (_, make, keyPrefix) => {
