@@ -11,6 +11,7 @@ import { slots } from './lists/slots.mjs';
 import { reasons } from './reasons.mjs';
 
 const numbers = new Map();
+const unused = new Set(Object.keys(reasons));
 
 /** @type {readonly { name: string, file: string, description: string, reason: string | undefined, find: string, replace: string, tests: string[] }[]} */
 export const mutants = [...limits, ...buckets, ...core, ...lua, ...luaStates, ...redis, ...http, ...slots].map(
@@ -21,11 +22,11 @@ export const mutants = [...limits, ...buckets, ...core, ...lua, ...luaStates, ..
       .replace(/\.ts$/, '');
     const number = (numbers.get(place) ?? 0) + 1;
     numbers.set(place, number);
-    return { name: `${place} ${number}`, reason: reasons[`${place}: ${mutant.description}`], ...mutant };
+    const explained = `${place}: ${mutant.description}`;
+    unused.delete(explained);
+    return { name: `${place} ${number}`, reason: reasons[explained], ...mutant };
   },
 );
 
-/** The reasons that explain no mutant. */
-export const staleReasons = Object.keys(reasons).filter((key) =>
-  mutants.every(({ reason }) => reason !== reasons[key]),
-);
+/** What the reasons explain that is no mutant. */
+export const staleReasons = [...unused];

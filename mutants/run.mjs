@@ -49,13 +49,16 @@ if (!options.check) process.exitCode = await campaign();
 
 async function campaign() {
   const known = recorded();
-  const left = mutants.filter(({ name, description }) => only !== '' || !known.has(`${name} ${description}`));
+  const recordedOf = ({ name, description }) => known.get(`${name} ${description}`);
+  const left = mutants.filter((mutant) => only !== '' || recordedOf(mutant) === undefined);
   console.log(`${left.length} of ${mutants.length} mutants`);
-  const results =
-    only === '' ? mutants.flatMap((mutant) => known.get(`${mutant.name} ${mutant.description}`) ?? []) : [];
+  const explain = (result, { reason }) => ({ ...result, reason }); // A record may be older than the reason.
+  const results = mutants
+    .filter((mutant) => !left.includes(mutant))
+    .map((mutant) => explain(recordedOf(mutant), mutant));
   for (const mutant of left) {
     const result = await resultOf(mutant);
-    results.push(result);
+    results.push(explain(result, mutant));
     const { name, outcome, failure, seconds } = result;
     const cause = failure === undefined ? '' : ` (${[failure.file, failure.test].filter(Boolean).join(': ')})`;
     console.log(`${results.length}/${mutants.length} ${name}: ${outcome}${cause}, ${seconds} s`);
@@ -89,8 +92,8 @@ async function resultOf(mutant) {
     failure = { ...failure, kind: 'error', test: `${failure.test}, which fails without the mutant too` };
   }
   const seconds = Math.round((performance.now() - startMs) / 1000);
-  const { name, file, description, reason } = mutant;
-  return { name, file, description, reason, outcome: failure?.kind ?? 'survived', failure, seconds, codeHash };
+  const { name, file, description } = mutant;
+  return { name, file, description, outcome: failure?.kind ?? 'survived', failure, seconds, codeHash };
 }
 
 /** Whether the test file passes without any mutant. */
