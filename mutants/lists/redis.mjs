@@ -80,13 +80,24 @@ export const redis = [
     ['a limit with a minDifference is usual', ' && (limit as RollingWindow).minDifferenceMicros === 0', ''],
     ['a limit with countRejected is usual', '!limit.countRejected && ', ''],
   ]),
+  ...of('operations', RECEIPTS, [
+    ['a receipt omits how far ahead its hit is', 'this.recordedMicros + this.#aheadMicros', 'this.recordedMicros'],
+    ['a receipt omits its cost', 'atMicros, cost: this.#cost', 'atMicros, cost: 1'],
+  ]),
+  ...of(
+    'denial-cache',
+    [test('denial-cache')],
+    [
+      ['a full cache drops all', 'Math.ceil(this.#maxKeys / DROPPED_SHARE)', 'this.#maxKeys'],
+      ['a full cache drops half', 'const DROPPED_SHARE = 16', 'const DROPPED_SHARE = 2'],
+    ],
+  ),
   ...of('script-reply', RECEIPTS, [
     [
       'all operations of a batch have one stamp',
       'return this.#serverMicros + this.#index - 1;',
       'return this.#serverMicros;',
     ],
-    ['a receipt omits how far ahead its hit is', 'atMicros: nowMicros + aheadMicros', 'atMicros: nowMicros'],
     [
       'receipts of several limits omit how far ahead a hit is',
       'hasRecorded ? nowMicros + last : 0',

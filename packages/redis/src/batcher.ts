@@ -43,10 +43,11 @@ export class Batcher<Item> {
   #schedule(): void {
     if (this.#isScheduled) return;
     this.#isScheduled = true;
-    afterTurn(() => this.#flush());
+    afterTurn(this.#flush);
   }
 
-  #flush(): void {
+  /** A property, because each call of `#schedule` would allocate a context for a function there. */
+  readonly #flush = (): void => {
     this.#isScheduled = false;
     const items = this.#takeWaiting();
     const isInLockstep =
@@ -60,7 +61,7 @@ export class Batcher<Item> {
       this.#holdTimer = setTimeout(this.#stopHolding, MAX_HOLD_MS);
     }
     this.#sendAll(items);
-  }
+  };
 
   /** Keeps a slow or silent server from delaying a half by two round trips, or one for another server by its own. */
   readonly #stopHolding = (): void => {

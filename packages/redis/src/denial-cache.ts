@@ -28,6 +28,12 @@ export interface DenialCacheOptions {
 const MAX_COSTS = 64;
 
 /**
+ * A full cache drops one of so many denials, the oldest. If it dropped one at a time, each would take longer than a check. A
+ * `Set` skips all items that were deleted before its first one.
+ */
+const DROPPED_SHARE = 16;
+
+/**
  * Keeps rejections by Redis, called denials, and rejects the same check from memory while they are valid. A rejected action
  * stays rejected until its wait is over, whatever other processes record.
  *
@@ -145,7 +151,16 @@ export class DenialCache {
         denials.get(denialCostOf(input.costs)) ?? (denials.size >= MAX_COSTS ? first(denials.values()) : undefined);
       if (replaced !== undefined) this.#drop(replaced);
     }
-    if (this.#denials.size >= this.#maxKeys) this.#drop(first(this.#denials)!);
+    if (this.#denials.size >= this.#maxKeys) this.#dropOldest(Math.ceil(this.#maxKeys / DROPPED_SHARE));
+  }
+
+  #dropOldest(count: number): void {
+    let left = count;
+    for (const denial of this.#denials) {
+      this.#drop(denial);
+      left -= 1;
+      if (left === 0) return;
+    }
   }
 
   #groupOf(input: CheckInput): DenialGroup {

@@ -20,7 +20,8 @@ export function createEvalSha(client: IoredisClient): EvalSha {
     if (Command === undefined || client.evalsha !== evalsha || enableAutoPipelining || showFriendlyErrorStack) {
       return client.evalsha(sha, keys.length, ...keys, ...values);
     }
-    const args = new FlatArguments([sha, String(keys.length), ...keys, ...values]);
+    // V8 would move arrays of a literal here into the old generation, where they keep the texts of many batches alive.
+    const args = new FlatArguments([sha, String(keys.length)].concat(keys, values));
     const command = new Command('evalsha', args, { keyPrefix, replyEncoding: 'utf8' });
     return (client as CommandSender).sendCommand(command);
   };

@@ -126,13 +126,36 @@ export interface RecordedHit {
 
 /** Identifies what a check recorded, so that a settlement can find it. */
 export class Receipt {
+  /** The Redis key of a single hit until `hits` is read, and the hits from then on. */
+  #hits: string | readonly RecordedHit[];
+  /** Of a single hit. */
+  readonly #aheadMicros: number;
+  readonly #cost: number;
+
+  /** Takes the figures of a single hit one by one, because few receipts are ever read. */
   constructor(
     /** A number that only grows: the server's time in microseconds, plus the index of the check in its batch. */
     readonly stamp: number,
     /** The time of the check by the clock that decided it. */
     readonly recordedMicros: number,
     readonly encodedPlan: EncodedPlan,
-    /** One for each rule if the check was allowed. */
-    readonly hits: readonly RecordedHit[],
-  ) {}
+    /** The hits, or the Redis key of the only one. */
+    hits: string | readonly RecordedHit[],
+    /** How much later than the check the only hit counts. */
+    aheadMicros = 0,
+    cost = 0,
+  ) {
+    this.#hits = hits;
+    this.#aheadMicros = aheadMicros;
+    this.#cost = cost;
+  }
+
+  /** One for each rule if the check was allowed. */
+  get hits(): readonly RecordedHit[] {
+    if (typeof this.#hits === 'string') {
+      const atMicros = this.recordedMicros + this.#aheadMicros;
+      this.#hits = [{ key: this.#hits, index: 0, atMicros, cost: this.#cost }];
+    }
+    return this.#hits;
+  }
 }

@@ -129,8 +129,7 @@ export class ScriptReply {
     const stamp = this.#stamp();
     const nowMicros = clockMicros ?? stamp;
     const limitDecision = toLimitDecision(limit, 0, 0, remaining, resetMicros);
-    const hit: RecordedHit = { key: keys[0]!, index: 0, atMicros: nowMicros + aheadMicros, cost: costAt(costs, 0) };
-    const receipt = new Receipt(stamp, nowMicros, encodedPlan, [hit]);
+    const receipt = new Receipt(stamp, nowMicros, encodedPlan, keys[0]!, aheadMicros, costAt(costs, 0));
     return { limitDecisions: [limitDecision], receipt, stableMicros: 0 };
   }
 

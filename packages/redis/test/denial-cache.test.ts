@@ -294,6 +294,16 @@ test('keeps at most `maxKeys` rejections', async () => {
   expect(await callsOfRejected(check('bob'))).toBe(1);
 });
 
+test('drops a sixteenth of `maxKeys` when it is full', async () => {
+  const limiter = make(one, { maxAge: LONG, maxKeys: 32 });
+  const keys = Array.from({ length: 33 }, (_, index) => `user:${index}`);
+  const checks = keys.map((key) => () => limiter.check(key));
+  for (const key of keys) await limiter.check(key);
+  expect(await callsOfRejected(...checks)).toBe(33);
+  expect(await callsOfRejected(...checks.slice(2))).toBe(0);
+  expect(await callsOfRejected(...checks.slice(0, 2))).toBe(2);
+});
+
 describe('the returned waits', () => {
   let now = 0;
   const clock = { now: () => now };

@@ -7,19 +7,24 @@ import type { TimedCall } from './timed-call.js';
 
 /** A call of a store that settles by its result, its failure or its deadline, whichever comes first. */
 class GuardedCall<Result> implements TimedCall, Listener<Result> {
+  readonly promise: Promise<Result>;
   dueMs = 0;
   isSettled = false;
   previous: TimedCall | undefined = undefined;
   next: TimedCall | undefined = undefined;
+  private resolve!: (result: Result) => void;
+  private reject!: (thrown: unknown) => void;
 
   constructor(
     private readonly deadlines: Deadlines,
     private readonly health: PartHealth,
-    private readonly resolve: (result: Result) => void,
-    private readonly reject: (thrown: unknown) => void,
     private readonly onFailure: (error: StoreError) => Result,
     private readonly onLate: ((result: Result) => void) | undefined,
   ) {
+    this.promise = new Promise((resolve, reject) => {
+      this.resolve = resolve;
+      this.reject = reject;
+    });
     deadlines.start(this);
   }
 
@@ -60,14 +65,18 @@ export function guardCall<Result>(
   onLate?: (result: Result) => void,
 ): Awaitable<Result> {
   if (!isThenable(result)) return result;
-  return new Promise((resolve, reject) => {
-    const call = new GuardedCall(deadlines, health, resolve, reject, onFailure, onLate);
-    if (result instanceof Pending) return result.listen(call);
-    result.then(
-      (value) => call.succeed(value),
-      (thrown) => call.fail(thrown),
-    );
-  });
+  const call = new GuardedCall(deadlines, health, onFailure, onLate);
+  if (result instanceof Pending) result.listen(call);
+  else listenTo(result, call);
+  return call.promise;
+}
+
+/** Separate, because each call of `guardCall` would allocate a context for these functions. */
+function listenTo<Result>(result: PromiseLike<Result>, call: GuardedCall<Result>): void {
+  result.then(
+    (value) => call.succeed(value),
+    (thrown) => call.fail(thrown),
+  );
 }
 
 /** Sends a call to a store that is down if a probe is due, to find out whether the store is back. It does not wait. */
