@@ -84,14 +84,6 @@ export const redis = [
     ['a receipt omits how far ahead its hit is', 'this.recordedMicros + this.#aheadMicros', 'this.recordedMicros'],
     ['a receipt omits its cost', 'atMicros, cost: this.#cost', 'atMicros, cost: 1'],
   ]),
-  ...of(
-    'denial-cache',
-    [test('denial-cache')],
-    [
-      ['a full cache drops all', 'Math.ceil(this.#maxKeys / DROPPED_SHARE)', 'this.#maxKeys'],
-      ['a full cache drops half', 'const DROPPED_SHARE = 16', 'const DROPPED_SHARE = 2'],
-    ],
-  ),
   ...of('script-reply', RECEIPTS, [
     [
       'all operations of a batch have one stamp',
@@ -158,6 +150,8 @@ export const redis = [
       'this.#denials.size >= this.#maxKeys',
       'this.#denials.size > this.#maxKeys',
     ],
+    ['a full cache drops all', 'Math.ceil(this.#maxKeys / DROPPED_SHARE)', 'this.#maxKeys'],
+    ['a full cache drops half', 'const DROPPED_SHARE = 16', 'const DROPPED_SHARE = 2'],
     [
       'rejections of other costs are mixed up',
       'group.denials.get(denialCostOf(costs));\n    if (denial === undefined)',
