@@ -327,6 +327,9 @@ export const core = [
     ],
     ['one reply ends an outage', 'if (nowMs - this.#lastFailureMs < OUTAGE_END_MS) return;', ''],
   ]),
+  ...of('failure/guarded-call', FAILURE, [
+    ['a thenable that throws waits for its deadline', 'call.fail(thrown); // Otherwise', '// Otherwise'],
+  ]),
   ...of('failure/guarded-store', FAILURE, [
     ['a reset does not reset the fallback', 'this.#health.resetFallback(plan, keys);', ''],
     [

@@ -84,6 +84,9 @@ export const redis = [
     ['a receipt omits how far ahead its hit is', 'this.recordedMicros + this.#aheadMicros', 'this.recordedMicros'],
     ['a receipt omits its cost', 'atMicros, cost: this.#cost', 'atMicros, cost: 1'],
   ]),
+  ...of('operations', ['lease-settlements', 'concurrency'].map(test), [
+    ['a receipt forgets what a settlement changed', 'this.#hits = [{ key: this.#hits,', 'return [{ key: this.#hits,'],
+  ]),
   ...of('script-reply', RECEIPTS, [
     [
       'all operations of a batch have one stamp',
@@ -151,7 +154,7 @@ export const redis = [
       'this.#denials.size > this.#maxKeys',
     ],
     ['a full cache drops all', 'Math.ceil(this.#maxKeys / DROPPED_SHARE)', 'this.#maxKeys'],
-    ['a full cache drops half', 'const DROPPED_SHARE = 16', 'const DROPPED_SHARE = 2'],
+    ['a full cache drops half', 'const DROPPED_SHARE = 500', 'const DROPPED_SHARE = 2'],
     [
       'rejections of other costs are mixed up',
       'group.denials.get(denialCostOf(costs));\n    if (denial === undefined)',

@@ -51,6 +51,22 @@ describe('a call', () => {
     expect((await make('deny').check('ann')).degraded).toBe('deny');
   });
 
+  test.each(['check', 'peek', 'reset'] as const)('whose `then` throws is a failure: %s', async (method) => {
+    const thenable: PromiseLike<never> = {
+      // biome-ignore lint/suspicious/noThenProperty: A store may return any thenable.
+      then() {
+        throw FAILURE.rejection;
+      },
+    };
+    jest.spyOn(store, method).mockReturnValue(thenable as Promise<never>);
+    const reason = await make()
+      [method]('ann')
+      .catch((error) => error);
+    expect(reason).toBeInstanceOf(StoreError);
+    expect(reason).toMatchObject({ message: 'The store failed: no room', cause: FAILURE.rejection });
+    if (method !== 'reset') expect(await make('fallback')[method]('ann')).toMatchObject({ degraded: 'fallback' });
+  });
+
   test('times out after 500 ms by default, and `timeout` accepts a text', async () => {
     store.mode = 'silence';
     await expect(new RateLimiter({ limits, store }).check('ann')).rejects.toThrow('within 500 ms');

@@ -46,7 +46,7 @@ export class Batcher<Item> {
     afterTurn(this.#flush);
   }
 
-  /** A property, because each call of `#schedule` would allocate a context for a function there. */
+  /** A property, so that `#schedule` allocates no context, because it usually returns at once. */
   readonly #flush = (): void => {
     this.#isScheduled = false;
     const items = this.#takeWaiting();

@@ -20,7 +20,8 @@ export function createEvalSha(client: IoredisClient): EvalSha {
     if (Command === undefined || client.evalsha !== evalsha || enableAutoPipelining || showFriendlyErrorStack) {
       return client.evalsha(sha, keys.length, ...keys, ...values);
     }
-    // V8 would move arrays of a literal here into the old generation, where they keep the texts of many batches alive.
+    // `concat`, because V8 would allocate a literal with all of them in the old generation once many have survived. There it
+    // would keep the keys until a full collection.
     const args = new FlatArguments([sha, String(keys.length)].concat(keys, values));
     const command = new Command('evalsha', args, { keyPrefix, replyEncoding: 'utf8' });
     return (client as CommandSender).sendCommand(command);

@@ -132,7 +132,7 @@ export class Receipt {
   readonly #aheadMicros: number;
   readonly #cost: number;
 
-  /** Takes the figures of a single hit one by one, because few receipts are ever read. */
+  /** Takes the figures of a single hit one by one, because most receipts are never read. */
   constructor(
     /** A number that only grows: the server's time in microseconds, plus the index of the check in its batch. */
     readonly stamp: number,
@@ -141,16 +141,16 @@ export class Receipt {
     readonly encodedPlan: EncodedPlan,
     /** The hits, or the Redis key of the only one. */
     hits: string | readonly RecordedHit[],
-    /** How much later than the check the only hit counts. */
-    aheadMicros = 0,
-    cost = 0,
+    /** How much later than the check the only hit counts. Without a meaning for other hits, as is its cost. */
+    aheadMicros: number,
+    cost: number,
   ) {
     this.#hits = hits;
     this.#aheadMicros = aheadMicros;
     this.#cost = cost;
   }
 
-  /** One for each rule if the check was allowed. */
+  /** One for each rule if the check was allowed. Always the same objects, because settlements change them. */
   get hits(): readonly RecordedHit[] {
     if (typeof this.#hits === 'string') {
       const atMicros = this.recordedMicros + this.#aheadMicros;

@@ -154,7 +154,7 @@ export class ScriptReply {
       }
       return toLimitDecision(limit, delay, wait, remaining, reset);
     });
-    const receipt = hits.length === 0 ? undefined : new Receipt(this.#stamp(), nowMicros, encodedPlan, hits);
+    const receipt = hits.length === 0 ? undefined : new Receipt(this.#stamp(), nowMicros, encodedPlan, hits, 0, 0);
     return { limitDecisions, receipt, stableMicros };
   }
 

@@ -71,12 +71,16 @@ export function guardCall<Result>(
   return call.promise;
 }
 
-/** Separate, because each call of `guardCall` would allocate a context for these functions. */
+/** Separate, so that a call with a {@link Pending} allocates no context for these functions. */
 function listenTo<Result>(result: PromiseLike<Result>, call: GuardedCall<Result>): void {
-  result.then(
-    (value) => call.succeed(value),
-    (thrown) => call.fail(thrown),
-  );
+  try {
+    result.then(
+      (value) => call.succeed(value),
+      (thrown) => call.fail(thrown),
+    );
+  } catch (thrown) {
+    call.fail(thrown); // Otherwise the deadline would reject a promise that nobody has.
+  }
 }
 
 /** Sends a call to a store that is down if a probe is due, to find out whether the store is back. It does not wait. */
