@@ -28,8 +28,8 @@ export interface DenialCacheOptions {
 const MAX_COSTS = 64;
 
 /**
- * A full cache drops the oldest of its denials, one of so many at once. V8 leaves a gap for each item that is deleted from a
- * `Set`, and passes all of these gaps to find the first item.
+ * A full cache drops one in so many of its denials, the oldest, at once. V8 leaves a gap where an item was deleted from a
+ * `Set`, and passes all gaps to find the first item. One denial at a time, that took longer than a check.
  */
 const DROPPED_SHARE = 500;
 

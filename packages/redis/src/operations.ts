@@ -141,7 +141,7 @@ export class Receipt {
     readonly encodedPlan: EncodedPlan,
     /** The hits, or the Redis key of the only one. */
     hits: string | readonly RecordedHit[],
-    /** How much later than the check the only hit counts. Without a meaning for other hits, as is its cost. */
+    /** How much later than the check the only hit counts. It and `cost` have no meaning for a list. */
     aheadMicros: number,
     cost: number,
   ) {
