@@ -153,8 +153,8 @@ export const redis = [
       'this.#denials.size >= this.#maxKeys',
       'this.#denials.size > this.#maxKeys',
     ],
-    ['a full cache drops all', 'Math.ceil(this.#maxKeys / DROPPED_SHARE)', 'this.#maxKeys'],
-    ['a full cache drops half', 'const DROPPED_SHARE = 500', 'const DROPPED_SHARE = 2'],
+    ['a full cache drops all', 'Math.ceil(this.#maxKeys / DENIALS_PER_DROP)', 'this.#maxKeys'],
+    ['a full cache drops half', 'const DENIALS_PER_DROP = 500', 'const DENIALS_PER_DROP = 2'],
     [
       'rejections of other costs are mixed up',
       'group.denials.get(denialCostOf(costs));\n    if (denial === undefined)',

@@ -40,8 +40,9 @@ interface SizeClass {
  * is a chunk's index and an offset, in the upper and lower bits of an unsigned 32-bit integer. A chunk is as many whole
  * blocks as fit into 8,192 numbers, and at least one.
  *
- * A chunk that becomes empty serves any size whose chunks are as long, and a few such chunks keep their memory. The others
- * free theirs, so all memory can be used again. Until then a chunk serves its own size, even if only one of its blocks is in use.
+ * A chunk that becomes empty serves any size whose chunks are as long, and a few such chunks keep their memory. The
+ * others free theirs, so all memory can be used again. Until then a chunk serves its own size, even if only one of its
+ * blocks is in use.
  */
 export class Slab {
   #chunks: Chunk[] = [];

@@ -28,10 +28,10 @@ export interface DenialCacheOptions {
 const MAX_COSTS = 64;
 
 /**
- * A full cache drops one in so many of its denials, the oldest, at once. V8 leaves a gap where an item was deleted from a
- * `Set`, and passes all gaps to find the first item. One denial at a time, that took longer than a check.
+ * A full cache drops one denial for each so many of its size, the oldest ones at once. V8 leaves a gap where an item was deleted
+ * from a `Set`, and passes all gaps to find the first item. One denial at a time, that took longer than a check.
  */
-const DROPPED_SHARE = 500;
+const DENIALS_PER_DROP = 500;
 
 /**
  * Keeps rejections by Redis, called denials, and rejects the same check from memory while they are valid. A rejected action
@@ -151,15 +151,14 @@ export class DenialCache {
         denials.get(denialCostOf(input.costs)) ?? (denials.size >= MAX_COSTS ? first(denials.values()) : undefined);
       if (replaced !== undefined) this.#drop(replaced);
     }
-    if (this.#denials.size >= this.#maxKeys) this.#dropOldest(Math.ceil(this.#maxKeys / DROPPED_SHARE));
+    if (this.#denials.size >= this.#maxKeys) this.#dropOldest();
   }
 
-  #dropOldest(count: number): void {
-    let left = count;
+  #dropOldest(): void {
+    const leftCount = this.#maxKeys - Math.ceil(this.#maxKeys / DENIALS_PER_DROP);
     for (const denial of this.#denials) {
+      if (this.#denials.size === leftCount) return;
       this.#drop(denial);
-      left -= 1;
-      if (left === 0) return;
     }
   }
 
