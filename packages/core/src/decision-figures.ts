@@ -3,6 +3,9 @@ import type { Decision, LimitDecision } from './decision.js';
 /** How `util.inspect` and `console.log` ask an object for what they show. */
 export const INSPECT = Symbol.for('nodejs.util.inspect.custom');
 
+/** What `violated` is if the check was allowed. */
+export const NO_LIMITS: readonly string[] = Object.freeze([]);
+
 /** Returns the result of the only limit of a decision. */
 export function toLimitDecision(decision: Omit<Decision, 'limits'>): LimitDecision {
   const { allowed, limit, remaining, retryAfterMs, resetMs, delayMs } = decision;

@@ -64,8 +64,7 @@ export class Entry implements State {
     const kept = HEAD + Math.min(size, this.size);
     if (roundUp(HEAD + size) === HEAD + this.size) return;
     this.#moveTo(this.#slab.allocate(HEAD + size));
-    const { numbers: target, head: targetHead } = this;
-    for (let index = 0; index < kept; index++) target[targetHead + index] = numbers[head + index]!;
+    this.numbers.set(numbers.subarray(head, head + kept), this.head);
     this.#slab.release(address);
     this.namespace.addresses.set(this.key, this.address);
     if (this.queueIndex !== UNQUEUED) this.namespace.queue.setAddress(this.queueIndex, this.address);

@@ -1,9 +1,8 @@
 import type { Decision, LimitDecision } from './decision.js';
-import { INSPECT, toLimitDecision, toPlainDecision } from './decision-figures.js';
+import { INSPECT, NO_LIMITS, toLimitDecision, toPlainDecision } from './decision-figures.js';
 import type { RejectionReason } from './limits/limit.js';
 import { NO_DECISION, TAKE_RECEIPT } from './take-receipt.js';
-
-const NO_LIMITS: readonly string[] = Object.freeze([]);
+import { unboxed } from './unboxed.js';
 
 /**
  * The decision of a plan of one rule, with a hidden receipt of what the check recorded.
@@ -13,14 +12,15 @@ const NO_LIMITS: readonly string[] = Object.freeze([]);
  */
 export class SingleDecision implements Decision {
   /**
-   * An allowed and a rejected one, which stay. V8 drops the code for objects of a shape when it collects the last of
-   * them. So a garbage collection in a quiet moment would make the next checks slow. The fractions make it box the waits
-   * from the start. Units are whole, and V8 need not box them up to 31 bits.
+   * Allowed and rejected ones, which stay. V8 drops the code for objects of a shape when it collects the last of
+   * them. So a garbage collection in a quiet moment would make the next checks slow. V8 determines the size of all
+   * objects by the first seven, so there are more, and `reason` gets room in the object. The fractions make V8 box the
+   * waits from the start. Units are whole, and V8 need not box them up to 32 bits.
    */
-  static readonly examples = [
-    new SingleDecision('', true, 0, 0, 0.5, 0.5, 0, undefined),
-    new SingleDecision('', false, 0, 0, 0.5, 0.5, 0, undefined, 'limit'),
-  ];
+  static readonly examples = Array.from({ length: 4 }, () => [
+    new SingleDecision('', NO_LIMITS, 0, 0, 0.5, 0.5, 0, undefined),
+    new SingleDecision('', [''], 0, 0, 0.5, 0.5, 0, undefined, 'limit'),
+  ]);
 
   readonly allowed: boolean;
   readonly limit: number;
@@ -40,11 +40,12 @@ export class SingleDecision implements Decision {
    * Takes the figures one by one, because an object of them would be allocated for each check.
    *
    * @param name The name of the limit.
+   * @param violated The name of the limit if it rejected the action, and no name otherwise.
    * @param receipt The data that the store's `refund` needs, or `undefined` if the check recorded nothing.
    */
   constructor(
     name: string,
-    allowed: boolean,
+    violated: readonly string[],
     limit: number,
     remaining: number,
     retryAfterMs: number,
@@ -54,13 +55,14 @@ export class SingleDecision implements Decision {
     reason?: RejectionReason,
     retryIsEstimate?: boolean,
   ) {
+    const allowed = violated.length === 0;
     this.allowed = allowed;
     this.limit = limit;
     this.remaining = remaining;
     this.retryAfterMs = retryAfterMs;
     this.resetMs = resetMs;
     this.delayMs = delayMs;
-    this.violated = allowed ? NO_LIMITS : [name];
+    this.violated = violated;
     this.degraded = false;
     if (!allowed && reason !== undefined) this.reason = reason;
     if (retryIsEstimate) this.retryIsEstimate = true;
@@ -74,9 +76,9 @@ export class SingleDecision implements Decision {
     const delayMs = (allowed && result.delayMs) || 0; // A custom store may omit it.
     return new SingleDecision(
       name,
-      allowed,
+      allowed ? NO_LIMITS : [name],
       limit,
-      remaining,
+      unboxed(remaining),
       retryAfterMs,
       resetMs,
       delayMs,

@@ -1,10 +1,9 @@
 import { CombinedDecision } from './combined-decision.js';
 import type { Decision, LimitDecision } from './decision.js';
+import { NO_LIMITS } from './decision-figures.js';
 import type { Costs, Rule } from './plan.js';
 import { SingleDecision } from './single-decision.js';
 import { takeReceipt } from './take-receipt.js';
-
-const NO_LIMITS: readonly string[] = Object.freeze([]);
 
 /** Copies a decision as that of a store error policy. `toReceipt` converts its receipt. */
 export function degrade(

@@ -1,10 +1,8 @@
 import type { Decision, LimitDecision } from './decision.js';
-import { INSPECT, toLimitDecision, toPlainDecision } from './decision-figures.js';
+import { INSPECT, NO_LIMITS, toLimitDecision, toPlainDecision } from './decision-figures.js';
 import { RecordedHit } from './recorded-hit.js';
 import { NO_DECISION, TAKE_RECEIPT } from './take-receipt.js';
 import { UsualRule } from './usual-rule.js';
-
-const NO_LIMITS: readonly string[] = Object.freeze([]);
 
 /**
  * The decision of a usual check that was allowed. It contains what describes its hit, and creates the receipt when a

@@ -1,6 +1,7 @@
 import type { KeyTable } from './key-table.js';
 import type { Plan, Rule } from './plan.js';
 import type { Slab } from './slab.js';
+import { unboxed } from './unboxed.js';
 
 /**
  * The only rule of a plan, at one `MemoryStore`, if it is a rolling window without special options. `usual-check.ts`
@@ -8,6 +9,8 @@ import type { Slab } from './slab.js';
  */
 export class UsualRule {
   readonly name: string;
+  /** What `violated` is if the rule rejects the action. */
+  readonly violated: readonly string[];
   readonly limit: number;
   readonly windowMicros: number;
   readonly windowMs: number;
@@ -21,9 +24,10 @@ export class UsualRule {
   ) {
     const { limit, windowMicros } = rule.limit;
     this.name = rule.name;
+    this.violated = Object.freeze([rule.name]);
     this.limit = limit;
     this.windowMicros = windowMicros;
-    this.windowMs = windowMicros / 1000;
+    this.windowMs = unboxed(windowMicros / 1000);
     this.slab = table.slab;
     this.addresses = table.addressesOf(rule.namespace);
   }
