@@ -176,13 +176,13 @@ export const redis = [
   ...of('check-decisions', DENIALS, [
     [
       'a rejection is served after a local record',
-      'isCheck ? result.receipt !== undefined : allowed',
-      '!isCheck && allowed',
+      "check.kind === 'check' ? result.receipt !== undefined : allowed",
+      "check.kind !== 'check' && allowed",
     ],
     [
       'a rejection of a check that was sent before a reset is cached after it',
-      '!isCheck || check.changeCount !== this.#changes.count',
-      '!isCheck',
+      "check.kind !== 'check' || check.changeCount !== this.#changes.count",
+      "check.kind !== 'check'",
     ],
   ]),
   ...of('state-changes', DENIALS, [

@@ -17,10 +17,14 @@ export class SingleDecision implements Decision {
    * objects by the first seven, so there are more, and `reason` gets room in the object. The fractions make V8 box the
    * waits from the start. Units are whole, and V8 need not box them up to 32 bits.
    */
-  static readonly examples = Array.from({ length: 4 }, () => [
-    new SingleDecision('', NO_LIMITS, 0, 0, 0.5, 0.5, 0, undefined),
-    new SingleDecision('', [''], 0, 0, 0.5, 0.5, 0, undefined, 'limit'),
-  ]);
+  static readonly examples = Array.from({ length: 4 }, () => {
+    const result = { limit: 0, remaining: 0, retryAfterMs: 0.5, resetMs: 0.5, delayMs: 0 };
+    const rejection: LimitDecision = { ...result, allowed: false, reason: 'limit' };
+    return [
+      SingleDecision.of('', { ...result, allowed: true }, undefined),
+      SingleDecision.of('', rejection, undefined),
+    ];
+  });
 
   readonly allowed: boolean;
   readonly limit: number;
@@ -37,55 +41,29 @@ export class SingleDecision implements Decision {
   #receipt: unknown;
 
   /**
-   * Takes the figures one by one, because an object of them would be allocated for each check.
-   *
    * @param name The name of the limit.
    * @param violated The name of the limit if it rejected the action, and no name otherwise.
    * @param receipt The data that the store's `refund` needs, or `undefined` if the check recorded nothing.
    */
-  constructor(
-    name: string,
-    violated: readonly string[],
-    limit: number,
-    remaining: number,
-    retryAfterMs: number,
-    resetMs: number,
-    delayMs: number,
-    receipt: unknown,
-    reason?: RejectionReason,
-    retryIsEstimate?: boolean,
-  ) {
-    const allowed = violated.length === 0;
+  constructor(name: string, violated: readonly string[], result: LimitDecision, receipt: unknown) {
+    const { allowed, reason } = result;
     this.allowed = allowed;
-    this.limit = limit;
-    this.remaining = remaining;
-    this.retryAfterMs = retryAfterMs;
-    this.resetMs = resetMs;
-    this.delayMs = delayMs;
+    this.limit = result.limit;
+    this.remaining = unboxed(result.remaining);
+    this.retryAfterMs = result.retryAfterMs;
+    this.resetMs = result.resetMs;
+    this.delayMs = (allowed && result.delayMs) || 0; // A custom store may omit it.
     this.violated = violated;
     this.degraded = false;
     if (!allowed && reason !== undefined) this.reason = reason;
-    if (retryIsEstimate) this.retryIsEstimate = true;
+    if (result.retryIsEstimate) this.retryIsEstimate = true;
     this.#limits = name;
     this.#receipt = receipt;
   }
 
   /** Creates the decision of a rule from its result. */
   static of(name: string, result: LimitDecision, receipt: unknown): SingleDecision {
-    const { allowed, limit, remaining, retryAfterMs, resetMs, reason, retryIsEstimate } = result;
-    const delayMs = (allowed && result.delayMs) || 0; // A custom store may omit it.
-    return new SingleDecision(
-      name,
-      allowed ? NO_LIMITS : [name],
-      limit,
-      unboxed(remaining),
-      retryAfterMs,
-      resetMs,
-      delayMs,
-      receipt,
-      reason,
-      retryIsEstimate,
-    );
+    return new SingleDecision(name, result.allowed ? NO_LIMITS : [name], result, receipt);
   }
 
   get limits(): Readonly<Record<string, LimitDecision>> {

@@ -33,8 +33,19 @@ export function toDecision(
   receipt: unknown,
   costs: Costs = 1,
 ): Decision {
+  return rules.length === 1
+    ? SingleDecision.of(rules[0]!.name, results[0]!, receipt)
+    : combine(rules, results, receipt, costs);
+}
+
+/** Separate, so that V8 can inline the usual case. */
+function combine(
+  rules: readonly Rule[],
+  results: readonly LimitDecision[],
+  receipt: unknown,
+  costs: Costs,
+): CombinedDecision {
   let reported = results[typeof costs === 'number' ? 0 : costs.findIndex((cost) => cost > 0)]!;
-  if (rules.length === 1) return SingleDecision.of(rules[0]!.name, reported, receipt);
   const limits: Record<string, LimitDecision> = {};
   let violated = NO_LIMITS;
   let { retryAfterMs } = reported;

@@ -81,5 +81,6 @@ function allow(usual: UsualRule, remaining: number, key: string, life: number, n
 }
 
 function reject({ name, limit, violated }: UsualRule, retryAfterMs: number, resetMs: number): Decision {
-  return new SingleDecision(name, violated, limit, 0, retryAfterMs, resetMs, 0, undefined, 'limit');
+  const result = { allowed: false, limit, remaining: 0, retryAfterMs, resetMs, delayMs: 0, reason: 'limit' } as const;
+  return new SingleDecision(name, violated, result, undefined);
 }

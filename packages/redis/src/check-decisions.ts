@@ -40,14 +40,16 @@ export class CheckDecisions {
     { allowed }: Decision,
     sentMs: number,
   ): void {
-    const isCheck = check.kind === 'check';
     // An allowed peek shows that another process may have reset the keys.
-    if (isCheck ? result.receipt !== undefined : allowed) {
-      denials.invalidate(check.keys);
-      return;
-    }
+    const isOutdated = check.kind === 'check' ? result.receipt !== undefined : allowed;
+    if (isOutdated) denials.invalidate(check.keys);
+    else this.#addDenial(denials, check, result, sentMs);
+  }
+
+  /** Separate, so that V8 can inline the usual case. */
+  #addDenial(denials: DenialCache, check: SentCheck, result: CheckResult, sentMs: number): void {
     denials.noteCheck(check);
-    if (!isCheck || check.changeCount !== this.#changes.count) return;
+    if (check.kind !== 'check' || check.changeCount !== this.#changes.count) return;
     const sentMicros = check.clockMicros ?? sentMs * 1000;
     denials.add(check, result, { sentMicros, receivedMicros: check.clockMicros ?? localMicros() });
   }

@@ -19,11 +19,8 @@ export class CheckInputs {
 
   create(plan: Plan, keys: Keys, costs: Costs): CheckInput {
     const encodedPlan = this.#encode(plan);
-    const built = this.#builtKeys;
-    if (built === undefined) return { encodedPlan, keys: encodedPlan.buildKeys(keys), costs };
-    this.#builtKeys = undefined;
-    const isBuilt = built.plan === plan && built.keys === keys;
-    return { encodedPlan, keys: isBuilt ? built.redisKeys : encodedPlan.buildKeys(keys), costs };
+    const built = this.#builtKeys === undefined ? undefined : this.#takeBuilt(plan, keys);
+    return { encodedPlan, keys: built ?? encodedPlan.buildKeys(keys), costs };
   }
 
   /** The first Redis key of an operation. If {@link create} for the same arguments follows, it uses the same keys. */
@@ -33,8 +30,18 @@ export class CheckInputs {
     return redisKeys[0]!;
   }
 
+  #takeBuilt(plan: Plan, keys: Keys): string[] | undefined {
+    const built = this.#builtKeys!;
+    this.#builtKeys = undefined;
+    return built.plan === plan && built.keys === keys ? built.redisKeys : undefined;
+  }
+
   #encode(plan: Plan): EncodedPlan {
-    if (this.#lastPlan?.plan === plan) return this.#lastPlan;
+    return this.#lastPlan?.plan === plan ? this.#lastPlan : this.#find(plan);
+  }
+
+  /** Separate, so that V8 can inline the usual case. */
+  #find(plan: Plan): EncodedPlan {
     let encodedPlan = this.#encodedPlans.get(plan);
     if (encodedPlan === undefined) {
       encodedPlan = encodePlan(plan, this.#clusterSlot);

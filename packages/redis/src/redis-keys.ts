@@ -30,9 +30,9 @@ export function createKeyBuilder({ prefix, rules }: Plan, clusterSlot: ClusterSl
   // Neither a limit's name nor a suffix contains a colon, so the last colon of a Redis key ends the caller's key.
   const [before, after] = clusterSlot === 'prefix' ? [`{${escapedPrefix}}:`, ':'] : [`${escapedPrefix}:{`, '}:'];
   const ends = rules.map(({ name, limit }) => after + name + keySuffixOf(limit));
+  if (ends.length === 1) return (keys) => [before + escapeKeyPart(keyAt(keys, 0)) + ends[0]];
   return (keys) => {
     if (clusterSlot === 'key' && typeof keys !== 'string') requireEqual(keys);
-    if (ends.length === 1) return [before + escapeKeyPart(keyAt(keys, 0)) + ends[0]];
     return ends.map((end, index) => before + escapeKeyPart(keyAt(keys, index)) + end);
   };
 }
