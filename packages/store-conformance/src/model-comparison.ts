@@ -59,6 +59,8 @@ export class ModelComparison {
   readonly #model: ReferenceModel;
   readonly #made: Made[] = [];
   #specs: Specs;
+  /** The limits of each specs so far. A store may decide in a faster way when it meets the same objects again. */
+  readonly #knownLimits = new Map<string, Readonly<Record<string, Limit>>>();
   #limits: Readonly<Record<string, Limit>>;
   #dueMicros = 0;
   /** The lease of all slots of the history. */
@@ -68,7 +70,7 @@ export class ModelComparison {
     this.#clock = clock;
     this.#model = new ReferenceModel(leasesEnd);
     this.#specs = specs;
-    this.#limits = limitsOf(specs);
+    this.#limits = this.#limitsOf(specs);
     this.#leaseMs = leaseOf(specs);
   }
 
@@ -76,7 +78,7 @@ export class ModelComparison {
     this.#advance(command.step);
     if (command.kind === 'change') {
       this.#specs = command.limits;
-      this.#limits = limitsOf(command.limits);
+      this.#limits = this.#limitsOf(command.limits);
       this.#leaseMs ??= leaseOf(command.limits);
     } else if (command.kind === 'refund') {
       await this.#refund(command.back);
@@ -95,6 +97,13 @@ export class ModelComparison {
     } else {
       await this.#decide(command, limiter);
     }
+  }
+
+  #limitsOf(specs: Specs): Readonly<Record<string, Limit>> {
+    const text = JSON.stringify(specs);
+    const limits = this.#knownLimits.get(text) ?? limitsOf(specs);
+    this.#knownLimits.set(text, limits);
+    return limits;
   }
 
   #advance(step: Step): void {

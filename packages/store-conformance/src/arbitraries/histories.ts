@@ -33,11 +33,14 @@ export interface History {
   readonly commands: readonly Command[];
 }
 
+const shortStep: fc.Arbitrary<Step> = fc.integer({ min: 0, max: 4 }).map((ms) => ms * MS);
+const dueStep: fc.Arbitrary<Step> = fc.record({ due: fc.constantFrom(-1, 0, 1) });
+
 /** Steps that often hit the boundaries of windows, and one microsecond next to them. */
 export const forwards: fc.Arbitrary<Step> = fc.oneof(
-  { weight: 6, arbitrary: fc.integer({ min: 0, max: 4 }).map((ms) => ms * MS) },
+  { weight: 6, arbitrary: shortStep },
   { weight: 3, arbitrary: fc.integer({ min: 0, max: 12 * MS + 1 }) },
-  { weight: 3, arbitrary: fc.record({ due: fc.constantFrom(-1, 0, 1) }) },
+  { weight: 3, arbitrary: dueStep },
   { weight: 2, arbitrary: fc.constant(1) },
   { weight: 1, arbitrary: fc.constantFrom(1e12, 40 * 24 * 3600 * 1000 * MS) },
 );
@@ -96,4 +99,19 @@ export function histories(
     );
     return fc.record({ limits, commands: fc.array(command, { maxLength: 60, size: 'max' }) });
   });
+}
+
+/**
+ * Histories of checks with a cost of 1 on one key, with few refunds and changes of the limits. Stores may decide such checks in
+ * a faster way, so the operations that keep them from it are rare.
+ */
+export function plainHistories(limits: fc.Arbitrary<Specs>): fc.Arbitrary<History> {
+  const keys = fc.constant<Names>(['ann', 'ann', 'ann']);
+  const step = fc.oneof({ weight: 5, arbitrary: shortStep }, { weight: 1, arbitrary: dueStep });
+  const command: fc.Arbitrary<Command> = fc.oneof(
+    { weight: 20, arbitrary: fc.record({ kind: fc.constant('check'), step, keys, cost: fc.constant(1) }) },
+    { weight: 1, arbitrary: fc.record({ kind: fc.constant('refund'), step, back }) },
+    { weight: 1, arbitrary: fc.record({ kind: fc.constant('change'), step, limits }) },
+  );
+  return fc.record({ limits, commands: fc.array(command, { maxLength: 100, size: 'max' }) });
 }

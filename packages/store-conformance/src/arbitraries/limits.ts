@@ -60,3 +60,13 @@ export function limits(algorithms: readonly AlgorithmName[]): (fractions: TokenF
     );
   };
 }
+
+const plainWindow: fc.Arbitrary<LimitSpec> = fc
+  .record({ limit: fc.constantFrom(1, 2, 5, 20), window: fc.constantFrom(8, 20) })
+  .map((options) => ({ algorithm: 'rollingWindow', options }));
+
+/** One or two rolling windows without options. */
+export const plainWindows: fc.Arbitrary<Specs> = fc.oneof(
+  plainWindow.map((one) => ({ one })),
+  fc.record({ one: plainWindow, two: plainWindow }),
+);

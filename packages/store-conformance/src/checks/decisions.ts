@@ -1,8 +1,8 @@
 import { isLeasing } from '@rollgate/core/store';
 import fc from 'fast-check';
 import { type AlgorithmName, algorithmNames, endsLeases, limitOf } from '../algorithms.js';
-import { anywhere, forwards, type History, histories } from '../arbitraries/histories.js';
-import { limits, oneLimit } from '../arbitraries/limits.js';
+import { anywhere, forwards, type History, histories, plainHistories } from '../arbitraries/histories.js';
+import { limits, oneLimit, plainWindows } from '../arbitraries/limits.js';
 import { limitsOf, ModelComparison } from '../model-comparison.js';
 import { nextTurn } from '../next-turn.js';
 import { MS } from '../oracles/oracle.js';
@@ -33,6 +33,11 @@ export const decisions: readonly Requirement[] = [
     verify: (context: CheckContext) =>
       decideAsModel(context, histories(oneLimit(algorithm), ['ann'], anywhere, { slots: slotsOf(algorithm) })),
   })),
+  {
+    name: 'rolling windows decide plain checks like their oracles while few hits leave at a time',
+    among: ['rollingWindow'],
+    verify: (context) => decideAsModel(context, plainHistories(plainWindows)),
+  },
   {
     name: 'several limits of any kind on several keys decide together like their oracles',
     verify: (context) =>
