@@ -80,6 +80,11 @@ export class KeyTable {
     return undefined;
   }
 
+  /** Points the view at the entry of a key that has this address, even if its state has expired. */
+  open(name: string, key: string, address: number, entry: Entry): Entry {
+    return entry.open(this.#namespaces.get(name)!, key, address);
+  }
+
   /**
    * The address of each key's block in this namespace, even if its state has expired. Once the namespace has no keys, this
    * map is empty, and its next key may get another map.

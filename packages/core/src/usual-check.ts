@@ -20,7 +20,7 @@ const RING = HEAD + log.RING;
 
 /**
  * Decides the usual check of a `MemoryStore`: a cost of 1 and one rolling window without special options. The log has
- * only its own hits, and its ring need not move. Returns `undefined` for any other check, and has then changed nothing.
+ * only its own hits, and its ring need not shrink. Returns `undefined` for any other check, and has then changed nothing.
  *
  * It does what `test` and `record` of the limit do, but in few functions, so V8 compiles it almost without calls. A call
  * would allocate an object for each time that it passes. The general check takes about twice as long.
@@ -64,7 +64,8 @@ function checkKnown(usual: UsualRule, address: number, key: string, nowMicros: n
     const resetMs = (newestMicros - startMicros) / 1000;
     return reject(usual, retryAfterMs, resetMs);
   }
-  if (left === capacity || (left < hits && 8 * left < capacity)) return undefined; // The ring must grow or shrink.
+  if (left === capacity) return checkKnown(usual, usual.growLog(key, address), key, nowMicros);
+  if (left < hits && 8 * left < capacity) return undefined; // The ring must shrink.
   const place = first + left;
   numbers[place < capacity ? ring + place : ring + place - capacity] = nowMicros;
   numbers[offset + NEWEST] = nowMicros;

@@ -1,4 +1,6 @@
+import type { Entry } from './entry.js';
 import type { KeyTable } from './key-table.js';
+import { grow } from './limits/hit-ring.js';
 import type { Plan, Rule } from './plan.js';
 import type { Slab } from './slab.js';
 import { unboxed } from './unboxed.js';
@@ -17,6 +19,7 @@ export class UsualRule {
   readonly slab: Slab;
   /** The addresses of the rule's keys. {@link findAddresses} replaces them. */
   addresses: ReadonlyMap<string, number>;
+  readonly #entry: Entry;
 
   constructor(
     readonly rule: Rule,
@@ -30,11 +33,19 @@ export class UsualRule {
     this.windowMs = unboxed(windowMicros / 1000);
     this.slab = table.slab;
     this.addresses = table.addressesOf(rule.namespace);
+    this.#entry = table.createEntry();
   }
 
   /** Call it when a key is missing. Once all keys of the rule are gone, the table may use another map. */
   findAddresses(): void {
     this.addresses = this.table.addressesOf(this.rule.namespace);
+  }
+
+  /** Makes room for more hits in the full log of a key. Returns the key's new address. */
+  growLog(key: string, address: number): number {
+    const log = this.table.open(this.rule.namespace, key, address, this.#entry);
+    grow(log, this.limit, false);
+    return log.address;
   }
 }
 

@@ -77,17 +77,20 @@ export function addHit(log: State, micros: number, cost: number, most: number): 
   const hits = hitsOf(log);
   const needsTotals = cost !== 1 || hasTotals(log);
   const capacity = capacityOf(log);
-  if (hits === capacity) {
-    const larger = capacity < LARGE_RING ? 4 * capacity : 2 * capacity;
-    move(log, capacity < most ? Math.min(larger, most) : larger, needsTotals);
-  } else if (needsTotals && !hasTotals(log)) {
-    move(log, capacity, true);
-  }
+  if (hits === capacity) grow(log, most, needsTotals);
+  else if (needsTotals && !hasTotals(log)) move(log, capacity, true);
   const { numbers, start } = log;
   if (needsTotals) numbers[totalAt(log, hits)] = totalBefore(log, hits) + cost;
   numbers[start + RING + placeOf(log, hits)] = micros;
   numbers[start + HITS] = hits + 1;
   numbers[start + NEWEST] = micros;
+}
+
+/** Moves the hits of a full ring to a larger one, with room for at most `most` hits unless it has as many already. */
+export function grow(log: State, most: number, needsTotals: boolean): void {
+  const capacity = capacityOf(log);
+  const larger = capacity < LARGE_RING ? 4 * capacity : 2 * capacity;
+  move(log, capacity < most ? Math.min(larger, most) : larger, needsTotals);
 }
 
 /** Drops the `count` oldest hits. There are that many. */
