@@ -70,6 +70,17 @@ test('a refunded key leaves no trace in the order of expiry', () => {
   expect(store.toJSON().map(({ key }) => key)).toEqual(['b', 'c', 'e']);
 });
 
+test('a key that only a charge has recorded in is evicted in its turn', async () => {
+  const { time, store, limiterOn } = createFullStore(2);
+  const limiter = limiterOn(hourly);
+  await limiter.charge('charged');
+  for (const key of ['a', 'b']) {
+    time.ms += 1;
+    await limiter.check(key);
+  }
+  expect(store.toJSON().map(({ key }) => key)).toEqual(['a', 'b']);
+});
+
 test('a full store keeps limiting after its clock was wrong for a while', () => {
   const { time, store, limiterOn } = createFullStore(100);
   const limiter = limiterOn(hourly);

@@ -1,6 +1,6 @@
 import { execFile } from 'node:child_process';
 import { promisify } from 'node:util';
-import { MemoryStore, RateLimiter, rollingWindow } from '@rollgate/core';
+import { MemoryStore, RateLimiter, rollingWindow, slidingWindowCounter } from '@rollgate/core';
 import { randomRuns } from '@rollgate/test-support/effort';
 import fc from 'fast-check';
 
@@ -244,6 +244,17 @@ test('a key in use is kept, and is dropped two windows after its last hit', asyn
   expect(keys(store)).not.toContain('ann');
 });
 
+test('a sliding window counter ignores the refund of a hit that another window length counts now', async () => {
+  const store = new MemoryStore({ clock: { now: () => 1e12 } });
+  const [minute, hour] = ['1m', '1h'].map(
+    (window) => new RateLimiter({ limits: slidingWindowCounter({ limit: 4, window }), store }),
+  ) as [RateLimiter, RateLimiter];
+  const first = await minute.check('ann');
+  await hour.check('ann');
+  await minute.refund(first);
+  expect((await hour.peek('ann')).remaining).toBe(2);
+});
+
 test('a refund of the only hit and a reset leave no state', async () => {
   const store = new MemoryStore({ clock });
   const limiter = new RateLimiter({ limits: rollingWindow({ limit: 5, window: '1m' }), store });
@@ -299,7 +310,7 @@ test('a log that has rolled for a long time takes no more memory than a new one'
   // In its own process, which can collect garbage before it measures.
   const { stdout } = await runBuilt(
     `
-    import { MemoryStore, RateLimiter, rollingWindow } from '@rollgate/core';
+    import { MemoryStore, RateLimiter, rollingWindow, slidingWindowCounter } from '@rollgate/core';
     let now = 0;
     const store = new MemoryStore({ clock: { now: () => now } });
     const limiter = new RateLimiter({ limits: rollingWindow({ limit: 10, window: 10 }), store });
@@ -325,7 +336,7 @@ test('a log that has rolled for a long time takes no more memory than a new one'
 test('the idle sweep empties an unused store, and keeps no process alive', async () => {
   // Only the end of a separate process shows that nothing keeps it alive.
   const script = `
-    import { MemoryStore, RateLimiter, rollingWindow } from '@rollgate/core';
+    import { MemoryStore, RateLimiter, rollingWindow, slidingWindowCounter } from '@rollgate/core';
     const store = new MemoryStore();
     const limiter = new RateLimiter({ limits: rollingWindow({ limit: 1, window: 1 }), store });
     for (let key = 0; key < 20000; key++) limiter.decide(String(key));
@@ -343,7 +354,7 @@ test('the idle sweep empties an unused store, and keeps no process alive', async
 
 test('stores that nothing refers to are collected, even if their keys never expire', async () => {
   const script = `
-    import { MemoryStore, RateLimiter, rollingWindow } from '@rollgate/core';
+    import { MemoryStore, RateLimiter, rollingWindow, slidingWindowCounter } from '@rollgate/core';
     const bytes = () => {
       for (let time = 0; time < 3; time++) gc();
       return process.memoryUsage().arrayBuffers;
