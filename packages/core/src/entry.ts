@@ -5,6 +5,9 @@ import { offsetOf, roundUp, type Slab } from './slab.js';
 
 const NO_NUMBERS = new Float64Array(0);
 
+/** The most numbers that a loop copies in less time than `set`, which needs another array. */
+const MOST_LOOPED = 16;
+
 /** A view of one key's block, for the time of one operation. */
 export class Entry implements State {
   numbers: Float64Array = NO_NUMBERS;
@@ -64,7 +67,8 @@ export class Entry implements State {
     const kept = HEAD + Math.min(size, this.size);
     if (roundUp(HEAD + size) === HEAD + this.size) return;
     this.#moveTo(this.#slab.allocate(HEAD + size));
-    this.numbers.set(numbers.subarray(head, head + kept), this.head);
+    if (kept > MOST_LOOPED) this.numbers.set(numbers.subarray(head, head + kept), this.head);
+    else for (let index = 0; index < kept; index++) this.numbers[this.head + index] = numbers[head + index]!;
     this.#slab.release(address);
     this.namespace.addresses.set(this.key, this.address);
     if (this.queueIndex !== UNQUEUED) this.namespace.queue.setAddress(this.queueIndex, this.address);

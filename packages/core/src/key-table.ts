@@ -80,9 +80,12 @@ export class KeyTable {
     return undefined;
   }
 
-  /** Points the view at the entry of a key that has this address, even if its state has expired. */
-  open(name: string, key: string, address: number, entry: Entry): Entry {
-    return entry.open(this.#namespaces.get(name)!, key, address);
+  /**
+   * Returns the entry of a key that has this address, even if its state has expired. It is the table's own view, so use it at
+   * once.
+   */
+  open(name: string, key: string, address: number): Entry {
+    return this.#entry.open(this.#namespaces.get(name)!, key, address);
   }
 
   /**

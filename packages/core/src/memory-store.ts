@@ -216,14 +216,14 @@ export class MemoryStore implements Store, CountingStore {
     evaluate(limit, found, nowMicros, cost, verdict);
     const allowed = verdict.waitMicros === 0;
     if (!allowed && !limit.countRejected) {
-      return SingleDecision.of(name, toResult(limit, false, verdict, false), undefined);
+      return new SingleDecision(name, toResult(limit, false, verdict, false), undefined);
     }
     const { atMicros } = verdict;
     const entry = found ?? this.#keys.create(rule, key, nowMicros, this.#entry);
     limit.record(entry, nowMicros, cost, verdict);
     this.#keys.markRecorded(entry, limit);
     const receipt = new RecordedHit(this.#keys, rule, entry.key, entry.life, atMicros, nowMicros, cost, undefined);
-    return SingleDecision.of(name, toResult(limit, allowed, verdict, allowed), receipt);
+    return new SingleDecision(name, toResult(limit, allowed, verdict, allowed), receipt);
   }
 }
 

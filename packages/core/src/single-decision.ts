@@ -12,17 +12,19 @@ import { unboxed } from './unboxed.js';
  */
 export class SingleDecision implements Decision {
   /**
-   * Allowed and rejected ones, which stay. V8 drops the code for objects of a shape when it collects the last of
-   * them. So a garbage collection in a quiet moment would make the next checks slow. V8 determines the size of all
-   * objects by the first seven, so there are more, and `reason` gets room in the object. The fractions make V8 box the
-   * waits from the start. Units are whole, and V8 need not box them up to 32 bits.
+   * Keeps decisions of both outcomes alive. V8 drops the code for objects of a shape when it collects the last of
+   * them. So a garbage collection in a quiet moment would make the next checks slow.
+   *
+   * V8 determines the size of all objects by the first seven, so there are more, and `reason` gets room in the object. The
+   * rare `retryIsEstimate` does not. The fractions make V8 box the waits from the start. Units are whole, and V8 need not
+   * box small ones.
    */
   static readonly examples = Array.from({ length: 4 }, () => {
     const result = { limit: 0, remaining: 0, retryAfterMs: 0.5, resetMs: 0.5, delayMs: 0 };
     const rejection: LimitDecision = { ...result, allowed: false, reason: 'limit' };
     return [
-      SingleDecision.of('', { ...result, allowed: true }, undefined),
-      SingleDecision.of('', rejection, undefined),
+      new SingleDecision('', { ...result, allowed: true }, undefined),
+      new SingleDecision('', rejection, undefined),
     ];
   });
 
@@ -42,10 +44,9 @@ export class SingleDecision implements Decision {
 
   /**
    * @param name The name of the limit.
-   * @param violated The name of the limit if it rejected the action, and no name otherwise.
    * @param receipt The data that the store's `refund` needs, or `undefined` if the check recorded nothing.
    */
-  constructor(name: string, violated: readonly string[], result: LimitDecision, receipt: unknown) {
+  constructor(name: string, result: LimitDecision, receipt: unknown) {
     const { allowed, reason } = result;
     this.allowed = allowed;
     this.limit = result.limit;
@@ -53,17 +54,12 @@ export class SingleDecision implements Decision {
     this.retryAfterMs = result.retryAfterMs;
     this.resetMs = result.resetMs;
     this.delayMs = (allowed && result.delayMs) || 0; // A custom store may omit it.
-    this.violated = violated;
+    this.violated = allowed ? NO_LIMITS : [name];
     this.degraded = false;
     if (!allowed && reason !== undefined) this.reason = reason;
     if (result.retryIsEstimate) this.retryIsEstimate = true;
     this.#limits = name;
     this.#receipt = receipt;
-  }
-
-  /** Creates the decision of a rule from its result. */
-  static of(name: string, result: LimitDecision, receipt: unknown): SingleDecision {
-    return new SingleDecision(name, result.allowed ? NO_LIMITS : [name], result, receipt);
   }
 
   get limits(): Readonly<Record<string, LimitDecision>> {

@@ -34,7 +34,7 @@ export function toDecision(
   costs: Costs = 1,
 ): Decision {
   return rules.length === 1
-    ? SingleDecision.of(rules[0]!.name, results[0]!, receipt)
+    ? new SingleDecision(rules[0]!.name, results[0]!, receipt)
     : combine(rules, results, receipt, costs);
 }
 

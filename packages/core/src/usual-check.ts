@@ -9,7 +9,7 @@ import type { UsualRule } from './usual-rule.js';
 /** The most hits that may leave the window in one usual check. With more, the search of the general check is faster. */
 const MOST_DROPPED = 4;
 
-// The offsets of the numbers in a block. Imported names would make each use longer.
+// The offsets of the numbers in a block. An imported name takes a lookup in its module each time.
 const LIFE_OF_KEY = LIFE;
 const RETENTION = HEAD + log.RETENTION;
 const DROPPED = HEAD + log.DROPPED;
@@ -33,8 +33,8 @@ export function checkUsual(usual: UsualRule, key: string, nowMicros: number): De
 }
 
 /**
- * Separate from the lookup, because V8 inlines only what at least a seventh of the calls of a function reach. While keys
- * are new, most checks end at the lookup.
+ * Separate from the lookup, because V8 rarely inlines a call that less than a seventh of the function's calls reach
+ * (`--min-inlining-frequency`). While keys are new, most checks end at the lookup.
  */
 function checkKnown(usual: UsualRule, address: number, key: string, nowMicros: number): Decision | undefined {
   const { limit, windowMicros } = usual;
@@ -74,14 +74,14 @@ function checkKnown(usual: UsualRule, address: number, key: string, nowMicros: n
   return allow(usual, limit - left - 1, key, numbers[offset + LIFE_OF_KEY]!, nowMicros);
 }
 
-// These call only constructors, so V8 always inlines them here. Elsewhere it may not, and such a call takes 300
-// instructions.
+// Each function only calls a constructor, so V8 inlines the constructor into it. Inside `checkKnown`, the call may be too rare
+// to be inlined, and then takes 300 instructions.
 
 function allow(usual: UsualRule, remaining: number, key: string, life: number, nowMicros: number): Decision {
   return new UsualDecision(usual, remaining, key, life, nowMicros);
 }
 
-function reject({ name, limit, violated }: UsualRule, retryAfterMs: number, resetMs: number): Decision {
+function reject({ name, limit }: UsualRule, retryAfterMs: number, resetMs: number): Decision {
   const result = { allowed: false, limit, remaining: 0, retryAfterMs, resetMs, delayMs: 0, reason: 'limit' } as const;
-  return new SingleDecision(name, violated, result, undefined);
+  return new SingleDecision(name, result, undefined);
 }

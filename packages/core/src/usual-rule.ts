@@ -1,4 +1,3 @@
-import type { Entry } from './entry.js';
 import type { KeyTable } from './key-table.js';
 import { grow } from './limits/hit-ring.js';
 import type { Plan, Rule } from './plan.js';
@@ -11,15 +10,12 @@ import { unboxed } from './unboxed.js';
  */
 export class UsualRule {
   readonly name: string;
-  /** What `violated` is if the rule rejects the action. */
-  readonly violated: readonly string[];
   readonly limit: number;
   readonly windowMicros: number;
   readonly windowMs: number;
   readonly slab: Slab;
   /** The addresses of the rule's keys. {@link findAddresses} replaces them. */
   addresses: ReadonlyMap<string, number>;
-  readonly #entry: Entry;
 
   constructor(
     readonly rule: Rule,
@@ -27,13 +23,11 @@ export class UsualRule {
   ) {
     const { limit, windowMicros } = rule.limit;
     this.name = rule.name;
-    this.violated = Object.freeze([rule.name]);
     this.limit = limit;
     this.windowMicros = windowMicros;
     this.windowMs = unboxed(windowMicros / 1000);
     this.slab = table.slab;
     this.addresses = table.addressesOf(rule.namespace);
-    this.#entry = table.createEntry();
   }
 
   /** Call it when a key is missing. Once all keys of the rule are gone, the table may use another map. */
@@ -43,8 +37,8 @@ export class UsualRule {
 
   /** Makes room for more hits in the full log of a key. Returns the key's new address. */
   growLog(key: string, address: number): number {
-    const log = this.table.open(this.rule.namespace, key, address, this.#entry);
-    grow(log, this.limit, false);
+    const log = this.table.open(this.rule.namespace, key, address);
+    grow(log, this.limit);
     return log.address;
   }
 }

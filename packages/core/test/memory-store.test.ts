@@ -428,6 +428,30 @@ describe('the memory of a store, in its own process, which can collect garbage b
     expect(first! - empty!).toBeGreaterThan(1e6);
   });
 
+  test('frees the logs of many limits', async () => {
+    const [grown] = await measure(`
+      const young = usedBytes();
+      const limits = rollingWindow({ limit: 10_000, window: '1h' });
+      const limiters = Array.from({ length: 100 }, (_, index) => new RateLimiter({ limits, store, prefix: 'app ' + index }));
+      for (const limiter of limiters) {
+        for (let hit = 0; hit < 10_000; hit++) limiter.decide('ann');
+        await limiter.reset('ann');
+      }
+      console.log(usedBytes() - young, limiters.length);
+    `);
+    expect(grown).toBeLessThan(2e6); // 100 logs with 10,000 hits take 8 MB.
+  });
+
+  test('gives no log much more room than its limit needs', async () => {
+    const [grown] = await measure(`
+      const limiter = new RateLimiter({ limits: rollingWindow({ limit: 66, window: '1h' }), store });
+      const young = usedBytes();
+      for (let hit = 0; hit < 66; hit++) for (let key = 0; key < 10_000; key++) limiter.decide('user ' + key);
+      console.log(usedBytes() - young);
+    `);
+    expect(grown).toBeLessThan(9e6); // A ring of 128 hits per key takes 11 MB.
+  });
+
   test('does not grow with the number of resets', async () => {
     const [grown] = await measure(`
       const limiter = new RateLimiter({ limits: fixedWindow({ limit: 5, window: '1h' }), store });

@@ -40,9 +40,9 @@ export class CheckDecisions {
     { allowed }: Decision,
     sentMs: number,
   ): void {
-    // An allowed peek shows that another process may have reset the keys.
-    const isOutdated = check.kind === 'check' ? result.receipt !== undefined : allowed;
-    if (isOutdated) denials.invalidate(check.keys);
+    // A check that recorded has changed the state. An allowed peek shows that another process may have reset the keys.
+    const mayHaveChanged = check.kind === 'check' ? result.receipt !== undefined : allowed;
+    if (mayHaveChanged) denials.invalidate(check.keys);
     else this.#addDenial(denials, check, result, sentMs);
   }
 

@@ -23,7 +23,7 @@ export type KeyBuilder = (keys: Keys) => string[];
  * The Redis keys of a check depend only on the plan, the option and the check's keys. So no check affects the keys of later
  * ones. One key for all rules has the same Redis keys as a record of equal keys.
  *
- * The key builder throws a `TypeError` if `clusterSlot` is `'key'` and the keys differ.
+ * The key builder of several rules throws a `TypeError` if `clusterSlot` is `'key'` and the keys differ.
  */
 export function createKeyBuilder({ prefix, rules }: Plan, clusterSlot: ClusterSlot | undefined): KeyBuilder {
   const escapedPrefix = escapeKeyPart(prefix);

@@ -59,7 +59,7 @@ export class ModelComparison {
   readonly #model: ReferenceModel;
   readonly #made: Made[] = [];
   #specs: Specs;
-  /** The limits of each specs so far. A store may decide in a faster way when it meets the same objects again. */
+  /** The limits of each specs so far, for histories that return to the same objects. */
   readonly #knownLimits = new Map<string, Readonly<Record<string, Limit>>>();
   #limits: Readonly<Record<string, Limit>>;
   #dueMicros = 0;
@@ -78,7 +78,7 @@ export class ModelComparison {
     this.#advance(command.step);
     if (command.kind === 'change') {
       this.#specs = command.limits;
-      this.#limits = this.#limitsOf(command.limits);
+      this.#limits = command.isNew ? limitsOf(command.limits) : this.#limitsOf(command.limits);
       this.#leaseMs ??= leaseOf(command.limits);
     } else if (command.kind === 'refund') {
       await this.#refund(command.back);

@@ -86,8 +86,11 @@ export function addHit(log: State, micros: number, cost: number, most: number): 
   numbers[start + NEWEST] = micros;
 }
 
-/** Moves the hits of a full ring to a larger one, with room for at most `most` hits unless it has as many already. */
-export function grow(log: State, most: number, needsTotals: boolean): void {
+/**
+ * Moves the hits of a full ring to a larger one. `most` bounds its room, before the slab rounds up, but does not bound a
+ * ring that has as much already.
+ */
+export function grow(log: State, most: number, needsTotals = hasTotals(log)): void {
   const capacity = capacityOf(log);
   const larger = capacity < LARGE_RING ? 4 * capacity : 2 * capacity;
   move(log, capacity < most ? Math.min(larger, most) : larger, needsTotals);

@@ -16,7 +16,7 @@ export type Settled = number | readonly (number | undefined)[];
 
 /**
  * An operation after a step of time. A refund, a release or a settlement goes `back` that many checks. `renew` renews all
- * open leases of a limiter.
+ * open leases of a limiter. A change passes new objects, or those of equal limits before, which a store may know.
  */
 export type Command =
   | { readonly kind: 'check' | 'peek'; readonly step: Step; readonly keys: Names; readonly cost: Cost }
@@ -26,7 +26,7 @@ export type Command =
   | { readonly kind: 'settle'; readonly step: Step; readonly back: number; readonly settled: Settled }
   | { readonly kind: 'charge'; readonly step: Step; readonly keys: Names; readonly cost: Cost }
   | { readonly kind: 'reset'; readonly step: Step; readonly keys: Names }
-  | { readonly kind: 'change'; readonly step: Step; readonly limits: Specs };
+  | { readonly kind: 'change'; readonly step: Step; readonly limits: Specs; readonly isNew: boolean };
 
 export interface History {
   readonly limits: Specs;
@@ -95,7 +95,7 @@ export function histories(
       { weight: 3 * slots, arbitrary: fc.record({ kind: fc.constant('release'), step: atOnceOr(step), back }) },
       { weight: 4 * slots, arbitrary: fc.record({ kind: fc.constant('renew'), step }) },
       { weight: 1, arbitrary: fc.record({ kind: fc.constant('reset'), step, keys }) },
-      { weight: changes, arbitrary: fc.record({ kind: fc.constant('change'), step, limits }) },
+      { weight: changes, arbitrary: fc.record({ kind: fc.constant('change'), step, limits, isNew: fc.boolean() }) },
     );
     return fc.record({ limits, commands: fc.array(command, { maxLength: 60, size: 'max' }) });
   });
@@ -111,7 +111,7 @@ export function plainHistories(limits: fc.Arbitrary<Specs>): fc.Arbitrary<Histor
   const command: fc.Arbitrary<Command> = fc.oneof(
     { weight: 20, arbitrary: fc.record({ kind: fc.constant('check'), step, keys, cost: fc.constant(1) }) },
     { weight: 1, arbitrary: fc.record({ kind: fc.constant('refund'), step, back }) },
-    { weight: 1, arbitrary: fc.record({ kind: fc.constant('change'), step, limits }) },
+    { weight: 1, arbitrary: fc.record({ kind: fc.constant('change'), step, limits, isNew: fc.boolean() }) },
   );
   return fc.record({ limits, commands: fc.array(command, { maxLength: 100, size: 'max' }) });
 }
