@@ -76,7 +76,6 @@ export const core = [
     ['limits with special options are usual', ' && rule!.limit.isUsual === true', ''],
     ['a plan of several rules is usual', 'rules.length === 1 && ', ''],
     ['the rule of another plan decides', 'plan === this.#plan ?', 'this.#plan !== undefined ?'],
-    ['a log gets room beyond its limit', 'grow(log, this.limit)', 'grow(log, Infinity)'],
     ['a full log stays full', '    grow(log, this.limit);\n', ''],
     ['a log that has moved is read at its old address', 'return log.address;', 'return address;'],
   ]),
