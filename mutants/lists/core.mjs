@@ -4,6 +4,7 @@
 const STORE = [
   'packages/core/test/large-totals.test.ts',
   'packages/core/test/slab.test.ts',
+  'packages/core/test/priority-queue.test.ts',
   'packages/core/test/full-store.test.ts',
   'packages/core/test/key-flood.test.ts',
   'packages/core/test/rate-limiter.test.ts',
