@@ -19,5 +19,5 @@ export const UNQUEUED = -1;
 
 /** Writes the index in the expiry queue into the block at this address. */
 export function setQueueIndex(slab: Slab, address: number, index: number): void {
-  slab.chunkOf(address).numbers[offsetOf(address) + QUEUE] = index;
+  slab.numbersAt(address)[offsetOf(address) + QUEUE] = index;
 }

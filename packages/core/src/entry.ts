@@ -75,12 +75,11 @@ export class Entry implements State {
   }
 
   #moveTo(address: number): void {
-    const chunk = this.#slab.chunkOf(address);
     const head = offsetOf(address);
     this.address = address;
-    this.numbers = chunk.numbers;
+    this.numbers = this.#slab.numbersAt(address);
     this.head = head;
     this.start = head + HEAD;
-    this.size = chunk.blockSize - HEAD;
+    this.size = this.#slab.blockSizeAt(address) - HEAD;
   }
 }

@@ -13,11 +13,8 @@ const MOST_SPARE = 2;
 const NO_NUMBERS = new Float64Array(0);
 const NONE = -1;
 
-/** An array that is cut into blocks of one size. */
-export interface Chunk {
-  numbers: Float64Array;
-  /** The numbers of each block. */
-  blockSize: number;
+/** What is in use of an array that is cut into blocks of one size. */
+interface Chunk {
   readonly index: number;
   /** How many blocks are in use. */
   used: number;
@@ -46,6 +43,10 @@ interface SizeClass {
  */
 export class Slab {
   #chunks: Chunk[] = [];
+  /** The array of each chunk. They are not in `Chunk`, so that a lookup loads one object less. */
+  #arrays: Float64Array[] = [];
+  /** How many numbers a block of each chunk has. */
+  #blockSizes: number[] = [];
   #classes = new Map<number, SizeClass>();
   /** Empty chunks that keep their memory. */
   #spare: Chunk[] = [];
@@ -61,7 +62,7 @@ export class Slab {
       this.#classes.set(blockSize, sizeClass);
     }
     let chunk = sizeClass.current;
-    if (chunk === undefined || !hasRoom(chunk)) {
+    if (chunk === undefined || !this.#hasRoom(chunk)) {
       chunk = this.#nextChunk(sizeClass, blockSize);
       sizeClass.current = chunk;
     }
@@ -70,19 +71,19 @@ export class Slab {
       offset = chunk.end;
       chunk.end += blockSize;
     } else {
-      chunk.released = chunk.numbers[offset]!;
+      chunk.released = this.#arrays[chunk.index]![offset]!;
     }
     chunk.used += 1;
     return ((chunk.index << CHUNK_BITS) | offset) >>> 0;
   }
 
   release(address: number): void {
-    const chunk = this.chunkOf(address);
+    const chunk = this.#chunks[address >>> CHUNK_BITS]!;
     const offset = offsetOf(address);
-    chunk.numbers[offset] = chunk.released;
+    this.numbersAt(address)[offset] = chunk.released;
     chunk.released = offset;
     chunk.used -= 1;
-    const sizeClass = this.#classes.get(chunk.blockSize)!;
+    const sizeClass = this.#classes.get(this.blockSizeAt(address))!;
     if (chunk.used === 0) {
       if (chunk === sizeClass.current) sizeClass.current = undefined;
       else sizeClass.open.delete(chunk);
@@ -92,13 +93,21 @@ export class Slab {
     }
   }
 
-  chunkOf(address: number): Chunk {
-    return this.#chunks[address >>> CHUNK_BITS]!;
+  /** The array that contains the block at this address, from {@link offsetOf} on. */
+  numbersAt(address: number): Float64Array {
+    return this.#arrays[address >>> CHUNK_BITS]!;
+  }
+
+  /** How many numbers the block at this address has. */
+  blockSizeAt(address: number): number {
+    return this.#blockSizes[address >>> CHUNK_BITS]!;
   }
 
   /** Releases everything. */
   clear(): void {
     this.#chunks = [];
+    this.#arrays = [];
+    this.#blockSizes = [];
     this.#classes = new Map();
     this.#spare = [];
     this.#empty = [];
@@ -114,10 +123,10 @@ export class Slab {
 
   #startChunk(blockSize: number): Chunk {
     const length = blockSize * Math.max(1, Math.floor(CHUNK_SIZE / blockSize));
-    const index = this.#spare.findIndex(({ numbers }) => numbers.length === length);
-    const chunk = this.#spare.splice(index, index < 0 ? 0 : 1)[0] ?? this.#empty.pop() ?? this.#addChunk();
-    if (chunk.numbers.length === 0) chunk.numbers = new Float64Array(length);
-    chunk.blockSize = blockSize;
+    const found = this.#spare.findIndex(({ index }) => this.#arrays[index]!.length === length);
+    const chunk = this.#spare.splice(found, found < 0 ? 0 : 1)[0] ?? this.#empty.pop() ?? this.#addChunk();
+    if (found < 0) this.#arrays[chunk.index] = new Float64Array(length);
+    this.#blockSizes[chunk.index] = blockSize;
     return chunk;
   }
 
@@ -127,7 +136,7 @@ export class Slab {
       const message = `Expected at most ${MOST_CHUNKS} chunks of memory in a MemoryStore. Set a lower \`maxKeys\``;
       throw withCode('ERR_ROLLGATE_INVALID_OPTION', new RangeError(message));
     }
-    const chunk = { numbers: NO_NUMBERS, blockSize: 0, index: this.#chunks.length, used: 0, end: 0, released: NONE };
+    const chunk = { index: this.#chunks.length, used: 0, end: 0, released: NONE };
     this.#chunks.push(chunk);
     return chunk;
   }
@@ -136,11 +145,15 @@ export class Slab {
     chunk.end = 0;
     chunk.released = NONE;
     this.#spare.unshift(chunk);
-    const isLarge = chunk.numbers.length > CHUNK_SIZE;
+    const isLarge = this.#arrays[chunk.index]!.length > CHUNK_SIZE;
     if (!isLarge && this.#spare.length <= MOST_SPARE) return;
     const freed = (isLarge ? this.#spare.shift() : this.#spare.pop()) as Chunk;
-    freed.numbers = NO_NUMBERS;
+    this.#arrays[freed.index] = NO_NUMBERS;
     this.#empty.push(freed);
+  }
+
+  #hasRoom({ index, end, released }: Chunk): boolean {
+    return released !== NONE || end + this.#blockSizes[index]! <= this.#arrays[index]!.length;
   }
 }
 
@@ -157,8 +170,4 @@ export function roundUp(size: number): number {
   if (size <= 16) return size;
   const step = 1 << (27 - Math.clz32(size - 1)); // `2 **` returns a boxed number, which would make the sizes boxed, too.
   return Math.ceil(size / step) * step;
-}
-
-function hasRoom({ numbers, blockSize, end, released }: Chunk): boolean {
-  return released !== NONE || end + blockSize <= numbers.length;
 }

@@ -37,8 +37,8 @@ export function checkUsual(usual: UsualRule, key: string, nowMicros: number): De
  * (`--min-inlining-frequency`). While keys are new, most checks end at the lookup.
  */
 function checkKnown(usual: UsualRule, address: number, key: string, nowMicros: number): Decision | undefined {
-  const { limit, windowMicros } = usual;
-  const { numbers, blockSize } = usual.slab.chunkOf(address);
+  const { limit, windowMicros, slab } = usual;
+  const numbers = slab.numbersAt(address);
   const offset = offsetOf(address);
   const newestMicros = numbers[offset + NEWEST]!;
   const startMicros = nowMicros - windowMicros;
@@ -53,7 +53,7 @@ function checkKnown(usual: UsualRule, address: number, key: string, nowMicros: n
   let first = numbers[offset + FIRST]! | 0;
   let left = hits;
   const ring = offset + RING;
-  const capacity = blockSize - RING;
+  const capacity = slab.blockSizeAt(address) - RING;
   while (numbers[ring + first]! <= startMicros) {
     if (hits - left === MOST_DROPPED) return undefined;
     left -= 1; // The newest hit is in the window, so one is left.
