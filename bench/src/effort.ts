@@ -1,6 +1,7 @@
 /** How much the benchmark measures. */
 export interface Effort {
-  readonly memory: { readonly rounds: number; readonly keys: number };
+  /** `starts` is how often to start the processes, for the reason that {@link Starts} gives. */
+  readonly memory: { readonly starts: number; readonly rounds: number; readonly keys: number };
   readonly http: Starts;
   readonly bytes: { readonly keysOfOneHit: number; readonly keysOfHundredHits: number };
   readonly scaling: { readonly rounds: number; readonly checks: number; readonly keys: readonly number[] };
@@ -42,7 +43,7 @@ export interface RedisLoad {
 
 /** About eight minutes. */
 export const FULL: Effort = {
-  memory: { rounds: 7, keys: 10_000 },
+  memory: { starts: 3, rounds: 4, keys: 10_000 },
   http: { starts: 3, rounds: 9, roundMs: 1_000, warmUpMs: 2_000 },
   bytes: { keysOfOneHit: 100_000, keysOfHundredHits: 50_000 },
   scaling: { rounds: 5, checks: 1_000_000, keys: [1_000, 10_000, 100_000, 1_000_000] },
@@ -57,7 +58,7 @@ export const FULL: Effort = {
 
 /** About two minutes. Its figures scatter more. */
 export const QUICK: Effort = {
-  memory: { rounds: 2, keys: 5_000 },
+  memory: { starts: 1, rounds: 2, keys: 5_000 },
   http: { starts: 1, rounds: 5, roundMs: 500, warmUpMs: 1_000 },
   bytes: { keysOfOneHit: 20_000, keysOfHundredHits: 2_000 },
   scaling: { rounds: 3, checks: 100_000, keys: [1_000, 10_000, 100_000] },
