@@ -164,6 +164,17 @@ export const core = [
     ['released blocks are not used again', 'if (offset === NONE) {', 'if (true) {'],
     ['an empty chunk cannot be used for another size', '      this.#retire(chunk);\n', ''],
     ['an empty chunk stays in the list of open chunks', 'else sizeClass.open.delete(chunk);', ''],
+    [
+      'a chunk keeps the block size of its earlier use',
+      'this.#blockSizes[chunk.index] = blockSize;',
+      'this.#blockSizes[chunk.index] ??= blockSize;',
+    ],
+    ['an empty chunk keeps its memory', '    this.#arrays[freed.index] = NO_NUMBERS;\n', ''],
+    [
+      'a chunk without memory gets none',
+      'if (found < 0) this.#arrays',
+      'if (this.#arrays[chunk.index] === undefined) this.#arrays',
+    ],
   ]),
   ...of('expiry-queue', STORE, [
     [

@@ -47,3 +47,10 @@ test('a chunk that became empty among others serves any size', () => {
   expect(larger.every((numbers) => numbers === first)).toBe(true);
   expect(addresses.some(() => slab.numbersAt(slab.allocate(1000)) === first)).toBe(false);
 });
+
+test('at most two empty chunks keep their memory', () => {
+  const addresses = Array.from({ length: 32 }, () => slab.allocate(1000));
+  for (const address of addresses) slab.release(address);
+  const kept = new Set(addresses.map((address) => slab.numbersAt(address)).filter(({ length }) => length > 0));
+  expect(kept.size).toBe(2);
+});
