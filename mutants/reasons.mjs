@@ -12,6 +12,8 @@ export const reasons = {
     'Equivalent within a process: a denial is valid only at or after the time of its check. Without it, old denials take room for longer.',
   'redis/plan-encoding: a limit that counts rejected attempts is cached':
     'Equivalent: a check of such a limit always records, and the store caches only rejections that recorded nothing.',
+  'redis/operation-sender: half a batch waits until a reply is read':
+    'Shows only in time: the half goes after the results in the reply are read, and still before any caller continues.',
   'redis/redis-keys: an empty key is an empty pair of braces':
     'Harmless: limiters reject empty keys. For an empty subject of a rolling counter, the Redis key stays unique.',
 };

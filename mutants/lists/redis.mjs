@@ -76,10 +76,14 @@ export const redis = [
       ['a refund always has the time of the server', '[number, clockMicros ?? false,', '[number, false,'],
     ],
   ),
-  ...of('algorithm-registry', BATCHES, [
-    ['a limit with a minDifference is usual', ' && (limit as RollingWindow).minDifferenceMicros === 0', ''],
-    ['a limit with countRejected is usual', '!limit.countRejected && ', ''],
-  ]),
+  ...of(
+    'algorithm-registry',
+    [...BATCHES, test('usual-check')],
+    [
+      ['a limit with a minDifference is usual', ' && (limit as RollingWindow).minDifferenceMicros === 0', ''],
+      ['a limit with countRejected is usual', '!limit.countRejected && ', ''],
+    ],
+  ),
   ...of('operations', RECEIPTS, [
     ['a receipt omits how far ahead its hit is', 'this.recordedMicros + this.#aheadMicros', 'this.recordedMicros'],
     ['a receipt omits its cost', 'atMicros, cost: this.#cost', 'atMicros, cost: 1'],

@@ -53,10 +53,11 @@ test('a caller that changes its decision does not change later ones', async () =
 });
 
 test.each([
-  ['by default', {}, 1000],
-  ['with a greatest age', { maxAge: 150 }, 150],
-])('checks Redis again after `maxAge`: %s', async (_, denialCache, maxAgeMs) => {
-  const limiter = make(one, denialCache);
+  ['by default', {}, 1000, {}],
+  ['with a greatest age', { maxAge: 150 }, 150, {}],
+  ['although an injected clock stands still', { maxAge: 150 }, 150, { clock: { now: () => 1e9 } }],
+])('checks Redis again after `maxAge`: %s', async (_, denialCache, maxAgeMs, more) => {
+  const limiter = make(one, denialCache, more);
   await limiter.check('ann');
   const calls = await redis.calls();
   const startMs = performance.now();
