@@ -1,6 +1,6 @@
 /** How much the benchmark measures. */
 export interface Effort {
-  /** `starts` is how often to start the processes, for the reason that {@link Starts} gives. */
+  /** `starts` is how often to start the processes. How fast one's memory is depends on chance. */
   readonly memory: { readonly starts: number; readonly rounds: number; readonly keys: number };
   readonly http: Starts;
   readonly bytes: { readonly keysOfOneHit: number; readonly keysOfHundredHits: number };

@@ -66,7 +66,7 @@ function describeMethod(starts: number, rounds: number, keys: number): string[] 
     "In parentheses: Rollgate's figure divided by this one.",
     '',
     `- **Checks**: limit ${LIMIT} a minute, ${whole(keys)} IPv4 keys in turn (${whole(keys / SLOW_SHARE)} for rolling-rate-limiter, which is slow), each call awaited. Rollgate's call is \`check\`. Filling: a new store, ${LIMIT} checks per key. Long mix: ${HITS_PER_KEY} checks per key, so two of three are rejected.`,
-    `- **Turns**: one process per library${canPin ? ', all pinned to one core' : ', NOT pinned to one core'}. They take turns, for ${rounds} rounds after ${WARM_UP_ROUNDS} rounds of warm-up. This happens ${starts} times with new processes, because the figures of a single process depend on chance. The figures are medians. Each round uses a new store, and the one before stays until then. The compiled code of a class is lost with its last object, and a server keeps its store.`,
+    `- **Turns**: one process per library${canPin ? ', all pinned to one core' : ', NOT pinned to one core'}. They take turns, for ${rounds} rounds after ${WARM_UP_ROUNDS} rounds of warm-up. Each library has ${starts} such processes, one after the other, because the figures of a single one depend on chance. The figures are medians. Each round uses a new store, and the one before stays until then. The compiled code of a class is lost with its last object, and a server keeps its store.`,
     '- **@fastify/rate-limit**: its LocalStore, with room for all keys.',
   ];
 }

@@ -170,11 +170,7 @@ export const core = [
       'this.#blockSizes[chunk.index] ??= blockSize;',
     ],
     ['an empty chunk keeps its memory', '    this.#arrays[freed.index] = NO_NUMBERS;\n', ''],
-    [
-      'a chunk without memory gets none',
-      'if (found < 0) this.#arrays',
-      'if (this.#arrays[chunk.index] === undefined) this.#arrays',
-    ],
+    ['a chunk without memory gets none', 'this.#arrays[chunk.index] = array;', 'this.#arrays[chunk.index] ??= array;'],
   ]),
   ...of('expiry-queue', STORE, [
     [

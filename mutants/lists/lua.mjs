@@ -163,7 +163,7 @@ export const lua = [
     ],
     ['an error of Redis is lost', "if type(reply) == 'table' and reply.err then message = reply.err break end", ''],
   ]),
-  ...of('rolling-window', REFUNDS, [
+  ...of('rolling-window', [...REFUNDS, ...CONFORMANCE], [
     [
       'a hit counts at the end of its window',
       'if hits.oldest <= at - window then',

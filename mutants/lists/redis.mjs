@@ -78,7 +78,7 @@ export const redis = [
   ),
   ...of(
     'algorithm-registry',
-    [...BATCHES, test('usual-check')],
+    [...BATCHES, test('conformance')],
     [
       ['a limit with a minDifference is usual', ' && (limit as RollingWindow).minDifferenceMicros === 0', ''],
       ['a limit with countRejected is usual', '!limit.countRejected && ', ''],

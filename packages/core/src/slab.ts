@@ -13,7 +13,7 @@ const MOST_SPARE = 2;
 const NO_NUMBERS = new Float64Array(0);
 const NONE = -1;
 
-/** What is in use of an array that is cut into blocks of one size. */
+/** Which blocks are in use, of an array that is cut into blocks of one size. */
 interface Chunk {
   readonly index: number;
   /** How many blocks are in use. */
@@ -124,9 +124,15 @@ export class Slab {
   #startChunk(blockSize: number): Chunk {
     const length = blockSize * Math.max(1, Math.floor(CHUNK_SIZE / blockSize));
     const found = this.#spare.findIndex(({ index }) => this.#arrays[index]!.length === length);
-    const chunk = this.#spare.splice(found, found < 0 ? 0 : 1)[0] ?? this.#empty.pop() ?? this.#addChunk();
-    if (found < 0) this.#arrays[chunk.index] = new Float64Array(length);
+    const chunk = found < 0 ? this.#chunkOf(new Float64Array(length)) : this.#spare.splice(found, 1)[0]!;
     this.#blockSizes[chunk.index] = blockSize;
+    return chunk;
+  }
+
+  /** The array exists already, so a failure to allocate it loses no chunk. */
+  #chunkOf(array: Float64Array): Chunk {
+    const chunk = this.#empty.pop() ?? this.#addChunk();
+    this.#arrays[chunk.index] = array;
     return chunk;
   }
 
