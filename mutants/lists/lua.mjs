@@ -163,40 +163,44 @@ export const lua = [
     ],
     ['an error of Redis is lost', "if type(reply) == 'table' and reply.err then message = reply.err break end", ''],
   ]),
-  ...of('rolling-window', [...REFUNDS, ...CONFORMANCE], [
+  ...of(
+    'rolling-window',
+    [...REFUNDS, test('conformance')],
     [
-      'a hit counts at the end of its window',
-      'if hits.oldest <= at - window then',
-      'if hits.oldest < at - window then',
+      [
+        'a hit counts at the end of its window',
+        'if hits.oldest <= at - window then',
+        'if hits.oldest < at - window then',
+      ],
+      [
+        'the reported wait is a microsecond too short',
+        'cost - free)) + window - now end',
+        'cost - free)) + window - now - 1 end',
+      ],
+      [
+        'an implausible state stays',
+        "redis.call('UNLINK', key) -- A broken clock wrote it.",
+        '-- A broken clock wrote it.',
+      ],
+      ['a wait is longer than the state is kept', 'if wait > left then wait = left end', ''],
+      ['rejected attempts keep one unit too many', 'if excess > 0 then', 'if excess > 1 then'],
+      [
+        'a refund finds a state that was created after a reset',
+        'if hits.size == 0 or log.created(hits) > stamp then return nil end',
+        'if hits.size == 0 then return nil end',
+      ],
+      [
+        'one unit is subtracted, whatever the cost',
+        'math.max(0, verdict.remaining - cost)',
+        'math.max(0, verdict.remaining - 1)',
+      ],
+      [
+        'the key expires before the minDifference',
+        'verdict.expires, verdict.keep = expiry_of(at, keep), longest_life(keep)',
+        'verdict.expires, verdict.keep = expiry_of(at, rule.window), longest_life(rule.window)',
+      ],
     ],
-    [
-      'the reported wait is a microsecond too short',
-      'cost - free)) + window - now end',
-      'cost - free)) + window - now - 1 end',
-    ],
-    [
-      'an implausible state stays',
-      "redis.call('UNLINK', key) -- A broken clock wrote it.",
-      '-- A broken clock wrote it.',
-    ],
-    ['a wait is longer than the state is kept', 'if wait > left then wait = left end', ''],
-    ['rejected attempts keep one unit too many', 'if excess > 0 then', 'if excess > 1 then'],
-    [
-      'a refund finds a state that was created after a reset',
-      'if hits.size == 0 or log.created(hits) > stamp then return nil end',
-      'if hits.size == 0 then return nil end',
-    ],
-    [
-      'one unit is subtracted, whatever the cost',
-      'math.max(0, verdict.remaining - cost)',
-      'math.max(0, verdict.remaining - 1)',
-    ],
-    [
-      'the key expires before the minDifference',
-      'verdict.expires, verdict.keep = expiry_of(at, keep), longest_life(keep)',
-      'verdict.expires, verdict.keep = expiry_of(at, rule.window), longest_life(rule.window)',
-    ],
-  ]),
+  ),
   ...of(
     'rolling-window',
     [test('log-totals'), test('far-refunds')],
@@ -275,19 +279,23 @@ export const lua = [
     ['hits of one microsecond lose their order', "string.format('%016d:%d'", "string.format('%d:%d'"],
     ['the units before a kept hit are not dropped', 'local first = math.max(before, dropped)', 'local first = before'],
   ]),
-  ...of('hit-log', REFUNDS, [
+  ...of(
+    'hit-log',
+    [...REFUNDS, test('conformance')],
     [
-      'a gap counts one position late',
-      'if gap.position > position then break end',
-      'if gap.position >= position then break end',
+      [
+        'a gap counts one position late',
+        'if gap.position > position then break end',
+        'if gap.position >= position then break end',
+      ],
+      [
+        'the search stops at hits of the same time',
+        'log.time_of(hits, step) <= time do',
+        'log.time_of(hits, step) < time do',
+      ],
+      ['a refund of an old hit returns one unit', 'local units = math.min(left, after - before)', 'local units = 1'],
     ],
-    [
-      'the search stops at hits of the same time',
-      'log.time_of(hits, step) <= time do',
-      'log.time_of(hits, step) < time do',
-    ],
-    ['a refund of an old hit returns one unit', 'local units = math.min(left, after - before)', 'local units = 1'],
-  ]),
+  ),
   ...of(
     'hit-log',
     [test('log-totals'), test('far-refunds')],
