@@ -100,6 +100,17 @@ export const rollingWindowVectors: readonly Vector<'rollingWindow'>[] = [
     ],
   },
   {
+    title: 'a refund of a hit that was reset does not return a later one of the same microsecond',
+    limit: { algorithm: 'rollingWindow', options: { limit: 2, window: 1000 } },
+    steps: [
+      { at: 0, cost: 1, allowed: true, remaining: 1, retryAfterMs: 0, resetMs: 1000, delayMs: 0 },
+      { at: 0, reset: true },
+      { at: 0, cost: 2, allowed: true, remaining: 0, retryAfterMs: 0, resetMs: 1000, delayMs: 0 },
+      { at: 0, refund: 0 },
+      { at: 0, cost: 1, allowed: false, remaining: 0, retryAfterMs: 1000, resetMs: 1000, delayMs: 0 },
+    ],
+  },
+  {
     title: 'a refund has no effect after the hit has left the window or was reset',
     limit: { algorithm: 'rollingWindow', options: { limit: 2, window: 1000 } },
     steps: [
