@@ -1,6 +1,6 @@
 /** How much the benchmark measures. */
 export interface Effort {
-  /** `starts` is how often to start the processes. How fast one's memory is depends on chance. */
+  /** `starts` is how often to start the processes. The speed of a process's memory depends on chance. */
   readonly memory: { readonly starts: number; readonly rounds: number; readonly keys: number };
   readonly http: Starts;
   readonly bytes: { readonly keysOfOneHit: number; readonly keysOfHundredHits: number };
@@ -41,7 +41,7 @@ export interface RedisLoad {
   readonly checks: number;
 }
 
-/** About eight minutes. */
+/** About half an hour. */
 export const FULL: Effort = {
   memory: { starts: 3, rounds: 4, keys: 10_000 },
   http: { starts: 3, rounds: 9, roundMs: 1_000, warmUpMs: 2_000 },
@@ -56,7 +56,7 @@ export const FULL: Effort = {
   },
 };
 
-/** About two minutes. Its figures scatter more. */
+/** A few minutes. Its figures scatter more. */
 export const QUICK: Effort = {
   memory: { starts: 1, rounds: 2, keys: 5_000 },
   http: { starts: 1, rounds: 5, roundMs: 500, warmUpMs: 1_000 },
