@@ -310,7 +310,7 @@ test('a log that has rolled for a long time takes no more memory than a new one'
   // In its own process, which can collect garbage before it measures.
   const { stdout } = await runBuilt(
     `
-    import { MemoryStore, RateLimiter, rollingWindow, slidingWindowCounter } from '@rollgate/core';
+    import { MemoryStore, RateLimiter, rollingWindow } from '@rollgate/core';
     let now = 0;
     const store = new MemoryStore({ clock: { now: () => now } });
     const limiter = new RateLimiter({ limits: rollingWindow({ limit: 10, window: 10 }), store });
@@ -336,7 +336,7 @@ test('a log that has rolled for a long time takes no more memory than a new one'
 test('the idle sweep empties an unused store, and keeps no process alive', async () => {
   // Only the end of a separate process shows that nothing keeps it alive.
   const script = `
-    import { MemoryStore, RateLimiter, rollingWindow, slidingWindowCounter } from '@rollgate/core';
+    import { MemoryStore, RateLimiter, rollingWindow } from '@rollgate/core';
     const store = new MemoryStore();
     const limiter = new RateLimiter({ limits: rollingWindow({ limit: 1, window: 1 }), store });
     for (let key = 0; key < 20000; key++) limiter.decide(String(key));
@@ -354,7 +354,7 @@ test('the idle sweep empties an unused store, and keeps no process alive', async
 
 test('stores that nothing refers to are collected, even if their keys never expire', async () => {
   const script = `
-    import { MemoryStore, RateLimiter, rollingWindow, slidingWindowCounter } from '@rollgate/core';
+    import { MemoryStore, RateLimiter, rollingWindow } from '@rollgate/core';
     const bytes = () => {
       for (let time = 0; time < 3; time++) gc();
       return process.memoryUsage().arrayBuffers;
