@@ -14,17 +14,21 @@ const CODE = /'(ERR_ROLLGATE_\w+|RATE_LIMIT_EXCEEDED)'/g;
 const codesIn = (text: string, pattern = CODE) => [...text.matchAll(pattern)].map(([, code]) => code!);
 
 /** Their errors become the cause of a `StoreError`, which has a code. */
-const WITHOUT_CODE = ['redis/src/glide-redelivery.ts', 'redis/src/script-numbers.ts', 'redis/src/script-reply.ts'];
+const WITHOUT_CODE = [
+  'redis/src/clients/glide-redelivery.ts',
+  'redis/src/script/script-numbers.ts',
+  'redis/src/script/script-reply.ts',
+];
 
 test('the page has each code of the sources, and no other', () => {
   const thrown = new Set(
-    sources.filter(([file]) => file !== 'core/src/error-codes.ts').flatMap(([, text]) => codesIn(text)),
+    sources.filter(([file]) => file !== 'core/src/validation/error-codes.ts').flatMap(([, text]) => codesIn(text)),
   );
   expect(codesIn(page, /^## (\w+)$/gm).sort()).toEqual([...thrown].sort());
 });
 
 test('the type `ErrorCode` has each code', () => {
-  const [, declared] = sources.find(([file]) => file === 'core/src/error-codes.ts')!;
+  const [, declared] = sources.find(([file]) => file === 'core/src/validation/error-codes.ts')!;
   const codes = [...new Set([...codesIn(declared), 'RATE_LIMIT_EXCEEDED'])];
   expect(codes.sort()).toEqual(codesIn(page, /^## (\w+)$/gm).sort());
 });
@@ -35,5 +39,8 @@ test('every error that Rollgate makes has a code', () => {
     return made.filter(([, before]) => !/withCode\(\s*'\w+',\s*$/.test(before!)).map(() => file);
   });
   // Both return `withCode(…, error)` one line later.
-  expect(bare.filter((file) => !WITHOUT_CODE.includes(file))).toEqual(['core/src/validate.ts', 'core/src/validate.ts']);
+  expect(bare.filter((file) => !WITHOUT_CODE.includes(file))).toEqual([
+    'core/src/validation/validate.ts',
+    'core/src/validation/validate.ts',
+  ]);
 });

@@ -16,7 +16,8 @@ const ownOptions = readdirSync(join(ROOT, 'packages')).flatMap((name) => {
     Array.from(read(`${folder}/${file}`).matchAll(/ownOptions: (\[[^\]]*\])/g), ([, list]) => quoted(list!)).flat(),
   );
 });
-const [, common = ''] = /COMMON_OPTIONS = (\[[^\]]*\])/.exec(read('packages/http/src/resolve-options.ts')) ?? [];
+const [, common = ''] =
+  /COMMON_OPTIONS = (\[[^\]]*\])/.exec(read('packages/http/src/options/resolve-options.ts')) ?? [];
 /** Fastify reads these before it resolves the other options. */
 const OF_FASTIFY = ['global', 'groupId'];
 

@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { WARNING_CODES } from '../../packages/http/src/warning-codes';
+import { WARNING_CODES } from '../../packages/http/src/warnings/warning-codes';
 
 const page = readFileSync(join(__dirname, '../../docs/warnings.md'), 'utf8');
 

@@ -35,11 +35,11 @@ const of = (name, tests, mutants) =>
   });
 
 export const core = [
-  ...of('memory-store', STORE, [
+  ...of('memory/memory-store', STORE, [
     ['countRejected is ignored by a single limit', 'if (!allowed && !limit.countRejected)', 'if (!allowed)'],
     ["another store's decision is settled", ' && receipt.table === this.#keys', ''],
   ]),
-  ...of('memory-operations', STORE, [
+  ...of('memory/memory-operations', STORE, [
     ['a refunded key stays', 'this.#keys.markRefunded(entry, rule.limit);', ''],
     ['a check evicts an entry that it has read', 'this.#keys.restore(entry);', ''],
     [
@@ -51,7 +51,7 @@ export const core = [
     ['a settlement records all of the actual cost', 'units: cost - hit.cost', 'units: cost'],
     ['a charge is recorded for a limit with cost 0', 'return units === 0 ||', 'return units < 0 ||'],
   ]),
-  ...of('usual-check', STORE, [
+  ...of('memory/usual-check', STORE, [
     [
       'a hit counts for a microsecond too long',
       'numbers[ring + first]! <= startMicros',
@@ -73,18 +73,18 @@ export const core = [
     ['the remaining units include the action', 'usual, limit - left - 1,', 'usual, limit - left,'],
     ['hits beyond a smaller limit are ignored', 'if (numbers[offset + HITS]! > limit) return undefined;', ''],
   ]),
-  ...of('usual-rule', STORE, [
+  ...of('memory/usual-rule', STORE, [
     ['limits with special options are usual', ' && rule!.limit.isUsual === true', ''],
     ['a plan of several rules is usual', 'rules.length === 1 && ', ''],
     ['the rule of another plan decides', 'plan === this.#plan ?', 'this.#plan !== undefined ?'],
     ['a full log stays full', '    grow(log, this.limit);\n', ''],
     ['a log that has moved is read at its old address', 'return log.address;', 'return address;'],
   ]),
-  ...of('usual-decision', STORE, [
+  ...of('memory/usual-decision', STORE, [
     ['a usual decision can be refunded twice', '    this.#receipt = left;\n', ''],
     ['a usual decision gives away what was left in it', 'if (!(receipt instanceof UsualRule)) return receipt;', ''],
   ]),
-  ...of('evaluate', STORE, [
+  ...of('decision/evaluate', STORE, [
     ['a rejected check is recorded', '(allowed || limit.countRejected) && cost', 'cost'],
     ['a cost of 0 is recorded', ' && costAt(costs, index) > 0 ?', ' ?'],
     ['a cost of 0 is judged', 'if (cost === 0) verdict', 'if (cost < 0) verdict'],
@@ -106,7 +106,7 @@ export const core = [
     ],
     ['a cost above the limit waits until the state expires', ' && cost <= limit.limit) verdict', ') verdict'],
   ]),
-  ...of('stored-key', STORE, [
+  ...of('store/stored-key', STORE, [
     [
       'a short key can equal the hash of a long one',
       '(length !== HASH_LENGTH || !key.startsWith(HASH_PREFIX))',
@@ -114,7 +114,7 @@ export const core = [
     ],
     ['long keys of a record are kept whole', 'keys.every(isStoredAsIs) ? keys : keys.map(toStoredKey)', 'keys'],
   ]),
-  ...of('key-table', STORE, [
+  ...of('memory/key-table', STORE, [
     [
       'an expired key is found at its expiry',
       'if (expiresMicros <= nowMicros) return',
@@ -134,7 +134,7 @@ export const core = [
     ],
     ['a receipt of an earlier life is refunded', '.life === life ? entry : undefined', '.life > 0 ? entry : undefined'],
   ]),
-  ...of('reclaimer', STORE, [
+  ...of('memory/reclaimer', STORE, [
     [
       'keys that are still in use are swept',
       'if (expiresMicros > namespace.queue.microsAt(0)) this',
@@ -151,7 +151,7 @@ export const core = [
       'return entry;',
     ],
   ]),
-  ...of('entry', STORE, [
+  ...of('memory/entry', STORE, [
     ['the key keeps its old address', '    this.namespace.addresses.set(this.key, this.address);\n', ''],
     [
       'the queue keeps the old address',
@@ -160,7 +160,7 @@ export const core = [
     ],
     ['an old block is never released', '    this.#slab.release(address);\n', ''],
   ]),
-  ...of('slab', STORE, [
+  ...of('memory/slab', STORE, [
     ['released blocks are not used again', 'if (offset === NONE) {', 'if (true) {'],
     ['an empty chunk cannot be used for another size', '      this.#retire(chunk);\n', ''],
     ['an empty chunk stays in the list of open chunks', 'else sizeClass.open.delete(chunk);', ''],
@@ -172,7 +172,7 @@ export const core = [
     ['an empty chunk keeps its memory', '    this.#arrays[freed.index] = NO_NUMBERS;\n', ''],
     ['a chunk without memory gets none', 'this.#arrays[chunk.index] = array;', 'this.#arrays[chunk.index] ??= array;'],
   ]),
-  ...of('expiry-queue', STORE, [
+  ...of('memory/expiry-queue', STORE, [
     [
       'members move ahead of earlier ones',
       'this.#micros[parent]! <= micros) break',
@@ -181,12 +181,12 @@ export const core = [
     ['only first children move up', 'if (this.#micros[child]! < this.#micros[first]!) first = child;', ''],
     ['a removed key counts as queued', 'setQueueIndex(this.#slab, this.#addresses[index]!, UNQUEUED);', ''],
   ]),
-  ...of('priority-queue', STORE, [
+  ...of('base/priority-queue', STORE, [
     ['members move ahead of earlier ones', 'parent.priority <= member.priority', 'parent.priority >= member.priority'],
     ['only left children move up', 'right.priority < left.priority ? right : left', 'false ? right : left'],
     ['the last member keeps the place of a removed one', '      this.move(last, last.priority);\n', ''],
   ]),
-  ...of('namespaces', STORE, [
+  ...of('memory/namespaces', STORE, [
     [
       'a small limit evicts its own keys in a flood of another',
       'namespace.addresses.size >= share ? namespace',
@@ -205,7 +205,7 @@ export const core = [
     ['the order of the namespaces ignores their grace', ' + namespace.graceMicros', ''],
     ['the count of entries never falls', '    this.#size -= 1;\n', ''],
   ]),
-  ...of('to-decision', STORE, [
+  ...of('decision/to-decision', STORE, [
     [
       'a limit that allowed may be the reported limit of a rejection',
       'if (one.allowed !== other.allowed) return !one.allowed;',
@@ -223,25 +223,25 @@ export const core = [
     ],
     ['a rejection has a delay', '  if (violated !== NO_LIMITS) delayMs = 0;\n', ''],
   ]),
-  ...of('combined-decision', STORE, [
+  ...of('decision/combined-decision', STORE, [
     ['a decision of two limits can be refunded twice', '    this.#receipt = left;\n', ''],
   ]),
-  ...of('decision-figures', STORE, [
+  ...of('decision/decision-figures', STORE, [
     ['the result of the limit has no reason', 'delayMs, ...reasonOf(decision) };', 'delayMs };'],
   ]),
-  ...of('single-decision', STORE, [
+  ...of('decision/single-decision', STORE, [
     ['a rejection has a delay', '(allowed && result.delayMs) || 0', 'result.delayMs'],
     ['a decision can be refunded twice', '    this.#receipt = left;\n', ''],
   ]),
   ...of(
-    'duration',
+    'validation/duration',
     ['packages/core/test/misuse.test.ts', ...STORE, 'packages/core/test/docs.test.ts'],
     [
       ['text without a unit is accepted', '/[a-z]$/i.test(text) ? parse(text) : undefined', 'parse(text)'],
       ['zero is accepted as a duration', '(ms as number) > 0 &&', '(ms as number) >= 0 &&'],
     ],
   ),
-  ...of('wait-queues', WAIT, [
+  ...of('waiting/wait-queues', WAIT, [
     [
       'callers overtake each other',
       'if (caller.ahead !== undefined) await unlessAborted(caller.started.promise, signal);',
@@ -250,7 +250,7 @@ export const core = [
     ['a caller that stops waiting starts the next one', 'behind.follow(ahead);', 'behind.follow(undefined);'],
     ['callers that stop waiting stay in the queue', 'this.#last.set(name, ahead);', ''],
   ]),
-  ...of('wait', WAIT, [
+  ...of('waiting/wait', WAIT, [
     [
       'a wait that cannot end in time rejects only after the timeout',
       'deadline.throwIfPast(retryAfterMs, sinceMs);',
@@ -263,13 +263,13 @@ export const core = [
     ],
     ['a caller that gave up is charged', 'signal.throwIfAborted();\n  throwIfPast(delayMs', 'throwIfPast(delayMs'],
   ]),
-  ...of('wait-attempt', WAIT, [
+  ...of('waiting/wait-attempt', WAIT, [
     ['a waiting caller counts as an attempt', 'limit.countRejected || limit.canDelay', 'limit.canDelay'],
     ['a waiting caller takes a late slot', 'limit.countRejected || limit.canDelay', 'limit.countRejected'],
     ['a rejected attempt is published', 'made.allowed && hasSubscribers()', 'hasSubscribers()'],
   ]),
   ...of(
-    'rate-limiter',
+    'limiter/rate-limiter',
     ['packages/core/test/rate-limiter.test.ts'],
     [
       [
@@ -280,28 +280,28 @@ export const core = [
     ],
   ),
   ...of(
-    'resolve-rate-limiter-options',
+    'limiter/resolve-rate-limiter-options',
     ['packages/core/test/rate-limiter.test.ts', 'packages/core/test/misuse.test.ts'],
     [['any text is a policy', "validateOneOf('onStoreError', onStoreError, ON_STORE_ERROR)", 'onStoreError']],
   ),
-  ...of('settlement', WAIT, [
+  ...of('limiter/settlement', WAIT, [
     [
       'a refund or a settlement wakes no caller',
       'mapAwaitable(use(receipt), () =>\n      wakeStateWaiters(',
       'mapAwaitable(use(receipt), () =>\n      void (',
     ],
   ]),
-  ...of('wait-slots', WAIT, [
+  ...of('waiting/wait-slots', WAIT, [
     ['a caller overtakes one whose decision was read late', 'isBehind && slotMs < last.dueMs', 'false'],
     ['a caller overtakes one whose slot has passed', 'last !== undefined && slotMs >= last.earliestMs', 'false'],
     ['a caller waits for one with a later slot', ' && slotMs >= last.earliestMs', ''],
   ]),
-  ...of('waiting-callers', WAIT, [
+  ...of('waiting/waiting-callers', WAIT, [
     ['a caller that gives up keeps its slot', 'attempt.refund(decision);', ''],
     ['a closed limiter lets callers wait', 'if (this.#isClosed) throw limiterClosed();', ''],
     ['callers wait on after the close', 'for (const deadline of this.#deadlines) deadline.abort(limiterClosed());', ''],
   ]),
-  ...of('scheduler', WAIT, [
+  ...of('time/scheduler', WAIT, [
     ['a delayed action starts a millisecond early', 'Math.ceil(delayMs * 1000)', 'Math.ceil(delayMs * 1000) - 1000'],
     [
       'all delayed actions start with the first',

@@ -32,11 +32,13 @@ const of = (file, tests, mutants) =>
   });
 
 export const http = [
-  ...of('http/src/seconds', HEADERS, [['seconds are rounded down', 'Math.ceil(ms / 1000)', 'Math.floor(ms / 1000)']]),
-  ...of('http/src/withdraw-rejection', HEADERS, [
+  ...of('http/src/base/seconds', HEADERS, [
+    ['seconds are rounded down', 'Math.ceil(ms / 1000)', 'Math.floor(ms / 1000)'],
+  ]),
+  ...of('http/src/node/withdraw-rejection', HEADERS, [
     ['Retry-After stays when the request continues', "framework.removeHeader(response, 'Retry-After');", ''],
   ]),
-  ...of('http/src/rate-limit-headers', HEADERS, [
+  ...of('http/src/headers/rate-limit-headers', HEADERS, [
     [
       'the limiter with the most remaining is reported',
       'Number(before) <= decision.remaining',
@@ -51,11 +53,11 @@ export const http = [
       'true ? value',
     ],
   ]),
-  ...of('http/src/draft-headers', HEADERS, [
+  ...of('http/src/headers/draft-headers', HEADERS, [
     ['windows are in milliseconds', 'w=${ceilSeconds(windowMicros / 1000)}', 'w=${windowMicros / 1000}'],
     ['large numbers break the structured field', 'Math.min(value, MAX_INTEGER)', 'value'],
   ]),
-  ...of('http/src/refund-after-response', REFUNDS, [
+  ...of('http/src/refunds/refund-rules', REFUNDS, [
     [
       'successes and failures are mixed up',
       'isSuccess ? rules.skipSuccessful : rules.skipFailed',
@@ -68,10 +70,10 @@ export const http = [
     ],
     ['a status of 400 is a success', 'status < 400', 'status <= 400'],
   ]),
-  ...of('http/src/client-key', LISTS, [
+  ...of('http/src/client/client-key', LISTS, [
     ['each IPv6 address counts as a separate client', 'return keyOf(address);', 'return address;'],
   ]),
-  ...of('http/src/allow-list', LISTS, [
+  ...of('http/src/client/allow-list', LISTS, [
     [
       'every address of the family is on the list',
       'isIPv4(address) === isOfIPv4 && hasPrefix(address, prefix, bits)',
@@ -81,7 +83,7 @@ export const http = [
     ['networks of IPv6 have IPv4 addresses', 'isIPv4(address) === isOfIPv4 &&', 'true &&'],
     ['no address is on the list', 'return parsed !== undefined && networks', 'return parsed === undefined && networks'],
   ]),
-  ...of('http/src/decision-applier', LIMITER, [
+  ...of('http/src/node/decision-applier', LIMITER, [
     ['the decision is not attached', 'this.#adapter.attachDecision(request, decision);', ''],
     [
       'a dry run rejects',
@@ -91,7 +93,7 @@ export const http = [
     ['a dry run waits in the queue', 'decision.delayMs === 0 || this.#options.dryRun', 'decision.delayMs === 0'],
   ]),
   ...of(
-    'http/src/request-decider',
+    'http/src/gate/request-decider',
     [...LIMITER, ...LISTS],
     [
       [
@@ -102,11 +104,11 @@ export const http = [
       ['the allow list is not consulted', 'if (isOnAllowList !== undefined) {', 'if (isOnAllowList === null) {'],
     ],
   ),
-  ...of('http/src/rejection', HEADERS, [
+  ...of('http/src/rejection/rejection', HEADERS, [
     ['one second is plural', "seconds === 1 ? '' : 's'", "'s'"],
     ['the violated policies are not named', "'violated-policies': decision.violated", "'violated-policies': []"],
   ]),
-  ...of('http/src/delay-request', REFUNDS, [
+  ...of('http/src/node/delay-request', REFUNDS, [
     ['a client that leaves keeps its slot', '    cancel();\n    refund();', '    cancel();'],
   ]),
   ...of(
@@ -165,21 +167,21 @@ export const http = [
   ...of('hono/src/rate-limit', names('packages/host-tests/test/', 'hono-inner-apps'), [
     ['a rejection has policies twice', 'nodeHeadersOf(c)?.copied();', ''],
   ]),
-  ...of('http/src/web-result', names('packages/host-tests/test/', 'hono-node-headers'), [
+  ...of('http/src/web/web-result', names('packages/host-tests/test/', 'hono-node-headers'), [
     ['exposed headers of a response to Node are missing', 'return gate.options.exposeHeaders ?', 'return false ?'],
   ]),
-  ...of('http/src/web-result', names('packages/host-tests/test/', 'hono-slots'), [
+  ...of('http/src/web/web-result', names('packages/host-tests/test/', 'hono-slots'), [
     [
       'what settles a dropped response keeps it alive',
       '(settle<Call>).bind(undefined, gate, this.decision, onEnd)',
       '(...ended: [number?, Call?, Response?]) => settle(gate, this.decision, onEnd, ...ended)',
     ],
   ]),
-  ...of('http/src/web-result', names('packages/host-tests/test/', 'web-responses'), [
+  ...of('http/src/web/web-result', names('packages/host-tests/test/', 'web-responses'), [
     ['a worker ends before its request is settled', 'Promise.all([released, refunded])', 'Promise.resolve()'],
     ['a worker ends before its failed request is settled', 'Promise.all(settled)', 'Promise.resolve()'],
   ]),
-  ...of('http/src/web-response-end', names('packages/host-tests/test/', 'hono-slots'), [
+  ...of('http/src/web/web-response-end', names('packages/host-tests/test/', 'hono-slots'), [
     ['the next part of a dropped response keeps it alive', 'highWaterMark: 0', 'highWaterMark: 1'],
   ]),
   ...of('fastify/src/route-limits', OF_FASTIFY, [
@@ -191,7 +193,7 @@ export const http = [
     ],
     ['routes share one count', 'else if (routeOptions.prefix === undefined) merged.prefix = `${prefix}:${name}`;', ''],
   ]),
-  ...of('http/src/merge-options', OF_FASTIFY, [
+  ...of('http/src/options/merge-options', OF_FASTIFY, [
     ['the limits of the plugin override the window of a route', 'delete inherited.limits;', ';'],
   ]),
   ...of('fastify/src/error-observers', names(FASTIFY, 'error-observers'), [

@@ -11,7 +11,7 @@ const of = (name, tests, mutants) =>
   });
 
 export const luaStates = [
-  ...of('fixed-window', REFUNDS, [
+  ...of('limits/fixed-window', REFUNDS, [
     [
       'the window is still running at its end',
       'local is_running = window_end > now',
@@ -34,7 +34,7 @@ export const luaStates = [
       'rule.scale',
     ],
   ]),
-  ...of('token-bucket', REFUNDS, [
+  ...of('limits/token-bucket', REFUNDS, [
     ['a wait does not include the fraction of a microsecond', '(parts > spared_parts and 1 or 0)', '0'],
     [
       'a refund returns tokens that had refilled before it was recorded',
@@ -46,7 +46,7 @@ export const luaStates = [
     ['the state does not sum refunds', 'state.refunded = state.refunded + micros + (parts > 0 and 1 or 0)', ''],
   ]),
   ...of(
-    'token-bucket',
+    'limits/token-bucket',
     [test('conformance')],
     [
       [
@@ -57,7 +57,7 @@ export const luaStates = [
     ],
   ),
   ...of(
-    'leaky-bucket',
+    'limits/leaky-bucket',
     [test('queue'), ...REFUNDS],
     [
       ['the queue has one slot too few', '(limit + 1 - cost) * interval', '(limit - cost) * interval'],
@@ -74,7 +74,7 @@ export const luaStates = [
       ],
     ],
   ),
-  ...of('sliding-window-counter', REFUNDS, [
+  ...of('limits/sliding-window-counter', REFUNDS, [
     ['the estimate is rounded down', 'mul_div_up(fading, covered, window)', 'mul_div(fading, covered, window)'],
     [
       'an older window counts as the previous one',
@@ -87,7 +87,7 @@ export const luaStates = [
       'then state.current = math.max(0, state.current - units)',
     ],
   ]),
-  ...of('bucketed-window', REFUNDS, [
+  ...of('limits/bucketed-window', REFUNDS, [
     [
       'a refund uses the previous bucket',
       '(math.floor(state.latest / width) + 1) * width',
@@ -95,7 +95,7 @@ export const luaStates = [
     ],
     ['buckets that have left the window count', 'bucket_counts.drop(state.buckets, state.latest - window)', ''],
   ]),
-  ...of('bucket-counts', REFUNDS, [
+  ...of('limits/bucket-counts', REFUNDS, [
     [
       'a bucket counts for a microsecond too long',
       'math.floor(micros / width)) - 1',
@@ -104,7 +104,7 @@ export const luaStates = [
     ['a refund removes more units than the bucket has', 'local taken = math.min(held, units)', 'local taken = units'],
     ['buckets change to the coarser width', 'math.min(buckets.width, width) or width', 'width or width'],
   ]),
-  ...of('min-difference', REFUNDS, [
+  ...of('limits/min-difference', REFUNDS, [
     [
       'an expired state is found at its expiry',
       'if state.expires <= now then return false end',
@@ -121,10 +121,12 @@ export const luaStates = [
       'if difference_wait >= verdict.wait then',
     ],
   ]),
-  ...of('string-state', REFUNDS, [
+  ...of('program/string-state', REFUNDS, [
     ['a refund removes the expiry', "redis.call('SET', key, text, 'PX', ttl)", "redis.call('SET', key, text)"],
     ['a state beyond half of the bound is implausible', '2 ^ (scale + 1)', '2 ^ scale'],
     ['a reset leaves no marker', "replace(key, with_reset_mark('', stamp))", "replace(key, '')"],
   ]),
-  ...of('mul-div', CONFORMANCE, [['large products are rounded', 'if product < EXACT then', 'if product < NEVER then']]),
+  ...of('program/mul-div', CONFORMANCE, [
+    ['large products are rounded', 'if product < EXACT then', 'if product < NEVER then'],
+  ]),
 ];

@@ -17,7 +17,7 @@ const of = (name, tests, mutants) =>
   });
 
 export const lua = [
-  ...of('main', FRAME, [
+  ...of('program/main', FRAME, [
     [
       'the checks of a batch record at one microsecond',
       'local stamp, line, message = server_time + done_count, nil, nil',
@@ -36,14 +36,14 @@ export const lua = [
     ],
   ]),
   ...of(
-    'main',
+    'program/main',
     [test('usual-check')],
     [
       ['a check that fails is repeated', 'if not line and not message then', 'if not line then'],
       ['costs of limits are read one place off', '2 * key_count + index])', '2 * key_count + index - 1])'],
     ],
   ),
-  ...of('decisions', FRAME, [
+  ...of('program/decisions', FRAME, [
     ['the last limit decides alone', 'allowed = allowed and verdict.wait == 0', 'allowed = verdict.wait == 0'],
     ['a rejected check is recorded', 'own_cost > 0 and (allowed or rule.counts_rejected)', 'own_cost > 0'],
     ['a limit without a cost rejects', 'if own_cost == 0 then verdict.wait, verdict.delay = 0, 0 end', ''],
@@ -54,7 +54,7 @@ export const lua = [
     ],
     ['a peek records', 'input[2], false, stamp', 'input[2], true, stamp'],
   ]),
-  ...of('common', FRAME, [
+  ...of('program/common', FRAME, [
     [
       'a key expires up to a millisecond early',
       'local expires_ms = math.ceil(expires / 1000)',
@@ -63,7 +63,7 @@ export const lua = [
     ['keys never expire', "  redis.call('PEXPIREAT', key, last_expires_text)\n", ''],
   ]),
   ...of(
-    'settlements',
+    'program/settlements',
     [...FRAME, test('settlements')],
     [
       [
@@ -79,12 +79,12 @@ export const lua = [
       ],
     ],
   ),
-  ...of('operations', FRAME, [
+  ...of('program/operations', FRAME, [
     ['a usual check costs one unit', 'rule, usual.cost', 'rule, 1'],
     ['a usual check takes the time of the server', '{ 0, injected_now or false }', '{ 0, false }'],
   ]),
   ...of(
-    'decisions',
+    'program/decisions',
     [test('long-logs')],
     [
       [
@@ -95,7 +95,7 @@ export const lua = [
       ['a log that is too long fails a rejected check', 'if ensure_fits and records then', 'if ensure_fits then'],
     ],
   ),
-  ...of('usual-check', USUAL, [
+  ...of('program/usual-check', USUAL, [
     [
       'a hit counts at the end of its window',
       'until not is_usual or oldest > start',
@@ -164,7 +164,7 @@ export const lua = [
     ['an error of Redis is lost', "if type(reply) == 'table' and reply.err then message = reply.err break end", ''],
   ]),
   ...of(
-    'rolling-window',
+    'limits/rolling-window',
     [...REFUNDS, test('conformance')],
     [
       [
@@ -202,7 +202,7 @@ export const lua = [
     ],
   ),
   ...of(
-    'rolling-window',
+    'limits/rolling-window',
     [test('log-totals'), test('far-refunds')],
     [
       ['units outside the window make totals inexact', 'overflows and rule.window or keep', 'keep'],
@@ -211,18 +211,18 @@ export const lua = [
     ],
   ),
   ...of(
-    'rolling-window',
+    'limits/rolling-window',
     [test('usual-check')],
     [['a key of an injected clock expires before another half window ends', 'return keep + keep / 2', 'return keep']],
   ),
-  ...of('rolling-window', DENIALS, [
+  ...of('limits/rolling-window', DENIALS, [
     [
       'a rejection is stable for too long',
       'if first == 0 then stable = hits.oldest + window - now',
       'if first == 0 then stable = left',
     ],
   ]),
-  ...of('hit-log-packed', PACKED, [
+  ...of('hit-log/hit-log-packed', PACKED, [
     ['a long log drops no bytes', 'or (hits.dropped_hits > 16 and hits.dropped_hits * 4 > hits.size)', ''],
     [
       'hits without a total are lost when a log is rewritten',
@@ -265,7 +265,7 @@ export const lua = [
     ['a hit that counts in part counts wholly', '  if index == 0 then return hits.dropped end\n', ''],
     ['a log that is too long is not detected', "if type(reply) ~= 'table' or not reply.err or", 'if true or'],
   ]),
-  ...of('hit-log-packed-rewrite', PACKED, [
+  ...of('hit-log/hit-log-packed-rewrite', PACKED, [
     [
       'a refund moves older hits to the wrong place',
       "string.format('%d', first + gap), moved)",
@@ -275,12 +275,12 @@ export const lua = [
     ['a refund of a hit without a total returns nothing', 'if not total then hits.dropped = hits.dropped + 1 end', ''],
     ['a refund removes all hits of its microsecond', 'local first = math.max(from, stop - cost)', 'local first = from'],
   ]),
-  ...of('hit-log-sorted-set', REFUNDS, [
+  ...of('hit-log/hit-log-sorted-set', REFUNDS, [
     ['hits of one microsecond lose their order', "string.format('%016d:%d'", "string.format('%d:%d'"],
     ['the units before a kept hit are not dropped', 'local first = math.max(before, dropped)', 'local first = before'],
   ]),
   ...of(
-    'hit-log',
+    'hit-log/hit-log',
     [...REFUNDS, test('conformance')],
     [
       [
@@ -297,7 +297,7 @@ export const lua = [
     ],
   ),
   ...of(
-    'hit-log',
+    'hit-log/hit-log',
     [test('log-totals'), test('far-refunds')],
     [
       ['restarted totals include refunded units', 'units = units + gap.units\n    end', 'end'],

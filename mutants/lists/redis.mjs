@@ -14,7 +14,7 @@ const of = (name, tests, mutants) =>
   });
 
 export const redis = [
-  ...of('batcher', BATCHES, [
+  ...of('sending/batcher', BATCHES, [
     ['a large batch is sent more than once', 'items.slice(start, start + MAX_ITEMS)', 'items.slice(start)'],
     ['all of a large batch goes into one script', 'const MAX_ITEMS = 100;', 'const MAX_ITEMS = 1_000_000;'],
     [
@@ -30,26 +30,26 @@ export const redis = [
       '    this.#release();',
     ],
   ]),
-  ...of('ioredis-command-class', ['replaced-methods', 'client-options'].map(test), [
+  ...of('clients/ioredis-command-class', ['replaced-methods', 'client-options'].map(test), [
     ['a method that was replaced before misses scripts', 'String(evalsha) !== String(client.evalsha)', 'false'],
     ['characters are counted as bytes', 'Buffer.byteLength(text) === text.length', 'true'],
   ]),
-  ...of('ioredis-commands', ['replaced-methods', 'client-options'].map(test), [
+  ...of('clients/ioredis-commands', ['replaced-methods', 'client-options'].map(test), [
     ['a method that is replaced later misses scripts', 'client.evalsha !== evalsha || ', ''],
     ['a prefix of the client is dropped', '{ keyPrefix, replyEncoding', '{ replyEncoding'],
     ['a script misses its automatic pipeline', ' || enableAutoPipelining', ''],
   ]),
-  ...of('glide-redelivery', GLIDE, [
+  ...of('clients/glide-redelivery', GLIDE, [
     ['slots that move wait for each other', 'redirectedSlotOf(error);', 'redirectedSlotOf(error) && "";'],
     ['commands wait for a moving slot for ever', 'performance.now() - sinceMs > MAX_WAIT_MS', 'false'],
     ['commands for nobody are sent to a silent node', 'if (this.#broken !== undefined)', 'if (false)'],
     ['one error of a node fails the commands behind it', 'REPLIED.test(error.message)', 'false'],
   ]),
-  ...of('glide-topology', GLIDE, [
+  ...of('clients/glide-topology', GLIDE, [
     ['a timeout of GLIDE counts as a slot that moves', 'if (moves.includes(`[${slot}-`)) return true', 'return true'],
     ['the reply of another node counts', '|| isServedBy(moves, slot)', '|| true'],
   ]),
-  ...of('operation-sender', BATCHES, [
+  ...of('sending/operation-sender', BATCHES, [
     ['half a batch waits until a reply is read', 'if (doneCount === operations.length) onReply();', ''],
     [
       'operations that a script left are not sent again',
@@ -59,7 +59,7 @@ export const redis = [
     ['a failed operation gets a result', 'if (error !== undefined) operation.reject(error);\n  else if', 'if'],
   ]),
   ...of(
-    'script-request',
+    'script/script-request',
     [test('usual-check'), ...RECEIPTS],
     [
       ['checks of different costs are sent as one', 'areSameCosts(one.costs, other.costs) &&', ''],
@@ -77,21 +77,21 @@ export const redis = [
     ],
   ),
   ...of(
-    'algorithm-registry',
+    'operations/algorithm-registry',
     [...BATCHES, test('conformance')],
     [
       ['a limit with a minDifference is usual', ' && (limit as RollingWindow).minDifferenceMicros === 0', ''],
       ['a limit with countRejected is usual', '!limit.countRejected && ', ''],
     ],
   ),
-  ...of('operations', RECEIPTS, [
+  ...of('operations/operations', RECEIPTS, [
     ['a receipt omits how far ahead its hit is', 'this.recordedMicros + this.#aheadMicros', 'this.recordedMicros'],
     ['a receipt omits its cost', 'atMicros, cost: this.#cost', 'atMicros, cost: 1'],
   ]),
-  ...of('operations', ['lease-settlements', 'concurrency'].map(test), [
+  ...of('operations/operations', ['lease-settlements', 'concurrency'].map(test), [
     ['a receipt forgets what a settlement changed', 'this.#hits = [{ key: this.#hits,', 'return [{ key: this.#hits,'],
   ]),
-  ...of('script-reply', RECEIPTS, [
+  ...of('script/script-reply', RECEIPTS, [
     [
       'all operations of a batch have one stamp',
       'return this.#serverMicros + this.#index - 1;',
@@ -106,7 +106,7 @@ export const redis = [
     ['"never" is a wait below 0', 'return micros < 0 ? Infinity : micros;', 'return micros;'],
   ]),
   ...of(
-    'script-reply',
+    'script/script-reply',
     [test('malformed-replies')],
     [
       ['a reply may have more results than operations', 'if (this.length > operationCount)', 'if (false)'],
@@ -116,7 +116,7 @@ export const redis = [
     ],
   ),
   ...of(
-    'script-numbers',
+    'script/script-numbers',
     [test('malformed-replies')],
     [
       ['any text is a number', '!Number.isFinite(number)', 'false'],
@@ -124,7 +124,7 @@ export const redis = [
       ['an amount may be inexact', ' || !Number.isSafeInteger(number)', ''],
     ],
   ),
-  ...of('cached-denial', DENIALS, [
+  ...of('denials/cached-denial', DENIALS, [
     ['a rejection outlives its stable time', 'sinceSent < stableMicros && nowMicros', 'nowMicros'],
     ['a rejection outlives its greatest age', ' && nowMs < expiresMs;', ';'],
     [
@@ -134,7 +134,7 @@ export const redis = [
     ],
   ]),
   ...of(
-    'key-change-tracker',
+    'denials/key-change-tracker',
     [test('key-change-tracker'), ...DENIALS],
     [
       [
@@ -145,7 +145,7 @@ export const redis = [
       ['keys of dropped rejections are kept', 'if (tracked.useCount === 0) this.#tracked.delete(key);', ''],
     ],
   ),
-  ...of('denial-cache', DENIALS, [
+  ...of('denials/denial-cache', DENIALS, [
     [
       'a rejection outlives a change of its keys',
       'trackedKeys.every(({ version }, index) => version === versions[index])',
@@ -165,7 +165,7 @@ export const redis = [
       'first(group.denials.values());\n    if (denial === undefined)',
     ],
   ]),
-  ...of('denial-estimate', DENIALS, [
+  ...of('denials/denial-estimate', DENIALS, [
     [
       'a cost above the limit waits until the reset',
       "if (cost > limit) return { reason: 'limit', retryAfterMs: Infinity };",
@@ -177,7 +177,7 @@ export const redis = [
       'return knownCost > limit;',
     ],
   ]),
-  ...of('check-decisions', DENIALS, [
+  ...of('store/check-decisions', DENIALS, [
     [
       'a rejection is served after a local record',
       "check.kind === 'check' ? result.receipt !== undefined : allowed",
@@ -189,7 +189,7 @@ export const redis = [
       "check.kind !== 'check'",
     ],
   ]),
-  ...of('state-changes', DENIALS, [
+  ...of('changes/state-changes', DENIALS, [
     [
       'a reset leaves the rejections',
       '    this.#count += 1;\n    this.#denials?.invalidate(keys);',
@@ -197,12 +197,16 @@ export const redis = [
     ],
     ['a clock that steps back leaves the rejections', '    this.#denials?.clear();\n', ''],
   ]),
-  ...of('plan-encoding', DENIALS, [
+  ...of('operations/plan-encoding', DENIALS, [
     ['a limit that counts rejected attempts is cached', '!limit.countRejected && ', ''],
   ]),
-  ...of('algorithm-registry', [...BATCHES], [['countRejected does not reach Redis', 'countRejected ? 1 : 0', '0']]),
   ...of(
-    'redis-keys',
+    'operations/algorithm-registry',
+    [...BATCHES],
+    [['countRejected does not reach Redis', 'countRejected ? 1 : 0', '0']],
+  ),
+  ...of(
+    'operations/redis-keys',
     [...KEYS, test('cluster')],
     [
       ['an empty key is an empty pair of braces', "if (text === '') return '%';", ''],

@@ -16,7 +16,7 @@ const of = (file, tests, mutants) =>
   mutants.map(([description, find, replace]) => ({ file: `packages/${file}`, description, find, replace, tests }));
 
 export const slots = [
-  ...of('core/src/limits/concurrency.ts', STATES, [
+  ...of('core/src/slots/concurrency.ts', STATES, [
     [
       'one unit above the limit is allowed',
       'cost > free ? this.retryAfterMicros',
@@ -37,7 +37,7 @@ export const slots = [
     ['a lease keeps its id in another life', 'Math.max(id, state.numbers[state.start + NEWEST_ID]! + 1)', 'id'],
     ['a record keeps expired leases', '    dropExpired(state, nowMicros);\n    insert', '    insert'],
   ]),
-  ...of('core/src/limits/lease-list.ts', STATES, [
+  ...of('core/src/slots/lease-list.ts', STATES, [
     [
       'a lease counts at its end',
       'if (untilOf(state, index) <= nowMicros) units',
@@ -61,7 +61,7 @@ export const slots = [
       '',
     ],
   ]),
-  ...of('core/src/lease-renewer.ts', LEASES, [
+  ...of('core/src/slots/lease-renewer.ts', LEASES, [
     [
       'an own clock reports no loss',
       'if (endMs - nowMs < TIMER_MS) this.#lose(holder);',
@@ -87,7 +87,7 @@ export const slots = [
       'const atMs = this.#renewalMs;',
     ],
   ]),
-  ...of('core/src/slots.ts', LEASES, [
+  ...of('core/src/slots/slots.ts', LEASES, [
     ['a decision is released twice', 'if (this.#isReleased) return undefined;', ''],
     ['a release wakes nobody', '      wakeWaiters(backendOf(store), this.names);', ''],
     [
@@ -98,30 +98,30 @@ export const slots = [
     ['a check without slots is renewed', 'const hasLease = holdsAny && ', 'const hasLease = '],
     ['a failing part of a store fails all', '`${leaseMs} ${this.#store.partOfReceipt?.(receipt)}`', '`${leaseMs}`'],
   ]),
-  ...of('core/src/lease-loss.ts', LEASES, [
+  ...of('core/src/slots/lease-loss.ts', LEASES, [
     [
       'an error of the callback ends the reports',
       '    } catch (error) {\n',
       '    } catch (error) {\n      throw error;\n',
     ],
   ]),
-  ...of('core/src/create-store.ts', STATES, [
+  ...of('core/src/custom/create-store.ts', STATES, [
     ['a lease that was taken again cannot be released', 'Object.assign(hit, held[index]);', ''],
     ['a settled lease takes all of its units again', 'hit.wantedCost = Math.min(hit.wantedCost, cost);', 'void hit;'],
     ['a renewal takes back slots that were released', 'if (hit.wantedCost === 0) return hit;', ''],
     ['a moved lease is not found before its renewal ends', 'hit.moved !== undefined && ', 'false && '],
   ]),
-  ...of('core/src/transactions.ts', STATES, [
+  ...of('core/src/custom/transactions.ts', STATES, [
     ['a driver hides misuse', 'if (misuse !== undefined) throw misuse.error;', ''],
     ['a failure that is thrown at once counts as misuse', 'return Promise.reject(error);', 'throw error;'],
     ['a recovery goes unnoticed', 'this.#hasFailed ? Promise.resolve(result) : result', 'result'],
   ]),
-  ...of('core/src/manual-clock.ts', CLOCK, [
+  ...of('core/src/time/manual-clock.ts', CLOCK, [
     ['callbacks of one time run in reverse order', 'other.atMs > atMs', 'other.atMs >= atMs'],
     ['a callback runs at the end of the advance', 'nowMs = Math.max(nowMs, first.atMs);', 'nowMs = endMs;'],
     ['a callback in the past never runs', 'if (atMs <= nowMs) queueMicrotask(runDue);', ''],
   ]),
-  ...of('redis/src/lua/concurrency.lua', REDIS, [
+  ...of('redis/src/lua/limits/concurrency.lua', REDIS, [
     ['a lease counts at its end', "local from = '(' .. format_integer(now)", 'local from = format_integer(now)'],
     [
       'a lease of several units counts once',
@@ -154,7 +154,7 @@ export const slots = [
     ],
     ['expired leases stay in Redis', "  redis.call('ZREMRANGEBYSCORE', key, '-inf', format_integer(now))\n", ''],
   ]),
-  ...of('redis/src/lease-renewal.ts', REDIS, [
+  ...of('redis/src/changes/lease-renewal.ts', REDIS, [
     ['a lost lease is not reported', 'for (const receipt of lostReceipts) lost.add(receipt);', ''],
     [
       'a renewal does not repeat a settlement without a reply',

@@ -1,15 +1,14 @@
 // The entry point `@rollgate/core/store`: what stores and adapters need in addition to the user's API.
-export { isThenable, mapAwaitable } from './awaitable.js';
-export { refundInBackground } from './background-refund.js';
-export { readMicros } from './clock.js';
-export { scheduleAfter } from './clock-timers.js';
-export { copyString } from './copy-string.js';
-export { createStore } from './create-store.js';
-export type { CreateStoreOptions, Update } from './create-store-options.js';
-export { parseDuration } from './duration.js';
-export { type Coded, withCode } from './error-codes.js';
+export { isThenable, mapAwaitable } from './base/awaitable.js';
+export { copyString } from './base/copy-string.js';
+export { Pending } from './base/pending.js';
+export { channel, emitWarning } from './base/platform.js';
+export { createStore } from './custom/create-store.js';
+export type { CreateStoreOptions, Update } from './custom/create-store-options.js';
+export type { StoredNumbers } from './custom/stored-state.js';
+export { foreignDecision } from './decision/foreign-decision-error.js';
+export { toDecision } from './decision/to-decision.js';
 export { guardStore } from './failure/guarded-store.js';
-export { foreignDecision } from './foreign-decision-error.js';
 export {
   type Hit,
   isLeasing,
@@ -18,17 +17,27 @@ export {
   type StateLifecycle,
   type Verdict,
 } from './limits/limit.js';
+export type { CounterAlgorithm } from './limits/rolling-counter-algorithm.js';
 export { ROLLING_WINDOW_OPTIONS } from './limits/rolling-window.js';
-export { isMemoryStore } from './memory-store.js';
-export { Pending } from './pending.js';
-export { type Costs, costAt, type Keys, keyAt, type Plan, type Rule, type SettledCosts, settledCost } from './plan.js';
-export { channel, emitWarning } from './platform.js';
-export type { CounterAlgorithm } from './rolling-counter-algorithm.js';
-export type { SlotLimit } from './slot-limit.js';
-export type { StoreConnection, StoreGuard } from './store.js';
-export { hashKey, MAX_KEY_LENGTH } from './stored-key.js';
-export type { StoredNumbers } from './stored-state.js';
-export { toDecision } from './to-decision.js';
+export { isMemoryStore } from './memory/memory-store.js';
+export {
+  type Costs,
+  costAt,
+  type Keys,
+  keyAt,
+  type Plan,
+  type Rule,
+  type SettledCosts,
+  settledCost,
+} from './plan/plan.js';
+export type { SlotLimit } from './slots/slot-limit.js';
+export { refundInBackground } from './store/background-refund.js';
+export type { StoreConnection, StoreGuard } from './store/store.js';
+export { hashKey, MAX_KEY_LENGTH } from './store/stored-key.js';
+export { readMicros } from './time/clock.js';
+export { scheduleAfter } from './time/clock-timers.js';
+export { parseDuration } from './validation/duration.js';
+export { type Coded, withCode } from './validation/error-codes.js';
 export {
   formatValue,
   hasMethods,
@@ -41,4 +50,4 @@ export {
   validateOptionNames,
   validatePositiveInteger,
   validateString,
-} from './validate.js';
+} from './validation/validate.js';

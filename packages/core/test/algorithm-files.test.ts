@@ -24,11 +24,15 @@ const sources = packages.flatMap((folder) =>
     .map((entry) => relative(ROOT, join(entry.parentPath, entry.name))),
 );
 
+const roomOf = (name: string) => (name === 'concurrency' ? 'slots' : 'limits');
+
 /** The files that ARCHITECTURE.md names for an algorithm. */
 function namedPlaces(name: string): string[] {
   const text = readFileSync(join(ROOT, 'ARCHITECTURE.md'), 'utf8');
   const section = text.slice(text.indexOf('## Adding an algorithm')).split('\n## ')[0]!;
-  return [...section.matchAll(/`([\w/<>.-]+\.(?:ts|lua))`/g)].map(([, file]) => file!.replace('<name>', name));
+  return [...section.matchAll(/`([\w/<>.-]+\.(?:ts|lua))`/g)].map(([, file]) =>
+    file!.replace('<room>', roomOf(name)).replace('<name>', name),
+  );
 }
 
 /** Whether the code of the file, without its comments and the names in its messages, contains `token-bucket`, `tokenBucket` or `TokenBucket`. */

@@ -1,7 +1,7 @@
 import { createStore } from '@rollgate/core/store';
+import * as node from '../src/base/platform';
+import * as neutral from '../src/base/platform.neutral';
 import { defaultGuard } from '../src/failure/default-guard.neutral';
-import * as node from '../src/platform';
-import * as neutral from '../src/platform.neutral';
 
 /** Each line that could be confused with another one by its bytes, and lengths around the blocks of SHA-256. */
 const TEXTS = [

@@ -1,6 +1,6 @@
 import { randomRuns } from '@rollgate/test-support/effort';
 import fc from 'fast-check';
-import { PriorityQueue } from '../src/priority-queue.js';
+import { PriorityQueue } from '../src/base/priority-queue.js';
 
 test('the first member has the lowest priority value, whichever members move or leave', () => {
   const priority = fc.integer({ min: 0, max: 20 });

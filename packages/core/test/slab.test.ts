@@ -1,8 +1,8 @@
 import { rollingWindow } from '@rollgate/core';
-import { HEAD } from '../src/block-head.js';
-import { Entry } from '../src/entry.js';
-import { Namespace } from '../src/namespace.js';
-import { Slab } from '../src/slab.js';
+import { HEAD } from '../src/memory/block-head.js';
+import { Entry } from '../src/memory/entry.js';
+import { Namespace } from '../src/memory/namespace.js';
+import { Slab } from '../src/memory/slab.js';
 
 let slab: Slab;
 beforeEach(() => {

@@ -52,5 +52,5 @@ test.each(HOSTS.filter((host) => !COMMON_WORDS.includes(host)))('no other librar
     .filter(([, code]) => new RegExp(`\\b${host}\\b`, 'i').test(code))
     .map(([file]) => file);
   // It suggests names for the options of other limiters.
-  expect(mentioning.filter((file) => file !== 'core/src/option-suggestions.ts')).toEqual([]);
+  expect(mentioning.filter((file) => file !== 'core/src/validation/option-suggestions.ts')).toEqual([]);
 });

@@ -5,8 +5,8 @@ export type {
   NodeRedisClient,
   RedisClient,
   UpstashClient,
-} from './redis-clients.js';
-export type { ClusterSlot } from './redis-keys.js';
-export { RedisStore } from './redis-store.js';
-export type { RedisStoreOptions } from './redis-store-options.js';
-export type { Log } from './script-builder.js';
+} from './clients/redis-clients.js';
+export type { ClusterSlot } from './operations/redis-keys.js';
+export type { Log } from './script/script-builder.js';
+export { RedisStore } from './store/redis-store.js';
+export type { RedisStoreOptions } from './store/redis-store-options.js';

@@ -1,4 +1,4 @@
-import { KeyChangeTracker } from '../src/key-change-tracker';
+import { KeyChangeTracker } from '../src/denials/key-change-tracker';
 
 test('a key is tracked until all groups of denials that use it are released', () => {
   const tracker = new KeyChangeTracker();

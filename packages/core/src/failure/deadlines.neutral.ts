@@ -1,4 +1,4 @@
-import { realTimers, type Timers } from '../clock-timers.js';
+import { realTimers, type Timers } from '../time/clock-timers.js';
 import type { TimedCall } from './timed-call.js';
 
 // The counterpart of `deadlines.ts` for platforms other than Node. Each call has its own timer, because some platforms cancel

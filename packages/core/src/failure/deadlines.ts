@@ -1,6 +1,6 @@
-import type { Timer } from '../background-timer.js';
-import { realTimers, type Timers } from '../clock-timers.js';
-import { afterPoll, performance } from '../platform.js';
+import type { Timer } from '../base/background-timer.js';
+import { afterPoll, performance } from '../base/platform.js';
+import { realTimers, type Timers } from '../time/clock-timers.js';
 import type { TimedCall } from './timed-call.js';
 
 /** A timer that is this late shows that the process was blocked or suspended. */

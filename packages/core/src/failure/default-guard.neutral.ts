@@ -1,5 +1,5 @@
-import type { StoreGuard } from '../store.js';
-import { invalidOption } from '../validate.js';
+import type { StoreGuard } from '../store/store.js';
+import { invalidOption } from '../validation/validate.js';
 
 // The counterpart of `default-guard.ts`. An app that keeps its limits in memory does not contain the guard.
 

@@ -1,8 +1,8 @@
-import type { Decision, LimitDecision } from '../decision.js';
-import type { MemoryStore } from '../memory-store.js';
-import type { Costs, Keys, Plan } from '../plan.js';
-import { degrade, toDecision } from '../to-decision.js';
-import type { OnStoreError } from './on-store-error.js';
+import type { Decision, LimitDecision } from '../decision/decision.js';
+import { degrade, toDecision } from '../decision/to-decision.js';
+import type { MemoryStore } from '../memory/memory-store.js';
+import type { Costs, Keys, Plan } from '../plan/plan.js';
+import type { OnStoreError } from '../store/on-store-error.js';
 import type { StoreError } from './store-error.js';
 
 /** The wait of a rejection by the policy `'deny'`, in milliseconds. */

@@ -1,5 +1,5 @@
-import { type Awaitable, isThenable } from '../awaitable.js';
-import { type Listener, Pending } from '../pending.js';
+import { type Awaitable, isThenable } from '../base/awaitable.js';
+import { type Listener, Pending } from '../base/pending.js';
 import type { Deadlines } from './deadlines.js';
 import type { PartHealth } from './part-health.js';
 import { type StoreError, storeFailedError, storeTimeoutError } from './store-error.js';

@@ -1,7 +1,7 @@
-import type { Awaitable } from '../awaitable.js';
-import { timersOf } from '../clock-timers.js';
-import type { CounterAlgorithm } from '../rolling-counter-algorithm.js';
-import type { CountingStore } from '../store.js';
+import type { Awaitable } from '../base/awaitable.js';
+import type { CounterAlgorithm } from '../limits/rolling-counter-algorithm.js';
+import type { CountingStore } from '../store/store.js';
+import { timersOf } from '../time/clock-timers.js';
 import { Deadlines } from './deadlines.js';
 import { guardCall, probe, rethrow } from './guarded-call.js';
 import { storeDownError } from './store-error.js';

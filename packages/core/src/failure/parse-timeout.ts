@@ -1,6 +1,6 @@
-import { type Duration, parseDuration } from '../duration.js';
-import { MAX_TIMER_MS } from '../scheduler.js';
-import { invalidNumber } from '../validate.js';
+import { MAX_TIMER_MS } from '../time/scheduler.js';
+import { type Duration, parseDuration } from '../validation/duration.js';
+import { invalidNumber } from '../validation/validate.js';
 
 /** The default `timeout` of a store's call, in milliseconds. */
 export const DEFAULT_TIMEOUT_MS = 500;

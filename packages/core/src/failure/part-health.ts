@@ -1,6 +1,6 @@
-import { timersOf } from '../clock-timers.js';
-import { channel, emitWarning } from '../platform.js';
-import type { CountingStore, Store, StoreConnection } from '../store.js';
+import { channel, emitWarning } from '../base/platform.js';
+import type { CountingStore, Store, StoreConnection } from '../store/store.js';
+import { timersOf } from '../time/clock-timers.js';
 
 /**
  * Published on the channel `rollgate:store:failure` when a store starts to fail, and when a store that returned errors

@@ -1,5 +1,5 @@
-import type { StoreConnection } from '../store.js';
-import { formatValue } from '../validate.js';
+import type { StoreConnection } from '../store/store.js';
+import { formatValue } from '../validation/validate.js';
 
 /**
  * The error of a call whose store has failed, with `onStoreError: 'throw'`. Its `cause` is the store's own error. If

@@ -1,6 +1,6 @@
-import { MemoryStore } from '../memory-store.js';
-import type { Keys, Plan } from '../plan.js';
-import type { CountingStore, Store } from '../store.js';
+import { MemoryStore } from '../memory/memory-store.js';
+import type { Keys, Plan } from '../plan/plan.js';
+import type { CountingStore, Store } from '../store/store.js';
 import { PartHealth } from './part-health.js';
 
 const stores = new WeakMap<Store | CountingStore, StoreHealth>();

@@ -1,5 +1,5 @@
-import { type Duration, parseInterval } from '../duration.js';
-import { validateIntegerBetween, validateOptionNames, validatePositiveInteger } from '../validate.js';
+import { type Duration, parseInterval } from '../validation/duration.js';
+import { validateIntegerBetween, validateOptionNames, validatePositiveInteger } from '../validation/validate.js';
 import {
   addUnits,
   COUNTS_SIZE,

@@ -1,4 +1,4 @@
-import { MAX_DURATION_MS } from '../duration.js';
+import { MAX_DURATION_MS } from '../validation/duration.js';
 import type { State } from './limit.js';
 
 /**

@@ -1,5 +1,5 @@
-import { type Duration, MAX_DURATION_MS, parseInterval } from '../duration.js';
-import { invalidNumber, validateOptionNames, validatePositiveInteger } from '../validate.js';
+import { type Duration, MAX_DURATION_MS, parseInterval } from '../validation/duration.js';
+import { invalidNumber, validateOptionNames, validatePositiveInteger } from '../validation/validate.js';
 import { boundDebt, isWithinScale, type Scale, scaleOf } from './clock-skew-bound.js';
 import type { Hit, Limit, State, Verdict } from './limit.js';
 import { addGap, createGaps, describeGaps, dropPassedGaps, GAPS_END, takeLastGap } from './queue-gaps.js';

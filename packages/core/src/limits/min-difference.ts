@@ -1,4 +1,4 @@
-import { type Duration, parseDuration } from '../duration.js';
+import { type Duration, parseDuration } from '../validation/duration.js';
 import type { RejectionReason, State } from './limit.js';
 
 /** The option of all limits that reject actions too soon after the newest one. */

@@ -1,5 +1,5 @@
-import { type Duration, parseDuration, parseInterval } from '../duration.js';
-import { validateBoolean, validateOptionNames, validatePositiveInteger } from '../validate.js';
+import { type Duration, parseDuration, parseInterval } from '../validation/duration.js';
+import { validateBoolean, validateOptionNames, validatePositiveInteger } from '../validation/validate.js';
 import {
   append,
   describeHits,

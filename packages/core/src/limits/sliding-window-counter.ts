@@ -1,5 +1,5 @@
-import { type Duration, parseInterval } from '../duration.js';
-import { validateOptionNames, validatePositiveInteger } from '../validate.js';
+import { type Duration, parseInterval } from '../validation/duration.js';
+import { validateOptionNames, validatePositiveInteger } from '../validation/validate.js';
 import { isWithinScale, type Scale, scaleOf } from './clock-skew-bound.js';
 import type { Hit, Limit, State, Verdict } from './limit.js';
 import {

@@ -1,7 +1,7 @@
 import type { Decision } from '@rollgate/core';
 import type { Costs, Keys, Plan, SettledCosts } from '@rollgate/core/store';
-import { monotonicClock, readMicros } from '../../../core/src/clock.js';
 import { StoreHealth } from '../../../core/src/failure/store-health.js';
+import { monotonicClock, readMicros } from '../../../core/src/time/clock.js';
 import { assertSame } from '../../../store-conformance/src/assert-same.js';
 import { toPlainDecision } from '../../../store-conformance/src/expected-decision.js';
 import { type ModelReceipt, ReferenceModel } from '../../../store-conformance/src/reference-model.js';

@@ -1,6 +1,6 @@
 import { Deadlines } from '../../../core/src/failure/deadlines.js';
-import { DenialCache } from '../../src/denial-cache.js';
-import { lua } from '../../src/lua.generated.js';
+import { DenialCache } from '../../src/denials/denial-cache.js';
+import { lua } from '../../src/script/lua.generated.js';
 
 /** A plausible defect. `plant` adds it, and returns a function that removes it. */
 export interface PlantedDefect {

@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { MAX_STEPS, maxStepsLine } from '../../src/script-builder.js';
+import { MAX_STEPS, maxStepsLine } from '../../src/script/script-builder.js';
 
 /** The same script with another step limit, so that a small batch takes several scripts. */
 export function withMaxSteps(text: string, maxSteps: number): string {

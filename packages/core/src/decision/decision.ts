@@ -1,0 +1,78 @@
+import type { RejectionReason } from '../limits/limit.js';
+
+/** The result of one limit. */
+export interface LimitDecision {
+  /** Whether this limit allowed the action. Another limit may still have rejected it. */
+  readonly allowed: boolean;
+  /** The limit's quota in units. */
+  readonly limit: number;
+  /** The free units of the quota after this decision, never negative. A `minDifference` may still reject them. */
+  readonly remaining: number;
+  /** Milliseconds until this limit would allow the same action, or `Infinity` if it never can. */
+  readonly retryAfterMs: number;
+  /** Milliseconds until the full quota is free if nothing else happens. */
+  readonly resetMs: number;
+  /** Milliseconds to delay the action until its slot. 0 when the decision is a rejection. */
+  readonly delayMs: number;
+  /**
+   * The rule of this limit that rejected the action: `'limit'` (the quota) or `'minDifference'`. If both did, it is the
+   * rule with the longer wait, and `'limit'` at a tie. Absent if this limit allowed the action.
+   */
+  readonly reason?: RejectionReason | undefined;
+  /** Whether `retryAfterMs` is only advice, because the time at which a slot of `concurrency` is released is unknown. */
+  readonly retryIsEstimate?: boolean | undefined;
+}
+
+/**
+ * The result of a check. Each check returns a new object, which Rollgate never changes. A rejection is a value, not an
+ * error. Decisions have several classes, so compare them by their properties.
+ *
+ * `limit`, `remaining`, `resetMs` and `reason` describe one limit, the reported limit. When the action is allowed, it
+ * is the limit with the least remaining. Otherwise it is the violated limit with the longest wait. Ties go to the
+ * longest reset.
+ */
+export interface Decision<Name extends string = string> {
+  /** Whether the action is allowed. */
+  readonly allowed: boolean;
+  /** The reported limit's quota in units. */
+  readonly limit: number;
+  /**
+   * The free units of the reported limit's quota after this decision, never negative. A `minDifference` may still
+   * reject them. `retryAfterMs` accounts for that.
+   */
+  readonly remaining: number;
+  /**
+   * Milliseconds until the same action would be allowed if nothing else happens, exact to the microsecond. It is 0 if
+   * the action is allowed, and `Infinity` if its cost exceeds a limit, because then it can never be allowed. After
+   * checks with many different costs, a `RedisStore` may estimate a wait that is too long, up to the reset.
+   */
+  readonly retryAfterMs: number;
+  /** Milliseconds until the reported limit's full quota is free if nothing else happens. */
+  readonly resetMs: number;
+  /**
+   * Milliseconds to delay an allowed action until its slot, the longest delay of all limits. It is 0 for limits without
+   * a queue, and for a rejected action.
+   */
+  readonly delayMs: number;
+  /** The names of the limits that rejected the action. */
+  readonly violated: readonly Name[];
+  /**
+   * The result of each limit, by name. Of a single limit, it repeats the decision's own figures, and Rollgate builds it
+   * when you read it. `JSON.stringify` and `console.log` show it. `{ ...decision }`, `Object.keys`, `structuredClone`
+   * and deep comparisons leave it out then. The decision on several limits, or of a store error policy, has it as an
+   * ordinary property.
+   */
+  readonly limits: Readonly<Record<Name, LimitDecision>>;
+  /**
+   * `false`, or the policy that decided because the store failed. With `'fallback'`, the same limits decided in this
+   * process's memory. With `'allow'` and `'deny'`, the other figures have no meaning.
+   */
+  readonly degraded: false | 'fallback' | 'allow' | 'deny';
+  /**
+   * The rule of the reported limit that rejected the action, as in {@link LimitDecision.reason}. Absent if the action
+   * is allowed, or if the policy `'deny'` rejected it.
+   */
+  readonly reason?: RejectionReason | undefined;
+  /** Whether the wait of the reported limit is an estimate, as in {@link LimitDecision.retryIsEstimate}. */
+  readonly retryIsEstimate?: boolean | undefined;
+}

@@ -1,0 +1,39 @@
+import type { Awaitable } from '../base/awaitable.js';
+import { isThenable } from '../base/awaitable.js';
+import { channel } from '../base/platform.js';
+import type { Decision } from '../decision/decision.js';
+import type { Key } from '../plan/create-plan.js';
+import type { Cost } from '../plan/resolve-costs.js';
+
+/** A check and its decision. */
+export interface DecisionEventOf<Limiter> {
+  /** The limiter that decided. */
+  readonly limiter: Limiter;
+  readonly key: Key;
+  /** The cost of the check, in units, as the caller passed it. 1 without one. */
+  readonly cost: Cost;
+  readonly decision: Decision;
+}
+
+const decisions = channel('rollgate:decision');
+const rejections = channel('rollgate:rejection');
+
+/** Whether there is a subscriber. Without one, the limiter does not build an event. */
+export const hasSubscribers = (): boolean => decisions.hasSubscribers || rejections.hasSubscribers;
+
+/** Publishes the decision before the caller of the check gets it. Returns it, or a promise of it. */
+export function publishDecision<Limiter, Made extends Awaitable<Decision>>(
+  limiter: Limiter,
+  key: Key,
+  cost: Cost | undefined,
+  decision: Made,
+): Made {
+  const publish = (made: Decision): Decision => {
+    if (made.allowed && !decisions.hasSubscribers) return made;
+    const event: DecisionEventOf<Limiter> = { limiter, key, cost: cost ?? 1, decision: made };
+    decisions.publish(event);
+    if (!made.allowed) rejections.publish(event);
+    return made;
+  };
+  return (isThenable(decision) ? Promise.resolve(decision).then(publish) : publish(decision)) as Made;
+}

@@ -1,0 +1,82 @@
+import type { Limits } from '../plan/create-plan.js';
+import type { Cost, CostOn } from '../plan/resolve-costs.js';
+import type { LeaseLoss } from '../slots/lease-loss.js';
+import type { OnStoreError } from '../store/on-store-error.js';
+import type { Store } from '../store/store.js';
+import type { Duration } from '../validation/duration.js';
+
+/** The options of `RateLimiter`. */
+export interface RateLimiterOptions<Given extends Limits = Limits> {
+  /** One limit, or a record of limits that decide together. With `null`, pass limits with each call. */
+  limits: Given | null;
+  /**
+   * Where the limiter keeps the state of the keys.
+   *
+   * @defaultValue a `MemoryStore` that belongs to this limiter
+   */
+  store?: Store | undefined;
+  /**
+   * Separates the keys of limiters that share a store.
+   *
+   * @defaultValue `'rollgate'`
+   */
+  prefix?: string | undefined;
+  /**
+   * How long one call of `store` may take, in milliseconds or as text such as `'1s'`.
+   *
+   * @defaultValue 500 milliseconds
+   */
+  timeout?: Duration | undefined;
+  /**
+   * What decides if `store` fails or exceeds `timeout`:
+   *
+   * - `'throw'` rejects with a `StoreError`.
+   * - `'fallback'` decides by the same limits in this process's memory.
+   * - `'allow'` allows everything.
+   * - `'deny'` rejects everything.
+   *
+   * @defaultValue `'throw'`
+   */
+  onStoreError?: OnStoreError | undefined;
+  /**
+   * Called when slots of a `concurrency` limit may belong to another process, because this one could not renew its lease in
+   * time.
+   *
+   * @defaultValue none; the channel `rollgate:lease:lost` publishes the same
+   */
+  onLeaseLost?: ((loss: LeaseLoss) => void) | undefined;
+}
+
+/** The options of `RateLimiter.check`, `RateLimiter.peek` and `RateLimiter.charge`. */
+export interface CheckOptions<Own extends Limits = Limits> {
+  /**
+   * The units that the action takes: a positive safe integer, or a record of safe integers by limit name. A limit that
+   * the record omits has cost 1. A limit with cost 0 in the record neither decides nor records.
+   *
+   * @defaultValue 1
+   */
+  cost?: CostOn<Own> | undefined;
+  /** Replaces the limiter's limits for this call, for example by those of the client's plan. */
+  limits?: Own | undefined;
+}
+
+/** The options of `RateLimiter.settle`. */
+export interface SettleOptions<Name extends string = string> {
+  /**
+   * The units that the action really took: a safe integer from 0 for all limits, or a record of them by limit name. A
+   * limit that the record omits keeps what the check recorded.
+   */
+  cost: Cost<Name>;
+}
+
+/** The options of `RateLimiter.wait`. */
+export interface WaitOptions<Own extends Limits = Limits> extends CheckOptions<Own> {
+  /** Cancels the wait. The promise then rejects with the signal's reason. */
+  signal?: AbortSignal | undefined;
+  /**
+   * How long to wait at most, in milliseconds or as text such as `'30s'`.
+   *
+   * @defaultValue no limit
+   */
+  timeout?: Duration | undefined;
+}

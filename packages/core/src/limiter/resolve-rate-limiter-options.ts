@@ -1,0 +1,42 @@
+import { defaultGuard } from '../failure/default-guard.js';
+import { DEFAULT_TIMEOUT_MS, parseTimeout } from '../failure/parse-timeout.js';
+import { isMemoryStore, MemoryStore } from '../memory/memory-store.js';
+import { Plans } from '../plan/plans.js';
+import { ON_STORE_ERROR } from '../store/on-store-error.js';
+import type { Store } from '../store/store.js';
+import {
+  hasMethods,
+  invalidOption,
+  validateOneOf,
+  validateOptionalFunction,
+  validateOptionNames,
+  validateString,
+} from '../validation/validate.js';
+import type { RateLimiterOptions } from './rate-limiter-options.js';
+
+/** What the options of a limiter describe. */
+export interface ResolvedRateLimiterOptions {
+  readonly plans: Plans;
+  /** The store, in its guard if it may fail. Without the option it is a new `MemoryStore`. */
+  readonly store: Store;
+}
+
+/**
+ * Validates the options of `RateLimiter` and creates what they describe.
+ *
+ * @throws TypeError, RangeError naming the invalid option.
+ */
+export function resolveRateLimiterOptions(options: RateLimiterOptions): ResolvedRateLimiterOptions {
+  validateOptionNames('RateLimiter', options, ['limits', 'store', 'prefix', 'timeout', 'onStoreError', 'onLeaseLost']);
+  const { store, prefix = 'rollgate', timeout = DEFAULT_TIMEOUT_MS, onStoreError = 'throw' } = options;
+  if (store !== undefined && !hasMethods(store, ['check', 'peek', 'refund', 'reset'])) {
+    throw invalidOption('store', 'a store such as `new MemoryStore()`', store);
+  }
+  const plans = new Plans(validateString('prefix', prefix), options.limits);
+  const timeoutMs = parseTimeout(timeout);
+  const policy = validateOneOf('onStoreError', onStoreError, ON_STORE_ERROR);
+  const isInMemory = store === undefined || isMemoryStore(store); // It never fails, so it needs no timeout.
+  const used = isInMemory ? (store ?? new MemoryStore()) : (store.guard ?? defaultGuard)(store, timeoutMs, policy);
+  validateOptionalFunction('onLeaseLost', options.onLeaseLost);
+  return { plans, store: used };
+}

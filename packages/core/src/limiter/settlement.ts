@@ -1,0 +1,88 @@
+import { type Awaitable, mapAwaitable } from '../base/awaitable.js';
+import type { Decision } from '../decision/decision.js';
+import { NO_DECISION, takeReceipt } from '../decision/take-receipt.js';
+import type { SettledCosts } from '../plan/plan.js';
+import { readCostRecord, unitsFromZero } from '../plan/resolve-costs.js';
+import { HeldReceipt } from '../store/held-receipt.js';
+import { wakeStateWaiters } from '../store/quota-waiters.js';
+import type { Store } from '../store/store.js';
+import { withCode } from '../validation/error-codes.js';
+import { unsupported } from '../validation/unsupported.js';
+import { invalidOption, validateOptionNames } from '../validation/validate.js';
+
+/** Refunds what the check with this decision recorded in the store. */
+export function refundDecision(store: Store, decision: Decision): Awaitable<void> {
+  return spendReceipt(store, decision, (receipt) =>
+    receipt instanceof HeldReceipt ? receipt.refund(store) : store.refund(receipt),
+  );
+}
+
+/** Replaces what the check with this decision recorded in the store by the cost in `options`. */
+export function settleDecision(store: Store, decision: Decision, options: unknown): Awaitable<void> {
+  const costs = resolveSettledCosts(decision, options);
+  if (store.settle === undefined) throw unsupported('settle');
+  return spendReceipt(store, decision, (receipt) =>
+    receipt instanceof HeldReceipt ? receipt.settle(store, costs) : store.settle!(receipt, costs),
+  );
+}
+
+/**
+ * Frees the slots that the check with this decision took, if it has any to release.
+ *
+ * @throws TypeError if `decision` does not come from a limiter, or from a check without slots.
+ */
+export function releaseSlots(store: Store, decision: Decision): Awaitable<void> {
+  const receipt = takeReceiptOrThrow(decision);
+  if (receipt === undefined || !decision.allowed) return undefined;
+  takeReceipt(decision, receipt);
+  if (receipt instanceof HeldReceipt) return receipt.release(store);
+  const message =
+    'Expected `decision` to be of a check with a `concurrency` limit, got one without. Use `refund` instead';
+  throw withCode('ERR_ROLLGATE_INVALID_OPTION', new TypeError(message));
+}
+
+/**
+ * Takes the receipt out of a decision for `use`, so that later calls find none. Then wakes the callers that wait for the
+ * quota that the check took. If `use` throws, which only misuse does, the decision stays as it was. The receipt of slots
+ * stays in any case, because they can still be released.
+ *
+ * @throws TypeError if `decision` does not come from a limiter.
+ */
+function spendReceipt(store: Store, decision: Decision, use: (receipt: unknown) => Awaitable<void>): Awaitable<void> {
+  const receipt = takeReceiptOrThrow(decision);
+  const held = receipt instanceof HeldReceipt ? receipt : undefined;
+  if (held !== undefined) takeReceipt(decision, held);
+  // A rejected attempt may have replaced an older hit. Removing it, too, would allow one action too many.
+  if (receipt === undefined || !decision.allowed || held?.isSettled) return;
+  try {
+    const used = mapAwaitable(use(receipt), () =>
+      wakeStateWaiters(store, () => store.namesOfReceipt?.(held === undefined ? receipt : held.receipt)),
+    );
+    if (held !== undefined) held.isSettled = true;
+    return used;
+  } catch (misuse) {
+    takeReceipt(decision, receipt);
+    throw misuse;
+  }
+}
+
+/**
+ * Returns the costs to settle.
+ *
+ * @throws TypeError if `decision` does not come from a limiter. TypeError or RangeError if a cost is invalid or names a
+ * limit that the decision does not have.
+ */
+function resolveSettledCosts(decision: Decision, options: unknown): SettledCosts {
+  takeReceipt(decision, takeReceiptOrThrow(decision)); // Puts it back, because an invalid cost must not spend it.
+  validateOptionNames('settle', options, ['cost']);
+  const { cost } = options as { cost?: unknown };
+  if (typeof cost !== 'object' || cost === null || Array.isArray(cost)) return unitsFromZero('cost', cost);
+  return Object.fromEntries(readCostRecord(cost, Object.keys(decision.limits)));
+}
+
+/** @throws TypeError if `decision` does not come from a limiter. */
+function takeReceiptOrThrow(decision: Decision): unknown {
+  const receipt = takeReceipt(decision);
+  if (receipt !== NO_DECISION) return receipt;
+  throw withCode('ERR_ROLLGATE_FOREIGN_DECISION', invalidOption('decision', 'a decision of `check`', decision));
+}

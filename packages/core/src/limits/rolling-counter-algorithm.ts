@@ -1,0 +1,73 @@
+import {
+  addUnits,
+  COUNTS_SIZE,
+  createCounts,
+  describeCounts,
+  dropUntil,
+  newestStart,
+  setWidth,
+  unitsAfter,
+  widthFor,
+} from './bucket-counts.js';
+import type { State, StateLifecycle } from './limit.js';
+
+/** The number of the state that holds the subject's expiry if nothing is added until then. The counts follow it. */
+const EXPIRES = 0;
+
+/**
+ * The algorithm of a `RollingCounter`, the counterpart of a limit. It is immutable and holds no counts: each method
+ * depends on its arguments alone.
+ */
+export class CounterAlgorithm implements StateLifecycle {
+  readonly algorithm = 'rolling-counter';
+  /** The namespace of its subjects. No limit's name starts with `#`, so it never meets a limit's namespace. */
+  readonly namespace: string;
+  readonly keepMicros: number;
+  readonly stateSize = COUNTS_SIZE;
+
+  constructor(
+    /** The prefix of the counter. */
+    readonly prefix: string,
+    /** The length of a bucket. */
+    readonly widthMicros: number,
+    /** The longest interval that can be counted. */
+    readonly spanMicros: number,
+    /** How long a subject is kept after its last addition. */
+    readonly expiryMicros: number,
+  ) {
+    this.namespace = `${prefix}:#count`;
+    this.keepMicros = expiryMicros;
+    Object.freeze(this);
+  }
+
+  create(state: State): void {
+    createCounts(state);
+    state.numbers[state.start + EXPIRES] = -Infinity;
+  }
+
+  expiresMicros({ numbers, start }: State): number {
+    return numbers[start + EXPIRES]!;
+  }
+
+  isPlausible(state: State, nowMicros: number): boolean {
+    return newestStart(state) - nowMicros <= this.expiryMicros;
+  }
+
+  describe(state: State): unknown {
+    return { counts: describeCounts(state), expiresMicros: this.expiresMicros(state) };
+  }
+
+  /** The units of all buckets that overlap the last `intervalMicros`. */
+  count(state: State, nowMicros: number, intervalMicros: number): number {
+    return unitsAfter(state, Math.max(nowMicros, newestStart(state)) - intervalMicros);
+  }
+
+  /** Adds units at a time to the state of a subject. */
+  add(state: State, nowMicros: number, units: number): void {
+    const latestMicros = Math.max(nowMicros, newestStart(state));
+    dropUntil(state, latestMicros - this.spanMicros);
+    setWidth(state, widthFor(state, this.widthMicros, this.spanMicros), latestMicros);
+    addUnits(state, latestMicros, units);
+    state.numbers[state.start + EXPIRES] = latestMicros + this.expiryMicros;
+  }
+}

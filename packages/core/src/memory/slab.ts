@@ -1,0 +1,179 @@
+import { withCode } from '../validation/error-codes.js';
+
+/** 8,192 numbers, which are 64 KiB. */
+const CHUNK_BITS = 13;
+const CHUNK_SIZE = 1 << CHUNK_BITS;
+
+/** An address has 32 bits. */
+const MOST_CHUNKS = 2 ** (32 - CHUNK_BITS);
+
+/** How many empty chunks keep their memory. With none, a store of one key that comes and goes would allocate often. */
+const MOST_SPARE = 2;
+
+const NO_NUMBERS = new Float64Array(0);
+const NONE = -1;
+
+/** Which blocks are in use, of an array that is cut into blocks of one size. */
+interface Chunk {
+  readonly index: number;
+  /** How many blocks are in use. */
+  used: number;
+  /** The end of the blocks that have ever been in use. */
+  end: number;
+  /** A block that was released, or `NONE`. Its first number is the next such block. */
+  released: number;
+}
+
+/** The chunks of one block size. */
+interface SizeClass {
+  /** The chunk from which the next block comes. */
+  current: Chunk | undefined;
+  /** Other chunks that have both used and free blocks. */
+  readonly open: Set<Chunk>;
+}
+
+/**
+ * Allocates blocks of numbers outside the heap, so that garbage collection neither copies nor visits them. An address
+ * is a chunk's index and an offset, in the upper and lower bits of an unsigned 32-bit integer. A chunk is as many whole
+ * blocks as fit into 8,192 numbers, and at least one.
+ *
+ * A chunk that becomes empty serves any size whose chunks are as long, and a few such chunks keep their memory. The
+ * others free theirs, so all memory can be used again. Until then a chunk serves its own size, even if only one of its
+ * blocks is in use.
+ */
+export class Slab {
+  #chunks: Chunk[] = [];
+  /** The array of each chunk. They are not in `Chunk`, so that a lookup loads one object less. */
+  #arrays: Float64Array[] = [];
+  /** How many numbers a block of each chunk has. */
+  #blockSizes: number[] = [];
+  #classes = new Map<number, SizeClass>();
+  /** Empty chunks that keep their memory. */
+  #spare: Chunk[] = [];
+  /** Empty chunks without memory. */
+  #empty: Chunk[] = [];
+
+  /** Returns the address of a block with at least `size` numbers, of any value. */
+  allocate(size: number): number {
+    const blockSize = roundUp(size);
+    let sizeClass = this.#classes.get(blockSize);
+    if (sizeClass === undefined) {
+      sizeClass = { current: undefined, open: new Set() };
+      this.#classes.set(blockSize, sizeClass);
+    }
+    let chunk = sizeClass.current;
+    if (chunk === undefined || !this.#hasRoom(chunk)) {
+      chunk = this.#nextChunk(sizeClass, blockSize);
+      sizeClass.current = chunk;
+    }
+    let offset = chunk.released;
+    if (offset === NONE) {
+      offset = chunk.end;
+      chunk.end += blockSize;
+    } else {
+      chunk.released = this.#arrays[chunk.index]![offset]!;
+    }
+    chunk.used += 1;
+    return ((chunk.index << CHUNK_BITS) | offset) >>> 0;
+  }
+
+  release(address: number): void {
+    const chunk = this.#chunks[address >>> CHUNK_BITS]!;
+    const offset = offsetOf(address);
+    this.numbersAt(address)[offset] = chunk.released;
+    chunk.released = offset;
+    chunk.used -= 1;
+    const sizeClass = this.#classes.get(this.blockSizeAt(address))!;
+    if (chunk.used === 0) {
+      if (chunk === sizeClass.current) sizeClass.current = undefined;
+      else sizeClass.open.delete(chunk);
+      this.#retire(chunk);
+    } else if (chunk !== sizeClass.current) {
+      sizeClass.open.add(chunk);
+    }
+  }
+
+  /** The array that contains the block at this address, from {@link offsetOf} on. */
+  numbersAt(address: number): Float64Array {
+    return this.#arrays[address >>> CHUNK_BITS]!;
+  }
+
+  /** How many numbers the block at this address has. */
+  blockSizeAt(address: number): number {
+    return this.#blockSizes[address >>> CHUNK_BITS]!;
+  }
+
+  /** Releases everything. */
+  clear(): void {
+    this.#chunks = [];
+    this.#arrays = [];
+    this.#blockSizes = [];
+    this.#classes = new Map();
+    this.#spare = [];
+    this.#empty = [];
+  }
+
+  #nextChunk({ open }: SizeClass, blockSize: number): Chunk {
+    for (const chunk of open) {
+      open.delete(chunk);
+      return chunk;
+    }
+    return this.#startChunk(blockSize);
+  }
+
+  #startChunk(blockSize: number): Chunk {
+    const length = blockSize * Math.max(1, Math.floor(CHUNK_SIZE / blockSize));
+    const found = this.#spare.findIndex(({ index }) => this.#arrays[index]!.length === length);
+    const chunk = found < 0 ? this.#chunkOf(new Float64Array(length)) : this.#spare.splice(found, 1)[0]!;
+    this.#blockSizes[chunk.index] = blockSize;
+    return chunk;
+  }
+
+  /** The array exists already, so a failure to allocate it loses no chunk. */
+  #chunkOf(array: Float64Array): Chunk {
+    const chunk = this.#empty.pop() ?? this.#addChunk();
+    this.#arrays[chunk.index] = array;
+    return chunk;
+  }
+
+  /** @throws RangeError when no address is left. Otherwise two keys would share their memory. */
+  #addChunk(): Chunk {
+    if (this.#chunks.length >= MOST_CHUNKS) {
+      const message = `Expected at most ${MOST_CHUNKS} chunks of memory in a MemoryStore. Set a lower \`maxKeys\``;
+      throw withCode('ERR_ROLLGATE_INVALID_OPTION', new RangeError(message));
+    }
+    const chunk = { index: this.#chunks.length, used: 0, end: 0, released: NONE };
+    this.#chunks.push(chunk);
+    return chunk;
+  }
+
+  #retire(chunk: Chunk): void {
+    chunk.end = 0;
+    chunk.released = NONE;
+    this.#spare.unshift(chunk);
+    const isLarge = this.#arrays[chunk.index]!.length > CHUNK_SIZE;
+    if (!isLarge && this.#spare.length <= MOST_SPARE) return;
+    const freed = (isLarge ? this.#spare.shift() : this.#spare.pop()) as Chunk;
+    this.#arrays[freed.index] = NO_NUMBERS;
+    this.#empty.push(freed);
+  }
+
+  #hasRoom({ index, end, released }: Chunk): boolean {
+    return released !== NONE || end + this.#blockSizes[index]! <= this.#arrays[index]!.length;
+  }
+}
+
+/** Where the block at this address begins in its chunk. */
+export function offsetOf(address: number): number {
+  return address & (CHUNK_SIZE - 1);
+}
+
+/**
+ * Rounds up to one of 16 sizes between two powers of two. Each size keeps a chunk that may be almost empty, so there
+ * must be few of them.
+ */
+export function roundUp(size: number): number {
+  if (size <= 16) return size;
+  const step = 1 << (27 - Math.clz32(size - 1)); // `2 **` returns a boxed number, which would make the sizes boxed, too.
+  return Math.ceil(size / step) * step;
+}

@@ -1,0 +1,87 @@
+import type { Limit } from '../limits/limit.js';
+import { withCode } from '../validation/error-codes.js';
+import { formatValue, hasMethods, invalidOption } from '../validation/validate.js';
+import { isLimitName, unknownLimitMessage } from './limit-names.js';
+import type { Keys, Plan, Rule } from './plan.js';
+
+/** One limit, which gets the name `default`, or a record of limits by name. */
+export type Limits<Name extends string = string> = Limit | Readonly<Record<Name, Limit>>;
+
+/** The names of the limits: the record's keys, or `default`. */
+export type NameOf<Given extends Limits> = Given extends Limit ? 'default' : keyof Given & string;
+
+/** One key for all limits, or one key per limit name. */
+export type Key<Name extends string = string> = string | Readonly<Record<Name, string>>;
+
+const isLimit = (value: unknown): value is Limit => hasMethods(value, ['create', 'test', 'record', 'refund']);
+
+/**
+ * Creates the plan that decides by these limits.
+ *
+ * @throws TypeError if `limits` is neither a limit nor a record of at least one.
+ */
+export function createPlan(prefix: string, limits: unknown): Plan {
+  if (isLimit(limits)) return toPlan(prefix, [createRule(prefix, 'default', limits)]);
+  if (Array.isArray(limits) && limits.length > 0) {
+    throw invalidOption('limits', 'a record that names each limit, such as `{ burst: rollingWindow({ … }) }`', limits);
+  }
+  if (typeof limits !== 'object' || limits === null || Object.keys(limits).length === 0) {
+    throw invalidOption('limits', 'a limit such as `rollingWindow({ … })`, or a record of at least one', limits);
+  }
+  return toPlan(
+    prefix,
+    Object.entries(limits).map(([name, limit]) => createRule(prefix, name, limit)),
+  );
+}
+
+function toPlan(prefix: string, rules: readonly Rule[]): Plan {
+  return { prefix, rules, hasSlots: rules.some(({ limit }) => limit.retryIsEstimate === true) };
+}
+
+function createRule(prefix: string, name: string, limit: unknown): Rule {
+  if (!isLimitName(name)) {
+    throw withCode(
+      'ERR_ROLLGATE_INVALID_OPTION',
+      new TypeError(
+        `Expected each name in \`limits\` to start with a letter or digit and to have at most 64 letters, digits, '_', '.' or '-', got ${formatValue(name)}`,
+      ),
+    );
+  }
+  if (!isLimit(limit)) throw invalidOption(`limits.${name}`, 'a limit such as `rollingWindow({ … })`', limit);
+  return { name, limit, namespace: `${prefix}:${name}:${limit.algorithm}` };
+}
+
+/**
+ * Returns the keys in the order of the plan's rules.
+ *
+ * @throws TypeError if a key is not a string, is empty or missing, or names an unknown limit.
+ */
+export function resolveKeys(plan: Plan, key: unknown): Keys {
+  if (typeof key !== 'string') return resolveKeyRecord(plan, key);
+  if (key === '') throw invalidKey('key', 'a string of at least one character', key);
+  return key;
+}
+
+function resolveKeyRecord(plan: Plan, key: unknown): Keys {
+  if (typeof key !== 'object' || key === null)
+    throw invalidKey('key', 'a string, or a record with one string per limit', key);
+  const { rules } = plan;
+  const names = rules.map(({ name }) => name);
+  for (const name of Object.keys(key)) {
+    if (names.includes(name)) continue;
+    throw withCode('ERR_ROLLGATE_INVALID_KEY', new TypeError(unknownLimitMessage('key', name, names)));
+  }
+  const keys = names.map((name) => {
+    const value = Object.hasOwn(key, name) ? (key as Record<string, unknown>)[name] : undefined;
+    if (typeof value !== 'string' || value === '')
+      throw invalidKey(`key.${name}`, 'a string of at least one character', value);
+    return value;
+  });
+  // Equal keys count as one key, so that `wait` puts all their callers into one queue.
+  return keys.every((value) => value === keys[0]) ? keys[0]! : keys;
+}
+
+/** Empty keys are rejected, because all clients without an identity would share one limit. */
+function invalidKey(name: string, expected: string, value: unknown): TypeError {
+  return withCode('ERR_ROLLGATE_INVALID_KEY', invalidOption(name, expected, value));
+}

@@ -1,0 +1,52 @@
+import type { Limit } from '../limits/limit.js';
+
+/** One limit of a check, with its name and the namespace of its keys. */
+export interface Rule {
+  /** The limit's name in the record of limits, or `default`. */
+  readonly name: string;
+  /** The limit that decides. */
+  readonly limit: Limit;
+  /**
+   * The limiter's prefix, the limit's name and its algorithm. Two rules share a key only if all three are equal. So a
+   * limit whose algorithm changes starts without history.
+   */
+  readonly namespace: string;
+}
+
+/** The rules that a check decides together. There is at least one. */
+export interface Plan {
+  /** The prefix of the limiter. */
+  readonly prefix: string;
+  /** Whether a check takes slots, which must be released. */
+  readonly hasSlots?: boolean;
+  /** The rules, in the order of the limits. */
+  readonly rules: readonly Rule[];
+}
+
+/** One key for all rules of a plan, or one key per rule, in the order of the rules. */
+export type Keys = string | readonly string[];
+
+/** Returns the key of the rule at `index`. */
+export function keyAt(keys: Keys, index: number): string {
+  return typeof keys === 'string' ? keys : (keys[index] as string);
+}
+
+/**
+ * The cost of an action, in units: one for all rules of a plan, or one per rule, in the order of the rules. A rule with
+ * cost 0 neither decides nor records. Rollgate passes one number whenever all costs are equal.
+ */
+export type Costs = number | readonly number[];
+
+/** Returns the cost of the rule at `index`. */
+export function costAt(costs: Costs, index: number): number {
+  return typeof costs === 'number' ? costs : (costs[index] as number);
+}
+
+/** What a settlement sets: the cost for all rules, or by limit name. A rule that a record omits keeps what it has. */
+export type SettledCosts = number | Readonly<Record<string, number>>;
+
+/** Returns the settled cost of the rule, or `undefined` if the rule keeps what it has. */
+export function settledCost(costs: SettledCosts, { name }: Rule): number | undefined {
+  if (typeof costs === 'number') return costs;
+  return Object.hasOwn(costs, name) ? costs[name] : undefined;
+}

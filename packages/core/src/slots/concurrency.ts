@@ -1,0 +1,156 @@
+import type { Hit, State, Verdict } from '../limits/limit.js';
+import { type Duration, parseDuration, parseInterval } from '../validation/duration.js';
+import { validateOptionNames, validatePositiveInteger } from '../validation/validate.js';
+import {
+  clear,
+  dropExpired,
+  extend,
+  hasId,
+  indexOf,
+  insert,
+  keepUnits,
+  LATEST,
+  LATEST_LENGTH,
+  LEASES,
+  leasesOf,
+  listLeases,
+  NEWEST_ID,
+  SIZE_FOR_ONE,
+  untilOf,
+  usedUnits,
+} from './lease-list.js';
+import type { SlotKeeper, SlotLimit } from './slot-limit.js';
+import { Slots } from './slots.js';
+
+/** The options of {@link concurrency}. */
+export interface ConcurrencyOptions {
+  /** The most units that hold a slot at once, a positive safe integer. */
+  limit: number;
+  /**
+   * How long a slot stays taken after the process that holds it has died, in milliseconds or as text such as `'30s'`. While
+   * the process lives, it renews its slots.
+   */
+  lease: Duration;
+  /**
+   * The wait that a rejection suggests, in milliseconds or as text such as `'500ms'`. The time of the next release is
+   * unknown.
+   *
+   * @defaultValue 1 second
+   */
+  retryAfter?: Duration | undefined;
+}
+
+/**
+ * Limits work in flight: at no instant do more than `limit` units hold a slot. A check takes slots, and `release` of its
+ * decision frees them. A slot is a lease, so the slots of a dead process become free after one `lease`. In a `MemoryStore`
+ * a slot stays taken until it is released, because the store dies with its process.
+ *
+ * A rejection suggests the wait `retryAfter`, and its limit has `retryIsEstimate: true`. `settle` and `charge` never take
+ * slots.
+ *
+ * @throws TypeError, RangeError naming the invalid option.
+ * @example
+ * ```ts
+ * import { concurrency, RateLimiter } from '@rollgate/core';
+ *
+ * const limiter = new RateLimiter({ limits: concurrency({ limit: 1, lease: '30s' }) });
+ * const decision = await limiter.check('ann');
+ * (await limiter.check('ann')).allowed; // => false
+ * await limiter.release(decision);
+ * (await limiter.check('ann')).allowed; // => true
+ * ```
+ */
+export function concurrency(options: ConcurrencyOptions): Concurrency {
+  return new Concurrency(options);
+}
+
+/** See {@link concurrency}. Immutable. */
+export class Concurrency implements SlotLimit {
+  readonly algorithm = 'concurrency';
+  readonly limit: number;
+  readonly countRejected = false;
+  /** Its waits are estimates, because the time of the next release is unknown. */
+  readonly retryIsEstimate = true;
+  /** How long a slot stays taken without a renewal, in microseconds. */
+  readonly leaseMicros: number;
+  /** The estimated wait of a rejected action, in microseconds. */
+  readonly retryAfterMicros: number;
+  readonly windowMicros: number;
+  readonly keepMicros: number;
+  readonly stateSize = SIZE_FOR_ONE;
+
+  constructor(options: ConcurrencyOptions) {
+    validateOptionNames('concurrency', options, ['limit', 'lease', 'retryAfter']);
+    this.limit = validatePositiveInteger('limit', options.limit);
+    this.leaseMicros = parseInterval('lease', options.lease) * 1000;
+    this.retryAfterMicros = parseDuration('retryAfter', options.retryAfter ?? 1000) * 1000;
+    this.windowMicros = this.leaseMicros;
+    this.keepMicros = this.leaseMicros;
+    Object.freeze(this);
+  }
+
+  /** Creates what keeps the open slots of a limiter. */
+  createSlotKeeper(...owner: Parameters<SlotLimit['createSlotKeeper']>): SlotKeeper {
+    return new Slots(...owner);
+  }
+
+  create(state: State): void {
+    clear(state);
+  }
+
+  expiresMicros({ numbers, start }: State): number {
+    return numbers[start + LEASES] === 0 ? -Infinity : numbers[start + LATEST]!;
+  }
+
+  isPlausible({ numbers, start }: State, nowMicros: number): boolean {
+    const latestMicros = numbers[start + LATEST]!;
+    return latestMicros === Infinity || latestMicros - nowMicros <= 2 * numbers[start + LATEST_LENGTH]!;
+  }
+
+  describe(state: State): unknown {
+    return { leases: listLeases(state), newestId: state.numbers[state.start + NEWEST_ID] };
+  }
+
+  test(state: State, nowMicros: number, cost: number, verdict: Verdict): void {
+    const used = usedUnits(state, nowMicros);
+    const free = this.limit - used;
+    verdict.waitMicros = cost > this.limit ? Infinity : cost > free ? this.retryAfterMicros : 0;
+    verdict.reason = 'limit';
+    verdict.delayMicros = 0;
+    verdict.remaining = Math.max(0, free);
+    verdict.resetMicros = used > 0 ? this.retryAfterMicros : 0;
+    verdict.atMicros = this.unusedId(state, nowMicros);
+  }
+
+  record(state: State, nowMicros: number, cost: number, verdict: Verdict): void {
+    dropExpired(state, nowMicros);
+    insert(state, leasesOf(state), verdict.atMicros, cost);
+    extend(state, leasesOf(state) - 1, nowMicros, this.leaseMicros);
+    this.test(state, nowMicros, cost, verdict);
+  }
+
+  refund(state: State, _nowMicros: number, { atMicros }: Hit, kept: number): void {
+    const index = indexOf(state, atMicros);
+    if (!hasId(state, index, atMicros)) return;
+    keepUnits(state, index, kept);
+  }
+
+  /**
+   * Extends a lease. If it has expired or is gone, takes its slots again, if they are free. Returns whether the lease
+   * holds its slots.
+   */
+  renew(state: State, nowMicros: number, { atMicros, cost }: Hit): boolean {
+    const index = indexOf(state, atMicros);
+    const isKept = hasId(state, index, atMicros);
+    const isLive = isKept && untilOf(state, index) > nowMicros;
+    if (!isLive && usedUnits(state, nowMicros) + cost > this.limit) return false;
+    if (!isKept) insert(state, index, atMicros, cost);
+    extend(state, index, nowMicros, this.leaseMicros);
+    return true;
+  }
+
+  unusedId(state: State, id: number): number {
+    // A smaller id may be that of a lease which has expired, and which its holder may still renew.
+    return Math.max(id, state.numbers[state.start + NEWEST_ID]! + 1);
+  }
+}

@@ -1,0 +1,156 @@
+import type { State } from '../limits/limit.js';
+
+// The state of a `concurrency` limit. All times are microseconds.
+/** The id of the newest lease. Ids only grow. */
+export const NEWEST_ID = 0;
+export const LEASES = 1;
+/** The units of all leases, including those that have expired and are not dropped yet. */
+const UNITS = 2;
+/** No lease expires before this time. */
+const EARLIEST = 3;
+/** When the last lease expires, and how long it is. */
+export const LATEST = 4;
+export const LATEST_LENGTH = 5;
+/** The leases, in the order of their ids. */
+const FIRST = 6;
+
+// The numbers of a lease: its id, when it expires, its units, and its length.
+const UNTIL = 1;
+const LEASE_UNITS = 2;
+const LENGTH = 3;
+const LEASE_SIZE = 4;
+
+/** How many numbers a state with one lease has. */
+export const SIZE_FOR_ONE = FIRST + LEASE_SIZE;
+
+export function clear({ numbers, start }: State): void {
+  numbers[start + NEWEST_ID] = 0;
+  numbers[start + LEASES] = 0;
+  numbers[start + UNITS] = 0;
+  numbers[start + EARLIEST] = Infinity;
+  numbers[start + LATEST] = -Infinity;
+  numbers[start + LATEST_LENGTH] = 0;
+}
+
+export function leasesOf({ numbers, start }: State): number {
+  return numbers[start + LEASES]!;
+}
+
+/** Returns the numbers of each lease. */
+export function listLeases(state: State): number[][] {
+  return Array.from({ length: leasesOf(state) }, (_, index) => {
+    const at = placeOf(state, index);
+    return Array.from(state.numbers.subarray(at, at + LEASE_SIZE));
+  });
+}
+
+export function untilOf(state: State, index: number): number {
+  return state.numbers[placeOf(state, index) + UNTIL]!;
+}
+
+export function usedUnits(state: State, nowMicros: number): number {
+  const { numbers, start } = state;
+  let units = numbers[start + UNITS]!;
+  if (numbers[start + EARLIEST]! > nowMicros) return units;
+  for (let index = leasesOf(state) - 1; index >= 0; index--) {
+    if (untilOf(state, index) <= nowMicros) units -= numbers[placeOf(state, index) + LEASE_UNITS]!;
+  }
+  return units;
+}
+
+/** The index of the first lease whose id is not below `id`. */
+export function indexOf(state: State, id: number): number {
+  let low = 0;
+  let high = leasesOf(state);
+  while (low < high) {
+    const middle = (low + high) >>> 1;
+    if (state.numbers[placeOf(state, middle)]! < id) low = middle + 1;
+    else high = middle;
+  }
+  return low;
+}
+
+/** Whether the lease at `index` has this id. */
+export function hasId(state: State, index: number, id: number): boolean {
+  return index < leasesOf(state) && state.numbers[placeOf(state, index)] === id;
+}
+
+/** Inserts a lease that has expired. {@link extend} starts it. */
+export function insert(state: State, index: number, id: number, units: number): void {
+  const leases = leasesOf(state);
+  const needed = FIRST + (leases + 1) * LEASE_SIZE;
+  if (needed > state.size) state.resize(Math.max(needed, FIRST + 2 * leases * LEASE_SIZE));
+  const { numbers, start } = state;
+  const at = placeOf(state, index);
+  numbers.copyWithin(at + LEASE_SIZE, at, placeOf(state, leases));
+  numbers[at] = id;
+  numbers[at + UNTIL] = -Infinity;
+  numbers[at + LEASE_UNITS] = units;
+  numbers[start + LEASES] = leases + 1;
+  numbers[start + UNITS]! += units;
+  numbers[start + NEWEST_ID] = Math.max(numbers[start + NEWEST_ID]!, id);
+}
+
+/** Has a lease end `lengthMicros` from now. In the memory of the same process, it never ends. */
+export function extend(state: State, index: number, nowMicros: number, lengthMicros: number): void {
+  const { numbers, start } = state;
+  const at = placeOf(state, index);
+  const beforeMicros = numbers[at + UNTIL]!;
+  const untilMicros = state.diesWithProcess === true ? Infinity : nowMicros + lengthMicros;
+  numbers[at + UNTIL] = untilMicros;
+  numbers[at + LENGTH] = lengthMicros;
+  numbers[start + EARLIEST] = Math.min(numbers[start + EARLIEST]!, untilMicros);
+  if (untilMicros > numbers[start + LATEST]!) {
+    numbers[start + LATEST] = untilMicros;
+    numbers[start + LATEST_LENGTH] = lengthMicros;
+  } else if (beforeMicros === numbers[start + LATEST] && untilMicros < beforeMicros) findLatest(state);
+}
+
+/** Keeps so many units of a lease. */
+export function keepUnits(state: State, index: number, kept: number): void {
+  const { numbers, start } = state;
+  const at = placeOf(state, index);
+  numbers[start + UNITS]! += kept - numbers[at + LEASE_UNITS]!;
+  numbers[at + LEASE_UNITS] = kept;
+  if (kept > 0) return;
+  const untilMicros = numbers[at + UNTIL]!;
+  const leases = leasesOf(state);
+  numbers.copyWithin(at, at + LEASE_SIZE, placeOf(state, leases));
+  numbers[start + LEASES] = leases - 1;
+  if (untilMicros === numbers[start + LATEST] && untilMicros !== Infinity) findLatest(state);
+}
+
+export function dropExpired(state: State, nowMicros: number): void {
+  const { numbers, start } = state;
+  if (numbers[start + EARLIEST]! > nowMicros) return;
+  let left = 0;
+  let earliestMicros = Infinity;
+  for (let index = 0; index < leasesOf(state); index++) {
+    const at = placeOf(state, index);
+    const untilMicros = numbers[at + UNTIL]!;
+    if (untilMicros <= nowMicros) {
+      numbers[start + UNITS]! -= numbers[at + LEASE_UNITS]!;
+      continue;
+    }
+    numbers.copyWithin(placeOf(state, left), at, at + LEASE_SIZE);
+    earliestMicros = Math.min(earliestMicros, untilMicros);
+    left += 1;
+  }
+  numbers[start + LEASES] = left;
+  numbers[start + EARLIEST] = earliestMicros;
+}
+
+function placeOf({ start }: State, index: number): number {
+  return start + FIRST + index * LEASE_SIZE;
+}
+
+function findLatest(state: State): void {
+  const { numbers, start } = state;
+  numbers[start + LATEST] = -Infinity;
+  for (let index = 0; index < leasesOf(state); index++) {
+    const at = placeOf(state, index);
+    if (numbers[at + UNTIL]! < numbers[start + LATEST]!) continue;
+    numbers[start + LATEST] = numbers[at + UNTIL]!;
+    numbers[start + LATEST_LENGTH] = numbers[at + LENGTH]!;
+  }
+}

@@ -1,0 +1,164 @@
+import { type Awaitable, isThenable } from '../base/awaitable.js';
+import type { Timers } from '../time/clock-timers.js';
+import { MAX_TIMER_MS } from '../time/scheduler.js';
+
+/** A timer may fire this much early, and cannot be set to less. So a lease that ends sooner has ended. */
+const TIMER_MS = 1;
+
+/**
+ * The most keys of one call of `renew`. With more, a store that needs several round trips per key would exceed the timeout
+ * of the call, and all leases would seem lost.
+ */
+const MAX_KEYS = 100;
+
+/** Something that holds a lease in a store. */
+export interface LeaseHolder {
+  readonly receipt: unknown;
+  /** Identify the keys of the leases. */
+  readonly names: readonly string[];
+  /** When the check or the renewal that last extended the lease was sent, in milliseconds of the timers' clock. */
+  extendedMs: number;
+}
+
+/**
+ * Renews all open leases of one length, every third of the lease. A lease that no renewal has extended in time
+ * is lost by this process's own clock, even if the store does not respond. Its timer keeps no process alive.
+ */
+export class LeaseRenewer<Holder extends LeaseHolder> {
+  readonly #open = new Set<Holder>();
+  #cancel: (() => void) | undefined;
+  /** The time for which the timer is set. */
+  #timerMs = Infinity;
+  #renewalMs = Infinity;
+  /** No open lease ends before this time. */
+  #firstEndMs = Infinity;
+  /** How many renewals have begun. A new one ends the one before, which has taken too long. */
+  #renewals = 0;
+
+  constructor(
+    private readonly leaseMs: number,
+    readonly timers: Timers,
+    private readonly renew: (receipts: readonly unknown[]) => Awaitable<readonly unknown[]>,
+    private readonly onLost: (holder: Holder) => void,
+  ) {}
+
+  add(holder: Holder): void {
+    this.#open.add(holder);
+    this.#renewalMs = Math.min(this.#renewalMs, this.timers.now() + this.leaseMs / 3);
+    this.#firstEndMs = Math.min(this.#firstEndMs, holder.extendedMs + this.leaseMs);
+    this.#setTimer();
+  }
+
+  /** Ends the renewal of a lease. If it has ended already, reports that first. */
+  delete(holder: Holder): void {
+    if (!this.#open.delete(holder)) return;
+    if (this.#open.size === 0) this.#stop();
+    if (holder.extendedMs + this.leaseMs - this.timers.now() < TIMER_MS) this.onLost(holder);
+  }
+
+  /** Ends the renewal of all leases. */
+  close(): void {
+    this.#open.clear();
+    this.#stop();
+  }
+
+  #stop(): void {
+    this.#cancel?.();
+    this.#cancel = undefined;
+    this.#timerMs = this.#renewalMs = this.#firstEndMs = Infinity;
+  }
+
+  #setTimer(): void {
+    const atMs = Math.min(this.#renewalMs, this.#firstEndMs);
+    if (atMs >= this.#timerMs) return;
+    this.#cancel?.();
+    this.#timerMs = atMs;
+    const delayMs = Math.min(Math.max(0, atMs - this.timers.now()), MAX_TIMER_MS);
+    this.#cancel = this.timers.inBackground(delayMs, () => this.#onTimer());
+  }
+
+  #onTimer(): void {
+    this.#cancel = undefined;
+    this.#timerMs = Infinity;
+    const nowMs = this.timers.now();
+    if (this.#firstEndMs - nowMs < TIMER_MS) this.#loseEnded(nowMs);
+    if (this.#open.size > 0 && nowMs >= this.#renewalMs) {
+      this.#renewalMs = nowMs + this.leaseMs / 3;
+      this.#renewAll();
+    }
+    if (this.#open.size > 0) this.#setTimer();
+    else this.#stop();
+  }
+
+  #loseEnded(nowMs: number): void {
+    this.#firstEndMs = Infinity;
+    for (const holder of this.#open) {
+      const endMs = holder.extendedMs + this.leaseMs;
+      if (endMs - nowMs < TIMER_MS) this.#lose(holder);
+      else if (endMs < this.#firstEndMs) this.#firstEndMs = endMs;
+    }
+  }
+
+  #renewAll(): void {
+    this.#renewals += 1;
+    this.#renewParts(this.#toParts(), this.#renewals);
+  }
+
+  /**
+   * Divides the open leases into the parts that a renewal sends. In each part, the leases that end first come first. So
+   * slots that the store has lost go to the checks that came first, even if these share only some keys.
+   */
+  #toParts(): Holder[][] {
+    const parts: Holder[][] = [];
+    const partsByKeys = new Map<string, Holder[]>();
+    for (const holder of [...this.#open].sort((one, other) => one.extendedMs - other.extendedMs)) {
+      const keys = holder.names.join('\n\n');
+      let part = partsByKeys.get(keys);
+      if (part === undefined) {
+        if (partsByKeys.size % MAX_KEYS === 0) parts.push([]);
+        part = parts.at(-1)!;
+        partsByKeys.set(keys, part);
+      }
+      part.push(holder);
+    }
+    return parts;
+  }
+
+  /** Sends the parts one after the other, so that a renewal takes only one connection. */
+  #renewParts(parts: Holder[][], renewal: number): void {
+    for (let part = parts.shift(); part !== undefined && renewal === this.#renewals; part = parts.shift()) {
+      const holders = part.filter((holder) => this.#open.has(holder));
+      if (holders.length === 0) continue;
+      const sentMs = this.timers.now();
+      // The store's health publishes a failure. The next renewal tries again, until the leases have ended.
+      try {
+        const lost = this.renew(holders.map(({ receipt }) => receipt));
+        if (!isThenable(lost)) {
+          this.#finishRenewal(holders, lost, sentMs);
+          continue;
+        }
+        lost
+          .then(
+            (receipts) => this.#finishRenewal(holders, receipts, sentMs),
+            () => {},
+          )
+          .then(() => this.#renewParts(parts, renewal));
+        return;
+      } catch {}
+    }
+  }
+
+  #finishRenewal(holders: readonly Holder[], lostReceipts: readonly unknown[], sentMs: number): void {
+    const lost = new Set(lostReceipts);
+    for (const holder of holders) {
+      if (!lost.has(holder.receipt)) holder.extendedMs = sentMs;
+      else if (this.#open.has(holder)) this.#lose(holder);
+    }
+    if (this.#open.size === 0) this.#stop();
+  }
+
+  #lose(holder: Holder): void {
+    this.#open.delete(holder);
+    this.onLost(holder);
+  }
+}

@@ -1,0 +1,46 @@
+import { channel, emitWarning } from '../base/platform.js';
+import type { Decision } from '../decision/decision.js';
+import type { Coded } from '../validation/error-codes.js';
+import { formatValue } from '../validation/validate.js';
+
+/** The part of a `RateLimiter` that refunds. */
+export interface Refunder {
+  refund(decision: Decision): Promise<void>;
+}
+
+/** Published on the channel `rollgate:refund:failure` when a refund fails that no caller waits for. */
+export interface RefundFailure {
+  /** The `RateLimiter` that made the decision. */
+  readonly limiter: object;
+  /** The decision that stays charged. */
+  readonly decision: Decision;
+  /** The reason with which the refund's promise rejected. */
+  readonly error: unknown;
+}
+
+const failureChannel = channel('rollgate:refund:failure');
+
+let hasWarned = false;
+
+/**
+ * Refunds a decision that no caller waits for: after the response, or for a client that has disconnected. It never
+ * throws. Without a subscriber to the channel, the first failure becomes a process warning.
+ *
+ * @returns A promise that resolves when the refund has succeeded or failed.
+ */
+export function refundInBackground(limiter: Refunder, decision: Decision): Promise<void> {
+  return limiter.refund(decision).catch((error: unknown) => {
+    if (failureChannel.hasSubscribers) {
+      const failure: RefundFailure = { limiter, decision, error };
+      failureChannel.publish(failure);
+    } else if (!hasWarned && (error as Coded | undefined)?.code !== 'ERR_ROLLGATE_STORE_FAILED') {
+      // The outage behind this error has an event and a warning already.
+      hasWarned = true;
+      const reason = error instanceof Error ? error.message : formatValue(error);
+      emitWarning(`A refund failed, so the request stays charged: ${reason}`, {
+        type: 'RollgateWarning',
+        code: 'ROLLGATE_REFUND_FAILED',
+      });
+    }
+  });
+}

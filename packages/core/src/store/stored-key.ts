@@ -1,0 +1,40 @@
+import { hashUtf16 } from '../base/platform.js';
+import type { Keys } from '../plan/plan.js';
+
+/**
+ * The longest key that is stored as it is, in UTF-16 code units. Stores keep the hash of a longer key, so that a client
+ * cannot use up memory with long keys.
+ */
+export const MAX_KEY_LENGTH = 200;
+
+const HASH_PREFIX = '%#';
+/** The prefix and 256 bits in base64url. */
+const HASH_LENGTH = 45;
+
+/**
+ * Returns `%#` and the SHA-256 of the key in base64url. It hashes the UTF-16 code units, because different strings may
+ * have the same UTF-8 bytes. The result always has the same length.
+ */
+export function hashKey(text: string): string {
+  return HASH_PREFIX + hashUtf16(text);
+}
+
+/** Returns the key, or the hash of a long one. Different keys stay different. */
+export function toStoredKey(key: string): string {
+  return isStoredAsIs(key) ? key : hashKey(key);
+}
+
+/** Like {@link toStoredKey}, for the keys of a check. */
+export function toStoredKeys(keys: Keys): Keys {
+  if (typeof keys === 'string') return toStoredKey(keys);
+  return keys.every(isStoredAsIs) ? keys : keys.map(toStoredKey);
+}
+
+/**
+ * Whether {@link toStoredKey} returns the key itself. A key that looks like a hash is hashed too. Otherwise a client could
+ * choose a key that equals the hash of a long one.
+ */
+export function isStoredAsIs(key: string): boolean {
+  const { length } = key;
+  return length <= MAX_KEY_LENGTH && (length !== HASH_LENGTH || !key.startsWith(HASH_PREFIX));
+}

@@ -1,0 +1,51 @@
+import { monotonicMicros } from '../base/platform.js';
+import { withCode } from '../validation/error-codes.js';
+
+/**
+ * Returns the time by which a store decides. Replace it in tests.
+ *
+ * A clock that steps back by a limit's window or less admits nothing extra, but waits grow by the step. After a larger
+ * step back, a key may start with its full quota again, once per step. Otherwise a single wrong reading could block a
+ * key for years.
+ */
+export interface Clock {
+  /** The current time in milliseconds, with fractions down to the microsecond. */
+  now(): number;
+  /**
+   * Calls `callback` at this time of the clock, or soon if the time has passed. Returns a function that cancels the call.
+   * If a store's clock has this method, everything that waits for the store follows it. That includes `wait`, delays of a
+   * queue, timeouts, and leases. {@link manualClock} has it.
+   *
+   * @defaultValue real timers
+   */
+  schedule?(atMs: number, callback: () => void): () => void;
+}
+
+/**
+ * The default clock, in milliseconds since the Unix epoch. It reads the system time once, when the process starts, and
+ * is monotonic from then on. So a change of the system time does not move any window, and neither do the fake timers of
+ * a test runner.
+ */
+export const monotonicClock: Clock = {
+  now: () => monotonicMicros() / 1000,
+};
+
+/**
+ * Reads a clock in whole microseconds, the unit of every algorithm. Sums and differences of whole numbers are exact, so
+ * waits are exact to the microsecond.
+ *
+ * @throws RangeError if the clock returns anything but a finite number of milliseconds below 2^53 / 1000.
+ */
+export function readMicros(clock: Clock): number {
+  return clock === monotonicClock ? monotonicMicros() : toMicros(clock.now());
+}
+
+function toMicros(ms: number): number {
+  const micros = Math.round(ms * 1000);
+  return Number.isSafeInteger(micros) ? micros : throwInvalidTime(micros);
+}
+
+function throwInvalidTime(micros: number): never {
+  const message = `Expected \`clock.now()\` to return a finite number of milliseconds below 2^53 / 1000, got ${micros / 1000}`;
+  throw withCode('ERR_ROLLGATE_INVALID_CLOCK', new RangeError(message));
+}

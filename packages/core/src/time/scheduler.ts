@@ -1,0 +1,74 @@
+import type { Timer } from '../base/background-timer.js';
+import { bindAsyncContext, performance } from '../base/platform.js';
+import { PriorityQueue, type QueueMember } from '../base/priority-queue.js';
+import { invalidNumber } from '../validation/validate.js';
+
+/** The longest delay of a Node timer, about 24.8 days. A longer wait takes several timers. */
+export const MAX_TIMER_MS = 2 ** 31 - 1;
+
+/** A callback that waits for its time. */
+class Scheduled implements QueueMember {
+  priority = 0;
+  queueIndex = -1;
+  constructor(readonly run: () => void) {}
+}
+
+/**
+ * All callbacks of the process, on one timer. With one timer per callback, Node could run late ones in the wrong order.
+ */
+const queue = new PriorityQueue<Scheduled>();
+let timer: Timer | undefined;
+/** The callback for which the timer is set. */
+let next: Scheduled | undefined;
+
+/**
+ * Calls `callback`, in the caller's async context, once `delayMs` milliseconds have passed, but never before. Callbacks
+ * run in the order of their times, even when the process is late for several. A pending callback keeps the process
+ * alive.
+ *
+ * @param delayMs Milliseconds, of any length.
+ * @param startMs The time from which they count.
+ * @returns A function that cancels the callback. After the callback has run, it does nothing.
+ * @throws TypeError, RangeError if `delayMs` is not a finite number from 0.
+ */
+export function scheduleAfter(delayMs: number, callback: () => void, startMs: number): () => void {
+  // The whole process shares one queue, and a NaN would destroy its order.
+  if (!Number.isFinite(delayMs) || delayMs < 0) throw invalidNumber('delayMs', 'a finite number from 0', delayMs);
+  const scheduled = new Scheduled(bindAsyncContext(callback));
+  queue.add(scheduled, Math.round(startMs * 1000) + Math.ceil(delayMs * 1000));
+  setTimer();
+  return function cancel() {
+    if (!queue.has(scheduled)) return;
+    queue.remove(scheduled);
+    setTimer();
+  };
+}
+
+/** Read like this, fake timers of a test runner move it together with the timer. */
+function currentMicros(): number {
+  return Math.round(performance.now() * 1000);
+}
+
+function setTimer(): void {
+  const first = queue.first;
+  if (first === next) return;
+  clearTimeout(timer);
+  next = first;
+  if (first === undefined) return;
+  const leftMs = Math.ceil((first.priority - currentMicros()) / 1000);
+  timer = setTimeout(runDue, Math.min(leftMs, MAX_TIMER_MS));
+}
+
+/** A timer may be early, by up to a millisecond or during a long wait. Then this only sets it again. */
+function runDue(): void {
+  next = undefined;
+  const nowMicros = currentMicros();
+  try {
+    for (let first = queue.first; first !== undefined && first.priority <= nowMicros; first = queue.first) {
+      queue.remove(first);
+      first.run();
+    }
+  } finally {
+    setTimer(); // Even if a callback throws, because the others must still run.
+  }
+}

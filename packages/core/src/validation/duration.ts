@@ -1,0 +1,56 @@
+import { parse } from '@lukeed/ms';
+import { emitWarning } from '../base/platform.js';
+import { invalidNumber } from './validate.js';
+import { describeShortInterval } from './warning-texts.js';
+
+/**
+ * A length of time in whole milliseconds, or as text with a unit such as `'250ms'`, `'10s'`, `'1m'`, `'2h'` or `'1
+ * day'`.
+ */
+export type Duration = number | string;
+
+/** 100 years. Up to here, the current time plus a window is an exact integer in microseconds. */
+export const MAX_DURATION_MS = 100 * 365.25 * 24 * 60 * 60 * 1000;
+
+const EXPECTED = "a duration such as '1m' or positive whole milliseconds, at most 100 years";
+
+/**
+ * Returns the duration in whole milliseconds.
+ *
+ * @throws TypeError, RangeError naming `option` if the value is not a positive duration of at most 100 years.
+ */
+export function parseDuration(option: string, value: unknown): number {
+  const ms = typeof value === 'string' ? parseText(value) : value;
+  if (Number.isSafeInteger(ms) && (ms as number) > 0 && (ms as number) <= MAX_DURATION_MS) return ms as number;
+  throw invalidNumber(option, EXPECTED, value);
+}
+
+/** The parser's time grows with the square of the length. */
+const MAX_TEXT_LENGTH = 100;
+
+/** Rejects text without a unit, because a number that was not converted may have been meant in any unit. */
+function parseText(text: string): number | undefined {
+  const ms = text.length <= MAX_TEXT_LENGTH && /[a-z]$/i.test(text) ? parse(text) : undefined;
+  if (ms === undefined) return undefined;
+  // 2.01 * 1000 is 2009.9999999999998. Text that means whole milliseconds must not fail because of that.
+  const whole = Math.round(ms);
+  return Math.abs(ms - whole) <= whole * Number.EPSILON ? whole : ms;
+}
+
+/** A number without a unit below this was almost always meant as seconds. */
+const MIN_UNITLESS_MS = 1000;
+
+let hasWarned = false;
+
+/**
+ * Like {@link parseDuration}, for the length of a window or interval. It warns once per process about a number without
+ * a unit below 1,000. Text with a unit, such as `'60ms'`, never causes a warning.
+ */
+export function parseInterval(option: string, value: unknown): number {
+  const ms = parseDuration(option, value);
+  if (typeof value === 'number' && ms < MIN_UNITLESS_MS && !hasWarned) {
+    hasWarned = true;
+    emitWarning(describeShortInterval(option, ms), { type: 'RollgateWarning', code: 'ROLLGATE_SHORT_INTERVAL' });
+  }
+  return ms;
+}

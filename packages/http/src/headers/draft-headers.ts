@@ -1,0 +1,39 @@
+import type { Decision, Limits } from '@rollgate/core';
+import { limitsByName } from '../base/limits-by-name.js';
+import { ceilSeconds } from '../base/seconds.js';
+
+/** The largest integer of a structured field (RFC 9651, section 3.3.1). */
+const MAX_INTEGER = 999_999_999_999_999;
+
+const clampInteger = (value: number): number => Math.min(value, MAX_INTEGER);
+
+const policyValues = new WeakMap<object, string>();
+
+/**
+ * Returns the value of `RateLimit-Policy` (draft-ietf-httpapi-ratelimit-headers-11, section 3): each limit's name, its
+ * quota, and its window in seconds. A limit on work in flight has the unit of its quota instead of a window. A limit's name
+ * contains no character that a structured field would have to escape.
+ */
+export function toPolicyValue(limits: Limits): string {
+  let value = policyValues.get(limits);
+  if (value === undefined) {
+    value = Object.entries(limitsByName(limits))
+      .map(([name, { limit, windowMicros, retryIsEstimate }]) => {
+        const period = retryIsEstimate ? 'qu="concurrent-requests"' : `w=${ceilSeconds(windowMicros / 1000)}`;
+        return `"${name}";q=${clampInteger(limit)};${period}`;
+      })
+      .join(', ');
+    policyValues.set(limits, value);
+  }
+  return value;
+}
+
+/** Returns the value of `RateLimit` (section 4): each limit's remaining units, and the seconds until its reset. */
+export function toRateLimitValue({ limits }: Decision): string {
+  let value = '';
+  for (const name of Object.keys(limits)) {
+    const { remaining, resetMs } = limits[name]!;
+    value += `${value === '' ? '' : ', '}"${name}";r=${clampInteger(remaining)};t=${ceilSeconds(resetMs)}`;
+  }
+  return value;
+}

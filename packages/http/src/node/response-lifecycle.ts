@@ -1,0 +1,107 @@
+import type { ServerResponse } from 'node:http';
+import type { Http2ServerResponse } from 'node:http2';
+import type { NodeResponse } from './framework.js';
+import { onEvent } from './shared-listener.js';
+
+/** The code of an HTTP/2 stream that closed without an error (RFC 9113, section 7). */
+const NGHTTP2_NO_ERROR = 0;
+
+/**
+ * Calls `listener` once when the client disconnects or the response closes, and at once if that has already happened.
+ *
+ * @returns A function that stops watching; `undefined` if the client has already disconnected.
+ */
+export function onDisconnect(response: NodeResponse, listener: () => void): (() => void) | undefined {
+  // Neither emitter is enough alone. A pipelined HTTP/1 response behind others gets no event of its socket, and a response
+  // to an HTTP/2 HEAD request gets no event of its stream.
+  const stream = isHttp2(response) ? response.stream : undefined;
+  const emitters = [response, stream ?? response.req.socket];
+  if (stream?.aborted || emitters.some(({ destroyed }: { destroyed?: boolean }) => destroyed)) {
+    listener();
+    return undefined;
+  }
+  const removers = emitters.map((emitter) => onEvent(emitter, 'close', onGone));
+  // Node may never close a stream whose session ends while a write is pending.
+  if (stream !== undefined) removers.push(onEvent(stream, 'aborted', onGone));
+  function onGone() {
+    stopWatching();
+    listener();
+  }
+  function stopWatching() {
+    for (const remove of removers) remove();
+  }
+  return stopWatching;
+}
+
+/**
+ * Ends the response if it has started, so that its client does not wait forever. If the end of the body is uncertain, it
+ * destroys the connection. An HTTP/1 client would otherwise read the next response as the rest of a `Content-Length`, and
+ * `hasHeader` does not know the headers that `writeHead` sent.
+ *
+ * @returns Whether the response had started.
+ */
+export function endIfStarted(response: NodeResponse): boolean {
+  if (!response.headersSent) return false;
+  if (response.writableEnded) return true;
+  if (isHttp2(response) ? !response.hasHeader('content-length') : isBodyEndCertain(response)) response.end();
+  else response.destroy();
+  return true;
+}
+
+/** Whether the response has no body, or its last chunk or the end of the connection marks the end of the body. */
+function isBodyEndCertain(response: ServerResponse): boolean {
+  const hasNoBody = response.req.method === 'HEAD' || [204, 304].includes(response.statusCode);
+  return hasNoBody || response.chunkedEncoding || !response.shouldKeepAlive;
+}
+
+/**
+ * Calls `listener` once, with `true` when the operating system has the whole response, or with `false` when the client
+ * disconnects before. Calls it at once if that has already happened.
+ */
+export function onResponseFinished(response: NodeResponse, listener: (isComplete: boolean) => void): void {
+  if (isHttp2(response)) {
+    onStreamFinished(response, listener);
+    return;
+  }
+  if (response.writableFinished) {
+    listener(true);
+    return;
+  }
+  let removeFinish = () => {};
+  const stopWatching = onDisconnect(response, () => {
+    removeFinish();
+    listener(false);
+  });
+  if (stopWatching === undefined) return;
+  removeFinish = onEvent(response, 'finish', () => {
+    removeFinish();
+    stopWatching();
+    // Node emits `finish` even when the connection closes and drops the rest of the response.
+    listener(!response.req.socket.destroyed);
+  });
+}
+
+/** An HTTP/2 stream also finishes when it is reset. That of a HEAD request finishes before there is a response. */
+function onStreamFinished(response: Http2ServerResponse, listener: (isComplete: boolean) => void): void {
+  const { stream } = response;
+  const isHead = response.req.method === 'HEAD';
+  if (!isHead && stream.writableFinished) {
+    listener(!stream.aborted);
+    return;
+  }
+  let removeFinish = () => {};
+  const stopWatching = onDisconnect(response, () => {
+    removeFinish();
+    listener(isHead && response.headersSent && stream.rstCode === NGHTTP2_NO_ERROR);
+  });
+  if (stopWatching === undefined || isHead) return;
+  removeFinish = onEvent(stream, 'finish', () => {
+    removeFinish();
+    stopWatching();
+    listener(!stream.aborted);
+  });
+}
+
+function isHttp2(response: NodeResponse): response is Http2ServerResponse {
+  return response.req.httpVersionMajor === 2;
+}

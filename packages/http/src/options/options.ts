@@ -1,0 +1,181 @@
+import type {
+  Awaitable,
+  Cost,
+  Decision,
+  Duration,
+  Key,
+  Limits,
+  NameOf,
+  OnStoreError,
+  RollingWindowOptions,
+  Store,
+} from '@rollgate/core';
+import type { ResetUnit } from '../base/host.js';
+import type { Headers } from '../headers/header-options.js';
+import type { WarningCode } from '../warnings/warning-codes.js';
+
+/** A value, or a function that returns the value for a request. */
+export type ForRequest<Request, Value> = Value | ((request: Request) => Awaitable<Value>);
+
+/**
+ * The options of every adapter, without its limits. `Request` and `Response` are the framework's types.
+ *
+ * If an option function throws, rejects, takes longer than `timeout` or returns an invalid value, the framework's error
+ * handler gets the error.
+ */
+export interface CommonOptions<Request, Given extends Limits = Limits, Response = never> {
+  /**
+   * Returns the key that a request counts for, or one key for each limit. By default, the key is the client's address as
+   * the framework resolves it, with IPv6 addresses cut to their first `ipv6Prefix` bits.
+   */
+  key?: ((request: Request) => Awaitable<Key<NameOf<Given>>>) | undefined;
+  /**
+   * The bits of an IPv6 address that identify one client, 1 to 128. Cannot be combined with `key`.
+   *
+   * @defaultValue 56
+   */
+  ipv6Prefix?: number | undefined;
+  /**
+   * The units that a request takes: a positive safe integer for all limits, or a record of safe integers by limit name. A
+   * limit that the record omits has cost 1. With cost 0 in a record, the limit neither decides nor records.
+   *
+   * @defaultValue 1
+   */
+  cost?: ForRequest<Request, Cost<NameOf<Given>>> | undefined;
+  /** Returns whether to allow a request without counting it. */
+  skip?: ((request: Request) => Awaitable<boolean>) | undefined;
+  /**
+   * Addresses and networks such as `'10.0.0.0/8'` whose requests are allowed without being counted; `false` for none.
+   *
+   * @defaultValue `false`
+   */
+  allowList?: readonly string[] | false | undefined;
+  /**
+   * Refunds a request whose response is a success. So only failures count, such as wrong passwords.
+   *
+   * @defaultValue `false`
+   */
+  skipSuccessfulRequests?: boolean | undefined;
+  /**
+   * Refunds a request whose response is not a success. A rejected request that `countRejected` has charged keeps that
+   * charge.
+   *
+   * @defaultValue `false`
+   */
+  skipFailedRequests?: boolean | undefined;
+  /**
+   * Refunds a request whose client disconnects before the whole response is sent. Such a request counts as neither
+   * successful nor failed. With `true`, a client can disconnect on purpose and is then not limited at all, while the
+   * handlers still run.
+   *
+   * @defaultValue `false`
+   */
+  skipAbortedRequests?: boolean | undefined;
+  /** Returns whether a response is a success. By default, a response with a status below 400 is. */
+  requestWasSuccessful?: ((request: Request, response: Response) => Awaitable<boolean>) | undefined;
+  /** Called for each rejected request before the response, even with `dryRun`. */
+  onLimited?: ((request: Request, decision: Decision<NameOf<Given>>) => Awaitable<void>) | undefined;
+  /**
+   * Decides, counts and publishes, but does not reject, delay or write headers. Shows what a limit would do.
+   *
+   * @defaultValue `false`
+   */
+  dryRun?: boolean | undefined;
+  /** The store that keeps the state of the keys. By default, each limiter has its own `MemoryStore`. */
+  store?: Store | undefined;
+  /**
+   * Separates the keys of limiters on one store. Fastify's own `prefix` does not take `undefined`, so neither does this.
+   *
+   * @defaultValue `'rollgate'`
+   */
+  prefix?: string;
+  /**
+   * How long `store`, or an option function's promise, may take: milliseconds, or text such as `'500ms'`.
+   *
+   * @defaultValue 500 ms
+   */
+  timeout?: Duration | undefined;
+  /**
+   * What to do when `store` fails or takes longer than `timeout`:
+   *
+   * - `'fallback'` decides by the same limits in this process's memory.
+   * - `'allow'` allows every request, without headers because nothing is known.
+   * - `'deny'` rejects every request.
+   * - `'throw'` passes the error to the framework.
+   *
+   * @defaultValue `'fallback'`
+   */
+  onStoreError?: OnStoreError | undefined;
+  /**
+   * The headers that describe the decision: `'x-ratelimit'`, the `RateLimit` and `RateLimit-Policy` of `'draft-11'`,
+   * `'all'` of them or `'none'`. A rejection always has `Retry-After` unless no retry can succeed.
+   *
+   * @defaultValue `'x-ratelimit'`
+   */
+  headers?: Headers | undefined;
+  /**
+   * Whether `X-RateLimit-Reset` is the epoch second of the reset, or the seconds until it.
+   *
+   * @defaultValue `'epoch'` for Express, `'delta'` for Fastify
+   */
+  resetUnit?: ResetUnit | undefined;
+  /**
+   * Whether to name the headers in `Access-Control-Expose-Headers`, so that scripts of other origins can read them.
+   *
+   * @defaultValue `false`
+   */
+  exposeHeaders?: boolean | undefined;
+  /**
+   * The status of a rejection, 400 to 599.
+   *
+   * @defaultValue 429
+   */
+  statusCode?: number | undefined;
+  /**
+   * The body of a rejected response instead of the default text. An object is sent as JSON, as it is.
+   *
+   * An `Error` goes to the framework's error handler, which sends `statusCode` unless the error has its own status. Rollgate
+   * adds `status`, `statusCode` and `expose: true` to an error without a status. `@rollgate/web` has no error handler, so its
+   * response contains the error's message.
+   */
+  message?:
+    | string
+    | object
+    | ((request: Request, decision: Decision<NameOf<Given>>) => Awaitable<string | object>)
+    | undefined;
+  /**
+   * Whether a rejected response contains problem details (RFC 9457). A `message` that is an object adds its members.
+   *
+   * @defaultValue `false`
+   */
+  problem?: boolean | undefined;
+  /** The codes of warnings not to emit. */
+  silence?: readonly WarningCode[] | undefined;
+}
+
+/** The settings of one rolling window. `limit` and `window` are values or functions of the request. */
+export interface WindowOptions<Request> extends Omit<RollingWindowOptions, 'limit' | 'window'> {
+  /** Units allowed in any `window`. */
+  limit: ForRequest<Request, number>;
+  /** Milliseconds, or text such as `'1m'`. */
+  window: ForRequest<Request, Duration>;
+}
+
+/** The settings of one rolling window, or `limits` of any kind. A function of the request gives each plan its own. */
+export type LimitOptions<Request, Given extends Limits = Limits> =
+  | (WindowOptions<Request> & {
+      /** Absent, because `limit` and `window` describe the only limit. */
+      limits?: undefined;
+    })
+  | ({
+      /** One limit of any algorithm, a record of named limits that decide together, or a function of the request. */
+      limits: ForRequest<Request, Given>;
+    } & { [Option in keyof RollingWindowOptions]?: undefined });
+
+/** All options that adapters have in common. */
+export type HttpOptions<Request, Given extends Limits = Limits, Response = never> = CommonOptions<
+  Request,
+  Given,
+  Response
+> &
+  LimitOptions<Request, Given>;

@@ -1,0 +1,111 @@
+import type { Limits, Store } from '@rollgate/core';
+import { formatValue } from '@rollgate/core/store';
+import { originalRequest, type RequestReader } from '../base/host.js';
+import { limitsByName } from '../base/limits-by-name.js';
+import { parseAddress } from '../client/ip-address.js';
+import type { WarningCode } from './warning-codes.js';
+import { warnOnce } from './warnings.js';
+
+/** A mistake shows in a limiter's first requests, so later requests do not pay for the checks. */
+const INSPECTED_REQUESTS = 100;
+
+/** An app does not create this many limiters for its routes while it serves requests, each with one request. */
+const TOO_MANY_SINGLE_USE_LIMITERS = 100;
+
+/** The namespaces of the limits on each store, by the backend that keeps the keys. */
+const namespacesOf = new WeakMap<object, Set<string>>();
+
+/** The limiters that were created since the first request and have decided one request so far. */
+let singleUseLimiters = 0;
+let isServing = false;
+
+/** Detects common mistakes in the use of one limiter, and warns about each once. */
+export class UsageChecks {
+  readonly #isSilenced: (code: WarningCode) => boolean;
+  #inspectionsLeft = INSPECTED_REQUESTS;
+  readonly #seenRequests = new WeakSet<object>();
+  #mayBeSingleUse: boolean;
+
+  constructor(silence: readonly WarningCode[]) {
+    this.#isSilenced = (code) => silence.includes(code);
+    this.#mayBeSingleUse = isServing && !silence.includes('ROLLGATE_LIMITER_PER_REQUEST');
+  }
+
+  /** Warns if another limiter has the same keys in the store, because each would count the other's requests. */
+  inspectKeySharing(store: Store | undefined, prefix: string, limits: Limits): void {
+    if (store === undefined) return;
+    const { backend = store } = store;
+    const known = namespacesOf.get(backend) ?? new Set();
+    namespacesOf.set(backend, known);
+    const namespaces = Object.entries(limitsByName(limits)).map(
+      ([name, { algorithm }]) => `${prefix}:${name}:${algorithm}`,
+    );
+    if (namespaces.some((namespace) => known.has(namespace))) {
+      this.#warn('ROLLGATE_SHARED_KEYS', prefix);
+    }
+    for (const namespace of namespaces) known.add(namespace);
+  }
+
+  /** Inspects a request. `isByAddress` is whether the limiter uses the client's address. */
+  inspectRequest<Request>(reader: RequestReader<Request>, request: Request, isByAddress: boolean): void {
+    if (this.#inspectionsLeft > 0) this.#inspect(reader, request, isByAddress);
+  }
+
+  #inspect<Request>(reader: RequestReader<Request>, request: Request, isByAddress: boolean): void {
+    if (this.#inspectionsLeft === INSPECTED_REQUESTS) this.#startServing();
+    else if (this.#mayBeSingleUse) this.#markAsReused();
+    this.#inspectionsLeft -= 1;
+    if (!reader.countsRepeatedly) this.#inspectRepetition(originalRequest(reader, request));
+    if (isByAddress && reader.getRequestHeader(request, 'x-forwarded-for') != null) {
+      this.#inspectProxyTrust(reader, request);
+    }
+  }
+
+  /** Inspects a key that the option `key` returned. */
+  inspectKey(key: unknown): void {
+    if (this.#inspectionsLeft === 0) return;
+    const keys = typeof key === 'object' && key !== null ? Object.values(key) : [key];
+    if (!keys.some(isFullIPv6Address)) return;
+    this.#warn('ROLLGATE_IPV6_KEY');
+  }
+
+  #inspectProxyTrust<Request>(reader: RequestReader<Request>, request: Request): void {
+    const trust = reader.getProxyTrust(request);
+    if (trust === 'none') this.#warn('ROLLGATE_UNTRUSTED_PROXY');
+    else if (trust === 'every') this.#warn('ROLLGATE_TRUSTS_EVERY_PROXY');
+  }
+
+  #inspectRepetition(request: object): void {
+    if (this.#seenRequests.has(request)) this.#warn('ROLLGATE_COUNTED_TWICE');
+    this.#seenRequests.add(request);
+  }
+
+  #startServing(): void {
+    isServing = true;
+    if (!this.#mayBeSingleUse) return;
+    singleUseLimiters += 1;
+    if (singleUseLimiters < TOO_MANY_SINGLE_USE_LIMITERS) return;
+    this.#warn('ROLLGATE_LIMITER_PER_REQUEST', String(TOO_MANY_SINGLE_USE_LIMITERS));
+  }
+
+  #markAsReused(): void {
+    this.#mayBeSingleUse = false;
+    singleUseLimiters -= 1;
+  }
+
+  /** Warns about the failure of an option function that no request can report any more. */
+  reportFailure(code: WarningCode, thrown: unknown): void {
+    this.#warn(code, String(thrown instanceof Error ? thrown : formatValue(thrown)));
+  }
+
+  #warn(code: WarningCode, detail?: string): void {
+    if (!this.#isSilenced(code)) warnOnce(code, detail);
+  }
+}
+
+/** Excludes link-local addresses, because they have no prefix that would identify one client. */
+function isFullIPv6Address(key: unknown): boolean {
+  return (
+    typeof key === 'string' && key.includes(':') && parseAddress(key) !== undefined && !/^(?:::ffff:|fe80:)/i.test(key)
+  );
+}

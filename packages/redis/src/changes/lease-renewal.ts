@@ -1,0 +1,127 @@
+import { isLeasing, type LeasingLimit } from '@rollgate/core/store';
+import type { Receipt, RecordedHit, RenewedLease, RenewOperation, SettleOperation } from '../operations/operations.js';
+import { hashTagOf } from '../operations/redis-keys.js';
+
+/**
+ * The most leases of one operation. A script that has run it leaves all others of its batch to the next script, so that
+ * Redis serves other clients in between.
+ */
+const MAX_LEASES = 400;
+
+/** The leases that the check with this receipt took and that were not released. */
+export function leasesOf({ encodedPlan, hits }: Receipt): RecordedHit[] {
+  const { rules } = encodedPlan.plan;
+  return hits.filter(({ index, cost }) => cost > 0 && isLeasing(rules[index]!.limit));
+}
+
+/** A lease with each number of units that it may have in Redis. */
+export function possibleHits(hit: RecordedHit): RecordedHit[] {
+  return hit.formerCost === undefined ? [hit] : [hit, { ...hit, cost: hit.formerCost }];
+}
+
+/** Notes that Redis has settled these hits. */
+export function confirmSettlement(hits: readonly RecordedHit[]): void {
+  for (const hit of hits) if (hit.formerCost !== undefined) hit.formerCost = undefined;
+}
+
+/**
+ * Extends the leases of all receipts. Returns the receipts of which a lease is lost. Rejects if an operation fails.
+ *
+ * @param add Sends an operation.
+ * @param isCluster Whether the leases of different hash tags need different operations.
+ */
+export async function renewLeases(
+  receipts: readonly Receipt[],
+  add: (operation: RenewOperation | SettleOperation) => void,
+  clockMicros: number | undefined,
+  isCluster: boolean,
+): Promise<Receipt[]> {
+  const lost = new Set<Receipt>();
+  const sent: Promise<void>[] = [];
+  const send = (owned: readonly OwnedLease[]) => {
+    const renewed = renewOnce(owned, add, clockMicros).then((lostReceipts) => {
+      for (const receipt of lostReceipts) lost.add(receipt);
+    });
+    renewed.catch(() => {}); // `Promise.all` below rejects with the error.
+    sent.push(renewed);
+  };
+  const leases = receipts.flatMap((receipt) => leasesOf(receipt).map((hit): OwnedLease => ({ receipt, hit })));
+  for (const group of groupLeases(leases, isCluster)) {
+    for (let start = 0; start < group.length; start += MAX_LEASES) {
+      // One operation per turn. In one batch, each script would get all operations that the ones before it have left.
+      if (start > 0) await new Promise((resolve) => setImmediate(resolve));
+      send(group.slice(start, start + MAX_LEASES));
+    }
+  }
+  await Promise.all(sent);
+  return [...lost];
+}
+
+/** A lease with the receipt that it belongs to. */
+interface OwnedLease {
+  readonly receipt: Receipt;
+  readonly hit: RecordedHit;
+}
+
+/**
+ * Extends leases with one operation. Returns the receipts of those that are lost.
+ *
+ * Redis finds a lease by its units. So a settlement that Redis has not confirmed is repeated first, which changes nothing
+ * if it has run.
+ */
+function renewOnce(
+  owned: readonly OwnedLease[],
+  add: (operation: RenewOperation | SettleOperation) => void,
+  clockMicros: number | undefined,
+): Promise<Receipt[]> {
+  const open = owned.filter(({ hit }) => hit.cost > 0); // Others were released since the renewal began.
+  for (const { receipt, hit } of open) {
+    if (hit.formerCost !== undefined) add(settlementOf(receipt, hit, hit.formerCost, clockMicros));
+  }
+  const keys = open.map(({ hit }) => hit.key);
+  const leases = open.map(({ receipt, hit }): RenewedLease => {
+    const { limit, leaseMicros } = receipt.encodedPlan.plan.rules[hit.index]!.limit as LeasingLimit;
+    return { limit, leaseMicros, units: hit.cost, id: hit.atMicros };
+  });
+  if (leases.length === 0) return Promise.resolve([]);
+  return new Promise((resolve, reject) => {
+    const onRenewed = (lostIndices: readonly number[]) => resolve(lostIndices.map((index) => open[index]!.receipt));
+    add({ kind: 'renew', keys, leases, clockMicros, resolve: onRenewed, reject });
+  });
+}
+
+/** Changes the units of a lease in Redis from `formerCost` to those that it has here. */
+function settlementOf(
+  receipt: Receipt,
+  hit: RecordedHit,
+  formerCost: number,
+  clockMicros: number | undefined,
+): SettleOperation {
+  return {
+    kind: 'settle',
+    keys: [hit.key],
+    number: false,
+    receipt,
+    hits: [{ ...hit, cost: formerCost, settledCost: hit.cost }],
+    clockMicros,
+    resolve: () => confirmSettlement([hit]),
+    reject: () => {}, // The next renewal repeats it.
+  };
+}
+
+/** One group, or one for each hash tag on a Cluster. In a group, the leases of a key follow each other. */
+function groupLeases(leases: readonly OwnedLease[], isCluster: boolean): Iterable<readonly OwnedLease[]> {
+  const byKey = [...groupBy(leases, ({ hit }) => hit.key).values()].flat();
+  return isCluster ? groupBy(byKey, ({ hit }) => hashTagOf(hit.key)).values() : [byKey];
+}
+
+function groupBy<Item>(items: readonly Item[], toName: (item: Item) => string): Map<string, Item[]> {
+  const groups = new Map<string, Item[]>();
+  for (const item of items) {
+    const name = toName(item);
+    const group = groups.get(name);
+    if (group === undefined) groups.set(name, [item]);
+    else group.push(item);
+  }
+  return groups;
+}

@@ -1,0 +1,113 @@
+import { isLeasing, type SettledCosts, settledCost } from '@rollgate/core/store';
+import type { DenialCache } from '../denials/denial-cache.js';
+import type { CheckInput, CheckResult, Operation, Receipt, SettledHit } from '../operations/operations.js';
+import type { OperationSender } from '../sending/operation-sender.js';
+import { confirmSettlement, leasesOf, possibleHits, renewLeases } from './lease-renewal.js';
+import type { OperationNumbers } from './resend-numbers.js';
+
+/** Sends the operations that change states other than by a check, and voids the denials that they affect. */
+export class StateChanges {
+  readonly #sender: OperationSender;
+  readonly #denials: DenialCache | undefined;
+  /** `undefined` if the client never resends a command. */
+  readonly #numbers: OperationNumbers | undefined;
+  #count = 0;
+
+  constructor(sender: OperationSender, denials: DenialCache | undefined, numbers: OperationNumbers | undefined) {
+    this.#sender = sender;
+    this.#denials = denials;
+    this.#numbers = numbers;
+  }
+
+  /** How many changes started or ended. The cache ignores a rejection if one did since its check was sent. */
+  get count(): number {
+    return this.#count;
+  }
+
+  /** Clears the denial cache when the clock steps back, because an earlier state may apply again. */
+  noteClockStep(): void {
+    this.#count += 1;
+    this.#denials?.clear();
+  }
+
+  reset({ encodedPlan, keys }: CheckInput): Promise<void> {
+    return this.#run(keys, (resolve, reject) => ({ kind: 'reset', encodedPlan, keys, resolve, reject }));
+  }
+
+  /** Replaces what a check recorded. */
+  settle(receipt: Receipt, costs: SettledCosts, clockMicros: number | undefined): Promise<void> {
+    const { rules } = receipt.encodedPlan.plan;
+    const hits: SettledHit[] = [];
+    for (const hit of receipt.hits) {
+      const cost = settledCost(costs, rules[hit.index]!);
+      if (cost === undefined || cost === hit.cost) continue;
+      const isLease = isLeasing(rules[hit.index]!.limit);
+      if (isLease && cost > hit.cost) continue; // Only a check takes slots.
+      hits.push({ ...hit, settledCost: cost });
+      if (isLease) {
+        hit.formerCost = hit.cost;
+        hit.cost = cost;
+      }
+    }
+    if (hits.length === 0) return Promise.resolve();
+    const numbered = this.#number(hits.map(({ key }) => key));
+    return this.#run(numbered.keys, (resolve, reject) => {
+      const onSettled = () => {
+        confirmSettlement(receipt.hits);
+        resolve(undefined);
+      };
+      return { kind: 'settle', ...numbered, receipt, hits, clockMicros, resolve: onSettled, reject };
+    });
+  }
+
+  /** Frees the slots that a check took. */
+  release(receipt: Receipt, clockMicros: number | undefined): Promise<void> {
+    const leases = leasesOf(receipt);
+    if (leases.length === 0) return Promise.resolve();
+    const hits = leases.flatMap(possibleHits).map((hit): SettledHit => ({ ...hit, settledCost: 0 }));
+    for (const hit of leases) hit.cost = 0;
+    const keys = hits.map(({ key }) => key);
+    return this.#run(keys, (resolve, reject) => {
+      return { kind: 'settle', keys, number: false, receipt, hits, clockMicros, resolve, reject };
+    });
+  }
+
+  /** Extends the leases of these receipts. Returns the receipts whose slots are lost. */
+  renew(receipts: readonly Receipt[], clockMicros: number | undefined, isCluster: boolean): Promise<Receipt[]> {
+    return renewLeases(receipts, (operation) => this.#sender.add(operation), clockMicros, isCluster);
+  }
+
+  /** Records without deciding. Returns the result of a peek with a cost of 1. */
+  charge({ encodedPlan, keys, costs }: CheckInput, clockMicros: number | undefined): Promise<CheckResult> {
+    const numbered = this.#number(keys);
+    return this.#run(keys, (resolve, reject) => {
+      return { kind: 'charge', ...numbered, encodedPlan, costs, clockMicros, resolve, reject };
+    });
+  }
+
+  /** The keys of an operation that must not run twice, with its number. */
+  #number(keys: readonly string[]): { readonly keys: readonly string[]; readonly number: number | false } {
+    const next = this.#numbers?.next(keys[0]!);
+    return next === undefined ? { keys, number: false } : { keys: [...keys, next.key], number: next.number };
+  }
+
+  /** Voids the denials of the keys before the operation and after it. */
+  #run<Result>(
+    keys: readonly string[],
+    toOperation: (resolve: (result: Result) => void, reject: (error: unknown) => void) => Operation,
+  ): Promise<Result> {
+    this.#note(keys);
+    return new Promise((resolve, reject) => {
+      const onDone = (result: Result) => {
+        this.#note(keys);
+        resolve(result);
+      };
+      this.#sender.add(toOperation(onDone, reject));
+    });
+  }
+
+  #note(keys: readonly string[]): void {
+    this.#count += 1;
+    this.#denials?.invalidate(keys);
+  }
+}

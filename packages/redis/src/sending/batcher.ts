@@ -1,0 +1,98 @@
+import { afterTurn, REQUESTS_SHARE_CONNECTIONS } from '../base/platform.js';
+
+/** The most items of one batch. A script blocks the server, so a larger batch would delay other clients. */
+const MAX_ITEMS = 100;
+/** The smallest number of items that is worth sending in two halves. */
+const MIN_HALVED = 16;
+/** After so many batches that only waited for a reply, and none that came without one, the batcher halves one. */
+const MIN_LOCKSTEPS = 16;
+/** How long half of a batch waits at most. If replies take longer, the wait between them is not worth avoiding. */
+const MAX_HOLD_MS = 5;
+
+/** Sends a batch. Calls `onReply` as soon as the reply has arrived, before it reads the reply. */
+type Send<Item> = (items: Item[], onReply: () => void) => Promise<void>;
+
+/**
+ * Collects the items of one turn of the event loop. When the turn ends, it sends them in order, in batches of at most 100.
+ *
+ * If the items only arrive after a reply, and all at once, Redis and this process wait for each other by turns. Then half
+ * of a batch waits for the reply to the other half, and is sent before this process reads that reply. From then on, Redis
+ * works on one half while this process works on the other. The half waits for 5 ms at most.
+ */
+export class Batcher<Item> {
+  readonly #send: Send<Item>;
+  #waiting: Item[] = [];
+  /** Whether half of a batch waits for the reply to the other. */
+  #isHolding = false;
+  #holdTimer: ReturnType<typeof setTimeout> | undefined;
+  #isScheduled = false;
+  #inFlightCount = 0;
+  #hasReplied = false;
+  #lockstepCount = 0;
+
+  /** @param send Never rejects, and resolves when the reply has arrived. */
+  constructor(send: Send<Item>) {
+    this.#send = send;
+  }
+
+  add(item: Item): void {
+    this.#waiting.push(item);
+    this.#schedule();
+  }
+
+  #schedule(): void {
+    if (this.#isScheduled) return;
+    this.#isScheduled = true;
+    afterTurn(this.#flush);
+  }
+
+  /** A property, so that `#schedule` allocates no context, because it usually returns at once. */
+  readonly #flush = (): void => {
+    this.#isScheduled = false;
+    const items = this.#takeWaiting();
+    const isInLockstep =
+      REQUESTS_SHARE_CONNECTIONS && this.#hasReplied && this.#inFlightCount === 0 && items.length >= MIN_HALVED;
+    if (isInLockstep) this.#lockstepCount += 1;
+    else if (!this.#hasReplied) this.#lockstepCount = 0;
+    this.#hasReplied = false;
+    if (isInLockstep && this.#lockstepCount > MIN_LOCKSTEPS) {
+      this.#waiting = items.splice(items.length >> 1);
+      this.#isHolding = true;
+      this.#holdTimer = setTimeout(this.#stopHolding, MAX_HOLD_MS);
+    }
+    this.#sendAll(items);
+  };
+
+  /** Keeps a slow or silent server from delaying a half by two round trips, or one for another server by its own. */
+  readonly #stopHolding = (): void => {
+    this.#lockstepCount = 0;
+    this.#release();
+  };
+
+  /** Sends the half that waits. An item that arrived since then goes with it, so that the order stays. */
+  readonly #release = (): void => {
+    if (this.#isHolding) this.#sendAll(this.#takeWaiting());
+  };
+
+  #takeWaiting(): Item[] {
+    const items = this.#waiting;
+    this.#waiting = [];
+    this.#isHolding = false;
+    clearTimeout(this.#holdTimer);
+    return items;
+  }
+
+  #sendAll(items: Item[]): void {
+    for (let start = 0; start < items.length; start += MAX_ITEMS) {
+      this.#sendBatch(items.length <= MAX_ITEMS ? items : items.slice(start, start + MAX_ITEMS));
+    }
+  }
+
+  async #sendBatch(items: Item[]): Promise<void> {
+    this.#inFlightCount += 1;
+    await this.#send(items, this.#release);
+    this.#inFlightCount -= 1;
+    this.#hasReplied = true;
+    this.#schedule(); // This turn contains the checks that the reply triggers.
+  }
+}
