@@ -1,7 +1,7 @@
 import { constants, fstatSync, writeFileSync } from 'node:fs';
 import { access, realpath, rename, rm, stat, writeFile } from 'node:fs/promises';
 import { dirname } from 'node:path';
-import { OutputError, reasonOf, UsageError } from './errors.js';
+import { OutputError, reasonOf } from './errors.js';
 
 const STANDARD_OUTPUT = 1;
 
@@ -29,7 +29,7 @@ export function toOutputError(error: unknown): OutputError {
 /**
  * Checks the page's path before the log is read, which may take long.
  *
- * @throws UsageError when the page cannot be written.
+ * @throws OutputError when the page cannot be written.
  */
 export async function checkWritable(path: string): Promise<void> {
   try {
@@ -38,7 +38,7 @@ export async function checkWritable(path: string): Promise<void> {
     if (found !== undefined) await access(path, constants.W_OK);
     if (found === undefined || found.isFile()) await access(dirname(await targetOf(path)), constants.W_OK);
   } catch (error) {
-    throw new UsageError(cannotWrite(path, error));
+    throw new OutputError(cannotWrite(path, error));
   }
 }
 

@@ -12,6 +12,7 @@ const QUOTA = /^(?:([^=]*)=)?(\d+)\/(.+)$/;
 const NAME = /^[a-z0-9][\w.-]{0,63}$/i;
 
 const EXPECTED_QUOTA = 'a number of requests for a time, such as `100/1m` or `burst=10/1s`';
+const EXPECTED_DURATION = 'a time with its unit, such as `1m` or `60000ms`, at most 100 years';
 
 /** Parses `100/1m`, `100/m` or `burst=10/1s`. The default name repeats the quota, such as `100-per-1m`. */
 export function parseQuota(text: string): NamedQuota {
@@ -23,8 +24,9 @@ export function parseQuota(text: string): NamedQuota {
   if (!NAME.test(name)) {
     throw usage('--limit', "a name of 1 to 64 letters, digits, '_', '.' or '-' before the `=`", text);
   }
-  const windowMs = windowOf(/^\d/.test(time) ? time : `1${time}`);
-  if (windowMs === undefined) throw usage('--limit', `${EXPECTED_QUOTA}, with a time of 100 years at most`, text);
+  const windowMs = durationOf(/^\d/.test(time) ? time : `1${time}`);
+  if (windowMs === undefined)
+    throw usage('--limit', `${EXPECTED_QUOTA}, with a unit such as \`s\` or \`m\`, at most 100 years`, text);
   return { name, limit, windowMs };
 }
 
@@ -45,16 +47,14 @@ export function checkQuotas(algorithm: Algorithm, quotas: readonly NamedQuota[])
 
 /** Parses a duration such as `10s`, `1m` or `2h` to milliseconds. */
 export function parseDurationOption(option: string, text: string): number {
-  try {
-    return parseDuration(option, text);
-  } catch (error) {
-    throw new UsageError((error as Error).message);
-  }
+  const ms = durationOf(text);
+  if (ms === undefined) throw usage(option, EXPECTED_DURATION, text);
+  return ms;
 }
 
-function windowOf(text: string): number | undefined {
+function durationOf(text: string): number | undefined {
   try {
-    return parseDuration('--limit', text);
+    return parseDuration('duration', text);
   } catch {
     return undefined;
   }

@@ -65,7 +65,7 @@ describe('identification of callers', () => {
 test('a request consumes as many units as it costs', async () => {
   const costs = [3, 1, '4', 9, 1];
   const lines = costs.map((units, second) => JSON.stringify({ time: START_MS + second * 1000, ip: 'a', units }));
-  const broken = [0, -1, 1.5, 'x', null, 2 ** 31 + 1].map((units) =>
+  const broken = [0, -1, 1.5, 'x', null, 2 ** 31 + 1, true, '0x10', '1e3', [7]].map((units) =>
     JSON.stringify({ time: START_MS, ip: 'a', units }),
   );
   write('costs.log', [...lines, ...broken].join('\n'));
@@ -74,7 +74,7 @@ test('a request consumes as many units as it costs', async () => {
   expect(report).toMatchObject({ requests: 5, units: 18, rejectedRequests: 2, rejectedUnits: 10 });
   expect(report.worstHit[0]!.worstBurst.size).toBe(18);
   expect(report.log).toMatchObject({
-    unparsedLines: 6,
+    unparsedLines: 10,
     firstUnparsed: { line: 6, reason: 'its field "units" is not an integer from 1 to 2147483648' },
   });
 });

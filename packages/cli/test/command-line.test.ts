@@ -26,7 +26,10 @@ test.each([
   ],
   [['simulate', '--limit', '5/1m', '--format', 'xml'], /`--format` to be one of 'common', .* got "xml" \(string\)/],
   [['simulate', '--limit', '5/1m', '--top', '-1'], /`--top` .* got "-1" \(string\)/],
-  [['simulate', '--limit', '5/1m', '--tolerance', 'long'], /`--tolerance` to be a duration.* got "long" \(string\)/],
+  [
+    ['simulate', '--limit', '5/1m', '--tolerance', 'long'],
+    /`--tolerance` to be a time with its unit.* got "long" \(string\)/,
+  ],
   [['simulate', '--limit', '5/1m', '--by', 'field'], /`--by field` requires the name of the field/],
   [
     ['simulate', '--limit', '5/1m', '--by', 'tenant', '--key-field', 'id'],
@@ -39,10 +42,10 @@ test.each([
     /Expected no `--cost` with `--format common`, got "units"/,
   ],
   [['simulate', '--limit', '5/1m', '--color'], /unknown option '--color'/],
-  [['simulate', '--limit', '5/1m', '--html', 'no/such/page.html'], /Cannot write `--html` "no\/such\/page\.html": /],
   [['suggest', '--reject', '0.1'], /`--reject` to be a share below 100% such as `0\.1%`, got "0\.1" \(string\)/],
   [['suggest', '--reject', '100%'], /`--reject` .* got "100%" \(string\)/],
-  [['suggest', '--window', '60'], /`--window` to be a duration.* got "60" \(string\)/],
+  [['suggest', '--window', '60000'], /`--window` to be a time with its unit, such as `1m`.* got "60000" \(string\)/],
+  [['simulate', '--limit', '5/60000'], /`--limit` .* with a unit such as `s`.* got "5\/60000" \(string\)/],
   [['replay'], /unknown command 'replay'/],
 ])('%j is a usage error', async (args, message) => {
   const { code, stdout, stderr } = await rollgate([...args, 'small.log']);

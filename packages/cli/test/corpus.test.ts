@@ -1,7 +1,7 @@
 import { cpSync } from 'node:fs';
 import { join } from 'node:path';
 import { PROBLEM_VECTORS, VECTORS } from './corpus/vectors';
-import { folder, rollgate, simulate, suggest } from './support/rollgate';
+import { folder, rollgate, simulate, suggest, write } from './support/rollgate';
 
 const DAY = '2026-03-01T00:00:';
 
@@ -52,6 +52,13 @@ test('the report names what surrounds each line', async () => {
   const { stdout } = await rollgate(['simulate', 'cri.log', 'stern.log', '--limit', '1/1m']);
   expect(stdout).toContain('Format of cri.log: combined, in lines of Kubernetes (CRI)\n');
   expect(stdout).toContain('Format of stern.log: combined; skipped the prefix "web-5d9c7b8f6d-x2x7k nginx "\n');
+});
+
+test('a long prefix is shortened in the report', async () => {
+  const line = '203.0.113.7 - - [17/May/2015:10:05:03 +0000] "GET / HTTP/1.1" 200 12';
+  write('long-prefix.log', `${'x'.repeat(900_000)} ${line}\n`);
+  const { stdout } = await rollgate(['simulate', 'long-prefix.log', '--limit', '1/1m']);
+  expect(stdout).toMatch(/skipped the prefix "x{10,100}…\n/);
 });
 
 test('the corpus has at least 60 formats', () => {

@@ -51,6 +51,15 @@ test('a file that took only a part of the output is an error', async () => {
   expect(statSync(at('part.json')).size).toBeGreaterThan(0);
 });
 
+test('a page whose folder does not exist exits with 3, before the log is read', async () => {
+  const { code, stdout, stderr } = await rollgate(['simulate', 'a.log', ...LIMIT, '--html', 'no/such/page.html']);
+  expect({ code, stdout, stderr }).toEqual({
+    code: 3,
+    stdout: '',
+    stderr: 'rollgate: Cannot write `--html` "no/such/page.html": there is no such file\n',
+  });
+});
+
 test('a page that cannot be written exits with 3', async () => {
   const { code, stdout, stderr } = await rollgate(['simulate', 'a.log', ...LIMIT, '--html', '/dev/full']);
   expect({ code, stdout, stderr }).toEqual({

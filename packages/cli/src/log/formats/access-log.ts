@@ -1,4 +1,5 @@
 import { copyString } from '@rollgate/core/store';
+import { toPlainText } from '../../report/format.js';
 import { isAddressList } from '../forwarded.js';
 import { bracketedTime } from '../parse-time.js';
 import { keyOf, type Parse, type Request, valueOrUndefined, type Wanted } from '../request.js';
@@ -25,7 +26,9 @@ export const accessLog: LogFormat = {
   createParser(wanted, sample) {
     const parse = createParse(wanted);
     const prefix = sample.map(prefixOf).find((text) => text !== '');
-    return { parse, note: prefix === undefined ? undefined : `skipped the prefix ${JSON.stringify(prefix)}` };
+    // A line may consist almost entirely of its prefix, so the note shows only the start.
+    const note = prefix === undefined ? undefined : `skipped the prefix ${toPlainText(JSON.stringify(prefix))}`;
+    return { parse, note };
   },
 };
 

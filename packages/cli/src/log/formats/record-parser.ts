@@ -27,12 +27,20 @@ export function createRecordParser(wanted: Wanted, sample: readonly LogRecord[])
     if (value === undefined && time !== undefined) return `it has no field ${JSON.stringify(time)}`;
     const micros = value === undefined ? Number.NaN : anyTime(value);
     if (typeof micros === 'string') return micros;
-    const units = costFields === undefined ? 1 : Number(findValue(record, costFields));
-    if (!Number.isInteger(units) || units < 1 || units > MAX_COST) {
+    const units = costFields === undefined ? 1 : toUnits(findValue(record, costFields));
+    if (units === undefined) {
       return `its field ${JSON.stringify(cost)} is not an integer from 1 to ${MAX_COST}`;
     }
     return { micros, key: toKey(record), cost: units };
   };
+}
+
+/** Returns the cost if it is a number or decimal digits. `Number` alone would also convert `true` and `0x10`. */
+function toUnits(value: unknown): number | undefined {
+  const units = typeof value === 'string' && /^\s*\d+\s*$/.test(value) ? Number(value) : value;
+  return Number.isInteger(units) && (units as number) >= 1 && (units as number) <= MAX_COST
+    ? (units as number)
+    : undefined;
 }
 
 function createToKey({ by: { kind, field }, selectClient }: Wanted): (record: LogRecord) => string | undefined {
