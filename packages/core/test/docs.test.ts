@@ -44,6 +44,16 @@ test.each(runExamples.map((example) => ({ name: nameOf(example), example })))(
   TIMEOUT_MS,
 );
 
+test.each(
+  runExamples
+    .filter(({ file, code }) => file === 'docs/redis.md' && code.includes('REDIS_URL'))
+    .map((example) => ({ name: nameOf(example), example })),
+)(
+  '$name starts while Redis is down',
+  ({ example }) => runExample(example, { REDIS_URL: 'redis://127.0.0.1:1' }),
+  TIMEOUT_MS,
+);
+
 registerJestTests(wholeExamples);
 
 test('the examples compile', () => typeCheck(wholeExamples.filter(({ language }) => language === 'ts')), TIMEOUT_MS);
