@@ -25,7 +25,7 @@ process.env.MALLOC_ARENA_MAX ??= '2';
 process.execArgv.push('--max-semi-space-size=4');
 
 const config: Config = {
-  roots: ['<rootDir>/packages', '<rootDir>/examples'],
+  roots: ['<rootDir>/packages', '<rootDir>/examples', '<rootDir>/test'],
   testMatch: ['**/test/**/*.test.ts'],
   // This finds hangs, not slowness: a busy machine may need ten times as long as an idle one.
   testTimeout: process.env.ROLLGATE_THOROUGH === '1' ? 3_600_000 : 120_000,
@@ -44,7 +44,7 @@ const config: Config = {
     // Tests run on the sources; what is published is tested as tarballs, by packages.test.ts.
     '^@rollgate/core/store$': '<rootDir>/packages/core/src/store-api.ts',
     '^@rollgate/([^/]+)$': '<rootDir>/packages/$1/src/index.ts',
-    '^@rollgate/test-support/(.+)$': '<rootDir>/packages/test-support/src/$1.ts',
+    '^@rollgate/(host-tests|test-support)/(.+)$': '<rootDir>/packages/$1/src/$2.ts',
     '^(\\.{1,2}/.*)\\.js$': '$1',
   },
 };

@@ -17,7 +17,7 @@ export class Tree {
     const files = execFileSync('git', git, { cwd: original, encoding: 'utf8' }).trim().split('\n');
     for (const file of files.filter((name) => existsSync(join(original, name)))) this.#copy(original, file);
     symlinkSync(join(original, 'node_modules'), join(this.#root, 'node_modules'));
-    const packages = new Set(files.map((file) => /^(packages\/[^/]+|examples|bench)\//.exec(file)?.[1]));
+    const packages = new Set(files.map((file) => /^(packages\/[^/]+|examples|bench|test)\//.exec(file)?.[1]));
     for (const folder of packages) {
       if (folder === undefined) continue;
       // The links among the packages are relative, so those of the copy lead to the copy.

@@ -7,7 +7,7 @@ const { setTimeout: delay } = require('node:timers/promises');
  * Files whose browsers and compilers take hundreds of megabytes besides their worker. `page.test.ts` is not one of them. It
  * runs for half of the time, so the others would start too late.
  */
-const HEAVY = [/core.test.(packages|docs)\.test/, /cli.test.html/];
+const HEAVY = [/\btest.(packages|docs)\.test/, /cli.test.html/];
 const POLL_MS = 100;
 
 const isHeavy = (path) => HEAVY.some((part) => part.test(path));

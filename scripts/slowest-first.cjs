@@ -7,7 +7,7 @@ const FIRST = /playground.test.page\.test/;
  * Files that need much memory besides their worker. Most of them are in the last third of the run, before which the browser
  * of the first file ends.
  */
-const HEAVY_FIRST = [/core.test.packages\.test/, /store-conformance.test.explorer\.test/];
+const HEAVY_FIRST = [/\btest.packages\.test/, /store-conformance.test.explorer\.test/];
 const HEAVY_LATER = [
   /host-tests.test.wire/,
   /redis.test.processes/,
@@ -16,7 +16,7 @@ const HEAVY_LATER = [
   /redis.test.client-options/,
   /redis.test.cluster\.test/,
   /examples.test.migration/,
-  /core.test.docs\.test/,
+  /\btest.docs\.test/,
   /core.test.memory-store/,
   /cli.test.html/,
 ];
@@ -25,14 +25,14 @@ const HEAVY_LATER = [
 const WAITING = [
   /core.test.store-failure-outage/,
   /redis.test.(faults-|cluster-outage|sentinel|resent)/,
-  /(express|fastify).test.(delay|failing-functions)/,
+  /http.test.(delay|failing-functions)/,
 ];
 
 /** Files that compute for several seconds. */
 const LONG = [
   /redis.test.conformance/,
   /store-conformance.test.custom-store/,
-  /express.test.warnings/,
+  /http.test.warnings/,
   /test-support.test.process-end/,
   /redis.test.simulation/,
   /store-conformance.test.(broken-stores|memory-store)/,

@@ -6,7 +6,7 @@ export const REPOSITORY = 'https://github.com/rollgate-js/rollgate';
 /** The path below which the site is served, with a slash at both ends. */
 export const BASE = '/rollgate/';
 
-/** The address of the published site. READMEs link to it, and `packages/core/test/links.ts` resolves these links. */
+/** The address of the published site. READMEs link to it, and `test/support/links.ts` resolves these links. */
 export const SITE = `https://rollgate-js.github.io${BASE}`;
 
 /** The version that the pages describe. */

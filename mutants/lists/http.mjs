@@ -1,30 +1,27 @@
 // Defects in the adapters.
 
-const EXPRESS = 'packages/express/test/';
-const FASTIFY = 'packages/fastify/test/';
-const names = (folder, ...files) => files.map((file) => `${folder}${file}.test.ts`);
+/** The names of test files of a package. */
+const names = (place, ...files) => files.map((file) => `packages/${place}/test/${file}.test.ts`);
 
-const HEADERS = names(EXPRESS, 'draft-headers', 'problem', 'withdrawn-rejection', 'rate-limit', 'request-options');
-const REFUNDS = names(EXPRESS, 'refunds', 'abandoned-slots', 'delay');
-const LISTS = [
-  ...names(EXPRESS, 'allow-list'),
-  'packages/http/test/client-key.test.ts',
-  ...names(EXPRESS, 'request-options'),
+const HEADERS = [
+  ...names('http', 'draft-headers-in-express', 'problem-details', 'withdrawn-rejection-in-express'),
+  ...names('express', 'rate-limit'),
+  ...names('http', 'request-options-in-express'),
 ];
+const REFUNDS = names('http', 'refunds-in-express', 'abandoned-slots-in-express', 'delay-in-express');
+const LISTS = names('http', 'allow-list', 'client-key', 'request-options-in-express');
 const LIMITER = [
-  ...names(EXPRESS, 'dry-run', 'rate-limit'),
-  ...names(FASTIFY, 'rate-limit'),
-  ...names(EXPRESS, 'delay', 'request-options'),
+  ...names('http', 'dry-run-in-express'),
+  ...names('express', 'rate-limit'),
+  ...names('fastify', 'rate-limit'),
+  ...names('http', 'delay-in-express', 'request-options-in-express'),
 ];
-const OF_FASTIFY = names(
-  FASTIFY,
-  'groups',
-  'problem',
-  'hook-function',
-  'request-options',
-  'rate-limit',
-  'failing-functions',
-);
+const OF_FASTIFY = [
+  ...names('fastify', 'groups', 'problem', 'hook-function'),
+  ...names('http', 'request-options-in-fastify'),
+  ...names('fastify', 'rate-limit'),
+  ...names('http', 'failing-functions-in-fastify'),
+];
 
 const of = (file, tests, mutants) =>
   mutants.map(([description, find, replace]) => {
@@ -111,31 +108,27 @@ export const http = [
   ...of('http/src/node/delay-request', REFUNDS, [
     ['a client that leaves keeps its slot', '    cancel();\n    refund();', '    cancel();'],
   ]),
-  ...of(
-    'express/src/attach-decision',
-    [`${EXPRESS}request-property.test.ts`],
+  ...of('express/src/attach-decision', names('express', 'request-property'), [
     [
-      [
-        'the app does not see the decision of an app within',
-        'return object === prototype ? undefined : object;',
-        'return object === prototype ? undefined : prototype;',
-      ],
-      ['a property of the request hides the decision', ' && !Object.hasOwn(request, name)', ''],
-      ['a name of the app is taken', 'name in prototype || ', ''],
-      ['a request without an app has no decision', 'else Object.assign(request, { [name]: decision });', ''],
-      [
-        'an heir of the request has no decision',
-        'object = Object.getPrototypeOf(object)) {\n        if (values',
-        'object = null) {\n        if (values',
-      ],
+      'the app does not see the decision of an app within',
+      'return object === prototype ? undefined : object;',
+      'return object === prototype ? undefined : prototype;',
     ],
-  ),
+    ['a property of the request hides the decision', ' && !Object.hasOwn(request, name)', ''],
+    ['a name of the app is taken', 'name in prototype || ', ''],
+    ['a request without an app has no decision', 'else Object.assign(request, { [name]: decision });', ''],
+    [
+      'an heir of the request has no decision',
+      'object = Object.getPrototypeOf(object)) {\n        if (values',
+      'object = null) {\n        if (values',
+    ],
+  ]),
   ...of('express/src/rate-limit', HEADERS, [
     ['a rejection is a 200', 'response.statusCode = httpLimiter.statusCode;', ''],
   ]),
   ...of(
     'express/src/send-rejection',
-    [...HEADERS, ...names(EXPRESS, 'failing-functions')],
+    [...HEADERS, ...names('http', 'failing-functions-in-express')],
     [
       [
         'the status stays when the request continues',
@@ -157,31 +150,31 @@ export const http = [
       '',
     ],
   ]),
-  ...of('hono/src/node-headers', names('packages/host-tests/test/', 'hono-node-headers'), [
+  ...of('hono/src/node-headers', names('hono', 'headers-on-node'), [
     ['an inner request writes to the outer response', 'if (isRequestOf(incoming, c.req.raw))', 'if (true)'],
     ['limiters of one request write to different places', 'if (headers === undefined) {', 'if (true) {'],
   ]),
-  ...of('hono/src/node-headers', names('packages/host-tests/test/', 'hono-inner-apps'), [
+  ...of('hono/src/node-headers', names('hono', 'inner-apps'), [
     ['a mounted app hides the limit of the outer app', '[hasInnerLimiter] === true', '[hasInnerLimiter] === null'],
   ]),
-  ...of('hono/src/rate-limit', names('packages/host-tests/test/', 'hono-inner-apps'), [
+  ...of('hono/src/rate-limit', names('hono', 'inner-apps'), [
     ['a rejection has policies twice', 'nodeHeadersOf(c)?.copied();', ''],
   ]),
-  ...of('http/src/web/web-result', names('packages/host-tests/test/', 'hono-node-headers'), [
+  ...of('http/src/web/web-result', names('hono', 'headers-on-node'), [
     ['exposed headers of a response to Node are missing', 'return gate.options.exposeHeaders ?', 'return false ?'],
   ]),
-  ...of('http/src/web/web-result', names('packages/host-tests/test/', 'hono-slots'), [
+  ...of('http/src/web/web-result', names('hono', 'slots'), [
     [
       'what settles a dropped response keeps it alive',
       '(settle<Call>).bind(undefined, gate, this.decision, onEnd)',
       '(...ended: [number?, Call?, Response?]) => settle(gate, this.decision, onEnd, ...ended)',
     ],
   ]),
-  ...of('http/src/web/web-result', names('packages/host-tests/test/', 'web-responses'), [
+  ...of('http/src/web/web-result', names('web', 'responses'), [
     ['a worker ends before its request is settled', 'Promise.all([released, refunded])', 'Promise.resolve()'],
     ['a worker ends before its failed request is settled', 'Promise.all(settled)', 'Promise.resolve()'],
   ]),
-  ...of('http/src/web/web-response-end', names('packages/host-tests/test/', 'hono-slots'), [
+  ...of('http/src/web/web-response-end', names('hono', 'slots'), [
     ['the next part of a dropped response keeps it alive', 'highWaterMark: 0', 'highWaterMark: 1'],
   ]),
   ...of('fastify/src/route-limits', OF_FASTIFY, [
@@ -196,14 +189,14 @@ export const http = [
   ...of('http/src/options/merge-options', OF_FASTIFY, [
     ['the limits of the plugin override the window of a route', 'delete inherited.limits;', ';'],
   ]),
-  ...of('fastify/src/error-observers', names(FASTIFY, 'error-observers'), [
+  ...of('fastify/src/error-observers', names('fastify', 'error-observers'), [
     ['an onError hook misses rejections', 'context.onError !== null || ', ''],
     ['an error handler misses rejections', '!hasDefaultErrorHandler(context) || ', ''],
     ['a response schema misses rejections', ' || hasResponseSchema(context)', ''],
     ['a log controller misses rejections', 'isObserved ||= hasOwnLogController(request.server);', ''],
     ['a logger misses rejections', 'if (!isNoop(info) || !isNoop(error)) return true;', ''],
   ]),
-  ...of('fastify/src/reply-headers', names(FASTIFY, 'reply-headers'), [
+  ...of('fastify/src/reply-headers', names('fastify', 'reply-headers'), [
     ['a method that the app has replaced misses headers', 'reply.header !== known.header || ', ''],
     ['a replaced method is taken for that of Fastify', "!String(header).includes('set-cookie')", 'false'],
     ['a header of Node is overlooked', 'value === undefined ? reply.raw.getHeader(name) : value', 'value'],

@@ -1,5 +1,5 @@
 import { rollingWindow } from '@rollgate/core';
-import { OutageLog } from './outage-log.js';
+import { OutageLog } from '@rollgate/test-support/outage-log';
 import { PuppetStore } from './puppet-store.js';
 
 export const TIMEOUT_MS = 25;

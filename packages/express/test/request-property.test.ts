@@ -1,6 +1,6 @@
 import { rateLimit } from '@rollgate/express';
+import { EXPRESSES, limitWith, serve } from '@rollgate/host-tests/express-servers';
 import type { Request, RequestHandler } from 'express';
-import { EXPRESSES, limitWith, serve } from './support/serve';
 
 const options = { limit: 5, window: '1m', key: () => 'everyone' };
 

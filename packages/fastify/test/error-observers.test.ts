@@ -1,6 +1,6 @@
 import rateLimit, { type RateLimitPluginOptions } from '@rollgate/fastify';
+import { appsOf, memory, serve, VERSIONS } from '@rollgate/host-tests/fastify-apps';
 import fastify5, { type FastifyInstance, type FastifyServerOptions, LogController } from 'fastify';
-import { appsOf, memory, serve, VERSIONS } from './support/apps.js';
 
 const usual: Partial<RateLimitPluginOptions> = { limit: 1, window: '1m' };
 

@@ -2,7 +2,7 @@ import { once } from 'node:events';
 import { get, type IncomingMessage } from 'node:http';
 import { fixedWindow, rollingWindow } from '@rollgate/core';
 import rateLimit, { type RateLimitRouteOptions } from '@rollgate/fastify';
-import { appsOf, listen, memory, serve, statuses, VERSIONS } from './support/apps.js';
+import { appsOf, listen, memory, serve, statuses, VERSIONS } from '@rollgate/host-tests/fastify-apps';
 
 const hello = async () => 'hello';
 const limitedBy = (own: RateLimitRouteOptions) => ({ config: { rateLimit: own } });

@@ -1,5 +1,5 @@
 import rateLimit from '@rollgate/fastify';
-import { appsOf, clock, memory, serve, statuses, storeWith, VERSIONS } from './support/apps.js';
+import { appsOf, clock, memory, serve, statuses, storeWith, VERSIONS } from '@rollgate/host-tests/fastify-apps';
 
 const hello = async () => 'hello';
 const HOOKS = ['onRequest', 'preParsing', 'preValidation', 'preHandler'] as const;

@@ -1,6 +1,6 @@
 import { rollingWindow } from '@rollgate/core';
 import rateLimit, { type RateLimitPluginOptions } from '@rollgate/fastify';
-import { appsOf, memory, serve, statuses, VERSIONS } from './support/apps.js';
+import { appsOf, memory, serve, statuses, VERSIONS } from '@rollgate/host-tests/fastify-apps';
 
 const circular: Record<string, unknown> = {};
 circular.itself = circular;

@@ -3,7 +3,7 @@ import { connect as connectHttp2, type IncomingHttpHeaders } from 'node:http2';
 import { text } from 'node:stream/consumers';
 import { rollingWindow } from '@rollgate/core';
 import type { RateLimitPluginOptions } from '@rollgate/fastify';
-import { appsOf, listen, serve, VERSIONS } from './support/apps.js';
+import { appsOf, listen, serve, VERSIONS } from '@rollgate/host-tests/fastify-apps';
 
 const TYPE = 'https://iana.org/assignments/http-problem-types#quota-exceeded';
 const TITLE = 'Request cannot be satisfied as assigned quota has been exceeded';

@@ -1,5 +1,5 @@
+import { appsOf, serve, VERSIONS } from '@rollgate/host-tests/fastify-apps';
 import type { FastifyInstance, FastifyReply } from 'fastify';
-import { appsOf, serve, VERSIONS } from './support/apps.js';
 
 describe.each(VERSIONS)('headers on the replies of Fastify %s', (_, fastify) => {
   const { create } = appsOf(fastify);

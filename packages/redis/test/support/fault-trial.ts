@@ -1,7 +1,7 @@
 import { type OnStoreError, RateLimiter, rollingWindow, StoreError } from '@rollgate/core';
 import { RedisStore } from '@rollgate/redis';
 import { until } from '@rollgate/test-support';
-import { OutageLog } from '../../../core/test/outage-log.js';
+import { OutageLog } from '@rollgate/test-support/outage-log';
 import { type AppClient, listenersOf } from './fault-client.js';
 import { Load, type Outcome } from './fault-load.js';
 import { ProcessTime } from './process-time.js';

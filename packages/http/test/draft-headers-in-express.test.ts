@@ -1,0 +1,244 @@
+import { concurrency, fixedWindow, leakyBucket, rollingWindow, tokenBucket } from '@rollgate/core';
+import { clock, EXPRESSES, limitWith, serve, storeWith } from '@rollgate/host-tests/express-servers';
+import { silenceOutages } from '@rollgate/test-support/silence-outages';
+import type { RequestHandler } from 'express';
+import { parseField } from './support/structured-fields';
+
+silenceOutages();
+
+const draft = { headers: 'draft-11' };
+const setting =
+  (name: string, value: string | string[]): RequestHandler =>
+  (_request, response, next) => {
+    response.setHeader(name, value);
+    next();
+  };
+
+const parseDraftHeaders = ({ headers }: Response) => ({
+  policy: parseField(headers.get('ratelimit-policy')),
+  limit: parseField(headers.get('ratelimit')),
+});
+
+describe.each(EXPRESSES)('in Express %s', (_, express) => {
+  test.each([
+    ['x-ratelimit', ['x-ratelimit-limit', 'x-ratelimit-remaining', 'x-ratelimit-reset']],
+    ['draft-11', ['ratelimit', 'ratelimit-policy']],
+    ['all', ['ratelimit', 'ratelimit-policy', 'x-ratelimit-limit', 'x-ratelimit-remaining', 'x-ratelimit-reset']],
+    ['none', []],
+  ])('headers %p sets its headers, and Retry-After in any case', async (headers, names) => {
+    const { ask } = await serve(express, [limitWith({ limit: 1, window: '1m', headers })]);
+    for (const status of [200, 429]) {
+      const reply = await ask();
+      expect(reply.status).toBe(status);
+      expect([...reply.headers.keys()].filter((name) => name.includes('ratelimit')).sort()).toEqual(names);
+      expect(reply.headers.get('retry-after')).toBe(status === 429 ? '60' : null);
+    }
+  });
+
+  test('a limit on work in flight has a unit instead of a window', async () => {
+    const { ask } = await serve(express, [limitWith({ limits: concurrency({ limit: 2, lease: '30s' }), ...draft })]);
+    expect(parseDraftHeaders(await ask())).toEqual({
+      policy: [['default', { q: 2, qu: 'concurrent-requests' }]],
+      limit: [['default', { r: 1, t: 1 }]],
+    });
+  });
+
+  test('sets the policy and the remaining units', async () => {
+    const { ask } = await serve(express, [limitWith({ limit: 2, window: '1m', ...draft })]);
+    expect(parseDraftHeaders(await ask())).toEqual({
+      policy: [['default', { q: 2, w: 60 }]],
+      limit: [['default', { r: 1, t: 60 }]],
+    });
+    clock.ms += 10_000;
+    expect(parseDraftHeaders(await ask()).limit).toEqual([['default', { r: 0, t: 60 }]]);
+    clock.ms += 20_001;
+    const rejected = await ask();
+    expect(parseDraftHeaders(rejected)).toEqual({
+      policy: [['default', { q: 2, w: 60 }]],
+      limit: [['default', { r: 0, t: 40 }]],
+    });
+    expect(rejected.headers.get('retry-after')).toBe('30');
+  });
+
+  test('contain each of several limits of any kind', async () => {
+    const limits = {
+      burst: tokenBucket({ capacity: 5, refill: 1, every: '2s' }),
+      'per.minute': rollingWindow({ limit: 10, window: '1m' }),
+      today_2: fixedWindow({ limit: 100, window: '1d' }),
+      queue: leakyBucket({ capacity: 7, interval: '1s' }),
+    };
+    const { ask } = await serve(express, [limitWith({ limits, cost: 2, ...draft })]);
+    const { policy, limit } = parseDraftHeaders(await ask());
+    expect(policy.map(([name, { q }]) => [name, q])).toEqual([
+      ['burst', 5],
+      ['per.minute', 10],
+      ['today_2', 100],
+      ['queue', limits.queue.limit],
+    ]);
+    expect(limit.map(([name, { r }]) => [name, r])).toEqual([
+      ['burst', 3],
+      ['per.minute', 8],
+      ['today_2', 98],
+      ['queue', 6], // The first unit proceeds at once.
+    ]);
+    for (const [, { w }] of policy) expect(Number.isInteger(w)).toBe(true);
+    for (const [, { t }] of limit) expect(Number.isInteger(t)).toBe(true);
+  });
+
+  test('contain the limits of the request', async () => {
+    const plans = {
+      free: { free: rollingWindow({ limit: 1, window: '1h' }) },
+      pro: rollingWindow({ limit: 9, window: '1h' }),
+    };
+    const limits = ({ query }: { query: Record<string, unknown> }) => plans[query.plan as keyof typeof plans];
+    const { ask } = await serve(express, [limitWith({ limits, ...draft })]);
+    expect(parseDraftHeaders(await ask('/?plan=free')).policy).toEqual([['free', { q: 1, w: 3600 }]]);
+    expect(parseDraftHeaders(await ask('/?plan=pro')).policy).toEqual([['default', { q: 9, w: 3600 }]]);
+    const byNumbers = await serve(express, [limitWith({ limit: async () => 5, window: () => '1s', ...draft })]);
+    expect(parseDraftHeaders(await byNumbers.ask())).toEqual({
+      policy: [['default', { q: 5, w: 1 }]],
+      limit: [['default', { r: 4, t: 1 }]],
+    });
+  });
+
+  test('a window below a second is rounded up to one', async () => {
+    const { ask } = await serve(express, [limitWith({ limit: 2, window: 250, ...draft })]);
+    expect(parseDraftHeaders(await ask())).toEqual({
+      policy: [['default', { q: 2, w: 1 }]],
+      limit: [['default', { r: 1, t: 1 }]],
+    });
+  });
+
+  test('numbers above the range of structured fields become its maximum', async () => {
+    const greatest = 999_999_999_999_999;
+    const limits = {
+      huge: rollingWindow({ limit: Number.MAX_SAFE_INTEGER, window: '100y' }),
+      large: rollingWindow({ limit: greatest, window: '100y' }),
+    };
+    const { ask } = await serve(express, [limitWith({ limits, headers: 'all' })]);
+    const reply = await ask();
+    expect(parseDraftHeaders(reply)).toEqual({
+      policy: [
+        ['huge', { q: greatest, w: 3_155_760_000 }],
+        ['large', { q: greatest, w: 3_155_760_000 }],
+      ],
+      limit: [
+        ['huge', { r: greatest, t: 3_155_760_000 }],
+        ['large', { r: greatest - 1, t: 3_155_760_000 }],
+      ],
+    });
+    expect(reply.headers.get('x-ratelimit-remaining')).toBe(String(greatest - 1));
+  });
+
+  describe('several limiters on one request', () => {
+    const limiter = (name: string, limit: number, window: string, more = {}) =>
+      limitWith({ limits: { [name]: rollingWindow({ limit, window }) }, headers: 'all', ...more });
+
+    test.each([
+      ['first', [limiter('narrow', 2, '1h'), limiter('wide', 9, '1m')]],
+      ['last', [limiter('wide', 9, '1m'), limiter('narrow', 2, '1h')]],
+    ])(
+      'each appends its items, and X-RateLimit describes the one with the least remaining, which comes %s',
+      async (_place, limits) => {
+        const { ask } = await serve(express, limits);
+        const reply = await ask();
+        expect(new Map(parseDraftHeaders(reply).policy)).toEqual(
+          new Map([
+            ['narrow', { q: 2, w: 3600 }],
+            ['wide', { q: 9, w: 60 }],
+          ]),
+        );
+        expect(new Map(parseDraftHeaders(reply).limit)).toEqual(
+          new Map([
+            ['narrow', { r: 1, t: 3600 }],
+            ['wide', { r: 8, t: 60 }],
+          ]),
+        );
+        expect(reply.headers.get('x-ratelimit-limit')).toBe('2');
+        expect(reply.headers.get('x-ratelimit-remaining')).toBe('1');
+        const inSeconds = Number(reply.headers.get('x-ratelimit-reset')) - Date.now() / 1000;
+        expect(inSeconds).toBeGreaterThan(3400);
+      },
+    );
+
+    test('X-RateLimit describes the limiter that rejects', async () => {
+      const { ask, statuses } = await serve(express, [
+        limiter('narrow', 2, '1m'),
+        limiter('wide', 1, '1h', { cost: 1 }),
+      ]);
+      await statuses(1);
+      const rejected = await ask();
+      expect(rejected.status).toBe(429);
+      expect(rejected.headers.get('x-ratelimit-limit')).toBe('1');
+      expect(rejected.headers.get('retry-after')).toBe('3600');
+    });
+
+    test('a limiter with fewer headers keeps those of the others', async () => {
+      const { ask } = await serve(express, [
+        limiter('first', 9, '1m', { headers: 'x-ratelimit' }),
+        limiter('second', 5, '1m', { headers: 'draft-11' }),
+        limiter('third', 1, '1m', { headers: 'none' }),
+        limiter('fourth', 1, '1m', { dryRun: true }),
+      ]);
+      const reply = await ask();
+      expect(reply.headers.get('x-ratelimit-limit')).toBe('9');
+      expect(parseDraftHeaders(reply).policy.map(([name]) => name)).toEqual(['second']);
+    });
+
+    test('a limiter that runs twice repeats its policy', async () => {
+      const twice = limiter('twice', 9, '1m');
+      const { ask } = await serve(express, [twice, twice]);
+      const reply = await ask();
+      const policy = ['twice', { q: 9, w: 60 }];
+      expect(parseDraftHeaders(reply).policy).toEqual([policy, policy]);
+      expect(reply.headers.get('x-ratelimit-remaining')).toBe('7');
+    });
+  });
+
+  test('values that other code has set stay', async () => {
+    const before = [
+      setting('RateLimit-Policy', '"gateway";q=1000;w=60'),
+      setting('RateLimit', ['"gateway";r=5;t=9', '"cdn";r=1;t=1']),
+    ];
+    const { ask } = await serve(express, [limitWith({ limit: 2, window: '1m', ...draft })], { before });
+    const { policy, limit } = parseDraftHeaders(await ask());
+    expect(policy.map(([name]) => name)).toEqual(['gateway', 'default']);
+    expect(limit.map(([name]) => name)).toEqual(['gateway', 'cdn', 'default']);
+  });
+
+  test.each([
+    ['x-ratelimit', 'X-RateLimit-Limit, X-RateLimit-Remaining, X-RateLimit-Reset, Retry-After'],
+    ['draft-11', 'RateLimit-Policy, RateLimit, Retry-After'],
+    ['none', 'Retry-After'],
+  ])('exposeHeaders exposes the headers of %s in every response', async (headers, names) => {
+    const { ask } = await serve(express, [limitWith({ limit: 1, window: '1m', exposeHeaders: true, headers })]);
+    for (const status of [200, 429]) {
+      const reply = await ask();
+      expect(reply.status).toBe(status);
+      expect(reply.headers.get('access-control-expose-headers')).toBe(names);
+    }
+  });
+
+  test.each([
+    ['ETag', 'ETag, RateLimit-Policy, RateLimit, Retry-After'],
+    [['ETag', 'Link'], 'ETag,Link, RateLimit-Policy, RateLimit, Retry-After'],
+    ['retry-after,ratelimit', 'retry-after,ratelimit, RateLimit-Policy'],
+    ['RateLimit-Policy, RateLimit, Retry-After', 'RateLimit-Policy, RateLimit, Retry-After'],
+    ['', 'RateLimit-Policy, RateLimit, Retry-After'],
+  ])('exposeHeaders adds the missing names to %p', async (value, names) => {
+    const before = [setting('Access-Control-Expose-Headers', value)];
+    const limits = [limitWith({ limit: 9, window: '1m', exposeHeaders: true, ...draft })];
+    const { ask } = await serve(express, [...limits, ...limits], { before });
+    expect((await ask()).headers.get('access-control-expose-headers')).toBe(names);
+  });
+
+  test('a policy without figures sets Retry-After only', async () => {
+    const store = storeWith({ check: () => Promise.reject(new Error('down')) });
+    const options = { limit: 1, window: '1m', headers: 'all', store, onStoreError: 'deny' };
+    const { ask } = await serve(express, [limitWith(options)]);
+    const reply = await ask();
+    expect(reply.status).toBe(429);
+    expect(reply.headers.get('retry-after')).toBe('1');
+    expect([...reply.headers.keys()].filter((name) => name.includes('ratelimit'))).toEqual([]);
+  });
+});

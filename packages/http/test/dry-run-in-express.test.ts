@@ -1,0 +1,151 @@
+import { subscribe, unsubscribe } from 'node:diagnostics_channel';
+import { type Decision, type DecisionEvent, leakyBucket, type RateLimiter } from '@rollgate/core';
+import { EXPRESSES, limitWith, serve, storeWith, until } from '@rollgate/host-tests/express-servers';
+import type { RequestEvent } from '@rollgate/http';
+import { silenceOutages } from '@rollgate/test-support/silence-outages';
+import type { Request, RequestHandler, Response } from 'express';
+
+silenceOutages();
+
+const key = () => 'ann';
+const once = { limit: 1, window: '1m', key, dryRun: true };
+
+/** Collects the events of one limiter during the work. */
+async function listen(limiter: RateLimiter, work: () => Promise<unknown>) {
+  const events: Record<string, (RequestEvent & DecisionEvent)[]> = {};
+  const stops = ['rollgate:request', 'rollgate:decision', 'rollgate:rejection'].map((name) => {
+    events[name] = [];
+    const note = (event: unknown) => {
+      if ((event as RequestEvent).limiter === limiter) events[name]!.push(event as RequestEvent & DecisionEvent);
+    };
+    subscribe(name, note);
+    return () => unsubscribe(name, note);
+  });
+  await work();
+  for (const stop of stops) stop();
+  return {
+    requests: events['rollgate:request']!,
+    decisions: events['rollgate:decision']!,
+    rejections: events['rollgate:rejection']!,
+  };
+}
+
+describe.each(EXPRESSES)('in Express %s', (_, express) => {
+  describe('a dry run', () => {
+    test('counts, but rejects no request and sets no header', async () => {
+      const { ask, passed } = await serve(express, [limitWith({ ...once, headers: 'all', exposeHeaders: true })]);
+      const bare = await serve(express, []);
+      const usual = [...(await bare.ask()).headers.keys()].sort();
+      for (let turn = 0; turn < 3; turn++) {
+        const reply = await ask();
+        expect(reply.status).toBe(200);
+        expect([...reply.headers.keys()].sort()).toEqual(usual);
+      }
+      expect(passed.map(({ rateLimit }) => rateLimit)).toMatchObject([
+        { allowed: true, remaining: 0 },
+        { allowed: false, retryAfterMs: 60_000 },
+        { allowed: false, retryAfterMs: 60_000 },
+      ]);
+    });
+
+    test.each([
+      ['handler', { handler: () => {} }],
+      ['message', { message: () => {} }],
+    ])('does not call %s', async (_name, options) => {
+      const optionFunction = jest.fn();
+      const { statuses } = await serve(express, [
+        limitWith({ ...once, ...Object.fromEntries(Object.keys(options).map((name) => [name, optionFunction])) }),
+      ]);
+      expect(await statuses(3)).toEqual([200, 200, 200]);
+      expect(optionFunction).not.toHaveBeenCalled();
+    });
+
+    test.each([
+      ['at once', () => {}],
+      ['with a promise', async () => {}],
+    ])('calls onLimited, which returns %s, for each request that it would reject', async (_how, answer) => {
+      const onLimitedCalls: [Request, Decision][] = [];
+      const onLimited = (...args: [Request, Decision]) => {
+        onLimitedCalls.push(args);
+        return answer();
+      };
+      const { passed, statuses } = await serve(express, [limitWith({ ...once, onLimited })]);
+      expect(await statuses(3)).toEqual([200, 200, 200]);
+      expect(onLimitedCalls.map(([request]) => request)).toEqual(passed.slice(1));
+      for (const [request, decision] of onLimitedCalls) expect(request.rateLimit).toBe(decision);
+    });
+
+    test('delays no request', async () => {
+      const limits = leakyBucket({ capacity: 3, interval: '1h' });
+      const { passed, statuses } = await serve(express, [limitWith({ limits, key, dryRun: true })]);
+      expect(await statuses(6)).toEqual([200, 200, 200, 200, 200, 200]);
+      expect(passed.map(({ rateLimit }) => rateLimit!.delayMs > 0)).toEqual([false, true, true, true, false, false]);
+    });
+
+    test('refunds requests that do not count', async () => {
+      const limit = limitWith({ ...once, skipFailedRequests: true });
+      const { statuses } = await serve(express, [limit], {
+        answer: (_request, response) => void response.sendStatus(500),
+      });
+      for (let turn = 0; turn < 3; turn++) {
+        expect(await statuses(1)).toEqual([500]);
+        await until(async () => (await limit.limiter.peek('ann')).remaining === 1);
+      }
+    });
+
+    test('allows requests when the policy of a failed store is to deny', async () => {
+      const store = storeWith({ check: () => Promise.reject(new Error('down')) });
+      const { passed, statuses } = await serve(express, [limitWith({ ...once, store, onStoreError: 'deny' })]);
+      expect(await statuses(2)).toEqual([200, 200]);
+      expect(passed.map(({ rateLimit }) => rateLimit!.degraded)).toEqual(['deny', 'deny']);
+    });
+
+    test('keeps the rejections and headers of another limiter', async () => {
+      const real = limitWith({ limit: 2, window: '1m' });
+      for (const limits of [
+        [limitWith(once), real],
+        [limitWith({ limit: 5, window: '1m' }), limitWith(once)],
+      ]) {
+        const { ask } = await serve(express, limits);
+        const [first, second, third] = [await ask(), await ask(), await ask()];
+        expect([first.status, second.status]).toEqual([200, 200]);
+        expect(first.headers.get('x-ratelimit-limit')).toBe(limits.includes(real) ? '2' : '5');
+        expect(third.status).toBe(limits.includes(real) ? 429 : 200);
+      }
+    });
+  });
+
+  describe.each([true, false])('with dryRun %p', (dryRun) => {
+    test('the channels publish each request with its limiter, decision and route', async () => {
+      const limit = limitWith({ ...once, dryRun, cost: 1 });
+      const routes: (string | undefined)[] = [];
+      const ending: RequestHandler = (request, response: Response) => {
+        routes.push(request.path);
+        response.send('hello');
+      };
+      const { ask } = await serve(express, [limit], { answer: ending });
+      const { requests, decisions, rejections } = await listen(limit.limiter, async () => {
+        await ask('/first');
+        await ask('/second');
+      });
+      expect(requests.map((event) => ({ ...event, request: (event.request as Request).path }))).toEqual([
+        { limiter: limit.limiter, request: '/first', decision: expect.objectContaining({ allowed: true }), dryRun },
+        { limiter: limit.limiter, request: '/second', decision: expect.objectContaining({ allowed: false }), dryRun },
+      ]);
+      for (const { request, decision } of requests) expect((request as Request).rateLimit).toBe(decision);
+      expect(decisions).toEqual(requests.map(({ limiter, decision }) => ({ limiter, key: 'ann', cost: 1, decision })));
+      expect(rejections).toEqual(decisions.slice(1));
+      expect(routes).toEqual(dryRun ? ['/first', '/second'] : ['/first']);
+    });
+
+    test('the channels publish nothing for exempt requests', async () => {
+      const skipping = limitWith({ ...once, dryRun, skip: () => true });
+      const allowing = limitWith({ ...once, dryRun, allowList: ['127.0.0.1'] });
+      for (const limit of [skipping, allowing]) {
+        const { statuses } = await serve(express, [limit]);
+        const { requests, decisions } = await listen(limit.limiter, () => statuses(2));
+        expect([requests, decisions]).toEqual([[], []]);
+      }
+    });
+  });
+});

@@ -1,0 +1,65 @@
+import { rollingWindow } from '@rollgate/core';
+import { EXPRESSES, limitWith, serve } from '@rollgate/host-tests/express-servers';
+import type { Request } from 'express';
+
+const TYPE = 'https://iana.org/assignments/http-problem-types#quota-exceeded';
+const TITLE = 'Request cannot be satisfied as assigned quota has been exceeded';
+const usual = {
+  type: TYPE,
+  title: TITLE,
+  status: 429,
+  detail: 'Rate limit exceeded: try again in 60 seconds',
+  'violated-policies': ['default'],
+};
+
+describe.each(EXPRESSES)('problem details in Express %s', (_, express) => {
+  const reject = async (options: object, accept = '*/*') => {
+    const limit = limitWith({ limit: 1, window: '1m', problem: true, ...options });
+    const { ask } = await serve(express, [limit]);
+    await ask();
+    const reply = await ask('/', { headers: { accept } });
+    expect(reply.headers.get('content-type')).toBe('application/problem+json');
+    expect(reply.headers.get('retry-after')).toBe('60');
+    return { status: reply.status, body: (await reply.json()) as Record<string, unknown> };
+  };
+
+  test.each([
+    ['nothing of its own', {}, usual],
+    ['a text', { message: 'Not so fast' }, { ...usual, detail: 'Not so fast' }],
+    ['an object', { message: { balance: 5 } }, { ...usual, balance: 5 }],
+    [
+      'another type',
+      { message: { type: 'about:blank', detail: 'no' } },
+      { ...usual, type: 'about:blank', detail: 'no' },
+    ],
+    ['a function’s text', { message: ({ path }: Request) => `No ${path}` }, { ...usual, detail: 'No /' }],
+    ['a function’s object', { message: async () => ({ balance: 5 }) }, { ...usual, balance: 5 }],
+    ['another status', { statusCode: 503 }, { ...usual, status: 503 }],
+  ])('describe a rejection, with %s', async (_what, options, body) => {
+    expect(await reject(options)).toEqual({ status: body.status, body });
+  });
+
+  test.each(['text/plain', 'text/html', 'application/json', 'application/problem+json'])(
+    'are sent even to a client that accepts %s',
+    async (accept) => {
+      expect((await reject({ message: 'Not so fast' }, accept)).body.type).toBe(TYPE);
+    },
+  );
+
+  test('name the violated limits', async () => {
+    const limits = Object.fromEntries(
+      Object.entries({ burst: 1, hourly: 1, daily: 5 }).map(([name, limit]) => [
+        name,
+        rollingWindow({ limit, window: '1m' }),
+      ]),
+    );
+    const options = { limits, limit: undefined, window: undefined };
+    expect((await reject(options)).body['violated-policies']).toEqual(['burst', 'hourly']);
+  });
+
+  test('are not in the response to an allowed request', async () => {
+    const { ask } = await serve(express, [limitWith({ limit: 1, window: '1m', problem: true })]);
+    const reply = await ask();
+    expect([reply.status, await reply.text()]).toEqual([200, 'hello']);
+  });
+});

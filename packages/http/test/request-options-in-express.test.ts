@@ -1,0 +1,150 @@
+import { type Decision, fixedWindow, leakyBucket, rollingWindow } from '@rollgate/core';
+import { clock, EXPRESSES, limitWith, serve, syncAndAsync } from '@rollgate/host-tests/express-servers';
+import type { Request } from 'express';
+
+const free = { burst: rollingWindow({ limit: 1, window: '1s' }), hourly: rollingWindow({ limit: 2, window: '1h' }) };
+const pro = { hourly: rollingWindow({ limit: 3, window: '1h' }) };
+
+const plan = ({ query }: Request) => query.plan;
+describe.each(EXPRESSES)('in Express %s', (_, express) => {
+  describe.each(syncAndAsync((request) => (plan(request) === 'pro' ? 3 : 1)))('a limit returned %s', (_told, limit) => {
+    test('applies to the request, with one count for all', async () => {
+      const { ask, statuses } = await serve(express, [limitWith({ limit, window: '1m' })]);
+      expect(await statuses(2)).toEqual([200, 429]);
+      expect(await statuses(3, '/?plan=pro')).toEqual([200, 200, 429]);
+      const reply = await ask('/?plan=pro');
+      expect(reply.headers.get('x-ratelimit-limit')).toBe('3');
+      expect(reply.headers.get('retry-after')).toBe('60');
+    });
+  });
+
+  test.each(syncAndAsync((request) => (plan(request) === 'pro' ? 1000 : '1m')))(
+    'a window returned %s applies to the request',
+    async (_told, window) => {
+      const { ask } = await serve(express, [limitWith({ limit: 1, window, key: plan })]);
+      for (const [path, seconds] of [
+        ['/?plan=pro', '1'],
+        ['/?plan=free', '60'],
+      ] as const) {
+        expect((await ask(path)).status).toBe(200);
+        expect((await ask(path)).headers.get('retry-after')).toBe(seconds);
+      }
+    },
+  );
+
+  test('limit and window may be an async and a sync function', async () => {
+    const options = { limit: async () => 2, window: () => '10s', minDifference: '1s' };
+    const { ask, statuses } = await serve(express, [limitWith(options)]);
+    expect(await statuses(2)).toEqual([200, 429]);
+    clock.ms += 1000;
+    expect(await statuses(2)).toEqual([200, 429]);
+    expect((await ask()).headers.get('retry-after')).toBe('9');
+  });
+
+  test('more plans than the cache holds are all limited', async () => {
+    const limit = ({ query }: Request) => Number(query.units);
+    const { pipeline, statuses } = await serve(express, [limitWith({ limit, window: '1h', key: plan })]);
+    const plans = Array.from({ length: 1010 }, (_, index) => index + 1);
+    const replies = await pipeline(plans.map((units) => `/?plan=${units}&units=${units}`));
+    const remaining = [...replies.matchAll(/^x-ratelimit-remaining: (\d+)\r$/gim)].map(([, units]) => Number(units));
+    expect(remaining).toEqual(plans.map((units) => units - 1));
+    expect(await statuses(2, '/?plan=2&units=2')).toEqual([200, 429]);
+  });
+
+  test.each(syncAndAsync((request) => (plan(request) === 'pro' ? pro : free)))(
+    'limits returned %s apply to the plan, and those of one name and algorithm share a count',
+    async (_told, limits) => {
+      const { ask, passed, statuses } = await serve(express, [limitWith({ limits })]);
+      expect(await statuses(2)).toEqual([200, 429]);
+      expect(await statuses(3, '/?plan=pro')).toEqual([200, 200, 429]);
+      expect(passed.map(({ rateLimit }) => Object.keys(rateLimit!.limits))).toEqual([
+        ['burst', 'hourly'],
+        ['hourly'],
+        ['hourly'],
+      ]);
+      clock.ms += 1000;
+      expect((await ask()).headers.get('retry-after')).toBe('3599');
+    },
+  );
+
+  test('a function may return limits of any kind', async () => {
+    const kinds = {
+      fixed: fixedWindow({ limit: 1, window: '1h' }),
+      queue: leakyBucket({ capacity: 1, interval: '1h' }),
+    };
+    const limits = ({ query }: Request) => kinds[query.kind as keyof typeof kinds];
+    const { ask } = await serve(express, [limitWith({ limits })]);
+    for (const kind of ['fixed', 'queue']) expect((await ask(`/?kind=${kind}`)).status).toBe(200);
+    expect((await ask('/?kind=fixed')).status).toBe(429);
+  });
+
+  test.each(syncAndAsync(({ query }) => Number(query.units)))('a cost returned %s is charged', async (_told, cost) => {
+    const { statuses, passed } = await serve(express, [limitWith({ limit: 5, window: '1m', cost })]);
+    expect(await statuses(1, '/?units=3')).toEqual([200]);
+    expect(await statuses(1, '/?units=3')).toEqual([429]);
+    expect(await statuses(1, '/?units=2')).toEqual([200]);
+    expect(passed.map(({ rateLimit }) => rateLimit!.remaining)).toEqual([2, 0]);
+  });
+
+  test.each(syncAndAsync(({ query }) => ({ burst: String(query.user), hourly: String(query.tenant) })))(
+    'a key for each limit, returned %s, applies to each',
+    async (_told, key) => {
+      const { statuses } = await serve(express, [limitWith({ limits: free, key })]);
+      expect(await statuses(2, '/?user=ann&tenant=here')).toEqual([200, 429]);
+      expect(await statuses(2, '/?user=bob&tenant=here')).toEqual([200, 429]);
+      expect(await statuses(2, '/?user=eve&tenant=here')).toEqual([429, 429]);
+      expect(await statuses(2, '/?user=eve&tenant=there')).toEqual([200, 429]);
+    },
+  );
+
+  describe.each([
+    ['text', (path: string) => `Not so fast at ${path}`, { message: 'Not so fast at /here', statusCode: 429 }],
+    ['an object', (path: string) => ({ slow: path }), { slow: '/here' }],
+  ])('a message that is %s', (_kind, message, body) => {
+    test.each(syncAndAsync<string | object>(({ path }) => message(path)))('returned %s is sent', async (_told, of) => {
+      const decisions: Decision[] = [];
+      const createMessage = (request: Request, decision: Decision) => {
+        decisions.push(decision);
+        return of(request);
+      };
+      const { ask } = await serve(express, [limitWith({ limit: 1, window: '1m', message: createMessage })]);
+      await ask();
+      const rejected = await ask('/here');
+      expect(rejected.status).toBe(429);
+      expect(await rejected.json()).toMatchObject(body);
+      expect(decisions).toMatchObject([{ allowed: false, retryAfterMs: 60_000 }]);
+    });
+  });
+
+  test.each(syncAndAsync(() => undefined))('onLimited runs for each rejection %s', async (_kind, answer) => {
+    const calls: [string, Decision][] = [];
+    const onLimited = (request: Request, decision: Decision) => {
+      calls.push([request.path, decision]);
+      return answer(request);
+    };
+    const { statuses } = await serve(express, [limitWith({ limit: 1, window: '1m', onLimited })]);
+    expect(await statuses(1, '/first')).toEqual([200]);
+    expect(calls).toEqual([]);
+    expect(await statuses(2, '/again')).toEqual([429, 429]);
+    expect(calls).toMatchObject([
+      ['/again', { allowed: false, violated: ['default'] }],
+      ['/again', { allowed: false, violated: ['default'] }],
+    ]);
+  });
+
+  test('a response sent by onLimited stays unchanged', async () => {
+    const onLimited = (request: Request) => void request.res!.status(418).send('no');
+    const { errors, statuses } = await serve(express, [limitWith({ limit: 1, window: '1m', onLimited })]);
+    expect(await statuses(3)).toEqual([200, 418, 418]);
+    expect(errors).toEqual([]);
+  });
+
+  test('requestPropertyName is the property that contains the decision', async () => {
+    const { passed, statuses } = await serve(express, [
+      limitWith({ limit: 2, window: '1m', requestPropertyName: 'burst' }),
+      limitWith({ limit: 9, window: '1h' }),
+    ]);
+    await statuses(1);
+    expect(passed[0]).toMatchObject({ burst: { limit: 2, remaining: 1 }, rateLimit: { limit: 9, remaining: 8 } });
+  });
+});

@@ -1,0 +1,271 @@
+import { rollingWindow, type Store } from '@rollgate/core';
+import type { RateLimitMiddleware, RateLimitOptions } from '@rollgate/express';
+import { EXPRESSES, type ExpressVersion, memory, serve, storeWith, until } from '@rollgate/host-tests/express-servers';
+import { createClientKey, WARNING_CODES, type WarningCode } from '@rollgate/http';
+import type { Express, RequestHandler } from 'express';
+
+const usual = { limit: 1000, window: '1m' };
+const forwarded = { 'x-forwarded-for': '203.0.113.7' };
+
+let warnings: { code: string; message: string; detail: string }[] = [];
+beforeEach(() => {
+  warnings = [];
+  jest.spyOn(process, 'emitWarning').mockImplementation((message, options) => {
+    const { type, code, detail } = options as unknown as Record<'type' | 'code' | 'detail', string>;
+    expect(type).toBe('RollgateWarning');
+    unused = undefined;
+    warnings.push({ code, message: String(message), detail });
+  });
+});
+afterEach(() => jest.restoreAllMocks());
+const codes = () => warnings.map(({ code }) => code);
+
+type Make = (options?: object) => RateLimitMiddleware;
+type Core = typeof import('@rollgate/core');
+
+/** Copies of the packages that have emitted no warning yet. */
+let unused: { make: Make; core: Core } | undefined;
+
+/** Loads new copies of the packages, unless the last ones have emitted no warning. Loading takes longer than most tests. */
+function inNewProcess(): { make: Make; core: Core } {
+  if (unused !== undefined) return unused;
+  jest.isolateModules(() => {
+    const core: Core = require('@rollgate/core');
+    const { rateLimit } = require('@rollgate/express') as typeof import('@rollgate/express');
+    const make: Make = (options) => rateLimit({ ...usual, ...options } as RateLimitOptions);
+    unused = { make, core };
+  });
+  return unused!;
+}
+
+/** Creates a limiter for each request. */
+const perRequest =
+  (make: () => RateLimitMiddleware): RequestHandler =>
+  (request, response, next) =>
+    make()(request, response, next);
+
+/** Makes each mistake twice, with the option `silence`. */
+const MISTAKES: Record<WarningCode, (express: ExpressVersion, make: Make, more: object) => Promise<unknown>> = {
+  async ROLLGATE_UNTRUSTED_PROXY(express, make, more) {
+    const { statuses } = await serve(express, [make(more), make(more)]);
+    expect(await statuses(2, '/', forwarded)).toEqual([200, 200]);
+  },
+  async ROLLGATE_TRUSTS_EVERY_PROXY(express, make, more) {
+    const set = (app: Express) => void app.set('trust proxy', true);
+    const { statuses } = await serve(express, [make(more), make(more)], { set });
+    expect(await statuses(2, '/', forwarded)).toEqual([200, 200]);
+  },
+  async ROLLGATE_SHARED_KEYS(_express, make, more) {
+    const store = memory();
+    for (const _turn of [1, 2, 3]) make({ store, ...more });
+  },
+  async ROLLGATE_LIMITER_PER_REQUEST(express, make, more) {
+    const { pipeline } = await serve(express, [perRequest(() => make(more))]);
+    const replies = await pipeline(Array(120).fill('/'));
+    expect(replies.match(/HTTP\/1\.1 200 /g)).toHaveLength(120);
+  },
+  async ROLLGATE_COUNTED_TWICE(express, make, more) {
+    const twice = make(more);
+    const { statuses } = await serve(express, [twice, twice]);
+    expect(await statuses(2)).toEqual([200, 200]);
+  },
+  async ROLLGATE_DRY_RUN_FAILED(express, make, more) {
+    const key = () => {
+      throw new Error('no session');
+    };
+    const { statuses } = await serve(express, [make({ dryRun: true, key, ...more })]);
+    expect(await statuses(2)).toEqual([200, 200]);
+  },
+  async ROLLGATE_IPV6_KEY(express, make, more) {
+    const plain = make({ key: () => '2001:db8::1', ...more });
+    const limits = { ip: rollingWindow(usual), user: rollingWindow(usual) };
+    const record = make({
+      limit: undefined,
+      window: undefined,
+      limits,
+      key: () => ({ ip: '::1', user: 'ann' }),
+      ...more,
+    });
+    const { statuses } = await serve(express, [plain, record]);
+    expect(await statuses(2)).toEqual([200, 200]);
+  },
+  async ROLLGATE_REQUEST_WAS_SUCCESSFUL_FAILED(express, make, more) {
+    let calls = 0;
+    const failures = [
+      () => {
+        throw new Error('no template');
+      },
+      () => Promise.reject(Object.create(null)),
+      () => undefined,
+      async () => 'yes',
+    ];
+    const requestWasSuccessful = () => failures[calls++]!();
+    const { passed, statuses } = await serve(express, [
+      make({ skipSuccessfulRequests: true, requestWasSuccessful, ...more }),
+    ]);
+    expect(await statuses(4)).toEqual([200, 200, 200, 200]);
+    await until(() => calls === 4);
+    await new Promise(setImmediate);
+    expect(passed[3]!.rateLimit!.remaining).toBe(996);
+  },
+};
+
+describe.each(EXPRESSES)('in Express %s', (_, express) => {
+  describe.each(WARNING_CODES)('%s', (code) => {
+    test('is emitted once, with the option that silences it', async () => {
+      await MISTAKES[code](express, inNewProcess().make, {});
+      expect(codes()).toEqual([code]);
+      const page = 'https://rollgate-js.github.io/rollgate/warnings';
+      expect(warnings[0]!.detail).toBe(`Silence it with \`silence: ['${code}']\`. ${page}#${code.toLowerCase()}`);
+    });
+
+    test('is not emitted when it is silenced', async () => {
+      await MISTAKES[code](express, inNewProcess().make, { silence: [code] });
+      expect(codes()).toEqual([]);
+    });
+
+    test('is emitted when all others are silenced', async () => {
+      const silence = WARNING_CODES.filter((other) => other !== code);
+      await MISTAKES[code](express, inNewProcess().make, { silence });
+      expect(codes()).toEqual([code]);
+    });
+  });
+
+  test('several mistakes each emit their own warning', async () => {
+    const { make } = inNewProcess();
+    for (const code of WARNING_CODES) await MISTAKES[code](express, make, {});
+    expect(codes()).toEqual(WARNING_CODES);
+    expect(new Set(warnings.map(({ message }) => message)).size).toBe(WARNING_CODES.length);
+  });
+
+  test.each([
+    '2001:db8::/56',
+    '::ffff:203.0.113.7',
+    '203.0.113.7',
+    createClientKey(56)('fe80::1%eth0'),
+    'ann:2001:db8::1',
+  ])('a key such as %s is not a full IPv6 address', async (key) => {
+    const { statuses } = await serve(express, [inNewProcess().make({ key: () => key })]);
+    expect([await statuses(1), codes()]).toEqual([[200], []]);
+  });
+
+  test('`ipv6Prefix` together with `key` throws', () => {
+    expect(() => inNewProcess().make({ key: () => 'ann', ipv6Prefix: 64 })).toThrow('either `key` or `ipv6Prefix`');
+  });
+
+  test.each([
+    ['functions of the request', { limit: () => 5, window: async () => '1m' }],
+    ['numbers alone', { limit: 5, window: '1m' }],
+  ])('shared keys emit a warning even with %s', (_what, options) => {
+    const { make } = inNewProcess();
+    const store = memory();
+    make({ store, ...options });
+    expect(codes()).toEqual([]);
+    make({ store });
+    expect(codes()).toEqual(['ROLLGATE_SHARED_KEYS']);
+    expect(warnings[0]!.message).toContain("the prefix 'rollgate'");
+  });
+
+  test('requestWasSuccessful that hangs emits a warning after the timeout, and the request stays counted', async () => {
+    const { make } = inNewProcess();
+    const requestWasSuccessful = () => new Promise(() => {});
+    const limit = make({ skipSuccessfulRequests: true, requestWasSuccessful, timeout: 20, key: () => 'ann' });
+    const { statuses } = await serve(express, [limit]);
+    await statuses(1);
+    await until(() => warnings.length > 0);
+    expect(warnings[0]!.message).toContain('`requestWasSuccessful` did not settle within 20 ms');
+    expect((await limit.limiter.peek('ann')).remaining).toBe(999);
+  });
+
+  test('shared keys emit a warning even with two stores on one backend', async () => {
+    const { make } = inNewProcess();
+    const backend = {};
+    make({ store: storeWith({ backend }) });
+    make({ store: storeWith({ backend: {} }) });
+    expect(codes()).toEqual([]);
+    make({ store: storeWith({ backend }) });
+    expect(codes()).toEqual(['ROLLGATE_SHARED_KEYS']);
+  });
+
+  test('an allow list uses the address even if the key does not', async () => {
+    const { make } = inNewProcess();
+    const options = { key: () => 'ann', allowList: ['203.0.113.7'] };
+    const { statuses } = await serve(express, [make(options)]);
+    await statuses(1, '/', forwarded);
+    expect(codes()).toEqual(['ROLLGATE_UNTRUSTED_PROXY']);
+  });
+
+  describe('no warning is emitted', () => {
+    afterEach(() => expect(codes()).toEqual([]));
+
+    test.each([[1], ['loopback'], ['127.0.0.1, 10.0.0.0/8'], [['127.0.0.1']], [() => true]])(
+      'behind a proxy that the app trusts by %p',
+      async (trusted) => {
+        const set = (app: Express) => void app.set('trust proxy', trusted);
+        const { statuses, passed } = await serve(express, [inNewProcess().make()], { set });
+        await statuses(3, '/', forwarded);
+        expect(passed[0]!.ip).toBe('203.0.113.7');
+      },
+    );
+
+    test('in an app mounted in one that trusts its proxy', async () => {
+      const below = express();
+      below.use(inNewProcess().make());
+      const set = (app: Express) => void app.set('trust proxy', 1);
+      const { statuses } = await serve(express, [below], { set });
+      expect(await statuses(2, '/', forwarded)).toEqual([200, 200]);
+    });
+
+    test.each([false, true, 0, 1])('with `trust proxy` %p and no proxy', async (trusted) => {
+      const set = (app: Express) => void app.set('trust proxy', trusted);
+      await (await serve(express, [inNewProcess().make()], { set })).statuses(3);
+    });
+
+    test.each([false, true])('with `trust proxy` %p and a key that is not an address', async (trusted) => {
+      const set = (app: Express) => void app.set('trust proxy', trusted);
+      const { statuses } = await serve(express, [inNewProcess().make({ key: () => 'ann' })], { set });
+      await statuses(3, '/', forwarded);
+    });
+
+    test('with separate stores, or one store and different prefixes, names or algorithms', () => {
+      const { make, core } = inNewProcess();
+      const store: Store = new core.MemoryStore();
+      make();
+      make();
+      make({ store: new core.MemoryStore() });
+      make({ store });
+      make({ store, prefix: 'other' });
+      const limit = core.rollingWindow({ limit: 1, window: '1m' });
+      const numbers = { limit: undefined, window: undefined };
+      make({ store, ...numbers, limits: { burst: limit } });
+      make({ store, ...numbers, limits: { daily: limit } });
+      make({ store, ...numbers, limits: core.fixedWindow({ limit: 1, window: '1m' }) });
+      make({ store, ...numbers, limits: () => ({ hourly: limit }) });
+    });
+
+    test.each([
+      ['made before the first request', 30, 1, true],
+      ['created later and used again', 30, 2, false],
+      ['made later, but not many', 15, 1, false],
+    ])('for limiters %s', async (_which, count, times, isBefore) => {
+      const { make } = inNewProcess();
+      const made = new Map<string, RateLimitMiddleware>();
+      const limitOf = (path: string) => made.get(path) ?? made.set(path, make()).get(path)!;
+      const paths = Array.from({ length: count }, (_path, index) => `/${index}`);
+      if (isBefore) paths.forEach(limitOf);
+      const { statuses } = await serve(express, [
+        (request, response, next) => limitOf(request.path)(request, response, next),
+      ]);
+      for (const path of paths) await statuses(times, path);
+      expect(made.size).toBe(count);
+    });
+
+    test('for responses that requestWasSuccessful evaluates', async () => {
+      const requestWasSuccessful = async () => true;
+      const limit = inNewProcess().make({ skipSuccessfulRequests: true, requestWasSuccessful });
+      const { statuses } = await serve(express, [limit]);
+      await statuses(3);
+      await new Promise(setImmediate);
+    });
+  });
+});

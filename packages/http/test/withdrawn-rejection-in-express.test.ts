@@ -1,0 +1,43 @@
+import { EXPRESSES, limitWith, serve } from '@rollgate/host-tests/express-servers';
+import type { RequestHandler } from 'express';
+
+const usual = { limit: 1, window: '1m' };
+const withStatus = (status: number) => Object.assign(new Error('own'), { status });
+
+describe.each(EXPRESSES)('a withdrawn rejection in Express %s', (_, express) => {
+  /** Returns the response to a rejected request that its handler passed on, after a middleware that sets a header. */
+  async function handedOn(reason: unknown, own: Record<string, string> = {}) {
+    const setFields: RequestHandler = (_request, response, next) => {
+      for (const [name, value] of Object.entries(own)) response.setHeader(name, value);
+      next();
+    };
+    const handler = (_request: unknown, _response: unknown, next: (reason?: unknown) => void) => next(reason);
+    const { ask, passed } = await serve(express, [limitWith({ ...usual, handler })], { before: [setFields] });
+    await ask();
+    const { status, headers } = await ask();
+    return { status, retryAfter: headers.get('retry-after'), cache: headers.get('cache-control'), passed };
+  }
+
+  test.each([429, 503])('an error with the status %d is a rejection, too, and keeps Retry-After', async (status) => {
+    expect(await handedOn(withStatus(status))).toMatchObject({ retryAfter: '60', cache: 'no-store' });
+  });
+
+  test.each([
+    ['of another status', withStatus(403)],
+    ['without a status', new Error('own')],
+    ['that is no object', 'own'],
+  ])('an error %s is not a rejection', async (_what, reason) => {
+    expect(await handedOn(reason)).toMatchObject({ status: 500, retryAfter: null, cache: null });
+  });
+
+  test('a request that continues gets a response without any trace of the rejection', async () => {
+    const { passed, ...reply } = await handedOn(undefined);
+    expect(reply).toEqual({ status: 200, retryAfter: null, cache: null });
+    expect(passed).toHaveLength(2);
+  });
+
+  test.each([[undefined], [new Error('own')]])('Cache-Control has its earlier value after %p', async (reason) => {
+    const { cache, retryAfter } = await handedOn(reason, { 'Cache-Control': 'private, max-age=5' });
+    expect([cache, retryAfter]).toEqual(['private, max-age=5', null]);
+  });
+});

@@ -1,0 +1,179 @@
+import { once } from 'node:events';
+import { request } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { createHttp1Client } from '@rollgate/host-tests/client';
+import { type RateLimitOptions, rateLimit } from '@rollgate/koa';
+import { until } from '@rollgate/test-support';
+import Koa, { type Middleware } from 'koa';
+
+const LIMIT: RateLimitOptions = { limit: 1, window: '1m', key: () => 'ann' };
+
+/** Serves the middleware while `run` sends requests. Returns the messages of the errors that reached the app. */
+async function serve(middleware: Middleware[], run: (port: number) => Promise<void>): Promise<string[]> {
+  const app = new Koa();
+  const errors: string[] = [];
+  app.on('error', (error: Error) => errors.push(error.message));
+  for (const each of middleware) app.use(each);
+  const server = app.listen(0, '127.0.0.1');
+  try {
+    await once(server, 'listening');
+    await run((server.address() as AddressInfo).port);
+  } finally {
+    server.closeAllConnections();
+    server.close();
+  }
+  return errors;
+}
+
+/** A promise that a test settles. */
+function createGate() {
+  let open!: () => void;
+  const opened = new Promise<void>((resolve) => (open = resolve));
+  return { open, opened };
+}
+
+/** Sends a request, and disconnects when `isReached` returns `true`. */
+async function disconnect(port: number, isReached: () => boolean): Promise<void> {
+  const sent = request({ host: '127.0.0.1', port, agent: false }).on('error', () => {});
+  sent.end();
+  await until('the server has the request', async () => isReached());
+  sent.destroy();
+}
+
+/** A middleware that logs how the one inside it ends, as a transaction does, and whether its client has left. Then it awaits `end`. */
+const createTransaction =
+  (log: string[], end?: Promise<void>): Middleware =>
+  async (ctx, next) => {
+    log.push('begin');
+    ctx.res.once('close', () => log.push('client left'));
+    await next().then(
+      () => log.push('commit'),
+      (error) => {
+        log.push(`rollback: ${error.message}`);
+        throw error;
+      },
+    );
+    await end;
+  };
+
+describe('a client that disconnects', () => {
+  test.each<[string, RateLimitOptions['key']]>([
+    ['at once', () => 'ann'],
+    ['later', async () => 'ann'],
+  ])('does not end the middleware around a handler before it, when the limiter has decided %s', async (_, key) => {
+    const log: string[] = [];
+    const { open, opened } = createGate();
+    const handler: Middleware = async () => {
+      log.push('handler');
+      await opened;
+      throw new Error('the handler failed');
+    };
+    const errors = await serve([createTransaction(log), rateLimit({ ...LIMIT, key }), handler], async (port) => {
+      await disconnect(port, () => log.includes('handler'));
+      await until('the server has noticed', async () => log.includes('client left'));
+      open();
+      await until('the transaction has ended', async () => log.length === 4);
+    });
+    expect(log).toEqual(['begin', 'handler', 'client left', 'rollback: the handler failed']);
+    expect(errors).toEqual(['the handler failed']);
+  });
+
+  test('before the decision drops its request, so no handler runs after the middleware around it', async () => {
+    const log: string[] = [];
+    const decision = createGate();
+    const end = createGate();
+    const limit = rateLimit({ ...LIMIT, key: () => decision.opened.then(() => 'ann') });
+    const handler: Middleware = () => void log.push('handler');
+    await serve([createTransaction(log, end.opened), limit, handler], async (port) => {
+      await disconnect(port, () => log.includes('begin'));
+      await until('the transaction has ended', async () => log.includes('commit'));
+      decision.open();
+      await until('the request is counted', async () => (await limit.limiter.peek('ann')).remaining === 0);
+      end.open();
+    });
+    expect(log).toEqual(['begin', 'client left', 'commit']);
+  });
+
+  test('before the decision does not hide the failure of an option function', async () => {
+    const log: string[] = [];
+    const decision = createGate();
+    const end = createGate();
+    const key = () => decision.opened.then(() => Promise.reject(new Error('the key failed')));
+    const errors: string[] = await serve(
+      [createTransaction(log, end.opened), rateLimit({ ...LIMIT, key })],
+      async (port) => {
+        await disconnect(port, () => log.includes('begin'));
+        await until('the transaction has ended', async () => log.includes('commit'));
+        decision.open();
+        await new Promise(setImmediate);
+        end.open();
+      },
+    );
+    expect(errors).toEqual(['the key failed']);
+  });
+
+  test('does not hide the failure of a handler that responds to its rejection', async () => {
+    const log: string[] = [];
+    const { open, opened } = createGate();
+    const handler = async () => {
+      log.push('handler');
+      await opened;
+      throw new Error('the handler failed');
+    };
+    const limit = rateLimit({ ...LIMIT, key: async () => 'ann', handler });
+    await limit.limiter.check('ann');
+    const errors = await serve([createTransaction(log), limit], async (port) => {
+      await disconnect(port, () => log.includes('handler'));
+      await until('the server has noticed', async () => log.includes('client left'));
+      open();
+      await until('the transaction has ended', async () => log.length === 4);
+    });
+    expect(log.at(-1)).toBe('rollback: the handler failed');
+    expect(errors).toEqual(['the handler failed']);
+  });
+});
+
+describe('the response to an error', () => {
+  const ask = (port: number) => createHttp1Client(port).open('/').reply;
+
+  test('has the headers of the limiter', async () => {
+    const handler: Middleware = (ctx) => {
+      ctx.set('Cache-Control', 'public');
+      ctx.set('X-Other', 'yes');
+      return ctx.throw(401, 'who are you?', { headers: { 'WWW-Authenticate': 'Basic' } });
+    };
+    await serve([rateLimit({ ...LIMIT, headers: 'all', exposeHeaders: true }), handler], async (port) => {
+      const { status, headers } = await ask(port);
+      expect(status).toBe(401);
+      expect(headers).toMatchObject({ 'x-ratelimit-remaining': '0', 'www-authenticate': 'Basic' });
+      expect(headers).toHaveProperty('ratelimit-policy');
+      expect(headers).toHaveProperty('access-control-expose-headers');
+      expect(headers).not.toHaveProperty('cache-control');
+      expect(headers).not.toHaveProperty('x-other');
+    });
+  });
+
+  test('sets the headers of each request, even if requests share the error', async () => {
+    const error = new Error('always the same');
+    const handler: Middleware = () => {
+      throw error;
+    };
+    await serve([rateLimit({ ...LIMIT, limit: 3 }), handler], async (port) => {
+      for (const remaining of ['2', '1', '0']) {
+        expect((await ask(port)).headers).toMatchObject({ 'x-ratelimit-remaining': remaining });
+      }
+    });
+    expect(error).not.toHaveProperty('headers');
+  });
+
+  test('has the headers of the rejection, when the option `message` is that error', async () => {
+    const message = new Error('Used up');
+    await serve([rateLimit({ ...LIMIT, message })], async (port) => {
+      await ask(port);
+      const { status, headers, body } = await ask(port);
+      expect([status, body]).toEqual([429, 'Used up']);
+      expect(headers).toMatchObject({ 'retry-after': '60', 'cache-control': 'no-store', 'x-ratelimit-remaining': '0' });
+    });
+    expect(message).not.toHaveProperty('headers');
+  });
+});

@@ -1,0 +1,194 @@
+import { on, once } from 'node:events';
+import { type HostProcess, startNestHosts } from '@rollgate/host-tests/start-hosts';
+import { WebSocket } from 'ws';
+
+let hosts: HostProcess;
+beforeAll(async () => {
+  hosts = await startNestHosts();
+});
+afterAll(() => hosts?.stop());
+
+describe('a gateway', () => {
+  let socket: WebSocket;
+  beforeAll(async () => {
+    socket = new WebSocket(`ws://127.0.0.1:${hosts.ports.gateway}`);
+    await once(socket, 'open');
+  });
+  afterAll(() => socket?.terminate());
+
+  const send = (event: string) => socket.send(JSON.stringify({ event, data: {} }));
+  async function ask(event: string): Promise<{ event: string; data: Record<string, unknown> }> {
+    send(event);
+    const [message] = await once(socket, 'message');
+    return JSON.parse(String(message));
+  }
+
+  test('counts each message once, even if APP_GUARD and @UseGuards both apply', async () => {
+    // `kept`: a connection has any number of messages, so nothing but the last decision may stay on it.
+    for (const remaining of [2, 1, 0])
+      expect(await ask('say')).toEqual({ event: 'said', data: { remaining, kept: [] } });
+    const rejected = await ask('say');
+    expect(rejected.event).toBe('exception');
+    expect(JSON.stringify(rejected.data)).toContain('"code":"RATE_LIMIT_EXCEEDED"');
+  });
+
+  test('counts messages by address, on all connections', async () => {
+    const other = new WebSocket(`ws://127.0.0.1:${hosts.ports.gateway}`);
+    await once(other, 'open');
+    other.send(JSON.stringify({ event: 'say', data: {} }));
+    const [message] = await once(other, 'message');
+    expect(JSON.parse(String(message)).event).toBe('exception');
+    other.terminate();
+  });
+
+  test('delays messages in a queue until their slot', async () => {
+    const received = on(socket, 'message');
+    send('queued');
+    send('queued');
+    const times: number[] = [];
+    for (let turn = 0; turn < 2; turn++) {
+      const { value } = await received.next();
+      times.push(JSON.parse(String(value[0])).data.at);
+    }
+    await received.return?.();
+    expect(times[1]! - times[0]!).toBeGreaterThan(100);
+  });
+
+  test('does not accept slots, because no code would release them', async () => {
+    for (let turn = 0; turn < 2; turn++) expect((await ask('slots')).event).toBe('exception');
+  });
+
+  test('does not warn', async () => {
+    expect((await ask('warnings')).data).toEqual([]);
+  });
+});
+
+describe('a GraphQL operation', () => {
+  async function query(client: string, text: string) {
+    const response = await fetch(`http://127.0.0.1:${hosts.ports.graphql}/graphql`, {
+      method: 'POST',
+      headers: { 'content-type': 'application/json', 'x-client': client },
+      body: JSON.stringify({ query: text }),
+    });
+    return { headers: response.headers, body: (await response.json()) as { data: object; errors?: object[] } };
+  }
+
+  test('has the headers of the limit, and the decision on the request', async () => {
+    const { headers, body } = await query('ann', '{ book }');
+    expect(body).toEqual({ data: { book: '1 remain' } });
+    expect(headers.get('x-ratelimit-remaining')).toBe('1');
+  });
+
+  test('is rejected with an error that has the code and the status', async () => {
+    await query('bob', '{ book }');
+    await query('bob', '{ book }');
+    const { headers, body } = await query('bob', '{ book }');
+    expect(body.errors).toEqual([
+      expect.objectContaining({
+        message: expect.stringMatching(/^Rate limit exceeded: try again in \d+ seconds$/),
+        path: ['book'],
+        extensions: {
+          code: 'RATE_LIMIT_EXCEEDED',
+          statusCode: 429,
+          error: 'Too Many Requests',
+          retryAfterMs: expect.any(Number),
+        },
+      }),
+    ]);
+    expect(Number(headers.get('retry-after'))).toBeGreaterThan(3500);
+  });
+
+  test('counts each of its fields, so aliases do not evade the limit', async () => {
+    const { body } = await query('eve', '{ a: book b: book c: book }');
+    expect(body.errors).toHaveLength(1);
+    expect((await query('eve', '{ book }')).body.errors).toHaveLength(1);
+    expect((await query('eve', '{ warnings }')).body.data).toEqual({ warnings: '' });
+  });
+
+  test('keeps its content type when a rejection contains problem details', async () => {
+    await query('dan', '{ problem }');
+    const { headers, body } = await query('dan', '{ problem }');
+    expect(headers.get('content-type')).toMatch(/^application\/json/);
+    expect(body.errors).toEqual([
+      expect.objectContaining({
+        extensions: expect.objectContaining({ code: 'RATE_LIMIT_EXCEEDED', 'violated-policies': ['default'] }),
+      }),
+    ]);
+  });
+
+  test('can be settled', async () => {
+    for (let turn = 0; turn < 2; turn++) {
+      expect((await query('fay', '{ free }')).body).toEqual({ data: { free: 'refunded' } });
+    }
+  });
+
+  test('has one listener for the end of its response, however many fields may be refunded', async () => {
+    const fields = Array.from({ length: 12 }, (_, index) => `f${index}: refunded`);
+    expect((await query('gil', `{ ${fields.join(' ')} }`)).body.errors).toBeUndefined();
+    expect((await query('gil', '{ warnings }')).body.data).toEqual({ warnings: '' });
+  });
+});
+
+describe('a GraphQL operation over a WebSocket', () => {
+  let socket: WebSocket;
+  let messages: AsyncIterator<unknown[]>;
+  beforeAll(async () => {
+    socket = new WebSocket(`ws://127.0.0.1:${hosts.ports.graphql}/graphql`, 'graphql-transport-ws', {
+      headers: { 'x-client': 'socket' },
+    });
+    messages = on(socket, 'message');
+    await once(socket, 'open');
+    socket.send(JSON.stringify({ type: 'connection_init' }));
+    await messages.next();
+  });
+  afterAll(() => socket?.terminate());
+
+  /** Returns the first result of an operation. */
+  async function run(id: string, query: string): Promise<{ data?: object; errors?: object[] }> {
+    socket.send(JSON.stringify({ id, type: 'subscribe', payload: { query } }));
+    for (;;) {
+      const { value } = await messages.next();
+      const message = JSON.parse(String(value[0]));
+      if (message.id === id && message.type !== 'complete') return message.payload;
+    }
+  }
+
+  test('is settled by its context, and leaves nothing on the request of the WebSocket', async () => {
+    for (const id of ['1', '2', '3']) {
+      expect(await run(id, '{ settled }')).toMatchObject({ data: { settled: '0 kept' } });
+    }
+  });
+
+  test('may be a subscription', async () => {
+    expect(await run('4', 'subscription { published }')).toEqual({ data: { published: 'a book' } });
+    expect(JSON.stringify(await run('5', 'subscription { published }'))).toContain('RATE_LIMIT_EXCEEDED');
+  });
+});
+
+describe('a route', () => {
+  const get = async (path: string) => fetch(`http://127.0.0.1:${hosts.ports.routes}/${path}`);
+  const status = async (path: string) => (await get(path)).status;
+  const used = async (prefix: string) => Number(await (await get(`used/${encodeURIComponent(prefix)}`)).text());
+
+  test('has its own count even if a decorator has replaced its method', async () => {
+    expect([await status('wrapped/a'), await status('wrapped/b'), await status('wrapped/a')]).toEqual([200, 200, 429]);
+    expect([await used('rollgate:WrappedController.a'), await used('rollgate:WrappedController.b')]).toEqual([1, 1]);
+  });
+
+  test('has its own count next to that of a controller with the same name', async () => {
+    expect([await status('v1/users'), await status('v2/users'), await status('v1/users')]).toEqual([200, 200, 429]);
+    expect(await used('rollgate:UsersController@RoutesModule v1/users.list')).toBe(1);
+    expect(await used('rollgate:UsersController@RoutesModule v2/users.list')).toBe(1);
+  });
+
+  test('has the same count as before if no other route has its name', async () => {
+    expect(await status('v1/users/unique')).toBe(200);
+    expect(await used('rollgate:UsersController.unique')).toBe(1);
+  });
+});
+
+test('a message of a microservice fails with a clear error, and its payload stays as it is', async () => {
+  const response = await fetch(`http://127.0.0.1:${hosts.ports.routes}/message`);
+  const expected = expect.stringMatching(/^TypeError: Expected an HTTP request, .* got a message of a microservice/);
+  expect(await response.json()).toEqual({ payload: { id: 7 }, errors: [expected, expected] });
+});

@@ -1,0 +1,33 @@
+import { execFile } from 'node:child_process';
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { promisify } from 'node:util';
+import { summarize } from '../bench/src/summary';
+import type { Report } from '../bench/src/table';
+
+const BENCH = join(__dirname, '../bench');
+const readResults = (part: string): Report => JSON.parse(readFileSync(join(BENCH, `results/${part}.json`), 'utf8'));
+
+test('the summary and the table equal the result files: `npm --prefix bench run readme` writes them', async () => {
+  const { stdout } = await promisify(execFile)('npm', ['--prefix', BENCH, 'run', '-s', 'readme']);
+  expect(stdout).toBe('README.md unchanged\n');
+});
+
+test.each([
+  [8, 'less processor time on Express'],
+  [9.5, 'about as much on Express'],
+  [10.5, 'about as much on Express'],
+  [12, 'more on Express'],
+  [-12, 'less processor time on Express'],
+])('the summary compares %d µs with 10 µs as a reader would', (added, expected) => {
+  const express: Report = {
+    headers: {},
+    rows: ['allowed', 'rejected'].map((outcome) => ({
+      what: `Express 5, ${outcome}: server CPU µs/request, added to the bare route's`,
+      cells: { rollgate: { value: added, text: '' }, alternative: { value: 10, text: '' } },
+    })),
+    method: [],
+  };
+  const summary = summarize((part) => (part === 'express' ? express : readResults(part))).replaceAll('\n ', '');
+  expect(summary).toMatch(new RegExp(`allowed request, [^.]*${expected}.*rejected one, [^.]*${expected}`, 's'));
+});

@@ -1,0 +1,90 @@
+import { startRedis } from '@rollgate/test-support';
+import { type RestFront, startRestFront } from '@rollgate/test-support/rest-front';
+import { type Example, examplesIn, linesOf, nameOf, pages, SOURCES } from './support/page-examples.js';
+import {
+  registerJestTests,
+  removePrograms,
+  runExample,
+  runTogether,
+  TIMEOUT_MS,
+  typeCheck,
+} from './support/page-programs.js';
+
+const NOTES = ['', 'jest', 'fragment'];
+
+/** The pages whose code other tests verify: recipe-pages.test.ts and migration.test.ts. */
+const VERIFIED_ELSEWHERE = /^docs\/(?:recipes\/|migrating-from-)/;
+
+const examples = [...pages(), ...SOURCES].flatMap((file) => examplesIn(file));
+const wholeExamples = examples.filter(({ note }) => note !== 'fragment');
+const runExamples = wholeExamples.filter(({ note }) => note === '');
+
+/** A Redis server for the examples that need one, and its HTTP front for edge runtimes. */
+let redis: Awaited<ReturnType<typeof startRedis>>;
+let front: RestFront;
+
+beforeAll(async () => {
+  redis = await startRedis();
+  front = await startRestFront(redis.url);
+});
+
+afterAll(async () => {
+  removePrograms();
+  await front.stop();
+  await redis.stop();
+});
+
+const variables = () => ({
+  REDIS_URL: redis.url,
+  UPSTASH_REDIS_REST_URL: front.url,
+  UPSTASH_REDIS_REST_TOKEN: front.token,
+});
+
+let together: Promise<Set<Example>> | undefined;
+
+test.each(runExamples.map((example) => ({ name: nameOf(example), example })))(
+  '$name returns the values that it states',
+  async ({ example }) => {
+    together ??= runTogether(runExamples, variables());
+    if (!(await together).has(example)) await runExample(example, variables());
+  },
+  TIMEOUT_MS,
+);
+
+test.each(
+  runExamples
+    .filter(({ file, code }) => file === 'docs/redis.md' && code.includes('REDIS_URL'))
+    .map((example) => ({ name: nameOf(example), example })),
+)(
+  '$name starts while Redis is down',
+  ({ example }) => runExample(example, { REDIS_URL: 'redis://127.0.0.1:1' }),
+  TIMEOUT_MS,
+);
+
+registerJestTests(wholeExamples);
+
+test('the examples compile', () => typeCheck(wholeExamples.filter(({ language }) => language === 'ts')), TIMEOUT_MS);
+
+const marked = (isMarked: (example: Example) => boolean) =>
+  examples.filter(isMarked).map((example) => `${nameOf(example)} ${example.note}`);
+
+test('every fence has a known language and mark', () => {
+  expect(marked(({ note }) => !NOTES.includes(note))).toEqual([]);
+});
+
+test('another test verifies every fragment', () => {
+  expect(marked(({ note, file }) => note === 'fragment' && !VERIFIED_ELSEWHERE.test(file))).toEqual([]);
+});
+
+test('every @example is code in a fence', () => {
+  const bare = SOURCES.flatMap((file) =>
+    linesOf(file).flatMap((line, index, lines) =>
+      line.startsWith('@example') && !/^```(ts|js)\b/.test(lines[index + 1]!) ? [`${file}:${index + 1}`] : [],
+    ),
+  );
+  expect(bare).toEqual([]);
+});
+
+test('README.md has examples that are run', () => {
+  expect(runExamples.filter(({ file }) => file === 'README.md')).not.toEqual([]);
+});

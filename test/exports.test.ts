@@ -1,0 +1,56 @@
+import { existsSync, readdirSync, readFileSync } from 'node:fs';
+import { basename, join } from 'node:path';
+
+const PACKAGES = join(__dirname, '../packages');
+
+interface Manifest {
+  name: string;
+  private?: boolean;
+  exports?: Record<string, { import?: string; node?: { import: string } } | string>;
+}
+
+/** The source of each entry point that a published package offers, by the name that users import. */
+const entries = readdirSync(PACKAGES)
+  .map((folder) => join(PACKAGES, folder))
+  .filter((folder) => existsSync(join(folder, 'package.json')))
+  .flatMap((folder) => {
+    const manifest: Manifest = JSON.parse(readFileSync(join(folder, 'package.json'), 'utf8'));
+    if (manifest.private) return [];
+    return Object.entries(manifest.exports ?? {}).flatMap(([path, target]): [string, string][] => {
+      if (typeof target === 'string') return []; // The manifest itself.
+      const source = (target.node?.import ?? target.import!).replace('./dist/', 'src/').replace(/\.mjs$/, '.ts');
+      return [[manifest.name + path.slice(1), join(folder, source)]];
+    });
+  });
+
+/**
+ * `a`, `type:B`, `*c` of `export { a, type B } from '…'`, `export type { B }`, `export * as a from '…'`, `export default a`
+ * and `export * from 'c'`.
+ */
+function exportedBy(source: string): string[] {
+  const text = readFileSync(source, 'utf8').replace(/^\s*(\/\/|\/?\*).*$/gm, '');
+  return [
+    ...text.matchAll(/^export (?:(type )?(?:\{([^}]*)\}|\* from '([^']+)')|\* as (\w+)|(default) |(.*))/gm),
+  ].flatMap((found) => {
+    const [, isType, list, all, namespace, byDefault, other] = found;
+    if (other !== undefined) throw new Error(`Expected a list of names in ${source}, got: export ${other}`);
+    if (all !== undefined) return [isType ? `type:*${all}` : `*${all}`];
+    if (list === undefined) return [namespace ?? byDefault!];
+    const names = list.split(',').flatMap((name) => name.trim() || []);
+    return names.map((name) => (isType ? `type:${name}` : name.replace(/^type /, 'type:')));
+  });
+}
+
+// So the public API is what these files show, and nothing becomes public by accident.
+test.each(entries)('%s names what it exports, except for all of the core', (_, source) => {
+  const names = exportedBy(source);
+  expect(names.filter((name) => name.includes('*') && name !== '*@rollgate/core')).toEqual([]);
+  expect(names.length).toBeGreaterThan(1);
+});
+
+// The wrapper has to name every value: what it lacks, `import` lacks. Its types are all there.
+test.each(entries)('%s exports the same to `import` as to `require`', (_, source) => {
+  const names = exportedBy(source.replace(/\.ts$/, '.mts')).map((entry) => entry.replace(/^.* as /, ''));
+  const values = exportedBy(source).filter((entry) => !entry.startsWith('type:'));
+  expect(names.sort()).toEqual([`type:*./${basename(source, '.ts')}.js`, ...values].sort());
+});

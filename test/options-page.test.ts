@@ -1,0 +1,28 @@
+import { readdirSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { ROLLING_WINDOW_OPTIONS } from '@rollgate/core/store';
+
+const ROOT = join(__dirname, '..');
+const read = (file: string) => readFileSync(join(ROOT, file), 'utf8');
+const quoted = (text: string) => Array.from(text.matchAll(/'(\w+)'/g), ([, name]) => name!);
+
+/** The options of each adapter beyond the common ones, from its source. */
+const ownOptions = readdirSync(join(ROOT, 'packages')).flatMap((name) => {
+  const folder = `packages/${name}/src`;
+  const sources = ['express', 'fastify', 'hono', 'koa', 'nestjs', 'node', 'web'].includes(name)
+    ? readdirSync(join(ROOT, folder), { encoding: 'utf8' }).filter((file) => file.endsWith('.ts'))
+    : [];
+  return sources.flatMap((file) =>
+    Array.from(read(`${folder}/${file}`).matchAll(/ownOptions: (\[[^\]]*\])/g), ([, list]) => quoted(list!)).flat(),
+  );
+});
+const [, common = ''] =
+  /COMMON_OPTIONS = (\[[^\]]*\])/.exec(read('packages/http/src/options/resolve-options.ts')) ?? [];
+/** Fastify reads these before it resolves the other options. */
+const OF_FASTIFY = ['global', 'groupId'];
+
+test('the page has one heading for each option of the adapters', () => {
+  const headings = Array.from(read('docs/options.md').matchAll(/^### (\w+)$/gm), ([, name]) => name!);
+  const known = new Set([...ROLLING_WINDOW_OPTIONS, ...quoted(common), ...ownOptions, ...OF_FASTIFY]);
+  expect(headings.sort()).toEqual([...known].sort());
+});

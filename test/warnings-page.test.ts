@@ -1,0 +1,39 @@
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { WARNING_CODES } from '../packages/http/src/warnings/warning-codes';
+
+const page = readFileSync(join(__dirname, '../docs/warnings.md'), 'utf8');
+
+/** The paragraph of each code on the page. */
+const sections = new Map(
+  page
+    .split(/^## /m)
+    .slice(1)
+    .map((section) => [section.slice(0, section.indexOf('\n')), section.slice(section.indexOf('\n')).trim()]),
+);
+
+test.each(WARNING_CODES)('%s has one paragraph, which states how to silence it', (code) => {
+  expect(sections.get(code)?.replaceAll('\n', ' ')).toContain(`\`silence: ['${code}']\``);
+  expect(sections.get(code)).not.toContain('\n\n');
+});
+
+test.each(['ROLLGATE_STORE_FAILED', 'ROLLGATE_STORE_RECOVERED'])('%s of the core has one paragraph', (code) => {
+  const source = readFileSync(join(__dirname, '../packages/core/src/failure/part-health.ts'), 'utf8');
+  expect(source).toContain(`'${code}'`);
+  expect(sections.get(code)).toMatch(/rollgate:store:(failure|recovery)/);
+  expect(sections.get(code)).not.toContain('\n\n');
+});
+
+test('the page documents no unknown code', () => {
+  const known = [
+    ...WARNING_CODES,
+    'ROLLGATE_KEYS_EVICTED',
+    'ROLLGATE_ON_LEASE_LOST_FAILED',
+    'ROLLGATE_SHORT_INTERVAL',
+    'ROLLGATE_REFUND_FAILED',
+    'ROLLGATE_RELEASE_FAILED',
+    'ROLLGATE_STORE_FAILED',
+    'ROLLGATE_STORE_RECOVERED',
+  ];
+  expect([...sections.keys()].sort()).toEqual(known.sort());
+});
