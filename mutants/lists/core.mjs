@@ -51,7 +51,7 @@ export const core = [
     ['a settlement records all of the actual cost', 'units: cost - hit.cost', 'units: cost'],
     ['a charge is recorded for a limit with cost 0', 'return units === 0 ||', 'return units < 0 ||'],
   ]),
-  ...of('memory/usual-check', STORE, [
+  ...of('memory/plain-window-check', STORE, [
     [
       'a hit counts for a microsecond too long',
       'numbers[ring + first]! <= startMicros',
@@ -70,19 +70,27 @@ export const core = [
     ['the newest time is lost', 'numbers[offset + NEWEST] = nowMicros;', ''],
     ['dropped hits still count', 'numbers[offset + HITS] = left + 1;', 'numbers[offset + HITS] = hits + 1;'],
     ['the start of the ring is lost', 'numbers[offset + FIRST] = first;', ''],
-    ['the remaining units include the action', 'usual, limit - left - 1,', 'usual, limit - left,'],
+    ['the remaining units include the action', 'rule, limit - left - 1,', 'rule, limit - left,'],
     ['hits beyond a smaller limit are ignored', 'if (numbers[offset + HITS]! > limit) return undefined;', ''],
   ]),
-  ...of('memory/usual-rule', STORE, [
-    ['limits with special options are usual', ' && rule!.limit.isUsual === true', ''],
-    ['a plan of several rules is usual', 'rules.length === 1 && ', ''],
-    ['the rule of another plan decides', 'plan === this.#plan ?', 'this.#plan !== undefined ?'],
+  ...of('memory/plain-window-rule', STORE, [
+    ['a window with countRejected is plain', ' && !countRejected', ''],
+    ['a window with a minDifference is plain', ' && minDifferenceMicros === 0', ''],
     ['a full log stays full', '    grow(log, this.limit);\n', ''],
     ['a log that has moved is read at its old address', 'return log.address;', 'return address;'],
   ]),
-  ...of('memory/usual-decision', STORE, [
-    ['a usual decision can be refunded twice', '    this.#receipt = left;\n', ''],
-    ['a usual decision gives away what was left in it', 'if (!(receipt instanceof UsualRule)) return receipt;', ''],
+  ...of('memory/plain-window-rules', STORE, [
+    ['any single limit is a plain window', ' && isPlainWindow(rule!.limit)', ''],
+    ['a plan of several rules is a plain window', 'rules.length === 1 && ', ''],
+    ['the rule of another plan decides', 'plan === this.#plan ?', 'this.#plan !== undefined ?'],
+  ]),
+  ...of('memory/plain-window-decision', STORE, [
+    ['the decision of a plain window can be refunded twice', '    this.#receipt = left;\n', ''],
+    [
+      'the decision of a plain window gives away what was left in it',
+      'if (!(receipt instanceof PlainWindowRule)) return receipt;',
+      '',
+    ],
   ]),
   ...of('decision/evaluate', STORE, [
     ['a rejected check is recorded', '(allowed || limit.countRejected) && cost', 'cost'],

@@ -38,7 +38,7 @@ export function toDecision(
     : combine(rules, results, receipt, costs);
 }
 
-/** Separate, so that V8 can inline the usual case. */
+/** Separate, so that V8 can inline the decision of one limit. */
 function combine(
   rules: readonly Rule[],
   results: readonly LimitDecision[],

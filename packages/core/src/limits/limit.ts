@@ -104,9 +104,6 @@ export interface Limit extends StateLifecycle {
   /** Whether an allowed action may have a delay until its slot. A waiting caller then peeks before each check. */
   readonly canDelay?: boolean;
 
-  /** Whether it is a rolling window without special options, which `usual-check.ts` decides in memory. */
-  readonly isUsual?: boolean;
-
   /** Decides on the action without changing the state. Fills in the verdict. */
   test(state: State, nowMicros: number, cost: number, verdict: Verdict): void;
   /**

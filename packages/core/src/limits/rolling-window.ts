@@ -28,9 +28,6 @@ export interface RollingWindowOptions extends MinDifferenceOption {
   countRejected?: boolean | undefined;
 }
 
-/** The largest limit of a usual check, a 32-bit integer. The hits of a larger one would take 16 GiB per key. */
-const MOST_USUAL = 2 ** 31 - 1;
-
 /** The names of all {@link RollingWindowOptions}, for adapters that accept them next to other options. */
 export const ROLLING_WINDOW_OPTIONS = ['limit', 'window', 'minDifference', 'countRejected'] as const;
 
@@ -63,8 +60,6 @@ export class RollingWindow implements Limit {
   /** 0 if the limit has no `minDifference`. */
   readonly minDifferenceMicros: number;
   readonly keepMicros: number;
-  /** Whether `usual-check.ts` can decide: the limit has no special options and is below 2^31. */
-  readonly isUsual: boolean;
   readonly stateSize = LOG_SIZE;
 
   constructor(options: RollingWindowOptions) {
@@ -75,7 +70,6 @@ export class RollingWindow implements Limit {
     this.minDifferenceMicros = minDifference === undefined ? 0 : parseDuration('minDifference', minDifference) * 1000;
     this.countRejected = validateBoolean('countRejected', countRejected);
     this.keepMicros = Math.max(this.windowMicros, this.minDifferenceMicros);
-    this.isUsual = !this.countRejected && this.minDifferenceMicros === 0 && this.limit <= MOST_USUAL;
     Object.freeze(this);
   }
 

@@ -112,12 +112,12 @@ export class KeyTable {
    */
   create(location: StateLocation, key: string, nowMicros: number, entry: Entry, kept = NO_ENTRIES): Entry {
     const { namespace: name, limit } = location;
-    const expired = this.#namespaces.get(name);
-    const address = expired?.addresses.get(key);
-    if (expired !== undefined && address !== undefined) {
-      // Much cheaper than removing and adding it. The key stays queued for its old time, which is before the new expiry. A
-      // sweep or an eviction corrects that.
-      entry.open(expired, key, address).resize(limit.stateSize);
+    const found = this.#namespaces.get(name);
+    const address = found?.addresses.get(key);
+    if (found !== undefined && address !== undefined) {
+      // The entry of an expired life. To reuse it is much cheaper than to remove it and add another one. The key stays queued
+      // for its old time, which is before the new expiry. A sweep or an eviction corrects that.
+      entry.open(found, key, address).resize(limit.stateSize);
     } else {
       this.#reclaimer.sweep(nowMicros, SWEEPS_PER_NEW_KEY, kept);
       const namespace = this.#namespaces.get(name) ?? new Namespace(name, limit, this.slab);
@@ -143,7 +143,7 @@ export class KeyTable {
 
   /**
    * Call it after a limit has recorded in an entry that {@link find} or {@link create} returned. A later expiry than before
-   * does not change the queue, because a sweep or an eviction corrects it. So a usual check need not call this.
+   * does not change the queue, because a sweep or an eviction corrects it. So the check of a plain window need not call this.
    */
   markRecorded(entry: Entry, limit: StateLifecycle): void {
     const expiresMicros = limit.expiresMicros(entry);

@@ -12,9 +12,9 @@ import { hasMethods, invalidOption, validateOptionNames, validatePositiveInteger
 import type { Entry } from './entry.js';
 import { KeyTable } from './key-table.js';
 import { MemoryOperations } from './memory-operations.js';
+import { checkPlainWindow } from './plain-window-check.js';
+import { PlainWindowRules } from './plain-window-rules.js';
 import { RecordedHit } from './recorded-hit.js';
-import { checkUsual } from './usual-check.js';
-import { UsualRules } from './usual-rule.js';
 
 /** The options of {@link MemoryStore}. */
 export interface MemoryStoreOptions {
@@ -84,7 +84,7 @@ export class MemoryStore implements Store, CountingStore {
   readonly clock: Clock;
   readonly #keys: KeyTable;
   readonly #operations: MemoryOperations;
-  readonly #usualRules: UsualRules;
+  readonly #plainWindows: PlainWindowRules;
   /** Reused for all plans of one rule, which saves two objects per check. */
   readonly #entry: Entry;
   readonly #verdict = createVerdict();
@@ -96,7 +96,7 @@ export class MemoryStore implements Store, CountingStore {
     this.clock = clock;
     this.#keys = new KeyTable(clock, validatePositiveInteger('maxKeys', maxKeys));
     this.#operations = new MemoryOperations(this.#keys);
-    this.#usualRules = new UsualRules(this.#keys);
+    this.#plainWindows = new PlainWindowRules(this.#keys);
     this.#entry = this.#keys.createEntry();
   }
 
@@ -114,8 +114,8 @@ export class MemoryStore implements Store, CountingStore {
   check(plan: Plan, keys: Keys, costs: Costs): Decision {
     const nowMicros = readMicros(this.clock);
     if (costs === 1 && typeof keys === 'string' && isStoredAsIs(keys)) {
-      const usual = this.#usualRules.of(plan);
-      const decision = usual === undefined ? undefined : checkUsual(usual, keys, nowMicros);
+      const rule = this.#plainWindows.of(plan);
+      const decision = rule === undefined ? undefined : checkPlainWindow(rule, keys, nowMicros);
       if (decision !== undefined) return decision;
     }
     return this.#checkAny(plan.rules, toStoredKeys(keys), nowMicros, costs);
@@ -201,7 +201,7 @@ export class MemoryStore implements Store, CountingStore {
     throw foreignDecision();
   }
 
-  /** A separate method, so that V8 can inline the usual case. */
+  /** A separate method, so that V8 can inline `check`. */
   #checkAny(rules: readonly Rule[], keys: Keys, nowMicros: number, costs: Costs): Decision {
     return rules.length === 1 && typeof costs === 'number' && costs > 0
       ? this.#checkOne(rules[0]!, keyAt(keys, 0), nowMicros, costs)

@@ -23,7 +23,7 @@ export function resolveCosts(plan: Plan, cost: unknown): Costs {
   return cost === undefined ? 1 : resolveGivenCosts(plan, cost);
 }
 
-/** Separate, so that V8 can inline the usual case. */
+/** Separate, so that V8 can inline a check without a cost. */
 function resolveGivenCosts(plan: Plan, cost: unknown): Costs {
   if (typeof cost !== 'object' || cost === null || Array.isArray(cost)) return validatePositiveInteger('cost', cost);
   const record = readCostRecord(

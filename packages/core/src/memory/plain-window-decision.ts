@@ -1,21 +1,27 @@
 import type { Decision, LimitDecision } from '../decision/decision.js';
 import { INSPECT, NO_LIMITS, toLimitDecision, toPlainDecision } from '../decision/decision-figures.js';
 import { NO_DECISION, TAKE_RECEIPT } from '../decision/take-receipt.js';
+import { PlainWindowRule } from './plain-window-rule.js';
 import { RecordedHit } from './recorded-hit.js';
-import { UsualRule } from './usual-rule.js';
 
 /**
- * The decision of a usual check that was allowed. It contains what describes its hit, and creates the receipt when a
+ * The decision of a check of a plain window that was allowed. It contains what describes its hit, and creates the receipt when a
  * refund or a settlement needs it. With a separate receipt, a check would allocate a third more memory.
  *
  * `limits` is a getter for the reasons that `SingleDecision` gives.
  */
-export class UsualDecision implements Decision {
+export class PlainWindowDecision implements Decision {
   /**
    * Keeps compiled code, like `SingleDecision.examples`. V8 boxes the numbers of a field once it has had a fraction
    * or more than 31 bits, so the window is short here.
    */
-  static readonly example = new UsualDecision({ name: '', limit: 0, windowMs: 0 } as UsualRule, 0, '', 0.5, 0.5);
+  static readonly example = new PlainWindowDecision(
+    { name: '', limit: 0, windowMs: 0 } as PlainWindowRule,
+    0,
+    '',
+    0.5,
+    0.5,
+  );
 
   readonly allowed: boolean;
   readonly limit: number;
@@ -34,20 +40,20 @@ export class UsualDecision implements Decision {
   #limits: string | Readonly<Record<string, LimitDecision>>;
 
   /** @param life The life of the key that has the hit. */
-  constructor(usual: UsualRule, remaining: number, key: string, life: number, atMicros: number) {
+  constructor(rule: PlainWindowRule, remaining: number, key: string, life: number, atMicros: number) {
     this.allowed = true;
-    this.limit = usual.limit;
+    this.limit = rule.limit;
     this.remaining = remaining;
     this.retryAfterMs = 0;
-    this.resetMs = usual.windowMs;
+    this.resetMs = rule.windowMs;
     this.delayMs = 0;
     this.violated = NO_LIMITS;
     this.degraded = false;
-    this.#receipt = usual;
+    this.#receipt = rule;
     this.#key = key;
     this.#life = life;
     this.#atMicros = atMicros;
-    this.#limits = usual.name;
+    this.#limits = rule.name;
   }
 
   get limits(): Readonly<Record<string, LimitDecision>> {
@@ -67,7 +73,7 @@ export class UsualDecision implements Decision {
     if (!(#receipt in this)) return NO_DECISION; // An object that inherits from a decision, or its proxy.
     const receipt = this.#receipt;
     this.#receipt = left;
-    if (!(receipt instanceof UsualRule)) return receipt;
+    if (!(receipt instanceof PlainWindowRule)) return receipt;
     const { table, rule } = receipt;
     return new RecordedHit(table, rule, this.#key, this.#life, this.#atMicros, this.#atMicros, 1, undefined);
   }

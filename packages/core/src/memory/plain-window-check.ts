@@ -2,11 +2,11 @@ import type { Decision } from '../decision/decision.js';
 import { SingleDecision } from '../decision/single-decision.js';
 import * as log from '../limits/hit-ring.js';
 import { HEAD, LIFE } from './block-head.js';
+import { PlainWindowDecision } from './plain-window-decision.js';
+import type { PlainWindowRule } from './plain-window-rule.js';
 import { offsetOf } from './slab.js';
-import { UsualDecision } from './usual-decision.js';
-import type { UsualRule } from './usual-rule.js';
 
-/** The most hits that may leave the window in one usual check. With more, the search of the general check is faster. */
+/** The most hits that may leave the window in one check. With more, the search of the general check is faster. */
 const MOST_DROPPED = 4;
 
 // The offsets of the numbers in a block. An imported name takes a lookup in its module each time.
@@ -19,16 +19,16 @@ const NEWEST = HEAD + log.NEWEST;
 const RING = HEAD + log.RING;
 
 /**
- * Decides the usual check of a `MemoryStore`: a cost of 1 and one rolling window without special options. The log has
- * only its own hits, and its ring need not shrink. Returns `undefined` for any other check, and has then changed nothing.
+ * Decides a check of one plain window with a cost of 1 in a `MemoryStore`. The log has only the window's own hits, and
+ * its ring need not shrink. Returns `undefined` for any other check, and has then changed nothing.
  *
  * It does what `test` and `record` of the limit do, but in few functions, so V8 compiles it almost without calls. A call
  * would allocate an object for each time that it passes. The general check takes about twice as long.
  */
-export function checkUsual(usual: UsualRule, key: string, nowMicros: number): Decision | undefined {
-  const address = usual.addresses.get(key);
-  if (address !== undefined) return checkKnown(usual, address, key, nowMicros);
-  usual.findAddresses();
+export function checkPlainWindow(rule: PlainWindowRule, key: string, nowMicros: number): Decision | undefined {
+  const address = rule.addresses.get(key);
+  if (address !== undefined) return checkKnown(rule, address, key, nowMicros);
+  rule.findAddresses();
   return undefined;
 }
 
@@ -36,8 +36,8 @@ export function checkUsual(usual: UsualRule, key: string, nowMicros: number): De
  * Separate from the lookup, because V8 rarely inlines a call that less than a seventh of the function's calls reach
  * (`--min-inlining-frequency`). While keys are new, most checks end at the lookup.
  */
-function checkKnown(usual: UsualRule, address: number, key: string, nowMicros: number): Decision | undefined {
-  const { limit, windowMicros, slab } = usual;
+function checkKnown(rule: PlainWindowRule, address: number, key: string, nowMicros: number): Decision | undefined {
+  const { limit, windowMicros, slab } = rule;
   const numbers = slab.numbersAt(address);
   const offset = offsetOf(address);
   const newestMicros = numbers[offset + NEWEST]!;
@@ -48,7 +48,7 @@ function checkKnown(usual: UsualRule, address: number, key: string, nowMicros: n
   // The key is overdrawn, or a larger limit with the same window also uses it.
   if (numbers[offset + HITS]! > limit) return undefined;
 
-  // `isUsual` bounds them, so they are integers of 32 bits. V8 would box `remaining` otherwise.
+  // A plain window bounds them, so they are integers of 32 bits. V8 would box `remaining` otherwise.
   const hits = numbers[offset + HITS]! | 0;
   let first = numbers[offset + FIRST]! | 0;
   let left = hits;
@@ -62,26 +62,26 @@ function checkKnown(usual: UsualRule, address: number, key: string, nowMicros: n
   if (left === limit) {
     const retryAfterMs = (numbers[ring + first]! - startMicros) / 1000;
     const resetMs = (newestMicros - startMicros) / 1000;
-    return reject(usual, retryAfterMs, resetMs);
+    return reject(rule, retryAfterMs, resetMs);
   }
-  if (left === capacity) return checkKnown(usual, usual.growLog(key, address), key, nowMicros);
+  if (left === capacity) return checkKnown(rule, rule.growLog(key, address), key, nowMicros);
   if (left < hits && 8 * left < capacity) return undefined; // The ring must shrink.
   const place = first + left;
   numbers[place < capacity ? ring + place : ring + place - capacity] = nowMicros;
   numbers[offset + NEWEST] = nowMicros;
   numbers[offset + HITS] = left + 1;
   numbers[offset + FIRST] = first;
-  return allow(usual, limit - left - 1, key, numbers[offset + LIFE_OF_KEY]!, nowMicros);
+  return allow(rule, limit - left - 1, key, numbers[offset + LIFE_OF_KEY]!, nowMicros);
 }
 
 // Each function only calls a constructor, so V8 inlines the constructor into it. Inside `checkKnown`, the call may be too rare
 // to be inlined, and then takes 300 instructions.
 
-function allow(usual: UsualRule, remaining: number, key: string, life: number, nowMicros: number): Decision {
-  return new UsualDecision(usual, remaining, key, life, nowMicros);
+function allow(rule: PlainWindowRule, remaining: number, key: string, life: number, nowMicros: number): Decision {
+  return new PlainWindowDecision(rule, remaining, key, life, nowMicros);
 }
 
-function reject({ name, limit }: UsualRule, retryAfterMs: number, resetMs: number): Decision {
+function reject({ name, limit }: PlainWindowRule, retryAfterMs: number, resetMs: number): Decision {
   const result = { allowed: false, limit, remaining: 0, retryAfterMs, resetMs, delayMs: 0, reason: 'limit' } as const;
   return new SingleDecision(name, result, undefined);
 }
