@@ -95,7 +95,7 @@ export const slots = [
       '    this.renewer?.delete(this);\n    return mapAwaitable',
       '    return mapAwaitable',
     ],
-    ['a check without slots is renewed', 'const hasLease = holdsAny && ', 'const hasLease = '],
+    ['a check without slots is renewed', 'const hasLease = takesAny && ', 'const hasLease = '],
     ['a failing part of a store fails all', '`${leaseMs} ${this.#store.partOfReceipt?.(receipt)}`', '`${leaseMs}`'],
   ]),
   ...of('core/src/slots/lease-loss.ts', LEASES, [

@@ -11,7 +11,7 @@ export { toDecision } from './decision/to-decision.js';
 export { guardStore } from './failure/guarded-store.js';
 export {
   type Hit,
-  isLeasing,
+  holdsSlots,
   type LeasingLimit,
   type State,
   type StateLifecycle,

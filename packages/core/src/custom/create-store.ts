@@ -4,7 +4,7 @@ import { decideAll } from '../decision/evaluate.js';
 import { foreignDecision } from '../decision/foreign-decision-error.js';
 import { toDecision } from '../decision/to-decision.js';
 import { guardStore } from '../failure/guarded-store.js';
-import { type Hit, isLeasing } from '../limits/limit.js';
+import { type Hit, holdsSlots } from '../limits/limit.js';
 import type { CounterAlgorithm } from '../limits/rolling-counter-algorithm.js';
 import {
   type Costs,
@@ -115,7 +115,7 @@ class TransactionalStore implements Store, CountingStore {
         const state = states[index]!;
         const found = cost < hit.cost ? findHit(state, hit) : undefined;
         if (found !== undefined) state.refund(limit, nowMicros, found, cost);
-        else if (cost > hit.cost && !limit.retryIsEstimate) state.recordOverdraft(limit, nowMicros, cost - hit.cost);
+        else if (cost > hit.cost && !holdsSlots(limit)) state.recordOverdraft(limit, nowMicros, cost - hit.cost);
       });
     });
   }
@@ -124,7 +124,7 @@ class TransactionalStore implements Store, CountingStore {
     return this.#transactions.run(toStorageKeys(rules, keys), (states, nowMicros) => {
       rules.forEach(({ limit }, index) => {
         const units = costAt(costs, index);
-        if (units > 0 && !limit.retryIsEstimate) states[index]!.recordOverdraft(limit, nowMicros, units);
+        if (units > 0 && !holdsSlots(limit)) states[index]!.recordOverdraft(limit, nowMicros, units);
       });
       return peekAll(rules, states, nowMicros, 1);
     });
@@ -144,7 +144,7 @@ class TransactionalStore implements Store, CountingStore {
 
   release(receipt: unknown): Awaitable<void> {
     if (!(receipt instanceof Receipt) || receipt.store !== this) throw foreignDecision();
-    const leases = receipt.hits.filter(({ rule, cost }) => rule.limit.retryIsEstimate && cost > 0);
+    const leases = receipt.hits.filter(({ rule, cost }) => holdsSlots(rule.limit) && cost > 0);
     if (leases.length === 0) return undefined;
     const keys = leases.map(({ key }) => key);
     for (const hit of leases) hit.wantedCost = 0;
@@ -160,7 +160,7 @@ class TransactionalStore implements Store, CountingStore {
     const leases = receipts.flatMap((receipt) =>
       receipt.hits.flatMap((hit) => {
         const { limit } = hit.rule;
-        return isLeasing(limit) && hit.wantedCost > 0 ? [{ receipt, hit, limit }] : [];
+        return holdsSlots(limit) && hit.wantedCost > 0 ? [{ receipt, hit, limit }] : [];
       }),
     );
     if (leases.length === 0) return [];

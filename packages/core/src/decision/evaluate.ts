@@ -1,4 +1,4 @@
-import { createVerdict, type Limit, type State, type Verdict } from '../limits/limit.js';
+import { createVerdict, holdsSlots, type Limit, type State, type Verdict } from '../limits/limit.js';
 import { type Costs, costAt, type Rule } from '../plan/plan.js';
 import type { LimitDecision } from './decision.js';
 import { DetachedState } from './detached-state.js';
@@ -34,7 +34,7 @@ export function evaluate(
     return;
   }
   limit.test(found, nowMicros, cost, verdict);
-  if (limit.retryIsEstimate) return; // Its waits are advice.
+  if (holdsSlots(limit)) return; // Its waits are advice.
   // An expired state rejects nothing, and it expires when the limit that recorded last says so.
   const leftMicros = found.expiresMicros - nowMicros;
   if (verdict.waitMicros > leftMicros && cost <= limit.limit) verdict.waitMicros = leftMicros;
@@ -92,11 +92,6 @@ export function decideAll(
 
 type Mutable<Value> = { -readonly [Name in keyof Value]: Value[Name] };
 
-/** Whether the wait of a rejection is only advice. */
-function isEstimate({ retryIsEstimate }: Limit, { waitMicros }: Verdict): boolean {
-  return retryIsEstimate === true && waitMicros !== Infinity;
-}
-
 /**
  * Converts the verdict of one limit into its result.
  *
@@ -114,6 +109,6 @@ export function toResult(limit: Limit, passed: boolean, verdict: Verdict, allowe
   if (passed) return result;
   // A copy of `result` with more properties would take ten times as long as the rest of the check.
   result.reason = verdict.reason;
-  if (isEstimate(limit, verdict)) result.retryIsEstimate = true;
+  if (holdsSlots(limit) && verdict.waitMicros !== Infinity) result.retryIsEstimate = true;
   return result;
 }

@@ -2,6 +2,7 @@ import type { Awaitable } from '../base/awaitable.js';
 import type { Decision } from '../decision/decision.js';
 import { type DecisionEventOf, hasSubscribers, publishDecision } from '../events/publish-decision.js';
 import type { StoreError } from '../failure/store-error.js';
+import { holdsSlots } from '../limits/limit.js';
 import type { MemoryStore } from '../memory/memory-store.js';
 import { type Key, type Limits, type NameOf, resolveKeys } from '../plan/create-plan.js';
 import type { Plan } from '../plan/plan.js';
@@ -222,7 +223,7 @@ export class RateLimiter<Given extends Limits = Limits> {
   /** What keeps the slots of these limits, if there are any. The limit that has slots brings it. */
   #keeperFor({ hasSlots, rules }: Plan): SlotKeeper | undefined {
     if (!hasSlots) return undefined;
-    const { limit } = rules.find(({ limit: one }) => one.retryIsEstimate)!;
+    const { limit } = rules.find(({ limit: one }) => holdsSlots(one))!;
     this.#slots ??= (limit as SlotLimit).createSlotKeeper(this, this.#store, this.#onLeaseLost);
     return this.#slots;
   }

@@ -99,7 +99,7 @@ export interface Limit extends StateLifecycle {
    * Whether a check takes slots until they are released, as with `concurrency`. Its wait is then only advice. Settlements
    * and charges record no overdraft.
    */
-  readonly retryIsEstimate?: boolean;
+  readonly holdsSlots?: boolean;
 
   /** Whether an allowed action may have a delay until its slot. A waiting caller then peeks before each check. */
   readonly canDelay?: boolean;
@@ -119,7 +119,7 @@ export interface Limit extends StateLifecycle {
 
 /** A limit whose slots are leases, such as `concurrency`. */
 export interface LeasingLimit extends Limit {
-  readonly retryIsEstimate: true;
+  readonly holdsSlots: true;
   /** How long a lease lasts unless it is renewed. */
   readonly leaseMicros: number;
   /** The wait that a rejection suggests. */
@@ -130,7 +130,7 @@ export interface LeasingLimit extends Limit {
   unusedId(state: State, id: number): number;
 }
 
-/** Whether the limit's slots are leases. */
-export function isLeasing(limit: Limit): limit is LeasingLimit {
-  return limit.retryIsEstimate === true;
+/** Whether a check of the limit takes slots, which are leases. */
+export function holdsSlots(limit: Limit): limit is LeasingLimit {
+  return limit.holdsSlots === true;
 }

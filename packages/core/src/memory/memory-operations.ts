@@ -1,6 +1,7 @@
 import type { Decision } from '../decision/decision.js';
 import { decideAll, recordOverdraft } from '../decision/evaluate.js';
 import { toDecision } from '../decision/to-decision.js';
+import { holdsSlots } from '../limits/limit.js';
 import { type Costs, costAt, type Keys, keyAt, type Rule, type SettledCosts, settledCost } from '../plan/plan.js';
 import type { Entry } from './entry.js';
 import type { KeyTable } from './key-table.js';
@@ -57,7 +58,7 @@ export class MemoryOperations {
       const { rule, key } = hit;
       const cost = settledCost(costs, rule) ?? hit.cost;
       if (cost < hit.cost) this.#refund(hit, cost, nowMicros);
-      else if (cost > hit.cost && !rule.limit.retryIsEstimate) overdrafts.push({ rule, key, units: cost - hit.cost });
+      else if (cost > hit.cost && !holdsSlots(rule.limit)) overdrafts.push({ rule, key, units: cost - hit.cost });
     }
     if (overdrafts.length > 0) this.#recordAll(overdrafts, nowMicros);
   }
@@ -65,7 +66,7 @@ export class MemoryOperations {
   charge(rules: readonly Rule[], keys: Keys, nowMicros: number, costs: Costs): Decision {
     const overdrafts = rules.flatMap((rule, index): Overdraft[] => {
       const units = costAt(costs, index);
-      return units === 0 || rule.limit.retryIsEstimate ? [] : [{ rule, key: keyAt(keys, index), units }];
+      return units === 0 || holdsSlots(rule.limit) ? [] : [{ rule, key: keyAt(keys, index), units }];
     });
     this.#recordAll(overdrafts, nowMicros);
     return this.peek(rules, keys, nowMicros, 1);
@@ -74,7 +75,7 @@ export class MemoryOperations {
   /** Frees the slots that the check took. */
   release(receipt: RecordedHit, nowMicros: number): void {
     for (let hit: RecordedHit | undefined = receipt; hit !== undefined; hit = hit.next) {
-      if (hit.rule.limit.retryIsEstimate && hit.cost > 0) this.#refund(hit, 0, nowMicros);
+      if (holdsSlots(hit.rule.limit) && hit.cost > 0) this.#refund(hit, 0, nowMicros);
     }
   }
 

@@ -1,4 +1,4 @@
-import type { Limit } from '../limits/limit.js';
+import { holdsSlots, type Limit } from '../limits/limit.js';
 import { withCode } from '../validation/error-codes.js';
 import { formatValue, hasMethods, invalidOption } from '../validation/validate.js';
 import { isLimitName, unknownLimitMessage } from './limit-names.js';
@@ -35,7 +35,7 @@ export function createPlan(prefix: string, limits: unknown): Plan {
 }
 
 function toPlan(prefix: string, rules: readonly Rule[]): Plan {
-  return { prefix, rules, hasSlots: rules.some(({ limit }) => limit.retryIsEstimate === true) };
+  return { prefix, rules, hasSlots: rules.some(({ limit }) => holdsSlots(limit)) };
 }
 
 function createRule(prefix: string, name: string, limit: unknown): Rule {

@@ -45,7 +45,7 @@ export interface ConcurrencyOptions {
  * decision frees them. A slot is a lease, so the slots of a dead process become free after one `lease`. In a `MemoryStore`
  * a slot stays taken until it is released, because the store dies with its process.
  *
- * A rejection suggests the wait `retryAfter`, and its limit has `retryIsEstimate: true`. `settle` and `charge` never take
+ * A rejection suggests the wait `retryAfter`, and has `retryIsEstimate: true`. `settle` and `charge` never take
  * slots.
  *
  * @throws TypeError, RangeError naming the invalid option.
@@ -69,8 +69,8 @@ export class Concurrency implements SlotLimit {
   readonly algorithm = 'concurrency';
   readonly limit: number;
   readonly countRejected = false;
-  /** Its waits are estimates, because the time of the next release is unknown. */
-  readonly retryIsEstimate = true;
+  /** A check takes slots. Its wait is an estimate, because the time of the next release is unknown. */
+  readonly holdsSlots = true;
   /** How long a slot stays taken without a renewal, in microseconds. */
   readonly leaseMicros: number;
   /** The estimated wait of a rejected action, in microseconds. */

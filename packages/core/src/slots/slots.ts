@@ -1,7 +1,7 @@
 import { type Awaitable, mapAwaitable } from '../base/awaitable.js';
 import type { Decision } from '../decision/decision.js';
 import { takeReceipt } from '../decision/take-receipt.js';
-import { isLeasing } from '../limits/limit.js';
+import { holdsSlots } from '../limits/limit.js';
 import type { Key } from '../plan/create-plan.js';
 import { type Costs, costAt, type Keys, type Plan, type SettledCosts } from '../plan/plan.js';
 import { HeldReceipt } from '../store/held-receipt.js';
@@ -95,11 +95,11 @@ export class Slots implements SlotKeeper {
     if (!decision.allowed) return decision;
     const receipt = takeReceipt(decision);
     if (receipt === undefined) return decision; // A policy has allowed it without the store.
-    const limited = plan.rules.filter(({ limit }) => isLeasing(limit));
-    const leaseMs = Math.min(...limited.flatMap(({ limit }) => (isLeasing(limit) ? limit.leaseMicros : []))) / 1000;
-    const holdsAny = plan.rules.some(({ limit }, index) => isLeasing(limit) && costAt(costs, index) > 0);
+    const limited = plan.rules.filter(({ limit }) => holdsSlots(limit));
+    const leaseMs = Math.min(...limited.flatMap(({ limit }) => (holdsSlots(limit) ? limit.leaseMicros : []))) / 1000;
+    const takesAny = plan.rules.some(({ limit }, index) => holdsSlots(limit) && costAt(costs, index) > 0);
     // Leases in the fallback memory never end.
-    const hasLease = holdsAny && this.#store.renew !== undefined && !decision.degraded && !this.#isClosed;
+    const hasLease = takesAny && this.#store.renew !== undefined && !decision.degraded && !this.#isClosed;
     const renewer = hasLease ? this.#renewerOf(leaseMs, receipt) : undefined;
     const names = limited.map(({ name }) => name);
     const slots = new HeldSlots(receipt, decision, key, slotNames(plan, keys), names, renewer, sentMs);

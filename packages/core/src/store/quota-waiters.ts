@@ -1,3 +1,4 @@
+import { holdsSlots } from '../limits/limit.js';
 import { type Keys, keyAt, type Plan } from '../plan/plan.js';
 import type { Store } from './store.js';
 
@@ -7,7 +8,7 @@ const waiters = new WeakMap<object, Map<string, Set<() => void>>>();
 /** The names of the slots of these keys, for {@link watchNames} and {@link wakeWaiters}. */
 export function slotNames({ rules }: Plan, keys: Keys): string[] {
   return rules.flatMap(({ limit, namespace }, index) =>
-    limit.retryIsEstimate ? [`${namespace}\n${keyAt(keys, index)}`] : [],
+    holdsSlots(limit) ? [`${namespace}\n${keyAt(keys, index)}`] : [],
   );
 }
 

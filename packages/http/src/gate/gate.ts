@@ -1,5 +1,5 @@
 import type { Awaitable, Decision, Limits, RateLimiter } from '@rollgate/core';
-import { isLeasing, isThenable, mapAwaitable } from '@rollgate/core/store';
+import { holdsSlots, isThenable, mapAwaitable } from '@rollgate/core/store';
 import { type Host, originalRequest } from '../base/host.js';
 import { limitsByName } from '../base/limits-by-name.js';
 import { toError } from '../base/to-error.js';
@@ -187,5 +187,5 @@ export class Gate<Request, Response, Target = Response> {
 }
 
 function hasSlots(limits: Limits): boolean {
-  return Object.values(limitsByName(limits)).some(isLeasing);
+  return Object.values(limitsByName(limits)).some(holdsSlots);
 }

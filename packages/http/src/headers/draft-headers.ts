@@ -18,8 +18,8 @@ export function toPolicyValue(limits: Limits): string {
   let value = policyValues.get(limits);
   if (value === undefined) {
     value = Object.entries(limitsByName(limits))
-      .map(([name, { limit, windowMicros, retryIsEstimate }]) => {
-        const period = retryIsEstimate ? 'qu="concurrent-requests"' : `w=${ceilSeconds(windowMicros / 1000)}`;
+      .map(([name, { limit, windowMicros, holdsSlots }]) => {
+        const period = holdsSlots ? 'qu="concurrent-requests"' : `w=${ceilSeconds(windowMicros / 1000)}`;
         return `"${name}";q=${clampInteger(limit)};${period}`;
       })
       .join(', ');

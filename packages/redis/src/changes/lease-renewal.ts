@@ -1,4 +1,4 @@
-import { isLeasing, type LeasingLimit } from '@rollgate/core/store';
+import { holdsSlots, type LeasingLimit } from '@rollgate/core/store';
 import type { Receipt, RecordedHit, RenewedLease, RenewOperation, SettleOperation } from '../operations/operations.js';
 import { hashTagOf } from '../operations/redis-keys.js';
 
@@ -11,7 +11,7 @@ const MAX_LEASES = 400;
 /** The leases that the check with this receipt took and that were not released. */
 export function leasesOf({ encodedPlan, hits }: Receipt): RecordedHit[] {
   const { rules } = encodedPlan.plan;
-  return hits.filter(({ index, cost }) => cost > 0 && isLeasing(rules[index]!.limit));
+  return hits.filter(({ index, cost }) => cost > 0 && holdsSlots(rules[index]!.limit));
 }
 
 /** A lease with each number of units that it may have in Redis. */

@@ -1,4 +1,4 @@
-import { isLeasing, type SettledCosts, settledCost } from '@rollgate/core/store';
+import { holdsSlots, type SettledCosts, settledCost } from '@rollgate/core/store';
 import type { DenialCache } from '../denials/denial-cache.js';
 import type { CheckInput, CheckResult, Operation, Receipt, SettledHit } from '../operations/operations.js';
 import type { OperationSender } from '../sending/operation-sender.js';
@@ -41,7 +41,7 @@ export class StateChanges {
     for (const hit of receipt.hits) {
       const cost = settledCost(costs, rules[hit.index]!);
       if (cost === undefined || cost === hit.cost) continue;
-      const isLease = isLeasing(rules[hit.index]!.limit);
+      const isLease = holdsSlots(rules[hit.index]!.limit);
       if (isLease && cost > hit.cost) continue; // Only a check takes slots.
       hits.push({ ...hit, settledCost: cost });
       if (isLease) {

@@ -1,4 +1,4 @@
-import { isLeasing, type Plan } from '@rollgate/core/store';
+import { holdsSlots, type Plan } from '@rollgate/core/store';
 import { encodeLimit, encodeUsualLimits, type ScriptParts, scriptPartOf } from './algorithm-registry.js';
 import { type ClusterSlot, createKeyBuilder, type KeyBuilder } from './redis-keys.js';
 
@@ -28,7 +28,7 @@ export function encodePlan(plan: Plan, clusterSlot: ClusterSlot | undefined): En
     text: JSON.stringify(rules.flatMap(({ limit }) => encodeLimit(limit))),
     usualLimits: encodeUsualLimits(rules.map(({ limit }) => limit)),
     parts: rules.reduce((parts, { limit }) => parts | scriptPartOf(limit), 0),
-    isCacheable: rules.every(({ limit }) => !limit.countRejected && !isLeasing(limit)),
+    isCacheable: rules.every(({ limit }) => !limit.countRejected && !holdsSlots(limit)),
     buildKeys: createKeyBuilder(plan, clusterSlot),
   };
 }

@@ -205,7 +205,7 @@ function rejectedResult(limit: Limit, wait: number, reset: number): CheckResult 
 }
 
 function toLimitDecision(
-  { limit, retryIsEstimate = false }: Limit & { readonly retryIsEstimate?: boolean },
+  { limit, holdsSlots = false }: Limit,
   delay: number,
   wait: number,
   remaining: number,
@@ -218,9 +218,7 @@ function toLimitDecision(
   }
   const reason = delay === MIN_DIFFERENCE ? 'minDifference' : 'limit';
   const rejection = { allowed: false, limit, remaining, retryAfterMs, resetMs, delayMs: 0, reason } as const;
-  return retryIsEstimate && retryAfterMs !== Infinity
-    ? ({ ...rejection, retryIsEstimate } as LimitDecision)
-    : rejection;
+  return holdsSlots && retryAfterMs !== Infinity ? { ...rejection, retryIsEstimate: true } : rejection;
 }
 
 /** This delay means that the rule's `minDifference` rejects. Any other delay below 0 means that its limit does. */

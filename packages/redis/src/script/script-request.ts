@@ -1,4 +1,4 @@
-import { type Costs, costAt, isLeasing } from '@rollgate/core/store';
+import { type Costs, costAt, holdsSlots } from '@rollgate/core/store';
 import { COUNTER_PART, LEASES_PART, type ScriptParts, SETTLEMENTS_PART } from '../operations/algorithm-registry.js';
 import type { CheckOperation, Operation, SettleOperation } from '../operations/operations.js';
 
@@ -94,7 +94,7 @@ function inputOf(operation: Exclude<Operation, SettleOperation>): readonly (numb
     return [
       operation.number,
       now,
-      ...plan.rules.map(({ limit }, index) => (isLeasing(limit) ? 0 : costAt(costs, index))),
+      ...plan.rules.map(({ limit }, index) => (holdsSlots(limit) ? 0 : costAt(costs, index))),
     ];
   }
   return typeof costs === 'number' ? [costs, now] : [0, now, ...costs];

@@ -42,7 +42,7 @@ async function admitOnceMore(context: CheckContext, algorithm: AlgorithmName): P
   const { clock } = context;
   const { limit, admitted } = makeCaller(context, algorithm);
   const first = await admitted();
-  const again = limit.retryIsEstimate && !endsLeases(context.store) ? 0 : first; // Slots in memory stay taken.
+  const again = limit.holdsSlots && !endsLeases(context.store) ? 0 : first; // Slots in memory stay taken.
   for (let round = 0; round < 3; round++) {
     for (const sign of [1, -1]) {
       clock.micros += sign * 20 * limit.keepMicros;

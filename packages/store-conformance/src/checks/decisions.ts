@@ -1,4 +1,4 @@
-import { isLeasing } from '@rollgate/core/store';
+import { holdsSlots } from '@rollgate/core/store';
 import fc from 'fast-check';
 import { type AlgorithmName, algorithmNames, endsLeases, limitOf } from '../algorithms.js';
 import { anywhere, forwards, type History, histories, plainHistories } from '../arbitraries/histories.js';
@@ -22,7 +22,7 @@ export async function decideAsModel(context: CheckContext, some: fc.Arbitrary<Hi
 }
 
 /** The weight of operations on slots in a history of this algorithm. */
-export const slotsOf = (algorithm: AlgorithmName): number => (isLeasing(limitOf(minuteLimit(algorithm, 1))) ? 1 : 0);
+export const slotsOf = (algorithm: AlgorithmName): number => (holdsSlots(limitOf(minuteLimit(algorithm, 1))) ? 1 : 0);
 
 // Time that runs back shows whether an expired key has been dropped already, which depends on the other keys, those
 // of other algorithms included; so with several keys it only runs forwards.

@@ -1,5 +1,12 @@
 import type { Limit } from '@rollgate/core';
-import { type Hit, isLeasing, type LeasingLimit, type SlotLimit, type State, type Verdict } from '@rollgate/core/store';
+import {
+  type Hit,
+  holdsSlots,
+  type LeasingLimit,
+  type SlotLimit,
+  type State,
+  type Verdict,
+} from '@rollgate/core/store';
 
 /** A recorded action, as the limit saw it. */
 export interface StoreHit {
@@ -31,7 +38,7 @@ export class ObservedLimit implements Limit {
   readonly keepMicros: number;
   readonly countRejected: boolean;
   readonly stateSize: number;
-  readonly retryIsEstimate?: boolean;
+  readonly holdsSlots?: boolean;
   /** Only limits whose slots are leases have these. */
   readonly renew?: LeasingLimit['renew'];
   readonly unusedId?: LeasingLimit['unusedId'];
@@ -52,8 +59,8 @@ export class ObservedLimit implements Limit {
     this.#watch = watch;
     this.#index = index;
     this.#name = name;
-    if (!isLeasing(inner)) return;
-    this.retryIsEstimate = true;
+    if (!holdsSlots(inner)) return;
+    this.holdsSlots = true;
     this.renew = (state, nowMicros, hit) => this.#renew(inner, state, nowMicros, hit);
     this.unusedId = (state, id) => inner.unusedId(state, id);
     this.createSlotKeeper = (...owner) => (inner as SlotLimit).createSlotKeeper(...owner);
