@@ -395,7 +395,7 @@ describe('a limiter without limits', () => {
 
   test.each(['check', 'peek', 'reset', 'wait'] as const)('throws when a call of `%s` has none', async (method) => {
     await expect(create()[method]('ann')).rejects.toThrow(
-      'This limiter has `limits: null`, so pass `limits` with each call',
+      'Expected `limits` with this call, got none. The limits of this limiter are',
     );
   });
 });

@@ -22,7 +22,8 @@ export class Plans {
    */
   get own(): Plan {
     if (this.#own !== undefined) return this.#own;
-    const message = 'This limiter has `limits: null`, so pass `limits` with each call';
+    const message =
+      'Expected `limits` with this call, got none. The limits of this limiter are `null` or a function. Pass those of the client, such as `peek(key, { limits })`';
     throw withCode('ERR_ROLLGATE_MISSING_LIMITS', new TypeError(message));
   }
 
