@@ -295,8 +295,15 @@ export const core = [
   ...of('limiter/settlement', WAIT, [
     [
       'a refund or a settlement wakes no caller',
-      'mapAwaitable(use(receipt), () =>\n      wakeStateWaiters(',
+      'mapAwaitable(use(receipt), () =>\n      wakeWaiters(',
       'mapAwaitable(use(receipt), () =>\n      void (',
+    ],
+  ]),
+  ...of('store/quota-waiters', WAIT, [
+    [
+      'a store without names wakes no caller',
+      'store.namesOf?.(plan, keys) ?? plan.rules.map',
+      'store.namesOf?.(plan, keys) ?? [].map',
     ],
   ]),
   ...of('waiting/wait-slots', WAIT, [

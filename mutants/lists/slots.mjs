@@ -24,18 +24,26 @@ export const slots = [
     ],
     [
       'an expired lease is renewed without a free slot',
-      'if (!isLive && usedUnits(state, nowMicros) + cost > this.limit) return false;',
+      'if (!isLive && leases.usedUnits(state, nowMicros) + cost > this.limit) return false;',
       '',
     ],
-    ['a lease is live at its end', 'untilOf(state, index) > nowMicros', 'untilOf(state, index) >= nowMicros'],
+    [
+      'a lease is live at its end',
+      'leases.untilOf(state, index) > nowMicros',
+      'leases.untilOf(state, index) >= nowMicros',
+    ],
     [
       'a lease one lease ahead is implausible',
-      '<= 2 * numbers[start + LATEST_LENGTH]!',
-      '<= numbers[start + LATEST_LENGTH]!',
+      '<= 2 * numbers[start + leases.LATEST_LENGTH]!',
+      '<= numbers[start + leases.LATEST_LENGTH]!',
     ],
     ['two checks of one microsecond get the same id', 'this.unusedId(state, nowMicros)', 'nowMicros'],
-    ['a lease keeps its id in another life', 'Math.max(id, state.numbers[state.start + NEWEST_ID]! + 1)', 'id'],
-    ['a record keeps expired leases', '    dropExpired(state, nowMicros);\n    insert', '    insert'],
+    ['a lease keeps its id in another life', 'Math.max(id, state.numbers[state.start + leases.NEWEST_ID]! + 1)', 'id'],
+    [
+      'a record keeps expired leases',
+      '    leases.dropExpired(state, nowMicros);\n    leases.insert',
+      '    leases.insert',
+    ],
   ]),
   ...of('core/src/slots/lease-list.ts', STATES, [
     [
@@ -87,23 +95,21 @@ export const slots = [
       'const atMs = this.#renewalMs;',
     ],
   ]),
-  ...of('core/src/slots/slots.ts', LEASES, [
+  ...of('core/src/slots/held-slots.ts', LEASES, [
     ['a decision is released twice', 'if (this.#isReleased) return undefined;', ''],
-    ['a release wakes nobody', '      wakeWaiters(backendOf(store), this.names);', ''],
+    ['a release wakes nobody', '      wakeWaiters(store, () => this.names);', ''],
     [
       'a failed refund keeps the renewal',
       '    this.renewer?.delete(this);\n    return mapAwaitable',
       '    return mapAwaitable',
     ],
-    ['a check without slots is renewed', 'const hasLease = takesAny && ', 'const hasLease = '],
+  ]),
+  ...of('core/src/slots/slot-keeper.ts', LEASES, [
+    ['a check without slots is renewed', 'holdsSlots(limit) && costAt(costs, index) > 0 ?', 'holdsSlots(limit) ?'],
     ['a failing part of a store fails all', '`${leaseMs} ${this.#store.partOfReceipt?.(receipt)}`', '`${leaseMs}`'],
   ]),
-  ...of('core/src/slots/lease-loss.ts', LEASES, [
-    [
-      'an error of the callback ends the reports',
-      '    } catch (error) {\n',
-      '    } catch (error) {\n      throw error;\n',
-    ],
+  ...of('core/src/slots/report-lease-loss.ts', LEASES, [
+    ['an error of the callback ends the reports', '  } catch (error) {\n', '  } catch (error) {\n    throw error;\n'],
   ]),
   ...of('core/src/custom/create-store.ts', STATES, [
     ['a lease that was taken again cannot be released', 'Object.assign(hit, held[index]);', ''],

@@ -30,7 +30,7 @@ export {
   type SettledCosts,
   settledCost,
 } from './plan/plan.js';
-export type { SlotLimit } from './slots/slot-limit.js';
+export type { SlotLimit } from './slots/slot-keeper.js';
 export { refundInBackground } from './store/background-refund.js';
 export type { StoreConnection, StoreGuard } from './store/store.js';
 export { hashKey, MAX_KEY_LENGTH } from './store/stored-key.js';

@@ -1,4 +1,12 @@
-import { concurrency, MemoryStore, manualClock, RateLimiter, rollingWindow, type Store } from '@rollgate/core';
+import {
+  concurrency,
+  type Decision,
+  MemoryStore,
+  manualClock,
+  RateLimiter,
+  rollingWindow,
+  type Store,
+} from '@rollgate/core';
 import { createStore, type StoredNumbers } from '@rollgate/core/store';
 
 /** Resolves after all work that does not wait for a timer. */
@@ -98,4 +106,28 @@ describe.each([
     await limiter.refund(first);
     expect((await waiting).allowed).toBe(true);
   });
+});
+
+const slots = concurrency({ limit: 1, lease: '1m' });
+
+test.each([
+  ['a reset', rollingWindow({ limit: 1, window: '1h' }), (limiter: RateLimiter) => limiter.reset('ann')],
+  ['a release', slots, (limiter: RateLimiter, first: Decision) => limiter.release(first)],
+  ['a refund of slots', slots, (limiter: RateLimiter, first: Decision) => limiter.refund(first)],
+])('%s wakes the callers on a store that has no names for its states', async (_, limits, free) => {
+  const memory = new MemoryStore({ clock: manualClock() });
+  const store: Store = {
+    clock: memory.clock,
+    check: (...args) => memory.check(...args),
+    peek: (...args) => memory.peek(...args),
+    refund: (receipt) => memory.refund(receipt),
+    release: (receipt) => memory.release(receipt),
+    reset: (...args) => memory.reset(...args),
+  };
+  const limiter = new RateLimiter({ limits, store });
+  const first = await limiter.check('ann');
+  const waiting = limiter.wait('ann');
+  await settled();
+  await free(limiter, first);
+  expect((await waiting).allowed).toBe(true);
 });

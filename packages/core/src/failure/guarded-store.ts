@@ -3,6 +3,7 @@ import type { Decision } from '../decision/decision.js';
 import { takeReceipt } from '../decision/take-receipt.js';
 import type { Costs, Keys, Plan, SettledCosts } from '../plan/plan.js';
 import type { OnStoreError } from '../store/on-store-error.js';
+import { namesOf } from '../store/quota-waiters.js';
 import type { Store, StoreGuard } from '../store/store.js';
 import type { Clock } from '../time/clock.js';
 import { timersOf } from '../time/clock-timers.js';
@@ -62,7 +63,7 @@ class GuardedStore implements Store {
   }
 
   namesOf(plan: Plan, keys: Keys): readonly string[] {
-    return this.#store.namesOf?.(plan, keys) ?? [];
+    return namesOf(this.#store, plan, keys);
   }
 
   /** Callers do not wait for the fallback memory. They retry when the store may have recovered. */

@@ -1,6 +1,6 @@
 import type { Limits } from '../plan/create-plan.js';
 import type { Cost, CostOn } from '../plan/resolve-costs.js';
-import type { LeaseLoss } from '../slots/lease-loss.js';
+import type { LeaseLoss } from '../slots/report-lease-loss.js';
 import type { OnStoreError } from '../store/on-store-error.js';
 import type { Store } from '../store/store.js';
 import type { Duration } from '../validation/duration.js';

@@ -8,9 +8,9 @@ import { type Key, type Limits, type NameOf, resolveKeys } from '../plan/create-
 import type { Plan } from '../plan/plan.js';
 import type { Plans } from '../plan/plans.js';
 import { resolveCosts } from '../plan/resolve-costs.js';
-import type { LeaseLoss } from '../slots/lease-loss.js';
-import type { SlotKeeper, SlotLimit } from '../slots/slot-limit.js';
-import { wakeStateWaiters } from '../store/quota-waiters.js';
+import type { LeaseLoss } from '../slots/report-lease-loss.js';
+import type { SlotKeeper, SlotLimit } from '../slots/slot-keeper.js';
+import { namesOf, wakeWaiters } from '../store/quota-waiters.js';
 import type { Store } from '../store/store.js';
 import type { Clock } from '../time/clock.js';
 import { timersOf } from '../time/clock-timers.js';
@@ -175,8 +175,7 @@ export class RateLimiter<Given extends Limits = Limits> {
     const plan = this.#planFor(options);
     const keys = resolveKeys(plan, key);
     await this.#store.reset(plan, keys);
-    this.#keeperFor(plan)?.wakeAll(plan, keys);
-    wakeStateWaiters(this.#store, () => this.#store.namesOf?.(plan, keys));
+    wakeWaiters(this.#store, () => namesOf(this.#store, plan, keys));
   }
 
   /**

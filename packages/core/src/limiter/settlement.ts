@@ -3,8 +3,8 @@ import type { Decision } from '../decision/decision.js';
 import { NO_DECISION, takeReceipt } from '../decision/take-receipt.js';
 import type { SettledCosts } from '../plan/plan.js';
 import { readCostRecord, unitsFromZero } from '../plan/resolve-costs.js';
-import { HeldReceipt } from '../store/held-receipt.js';
-import { wakeStateWaiters } from '../store/quota-waiters.js';
+import { wakeWaiters } from '../store/quota-waiters.js';
+import { SlotReceipt } from '../store/slot-receipt.js';
 import type { Store } from '../store/store.js';
 import { withCode } from '../validation/error-codes.js';
 import { unsupported } from '../validation/unsupported.js';
@@ -13,7 +13,7 @@ import { invalidOption, validateOptionNames } from '../validation/validate.js';
 /** Refunds what the check with this decision recorded in the store. */
 export function refundDecision(store: Store, decision: Decision): Awaitable<void> {
   return spendReceipt(store, decision, (receipt) =>
-    receipt instanceof HeldReceipt ? receipt.refund(store) : store.refund(receipt),
+    receipt instanceof SlotReceipt ? receipt.refund(store) : store.refund(receipt),
   );
 }
 
@@ -22,7 +22,7 @@ export function settleDecision(store: Store, decision: Decision, options: unknow
   const costs = resolveSettledCosts(decision, options);
   if (store.settle === undefined) throw unsupported('settle');
   return spendReceipt(store, decision, (receipt) =>
-    receipt instanceof HeldReceipt ? receipt.settle(store, costs) : store.settle!(receipt, costs),
+    receipt instanceof SlotReceipt ? receipt.settle(store, costs) : store.settle!(receipt, costs),
   );
 }
 
@@ -35,7 +35,7 @@ export function releaseSlots(store: Store, decision: Decision): Awaitable<void> 
   const receipt = takeReceiptOrThrow(decision);
   if (receipt === undefined || !decision.allowed) return undefined;
   takeReceipt(decision, receipt);
-  if (receipt instanceof HeldReceipt) return receipt.release(store);
+  if (receipt instanceof SlotReceipt) return receipt.release(store);
   const message =
     'Expected `decision` to be of a check with a `concurrency` limit, got one without. Use `refund` instead';
   throw withCode('ERR_ROLLGATE_INVALID_OPTION', new TypeError(message));
@@ -50,13 +50,13 @@ export function releaseSlots(store: Store, decision: Decision): Awaitable<void> 
  */
 function spendReceipt(store: Store, decision: Decision, use: (receipt: unknown) => Awaitable<void>): Awaitable<void> {
   const receipt = takeReceiptOrThrow(decision);
-  const held = receipt instanceof HeldReceipt ? receipt : undefined;
+  const held = receipt instanceof SlotReceipt ? receipt : undefined;
   if (held !== undefined) takeReceipt(decision, held);
   // A rejected attempt may have replaced an older hit. Removing it, too, would allow one action too many.
   if (receipt === undefined || !decision.allowed || held?.isSettled) return;
   try {
     const used = mapAwaitable(use(receipt), () =>
-      wakeStateWaiters(store, () => store.namesOfReceipt?.(held === undefined ? receipt : held.receipt)),
+      wakeWaiters(store, () => store.namesOfReceipt?.(held === undefined ? receipt : held.receipt)),
     );
     if (held !== undefined) held.isSettled = true;
     return used;

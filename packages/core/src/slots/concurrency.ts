@@ -1,26 +1,8 @@
 import type { Hit, State, Verdict } from '../limits/limit.js';
 import { type Duration, parseDuration, parseInterval } from '../validation/duration.js';
 import { validateOptionNames, validatePositiveInteger } from '../validation/validate.js';
-import {
-  clear,
-  dropExpired,
-  extend,
-  hasId,
-  indexOf,
-  insert,
-  keepUnits,
-  LATEST,
-  LATEST_LENGTH,
-  LEASES,
-  leasesOf,
-  listLeases,
-  NEWEST_ID,
-  SIZE_FOR_ONE,
-  untilOf,
-  usedUnits,
-} from './lease-list.js';
-import type { SlotKeeper, SlotLimit } from './slot-limit.js';
-import { Slots } from './slots.js';
+import * as leases from './lease-list.js';
+import { SlotKeeper, type SlotLimit } from './slot-keeper.js';
 
 /** The options of {@link concurrency}. */
 export interface ConcurrencyOptions {
@@ -77,7 +59,7 @@ export class Concurrency implements SlotLimit {
   readonly retryAfterMicros: number;
   readonly windowMicros: number;
   readonly keepMicros: number;
-  readonly stateSize = SIZE_FOR_ONE;
+  readonly stateSize = leases.SIZE_FOR_ONE;
 
   constructor(options: ConcurrencyOptions) {
     validateOptionNames('concurrency', options, ['limit', 'lease', 'retryAfter']);
@@ -89,30 +71,30 @@ export class Concurrency implements SlotLimit {
     Object.freeze(this);
   }
 
-  /** Creates what keeps the open slots of a limiter. */
+  /** Creates what keeps the slots that the checks of a limiter take. */
   createSlotKeeper(...owner: Parameters<SlotLimit['createSlotKeeper']>): SlotKeeper {
-    return new Slots(...owner);
+    return new SlotKeeper(...owner);
   }
 
   create(state: State): void {
-    clear(state);
+    leases.clear(state);
   }
 
   expiresMicros({ numbers, start }: State): number {
-    return numbers[start + LEASES] === 0 ? -Infinity : numbers[start + LATEST]!;
+    return numbers[start + leases.COUNT] === 0 ? -Infinity : numbers[start + leases.LATEST]!;
   }
 
   isPlausible({ numbers, start }: State, nowMicros: number): boolean {
-    const latestMicros = numbers[start + LATEST]!;
-    return latestMicros === Infinity || latestMicros - nowMicros <= 2 * numbers[start + LATEST_LENGTH]!;
+    const latestMicros = numbers[start + leases.LATEST]!;
+    return latestMicros === Infinity || latestMicros - nowMicros <= 2 * numbers[start + leases.LATEST_LENGTH]!;
   }
 
   describe(state: State): unknown {
-    return { leases: listLeases(state), newestId: state.numbers[state.start + NEWEST_ID] };
+    return { leases: leases.describe(state), newestId: state.numbers[state.start + leases.NEWEST_ID] };
   }
 
   test(state: State, nowMicros: number, cost: number, verdict: Verdict): void {
-    const used = usedUnits(state, nowMicros);
+    const used = leases.usedUnits(state, nowMicros);
     const free = this.limit - used;
     verdict.waitMicros = cost > this.limit ? Infinity : cost > free ? this.retryAfterMicros : 0;
     verdict.reason = 'limit';
@@ -123,16 +105,16 @@ export class Concurrency implements SlotLimit {
   }
 
   record(state: State, nowMicros: number, cost: number, verdict: Verdict): void {
-    dropExpired(state, nowMicros);
-    insert(state, leasesOf(state), verdict.atMicros, cost);
-    extend(state, leasesOf(state) - 1, nowMicros, this.leaseMicros);
+    leases.dropExpired(state, nowMicros);
+    leases.insert(state, leases.countOf(state), verdict.atMicros, cost);
+    leases.extend(state, leases.countOf(state) - 1, nowMicros, this.leaseMicros);
     this.test(state, nowMicros, cost, verdict);
   }
 
   refund(state: State, _nowMicros: number, { atMicros }: Hit, kept: number): void {
-    const index = indexOf(state, atMicros);
-    if (!hasId(state, index, atMicros)) return;
-    keepUnits(state, index, kept);
+    const index = leases.indexOf(state, atMicros);
+    if (!leases.hasId(state, index, atMicros)) return;
+    leases.keepUnits(state, index, kept);
   }
 
   /**
@@ -140,17 +122,17 @@ export class Concurrency implements SlotLimit {
    * holds its slots.
    */
   renew(state: State, nowMicros: number, { atMicros, cost }: Hit): boolean {
-    const index = indexOf(state, atMicros);
-    const isKept = hasId(state, index, atMicros);
-    const isLive = isKept && untilOf(state, index) > nowMicros;
-    if (!isLive && usedUnits(state, nowMicros) + cost > this.limit) return false;
-    if (!isKept) insert(state, index, atMicros, cost);
-    extend(state, index, nowMicros, this.leaseMicros);
+    const index = leases.indexOf(state, atMicros);
+    const isKept = leases.hasId(state, index, atMicros);
+    const isLive = isKept && leases.untilOf(state, index) > nowMicros;
+    if (!isLive && leases.usedUnits(state, nowMicros) + cost > this.limit) return false;
+    if (!isKept) leases.insert(state, index, atMicros, cost);
+    leases.extend(state, index, nowMicros, this.leaseMicros);
     return true;
   }
 
   unusedId(state: State, id: number): number {
     // A smaller id may be that of a lease which has expired, and which its holder may still renew.
-    return Math.max(id, state.numbers[state.start + NEWEST_ID]! + 1);
+    return Math.max(id, state.numbers[state.start + leases.NEWEST_ID]! + 1);
   }
 }

@@ -3,7 +3,7 @@ import type { State } from '../limits/limit.js';
 // The state of a `concurrency` limit. All times are microseconds.
 /** The id of the newest lease. Ids only grow. */
 export const NEWEST_ID = 0;
-export const LEASES = 1;
+export const COUNT = 1;
 /** The units of all leases, including those that have expired and are not dropped yet. */
 const UNITS = 2;
 /** No lease expires before this time. */
@@ -25,20 +25,20 @@ export const SIZE_FOR_ONE = FIRST + LEASE_SIZE;
 
 export function clear({ numbers, start }: State): void {
   numbers[start + NEWEST_ID] = 0;
-  numbers[start + LEASES] = 0;
+  numbers[start + COUNT] = 0;
   numbers[start + UNITS] = 0;
   numbers[start + EARLIEST] = Infinity;
   numbers[start + LATEST] = -Infinity;
   numbers[start + LATEST_LENGTH] = 0;
 }
 
-export function leasesOf({ numbers, start }: State): number {
-  return numbers[start + LEASES]!;
+export function countOf({ numbers, start }: State): number {
+  return numbers[start + COUNT]!;
 }
 
 /** Returns the numbers of each lease. */
-export function listLeases(state: State): number[][] {
-  return Array.from({ length: leasesOf(state) }, (_, index) => {
+export function describe(state: State): number[][] {
+  return Array.from({ length: countOf(state) }, (_, index) => {
     const at = placeOf(state, index);
     return Array.from(state.numbers.subarray(at, at + LEASE_SIZE));
   });
@@ -52,7 +52,7 @@ export function usedUnits(state: State, nowMicros: number): number {
   const { numbers, start } = state;
   let units = numbers[start + UNITS]!;
   if (numbers[start + EARLIEST]! > nowMicros) return units;
-  for (let index = leasesOf(state) - 1; index >= 0; index--) {
+  for (let index = countOf(state) - 1; index >= 0; index--) {
     if (untilOf(state, index) <= nowMicros) units -= numbers[placeOf(state, index) + LEASE_UNITS]!;
   }
   return units;
@@ -61,7 +61,7 @@ export function usedUnits(state: State, nowMicros: number): number {
 /** The index of the first lease whose id is not below `id`. */
 export function indexOf(state: State, id: number): number {
   let low = 0;
-  let high = leasesOf(state);
+  let high = countOf(state);
   while (low < high) {
     const middle = (low + high) >>> 1;
     if (state.numbers[placeOf(state, middle)]! < id) low = middle + 1;
@@ -72,12 +72,12 @@ export function indexOf(state: State, id: number): number {
 
 /** Whether the lease at `index` has this id. */
 export function hasId(state: State, index: number, id: number): boolean {
-  return index < leasesOf(state) && state.numbers[placeOf(state, index)] === id;
+  return index < countOf(state) && state.numbers[placeOf(state, index)] === id;
 }
 
 /** Inserts a lease that has expired. {@link extend} starts it. */
 export function insert(state: State, index: number, id: number, units: number): void {
-  const leases = leasesOf(state);
+  const leases = countOf(state);
   const needed = FIRST + (leases + 1) * LEASE_SIZE;
   if (needed > state.size) state.resize(Math.max(needed, FIRST + 2 * leases * LEASE_SIZE));
   const { numbers, start } = state;
@@ -86,7 +86,7 @@ export function insert(state: State, index: number, id: number, units: number): 
   numbers[at] = id;
   numbers[at + UNTIL] = -Infinity;
   numbers[at + LEASE_UNITS] = units;
-  numbers[start + LEASES] = leases + 1;
+  numbers[start + COUNT] = leases + 1;
   numbers[start + UNITS]! += units;
   numbers[start + NEWEST_ID] = Math.max(numbers[start + NEWEST_ID]!, id);
 }
@@ -114,9 +114,9 @@ export function keepUnits(state: State, index: number, kept: number): void {
   numbers[at + LEASE_UNITS] = kept;
   if (kept > 0) return;
   const untilMicros = numbers[at + UNTIL]!;
-  const leases = leasesOf(state);
+  const leases = countOf(state);
   numbers.copyWithin(at, at + LEASE_SIZE, placeOf(state, leases));
-  numbers[start + LEASES] = leases - 1;
+  numbers[start + COUNT] = leases - 1;
   if (untilMicros === numbers[start + LATEST] && untilMicros !== Infinity) findLatest(state);
 }
 
@@ -125,7 +125,7 @@ export function dropExpired(state: State, nowMicros: number): void {
   if (numbers[start + EARLIEST]! > nowMicros) return;
   let left = 0;
   let earliestMicros = Infinity;
-  for (let index = 0; index < leasesOf(state); index++) {
+  for (let index = 0; index < countOf(state); index++) {
     const at = placeOf(state, index);
     const untilMicros = numbers[at + UNTIL]!;
     if (untilMicros <= nowMicros) {
@@ -136,7 +136,7 @@ export function dropExpired(state: State, nowMicros: number): void {
     earliestMicros = Math.min(earliestMicros, untilMicros);
     left += 1;
   }
-  numbers[start + LEASES] = left;
+  numbers[start + COUNT] = left;
   numbers[start + EARLIEST] = earliestMicros;
 }
 
@@ -147,7 +147,7 @@ function placeOf({ start }: State, index: number): number {
 function findLatest(state: State): void {
   const { numbers, start } = state;
   numbers[start + LATEST] = -Infinity;
-  for (let index = 0; index < leasesOf(state); index++) {
+  for (let index = 0; index < countOf(state); index++) {
     const at = placeOf(state, index);
     if (numbers[at + UNTIL]! < numbers[start + LATEST]!) continue;
     numbers[start + LATEST] = numbers[at + UNTIL]!;

@@ -86,11 +86,14 @@ export interface Store {
   /** Like `partOf`, for a receipt. */
   partOfReceipt?(receipt: unknown): string;
   /**
-   * Names the states of these keys. A reset, a refund or a settlement wakes the callers of `wait` that need a state of the
-   * same name. Without this method and `namesOfReceipt`, they wake at the end of their wait.
+   * Names the states of these keys, one for each rule of the plan, in its order. A call that frees quota wakes the callers of
+   * `wait` that need a state of the same name. By default, a name consists of the rule's namespace and the key.
    */
   namesOf?(plan: Plan, keys: Keys): readonly string[];
-  /** Like `namesOf`, for the states in which the check with this receipt recorded. */
+  /**
+   * Like `namesOf`, for the states in which the check with this receipt recorded. Without this method, refunds and
+   * settlements wake only the callers that wait for slots. The others wake at the end of their wait.
+   */
   namesOfReceipt?(receipt: unknown): readonly string[];
   /**
    * For a store on a network, returns the state of the connection to a part, or of all connections if `part` is empty.

@@ -4,9 +4,9 @@ import { hasSubscribers, publishDecision } from '../events/publish-decision.js';
 import type { Key } from '../plan/create-plan.js';
 import type { Keys, Plan } from '../plan/plan.js';
 import { type Cost, resolveCosts } from '../plan/resolve-costs.js';
-import type { SlotKeeper } from '../slots/slot-limit.js';
+import type { SlotKeeper } from '../slots/slot-keeper.js';
 import { type Refunder, refundInBackground } from '../store/background-refund.js';
-import { backendOf, watchNames } from '../store/quota-waiters.js';
+import { namesOf, watchQuota } from '../store/quota-waiters.js';
 import type { Store } from '../store/store.js';
 
 /** One attempt of a waiting caller. */
@@ -44,13 +44,6 @@ export function createAttempt(
       );
     },
     refund: (decision) => refundInBackground(limiter, decision),
-    watch(wake) {
-      const stopSlots = slots?.watch(plan, keys, wake);
-      const stopStates = watchNames(backendOf(store), store.namesOf?.(plan, keys) ?? [], wake);
-      return () => {
-        stopSlots?.();
-        stopStates();
-      };
-    },
+    watch: (wake) => watchQuota(store, namesOf(store, plan, keys), wake),
   };
 }

@@ -12,27 +12,21 @@ export interface LeaseLoss<Limiter = object> {
   readonly decision: Decision;
 }
 
+/** The function of the option `onLeaseLost`. It may be async. */
+export type OnLeaseLost = ((loss: LeaseLoss<never>) => void) | undefined;
+
 const losses = channel('rollgate:lease:lost');
 
 let hasWarned = false;
 
-/** Reports the lost leases of a limiter. */
-export class LossReporter {
-  constructor(
-    private readonly limiter: object,
-    private readonly onLeaseLost: ((loss: LeaseLoss<never>) => void) | undefined,
-  ) {}
-
-  /** Never throws, because one timer reports all leases that are lost. */
-  report({ key, decision }: Pick<LeaseLoss, 'key' | 'decision'>): void {
-    const loss: LeaseLoss = { limiter: this.limiter, key, decision };
-    if (losses.hasSubscribers) losses.publish(loss);
-    try {
-      const returned: unknown = this.onLeaseLost?.(loss as LeaseLoss<never>); // The function may be async.
-      if (isThenable(returned)) returned.then(undefined, warnOnce);
-    } catch (error) {
-      warnOnce(error);
-    }
+/** Publishes the loss and calls `onLeaseLost`. Never throws, because one timer reports all leases that are lost. */
+export function reportLeaseLoss(loss: LeaseLoss, onLeaseLost: OnLeaseLost): void {
+  if (losses.hasSubscribers) losses.publish(loss);
+  try {
+    const returned: unknown = onLeaseLost?.(loss as LeaseLoss<never>);
+    if (isThenable(returned)) returned.then(undefined, warnOnce);
+  } catch (error) {
+    warnOnce(error);
   }
 }
 

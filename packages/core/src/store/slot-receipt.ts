@@ -6,7 +6,7 @@ import type { Store } from './store.js';
  * The receipt of a decision that holds slots. It can be settled once and released once, in any order. Its methods take the
  * store of the limiter that calls them, and change nothing if they throw.
  */
-export abstract class HeldReceipt {
+export abstract class SlotReceipt {
   isSettled = false;
   /** The receipt of the store. */
   abstract readonly receipt: unknown;
