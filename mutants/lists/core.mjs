@@ -249,32 +249,29 @@ export const core = [
       ['zero is accepted as a duration', '(ms as number) > 0 &&', '(ms as number) >= 0 &&'],
     ],
   ),
-  ...of('waiting/wait-queues', WAIT, [
+  ...of('waiting/wait-queue', WAIT, [
     [
       'callers overtake each other',
-      'if (caller.ahead !== undefined) await unlessAborted(caller.started.promise, signal);',
+      'if (caller.ahead !== undefined) await cancellation.unlessCanceled(caller.turn.promise);',
       '',
     ],
     ['a caller that stops waiting starts the next one', 'behind.follow(ahead);', 'behind.follow(undefined);'],
-    ['callers that stop waiting stay in the queue', 'this.#last.set(name, ahead);', ''],
-  ]),
-  ...of('waiting/wait', WAIT, [
-    [
-      'a wait that cannot end in time rejects only after the timeout',
-      'deadline.throwIfPast(retryAfterMs, sinceMs);',
-      '',
-    ],
-    [
-      'a caller that gives up during its check is charged',
-      '(late) => late.allowed && attempt.refund(late)',
-      '() => {}',
-    ],
-    ['a caller that gave up is charged', 'signal.throwIfAborted();\n  throwIfPast(delayMs', 'throwIfPast(delayMs'],
+    ['callers that stop waiting stay in the queue', 'this.#last = ahead;', ''],
+    ['a caller overtakes one whose decision was read late', 'isBehind && latestMs < this.#startMs', 'false'],
+    ['a caller overtakes one whose start has passed', 'this.#starting > 0 && latestMs >= this.#earliestMs', 'false'],
+    ['a caller waits for one with a later start', ' && latestMs >= this.#earliestMs', ''],
   ]),
   ...of('waiting/wait-attempt', WAIT, [
     ['a waiting caller counts as an attempt', 'limit.countRejected || limit.canDelay', 'limit.canDelay'],
-    ['a waiting caller takes a late slot', 'limit.countRejected || limit.canDelay', 'limit.countRejected'],
-    ['a rejected attempt is published', 'made.allowed && hasSubscribers()', 'hasSubscribers()'],
+    ['a waiting caller takes a late start', 'limit.countRejected || limit.canDelay', 'limit.countRejected'],
+    ['a rejected attempt is published', 'decision.allowed && hasSubscribers()', 'hasSubscribers()'],
+    ['a caller that gives up during its check is charged', 'if (late.allowed) refundInBackground(limiter, late);', ''],
+    ['a caller that gave up is charged', '  cancellation.throwIfCanceled();\n', ''],
+  ]),
+  ...of('waiting/cancellation', WAIT, [
+    ['a canceled caller waits on', 'this.#reject(this.#canceled.reason);', ''],
+    ['a signal keeps its listener', 'this.#stopListening?.();', ''],
+    ['the timer of a caller goes on', 'this.#stopTimer?.();', ''],
   ]),
   ...of(
     'limiter/rate-limiter',
@@ -306,15 +303,20 @@ export const core = [
       'store.namesOf?.(plan, keys) ?? [].map',
     ],
   ]),
-  ...of('waiting/wait-slots', WAIT, [
-    ['a caller overtakes one whose decision was read late', 'isBehind && slotMs < last.dueMs', 'false'],
-    ['a caller overtakes one whose slot has passed', 'last !== undefined && slotMs >= last.earliestMs', 'false'],
-    ['a caller waits for one with a later slot', ' && slotMs >= last.earliestMs', ''],
-  ]),
   ...of('waiting/waiting-callers', WAIT, [
-    ['a caller that gives up keeps its slot', 'attempt.refund(decision);', ''],
+    [
+      'a wait that cannot end in time rejects only after the timeout',
+      'cancellation.throwIfTooLong(retryAfterMs, reply.repliedMs);',
+      '',
+    ],
+    ['a caller that gives up keeps its start', 'refundInBackground(call.limiter, reply.decision);', ''],
+    [
+      'a queue ends with its first caller',
+      'if (queue.open.size === 0) this.#queues.delete(name);',
+      'this.#queues.delete(name);',
+    ],
     ['a closed limiter lets callers wait', 'if (this.#isClosed) throw limiterClosed();', ''],
-    ['callers wait on after the close', 'for (const deadline of this.#deadlines) deadline.abort(limiterClosed());', ''],
+    ['callers wait on after the close', 'cancellation.cancel(limiterClosed());', ''],
   ]),
   ...of('time/scheduler', WAIT, [
     ['a delayed action starts a millisecond early', 'Math.ceil(delayMs * 1000)', 'Math.ceil(delayMs * 1000) - 1000'],

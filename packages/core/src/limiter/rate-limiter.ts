@@ -17,7 +17,6 @@ import { timersOf } from '../time/clock-timers.js';
 import { parseDuration } from '../validation/duration.js';
 import { unsupported } from '../validation/unsupported.js';
 import { invalidOption, validateOptionNames } from '../validation/validate.js';
-import { createAttempt } from '../waiting/wait-attempt.js';
 import { WaitingCallers } from '../waiting/waiting-callers.js';
 import type { CheckOptions, RateLimiterOptions, SettleOptions, WaitOptions } from './rate-limiter-options.js';
 import { resolveRateLimiterOptions } from './resolve-rate-limiter-options.js';
@@ -198,9 +197,11 @@ export class RateLimiter<Given extends Limits = Limits> {
     const timeoutMs = timeout === undefined ? Infinity : parseDuration('timeout', timeout);
     const plan = this.#planFor(checkOptions);
     const keys = resolveKeys(plan, key);
-    const attempt = createAttempt(this, this.#store, this.#keeperFor(plan), plan, keys, key, checkOptions.cost);
-    const queue = JSON.stringify([plan.prefix, keys]);
-    const decision = this.#waiting.add(queue, attempt, { signal, timeoutMs, timers: timersOf(this.#store.clock) });
+    const { cost } = checkOptions;
+    const costs = resolveCosts(plan, cost);
+    const slotKeeper = this.#keeperFor(plan);
+    const call = { limiter: this, store: this.#store, slotKeeper, plan, keys, costs, key, cost };
+    const decision = this.#waiting.wait(call, { signal, timeoutMs, timers: timersOf(this.#store.clock) });
     return decision as Promise<DecisionOn<Own>>;
   }
 

@@ -7,10 +7,10 @@ import { MAX_TIMER_MS, scheduleAfter as scheduleOnRealTime } from './scheduler.j
 export interface Timers {
   now(): number;
   /**
-   * The time from which the delays of a decision count, which was made after `sinceMs`. In real time it is now, because
-   * nothing may start early. A clock that only a test advances returns `sinceMs`, because it may have advanced since.
+   * The time of a reply that has just come, to a call that was sent at `sentMs`. A clock that only a test advances stands
+   * still while a store decides, whatever its time is now.
    */
-  startOfDelays(sinceMs: number): number;
+  replyMs(sentMs: number): number;
   /** Calls `callback` once `delayMs` have passed since `startMs`, and returns a function that cancels it. */
   after(delayMs: number, callback: () => void, startMs: number): () => void;
   /** Like `after`, from now on, with a timer that does not keep the process alive. */
@@ -20,7 +20,7 @@ export interface Timers {
 /** Real time, for stores whose clock has no `schedule`. */
 export const realTimers: Timers = {
   now: () => performance.now(),
-  startOfDelays: () => performance.now(),
+  replyMs: () => performance.now(),
   after: scheduleOnRealTime,
   inBackground(delayMs, callback) {
     const timer = delayMs <= MAX_TIMER_MS ? startBackgroundTimer(callback, delayMs) : undefined;
@@ -36,7 +36,7 @@ export function timersOf(clock: Clock | undefined): Timers {
     clock.schedule!(startMs + delayMs, bindAsyncContext(callback));
   return {
     now,
-    startOfDelays: (sinceMs) => sinceMs,
+    replyMs: (sentMs) => sentMs,
     after,
     inBackground: (delayMs, callback) => after(delayMs, callback, now()),
   };

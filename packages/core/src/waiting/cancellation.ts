@@ -1,0 +1,87 @@
+import { onAbort } from '../base/abort-listeners.js';
+import { createDeferred, type Deferred } from '../base/deferred.js';
+import type { Timers } from '../time/clock-timers.js';
+import { withCode } from '../validation/error-codes.js';
+
+/** What cancels a wait. */
+export interface CancellationOptions {
+  readonly signal: AbortSignal | undefined;
+  readonly timeoutMs: number;
+  /** The time by which the caller waits. */
+  readonly timers: Timers;
+}
+
+/**
+ * Cancels one wait when its signal aborts, its timeout passes, or its limiter closes.
+ *
+ * `AbortSignal.any` could combine these only since Node 20.3. A signal that outlives the wait would then keep memory for it.
+ */
+export class Cancellation {
+  readonly timers: Timers;
+  readonly #dueMs: number;
+  readonly #stopListening: (() => void) | undefined;
+  readonly #stopTimer: (() => void) | undefined;
+  #canceled: { readonly reason: unknown } | undefined;
+  /** Rejects what the caller waits for. */
+  #reject = (_reason: unknown): void => {};
+
+  constructor({ signal, timeoutMs, timers }: CancellationOptions) {
+    this.timers = timers;
+    this.#dueMs = timers.now() + timeoutMs;
+    const onTimeout = () => this.cancel(timeoutError(`the call waited for ${timeoutMs} ms (\`timeout\`)`));
+    if (signal?.aborted) this.cancel(signal.reason);
+    else if (signal !== undefined) this.#stopListening = onAbort(signal, () => this.cancel(signal.reason));
+    if (timeoutMs !== Infinity) this.#stopTimer = timers.inBackground(timeoutMs, onTimeout);
+  }
+
+  /** Makes the wait reject with this reason. Only the first call has an effect. */
+  cancel(reason: unknown): void {
+    this.#canceled ??= { reason };
+    this.#reject(this.#canceled.reason);
+  }
+
+  throwIfCanceled(): void {
+    if (this.#canceled !== undefined) throw this.#canceled.reason;
+  }
+
+  /**
+   * Throws unless the timeout allows a wait of `waitMs` from `startMs`.
+   *
+   * @throws DOMException, a `TimeoutError`.
+   */
+  throwIfTooLong(waitMs: number, startMs: number): void {
+    if (startMs + waitMs <= this.#dueMs) return;
+    throw timeoutError(`the earliest possible start is in ${Math.ceil(waitMs)} ms, after the \`timeout\``);
+  }
+
+  /** Returns the promise's value, but rejects as soon as the wait is canceled. Call it for one promise at a time. */
+  async unlessCanceled<Value>(promise: Promise<Value>): Promise<Value> {
+    this.throwIfCanceled();
+    return new Promise((resolve, reject) => {
+      this.#reject = reject;
+      promise.then(resolve, reject);
+    });
+  }
+
+  /** Resolves `ms` milliseconds after `startMs`, or when `woken` does. Rejects as soon as the wait is canceled. */
+  async sleep(ms: number, startMs: number, woken: Deferred = createDeferred()): Promise<void> {
+    this.throwIfCanceled();
+    const stopTimer = this.timers.after(ms, woken.resolve, startMs);
+    try {
+      await this.unlessCanceled(woken.promise);
+    } finally {
+      stopTimer();
+    }
+  }
+
+  /** Removes the listener and the timer. */
+  dispose(): void {
+    this.#stopListening?.();
+    this.#stopTimer?.();
+  }
+}
+
+/** Creates the error of a `wait` whose `timeout` has passed, or will pass before the action is allowed. */
+function timeoutError(message: string): DOMException {
+  return withCode('ERR_ROLLGATE_WAIT_TIMEOUT', new DOMException(`Timed out: ${message}`, 'TimeoutError'));
+}
