@@ -27,6 +27,8 @@ const FAILURE = [
   'packages/core/test/store-failure.test.ts',
   'packages/core/test/blocked-event-loop.test.ts',
   'packages/core/test/store-failure-outage.test.ts',
+  'packages/core/test/rolling-counter-outage.test.ts',
+  'packages/core/test/held-slots.test.ts',
 ];
 
 const of = (name, tests, mutants) =>
@@ -306,7 +308,7 @@ export const core = [
   ...of('waiting/waiting-callers', WAIT, [
     [
       'a wait that cannot end in time rejects only after the timeout',
-      'cancellation.throwIfTooLong(retryAfterMs, reply.repliedMs);',
+      'cancellation.throwIfTooLong(retryAfterMs, repliedMs);',
       '',
     ],
     ['a caller that gives up keeps its start', 'refundInBackground(call.limiter, reply.decision);', ''],
@@ -316,7 +318,7 @@ export const core = [
       'this.#queues.delete(name);',
     ],
     ['a closed limiter lets callers wait', 'if (this.#isClosed) throw limiterClosed();', ''],
-    ['callers wait on after the close', 'cancellation.cancel(limiterClosed());', ''],
+    ['callers wait on after the close', 'cancellation.cancel(limiterClosed());', 'void cancellation;'],
   ]),
   ...of('time/scheduler', WAIT, [
     ['a delayed action starts a millisecond early', 'Math.ceil(delayMs * 1000)', 'Math.ceil(delayMs * 1000) - 1000'],
@@ -330,8 +332,8 @@ export const core = [
   ...of('failure/deadlines', FAILURE, [
     [
       'later calls have no deadline',
-      'if (this.#first !== undefined) this.#timer ??=',
-      'if (this.#first === undefined) this.#timer ??=',
+      'if (oldest !== undefined) this.#timer ??=',
+      'if (oldest === undefined) this.#timer ??=',
     ],
     [
       'a pause of the process counts as silence of the store',
@@ -341,11 +343,6 @@ export const core = [
     ['a call is settled twice', 'if (call.isSettled) return false;', ''],
   ]),
   ...of('failure/part-health', FAILURE, [
-    [
-      'a store that was silent for exactly the timeout is up',
-      'return timeoutMs <= this.#unresponsiveForMs;',
-      'return timeoutMs < this.#unresponsiveForMs;',
-    ],
     ['every call to a store that is down is a probe', 'if (nowMs < this.#probeDueMs) return false;', ''],
     [
       'probes do not become rarer',
@@ -354,18 +351,30 @@ export const core = [
     ],
     ['one reply ends an outage', 'if (nowMs - this.#lastFailureMs < OUTAGE_END_MS) return;', ''],
   ]),
-  ...of('failure/guarded-call', FAILURE, [
-    ['a thenable that throws waits for its deadline', 'call.fail(thrown); // Otherwise', '// Otherwise'],
+  ...of('failure/call-guard', FAILURE, [
+    [
+      'a store that was silent for exactly the timeout is up',
+      'if (timeoutMs <= part.unresponsiveForMs)',
+      'if (timeoutMs < part.unresponsiveForMs)',
+    ],
+    ['a store that is down gets no probe', '      this.#probe(part, call);\n', ''],
+    [
+      'a late reply ends no outage',
+      'if (part.failingSinceMs !== undefined) part.recordSuccess',
+      'if (!this.isSettled) part.recordSuccess',
+    ],
+    ['slots of a late reply stay taken', 'else handler.onLate?.(result, this.call);', ''],
+    ['a thenable that throws waits for its deadline', 'this.fail(thrown); // Otherwise', '// Otherwise'],
   ]),
   ...of('failure/guarded-store', FAILURE, [
-    ['a reset does not reset the fallback', 'this.#health.resetFallback(plan, keys);', ''],
+    ['a reset does not reset the fallback', 'this.#decisions.health.resetFallback(plan, keys);', ''],
     [
       'a decision of the fallback is not refunded',
-      'return this.#health.fallback.refund(receipt.receipt);',
+      'return this.#fallback.refund(receipt.receipt);',
       'return undefined;',
     ],
   ]),
-  ...of('failure/fallback', FAILURE, [
+  ...of('failure/decide-by-policy', FAILURE, [
     [
       'the policy "throw" allows',
       "if (policy === 'throw') throw error;",

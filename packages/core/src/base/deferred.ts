@@ -1,11 +1,5 @@
-/** A promise that its creator resolves. */
-export interface Deferred {
-  readonly promise: Promise<void>;
-  readonly resolve: () => void;
-}
-
-/** Like `Promise.withResolvers`, which Node 20 lacks. */
-export function createDeferred(): Deferred {
+/** Returns a promise and the function that resolves it, like `Promise.withResolvers`, which Node 20 lacks. */
+export function createDeferred(): { readonly promise: Promise<void>; readonly resolve: () => void } {
   let resolve!: () => void;
   const promise = new Promise<void>((settle) => {
     resolve = settle;

@@ -9,27 +9,28 @@ export interface Listener<Result> {
  * and the functions that settle one. At many checks in flight, they take a tenth of the process's time.
  */
 export class Pending<Result> implements PromiseLike<Result> {
-  #listener: Listener<Result> | undefined;
-  #promise: Promise<Result> | undefined;
+  // Without initial values, so that creating one runs no code.
+  private listener?: Listener<Result>;
+  private promise?: Promise<Result>;
 
   /**
    * Passes the outcome to `listener`, in the owner's call. If you also await this result, do that before you listen.
    */
   listen(listener: Listener<Result>): void {
-    if (this.#promise === undefined) this.#listener = listener;
-    else this.#promise.then(listener.succeed.bind(listener), listener.fail.bind(listener));
+    if (this.promise === undefined) this.listener = listener;
+    else this.promise.then(listener.succeed.bind(listener), listener.fail.bind(listener));
   }
 
   /** Settles with a result. Call it or {@link fail} once. */
   succeed(result: Result): void {
-    if (this.#listener === undefined) this.#promise = Promise.resolve(result);
-    else this.#listener.succeed(result);
+    if (this.listener === undefined) this.promise = Promise.resolve(result);
+    else this.listener.succeed(result);
   }
 
   /** Settles with an error. */
   fail(thrown: unknown): void {
-    if (this.#listener === undefined) this.#promise = Promise.reject(thrown);
-    else this.#listener.fail(thrown);
+    if (this.listener === undefined) this.promise = Promise.reject(thrown);
+    else this.listener.fail(thrown);
   }
 
   /** Like that of a promise. */
@@ -38,7 +39,7 @@ export class Pending<Result> implements PromiseLike<Result> {
     onFulfilled?: ((result: Result) => Fulfilled | PromiseLike<Fulfilled>) | null,
     onRejected?: ((thrown: unknown) => Rejected | PromiseLike<Rejected>) | null,
   ): Promise<Fulfilled | Rejected> {
-    this.#promise ??= new Promise((succeed, fail) => this.listen({ succeed, fail }));
-    return this.#promise.then(onFulfilled, onRejected);
+    this.promise ??= new Promise((succeed, fail) => this.listen({ succeed, fail }));
+    return this.promise.then(onFulfilled, onRejected);
   }
 }

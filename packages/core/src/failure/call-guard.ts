@@ -1,12 +1,89 @@
 import { type Awaitable, isThenable } from '../base/awaitable.js';
 import { type Listener, Pending } from '../base/pending.js';
-import type { Deadlines } from './deadlines.js';
+import type { CountingStore, Store } from '../store/store.js';
+import { timersOf } from '../time/clock-timers.js';
+import { Deadlines } from './deadlines.js';
 import type { PartHealth } from './part-health.js';
-import { type StoreError, storeFailedError, storeTimeoutError } from './store-error.js';
+import { type StoreError, storeDownError, storeFailedError, storeTimeoutError } from './store-error.js';
+import { StoreHealth } from './store-health.js';
 import type { TimedCall } from './timed-call.js';
 
-/** A call of a store that settles by its result, its failure or its deadline, whichever comes first. */
-class GuardedCall<Result> implements TimedCall, Listener<Result> {
+/** What becomes of a call that a store does not settle in time. */
+export interface FailureHandler<Call, Result> {
+  /** Returns or throws what takes the place of the result, because the call failed, timed out or was not sent. */
+  onFailure(error: StoreError, call: Call): Result;
+  /** Takes a result that comes after the timeout. It must not throw. */
+  onLate?(result: Result, call: Call): void;
+}
+
+/** For calls whose failure the caller gets. */
+export const RETHROW: FailureHandler<unknown, never> = {
+  onFailure(error) {
+    throw error;
+  },
+};
+
+/** How a guard sends calls of one kind, and what it does without their results. */
+export interface CallKind<Call, Result> extends FailureHandler<Call, Result> {
+  /** Returns the name of the part of the store that the call needs. A store without parts has no such method. */
+  readonly partOf: ((call: Call) => string) | undefined;
+  send(call: Call): Awaitable<Result>;
+  /** Sends a similar call that changes nothing, to find out whether the store is back. */
+  probe(call: Call): Awaitable<unknown>;
+}
+
+/**
+ * Guards the calls of one store with one timeout. A part of the store that is down gets no calls but probes. Each call of
+ * another part settles by its result, its failure or its deadline, whichever comes first. Synchronous results and errors
+ * pass unchanged, because a synchronous error is misuse.
+ */
+export class CallGuard<Call, Result> {
+  /** The health of the store, and its fallback memory. */
+  readonly health: StoreHealth;
+  readonly #kind: CallKind<Call, Result>;
+  readonly #deadlines: Deadlines;
+  /** The health of a store without parts. */
+  readonly #onlyPart: PartHealth | undefined;
+
+  constructor(store: Store | CountingStore, timeoutMs: number, kind: CallKind<Call, Result>) {
+    this.health = StoreHealth.of(store);
+    this.#kind = kind;
+    this.#deadlines = new Deadlines(timeoutMs, timersOf(store.clock));
+    this.#onlyPart = kind.partOf === undefined ? this.health.ofPart('') : undefined;
+  }
+
+  /** Sends a call and guards it. While its part of the store is down, fails at once and sends a probe when one is due. */
+  run(call: Call): Awaitable<Result> {
+    const part = this.#onlyPart ?? this.health.ofPart(this.#kind.partOf!(call));
+    const { timeoutMs } = this.#deadlines;
+    if (timeoutMs <= part.unresponsiveForMs) {
+      this.#probe(part, call);
+      return this.#kind.onFailure(storeDownError(timeoutMs, part.connection), call);
+    }
+    const result = this.#kind.send(call);
+    return isThenable(result) ? new GuardedCall(result, call, this.#kind, part, this.#deadlines).promise : result;
+  }
+
+  /** Guards a call that was sent to this part of the store, even if the part is down. */
+  guard<Other>(sent: Awaitable<Other>, partName: string, handler: FailureHandler<undefined, Other>): Awaitable<Other> {
+    if (!isThenable(sent)) return sent;
+    const part = this.#onlyPart ?? this.health.ofPart(partName);
+    return new GuardedCall(sent, undefined, handler, part, this.#deadlines).promise;
+  }
+
+  /** Finds out whether the part is back, without waiting for the reply. Does nothing until a probe is due. */
+  #probe(part: PartHealth, call: Call): void {
+    if (!part.claimProbe()) return;
+    const sentMs = part.clock.now();
+    new Promise((resolve) => resolve(this.#kind.probe(call))).then(
+      () => part.recordSuccess(sentMs),
+      () => part.recordProbeReply(),
+    );
+  }
+}
+
+/** A call that waits for its result, its failure or its deadline. */
+class GuardedCall<Call, Result> implements TimedCall, Listener<Result> {
   readonly promise: Promise<Result>;
   dueMs = 0;
   isSettled = false;
@@ -16,84 +93,55 @@ class GuardedCall<Result> implements TimedCall, Listener<Result> {
   private reject!: (thrown: unknown) => void;
 
   constructor(
+    sent: PromiseLike<Result>,
+    private readonly call: Call,
+    private readonly handler: FailureHandler<Call, Result>,
+    private readonly part: PartHealth,
     private readonly deadlines: Deadlines,
-    private readonly health: PartHealth,
-    private readonly onFailure: (error: StoreError) => Result,
-    private readonly onLate: ((result: Result) => void) | undefined,
   ) {
     this.promise = new Promise((resolve, reject) => {
       this.resolve = resolve;
       this.reject = reject;
     });
     deadlines.start(this);
+    if (sent instanceof Pending) sent.listen(this);
+    else this.#listenTo(sent);
   }
 
-  /** A late result updates only the store's health. */
   succeed(result: Result): void {
-    this.health.recordSuccess(this.dueMs - this.deadlines.timeoutMs);
-    if (this.deadlines.settle(this)) this.resolve(result);
-    else this.onLate?.(result);
+    const { part, deadlines, handler } = this;
+    if (part.failingSinceMs !== undefined) part.recordSuccess(this.dueMs - deadlines.timeoutMs);
+    if (deadlines.settle(this)) this.resolve(result);
+    else handler.onLate?.(result, this.call);
   }
 
   fail(thrown: unknown): void {
-    if (this.deadlines.settle(this)) this.#settleByPolicy(storeFailedError(thrown, this.health.connection), 0);
+    if (this.deadlines.settle(this)) this.#handleFailure(storeFailedError(thrown, this.part.connection), 0);
   }
 
   onTimeout(): void {
-    this.#settleByPolicy(storeTimeoutError(this.deadlines.timeoutMs, this.health.connection), this.deadlines.timeoutMs);
+    const { timeoutMs } = this.deadlines;
+    this.#handleFailure(storeTimeoutError(timeoutMs, this.part.connection), timeoutMs);
   }
 
-  #settleByPolicy(error: StoreError, waitedMs: number): void {
-    this.health.recordFailure(error, waitedMs);
+  #handleFailure(error: StoreError, waitedMs: number): void {
+    this.part.recordFailure(error, waitedMs);
     try {
-      this.resolve(this.onFailure(error));
+      this.resolve(this.handler.onFailure(error, this.call));
     } catch (thrown) {
       this.reject(thrown);
     }
   }
-}
 
-/**
- * Returns the result, or the result of `onFailure` if the call fails or times out. A result after the timeout goes to
- * `onLate`, which must not throw.
- */
-export function guardCall<Result>(
-  result: Awaitable<Result>,
-  deadlines: Deadlines,
-  health: PartHealth,
-  onFailure: (error: StoreError) => Result,
-  onLate?: (result: Result) => void,
-): Awaitable<Result> {
-  if (!isThenable(result)) return result;
-  const call = new GuardedCall(deadlines, health, onFailure, onLate);
-  if (result instanceof Pending) result.listen(call);
-  else listenTo(result, call);
-  return call.promise;
-}
-
-/** Separate, so that a call with a {@link Pending} allocates no context for these functions. */
-function listenTo<Result>(result: PromiseLike<Result>, call: GuardedCall<Result>): void {
-  try {
-    result.then(
-      (value) => call.succeed(value),
-      (thrown) => call.fail(thrown),
-    );
-  } catch (thrown) {
-    call.fail(thrown); // Otherwise the deadline would reject a promise that nobody has.
+  /** Separate, so that a call with a {@link Pending} allocates no context for these functions. */
+  #listenTo(sent: PromiseLike<Result>): void {
+    try {
+      sent.then(
+        (result) => this.succeed(result),
+        (thrown) => this.fail(thrown),
+      );
+    } catch (thrown) {
+      this.fail(thrown); // Otherwise the deadline would reject a promise that nobody has.
+    }
   }
-}
-
-/** Sends a call to a store that is down if a probe is due, to find out whether the store is back. It does not wait. */
-export function probe(health: PartHealth, send: () => Awaitable<unknown>): void {
-  if (!health.claimProbe()) return;
-  const sentMs = health.nowMs;
-  new Promise((resolve) => resolve(send())).then(
-    () => health.recordSuccess(sentMs),
-    () => health.recordProbeReply(),
-  );
-}
-
-/** An `onFailure` for calls without a fallback. */
-export function rethrow(error: StoreError): never {
-  throw error;
 }

@@ -15,7 +15,7 @@ export class Deadlines {
 
   /** Starts a call. Its deadline is `timeoutMs` from now. */
   start(call: TimedCall): void {
-    call.dueMs = this.timers.now() + this.timeoutMs;
+    call.dueMs = this.timers.clock.now() + this.timeoutMs;
     call.cancelTimer = this.timers.inBackground(this.timeoutMs, () => {
       if (this.settle(call)) call.onTimeout();
     });

@@ -30,7 +30,7 @@ export class Deadlines {
 
   /** Starts a call. Its deadline is `timeoutMs` from now. */
   start(call: TimedCall): void {
-    call.dueMs = this.timers.now() + this.timeoutMs;
+    call.dueMs = this.timers.clock.now() + this.timeoutMs;
     if (this.#first === undefined) {
       this.#first = call;
       this.#timer?.ref();
@@ -60,7 +60,7 @@ export class Deadlines {
 
   #startTimer(ms: number): Timer {
     if (this.timers !== realTimers) {
-      this.timers.inBackground(ms, () => this.#expireCalls(this.timers.now()));
+      this.timers.inBackground(ms, () => this.#expireCalls(this.timers.clock.now()));
       return CLOCK_TIMER;
     }
     const dueMs = performance.now() + ms;
@@ -79,6 +79,7 @@ export class Deadlines {
     for (let call = this.#first; call !== undefined && call.dueMs <= untilMs; call = this.#first) {
       if (this.settle(call)) call.onTimeout();
     }
-    if (this.#first !== undefined) this.#timer ??= this.#startTimer(Math.max(0, this.#first.dueMs - this.timers.now()));
+    const oldest = this.#first;
+    if (oldest !== undefined) this.#timer ??= this.#startTimer(Math.max(0, oldest.dueMs - this.timers.clock.now()));
   }
 }

@@ -8,8 +8,13 @@ import type { StoreError } from './store-error.js';
 /** The wait of a rejection by the policy `'deny'`, in milliseconds. */
 const DENY_RETRY_MS = 1000;
 
-/** The operations of a store that return a decision. */
-export type DecidingOperation = 'check' | 'peek' | 'charge';
+/** A call of a store that returns a decision. */
+export interface DecidingCall {
+  readonly operation: 'check' | 'peek' | 'charge';
+  readonly plan: Plan;
+  readonly keys: Keys;
+  readonly costs: Costs;
+}
 
 /** A receipt of the fallback memory. A store's own receipt never has this class. */
 export class FallbackReceipt {
@@ -25,10 +30,7 @@ export function decideByPolicy(
   policy: OnStoreError,
   error: StoreError,
   memory: () => MemoryStore,
-  operation: DecidingOperation,
-  plan: Plan,
-  keys: Keys,
-  costs: Costs,
+  { operation, plan, keys, costs }: DecidingCall,
 ): Decision {
   if (policy === 'throw') throw error;
   if (policy !== 'fallback') return decideUniformly(policy, plan);

@@ -1,4 +1,4 @@
-import { MAX_TIMER_MS } from '../time/scheduler.js';
+import { MAX_TIMER_MS } from '../base/background-timer.js';
 import { type Duration, parseDuration } from '../validation/duration.js';
 import { invalidNumber } from '../validation/validate.js';
 

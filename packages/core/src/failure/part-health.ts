@@ -1,6 +1,6 @@
-import { channel, emitWarning } from '../base/platform.js';
+import { channel, type EventChannel, emitWarning } from '../base/platform.js';
 import type { CountingStore, Store, StoreConnection } from '../store/store.js';
-import { timersOf } from '../time/clock-timers.js';
+import { type Timers, timersOf } from '../time/clock-timers.js';
 
 /**
  * Published on the channel `rollgate:store:failure` when a store starts to fail, and when a store that returned errors
@@ -48,12 +48,17 @@ const MAX_PROBE_INTERVAL_MS = 8000;
 export class PartHealth {
   readonly #store: Store | CountingStore;
   readonly #part: string;
-  readonly #now: () => number;
-  /** The longest timeout that passed without a response. 0 after a faster response. */
-  #unresponsiveForMs = 0;
+  /** The clock of the store if it has timers. */
+  readonly clock: Timers['clock'];
+  /**
+   * The longest timeout that passed without a response, and 0 after a faster response. The part is down for calls with such
+   * a timeout, or a shorter one. This field and the next one are public, because each call reads them.
+   */
+  unresponsiveForMs = 0;
+  /** When the present outage began. */
+  failingSinceMs: number | undefined = undefined;
   /** Whether the present outage includes a timeout, or was published as one. */
   #hasTimedOut = false;
-  #failingSinceMs: number | undefined;
   #publishedMs = 0;
   #failures = 0;
   #lastFailureMs = 0;
@@ -63,7 +68,7 @@ export class PartHealth {
   constructor(store: Store | CountingStore, part: string) {
     this.#store = store;
     this.#part = part;
-    this.#now = timersOf(store.clock).now;
+    this.clock = timersOf(store.clock).clock;
   }
 
   /** The state of the connection, if the store provides it. */
@@ -71,52 +76,38 @@ export class PartHealth {
     return this.#store.connectionTo?.(this.#part);
   }
 
-  /** The present time, in milliseconds of the store's clock if it has timers. */
-  get nowMs(): number {
-    return this.#now();
-  }
-
-  /** Whether a call with this timeout would wait in vain. */
-  isDownFor(timeoutMs: number): boolean {
-    return timeoutMs <= this.#unresponsiveForMs;
-  }
-
   /** Records the response, however late, to a call that was sent at `sentMs`. */
   recordSuccess(sentMs: number): void {
-    if (this.#failingSinceMs === undefined) return;
-    const nowMs = this.#now();
+    if (this.failingSinceMs === undefined) return;
+    const nowMs = this.clock.now();
     this.recordProbeReply();
-    if (this.#unresponsiveForMs > 0 && nowMs - sentMs >= this.#unresponsiveForMs) return; // It is as slow as before.
-    this.#unresponsiveForMs = 0;
-    this.#recover(this.#failingSinceMs, nowMs);
+    if (this.unresponsiveForMs > 0 && nowMs - sentMs >= this.unresponsiveForMs) return; // It is as slow as before.
+    this.unresponsiveForMs = 0;
+    this.#recover(this.failingSinceMs, nowMs);
   }
 
   /** Records a call that failed. `waitedMs` is its timeout, or 0 if the store returned an error. */
   recordFailure(error: Error, waitedMs: number): void {
-    const nowMs = this.#now();
+    const nowMs = this.clock.now();
     // Errors may go on for long. They must not hide that the store has stopped responding.
     const stopsResponding = waitedMs > 0 && !this.#hasTimedOut && nowMs - this.#publishedMs > OUTAGE_END_MS;
     this.#hasTimedOut ||= waitedMs > 0;
-    this.#unresponsiveForMs = Math.max(this.#unresponsiveForMs, waitedMs);
+    this.unresponsiveForMs = Math.max(this.unresponsiveForMs, waitedMs);
     this.#failures += 1;
     this.#lastFailureMs = nowMs;
-    if (this.#failingSinceMs !== undefined && !stopsResponding) return;
-    this.#failingSinceMs ??= nowMs;
+    if (this.failingSinceMs !== undefined && !stopsResponding) return;
+    this.failingSinceMs ??= nowMs;
     this.#publishedMs = nowMs;
     const failure: StoreFailure = { store: this.#store, part: this.#part, error };
-    if (failureChannel.hasSubscribers) failureChannel.publish(failure);
-    else
-      this.#warn(
-        `${error.message}. \`onStoreError\` decides the checks until the store recovers`,
-        'ROLLGATE_STORE_FAILED',
-      );
+    const message = `${error.message}. \`onStoreError\` decides the checks until the store recovers`;
+    this.#publish(failureChannel, failure, 'ROLLGATE_STORE_FAILED', message);
   }
 
   /**
    * Returns whether it is time for a probe, and schedules the next one. Probes become rarer the longer a store is down.
    */
   claimProbe(): boolean {
-    const nowMs = this.#now();
+    const nowMs = this.clock.now();
     if (nowMs < this.#probeDueMs) return false;
     this.#probeDueMs = nowMs + this.#probeIntervalMs;
     this.#probeIntervalMs = Math.min(2 * this.#probeIntervalMs, MAX_PROBE_INTERVAL_MS);
@@ -126,22 +117,24 @@ export class PartHealth {
   /** Records any reply, even a late one or an error. The next probe then comes soon. */
   recordProbeReply(): void {
     this.#probeIntervalMs = MIN_PROBE_INTERVAL_MS;
-    this.#probeDueMs = Math.min(this.#probeDueMs, this.#now() + MIN_PROBE_INTERVAL_MS);
+    this.#probeDueMs = Math.min(this.#probeDueMs, this.clock.now() + MIN_PROBE_INTERVAL_MS);
   }
 
   #recover(sinceMs: number, nowMs: number): void {
     if (nowMs - this.#lastFailureMs < OUTAGE_END_MS) return;
     const failedForMs = Math.round(nowMs - sinceMs);
     const recovery: StoreRecovery = { store: this.#store, part: this.#part, failedForMs, failures: this.#failures };
-    this.#failingSinceMs = undefined;
+    this.failingSinceMs = undefined;
     this.#hasTimedOut = false;
     this.#failures = 0;
-    if (recoveryChannel.hasSubscribers) recoveryChannel.publish(recovery);
-    else this.#warn(`The store responds again after ${failedForMs} ms`, 'ROLLGATE_STORE_RECOVERED');
+    const message = `The store responds again after ${failedForMs} ms`;
+    this.#publish(recoveryChannel, recovery, 'ROLLGATE_STORE_RECOVERED', message);
   }
 
-  #warn(message: string, code: string): void {
+  /** Publishes an event. Without subscribers, it becomes a process warning. */
+  #publish(events: EventChannel, event: StoreFailure | StoreRecovery, code: string, message: string): void {
     const where = this.#part === '' ? '' : ` (${this.#part})`;
-    emitWarning(message + where, { type: 'RollgateWarning', code });
+    if (events.hasSubscribers) events.publish(event);
+    else emitWarning(message + where, { type: 'RollgateWarning', code });
   }
 }

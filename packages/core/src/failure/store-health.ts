@@ -1,3 +1,4 @@
+import { getOrInsert } from '../base/get-or-insert.js';
 import { MemoryStore } from '../memory/memory-store.js';
 import type { Keys, Plan } from '../plan/plan.js';
 import type { CountingStore, Store } from '../store/store.js';
@@ -17,12 +18,7 @@ export class StoreHealth {
 
   /** Returns the health of this store. */
   static of(store: Store | CountingStore): StoreHealth {
-    let health = stores.get(store);
-    if (health === undefined) {
-      health = new StoreHealth(store);
-      stores.set(store, health);
-    }
-    return health;
+    return getOrInsert(stores, store, () => new StoreHealth(store));
   }
 
   /**
@@ -30,10 +26,7 @@ export class StoreHealth {
    * keys in the store share them here, too.
    */
   get fallback(): MemoryStore {
-    if (this.#fallback === undefined) {
-      const { clock } = this.#store;
-      this.#fallback = new MemoryStore(clock === undefined ? {} : { clock });
-    }
+    this.#fallback ??= new MemoryStore({ clock: this.#store.clock });
     return this.#fallback;
   }
 
@@ -44,11 +37,6 @@ export class StoreHealth {
 
   /** Returns the health of one part of the store. A store without parts uses an empty name. */
   ofPart(part: string): PartHealth {
-    let health = this.#parts.get(part);
-    if (health === undefined) {
-      health = new PartHealth(this.#store, part);
-      this.#parts.set(part, health);
-    }
-    return health;
+    return this.#parts.get(part) ?? getOrInsert(this.#parts, part, () => new PartHealth(this.#store, part));
   }
 }

@@ -13,7 +13,6 @@ import type { SlotKeeper, SlotLimit } from '../slots/slot-keeper.js';
 import { namesOf, wakeWaiters } from '../store/quota-waiters.js';
 import type { Store } from '../store/store.js';
 import type { Clock } from '../time/clock.js';
-import { timersOf } from '../time/clock-timers.js';
 import { parseDuration } from '../validation/duration.js';
 import { unsupported } from '../validation/unsupported.js';
 import { invalidOption, validateOptionNames } from '../validation/validate.js';
@@ -200,8 +199,8 @@ export class RateLimiter<Given extends Limits = Limits> {
     const { cost } = checkOptions;
     const costs = resolveCosts(plan, cost);
     const slotKeeper = this.#keeperFor(plan);
-    const call = { limiter: this, store: this.#store, slotKeeper, plan, keys, costs, key, cost };
-    const decision = this.#waiting.wait(call, { signal, timeoutMs, timers: timersOf(this.#store.clock) });
+    const call = { limiter: this, store: this.#store, slotKeeper, plan, keys, costs, key, cost, signal, timeoutMs };
+    const decision = this.#waiting.wait(call);
     return decision as Promise<DecisionOn<Own>>;
   }
 

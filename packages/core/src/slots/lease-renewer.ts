@@ -1,6 +1,7 @@
 import { type Awaitable, isThenable } from '../base/awaitable.js';
+import { MAX_TIMER_MS } from '../base/background-timer.js';
+import { getOrInsert } from '../base/get-or-insert.js';
 import type { Timers } from '../time/clock-timers.js';
-import { MAX_TIMER_MS } from '../time/scheduler.js';
 
 /** A timer may fire this much early, and cannot be set to less. So a lease that ends sooner has ended. */
 const TIMER_MS = 1;
@@ -44,7 +45,7 @@ export class LeaseRenewer<Holder extends LeaseHolder> {
 
   add(holder: Holder): void {
     this.#open.add(holder);
-    this.#renewalMs = Math.min(this.#renewalMs, this.timers.now() + this.leaseMs / 3);
+    this.#renewalMs = Math.min(this.#renewalMs, this.timers.clock.now() + this.leaseMs / 3);
     this.#firstEndMs = Math.min(this.#firstEndMs, holder.extendedMs + this.leaseMs);
     this.#setTimer();
   }
@@ -53,7 +54,7 @@ export class LeaseRenewer<Holder extends LeaseHolder> {
   delete(holder: Holder): void {
     if (!this.#open.delete(holder)) return;
     if (this.#open.size === 0) this.#stop();
-    if (holder.extendedMs + this.leaseMs - this.timers.now() < TIMER_MS) this.onLost(holder);
+    if (holder.extendedMs + this.leaseMs - this.timers.clock.now() < TIMER_MS) this.onLost(holder);
   }
 
   /** Ends the renewal of all leases. */
@@ -73,18 +74,19 @@ export class LeaseRenewer<Holder extends LeaseHolder> {
     if (atMs >= this.#timerMs) return;
     this.#cancel?.();
     this.#timerMs = atMs;
-    const delayMs = Math.min(Math.max(0, atMs - this.timers.now()), MAX_TIMER_MS);
+    const delayMs = Math.min(Math.max(0, atMs - this.timers.clock.now()), MAX_TIMER_MS);
     this.#cancel = this.timers.inBackground(delayMs, () => this.#onTimer());
   }
 
   #onTimer(): void {
     this.#cancel = undefined;
     this.#timerMs = Infinity;
-    const nowMs = this.timers.now();
+    const nowMs = this.timers.clock.now();
     if (this.#firstEndMs - nowMs < TIMER_MS) this.#loseEnded(nowMs);
     if (this.#open.size > 0 && nowMs >= this.#renewalMs) {
       this.#renewalMs = nowMs + this.leaseMs / 3;
-      this.#renewAll();
+      this.#renewals += 1;
+      this.#renewParts(this.#toParts(), this.#renewals);
     }
     if (this.#open.size > 0) this.#setTimer();
     else this.#stop();
@@ -99,11 +101,6 @@ export class LeaseRenewer<Holder extends LeaseHolder> {
     }
   }
 
-  #renewAll(): void {
-    this.#renewals += 1;
-    this.#renewParts(this.#toParts(), this.#renewals);
-  }
-
   /**
    * Divides the open leases into the parts that a renewal sends. In each part, the leases that end first come first. So
    * slots that the store has lost go to the checks that came first, even if these share only some keys.
@@ -112,13 +109,10 @@ export class LeaseRenewer<Holder extends LeaseHolder> {
     const parts: Holder[][] = [];
     const partsByKeys = new Map<string, Holder[]>();
     for (const holder of [...this.#open].sort((one, other) => one.extendedMs - other.extendedMs)) {
-      const keys = holder.names.join('\n\n');
-      let part = partsByKeys.get(keys);
-      if (part === undefined) {
+      const part = getOrInsert(partsByKeys, holder.names.join('\n\n'), () => {
         if (partsByKeys.size % MAX_KEYS === 0) parts.push([]);
-        part = parts.at(-1)!;
-        partsByKeys.set(keys, part);
-      }
+        return parts.at(-1)!;
+      });
       part.push(holder);
     }
     return parts;
@@ -129,7 +123,7 @@ export class LeaseRenewer<Holder extends LeaseHolder> {
     for (let part = parts.shift(); part !== undefined && renewal === this.#renewals; part = parts.shift()) {
       const holders = part.filter((holder) => this.#open.has(holder));
       if (holders.length === 0) continue;
-      const sentMs = this.timers.now();
+      const sentMs = this.timers.clock.now();
       // The store's health publishes a failure. The next renewal tries again, until the leases have ended.
       try {
         const lost = this.renew(holders.map(({ receipt }) => receipt));

@@ -1,4 +1,5 @@
 import { type Awaitable, mapAwaitable } from '../base/awaitable.js';
+import { getOrInsert } from '../base/get-or-insert.js';
 import type { Decision } from '../decision/decision.js';
 import { takeReceipt } from '../decision/take-receipt.js';
 import { holdsSlots, type LeasingLimit } from '../limits/limit.js';
@@ -35,7 +36,7 @@ export class SlotKeeper {
 
   /** Keeps the slots of an allowed decision until they are released. Call it as soon as the check is sent. */
   hold(plan: Plan, keys: Keys, costs: Costs, key: Key, decision: Awaitable<Decision>): Awaitable<Decision> {
-    const sentMs = this.#timers.now();
+    const sentMs = this.#timers.clock.now();
     return mapAwaitable(decision, (made) => {
       const receipt = made.allowed ? takeReceipt(made) : undefined;
       if (receipt === undefined) return made; // Rejected, or a policy has allowed it without the store.
@@ -62,13 +63,10 @@ export class SlotKeeper {
     if (leasesMs.length === 0 || this.#store.renew === undefined) return undefined;
     const leaseMs = Math.min(...leasesMs);
     const name = `${leaseMs} ${this.#store.partOfReceipt?.(receipt)}`;
-    let renewer = this.#renewers.get(name);
-    if (renewer === undefined) {
+    return getOrInsert(this.#renewers, name, () => {
       const onLost = ({ check: { key, decision } }: HeldSlots) =>
         reportLeaseLoss({ limiter: this.#limiter, key, decision }, this.#onLeaseLost);
-      renewer = new LeaseRenewer(leaseMs, this.#timers, (receipts) => this.#store.renew!(receipts), onLost);
-      this.#renewers.set(name, renewer);
-    }
-    return renewer;
+      return new LeaseRenewer(leaseMs, this.#timers, (receipts) => this.#store.renew!(receipts), onLost);
+    });
   }
 }

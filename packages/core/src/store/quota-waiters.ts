@@ -1,3 +1,4 @@
+import { getOrInsert } from '../base/get-or-insert.js';
 import { type Keys, keyAt, type Plan } from '../plan/plan.js';
 import type { Store } from './store.js';
 
@@ -11,10 +12,8 @@ export function namesOf(store: Store, plan: Plan, keys: Keys): readonly string[]
 
 /** Calls `wake` when this process frees quota of one of the names. Returns a function that ends that. */
 export function watchQuota(store: Store, names: readonly string[], wake: () => void): () => void {
-  const backend = backendOf(store);
-  const wakesByName = wakesByStore.get(backend) ?? new Map<string, Set<() => void>>();
-  wakesByStore.set(backend, wakesByName);
-  for (const name of names) wakesByName.set(name, (wakesByName.get(name) ?? new Set()).add(wake));
+  const wakesByName = getOrInsert(wakesByStore, backendOf(store), () => new Map<string, Set<() => void>>());
+  for (const name of names) getOrInsert(wakesByName, name, () => new Set()).add(wake);
   return () => {
     for (const name of names) {
       wakesByName.get(name)?.delete(wake);

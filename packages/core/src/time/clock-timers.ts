@@ -1,11 +1,12 @@
-import { startBackgroundTimer } from '../base/background-timer.js';
+import { MAX_TIMER_MS, startBackgroundTimer } from '../base/background-timer.js';
 import { bindAsyncContext, performance } from '../base/platform.js';
 import type { Clock } from './clock.js';
-import { MAX_TIMER_MS, scheduleAfter as scheduleOnRealTime } from './scheduler.js';
+import { scheduleAfter as scheduleOnRealTime } from './scheduler.js';
 
 /** The time by which callers wait, and its timers. All times are milliseconds. */
 export interface Timers {
-  now(): number;
+  /** Reads the time. An object, because each call of a store reads it, and `performance` does that without another call. */
+  readonly clock: Pick<Clock, 'now'>;
   /**
    * The time of a reply that has just come, to a call that was sent at `sentMs`. A clock that only a test advances stands
    * still while a store decides, whatever its time is now.
@@ -19,7 +20,7 @@ export interface Timers {
 
 /** Real time, for stores whose clock has no `schedule`. */
 export const realTimers: Timers = {
-  now: () => performance.now(),
+  clock: performance,
   replyMs: () => performance.now(),
   after: scheduleOnRealTime,
   inBackground(delayMs, callback) {
@@ -31,14 +32,13 @@ export const realTimers: Timers = {
 /** Returns the timers of a store's clock, or real ones if it has none. */
 export function timersOf(clock: Clock | undefined): Timers {
   if (clock?.schedule === undefined) return realTimers;
-  const now = () => clock.now();
   const after: Timers['after'] = (delayMs, callback, startMs) =>
     clock.schedule!(startMs + delayMs, bindAsyncContext(callback));
   return {
-    now,
+    clock,
     replyMs: (sentMs) => sentMs,
     after,
-    inBackground: (delayMs, callback) => after(delayMs, callback, now()),
+    inBackground: (delayMs, callback) => after(delayMs, callback, clock.now()),
   };
 }
 
@@ -53,5 +53,5 @@ export function timersOf(clock: Clock | undefined): Timers {
  */
 export function scheduleAfter(delayMs: number, callback: () => void, clock?: Clock): () => void {
   const timers = timersOf(clock);
-  return timers.after(delayMs, callback, timers.now());
+  return timers.after(delayMs, callback, timers.clock.now());
 }

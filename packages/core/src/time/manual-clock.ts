@@ -48,22 +48,14 @@ export function manualClock(startMs = 0): ManualClock {
     const later = scheduled.findIndex((other) => other.atMs > atMs);
     scheduled.splice(later < 0 ? scheduled.length : later, 0, entry);
     // The caller expects to return before its callback runs.
-    if (atMs <= nowMs) queueMicrotask(runDue);
+    if (atMs <= nowMs) queueMicrotask(() => runUntil(nowMs));
     return function cancel() {
       const index = scheduled.indexOf(entry);
       if (index >= 0) scheduled.splice(index, 1);
     };
   }
 
-  function runDue(): void {
-    for (let first = scheduled[0]; first !== undefined && first.atMs <= nowMs; first = scheduled[0]) {
-      scheduled.shift();
-      first.callback();
-    }
-  }
-
-  function advance(duration: Duration): void {
-    const endMs = nowMs + toMilliseconds(duration);
+  function runUntil(endMs: number): void {
     for (let first = scheduled[0]; first !== undefined && first.atMs <= endMs; first = scheduled[0]) {
       scheduled.shift();
       nowMs = Math.max(nowMs, first.atMs);
@@ -72,6 +64,7 @@ export function manualClock(startMs = 0): ManualClock {
     nowMs = Math.max(nowMs, endMs);
   }
 
+  const advance = (duration: Duration) => runUntil(nowMs + toMilliseconds(duration));
   return { now: () => nowMs, schedule, advance };
 }
 

@@ -1,11 +1,9 @@
+import { MAX_TIMER_MS } from '../base/background-timer.js';
 import { bindAsyncContext, performance } from '../base/platform.js';
 import { invalidNumber } from '../validation/validate.js';
 
 // The counterpart of `scheduler.ts` for platforms other than Node. Each callback has its own timer, because some
 // platforms cancel the timers of a request when the request ends.
-
-/** The longest delay of a timer, about 24.8 days. A longer wait takes several timers. */
-export const MAX_TIMER_MS = 2 ** 31 - 1;
 
 /** Like `scheduleAfter` of Node, without an order between callbacks that become due in the same millisecond. */
 export function scheduleAfter(delayMs: number, callback: () => void, startMs: number): () => void {

@@ -1,10 +1,7 @@
-import type { Timer } from '../base/background-timer.js';
+import { MAX_TIMER_MS, type Timer } from '../base/background-timer.js';
 import { bindAsyncContext, performance } from '../base/platform.js';
 import { PriorityQueue, type QueueMember } from '../base/priority-queue.js';
 import { invalidNumber } from '../validation/validate.js';
-
-/** The longest delay of a Node timer, about 24.8 days. A longer wait takes several timers. */
-export const MAX_TIMER_MS = 2 ** 31 - 1;
 
 /** A callback that waits for its time. */
 class Scheduled implements QueueMember {

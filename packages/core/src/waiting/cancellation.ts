@@ -1,15 +1,7 @@
 import { onAbort } from '../base/abort-listeners.js';
-import { createDeferred, type Deferred } from '../base/deferred.js';
+import { createDeferred } from '../base/deferred.js';
 import type { Timers } from '../time/clock-timers.js';
 import { withCode } from '../validation/error-codes.js';
-
-/** What cancels a wait. */
-export interface CancellationOptions {
-  readonly signal: AbortSignal | undefined;
-  readonly timeoutMs: number;
-  /** The time by which the caller waits. */
-  readonly timers: Timers;
-}
 
 /**
  * Cancels one wait when its signal aborts, its timeout passes, or its limiter closes.
@@ -17,6 +9,7 @@ export interface CancellationOptions {
  * `AbortSignal.any` could combine these only since Node 20.3. A signal that outlives the wait would then keep memory for it.
  */
 export class Cancellation {
+  /** The time by which the caller waits. */
   readonly timers: Timers;
   readonly #dueMs: number;
   readonly #stopListening: (() => void) | undefined;
@@ -25,9 +18,9 @@ export class Cancellation {
   /** Rejects what the caller waits for. */
   #reject = (_reason: unknown): void => {};
 
-  constructor({ signal, timeoutMs, timers }: CancellationOptions) {
+  constructor(signal: AbortSignal | undefined, timeoutMs: number, timers: Timers) {
     this.timers = timers;
-    this.#dueMs = timers.now() + timeoutMs;
+    this.#dueMs = timers.clock.now() + timeoutMs;
     const onTimeout = () => this.cancel(timeoutError(`the call waited for ${timeoutMs} ms (\`timeout\`)`));
     if (signal?.aborted) this.cancel(signal.reason);
     else if (signal !== undefined) this.#stopListening = onAbort(signal, () => this.cancel(signal.reason));
@@ -64,8 +57,7 @@ export class Cancellation {
   }
 
   /** Resolves `ms` milliseconds after `startMs`, or when `woken` does. Rejects as soon as the wait is canceled. */
-  async sleep(ms: number, startMs: number, woken: Deferred = createDeferred()): Promise<void> {
-    this.throwIfCanceled();
+  async sleep(ms: number, startMs: number, woken = createDeferred()): Promise<void> {
     const stopTimer = this.timers.after(ms, woken.resolve, startMs);
     try {
       await this.unlessCanceled(woken.promise);

@@ -21,23 +21,12 @@ export interface WaitCall {
   /** The key and the cost as the caller passed them. */
   readonly key: Key;
   readonly cost: Cost | undefined;
+  readonly signal: AbortSignal | undefined;
+  readonly timeoutMs: number;
 }
 
-/** A decision, which the store has made between these times. */
-export interface Reply {
-  readonly decision: Decision;
-  readonly sentMs: number;
-  readonly repliedMs: number;
-}
-
-/** Checks once for a waiting caller. The store does not count a rejected attempt. */
-export async function attempt(call: WaitCall, cancellation: Cancellation): Promise<Reply> {
-  const sentMs = cancellation.timers.now();
-  const decision = await decide(call, cancellation, sentMs);
-  return { decision, sentMs, repliedMs: cancellation.timers.replyMs(sentMs) };
-}
-
-async function decide(call: WaitCall, cancellation: Cancellation, sentMs: number): Promise<Decision> {
+/** Checks once for a waiting caller, whose attempt begins at `sentMs`. A rejected attempt leaves no trace. */
+export async function attempt(call: WaitCall, cancellation: Cancellation, sentMs: number): Promise<Decision> {
   const { store, plan, keys, costs } = call;
   const leavesTrace = plan.rules.some(({ limit }) => limit.countRejected || limit.canDelay);
   if (!leavesTrace) {

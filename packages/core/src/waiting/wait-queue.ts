@@ -1,6 +1,13 @@
 import { createDeferred } from '../base/deferred.js';
+import type { Decision } from '../decision/decision.js';
 import type { Cancellation } from './cancellation.js';
-import type { Reply } from './wait-attempt.js';
+
+/** A decision, which the store has made between these times. */
+export interface Reply {
+  readonly decision: Decision;
+  readonly sentMs: number;
+  readonly repliedMs: number;
+}
 
 /** A caller that waits until the action is allowed. The first one has no caller ahead, and it is its turn. */
 class Caller {

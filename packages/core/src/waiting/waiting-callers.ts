@@ -1,11 +1,13 @@
 import { createDeferred } from '../base/deferred.js';
+import { getOrInsert } from '../base/get-or-insert.js';
 import type { Decision } from '../decision/decision.js';
 import { refundInBackground } from '../store/background-refund.js';
 import { namesOf, watchQuota } from '../store/quota-waiters.js';
+import { timersOf } from '../time/clock-timers.js';
 import { withCode } from '../validation/error-codes.js';
-import { Cancellation, type CancellationOptions } from './cancellation.js';
-import { attempt, type Reply, type WaitCall } from './wait-attempt.js';
-import { WaitQueue } from './wait-queue.js';
+import { Cancellation } from './cancellation.js';
+import { attempt, type WaitCall } from './wait-attempt.js';
+import { type Reply, WaitQueue } from './wait-queue.js';
 
 /** The callers that wait at one limiter. */
 export class WaitingCallers {
@@ -14,12 +16,11 @@ export class WaitingCallers {
   #isClosed = false;
 
   /** Repeats the check until it is allowed, after all earlier callers in the queue. Resolves when the action starts. */
-  async wait(call: WaitCall, options: CancellationOptions): Promise<Decision> {
+  async wait(call: WaitCall): Promise<Decision> {
     if (this.#isClosed) throw limiterClosed();
-    const cancellation = new Cancellation(options);
+    const cancellation = new Cancellation(call.signal, call.timeoutMs, timersOf(call.store.clock));
     const name = JSON.stringify([call.plan.prefix, call.keys]);
-    const queue = this.#queues.get(name) ?? new WaitQueue();
-    this.#queues.set(name, queue);
+    const queue = getOrInsert(this.#queues, name, () => new WaitQueue());
     queue.open.add(cancellation);
     try {
       const reply = await queue.takeTurn(cancellation, () => waitUntilAllowed(call, cancellation));
@@ -47,6 +48,7 @@ export class WaitingCallers {
 
 /** Attempts to check until a check is allowed. */
 async function waitUntilAllowed(call: WaitCall, cancellation: Cancellation): Promise<Reply> {
+  const { timers } = cancellation;
   const names = namesOf(call.store, call.plan, call.keys);
   for (;;) {
     cancellation.throwIfCanceled();
@@ -54,13 +56,18 @@ async function waitUntilAllowed(call: WaitCall, cancellation: Cancellation): Pro
     const woken = createDeferred();
     const stopWatching = watchQuota(call.store, names, woken.resolve);
     try {
-      const reply = await attempt(call, cancellation);
-      const { allowed, retryAfterMs } = reply.decision;
-      if (allowed) return reply;
-      if (retryAfterMs === Infinity) throw neverAllowed();
+      const sentMs = timers.clock.now();
+      const decision = await attempt(call, cancellation, sentMs);
+      const repliedMs = timers.replyMs(sentMs);
+      if (decision.allowed) return { decision, sentMs, repliedMs };
+      const { retryAfterMs } = decision;
+      if (retryAfterMs === Infinity) {
+        const message = 'This call can never succeed: its `cost` exceeds a limit';
+        throw withCode('ERR_ROLLGATE_NEVER_ALLOWED', new RangeError(message));
+      }
       // A slot may be released at any time, so the wait may be shorter.
-      if (!isEstimate(reply.decision)) cancellation.throwIfTooLong(retryAfterMs, reply.repliedMs);
-      await cancellation.sleep(retryAfterMs, reply.repliedMs, woken);
+      if (!isEstimate(decision)) cancellation.throwIfTooLong(retryAfterMs, repliedMs);
+      await cancellation.sleep(retryAfterMs, repliedMs, woken);
     } finally {
       stopWatching();
     }
@@ -70,12 +77,6 @@ async function waitUntilAllowed(call: WaitCall, cancellation: Cancellation): Pro
 /** Whether the wait of a rejection is only advice. */
 function isEstimate({ limits, violated }: Decision): boolean {
   return violated.some((name) => limits[name]?.retryIsEstimate === true);
-}
-
-/** Creates the error of a `wait` whose cost no limit ever allows. */
-function neverAllowed(): RangeError {
-  const message = 'This call can never succeed: its `cost` exceeds a limit';
-  return withCode('ERR_ROLLGATE_NEVER_ALLOWED', new RangeError(message));
 }
 
 /** Creates the error of a `wait` whose limiter is closed. */
