@@ -1,5 +1,4 @@
-import type { Awaitable } from '../base/awaitable.js';
-import { isThenable } from '../base/awaitable.js';
+import { type Awaitable, isThenable } from '../base/awaitable.js';
 import { channel } from '../base/platform.js';
 import type { Decision } from '../decision/decision.js';
 import type { Key } from '../plan/create-plan.js';

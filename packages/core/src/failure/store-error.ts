@@ -1,5 +1,5 @@
 import type { StoreConnection } from '../store/store.js';
-import { formatValue } from '../validation/validate.js';
+import { messageOf } from '../validation/validate.js';
 
 /**
  * The error of a call whose store has failed, with `onStoreError: 'throw'`. Its `cause` is the store's own error. If
@@ -27,7 +27,7 @@ export function storeDownError(timeoutMs: number, connection: StoreConnection | 
 export function storeFailedError(cause: unknown, connection: StoreConnection | undefined): StoreError {
   if (cause instanceof StoreError) return cause;
   const last = connection?.lastError;
-  const message = cause instanceof Error ? withoutPeriod(cause.message) : formatValue(cause);
+  const message = withoutPeriod(messageOf(cause));
   const after = last === undefined || last === cause ? '' : describe(connection);
   return new StoreError(`The store failed: ${message}${after}`, { cause });
 }

@@ -1,8 +1,9 @@
 import { isThenable } from '../base/awaitable.js';
-import { channel, emitWarning } from '../base/platform.js';
+import { channel } from '../base/platform.js';
 import type { Decision } from '../decision/decision.js';
 import type { Key } from '../plan/create-plan.js';
-import { formatValue } from '../validation/validate.js';
+import { messageOf } from '../validation/validate.js';
+import { warnOnce } from '../validation/warn-once.js';
 
 /** A lease that another process may have taken, because this one could not renew it in time. */
 export interface LeaseLoss<Limiter = object> {
@@ -17,25 +18,17 @@ export type OnLeaseLost = ((loss: LeaseLoss<never>) => void) | undefined;
 
 const losses = channel('rollgate:lease:lost');
 
-let hasWarned = false;
-
 /** Publishes the loss and calls `onLeaseLost`. Never throws, because one timer reports all leases that are lost. */
 export function reportLeaseLoss(loss: LeaseLoss, onLeaseLost: OnLeaseLost): void {
   if (losses.hasSubscribers) losses.publish(loss);
   try {
     const returned: unknown = onLeaseLost?.(loss as LeaseLoss<never>);
-    if (isThenable(returned)) returned.then(undefined, warnOnce);
+    if (isThenable(returned)) returned.then(undefined, warnAbout);
   } catch (error) {
-    warnOnce(error);
+    warnAbout(error);
   }
 }
 
-function warnOnce(error: unknown): void {
-  if (hasWarned) return;
-  hasWarned = true;
-  const reason = error instanceof Error ? error.message : formatValue(error);
-  emitWarning(`The function \`onLeaseLost\` failed: ${reason}`, {
-    type: 'RollgateWarning',
-    code: 'ROLLGATE_ON_LEASE_LOST_FAILED',
-  });
+function warnAbout(error: unknown): void {
+  warnOnce('ROLLGATE_ON_LEASE_LOST_FAILED', `The function \`onLeaseLost\` failed: ${messageOf(error)}`);
 }

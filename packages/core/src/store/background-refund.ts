@@ -1,7 +1,8 @@
-import { channel, emitWarning } from '../base/platform.js';
+import { channel } from '../base/platform.js';
 import type { Decision } from '../decision/decision.js';
 import type { Coded } from '../validation/error-codes.js';
-import { formatValue } from '../validation/validate.js';
+import { messageOf } from '../validation/validate.js';
+import { warnOnce } from '../validation/warn-once.js';
 
 /** The part of a `RateLimiter` that refunds. */
 export interface Refunder {
@@ -20,8 +21,6 @@ export interface RefundFailure {
 
 const failureChannel = channel('rollgate:refund:failure');
 
-let hasWarned = false;
-
 /**
  * Refunds a decision that no caller waits for: after the response, or for a client that has disconnected. It never
  * throws. Without a subscriber to the channel, the first failure becomes a process warning.
@@ -33,14 +32,9 @@ export function refundInBackground(limiter: Refunder, decision: Decision): Promi
     if (failureChannel.hasSubscribers) {
       const failure: RefundFailure = { limiter, decision, error };
       failureChannel.publish(failure);
-    } else if (!hasWarned && (error as Coded | undefined)?.code !== 'ERR_ROLLGATE_STORE_FAILED') {
-      // The outage behind this error has an event and a warning already.
-      hasWarned = true;
-      const reason = error instanceof Error ? error.message : formatValue(error);
-      emitWarning(`A refund failed, so the request stays charged: ${reason}`, {
-        type: 'RollgateWarning',
-        code: 'ROLLGATE_REFUND_FAILED',
-      });
+    } else if ((error as Coded | undefined)?.code !== 'ERR_ROLLGATE_STORE_FAILED') {
+      // The outage behind the other errors has an event and a warning already.
+      warnOnce('ROLLGATE_REFUND_FAILED', `A refund failed, so the request stays charged: ${messageOf(error)}`);
     }
   });
 }

@@ -1,6 +1,6 @@
 import { parse } from '@lukeed/ms';
-import { emitWarning } from '../base/platform.js';
 import { invalidNumber } from './validate.js';
+import { warnOnce } from './warn-once.js';
 import { describeShortInterval } from './warning-texts.js';
 
 /**
@@ -40,17 +40,14 @@ function parseText(text: string): number | undefined {
 /** A number without a unit below this was almost always meant as seconds. */
 const MIN_UNITLESS_MS = 1000;
 
-let hasWarned = false;
-
 /**
  * Like {@link parseDuration}, for the length of a window or interval. It warns once per process about a number without
  * a unit below 1,000. Text with a unit, such as `'60ms'`, never causes a warning.
  */
 export function parseInterval(option: string, value: unknown): number {
   const ms = parseDuration(option, value);
-  if (typeof value === 'number' && ms < MIN_UNITLESS_MS && !hasWarned) {
-    hasWarned = true;
-    emitWarning(describeShortInterval(option, ms), { type: 'RollgateWarning', code: 'ROLLGATE_SHORT_INTERVAL' });
+  if (typeof value === 'number' && ms < MIN_UNITLESS_MS) {
+    warnOnce('ROLLGATE_SHORT_INTERVAL', describeShortInterval(option, ms));
   }
   return ms;
 }

@@ -17,6 +17,11 @@ export function formatValue(value: unknown): string {
   return `${JSON.stringify(shown)} (string)`;
 }
 
+/** Returns the message of an error, or formats a thrown value that is not one. */
+export function messageOf(thrown: unknown): string {
+  return thrown instanceof Error ? thrown.message : formatValue(thrown);
+}
+
 /** Creates the error for an invalid value. */
 export function invalidOption(option: string, expected: string, value: unknown): TypeError {
   return withCode('ERR_ROLLGATE_INVALID_OPTION', new TypeError(expectedMessage(option, expected, value)));
