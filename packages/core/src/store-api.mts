@@ -19,7 +19,7 @@ export {
   keyAt,
   MAX_KEY_LENGTH,
   mapAwaitable,
-  Pending,
+  PendingResult,
   parseDuration,
   ROLLING_WINDOW_OPTIONS,
   readMicros,

@@ -1,7 +1,7 @@
 // The entry point `@rollgate/core/store`: what stores and adapters need in addition to the user's API.
 export { isThenable, mapAwaitable } from './base/awaitable.js';
 export { copyString } from './base/copy-string.js';
-export { Pending } from './base/pending.js';
+export { PendingResult } from './base/pending-result.js';
 export { channel, emitWarning } from './base/platform.js';
 export { createStore } from './custom/create-store.js';
 export type { CreateStoreOptions, Update } from './custom/create-store-options.js';

@@ -1,4 +1,4 @@
-import { unboxed } from '../base/unboxed.js';
+import { unboxNumber } from '../base/unbox-number.js';
 import type { RejectionReason } from '../limits/limit.js';
 import type { Decision, LimitDecision } from './decision.js';
 import { INSPECT, NO_LIMITS, toLimitDecision, toPlainDecision } from './decision-figures.js';
@@ -50,7 +50,7 @@ export class SingleDecision implements Decision {
     const { allowed, reason } = result;
     this.allowed = allowed;
     this.limit = result.limit;
-    this.remaining = unboxed(result.remaining);
+    this.remaining = unboxNumber(result.remaining);
     this.retryAfterMs = result.retryAfterMs;
     this.resetMs = result.resetMs;
     this.delayMs = (allowed && result.delayMs) || 0; // A custom store may omit it.

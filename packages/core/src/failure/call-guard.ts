@@ -1,5 +1,5 @@
 import { type Awaitable, isThenable } from '../base/awaitable.js';
-import { type Listener, Pending } from '../base/pending.js';
+import { PendingResult, type ResultListener } from '../base/pending-result.js';
 import type { CountingStore, Store } from '../store/store.js';
 import { timersOf } from '../time/clock-timers.js';
 import { Deadlines } from './deadlines.js';
@@ -83,7 +83,7 @@ export class CallGuard<Call, Result> {
 }
 
 /** A call that waits for its result, its failure or its deadline. */
-class GuardedCall<Call, Result> implements TimedCall, Listener<Result> {
+class GuardedCall<Call, Result> implements TimedCall, ResultListener<Result> {
   readonly promise: Promise<Result>;
   dueMs = 0;
   isSettled = false;
@@ -104,7 +104,7 @@ class GuardedCall<Call, Result> implements TimedCall, Listener<Result> {
       this.reject = reject;
     });
     deadlines.start(this);
-    if (sent instanceof Pending) sent.listen(this);
+    if (sent instanceof PendingResult) sent.listen(this);
     else this.#listenTo(sent);
   }
 
@@ -133,7 +133,7 @@ class GuardedCall<Call, Result> implements TimedCall, Listener<Result> {
     }
   }
 
-  /** Separate, so that a call with a {@link Pending} allocates no context for these functions. */
+  /** Separate, so that a call with a {@link PendingResult} allocates no context for these functions. */
   #listenTo(sent: PromiseLike<Result>): void {
     try {
       sent.then(

@@ -1,4 +1,4 @@
-import { unboxed } from '../base/unboxed.js';
+import { unboxNumber } from '../base/unbox-number.js';
 import { grow } from '../limits/hit-ring.js';
 import type { Limit } from '../limits/limit.js';
 import type { RollingWindow } from '../limits/rolling-window.js';
@@ -36,7 +36,7 @@ export class PlainWindowRule {
     this.name = rule.name;
     this.limit = limit;
     this.windowMicros = windowMicros;
-    this.windowMs = unboxed(windowMicros / 1000);
+    this.windowMs = unboxNumber(windowMicros / 1000);
     this.slab = table.slab;
     this.addresses = table.addressesOf(rule.namespace);
   }

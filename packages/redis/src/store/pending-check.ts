@@ -1,12 +1,12 @@
 import type { Decision } from '@rollgate/core';
-import { type Costs, Pending } from '@rollgate/core/store';
+import { type Costs, PendingResult } from '@rollgate/core/store';
 import type { CheckInput, CheckOperation, CheckResult } from '../operations/operations.js';
 import type { EncodedPlan } from '../operations/plan-encoding.js';
 import type { CheckDecisions, SentCheck } from './check-decisions.js';
 
 /** A check or a peek on its way. */
 export class PendingCheck implements CheckOperation, SentCheck {
-  readonly decision: Pending<Decision> = new Pending();
+  readonly decision: PendingResult<Decision> = new PendingResult();
   readonly encodedPlan: EncodedPlan;
   readonly keys: readonly string[];
   readonly costs: Costs;

@@ -1,5 +1,5 @@
 /** Gets the outcome of one call: its result or its failure, once. */
-export interface Listener<Result> {
+export interface ResultListener<Result> {
   succeed(result: Result): void;
   fail(thrown: unknown): void;
 }
@@ -8,15 +8,15 @@ export interface Listener<Result> {
  * A result that its owner settles later, and that you can await. A limiter listens to it instead, and so saves a promise
  * and the functions that settle one. At many checks in flight, they take a tenth of the process's time.
  */
-export class Pending<Result> implements PromiseLike<Result> {
+export class PendingResult<Result> implements PromiseLike<Result> {
   // Without initial values, so that creating one runs no code.
-  private listener?: Listener<Result>;
+  private listener?: ResultListener<Result>;
   private promise?: Promise<Result>;
 
   /**
    * Passes the outcome to `listener`, in the owner's call. If you also await this result, do that before you listen.
    */
-  listen(listener: Listener<Result>): void {
+  listen(listener: ResultListener<Result>): void {
     if (this.promise === undefined) this.listener = listener;
     else this.promise.then(listener.succeed.bind(listener), listener.fail.bind(listener));
   }
