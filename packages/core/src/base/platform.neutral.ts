@@ -41,13 +41,7 @@ export const afterPoll: typeof node.afterPoll = (callback) => {
 };
 
 export const hashUtf16: typeof node.hashUtf16 = (text) => {
-  const bytes = new Uint8Array(2 * text.length);
-  for (let index = 0; index < text.length; index++) {
-    const unit = text.charCodeAt(index);
-    bytes[2 * index] = unit;
-    bytes[2 * index + 1] = unit >> 8;
-  }
-  const base64 = btoa(String.fromCharCode(...sha256(bytes)));
+  const base64 = btoa(String.fromCharCode(...sha256(text)));
   return base64.replaceAll('+', '-').replaceAll('/', '_').replace('=', '');
 };
 

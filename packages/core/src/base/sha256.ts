@@ -17,28 +17,28 @@ let constants: Int32Array;
 const rotate = (word: number, bits: number) => (word >>> bits) | (word << (32 - bits));
 
 /**
- * Returns the SHA-256 of the bytes (FIPS 180-4, section 6.2). Only for platforms without a synchronous hash: the Web
- * Crypto API returns promises, and a store in memory decides synchronously.
+ * Returns the SHA-256 of the text's UTF-16 code units, little-endian (FIPS 180-4, section 6.2). Only for platforms without
+ * a synchronous hash: the Web Crypto API returns promises, and a store in memory decides synchronously.
  */
-export function sha256(bytes: Uint8Array): Uint8Array {
+export function sha256(text: string): Uint8Array {
   initialHash ??= fractionsOfRoots(8, 1 / 2);
   constants ??= fractionsOfRoots(64, 1 / 3);
   const hash = initialHash.slice();
-  const padded = new DataView(new ArrayBuffer((((bytes.length + 8) >> 6) + 1) << 6));
-  new Uint8Array(padded.buffer).set(bytes);
-  padded.setUint8(bytes.length, 0x80);
-  padded.setUint32(padded.byteLength - 8, bytes.length / 2 ** 29);
-  padded.setUint32(padded.byteLength - 4, bytes.length << 3);
+  const length = 2 * text.length;
+  const padded = new DataView(new ArrayBuffer((((length + 8) >> 6) + 1) << 6));
+  for (let index = 0; index < text.length; index++) padded.setUint16(2 * index, text.charCodeAt(index), true);
+  padded.setUint8(length, 0x80);
+  padded.setUint32(padded.byteLength - 8, length / 2 ** 29);
+  padded.setUint32(padded.byteLength - 4, length << 3);
   const words = new Int32Array(64);
   for (let start = 0; start < padded.byteLength; start += 64) {
     for (let index = 0; index < 16; index++) words[index] = padded.getInt32(start + 4 * index);
     addBlock(hash, words);
   }
-  const digest = new DataView(new ArrayBuffer(32));
   hash.forEach((word, index) => {
-    digest.setInt32(4 * index, word);
+    padded.setInt32(4 * index, word);
   });
-  return new Uint8Array(digest.buffer);
+  return new Uint8Array(padded.buffer, 0, 32);
 }
 
 /** Adds one block to the hash. `words` has its 16 words, and room for 48 more. */
