@@ -194,7 +194,7 @@ export const core = [
   ...of('base/priority-queue', STORE, [
     ['members move ahead of earlier ones', 'parent.priority <= member.priority', 'parent.priority >= member.priority'],
     ['only left children move up', 'right.priority < left.priority ? right : left', 'false ? right : left'],
-    ['the last member keeps the place of a removed one', '      this.move(last, last.priority);\n', ''],
+    ['the last member keeps the place of a removed one', '      this.set(last, last.priority);\n', ''],
   ]),
   ...of('memory/namespaces', STORE, [
     [
@@ -204,13 +204,13 @@ export const core = [
     ],
     [
       'a limit that has grown is not found as the largest',
-      'if (size > 1) {\n      this.#sizes.move(namespace.sizeMember, -size);',
-      'if (size > 1) {',
+      '    this.#sizes.set(namespace.sizeMember, -namespace.addresses.size);\n    if',
+      '    if (namespace.sizeMember.queueIndex < 0) this.#sizes.set(namespace.sizeMember, -namespace.addresses.size);\n    if',
     ],
     [
       'a limit that has shrunk stays the largest',
-      'if (size > 0) {\n      this.#sizes.move(namespace.sizeMember, -size);',
-      'if (size > 0) {',
+      '      this.#sizes.set(namespace.sizeMember, -namespace.addresses.size);\n      return;',
+      '      return;',
     ],
     ['the order of the namespaces ignores their grace', ' + namespace.graceMicros', ''],
     ['the count of entries never falls', '    this.#size -= 1;\n', ''],

@@ -14,9 +14,9 @@ test('the first member has the lowest priority value, whichever members move or 
       if (kind === 'add' || member === undefined) {
         const added = { priority: 0, queueIndex: -1 };
         members.push(added);
-        queue.add(added, priority);
+        queue.set(added, priority);
       } else if (kind === 'move') {
-        queue.move(member, priority);
+        queue.set(member, priority);
       } else {
         queue.remove(member);
         members.splice(at, 1);

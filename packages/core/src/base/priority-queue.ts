@@ -20,27 +20,21 @@ export class PriorityQueue<Member extends QueueMember> {
     return this.#heap[0];
   }
 
-  has(member: Member): boolean {
-    return this.#heap[member.queueIndex] === member;
-  }
-
-  add(member: Member, priority: number): void {
+  /** Adds the member, or moves it if the queue has it. */
+  set(member: Member, priority: number): void {
     member.priority = priority;
-    this.#rise(member, this.#heap.length);
-  }
-
-  move(member: Member, priority: number): void {
-    member.priority = priority;
-    this.#rise(member, member.queueIndex);
+    this.#rise(member, member.queueIndex < 0 ? this.#heap.length : member.queueIndex);
     this.#sink(member, member.queueIndex);
   }
 
+  /** Removes the member if the queue has it. */
   remove(member: Member): void {
     const index = member.queueIndex;
+    if (index < 0) return;
     const last = this.#heap.pop() as Member;
     if (last !== member) {
       this.#setAt(last, index);
-      this.move(last, last.priority);
+      this.set(last, last.priority);
     }
     member.queueIndex = -1;
   }

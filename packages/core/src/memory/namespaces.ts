@@ -37,14 +37,10 @@ export class Namespaces {
   add({ namespace, key, address }: Entry): void {
     namespace.addresses.set(key, address);
     this.#size += 1;
-    const { size } = namespace.addresses;
-    if (size > 1) {
-      this.#sizes.move(namespace.sizeMember, -size);
-      return;
-    }
+    this.#sizes.set(namespace.sizeMember, -namespace.addresses.size);
+    if (namespace.addresses.size > 1) return;
     this.#byName.set(namespace.name, namespace);
     this.#last = namespace;
-    this.#sizes.add(namespace.sizeMember, -size);
   }
 
   /** Removes the key and releases its block. */
@@ -54,9 +50,8 @@ export class Namespaces {
     namespace.addresses.delete(entry.key);
     entry.release();
     this.#size -= 1;
-    const { size } = namespace.addresses;
-    if (size > 0) {
-      this.#sizes.move(namespace.sizeMember, -size);
+    if (namespace.addresses.size > 0) {
+      this.#sizes.set(namespace.sizeMember, -namespace.addresses.size);
       return;
     }
     this.#byName.delete(namespace.name);
@@ -85,14 +80,8 @@ export class Namespaces {
   /** Corrects the namespace's position. Call it when its first key or its grace has changed. */
   requeue(namespace: Namespace): void {
     const { queue } = namespace;
-    const isQueued = namespace.queueIndex >= 0;
-    if (queue.size === 0) {
-      if (isQueued) this.#queue.remove(namespace);
-      return;
-    }
-    const dropMicros = queue.microsAt(0) + namespace.graceMicros;
-    if (!isQueued) this.#queue.add(namespace, dropMicros);
-    else if (dropMicros !== namespace.priority) this.#queue.move(namespace, dropMicros);
+    if (queue.size === 0) this.#queue.remove(namespace);
+    else this.#queue.set(namespace, queue.microsAt(0) + namespace.graceMicros);
   }
 
   clear(): void {

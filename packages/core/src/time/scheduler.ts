@@ -32,10 +32,9 @@ export function scheduleAfter(delayMs: number, callback: () => void, startMs: nu
   // The whole process shares one queue, and a NaN would destroy its order.
   if (!Number.isFinite(delayMs) || delayMs < 0) throw invalidNumber('delayMs', 'a finite number from 0', delayMs);
   const scheduled = new Scheduled(bindAsyncContext(callback));
-  queue.add(scheduled, Math.round(startMs * 1000) + Math.ceil(delayMs * 1000));
+  queue.set(scheduled, Math.round(startMs * 1000) + Math.ceil(delayMs * 1000));
   setTimer();
   return function cancel() {
-    if (!queue.has(scheduled)) return;
     queue.remove(scheduled);
     setTimer();
   };
