@@ -1,23 +1,23 @@
+import { LaneCounts } from './lane-counts.js';
 import type { Caller, Entry } from './log/entry.js';
-import { SlotCounts } from './slot-counts.js';
 import { type Heaviest, type Rejections, roundLimits, type Suggestion } from './suggestion.js';
-import { Slots } from './window-slots.js';
+import { Lanes } from './window-lanes.js';
 
 /**
  * Finds in one pass what every limit of a rolling window would reject, for requests that cost 1.
  *
- * Each caller has a row of slots. A request takes the first free slot for exactly one window. What happens in the first
- * `limit` slots does not depend on the slots behind them. So a request gets one of these slots exactly if that limit allows
- * it, and all limits below its slot number would reject it.
+ * Each caller has a row of lanes. A request takes the first free lane for exactly one window. What happens in the first
+ * `limit` lanes does not depend on the lanes behind them. So a request gets one of these lanes exactly if that limit allows
+ * it, and all limits below its lane number would reject it.
  */
 export class Suggester {
   readonly #windowMs: number;
   readonly #windowMicros: number;
   /** By the caller's index. Idle callers have no entry. */
-  readonly #slots: (Slots | undefined)[] = [];
-  #inUse: Slots[] = [];
+  readonly #lanes: (Lanes | undefined)[] = [];
+  #inUse: Lanes[] = [];
   #nextSweepMicros = Number.NEGATIVE_INFINITY;
-  readonly #counts = new SlotCounts();
+  readonly #counts = new LaneCounts();
 
   constructor(windowMs: number) {
     this.#windowMs = windowMs;
@@ -28,13 +28,13 @@ export class Suggester {
   add({ micros, caller }: Entry): void {
     const { index } = caller;
     if (micros >= this.#nextSweepMicros) this.#sweep(micros);
-    let slots = this.#slots[index];
-    if (slots === undefined) {
-      slots = new Slots(index);
-      this.#slots[index] = slots;
-      this.#inUse.push(slots);
+    let lanes = this.#lanes[index];
+    if (lanes === undefined) {
+      lanes = new Lanes(index);
+      this.#lanes[index] = lanes;
+      this.#inUse.push(lanes);
     }
-    this.#counts.add(caller, slots.take(micros, micros - this.#windowMicros));
+    this.#counts.add(caller, lanes.take(micros, micros - this.#windowMicros));
   }
 
   /**
@@ -69,18 +69,18 @@ export class Suggester {
   /** Drops idle callers once per window, so that memory is proportional to the active ones. */
   #sweep(micros: number): void {
     this.#nextSweepMicros = micros + this.#windowMicros;
-    this.#inUse = this.#inUse.filter((slots) => {
-      const isInUse = slots.newestMicros > micros - this.#windowMicros;
-      if (!isInUse) this.#slots[slots.owner] = undefined;
+    this.#inUse = this.#inUse.filter((lanes) => {
+      const isInUse = lanes.newestMicros > micros - this.#windowMicros;
+      if (!isInUse) this.#lanes[lanes.owner] = undefined;
       return isInUse;
     });
   }
 }
 
-/** For each slot, the sum of the counts behind it. */
+/** For each lane, the sum of the counts behind it. */
 function sumsBeyond(counts: readonly number[]): number[] {
   const sums = new Array<number>(counts.length).fill(0);
-  for (let slot = counts.length - 2; slot >= 0; slot--) sums[slot] = sums[slot + 1]! + counts[slot + 1]!;
+  for (let lane = counts.length - 2; lane >= 0; lane--) sums[lane] = sums[lane + 1]! + counts[lane + 1]!;
   return sums;
 }
 

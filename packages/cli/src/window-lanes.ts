@@ -3,35 +3,35 @@ import TinyQueue from 'tinyqueue';
 /** Trimming the front of a shorter list costs more than it saves. */
 const MIN_TRIM = 32;
 
-/** The slots of one caller, numbered from 1. Memory is proportional to the slots in use. */
-export class Slots {
+/** The lanes of one caller, numbered from 1. Memory is proportional to the lanes in use. */
+export class Lanes {
   readonly owner: number;
-  /** When each used slot was taken, oldest first, and which slot it is. */
+  /** When each used lane was taken, oldest first, and which lane it is. */
   #times: number[] = [];
   #taken: number[] = [];
-  /** The index of the first used slot in both lists. */
+  /** The index of the first used lane in both lists. */
   #start = 0;
-  /** Free slots below `#nextSlot`. */
+  /** Free lanes below `#nextLane`. */
   readonly #free = new TinyQueue<number>();
-  /** The first slot that was never taken. */
-  #nextSlot = 1;
+  /** The first lane that was never taken. */
+  #nextLane = 1;
 
   constructor(owner: number) {
     this.owner = owner;
   }
 
-  /** When a slot was last taken. */
+  /** When a lane was last taken. */
   get newestMicros(): number {
     return this.#times.at(-1)!;
   }
 
-  /** Takes the first free slot, after it has released all slots taken at `expiredMicros` or before. */
+  /** Takes the first free lane, after it has released all lanes taken at `expiredMicros` or before. */
   take(micros: number, expiredMicros: number): number {
     this.#release(expiredMicros);
-    const slot = this.#free.pop() ?? this.#nextSlot++;
+    const lane = this.#free.pop() ?? this.#nextLane++;
     this.#times.push(micros);
-    this.#taken.push(slot);
-    return slot;
+    this.#taken.push(lane);
+    return lane;
   }
 
   #release(expiredMicros: number): void {
@@ -42,14 +42,14 @@ export class Slots {
     else if (this.#start > 0) this.#clear();
   }
 
-  /** Starts over, because all slots are free. */
+  /** Starts over, because all lanes are free. */
   #clear(): void {
     this.#times = [];
     this.#taken = [];
     this.#start = 0;
     this.#free.data.length = 0;
     this.#free.length = 0;
-    this.#nextSlot = 1;
+    this.#nextLane = 1;
   }
 
   #trim(): void {

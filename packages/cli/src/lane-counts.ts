@@ -4,36 +4,36 @@ import type { Caller } from './log/entry.js';
 const BUDGET = 500_000;
 
 /**
- * How many requests took each slot, in total and for the caller that reached the highest one. Since that caller is known only
- * at the end, each caller with several slots has its own counts. When they become too many, those of callers with less than
- * half of the highest slot join a common list.
+ * How many requests took each lane, in total and for the caller that reached the highest one. Since that caller is known only
+ * at the end, each caller with several lanes has its own counts. When they become too many, those of callers with less than
+ * half of the highest lane join a common list.
  */
-export class SlotCounts {
-  /** By the slot, the first at index 1. */
+export class LaneCounts {
+  /** By the lane, the first at index 1. */
   readonly #common: number[] = [0];
-  /** By the caller's index, then the slot minus 2. `null` once they joined the common list. */
+  /** By the caller's index, then the lane minus 2. `null` once they joined the common list. */
   #ofCaller: (number[] | null | undefined)[] = [];
-  /** The highest slot of each caller, by its index. */
+  /** The highest lane of each caller, by its index. */
   readonly #highest: number[] = [];
   #heaviest: Caller | undefined;
-  #highestSlot = 0;
+  #highestLane = 0;
   #size = 0;
   #budget = BUDGET;
 
-  add(caller: Caller, slot: number): void {
+  add(caller: Caller, lane: number): void {
     const { index } = caller;
-    if (slot > (this.#highest[index] ?? 0)) this.#raise(caller, slot);
-    const counts = slot === 1 ? null : this.#ofCaller[index];
-    if (counts === null || counts === undefined) this.#common[slot]! += 1;
-    else counts[slot - 2]! += 1;
+    if (lane > (this.#highest[index] ?? 0)) this.#raise(caller, lane);
+    const counts = lane === 1 ? null : this.#ofCaller[index];
+    if (counts === null || counts === undefined) this.#common[lane]! += 1;
+    else counts[lane - 2]! += 1;
   }
 
-  /** The caller that reached the highest slot first. */
+  /** The caller that reached the highest lane first. */
   get heaviest(): Caller {
     return this.#heaviest!;
   }
 
-  /** The number of requests that took each slot, by the slot. The first one is at index 1. */
+  /** The number of requests that took each lane, by the lane. The first one is at index 1. */
   requestsAt(): number[] {
     const all = [...this.#common];
     for (const counts of this.#ofCaller) if (counts) addTo(all, counts);
@@ -54,21 +54,21 @@ export class SlotCounts {
     return all;
   }
 
-  /** The number of callers whose highest slot this is, by the slot. */
+  /** The number of callers whose highest lane this is, by the lane. */
   callersAt(): number[] {
-    const callers = new Array<number>(this.#highestSlot + 1).fill(0);
-    for (const slot of this.#highest) if (slot !== undefined) callers[slot]! += 1;
+    const callers = new Array<number>(this.#highestLane + 1).fill(0);
+    for (const lane of this.#highest) if (lane !== undefined) callers[lane]! += 1;
     return callers;
   }
 
-  #raise(caller: Caller, slot: number): void {
-    this.#highest[caller.index] = slot;
-    if (slot > this.#highestSlot) {
-      this.#highestSlot = slot;
+  #raise(caller: Caller, lane: number): void {
+    this.#highest[caller.index] = lane;
+    if (lane > this.#highestLane) {
+      this.#highestLane = lane;
       this.#heaviest = caller;
       this.#common.push(0);
     }
-    if (slot === 1) return;
+    if (lane === 1) return;
     const counts = this.#ofCaller[caller.index];
     if (counts === undefined) this.#ofCaller[caller.index] = [0];
     else if (counts !== null) counts.push(0);
@@ -80,7 +80,7 @@ export class SlotCounts {
     this.#size = 0;
     for (const [index, counts] of this.#ofCaller.entries()) {
       if (!counts) continue;
-      if (counts.length * 2 < this.#highestSlot) {
+      if (counts.length * 2 < this.#highestLane) {
         addTo(this.#common, counts);
         this.#ofCaller[index] = null;
       } else this.#size += counts.length;
