@@ -27,7 +27,7 @@ const server = app.listen(Number(PORT), '127.0.0.1', (error) => {
 Rollgate behind Express, on ${url}: a queue of ${CAPACITY}, from which one request proceeds every ${INTERVAL}.
 
   for i in $(seq 7); do curl -s -w ' %{http_code}\\n' ${url} & done; wait
-                                                one proceeds at once, ${CAPACITY} wait for their slot, others get 429
+                                                one proceeds at once, ${CAPACITY} wait for their start, others get 429
 
 Ctrl-C stops the server.`);
 });

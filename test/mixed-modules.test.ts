@@ -36,9 +36,9 @@ describe.each(pairs)('%s', (pair) => {
   test('a request that does not count is refunded', () =>
     expect(outcomes[pair]!.refunded).toEqual([200, 200, 200, 200]));
 
-  test('a client that leaves a queue frees its slot', () => expect(outcomes[pair]!.freedByClient).toBe(1));
+  test('a client that leaves a queue frees its start', () => expect(outcomes[pair]!.freedByClient).toBe(1));
 
-  test('a caller of wait that leaves a queue frees its slot', () =>
+  test('a caller of wait that leaves a queue frees its start', () =>
     expect(outcomes[pair]!.freedByWait).toEqual(['left', 1]));
 
   test('a decision is refunded once', () => expect(outcomes[pair]!.refundedTwice).toBe(1));

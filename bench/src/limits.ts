@@ -11,7 +11,7 @@ import {
 export const WINDOW_MS = 60_000;
 export const WINDOW_MICROS = WINDOW_MS * 1000;
 
-/** Creates a limit of `limit` a minute for each algorithm. The leaky bucket's queue has as many slots. */
+/** Creates a limit of `limit` a minute for each algorithm. The leaky bucket has this capacity. */
 const FACTORIES = {
   rollingWindow: (limit: number) => rollingWindow({ limit, window: WINDOW_MS }),
   bucketedWindow: (limit: number) => bucketedWindow({ limit, window: WINDOW_MS }),

@@ -49,7 +49,7 @@ function markOf({ atMs, allowed, isBeyond }) {
   return `<path d="${cross}" stroke="${COLORS.rejected}" stroke-width="2" fill="none"/>`;
 }
 
-/** A line from an accepted request to its slot. */
+/** A line from an accepted request to its start. */
 function delayOf({ atMs, allowed, startMs }) {
   if (!allowed || startMs === atMs) return '';
   const line = `<path d="M${x(atMs)} ${REQUEST_Y - 6}L${x(startMs)} ${STARTED_Y}" stroke="${COLORS.line}"/>`;

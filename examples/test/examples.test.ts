@@ -29,7 +29,7 @@ test('fastify.ts limits all routes, the login more strictly and health not at al
   expect(await statuses(`${url}/login`, 1, login('bob'))).toEqual([200]);
 }, 20_000);
 
-test('queue.ts delays requests until their slot, and rejects those that find the queue full', async () => {
+test('queue.ts delays requests until their start, and rejects those that find the queue full', async () => {
   const { url } = await start('queue.ts', { CAPACITY: '2', INTERVAL: '1s' });
   const responses = await Promise.all(Array.from({ length: 5 }, () => fetch(url)));
   expect(responses.map(({ status }) => status).sort()).toEqual([200, 200, 200, 429, 429]);

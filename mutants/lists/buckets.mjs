@@ -61,26 +61,30 @@ export const buckets = [
     'leaky-bucket',
     [...CONFORMANCE, 'packages/core/test/queue-refunds.test.ts'],
     [
-      ['the queue has one slot too few', '(limit + 1 - cost) * intervalMicros', '(limit - cost) * intervalMicros'],
+      [
+        'the queue has room for one unit too few',
+        '(limit + 1 - cost) * intervalMicros',
+        '(limit - cost) * intervalMicros',
+      ],
       [
         'one waiting action too many is counted',
         'Math.ceil(delayMicros / intervalMicros) - 1',
         'Math.floor(delayMicros / intervalMicros)',
       ],
       [
-        'an action of several units takes one slot',
+        'an action of several units takes one start',
         '= atMicros + cost * this.intervalMicros;',
         '= atMicros + this.intervalMicros;',
       ],
-      ['the last slot stays taken after its refund', 'if (endMicros < freeMicros)', 'if (endMicros <= freeMicros)'],
-      ['slots refunded before the last one stay taken', 'takeLastGap(state, atMicros) ?? atMicros', 'atMicros'],
+      ['the last start stays taken after its refund', 'if (endMicros < freeMicros)', 'if (endMicros <= freeMicros)'],
+      ['starts refunded before the last one stay taken', 'takeLastGap(state, atMicros) ?? atMicros', 'atMicros'],
     ],
   ),
   ...of(
     'queue-gaps',
     [...CONFORMANCE, 'packages/core/test/queue-refunds.test.ts'],
     [
-      ['a slot refunded twice is two gaps', 'if (next < to) return;', ''],
+      ['a start refunded twice is two gaps', 'if (next < to) return;', ''],
       ['gaps that touch are not merged', 'else if (next === to) setBound(state, after, from);', ''],
       ['the search finds the next gap', '< micros) low = middle + 1', '<= micros) low = middle + 1'],
     ],

@@ -60,15 +60,15 @@ export const luaStates = [
     'limits/leaky-bucket',
     [test('queue'), ...REFUNDS],
     [
-      ['the queue has one slot too few', '(limit + 1 - cost) * interval', '(limit - cost) * interval'],
-      ['the last slot stays taken after its refund', 'if ends < free_at then', 'if ends <= free_at then'],
+      ['the queue has room for one unit too few', '(limit + 1 - cost) * interval', '(limit - cost) * interval'],
+      ['the last start stays taken after its refund', 'if ends < free_at then', 'if ends <= free_at then'],
       [
         'passed gaps stay',
         "if state.gaps ~= '' then state.gaps = string.sub(state.gaps, count_before(state.gaps, now + 1) * GAP + 1) end",
         '',
       ],
       [
-        'slots refunded before the last one stay taken',
+        'starts refunded before the last one stay taken',
         "if gaps ~= '' and time_at(gaps, #gaps - TIME + 1) == at then",
         'if false then',
       ],

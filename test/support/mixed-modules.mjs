@@ -31,7 +31,7 @@ async function refunded({ rateLimit }, { MemoryStore }) {
   return statuses;
 }
 
-/** Returns the free slots of a queue after its waiting HTTP client has disconnected. */
+/** Returns the free units of a queue after its waiting HTTP client has disconnected. */
 async function freedByClient({ rateLimit }, { leakyBucket, MemoryStore, RateLimiter }) {
   const limits = leakyBucket({ capacity: 1, interval: '1h' });
   const store = new MemoryStore();

@@ -84,16 +84,16 @@ test('delays of a queue follow the clock', async () => {
   const clock = manualClock();
   const queue = leakyBucket({ capacity: 3, interval: '10s' });
   const limiter = new RateLimiter({ limits: queue, store: new MemoryStore({ clock }) });
-  const slots: number[] = [];
-  const all = [1, 2, 3].map(() => limiter.wait('api').then(() => slots.push(clock.now())));
+  const starts: number[] = [];
+  const all = [1, 2, 3].map(() => limiter.wait('api').then(() => starts.push(clock.now())));
   await all[0];
-  // Callers get their slots one after the other, so each advance waits for the next one.
-  for (let slot = 1; slot < 3; slot++) {
+  // Callers get their starts one after the other, so each advance waits for the next one.
+  for (let start = 1; start < 3; start++) {
     await new Promise(setImmediate);
     clock.advance('10s');
-    await all[slot];
+    await all[start];
   }
-  expect(slots).toEqual([0, 10_000, 20_000]);
+  expect(starts).toEqual([0, 10_000, 20_000]);
   const delayed: number[] = [];
   scheduleAfter(5000, () => delayed.push(clock.now()), limiter.clock);
   clock.advance('5s');

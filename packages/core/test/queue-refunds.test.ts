@@ -3,12 +3,12 @@ import { MAX_GAPS } from '../src/limits/queue-gaps';
 
 const HOUR_MS = 3_600_000;
 
-/** A queue on a clock that stands still, and its decisions in the order of their slots. */
+/** A queue on a clock that stands still, and its decisions in the order of their starts. */
 async function fill(capacity: number) {
   const store = new MemoryStore({ clock: { now: () => 0 } });
   const limiter = new RateLimiter({ limits: leakyBucket({ capacity, interval: '1h' }), store });
   const decisions: Decision[] = [];
-  for (let slot = 0; slot <= capacity; slot++) decisions.push(await limiter.check('queue'));
+  for (let start = 0; start <= capacity; start++) decisions.push(await limiter.check('queue'));
   return { store, limiter, decisions, peek: () => limiter.peek('queue') };
 }
 
@@ -29,14 +29,14 @@ test.each([
   ['first to last', (all: Decision[]) => all],
   ['last to first', (all: Decision[]) => all.toReversed()],
   ['in random order', shuffle],
-])('a queue whose slots are refunded %s equals a new one', async (_, order) => {
+])('a queue whose starts are refunded %s equals a new one', async (_, order) => {
   const { limiter, decisions, peek } = await fill(90);
   for (const decision of order(decisions)) await limiter.refund(decision);
   const fresh = await (await fill(90)).limiter.peek('other');
   expect(await peek()).toEqual(fresh);
 });
 
-test('slots behind a gap keep their time, and the gap is free once they have passed', async () => {
+test('starts behind a gap keep their time, and the gap is free once they have passed', async () => {
   const { limiter, decisions, peek } = await fill(3);
   await limiter.refund(decisions[1]!);
   await limiter.refund(decisions[2]!);
@@ -45,7 +45,7 @@ test('slots behind a gap keep their time, and the gap is free once they have pas
   expect(await peek()).toMatchObject({ allowed: true, delayMs: HOUR_MS, remaining: 3 });
 });
 
-test('a slot that a caller of the store refunds twice is free once', async () => {
+test('a start that a caller of the store refunds twice is free once', async () => {
   class Twice extends MemoryStore {
     override refund(receipt: unknown) {
       super.refund(receipt);
@@ -54,10 +54,10 @@ test('a slot that a caller of the store refunds twice is free once', async () =>
   }
   const store = new Twice({ clock: { now: () => 0 } });
   const limiter = new RateLimiter({ limits: leakyBucket({ capacity: 3, interval: '1h' }), store });
-  const slots: Decision[] = [];
-  for (let slot = 0; slot < 3; slot++) slots.push(await limiter.check('queue'));
-  await limiter.refund(slots[1]!);
-  await limiter.refund(slots[2]!);
+  const starts: Decision[] = [];
+  for (let start = 0; start < 3; start++) starts.push(await limiter.check('queue'));
+  await limiter.refund(starts[1]!);
+  await limiter.refund(starts[2]!);
   await limiter.check('queue');
   await limiter.refund(await limiter.check('queue'));
   expect((await limiter.peek('queue')).delayMs).toBe(2 * HOUR_MS);
@@ -65,13 +65,13 @@ test('a slot that a caller of the store refunds twice is free once', async () =>
 
 test('a key keeps the latest 64 gaps', async () => {
   const { store, limiter, decisions, peek } = await fill(2 * MAX_GAPS + 10);
-  const odd = decisions.filter((_, slot) => slot % 2 === 1);
+  const odd = decisions.filter((_, start) => start % 2 === 1);
   for (const decision of shuffle(odd)) await limiter.refund(decision);
   const [{ state }] = store.toJSON() as unknown as [{ state: { gaps: number[] } }];
   expect(state.gaps).toHaveLength(2 * MAX_GAPS);
   expect(state.gaps).toEqual(state.gaps.toSorted((one, other) => one - other));
-  for (const decision of shuffle(decisions.filter((_, slot) => slot % 2 === 0))) await limiter.refund(decision);
-  // The five earliest gaps were dropped: the slots ahead of the fifth one's end stay taken.
+  for (const decision of shuffle(decisions.filter((_, start) => start % 2 === 0))) await limiter.refund(decision);
+  // The five earliest gaps were dropped: the starts ahead of the fifth one's end stay taken.
   expect((await peek()).delayMs).toBe(10 * HOUR_MS);
 });
 
@@ -89,7 +89,7 @@ test('a queue that is never empty does not collect gaps', async () => {
   expect(state.gaps.length).toBeLessThanOrEqual(12);
 });
 
-test('callers of `wait` that abort in any order, over several turns of the event loop, free all their slots', async () => {
+test('callers of `wait` that abort in any order, over several turns of the event loop, free all their starts', async () => {
   const store = new MemoryStore({ clock: { now: () => 0 } });
   const limiter = new RateLimiter({ limits: leakyBucket({ capacity: 90, interval: '1h' }), store });
   await limiter.check('queue');

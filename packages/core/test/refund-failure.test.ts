@@ -7,7 +7,7 @@ class BrokenRefunds extends MemoryStore {
   }
 }
 
-/** Aborts a wait in a queue, so that its slot has to be refunded. */
+/** Aborts a wait in a queue, so that its start has to be refunded. */
 async function leaveQueue(limiter: RateLimiter): Promise<void> {
   await limiter.check('ann');
   const caller = new AbortController();

@@ -43,7 +43,7 @@ test.each([
     rollingWindow({ limit: 2, window: '1s', countRejected: true }),
     ['peek', 'check', 'peek', 'check'],
   ],
-  ['peeks before it takes a slot', leakyBucket({ capacity: 2, interval: '1s' }), ['peek', 'check', 'peek', 'check']],
+  ['peeks before it takes a start', leakyBucket({ capacity: 2, interval: '1s' }), ['peek', 'check', 'peek', 'check']],
 ])('a wait %s', async (_, limit, expected) => {
   const { limiter, calls, clock } = createLimiter(limit);
   await limiter.wait('ann');

@@ -20,7 +20,7 @@ test('`close` rejects all callers that wait, so that none keeps the process aliv
   expect(activeTimers()).toBe(before);
 });
 
-test('`close` frees the slots of callers that wait for them, in a store that stays open', async () => {
+test('`close` frees the starts of callers that wait for them, in a store that stays open', async () => {
   const store = new MemoryStore({ clock: manualClock() });
   const limits = leakyBucket({ capacity: 3, interval: '1h' });
   const limiter = new RateLimiter({ limits, store });

@@ -49,7 +49,7 @@ describe('wait on a queue', () => {
     for (const [caller, atMs] of started) expect(atMs).toBeGreaterThanOrEqual(caller * INTERVAL_MS - 0.001);
   });
 
-  test('resolves in the order of the calls, even if the process is busy until their slots have passed', async () => {
+  test('resolves in the order of the calls, even if the process is busy until their starts have passed', async () => {
     const limiter = new RateLimiter({ limits: queue });
     const order: number[] = [];
     const waitFor = (caller: number) => limiter.wait('ann').then(() => order.push(caller));
@@ -62,7 +62,7 @@ describe('wait on a queue', () => {
     expect(order).toEqual([0, 1, 2, 3]);
   });
 
-  test('resolves in the order of the calls, even if the process reads a decision only after the slot', async () => {
+  test('resolves in the order of the calls, even if the process reads a decision only after the start', async () => {
     const memory = new MemoryStore();
     let isBusy = false;
     const check: Store['check'] = async (...args) => {
@@ -95,7 +95,7 @@ describe('wait on a queue', () => {
     await expect(slow).rejects.toBe('enough');
   });
 
-  test('takes a slot at once, without waiting for the callers ahead', async () => {
+  test('takes a start at once, without waiting for the callers ahead', async () => {
     const limiter = new RateLimiter({ limits: slowQueue, store: new MemoryStore({ clock }) });
     const controller = new AbortController();
     const waiting = [0, 1, 2, 3].map(() => limiter.wait('ann', { signal: controller.signal }));
@@ -115,7 +115,7 @@ describe('wait on a queue', () => {
     expect(order).toEqual([0, 1, 2, 3]);
   });
 
-  test('rejects at once when the slot comes after the timeout, and takes no slot', async () => {
+  test('rejects at once when the start comes after the timeout, and takes no start', async () => {
     const calls: string[] = [];
     const { store, memory } = asynchronousStore();
     const check: Store['check'] = async (...args) => {
@@ -129,7 +129,7 @@ describe('wait on a queue', () => {
     expect((await limiter.peek('ann')).delayMs).toBe(3_600_000);
   });
 
-  test('refunds the slot when the check returns one after the timeout', async () => {
+  test('refunds the start when the check returns one after the timeout', async () => {
     const empty = new MemoryStore({ clock });
     const { store } = asynchronousStore({ peek: async (...args) => empty.peek(...args) });
     const limiter = new RateLimiter({ limits: slowQueue, store });
@@ -138,7 +138,7 @@ describe('wait on a queue', () => {
     expect((await limiter.check('ann')).delayMs).toBe(3_600_000);
   });
 
-  test('rejects with the signal’s reason while it waits for its slot, and refunds the slot', async () => {
+  test('rejects with the signal’s reason while it waits for its start, and refunds it', async () => {
     const limiter = new RateLimiter({ limits: slowQueue, store: asynchronousStore().store });
     await limiter.wait('ann');
     const controller = new AbortController();
@@ -158,7 +158,7 @@ describe('wait on a queue', () => {
     test.each([
       ['on one signal', () => [new AbortController()]],
       ['on signals that abort in the order of the calls', () => Array.from({ length: 8 }, () => new AbortController())],
-    ])('refunds every slot of callers that abort together, %s', async (_, create) => {
+    ])('refunds every start of callers that abort together, %s', async (_, create) => {
       const limiter = new RateLimiter({ limits: leakyBucket({ capacity: 10, interval: '1s' }), store: store() });
       await limiter.wait('ann');
       const controllers = create();
@@ -172,7 +172,7 @@ describe('wait on a queue', () => {
       expect((await limiter.peek('ann')).remaining).toBe(10);
     });
 
-    test('refunds every slot, in whatever order the callers abort', async () => {
+    test('refunds every start, in whatever order the callers abort', async () => {
       const limiter = new RateLimiter({ limits: slowQueue, store: store() });
       await limiter.wait('ann');
       const controllers = [0, 1, 2].map(() => new AbortController());

@@ -148,7 +148,7 @@ export const cases: Readonly<Record<string, Case>> = {
     expect((await ask(host, 'long-queue')).status).toBe(429);
     waiting.abort();
   },
-  async 'a client that leaves a queue frees its slot'(host) {
+  async 'a client that leaves a queue frees its start'(host) {
     expect((await ask(host, 'long-queue')).status).toBe(200);
     const waiting = host.client.open('/long-queue', { headers: { 'x-client': host.id } });
     await untilRemaining(host, 'long-queue', 0);

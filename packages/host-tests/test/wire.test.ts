@@ -25,7 +25,7 @@ const NO_STARTED: Exclusions = {
 };
 const NOTICES_WRITES_ONLY: Exclusions = {
   ...RESPONSES_ARE_VALUES,
-  'a client that leaves a queue frees its slot':
+  'a client that leaves a queue frees its start':
     'workerd notices that a client has left only when it writes to the connection',
 };
 

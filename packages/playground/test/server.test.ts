@@ -161,7 +161,7 @@ test.each(['rolling', 'bucketed', 'counter', 'fixed', 'token'] as const)(
   },
 );
 
-test('a leaky bucket delays an allowed request until its slot', async () => {
+test('a leaky bucket delays an allowed request until its start', async () => {
   const still = await Server.startWithClock();
   try {
     await still.begin({ algorithm: 'leaky', limit: 4, windowMs: 2000 });
@@ -178,7 +178,7 @@ test('a leaky bucket delays an allowed request until its slot', async () => {
   }
 });
 
-test('a request that is aborted before its slot does not count as allowed', async () => {
+test('a request that is aborted before its start does not count as allowed', async () => {
   await server.begin({ algorithm: 'leaky', limit: 1, windowMs: 60_000 });
   await server.hit();
   const leaving = new AbortController();

@@ -6,7 +6,7 @@ import { MS, sum } from './oracles/oracle.js';
 export interface Admitted {
   readonly at: number;
   readonly cost: number;
-  /** The delay until its slot. */
+  /** The delay until its start. */
   readonly delay: number;
 }
 

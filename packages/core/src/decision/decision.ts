@@ -12,7 +12,7 @@ export interface LimitDecision {
   readonly retryAfterMs: number;
   /** Milliseconds until the full quota is free if nothing else happens. */
   readonly resetMs: number;
-  /** Milliseconds to delay the action until its slot. 0 when the decision is a rejection. */
+  /** Milliseconds to delay the action until its start. 0 when the decision is a rejection. */
   readonly delayMs: number;
   /**
    * The rule of this limit that rejected the action: `'limit'` (the quota) or `'minDifference'`. If both did, it is the
@@ -50,7 +50,7 @@ export interface Decision<Name extends string = string> {
   /** Milliseconds until the reported limit's full quota is free if nothing else happens. */
   readonly resetMs: number;
   /**
-   * Milliseconds to delay an allowed action until its slot, the longest delay of all limits. It is 0 for limits without
+   * Milliseconds to delay an allowed action until its start, the longest delay of all limits. It is 0 for limits without
    * a queue, and for a rejected action.
    */
   readonly delayMs: number;

@@ -180,8 +180,8 @@ export class RateLimiter<Given extends Limits = Limits> {
    * Waits until the action is allowed, and records it. Use it for outgoing work, such as calls to an API.
    *
    * Callers that wait for the same key at this limiter proceed in the order of their calls. With a queue such as
-   * `leakyBucket`, the promise resolves at the action's slot, after the decision's `delayMs`. Waiting itself counts as
-   * no attempt, even with `countRejected`. A caller that stops waiting for its slot frees the slot. A reset, a refund or a
+   * `leakyBucket`, the promise resolves at the action's start, after the decision's `delayMs`. Waiting itself counts as
+   * no attempt, even with `countRejected`. A caller that stops waiting for its start frees it. A reset, a refund or a
    * settlement in this process wakes the first caller of each key that it frees.
    *
    * @throws RangeError if the cost exceeds a limit, so the action can never be allowed. A `TimeoutError` when `timeout`

@@ -6,16 +6,16 @@ import { addGap, createGaps, describeGaps, dropPassedGaps, GAPS_END, takeLastGap
 
 /** The options of {@link leakyBucket}. */
 export interface LeakyBucketOptions {
-  /** The most units that may wait, a positive safe integer. The unit in the current slot does not count. */
+  /** The most units that may wait, a positive safe integer. A unit that starts at once does not count. */
   capacity: number;
-  /** The time between two slots, in milliseconds or as text such as `'100ms'`. */
+  /** The time between two starts, in milliseconds or as text such as `'100ms'`. */
   interval: Duration;
 }
 
 // The numbers of the state. Those of queue-gaps.ts follow.
-/** All slots before this time are taken, except those in the gaps. `-Infinity` before the first action. */
+/** All starts before this time are taken, except those in the gaps. `-Infinity` before the first action. */
 const FREE = 0;
-/** Receipts of earlier slots are void, because a refund has left the queue empty. */
+/** Receipts of earlier starts are void, because a refund has left the queue empty. */
 const VOID_BEFORE = 1;
 /** The scale of the largest limit that has recorded since the queue was empty. */
 const SCALE = 2;
@@ -24,13 +24,13 @@ const SCALE = 2;
 const NO_RECEIPT = Number.MIN_SAFE_INTEGER;
 
 /**
- * A FIFO queue of at most `capacity` waiting units, with one slot every `interval`. So bursts leave evenly. An allowed
- * action gets a `delayMs` until its slot. If the queue is full, it is rejected. An action of several units starts at
- * its first slot, and the next action waits for all of them.
+ * A FIFO queue of at most `capacity` waiting units, with a start every `interval`. So bursts leave evenly. An allowed
+ * action gets a `delayMs` until its start. If the queue is full, it is rejected. An action of several units takes as many
+ * starts. It begins at the first one, and the next action waits for all of them.
  *
- * Slots can be refunded in any order. A refunded slot becomes free once all slots behind it are free, because the
- * actions behind it keep their slots. Otherwise it passes unused. A key keeps up to 64 separate gaps. If the settings
- * of a key in use change, the assigned slots stay taken.
+ * Starts can be refunded in any order. A refunded start becomes free once all starts behind it are free, because the
+ * actions behind it keep theirs. Otherwise it passes unused. A key keeps up to 64 separate gaps. If the settings of a key
+ * in use change, the assigned starts stay taken.
  *
  * @throws TypeError, RangeError naming the invalid option.
  * @example
@@ -51,7 +51,7 @@ export class LeakyBucket implements Limit {
   readonly limit: number;
   readonly countRejected = false;
   readonly canDelay = true;
-  /** The time between two slots, in microseconds. */
+  /** The time between two starts, in microseconds. */
   readonly intervalMicros: number;
   /** How long a full queue takes to become empty. */
   readonly windowMicros: number;
@@ -126,7 +126,7 @@ export class LeakyBucket implements Limit {
     const freeMicros = numbers[start + FREE]!;
     const endMicros = hit.atMicros + hit.cost * this.intervalMicros;
     if (endMicros < freeMicros) {
-      if (endMicros <= nowMicros) return; // Nothing can use the slot.
+      if (endMicros <= nowMicros) return; // Nothing can start then.
       addGap(state, atMicros, endMicros);
     } else if (endMicros === freeMicros) {
       const newFreeMicros = takeLastGap(state, atMicros) ?? atMicros;

@@ -27,7 +27,7 @@ export interface Verdict {
    * `'limit'` at a tie. A cost above the quota is rejected by `'limit'`.
    */
   reason: RejectionReason;
-  /** The delay until the action's slot if it is allowed now. */
+  /** The delay until the action's start if it is allowed now. */
   delayMicros: number;
   /** The free units, never negative. */
   remaining: number;
@@ -101,7 +101,7 @@ export interface Limit extends StateLifecycle {
    */
   readonly holdsSlots?: boolean;
 
-  /** Whether an allowed action may have a delay until its slot. A waiting caller then peeks before each check. */
+  /** Whether an allowed action may start with a delay. A waiting caller then peeks before each check. */
   readonly canDelay?: boolean;
 
   /** Decides on the action without changing the state. Fills in the verdict. */

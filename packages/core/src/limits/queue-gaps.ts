@@ -1,5 +1,5 @@
 /*
- * The slots of a queue that were refunded while later ones are still taken. Adjacent slots form one gap. They follow the
+ * The gaps of a queue: time that was refunded while later starts are still taken. Adjacent gaps become one. They follow the
  * other numbers of a leaky bucket's state:
  *
  *   3  BOUNDS  twice the number of gaps
@@ -14,7 +14,7 @@ const FIRST = 4;
 export const GAPS_END = FIRST;
 
 /**
- * The most gaps of a key. The earliest is dropped first, because its slots pass first. In Redis, each operation reads
+ * The most gaps of a key. The earliest is dropped first, because it passes first. In Redis, each operation reads
  * all gaps of a key, so more of them would delay other clients.
  */
 export const MAX_GAPS = 64;
@@ -26,7 +26,7 @@ export function createGaps({ numbers, start }: State): void {
   numbers[start + BOUNDS] = 0;
 }
 
-/** Adds the slot from `from` to `to`. Adding a slot again changes nothing. */
+/** Adds the gap from `from` to `to`. Adding it again changes nothing. */
 export function addGap(state: State, from: number, to: number): void {
   const index = indexOfEnd(state, from);
   const touchesBefore = boundAt(state, index + 1) === from;
@@ -49,7 +49,7 @@ export function takeLastGap(state: State, to: number): number | undefined {
   return from;
 }
 
-/** Drops the gaps that end at `nowMicros` or before, because no action can use their slots. */
+/** Drops the gaps that end at `nowMicros` or before, because no action can start in them. */
 export function dropPassedGaps(state: State, nowMicros: number): void {
   const first = indexOfEnd(state, nowMicros + 1);
   if (first > 0) remove(state, 0, first);

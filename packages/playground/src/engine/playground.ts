@@ -99,7 +99,7 @@ export class Playground {
    * Records a request about which the limit has decided. The other algorithms decide about it now.
    *
    * @param run The run of a scenario that sent it.
-   * @returns A function to call if the request is aborted before its slot.
+   * @returns A function to call if the request is aborted before its start.
    */
   record(decision: Decision, run: string | undefined): () => void {
     this.#attempts += 1;

@@ -4,7 +4,7 @@ import { isRetained, LONGEST_SHOWN_MS, MAX_ATTEMPTS } from '../shared/retention.
 /** An event that all engines on one store share. */
 export type SharedEvent =
   | { readonly kind: 'attempt'; readonly attempt: Attempt }
-  /** A delayed request was aborted before its slot. */
+  /** A delayed request was aborted before its start. */
   | { readonly kind: 'aborted'; readonly id: string }
   /** The totals so far, including attempts that no engine keeps. */
   | { readonly kind: 'totals'; readonly totals: Totals }

@@ -8,7 +8,7 @@ export function explain(row: RowHistory, mark: Mark, minDifferenceMs: number): s
   const { state, attempt, count } = mark;
   if (state === 'rejected') return `Rejected: ${whyRejected(row, mark, minDifferenceMs)}.`;
   const delay = attempt.delays[row.algorithm] ?? 0;
-  if (delay > 0) return `Allowed: it waited ${seconds(delay)} for its slot in the queue.`;
+  if (delay > 0) return `Allowed: it waited ${seconds(delay)} in the queue for its start.`;
   if (state === 'allowed') return `Allowed: number ${count} of ${attempt.limit} in ${seconds(attempt.windowMs)}.`;
   const span = seconds(mark.momentMs - mark.firstMs);
   const times = timesTheLimit(count, attempt.limit);

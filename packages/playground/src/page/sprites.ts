@@ -1,6 +1,6 @@
 import type { Theme } from './theme.js';
 
-/** Every shape of a mark. `waiting` is allowed and waits for its slot, `planned` is not sent yet. */
+/** Every shape of a mark. `waiting` is allowed and waits for its start, `planned` is not sent yet. */
 export type Shape = 'allowed' | 'beyond' | 'rejected' | 'waiting' | 'planned';
 
 /** The most marks of a stack. */

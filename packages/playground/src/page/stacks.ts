@@ -9,7 +9,7 @@ export interface Tally {
 
 /** How many requests a row shows. Those in labels such as "+12" count, too. */
 export interface Shown extends Tally {
-  /** Allowed requests that wait for their slot. */
+  /** Allowed requests that wait for their start. */
   waiting: number;
 }
 

@@ -13,7 +13,7 @@ export interface Attempt {
   readonly run?: string | undefined;
   /** The time of the decision. */
   readonly atMs: number;
-  /** The delay of an allowed request until its slot. 0 for all algorithms except the leaky bucket. */
+  /** The delay of an allowed request until its start. 0 for all algorithms except the leaky bucket. */
   readonly delayMs: number;
   readonly allowed: boolean;
   /** What each algorithm decided, including that of the real limit. */

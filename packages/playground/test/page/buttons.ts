@@ -128,7 +128,7 @@ test('"Stop" ends the current pattern, and so does another button', async () => 
   expect(await server.attempts()).toHaveLength(length + 8);
 });
 
-test('"Stop" cancels requests that wait for their slots: its summary is correct', async () => {
+test('"Stop" cancels requests that wait for their start: its summary is correct', async () => {
   const page = await showPage(server, { algorithm: 'leaky', limit: 20, windowMs: 60_000 });
   await page.press('Hammer');
   await until('some are delayed', async () => (await server.attempts()).length > 3);

@@ -47,7 +47,7 @@ test('a slider that is dragged ends where it was let go', async () => {
   expect(await slider(page, 'Limit').inputValue()).toBe(String(limit));
 });
 
-test('every algorithm can be selected, and the marks of the queue are at their slots', async () => {
+test('every algorithm can be selected, and the marks of the queue are at their starts', async () => {
   const page = await showPage(server, { limit: 4, windowMs: 4000 });
   const algorithm = page.page.getByRole('combobox', { name: 'Algorithm' });
   for (const value of ['bucketed', 'counter', 'fixed', 'token', 'leaky'] as const) {

@@ -10,7 +10,7 @@ import { minuteLimit } from './minute-limit.js';
 const CALLS = 1000;
 const QUOTA = 100;
 
-/** A queue allows one more than its capacity, and the order of the calls determines its slots. */
+/** A queue allows one more than its capacity, and the order of the calls determines their starts. */
 export const WITHOUT_QUEUE = algorithmNames.filter((algorithm) => algorithm !== 'leakyBucket');
 
 /** Starts all calls in the same iteration of the event loop. */
@@ -24,8 +24,8 @@ async function admitQuota(stores: readonly Store[], algorithm: AlgorithmName): P
   const allowed = decisions.filter(({ allowed }) => allowed);
   const delays = allowed.map(({ delayMs }) => delayMs).sort((one, other) => one - other);
   // The action that starts at once does not wait in the queue.
-  const slots = Array.from({ length: QUOTA + 1 }, (_, index) => index * 60_000);
-  const expected = algorithm === 'leakyBucket' ? slots : new Array<number>(QUOTA).fill(0);
+  const starts = Array.from({ length: QUOTA + 1 }, (_, index) => index * 60_000);
+  const expected = algorithm === 'leakyBucket' ? starts : new Array<number>(QUOTA).fill(0);
   assertSame(delays, expected, () => `Delays of the actions that ${algorithm} allows`);
 }
 

@@ -11,13 +11,13 @@ export interface LeakyBucketSettings {
 interface Queue {
   readonly free: number;
   readonly scale: number;
-  /** Slots that were refunded while later ones were taken. */
-  readonly abandoned: readonly Slot[];
-  /** Receipts of earlier slots are void, because a refund has emptied their queue. */
+  /** Time that was refunded while later starts were taken. */
+  readonly gaps: readonly Gap[];
+  /** Receipts of earlier starts are void, because a refund has emptied their queue. */
   readonly voidBefore: number;
 }
 
-interface Slot {
+interface Gap {
   readonly from: number;
   readonly to: number;
 }
@@ -34,13 +34,13 @@ export function leakyBucketOracle({ capacity, interval }: LeakyBucketSettings): 
   }
   const oracle: Oracle<Queue, { start: number; recorded: number; cost: number }> = {
     quota: capacity,
-    empty: { free: -Infinity, scale: 0, abandoned: [], voidBefore: -Infinity },
+    empty: { free: -Infinity, scale: 0, gaps: [], voidBefore: -Infinity },
     isImplausible: ({ free, scale }, now) => isTooFarAhead(free, now, scale),
     expires: ({ free }) => free,
     allows: (queue, at, cost) => delay(queue, at) + (cost - 1) * apart <= capacity * apart,
     free: (queue, at) => capacity - waiting(queue, at),
     delay,
-    record({ free, scale, abandoned, voidBefore }, now, cost) {
+    record({ free, scale, gaps, voidBefore }, now, cost) {
       const start = Math.max(free, now);
       const ahead = Math.min(start + cost * apart - now, MAX_AHEAD);
       const queue = {
@@ -48,7 +48,7 @@ export function leakyBucketOracle({ capacity, interval }: LeakyBucketSettings): 
         // An overdraft makes the queue longer than the limit's own scale allows.
         scale: Math.max(free > now ? scale : 0, ahead > (capacity + 1) * apart ? scaleOf(ahead) : 0, ownScale),
         // A gap that has passed is gone, even for a clock that steps back.
-        abandoned: withoutPassed(abandoned, now),
+        gaps: withoutPassed(gaps, now),
         voidBefore,
       };
       return [queue, { start, recorded: now, cost }];
@@ -57,30 +57,30 @@ export function leakyBucketOracle({ capacity, interval }: LeakyBucketSettings): 
       const { recorded } = hit;
       const start = hit.start + kept * apart;
       if (start < queue.voidBefore) return queue;
-      const { scale, abandoned } = queue;
+      const { scale, gaps } = queue;
       let { free } = queue;
       const end = hit.start + hit.cost * apart;
       const isLast = end === free;
-      if (!isLast && end <= now) return queue; // Nothing can use the slot.
-      let slots = [...abandoned, { from: start, to: end }].filter(({ to }) => to <= free);
-      for (let last = endingAt(slots, free); last !== undefined; last = endingAt(slots, free)) {
-        slots = slots.filter((slot) => slot !== last);
+      if (!isLast && end <= now) return queue; // Nothing can start then.
+      let left = [...gaps, { from: start, to: end }].filter(({ to }) => to <= free);
+      for (let last = endingAt(left, free); last !== undefined; last = endingAt(left, free)) {
+        left = left.filter((gap) => gap !== last);
         free = last.from;
       }
       const isEmpty = isLast && (start === recorded || (free < start && free <= now));
-      return { free, scale, abandoned: slots, voidBefore: isEmpty ? free : queue.voidBefore };
+      return { free, scale, gaps: left, voidBefore: isEmpty ? free : queue.voidBefore };
     },
   };
   return oracle;
 }
 
-const endingAt = (slots: readonly Slot[], time: number) => slots.find(({ to }) => to === time);
+const endingAt = (gaps: readonly Gap[], time: number) => gaps.find(({ to }) => to === time);
 
-/** Adjacent slots pass together, because they are one gap. */
-function withoutPassed(slots: readonly Slot[], now: number): Slot[] {
-  const isAhead = ({ to }: Slot): boolean => {
-    const behind = slots.find(({ from }) => from === to);
+/** Adjacent gaps pass together, because a store keeps them as one. */
+function withoutPassed(gaps: readonly Gap[], now: number): Gap[] {
+  const isAhead = ({ to }: Gap): boolean => {
+    const behind = gaps.find(({ from }) => from === to);
     return to > now || (behind !== undefined && isAhead(behind));
   };
-  return slots.filter(isAhead);
+  return gaps.filter(isAhead);
 }

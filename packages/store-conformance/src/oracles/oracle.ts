@@ -28,7 +28,7 @@ export interface Oracle<State = unknown, Receipt = unknown> {
   allowsUnits?(state: State, at: number, cost: number): boolean;
   /** The free units. Negative if the settings have changed. */
   free(state: State, at: number): number;
-  /** The delay of an allowed action until its slot. */
+  /** The delay of an allowed action until its start. */
   delay(state: State, at: number): number;
   /** Also records what is not allowed, as an overdraft. */
   record(state: State, now: number, cost: number): readonly [State, Receipt];

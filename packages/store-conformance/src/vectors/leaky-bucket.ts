@@ -13,7 +13,7 @@ export const leakyBucketVectors: readonly Vector<'leakyBucket'>[] = [
     ],
   },
   {
-    title: 'a full queue has a free slot as soon as an action starts',
+    title: 'a full queue has room as soon as an action starts',
     limit: { algorithm: 'leakyBucket', options: { capacity: 2, interval: 1000 } },
     steps: [
       { at: 0, cost: 1, allowed: true, remaining: 2, retryAfterMs: 0, resetMs: 0, delayMs: 0 },
@@ -49,7 +49,7 @@ export const leakyBucketVectors: readonly Vector<'leakyBucket'>[] = [
     ],
   },
   {
-    title: 'a cost takes as many slots in the queue',
+    title: 'a cost takes as many starts',
     limit: { algorithm: 'leakyBucket', options: { capacity: 4, interval: 1000 } },
     steps: [
       { at: 0, cost: 2, allowed: true, remaining: 3, retryAfterMs: 0, resetMs: 1000, delayMs: 0 },
@@ -105,7 +105,7 @@ export const leakyBucketVectors: readonly Vector<'leakyBucket'>[] = [
     ],
   },
   {
-    title: 'a refunded slot is free as soon as all slots behind it are',
+    title: 'a refunded start is free as soon as all starts behind it are',
     limit: { algorithm: 'leakyBucket', options: { capacity: 3, interval: 1000 } },
     steps: [
       { at: 0, cost: 1, allowed: true, remaining: 3, retryAfterMs: 0, resetMs: 0, delayMs: 0 },
@@ -122,7 +122,7 @@ export const leakyBucketVectors: readonly Vector<'leakyBucket'>[] = [
     ],
   },
   {
-    title: 'slots that are refunded in any order leave an empty queue',
+    title: 'starts that are refunded in any order leave an empty queue',
     limit: { algorithm: 'leakyBucket', options: { capacity: 4, interval: 1000 } },
     steps: [
       { at: 0, cost: 1, allowed: true, remaining: 4, retryAfterMs: 0, resetMs: 0, delayMs: 0 },
@@ -191,7 +191,7 @@ export const leakyBucketVectors: readonly Vector<'leakyBucket'>[] = [
     ],
   },
   {
-    title: 'an overdraft moves the next slot later',
+    title: 'an overdraft moves the next start later',
     limit: { algorithm: 'leakyBucket', options: { capacity: 3, interval: 100 } },
     steps: [
       { at: 0, cost: 1, allowed: true, remaining: 3, retryAfterMs: 0, resetMs: 0, delayMs: 0 },
@@ -202,7 +202,7 @@ export const leakyBucketVectors: readonly Vector<'leakyBucket'>[] = [
     ],
   },
   {
-    title: 'a settlement below the cost returns the last slots',
+    title: 'a settlement below the cost returns the last starts',
     limit: { algorithm: 'leakyBucket', options: { capacity: 3, interval: 100 } },
     steps: [
       { at: 0, cost: 3, allowed: true, remaining: 1, retryAfterMs: 0, resetMs: 200, delayMs: 0 },

@@ -10,7 +10,7 @@ export interface VectorVerdict {
   readonly retryAfterMs: number;
   /** Milliseconds until the full quota is free. */
   readonly resetMs: number;
-  /** Milliseconds until the slot of an allowed action. */
+  /** Milliseconds until the start of an allowed action. */
   readonly delayMs: number;
   /** The reason of a rejection. Absent if it is `'limit'`. */
   readonly reason?: 'minDifference';
