@@ -6,6 +6,7 @@ import { join } from 'node:path';
 import { MemoryStore, RateLimiter, rollingWindow, type Store } from '@rollgate/core';
 import { refundInBackground } from '@rollgate/core/store';
 import { rateLimit } from '@rollgate/express';
+import { flushPromises } from '@rollgate/test-support/flush-promises';
 import express from 'express';
 
 const ROOT = join(__dirname, '..');
@@ -76,7 +77,7 @@ test('the events have the documented members', async () => {
 
   const queue = new RateLimiter({ limits: rollingWindow({ limit: 1, window: '1m' }) });
   refundInBackground(queue, { ...(await queue.check('ann')) });
-  await new Promise(setImmediate);
+  await flushPromises();
   expect(heard.get('rollgate:refund:failure')).toHaveLength(1);
   expect(members('rollgate:refund:failure')).toEqual(membersOf('rollgate:refund:failure'));
 
@@ -95,7 +96,7 @@ test('the events have the documented members', async () => {
   isBroken = false;
   while (heard.get('rollgate:store:recovery')!.length === 0) {
     await limiter.check('ann');
-    await new Promise(setImmediate);
+    await flushPromises();
   }
   for (const channel of ['rollgate:store:failure', 'rollgate:store:recovery']) {
     expect(heard.get(channel)).toHaveLength(1);

@@ -1,3 +1,4 @@
+import { flushPromises } from '@rollgate/test-support/flush-promises';
 import { usedBytes } from './heap.js';
 import { createSubject, ipv4Key, type SubjectName } from './subjects.js';
 import { handleTasks } from './worker.js';
@@ -19,7 +20,7 @@ handleTasks(async ({ keyCount, hitsPerKey }: BytesTask): Promise<number> => {
       await subject.check(ipv4Key(index));
     }
   }
-  await new Promise(setImmediate);
+  await flushPromises();
   const bytes = usedBytes() - before;
   await subject.dispose([]); // Keeps the subject from being collected before this line.
   return bytes / keyCount;

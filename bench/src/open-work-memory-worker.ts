@@ -1,4 +1,5 @@
 import { concurrency, MemoryStore, RateLimiter, rollingWindow } from '@rollgate/core';
+import { flushPromises } from '@rollgate/test-support/flush-promises';
 import { usedBytes } from './heap.js';
 import { handleTasks } from './worker.js';
 
@@ -40,7 +41,7 @@ async function bytesPerSlot(slots: number): Promise<number> {
   const limiter = createSlotLimiter(slots);
   const before = usedBytes();
   for (let slot = 0; slot < slots; slot++) await limiter.check('all');
-  await new Promise(setImmediate);
+  await flushPromises();
   const bytes = usedBytes() - before;
   if ((await limiter.peek('all')).remaining > 0) throw new Error('Expected all slots to be open');
   return bytes / slots;

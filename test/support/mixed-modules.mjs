@@ -2,6 +2,7 @@
 import { once } from 'node:events';
 import { get } from 'node:http';
 import { createRequire } from 'node:module';
+import { setImmediate as flushPromises } from 'node:timers/promises';
 
 const require = createRequire(import.meta.url);
 const [, , copiedCore] = process.argv;
@@ -42,7 +43,7 @@ async function freedByClient({ rateLimit }, { leakyBucket, MemoryStore, RateLimi
   const { server, url } = await listen(rateLimit({ limits, store, key: () => 'ann' }));
   await (await fetch(url, { headers: { connection: 'close' } })).text();
   const held = get(url).on('error', () => {});
-  while ((await new RateLimiter({ limits, store }).peek('ann')).remaining > 0) await new Promise(setImmediate);
+  while ((await new RateLimiter({ limits, store }).peek('ann')).remaining > 0) await flushPromises();
   held.destroy();
   await freed;
   server.closeAllConnections();
@@ -59,10 +60,10 @@ async function freedByWait({ RateLimiter, leakyBucket }, { MemoryStore }) {
   await limiter.check('ann');
   const caller = new AbortController();
   const waiting = limiter.wait('ann', { signal: caller.signal });
-  while ((await limiter.peek('ann')).remaining > 0) await new Promise(setImmediate);
+  while ((await limiter.peek('ann')).remaining > 0) await flushPromises();
   caller.abort(new Error('left'));
   const reason = await waiting.catch(({ message }) => message);
-  await new Promise(setImmediate);
+  await flushPromises();
   return [reason, (await limiter.peek('ann')).remaining];
 }
 

@@ -1,4 +1,5 @@
 import { MemoryStore, RateLimiter } from '@rollgate/core';
+import { flushPromises } from '@rollgate/test-support/flush-promises';
 import { usedBytes } from '../heap.js';
 import { type Algorithm, perMinute, WINDOW_MS } from '../limits.js';
 import { ipv4Key } from '../subjects.js';
@@ -27,7 +28,7 @@ handleTasks(async ({ keyCount, hitsPerKey }: BytesTask): Promise<number> => {
     }
     clock.ms += WINDOW_MS / LIMIT;
   }
-  await new Promise(setImmediate);
+  await flushPromises();
   const bytes = usedBytes() - before;
   store.close(); // Keeps the store from being collected before this line.
   return bytes / keyCount;

@@ -1,4 +1,5 @@
 import { type Decision, MemoryStore, RateLimiter, rollingWindow, type Store } from '@rollgate/core';
+import { flushPromises } from '@rollgate/test-support/flush-promises';
 
 const memory = new MemoryStore();
 
@@ -30,7 +31,7 @@ test('a process that was blocked for longer than the deadline does not regard th
   pause(150); // Before it is sent.
   expect((await before).degraded).toBe(false);
   const during = limiter.check('ann');
-  await new Promise(setImmediate);
+  await flushPromises();
   pause(150); // While the reply is on its way.
   expect((await during).degraded).toBe(false);
 });

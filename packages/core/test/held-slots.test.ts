@@ -1,5 +1,6 @@
 import { concurrency, MemoryStore, manualClock, RateLimiter, rollingWindow, type Store } from '@rollgate/core';
 import { createStore } from '@rollgate/core/store';
+import { flushPromises } from '@rollgate/test-support/flush-promises';
 
 const limits = { rate: rollingWindow({ limit: 10, window: '1d' }), inFlight: concurrency({ limit: 1, lease: '30s' }) };
 
@@ -29,7 +30,7 @@ function openStore() {
     async pass(seconds: number) {
       for (let second = 0; second < seconds; second++) {
         clock.advance('1s');
-        await new Promise(setImmediate);
+        await flushPromises();
       }
     },
   };
@@ -91,7 +92,7 @@ test('slots of a reply after the timeout are free at once', async () => {
   expect(await decision).toMatchObject({ code: 'ERR_ROLLGATE_STORE_FAILED' });
   respond();
   await limiter.peek('ann').catch(() => {}); // Finds out that the store is back.
-  await new Promise(setImmediate);
+  await flushPromises();
   const { rate, inFlight } = (await limiter.peek('ann')).limits;
   expect([rate.remaining, inFlight.remaining]).toEqual([9, 1]);
 });
@@ -112,7 +113,7 @@ test('a check that is in flight when the limiter closes starts no renewal', asyn
   const { store, renew, pass, beforeNext } = openStore();
   const limiter = new RateLimiter({ limits, store });
   await limiter.check('ann');
-  beforeNext(() => new Promise(setImmediate));
+  beforeNext(flushPromises);
   const decision = limiter.check('bob');
   await limiter.close();
   expect((await decision).allowed).toBe(true);
@@ -126,7 +127,7 @@ test('an async `onLeaseLost` that rejects becomes one warning', async () => {
   const limiter = new RateLimiter({ limits: limits.inFlight, store, onLeaseLost });
   for (const key of ['ann', 'bob']) await limiter.check(key);
   clock.advance('1h'); // Without a renewal in between, because those are asynchronous.
-  await new Promise(setImmediate);
+  await flushPromises();
   const warnings = jest.mocked(process.emitWarning).mock.calls as unknown as [string, { code: string }][];
   expect(warnings.filter(([, { code }]) => code === 'ROLLGATE_ON_LEASE_LOST_FAILED')).toEqual([
     ['The function `onLeaseLost` failed: no mail', expect.anything()],

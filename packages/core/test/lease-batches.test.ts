@@ -1,5 +1,6 @@
 import { concurrency, type Decision, manualClock, RateLimiter } from '@rollgate/core';
 import { createStore } from '@rollgate/core/store';
+import { flushPromises } from '@rollgate/test-support/flush-promises';
 
 /** A store whose transactions take 3 ms per key. It notes the keys of each, and fails for some. */
 function openSlowStore() {
@@ -40,7 +41,7 @@ function openSlowStore() {
   const advance = async (ms: number) => {
     for (let passed = 0; passed < ms; passed += 50) {
       clock.advance(50);
-      await new Promise(setImmediate);
+      await flushPromises();
     }
   };
   return { limiter, slow, transactions, renewals, lost, advance };

@@ -1,5 +1,6 @@
 import { type Awaitable, type Clock, concurrency, type Decision, manualClock, RateLimiter, type Store } from '@rollgate/core'; // biome-ignore format: short
 import { createStore } from '@rollgate/core/store';
+import { flushPromises } from '@rollgate/test-support/flush-promises';
 
 const inFlight = concurrency({ limit: 2, lease: '30s' });
 
@@ -86,7 +87,7 @@ test('a renewal that succeeds after failures counts from when it was sent', asyn
   const early = respond;
   clock.advance('5s');
   early();
-  await new Promise(setImmediate);
+  await flushPromises();
   clock.advance(24_999);
   expect(lost).toEqual([]);
   clock.advance(1);
@@ -146,7 +147,7 @@ test('a part of the store that fails costs no lease in another part', async () =
   const inOther = await limiter.check('bob');
   for (let seconds = 0; seconds < 60; seconds += 10) {
     clock.advance('10s');
-    await new Promise(setImmediate);
+    await flushPromises();
   }
   expect(lost).toEqual([inOther]);
 });

@@ -1,5 +1,6 @@
 import { leakyBucket, MemoryStore, manualClock, RateLimiter, rollingWindow, StoreError } from '@rollgate/core';
 import { scheduleAfter } from '@rollgate/core/store';
+import { flushPromises } from '@rollgate/test-support/flush-promises';
 import { PuppetStore } from './puppet-store';
 
 const minute = rollingWindow({ limit: 1, window: '1m' });
@@ -89,7 +90,7 @@ test('delays of a queue follow the clock', async () => {
   await all[0];
   // Callers get their starts one after the other, so each advance waits for the next one.
   for (let start = 1; start < 3; start++) {
-    await new Promise(setImmediate);
+    await flushPromises();
     clock.advance('10s');
     await all[start];
   }

@@ -1,4 +1,5 @@
 import { type Decision, leakyBucket, MemoryStore, RateLimiter } from '@rollgate/core';
+import { flushPromises } from '@rollgate/test-support/flush-promises';
 import { MAX_GAPS } from '../src/limits/queue-gaps';
 
 const HOUR_MS = 3_600_000;
@@ -95,12 +96,12 @@ test('callers of `wait` that abort in any order, over several turns of the event
   await limiter.check('queue');
   const aborts = Array.from({ length: 90 }, () => new AbortController());
   const waiting = aborts.map(({ signal }) => limiter.wait('queue', { signal }).catch(() => 'aborted'));
-  while ((await limiter.peek('queue')).remaining > 0) await new Promise(setImmediate);
+  while ((await limiter.peek('queue')).remaining > 0) await flushPromises();
   for (const [index, abort] of shuffle(aborts).entries()) {
     abort.abort();
-    if (index % 10 === 0) await new Promise(setImmediate);
+    if (index % 10 === 0) await flushPromises();
   }
   expect(new Set(await Promise.all(waiting))).toEqual(new Set(['aborted']));
-  await new Promise(setImmediate);
+  await flushPromises();
   expect(await limiter.peek('queue')).toMatchObject({ remaining: 90, delayMs: HOUR_MS });
 });

@@ -1,5 +1,6 @@
 import { subscribe, unsubscribe } from 'node:diagnostics_channel';
 import { leakyBucket, MemoryStore, RateLimiter, type RefundFailure } from '@rollgate/core';
+import { flushPromises } from '@rollgate/test-support/flush-promises';
 
 class BrokenRefunds extends MemoryStore {
   override refund(): void {
@@ -12,7 +13,7 @@ async function leaveQueue(limiter: RateLimiter): Promise<void> {
   await limiter.check('ann');
   const caller = new AbortController();
   const waiting = limiter.wait('ann', { signal: caller.signal });
-  while ((await limiter.peek('ann')).remaining > 0) await new Promise(setImmediate);
+  while ((await limiter.peek('ann')).remaining > 0) await flushPromises();
   caller.abort();
   await expect(waiting).rejects.toThrow();
 }
@@ -26,7 +27,7 @@ test('a failed refund that no caller awaits is published', async () => {
   subscribe('rollgate:refund:failure', record);
   const limiter = createLimiter();
   await leaveQueue(limiter);
-  await new Promise(setImmediate);
+  await flushPromises();
   unsubscribe('rollgate:refund:failure', record);
   expect(failures).toEqual([
     { limiter, decision: expect.objectContaining({ allowed: true }), error: new Error('the decision is lost') },
@@ -37,7 +38,7 @@ test('without a subscriber the first one causes a warning', async () => {
   const warn = jest.spyOn(process, 'emitWarning').mockImplementation(() => {});
   for (let i = 0; i < 2; i++) {
     await leaveQueue(createLimiter());
-    await new Promise(setImmediate);
+    await flushPromises();
   }
   expect(warn.mock.calls).toEqual([
     [

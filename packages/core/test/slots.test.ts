@@ -8,6 +8,7 @@ import {
   type Store,
 } from '@rollgate/core';
 import { createStore } from '@rollgate/core/store';
+import { flushPromises } from '@rollgate/test-support/flush-promises';
 
 const inFlight = (limit: number) => concurrency({ limit, lease: '30s' });
 
@@ -193,7 +194,7 @@ describe('wait', () => {
     const [holder, waiter] = [0, 1].map(() => new RateLimiter({ limits: inFlight(1), store }));
     const decision = await holder!.check('ann');
     const waiting = waiter!.wait('ann', { timeout: '10s' });
-    await new Promise(setImmediate);
+    await flushPromises();
     await holder!.release(decision);
     expect((await waiting).allowed).toBe(true);
   });
@@ -207,7 +208,7 @@ describe('wait', () => {
     const waiting = limiter.wait('ann', { timeout: '7s' });
     const outcome = waiting.catch((error) => error);
     for (let second = 0; second < 7; second++) {
-      await new Promise(setImmediate);
+      await flushPromises();
       clock.advance('1s');
     }
     expect(await outcome).toMatchObject({ name: 'TimeoutError' });

@@ -2,6 +2,7 @@ import { execFile } from 'node:child_process';
 import { setTimeout as delay } from 'node:timers/promises';
 import { promisify } from 'node:util';
 import { type Awaitable, type OnStoreError, RateLimiter, rollingWindow, StoreError } from '@rollgate/core';
+import { flushPromises } from '@rollgate/test-support/flush-promises';
 import { isSettledBefore } from './is-settled-before.js';
 import { PuppetStore } from './puppet-store.js';
 import { FAILURE, limits, log, store, TIMEOUT_MS } from './store-failure-setup.js';
@@ -130,7 +131,7 @@ describe('a store that is slow', () => {
       const startMs = performance.now();
       await until(() => performance.now() - startMs > 1100);
       store.resolvePending();
-      await new Promise(setImmediate);
+      await flushPromises();
     }
     expect([log.failures.length, log.recoveries.length]).toEqual([1, 0]);
   });
@@ -167,7 +168,7 @@ test('each of 10,000 calls with random responses, failures and silence settles o
     // Replies come in between, but no timer: after the first timeout, the store would be down.
     if (call % 3000 === 2999) await null;
   }
-  await new Promise(setImmediate); // From here on no call succeeds.
+  await flushPromises(); // From here on no call succeeds.
   const pauses = pausesIn(performance.now() - startMs);
   expect((await Promise.all(calls)).filter((isRight) => !isRight)).toEqual([]);
   expect(log.recoveries.length).toBeLessThanOrEqual(pauses);

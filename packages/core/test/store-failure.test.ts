@@ -1,5 +1,6 @@
 import { type Decision, MemoryStore, type OnStoreError, RateLimiter, rollingWindow, StoreError } from '@rollgate/core';
 import type { StoreConnection } from '@rollgate/core/store';
+import { flushPromises } from '@rollgate/test-support/flush-promises';
 import { isSettledBefore } from './is-settled-before.js';
 import { PuppetStore } from './puppet-store.js';
 import { FAILURE, limits, log, store, TIMEOUT_MS } from './store-failure-setup.js';
@@ -86,7 +87,7 @@ describe('a call', () => {
     const limiter = make('fallback');
     expect(await limiter.check('ann')).toMatchObject({ degraded: 'fallback', remaining: 1 });
     fail(new Error('no room'));
-    await new Promise(setImmediate);
+    await flushPromises();
     expect(await limiter.check('ann')).toMatchObject({ degraded: 'fallback', allowed: true, remaining: 0 });
   });
 

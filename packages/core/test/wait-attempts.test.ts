@@ -9,9 +9,7 @@ import {
   rollingWindow,
   type Store,
 } from '@rollgate/core';
-
-/** Resolves after all work that does not wait for a timer. */
-const settled = () => new Promise(setImmediate);
+import { flushPromises } from '@rollgate/test-support/flush-promises';
 
 /** A limiter with a store that replies later and lists the calls of its methods. */
 function createLimiter(limit: Limit, beforeReply: () => Promise<void> = async () => {}) {
@@ -48,7 +46,7 @@ test.each([
   const { limiter, calls, clock } = createLimiter(limit);
   await limiter.wait('ann');
   const second = limiter.wait('ann');
-  await settled();
+  await flushPromises();
   clock.advance(1000);
   await second;
   expect(calls).toEqual(expected);
@@ -61,9 +59,9 @@ test('a wait checks again when the quota is free, and publishes only the decisio
   subscribe('rollgate:decision', listen);
   await limiter.wait('ann');
   const waiting = limiter.wait('ann');
-  await settled();
+  await flushPromises();
   clock.advance(999);
-  await settled();
+  await flushPromises();
   expect(calls).toEqual(['check', 'check']);
   clock.advance(1);
   expect(await waiting).toMatchObject({ allowed: true, remaining: 0 });
@@ -80,11 +78,11 @@ test('a wait that stops during its check refunds what the check recorded', async
   const { limiter, calls } = createLimiter(rollingWindow({ limit: 2, window: '1h' }), () => replied);
   const aborter = new AbortController();
   const waiting = limiter.wait('ann', { signal: aborter.signal });
-  await settled();
+  await flushPromises();
   aborter.abort('bored');
   await expect(waiting).rejects.toBe('bored');
   reply();
-  await settled();
+  await flushPromises();
   expect(calls).toEqual(['check', 'refund']);
   expect((await limiter.peek('ann')).remaining).toBe(2);
 });

@@ -1,9 +1,7 @@
 import { leakyBucket, MemoryStore, manualClock, RateLimiter, rollingWindow } from '@rollgate/core';
+import { flushPromises } from '@rollgate/test-support/flush-promises';
 
 const CLOSED = { code: 'ERR_ROLLGATE_LIMITER_CLOSED' };
-
-/** Resolves after all work that does not wait for a timer. */
-const settled = () => new Promise(setImmediate);
 
 const activeTimers = () => process.getActiveResourcesInfo().filter((name) => name === 'Timeout').length;
 
@@ -13,7 +11,7 @@ test('`close` rejects all callers that wait, so that none keeps the process aliv
   const before = activeTimers();
   const waiting = ['ann', 'ann', 'bob', 'bob'].map((key) => limiter.wait(key));
   await waiting[2];
-  await settled();
+  await flushPromises();
   expect(activeTimers()).toBe(before + 1);
   await limiter.close();
   for (const index of [0, 1, 3]) await expect(waiting[index]).rejects.toMatchObject(CLOSED);
@@ -26,7 +24,7 @@ test('`close` frees the starts of callers that wait for them, in a store that st
   const limiter = new RateLimiter({ limits, store });
   await limiter.wait('ann');
   const waiting = [limiter.wait('ann'), limiter.wait('ann')];
-  await settled();
+  await flushPromises();
   await limiter.close();
   for (const caller of waiting) await expect(caller).rejects.toMatchObject(CLOSED);
   expect((await new RateLimiter({ limits, store }).peek('ann')).remaining).toBe(3);

@@ -1,5 +1,6 @@
 import { MemoryStore, manualClock, RateLimiter, rollingWindow } from '@rollgate/core';
 import { randomRuns } from '@rollgate/test-support/effort';
+import { flushPromises } from '@rollgate/test-support/flush-promises';
 import fc from 'fast-check';
 
 const LIMIT = 5;
@@ -22,7 +23,7 @@ async function arrivalsOf(window: number, travelTimesMs: readonly number[]): Pro
     areDone = true;
   });
   while (!areDone) {
-    await new Promise(setImmediate);
+    await flushPromises();
     if (!areDone) clock.advance(window);
   }
   await done;

@@ -1,9 +1,7 @@
 import { MemoryStore, RateLimiter, rollingWindow, type Store } from '@rollgate/core';
+import { flushPromises } from '@rollgate/test-support/flush-promises';
 
 const limits = rollingWindow({ limit: 10, window: '1h' });
-
-/** Resolves after all work that does not wait for a timer. */
-const settled = () => new Promise(setImmediate);
 
 /** A store whose calls count, and whose first peek waits for `release`. */
 function createSlowStore() {
@@ -35,7 +33,7 @@ async function countMicrotasks(abortedCallers: number): Promise<number> {
   const aborter = new AbortController();
   const aborted = Array.from({ length: abortedCallers }, () => limiter.wait('ann', { signal: aborter.signal }));
   const last = limiter.wait('ann');
-  await settled();
+  await flushPromises();
   aborter.abort('bored');
   expect(await Promise.allSettled(aborted)).toEqual(
     Array(abortedCallers).fill({ status: 'rejected', reason: 'bored' }),
@@ -60,7 +58,7 @@ test('callers start in order, whichever of them stop waiting', async () => {
   const aborters = Array.from({ length: 7 }, () => new AbortController());
   const order: number[] = [];
   const callers = aborters.map(({ signal }, caller) => limiter.wait('ann', { signal }).then(() => order.push(caller)));
-  await settled();
+  await flushPromises();
   for (const caller of [6, 2, 3, 0, 1]) aborters[caller]!.abort('bored');
   release();
   await Promise.allSettled(callers);

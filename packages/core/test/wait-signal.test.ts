@@ -1,5 +1,6 @@
 import { getEventListeners } from 'node:events';
 import { MemoryStore, RateLimiter, rollingWindow, type Store } from '@rollgate/core';
+import { flushPromises } from '@rollgate/test-support/flush-promises';
 
 test('a signal that outlives many waits keeps no reference to them', async () => {
   const any = jest.spyOn(AbortSignal, 'any');
@@ -23,7 +24,7 @@ test('a wait that rejects leaves no listener on its signal', async () => {
     'the earliest possible start',
   );
   const waiting = limiter.wait('ann', { signal: caller.signal });
-  await new Promise(setImmediate);
+  await flushPromises();
   expect(getEventListeners(caller.signal, 'abort')).not.toHaveLength(0);
   caller.abort(new Error('left'));
   await expect(waiting).rejects.toThrow('left');

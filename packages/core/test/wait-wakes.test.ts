@@ -8,9 +8,7 @@ import {
   type Store,
 } from '@rollgate/core';
 import { createStore, type StoredNumbers } from '@rollgate/core/store';
-
-/** Resolves after all work that does not wait for a timer. */
-const settled = () => new Promise(setImmediate);
+import { flushPromises } from '@rollgate/test-support/flush-promises';
 
 function createTransactionalStore(): Store {
   const states = new Map<string, StoredNumbers>();
@@ -59,10 +57,10 @@ describe.each([
     limiter.wait('ann').then(() => order.push('first'));
     limiter.wait('ann', { cost: 2 }).then(() => order.push('second'));
     limiter.wait('bob').then(() => order.push('bob'));
-    await settled();
+    await flushPromises();
     keys.length = 0;
     await free(limiter, first);
-    await settled();
+    await flushPromises();
     // The first caller proceeds, and the second one then finds too few units.
     expect(keys).toEqual(['ann', 'ann']);
     expect(order).toEqual(['first']);
@@ -75,13 +73,13 @@ describe.each([
     const order: string[] = [];
     limiter.wait('ann', { cost: 2 }).then(() => order.push('first'));
     limiter.wait('ann').then(() => order.push('second'));
-    await settled();
+    await flushPromises();
     keys.length = 0;
     await limiter.refund(hits[0]!);
-    await settled();
+    await flushPromises();
     expect([keys.length, order]).toEqual([1, []]);
     await limiter.refund(hits[1]!);
-    await settled();
+    await flushPromises();
     expect(order).toEqual(['first']);
   });
 
@@ -90,7 +88,7 @@ describe.each([
     const limiter = new RateLimiter({ limits: { jobs: concurrency({ limit: 5, lease: '1m' }), calls: limits }, store });
     const first = await limiter.check('ann', { cost: { calls: 2 } });
     const waiting = limiter.wait('ann');
-    await settled();
+    await flushPromises();
     await limiter.refund(first);
     expect((await waiting).allowed).toBe(true);
     await limiter.close();
@@ -102,7 +100,7 @@ describe.each([
     const key = 'a'.repeat(300);
     const first = await limiter.check(key, { cost: 2 });
     const waiting = limiter.wait(key);
-    await settled();
+    await flushPromises();
     await limiter.refund(first);
     expect((await waiting).allowed).toBe(true);
   });
@@ -127,7 +125,7 @@ test.each([
   const limiter = new RateLimiter({ limits, store });
   const first = await limiter.check('ann');
   const waiting = limiter.wait('ann');
-  await settled();
+  await flushPromises();
   await free(limiter, first);
   expect((await waiting).allowed).toBe(true);
 });

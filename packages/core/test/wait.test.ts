@@ -1,6 +1,7 @@
 import { subscribe, unsubscribe } from 'node:diagnostics_channel';
 import { getEventListeners } from 'node:events';
 import { leakyBucket, MemoryStore, RateLimiter, rollingWindow, type Store } from '@rollgate/core';
+import { flushPromises } from '@rollgate/test-support/flush-promises';
 
 let now = 0;
 const clock = { now: () => now };
@@ -24,9 +25,6 @@ function asynchronousStore(methods: Partial<Store> = {}) {
   };
   return { store, memory };
 }
-
-/** Resolves after all work that does not wait for a timer. */
-const settled = () => new Promise(setImmediate);
 
 describe('wait on a queue', () => {
   // Without a subscriber, the failures that the tests cause would be warnings.
@@ -55,7 +53,7 @@ describe('wait on a queue', () => {
     const waitFor = (caller: number) => limiter.wait('ann').then(() => order.push(caller));
     const early = [0, 1, 2].map(waitFor);
     await early[0];
-    await settled();
+    await flushPromises();
     const endMs = performance.now() + 4 * INTERVAL_MS;
     while (performance.now() < endMs);
     await Promise.all([...early, waitFor(3)]);
@@ -77,7 +75,7 @@ describe('wait on a queue', () => {
     await waitFor(0);
     isBusy = true;
     const late = waitFor(1);
-    await settled();
+    await flushPromises();
     isBusy = false;
     await Promise.all([late, waitFor(2), waitFor(3)]);
     expect(order).toEqual([0, 1, 2, 3]);
@@ -100,7 +98,7 @@ describe('wait on a queue', () => {
     const controller = new AbortController();
     const waiting = [0, 1, 2, 3].map(() => limiter.wait('ann', { signal: controller.signal }));
     await waiting[0];
-    await settled();
+    await flushPromises();
     expect(await limiter.peek('ann')).toMatchObject({ allowed: false, remaining: 0 });
     controller.abort('enough');
     await Promise.allSettled(waiting);
@@ -143,7 +141,7 @@ describe('wait on a queue', () => {
     await limiter.wait('ann');
     const controller = new AbortController();
     const waiting = limiter.wait('ann', { signal: controller.signal });
-    await settled();
+    await flushPromises();
     expect((await limiter.peek('ann')).delayMs).toBe(7_200_000);
     const reason = new Error('the user has left');
     controller.abort(reason);
@@ -165,7 +163,7 @@ describe('wait on a queue', () => {
       const waiting = Array.from({ length: 8 }, (_, caller) =>
         limiter.wait('ann', { signal: controllers[caller % controllers.length]!.signal }),
       );
-      await settled();
+      await flushPromises();
       expect((await limiter.peek('ann')).remaining).toBe(2);
       for (const controller of controllers) controller.abort('enough');
       await Promise.allSettled(waiting);
@@ -177,7 +175,7 @@ describe('wait on a queue', () => {
       await limiter.wait('ann');
       const controllers = [0, 1, 2].map(() => new AbortController());
       const waiting = controllers.map(({ signal }) => limiter.wait('ann', { signal }));
-      await settled();
+      await flushPromises();
       for (const caller of [1, 2, 0]) controllers[caller]!.abort('enough');
       await Promise.allSettled(waiting);
       expect((await limiter.peek('ann')).remaining).toBe(3);
@@ -193,7 +191,7 @@ describe('wait on a queue', () => {
       order.push(caller);
     });
     await all[0];
-    await settled();
+    await flushPromises();
     controller.abort('bored');
     await expect(all[2]).rejects.toBe('bored');
     await Promise.all([all[1], all[3]]);
@@ -206,10 +204,10 @@ describe('wait on a queue', () => {
     await limiter.wait('ann');
     const controller = new AbortController();
     const waiting = limiter.wait('ann', { signal: controller.signal });
-    await settled();
+    await flushPromises();
     controller.abort('bored');
     await expect(waiting).rejects.toBe('bored');
-    await settled();
+    await flushPromises();
   });
 
   test('has one listener on a signal that many callers share', async () => {
@@ -218,7 +216,7 @@ describe('wait on a queue', () => {
     const controller = new AbortController();
     const { signal } = controller;
     const waiting = Array.from({ length: 20 }, () => limiter.wait('ann', { signal }));
-    await settled();
+    await flushPromises();
     expect(getEventListeners(signal, 'abort')).toHaveLength(1);
     controller.abort('bored');
     expect(await Promise.allSettled(waiting)).toEqual(Array(20).fill({ status: 'rejected', reason: 'bored' }));
@@ -242,7 +240,7 @@ describe('wait on a queue', () => {
     const waiting = limiter.wait('ann', { signal: controller.signal });
     const first = await Promise.race([waiting, new RateLimiter({ limits: queue }).wait('bob').then(() => 'bob')]);
     expect(first).toBe('bob');
-    await settled();
+    await flushPromises();
     controller.abort('bored');
     await expect(waiting).rejects.toBe('bored');
     expect(warned).not.toHaveBeenCalled();

@@ -6,6 +6,7 @@ import { text } from 'node:stream/consumers';
 import { MemoryStore, type Store } from '@rollgate/core';
 import { type RateLimitMiddleware, type RateLimitOptions, rateLimit } from '@rollgate/express';
 import { WARNING_CODES } from '@rollgate/http';
+import { flushPromises } from '@rollgate/test-support/flush-promises';
 import express5, { type ErrorRequestHandler, type Express, type Request, type RequestHandler } from 'express';
 import express4 from 'express4';
 
@@ -117,7 +118,7 @@ export async function until(isTrue: () => boolean | Promise<boolean>): Promise<v
   const endMs = performance.now() + 100_000;
   while (!(await isTrue())) {
     if (performance.now() > endMs) throw new Error(`Waited in vain until ${isTrue}`);
-    await new Promise(setImmediate);
+    await flushPromises();
   }
 }
 

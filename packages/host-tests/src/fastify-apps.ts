@@ -1,5 +1,6 @@
 import { MemoryStore, type Store } from '@rollgate/core';
 import rateLimit, { type RateLimitPluginOptions } from '@rollgate/fastify';
+import { flushPromises } from '@rollgate/test-support/flush-promises';
 import fastify5, { type FastifyInstance, type FastifyServerOptions } from 'fastify';
 import fastify50 from 'fastify50';
 
@@ -78,6 +79,6 @@ export async function until(isTrue: () => boolean | Promise<boolean>): Promise<v
   const end = performance.now() + 100_000;
   while (!(await isTrue())) {
     if (performance.now() > end) throw new Error(`Waited in vain for ${isTrue}`);
-    await new Promise(setImmediate);
+    await flushPromises();
   }
 }

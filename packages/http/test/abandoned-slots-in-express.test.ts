@@ -1,5 +1,6 @@
 import { leakyBucket } from '@rollgate/core';
 import { EXPRESSES, limitWith, memory, serve, storeWith, until } from '@rollgate/host-tests/express-servers';
+import { flushPromises } from '@rollgate/test-support/flush-promises';
 
 const HELD = 90;
 const HOUR_MS = 3_600_000;
@@ -33,7 +34,7 @@ describe.each(EXPRESSES)('delayed requests in Express %s', (_, express) => {
     // A step without a common factor with 90 visits every socket once.
     for (let turn = 0; turn < HELD; turn++) {
       sockets[(turn * 37) % HELD]!.destroy();
-      if (turn % 10 === 0) await new Promise(setImmediate);
+      if (turn % 10 === 0) await flushPromises();
     }
     await until(async () => (await peek()).delayMs === HOUR_MS);
   });

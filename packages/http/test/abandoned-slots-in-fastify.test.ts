@@ -2,6 +2,7 @@ import { connect as connectHttp2 } from 'node:http2';
 import { type AddressInfo, connect } from 'node:net';
 import { leakyBucket } from '@rollgate/core';
 import { appsOf, listen, memory, storeWith, until, VERSIONS } from '@rollgate/host-tests/fastify-apps';
+import { flushPromises } from '@rollgate/test-support/flush-promises';
 
 const HELD = 90;
 const HOUR_MS = 3_600_000;
@@ -38,7 +39,7 @@ describe.each(VERSIONS)('delayed requests in Fastify %s', (_, fastify) => {
     const { session, streams, peek } = await holdStreams(isLater);
     for (let turn = 0; turn < HELD; turn++) {
       streams[(turn * 37) % HELD]!.close();
-      if (turn % 10 === 0) await new Promise(setImmediate);
+      if (turn % 10 === 0) await flushPromises();
     }
     await until(async () => (await peek()).delayMs === HOUR_MS);
     session.destroy();
@@ -52,7 +53,7 @@ describe.each(VERSIONS)('delayed requests in Fastify %s', (_, fastify) => {
     await untilHeld();
     for (let turn = 0; turn < HELD; turn++) {
       sockets[(turn * 37) % HELD]!.destroy();
-      if (turn % 10 === 0) await new Promise(setImmediate);
+      if (turn % 10 === 0) await flushPromises();
     }
     await until(async () => (await peek()).delayMs === HOUR_MS);
   });

@@ -7,6 +7,7 @@ import { text } from 'node:stream/consumers';
 import { type Decision, type Limit, leakyBucket, MemoryStore, rollingWindow, type Store } from '@rollgate/core';
 import { type RateLimitMiddleware, rateLimit } from '@rollgate/express';
 import { storeWith, until } from '@rollgate/host-tests/express-servers';
+import { flushPromises } from '@rollgate/test-support/flush-promises';
 import express5, { type RequestHandler, type Response } from 'express';
 import express4 from 'express4';
 
@@ -210,7 +211,7 @@ describe.each([
     expect(came[0]!.socket.listenerCount('close')).toBeLessThanOrEqual(before + 2);
     await until(() => passed.length === 21);
     await until(() => came[20]!.response.writableFinished);
-    await new Promise(setImmediate);
+    await flushPromises();
     expect(came[0]!.socket.listenerCount('close')).toBe(before);
     for (const { response } of came)
       expect(response.listenerCount('close')).toBe(came[0]!.response.listenerCount('close'));
@@ -247,7 +248,7 @@ describe.each([
     socket.destroy();
     await until(() => came[0]!.socket.destroyed);
     answer('everybody');
-    await new Promise(setImmediate);
+    await flushPromises();
     expect(await delayMs()).toBe(HOUR_MS);
     expect(passed).toEqual([]);
   });
@@ -281,7 +282,7 @@ describe.each([
     came[1]!.response.status(503).send('too slow');
     expect((await late).status).toBe(503);
     answers[1]!();
-    await new Promise(setImmediate);
+    await flushPromises();
     expect(await remaining()).toBe(after);
     expect(passed.map(({ who }) => who)).toEqual(['first']);
   });
@@ -373,7 +374,7 @@ describe.each([
       await until(async () => (await delayMs()) === 2 * HOUR_MS);
       leaving.destroy();
       await until(() => failed.length === 1);
-      await new Promise(setImmediate);
+      await flushPromises();
       expect(passed.map(({ who }) => who)).toEqual(['first']);
     });
   });

@@ -7,6 +7,7 @@ import { promisify } from 'node:util';
 import { type Decision, leakyBucket, MemoryStore, rollingWindow, type Store } from '@rollgate/core';
 import rateLimit, { type RateLimitPluginOptions } from '@rollgate/fastify';
 import { storeWith, until } from '@rollgate/host-tests/fastify-apps';
+import { flushPromises } from '@rollgate/test-support/flush-promises';
 import fastify5, { type FastifyInstance, type FastifyReply, type FastifyServerOptions } from 'fastify';
 import fastify50 from 'fastify50';
 
@@ -148,7 +149,7 @@ describe.each([
     const socket = open(app);
     socket.write(raw(0) + raw(1) + raw(2));
     await until(async () => came.length === 3 && (await delayMs()) === 3 * HOUR_MS);
-    await new Promise(setImmediate);
+    await flushPromises();
     socket.destroy();
     await until(async () => (await delayMs()) === HOUR_MS);
     expect(passed.map(({ who }) => who)).toEqual(['0']);

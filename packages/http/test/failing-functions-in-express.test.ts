@@ -2,6 +2,7 @@ import { once } from 'node:events';
 import { text } from 'node:stream/consumers';
 import { rollingWindow } from '@rollgate/core';
 import { EXPRESSES, limitWith, serve } from '@rollgate/host-tests/express-servers';
+import { flushPromises } from '@rollgate/test-support/flush-promises';
 import type { RequestHandler } from 'express';
 
 const usual = { limit: 1, window: '1m' };
@@ -87,7 +88,7 @@ describe.each(EXPRESSES)('in Express %s', (_, express) => {
         expect((await ask()).status).toBe(500);
         const before = passed.length;
         settles.at(-1)!();
-        await new Promise(setImmediate);
+        await flushPromises();
         expect(errors).toHaveLength(1);
         expect(passed).toHaveLength(before);
       }
@@ -170,7 +171,7 @@ describe.each(EXPRESSES)('in Express %s', (_, express) => {
       const [answer] = (await once(socket, 'data')) as [Buffer];
       expect(String(answer)).toContain('HTTP/1.1 503');
       failNow();
-      await new Promise(setImmediate);
+      await flushPromises();
       expect(errors).toEqual([]);
       expect(socket.destroyed).toBe(false);
       socket.destroy();

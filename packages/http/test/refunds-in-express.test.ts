@@ -4,6 +4,7 @@ import { text } from 'node:stream/consumers';
 import { rollingWindow } from '@rollgate/core';
 import { type RateLimitMiddleware, rateLimit } from '@rollgate/express';
 import { clock, EXPRESSES, limitWith, memory, serve, storeWith, until } from '@rollgate/host-tests/express-servers';
+import { flushPromises } from '@rollgate/test-support/flush-promises';
 import type { Request, RequestHandler, Response } from 'express';
 
 const window = '1h';
@@ -158,7 +159,7 @@ describe.each(EXPRESSES)('in Express %s', (_, express) => {
     socket.destroy();
     await until(() => gone.length === 1);
     await gone[0];
-    await new Promise(setImmediate);
+    await flushPromises();
     expect(await free(limit)).toBe(remaining);
   });
 
@@ -188,7 +189,7 @@ describe.each(EXPRESSES)('in Express %s', (_, express) => {
     await once(other, 'data');
     other.destroy();
     await until(() => answers[1]!.req.socket.destroyed);
-    await new Promise(setImmediate);
+    await flushPromises();
     expect(await free(charged.limit)).toBe(9);
   });
 
@@ -199,7 +200,7 @@ describe.each(EXPRESSES)('in Express %s', (_, express) => {
     await once(socket, 'data');
     socket.destroy();
     await until(() => passed[0]!.socket.destroyed);
-    await new Promise(setImmediate);
+    await flushPromises();
     expect(await free(limit)).toBe(9);
   });
 
@@ -281,7 +282,7 @@ describe.each(EXPRESSES)('in Express %s', (_, express) => {
     const { errors, passed, statuses } = await serve(express, [limit], { before: [impatient] });
     expect(await statuses(1)).toEqual([503]);
     await until(async () => (await free(limit)) === remaining);
-    await new Promise(setImmediate);
+    await flushPromises();
     expect(await free(limit)).toBe(remaining);
     expect([errors, passed]).toEqual([[], []]);
   });

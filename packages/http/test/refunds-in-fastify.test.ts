@@ -5,6 +5,7 @@ import { text } from 'node:stream/consumers';
 import { MemoryStore, type Store } from '@rollgate/core';
 import type { RateLimitPluginOptions } from '@rollgate/fastify';
 import { appsOf, clock, listen, serve, until, VERSIONS } from '@rollgate/host-tests/fastify-apps';
+import { flushPromises } from '@rollgate/test-support/flush-promises';
 import type { FastifyInstance, FastifyReply, FastifyServerOptions } from 'fastify';
 
 const LIMIT = 100;
@@ -271,7 +272,7 @@ describe.each(VERSIONS)('refunds in Fastify %s', (_, fastify) => {
     const { app, becomes } = await create({ skipSuccessfulRequests: true });
     const counts = new Set<number>();
     app.addHook('onResponse', async ({ raw }) => {
-      await new Promise(setImmediate);
+      await flushPromises();
       counts.add(raw.socket.listenerCount('close'));
     });
     await listen(app);

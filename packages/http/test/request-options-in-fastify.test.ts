@@ -1,6 +1,7 @@
 import { type Decision, fixedWindow, rollingWindow } from '@rollgate/core';
 import type { RateLimitPluginOptions } from '@rollgate/fastify';
 import { appsOf, clock, type Get, serve, statuses, storeWith, VERSIONS } from '@rollgate/host-tests/fastify-apps';
+import { flushPromises } from '@rollgate/test-support/flush-promises';
 import { silenceOutages } from '@rollgate/test-support/silence-outages';
 import type { FastifyRequest } from 'fastify';
 
@@ -154,7 +155,7 @@ describe.each(VERSIONS)('option functions in Fastify %s', (_, fastify) => {
     const onLimitedCalls: unknown[] = [];
     const onLimited = (request: FastifyRequest, decision: Decision) => {
       onLimitedCalls.push([request.url, decision.retryAfterMs, request.rateLimit === decision]);
-      return how === 'sync' ? undefined : new Promise<void>((resolve) => setImmediate(resolve));
+      return how === 'sync' ? undefined : flushPromises();
     };
     const get = await served({ limit: 1, window: '1m', onLimited: onLimited as () => void });
     await get('/?a');

@@ -2,6 +2,7 @@ import { rollingWindow, type Store } from '@rollgate/core';
 import type { RateLimitMiddleware, RateLimitOptions } from '@rollgate/express';
 import { EXPRESSES, type ExpressVersion, memory, serve, storeWith, until } from '@rollgate/host-tests/express-servers';
 import { createClientKey, WARNING_CODES, type WarningCode } from '@rollgate/http';
+import { flushPromises } from '@rollgate/test-support/flush-promises';
 import type { Express, RequestHandler } from 'express';
 
 const usual = { limit: 1000, window: '1m' };
@@ -105,7 +106,7 @@ const MISTAKES: Record<WarningCode, (express: ExpressVersion, make: Make, more: 
     ]);
     expect(await statuses(4)).toEqual([200, 200, 200, 200]);
     await until(() => calls === 4);
-    await new Promise(setImmediate);
+    await flushPromises();
     expect(passed[3]!.rateLimit!.remaining).toBe(996);
   },
 };
@@ -265,7 +266,7 @@ describe.each(EXPRESSES)('in Express %s', (_, express) => {
       const limit = inNewProcess().make({ skipSuccessfulRequests: true, requestWasSuccessful });
       const { statuses } = await serve(express, [limit]);
       await statuses(3);
-      await new Promise(setImmediate);
+      await flushPromises();
     });
   });
 });

@@ -4,6 +4,7 @@ import type { AddressInfo } from 'node:net';
 import { createHttp1Client } from '@rollgate/host-tests/client';
 import { type RateLimitOptions, rateLimit } from '@rollgate/koa';
 import { until } from '@rollgate/test-support';
+import { flushPromises } from '@rollgate/test-support/flush-promises';
 import Koa, { type Middleware } from 'koa';
 
 const LIMIT: RateLimitOptions = { limit: 1, window: '1m', key: () => 'ann' };
@@ -105,7 +106,7 @@ describe('a client that disconnects', () => {
         await disconnect(port, () => log.includes('begin'));
         await until('the transaction has ended', async () => log.includes('commit'));
         decision.open();
-        await new Promise(setImmediate);
+        await flushPromises();
         end.open();
       },
     );

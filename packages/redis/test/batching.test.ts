@@ -1,7 +1,7 @@
 import { channel } from 'node:diagnostics_channel';
-import { setImmediate as nextTurn } from 'node:timers/promises';
 import { RateLimiter, rollingWindow, StoreError } from '@rollgate/core';
 import { RedisStore } from '@rollgate/redis';
+import { flushPromises } from '@rollgate/test-support/flush-promises';
 import type { Redis } from 'ioredis';
 import { PrivateRedis } from './support/private-redis.js';
 import { freshPrefix } from './support/some-redis.js';
@@ -93,11 +93,11 @@ test('decides turns in order, even if no caller awaits the results', async () =>
   const results: Promise<unknown>[] = [];
   for (let turn = 0; turn < 50; turn++) {
     results.push(limiter.check('ann').then(({ allowed }) => allowed));
-    await nextTurn();
+    await flushPromises();
     results.push(limiter.check('ann').then(({ allowed }) => allowed));
-    await nextTurn();
+    await flushPromises();
     results.push(limiter.reset('ann'));
-    await nextTurn();
+    await flushPromises();
   }
   expect(await Promise.all(results)).toEqual(times(50, () => [true, false, undefined]).flat());
 });
@@ -173,7 +173,7 @@ test('sends scripts again after SCRIPT FLUSH', async () => {
     const limiter = make(150);
     const before = times(150, () => limiter.check('ann'));
     const flushed = redis.server.run('SCRIPT', 'FLUSH');
-    await nextTurn();
+    await flushPromises();
     const after = times(150, () => limiter.check('ann'));
     await flushed;
     const decisions = await Promise.all([...before, ...after]);

@@ -1,6 +1,7 @@
 import { concurrency, type Decision, type Limits, manualClock, RateLimiter, rollingWindow } from '@rollgate/core';
 import { RedisStore } from '@rollgate/redis';
 import { until } from '@rollgate/test-support';
+import { flushPromises } from '@rollgate/test-support/flush-promises';
 import { LeaseControl } from '../../store-conformance/src/lease-control.js';
 import { PrivateRedis } from './support/private-redis.js';
 
@@ -175,7 +176,7 @@ test('a slot that is released during a renewal stays free', async () => {
   await limiter.release(decisions.at(-1)!);
   const renewed = () => redis.server.run('ZCOUNT', 'rollgate:{ann}:default/c', (1e12 + 40_000) * 1000, '+inf');
   await until('the others are renewed', async () => Number(await renewed()) >= 899);
-  await new Promise(setImmediate);
+  await flushPromises();
   expect((await limiter.peek('ann')).remaining).toBe(1);
   expect(await redis.server.run('ZCARD', 'rollgate:{ann}:default/c')).toBe(899);
 });

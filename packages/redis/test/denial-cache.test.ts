@@ -1,7 +1,7 @@
-import { setImmediate as nextTurn } from 'node:timers/promises';
 import { fixedWindow, type Limits, leakyBucket, RateLimiter, rollingWindow } from '@rollgate/core';
 import { RedisStore, type RedisStoreOptions } from '@rollgate/redis';
 import { until } from '@rollgate/test-support';
+import { flushPromises } from '@rollgate/test-support/flush-promises';
 import type { Redis } from 'ioredis';
 import { PrivateRedis } from './support/private-redis.js';
 import { freshPrefix } from './support/some-redis.js';
@@ -204,7 +204,7 @@ describe('changes by this process take effect at once:', () => {
     const limiter = make(one);
     await limiter.check('ann');
     const rejected = limiter.check('ann');
-    await nextTurn(); // The reset is in the next batch.
+    await flushPromises(); // The reset is in the next batch.
     const reset = limiter.reset('ann');
     expect((await rejected).allowed).toBe(false);
     expect((await limiter.check('ann')).allowed).toBe(true);

@@ -1,6 +1,7 @@
 import { bucketedWindow, type Decision, type Limits, leakyBucket, RateLimiter, rollingWindow } from '@rollgate/core';
 import { RedisStore } from '@rollgate/redis';
 import { until } from '@rollgate/test-support';
+import { flushPromises } from '@rollgate/test-support/flush-promises';
 import { withMaxSteps } from './support/max-steps.js';
 import { freshPrefix, SomeRedis } from './support/some-redis.js';
 
@@ -156,7 +157,7 @@ test('half a batch waits for the reply to the other half, and is sent before tha
 test('a check that arrives while half a batch waits is decided after it', async () => {
   const { limiter, check32, reply } = await makeInLockstep();
   const checks = check32();
-  await new Promise(setImmediate);
+  await flushPromises();
   checks.push(limiter.check('ann'));
   await reply();
   await reply();

@@ -1,4 +1,5 @@
 import { type Awaitable, type Decision, manualClock, type RateLimiter, type Store } from '@rollgate/core';
+import { yieldToEventLoop } from './yield-to-event-loop.js';
 
 const controls = new WeakMap<RateLimiter, LeaseControl>();
 
@@ -53,7 +54,7 @@ export class LeaseControl {
     this.#lost = [];
     this.#clock.advance(leaseMs / 3);
     await this.#renewed;
-    await new Promise(setImmediate); // The limiter gets the result after this one.
+    await yieldToEventLoop(); // The limiter gets the result after this one.
     return this.#lost;
   }
 }

@@ -1,5 +1,6 @@
 import { concurrency, manualClock, RateLimiter, rollingWindow } from '@rollgate/core';
 import { createStore, type Update } from '@rollgate/core/store';
+import { flushPromises } from '@rollgate/test-support/flush-promises';
 
 /** A store of `createStore` whose transactions can be held back before they run and before they end. */
 function createHeldStore() {
@@ -30,7 +31,7 @@ function createHeldStore() {
     delete held[when];
     return async () => {
       resume();
-      await new Promise(setImmediate);
+      await flushPromises();
     };
   };
   return { clock, rows, store, transactions, hold };
@@ -68,7 +69,7 @@ describe('slots that are freed while their renewal runs stay free', () => {
     const decision = await limiter.check('ann');
     rows.clear();
     const resume = hold('end', () => clock.advance('10s'));
-    await new Promise(setImmediate);
+    await flushPromises();
     expect((await limiter.peek('ann')).remaining).toBe(2);
     await limiter.release(decision);
     await resume();

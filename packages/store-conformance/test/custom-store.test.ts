@@ -3,6 +3,7 @@ import { manualClock, RateLimiter, rollingWindow } from '@rollgate/core';
 import { type CreateStoreOptions, createStore } from '@rollgate/core/store';
 import { checks, describeStore } from '@rollgate/store-conformance';
 import { effort, seed } from '@rollgate/test-support/effort';
+import { flushPromises } from '@rollgate/test-support/flush-promises';
 import { silenceOutages } from '@rollgate/test-support/silence-outages';
 import { createMapStore } from './support/map-store.js';
 
@@ -29,7 +30,7 @@ test('a store of `createStore` waits for an asynchronous transaction, and uses i
     clock: { now: () => 1000 },
     async transact(keys, update) {
       update(keys.map(() => undefined)); // Another process was faster.
-      await new Promise(setImmediate);
+      await flushPromises();
       const changes = update(keys.map((key) => numbers.get(key)));
       for (const [index, change] of changes.entries()) if (change) numbers.set(keys[index]!, change.numbers);
     },

@@ -1,6 +1,7 @@
 import { once } from 'node:events';
 import { connect, type Socket } from 'node:net';
 import { FaultyProxy, RedisServer, until } from '@rollgate/test-support';
+import { flushPromises } from '@rollgate/test-support/flush-promises';
 
 let server: RedisServer;
 let proxy: FaultyProxy;
@@ -62,7 +63,7 @@ test('delays each direction and keeps the order', async () => {
   expect(performance.now() - start).toBeGreaterThan(98); // Timers may be early by a millisecond.
   client.received = '';
   client.socket.write('ECHO 1\r\n');
-  await new Promise(setImmediate);
+  await flushPromises();
   proxy.delay(0);
   client.socket.write('ECHO 2\r\n');
   await until('both replies arrive', async () => client.received === '$1\r\n1\r\n$1\r\n2\r\n');

@@ -1,3 +1,4 @@
+import { flushPromises } from '@rollgate/test-support/flush-promises';
 import { concurrency, MemoryStore, type RateLimitOptions, rateLimit } from '@rollgate/web';
 
 class BrokenReleases extends MemoryStore {
@@ -13,7 +14,7 @@ test('a failed release that no caller awaits causes one warning with its own cod
   const limits = concurrency({ limit: 9, lease: '1m' });
   const handler = rateLimit({ limits, key: () => 'ann', store: new BrokenReleases() })(() => new Response());
   for (let i = 0; i < 2; i++) await handler(request(), undefined);
-  await new Promise(setImmediate);
+  await flushPromises();
   expect(warn.mock.calls).toEqual([
     [expect.stringContaining('the decision is lost'), { type: 'RollgateWarning', code: 'ROLLGATE_RELEASE_FAILED' }],
   ]);

@@ -1,4 +1,5 @@
 import { collectGarbage } from '@rollgate/test-support';
+import { flushPromises } from '@rollgate/test-support/flush-promises';
 import { concurrency, MemoryStore, type RateLimitOptions, rateLimit } from '@rollgate/web';
 
 const limitOf = (options: Partial<RateLimitOptions> = {}) =>
@@ -59,7 +60,7 @@ test('a response that nobody has read yet keeps its slot', async () => {
   const response = await limit(() => new Response('hello'))(request());
   for (let turn = 0; turn < 3; turn++) {
     collectGarbage();
-    await new Promise((resolve) => setImmediate(resolve));
+    await flushPromises();
   }
   expect((await limit.limiter.peek('ann')).remaining).toBe(0);
   await response.body!.cancel();
@@ -90,7 +91,7 @@ test.each([
   await response?.text();
   let isOver = false;
   const over = Promise.all(kept).then(() => (isOver = true));
-  await new Promise((resolve) => setImmediate(resolve));
+  await flushPromises();
   expect({ kept: kept.length, releases: releases.length, isOver }).toEqual({ kept: 1, releases: 1, isOver: false });
   releases[0]!();
   await over;

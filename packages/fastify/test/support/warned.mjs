@@ -1,6 +1,7 @@
 // Serves an app for each scenario of the first argument, one after the other, and prints the codes of the warnings. In its
 // own process, because it reads the warnings of the process. Each scenario loads Rollgate again: a copy warns only once.
 import { createRequire } from 'node:module';
+import { setImmediate as flushPromises } from 'node:timers/promises';
 
 const { module, scenarios } = JSON.parse(process.argv[2]);
 const require = createRequire(import.meta.url);
@@ -45,7 +46,7 @@ async function serve({ proxies, byKey, isShared, isLate, isTwice, isPerRequest, 
 const results = [];
 for (const scenario of scenarios) {
   const statuses = await serve(scenario);
-  await new Promise(setImmediate); // The process emits a warning a tick later.
+  await flushPromises(); // The process emits a warning a tick later.
   results.push({ codes, statuses });
   codes = [];
 }

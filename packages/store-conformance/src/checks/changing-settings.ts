@@ -8,9 +8,9 @@ import type { TokenFractions } from '../arbitraries/token-fractions.js';
 import { assertSame } from '../assert-same.js';
 import { toPlainDecision } from '../expected-decision.js';
 import { limitsOf } from '../model-comparison.js';
-import { nextTurn } from '../next-turn.js';
 import { MS } from '../oracles/oracle.js';
 import type { Specs } from '../reference-model.js';
+import { yieldToEventLoop } from '../yield-to-event-loop.js';
 import { type CheckContext, makeLimiter, type Requirement } from './check.js';
 import { decideAsModel, slotsOf } from './decisions.js';
 
@@ -77,7 +77,7 @@ async function peekWithoutTrace(context: CheckContext, algorithm: AlgorithmName)
       assertSame(toPlainDecision(decisions[0]!), toPlainDecision(decisions[1]!), about);
     }
   });
-  await fc.assert(property.beforeEach(nextTurn), random);
+  await fc.assert(property.beforeEach(yieldToEventLoop), random);
 }
 
 export const changingSettings: readonly Requirement[] = algorithmNames.flatMap((algorithm) => [

@@ -4,8 +4,8 @@ import { type AlgorithmName, algorithmNames, endsLeases, limitOf } from '../algo
 import { anywhere, forwards, type History, histories, plainHistories } from '../arbitraries/histories.js';
 import { limits, oneLimit, plainWindows } from '../arbitraries/limits.js';
 import { limitsOf, ModelComparison } from '../model-comparison.js';
-import { nextTurn } from '../next-turn.js';
 import { MS } from '../oracles/oracle.js';
+import { yieldToEventLoop } from '../yield-to-event-loop.js';
 import { type CheckContext, makeLimiter, type Requirement } from './check.js';
 import { minuteLimit } from './minute-limit.js';
 
@@ -18,7 +18,7 @@ export async function decideAsModel(context: CheckContext, some: fc.Arbitrary<Hi
     const comparison = new ModelComparison(limits, clock, endsLeases(context.store));
     for (const command of commands) await comparison.run(command, limiter);
   });
-  await fc.assert(property.beforeEach(nextTurn), random);
+  await fc.assert(property.beforeEach(yieldToEventLoop), random);
 }
 
 /** The weight of operations on slots in a history of this algorithm. */

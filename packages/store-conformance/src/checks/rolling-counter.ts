@@ -2,9 +2,9 @@ import { randomUUID } from 'node:crypto';
 import { type CountingStore, RollingCounter, type Store } from '@rollgate/core';
 import fc from 'fast-check';
 import { assertSame } from '../assert-same.js';
-import { nextTurn } from '../next-turn.js';
 import { MS } from '../oracles/oracle.js';
 import { CounterModel, type CounterSettings } from '../oracles/rolling-counter.js';
+import { yieldToEventLoop } from '../yield-to-event-loop.js';
 import { type CheckContext, type Requirement, TIMEOUT } from './check.js';
 
 const isCounting = (store: Store): store is Store & CountingStore => 'addCount' in store;
@@ -110,7 +110,7 @@ async function countAsModel(
       assertSame(counted, model.count(subject, interval, clock.micros, numbers), about);
     }
   });
-  await fc.assert(property.beforeEach(nextTurn), random);
+  await fc.assert(property.beforeEach(yieldToEventLoop), random);
 }
 
 async function countAllAtOnce(context: CheckContext): Promise<void> {

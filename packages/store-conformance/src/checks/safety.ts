@@ -4,8 +4,8 @@ import { type AlgorithmName, algorithmNames, limitOf } from '../algorithms.js';
 import { limit } from '../arbitraries/limits.js';
 import type { TokenFractions } from '../arbitraries/token-fractions.js';
 import { type Admitted, assertGuarantee } from '../guarantees.js';
-import { nextTurn } from '../next-turn.js';
 import { MS } from '../oracles/oracle.js';
+import { yieldToEventLoop } from '../yield-to-event-loop.js';
 import { type CheckContext, makeLimiter, type Requirement } from './check.js';
 
 /** How far time advances: microseconds, or the wait of the last rejection. */
@@ -47,7 +47,7 @@ async function admitNoMore(context: CheckContext, algorithm: AlgorithmName): Pro
     }
     assertGuarantee(spec, admitted);
   });
-  await fc.assert(property.beforeEach(nextTurn), random);
+  await fc.assert(property.beforeEach(yieldToEventLoop), random);
 }
 
 export const safety: readonly Requirement[] = algorithmNames.map((algorithm) => ({

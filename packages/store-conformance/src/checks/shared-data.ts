@@ -8,8 +8,8 @@ import type { TokenFractions } from '../arbitraries/token-fractions.js';
 import { assertSame } from '../assert-same.js';
 import { toPlainDecision } from '../expected-decision.js';
 import { limitsOf, ModelComparison } from '../model-comparison.js';
-import { nextTurn } from '../next-turn.js';
 import { MS } from '../oracles/oracle.js';
+import { yieldToEventLoop } from '../yield-to-event-loop.js';
 import { type CheckContext, makeLimiter, type Requirement } from './check.js';
 import { slotsOf } from './decisions.js';
 import { minuteLimit } from './minute-limit.js';
@@ -49,7 +49,7 @@ async function decideAsOne(context: CheckContext): Promise<void> {
     const comparison = new ModelComparison(specs, clock, endsLeases(store));
     for (const { at, command } of operations) await comparison.run(command, limiters[at]!);
   });
-  await fc.assert(property.beforeEach(nextTurn), random);
+  await fc.assert(property.beforeEach(yieldToEventLoop), random);
 }
 
 /** One operation of each kind. None is rejected, so a store cannot cache a rejection that another one ends. */

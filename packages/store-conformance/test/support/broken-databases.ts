@@ -1,5 +1,6 @@
 import { type Clock, type CountingStore, MemoryStore, type Store } from '@rollgate/core';
 import { createStore, type Update } from '@rollgate/core/store';
+import { flushPromises } from '@rollgate/test-support/flush-promises';
 
 type Rows = Map<string, readonly number[]>;
 
@@ -45,7 +46,7 @@ export const withoutLockIn =
       async transact(keys, update) {
         const hasLock = isLocked;
         const states = keys.map((key) => rows.get(key));
-        if (!hasLock) await new Promise(setImmediate);
+        if (!hasLock) await flushPromises();
         write(rows, keys, update(states));
       },
     });
@@ -74,11 +75,11 @@ export const locksInOrderOfPlan: MakeBroken = (clock) => {
       let holder = holders.get(key);
       while (holder !== undefined && holder !== transaction) holder = holders.get(wanted.get(holder) ?? '');
       if (holder === transaction) throw new Error('deadlock detected');
-      await new Promise(setImmediate);
+      await flushPromises();
     }
     wanted.delete(transaction);
     holders.set(key, transaction);
-    await new Promise(setImmediate);
+    await flushPromises();
   };
   return createStore({
     clock,
