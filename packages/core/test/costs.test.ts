@@ -1,21 +1,15 @@
 import { fixedWindow, MemoryStore, RateLimiter, rollingWindow } from '@rollgate/core';
 import { createStore } from '@rollgate/core/store';
+import { type Rows, updateRows } from '@rollgate/test-support/rows';
 
-const rows = new Map<string, readonly number[]>();
+const rows: Rows = new Map();
 const stores = {
   MemoryStore: () => new MemoryStore({ clock: { now: () => 0 } }),
   createStore() {
     rows.clear();
     return createStore({
       clock: { now: () => 0 },
-      transact(keys, update) {
-        const changes = update(keys.map((key) => rows.get(key)));
-        for (const [index, key] of keys.entries()) {
-          const change = changes[index];
-          if (change === null) rows.delete(key);
-          else if (change !== undefined) rows.set(key, change.numbers);
-        }
-      },
+      transact: (keys, update) => updateRows(rows, keys, update),
     });
   },
 };

@@ -1,13 +1,14 @@
 import { concurrency, MemoryStore, manualClock, RateLimiter, rollingWindow, type Store } from '@rollgate/core';
 import { createStore } from '@rollgate/core/store';
 import { flushPromises } from '@rollgate/test-support/flush-promises';
+import { type Rows, updateRows } from '@rollgate/test-support/rows';
 
 const limits = { rate: rollingWindow({ limit: 10, window: '1d' }), inFlight: concurrency({ limit: 1, lease: '30s' }) };
 
 /** A store of rows whose next transaction can fail or wait. */
 function openStore() {
   const clock = manualClock();
-  const rows = new Map<string, readonly number[]>();
+  const rows: Rows = new Map();
   let next: () => Promise<unknown> = () => Promise.resolve();
   const store = createStore({
     clock,
@@ -15,10 +16,7 @@ function openStore() {
       const turn = next;
       next = () => Promise.resolve();
       await turn();
-      update(keys.map((key) => rows.get(key))).forEach((change, index) => {
-        if (change === null) rows.delete(keys[index]!);
-        else if (change !== undefined) rows.set(keys[index]!, change.numbers);
-      });
+      updateRows(rows, keys, update);
     },
   });
   return {

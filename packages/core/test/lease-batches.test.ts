@@ -1,11 +1,12 @@
 import { concurrency, type Decision, manualClock, RateLimiter } from '@rollgate/core';
 import { createStore } from '@rollgate/core/store';
 import { flushPromises } from '@rollgate/test-support/flush-promises';
+import { type Rows, updateRows } from '@rollgate/test-support/rows';
 
 /** A store whose transactions take 3 ms per key. It notes the keys of each, and fails for some. */
 function openSlowStore() {
   const clock = manualClock();
-  const rows = new Map<string, readonly number[]>();
+  const rows: Rows = new Map();
   const transactions: (readonly string[])[] = [];
   const slow = { isSlow: false, running: 0, mostRunning: 0, failingKey: '' };
   const store = createStore({
@@ -18,10 +19,7 @@ function openSlowStore() {
         await new Promise<void>((resolve) => void clock.schedule(clock.now() + 3 * keys.length, resolve));
       slow.running -= 1;
       if (keys.some((key) => key.includes(`"${slow.failingKey}"`))) throw new Error('this row is locked');
-      for (const [index, change] of update(keys.map((key) => rows.get(key))).entries()) {
-        if (change === null) rows.delete(keys[index]!);
-        else if (change !== undefined) rows.set(keys[index]!, change.numbers);
-      }
+      updateRows(rows, keys, update);
     },
   });
   const renewals: number[] = [];
@@ -97,13 +95,10 @@ test('slots that are released while other parts are renewed are not renewed', as
 
 test('slots that the store has lost go to the checks that came first, even if these share only some of the keys', async () => {
   const clock = manualClock();
-  const rows = new Map<string, readonly number[]>();
+  const rows: Rows = new Map();
   const store = createStore({
     clock,
-    transact(keys, update) {
-      for (const [index, change] of update(keys.map((key) => rows.get(key))).entries())
-        if (change) rows.set(keys[index]!, change.numbers);
-    },
+    transact: (keys, update) => updateRows(rows, keys, update),
   });
   const lost: unknown[] = [];
   const onLeaseLost = ({ decision }: { decision: Decision }) => void lost.push(decision);

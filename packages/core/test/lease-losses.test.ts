@@ -1,6 +1,7 @@
 import { type Awaitable, type Clock, concurrency, type Decision, manualClock, RateLimiter, type Store } from '@rollgate/core'; // biome-ignore format: short
 import { createStore } from '@rollgate/core/store';
 import { flushPromises } from '@rollgate/test-support/flush-promises';
+import { type Rows, updateRows } from '@rollgate/test-support/rows';
 
 const inFlight = concurrency({ limit: 2, lease: '30s' });
 
@@ -13,15 +14,10 @@ interface Options {
 
 /** A limiter on a store of rows, and the decisions whose leases it lost. `renew` replaces what a renewal returns. */
 function open({ clock = manualClock(), onLeaseLost, renew = (renewed) => renewed, partOfReceipt }: Options = {}) {
-  const rows = new Map<string, readonly number[]>();
+  const rows: Rows = new Map();
   const inner = createStore({
     clock,
-    transact(keys, update) {
-      update(keys.map((key) => rows.get(key))).forEach((change, index) => {
-        if (change === null) rows.delete(keys[index]!);
-        else if (change !== undefined) rows.set(keys[index]!, change.numbers);
-      });
-    },
+    transact: (keys, update) => updateRows(rows, keys, update),
   });
   const renewals: number[] = [];
   const store: Store = {

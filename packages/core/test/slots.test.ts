@@ -9,25 +9,19 @@ import {
 } from '@rollgate/core';
 import { createStore } from '@rollgate/core/store';
 import { flushPromises } from '@rollgate/test-support/flush-promises';
+import { type Rows, updateRows } from '@rollgate/test-support/rows';
 
 const inFlight = (limit: number) => concurrency({ limit, lease: '30s' });
 
 /** A store on rows that several limiters share, as processes do. */
 function sharedStores() {
   const clock = manualClock();
-  const rows = new Map<string, readonly number[]>();
+  const rows: Rows = new Map();
   let renewals = 0;
   const open = (): Store => {
     const store = createStore({
       clock,
-      transact(keys, update) {
-        const changes = update(keys.map((key) => rows.get(key)));
-        for (const [index, key] of keys.entries()) {
-          const change = changes[index];
-          if (change === null) rows.delete(key);
-          else if (change !== undefined) rows.set(key, change.numbers);
-        }
-      },
+      transact: (keys, update) => updateRows(rows, keys, update),
     });
     return {
       clock,

@@ -7,19 +7,15 @@ import {
   rollingWindow,
   type Store,
 } from '@rollgate/core';
-import { createStore, type StoredNumbers } from '@rollgate/core/store';
+import { createStore } from '@rollgate/core/store';
 import { flushPromises } from '@rollgate/test-support/flush-promises';
+import { type Rows, updateRows } from '@rollgate/test-support/rows';
 
 function createTransactionalStore(): Store {
-  const states = new Map<string, StoredNumbers>();
+  const rows: Rows = new Map();
   return createStore({
     clock: manualClock(),
-    async transact(keys, update) {
-      update(keys.map((key) => states.get(key)?.numbers)).forEach((change, index) => {
-        if (change === null) states.delete(keys[index]!);
-        else if (change !== undefined) states.set(keys[index]!, change);
-      });
-    },
+    transact: async (keys, update) => updateRows(rows, keys, update),
   });
 }
 

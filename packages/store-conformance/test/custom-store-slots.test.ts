@@ -1,11 +1,12 @@
 import { concurrency, manualClock, RateLimiter, rollingWindow } from '@rollgate/core';
 import { createStore, type Update } from '@rollgate/core/store';
 import { flushPromises } from '@rollgate/test-support/flush-promises';
+import { type Rows, updateRows } from '@rollgate/test-support/rows';
 
 /** A store of `createStore` whose transactions can be held back before they run and before they end. */
 function createHeldStore() {
   const clock = manualClock();
-  const rows = new Map<string, readonly number[]>();
+  const rows: Rows = new Map();
   const transactions: (readonly string[])[] = [];
   const held: { start?: Promise<void>; end?: Promise<void> } = {};
   const store = createStore({
@@ -14,10 +15,7 @@ function createHeldStore() {
       transactions.push(keys);
       const { start, end } = held;
       await start;
-      for (const [index, change] of update(keys.map((key) => rows.get(key))).entries()) {
-        if (change === null) rows.delete(keys[index]!);
-        else if (change !== undefined) rows.set(keys[index]!, change.numbers);
-      }
+      updateRows(rows, keys, update);
       await end;
     },
   });

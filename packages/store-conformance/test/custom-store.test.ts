@@ -4,6 +4,7 @@ import { type CreateStoreOptions, createStore } from '@rollgate/core/store';
 import { checks, describeStore } from '@rollgate/store-conformance';
 import { effort, seed } from '@rollgate/test-support/effort';
 import { flushPromises } from '@rollgate/test-support/flush-promises';
+import { type Rows, updateRows } from '@rollgate/test-support/rows';
 import { silenceOutages } from '@rollgate/test-support/silence-outages';
 import { createMapStore } from './support/map-store.js';
 
@@ -25,14 +26,13 @@ test.each([-204121834, 3])('slots decide like their oracle in the histories of s
 });
 
 test('a store of `createStore` waits for an asynchronous transaction, and uses its last attempt', async () => {
-  const numbers = new Map<string, readonly number[]>();
+  const rows: Rows = new Map();
   const store = createStore({
     clock: { now: () => 1000 },
     async transact(keys, update) {
       update(keys.map(() => undefined)); // Another process was faster.
       await flushPromises();
-      const changes = update(keys.map((key) => numbers.get(key)));
-      for (const [index, change] of changes.entries()) if (change) numbers.set(keys[index]!, change.numbers);
+      updateRows(rows, keys, update);
     },
   });
   const limiter = new RateLimiter({ limits: rollingWindow({ limit: 2, window: '1m' }), store });

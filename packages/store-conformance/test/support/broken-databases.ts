@@ -1,19 +1,10 @@
 import { type Clock, type CountingStore, MemoryStore, type Store } from '@rollgate/core';
 import { createStore, type Update } from '@rollgate/core/store';
 import { flushPromises } from '@rollgate/test-support/flush-promises';
-
-type Rows = Map<string, readonly number[]>;
+import { type Rows, updateRows, writeRows } from '@rollgate/test-support/rows';
 
 /** Stores of `createStore` on databases, each with one defect. */
 type MakeBroken = (clock: Clock) => Store & CountingStore;
-
-function write(rows: Rows, keys: readonly string[], changes: ReturnType<Update>): void {
-  for (const [index, key] of keys.entries()) {
-    const change = changes[index];
-    if (change === null) rows.delete(key);
-    else if (change !== undefined) rows.set(key, change.numbers);
-  }
-}
 
 /** The column of the keys changes them. */
 const storingKeysAs =
@@ -24,7 +15,7 @@ const storingKeysAs =
       clock,
       transact(keys, update) {
         const columns = keys.map(toColumn);
-        write(rows, columns, update(columns.map((column) => rows.get(column))));
+        writeRows(rows, columns, update(columns.map((column) => rows.get(column))));
       },
     });
   };
@@ -47,7 +38,7 @@ export const withoutLockIn =
         const hasLock = isLocked;
         const states = keys.map((key) => rows.get(key));
         if (!hasLock) await flushPromises();
-        write(rows, keys, update(states));
+        writeRows(rows, keys, update(states));
       },
     });
     return new Proxy(store, {
@@ -87,7 +78,7 @@ export const locksInOrderOfPlan: MakeBroken = (clock) => {
       const transaction = {};
       try {
         for (const key of keys) await lock(transaction, key);
-        write(rows, keys, update(keys.map((key) => rows.get(key))));
+        updateRows(rows, keys, update);
       } finally {
         wanted.delete(transaction);
         for (const key of keys) if (holders.get(key) === transaction) holders.delete(key);
@@ -109,8 +100,7 @@ function sharedRows(clock: Clock): Rows {
 export const countsAlone: MakeBroken = (clock) => {
   const rows = sharedRows(clock);
   const memory = new MemoryStore({ clock });
-  const transact = (keys: readonly string[], update: Update) =>
-    write(rows, keys, update(keys.map((key) => rows.get(key))));
+  const transact = (keys: readonly string[], update: Update) => updateRows(rows, keys, update);
   return Object.assign(createStore({ clock, transact }), {
     addCount: (...args: Parameters<CountingStore['addCount']>) => memory.addCount(...args),
   });
@@ -129,7 +119,7 @@ export const deletesAlone: MakeBroken = (clock) => {
         else if (changes[index] !== undefined) deleted.delete(key);
       }
       const written = changes.map((change) => change ?? undefined);
-      write(rows, keys, written);
+      writeRows(rows, keys, written);
     },
   });
 };

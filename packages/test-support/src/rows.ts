@@ -1,0 +1,23 @@
+/** What a store of `createStore` keeps for its keys, in a `Map`. */
+export type Rows = Map<string, readonly number[]>;
+
+/** What a transaction writes to a row: its numbers, or null to delete it. It leaves a row without a change as it is. */
+type Change = { readonly numbers: readonly number[] } | null | undefined;
+
+/** Runs one transaction of `createStore`: reads the rows of these keys, and writes what `update` changes. */
+export function updateRows(
+  rows: Rows,
+  keys: readonly string[],
+  update: (states: (readonly number[] | undefined)[]) => readonly Change[],
+): void {
+  writeRows(rows, keys, update(keys.map((key) => rows.get(key))));
+}
+
+/** Writes the change of each key to its row. */
+export function writeRows(rows: Rows, keys: readonly string[], changes: readonly Change[]): void {
+  for (const [index, key] of keys.entries()) {
+    const change = changes[index];
+    if (change === null) rows.delete(key);
+    else if (change !== undefined) rows.set(key, change.numbers);
+  }
+}
