@@ -1,6 +1,6 @@
-import { subscribe, unsubscribe } from 'node:diagnostics_channel';
 import { leakyBucket, MemoryStore, RateLimiter, type RefundFailure } from '@rollgate/core';
 import { flushPromises } from '@rollgate/test-support/flush-promises';
+import { recordEvents } from '@rollgate/test-support/record-events';
 
 class BrokenRefunds extends MemoryStore {
   override refund(): void {
@@ -22,14 +22,12 @@ const createLimiter = () =>
   new RateLimiter({ limits: leakyBucket({ capacity: 1, interval: '1h' }), store: new BrokenRefunds() });
 
 test('a failed refund that no caller awaits is published', async () => {
-  const failures: RefundFailure[] = [];
-  const record = (event: unknown) => void failures.push(event as RefundFailure);
-  subscribe('rollgate:refund:failure', record);
+  const failures = recordEvents<RefundFailure>('rollgate:refund:failure');
   const limiter = createLimiter();
   await leaveQueue(limiter);
   await flushPromises();
-  unsubscribe('rollgate:refund:failure', record);
-  expect(failures).toEqual([
+  failures.stop();
+  expect(failures.events).toEqual([
     { limiter, decision: expect.objectContaining({ allowed: true }), error: new Error('the decision is lost') },
   ]);
 });

@@ -1,6 +1,6 @@
-import { subscribe, unsubscribe } from 'node:diagnostics_channel';
 import {
   concurrency,
+  type DecisionEvent,
   type Limit,
   leakyBucket,
   MemoryStore,
@@ -10,6 +10,7 @@ import {
   type Store,
 } from '@rollgate/core';
 import { flushPromises } from '@rollgate/test-support/flush-promises';
+import { recordEvents } from '@rollgate/test-support/record-events';
 
 /** A limiter with a store that replies later and lists the calls of its methods. */
 function createLimiter(limit: Limit, beforeReply: () => Promise<void> = async () => {}) {
@@ -54,9 +55,7 @@ test.each([
 
 test('a wait checks again when the quota is free, and publishes only the decision that ends it', async () => {
   const { limiter, calls, clock } = createLimiter(rollingWindow({ limit: 1, window: '1s' }));
-  const allowed: boolean[] = [];
-  const listen = (event: unknown) => allowed.push((event as { decision: { allowed: boolean } }).decision.allowed);
-  subscribe('rollgate:decision', listen);
+  const decisions = recordEvents<DecisionEvent>('rollgate:decision');
   await limiter.wait('ann');
   const waiting = limiter.wait('ann');
   await flushPromises();
@@ -65,9 +64,9 @@ test('a wait checks again when the quota is free, and publishes only the decisio
   expect(calls).toEqual(['check', 'check']);
   clock.advance(1);
   expect(await waiting).toMatchObject({ allowed: true, remaining: 0 });
-  unsubscribe('rollgate:decision', listen);
+  decisions.stop();
   expect(calls).toEqual(['check', 'check', 'check']);
-  expect(allowed).toEqual([true, true]);
+  expect(decisions.events.map(({ decision }) => decision.allowed)).toEqual([true, true]);
 });
 
 test('a wait that stops during its check refunds what the check recorded', async () => {

@@ -1,7 +1,7 @@
-import { subscribe, unsubscribe } from 'node:diagnostics_channel';
 import { getEventListeners } from 'node:events';
 import { leakyBucket, MemoryStore, RateLimiter, rollingWindow, type Store } from '@rollgate/core';
 import { flushPromises } from '@rollgate/test-support/flush-promises';
+import { silenceOutages } from '@rollgate/test-support/silence-outages';
 
 let now = 0;
 const clock = { now: () => now };
@@ -27,10 +27,7 @@ function asynchronousStore(methods: Partial<Store> = {}) {
 }
 
 describe('wait on a queue', () => {
-  // Without a subscriber, the failures that the tests cause would be warnings.
-  const ignore = () => {};
-  beforeAll(() => subscribe('rollgate:store:failure', ignore));
-  afterAll(() => unsubscribe('rollgate:store:failure', ignore));
+  silenceOutages();
 
   test('resolves in the order of the calls, even for callers that found the queue full', async () => {
     const limiter = new RateLimiter({ limits: queue });

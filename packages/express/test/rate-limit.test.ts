@@ -1,4 +1,3 @@
-import { subscribe, unsubscribe } from 'node:diagnostics_channel';
 import { once } from 'node:events';
 import { createServer, type Server } from 'node:http';
 import { type AddressInfo, connect } from 'node:net';
@@ -6,6 +5,7 @@ import { text } from 'node:stream/consumers';
 import { MemoryStore, rollingWindow, type Store } from '@rollgate/core';
 import { type RateLimitOptions, rateLimit } from '@rollgate/express';
 import { WARNING_CODES } from '@rollgate/http';
+import { silenceOutages } from '@rollgate/test-support/silence-outages';
 import express5, { type ErrorRequestHandler, type Express } from 'express';
 import express4 from 'express4';
 import request from 'supertest';
@@ -317,10 +317,7 @@ describe.each([
   });
 
   describe('an asynchronous store', () => {
-    // A subscriber replaces the warnings of the process.
-    const ignore = () => {};
-    beforeAll(() => subscribe('rollgate:store:failure', ignore));
-    afterAll(() => unsubscribe('rollgate:store:failure', ignore));
+    silenceOutages();
 
     /** Responds from its memory in a later turn, until it is down. */
     function laterStore() {

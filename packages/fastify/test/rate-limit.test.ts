@@ -1,10 +1,10 @@
-import { subscribe, unsubscribe } from 'node:diagnostics_channel';
 import { once } from 'node:events';
 import { connect as connectHttp2 } from 'node:http2';
 import { type AddressInfo, connect } from 'node:net';
 import { text } from 'node:stream/consumers';
 import { MemoryStore, rollingWindow, type Store } from '@rollgate/core';
 import rateLimit, { type RateLimitPluginOptions } from '@rollgate/fastify';
+import { silenceOutages } from '@rollgate/test-support/silence-outages';
 import fastify5, { type FastifyInstance, type FastifyServerOptions } from 'fastify';
 import fastify50 from 'fastify50';
 
@@ -415,10 +415,7 @@ describe.each([
   });
 
   describe('a store that fails', () => {
-    // A subscriber replaces the warnings of the process.
-    const ignore = () => {};
-    beforeAll(() => subscribe('rollgate:store:failure', ignore));
-    afterAll(() => unsubscribe('rollgate:store:failure', ignore));
+    silenceOutages();
 
     const fail = () => Promise.reject(new Error('connection refused'));
     const failing = (): Store => ({ check: fail, peek: fail, refund: fail, reset: fail });

@@ -1,4 +1,3 @@
-import { subscribe, unsubscribe } from 'node:diagnostics_channel';
 import { once } from 'node:events';
 import { createServer, type Server } from 'node:http';
 import { type AddressInfo, connect } from 'node:net';
@@ -7,6 +6,7 @@ import { MemoryStore, type Store } from '@rollgate/core';
 import { type RateLimitMiddleware, type RateLimitOptions, rateLimit } from '@rollgate/express';
 import { WARNING_CODES } from '@rollgate/http';
 import { flushPromises } from '@rollgate/test-support/flush-promises';
+import { silenceOutages } from '@rollgate/test-support/silence-outages';
 import express5, { type ErrorRequestHandler, type Express, type Request, type RequestHandler } from 'express';
 import express4 from 'express4';
 
@@ -43,10 +43,7 @@ export const storeWith = (methods: Partial<Store>, inner = memory()): Store => (
   ...methods,
 });
 
-// A subscriber replaces the warnings of the process.
-const ignore = () => {};
-beforeAll(() => subscribe('rollgate:store:failure', ignore));
-afterAll(() => unsubscribe('rollgate:store:failure', ignore));
+silenceOutages();
 
 /** Creates a middleware that emits no warning. Without a `store`, it has one with the test's clock. */
 export const limitWith = (options: object): RateLimitMiddleware =>

@@ -1,5 +1,4 @@
 import { AsyncLocalStorage } from 'node:async_hooks';
-import { subscribe, unsubscribe } from 'node:diagnostics_channel';
 import { once } from 'node:events';
 import { Agent, createServer, get, type IncomingMessage, type Server } from 'node:http';
 import { type AddressInfo, connect, type Socket } from 'node:net';
@@ -8,6 +7,7 @@ import { type Decision, type Limit, leakyBucket, MemoryStore, rollingWindow, typ
 import { type RateLimitMiddleware, rateLimit } from '@rollgate/express';
 import { storeWith, until } from '@rollgate/host-tests/express-servers';
 import { flushPromises } from '@rollgate/test-support/flush-promises';
+import { silenceOutages } from '@rollgate/test-support/silence-outages';
 import express5, { type RequestHandler, type Response } from 'express';
 import express4 from 'express4';
 
@@ -357,9 +357,7 @@ describe.each([
   });
 
   describe('with a store whose refunds fail', () => {
-    const ignore = () => {};
-    beforeAll(() => subscribe('rollgate:store:failure', ignore));
-    afterAll(() => unsubscribe('rollgate:store:failure', ignore));
+    silenceOutages();
 
     test('drops requests of disconnected clients all the same', async () => {
       const failed: unknown[] = [];

@@ -1,7 +1,7 @@
-import { subscribe, unsubscribe } from 'node:diagnostics_channel';
 import { type Decision, type DecisionEvent, leakyBucket, type RateLimiter } from '@rollgate/core';
 import { EXPRESSES, limitWith, serve, storeWith, until } from '@rollgate/host-tests/express-servers';
 import type { RequestEvent } from '@rollgate/http';
+import { recordEvents } from '@rollgate/test-support/record-events';
 import { silenceOutages } from '@rollgate/test-support/silence-outages';
 import type { Request, RequestHandler, Response } from 'express';
 
@@ -10,23 +10,18 @@ silenceOutages();
 const key = () => 'ann';
 const once = { limit: 1, window: '1m', key, dryRun: true };
 
-/** Collects the events of one limiter during the work. */
-async function listen(limiter: RateLimiter, work: () => Promise<unknown>) {
-  const events: Record<string, (RequestEvent & DecisionEvent)[]> = {};
-  const stops = ['rollgate:request', 'rollgate:decision', 'rollgate:rejection'].map((name) => {
-    events[name] = [];
-    const note = (event: unknown) => {
-      if ((event as RequestEvent).limiter === limiter) events[name]!.push(event as RequestEvent & DecisionEvent);
-    };
-    subscribe(name, note);
-    return () => unsubscribe(name, note);
-  });
+/** Records the events of one limiter during the work. */
+async function recordDuring(limiter: RateLimiter, work: () => Promise<unknown>) {
+  const requests = recordEvents<RequestEvent>('rollgate:request');
+  const decisions = recordEvents<DecisionEvent>('rollgate:decision');
+  const rejections = recordEvents<DecisionEvent>('rollgate:rejection');
   await work();
-  for (const stop of stops) stop();
+  for (const { stop } of [requests, decisions, rejections]) stop();
+  const isOfLimiter = (event: RequestEvent | DecisionEvent) => event.limiter === limiter;
   return {
-    requests: events['rollgate:request']!,
-    decisions: events['rollgate:decision']!,
-    rejections: events['rollgate:rejection']!,
+    requests: requests.events.filter(isOfLimiter),
+    decisions: decisions.events.filter(isOfLimiter),
+    rejections: rejections.events.filter(isOfLimiter),
   };
 }
 
@@ -124,7 +119,7 @@ describe.each(EXPRESSES)('in Express %s', (_, express) => {
         response.send('hello');
       };
       const { ask } = await serve(express, [limit], { answer: ending });
-      const { requests, decisions, rejections } = await listen(limit.limiter, async () => {
+      const { requests, decisions, rejections } = await recordDuring(limit.limiter, async () => {
         await ask('/first');
         await ask('/second');
       });
@@ -143,7 +138,7 @@ describe.each(EXPRESSES)('in Express %s', (_, express) => {
       const allowing = limitWith({ ...once, dryRun, allowList: ['127.0.0.1'] });
       for (const limit of [skipping, allowing]) {
         const { statuses } = await serve(express, [limit]);
-        const { requests, decisions } = await listen(limit.limiter, () => statuses(2));
+        const { requests, decisions } = await recordDuring(limit.limiter, () => statuses(2));
         expect([requests, decisions]).toEqual([[], []]);
       }
     });

@@ -1,7 +1,7 @@
-import { subscribe, unsubscribe } from 'node:diagnostics_channel';
 import { leakyBucket } from '@rollgate/core';
 import { appsOf, serve, statuses, VERSIONS } from '@rollgate/host-tests/fastify-apps';
 import type { RequestEvent } from '@rollgate/http';
+import { recordEvents } from '@rollgate/test-support/record-events';
 import type { FastifyRequest } from 'fastify';
 
 describe.each(VERSIONS)('a dry run in Fastify %s', (_, fastify) => {
@@ -91,9 +91,7 @@ describe.each(VERSIONS)('a dry run in Fastify %s', (_, fastify) => {
   test.each([true, false])(
     'the channel `rollgate:request` publishes every decision, with dryRun %p',
     async (dryRun) => {
-      const events: RequestEvent[] = [];
-      const listen = (event: unknown) => events.push(event as RequestEvent);
-      subscribe('rollgate:request', listen);
+      const { events, stop } = recordEvents<RequestEvent>('rollgate:request');
       try {
         const skip = (request: FastifyRequest) => request.url === '/skipped';
         const app = await limited({ limit: 1, window: '1m', dryRun, skip });
@@ -108,7 +106,7 @@ describe.each(VERSIONS)('a dry run in Fastify %s', (_, fastify) => {
           expect([event.decision.allowed, event.dryRun]).toEqual([turn === 0, dryRun]);
         }
       } finally {
-        unsubscribe('rollgate:request', listen);
+        stop();
       }
     },
   );

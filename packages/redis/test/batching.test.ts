@@ -1,7 +1,7 @@
-import { channel } from 'node:diagnostics_channel';
 import { RateLimiter, rollingWindow, StoreError } from '@rollgate/core';
 import { RedisStore } from '@rollgate/redis';
 import { flushPromises } from '@rollgate/test-support/flush-promises';
+import { silenceOutages } from '@rollgate/test-support/silence-outages';
 import type { Redis } from 'ioredis';
 import { PrivateRedis } from './support/private-redis.js';
 import { freshPrefix } from './support/some-redis.js';
@@ -127,9 +127,7 @@ test('decides in order across batches of a hundred', async () => {
 });
 
 describe('a key with another value', () => {
-  const ignore = () => {}; // Otherwise the process would warn.
-  beforeAll(() => channel('rollgate:store:failure').subscribe(ignore));
-  afterAll(() => channel('rollgate:store:failure').unsubscribe(ignore));
+  silenceOutages();
 
   test('fails only its own check', async () => {
     const prefix = freshPrefix();

@@ -1,9 +1,9 @@
-import { subscribe, unsubscribe } from 'node:diagnostics_channel';
 import { RateLimiter, rollingWindow, type StoreFailure } from '@rollgate/core';
 import type { CounterAlgorithm } from '@rollgate/core/store';
 import { RedisStore } from '@rollgate/redis';
 import { RedisCluster, until } from '@rollgate/test-support';
 import { effort } from '@rollgate/test-support/effort';
+import { recordEvents } from '@rollgate/test-support/record-events';
 import { silenceOutages } from '@rollgate/test-support/silence-outages';
 import slotOf from 'cluster-key-slot';
 import { clusterClients } from './support/cluster-clients.js';
@@ -22,9 +22,7 @@ const KINDS = ['ioredis 6', 'node-redis 6', 'iovalkey', 'Valkey GLIDE'] as const
 
 test('the other nodes keep deciding while one is silent', async () => {
   const cluster = await RedisCluster.start(3, { nodeTimeoutMs: NODE_TIMEOUT_MS });
-  const failures: StoreFailure[] = [];
-  const noteFailure = (message: unknown) => void failures.push(message as StoreFailure);
-  subscribe('rollgate:store:failure', noteFailure);
+  const failures = recordEvents<StoreFailure>('rollgate:store:failure');
   const apps = await Promise.all(KINDS.map((kind) => createApp(kind, cluster)));
   const rounds = () => roundsOf(apps);
   try {
@@ -32,7 +30,7 @@ test('the other nodes keep deciding while one is silent', async () => {
     const isSilent = (user: string) => cluster.ownerOf(slotOf(`{${user}}`)) === silent;
     await until('the clients know all nodes', async () => apps.every(({ knowsNodes }) => knowsNodes()));
     await until('all nodes respond', () => allRespond(apps));
-    failures.length = 0; // A client that was still connecting may have failed.
+    failures.events.length = 0; // A client that was still connecting may have failed.
     silent!.pause();
     await rounds();
     for (let turn = 0; turn < 5; turn++) {
@@ -43,11 +41,11 @@ test('the other nodes keep deciding while one is silent', async () => {
       }
     }
     silent!.resume();
-    const published = failures.map(({ store, part }) => [apps.find((app) => app.store === store)?.kind, part]);
+    const published = failures.events.map(({ store, part }) => [apps.find((app) => app.store === store)?.kind, part]);
     expect(published.sort()).toEqual(apps.map(({ kind }) => [kind, `127.0.0.1:${silent!.port}`]).sort());
     await until('all nodes respond again', () => allRespond(apps));
   } finally {
-    unsubscribe('rollgate:store:failure', noteFailure);
+    failures.stop();
     for (const { close } of apps) close();
     await cluster.stop();
   }
