@@ -3,7 +3,7 @@ import { RedisStore } from '@rollgate/redis';
 import { randomRuns } from '@rollgate/test-support/effort';
 import fc from 'fast-check';
 import { algorithmNames } from '../../store-conformance/src/algorithms.js';
-import { forwards, type History, histories } from '../../store-conformance/src/arbitraries/histories.js';
+import { forwardSteps, type History, histories } from '../../store-conformance/src/arbitraries/histories.js';
 import { limits } from '../../store-conformance/src/arbitraries/limits.js';
 import { toPlainDecision } from '../../store-conformance/src/expected-decision.js';
 import { ModelComparison } from '../../store-conformance/src/model-comparison.js';
@@ -81,6 +81,6 @@ async function compare({ limits, commands }: History): Promise<void> {
 }
 
 test('memory, packed logs, sorted sets and the oracles agree in random histories with settlements and charges', async () => {
-  const history = histories(limits(WITHOUT_LEASES), ['ann', 'bob'], forwards, { changes: 2 });
+  const history = histories(limits(WITHOUT_LEASES), ['ann', 'bob'], forwardSteps, { changes: 2 });
   await fc.assert(fc.asyncProperty(history, compare), randomRuns(25, 20_000));
 });

@@ -3,18 +3,18 @@ const FOREVER = 2 ** 52;
 
 /**
  * Returns the smallest integer time from `from` on at which `holds` is true, or `Infinity`. Once `holds` is true, it
- * must stay true. So a binary search finds the time without any formula that could be wrong.
+ * must stay true. So a binary search finds the time, without a formula that could be wrong.
  */
-export function findFirstTime(from: number, holds: (at: number) => boolean): number {
-  if (holds(from)) return from;
+export function findFirstTime(from: number, isTrue: (at: number) => boolean): number {
+  if (isTrue(from)) return from;
   let [before, ahead] = [0, 1];
-  while (!holds(from + ahead)) {
+  while (!isTrue(from + ahead)) {
     if (ahead > FOREVER) return Infinity;
     [before, ahead] = [ahead, ahead * 2];
   }
   while (before + 1 < ahead) {
     const middle = Math.floor((before + ahead) / 2);
-    if (holds(from + middle)) ahead = middle;
+    if (isTrue(from + middle)) ahead = middle;
     else before = middle;
   }
   return from + ahead;

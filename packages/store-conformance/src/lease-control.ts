@@ -4,7 +4,7 @@ import { yieldToEventLoop } from './yield-to-event-loop.js';
 const controls = new WeakMap<RateLimiter, LeaseControl>();
 
 /**
- * Has a test determine when a limiter renews its leases. The limiter's timers follow a clock that stands still in between.
+ * Lets a test determine when a limiter renews its leases. The limiter's timers follow a clock that stands still in between.
  * The store keeps its own clock.
  */
 export class LeaseControl {
@@ -39,12 +39,12 @@ export class LeaseControl {
     });
   }
 
-  /** Makes the control that of the limiter on its store. */
+  /** Assigns this control to the limiter on its store. */
   attach(limiter: RateLimiter): void {
     controls.set(limiter, this);
   }
 
-  /** Notes a lost lease. */
+  /** Records a lost lease. */
   addLoss(decision: Decision): void {
     this.#lost.push(decision);
   }

@@ -1,20 +1,20 @@
 import type { Decision, Limit, RateLimiter } from '@rollgate/core';
 import { limitOf } from './algorithms.js';
-import type { Command, Cost, Names, Settled, Step } from './arbitraries/histories.js';
+import type { Command, Cost, KeyNames, SettledCost, Step } from './arbitraries/histories.js';
 import { assertSame } from './assert-same.js';
 import { toPlainDecision } from './expected-decision.js';
 import { LeaseControl } from './lease-control.js';
 import { MS } from './oracles/oracle.js';
-import { isSlot, type ModelReceipt, ReferenceModel, type Specs } from './reference-model.js';
+import { hasSlots, type LimitSpecs, type ModelReceipt, ReferenceModel } from './reference-model.js';
 import type { TestClock } from './test-clock.js';
 
-type Attempt = Extract<Command, { kind: 'check' | 'peek' }>;
+type DecidingCommand = Extract<Command, { kind: 'check' | 'peek' }>;
 
-/** A check, and what the model knows about it. */
-interface Made {
+/** A check of the limiter, with its receipt in the model. */
+interface PastCheck {
   readonly limiter: RateLimiter;
   readonly decision: Decision;
-  /** What can still be refunded or settled. */
+  /** The records that can still be refunded or settled. */
   receipt: ModelReceipt;
   /** The slots that can still be released. */
   slots: ModelReceipt;
@@ -23,29 +23,29 @@ interface Made {
 }
 
 /** Assigns a key to each limit. */
-function keysFor(specs: Specs, names: Names): Record<string, string> {
+function toKeys(specs: LimitSpecs, names: KeyNames): Record<string, string> {
   return Object.fromEntries(Object.keys(specs).map((name, index) => [name, names[index % names.length]!]));
 }
 
 /** Returns the cost as a limiter takes it. */
-function costFor(specs: Specs, cost: Cost): number | Record<string, number> {
+function toCost(specs: LimitSpecs, cost: Cost): number | Record<string, number> {
   if (typeof cost === 'number') return cost;
   return Object.fromEntries(Object.keys(specs).map((name, index) => [name, cost[index]!]));
 }
 
 /** Returns the settled costs as a limiter takes them. */
-function settledFor(names: readonly string[], settled: Settled): number | Record<string, number> {
+function toSettledCost(names: readonly string[], settled: SettledCost): number | Record<string, number> {
   if (typeof settled === 'number') return settled;
   const costs = names.map((name, index): [string, number | undefined] => [name, settled[index]]);
   return Object.fromEntries(costs.filter((entry): entry is [string, number] => entry[1] !== undefined));
 }
 
 /** Creates the limits of these specs. */
-export function limitsOf(specs: Specs): Readonly<Record<string, Limit>> {
+export function limitsOf(specs: LimitSpecs): Readonly<Record<string, Limit>> {
   return Object.fromEntries(Object.entries(specs).map(([name, spec]) => [name, limitOf(spec)]));
 }
 
-function leaseOf(specs: Specs): number | undefined {
+function leaseOf(specs: LimitSpecs): number | undefined {
   return Object.values(specs)
     .map(({ options }) => ('lease' in options ? options.lease : undefined))
     .find((lease) => lease !== undefined);
@@ -57,16 +57,16 @@ const violatedOf = ({ violated, limits }: Decision) => violated.map((name) => li
 export class ModelComparison {
   readonly #clock: TestClock;
   readonly #model: ReferenceModel;
-  readonly #made: Made[] = [];
-  #specs: Specs;
-  /** The limits of each specs so far, for histories that return to the same objects. */
+  readonly #pastChecks: PastCheck[] = [];
+  #specs: LimitSpecs;
+  /** The limits of all specs so far, because a history may use the same objects again. */
   readonly #knownLimits = new Map<string, Readonly<Record<string, Limit>>>();
   #limits: Readonly<Record<string, Limit>>;
   #dueMicros = 0;
   /** The lease of all slots of the history. */
   #leaseMs: number | undefined;
 
-  constructor(specs: Specs, clock: TestClock, leasesEnd: boolean) {
+  constructor(specs: LimitSpecs, clock: TestClock, leasesEnd: boolean) {
     this.#clock = clock;
     this.#model = new ReferenceModel(leasesEnd);
     this.#specs = specs;
@@ -91,7 +91,7 @@ export class ModelComparison {
     } else if (command.kind === 'charge') {
       await this.#charge(command, limiter);
     } else if (command.kind === 'reset') {
-      const keys = keysFor(this.#specs, command.keys);
+      const keys = toKeys(this.#specs, command.keys);
       await limiter.reset(keys, { limits: this.#limits });
       this.#model.reset(this.#specs, keys);
     } else {
@@ -99,7 +99,7 @@ export class ModelComparison {
     }
   }
 
-  #limitsOf(specs: Specs): Readonly<Record<string, Limit>> {
+  #limitsOf(specs: LimitSpecs): Readonly<Record<string, Limit>> {
     const text = JSON.stringify(specs);
     const limits = this.#knownLimits.get(text) ?? limitsOf(specs);
     this.#knownLimits.set(text, limits);
@@ -111,29 +111,29 @@ export class ModelComparison {
     this.#clock.micros = typeof step === 'number' ? micros + step : Math.max(micros, this.#dueMicros + step.due);
   }
 
-  #checkBack(back: number): Made | undefined {
-    return this.#made.at(-1 - (back % this.#made.length));
+  #pastCheck(back: number): PastCheck | undefined {
+    return this.#pastChecks.at(-1 - (back % this.#pastChecks.length));
   }
 
-  async #settle(back: number, settled: Settled): Promise<void> {
-    const past = this.#checkBack(back);
-    if (past === undefined) return;
-    const cost = settledFor(Object.keys(past.decision.limits), settled);
-    await past.limiter.settle(past.decision, { cost });
-    this.#model.settle(past.receipt, cost, this.#clock.micros);
-    const isFreed = past.receipt
-      .filter(isSlot)
+  async #settle(back: number, settled: SettledCost): Promise<void> {
+    const check = this.#pastCheck(back);
+    if (check === undefined) return;
+    const cost = toSettledCost(Object.keys(check.decision.limits), settled);
+    await check.limiter.settle(check.decision, { cost });
+    this.#model.settle(check.receipt, cost, this.#clock.micros);
+    const isFreed = check.receipt
+      .filter(hasSlots)
       .every(({ name }) => (typeof cost === 'number' ? cost : cost[name]) === 0);
-    if (isFreed && past.receipt.length > 0) past.slots = [];
-    past.receipt = []; // Spent.
+    if (isFreed && check.receipt.length > 0) check.slots = [];
+    check.receipt = []; // A decision is refunded or settled once.
   }
 
   async #release(back: number): Promise<void> {
-    const past = this.#checkBack(back);
-    if (past === undefined || past.slots.length === 0) return;
-    await past.limiter.release(past.decision);
-    this.#model.release(past.slots, this.#clock.micros);
-    past.slots = [];
+    const check = this.#pastCheck(back);
+    if (check === undefined || check.slots.length === 0) return;
+    await check.limiter.release(check.decision);
+    this.#model.release(check.slots, this.#clock.micros);
+    check.slots = [];
   }
 
   /** Renews the leases that are open, and expects the limiter to report those that are lost. */
@@ -141,58 +141,60 @@ export class ModelComparison {
     if (this.#leaseMs === undefined) return;
     const lost = await LeaseControl.of(limiter)?.renew(this.#leaseMs);
     if (lost === undefined) return;
-    for (const made of this.#made) {
-      if (made.limiter !== limiter || made.slots.length === 0 || !made.isRenewed) continue;
-      made.isRenewed = this.#model.renew(made.slots, this.#clock.micros);
-      const about = () => `Whether a renewal at ${this.#clock.micros} µs finds slots: ${JSON.stringify(made.decision)}`;
-      assertSame(!lost.includes(made.decision), made.isRenewed, about);
+    for (const check of this.#pastChecks) {
+      if (check.limiter !== limiter || check.slots.length === 0 || !check.isRenewed) continue;
+      check.isRenewed = this.#model.renew(check.slots, this.#clock.micros);
+      const about = () =>
+        `Whether a renewal at ${this.#clock.micros} µs finds slots: ${JSON.stringify(check.decision)}`;
+      assertSame(!lost.includes(check.decision), check.isRenewed, about);
     }
   }
 
   async #charge(command: Extract<Command, { kind: 'charge' }>, limiter: RateLimiter): Promise<void> {
     const { cost } = command;
-    const keys = keysFor(this.#specs, command.keys);
+    const keys = toKeys(this.#specs, command.keys);
     const { micros } = this.#clock;
     const expected = this.#model.charge(this.#specs, keys, cost, micros);
-    const decision = await limiter.charge(keys, { cost: costFor(this.#specs, cost), limits: this.#limits });
+    const decision = await limiter.charge(keys, { cost: toCost(this.#specs, cost), limits: this.#limits });
     assertSame(toPlainDecision(decision), expected, () => this.#describe(command));
   }
 
   async #refund(back: number): Promise<void> {
-    const past = this.#checkBack(back);
-    if (past === undefined) return;
-    await past.limiter.refund(past.decision);
-    this.#model.refund(past.receipt, this.#clock.micros);
-    if (past.receipt.length > 0) past.slots = [];
-    past.receipt = []; // Spent.
+    const check = this.#pastCheck(back);
+    if (check === undefined) return;
+    await check.limiter.refund(check.decision);
+    this.#model.refund(check.receipt, this.#clock.micros);
+    if (check.receipt.length > 0) check.slots = [];
+    check.receipt = []; // A decision is refunded or settled once.
   }
 
-  async #decide(command: Attempt, limiter: RateLimiter): Promise<void> {
+  async #decide(command: DecidingCommand, limiter: RateLimiter): Promise<void> {
     const { kind, cost } = command;
-    const keys = keysFor(this.#specs, command.keys);
+    const keys = toKeys(this.#specs, command.keys);
     const { micros } = this.#clock;
     const { decision: expected, receipt } = this.#model.check(this.#specs, keys, cost, micros, kind === 'check');
-    const decision = await limiter[kind](keys, { cost: costFor(this.#specs, cost), limits: this.#limits });
+    const decision = await limiter[kind](keys, { cost: toCost(this.#specs, cost), limits: this.#limits });
     assertSame(toPlainDecision(decision), expected, () => this.#describe(command));
     // A rejected attempt stays recorded.
     const left = decision.allowed ? receipt : [];
-    const slots = left.filter(isSlot);
-    if (kind === 'check') this.#made.push({ limiter, decision, receipt: left, slots, isRenewed: true });
+    const slots = left.filter(hasSlots);
+    if (kind === 'check') this.#pastChecks.push({ limiter, decision, receipt: left, slots, isRenewed: true });
     const waitMs = decision.allowed ? decision.resetMs : decision.retryAfterMs;
     if (waitMs !== Infinity) this.#dueMicros = micros + Math.round(waitMs * MS);
     const isExact = violatedOf(decision).every(({ retryIsEstimate }) => !retryIsEstimate);
-    if (!decision.allowed && waitMs !== Infinity && isExact) await this.#checkWait(command, limiter, keys, waitMs);
+    if (!decision.allowed && waitMs !== Infinity && isExact)
+      await this.#expectExactWait(command, limiter, keys, waitMs);
   }
 
   /** Expects a rejection one microsecond before the end of the wait, and an allowed action at its end. */
-  async #checkWait(
-    command: Attempt,
+  async #expectExactWait(
+    command: DecidingCommand,
     limiter: RateLimiter,
     keys: Record<string, string>,
     waitMs: number,
   ): Promise<void> {
     const startMicros = this.#clock.micros;
-    const options = { cost: costFor(this.#specs, command.cost), limits: this.#limits };
+    const options = { cost: toCost(this.#specs, command.cost), limits: this.#limits };
     const allowed: boolean[] = [];
     for (const offset of [-1, 0]) {
       this.#clock.micros = startMicros + Math.round(waitMs * MS) + offset;

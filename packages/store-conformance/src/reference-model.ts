@@ -6,7 +6,7 @@ import { findFirstTime } from './find-first-time.js';
 import { MS, type Oracle } from './oracles/oracle.js';
 
 /** Limits by name. */
-export type Specs = Readonly<Record<string, LimitSpec>>;
+export type LimitSpecs = Readonly<Record<string, LimitSpec>>;
 
 /** The life of one key of one limit and algorithm, from its first record until it is reset or expires. */
 interface Life {
@@ -15,7 +15,7 @@ interface Life {
   recorder: Oracle;
 }
 
-/** One limit of a check, the stateId of its key, and what the action costs it. */
+/** One limit of a check, the id of its state, and what the action costs it. */
 interface LimitOnKey {
   readonly name: string;
   readonly cost: number;
@@ -28,7 +28,7 @@ interface Recorded extends LimitOnKey {
   /** A lease may move to a later life. */
   life: Life | undefined;
   readonly receipt: unknown;
-  /** Of slots, those that are left. */
+  /** For slots, the number that is not released. */
   cost: number;
 }
 
@@ -36,8 +36,7 @@ interface Recorded extends LimitOnKey {
 export type ModelReceipt = readonly Recorded[];
 
 /**
- * The model with which stores are compared: limits on some keys, each decided by its oracle. It finds each wait by
- * trying times.
+ * The model of a store: an oracle decides each limit on its key. The model searches for each wait by trying times.
  */
 export class ReferenceModel {
   readonly #lives = new Map<string, Life>();
@@ -49,11 +48,11 @@ export class ReferenceModel {
   }
 
   /** Decides at `now`, in microseconds. With `records` as `check` does, without as `peek`. */
-  check(specs: Specs, keys: Readonly<Record<string, string>>, costs: Costs, now: number, records: boolean) {
+  check(specs: LimitSpecs, keys: Readonly<Record<string, string>>, costs: Costs, now: number, records: boolean) {
     const limits = this.#limitsOnKeys(specs, keys, costs);
     for (const one of limits) this.#dropImplausible(one, now);
-    const passes = limits.map((one) => one.cost === 0 || this.#allows(one, now));
-    const allowed = passes.every(Boolean);
+    const allowedByLimit = limits.map((one) => one.cost === 0 || this.#allows(one, now));
+    const allowed = allowedByLimit.every(Boolean);
     const delays = limits.map(({ oracle, stateId, cost }) =>
       allowed && cost > 0 ? oracle.delay(this.#read(oracle, stateId, now), now) : 0,
     );
@@ -65,12 +64,13 @@ export class ReferenceModel {
     const results = limits.map((one, index): [string, LimitDecision] => [
       one.name,
       {
-        allowed: passes[index]!,
+        allowed: allowedByLimit[index]!,
         ...this.#figures(one, now),
-        retryAfterMs: allowed || one.cost === 0 || (passes[index] && isSlot(one)) ? 0 : this.#wait(one, now) / MS,
+        retryAfterMs:
+          allowed || one.cost === 0 || (allowedByLimit[index] && hasSlots(one)) ? 0 : this.#wait(one, now) / MS,
         delayMs: delays[index]! / MS,
-        ...(passes[index]! ? {} : { reason: this.#reason(one, now) }),
-        ...(!passes[index] && isAdvised(one) ? { retryIsEstimate: true } : {}),
+        ...(allowedByLimit[index]! ? {} : { reason: this.#reason(one, now) }),
+        ...(!allowedByLimit[index] && hasEstimatedWait(one) ? { retryIsEstimate: true } : {}),
       },
     ]);
     const charged = limits.filter(({ cost }) => cost > 0).map(({ name }) => name);
@@ -83,7 +83,7 @@ export class ReferenceModel {
     this.settle(receipts, 0, now);
   }
 
-  /** Refunds what exceeds the settled costs, in lives that have not ended, and records what they lack. */
+  /** Refunds what exceeds the settled costs, in lives that have not ended, and records what is missing. */
   settle(receipts: ModelReceipt, costs: SettledCosts, now: number): void {
     for (const recorded of receipts) {
       const { life, stateId, oracle, receipt, cost } = recorded;
@@ -91,28 +91,28 @@ export class ReferenceModel {
       if (settled > cost) this.#recordOverdraft({ ...recorded, cost: settled - cost }, now);
       else if (settled < cost && life !== undefined && this.#lives.get(stateId) === life)
         life.state = oracle.refund(life.state, receipt, now, settled);
-      if (isSlot(recorded)) recorded.cost = Math.min(cost, settled);
+      if (hasSlots(recorded)) recorded.cost = Math.min(cost, settled);
     }
   }
 
   /** Frees the slots of these records. */
   release(receipts: ModelReceipt, now: number): void {
-    this.settle(receipts.filter(isSlot), 0, now);
+    this.settle(receipts.filter(hasSlots), 0, now);
   }
 
   /** Renews the leases of these records. Returns whether all of them still have their slots. */
   renew(receipts: ModelReceipt, now: number): boolean {
-    const renewed = receipts.filter((one) => isSlot(one) && one.cost > 0).map((one) => this.#renewOne(one, now));
+    const renewed = receipts.filter((one) => hasSlots(one) && one.cost > 0).map((one) => this.#renewOne(one, now));
     return renewed.every(Boolean);
   }
 
   /** Records without deciding. Returns the decision of a peek right after. */
-  charge(specs: Specs, keys: Readonly<Record<string, string>>, costs: Costs, now: number): Decision {
+  charge(specs: LimitSpecs, keys: Readonly<Record<string, string>>, costs: Costs, now: number): Decision {
     for (const one of this.#limitsOnKeys(specs, keys, costs)) if (one.cost > 0) this.#recordOverdraft(one, now);
     return this.check(specs, keys, 1, now, false).decision;
   }
 
-  reset(specs: Specs, keys: Readonly<Record<string, string>>): void {
+  reset(specs: LimitSpecs, keys: Readonly<Record<string, string>>): void {
     for (const [name, spec] of Object.entries(specs)) this.#lives.delete(stateIdOf(name, spec, keys));
   }
 
@@ -126,7 +126,7 @@ export class ReferenceModel {
     return life !== undefined && life.recorder.expires(life.state) > at;
   }
 
-  /** Drops the state of a wrong clock for good, so that it does not count again when time gets there. */
+  /** Drops the state of a wrong clock for good, so that it does not count when time reaches it. */
   #dropImplausible({ oracle, stateId }: LimitOnKey, now: number): void {
     const life = this.#lives.get(stateId);
     if (life !== undefined && oracle.isImplausible(life.state, now)) this.#lives.delete(stateId);
@@ -151,8 +151,8 @@ export class ReferenceModel {
 
   #figures({ oracle, stateId }: LimitOnKey, now: number): Pick<LimitDecision, 'limit' | 'remaining' | 'resetMs'> {
     const free = (at: number) => oracle.free(this.#read(oracle, stateId, at), at);
-    const fullAgain = findFirstTime(now, (at) => free(at) >= oracle.quota);
-    const resetMicros = fullAgain === now ? 0 : (oracle.retryAfterMicros ?? fullAgain - now);
+    const fullAt = findFirstTime(now, (at) => free(at) >= oracle.quota);
+    const resetMicros = fullAt === now ? 0 : (oracle.retryAfterMicros ?? fullAt - now);
     return { limit: oracle.quota, remaining: Math.max(0, free(now)), resetMs: resetMicros / MS };
   }
 
@@ -168,7 +168,7 @@ export class ReferenceModel {
   }
 
   #recordOverdraft(limit: LimitOnKey, now: number): void {
-    if (isSlot(limit)) return;
+    if (hasSlots(limit)) return;
     this.#dropImplausible(limit, now);
     this.#record(limit, now);
   }
@@ -182,7 +182,7 @@ export class ReferenceModel {
     return { ...limit, life, receipt };
   }
 
-  #limitsOnKeys(specs: Specs, keys: Readonly<Record<string, string>>, costs: Costs): LimitOnKey[] {
+  #limitsOnKeys(specs: LimitSpecs, keys: Readonly<Record<string, string>>, costs: Costs): LimitOnKey[] {
     return Object.entries(specs).map(([name, spec], index) => {
       const oracle = oracleOf(spec, this.#leasesEnd);
       return { name, cost: costAt(costs, index), oracle, stateId: stateIdOf(name, spec, keys) };
@@ -190,13 +190,13 @@ export class ReferenceModel {
   }
 }
 
-/** Whether the wait of a rejection by this limit is only advice. */
-function isAdvised({ oracle, cost }: LimitOnKey): boolean {
-  return isSlot({ oracle }) && cost <= oracle.quota;
+/** Whether the wait of a rejection by this limit is an estimate. */
+function hasEstimatedWait({ oracle, cost }: LimitOnKey): boolean {
+  return hasSlots({ oracle }) && cost <= oracle.quota;
 }
 
-/** Whether this is a record of slots. */
-export function isSlot({ oracle }: Pick<LimitOnKey, 'oracle'>): boolean {
+/** Whether the limit gives out slots. */
+export function hasSlots({ oracle }: Pick<LimitOnKey, 'oracle'>): boolean {
   return oracle.retryAfterMicros !== undefined;
 }
 

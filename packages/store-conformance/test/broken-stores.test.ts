@@ -31,8 +31,8 @@ const DETECTED_BY = [
   [broken.ReportsLongWaits, 'several limits of any kind'],
   [broken.RecordsOneLimit, 'several limits of any kind'],
   [broken.RecordsOneLimit, '1000 concurrent checks of two limits'],
-  [broken.RecordsApart, '1000 concurrent checks of two limits'],
-  [broken.RecordsApart, 'a check that one limit rejects leaves no trace'],
+  [broken.RecordsSeparately, '1000 concurrent checks of two limits'],
+  [broken.RecordsSeparately, 'a check that one limit rejects leaves no trace'],
   [broken.IsNotAtomic, 'rollingWindow allows exactly its quota'],
   [broken.IsNotAtomic, '1000 concurrent checks of two limits'],
   [broken.NeverRejects, 'rollingWindow allows no more than it guarantees'],
@@ -72,8 +72,8 @@ test.each(['RollingCounter counts several subjects', 'RollingCounter counts each
 
 const KEYS = 'keys count apart';
 const SUBJECTS = 'RollingCounter counts subjects apart';
-const AT_ONCE = 'counts concurrent refunds';
-const AT_BOTH = 'at one store counts what another one on the same data settles';
+const CONCURRENT_CHANGES = 'counts concurrent refunds';
+const SHARED_CHANGES = 'at one store counts what another one on the same data settles';
 
 test.each([
   ['ignores case', databases.ignoresCase, KEYS],
@@ -83,13 +83,13 @@ test.each([
   ['trims keys', databases.trimsKeys, KEYS],
   ['cuts keys', databases.cutsKeys, KEYS],
   ['stores no emojis', databases.hasNoEmojis, KEYS],
-  ['refunds without a lock', databases.withoutLockIn('refund'), `fixedWindow ${AT_ONCE}`],
-  ['settles without a lock', databases.withoutLockIn('settle'), `tokenBucket ${AT_ONCE}`],
-  ['charges without a lock', databases.withoutLockIn('charge'), `rollingWindow ${AT_ONCE}`],
-  ['releases without a lock', databases.withoutLockIn('release'), `concurrency ${AT_ONCE}`],
+  ['refunds without a lock', databases.withoutLock('refund'), `fixedWindow ${CONCURRENT_CHANGES}`],
+  ['settles without a lock', databases.withoutLock('settle'), `tokenBucket ${CONCURRENT_CHANGES}`],
+  ['charges without a lock', databases.withoutLock('charge'), `rollingWindow ${CONCURRENT_CHANGES}`],
+  ['releases without a lock', databases.withoutLock('release'), `concurrency ${CONCURRENT_CHANGES}`],
   ['locks rows in the order of the plan', databases.locksInOrderOfPlan, 'concurrent checks may name the same limits'],
-  ['counts alone', databases.countsAlone, 'RollingCounter counts at two stores'],
-  ['deletes alone', databases.deletesAlone, `bucketedWindow ${AT_BOTH}`],
+  ['shares no counts', databases.sharesNoCounts, 'RollingCounter counts at two stores'],
+  ['shares no deletions', databases.sharesNoDeletions, `bucketedWindow ${SHARED_CHANGES}`],
 ])('a database that %s is detected', async (_, make, name) => {
   const all = checks(make, { runs: 10, longRun: 100, seed, shared: true });
   await expect(all.find((check) => check.name.startsWith(name))!.run()).rejects.toThrow();
@@ -116,8 +116,8 @@ test('a correct store passes, even if it is not a MemoryStore', async () => {
 });
 
 test('skipped checks state the reason', () => {
-  const left = checks((clock) => new broken.Wrapper(clock), OPTIONS).filter(({ leftOut }) => leftOut !== undefined);
-  expect(left.map(({ leftOut }) => leftOut).sort()).toEqual([
+  const leftOut = checks((clock) => new broken.Wrapper(clock), OPTIONS).filter(({ leftOut }) => leftOut !== undefined);
+  expect(leftOut.map(({ leftOut }) => leftOut).sort()).toEqual([
     ...Array(4).fill('`rollingCounter` is false'),
     ...Array(10).fill('`shared` is false'),
   ]);

@@ -3,46 +3,46 @@ import { createStore, type Update } from '@rollgate/core/store';
 import { flushPromises } from '@rollgate/test-support/flush-promises';
 import { type Rows, updateRows } from '@rollgate/test-support/rows';
 
-/** A store of `createStore` whose transactions can be held back before they run and before they end. */
-function createHeldStore() {
+/** A store of `createStore` whose transactions can be paused before they run and before they end. */
+function openPausingStore() {
   const clock = manualClock();
   const rows: Rows = new Map();
   const transactions: (readonly string[])[] = [];
-  const held: { start?: Promise<void>; end?: Promise<void> } = {};
+  const pauses: { start?: Promise<void>; end?: Promise<void> } = {};
   const store = createStore({
     clock,
     async transact(keys: readonly string[], update: Update) {
       transactions.push(keys);
-      const { start, end } = held;
+      const { start, end } = pauses;
       await start;
       updateRows(rows, keys, update);
       await end;
     },
   });
-  /** Holds back the transactions that `call` starts. Returns the function that lets them continue. */
-  const hold = (when: 'start' | 'end', call: () => void) => {
+  /** Pauses the transactions that `call` starts. Returns the function that resumes them. */
+  const pause = (when: 'start' | 'end', call: () => void) => {
     let resume = () => {};
-    held[when] = new Promise((resolve) => {
+    pauses[when] = new Promise((resolve) => {
       resume = resolve;
     });
     call();
-    delete held[when];
+    delete pauses[when];
     return async () => {
       resume();
       await flushPromises();
     };
   };
-  return { clock, rows, store, transactions, hold };
+  return { clock, rows, store, transactions, pause };
 }
 
 describe('slots that are freed while their renewal runs stay free', () => {
   const limits = concurrency({ limit: 3, lease: '30s' });
 
   test.each(['release', 'refund', 'settle'] as const)('%s before the renewal runs', async (method) => {
-    const { clock, rows, store, hold } = createHeldStore();
+    const { clock, rows, store, pause } = openPausingStore();
     const limiter = new RateLimiter({ limits, store });
     const decision = await limiter.check('ann', { cost: 2 });
-    const resume = hold('start', () => clock.advance('10s'));
+    const resume = pause('start', () => clock.advance('10s'));
     await (method === 'settle' ? limiter.settle(decision, { cost: 0 }) : limiter[method](decision));
     await resume();
     expect((await limiter.peek('ann')).remaining).toBe(3);
@@ -50,23 +50,23 @@ describe('slots that are freed while their renewal runs stay free', () => {
   });
 
   test('a part that is settled before the renewal takes back a lost lease', async () => {
-    const { clock, rows, store, hold } = createHeldStore();
+    const { clock, rows, store, pause } = openPausingStore();
     const limiter = new RateLimiter({ limits, store });
     const decision = await limiter.check('ann', { cost: 3 });
     rows.clear(); // The database has lost its data.
-    const resume = hold('start', () => clock.advance('10s'));
-    const settled = hold('end', () => void limiter.settle(decision, { cost: 1 }));
+    const resume = pause('start', () => clock.advance('10s'));
+    const resumeSettlement = pause('end', () => void limiter.settle(decision, { cost: 1 }));
     await resume();
-    await settled();
+    await resumeSettlement();
     expect((await limiter.peek('ann')).remaining).toBe(2);
   });
 
   test('before the renewal that took back a lost lease has ended', async () => {
-    const { clock, rows, store, hold } = createHeldStore();
+    const { clock, rows, store, pause } = openPausingStore();
     const limiter = new RateLimiter({ limits, store });
     const decision = await limiter.check('ann');
     rows.clear();
-    const resume = hold('end', () => clock.advance('10s'));
+    const resume = pause('end', () => clock.advance('10s'));
     await flushPromises();
     expect((await limiter.peek('ann')).remaining).toBe(2);
     await limiter.release(decision);
@@ -76,7 +76,7 @@ describe('slots that are freed while their renewal runs stay free', () => {
 });
 
 test('a release without slots needs no transaction', async () => {
-  const { store, transactions } = createHeldStore();
+  const { store, transactions } = openPausingStore();
   const limits = { slots: concurrency({ limit: 3, lease: '30s' }), rate: rollingWindow({ limit: 9, window: '1m' }) };
   const limiter = new RateLimiter({ limits, store });
   const decision = await limiter.check('ann', { cost: { slots: 0, rate: 1 } });

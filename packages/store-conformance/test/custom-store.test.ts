@@ -10,7 +10,7 @@ import { createMapStore } from './support/map-store.js';
 
 silenceOutages();
 
-/** Of a store with two algorithms. */
+/** The options of a store with two algorithms. */
 const options = { algorithms: ['rollingWindow', 'fixedWindow'], rollingCounter: false } as const;
 
 describeStore('a store of `createStore`', (clock) => createMapStore(clock), {
@@ -55,7 +55,7 @@ test('a store of `createStore` reports misuse', async () => {
 
 test.each([
   [
-    'at once',
+    'immediately',
     () => {
       throw new Error('the disk is full');
     },
@@ -77,7 +77,7 @@ test.each([
   });
 });
 
-test('each outage of a store that fails at once is published, and its end', async () => {
+test('each outage of a store that throws is published, and so is its end', async () => {
   const clock = manualClock();
   let isFull = false;
   const transact: CreateStoreOptions['transact'] = (keys, update) => {
@@ -107,7 +107,7 @@ test('each outage of a store that fails at once is published, and its end', asyn
   expect(events).toEqual([...names, ...names]);
 });
 
-test('an invalid clock is a mistake, not a failure of the store', () => {
+test('an invalid clock is misuse, not a failure of the store', () => {
   const store = createStore({
     transact: (keys, update) => void update(keys.map(() => undefined)),
     clock: { now: () => NaN },

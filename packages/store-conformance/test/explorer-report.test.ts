@@ -4,8 +4,8 @@ import { findBrokenGuarantee } from '../src/explorer/find-broken-guarantee.js';
 import { Hasher } from '../src/explorer/hasher.js';
 import { HistoryRows } from '../src/explorer/history-rows.js';
 import type { OracleState } from '../src/explorer/oracle-state.js';
-import type { ReadyCall, Scenario } from '../src/explorer/scenario.js';
-import { BACK, checkOf, peekOf, refundOf, resetOf } from '../src/explorer/steps.js';
+import type { PreparedCall, Scenario } from '../src/explorer/scenario.js';
+import { encodeCheck, encodePeek, encodeRefund, encodeReset, STEP_BACK } from '../src/explorer/steps.js';
 
 const options = { limit: 1, window: 2 };
 const scenario = {
@@ -14,7 +14,7 @@ const scenario = {
 
 test('a history is described step by step', () => {
   const call = '{ minute: rollingWindow({"limit":1,"window":2}) on \'ann\' }';
-  const steps = [1500, BACK, checkOf(0, 1), peekOf(0, 2), resetOf(0), refundOf(0)];
+  const steps = [1500, STEP_BACK, encodeCheck(0, 1), encodePeek(0, 2), encodeReset(0), encodeRefund(0)];
   expect(describeHistory(scenario, steps).split('\n')).toEqual([
     '1500 µs pass',
     expect.stringMatching(/^the clock steps back by \d+ µs$/),
@@ -28,12 +28,12 @@ test('a history is described step by step', () => {
 describe('a guarantee that a decision breaks', () => {
   const call = (minDifferenceMicros: number) =>
     ({
-      rulings: [{ name: 'minute', spec: { algorithm: 'rollingWindow', options }, minDifferenceMicros }],
-      places: [0],
-    }) as unknown as ReadyCall;
+      scenarioLimits: [{ name: 'minute', spec: { algorithm: 'rollingWindow', options }, minDifferenceMicros }],
+      stateIndexes: [0],
+    }) as unknown as PreparedCall;
   const state = (count: number, sinceNewestMicros = Infinity) => {
     const admitted = Array.from({ length: count }, () => ({ at: 10, cost: 1, delay: 0 }));
-    return { admitted: [admitted], sinceNewest: () => sinceNewestMicros } as unknown as OracleState;
+    return { admitted: [admitted], microsSinceNewest: () => sinceNewestMicros } as unknown as OracleState;
   };
 
   test('names the limit and the units above it', () => {

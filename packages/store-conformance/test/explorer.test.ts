@@ -9,25 +9,25 @@ import { fullScenariosOf, scenariosOf } from '../src/explorer/scenarios.js';
 import type { MakeStore } from '../src/explorer/store-under-test.js';
 import * as defective from './support/defective-stores.js';
 
-/** Fails with the shortest history that went wrong. */
-function expectNone(scenario: Scenario, finding: Finding | undefined): void {
+/** Fails with the shortest history that has a wrong result. */
+function expectNoFinding(scenario: Scenario, finding: Finding | undefined): void {
   if (finding === undefined) return;
-  const { what, actual, expected, steps } = finding;
+  const { problem, actual, expected, steps } = finding;
   const figures = `expected ${JSON.stringify(expected)}, got ${JSON.stringify(actual)}`;
-  throw new Error(`${scenario.name}: ${what}\n${describeHistory(scenario, steps)}\n${figures}`);
+  throw new Error(`${scenario.name}: ${problem}\n${describeHistory(scenario, steps)}\n${figures}`);
 }
 
 const scenarioOf = (algorithm: AlgorithmName, name: string): Scenario =>
   scenariosOf(algorithm).find((scenario) => scenario.name.includes(name))!;
 
-/** One limit has far fewer histories of four steps than several. */
+/** The depth that takes a few seconds: one limit has far fewer histories of four steps than several. */
 const depthOf = ({ calls }: Scenario) => (calls.length === 1 && Object.keys(calls[0]!.specs).length === 1 ? 4 : 3);
 
 test.each(algorithmNames)(
   '%s decides like its oracle after every history of three or four steps',
   async (algorithm) => {
     for (const scenario of scenariosOf(algorithm)) {
-      expectNone(scenario, (await explore(scenario, { depth: depthOf(scenario) })).finding);
+      expectNoFinding(scenario, (await explore(scenario, { depth: depthOf(scenario) })).finding);
     }
   },
 );
@@ -35,12 +35,12 @@ test.each(algorithmNames)(
 test.each(algorithmNames)('%s: a full store keeps what a check records and what another limit rejects', (algorithm) => {
   const warnings = jest.spyOn(process, 'emitWarning').mockImplementation(() => {});
   for (const scenario of fullScenariosOf(algorithm)) {
-    for (const maxKeys of [2, 3]) expectNone(scenario, exploreFull(scenario, maxKeys, 3).finding);
+    for (const maxKeys of [2, 3]) expectNoFinding(scenario, exploreFull(scenario, maxKeys, 3).finding);
   }
   warnings.mockRestore();
 });
 
-test('histories that end in the same state go on as one', async () => {
+test('the explorer extends only one of the histories that end in the same state', async () => {
   const scenario = scenarioOf('rollingWindow', 'minDifference 1) alone');
   const merged = await explore(scenario, { depth: 4 });
   const all = await explore(scenario, { depth: 4, merge: false });
@@ -49,14 +49,14 @@ test('histories that end in the same state go on as one', async () => {
   expect(all.transitions).toBeGreaterThan(4 * merged.transitions);
 });
 
-test('no new depth is begun after so many states', async () => {
+test('the explorer starts no new depth after the given number of states', async () => {
   const { states, levels, depth } = await explore(scenarioOf('fixedWindow', 'alone'), { depth: 9, states: 100 });
   expect(depth).toBeLessThan(9);
   expect(states - levels.at(-1)!).toBeLessThan(100);
   expect(states).toBeGreaterThanOrEqual(100);
 });
 
-const PLANTED: [what: string, algorithm: AlgorithmName, name: string, makeStore: MakeStore][] = [
+const PLANTED: [problem: string, algorithm: AlgorithmName, name: string, makeStore: MakeStore][] = [
   ['records a microsecond late', 'fixedWindow', 'alone', (clock) => new defective.RecordsLate(clock)],
   ['records a microsecond late', 'leakyBucket', 'alone', (clock) => new defective.RecordsLate(clock)],
   ['loses the second refund', 'tokenBucket', 'capacity 2', (clock) => new defective.LosesTheSecondRefund(clock)],
@@ -86,14 +86,14 @@ test.each(PLANTED)('the explorer detects a store that %s with %s', async (_, alg
 test('the explorer detects a full store that drops what it has just recorded', () => {
   const [scenario] = fullScenariosOf('rollingWindow');
   const { finding } = exploreFull(scenario!, 2, 4, (clock) => new defective.DropsFirstOfTwo(clock));
-  expect(finding?.what).toBe('limit `all` does not remember the check that was just recorded');
+  expect(finding?.problem).toBe('limit `all` does not remember the check that was just recorded');
   expect(finding?.steps).toHaveLength(1);
 });
 
 test('the explorer detects a full store in which one limit displaces another', () => {
   const scenario = fullScenariosOf('rollingWindow').find(({ name }) => name.includes('for the login'));
   const { finding } = exploreFull(scenario!, 2, 4, (clock) => new defective.DropsPreviousLimit(clock));
-  expect(finding?.what).toMatch(/new keys of \w+ free '\w+' of limit `\w+`/);
+  expect(finding?.problem).toMatch(/new keys of \w+ free '\w+' of limit `\w+`/);
   expect(finding?.steps).toHaveLength(2);
 });
 
@@ -108,9 +108,9 @@ peek { limit: leakyBucket({"capacity":1,"interval":1}) on 'key' }, cost 1"
 });
 
 test('a set of hashes contains what was added, even after it has grown', () => {
-  const seen = new HashSet();
-  const hashes = Array.from({ length: 20_000 }, (_, index) => (index + 1) * 450_359_962_737 + 1);
-  expect(hashes.every((hash) => seen.add(hash))).toBe(true);
-  expect(hashes.some((hash) => seen.add(hash))).toBe(false);
-  expect(seen.size).toBe(20_000);
+  const hashes = new HashSet();
+  const values = Array.from({ length: 20_000 }, (_, index) => (index + 1) * 450_359_962_737 + 1);
+  expect(values.every((hash) => hashes.add(hash))).toBe(true);
+  expect(values.some((hash) => hashes.add(hash))).toBe(false);
+  expect(hashes.size).toBe(20_000);
 });

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { costAt } from '@rollgate/core/store';
 import type { LimitSpec } from '../../../store-conformance/src/algorithms.js';
-import { type Admitted, assertGuarantee, mostInAnyWindow } from '../../../store-conformance/src/guarantees.js';
+import { type Admission, assertGuarantee, mostInAnyWindow } from '../../../store-conformance/src/guarantees.js';
 import type { Execution, StoreCall } from './call-records.js';
 import type { Call } from './caller.js';
 
@@ -9,7 +9,7 @@ import type { Call } from './caller.js';
 interface Admissions {
   /** The limit's settings, each once. */
   readonly specs: Set<string>;
-  readonly admitted: Admitted[];
+  readonly admitted: Admission[];
   lostUnits: number;
 }
 
@@ -80,7 +80,7 @@ function stateIdOf({ subject }: StoreCall, name: string): string {
   return JSON.stringify([name, subject.keys[name], subject.specs[name]!.algorithm]);
 }
 
-function verify(spec: LimitSpec, admitted: readonly Admitted[], lostUnits: number): void {
+function verify(spec: LimitSpec, admitted: readonly Admission[], lostUnits: number): void {
   if (lostUnits === 0) assertGuarantee(spec, admitted);
   else if (spec.algorithm === 'rollingWindow') {
     const { limit, window } = spec.options;

@@ -1,10 +1,10 @@
 import type { Decision } from '@rollgate/core';
 import type { Costs, SettledCosts } from '@rollgate/core/store';
-import type { ModelReceipt, Specs } from '../../../store-conformance/src/reference-model.js';
+import type { LimitSpecs, ModelReceipt } from '../../../store-conformance/src/reference-model.js';
 
 /** The limits of a call with their keys, by the names that the model uses, too. */
 export interface Subject {
-  readonly specs: Specs;
+  readonly specs: LimitSpecs;
   readonly keys: Readonly<Record<string, string>>;
 }
 

@@ -1,5 +1,5 @@
 import type { OnStoreError } from '@rollgate/core';
-import type { Specs } from '../../../store-conformance/src/reference-model.js';
+import type { LimitSpecs } from '../../../store-conformance/src/reference-model.js';
 import type { Log } from '../support/some-redis.js';
 
 export interface LimiterSpec {
@@ -72,7 +72,7 @@ export interface Schedule {
   readonly log: Log;
   /** Whether a script runs only a few operations, and leaves the others to the next one. */
   readonly isSliced: boolean;
-  readonly plans: readonly Specs[];
+  readonly plans: readonly LimitSpecs[];
   readonly processes: readonly ProcessSpec[];
   readonly steps: readonly Step[];
   /** The network's draws, in order. After them, every draw is 0. */

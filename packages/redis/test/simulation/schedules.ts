@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import type { LimitSpec } from '../../../store-conformance/src/algorithms.js';
-import type { Specs } from '../../../store-conformance/src/reference-model.js';
+import type { LimitSpecs } from '../../../store-conformance/src/reference-model.js';
 import type { CallStep, FaultStep, LimiterSpec, ProcessSpec, Schedule, Step } from './schedule.js';
 
 /** A record that prints as it is written. */
@@ -30,7 +30,7 @@ const limit: fc.Arbitrary<LimitSpec> = fc.oneof(
   leakyOptions.map((options) => ({ algorithm: 'leakyBucket' as const, options })),
 );
 
-const plan: fc.Arbitrary<Specs> = fc.oneof(
+const plan: fc.Arbitrary<LimitSpecs> = fc.oneof(
   { weight: 2, arbitrary: limit.map((one) => ({ one })) },
   { weight: 1, arbitrary: record({ one: limit, two: limit }) },
 );

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { type Limit, RateLimiter } from '@rollgate/core';
 import { RedisStore } from '@rollgate/redis';
 import { type LimitSpec, limitOf } from '../../../store-conformance/src/algorithms.js';
-import type { Specs } from '../../../store-conformance/src/reference-model.js';
+import type { LimitSpecs } from '../../../store-conformance/src/reference-model.js';
 import type { StoreCall } from './call-records.js';
 import { FallbackMemory } from './fallback-memory.js';
 import { HealthModel } from './health-model.js';
@@ -27,7 +27,7 @@ export interface ProcessOptions {
 /** A limiter of the process, and what is known of it. */
 export interface ProcessLimiter {
   readonly spec: LimiterSpec;
-  readonly specs: Specs;
+  readonly specs: LimitSpecs;
   readonly limiter: RateLimiter<Record<string, Limit>>;
 }
 

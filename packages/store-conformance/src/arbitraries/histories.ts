@@ -1,43 +1,43 @@
 import fc from 'fast-check';
 import { MS } from '../oracles/oracle.js';
-import type { Specs } from '../reference-model.js';
+import type { LimitSpecs } from '../reference-model.js';
 import type { TokenFractions } from './token-fractions.js';
 
 /** How far time advances in microseconds, or an offset from the time that the last decision returned. */
 export type Step = number | { readonly due: -1 | 0 | 1 };
 
-export type Names = readonly [string, string, string];
+export type KeyNames = readonly [string, string, string];
 
 /** The cost of an action for all limits, or for the first, the second and the third one. */
 export type Cost = number | readonly [number, number, number];
 
-/** What a settlement sets for each of up to three limits. `undefined` keeps what the check recorded. */
-export type Settled = number | readonly (number | undefined)[];
+/** The costs that a settlement sets for up to three limits. `undefined` keeps what the check recorded. */
+export type SettledCost = number | readonly (number | undefined)[];
 
 /**
  * An operation after a step of time. A refund, a release or a settlement goes `back` that many checks. `renew` renews all
  * open leases of a limiter. A change passes new objects, or those of equal limits before, which a store may know.
  */
 export type Command =
-  | { readonly kind: 'check' | 'peek'; readonly step: Step; readonly keys: Names; readonly cost: Cost }
+  | { readonly kind: 'check' | 'peek'; readonly step: Step; readonly keys: KeyNames; readonly cost: Cost }
   | { readonly kind: 'refund'; readonly step: Step; readonly back: number }
   | { readonly kind: 'release'; readonly step: Step; readonly back: number }
   | { readonly kind: 'renew'; readonly step: Step }
-  | { readonly kind: 'settle'; readonly step: Step; readonly back: number; readonly settled: Settled }
-  | { readonly kind: 'charge'; readonly step: Step; readonly keys: Names; readonly cost: Cost }
-  | { readonly kind: 'reset'; readonly step: Step; readonly keys: Names }
-  | { readonly kind: 'change'; readonly step: Step; readonly limits: Specs; readonly isNew: boolean };
+  | { readonly kind: 'settle'; readonly step: Step; readonly back: number; readonly settled: SettledCost }
+  | { readonly kind: 'charge'; readonly step: Step; readonly keys: KeyNames; readonly cost: Cost }
+  | { readonly kind: 'reset'; readonly step: Step; readonly keys: KeyNames }
+  | { readonly kind: 'change'; readonly step: Step; readonly limits: LimitSpecs; readonly isNew: boolean };
 
 export interface History {
-  readonly limits: Specs;
+  readonly limits: LimitSpecs;
   readonly commands: readonly Command[];
 }
 
 const shortStep: fc.Arbitrary<Step> = fc.integer({ min: 0, max: 4 }).map((ms) => ms * MS);
 const dueStep: fc.Arbitrary<Step> = fc.record({ due: fc.constantFrom(-1, 0, 1) });
 
-/** Steps that often hit the boundaries of windows, and one microsecond next to them. */
-export const forwards: fc.Arbitrary<Step> = fc.oneof(
+/** Steps that often end at a boundary of a window, or one microsecond before or after it. */
+export const forwardSteps: fc.Arbitrary<Step> = fc.oneof(
   { weight: 6, arbitrary: shortStep },
   { weight: 3, arbitrary: fc.integer({ min: 0, max: 12 * MS + 1 }) },
   { weight: 3, arbitrary: dueStep },
@@ -46,16 +46,16 @@ export const forwards: fc.Arbitrary<Step> = fc.oneof(
 );
 
 /** Like {@link forwards}, and also back in time. */
-export const anywhere: fc.Arbitrary<Step> = fc.oneof(
-  { weight: 8, arbitrary: forwards },
+export const anySteps: fc.Arbitrary<Step> = fc.oneof(
+  { weight: 8, arbitrary: forwardSteps },
   { weight: 2, arbitrary: fc.integer({ min: -15 * MS, max: 0 }) },
   { weight: 2, arbitrary: fc.integer({ min: -30, max: 0 }).map((ms) => ms * MS) },
   { weight: 1, arbitrary: fc.constant(-1e12) },
 );
 
-/** Mostly one of the newest checks, so that the later of two is often refunded first. */
+/** Mostly one of the newest checks, so that histories often refund the later of two first. */
 const back = fc.oneof({ weight: 3, arbitrary: fc.nat(3) }, fc.nat());
-const atOnceOr = (step: fc.Arbitrary<Step>) => fc.oneof(fc.constant(0), step);
+const zeroOr = (step: fc.Arbitrary<Step>) => fc.oneof(fc.constant(0), step);
 
 const ownCost = fc.integer({ min: 0, max: 4 });
 
@@ -67,7 +67,7 @@ const cost: fc.Arbitrary<Cost> = fc.oneof(
 
 const settledCost = fc.integer({ min: 0, max: 9 });
 
-const settled: fc.Arbitrary<Settled> = fc.oneof(
+const settled: fc.Arbitrary<SettledCost> = fc.oneof(
   settledCost,
   fc.array(fc.option(settledCost, { nil: undefined }), { minLength: 3, maxLength: 3 }),
 );
@@ -77,7 +77,7 @@ const settled: fc.Arbitrary<Settled> = fc.oneof(
  * that of operations on slots.
  */
 export function histories(
-  limitsWith: (fractions: TokenFractions) => fc.Arbitrary<Specs>,
+  limitsWith: (fractions: TokenFractions) => fc.Arbitrary<LimitSpecs>,
   names: readonly string[],
   step: fc.Arbitrary<Step>,
   { changes = 1, slots = 0 } = {},
@@ -89,10 +89,10 @@ export function histories(
     const command: fc.Arbitrary<Command> = fc.oneof(
       { weight: 10, arbitrary: fc.record({ kind: fc.constant('check'), step, keys, cost }) },
       { weight: 2, arbitrary: fc.record({ kind: fc.constant('peek'), step, keys, cost }) },
-      { weight: 5, arbitrary: fc.record({ kind: fc.constant('refund'), step: atOnceOr(step), back }) },
-      { weight: 4, arbitrary: fc.record({ kind: fc.constant('settle'), step: atOnceOr(step), back, settled }) },
+      { weight: 5, arbitrary: fc.record({ kind: fc.constant('refund'), step: zeroOr(step), back }) },
+      { weight: 4, arbitrary: fc.record({ kind: fc.constant('settle'), step: zeroOr(step), back, settled }) },
       { weight: 1, arbitrary: fc.record({ kind: fc.constant('charge'), step, keys, cost }) },
-      { weight: 3 * slots, arbitrary: fc.record({ kind: fc.constant('release'), step: atOnceOr(step), back }) },
+      { weight: 3 * slots, arbitrary: fc.record({ kind: fc.constant('release'), step: zeroOr(step), back }) },
       { weight: 4 * slots, arbitrary: fc.record({ kind: fc.constant('renew'), step }) },
       { weight: 1, arbitrary: fc.record({ kind: fc.constant('reset'), step, keys }) },
       { weight: changes, arbitrary: fc.record({ kind: fc.constant('change'), step, limits, isNew: fc.boolean() }) },
@@ -102,11 +102,11 @@ export function histories(
 }
 
 /**
- * Histories of checks with a cost of 1 on one key, with few refunds and changes of the limits. Stores may decide such checks in
- * a faster way, so the operations that keep them from it are rare.
+ * Histories of checks with a cost of 1 on one key, with few refunds and changes of the limits. Stores may have a faster
+ * way to decide such checks, so the operations that prevent it are rare.
  */
-export function plainHistories(limits: fc.Arbitrary<Specs>): fc.Arbitrary<History> {
-  const keys = fc.constant<Names>(['ann', 'ann', 'ann']);
+export function plainHistories(limits: fc.Arbitrary<LimitSpecs>): fc.Arbitrary<History> {
+  const keys = fc.constant<KeyNames>(['ann', 'ann', 'ann']);
   const step = fc.oneof({ weight: 5, arbitrary: shortStep }, { weight: 1, arbitrary: dueStep });
   const command: fc.Arbitrary<Command> = fc.oneof(
     { weight: 20, arbitrary: fc.record({ kind: fc.constant('check'), step, keys, cost: fc.constant(1) }) },

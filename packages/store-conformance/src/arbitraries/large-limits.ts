@@ -32,7 +32,7 @@ export const largeLimits: { [Name in AlgorithmName]: (fractions: TokenFractions)
     { capacity: 1e6, interval: 1000 },
     { capacity: 1e12, interval: 3 },
   ],
-  // Some have buckets so much coarser than the small ones that the finer ones can just stay, or just cannot.
+  // Some buckets are just coarse enough, or just too coarse, for the finer buckets of a small limit to stay.
   bucketedWindow: () => [
     ...windows.map((settings) => ({ ...settings, buckets: 60 })),
     { limit: 3, window: 720 },

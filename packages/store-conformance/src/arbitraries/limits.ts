@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import type { AlgorithmName, LimitSpec, OptionsOf } from '../algorithms.js';
-import type { Specs } from '../reference-model.js';
+import type { LimitSpecs } from '../reference-model.js';
 import { largeLimits } from './large-limits.js';
 import { leases, type TokenFractions } from './token-fractions.js';
 
@@ -45,12 +45,12 @@ export function limit(algorithm: AlgorithmName, fractions: TokenFractions): fc.A
 }
 
 /** One limit of this algorithm. */
-export function oneLimit(algorithm: AlgorithmName): (fractions: TokenFractions) => fc.Arbitrary<Specs> {
+export function oneLimit(algorithm: AlgorithmName): (fractions: TokenFractions) => fc.Arbitrary<LimitSpecs> {
   return (fractions) => limit(algorithm, fractions).map((one) => ({ one }));
 }
 
 /** Up to three limits of any of these algorithms. */
-export function limits(algorithms: readonly AlgorithmName[]): (fractions: TokenFractions) => fc.Arbitrary<Specs> {
+export function limits(algorithms: readonly AlgorithmName[]): (fractions: TokenFractions) => fc.Arbitrary<LimitSpecs> {
   return (fractions) => {
     const any = fc.oneof(...algorithms.map((algorithm) => limit(algorithm, fractions)));
     return fc.oneof(
@@ -66,7 +66,7 @@ const plainWindow: fc.Arbitrary<LimitSpec> = fc
   .map((options) => ({ algorithm: 'rollingWindow', options }));
 
 /** One or two rolling windows without options. */
-export const plainWindows: fc.Arbitrary<Specs> = fc.oneof(
+export const plainWindows: fc.Arbitrary<LimitSpecs> = fc.oneof(
   plainWindow.map((one) => ({ one })),
   fc.record({ one: plainWindow, two: plainWindow }),
 );

@@ -1,13 +1,16 @@
 import assert from 'node:assert/strict';
 import { algorithmNames, limitOf } from '../algorithms.js';
-import { type Admitted, assertGuarantee, mostInAnyWindow } from '../guarantees.js';
+import { type Admission, assertGuarantee, mostInAnyWindow } from '../guarantees.js';
 import { MS } from '../oracles/oracle.js';
 import { type WorstBurst, worstBursts } from '../worst-bursts.js';
-import { type CheckContext, makeLimiter, type Requirement } from './check.js';
+import { type CheckContext, createLimiter, type Requirement } from './check.js';
 
-async function attain(context: CheckContext, { limit, counted, windowMs, units, traffic }: WorstBurst): Promise<void> {
-  const limiter = makeLimiter(context, limitOf(limit));
-  const admitted: Admitted[] = [];
+async function expectBurst(
+  context: CheckContext,
+  { limit, counted, windowMs, units, traffic }: WorstBurst,
+): Promise<void> {
+  const limiter = createLimiter(context, limitOf(limit));
+  const admitted: Admission[] = [];
   for (const { at, cost, times } of traffic) {
     context.clock.micros = Math.round(at * MS);
     for (let time = 0; time < times; time++) {
@@ -28,6 +31,6 @@ export const worstBurstRequirements: readonly Requirement[] = withBursts.map((al
   name: `${algorithm} allows its worst burst`,
   among: [algorithm],
   async verify(context) {
-    for (const burst of worstBursts[algorithm]) await attain(context, burst);
+    for (const burst of worstBursts[algorithm]) await expectBurst(context, burst);
   },
 }));

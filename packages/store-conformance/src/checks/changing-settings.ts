@@ -2,32 +2,32 @@ import { randomUUID } from 'node:crypto';
 import type { Decision } from '@rollgate/core';
 import fc from 'fast-check';
 import { type AlgorithmName, algorithmNames } from '../algorithms.js';
-import { anywhere, histories } from '../arbitraries/histories.js';
+import { anySteps, histories } from '../arbitraries/histories.js';
 import { largeLimit, limit, smallLimit } from '../arbitraries/limits.js';
 import type { TokenFractions } from '../arbitraries/token-fractions.js';
 import { assertSame } from '../assert-same.js';
 import { toPlainDecision } from '../expected-decision.js';
 import { limitsOf } from '../model-comparison.js';
 import { MS } from '../oracles/oracle.js';
-import type { Specs } from '../reference-model.js';
+import type { LimitSpecs } from '../reference-model.js';
 import { yieldToEventLoop } from '../yield-to-event-loop.js';
-import { type CheckContext, makeLimiter, type Requirement } from './check.js';
-import { decideAsModel, slotsOf } from './decisions.js';
+import { type CheckContext, createLimiter, type Requirement } from './check.js';
+import { compareWithModel, slotWeightOf } from './decisions.js';
 
 const anyTokenFractions = fc.constantFrom<TokenFractions[]>(1, 3, 7);
 
 /** Two limits that alternate on one key, one far larger than the other. */
-const inTurn = (algorithm: AlgorithmName) =>
+const alternatingLimits = (algorithm: AlgorithmName) =>
   anyTokenFractions
     .chain((fractions) => fc.tuple(smallLimit(algorithm, fractions), largeLimit(algorithm, fractions)))
     .chain((pair) =>
-      histories(() => fc.constantFrom(...pair).map((one) => ({ one })), ['ann'], anywhere, {
+      histories(() => fc.constantFrom(...pair).map((one) => ({ one })), ['ann'], anySteps, {
         changes: 8,
-        slots: slotsOf(algorithm),
+        slots: slotWeightOf(algorithm),
       }),
     );
 
-/** Only forwards. If time ran back, a peek could detect a wrong clock and drop the state. */
+/** Time only advances. If it ran back, a peek could detect a wrong clock and drop the state. */
 const pace = fc.oneof(
   { weight: 4, arbitrary: fc.integer({ min: 0, max: 4 }).map((ms) => ms * MS) },
   { weight: 4, arbitrary: fc.integer({ min: 0, max: 12 * MS }) },
@@ -53,25 +53,25 @@ const peeksAndChecks = (algorithm: AlgorithmName) =>
   });
 
 /** Compares a history with peeks under any limit to the same history without them. */
-async function peekWithoutTrace(context: CheckContext, algorithm: AlgorithmName): Promise<void> {
+async function expectNoTraceOfPeeks(context: CheckContext, algorithm: AlgorithmName): Promise<void> {
   const { clock, random } = context;
   const property = fc.asyncProperty(peeksAndChecks(algorithm), async ({ recorded, actions }) => {
     clock.micros = 1e9 * MS;
-    const specs = recorded.map((one): Specs => ({ one }));
-    const makeOne = () => makeLimiter(context, limitsOf(specs[0]!), `run-${randomUUID()}`);
-    const [peeking, other] = [makeOne(), makeOne()];
-    const made: Decision[][] = [];
+    const specs = recorded.map((one): LimitSpecs => ({ one }));
+    const createOne = () => createLimiter(context, limitsOf(specs[0]!), `run-${randomUUID()}`);
+    const [peeking, other] = [createOne(), createOne()];
+    const pastDecisions: Decision[][] = [];
     for (const { pace, cost, which, peek, refund } of actions) {
       clock.micros += pace;
       const key = { one: 'ann' };
       await peeking.peek(key, { cost, limits: limitsOf(peek) });
-      const past = refund === undefined ? undefined : made.at(-1 - refund);
+      const past = refund === undefined ? undefined : pastDecisions.at(-1 - refund);
       if (past !== undefined) {
         await Promise.all([peeking.refund(past[0]!), other.refund(past[1]!)]);
       }
       const options = { cost, limits: limitsOf(specs[which]!) };
       const decisions = await Promise.all([peeking.check(key, options), other.check(key, options)]);
-      made.push(decisions);
+      pastDecisions.push(decisions);
       const about = () =>
         `A check at ${clock.micros} µs under ${JSON.stringify(specs[which])}, after a peek and without`;
       assertSame(toPlainDecision(decisions[0]!), toPlainDecision(decisions[1]!), about);
@@ -84,11 +84,11 @@ export const changingSettings: readonly Requirement[] = algorithmNames.flatMap((
   {
     name: `${algorithm} decides like its oracle when limits of very different sizes share one key`,
     among: [algorithm],
-    verify: (context: CheckContext) => decideAsModel(context, inTurn(algorithm)),
+    verify: (context: CheckContext) => compareWithModel(context, alternatingLimits(algorithm)),
   },
   {
     name: `${algorithm} decides the same after a peek with any settings`,
     among: [algorithm],
-    verify: (context: CheckContext) => peekWithoutTrace(context, algorithm),
+    verify: (context: CheckContext) => expectNoTraceOfPeeks(context, algorithm),
   },
 ]);

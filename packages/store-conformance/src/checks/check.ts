@@ -90,7 +90,7 @@ export interface Requirement {
 export const TIMEOUT = '30s';
 
 /** Creates a limiter that shares no keys with others. It renews leases only when its {@link LeaseControl} does. */
-export function makeLimiter<Given extends Limits>(
+export function createLimiter<Given extends Limits>(
   { store }: Pick<CheckContext, 'store'>,
   limits: Given,
   prefix = `run-${randomUUID()}`,

@@ -2,30 +2,30 @@ import assert from 'node:assert/strict';
 import type { Decision, Limit } from '@rollgate/core';
 import { type AlgorithmName, algorithmNames, endsLeases, limitOf } from '../algorithms.js';
 import { MS } from '../oracles/oracle.js';
-import { type CheckContext, makeLimiter, type Requirement } from './check.js';
+import { type CheckContext, createLimiter, type Requirement } from './check.js';
 import { minuteLimit } from './minute-limit.js';
 
 const QUOTA = 3;
 
 /** Creates a caller that repeats a check, without any time passing, until it is rejected. */
-function makeCaller(context: CheckContext, algorithm: AlgorithmName) {
+function createCaller(context: CheckContext, algorithm: AlgorithmName) {
   context.clock.micros = 1e9 * MS;
   const limit: Limit = limitOf(minuteLimit(algorithm, QUOTA));
-  const limiter = makeLimiter(context, limit);
+  const limiter = createLimiter(context, limit);
   const check = (): Promise<Decision> => limiter.check('ann');
-  async function admitted(): Promise<number> {
+  async function countAdmitted(): Promise<number> {
     let count = 0;
     while ((await check()).allowed) count += 1;
     return count;
   }
-  return { limit, check, admitted };
+  return { limit, check, countAdmitted };
 }
 
 /** A step back of at most a window admits nothing, and extends the wait by the step. */
-async function admitNothing(context: CheckContext, algorithm: AlgorithmName): Promise<void> {
+async function expectNoAdmission(context: CheckContext, algorithm: AlgorithmName): Promise<void> {
   const { clock } = context;
-  const { limit, check, admitted } = makeCaller(context, algorithm);
-  assert.ok((await admitted()) >= QUOTA);
+  const { limit, check, countAdmitted } = createCaller(context, algorithm);
+  assert.ok((await countAdmitted()) >= QUOTA);
   const { retryAfterMs, retryIsEstimate } = await check();
   const start = clock.micros;
   for (const step of [1, Math.floor(limit.windowMicros / 2), limit.windowMicros]) {
@@ -38,16 +38,16 @@ async function admitNothing(context: CheckContext, algorithm: AlgorithmName): Pr
 }
 
 /** After a step so large that only a broken clock can have written the state, the quota is admitted exactly once. */
-async function admitOnceMore(context: CheckContext, algorithm: AlgorithmName): Promise<void> {
+async function expectOneMoreQuota(context: CheckContext, algorithm: AlgorithmName): Promise<void> {
   const { clock } = context;
-  const { limit, admitted } = makeCaller(context, algorithm);
-  const first = await admitted();
-  const again = limit.holdsSlots && !endsLeases(context.store) ? 0 : first; // Slots in memory stay taken.
+  const { limit, countAdmitted } = createCaller(context, algorithm);
+  const first = await countAdmitted();
+  const expectedCount = limit.holdsSlots && !endsLeases(context.store) ? 0 : first; // Slots in memory stay taken.
   for (let round = 0; round < 3; round++) {
     for (const sign of [1, -1]) {
       clock.micros += sign * 20 * limit.keepMicros;
-      assert.equal(await admitted(), again, `Admitted after a step ${sign > 0 ? 'forward' : 'back'}`);
-      assert.equal(await admitted(), 0, 'Admitted without a further step');
+      assert.equal(await countAdmitted(), expectedCount, `Admitted after a step ${sign > 0 ? 'forward' : 'back'}`);
+      assert.equal(await countAdmitted(), 0, 'Admitted without a further step');
     }
   }
 }
@@ -56,11 +56,11 @@ export const clockSteps: readonly Requirement[] = algorithmNames.flatMap((algori
   {
     name: `${algorithm} admits nothing more when the clock steps back by a window or less`,
     among: [algorithm],
-    verify: (context: CheckContext) => admitNothing(context, algorithm),
+    verify: (context: CheckContext) => expectNoAdmission(context, algorithm),
   },
   {
     name: `${algorithm} admits at most one more quota for each large clock step`,
     among: [algorithm],
-    verify: (context: CheckContext) => admitOnceMore(context, algorithm),
+    verify: (context: CheckContext) => expectOneMoreQuota(context, algorithm),
   },
 ]);

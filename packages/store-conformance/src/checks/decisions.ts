@@ -1,20 +1,20 @@
 import { holdsSlots } from '@rollgate/core/store';
 import fc from 'fast-check';
 import { type AlgorithmName, algorithmNames, endsLeases, limitOf } from '../algorithms.js';
-import { anywhere, forwards, type History, histories, plainHistories } from '../arbitraries/histories.js';
+import { anySteps, forwardSteps, type History, histories, plainHistories } from '../arbitraries/histories.js';
 import { limits, oneLimit, plainWindows } from '../arbitraries/limits.js';
 import { limitsOf, ModelComparison } from '../model-comparison.js';
 import { MS } from '../oracles/oracle.js';
 import { yieldToEventLoop } from '../yield-to-event-loop.js';
-import { type CheckContext, makeLimiter, type Requirement } from './check.js';
+import { type CheckContext, createLimiter, type Requirement } from './check.js';
 import { minuteLimit } from './minute-limit.js';
 
-/** Every decision is the model's, and every wait true to the microsecond. */
-export async function decideAsModel(context: CheckContext, some: fc.Arbitrary<History>): Promise<void> {
+/** Every decision equals the model's, and every wait is exact to the microsecond. */
+export async function compareWithModel(context: CheckContext, some: fc.Arbitrary<History>): Promise<void> {
   const { clock, random } = context;
   const property = fc.asyncProperty(some, async ({ limits, commands }) => {
     clock.micros = 1e9 * MS;
-    const limiter = makeLimiter(context, limitsOf(limits));
+    const limiter = createLimiter(context, limitsOf(limits));
     const comparison = new ModelComparison(limits, clock, endsLeases(context.store));
     for (const command of commands) await comparison.run(command, limiter);
   });
@@ -22,25 +22,26 @@ export async function decideAsModel(context: CheckContext, some: fc.Arbitrary<Hi
 }
 
 /** The weight of operations on slots in a history of this algorithm. */
-export const slotsOf = (algorithm: AlgorithmName): number => (holdsSlots(limitOf(minuteLimit(algorithm, 1))) ? 1 : 0);
+export const slotWeightOf = (algorithm: AlgorithmName): number =>
+  holdsSlots(limitOf(minuteLimit(algorithm, 1))) ? 1 : 0;
 
-// Time that runs back shows whether an expired key has been dropped already, which depends on the other keys, those
-// of other algorithms included; so with several keys it only runs forwards.
+// If time runs back, a decision shows whether the store has already dropped an expired key. That depends on the other
+// keys, even on those of other algorithms. So time only advances in histories of several keys.
 export const decisions: readonly Requirement[] = [
   ...algorithmNames.map((algorithm) => ({
     name: `${algorithm} decides like its oracle when time jumps and runs back, with waits exact to the microsecond`,
     among: [algorithm],
     verify: (context: CheckContext) =>
-      decideAsModel(context, histories(oneLimit(algorithm), ['ann'], anywhere, { slots: slotsOf(algorithm) })),
+      compareWithModel(context, histories(oneLimit(algorithm), ['ann'], anySteps, { slots: slotWeightOf(algorithm) })),
   })),
   {
     name: 'rolling windows decide plain checks like their oracles while few hits leave at a time',
     among: ['rollingWindow'],
-    verify: (context) => decideAsModel(context, plainHistories(plainWindows)),
+    verify: (context) => compareWithModel(context, plainHistories(plainWindows)),
   },
   {
     name: 'several limits of any kind on several keys decide together like their oracles',
     verify: (context) =>
-      decideAsModel(context, histories(limits(context.algorithms), ['ann', 'bob'], forwards, { slots: 1 })),
+      compareWithModel(context, histories(limits(context.algorithms), ['ann', 'bob'], forwardSteps, { slots: 1 })),
   },
 ];

@@ -2,9 +2,9 @@ import { randomUUID } from 'node:crypto';
 import { limitOf } from '../algorithms.js';
 import { assertSame } from '../assert-same.js';
 import { toPlainDecision } from '../expected-decision.js';
-import { type CheckContext, makeLimiter, type Requirement } from './check.js';
+import { type CheckContext, createLimiter, type Requirement } from './check.js';
 import { minuteLimit } from './minute-limit.js';
-import { countingStore, makeCounter } from './rolling-counter.js';
+import { countingStore, createCounter } from './rolling-counter.js';
 
 const long = (length: number, end: string) => 'x'.repeat(length - 1) + end;
 
@@ -19,55 +19,56 @@ const KEYS: readonly string[] = [
   ...[50, 100, 200, 201, 1000].flatMap((length) => [long(length, 'a'), long(length, 'b')]),
 ];
 
-const show = (key: string) => JSON.stringify(key.length > 60 ? `${key.slice(0, 20)}… (${key.length} characters)` : key);
+const describeKey = (key: string) =>
+  JSON.stringify(key.length > 60 ? `${key.slice(0, 20)}… (${key.length} characters)` : key);
 
 /** Every key has its own full quota. */
-async function countKeysApart(context: CheckContext): Promise<void> {
+async function expectSeparateKeys(context: CheckContext): Promise<void> {
   for (const algorithm of context.algorithms) {
-    const limiter = makeLimiter(context, limitOf(minuteLimit(algorithm, 1)));
+    const limiter = createLimiter(context, limitOf(minuteLimit(algorithm, 1)));
     const [first] = KEYS;
     const expected = toPlainDecision(await limiter.check(first!));
     for (const key of KEYS.slice(1)) {
       const decision = toPlainDecision(await limiter.check(key));
-      assertSame(decision, expected, () => `First check of the key ${show(key)}, which is like another one`);
+      assertSame(decision, expected, () => `First check of the key ${describeKey(key)}, which is like another one`);
     }
   }
 }
 
-async function countLimitsApart(context: CheckContext): Promise<void> {
+async function expectSeparateLimits(context: CheckContext): Promise<void> {
   for (const algorithm of context.algorithms) {
     const limit = limitOf(minuteLimit(algorithm, 5));
     const prefix = `run-${randomUUID()}`;
-    const limiter = makeLimiter(context, { one: limit, One: limit }, `${prefix}-a`);
+    const limiter = createLimiter(context, { one: limit, One: limit }, `${prefix}-a`);
     const { one, One } = (await limiter.check('ann', { cost: { one: 1, One: 2 } })).limits;
     assertSame(one.remaining - One.remaining, 1, () => `Units left to the limit \`one\`, more than to \`One\``);
-    const other = makeLimiter(context, { one: limit, One: limit }, `${prefix}-A`);
+    const other = createLimiter(context, { one: limit, One: limit }, `${prefix}-A`);
     const { limits } = await other.check('ann', { cost: { one: 1, One: 2 } });
     assertSame({ ...limits.One }, { ...One }, () => 'The first check with a prefix that differs in case');
   }
 }
 
-async function countSubjectsApart(context: CheckContext): Promise<void> {
-  const counter = makeCounter(countingStore(context), {
+async function expectSeparateSubjects(context: CheckContext): Promise<void> {
+  const counter = createCounter(countingStore(context), {
     bucketInterval: 5000,
     bucketSpan: 60_000,
     subjectExpiry: 60_000,
   });
   for (const subject of KEYS) {
     const count = await counter.addCount(subject, 60_000);
-    assertSame(count, 1, () => `First count of the subject ${show(subject)}, which is like another one`);
+    assertSame(count, 1, () => `First count of the subject ${describeKey(subject)}, which is like another one`);
   }
 }
 
 export const separateKeys: readonly Requirement[] = [
   {
     name: 'keys count apart if they differ in case, accents, spaces, special characters or their end',
-    verify: countKeysApart,
+    verify: expectSeparateKeys,
   },
-  { name: 'limits and prefixes count apart if they differ in case', verify: countLimitsApart },
+  { name: 'limits and prefixes count apart if they differ in case', verify: expectSeparateLimits },
   {
     name: 'RollingCounter counts subjects apart if they differ in case, accents, spaces, special characters or their end',
     needs: ['rollingCounter'],
-    verify: countSubjectsApart,
+    verify: expectSeparateSubjects,
   },
 ];

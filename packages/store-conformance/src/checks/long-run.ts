@@ -8,7 +8,7 @@ import {
   type OptionsOf,
 } from '../algorithms.js';
 import { MS } from '../oracles/oracle.js';
-import { type CheckContext, makeLimiter, type Requirement } from './check.js';
+import { type CheckContext, createLimiter, type Requirement } from './check.js';
 
 /** The settings of a greedy caller's limit, and the units that it guarantees. */
 interface LongRun<Name extends AlgorithmName = AlgorithmName> {
@@ -35,18 +35,18 @@ function tokens(capacity: number, refill: number, every: number): LongRun<'token
  * After a first window of `limit` units, each window has one less, because a unit of the previous one counts until its
  * end.
  */
-function byCounter(elapsed: number): number {
-  const begun = windows(elapsed);
-  if (begun === 1) return limit;
-  const before = begun === 2 ? limit : limit - 1;
-  const counting = Math.ceil((before * (begun * window * MS - elapsed)) / (window * MS));
-  return limit + (begun - 2) * (limit - 1) + limit - counting;
+function guaranteedByCounter(elapsed: number): number {
+  const startedWindows = windows(elapsed);
+  if (startedWindows === 1) return limit;
+  const before = startedWindows === 2 ? limit : limit - 1;
+  const counting = Math.ceil((before * (startedWindows * window * MS - elapsed)) / (window * MS));
+  return limit + (startedWindows - 2) * (limit - 1) + limit - counting;
 }
 
 const longRuns: { [Name in AlgorithmName]: readonly LongRun<Name>[] } = {
   rollingWindow: [{ options: { limit, window }, guaranteed: (elapsed) => limit * windows(elapsed) }],
   fixedWindow: [{ options: { limit, window }, guaranteed: (elapsed) => limit * windows(elapsed) }],
-  slidingWindowCounter: [{ options: { limit, window }, guaranteed: byCounter }],
+  slidingWindowCounter: [{ options: { limit, window }, guaranteed: guaranteedByCounter }],
   tokenBucket: [tokens(5, 1, 7), tokens(5, 3, 7), tokens(5, 1000, 999)],
   leakyBucket: [
     {
@@ -67,21 +67,25 @@ const longRuns: { [Name in AlgorithmName]: readonly LongRun<Name>[] } = {
 };
 
 /** Pseudorandom integers from 0 to `most`, the same in each run. */
-function* randoms(most: number): Generator<number, never> {
+function* pseudorandomIntegers(most: number): Generator<number, never> {
   for (let state = 42; ; ) {
     state = (Math.imul(state, 1_664_525) + 1_013_904_223) >>> 0;
     yield Math.floor((state / 2 ** 32) * (most + 1));
   }
 }
 
-async function saturate(context: CheckContext, spec: LimitSpec, { guaranteed, randomStepMs }: LongRun): Promise<void> {
+async function verifyLongRun(
+  context: CheckContext,
+  spec: LimitSpec,
+  { guaranteed, randomStepMs }: LongRun,
+): Promise<void> {
   const { clock, longRun } = context;
   const start = window * MS * 1e6; // The start of a window, and of a bucket.
-  const steps = randomStepMs === undefined ? undefined : randoms(Math.floor(randomStepMs * MS));
-  const limiter = makeLimiter(context, limitOf(spec));
+  const steps = randomStepMs === undefined ? undefined : pseudorandomIntegers(Math.floor(randomStepMs * MS));
+  const limiter = createLimiter(context, limitOf(spec));
   clock.micros = start;
   let admitted = 0;
-  // Runs on until a rejection, but not for ever, because a broken store may reject nothing.
+  // Continues until a rejection, but not forever, because a broken store may reject nothing.
   for (let calls = 1; calls < longRun + 1000; calls++) {
     const { allowed, retryAfterMs } = await limiter.check('ann');
     if (allowed) admitted += 1;
@@ -101,7 +105,7 @@ export const longRunRequirements: readonly Requirement[] = algorithmNames.map((a
   among: [algorithm],
   async verify(context) {
     for (const run of longRuns[algorithm]) {
-      await saturate(context, { algorithm, options: run.options } as LimitSpec, run as LongRun);
+      await verifyLongRun(context, { algorithm, options: run.options } as LimitSpec, run as LongRun);
     }
   },
 }));

@@ -3,12 +3,12 @@ import type { Decision, RateLimiter } from '@rollgate/core';
 import { type AlgorithmName, limitOf } from '../algorithms.js';
 import { assertSame } from '../assert-same.js';
 import { toPlainDecision } from '../expected-decision.js';
-import { type CheckContext, makeLimiter, type Requirement } from './check.js';
-import { slotsOf } from './decisions.js';
+import { type CheckContext, createLimiter, type Requirement } from './check.js';
+import { slotWeightOf } from './decisions.js';
 import { minuteLimit } from './minute-limit.js';
 import { WITHOUT_QUEUE } from './parallel-checks.js';
 
-/** So many units that no operation below is rejected. */
+/** So large that no operation below is rejected. */
 const QUOTA = 1000;
 const KEY = 'ann';
 
@@ -19,21 +19,21 @@ function changesOf(limiter: RateLimiter, algorithm: AlgorithmName, decisions: re
       if (index % 4 === 0) return limiter.refund(decision);
       if (index % 4 === 1) return limiter.settle(decision, { cost: 1 });
       if (index % 4 === 2) return limiter.settle(decision, { cost: 3 });
-      return slotsOf(algorithm) === 0 ? limiter.charge(KEY) : limiter.release(decision);
+      return slotWeightOf(algorithm) === 0 ? limiter.charge(KEY) : limiter.release(decision);
     },
     () => limiter.check(KEY),
   ]);
 }
 
-/** The same operations lead to the same state, at once and one after the other. */
-async function changeAtOnce(context: CheckContext, algorithm: AlgorithmName): Promise<void> {
+/** Concurrent operations lead to the same state as the same operations one after the other. */
+async function expectSameStateAtOnce(context: CheckContext, algorithm: AlgorithmName): Promise<void> {
   const results = [];
-  for (const areAtOnce of [false, true]) {
-    const limiter = makeLimiter(context, limitOf(minuteLimit(algorithm, QUOTA)));
+  for (const isConcurrent of [false, true]) {
+    const limiter = createLimiter(context, limitOf(minuteLimit(algorithm, QUOTA)));
     const decisions: Decision[] = [];
     for (let index = 0; index < 60; index++) decisions.push(await limiter.check(KEY, { cost: 2 }));
     const changes = changesOf(limiter, algorithm, decisions);
-    if (areAtOnce) await Promise.all(changes.map((change) => change()));
+    if (isConcurrent) await Promise.all(changes.map((change) => change()));
     else for (const change of changes) await change();
     results.push(toPlainDecision(await limiter.peek(KEY)));
   }
@@ -42,12 +42,12 @@ async function changeAtOnce(context: CheckContext, algorithm: AlgorithmName): Pr
 }
 
 /** Plans name the same limits in another order, so a store must not lock their keys in the order of the plan. */
-async function checkInAnyOrder(context: CheckContext): Promise<void> {
+async function expectAnyOrder(context: CheckContext): Promise<void> {
   const limit = limitOf(minuteLimit(context.algorithms[0]!, QUOTA));
   const prefix = `run-${randomUUID()}`;
   const limiters = [
-    makeLimiter(context, { one: limit, two: limit, three: limit }, prefix),
-    makeLimiter(context, { three: limit, two: limit, one: limit }, prefix),
+    createLimiter(context, { one: limit, two: limit, three: limit }, prefix),
+    createLimiter(context, { three: limit, two: limit, one: limit }, prefix),
   ] as const;
   const key = { one: 'ann', two: 'bob', three: 'cleo' };
   await Promise.all(Array.from({ length: 100 }, (_, index) => limiters[index % 2]!.check(key)));
@@ -62,7 +62,7 @@ export const parallelChanges: readonly Requirement[] = [
   ...WITHOUT_QUEUE.map((algorithm) => ({
     name: `${algorithm} counts concurrent refunds, settlements and checks like consecutive ones`,
     among: [algorithm],
-    verify: (context: CheckContext) => changeAtOnce(context, algorithm),
+    verify: (context: CheckContext) => expectSameStateAtOnce(context, algorithm),
   })),
-  { name: 'concurrent checks may name the same limits in any order', verify: checkInAnyOrder },
+  { name: 'concurrent checks may name the same limits in any order', verify: expectAnyOrder },
 ];

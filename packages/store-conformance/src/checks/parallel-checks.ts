@@ -4,23 +4,23 @@ import type { Decision, Store } from '@rollgate/core';
 import { type AlgorithmName, algorithmNames, limitOf } from '../algorithms.js';
 import { assertSame } from '../assert-same.js';
 import { toPlainDecision } from '../expected-decision.js';
-import { type CheckContext, makeLimiter, type Requirement } from './check.js';
+import { type CheckContext, createLimiter, type Requirement } from './check.js';
 import { minuteLimit } from './minute-limit.js';
 
 const CALLS = 1000;
 const QUOTA = 100;
 
-/** A queue allows one more than its capacity, and the order of the calls determines their starts. */
+/** A queue allows one more than its capacity, and the order of the calls determines the starts. */
 export const WITHOUT_QUEUE = algorithmNames.filter((algorithm) => algorithm !== 'leakyBucket');
 
 /** Starts all calls in the same iteration of the event loop. */
-const atOnce = (call: (index: number) => Promise<Decision>) =>
+const callAtOnce = (call: (index: number) => Promise<Decision>) =>
   Promise.all(Array.from({ length: CALLS }, (_, index) => call(index)));
 
-async function admitQuota(stores: readonly Store[], algorithm: AlgorithmName): Promise<void> {
+async function expectExactQuota(stores: readonly Store[], algorithm: AlgorithmName): Promise<void> {
   const prefix = randomUUID();
-  const limiters = stores.map((store) => makeLimiter({ store }, limitOf(minuteLimit(algorithm, QUOTA)), prefix));
-  const decisions = await atOnce((index) => limiters[index % limiters.length]!.check('ann'));
+  const limiters = stores.map((store) => createLimiter({ store }, limitOf(minuteLimit(algorithm, QUOTA)), prefix));
+  const decisions = await callAtOnce((index) => limiters[index % limiters.length]!.check('ann'));
   const allowed = decisions.filter(({ allowed }) => allowed);
   const delays = allowed.map(({ delayMs }) => delayMs).sort((one, other) => one - other);
   // The action that starts at once does not wait in the queue.
@@ -30,29 +30,33 @@ async function admitQuota(stores: readonly Store[], algorithm: AlgorithmName): P
 }
 
 /** Ten callers may use 20 units each and 100 units together. */
-async function recordInAllOrNone(context: CheckContext): Promise<void> {
+async function expectAllOrNone(context: CheckContext): Promise<void> {
   const supported = WITHOUT_QUEUE.filter((algorithm) => context.algorithms.includes(algorithm));
   const [each, all] = [supported[0]!, supported.at(-1)!];
   const limits = {
     each: limitOf(minuteLimit(each, 20)),
     all: limitOf(minuteLimit(all, QUOTA)),
   };
-  const limiter = makeLimiter(context, limits);
+  const limiter = createLimiter(context, limits);
   const callers = Array.from({ length: 10 }, (_, caller) => `caller ${caller}`);
   const keyOf = (each: string) => ({ each, all: 'all' });
-  const decisions = await atOnce((index) => limiter.check(keyOf(callers[index % 7]!)));
+  const decisions = await callAtOnce((index) => limiter.check(keyOf(callers[index % 7]!)));
   assert.equal(decisions.filter(({ allowed }) => allowed).length, QUOTA);
   for (const [index, caller] of callers.entries()) {
-    const had = decisions.filter(({ allowed }, call) => allowed && call % 7 === index).length;
+    const allowedCount = decisions.filter(({ allowed }, call) => allowed && call % 7 === index).length;
     const { each, all } = (await limiter.peek(keyOf(caller))).limits;
-    assertSame([each.remaining, all.remaining], [20 - had, 0], () => `What is left for ${caller}, and for all`);
+    assertSame(
+      [each.remaining, all.remaining],
+      [20 - allowedCount, 0],
+      () => `What is left for ${caller}, and for all`,
+    );
   }
 }
 
 /** One limit is full, so the other one, which allows the action, stays unchanged. */
-async function leaveNoTrace(context: CheckContext, full: AlgorithmName, open: AlgorithmName): Promise<void> {
+async function expectNoTrace(context: CheckContext, full: AlgorithmName, open: AlgorithmName): Promise<void> {
   const limits = { full: limitOf(minuteLimit(full, 1)), open: limitOf(minuteLimit(open, 5)) };
-  const limiter = makeLimiter(context, limits);
+  const limiter = createLimiter(context, limits);
   const key = { full: 'ann', open: 'ann' };
   for (let units = 0; (await limiter.check(key)).allowed; units++) assert.ok(units < 2, `${full} is never full`);
   const before = toPlainDecision(await limiter.peek(key));
@@ -65,26 +69,26 @@ export const parallelChecks: readonly Requirement[] = [
   ...algorithmNames.map((algorithm) => ({
     name: `${algorithm} allows exactly its quota of ${CALLS} concurrent checks`,
     among: [algorithm],
-    verify: ({ store }: CheckContext) => admitQuota([store], algorithm),
+    verify: ({ store }: CheckContext) => expectExactQuota([store], algorithm),
   })),
   {
     name: `${CALLS} concurrent checks of two limits are recorded in both or in none`,
     among: WITHOUT_QUEUE,
-    verify: recordInAllOrNone,
+    verify: expectAllOrNone,
   },
   {
     name: `two stores on the same data allow exactly the quota of ${CALLS} concurrent checks`,
     needs: ['shared'],
     async verify({ store, openStore, algorithms }) {
       const stores = [store, await openStore()];
-      for (const algorithm of algorithms) await admitQuota(stores, algorithm);
+      for (const algorithm of algorithms) await expectExactQuota(stores, algorithm);
     },
   },
   {
     name: 'a check that one limit rejects leaves no trace in a limit that allowed it',
     async verify(context) {
       const { algorithms } = context;
-      for (const full of algorithms) for (const open of algorithms) await leaveNoTrace(context, full, open);
+      for (const full of algorithms) for (const open of algorithms) await expectNoTrace(context, full, open);
     },
   },
 ];

@@ -16,7 +16,7 @@ export function countingStore({ store }: Pick<CheckContext, 'store'>): CountingS
 }
 
 /** Creates a counter that shares no subjects with others. */
-export const makeCounter = (
+export const createCounter = (
   store: CountingStore,
   { bucketInterval, bucketSpan, subjectExpiry }: CounterSettings,
   prefix = `run-${randomUUID()}`,
@@ -37,17 +37,17 @@ const small = fc.record({
   bucketSpan: fc.integer({ min: 5, max: 30 }),
   subjectExpiry: fc.integer({ min: 30, max: 45 }),
 });
-// Some have buckets so much coarser than the small ones that the finer ones can just stay, or just cannot.
+// Some buckets are just coarse enough, or just too coarse, for the finer buckets of small settings to stay.
 const large = fc.constantFrom<CounterSettings>(
   { bucketInterval: 1, bucketSpan: 3600, subjectExpiry: 3600 },
   { bucketInterval: 7, bucketSpan: 3600, subjectExpiry: 5000 },
   { bucketInterval: 60, bucketSpan: 3601, subjectExpiry: 4000 },
   { bucketInterval: 60_000, bucketSpan: DAY, subjectExpiry: DAY },
 );
-const numbers = fc.oneof({ weight: 6, arbitrary: small }, large);
+const settings = fc.oneof({ weight: 6, arbitrary: small }, large);
 
 const micros = (min: number, max: number) => fc.integer({ min, max });
-const forwards = fc.oneof(
+const forwardSteps = fc.oneof(
   { weight: 8, arbitrary: micros(0, 6).map((ms) => ms * MS) },
   { weight: 8, arbitrary: micros(0, 6 * MS) },
   { weight: 2, arbitrary: micros(25, 50).map((ms) => ms * MS) },
@@ -55,13 +55,13 @@ const forwards = fc.oneof(
 );
 // Also back, within a few buckets or by more than a subject's life.
 const around = fc.oneof(
-  { weight: 16, arbitrary: forwards },
+  { weight: 16, arbitrary: forwardSteps },
   { weight: 4, arbitrary: micros(-5 * MS, 0) },
   { weight: 1, arbitrary: micros(-60, -30).map((ms) => ms * MS) },
   { weight: 1, arbitrary: fc.constant(-DAY * MS - MS) },
 );
 
-const n = fc.oneof(
+const units = fc.oneof(
   { weight: 8, arbitrary: fc.constant(1) },
   { weight: 8, arbitrary: fc.integer({ min: 1, max: 1000 }) },
   { weight: 1, arbitrary: fc.constantFrom(2 ** 52, Number.MAX_SAFE_INTEGER - 1, Number.MAX_SAFE_INTEGER) },
@@ -73,49 +73,49 @@ const commands = (step: fc.Arbitrary<number>, subjects: readonly string[]) =>
       kind: fc.constantFrom('add', 'count', 'addCount'),
       subject: fc.constantFrom(...subjects),
       step,
-      n,
+      units,
       interval: fc.nat(),
       /** The index of the counter to use. */
-      by: fc.constantFrom(0, 0, 1),
+      counterIndex: fc.constantFrom(0, 0, 1),
     }),
     { maxLength: 60, size: 'max' },
   );
 
 /** Counts the same subjects with several counters, each with its own settings. */
-async function countAsModel(
+async function compareCountsWithModel(
   context: CheckContext,
   step: fc.Arbitrary<number>,
   subjects: readonly string[],
 ): Promise<void> {
   const { clock, random } = context;
   const store = countingStore(context);
-  const several = fc.array(numbers, { minLength: 1, maxLength: 2 });
+  const several = fc.array(settings, { minLength: 1, maxLength: 2 });
   const property = fc.asyncProperty(several, commands(step, subjects), async (several, commands) => {
     clock.micros = 1e9 * MS;
     const prefix = `run-${randomUUID()}`;
-    const counters = several.map((numbers) => makeCounter(store, numbers, prefix));
+    const counters = several.map((settings) => createCounter(store, settings, prefix));
     const model = new CounterModel();
     for (const command of commands) {
       clock.micros += command.step;
-      const { kind, subject, n } = command;
-      const by = command.by % several.length;
-      const [counter, numbers] = [counters[by]!, several[by]!];
-      const interval = 1 + (command.interval % numbers.bucketSpan);
-      const about = () => `${JSON.stringify(command)} at ${clock.micros} µs under ${JSON.stringify(numbers)}`;
-      if (kind !== 'count') model.add(subject, n, clock.micros, numbers);
-      if (kind === 'add') await counter.add(subject, n);
+      const { kind, subject, units } = command;
+      const index = command.counterIndex % several.length;
+      const [counter, settings] = [counters[index]!, several[index]!];
+      const interval = 1 + (command.interval % settings.bucketSpan);
+      const about = () => `${JSON.stringify(command)} at ${clock.micros} µs under ${JSON.stringify(settings)}`;
+      if (kind !== 'count') model.add(subject, units, clock.micros, settings);
+      if (kind === 'add') await counter.add(subject, units);
       const counted = await (kind === 'addCount'
-        ? counter.addCount(subject, interval, n)
+        ? counter.addCount(subject, interval, units)
         : counter.count(subject, interval));
-      assertSame(counted, model.count(subject, interval, clock.micros, numbers), about);
+      assertSame(counted, model.count(subject, interval, clock.micros, settings), about);
     }
   });
   await fc.assert(property.beforeEach(yieldToEventLoop), random);
 }
 
-async function countAllAtOnce(context: CheckContext): Promise<void> {
-  const numbers = { bucketInterval: 5000, bucketSpan: 600_000, subjectExpiry: 1_200_000 };
-  const counter = makeCounter(countingStore(context), numbers);
+async function expectAllAdditions(context: CheckContext): Promise<void> {
+  const settings = { bucketInterval: 5000, bucketSpan: 600_000, subjectExpiry: 1_200_000 };
+  const counter = createCounter(countingStore(context), settings);
   const counts = await Promise.all(Array.from({ length: 1000 }, () => counter.addCount('ann', 60_000)));
   const each = Array.from({ length: 1000 }, (_, index) => index + 1);
   assertSame(
@@ -129,16 +129,16 @@ export const rollingCounter: readonly Requirement[] = [
   {
     name: 'RollingCounter counts several subjects like its oracle',
     needs: ['rollingCounter'],
-    verify: (context) => countAsModel(context, forwards, ['ann', 'bob']),
+    verify: (context) => compareCountsWithModel(context, forwardSteps, ['ann', 'bob']),
   },
   {
     name: 'RollingCounter counts like its oracle when time runs back',
     needs: ['rollingCounter'],
-    verify: (context) => countAsModel(context, around, ['ann']),
+    verify: (context) => compareCountsWithModel(context, around, ['ann']),
   },
   {
     name: 'RollingCounter counts each of many concurrent additions',
     needs: ['rollingCounter'],
-    verify: countAllAtOnce,
+    verify: expectAllAdditions,
   },
 ];

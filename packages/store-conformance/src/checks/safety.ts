@@ -3,10 +3,10 @@ import fc from 'fast-check';
 import { type AlgorithmName, algorithmNames, limitOf } from '../algorithms.js';
 import { limit } from '../arbitraries/limits.js';
 import type { TokenFractions } from '../arbitraries/token-fractions.js';
-import { type Admitted, assertGuarantee } from '../guarantees.js';
+import { type Admission, assertGuarantee } from '../guarantees.js';
 import { MS } from '../oracles/oracle.js';
 import { yieldToEventLoop } from '../yield-to-event-loop.js';
-import { type CheckContext, makeLimiter, type Requirement } from './check.js';
+import { type CheckContext, createLimiter, type Requirement } from './check.js';
 
 /** How far time advances: microseconds, or the wait of the last rejection. */
 const pace = fc.oneof(
@@ -19,20 +19,20 @@ const pace = fc.oneof(
 const attempt = fc.record({
   pace,
   cost: fc.oneof({ weight: 3, arbitrary: fc.constant(1) }, fc.integer({ min: 1, max: 5 })),
-  /** The allowed action to refund first, counted from the newest one. */
+  /** The allowed action to refund before the check, counted from the newest one. */
   refund: fc.oneof({ weight: 2, arbitrary: fc.constant(null) }, fc.nat(2), fc.nat()),
 });
 
 const attempts = fc.array(attempt, { maxLength: 100, size: 'max' });
 
 /** Expects that the limit never allows more than it guarantees, whatever is refunded. */
-async function admitNoMore(context: CheckContext, algorithm: AlgorithmName): Promise<void> {
+async function expectGuarantee(context: CheckContext, algorithm: AlgorithmName): Promise<void> {
   const { clock, random } = context;
   const limits = fc.constantFrom<TokenFractions[]>(1, 3, 7).chain((fractions) => limit(algorithm, fractions));
   const property = fc.asyncProperty(limits, attempts, async (spec, attempts) => {
     clock.micros = 1e9 * MS;
-    const limiter = makeLimiter(context, limitOf(spec));
-    const admitted: (Admitted & { decision: Decision })[] = [];
+    const limiter = createLimiter(context, limitOf(spec));
+    const admitted: (Admission & { decision: Decision })[] = [];
     let wait = 0;
     for (const { pace, cost, refund } of attempts) {
       clock.micros += pace === 'wait' ? wait : pace;
@@ -53,5 +53,5 @@ async function admitNoMore(context: CheckContext, algorithm: AlgorithmName): Pro
 export const safety: readonly Requirement[] = algorithmNames.map((algorithm) => ({
   name: `${algorithm} allows no more than it guarantees, whatever is refunded`,
   among: [algorithm],
-  verify: (context) => admitNoMore(context, algorithm),
+  verify: (context) => expectGuarantee(context, algorithm),
 }));

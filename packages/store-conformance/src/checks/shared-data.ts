@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import type { Decision, RateLimiter } from '@rollgate/core';
 import fc from 'fast-check';
 import { type AlgorithmName, algorithmNames, endsLeases, limitOf } from '../algorithms.js';
-import { type Command, forwards } from '../arbitraries/histories.js';
+import { type Command, forwardSteps } from '../arbitraries/histories.js';
 import { oneLimit } from '../arbitraries/limits.js';
 import type { TokenFractions } from '../arbitraries/token-fractions.js';
 import { assertSame } from '../assert-same.js';
@@ -10,10 +10,10 @@ import { toPlainDecision } from '../expected-decision.js';
 import { limitsOf, ModelComparison } from '../model-comparison.js';
 import { MS } from '../oracles/oracle.js';
 import { yieldToEventLoop } from '../yield-to-event-loop.js';
-import { type CheckContext, makeLimiter, type Requirement } from './check.js';
-import { slotsOf } from './decisions.js';
+import { type CheckContext, createLimiter, type Requirement } from './check.js';
+import { slotWeightOf } from './decisions.js';
 import { minuteLimit } from './minute-limit.js';
-import { countingStore, makeCounter } from './rolling-counter.js';
+import { countingStore, createCounter } from './rolling-counter.js';
 
 const specs = (algorithms: readonly AlgorithmName[]) =>
   fc
@@ -31,7 +31,7 @@ const operations = fc.array(
     at: fc.constantFrom(0, 1),
     command: fc.record({
       kind: fc.constantFrom('check' as const, 'check' as const, 'peek' as const),
-      step: forwards,
+      step: forwardSteps,
       keys,
       cost: fc.constant(1),
     }) satisfies fc.Arbitrary<Command>,
@@ -39,13 +39,13 @@ const operations = fc.array(
   { maxLength: 60, size: 'max' },
 );
 
-async function decideAsOne(context: CheckContext): Promise<void> {
+async function compareStoresWithModel(context: CheckContext): Promise<void> {
   const { clock, store, random } = context;
   const stores = [store, await context.openStore()];
   const property = fc.asyncProperty(specs(context.algorithms), operations, async (specs, operations) => {
     clock.micros = 1e9 * MS;
     const prefix = `run-${randomUUID()}`;
-    const limiters = stores.map((store) => makeLimiter({ store }, limitsOf(specs), prefix));
+    const limiters = stores.map((store) => createLimiter({ store }, limitsOf(specs), prefix));
     const comparison = new ModelComparison(specs, clock, endsLeases(store));
     for (const { at, command } of operations) await comparison.run(command, limiters[at]!);
   });
@@ -53,27 +53,27 @@ async function decideAsOne(context: CheckContext): Promise<void> {
 }
 
 /** One operation of each kind. None is rejected, so a store cannot cache a rejection that another one ends. */
-const CHANGES: readonly ((limiter: RateLimiter, made: Decision[], hasSlots: boolean) => Promise<unknown>)[] = [
-  async (limiter, made) => made.push(await limiter.check('ann', { cost: 3 })),
-  async (limiter, made) => made.push(await limiter.check('ann', { cost: 2 })),
-  async (limiter, made) => made.push(await limiter.check('ann')),
-  (limiter, made) => limiter.settle(made[0]!, { cost: 1 }),
+const CHANGES: readonly ((limiter: RateLimiter, pastDecisions: Decision[], hasSlots: boolean) => Promise<unknown>)[] = [
+  async (limiter, pastDecisions) => pastDecisions.push(await limiter.check('ann', { cost: 3 })),
+  async (limiter, pastDecisions) => pastDecisions.push(await limiter.check('ann', { cost: 2 })),
+  async (limiter, pastDecisions) => pastDecisions.push(await limiter.check('ann')),
+  (limiter, pastDecisions) => limiter.settle(pastDecisions[0]!, { cost: 1 }),
   (limiter) => limiter.charge('ann', { cost: 2 }),
-  (limiter, made) => limiter.refund(made[2]!),
-  async (limiter, made, hasSlots) => (hasSlots ? limiter.release(made[1]!) : undefined),
+  (limiter, pastDecisions) => limiter.refund(pastDecisions[2]!),
+  async (limiter, pastDecisions, hasSlots) => (hasSlots ? limiter.release(pastDecisions[1]!) : undefined),
   (limiter) => limiter.reset('ann'),
 ];
 
 /** After each operation at one store, the other one has what a single store has. */
-async function changeForBoth(context: CheckContext, algorithm: AlgorithmName): Promise<void> {
+async function expectSharedChanges(context: CheckContext, algorithm: AlgorithmName): Promise<void> {
   const limit = limitOf(minuteLimit(algorithm, 100));
   const prefix = `run-${randomUUID()}`;
-  const one = makeLimiter(context, limit, prefix);
-  const other = makeLimiter({ store: await context.openStore() }, limit, prefix);
-  const alone = makeLimiter(context, limit);
+  const one = createLimiter(context, limit, prefix);
+  const other = createLimiter({ store: await context.openStore() }, limit, prefix);
+  const alone = createLimiter(context, limit);
   const [shared, own]: Decision[][] = [[], []];
   for (const change of CHANGES) {
-    const hasSlots = slotsOf(algorithm) > 0;
+    const hasSlots = slotWeightOf(algorithm) > 0;
     await change(one, shared!, hasSlots);
     await change(alone, own!, hasSlots);
     const expected = toPlainDecision(await alone.peek('ann'));
@@ -85,11 +85,11 @@ async function changeForBoth(context: CheckContext, algorithm: AlgorithmName): P
   }
 }
 
-async function countAsOne(context: CheckContext): Promise<void> {
+async function expectSharedCounts(context: CheckContext): Promise<void> {
   const prefix = `run-${randomUUID()}`;
   const settings = { bucketInterval: 5000, bucketSpan: 60_000, subjectExpiry: 60_000 };
   const stores = [countingStore(context), countingStore({ store: await context.openStore() })];
-  const counters = stores.map((store) => makeCounter(store, settings, prefix));
+  const counters = stores.map((store) => createCounter(store, settings, prefix));
   for (let count = 1; count <= 10; count++) {
     const counted = await counters[count % 2]!.addCount('ann', 60_000);
     assertSame(counted, count, () => `Count of ${count} additions at two stores in turn`);
@@ -97,16 +97,16 @@ async function countAsOne(context: CheckContext): Promise<void> {
 }
 
 export const sharing: readonly Requirement[] = [
-  { name: 'two stores on the same data decide like one', needs: ['shared'], verify: decideAsOne },
+  { name: 'two stores on the same data decide like one', needs: ['shared'], verify: compareStoresWithModel },
   ...algorithmNames.map((algorithm) => ({
     name: `${algorithm} at one store counts what another one on the same data settles, charges, refunds and resets`,
     needs: ['shared'] as const,
     among: [algorithm],
-    verify: (context: CheckContext) => changeForBoth(context, algorithm),
+    verify: (context: CheckContext) => expectSharedChanges(context, algorithm),
   })),
   {
     name: 'RollingCounter counts at two stores on the same data like at one',
     needs: ['shared', 'rollingCounter'],
-    verify: countAsOne,
+    verify: expectSharedCounts,
   },
 ];

@@ -5,7 +5,7 @@ import { LeaseControl } from '../lease-control.js';
 import { MS } from '../oracles/oracle.js';
 import { vectors } from '../vectors/index.js';
 import type { Vector, VectorAction, VectorCharge, VectorVerdict } from '../vectors/vector.js';
-import { type CheckContext, makeLimiter, type Requirement } from './check.js';
+import { type CheckContext, createLimiter, type Requirement } from './check.js';
 
 const KEY = 'ann';
 
@@ -19,7 +19,7 @@ const figuresOf = ({
   return { allowed, remaining, retryAfterMs, resetMs, delayMs };
 };
 
-/** What a decision has to be at this step. */
+/** The expected decision of this step. */
 const expectedOf = (step: VectorVerdict) => {
   const reason = step.allowed ? undefined : (step.reason ?? 'limit');
   return { ...figuresOf(step), reason, retryIsEstimate: step.retryIsEstimate };
@@ -30,9 +30,9 @@ function decide(limiter: RateLimiter, step: VectorAction | VectorCharge, limits:
   return limiter[step.peek ? 'peek' : 'check'](KEY, { cost: step.cost, limits });
 }
 
-async function holdVector(context: CheckContext, vector: Vector): Promise<void> {
+async function verifyVector(context: CheckContext, vector: Vector): Promise<void> {
   const { algorithm, options: own } = vector.limit;
-  const limiter = makeLimiter(context, limitOf(vector.limit));
+  const limiter = createLimiter(context, limitOf(vector.limit));
   const decisions = new Map<number, Decision>();
   for (const [index, step] of vector.steps.entries()) {
     context.clock.micros = Math.round(step.at * MS);
@@ -58,14 +58,14 @@ async function holdVector(context: CheckContext, vector: Vector): Promise<void> 
   }
 }
 
-/** The vectors hold, each for a key that nothing is known of. */
+/** Each vector starts with a new key. */
 export const vectorRequirements: readonly Requirement[] = algorithmNames.map((algorithm) => ({
   name: `${algorithm} decides as its vectors specify`,
   among: [algorithm],
   async verify(context) {
     const all: readonly Vector[] = vectors[algorithm];
     for (const vector of all) {
-      if (!vector.leasesEnd || endsLeases(context.store)) await holdVector(context, vector);
+      if (!vector.leasesEnd || endsLeases(context.store)) await verifyVector(context, vector);
     }
   },
 }));

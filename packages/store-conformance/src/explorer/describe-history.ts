@@ -1,15 +1,15 @@
-import { BACK_MICROS, type Scenario } from './scenario.js';
-import { stepOf } from './steps.js';
+import { type Scenario, STEP_BACK_MICROS } from './scenario.js';
+import { decodeStep } from './steps.js';
 
-/** A history in words, one line a step. */
+/** Describes a history in words, with a line for each step. */
 export function describeHistory({ calls }: Scenario, codes: readonly number[]): string {
   return codes.map((code) => describeStep(calls, code)).join('\n');
 }
 
 function describeStep(calls: Scenario['calls'], code: number): string {
-  const step = stepOf(code);
+  const step = decodeStep(code);
   if ('micros' in step) {
-    return step.kind === 'tick' ? `${step.micros} µs pass` : `the clock steps back by ${BACK_MICROS} µs`;
+    return step.kind === 'tick' ? `${step.micros} µs pass` : `the clock steps back by ${STEP_BACK_MICROS} µs`;
   }
   if (step.kind === 'refund') return `refund of the ${step.receipt + 1}. check that can be refunded`;
   if (step.kind === 'release') return `release of the ${step.receipt + 1}. check that can be refunded`;

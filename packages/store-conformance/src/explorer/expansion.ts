@@ -1,30 +1,30 @@
 import type { Decision } from '@rollgate/core';
 import { MS } from '../oracles/oracle.js';
-import { findDifference } from './check-decision.js';
 import { findBrokenGuarantee } from './find-broken-guarantee.js';
-import { type Opinion, OracleState } from './oracle-state.js';
-import type { Ready } from './scenario.js';
-import { isOver, stateHash } from './state-hash.js';
+import { findDifference } from './find-difference.js';
+import { OracleState, type OracleVerdict } from './oracle-state.js';
+import type { PreparedScenario } from './scenario.js';
+import { haveLivesEnded, stateHash } from './state-hash.js';
 import {
-  type Asking,
-  BACK,
-  chargeOf,
-  checkOf,
+  type DecidingStep,
+  decodeStep,
+  encodeCharge,
+  encodeCheck,
+  encodePeek,
+  encodeRefund,
+  encodeRelease,
+  encodeRenew,
+  encodeReset,
+  encodeSettle,
   MAX_TICK,
-  peekOf,
-  refundOf,
-  releaseOf,
-  renewOf,
-  resetOf,
-  settleOf,
-  stepOf,
+  STEP_BACK,
 } from './steps.js';
-import type { Kept, Refundable, StoreUnderTest } from './store-under-test.js';
+import type { KeptState, Refundable, StoreUnderTest } from './store-under-test.js';
 
-/** A history whose last step the store got wrong. */
+/** A history whose last step has a wrong result. */
 export interface Finding {
   readonly steps: readonly number[];
-  readonly what: string;
+  readonly problem: string;
   readonly actual: unknown;
   readonly expected: unknown;
 }
@@ -37,184 +37,188 @@ const CHARGED_COST = 2;
 const TICKS = [1, MS];
 
 /** The decision of a charge is that of a peek with cost 1. */
-const costOfDecision = ({ kind, cost }: Asking): number => (kind === 'charge' ? 1 : cost);
+const costOfDecision = ({ kind, cost }: DecidingStep): number => (kind === 'charge' ? 1 : cost);
 
-/** Adds the tick to a boundary, and the one to just before it. */
-function addTicks(due: Set<number>, micros: number): void {
-  for (const tick of [micros - 1, micros]) if (tick > 0 && tick <= MAX_TICK) due.add(tick);
+/** Adds the ticks to a boundary and to one microsecond before it. */
+function addTicks(ticks: Set<number>, micros: number): void {
+  for (const tick of [micros - 1, micros]) if (tick > 0 && tick <= MAX_TICK) ticks.add(tick);
 }
 
 /** Whether the wait of a decision is exact. */
 const isExact = ({ violated, limits }: Decision) => violated.every((name) => !limits[name]!.retryIsEstimate);
 
-type Meet = (code: number, hash: number) => void;
+type OnState = (code: number, hash: number) => void;
 
-/** Takes every step from the end of a history. */
+/** Takes each possible step from the end of a history. */
 export class Expansion {
   transitions = 0;
   finding: Finding | undefined;
-  readonly #ready: Ready;
-  readonly #subject: StoreUnderTest;
-  #row: ArrayLike<number> = [];
-  /** At the end of the history. */
-  #truth: OracleState;
+  readonly #scenario: PreparedScenario;
+  readonly #store: StoreUnderTest;
+  #history: ArrayLike<number> = [];
+  /** The oracles at the end of the history. */
+  #oracles: OracleState;
   #hash = 0;
-  /** What the store keeps there, until its next step. */
-  #kept: (Kept | undefined)[] = [];
+  /** What the store keeps at the end of the history. */
+  #keptStates: (KeptState | undefined)[] = [];
   #refundable: readonly Refundable[] = [];
-  /** Whether the subject is no longer at the end of the history. */
-  #isMoved = false;
-  #meet: Meet = () => {};
+  /** Whether the store is no longer at the end of the history. */
+  #isReplayNeeded = false;
+  #onState: OnState = () => {};
 
-  constructor(ready: Ready, subject: StoreUnderTest) {
-    this.#ready = ready;
-    this.#subject = subject;
-    this.#truth = OracleState.start(ready);
+  constructor(scenario: PreparedScenario, store: StoreUnderTest) {
+    this.#scenario = scenario;
+    this.#store = store;
+    this.#oracles = OracleState.start(scenario);
   }
 
-  /** Calls `meet` with each step and the hash of the state after it. */
-  expand(row: ArrayLike<number>, meet: Meet): void {
-    this.#row = row;
-    this.#meet = meet;
-    this.#truth = OracleState.start(this.#ready);
-    for (let index = 0; index < row.length; index++) this.#truth.take(stepOf(row[index]!), this.#ready.calls);
-    this.#isMoved = true;
+  /** Calls `onState` with each step and the hash of the state after it. */
+  expand(history: ArrayLike<number>, onState: OnState): void {
+    this.#history = history;
+    this.#onState = onState;
+    this.#oracles = OracleState.start(this.#scenario);
+    for (let index = 0; index < history.length; index++)
+      this.#oracles.take(decodeStep(history[index]!), this.#scenario.calls);
+    this.#isReplayNeeded = true;
     this.#rewind();
-    this.#kept = this.#subject.look();
-    this.#refundable = this.#subject.refundable.slice();
-    this.#hash = stateHash(this.#ready, this.#truth, this.#refundable, this.#kept);
-    const due = new Set(TICKS);
+    this.#keptStates = this.#store.readStates();
+    this.#refundable = this.#store.refundable.slice();
+    this.#hash = stateHash(this.#scenario, this.#oracles, this.#refundable, this.#keptStates);
+    const ticks = new Set(TICKS);
     // Steps that rarely change the state come first, because each change costs a replay.
-    for (let call = 0; call < this.#ready.calls.length; call++) {
-      for (const cost of COSTS) this.#ask(peekOf(call, cost), due);
+    for (let call = 0; call < this.#scenario.calls.length; call++) {
+      for (const cost of COSTS) this.#decide(encodePeek(call, cost), ticks);
     }
-    this.#addBoundaries(due);
-    for (const micros of due) this.#tick(micros);
-    if (this.#truth.nowMicros === this.#truth.highestMicros) this.#tick(BACK);
-    for (let call = 0; call < this.#ready.calls.length; call++) {
-      for (const cost of COSTS) this.#ask(checkOf(call, cost), undefined);
-      this.#ask(chargeOf(call, CHARGED_COST), undefined);
-      this.#act(resetOf(call));
+    this.#addBoundaries(ticks);
+    for (const micros of ticks) this.#tick(micros);
+    if (this.#oracles.nowMicros === this.#oracles.highestMicros) this.#tick(STEP_BACK);
+    for (let call = 0; call < this.#scenario.calls.length; call++) {
+      for (const cost of COSTS) this.#decide(encodeCheck(call, cost), undefined);
+      this.#decide(encodeCharge(call, CHARGED_COST), undefined);
+      this.#takeStep(encodeReset(call));
     }
-    for (let receipt = 0; receipt < this.#truth.receipts.length; receipt++) {
+    for (let receipt = 0; receipt < this.#oracles.receipts.length; receipt++) {
       this.#refund(receipt);
-      for (const cost of SETTLED_COSTS) this.#act(settleOf(receipt, cost));
+      for (const cost of SETTLED_COSTS) this.#takeStep(encodeSettle(receipt, cost));
       if (!this.#hasSlots(receipt)) continue;
-      this.#act(releaseOf(receipt));
-      if (this.#ready.leasesEnd) this.#act(renewOf(receipt));
+      this.#takeStep(encodeRelease(receipt));
+      if (this.#scenario.leasesEnd) this.#takeStep(encodeRenew(receipt));
     }
   }
 
   /** Whether the check of this receipt took slots. */
   #hasSlots(receipt: number): boolean {
-    return this.#truth.receipts[receipt]!.some(({ ruling }) => ruling.oracle.retryAfterMicros !== undefined);
+    return this.#oracles.receipts[receipt]!.some(
+      ({ scenarioLimit }) => scenarioLimit.oracle.retryAfterMicros !== undefined,
+    );
   }
 
-  /** Adds the times at which the oracles change without a decision that names them. */
-  #addBoundaries(due: Set<number>): void {
-    for (const life of this.#truth.lives) {
-      for (const at of life?.by.oracle.boundaries?.(life.state) ?? []) addTicks(due, at - this.#truth.nowMicros);
+  /** Adds the times at which an oracle changes that no decision contains. */
+  #addBoundaries(ticks: Set<number>): void {
+    for (const life of this.#oracles.lives) {
+      for (const at of life?.recorder.oracle.boundaries?.(life.state) ?? [])
+        addTicks(ticks, at - this.#oracles.nowMicros);
     }
   }
 
-  /** The store learns the time only from a call, so a tick needs no replay. */
+  /** A store reads its clock only in a call, so a tick needs no replay. */
   #tick(code: number): void {
     this.transitions += 1;
-    const truth = this.#truth.copy();
-    truth.take(stepOf(code), this.#ready.calls);
-    this.#meet(code, stateHash(this.#ready, truth, this.#refundable, this.#kept));
+    const oracles = this.#oracles.copy();
+    oracles.take(decodeStep(code), this.#scenario.calls);
+    this.#onState(code, stateHash(this.#scenario, oracles, this.#refundable, this.#keptStates));
   }
 
-  #act(code: number): OracleState {
+  #takeStep(code: number): OracleState {
     this.#rewind();
     this.transitions += 1;
-    const truth = this.#truth.copy();
-    truth.take(stepOf(code), this.#ready.calls);
-    this.#subject.take(stepOf(code));
-    this.#arrive(code, truth);
-    return truth;
+    const oracles = this.#oracles.copy();
+    oracles.take(decodeStep(code), this.#scenario.calls);
+    this.#store.take(decodeStep(code));
+    this.#reportState(code, oracles);
+    return oracles;
   }
 
   #refund(receipt: number): void {
     this.#rewind();
-    const kept = this.#subject.look();
-    const { refundable } = this.#subject;
-    const before = isOver(this.#truth, refundable, kept, receipt)
-      ? stateHash(this.#ready, this.#truth, refundable, kept, false)
+    const keptStates = this.#store.readStates();
+    const { refundable } = this.#store;
+    const before = haveLivesEnded(this.#oracles, refundable, keptStates, receipt)
+      ? stateHash(this.#scenario, this.#oracles, refundable, keptStates, false)
       : undefined;
-    const truth = this.#act(refundOf(receipt));
+    const oracles = this.#takeStep(encodeRefund(receipt));
     if (before === undefined) return;
-    const after = stateHash(this.#ready, truth, this.#subject.refundable, this.#subject.look(), false);
-    if (after !== before)
-      this.#fail(refundOf(receipt), 'a refund that gives nothing back changes the state', after, before);
+    const after = stateHash(this.#scenario, oracles, this.#store.refundable, this.#store.readStates(), false);
+    if (after !== before) this.#fail(encodeRefund(receipt), 'a refund in ended lives changes the state', after, before);
   }
 
-  /** Takes a check or a peek, and adds the boundaries that its decision names to `due`. */
-  #ask(code: number, due: Set<number> | undefined): void {
+  /** Takes a check, a peek or a charge, and adds the boundaries in its decision to `ticks`. */
+  #decide(code: number, ticks: Set<number> | undefined): void {
     this.#rewind();
     this.transitions += 1;
-    const step = stepOf(code) as Asking;
-    const call = this.#ready.calls[step.call]!;
-    const truth = this.#truth.copy();
-    const opinion = truth.take(step, this.#ready.calls) as Opinion;
-    const actual = this.#subject.take(step)!;
+    const step = decodeStep(code) as DecidingStep;
+    const call = this.#scenario.calls[step.call]!;
+    const oracles = this.#oracles.copy();
+    const verdict = oracles.take(step, this.#scenario.calls) as OracleVerdict;
+    const actual = this.#store.take(step)!;
     const cost = costOfDecision(step);
-    const difference = findDifference(actual, truth, call, cost, opinion);
-    const broken = actual.allowed ? findBrokenGuarantee(this.#truth, truth, call) : undefined;
+    const difference = findDifference(actual, oracles, call, cost, verdict);
+    const broken = actual.allowed ? findBrokenGuarantee(this.#oracles, oracles, call) : undefined;
     if (difference !== undefined) this.#fail(code, `\`${difference.field}\` differs`, actual, difference.expected);
     else if (broken !== undefined) this.#fail(code, broken, actual.allowed, false);
     else {
-      this.#arrive(code, truth);
+      this.#reportState(code, oracles);
       const waitMs = actual.allowed ? actual.resetMs : actual.retryAfterMs;
-      if (waitMs !== Infinity && isExact(actual)) this.#await(code, step, actual.allowed, Math.round(waitMs * MS), due);
+      if (waitMs !== Infinity && isExact(actual))
+        this.#useTimes(code, step, actual.allowed, Math.round(waitMs * MS), ticks);
     }
   }
 
   /** Uses the times in the decision: the end of its wait, or the time at which the quota is full again. */
-  #await(code: number, step: Asking, allowed: boolean, micros: number, due: Set<number> | undefined): void {
-    // A check that was rejected and left no trace waits as the peek before it.
-    if (!allowed && (step.kind === 'peek' || this.#isMoved)) this.#tryWait(code, step, micros);
-    if (due !== undefined) addTicks(due, micros);
+  #useTimes(code: number, step: DecidingStep, allowed: boolean, micros: number, ticks: Set<number> | undefined): void {
+    // A rejected check that changed nothing has the same wait as the peek before it.
+    if (!allowed && (step.kind === 'peek' || this.#isReplayNeeded)) this.#expectExactWait(code, step, micros);
+    if (ticks !== undefined) addTicks(ticks, micros);
   }
 
   /** Expects the store to reject one microsecond before the end of the wait, and to allow at the end. */
-  #tryWait(code: number, step: Asking, micros: number): void {
+  #expectExactWait(code: number, step: DecidingStep, micros: number): void {
     const { call } = step;
     const cost = costOfDecision(step);
-    const { clock } = this.#subject;
+    const { clock } = this.#store;
     const now = clock.micros;
-    const allowed = [micros - 1, micros].map((wait) => {
-      clock.micros = now + wait;
-      return this.#subject.peek(call, cost).allowed;
+    const allowed = [micros - 1, micros].map((waited) => {
+      clock.micros = now + waited;
+      return this.#store.peek(call, cost).allowed;
     });
     clock.micros = now;
     if (allowed[0] || !allowed[1]) {
-      const what = `allowed one microsecond before the end of the wait of ${micros} µs, and at it`;
-      this.#fail(code, what, allowed, [false, true]);
+      const problem = `allowed one microsecond before the end of the wait of ${micros} µs, and at it`;
+      this.#fail(code, problem, allowed, [false, true]);
     }
   }
 
-  /** The store and the oracles agree on the step. */
-  #arrive(code: number, truth: OracleState): void {
-    const [made, expected] = [this.#subject.refundable.length, truth.receipts.length];
-    if (made !== expected) this.#fail(code, 'the number of checks that recorded something differs', made, expected);
+  /** Reports the state after a step on whose result the store and the oracles agree. */
+  #reportState(code: number, oracles: OracleState): void {
+    const [checkCount, expected] = [this.#store.refundable.length, oracles.receipts.length];
+    if (checkCount !== expected)
+      this.#fail(code, 'the number of checks that recorded something differs', checkCount, expected);
     else {
-      const hash = stateHash(this.#ready, truth, this.#subject.refundable, this.#subject.look());
-      // With an equal hash, the subject can take the next step without a replay, unless its receipts are no longer the
-      // same.
-      this.#isMoved = hash !== this.#hash || truth.receipts.length !== this.#truth.receipts.length;
-      this.#meet(code, hash);
+      const hash = stateHash(this.#scenario, oracles, this.#store.refundable, this.#store.readStates());
+      // With an equal hash and the same receipts, the store can take the next step without a replay.
+      this.#isReplayNeeded = hash !== this.#hash || oracles.receipts.length !== this.#oracles.receipts.length;
+      this.#onState(code, hash);
     }
   }
 
   #rewind(): void {
-    if (!this.#isMoved) return;
-    this.#subject.replay(this.#row);
-    this.#isMoved = false;
+    if (!this.#isReplayNeeded) return;
+    this.#store.replay(this.#history);
+    this.#isReplayNeeded = false;
   }
 
-  #fail(code: number, what: string, actual: unknown, expected: unknown): void {
-    this.#isMoved = true;
-    this.finding ??= { steps: [...Array.from(this.#row), code], what, actual, expected };
+  #fail(code: number, problem: string, actual: unknown, expected: unknown): void {
+    this.#isReplayNeeded = true;
+    this.finding ??= { steps: [...Array.from(this.#history), code], problem, actual, expected };
   }
 }

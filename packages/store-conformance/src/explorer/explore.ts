@@ -13,7 +13,7 @@ export interface ExploreOptions {
   readonly depth: number;
   /** The explorer starts no new depth after this many states; default `Infinity`. */
   readonly states?: number | undefined;
-  /** Whether the explorer extends only one of the histories that end in the same state; default `true`. */
+  /** Whether the explorer extends only one of several histories that end in the same state; default `true`. */
   readonly merge?: boolean | undefined;
   /** Default: a `MemoryStore`, or a store of `createStore` if leases end. */
   readonly makeStore?: MakeStore | undefined;
@@ -22,20 +22,20 @@ export interface ExploreOptions {
 /** How far a scenario was explored. */
 export interface Exploration {
   readonly scenario: string;
-  /** The explorer took every history of up to this many steps. */
+  /** The explorer took every history of at most this many steps. */
   readonly depth: number;
-  /** Different states, by the depth at which the explorer met them first. */
+  /** The number of different states, by the depth at which the explorer first found them. */
   readonly levels: readonly number[];
   readonly states: number;
   /** Steps that the explorer took and compared. */
   readonly transitions: number;
   readonly seconds: number;
-  /** The shortest history that went wrong. */
+  /** The shortest history that fails. */
   readonly finding: Finding | undefined;
 }
 
-/** After so many histories, the promises of refunds settle, so that they do not fill the memory. */
-const TURN = 1000;
+/** The number of histories after which the promises of refunds settle. Otherwise they would fill the memory. */
+const SETTLE_INTERVAL = 1000;
 
 /**
  * Takes every history of a scenario up to a depth, shortest first, and compares each decision with the oracles. Ends at
@@ -43,30 +43,30 @@ const TURN = 1000;
  */
 export async function explore(scenario: Scenario, options: ExploreOptions): Promise<Exploration> {
   const { depth, states = Infinity, merge = true, makeStore = makeStoreFor(scenario) } = options;
-  const begun = process.cpuUsage();
-  const watch = new StateObserver();
-  const ready = prepare(scenario, watch);
-  const expansion = new Expansion(ready, new StoreUnderTest(ready, watch, makeStore));
-  const seen = new HashSet();
+  const startUsage = process.cpuUsage();
+  const observer = new StateObserver();
+  const prepared = prepare(scenario, observer);
+  const expansion = new Expansion(prepared, new StoreUnderTest(prepared, observer, makeStore));
+  const seenHashes = new HashSet();
   let frontier = new HistoryRows(0);
   frontier.count = 1; // The history without a step.
   const levels = [1];
   for (let length = 1; length <= depth && levels.reduce(add) < states && expansion.finding === undefined; length++) {
     const next = new HistoryRows(length);
-    let met = 0;
+    let newStates = 0;
     for (let index = 0; index < frontier.count && expansion.finding === undefined; index++) {
-      const row = frontier.at(index);
-      expansion.expand(row, (code, hash) => {
-        if (merge && !seen.add(hash)) return;
-        met += 1;
-        if (length < depth) next.add(row, code);
+      const history = frontier.at(index);
+      expansion.expand(history, (code, hash) => {
+        if (merge && !seenHashes.add(hash)) return;
+        newStates += 1;
+        if (length < depth) next.add(history, code);
       });
-      if (index % TURN === 0) await undefined;
+      if (index % SETTLE_INTERVAL === 0) await undefined;
     }
-    levels.push(met);
+    levels.push(newStates);
     frontier = next;
   }
-  const { user, system } = process.cpuUsage(begun);
+  const { user, system } = process.cpuUsage(startUsage);
   return {
     scenario: scenario.name,
     depth: levels.length - 1,

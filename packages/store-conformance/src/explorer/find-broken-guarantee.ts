@@ -1,6 +1,6 @@
 import { assertGuarantee } from '../guarantees.js';
 import type { OracleState } from './oracle-state.js';
-import type { ReadyCall } from './scenario.js';
+import type { PreparedCall } from './scenario.js';
 
 /**
  * Returns the guarantee that an allowed check or peek breaks, given the states before and after it. These guarantees do
@@ -13,19 +13,19 @@ import type { ReadyCall } from './scenario.js';
 export function findBrokenGuarantee(
   before: OracleState,
   after: OracleState,
-  { rulings, places }: ReadyCall,
+  { scenarioLimits, stateIndexes }: PreparedCall,
 ): string | undefined {
-  for (let index = 0; index < rulings.length; index++) {
-    const ruling = rulings[index]!;
-    const { name, spec, minDifferenceMicros } = ruling;
-    const place = places[index]!;
+  for (let index = 0; index < scenarioLimits.length; index++) {
+    const scenarioLimit = scenarioLimits[index]!;
+    const { name, spec, minDifferenceMicros } = scenarioLimit;
+    const stateIndex = stateIndexes[index]!;
     if (minDifferenceMicros > 0) {
-      const since = before.sinceNewest(ruling, place);
+      const since = before.microsSinceNewest(scenarioLimit, stateIndex);
       const gap = `with a \`minDifference\` of ${minDifferenceMicros} µs`;
       if (since < minDifferenceMicros) return `limit \`${name}\` allows ${since} µs after its last action, ${gap}`;
     }
-    const admitted = after.admitted[place]!;
-    if (admitted === before.admitted[place]) continue;
+    const admitted = after.admitted[stateIndex]!;
+    if (admitted === before.admitted[stateIndex]) continue;
     try {
       assertGuarantee(spec, admitted);
     } catch (error) {

@@ -1,9 +1,9 @@
-/** Stands for `undefined` and for `-Infinity`. */
+/** The number for `undefined` and for `-Infinity`. */
 const NONE = 0x5bd1e995;
 
 /**
  * Two 32-bit hashes of the same numbers, read as one of 53 bits. Among n different states, the probability that any two
- * collide is about n² / 2^54: 0.6 % for ten million. A collision means that the futures of one state stay unexplored.
+ * collide is about n² / 2^54: 0.6 % for ten million. After a collision, the futures of one state stay unexplored.
  */
 export class Hasher {
   #one = 0;
@@ -14,7 +14,7 @@ export class Hasher {
   /** The objects within the values that were added, in their order. */
   #objects: unknown[] = [];
 
-  /** Starts a hash. Numbers from `momentsFrom` on are moments: they count relative to now, at most a horizon back. */
+  /** Starts a hash. Numbers from `momentsFrom` on are moments. They count relative to now, at most a horizon back. */
   start(nowMicros: number, horizonMicros: number, momentsFrom: number): void {
     this.#one = 0x9747b28c;
     this.#two = 0x1b873593;
@@ -46,8 +46,8 @@ export class Hasher {
     else this.#mix(NONE);
   }
 
-  /** Which of the objects that were added this very one is; -1 when it is none of them. */
-  numberOf(value: unknown): number {
+  /** The index of this object among those that were added, or -1. Compares by identity. */
+  indexOf(value: unknown): number {
     return this.#objects.indexOf(value);
   }
 

@@ -2,7 +2,7 @@ import { createStore, type StoredNumbers } from '@rollgate/core/store';
 import type { TestClock } from '../test-clock.js';
 import type { ExploredStore } from './store-under-test.js';
 
-/** A store of `createStore` in a `Map`. It hides `renew` from the limiter, so that leases are renewed by steps only. */
+/** A store of `createStore` in a `Map`. It hides `renew` from the limiter, so that only steps renew leases. */
 export function createLeasingStore(clock: TestClock): ExploredStore {
   const rows = new Map<string, StoredNumbers>();
   const store = createStore({

@@ -19,9 +19,9 @@ npm run explore -- [--algorithm <name>] [--scenario <text>] [--depth <steps>] [-
   --states     Goes deeper until an algorithm's scenarios have so many states in total
   --no-merge   Extends every history, even when several end in the same state`;
 
-/** Deeper than anything that can be explored. */
+/** Deeper than any exploration can get. */
 const ANY_DEPTH = 99;
-/** The explorer merges no histories in a full store, so this is as deep as a few seconds go. */
+/** The explorer merges no histories in a full store, so a few seconds suffice for this depth. */
 const FULL_DEPTH = 5;
 
 const { values } = parseArgs({
@@ -47,7 +47,9 @@ async function main(): Promise<void> {
   if (algorithms.length === 0) throw new Error(`Unknown algorithm \`${values.algorithm}\`\n\n${USAGE}`);
   const depth = toCount('depth', values.depth);
   const states = toCount('states', values.states);
-  const hasScenario = algorithms.some((name) => chosen([...scenariosOf(name), ...fullScenariosOf(name)]).length > 0);
+  const hasScenario = algorithms.some(
+    (name) => selectScenarios([...scenariosOf(name), ...fullScenariosOf(name)]).length > 0,
+  );
   if (!hasScenario)
     throw new Error(`Expected \`--scenario\` to be part of a scenario's name, got '${values.scenario}'`);
   for (const algorithm of algorithms) {
@@ -62,58 +64,61 @@ function toCount(name: string, text: string | undefined): number | undefined {
 }
 
 async function exploreAll(algorithm: AlgorithmName, givenDepth?: number, givenStates?: number): Promise<void> {
-  const scenarios = chosen(scenariosOf(algorithm));
+  const scenarios = selectScenarios(scenariosOf(algorithm));
   const states = (givenStates ?? Infinity) / scenarios.length;
   const depth = givenDepth ?? (givenStates === undefined ? 5 : ANY_DEPTH);
   const total = { states: 0, transitions: 0, seconds: 0 };
   for (const scenario of scenarios) {
-    const run = values.states === undefined ? explore : exploreApart; // A thread pays off for long runs only.
+    const run = values.states === undefined ? explore : exploreInThread; // A thread pays off for long runs only.
     const exploration = await run(scenario, { depth, states, merge: !values['no-merge'] });
-    console.log(`${scenario.name}: depth ${exploration.depth}, ${show(exploration)}`);
+    console.log(`${scenario.name}: depth ${exploration.depth}, ${formatFigures(exploration)}`);
     report(scenario, exploration.finding);
     for (const figure of ['states', 'transitions', 'seconds'] as const) total[figure] += exploration[figure];
   }
-  console.log(`${algorithm}: ${scenarios.length} scenarios, ${show(total)}\n`);
+  console.log(`${algorithm}: ${scenarios.length} scenarios, ${formatFigures(total)}\n`);
 }
 
 /** Explores in a separate thread, whose compiled code knows only this scenario's limits. That is twice as fast. */
-async function exploreApart(scenario: Scenario, options: ExploreOptions): Promise<Exploration> {
+async function exploreInThread(scenario: Scenario, options: ExploreOptions): Promise<Exploration> {
   const worker = new Worker(__filename, { workerData: { scenario, options } });
   const [exploration] = await once(worker, 'message');
   return exploration;
 }
 
-async function work(): Promise<void> {
+async function runInThread(): Promise<void> {
   const { scenario, options } = workerData as { scenario: Scenario; options: ExploreOptions };
   parentPort!.postMessage(await explore(scenario, options));
 }
 
 function exploreAllFull(algorithm: AlgorithmName): void {
-  for (const scenario of chosen(fullScenariosOf(algorithm))) {
+  for (const scenario of selectScenarios(fullScenariosOf(algorithm))) {
     for (const maxKeys of [2, 3]) {
       const { transitions, finding } = exploreFull(scenario, maxKeys, FULL_DEPTH);
-      console.log(`${scenario.name}, at most ${maxKeys} keys: depth ${FULL_DEPTH}, ${count(transitions)} transitions`);
+      console.log(
+        `${scenario.name}, at most ${maxKeys} keys: depth ${FULL_DEPTH}, ${formatCount(transitions)} transitions`,
+      );
       report(scenario, finding);
     }
   }
   console.log('');
 }
 
-const chosen = (scenarios: readonly Scenario[]) => scenarios.filter(({ name }) => name.includes(values.scenario));
+const selectScenarios = (scenarios: readonly Scenario[]) =>
+  scenarios.filter(({ name }) => name.includes(values.scenario));
 
 function report(scenario: Scenario, finding: Finding | undefined): void {
   if (finding === undefined) return;
   process.exitCode = 1;
-  console.log(`FAILS: ${finding.what}\n${describeHistory(scenario, finding.steps)}`);
+  console.log(`FAILS: ${finding.problem}\n${describeHistory(scenario, finding.steps)}`);
   console.log(`expected ${JSON.stringify(finding.expected)}\n     got ${JSON.stringify(finding.actual)}`);
   console.log(`To replay: npm run explore -- --scenario '${scenario.name}' --depth ${finding.steps.length}`);
 }
 
-const count = (number: number) => Math.round(number).toLocaleString('en');
+const formatCount = (number: number) => Math.round(number).toLocaleString('en');
 
-function show({ states, transitions, seconds }: Figures): string {
-  const speed = `${count(states / seconds)} states and ${count(transitions / seconds)} transitions a second`;
-  return `${count(states)} states, ${count(transitions)} transitions, ${seconds.toFixed(1)} s of CPU, ${speed}`;
+function formatFigures({ states, transitions, seconds }: Figures): string {
+  const speed = `${formatCount(states / seconds)} states and ${formatCount(transitions / seconds)} transitions a second`;
+  return `${formatCount(states)} states, ${formatCount(transitions)} transitions, ${seconds.toFixed(1)} s of CPU, ${speed}`;
 }
 
-void (isMainThread ? main() : work());
+void (isMainThread ? main() : runInThread());

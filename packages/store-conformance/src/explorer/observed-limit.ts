@@ -8,26 +8,26 @@ import {
   type Verdict,
 } from '@rollgate/core/store';
 
-/** A recorded action, as the limit saw it. */
+/** An action that a limit recorded. */
 export interface StoreHit {
   readonly life: number;
-  readonly ruling: number;
+  readonly limitIndex: number;
   readonly atMicros: number;
   readonly recordedMicros: number;
   readonly cost: number;
 }
 
-/** Collects what the limits of a store see of its state, which is private otherwise. */
+/** Collects what the limits of a store see of its state, which is private to the store. */
 export class StateObserver {
-  /** What was recorded since this was emptied. */
+  /** The actions recorded since a test emptied the list. */
   recorded: StoreHit[] = [];
-  /** Where the leases are that were renewed since this was emptied, by the index of their limit. */
+  /** The new places of the leases renewed since a test emptied the map, by the index of their limit. */
   renewed = new Map<number, Pick<StoreHit, 'life' | 'atMicros'>>();
   /**
-   * While this is set, limits pass it copies of the states that a peek finds, and the lives of their keys. To the store,
-   * these states look expired, so it leaves them alone.
+   * While this is set, limits call it with copies of the states that a peek finds, and with the lives of their keys. The
+   * store takes these states for expired, so it does not change them.
    */
-  looking: ((name: string, life: number, state: unknown) => void) | undefined;
+  onPeekedState: ((name: string, life: number, state: unknown) => void) | undefined;
 }
 
 /** Does what a shipped limit does, and reports to a `StateObserver`. */
@@ -44,11 +44,11 @@ export class ObservedLimit implements Limit {
   readonly unusedId?: LeasingLimit['unusedId'];
   readonly createSlotKeeper?: SlotLimit['createSlotKeeper'];
   readonly #inner: Limit;
-  readonly #watch: StateObserver;
+  readonly #observer: StateObserver;
   readonly #index: number;
   readonly #name: string;
 
-  constructor(inner: Limit, watch: StateObserver, index: number, name: string) {
+  constructor(inner: Limit, observer: StateObserver, index: number, name: string) {
     this.algorithm = inner.algorithm;
     this.limit = inner.limit;
     this.windowMicros = inner.windowMicros;
@@ -56,7 +56,7 @@ export class ObservedLimit implements Limit {
     this.countRejected = inner.countRejected;
     this.stateSize = inner.stateSize;
     this.#inner = inner;
-    this.#watch = watch;
+    this.#observer = observer;
     this.#index = index;
     this.#name = name;
     if (!holdsSlots(inner)) return;
@@ -70,10 +70,10 @@ export class ObservedLimit implements Limit {
     this.#inner.create(state);
   }
 
-  /** A store calls this first for each entry that it finds. It ignores an expired one. */
+  /** A store calls this first for each entry that it finds, and ignores an expired one. */
   expiresMicros(state: State): number {
-    if (this.#watch.looking === undefined) return this.#inner.expiresMicros(state);
-    this.#watch.looking(this.#name, lifeOf(state), this.describe(state));
+    if (this.#observer.onPeekedState === undefined) return this.#inner.expiresMicros(state);
+    this.#observer.onPeekedState(this.#name, lifeOf(state), this.describe(state));
     return -Infinity;
   }
 
@@ -86,12 +86,18 @@ export class ObservedLimit implements Limit {
   }
 
   test(state: State, nowMicros: number, cost: number, verdict: Verdict): void {
-    if (this.#watch.looking === undefined) this.#inner.test(state, nowMicros, cost, verdict);
+    if (this.#observer.onPeekedState === undefined) this.#inner.test(state, nowMicros, cost, verdict);
   }
 
   record(state: State, nowMicros: number, cost: number, verdict: Verdict): void {
     const { atMicros } = verdict;
-    this.#watch.recorded.push({ life: lifeOf(state), ruling: this.#index, atMicros, recordedMicros: nowMicros, cost });
+    this.#observer.recorded.push({
+      life: lifeOf(state),
+      limitIndex: this.#index,
+      atMicros,
+      recordedMicros: nowMicros,
+      cost,
+    });
     this.#inner.record(state, nowMicros, cost, verdict);
   }
 
@@ -100,9 +106,9 @@ export class ObservedLimit implements Limit {
   }
 
   #renew(inner: LeasingLimit, state: State, nowMicros: number, hit: Hit): boolean {
-    const isHeld = inner.renew(state, nowMicros, hit);
-    if (isHeld) this.#watch.renewed.set(this.#index, { life: lifeOf(state), atMicros: hit.atMicros });
-    return isHeld;
+    const isRenewed = inner.renew(state, nowMicros, hit);
+    if (isRenewed) this.#observer.renewed.set(this.#index, { life: lifeOf(state), atMicros: hit.atMicros });
+    return isRenewed;
   }
 }
 

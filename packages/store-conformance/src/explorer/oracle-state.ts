@@ -1,17 +1,17 @@
-import type { Admitted as Admission } from '../guarantees.js';
-import { BACK_MICROS, type Ready, type ReadyCall, type Ruling } from './scenario.js';
+import type { Admission } from '../guarantees.js';
+import { type PreparedCall, type PreparedScenario, type ScenarioLimit, STEP_BACK_MICROS } from './scenario.js';
 import type { Step } from './steps.js';
 
 /** A time near today, so that moments are far greater than any duration or count. */
-export const START_NEAR_MICROS = 2 ** 50;
+export const APPROXIMATE_START_MICROS = 2 ** 50;
 
-/** The life of one key: from its first record until it is reset, or begins again. */
+/** The life of one key: from its first record until a reset, or until its state has expired. */
 export interface Life {
   readonly id: number;
-  /** Never changed, as no state of an oracle is. */
+  /** Immutable, like each state of an oracle. */
   readonly state: unknown;
   /** The limit that recorded last, and so decides when the state expires. */
-  readonly by: Ruling;
+  readonly recorder: ScenarioLimit;
   /**
    * When each limit with a `minDifference` recorded last, by its index. Empty after a refund, which may have undone
    * that.
@@ -21,7 +21,11 @@ export interface Life {
 
 const NONE: readonly undefined[] = [];
 
-function withNewest(newest: Life['newest'], { index, minDifferenceMicros }: Ruling, now: number): Life['newest'] {
+function withNewest(
+  newest: Life['newest'],
+  { index, minDifferenceMicros }: ScenarioLimit,
+  now: number,
+): Life['newest'] {
   if (minDifferenceMicros === 0) return newest;
   const changed = newest.slice();
   changed[index] = Math.max(now, newest[index] ?? now);
@@ -30,8 +34,8 @@ function withNewest(newest: Life['newest'], { index, minDifferenceMicros }: Ruli
 
 /** What one limit recorded of a check. */
 export interface Part {
-  readonly ruling: Ruling;
-  readonly place: number;
+  readonly scenarioLimit: ScenarioLimit;
+  readonly stateIndex: number;
   readonly life: number;
   readonly receipt: unknown;
   readonly cost: number;
@@ -39,13 +43,13 @@ export interface Part {
   readonly admission: Admission | undefined;
 }
 
-function isSlot({ ruling }: Pick<Part, 'ruling'>): boolean {
-  return ruling.oracle.retryAfterMicros !== undefined;
+function hasSlots({ scenarioLimit }: Pick<Part, 'scenarioLimit'>): boolean {
+  return scenarioLimit.oracle.retryAfterMicros !== undefined;
 }
 
-/** The oracles' opinion of one check. */
-export interface Opinion {
-  readonly passes: readonly boolean[];
+/** What the oracles expect of one check: whether each limit allows it, whether all do, and the delay of each. */
+export interface OracleVerdict {
+  readonly allowedByLimit: readonly boolean[];
   readonly allowed: boolean;
   readonly delays: readonly number[];
 }
@@ -57,15 +61,16 @@ export interface Opinion {
 export class OracleState {
   nowMicros = 0;
   highestMicros = 0;
-  /** By place. Replaced, never changed, like the receipts, so a copy may share them. */
+  /** By the index of the state. The array is replaced and never changed, like the receipts, so a copy may share it. */
   lives: readonly (Life | undefined)[];
   /**
-   * Of the checks that recorded something and were not refunded, oldest first. Empty for a rejected one: nothing is
-   * refunded.
+   * For each check that recorded something and was not refunded, oldest first, what it recorded. Empty for a rejected
+   * check, because a refund of it changes nothing.
    */
   receipts: readonly (readonly Part[])[] = [];
   /**
-   * What was allowed and not refunded, by place, as far back as it matters. Empty where several limits share the key.
+   * The actions that were allowed and not refunded, by the index of the state, as far back as they matter. Empty if
+   * several limits share the key.
    */
   admitted: readonly (readonly Admission[])[];
   lifeCount = 0;
@@ -75,11 +80,11 @@ export class OracleState {
     this.admitted = admitted;
   }
 
-  static start({ periodMicros, placeCount }: Ready): OracleState {
-    const truth = new OracleState(new Array(placeCount).fill(undefined), new Array(placeCount).fill([]));
-    truth.nowMicros = Math.ceil(START_NEAR_MICROS / periodMicros) * periodMicros;
-    truth.highestMicros = truth.nowMicros;
-    return truth;
+  static start({ periodMicros, stateCount }: PreparedScenario): OracleState {
+    const oracles = new OracleState(new Array(stateCount).fill(undefined), new Array(stateCount).fill([]));
+    oracles.nowMicros = Math.ceil(APPROXIMATE_START_MICROS / periodMicros) * periodMicros;
+    oracles.highestMicros = oracles.nowMicros;
+    return oracles;
   }
 
   copy(): OracleState {
@@ -91,21 +96,21 @@ export class OracleState {
     return copy;
   }
 
-  /** Takes one step. Returns the opinion on a check or a peek. */
-  take(step: Step, calls: readonly ReadyCall[]): Opinion | undefined {
+  /** Takes one step. Returns what the oracles expect of a check, a peek or a charge. */
+  take(step: Step, calls: readonly PreparedCall[]): OracleVerdict | undefined {
     switch (step.kind) {
       case 'tick':
         this.nowMicros += step.micros;
         this.highestMicros = Math.max(this.highestMicros, this.nowMicros);
         return undefined;
-      case 'back':
-        this.nowMicros -= BACK_MICROS;
-        this.admitted = this.admitted.map(() => []); // What a step back may admit in addition is not promised here.
+      case 'stepBack':
+        this.nowMicros -= STEP_BACK_MICROS;
+        this.admitted = this.admitted.map(() => []); // After a step back, the guarantees here do not apply.
         return undefined;
       case 'reset':
-        for (const place of calls[step.call]!.places) {
-          this.#setLife(place, undefined);
-          this.admitted = this.admitted.with(place, []);
+        for (const stateIndex of calls[step.call]!.stateIndexes) {
+          this.#setLife(stateIndex, undefined);
+          this.admitted = this.admitted.with(stateIndex, []);
         }
         return undefined;
       case 'refund':
@@ -113,7 +118,7 @@ export class OracleState {
         this.receipts = this.receipts.toSpliced(step.receipt, 1);
         return undefined;
       case 'release':
-        this.#settle(this.receipts[step.receipt]!.filter(isSlot), 0);
+        this.#settle(this.receipts[step.receipt]!.filter(hasSlots), 0);
         this.receipts = this.receipts.toSpliced(step.receipt, 1);
         return undefined;
       case 'renew':
@@ -128,120 +133,126 @@ export class OracleState {
         return undefined;
       case 'charge':
         this.#charge(calls[step.call]!, step.cost);
-        return this.#ask(calls[step.call]!, 1, false);
+        return this.#decide(calls[step.call]!, 1, false);
       default:
-        return this.#ask(calls[step.call]!, step.cost, step.kind === 'check');
+        return this.#decide(calls[step.call]!, step.cost, step.kind === 'check');
     }
   }
 
-  /** Whether this limit alone would allow it. */
-  allows(ruling: Ruling, place: number, at: number, cost: number): boolean {
-    const { oracle } = ruling;
-    return cost <= oracle.quota && oracle.allows(this.read(ruling, place, at), at, cost);
+  /** Whether this limit would allow the action by itself. */
+  allows(scenarioLimit: ScenarioLimit, stateIndex: number, at: number, cost: number): boolean {
+    const { oracle } = scenarioLimit;
+    return cost <= oracle.quota && oracle.allows(this.read(scenarioLimit, stateIndex, at), at, cost);
   }
 
-  /** Units that are free; may be negative when the settings have changed. */
-  free(ruling: Ruling, place: number, at: number): number {
-    return ruling.oracle.free(this.read(ruling, place, at), at);
+  /** The free units. Negative if the settings have changed. */
+  free(scenarioLimit: ScenarioLimit, stateIndex: number, at: number): number {
+    return scenarioLimit.oracle.free(this.read(scenarioLimit, stateIndex, at), at);
   }
 
-  /** What is known of a key at a moment. */
-  read({ oracle }: Ruling, place: number, at: number): unknown {
-    return this.#isLive(place, at) ? this.lives[place]!.state : oracle.empty;
+  /** The state of a key at this time. */
+  read({ oracle }: ScenarioLimit, stateIndex: number, at: number): unknown {
+    return this.#isLive(stateIndex, at) ? this.lives[stateIndex]!.state : oracle.empty;
   }
 
-  /** How long ago this limit recorded in a life of the key that lasts; `Infinity` when it did not. */
-  sinceNewest({ index }: Ruling, place: number): number {
-    const newest = this.#isLive(place, this.nowMicros) ? this.lives[place]!.newest[index] : undefined;
+  /** The time since this limit last recorded in the current life of the key, or `Infinity`. */
+  microsSinceNewest({ index }: ScenarioLimit, stateIndex: number): number {
+    const newest = this.#isLive(stateIndex, this.nowMicros) ? this.lives[stateIndex]!.newest[index] : undefined;
     return newest === undefined ? Infinity : this.nowMicros - newest;
   }
 
-  #ask({ rulings, places }: ReadyCall, cost: number, records: boolean): Opinion {
+  #decide({ scenarioLimits, stateIndexes }: PreparedCall, cost: number, shouldRecord: boolean): OracleVerdict {
     const now = this.nowMicros;
-    const passes: boolean[] = [];
+    const allowedByLimit: boolean[] = [];
     let allowed = true;
-    for (let index = 0; index < rulings.length; index++) {
-      const [ruling, place] = [rulings[index]!, places[index]!];
-      const life = this.lives[place];
-      if (life !== undefined && ruling.oracle.isImplausible(life.state, now)) this.#setLife(place, undefined);
-      passes.push(this.allows(ruling, place, now, cost));
-      allowed &&= passes[index]!;
+    for (let index = 0; index < scenarioLimits.length; index++) {
+      const [scenarioLimit, stateIndex] = [scenarioLimits[index]!, stateIndexes[index]!];
+      const life = this.lives[stateIndex];
+      if (life !== undefined && scenarioLimit.oracle.isImplausible(life.state, now))
+        this.#setLife(stateIndex, undefined);
+      allowedByLimit.push(this.allows(scenarioLimit, stateIndex, now, cost));
+      allowed &&= allowedByLimit[index]!;
     }
     const delays: number[] = [];
     const parts: Part[] = [];
-    for (let index = 0; index < rulings.length; index++) {
-      const [ruling, place] = [rulings[index]!, places[index]!];
-      const delay = allowed ? ruling.oracle.delay(this.read(ruling, place, now), now) : 0;
+    for (let index = 0; index < scenarioLimits.length; index++) {
+      const [scenarioLimit, stateIndex] = [scenarioLimits[index]!, stateIndexes[index]!];
+      const delay = allowed ? scenarioLimit.oracle.delay(this.read(scenarioLimit, stateIndex, now), now) : 0;
       delays.push(delay);
-      if (!records || !(allowed || ruling.oracle.countRejected)) continue;
-      const admission = allowed && ruling.isAlone ? { at: now, cost, delay } : undefined;
-      if (admission !== undefined) this.#admit(place, admission, now - ruling.limit.keepMicros);
-      parts.push(this.#record(ruling, place, cost, admission));
+      if (!shouldRecord || !(allowed || scenarioLimit.oracle.countRejected)) continue;
+      const admission = allowed && scenarioLimit.isAlone ? { at: now, cost, delay } : undefined;
+      if (admission !== undefined) this.#admit(stateIndex, admission, now - scenarioLimit.limit.keepMicros);
+      parts.push(this.#record(scenarioLimit, stateIndex, cost, admission));
     }
     if (parts.length > 0) this.receipts = [...this.receipts, allowed ? parts : []];
-    return { passes, allowed, delays };
+    return { allowedByLimit, allowed, delays };
   }
 
-  #charge({ rulings, places }: ReadyCall, cost: number): void {
-    for (let index = 0; index < rulings.length; index++) this.#recordOverdraft(rulings[index]!, places[index]!, cost);
+  #charge({ scenarioLimits, stateIndexes }: PreparedCall, cost: number): void {
+    for (let index = 0; index < scenarioLimits.length; index++)
+      this.#recordOverdraft(scenarioLimits[index]!, stateIndexes[index]!, cost);
   }
 
   #renew(part: Part): Part {
-    const { ruling, place, receipt, cost } = part;
-    if (!isSlot(part)) return part;
-    this.#dropImplausible(ruling, place);
+    const { scenarioLimit, stateIndex, receipt, cost } = part;
+    if (!hasSlots(part)) return part;
+    this.#dropImplausible(scenarioLimit, stateIndex);
     const now = this.nowMicros;
-    const state = ruling.oracle.renew!(this.read(ruling, place, now), receipt, now, cost);
+    const state = scenarioLimit.oracle.renew!(this.read(scenarioLimit, stateIndex, now), receipt, now, cost);
     if (state === undefined) return part;
-    const { id, newest } = this.#isLive(place, now) ? this.lives[place]! : { id: this.lifeCount++, newest: NONE };
-    this.#setLife(place, { id, state, by: ruling, newest });
+    const { id, newest } = this.#isLive(stateIndex, now)
+      ? this.lives[stateIndex]!
+      : { id: this.lifeCount++, newest: NONE };
+    this.#setLife(stateIndex, { id, state, recorder: scenarioLimit, newest });
     return { ...part, life: id };
   }
 
-  #recordOverdraft(ruling: Ruling, place: number, cost: number): void {
-    if (isSlot({ ruling })) return;
-    this.#dropImplausible(ruling, place);
-    this.#record(ruling, place, cost, undefined);
+  #recordOverdraft(scenarioLimit: ScenarioLimit, stateIndex: number, cost: number): void {
+    if (hasSlots({ scenarioLimit })) return;
+    this.#dropImplausible(scenarioLimit, stateIndex);
+    this.#record(scenarioLimit, stateIndex, cost, undefined);
   }
 
-  #dropImplausible({ oracle }: Ruling, place: number): void {
-    const life = this.lives[place];
-    if (life !== undefined && oracle.isImplausible(life.state, this.nowMicros)) this.#setLife(place, undefined);
+  #dropImplausible({ oracle }: ScenarioLimit, stateIndex: number): void {
+    const life = this.lives[stateIndex];
+    if (life !== undefined && oracle.isImplausible(life.state, this.nowMicros)) this.#setLife(stateIndex, undefined);
   }
 
-  #record(ruling: Ruling, place: number, cost: number, admission: Admission | undefined): Part {
+  #record(scenarioLimit: ScenarioLimit, stateIndex: number, cost: number, admission: Admission | undefined): Part {
     const now = this.nowMicros;
-    const { oracle } = ruling;
-    const [state, receipt] = oracle.record(this.read(ruling, place, now), now, cost);
-    const { id, newest } = this.#isLive(place, now) ? this.lives[place]! : { id: this.lifeCount++, newest: NONE };
-    this.#setLife(place, { id, state, by: ruling, newest: withNewest(newest, ruling, now) });
-    return { ruling, place, life: id, receipt, cost, admission };
+    const { oracle } = scenarioLimit;
+    const [state, receipt] = oracle.record(this.read(scenarioLimit, stateIndex, now), now, cost);
+    const { id, newest } = this.#isLive(stateIndex, now)
+      ? this.lives[stateIndex]!
+      : { id: this.lifeCount++, newest: NONE };
+    this.#setLife(stateIndex, { id, state, recorder: scenarioLimit, newest: withNewest(newest, scenarioLimit, now) });
+    return { scenarioLimit, stateIndex, life: id, receipt, cost, admission };
   }
 
   #settle(parts: readonly Part[], settled: number): void {
-    for (const { ruling, place, life, receipt, cost, admission } of parts) {
-      if (settled > cost) this.#recordOverdraft(ruling, place, settled - cost);
-      const lasting = this.lives[place];
-      if (settled >= cost || lasting?.id !== life) continue;
+    for (const { scenarioLimit, stateIndex, life, receipt, cost, admission } of parts) {
+      if (settled > cost) this.#recordOverdraft(scenarioLimit, stateIndex, settled - cost);
+      const current = this.lives[stateIndex];
+      if (settled >= cost || current?.id !== life) continue;
       const kept = admission === undefined || settled === 0 ? [] : [{ ...admission, cost: settled }];
-      const left = this.admitted[place]!.flatMap((one) => (one === admission ? kept : [one]));
-      this.admitted = this.admitted.with(place, left);
-      const state = ruling.oracle.refund(lasting.state, receipt, this.nowMicros, settled);
-      this.#setLife(place, { ...lasting, newest: NONE, state });
+      const left = this.admitted[stateIndex]!.flatMap((one) => (one === admission ? kept : [one]));
+      this.admitted = this.admitted.with(stateIndex, left);
+      const state = scenarioLimit.oracle.refund(current.state, receipt, this.nowMicros, settled);
+      this.#setLife(stateIndex, { ...current, newest: NONE, state });
     }
   }
 
-  #admit(place: number, admission: Admission, fromMicros: number): void {
-    const recent = this.admitted[place]!.filter(({ at }) => at > fromMicros);
-    this.admitted = this.admitted.with(place, [...recent, admission]);
+  #admit(stateIndex: number, admission: Admission, fromMicros: number): void {
+    const recent = this.admitted[stateIndex]!.filter(({ at }) => at > fromMicros);
+    this.admitted = this.admitted.with(stateIndex, [...recent, admission]);
   }
 
-  #setLife(place: number, life: Life | undefined): void {
-    this.lives = this.lives.with(place, life);
+  #setLife(stateIndex: number, life: Life | undefined): void {
+    this.lives = this.lives.with(stateIndex, life);
   }
 
-  #isLive(place: number, at: number): boolean {
-    const life = this.lives[place];
-    return life !== undefined && life.by.oracle.expires(life.state) > at;
+  #isLive(stateIndex: number, at: number): boolean {
+    const life = this.lives[stateIndex];
+    return life !== undefined && life.recorder.oracle.expires(life.state) > at;
   }
 }

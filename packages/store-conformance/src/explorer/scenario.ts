@@ -1,12 +1,12 @@
 import type { Limit } from '@rollgate/core';
 import { type LimitSpec, limitOf, oracleOf } from '../algorithms.js';
 import { MS, type Oracle } from '../oracles/oracle.js';
-import type { Specs } from '../reference-model.js';
+import type { LimitSpecs } from '../reference-model.js';
 import { ObservedLimit, type StateObserver } from './observed-limit.js';
 
 /** The limits of a check in a history, with a key for each. */
 export interface Call {
-  readonly specs: Specs;
+  readonly specs: LimitSpecs;
   readonly keys: Readonly<Record<string, string>>;
 }
 
@@ -21,34 +21,34 @@ export interface Scenario {
   readonly leasesEnd?: boolean;
 }
 
-/** One limit of a scenario: the oracle that judges it, and the shipped limit, watched. */
-export interface Ruling {
+/** One limit of a scenario: its oracle, and the shipped limit, which reports to a `StateObserver`. */
+export interface ScenarioLimit {
   readonly index: number;
   readonly name: string;
   readonly spec: LimitSpec;
   readonly oracle: Oracle;
   readonly limit: Limit;
   readonly minDifferenceMicros: number;
-  /** Whether no other limit shares its keys, as a limit with changed settings would. */
+  /** Whether no limit with other settings shares its keys. */
   readonly isAlone: boolean;
 }
 
-/** A call, ready to be made. `places` numbers the keys of its limits: one number is one key of one limit's name. */
-export interface ReadyCall {
+/** A call of a scenario. `stateIndexes` contains the index of each limit's state: one for each name and key. */
+export interface PreparedCall {
   readonly limits: Readonly<Record<string, Limit>>;
   readonly keys: Readonly<Record<string, string>>;
-  readonly rulings: readonly Ruling[];
-  readonly places: readonly number[];
+  readonly scenarioLimits: readonly ScenarioLimit[];
+  readonly stateIndexes: readonly number[];
 }
 
-/** A scenario, ready to be explored. */
-export interface Ready {
+/** A scenario with the limits that it needs. */
+export interface PreparedScenario {
   readonly name: string;
-  readonly calls: readonly ReadyCall[];
-  readonly placeCount: number;
-  /** The windows and buckets of all limits repeat after this time; microseconds. */
+  readonly calls: readonly PreparedCall[];
+  readonly stateCount: number;
+  /** After this time, the windows and buckets of all limits start together again; microseconds. */
   readonly periodMicros: number;
-  /** Nothing older than this can matter, even when the clock steps back; microseconds. */
+  /** Nothing older than this matters, even when the clock steps back; microseconds. */
   readonly horizonMicros: number;
   readonly leasesEnd: boolean;
 }
@@ -57,52 +57,53 @@ export interface Ready {
  * How far the clock steps back, once below each highest time; microseconds. A store keeps an expired key at least that
  * long.
  */
-export const BACK_MICROS = MS;
+export const STEP_BACK_MICROS = MS;
 
-/** Prepares a scenario. The limits report their calls to `watch`. */
-export function prepare({ name, calls, leasesEnd = false }: Scenario, watch: StateObserver): Ready {
-  const places: string[] = [];
-  const rulings: Ruling[] = [];
-  const ready = calls.map(({ specs, keys }): ReadyCall => {
-    const own = Object.entries(specs).map(([rule, spec]) => {
-      const known = rulings.find((ruling) => ruling.name === rule && ruling.spec === spec);
+/** Prepares a scenario. The limits report their calls to `observer`. */
+export function prepare({ name, calls, leasesEnd = false }: Scenario, observer: StateObserver): PreparedScenario {
+  const stateNames: string[] = [];
+  const scenarioLimits: ScenarioLimit[] = [];
+  const preparedCalls = calls.map(({ specs, keys }): PreparedCall => {
+    const own = Object.entries(specs).map(([name, spec]) => {
+      const known = scenarioLimits.find((one) => one.name === name && one.spec === spec);
       if (known !== undefined) return known;
-      const tap = new ObservedLimit(limitOf(spec), watch, rulings.length, rule);
+      const limit = new ObservedLimit(limitOf(spec), observer, scenarioLimits.length, name);
       const { minDifference = 0 } = spec.options as { minDifference?: number };
       const oracle = oracleOf(spec, leasesEnd);
-      const isAlone = calls.every((call) => call.specs[rule] === undefined || call.specs[rule] === spec);
-      const ruling = {
+      const isAlone = calls.every((call) => call.specs[name] === undefined || call.specs[name] === spec);
+      const scenarioLimit = {
         isAlone,
-        index: rulings.length,
-        name: rule,
+        index: scenarioLimits.length,
+        name,
         spec,
         oracle,
-        limit: tap,
+        limit,
         minDifferenceMicros: minDifference * MS,
       };
-      rulings.push(ruling);
-      return ruling;
+      scenarioLimits.push(scenarioLimit);
+      return scenarioLimit;
     });
-    const at = own.map((ruling) => numberOf(places, `${ruling.name} ${keys[ruling.name]} ${ruling.spec.algorithm}`));
-    const limits = Object.fromEntries(own.map((ruling) => [ruling.name, ruling.limit]));
-    return { limits, keys, rulings: own, places: at };
+    const stateIndexes = own.map(({ name, spec }) => indexOf(stateNames, `${name} ${keys[name]} ${spec.algorithm}`));
+    const limits = Object.fromEntries(own.map(({ name, limit }) => [name, limit]));
+    return { limits, keys, scenarioLimits: own, stateIndexes };
   });
   return {
     name,
-    calls: ready,
-    placeCount: places.length,
-    periodMicros: rulings.flatMap(({ spec }) => gridOf(spec)).reduce(leastCommonMultiple, MS),
+    calls: preparedCalls,
+    stateCount: stateNames.length,
+    periodMicros: scenarioLimits.flatMap(({ spec }) => alignedLengthsOf(spec)).reduce(leastCommonMultiple, MS),
     leasesEnd,
-    horizonMicros: 2 * Math.max(...rulings.map(({ limit }) => limit.keepMicros)) + 2 * BACK_MICROS,
+    horizonMicros: 2 * Math.max(...scenarioLimits.map(({ limit }) => limit.keepMicros)) + 2 * STEP_BACK_MICROS,
   };
 }
 
-function numberOf(names: string[], name: string): number {
+/** Returns the index of the name. Adds the name if it is missing. */
+function indexOf(names: string[], name: string): number {
   return names.includes(name) ? names.indexOf(name) : names.push(name) - 1;
 }
 
-/** The widths into which a limit may cut the clock; microseconds. */
-function gridOf({ options }: LimitSpec): number[] {
+/** The lengths of the windows and buckets that a limit may align to the clock; microseconds. */
+function alignedLengthsOf({ options }: LimitSpec): number[] {
   const { window = 1, buckets = 1 } = options as { window?: number; buckets?: number };
   return [window * MS, Math.ceil((window * MS) / buckets)];
 }

@@ -7,7 +7,7 @@ const windows = [
   { limit: 2, window: 1, minDifference: 3 },
 ] as const;
 
-/** Settings so small that a few steps fill, empty and cross every boundary of a limit; durations in milliseconds. */
+/** Settings so small that a few steps fill and empty a limit, and cross each of its boundaries; durations in milliseconds. */
 export const smallSettings: { [Name in AlgorithmName]: readonly OptionsOf<Name>[] } = {
   rollingWindow: [...windows, { limit: 2, window: 2, countRejected: true }],
   fixedWindow: windows,

@@ -1,12 +1,12 @@
 // A step of a history is one number below 2^16, so that millions of histories fit into memory.
 
-/** A number up to this one is a tick of so many microseconds. */
+/** A number up to this one is a tick of as many microseconds. */
 export const MAX_TICK = 47_999;
 
 const KINDS = {
   release: 48,
   renew: 49,
-  back: 50,
+  stepBack: 50,
   check: 51,
   peek: 52,
   reset: 53,
@@ -18,20 +18,21 @@ const KINDS = {
 const SETTLED_COSTS = 10;
 
 /** The clock steps back. */
-export const BACK = KINDS.back * 1000;
+export const STEP_BACK = KINDS.stepBack * 1000;
 
-export const checkOf = (call: number, cost: number): number => KINDS.check * 1000 + call * 10 + cost;
-export const peekOf = (call: number, cost: number): number => KINDS.peek * 1000 + call * 10 + cost;
-export const resetOf = (call: number): number => KINDS.reset * 1000 + call;
-export const chargeOf = (call: number, cost: number): number => KINDS.charge * 1000 + call * 10 + cost;
+export const encodeCheck = (call: number, cost: number): number => KINDS.check * 1000 + call * 10 + cost;
+export const encodePeek = (call: number, cost: number): number => KINDS.peek * 1000 + call * 10 + cost;
+export const encodeReset = (call: number): number => KINDS.reset * 1000 + call;
+export const encodeCharge = (call: number, cost: number): number => KINDS.charge * 1000 + call * 10 + cost;
 /** `receipt` is below 900, because a step is below 2^16. */
-export const settleOf = (receipt: number, cost: number): number => KINDS.settle * 1000 + receipt * SETTLED_COSTS + cost;
-export const releaseOf = (receipt: number): number => KINDS.release * 1000 + receipt;
-export const renewOf = (receipt: number): number => KINDS.renew * 1000 + receipt;
-export const refundOf = (receipt: number): number => KINDS.refund * 1000 + receipt;
+export const encodeSettle = (receipt: number, cost: number): number =>
+  KINDS.settle * 1000 + receipt * SETTLED_COSTS + cost;
+export const encodeRelease = (receipt: number): number => KINDS.release * 1000 + receipt;
+export const encodeRenew = (receipt: number): number => KINDS.renew * 1000 + receipt;
+export const encodeRefund = (receipt: number): number => KINDS.refund * 1000 + receipt;
 
-/** A check, a peek or a charge of a scenario's call. */
-export interface Asking {
+/** A step with a decision: a check, a peek or a charge of a scenario's call. */
+export interface DecidingStep {
   readonly kind: 'check' | 'peek' | 'charge';
   readonly call: number;
   readonly cost: number;
@@ -39,9 +40,9 @@ export interface Asking {
 
 /** What a step does. `receipt` is an index into the checks that can be refunded, oldest first. */
 export type Step =
-  | Asking
+  | DecidingStep
   | { readonly kind: 'tick'; readonly micros: number }
-  | { readonly kind: 'back'; readonly micros: number }
+  | { readonly kind: 'stepBack'; readonly micros: number }
   | { readonly kind: 'reset'; readonly call: number }
   | { readonly kind: 'refund'; readonly receipt: number }
   | { readonly kind: 'release'; readonly receipt: number }
@@ -50,8 +51,8 @@ export type Step =
 
 const decoded = new Map<number, Step>();
 
-/** The step that this number stands for. */
-export function stepOf(code: number): Step {
+/** Decodes the number of a step. */
+export function decodeStep(code: number): Step {
   let step = decoded.get(code);
   if (step === undefined) {
     step = decode(code);
@@ -68,11 +69,11 @@ function decode(code: number): Step {
   }
   const rest = code % 1000;
   const kind = Math.floor(code / 1000);
-  if (kind === KINDS.back) return { kind: 'back', micros: 0 };
+  if (kind === KINDS.stepBack) return { kind: 'stepBack', micros: 0 };
   if (kind === KINDS.reset) return { kind: 'reset', call: rest };
   if (kind === KINDS.refund) return { kind: 'refund', receipt: rest };
   if (kind === KINDS.release) return { kind: 'release', receipt: rest };
   if (kind === KINDS.renew) return { kind: 'renew', receipt: rest };
-  const asking = kind === KINDS.check ? 'check' : kind === KINDS.peek ? 'peek' : 'charge';
-  return { kind: asking, call: Math.floor(rest / 10), cost: rest % 10 };
+  const deciding = kind === KINDS.check ? 'check' : kind === KINDS.peek ? 'peek' : 'charge';
+  return { kind: deciding, call: Math.floor(rest / 10), cost: rest % 10 };
 }

@@ -5,9 +5,9 @@ const MAX_BUCKETS = 3600;
  * The width of the buckets after a record. If old buckets still hold units, it is the finer of their width and the
  * limit's width.
  */
-export function usedWidth(before: number, own: number, window: number, isLeft: boolean): number {
+export function usedWidth(before: number, own: number, window: number, hasUnits: boolean): number {
   const finer = Math.min(before, own);
-  return isLeft && Math.ceil(window / finer) <= MAX_BUCKETS ? finer : own;
+  return hasUnits && Math.ceil(window / finer) <= MAX_BUCKETS ? finer : own;
 }
 
 /** The number of the bucket of this width that contains the last microsecond before `end`, but at most `newest`. */

@@ -10,32 +10,33 @@ export interface BucketedWindowSettings {
   readonly minDifference?: number | undefined;
 }
 
-/** For each unit the end of its bucket. Buckets are `width` microseconds wide and lie end to end from the epoch on. */
+/** The end of each unit's bucket. Buckets are `width` microseconds wide and adjacent, from the epoch on. */
 interface Units {
   readonly width: number;
   readonly ends: readonly number[];
 }
 
-/** A unit counts until the whole of its bucket has left the window. A moment before the newest bucket is its start. */
-export function bucketedWindowOracle({ limit, minDifference, ...numbers }: BucketedWindowSettings): Oracle {
-  const window = numbers.window * MS;
-  const ownWidth = Math.ceil(window / (numbers.buckets ?? 60));
+/** A unit counts until the whole of its bucket has left the window. A time before the newest bucket counts as its start. */
+export function bucketedWindowOracle({ limit, minDifference, ...settings }: BucketedWindowSettings): Oracle {
+  const window = settings.window * MS;
+  const ownWidth = Math.ceil(window / (settings.buckets ?? 60));
   const newestStart = ({ width, ends }: Units) => Math.max(...ends) - width;
   const endOf = (bucket: number, width: number) => (bucket + 1) * width;
-  const later = (units: Units, at: number) => Math.max(at, newestStart(units));
-  const live = (units: Units, at: number) => units.ends.filter((end) => end > later(units, at) - window);
+  const clampToNewest = (units: Units, at: number) => Math.max(at, newestStart(units));
+  const liveUnits = (units: Units, at: number) => units.ends.filter((end) => end > clampToNewest(units, at) - window);
 
   const oracle: Oracle<Units, { end: number; cost: number }> = {
     quota: limit,
     empty: { width: ownWidth, ends: [] },
     isImplausible: (units, now) => newestStart(units) - now > window,
     expires: ({ ends }) => Math.max(...ends) + window,
-    allows: (units, at, cost) => live(units, at).length + cost <= limit,
-    free: (units, at) => limit - live(units, at).length,
+    allows: (units, at, cost) => liveUnits(units, at).length + cost <= limit,
+    free: (units, at) => limit - liveUnits(units, at).length,
     delay: noDelay,
     record(units, now, cost) {
-      const at = later(units, now);
-      const left = live(units, now); // A unit that is over stays so, also when the bucket it would be moved to is not.
+      const at = clampToNewest(units, now);
+      // An expired unit stays expired, even if the bucket into which it would move has not expired.
+      const left = liveUnits(units, now);
       const width = usedWidth(units.width, ownWidth, window, left.length > 0);
       const newest = Math.floor(at / width);
       const moved = left.map((end) => (units.width === width ? end : endOf(bucketBefore(end, width, newest), width)));

@@ -8,7 +8,7 @@ export interface ConcurrencySettings {
 }
 
 interface Lease {
-  /** A unique object, by which a renewal or a release finds the lease. */
+  /** The identity of the lease, by which a renewal or a release finds it. */
   readonly id: object;
   readonly units: number;
   readonly end: number;
@@ -16,7 +16,7 @@ interface Lease {
 }
 
 /**
- * Slots. At no instant do more than `limit` units hold one.
+ * Slots: at no time do more than `limit` units have one.
  *
  * @param leasesEnd Whether a lease ends unless it is renewed, as in a store that several processes share.
  */

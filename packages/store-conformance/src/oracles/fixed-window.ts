@@ -21,12 +21,12 @@ interface Running {
   readonly scale: number;
 }
 
-/** The end of the window that holds `at`, windows being cut where the clock is a multiple of their length. */
-export const gridEnd = (at: number, window: number): number => (Math.floor(at / window) + 1) * window;
+/** The end of the window that contains `at`. Windows start where the clock is a multiple of their length. */
+export const windowEndAfter = (at: number, window: number): number => (Math.floor(at / window) + 1) * window;
 
 /** Counts the actions of one window of the clock, and drops them at its end. */
-export function fixedWindowOracle({ limit, minDifference, ...numbers }: FixedWindowSettings): Oracle {
-  const window = numbers.window * MS;
+export function fixedWindowOracle({ limit, minDifference, ...settings }: FixedWindowSettings): Oracle {
+  const window = settings.window * MS;
   const ownScale = scaleOf(window);
   const count = ({ end, hits }: Running, at: number) => (at < end ? sum(hits.map(({ cost }) => cost)) : 0);
   const oracle: Oracle<Running, Hit> = {
@@ -40,7 +40,7 @@ export function fixedWindowOracle({ limit, minDifference, ...numbers }: FixedWin
     record({ end, hits, scale }, now, cost) {
       const hit = { cost };
       if (now < end) return [{ end, hits: [...hits, hit], scale: Math.max(scale, ownScale) }, hit];
-      return [{ end: gridEnd(now, window), hits: [hit], scale: ownScale }, hit];
+      return [{ end: windowEndAfter(now, window), hits: [hit], scale: ownScale }, hit];
     },
     refund(running, receipt, _, kept) {
       const left = kept === 0 ? [] : [{ cost: kept }];

@@ -1,5 +1,5 @@
 import { isTooFarAhead, scaleOf } from './clock-skew-bound.js';
-import { MAX_AHEAD, MS, type Oracle } from './oracle.js';
+import { MAX_AHEAD_MICROS, MS, type Oracle } from './oracle.js';
 
 /** Durations in milliseconds. */
 export interface LeakyBucketSettings {
@@ -9,11 +9,11 @@ export interface LeakyBucketSettings {
 
 /** The time from which the next action may start, and the scale of the largest limit in the queue. */
 interface Queue {
-  readonly free: number;
+  readonly nextStart: number;
   readonly scale: number;
-  /** Time that was refunded while later starts were taken. */
+  /** Starts that were refunded while later actions were queued. */
   readonly gaps: readonly Gap[];
-  /** Receipts of earlier starts are void, because a refund has emptied their queue. */
+  /** Receipts of earlier starts have no effect, because a refund has emptied their queue. */
   readonly voidBefore: number;
 }
 
@@ -22,62 +22,66 @@ interface Gap {
   readonly to: number;
 }
 
-/** A queue. Actions start in order, one unit every `interval`, and `capacity` units may wait. */
+/** A queue: actions start in order, one unit every `interval`, and `capacity` units may wait. */
 export function leakyBucketOracle({ capacity, interval }: LeakyBucketSettings): Oracle {
-  const apart = interval * MS;
-  const ownScale = scaleOf((capacity + 1) * apart);
-  const delay = ({ free }: Queue, at: number) => Math.max(free, at) - at;
-  /** Units that start later than `at`. The last one starts an interval before `free`. */
-  function waiting(queue: Queue, at: number): number {
+  const intervalMicros = interval * MS;
+  const ownScale = scaleOf((capacity + 1) * intervalMicros);
+  const delay = ({ nextStart }: Queue, at: number) => Math.max(nextStart, at) - at;
+  /** Units that start later than `at`. The last one starts an interval before `nextStart`. */
+  function waitingUnits(queue: Queue, at: number): number {
     const ahead = Math.max(0, delay(queue, at) - 1);
-    return (ahead - (ahead % apart)) / apart;
+    return (ahead - (ahead % intervalMicros)) / intervalMicros;
   }
   const oracle: Oracle<Queue, { start: number; recorded: number; cost: number }> = {
     quota: capacity,
-    empty: { free: -Infinity, scale: 0, gaps: [], voidBefore: -Infinity },
-    isImplausible: ({ free, scale }, now) => isTooFarAhead(free, now, scale),
-    expires: ({ free }) => free,
-    allows: (queue, at, cost) => delay(queue, at) + (cost - 1) * apart <= capacity * apart,
-    free: (queue, at) => capacity - waiting(queue, at),
+    empty: { nextStart: -Infinity, scale: 0, gaps: [], voidBefore: -Infinity },
+    isImplausible: ({ nextStart, scale }, now) => isTooFarAhead(nextStart, now, scale),
+    expires: ({ nextStart }) => nextStart,
+    allows: (queue, at, cost) => delay(queue, at) + (cost - 1) * intervalMicros <= capacity * intervalMicros,
+    free: (queue, at) => capacity - waitingUnits(queue, at),
     delay,
-    record({ free, scale, gaps, voidBefore }, now, cost) {
-      const start = Math.max(free, now);
-      const ahead = Math.min(start + cost * apart - now, MAX_AHEAD);
+    record({ nextStart, scale, gaps, voidBefore }, now, cost) {
+      const start = Math.max(nextStart, now);
+      const ahead = Math.min(start + cost * intervalMicros - now, MAX_AHEAD_MICROS);
       const queue = {
-        free: now + ahead,
+        nextStart: now + ahead,
         // An overdraft makes the queue longer than the limit's own scale allows.
-        scale: Math.max(free > now ? scale : 0, ahead > (capacity + 1) * apart ? scaleOf(ahead) : 0, ownScale),
-        // A gap that has passed is gone, even for a clock that steps back.
-        gaps: withoutPassed(gaps, now),
+        scale: Math.max(
+          nextStart > now ? scale : 0,
+          ahead > (capacity + 1) * intervalMicros ? scaleOf(ahead) : 0,
+          ownScale,
+        ),
+        // A gap that has passed is dropped for good, even if the clock steps back.
+        gaps: withoutPassedGaps(gaps, now),
         voidBefore,
       };
       return [queue, { start, recorded: now, cost }];
     },
     refund(queue, hit, now, kept) {
       const { recorded } = hit;
-      const start = hit.start + kept * apart;
+      const start = hit.start + kept * intervalMicros;
       if (start < queue.voidBefore) return queue;
-      const { scale, gaps } = queue;
-      let { free } = queue;
-      const end = hit.start + hit.cost * apart;
-      const isLast = end === free;
-      if (!isLast && end <= now) return queue; // Nothing can start then.
-      let left = [...gaps, { from: start, to: end }].filter(({ to }) => to <= free);
-      for (let last = endingAt(left, free); last !== undefined; last = endingAt(left, free)) {
-        left = left.filter((gap) => gap !== last);
-        free = last.from;
+      const { scale } = queue;
+      let { nextStart } = queue;
+      const end = hit.start + hit.cost * intervalMicros;
+      const isLast = end === nextStart;
+      if (!isLast && end <= now) return queue; // No action can use the gap.
+      let gaps = [...queue.gaps, { from: start, to: end }].filter(({ to }) => to <= nextStart);
+      for (let last = gapEndingAt(gaps, nextStart); last !== undefined; last = gapEndingAt(gaps, nextStart)) {
+        gaps = gaps.filter((gap) => gap !== last);
+        nextStart = last.from;
       }
-      const isEmpty = isLast && (start === recorded || (free < start && free <= now));
-      return { free, scale, gaps: left, voidBefore: isEmpty ? free : queue.voidBefore };
+      const isEmpty = isLast && (start === recorded || (nextStart < start && nextStart <= now));
+      return { nextStart, scale, gaps, voidBefore: isEmpty ? nextStart : queue.voidBefore };
     },
   };
   return oracle;
 }
 
-const endingAt = (gaps: readonly Gap[], time: number) => gaps.find(({ to }) => to === time);
+const gapEndingAt = (gaps: readonly Gap[], time: number) => gaps.find(({ to }) => to === time);
 
-/** Adjacent gaps pass together, because a store keeps them as one. */
-function withoutPassed(gaps: readonly Gap[], now: number): Gap[] {
+/** Returns the gaps that have not passed. Adjacent ones are one gap, so they pass together. */
+function withoutPassedGaps(gaps: readonly Gap[], now: number): Gap[] {
   const isAhead = ({ to }: Gap): boolean => {
     const behind = gaps.find(({ from }) => from === to);
     return to > now || (behind !== undefined && isAhead(behind));

@@ -1,28 +1,28 @@
 import { MS, type Oracle } from './oracle.js';
 
 /**
- * What an algorithm knows, the newest action since a limit with a minimal difference has recorded, and the longest such
- * difference.
+ * The state of an algorithm, the newest action since a limit with a minimal difference has recorded, and the longest
+ * such difference.
  */
-interface Spaced<State> {
+interface SpacedState<State> {
   readonly inner: State;
   readonly newest: number;
-  readonly longest: number;
+  readonly longestDifference: number;
 }
 
-/** Adds a minimal time between two actions to an algorithm whose actions matter for `keep` microseconds at most. */
+/** Adds a minimal time between two actions to an algorithm whose actions matter for at most `keepMicros`. */
 export function withMinDifference<State, Receipt>(
   inner: Omit<Oracle<State, Receipt>, 'renew' | 'boundaries'>,
-  keep: number,
+  keepMicros: number,
   minDifference: number | undefined,
-): Oracle<Spaced<State>, Receipt> {
+): Oracle<SpacedState<State>, Receipt> {
   const difference = (minDifference ?? 0) * MS;
   return {
     ...inner,
-    empty: { inner: inner.empty, newest: -Infinity, longest: 0 },
+    empty: { inner: inner.empty, newest: -Infinity, longestDifference: 0 },
     isImplausible: (state, now) =>
-      inner.isImplausible(state.inner, now) || state.newest - now > Math.max(keep, difference),
-    expires: (state) => Math.max(inner.expires(state.inner), state.newest + state.longest),
+      inner.isImplausible(state.inner, now) || state.newest - now > Math.max(keepMicros, difference),
+    expires: (state) => Math.max(inner.expires(state.inner), state.newest + state.longestDifference),
     allows: (state, at, cost) =>
       (difference === 0 || at >= state.newest + difference) && inner.allows(state.inner, at, cost),
     allowsUnits: (state, at, cost) => inner.allows(state.inner, at, cost),
@@ -30,8 +30,15 @@ export function withMinDifference<State, Receipt>(
     delay: (state, at) => inner.delay(state.inner, at),
     record(state, now, cost) {
       const [recorded, receipt] = inner.record(state.inner, now, cost);
-      const longest = Math.max(difference, state.longest);
-      return [{ inner: recorded, newest: longest === 0 ? -Infinity : Math.max(now, state.newest), longest }, receipt];
+      const longestDifference = Math.max(difference, state.longestDifference);
+      return [
+        {
+          inner: recorded,
+          newest: longestDifference === 0 ? -Infinity : Math.max(now, state.newest),
+          longestDifference,
+        },
+        receipt,
+      ];
     },
     refund: (state, receipt, now, kept) => ({ ...state, inner: inner.refund(state.inner, receipt, now, kept) }),
   };

@@ -11,7 +11,7 @@ export interface Oracle<State = unknown, Receipt = unknown> {
   /** The most units that can be used at once. */
   readonly quota: number;
   /**
-   * For slots, which stay taken until they are released: the wait that a rejection suggests. Overdrafts take no slots.
+   * Only for slots, which stay taken until they are released: the wait that a rejection suggests. Overdrafts take no slots.
    */
   readonly retryAfterMicros?: number;
   /** Whether rejected attempts are recorded. */
@@ -20,7 +20,7 @@ export interface Oracle<State = unknown, Receipt = unknown> {
   readonly empty: State;
   /** Whether the state can only come from a wrong clock. */
   isImplausible(state: State, now: number): boolean;
-  /** The time from which the state counts as empty, if this limit recorded last. */
+  /** The time from which the state is empty, if this limit recorded last. */
   expires(state: State): number;
   /** Whether the action is allowed. Once it is, it stays allowed while nothing happens. */
   allows(state: State, at: number, cost: number): boolean;
@@ -30,18 +30,18 @@ export interface Oracle<State = unknown, Receipt = unknown> {
   free(state: State, at: number): number;
   /** The delay of an allowed action until its start. */
   delay(state: State, at: number): number;
-  /** Also records what is not allowed, as an overdraft. */
+  /** Records an action even if it is not allowed, because an overdraft is recorded in the same way. */
   record(state: State, now: number, cost: number): readonly [State, Receipt];
   /** Refunds what this limit recorded with this receipt, except for the first `kept` units. */
   refund(state: State, receipt: Receipt, now: number, kept: number): State;
-  /** Extends a lease, or takes its units again. Returns nothing if they are not free. Only slots have leases. */
+  /** Extends a lease, or takes its units again. Returns `undefined` if they are not free. Only slots have leases. */
   renew?(state: State, receipt: Receipt, now: number, units: number): State | undefined;
   /** Times at which a slot becomes free, which no wait reports. */
   boundaries?(state: State): readonly number[];
 }
 
-/** How far ahead an overdraft may be paid off at most, in microseconds: 100 years. */
-export const MAX_AHEAD = 100 * 365.25 * 24 * 3600 * 1e6;
+/** The longest time until an overdraft is paid off: 100 years. */
+export const MAX_AHEAD_MICROS = 100 * 365.25 * 24 * 3600 * 1e6;
 
 export const noDelay = (): number => 0;
 

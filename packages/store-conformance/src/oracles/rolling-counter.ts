@@ -1,64 +1,64 @@
 import { bucketBefore, usedWidth } from './bucket-widths.js';
 import { MS, sum } from './oracle.js';
 
-/** What a `RollingCounter` takes; durations in milliseconds. */
+/** The settings of a `RollingCounter`, in milliseconds. */
 export interface CounterSettings {
   readonly bucketInterval: number;
   readonly bucketSpan: number;
   readonly subjectExpiry: number;
 }
 
-interface Add {
+interface Addition {
   readonly bucket: number;
-  readonly n: number;
+  readonly units: number;
 }
 
 interface Subject {
   readonly width: number;
-  readonly adds: readonly Add[];
+  readonly additions: readonly Addition[];
   readonly expires: number;
 }
 
-const unitsOf = (adds: readonly Add[]) => sum(adds.map(({ n }) => n));
+const unitsOf = (additions: readonly Addition[]) => sum(additions.map(({ units }) => units));
 
-/** A moment before the newest bucket is taken for its start. */
-const newestStart = ({ adds, width }: Subject) => Math.max(...adds.map(({ bucket }) => bucket)) * width;
-const later = (subject: Subject, now: number) => Math.max(now, newestStart(subject));
+/** A time before the newest bucket counts as its start. */
+const newestStart = ({ additions, width }: Subject) => Math.max(...additions.map(({ bucket }) => bucket)) * width;
+const clampToNewest = (subject: Subject, now: number) => Math.max(now, newestStart(subject));
 
-/** What a moment `length` microseconds before `at` has not left behind. */
-const within = ({ adds, width }: Subject, at: number, length: number) =>
-  adds.filter(({ bucket }) => (bucket + 1) * width > at - length);
+/** The additions that are at most `length` microseconds before `at`. */
+const within = ({ additions, width }: Subject, at: number, length: number) =>
+  additions.filter(({ bucket }) => (bucket + 1) * width > at - length);
 
 /**
- * Counts by a list of what was added, but for what the longest interval no longer reaches at an add. Counters with
+ * Counts by a list of all additions. Each addition drops those that no interval reaches any more. Counters with
  * different settings may count for the same subject. Times are whole microseconds, intervals milliseconds.
  */
 export class CounterModel {
   readonly #subjects = new Map<string, Subject>();
 
-  add(name: string, n: number, now: number, numbers: CounterSettings): void {
-    const own = numbers.bucketInterval * MS;
-    const span = numbers.bucketSpan * MS;
-    const subject = this.#read(name, now, numbers) ?? { width: own, adds: [], expires: -Infinity };
-    const at = later(subject, now);
+  add(name: string, units: number, now: number, settings: CounterSettings): void {
+    const own = settings.bucketInterval * MS;
+    const span = settings.bucketSpan * MS;
+    const subject = this.#read(name, now, settings) ?? { width: own, additions: [], expires: -Infinity };
+    const at = clampToNewest(subject, now);
     const left = within(subject, at, span);
     const width = usedWidth(subject.width, own, span, left.length > 0);
     const newest = Math.floor(at / width);
-    const moved = left.map(({ bucket, n }) => ({
+    const moved = left.map(({ bucket, units }) => ({
       bucket: width === subject.width ? bucket : bucketBefore((bucket + 1) * subject.width, width, newest),
-      n,
+      units,
     }));
-    const added = Math.min(n, Number.MAX_SAFE_INTEGER - unitsOf(left));
-    const adds = added > 0 ? [...moved, { bucket: newest, n: added }] : moved;
-    this.#subjects.set(name, { width, adds, expires: at + numbers.subjectExpiry * MS });
+    const added = Math.min(units, Number.MAX_SAFE_INTEGER - unitsOf(left));
+    const additions = added > 0 ? [...moved, { bucket: newest, units: added }] : moved;
+    this.#subjects.set(name, { width, additions, expires: at + settings.subjectExpiry * MS });
   }
 
-  count(name: string, interval: number, now: number, numbers: CounterSettings): number {
-    const subject = this.#read(name, now, numbers);
-    return subject === undefined ? 0 : unitsOf(within(subject, later(subject, now), interval * MS));
+  count(name: string, interval: number, now: number, settings: CounterSettings): number {
+    const subject = this.#read(name, now, settings);
+    return subject === undefined ? 0 : unitsOf(within(subject, clampToNewest(subject, now), interval * MS));
   }
 
-  /** The subject, unless it has expired, or was written by a clock that was wrong: that is gone for good. */
+  /** Returns the subject, unless it has expired. Drops a subject that a wrong clock has written. */
   #read(name: string, now: number, { subjectExpiry }: CounterSettings): Subject | undefined {
     const subject = this.#subjects.get(name);
     if (subject === undefined || subject.expires <= now) return undefined;

@@ -14,42 +14,46 @@ interface State {
   /** The time of each unit, oldest first. */
   readonly times: Times;
   /** The longest minimal difference of all limits that have recorded. */
-  readonly longest: number;
+  readonly longestDifference: number;
 }
 
-/** A log of all units. A moment before the newest one is taken for it. */
-export function rollingWindowOracle(numbers: RollingWindowSettings): Oracle {
-  const { limit, countRejected = false } = numbers;
-  const window = numbers.window * MS;
-  const minDifference = (numbers.minDifference ?? 0) * MS;
-  const keep = (longest: number) => Math.max(window, minDifference, longest);
+/** A log of all units. A time before the newest one counts as its time. */
+export function rollingWindowOracle(settings: RollingWindowSettings): Oracle {
+  const { limit, countRejected = false } = settings;
+  const window = settings.window * MS;
+  const minDifference = (settings.minDifference ?? 0) * MS;
+  const keptFor = (longestDifference: number) => Math.max(window, minDifference, longestDifference);
   const newest = (times: Times) => Math.max(...times);
-  const later = (times: Times, at: number) => Math.max(at, ...times);
-  const live = (times: Times, at: number) => times.filter((time) => time > later(times, at) - window).length;
+  const clampToNewest = (times: Times, at: number) => Math.max(at, ...times);
+  const liveUnits = (times: Times, at: number) =>
+    times.filter((time) => time > clampToNewest(times, at) - window).length;
   const oracle: Oracle<State, { at: number; cost: number }> = {
     quota: limit,
     countRejected,
-    empty: { times: [], longest: 0 },
+    empty: { times: [], longestDifference: 0 },
     isImplausible: ({ times }, now) => newest(times) - now > window,
-    expires: ({ times, longest }) => newest(times) + keep(longest),
+    expires: ({ times, longestDifference }) => newest(times) + keptFor(longestDifference),
     allows: (state, at, cost) =>
-      oracle.allowsUnits!(state, at, cost) && later(state.times, at) - newest(state.times) >= minDifference,
-    allowsUnits: ({ times }, at, cost) => live(times, at) + cost <= limit,
-    free: ({ times }, at) => limit - live(times, at),
+      oracle.allowsUnits!(state, at, cost) && clampToNewest(state.times, at) - newest(state.times) >= minDifference,
+    allowsUnits: ({ times }, at, cost) => liveUnits(times, at) + cost <= limit,
+    free: ({ times }, at) => limit - liveUnits(times, at),
     delay: noDelay,
-    record({ times, longest: before }, now, cost) {
-      const at = later(times, now);
-      const longest = Math.max(before, minDifference);
-      const kept = [...times.filter((time) => time > at - keep(longest)), ...new Array<number>(cost).fill(at)];
+    record({ times, longestDifference: before }, now, cost) {
+      const at = clampToNewest(times, now);
+      const longestDifference = Math.max(before, minDifference);
+      const kept = [
+        ...times.filter((time) => time > at - keptFor(longestDifference)),
+        ...new Array<number>(cost).fill(at),
+      ];
       return [
-        { times: countRejected ? kept.slice(-limit) : kept, longest },
+        { times: countRejected ? kept.slice(-limit) : kept, longestDifference },
         { at, cost },
       ];
     },
-    refund({ times, longest }, { at, cost }, _, kept) {
+    refund({ times, longestDifference }, { at, cost }, _, kept) {
       const left = [...times];
       for (let unit = kept; unit < cost && left.includes(at); unit++) left.splice(left.indexOf(at), 1);
-      return { times: left, longest: left.length === 0 ? 0 : longest };
+      return { times: left, longestDifference: left.length === 0 ? 0 : longestDifference };
     },
   };
   return oracle;

@@ -1,5 +1,5 @@
 import { isTooFarAhead, scaleOf } from './clock-skew-bound.js';
-import { gridEnd } from './fixed-window.js';
+import { windowEndAfter } from './fixed-window.js';
 import { withMinDifference } from './min-difference.js';
 import { MS, noDelay, type Oracle } from './oracle.js';
 
@@ -10,20 +10,20 @@ export interface SlidingWindowCounterSettings {
   readonly minDifference?: number | undefined;
 }
 
-/** Units of the window that ends at `end` and of the one before, as the limit that recorded last, with `window`, saw them. */
+/** The units of the window that ends at `end`, and of the one before. `window` is that of the limit that recorded last. */
 interface Counts {
   readonly end: number;
   readonly window: number;
   readonly current: number;
   readonly previous: number;
-  /** That of the greatest limit that recorded in the running window. */
+  /** The scale of the largest limit that recorded in the current window. */
   readonly scale: number;
 }
 
-/** An estimate: the window before counts by the part of it that a rolling window would still hold. */
-export function slidingWindowCounterOracle(numbers: SlidingWindowCounterSettings): Oracle {
-  const { limit, minDifference } = numbers;
-  const window = numbers.window * MS;
+/** An estimate: the previous window counts by its part that a rolling window would still contain. */
+export function slidingWindowCounterOracle(settings: SlidingWindowCounterSettings): Oracle {
+  const { limit, minDifference } = settings;
+  const window = settings.window * MS;
   const ownScale = scaleOf(window);
 
   /** The estimate times `window`, which is a whole number. */
@@ -47,7 +47,7 @@ export function slidingWindowCounterOracle(numbers: SlidingWindowCounterSettings
         const counts = { end, window, current: current + cost, previous, scale: Math.max(scale, ownScale) };
         return [counts, { end, cost }];
       }
-      const next = now < end + window ? end + window : gridEnd(now, window);
+      const next = now < end + window ? end + window : windowEndAfter(now, window);
       const before = now < end + window ? current : 0;
       return [
         { end: next, window, current: cost, previous: before, scale: ownScale },

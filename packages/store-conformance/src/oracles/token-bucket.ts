@@ -1,6 +1,6 @@
 import { isTooFarAhead, scaleOf } from './clock-skew-bound.js';
 import { withMinDifference } from './min-difference.js';
-import { MAX_AHEAD, MS, noDelay, type Oracle } from './oracle.js';
+import { MAX_AHEAD_MICROS, MS, noDelay, type Oracle } from './oracle.js';
 
 /** Durations in milliseconds. */
 export interface TokenBucketSettings {
@@ -11,11 +11,11 @@ export interface TokenBucketSettings {
   readonly minDifference?: number | undefined;
 }
 
-/** When the bucket is full again: `whole` microseconds and `part` of a whole, in the units of the limit that recorded last. */
+/** When the bucket is full again: `whole` microseconds, and `part` of one in the units of the limit that recorded last. */
 interface Bucket {
   readonly whole: bigint;
   readonly part: bigint;
-  /** Microseconds of refilling that refunds have taken back. */
+  /** The microseconds of refilling that refunds have returned. */
   readonly refunded: bigint;
   /** The latest time of an action. */
   readonly newest: bigint;
@@ -26,14 +26,14 @@ interface Bucket {
 interface Receipt {
   /** The time of the check. */
   readonly at: bigint;
-  /** When the refilling of these tokens begins, as if nothing had been refunded. */
+  /** When the refilling of these tokens would begin without any refund. */
   readonly start: bigint;
   readonly cost: number;
 }
 
 const ceilDivided = (dividend: bigint, divisor: bigint) => (dividend + divisor - 1n) / divisor;
-const lesser = (one: bigint, other: bigint) => (one < other ? one : other);
-const greater = (one: bigint, other: bigint) => (one > other ? one : other);
+const min = (one: bigint, other: bigint) => (one < other ? one : other);
+const max = (one: bigint, other: bigint) => (one > other ? one : other);
 const greatestDivisor = (one: bigint, other: bigint): bigint =>
   other === 0n ? one : greatestDivisor(other, one % other);
 
@@ -53,18 +53,18 @@ export function tokenBucketOracle({ capacity, refill, every, minDifference }: To
     const part = ((time % parts) + parts) % parts; // Times may be negative.
     return { whole: (time - part) / parts, part };
   };
-  /** When the last microsecond of refilling is over. */
-  const over = (bucket: Bucket | undefined) =>
+  /** The end of the last microsecond of refilling. */
+  const refillEnd = (bucket: Bucket | undefined) =>
     bucket === undefined ? -Infinity : Number(bucket.whole) + (bucket.part > 0n ? 1 : 0);
-  /** What is missing at `at`, in parts of refilling. */
+  /** The refilling that is missing at `at`, in parts. */
   const missing = (bucket: Bucket | undefined, at: number) =>
-    bucket === undefined ? 0n : greater(0n, fullAt(bucket) - BigInt(at) * parts);
+    bucket === undefined ? 0n : max(0n, fullAt(bucket) - BigInt(at) * parts);
 
   const oracle: Oracle<Bucket | undefined, Receipt> = {
     quota: capacity,
     empty: undefined,
     isImplausible: (bucket, now) => bucket !== undefined && isTooFarAhead(Number(bucket.whole), now, bucket.scale),
-    expires: over,
+    expires: refillEnd,
     allows: (bucket, at, cost) => missing(bucket, at) <= BigInt(capacity - cost) * cycles,
     free: (bucket, at) => capacity - Number(ceilDivided(missing(bucket, at), cycles)),
     delay: noDelay,
@@ -72,25 +72,30 @@ export function tokenBucketOracle({ capacity, refill, every, minDifference }: To
       const start = BigInt(now) * parts + missing(bucket, now);
       const { refunded = 0n, newest = BigInt(now), scale = 0 } = bucket ?? {};
       const recorded = { start: split(start).whole + refunded, at: BigInt(now), cost };
-      const own = over(bucket) > now ? Math.max(scale, ownScale) : ownScale;
-      const latest = BigInt(now + MAX_AHEAD);
+      const own = refillEnd(bucket) > now ? Math.max(scale, ownScale) : ownScale;
+      const latest = BigInt(now + MAX_AHEAD_MICROS);
       const full = split(start + BigInt(cost) * cycles);
       const { whole, part } = full.whole > latest ? { whole: latest, part: 0n } : full;
       const ahead = Number(whole) - now;
       // An overdraft takes longer to refill than the limit's own scale allows.
       const scaled = ahead > fillTime ? Math.max(own, scaleOf(ahead)) : own;
-      return [{ whole, part, refunded, newest: greater(newest, BigInt(now)), scale: scaled }, recorded];
+      return [{ whole, part, refunded, newest: max(newest, BigInt(now)), scale: scaled }, recorded];
     },
-    // The kept tokens refill before the others. What is refilled of it: no more than came since, and no more than its position among the debts allows. The bucket has
-    // refilled up to its newest action even if the clock has stepped back since.
+    // The kept tokens refill before the others. Of the others, no more has refilled than came since, and no more than
+    // their position among the debts allows. The bucket has refilled up to its newest action, even if the clock has
+    // stepped back since.
     refund(bucket, { start, at, cost }, now, kept) {
       if (bucket === undefined) return undefined;
-      const latest = greater(BigInt(now), bucket.newest);
-      const since = lesser(latest + bucket.refunded - start, latest - at);
-      const refilled = greater(0n, since - (BigInt(kept) * cycles) / parts);
-      const back = BigInt(cost - kept) * cycles - refilled * parts;
-      if (back <= 0n) return bucket;
-      return { ...bucket, ...split(fullAt(bucket) - back), refunded: bucket.refunded + ceilDivided(back, parts) };
+      const latest = max(BigInt(now), bucket.newest);
+      const since = min(latest + bucket.refunded - start, latest - at);
+      const refilled = max(0n, since - (BigInt(kept) * cycles) / parts);
+      const returned = BigInt(cost - kept) * cycles - refilled * parts;
+      if (returned <= 0n) return bucket;
+      return {
+        ...bucket,
+        ...split(fullAt(bucket) - returned),
+        refunded: bucket.refunded + ceilDivided(returned, parts),
+      };
     },
   };
   return withMinDifference(oracle, fillTime, minDifference);

@@ -91,7 +91,7 @@ export const bucketedWindowVectors: readonly Vector<'bucketedWindow'>[] = [
     ],
   },
   {
-    title: 'a moment before the newest bucket counts as its start',
+    title: 'a time before the newest bucket counts as its start',
     limit: { algorithm: 'bucketedWindow', options: { limit: 2, window: 1000, buckets: 10 } },
     steps: [
       { at: 2050, cost: 1, allowed: true, remaining: 1, retryAfterMs: 0, resetMs: 1050, delayMs: 0 },

@@ -128,7 +128,7 @@ export const concurrencyVectors: readonly Vector<'concurrency'>[] = [
     ],
   },
   {
-    title: 'only leases that are held show how far the clock has stepped back',
+    title: 'only open leases show how far the clock has stepped back',
     limit: { algorithm: 'concurrency', options },
     leasesEnd: true,
     steps: [

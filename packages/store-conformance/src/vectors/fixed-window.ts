@@ -57,7 +57,7 @@ export const fixedWindowVectors: readonly Vector<'fixedWindow'>[] = [
     ],
   },
   {
-    title: 'time before the current window counts as in it',
+    title: 'a time before the current window counts as in it',
     limit: { algorithm: 'fixedWindow', options: { limit: 2, window: 1000 } },
     steps: [
       { at: 2500, cost: 1, allowed: true, remaining: 1, retryAfterMs: 0, resetMs: 500, delayMs: 0 },
@@ -68,7 +68,8 @@ export const fixedWindowVectors: readonly Vector<'fixedWindow'>[] = [
     ],
   },
   {
-    title: 'what ends further ahead than twice the next power of two microseconds was written by a wrong clock',
+    title:
+      'a window that ends further ahead than twice the next power of two microseconds was written by a wrong clock',
     limit: { algorithm: 'fixedWindow', options: { limit: 1, window: 1000 } },
     steps: [
       { at: 5000, cost: 1, allowed: true, remaining: 0, retryAfterMs: 0, resetMs: 1000, delayMs: 0 },
@@ -103,7 +104,7 @@ export const fixedWindowVectors: readonly Vector<'fixedWindow'>[] = [
     ],
   },
   {
-    title: 'a key whose actions were all refunded is as new',
+    title: 'a key whose actions were all refunded equals a new one',
     limit: { algorithm: 'fixedWindow', options: { limit: 2, window: 1000 } },
     steps: [
       { at: 0, cost: 2, allowed: true, remaining: 0, retryAfterMs: 0, resetMs: 1000, delayMs: 0 },
@@ -337,7 +338,7 @@ export const fixedWindowVectors: readonly Vector<'fixedWindow'>[] = [
     ],
   },
   {
-    title: 'a window is over at its end, even if its state is kept longer',
+    title: 'a window does not count after its end, even if its state is kept longer',
     limit: { algorithm: 'fixedWindow', options: { limit: 2, window: 1000 } },
     steps: [
       {

@@ -13,7 +13,7 @@ export const leakyBucketVectors: readonly Vector<'leakyBucket'>[] = [
     ],
   },
   {
-    title: 'a full queue has room as soon as an action starts',
+    title: 'a full queue accepts an action as soon as another one starts',
     limit: { algorithm: 'leakyBucket', options: { capacity: 2, interval: 1000 } },
     steps: [
       { at: 0, cost: 1, allowed: true, remaining: 2, retryAfterMs: 0, resetMs: 0, delayMs: 0 },
@@ -49,7 +49,7 @@ export const leakyBucketVectors: readonly Vector<'leakyBucket'>[] = [
     ],
   },
   {
-    title: 'a cost takes as many starts',
+    title: 'an action of several units takes as many intervals',
     limit: { algorithm: 'leakyBucket', options: { capacity: 4, interval: 1000 } },
     steps: [
       { at: 0, cost: 2, allowed: true, remaining: 3, retryAfterMs: 0, resetMs: 1000, delayMs: 0 },
@@ -122,7 +122,7 @@ export const leakyBucketVectors: readonly Vector<'leakyBucket'>[] = [
     ],
   },
   {
-    title: 'starts that are refunded in any order leave an empty queue',
+    title: 'refunds of all actions, in any order, leave an empty queue',
     limit: { algorithm: 'leakyBucket', options: { capacity: 4, interval: 1000 } },
     steps: [
       { at: 0, cost: 1, allowed: true, remaining: 4, retryAfterMs: 0, resetMs: 0, delayMs: 0 },
@@ -191,7 +191,7 @@ export const leakyBucketVectors: readonly Vector<'leakyBucket'>[] = [
     ],
   },
   {
-    title: 'an overdraft moves the next start later',
+    title: 'an overdraft delays the next start',
     limit: { algorithm: 'leakyBucket', options: { capacity: 3, interval: 100 } },
     steps: [
       { at: 0, cost: 1, allowed: true, remaining: 3, retryAfterMs: 0, resetMs: 0, delayMs: 0 },

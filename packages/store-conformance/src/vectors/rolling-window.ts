@@ -64,7 +64,7 @@ export const rollingWindowVectors: readonly Vector<'rollingWindow'>[] = [
     ],
   },
   {
-    title: 'a moment before the newest action counts as its time',
+    title: 'a time before the newest action counts as its time',
     limit: { algorithm: 'rollingWindow', options: { limit: 2, window: 1000 } },
     steps: [
       { at: 2000, cost: 1, allowed: true, remaining: 1, retryAfterMs: 0, resetMs: 1000, delayMs: 0 },
@@ -362,7 +362,7 @@ export const rollingWindowVectors: readonly Vector<'rollingWindow'>[] = [
     ],
   },
   {
-    title: 'a limit with a much shorter window takes a hit of a longer one as written by a wrong clock',
+    title: 'a limit with a much shorter window regards a hit of a longer one as written by a wrong clock',
     limit: { algorithm: 'rollingWindow', options: { limit: 2, window: 60000 } },
     steps: [
       {

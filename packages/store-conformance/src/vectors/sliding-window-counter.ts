@@ -82,7 +82,7 @@ export const slidingWindowCounterVectors: readonly Vector<'slidingWindowCounter'
     ],
   },
   {
-    title: 'time before the current window counts as in it',
+    title: 'a time before the current window counts as in it',
     limit: { algorithm: 'slidingWindowCounter', options: { limit: 4, window: 1000 } },
     steps: [
       { at: 1500, cost: 2, allowed: true, remaining: 2, retryAfterMs: 0, resetMs: 1500, delayMs: 0 },
@@ -103,7 +103,8 @@ export const slidingWindowCounterVectors: readonly Vector<'slidingWindowCounter'
     ],
   },
   {
-    title: 'what ends further ahead than twice the next power of two microseconds was written by a wrong clock',
+    title:
+      'a window that ends further ahead than twice the next power of two microseconds was written by a wrong clock',
     limit: { algorithm: 'slidingWindowCounter', options: { limit: 1, window: 1000 } },
     steps: [
       { at: 5000, cost: 1, allowed: true, remaining: 0, retryAfterMs: 0, resetMs: 2000, delayMs: 0 },
@@ -417,7 +418,7 @@ export const slidingWindowCounterVectors: readonly Vector<'slidingWindowCounter'
     ],
   },
   {
-    title: 'a settlement below the cost returns the difference, also from the window before',
+    title: 'a settlement below the cost returns the difference, even from the previous window',
     limit: { algorithm: 'slidingWindowCounter', options: { limit: 4, window: 1000 } },
     steps: [
       { at: 0, cost: 4, allowed: true, remaining: 0, retryAfterMs: 0, resetMs: 2000, delayMs: 0 },

@@ -113,7 +113,7 @@ export const tokenBucketVectors: readonly Vector<'tokenBucket'>[] = [
     ],
   },
   {
-    title: 'at a moment before the last action nothing has refilled',
+    title: 'at a time before the last action, no token has refilled',
     limit: { algorithm: 'tokenBucket', options: { capacity: 2, refill: 1, every: 1000 } },
     steps: [
       { at: 3000, cost: 2, allowed: true, remaining: 0, retryAfterMs: 0, resetMs: 2000, delayMs: 0 },

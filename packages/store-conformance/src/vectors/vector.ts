@@ -14,7 +14,7 @@ export interface VectorVerdict {
   readonly delayMs: number;
   /** The reason of a rejection. Absent if it is `'limit'`. */
   readonly reason?: 'minDifference';
-  /** Present if the wait is only advice. */
+  /** Present if the wait is an estimate. */
   readonly retryIsEstimate?: true;
 }
 
@@ -30,7 +30,7 @@ export interface VectorAction<Name extends AlgorithmName = AlgorithmName> extend
   readonly options?: OptionsOf<Name>;
 }
 
-/** A charge of so many units. The verdict is that of a peek with cost 1 right after. */
+/** A charge of this many units. The verdict is that of a peek with cost 1 right after. */
 export interface VectorCharge extends VectorVerdict {
   /** The time of the charge in milliseconds. */
   readonly at: number;

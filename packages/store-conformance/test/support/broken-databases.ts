@@ -6,8 +6,8 @@ import { type Rows, updateRows, writeRows } from '@rollgate/test-support/rows';
 /** Stores of `createStore` on databases, each with one defect. */
 type MakeBroken = (clock: Clock) => Store & CountingStore;
 
-/** The column of the keys changes them. */
-const storingKeysAs =
+/** Stores the keys in a column that changes them. */
+const createStoreOfColumn =
   (toColumn: (key: string) => string): MakeBroken =>
   (clock) => {
     const rows: Rows = new Map();
@@ -20,14 +20,14 @@ const storingKeysAs =
     });
   };
 
-export const ignoresCase = storingKeysAs((key) => key.toLowerCase());
-export const ignoresAccents = storingKeysAs((key) => key.normalize('NFD').replace(/\p{M}/gu, ''));
-export const trimsKeys = storingKeysAs((key) => key.replace(/ +(?="\]$)/, ''));
-export const cutsKeys = storingKeysAs((key) => key.slice(0, 255));
-export const hasNoEmojis = storingKeysAs((key) => key.replace(/\p{So}/gu, '?'));
+export const ignoresCase = createStoreOfColumn((key) => key.toLowerCase());
+export const ignoresAccents = createStoreOfColumn((key) => key.normalize('NFD').replace(/\p{M}/gu, ''));
+export const trimsKeys = createStoreOfColumn((key) => key.replace(/ +(?="\]$)/, ''));
+export const cutsKeys = createStoreOfColumn((key) => key.slice(0, 255));
+export const hasNoEmojis = createStoreOfColumn((key) => key.replace(/\p{So}/gu, '?'));
 
-/** These methods read and write without a lock, and others run in between. */
-export const withoutLockIn =
+/** Its methods of these names read and write without a lock, so other methods run in between. */
+export const withoutLock =
   (...methods: readonly (keyof Store)[]): MakeBroken =>
   (clock) => {
     const rows: Rows = new Map();
@@ -59,16 +59,16 @@ export const withoutLockIn =
 export const locksInOrderOfPlan: MakeBroken = (clock) => {
   const rows: Rows = new Map();
   const holders = new Map<string, object>();
-  const wanted = new Map<object, string>();
+  const awaitedKeys = new Map<object, string>();
   const lock = async (transaction: object, key: string) => {
-    wanted.set(transaction, key);
+    awaitedKeys.set(transaction, key);
     while (holders.has(key)) {
       let holder = holders.get(key);
-      while (holder !== undefined && holder !== transaction) holder = holders.get(wanted.get(holder) ?? '');
+      while (holder !== undefined && holder !== transaction) holder = holders.get(awaitedKeys.get(holder) ?? '');
       if (holder === transaction) throw new Error('deadlock detected');
       await flushPromises();
     }
-    wanted.delete(transaction);
+    awaitedKeys.delete(transaction);
     holders.set(key, transaction);
     await flushPromises();
   };
@@ -80,7 +80,7 @@ export const locksInOrderOfPlan: MakeBroken = (clock) => {
         for (const key of keys) await lock(transaction, key);
         updateRows(rows, keys, update);
       } finally {
-        wanted.delete(transaction);
+        awaitedKeys.delete(transaction);
         for (const key of keys) if (holders.get(key) === transaction) holders.delete(key);
       }
     },
@@ -96,8 +96,8 @@ function sharedRows(clock: Clock): Rows {
   return rows;
 }
 
-/** Shares its states, and keeps its counts for itself. */
-export const countsAlone: MakeBroken = (clock) => {
+/** Shares its states, but not its counts. */
+export const sharesNoCounts: MakeBroken = (clock) => {
   const rows = sharedRows(clock);
   const memory = new MemoryStore({ clock });
   const transact = (keys: readonly string[], update: Update) => updateRows(rows, keys, update);
@@ -106,8 +106,8 @@ export const countsAlone: MakeBroken = (clock) => {
   });
 };
 
-/** Deletes rows for itself only. */
-export const deletesAlone: MakeBroken = (clock) => {
+/** Deletes rows only for itself. */
+export const sharesNoDeletions: MakeBroken = (clock) => {
   const rows = sharedRows(clock);
   const deleted = new Set<string>();
   return createStore({

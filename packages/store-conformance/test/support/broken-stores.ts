@@ -71,14 +71,14 @@ export class IgnoresRefunds extends Wrapper {
   override refund(): void {}
 }
 
-/** Records usage above the reservation only as far as it is free. */
+/** Records no usage above the reservation. */
 export class DropsOverdrafts extends Wrapper {
   override settle(receipt: unknown, costs: SettledCosts): void {
     this.inner.settle(receipt, typeof costs === 'number' ? Math.min(costs, 1) : costs);
   }
 }
 
-/** Releases nothing. */
+/** Releases no slot. */
 export class KeepsSlots extends Wrapper {
   override release(): void {}
 }
@@ -113,7 +113,7 @@ export class RecordsOneLimit extends Wrapper {
 }
 
 /** Each limit records what it allows, even if another one rejects it. */
-export class RecordsApart extends Wrapper {
+export class RecordsSeparately extends Wrapper {
   override check(plan: Plan, keys: Keys, cost: number) {
     const decision = this.inner.peek(plan, keys, cost);
     for (const [index, rule] of plan.rules.entries()) {

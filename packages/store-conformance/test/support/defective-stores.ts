@@ -44,15 +44,15 @@ export class LosesTheSecondRefund extends Store {
 /** Treats all keys of a limit as one. */
 export class MergesKeys extends Store {
   override check(plan: Plan, keys: Keys, cost: number) {
-    return super.check(plan, merged(keys), cost);
+    return super.check(plan, mergeKeys(keys), cost);
   }
 
   override peek(plan: Plan, keys: Keys, cost: number) {
-    return super.peek(plan, merged(keys), cost);
+    return super.peek(plan, mergeKeys(keys), cost);
   }
 }
 
-const merged = (keys: Keys): Keys => (typeof keys === 'string' ? 'key' : keys.map(() => 'key'));
+const mergeKeys = (keys: Keys): Keys => (typeof keys === 'string' ? 'key' : keys.map(() => 'key'));
 
 export class IgnoresResets extends Store {
   override reset(): void {}

@@ -1,0 +1,163 @@
+import type { Decision, LimitDecision, RejectionReason } from '@rollgate/core';
+import { combineDecisions } from '../expected-decision.js';
+import { findFirstTime } from '../find-first-time.js';
+import { MS } from '../oracles/oracle.js';
+import type { OracleState, OracleVerdict } from './oracle-state.js';
+import type { PreparedCall, ScenarioLimit } from './scenario.js';
+
+/** A difference between a decision and what the oracles expect. */
+export interface Difference {
+  /** The first field that differs. */
+  readonly field: string;
+  readonly expected: Decision;
+}
+
+/**
+ * Compares the decision of a check or a peek of this cost with what the oracles expect. The oracles have taken the same
+ * step.
+ *
+ * A wait is correct if the oracle rejects one microsecond before its end and allows at its end. An allowed action stays
+ * allowed while nothing happens, so only one moment has this property. `findFirstTime` would find the same moment. It
+ * is slow, so it runs only if the wait is wrong.
+ */
+export function findDifference(
+  actual: Decision,
+  oracles: OracleState,
+  call: PreparedCall,
+  cost: number,
+  verdict: OracleVerdict,
+): Difference | undefined {
+  const { scenarioLimits } = call;
+  const [{ name }] = scenarioLimits as [ScenarioLimit];
+  if (scenarioLimits.length === 1) {
+    const expected = expectedDecisionOf(actual.limits[name], oracles, call, 0, cost, verdict);
+    if (isExpectedDecision(actual, name, expected)) return undefined;
+  }
+  const limits = scenarioLimits.map(({ name }, index): [string, LimitDecision] => {
+    return [name, expectedDecisionOf(actual.limits[name], oracles, call, index, cost, verdict)];
+  });
+  const expected = combineDecisions(Object.fromEntries(limits));
+  const field = findDifferentField(actual, expected, '');
+  return field === undefined ? undefined : { field, expected };
+}
+
+/** What the oracle of the limit at `index` expects. */
+function expectedDecisionOf(
+  actual: LimitDecision | undefined,
+  oracles: OracleState,
+  { scenarioLimits, stateIndexes }: PreparedCall,
+  index: number,
+  cost: number,
+  { allowedByLimit, allowed, delays }: OracleVerdict,
+): LimitDecision {
+  const scenarioLimit = scenarioLimits[index]!;
+  const stateIndex = stateIndexes[index]!;
+  const now = oracles.nowMicros;
+  const { quota } = scenarioLimit.oracle;
+  const isAllowed = (at: number) => oracles.allows(scenarioLimit, stateIndex, at, cost);
+  const isFull = (at: number) => oracles.free(scenarioLimit, stateIndex, at) >= quota;
+  const { retryAfterMicros } = scenarioLimit.oracle;
+  if (retryAfterMicros !== undefined) {
+    return expectedSlotDecision(
+      allowedByLimit[index]!,
+      oracles.free(scenarioLimit, stateIndex, now),
+      quota,
+      cost,
+      retryAfterMicros / MS,
+    );
+  }
+  const retryAfterMs = allowed ? 0 : cost > quota ? Infinity : findWait(now, actual?.retryAfterMs, isAllowed);
+  const figures = {
+    allowed: allowedByLimit[index]!,
+    limit: quota,
+    remaining: Math.max(0, oracles.free(scenarioLimit, stateIndex, now)),
+    retryAfterMs,
+    resetMs: findWait(now, actual?.resetMs, isFull),
+    delayMs: delays[index]! / MS,
+  };
+  if (allowedByLimit[index]) return figures;
+  return {
+    ...figures,
+    reason: findReason(scenarioLimit, oracles.read(scenarioLimit, stateIndex, now), now, cost, retryAfterMs),
+  };
+}
+
+function expectedSlotDecision(
+  isAllowed: boolean,
+  free: number,
+  quota: number,
+  cost: number,
+  suggestedWaitMs: number,
+): LimitDecision {
+  const resetMs = free < quota ? suggestedWaitMs : 0;
+  const figures = {
+    allowed: isAllowed,
+    limit: quota,
+    remaining: Math.max(0, free),
+    retryAfterMs: 0,
+    resetMs,
+    delayMs: 0,
+  };
+  if (isAllowed) return figures;
+  if (cost > quota) return { ...figures, retryAfterMs: Infinity, reason: 'limit' };
+  return { ...figures, retryAfterMs: suggestedWaitMs, reason: 'limit', retryIsEstimate: true };
+}
+
+function findWait(now: number, actualMs: number | undefined, isTrue: (at: number) => boolean): number {
+  const micros = Math.round((actualMs ?? -1) * MS);
+  const isCorrect =
+    micros >= 0 && micros < Infinity && isTrue(now + micros) && (micros === 0 || !isTrue(now + micros - 1));
+  return (isCorrect ? micros : findFirstTime(now, isTrue) - now) / MS;
+}
+
+/** The rule that still rejects just before the action is allowed, if the state never expires. */
+function findReason(
+  { oracle }: ScenarioLimit,
+  state: unknown,
+  now: number,
+  cost: number,
+  retryAfterMs: number,
+): RejectionReason {
+  if (cost > oracle.quota || oracle.allowsUnits === undefined) return 'limit';
+  const allowedMs = findWait(now, retryAfterMs, (at) => oracle.allows(state, at, cost));
+  return oracle.allowsUnits(state, now + Math.round(allowedMs * MS) - 1, cost) ? 'minDifference' : 'limit';
+}
+
+/** Whether the decision of a single limit is `expected`. This is much faster than a comparison of all fields. */
+function isExpectedDecision(actual: Decision, name: string, expected: LimitDecision): boolean {
+  const { violated, degraded, limits } = actual;
+  const isViolated = violated.length === 1 && violated[0] === name;
+  return (
+    hasSameFigures(actual, expected) &&
+    hasSameFigures(limits[name]!, expected) &&
+    (expected.allowed ? violated.length === 0 : isViolated) &&
+    degraded === false
+  );
+}
+
+type Figures = Omit<LimitDecision, 'allowed'> & { allowed: boolean };
+
+function hasSameFigures(one: Figures, other: Figures): boolean {
+  return (
+    one.allowed === other.allowed &&
+    one.limit === other.limit &&
+    one.remaining === other.remaining &&
+    one.retryAfterMs === other.retryAfterMs &&
+    one.resetMs === other.resetMs &&
+    one.delayMs === other.delayMs &&
+    one.reason === other.reason &&
+    one.retryIsEstimate === other.retryIsEstimate
+  );
+}
+
+/** Returns the path of the first field that differs, or `undefined` if all fields are equal. */
+function findDifferentField(actual: unknown, expected: unknown, path: string): string | undefined {
+  if (Object.is(actual, expected)) return undefined;
+  if (typeof expected !== 'object' || expected === null || typeof actual !== 'object' || actual === null) return path;
+  for (const name in expected) {
+    const [one, other] = [actual, expected].map((record) => (record as Record<string, unknown>)[name]);
+    const found = findDifferentField(one, other, path === '' ? name : `${path}.${name}`);
+    if (found !== undefined) return found;
+  }
+  return Object.keys(actual).length === Object.keys(expected).length ? undefined : path;
+}
