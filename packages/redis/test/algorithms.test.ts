@@ -80,10 +80,13 @@ describe.each(ALGORITHMS)('%s', (_, limit, suffix, expiresMs) => {
     const limiter = limiterOf(limit);
     await limiter.check('ann', { cost: 1 });
     await limiter.check('ann', { cost: 1 });
-    const look = async () => [await redis.client.dumpBuffer(keyOf('ann')), await expiryOf(redis.client, keyOf('ann'))];
-    const before = await look();
+    const readState = async () => [
+      await redis.client.dumpBuffer(keyOf('ann')),
+      await expiryOf(redis.client, keyOf('ann')),
+    ];
+    const before = await readState();
     for (let attempt = 0; attempt < 20; attempt++) expect((await limiter.check('ann')).allowed).toBe(false);
-    expect(await look()).toEqual(before);
+    expect(await readState()).toEqual(before);
   });
 
   test('drops a state from a clock far ahead, so the key is usable at once', async () => {
@@ -164,7 +167,7 @@ describe.each(ALGORITHMS)('%s', (_, limit, suffix, expiresMs) => {
       expect(await redis.client.get(key)).toMatch(/^\d*r\d+$/);
       expect(await redis.client.pttl(key)).toBeGreaterThan(0);
     } else {
-      await until('Redis has dropped what is over', async () => (await redis.client.exists(key)) === 0);
+      await until('Redis has dropped the expired state', async () => (await redis.client.exists(key)) === 0);
     }
   });
 });

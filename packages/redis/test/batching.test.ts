@@ -13,7 +13,7 @@ let store: RedisStore;
 beforeAll(async () => {
   client = redis.connect();
   store = new RedisStore({ client, denialCache: false });
-  await make().check('so that the server knows the script');
+  await make().check('to load the script');
 });
 
 function make(limit = 1, prefix = freshPrefix()) {
@@ -23,17 +23,17 @@ function make(limit = 1, prefix = freshPrefix()) {
 const times = <Result>(count: number, make: (index: number) => Result) =>
   Array.from({ length: count }, (_, i) => make(i));
 
-test('sends all operations of one turn in one call', async () => {
+test('sends all operations of one event loop turn in one call', async () => {
   const [one, other] = [make(), make(5)];
-  const calls = await redis.callsOf(async () => {
+  const calls = await redis.countScriptCallsOf(async () => {
     const decisions = [one.check('ann'), one.check('bob'), other.check('ann', { cost: 2 }), other.peek('ann')];
     await one.reset('bob');
     expect((await Promise.all(decisions)).map(({ remaining }) => remaining)).toEqual([0, 0, 3, 3]);
   });
   expect(calls).toBe(1);
-  await one.refund(await one.check('eve')); // The server now knows the script that refunds.
+  await one.refund(await one.check('eve')); // The server has now loaded the script that refunds.
   expect(
-    await redis.callsOf(async () => {
+    await redis.countScriptCallsOf(async () => {
       const decision = await one.check('bob');
       await Promise.all([one.refund(decision), one.peek('bob')]);
     }),
@@ -50,7 +50,7 @@ test.each([
 ])('%d checks are %d calls', async (checks, calls) => {
   const limiter = make(checks);
   const work = () => Promise.all(times(checks, () => limiter.check('ann')));
-  expect(await redis.callsOf(work)).toBe(calls);
+  expect(await redis.countScriptCallsOf(work)).toBe(calls);
   expect((await limiter.check('ann')).allowed).toBe(false);
 });
 
@@ -68,14 +68,14 @@ test('sends at most a hundred operations in a call', async () => {
   expect(counts.reverse()).toEqual(['100', '100', '50']);
 });
 
-test('decides the operations of a turn in order, as in memory', async () => {
+test('decides the operations of a batch in order, as in memory', async () => {
   const limiter = make();
   const check = () => limiter.check('ann').then(({ allowed }) => allowed);
   const results = [check(), check(), limiter.reset('ann'), check(), check(), limiter.reset('ann'), check()];
   expect(await Promise.all(results)).toEqual([true, false, undefined, true, false, undefined, true]);
 });
 
-test('refunds a single check of a turn', async () => {
+test('refunds a single check of a batch', async () => {
   const limiter = make(1000);
   const decisions = await Promise.all(times(30, (index) => limiter.check('ann', { cost: index + 1 })));
   let left = (30 * 31) / 2;
@@ -88,10 +88,10 @@ test('refunds a single check of a turn', async () => {
   expect((await limiter.peek('ann')).remaining).toBe(1000);
 });
 
-test('decides turns in order, even if no caller awaits the results', async () => {
+test('decides batches in order, even if no caller awaits the results', async () => {
   const limiter = make();
   const results: Promise<unknown>[] = [];
-  for (let turn = 0; turn < 50; turn++) {
+  for (let round = 0; round < 50; round++) {
     results.push(limiter.check('ann').then(({ allowed }) => allowed));
     await flushPromises();
     results.push(limiter.check('ann').then(({ allowed }) => allowed));
@@ -103,17 +103,17 @@ test('decides turns in order, even if no caller awaits the results', async () =>
 });
 
 test('decides checks in order that callers start after each result', async () => {
-  const [rounds, askers] = [60, 64];
-  const limiter = make(rounds * askers);
+  const [rounds, callers] = [60, 64];
+  const limiter = make(rounds * callers);
   const remainings: number[] = [];
-  const calls = await redis.callsOf(async () => {
+  const calls = await redis.countScriptCallsOf(async () => {
     for (let round = 0; round < rounds; round++) {
-      const decisions = await Promise.all(times(askers, () => limiter.check('ann')));
+      const decisions = await Promise.all(times(callers, () => limiter.check('ann')));
       remainings.push(...decisions.map(({ remaining }) => remaining));
     }
   });
-  expect(remainings).toEqual(times(rounds * askers, (index) => rounds * askers - 1 - index));
-  expect(calls).toBeLessThanOrEqual(4 * rounds); // Half of a batch may be sent a turn later, so that Redis never waits.
+  expect(remainings).toEqual(times(rounds * callers, (index) => rounds * callers - 1 - index));
+  expect(calls).toBeLessThanOrEqual(4 * rounds); // Half of a batch may be sent later, so that Redis never waits.
 });
 
 test('decides in order across batches of a hundred', async () => {
@@ -134,7 +134,7 @@ describe('a key with another value', () => {
     const limiter = make(1, prefix);
     await client.rpush(`${prefix}:{bad}:default`, 'something else');
     for (const kind of ['check', 'peek'] as const) {
-      const calls = await redis.callsOf(async () => {
+      const calls = await redis.countScriptCallsOf(async () => {
         const results = ['ann', 'bad', 'bob', 'bad', 'eve'].map((key) => limiter[kind](key));
         const [ann, bad, bob, again, eve] = await Promise.allSettled(results);
         for (const fine of [ann, bob, eve]) expect(fine).toMatchObject({ value: { allowed: true } });

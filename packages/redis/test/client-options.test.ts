@@ -1,6 +1,7 @@
 import { RateLimiter, rollingWindow } from '@rollgate/core';
 import { type RedisClient, RedisStore } from '@rollgate/redis';
 import { startRestFront } from '@rollgate/test-support/rest-front';
+import { withoutOutageWarnings } from '@rollgate/test-support/silence-outages';
 import { Redis as Upstash } from '@upstash/redis';
 import { Decoder, GlideClient, type GlideClientConfiguration, ProtocolVersion } from '@valkey/valkey-glide';
 import { Redis } from 'ioredis';
@@ -8,8 +9,7 @@ import { Redis as Redis5 } from 'ioredis5';
 import { Redis as Valkey } from 'iovalkey';
 import { createClient, createClientPool, RESP_TYPES } from 'redis';
 import { createClient as createClient5, createClientPool as createClientPool5 } from 'redis5';
-import { PATIENT } from './support/clients.js';
-import { quietly } from './support/quietly.js';
+import { LONG_TIMEOUT } from './support/clients.js';
 import { freshPrefix, LOGS, SomeRedis } from './support/some-redis.js';
 
 const redis = SomeRedis.forThisFile();
@@ -21,15 +21,15 @@ interface Opened {
 
 type Open = () => Promise<Opened>;
 
-const ofIoredis =
+const fromIoredis =
   (make: () => Redis | Redis5 | Valkey): Open =>
   async () => {
     const client = make();
     return { client, close: () => client.quit() };
   };
 
-/** A client of node-redis that connects, or a part of one as `use` makes it. */
-const ofNodeRedis =
+/** Opens a client of node-redis, or the part of one that `use` returns. */
+const fromNodeRedis =
   <Client extends { connect(): Promise<unknown>; close(): Promise<unknown> }>(
     make: () => Client,
     use: (client: Client) => unknown = (client) => client,
@@ -46,7 +46,7 @@ const ofGlide =
     const { hostname: host, port } = new URL(redis.url);
     const client = await GlideClient.createClient({
       addresses: [{ host, port: Number(port) }],
-      ...PATIENT,
+      ...LONG_TIMEOUT,
       ...options,
     });
     return { client, close: async () => client.close() };
@@ -76,24 +76,24 @@ const buffers = { [RESP_TYPES.BLOB_STRING]: Buffer, [RESP_TYPES.SIMPLE_STRING]: 
 const url = () => redis.url;
 
 const opened: Record<string, Open> = {
-  'ioredis 6 with RESP 2': ofIoredis(() => new Redis(url(), { protocol: 2 })),
-  'node-redis 6 with RESP 2': ofNodeRedis(() => createClient({ url: url(), RESP: 2 })),
-  'node-redis 6 with RESP 3': ofNodeRedis(() => createClient({ url: url(), RESP: 3 })),
-  'node-redis 5 with RESP 2': ofNodeRedis(() => createClient5({ url: url(), RESP: 2 })),
-  'node-redis 5 with RESP 3': ofNodeRedis(() => createClient5({ url: url(), RESP: 3 })),
-  'node-redis 6 with a prefix': ofNodeRedis(() => createClient({ url: url(), keyPrefix: 'app:' })),
-  'node-redis 6 with replies as buffers': ofNodeRedis(() =>
+  'ioredis 6 with RESP 2': fromIoredis(() => new Redis(url(), { protocol: 2 })),
+  'node-redis 6 with RESP 2': fromNodeRedis(() => createClient({ url: url(), RESP: 2 })),
+  'node-redis 6 with RESP 3': fromNodeRedis(() => createClient({ url: url(), RESP: 3 })),
+  'node-redis 5 with RESP 2': fromNodeRedis(() => createClient5({ url: url(), RESP: 2 })),
+  'node-redis 5 with RESP 3': fromNodeRedis(() => createClient5({ url: url(), RESP: 3 })),
+  'node-redis 6 with a prefix': fromNodeRedis(() => createClient({ url: url(), keyPrefix: 'app:' })),
+  'node-redis 6 with replies as buffers': fromNodeRedis(() =>
     createClient({ url: url(), commandOptions: { typeMapping: buffers } }),
   ),
-  'node-redis 5 with replies as buffers': ofNodeRedis(() =>
+  'node-redis 5 with replies as buffers': fromNodeRedis(() =>
     createClient5({ url: url(), commandOptions: { typeMapping: buffers } }),
   ),
-  'node-redis 6 with replies as buffers in a part of the app': ofNodeRedis(
+  'node-redis 6 with replies as buffers in a part of the app': fromNodeRedis(
     () => createClient({ url: url() }),
     (client) => client.withTypeMapping(buffers),
   ),
-  'a pool of node-redis 6': ofNodeRedis(() => createClientPool({ url: url() }, { minimum: 2, maximum: 4 })),
-  'a pool of node-redis 5': ofNodeRedis(() => createClientPool5({ url: url() }, { minimum: 2, maximum: 4 })),
+  'a pool of node-redis 6': fromNodeRedis(() => createClientPool({ url: url() }, { minimum: 2, maximum: 4 })),
+  'a pool of node-redis 5': fromNodeRedis(() => createClientPool5({ url: url() }, { minimum: 2, maximum: 4 })),
   'GLIDE with RESP 2': ofGlide({ protocol: ProtocolVersion.RESP2 }),
   'GLIDE with replies as buffers': ofGlide({ defaultDecoder: Decoder.Bytes }),
   'GLIDE with a connection that is made when it is needed': ofGlide({ lazyConnect: true }),
@@ -102,9 +102,9 @@ const opened: Record<string, Open> = {
   '@upstash/redis without base64': ofUpstash({ responseEncoding: false }),
 };
 for (const [what, options] of Object.entries(ioredisOptions)) {
-  opened[`ioredis 6 with ${what}`] = ofIoredis(() => new Redis(url(), options));
-  opened[`ioredis 5 with ${what}`] = ofIoredis(() => new Redis5(url(), options));
-  opened[`iovalkey with ${what}`] = ofIoredis(() => new Valkey(url(), options));
+  opened[`ioredis 6 with ${what}`] = fromIoredis(() => new Redis(url(), options));
+  opened[`ioredis 5 with ${what}`] = fromIoredis(() => new Redis5(url(), options));
+  opened[`iovalkey with ${what}`] = fromIoredis(() => new Valkey(url(), options));
 }
 opened['ioredis 6 without an offline queue'] = async () => {
   const client = new Redis(url(), { enableOfflineQueue: false, lazyConnect: true });
@@ -138,7 +138,7 @@ test.each(Object.keys(opened))('%s', async (name) => {
       const many = await Promise.all(Array.from({ length: 250 }, (_, index) => limiter.check(`${index % 50}`)));
       expect(many.filter(({ allowed }) => allowed)).toHaveLength(200);
     }
-    await quietly(async () => {
+    await withoutOutageWarnings(async () => {
       const prefix = freshPrefix();
       const limits = rollingWindow({ limit: 1, window: '1h' });
       const make = (log: 'packed' | 'sorted-set') =>

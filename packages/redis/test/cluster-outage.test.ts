@@ -5,7 +5,7 @@ import { RedisCluster, until } from '@rollgate/test-support';
 import { effort } from '@rollgate/test-support/effort';
 import { recordEvents } from '@rollgate/test-support/record-events';
 import { silenceOutages } from '@rollgate/test-support/silence-outages';
-import slotOf from 'cluster-key-slot';
+import hashSlotOf from 'cluster-key-slot';
 import { clusterClients } from './support/cluster-clients.js';
 
 silenceOutages();
@@ -27,13 +27,13 @@ test('the other nodes keep deciding while one is silent', async () => {
   const rounds = () => roundsOf(apps);
   try {
     const [silent] = cluster.nodes;
-    const isSilent = (user: string) => cluster.ownerOf(slotOf(`{${user}}`)) === silent;
-    await until('the clients know all nodes', async () => apps.every(({ knowsNodes }) => knowsNodes()));
-    await until('all nodes respond', () => allRespond(apps));
+    const isSilent = (user: string) => cluster.ownerOf(hashSlotOf(`{${user}}`)) === silent;
+    await until('the clients know all nodes', async () => apps.every(({ hasAllNodes }) => hasAllNodes()));
+    await until('all nodes respond', () => haveAllResponded(apps));
     failures.events.length = 0; // A client that was still connecting may have failed.
     silent!.pause();
     await rounds();
-    for (let turn = 0; turn < 5; turn++) {
+    for (let round = 0; round < 5; round++) {
       for (const { kind, user, degraded, waited } of await rounds()) {
         // No call waits for the silent node any more, because the policy decides immediately.
         const expected = isSilent(user) ? ['fallback', false] : [false, true];
@@ -43,7 +43,7 @@ test('the other nodes keep deciding while one is silent', async () => {
     silent!.resume();
     const published = failures.events.map(({ store, part }) => [apps.find((app) => app.store === store)?.kind, part]);
     expect(published.sort()).toEqual(apps.map(({ kind }) => [kind, `127.0.0.1:${silent!.port}`]).sort());
-    await until('all nodes respond again', () => allRespond(apps));
+    await until('all nodes respond again', () => haveAllResponded(apps));
   } finally {
     failures.stop();
     for (const { close } of apps) close();
@@ -59,9 +59,9 @@ thoroughTest('a replica replaces a node that has ended', async () => {
   const apps = await Promise.all(KINDS.map((kind) => createApp(kind, cluster, 1000)));
   try {
     const replica = await cluster.addReplica(cluster.nodes[0]!);
-    await until('all nodes respond', () => allRespond(apps));
+    await until('all nodes respond', () => haveAllResponded(apps));
     await cluster.nodes[0]!.kill();
-    await until('the replica decides for all clients', () => allRespond(apps));
+    await until('the replica decides for all clients', () => haveAllResponded(apps));
     expect(await replica.run('ROLE')).toContain('master');
   } finally {
     for (const { close } of apps) close();
@@ -72,7 +72,8 @@ thoroughTest('a replica replaces a node that has ended', async () => {
 type App = Awaited<ReturnType<typeof createApp>>;
 
 const roundsOf = async (apps: readonly App[]) => (await Promise.all(apps.map(({ round }) => round()))).flat();
-const allRespond = async (apps: readonly App[]) => (await roundsOf(apps)).every(({ degraded }) => degraded === false);
+const haveAllResponded = async (apps: readonly App[]) =>
+  (await roundsOf(apps)).every(({ degraded }) => degraded === false);
 
 async function createApp(kind: (typeof KINDS)[number], cluster: RedisCluster, timeout = TIMEOUT_MS) {
   const { client, close } = await clusterClients[kind](cluster);
@@ -85,6 +86,6 @@ async function createApp(kind: (typeof KINDS)[number], cluster: RedisCluster, ti
     const { degraded } = await result;
     return { kind, user, degraded, waited: result instanceof Promise };
   };
-  const knowsNodes = () => users.every((user) => store.partOfSubject!(ANY_COUNTER, user) !== '');
-  return { kind, store, close, knowsNodes, round: () => Promise.all(users.map(check)) };
+  const hasAllNodes = () => users.every((user) => store.partOfSubject!(ANY_COUNTER, user) !== '');
+  return { kind, store, close, hasAllNodes, round: () => Promise.all(users.map(check)) };
 }

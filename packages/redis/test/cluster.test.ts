@@ -1,11 +1,11 @@
 import { type Limits, RateLimiter, rollingWindow } from '@rollgate/core';
 import { type ClusterSlot, RedisStore } from '@rollgate/redis';
 import { RedisCluster, until } from '@rollgate/test-support';
+import { withoutOutageWarnings } from '@rollgate/test-support/silence-outages';
 import { Cluster, Redis } from 'ioredis';
 import { Cluster as Cluster5 } from 'ioredis5';
 import { clusterClients, openGlide } from './support/cluster-clients.js';
-import { quietly } from './support/quietly.js';
-import { SlotMove } from './support/slot-move.js';
+import { HashSlotMove } from './support/hash-slot-move.js';
 import { freshPrefix } from './support/some-redis.js';
 
 let cluster: RedisCluster;
@@ -47,20 +47,20 @@ async function doneKeys(prefix: string): Promise<string[]> {
   return (await Promise.all(found)).flat();
 }
 
-test('all keys of a slot share the marks of their refunds', () =>
+test('all keys of a hash slot share the marks of their refunds', () =>
   withStore('ioredis 6', async (make) => {
     const prefix = freshPrefix();
     const limiter = make(rollingWindow({ limit: 200, window: '1h' }), prefix);
     const refund = async (key: string) => limiter.refund(await limiter.check(key));
-    const [first, ...others] = SlotMove.make(cluster, 6).keys;
-    // Each refund tries some hash tags, until the store knows one for the slot.
+    const [first, ...others] = HashSlotMove.create(cluster, 6).keys;
+    // Each refund tries some hash tags, until the store knows one for the hash slot.
     await Promise.all(Array.from({ length: 200 }, () => refund(first!)));
     await Promise.all(others.map(refund));
     expect((await doneKeys(prefix)).length).toBeLessThanOrEqual(2);
     for (const key of [first!, ...others]) expect((await limiter.peek(key)).remaining).toBe(200);
   }));
 
-test('the marks of refunds start with the prefix that determines the slot', () =>
+test('the marks of refunds start with the prefix that determines the hash slot', () =>
   withStore(
     'ioredis 6',
     async (make) => {
@@ -73,7 +73,7 @@ test('the marks of refunds start with the prefix that determines the slot', () =
   ));
 
 describe.each(kinds)('with %s', (kind) => {
-  test('decides keys of all nodes in one turn', () =>
+  test('decides keys of all nodes in one batch', () =>
     withStore(kind, async (make) => {
       const limiter = make(rollingWindow({ limit: 2, window: '1h' }));
       const checked = users(100);
@@ -142,11 +142,11 @@ describe.each(kinds)('with %s', (kind) => {
 });
 
 // A pipeline of ioredis returns redirections instead of following them when only some of its commands are redirected.
-describe.each(kinds.filter((kind) => !kind.includes('pipelining')))('while a slot moves, with %s', (kind) => {
+describe.each(kinds.filter((kind) => !kind.includes('pipelining')))('while a hash slot moves, with %s', (kind) => {
   test('a limit decides without interruption', () =>
     withStore(kind, async (make) => {
       const limiter = make(rollingWindow({ limit: 30, window: '1h' }));
-      const move = SlotMove.make(cluster, 5);
+      const move = HashSlotMove.create(cluster, 5);
       const [fresh, ...known] = move.keys;
       for (const key of known) await limiter.check(key);
       const allowed = new Map(known.map((key) => [key, 1]));
@@ -161,10 +161,10 @@ describe.each(kinds.filter((kind) => !kind.includes('pipelining')))('while a slo
       });
     }));
 
-  test('callers that share a slot do not delay each other', () =>
+  test('callers that share a hash slot do not delay each other', () =>
     withStore(kind, async (make) => {
       const limiter = make(rollingWindow({ limit: 1000, window: '1h' }));
-      const move = SlotMove.make(cluster, 4);
+      const move = HashSlotMove.create(cluster, 4);
       const before = await tryAgainCount();
       await move.run(async () => {
         await Promise.all(move.keys.map((key) => limiter.check(key)));
@@ -179,11 +179,11 @@ describe.each(kinds.filter((kind) => !kind.includes('pipelining')))('while a slo
     withStore(kind, async (make) => {
       const burst = rollingWindow({ limit: 1000, window: '1h' });
       const limiter = make({ burst, day: rollingWindow({ limit: 1000, window: '1d' }) });
-      const move = SlotMove.make(cluster, 1);
+      const move = HashSlotMove.create(cluster, 1);
       const [key] = move.keys as [string];
       await limiter.check(key);
       const before = await tryAgainCount();
-      await quietly(() =>
+      await withoutOutageWarnings(() =>
         move.run(async () => {
           const [single] = await Promise.allSettled([limiter.check(key, { limits: { burst } }), limiter.check(key)]);
           expect(single).toMatchObject({ value: { allowed: true } });
@@ -199,11 +199,11 @@ describe.each(kinds.filter((kind) => !kind.includes('pipelining')))('while a slo
         day: rollingWindow({ limit: 20, window: '1d' }),
       };
       const limiter = make(limits);
-      const move = SlotMove.make(cluster, 2);
+      const move = HashSlotMove.create(cluster, 2);
       const [fresh, known] = move.keys as [string, string];
       await limiter.check(known);
       const allowed = new Map([[known, 1], [fresh, 0]]); // biome-ignore format: a table
-      await quietly(() =>
+      await withoutOutageWarnings(() =>
         move.run(async () => {
           const settled = await Promise.allSettled(move.keys.map((key) => limiter.check(key)));
           for (const [index, key] of move.keys.entries()) {
@@ -219,20 +219,20 @@ describe.each(kinds.filter((kind) => !kind.includes('pipelining')))('while a slo
     }));
 });
 
-test('after a timeout of GLIDE while a slot moves, the checks of the slot are sent one by one', async () => {
-  const [patient, hasty] = [await openGlide(cluster), await openGlide(cluster, { requestTimeout: 250 })];
+test('after a timeout of GLIDE while a hash slot moves, the checks of the hash slot are sent one by one', async () => {
+  const [patient, impatient] = [await openGlide(cluster), await openGlide(cluster, { requestTimeout: 250 })];
   try {
     const burst = rollingWindow({ limit: 1000, window: '1h' });
     const limits = { burst, day: rollingWindow({ limit: 1000, window: '1d' }) };
-    const [setup, limiter] = [patient, hasty].map(({ client }) => {
+    const [setup, limiter] = [patient, impatient].map(({ client }) => {
       const store = new RedisStore({ client, denialCache: false });
       return new RateLimiter({ limits, store, prefix: 'glide moves', timeout: '30s' });
     }) as [RateLimiter, RateLimiter];
-    const move = SlotMove.make(cluster, 1);
+    const move = HashSlotMove.create(cluster, 1);
     const [key] = move.keys as [string];
     await setup.check(key);
     const settleBoth = () => Promise.allSettled([limiter.check(key, { limits: { burst } }), limiter.check(key)]);
-    await quietly(() =>
+    await withoutOutageWarnings(() =>
       move.run(async (step) => {
         if (step !== 1) return; // Only one of the two keys has moved.
         const [single] = await settleBoth();
@@ -241,7 +241,7 @@ test('after a timeout of GLIDE while a slot moves, the checks of the slot are se
       }),
     );
   } finally {
-    for (const { close } of [patient, hasty]) close();
+    for (const { close } of [patient, impatient]) close();
   }
 });
 
@@ -264,7 +264,7 @@ test('after a timeout of GLIDE that no move explains, checks are sent together a
       const settled = await Promise.allSettled([limiter.check('ann'), limiter.check('ann')]);
       return settled.every(({ status }) => status === 'fulfilled');
     };
-    await quietly(async () => {
+    await withoutOutageWarnings(async () => {
       await until('the script is known', checkBoth);
       for (const node of cluster.nodes) node.pause();
       expect(await checkBoth()).toBe(false);

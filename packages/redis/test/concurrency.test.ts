@@ -17,7 +17,7 @@ function open(limits: Limits, clock = manualClock(1e12)) {
 
 beforeEach(() => redis.server.run('FLUSHALL'));
 
-test('holds at most the limit, and a release frees a slot once', async () => {
+test('uses at most `limit` slots, and a release frees a slot once', async () => {
   const { limiter } = open(concurrency({ limit: 2, lease: '30s' }));
   const decisions = await Promise.all([1, 2, 3].map(() => limiter.check('ann')));
   expect(decisions.map(({ allowed, remaining }) => [allowed, remaining])).toEqual([
@@ -161,7 +161,7 @@ test('renews 1,000 leases with few scripts, and a slot takes at most 200 bytes',
   }
   const bytes = Number(await redis.server.run('MEMORY', 'USAGE', 'rollgate:{ann}:default/c', 'SAMPLES', '0'));
   expect(bytes / 1000).toBeLessThan(200);
-  const calls = await redis.callsOf(async () => {
+  const calls = await redis.countScriptCallsOf(async () => {
     clock.advance('10s');
     await limiter.peek('ann');
     await until('the renewal is over', async () => Number(await redis.server.run('ZCOUNT', 'rollgate:{ann}:default/c', (1e12 + 40_000) * 1000, '+inf')) === 1000); // biome-ignore format: short

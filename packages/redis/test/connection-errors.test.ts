@@ -16,13 +16,13 @@ interface Opened {
   close(): unknown;
 }
 
-const ofIoredis = (client: Redis | Redis5 | Cluster, state: RegExp): Opened => ({
+const fromIoredis = (client: Redis | Redis5 | Cluster, state: RegExp): Opened => ({
   client,
   state,
   close: () => client.disconnect(),
 });
 
-function ofNodeRedis(
+function fromNodeRedis(
   client: RedisClient & {
     on(event: 'error', listener: () => void): unknown;
     connect(): Promise<unknown>;
@@ -36,12 +36,12 @@ function ofNodeRedis(
 }
 
 const clients: Record<string, () => Opened> = {
-  'ioredis 6': () => ofIoredis(new Redis(url), /connecting|close/),
-  'ioredis 5': () => ofIoredis(new Redis5(url), /connecting|close/),
-  'an ioredis Cluster': () => ofIoredis(new Cluster([{ host: '127.0.0.1', port: PORT }]), /connecting|close/),
-  'node-redis 6': () => ofNodeRedis(createClient({ url }), /connecting/),
-  'node-redis 5': () => ofNodeRedis(createClient5({ url }) as never, /connecting/),
-  'a node-redis cluster': () => ofNodeRedis(createCluster({ rootNodes: [{ url }] }) as never, /connecting|closed/),
+  'ioredis 6': () => fromIoredis(new Redis(url), /connecting|close/),
+  'ioredis 5': () => fromIoredis(new Redis5(url), /connecting|close/),
+  'an ioredis Cluster': () => fromIoredis(new Cluster([{ host: '127.0.0.1', port: PORT }]), /connecting|close/),
+  'node-redis 6': () => fromNodeRedis(createClient({ url }), /connecting/),
+  'node-redis 5': () => fromNodeRedis(createClient5({ url }) as never, /connecting/),
+  'a node-redis cluster': () => fromNodeRedis(createCluster({ rootNodes: [{ url }] }) as never, /connecting|closed/),
 };
 
 let printed: jest.SpyInstance;
@@ -80,10 +80,10 @@ test('stores on a client add their listeners once, and ioredis still prints its 
       '[ioredis] Unhandled error event:',
       expect.stringContaining('ECONNREFUSED'),
     ]);
-    const heard: unknown[] = [];
-    client.on('error', (error) => heard.push(error));
+    const messages: unknown[] = [];
+    client.on('error', (error) => messages.push(error));
     const before = printed.mock.calls.length;
-    await until('the listener has heard an error', async () => heard.length > 0);
+    await until('the listener has heard an error', async () => messages.length > 0);
     expect(printed.mock.calls).toHaveLength(before);
   } finally {
     client.disconnect();

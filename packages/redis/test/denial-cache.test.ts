@@ -27,7 +27,7 @@ const one = rollingWindow({ limit: 1, window: LONG });
 
 /** Counts the calls of Redis for these checks, all of which must be rejected. */
 function callsOfRejected(...checks: (() => Promise<{ allowed: boolean }>)[]): Promise<number> {
-  return redis.callsOf(async () => {
+  return redis.countScriptCallsOf(async () => {
     let allowedCount = 0;
     for (const check of checks) if ((await check()).allowed) allowedCount += 1;
     expect(allowedCount).toBe(0);
@@ -59,12 +59,12 @@ test.each([
 ])('checks Redis again after `maxAge`: %s', async (_, denialCache, maxAgeMs, more) => {
   const limiter = make(one, denialCache, more);
   await limiter.check('ann');
-  const calls = await redis.calls();
+  const calls = await redis.countScriptCalls();
   const startMs = performance.now();
   expect((await limiter.check('ann')).allowed).toBe(false);
   await until('Redis is called again', async () => {
     expect((await limiter.check('ann')).allowed).toBe(false);
-    return (await redis.calls()) > calls + 1;
+    return (await redis.countScriptCalls()) > calls + 1;
   });
   expect(performance.now() - startMs).toBeGreaterThanOrEqual(maxAgeMs);
 });
@@ -386,7 +386,7 @@ test('a cached rejection has nothing to refund', async () => {
   await limiter.check('ann');
   await limiter.check('ann');
   const known = await limiter.check('ann');
-  expect(await redis.callsOf(() => limiter.refund(known))).toBe(0);
+  expect(await redis.countScriptCallsOf(() => limiter.refund(known))).toBe(0);
   expect((await limiter.check('ann')).allowed).toBe(false);
 });
 

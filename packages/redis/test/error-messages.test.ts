@@ -1,7 +1,7 @@
 import { fixedWindow, RateLimiter } from '@rollgate/core';
 import { RedisStore } from '@rollgate/redis';
+import { withoutOutageWarnings } from '@rollgate/test-support/silence-outages';
 import { Redis } from 'ioredis';
-import { quietly } from './support/quietly.js';
 import { freshPrefix, SomeRedis } from './support/some-redis.js';
 
 const redis = SomeRedis.forThisFile();
@@ -14,7 +14,7 @@ test('an operation fails without the others, whatever its error contains', async
     const limits = fixedWindow({ limit: 3, window: '1h' });
     const limiter = new RateLimiter({ limits, store, prefix, timeout: '30s' });
     for (const bad of ['bad', 'worse']) await client.set(`${prefix}:{${bad}}:default/fw`, 'something else');
-    await quietly(async () => {
+    await withoutOutageWarnings(async () => {
       const keys = ['ann', 'bad', 'bob', 'ann', 'worse', 'ann'];
       const settled = await Promise.allSettled(keys.map((key) => limiter.check(key)));
       expect(

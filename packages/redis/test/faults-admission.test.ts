@@ -52,7 +52,7 @@ function hammer(port: number, options: Options): Load {
 
 const byRedis = (load: Load, count: number) =>
   until(`Redis let ${count} through`, async () => load.admitted.byRedis >= count);
-/** Resolves to how many Redis let through before its limit was full. On a busy machine, the policy may decide some calls earlier. */
+/** Resolves to the number that Redis allowed before its limit was full. On a busy machine, the policy may decide some calls earlier. */
 async function byFullRedis(load: Load): Promise<number> {
   await until('Redis rejects a call', async () =>
     load.outcomes.some(({ decision }) => decision?.degraded === false && !decision.allowed),
@@ -62,16 +62,19 @@ async function byFullRedis(load: Load): Promise<number> {
 const byPolicy = (load: Load, count: number) =>
   until(`the policy let ${count} through`, async () => load.admitted.byPolicy >= count);
 const failing = async (load: Load) => {
-  const { failed } = load;
-  await until('calls fail', async () => load.failed >= failed + 100);
+  const { failedCount: failed } = load;
+  await until('calls fail', async () => load.failedCount >= failed + 100);
 };
 const served = async (load: Load) => {
   const { length } = load.outcomes;
-  await until('calls are served', async () => Math.min(load.servedLately, load.outcomes.length - length) >= 100);
+  await until(
+    'calls are served',
+    async () => Math.min(load.consecutiveServedCount, load.outcomes.length - length) >= 100,
+  );
 };
 
 describe.each<ClientKind>(['ioredis 6', 'node-redis 6'])('never allows too much with %s', (kind) => {
-  test('when a server is killed: at most what it lost and what the fallback allows', async () => {
+  test('when a server is killed: at most the hits that it lost and those of the fallback', async () => {
     const load = hammer(server.port, { kind, onStoreError: 'fallback' });
     const before = await byFullRedis(load);
     await server.kill();
@@ -157,7 +160,7 @@ describe('a hit that was recorded before', () => {
     const limiter = make(proxy.port, { timeout: 10_000 });
     const observer = make(server.port, { timeout: 10_000 });
     const decisions = await Promise.all([limiter.check('ann'), limiter.check('ann')]);
-    await limiter.refund(await limiter.check('bob')); // From now on, Redis knows the script.
+    await limiter.refund(await limiter.check('bob')); // From now on, Redis has the script.
     proxy.dropReplies();
     const refunded = limiter.refund(decisions[0]!);
     await until('the refund has arrived', async () => (await observer.peek('ann')).remaining === LIMIT - 1);

@@ -48,7 +48,7 @@ describe('a client with other options', () => {
     ['has no offline queue', { enableOfflineQueue: false }],
     ['connects when it is first used', { lazyConnect: true }],
     ['tries once', { maxRetriesPerRequest: 1 }],
-    ['tries for ever', { maxRetriesPerRequest: null }],
+    ['retries forever', { maxRetriesPerRequest: null }],
     ['has a shorter timeout itself', { commandTimeout: 50 }],
     ['does not check whether the server is ready', { enableReadyCheck: false }],
     ['sends nothing again', { autoResendUnfulfilledCommands: false }],
@@ -80,13 +80,13 @@ describe('a client with other options', () => {
   });
 
   test('that looks for the new master after a READONLY error', async () => {
-    const heard: string[] = [];
-    const client = connect({ reconnectOnError: ({ message }) => heard.push(message) < 0 });
+    const messages: string[] = [];
+    const client = connect({ reconnectOnError: ({ message }) => messages.push(message) < 0 });
     const limiter = make(client, 10_000);
     await limiter.check('ann');
     await server.run('REPLICAOF', server.host, 1);
     await expect(limiter.check('ann')).rejects.toThrow('READONLY');
-    expect(heard).toContainEqual(expect.stringContaining('READONLY'));
+    expect(messages).toContainEqual(expect.stringContaining('READONLY'));
   });
 
   test('that was closed: calls fail at once with the reason', async () => {
@@ -126,8 +126,8 @@ test('with a timeout of a millisecond, calls settle and none is counted twice', 
   const client = connect();
   const few = rollingWindow({ limit: 50, window: '1h' });
   const store = new RedisStore({ client });
-  const hasty = new RateLimiter({ limits: few, store, timeout: 1 });
-  const settled = await Promise.allSettled(Array.from({ length: 300 }, () => hasty.check('ann')));
+  const impatient = new RateLimiter({ limits: few, store, timeout: 1 });
+  const settled = await Promise.allSettled(Array.from({ length: 300 }, () => impatient.check('ann')));
   const slow = new RateLimiter({ limits: few, store: new RedisStore({ client }), timeout: '10s' });
   const admitted = settled.filter((result) => result.status === 'fulfilled' && result.value.allowed);
   expect(admitted.length).toBeLessThanOrEqual(50 - (await slow.peek('ann')).remaining);
@@ -177,7 +177,7 @@ describe('a process whose server has ended', () => {
       const close = () => client.destroy();`,
   };
 
-  test.each(Object.entries(open))('ends by itself after it closes its client: %s', async (_, opening) => {
+  test.each(Object.entries(open))('ends without `process.exit` after it closes its client: %s', async (_, opening) => {
     await server.kill();
     const script = `
       import { RateLimiter, rollingWindow } from '@rollgate/core';

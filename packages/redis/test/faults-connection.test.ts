@@ -1,7 +1,7 @@
 import { setTimeout as lasting } from 'node:timers/promises';
 import { FaultyProxy, RedisServer } from '@rollgate/test-support';
 import { type ClientKind, openClient } from './support/fault-client.js';
-import { PATIENT_MS, TIMEOUT_MS, Trial } from './support/fault-trial.js';
+import { LONG_TIMEOUT_MS, TIMEOUT_MS, Trial } from './support/fault-trial.js';
 
 const CLIENTS: readonly ClientKind[] = ['ioredis 6', 'node-redis 6'];
 
@@ -24,78 +24,78 @@ const start = ({ port }: { port: number }, { password, timeoutMs }: { password?:
     timeoutMs,
   );
 
-/** Does something again and again for so long. */
-async function storm(ms: number, strike: () => Promise<unknown>): Promise<void> {
+/** Repeats the work for this long. */
+async function repeatFor(ms: number, work: () => Promise<unknown>): Promise<void> {
   const endMs = performance.now() + ms;
-  while (performance.now() < endMs) await strike();
+  while (performance.now() < endMs) await work();
 }
 
 test('waits for a slow connection within the timeout', async () => {
-  trial = start(proxy, { timeoutMs: PATIENT_MS });
-  await trial.served();
+  trial = start(proxy, { timeoutMs: LONG_TIMEOUT_MS });
+  await trial.untilServed();
   proxy.delay(TIMEOUT_MS / 5);
   await lasting(500);
-  await trial.served();
+  await trial.untilServed();
   await trial.finish(0);
-  expect(trial.failed).toBe(0);
+  expect(trial.failedCount).toBe(0);
 });
 
 test('a connection that is too slow', async () => {
   trial = start(proxy);
-  await trial.served();
-  proxy.delay(0.75 * TIMEOUT_MS); // Each way.
-  await trial.failing();
+  await trial.untilServed();
+  proxy.delay(0.75 * TIMEOUT_MS); // In each direction.
+  await trial.untilFailing();
   await lasting(1200);
   proxy.delay(0);
-  await trial.served();
+  await trial.untilServed();
   await trial.finish(1);
 });
 
 test('a half-open connection', async () => {
   trial = start(proxy);
-  await trial.served();
+  await trial.untilServed();
   proxy.freeze();
-  await trial.failing();
+  await trial.untilFailing();
   await lasting(600);
   proxy.thaw();
-  await trial.served();
+  await trial.untilServed();
   await trial.finish(1);
 });
 
 test('a connection that is cut occasionally', async () => {
   trial = start(proxy);
-  await trial.served();
+  await trial.untilServed();
   for (let cut = 0; cut < 10; cut++) {
     proxy.cut();
-    await trial.served();
+    await trial.untilServed();
   }
   await trial.finish();
 });
 
 test('repeated CLIENT KILL', async () => {
   trial = start(server);
-  await trial.served();
-  await storm(1000, () => server.run('CLIENT', 'KILL', 'TYPE', 'normal'));
-  await trial.served();
+  await trial.untilServed();
+  await repeatFor(1000, () => server.run('CLIENT', 'KILL', 'TYPE', 'normal'));
+  await trial.untilServed();
   await trial.finish(1);
 });
 
 test('repeated SCRIPT FLUSH has no effect', async () => {
-  trial = start(server, { timeoutMs: PATIENT_MS });
-  await trial.served();
-  await storm(1000, () => server.run('SCRIPT', 'FLUSH'));
-  await trial.served();
+  trial = start(server, { timeoutMs: LONG_TIMEOUT_MS });
+  await trial.untilServed();
+  await repeatFor(1000, () => server.run('SCRIPT', 'FLUSH'));
+  await trial.untilServed();
   await trial.finish(0);
-  expect(trial.failed).toBe(0);
+  expect(trial.failedCount).toBe(0);
 });
 
 test('a wrong password that becomes valid', async () => {
   await server.run('CONFIG', 'SET', 'requirepass', 'right');
   trial = start(server, { password: 'wrong' });
-  await trial.failing();
+  await trial.untilFailing();
   await lasting(600);
   await server.run('CONFIG', 'SET', 'requirepass', 'wrong');
-  await trial.served();
+  await trial.untilServed();
   await trial.finish(1);
-  expect(trial.reasons).toContain('WRONGPASS');
+  expect(trial.errorMessages).toContain('WRONGPASS');
 });

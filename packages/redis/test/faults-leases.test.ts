@@ -21,14 +21,14 @@ const COUNT = `local time = redis.call('TIME')
 
 const folder = mkdtempSync(join(tmpdir(), 'rollgate-slots-'));
 const files: string[] = [];
-const holders = new Map<string, ScriptProcess>();
+const slotProcesses = new Map<string, ScriptProcess>();
 const done = { kills: 0, longPauses: 0, shortPauses: 0, flushes: 0, lostConnections: 0, restarts: 0 };
 let server: RedisServer;
 beforeAll(async () => {
   server = await RedisServer.start({ args: ['--appendonly', 'yes', '--appendfsync', 'always'] }); // A restart loses nothing.
 });
 afterAll(async () => {
-  for (const holder of holders.values()) holder.kill();
+  for (const slotProcess of slotProcesses.values()) slotProcess.kill();
   await server.stop();
   rmSync(folder, { recursive: true });
 });
@@ -38,25 +38,25 @@ function start(): void {
   const file = join(folder, name);
   files.push(file);
   writeFileSync(file, ''); // The process may be killed before it has started.
-  const options = { url: server.url, name, file, limit: LIMIT, leaseMs: LEASE_MS, callers: LIMIT, holdMs: 200 };
-  holders.set(name, new ScriptProcess('slot-holder.mjs', options));
+  const options = { url: server.url, name, file, limit: LIMIT, leaseMs: LEASE_MS, callers: LIMIT, useMs: 200 };
+  slotProcesses.set(name, new ScriptProcess('slot-process.mjs', options));
 }
 
 const anyOf = <Value>(values: readonly Value[]): Value => values[Math.floor(Math.random() * values.length)]!;
 const takenBy = (file: string) => readSlotLog(file).uses.length;
 
 async function pause(ms: number): Promise<void> {
-  const holder = anyOf([...holders.values()]);
-  holder.pause();
+  const slotProcess = anyOf([...slotProcesses.values()]);
+  slotProcess.pause();
   await lasting(ms);
-  holder.resume();
+  slotProcess.resume();
 }
 
 const FAULTS: readonly (() => Promise<unknown>)[] = [
   async () => {
-    const name = anyOf([...holders.keys()]);
-    holders.get(name)!.kill();
-    holders.delete(name);
+    const name = anyOf([...slotProcesses.keys()]);
+    slotProcesses.get(name)!.kill();
+    slotProcesses.delete(name);
     start();
     done.kills += 1;
   },
@@ -67,7 +67,7 @@ const FAULTS: readonly (() => Promise<unknown>)[] = [
   () => server.restart().then(() => (done.restarts += 1)),
 ];
 
-/** Runs each fault once, then random ones until the time is over. */
+/** Runs each fault once, then random ones until the time has passed. */
 async function runFaults(): Promise<void> {
   const end = performance.now() + FAULTS_MS;
   for (let count = 0; count < FAULTS.length || performance.now() < end; count++) {
@@ -90,14 +90,14 @@ test('no fault lets more slots be in use than the limit, and dead processes free
   for (let index = 0; index < PROCESSES; index++) start();
   await until('all processes take slots', async () => files.every((file) => takenBy(file) > 2));
   await runFaults();
-  const live = [...holders.keys()].map((name) => join(folder, name));
+  const live = [...slotProcesses.keys()].map((name) => join(folder, name));
   const before = live.map(takenBy);
   await until('all processes take slots again', async () =>
     live.every((file, index) => takenBy(file) > before[index]!),
   );
-  for (const holder of holders.values()) holder.kill();
-  await Promise.all([...holders.values()].map((holder) => holder.ended()));
-  holders.clear();
+  for (const slotProcess of slotProcesses.values()) slotProcess.kill();
+  await Promise.all([...slotProcesses.values()].map((slotProcess) => slotProcess.ended()));
+  slotProcesses.clear();
   expect(Number(await server.run('PTTL', KEY))).toBeLessThanOrEqual(LEASE_MS + 1);
   await until('all slots are free', async () => (await server.run('EVAL', COUNT, 1, KEY)) === 0);
 

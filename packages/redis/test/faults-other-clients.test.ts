@@ -3,7 +3,7 @@ import { promisify } from 'node:util';
 import { RedisServer } from '@rollgate/test-support';
 import { effort } from '@rollgate/test-support/effort';
 import { clients } from './support/clients.js';
-import { PATIENT_MS, Trial } from './support/fault-trial.js';
+import { LONG_TIMEOUT_MS, Trial } from './support/fault-trial.js';
 
 const KINDS = ['iovalkey', 'Valkey GLIDE', '@upstash/redis'] as const;
 
@@ -24,14 +24,14 @@ async function startTrial(timeoutMs?: number): Promise<Trial> {
   return new Trial(opened, timeoutMs);
 }
 
-test('forgotten scripts', async () => {
-  const trial = await startTrial(PATIENT_MS);
+test('a server that has lost its scripts', async () => {
+  const trial = await startTrial(LONG_TIMEOUT_MS);
   try {
-    await trial.served();
+    await trial.untilServed();
     await server.run('SCRIPT', 'FLUSH');
-    await trial.served();
+    await trial.untilServed();
     await trial.finish(0);
-    expect(trial.failed).toBe(0);
+    expect(trial.failedCount).toBe(0);
   } finally {
     await trial.stop();
   }
@@ -40,20 +40,20 @@ test('forgotten scripts', async () => {
 test('rejected writes, silence and the end of the server', async () => {
   const trial = await startTrial();
   try {
-    await trial.served();
+    await trial.untilServed();
     await server.run('REPLICAOF', server.host, 1);
-    await trial.failing();
-    expect(trial.reasons).toMatch(/READONLY|ReadOnly/);
+    await trial.untilFailing();
+    expect(trial.errorMessages).toMatch(/READONLY|ReadOnly/);
     await server.run('REPLICAOF', 'NO', 'ONE');
-    await trial.served();
+    await trial.untilServed();
     server.pause();
-    await trial.failing();
+    await trial.untilFailing();
     server.resume();
-    await trial.served();
+    await trial.untilServed();
     await server.kill();
-    await trial.failing();
+    await trial.untilFailing();
     await server.restart();
-    await trial.served();
+    await trial.untilServed();
     await trial.finish();
   } finally {
     await trial.stop();
@@ -63,7 +63,7 @@ test('rejected writes, silence and the end of the server', async () => {
 // GLIDE keeps a process for some seconds while it connects.
 const thoroughTest = effort(test.skip, test);
 
-thoroughTest('a process whose server has ended ends by itself after it closes its clients', async () => {
+thoroughTest('a process whose server has ended ends without `process.exit` after it closes its clients', async () => {
   await server.kill();
   const script = `
     import { RateLimiter, rollingWindow } from '@rollgate/core';

@@ -4,7 +4,7 @@ import { RedisServer } from '@rollgate/test-support';
 import { silenceOutages } from '@rollgate/test-support/silence-outages';
 import { Redis } from 'ioredis';
 import { expiryOf } from './support/expiry.js';
-import { entryCount } from './support/read-hits.js';
+import { countEntries } from './support/read-hits.js';
 
 silenceOutages();
 
@@ -105,8 +105,8 @@ describe.each(LOGS)('on a server that is full, with the log ‘%s’', (log) => 
     await client.config('SET', 'maxmemory', Number(/used_memory:(\d+)/.exec(memory)![1]) + 100_000);
     let allowed = 1;
     let failed = 0;
-    for (let turn = 0; turn < 100; turn++) {
-      const checks = Array.from({ length: 20 }, (_, user) => limiter.check(keyOf(`${turn}:${user % 13}`)));
+    for (let round = 0; round < 100; round++) {
+      const checks = Array.from({ length: 20 }, (_, user) => limiter.check(keyOf(`${round}:${user % 13}`)));
       for (const settled of await Promise.allSettled(checks)) {
         if (settled.status === 'rejected') failed += 1;
         else if (settled.value.allowed) allowed += 1;
@@ -117,13 +117,13 @@ describe.each(LOGS)('on a server that is full, with the log ‘%s’', (log) => 
     await client.config('SET', 'maxmemory', 0);
     expect((await limiter.peek(keyOf('new'))).limits.all.remaining).toBe(100_000 - allowed);
     const users = await client.keys('*:user');
-    const sizes = await Promise.all(users.map((key) => entryCount(client, log, key)));
+    const sizes = await Promise.all(users.map((key) => countEntries(client, log, key)));
     expect(sizes.reduce((sum, hits) => sum + hits, 0)).toBe(allowed);
     expect(await Promise.all((await client.keys('*')).map((key) => client.pttl(key)))).not.toContain(-1);
   });
 });
 
-describe.each(LOGS)('a key that is not ours, with the log ‘%s’', (log) => {
+describe.each(LOGS)('a key of another program, with the log ‘%s’', (log) => {
   const others: [string, (key: string) => Promise<unknown>][] = [
     ['text', (key) => client.set(key, 'text', 'EX', 1000)],
     ['a set', (key) => client.sadd(key, 'one', 'two')],

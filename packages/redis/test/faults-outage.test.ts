@@ -5,7 +5,7 @@ import { Trial } from './support/fault-trial.js';
 
 const CLIENTS: readonly ClientKind[] = ['ioredis 6', 'node-redis 6', 'ioredis 5', 'node-redis 5'];
 
-/** Within which calls are to be served again after an outage of a second or two. */
+/** The time within which Redis must serve calls again after an outage of a second or two. */
 const RECOVERY_MS = 8000;
 
 let server: RedisServer;
@@ -22,16 +22,16 @@ const start = () => new Trial(CLIENTS.map((kind) => openClient(kind, server.port
 
 /** Expects one failure, one recovery and correct decisions. Only callers at the start of the outage may have waited. */
 async function recover(): Promise<void> {
-  expect(await trial.served()).toBeLessThan(RECOVERY_MS);
+  expect(await trial.untilServed()).toBeLessThan(RECOVERY_MS);
   await trial.finish(1);
-  expect(trial.waitedEach).toBeLessThanOrEqual(2);
+  expect(trial.waitedPerCaller).toBeLessThanOrEqual(2);
 }
 
 test('a server that is killed and restarts without keys', async () => {
   trial = start();
-  await trial.served();
+  await trial.untilServed();
   await server.kill();
-  await trial.failing();
+  await trial.untilFailing();
   await lasting(600);
   await server.restart();
   await recover();
@@ -39,9 +39,9 @@ test('a server that is killed and restarts without keys', async () => {
 
 test('a server that pauses for seconds', async () => {
   trial = start();
-  await trial.served();
+  await trial.untilServed();
   server.pause();
-  await trial.failing();
+  await trial.untilFailing();
   await lasting(1200);
   server.resume();
   await recover();
@@ -50,7 +50,7 @@ test('a server that pauses for seconds', async () => {
 test('a server that starts after the app', async () => {
   await server.kill();
   trial = start();
-  await trial.failing();
+  await trial.untilFailing();
   await lasting(600);
   await server.restart();
   await recover();

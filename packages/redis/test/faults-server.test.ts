@@ -49,26 +49,28 @@ test.each(rejections.filter((row) => !untested.includes(row)))(
   async (reason, begin, end) => {
     const run = ([command, ...args]: (string | number)[]) => server.run(command as string, ...args);
     trial = start();
-    await trial.served();
+    await trial.untilServed();
     await run(begin());
-    await trial.failing();
+    await trial.untilFailing();
     await lasting(500);
     await run(end);
-    await trial.served();
+    await trial.untilServed();
     await trial.finish(1);
     // Redis 6 also names the line of the script.
-    expect(trial.reasons).toMatch(new RegExp(`^The store failed: (${reason} [^\n]*$|@user_script: \\d+: -${reason} )`));
+    expect(trial.errorMessages).toMatch(
+      new RegExp(`^The store failed: (${reason} [^\n]*$|@user_script: \\d+: -${reason} )`),
+    );
   },
 );
 
 (isRedis6 ? test.skip : test)('a server that is loading its keys', async () => {
   trial = start();
-  await trial.served();
+  await trial.untilServed();
   const isBack = server.restart();
   await until('the server loads', async () => (await observer.info('persistence')).includes('loading:1'));
-  await trial.failing();
+  await trial.untilFailing();
   expect(await observer.info('persistence')).toContain('loading:1');
   await isBack;
-  await trial.served();
+  await trial.untilServed();
   await trial.finish(1);
 });

@@ -1,15 +1,16 @@
 import { RateLimiter, rollingWindow } from '@rollgate/core';
 import { type GlideClient, type GlideRoute, RedisStore } from '@rollgate/redis';
-import slotOf from 'cluster-key-slot';
-import { quietly } from './support/quietly.js';
+import { withoutOutageWarnings } from '@rollgate/test-support/silence-outages';
+import hashSlotOf from 'cluster-key-slot';
 import { freshPrefix, SomeRedis } from './support/some-redis.js';
 
 const redis = SomeRedis.forThisFile();
 
-/** GLIDE's error for a command that it could not deliver while its slot moves. */
-const movedError = (slot: number) => new Error(`An error was signalled by the server: - Moved: ${slot} 127.0.0.1:7001`);
+/** GLIDE's error for a command that it could not deliver while its hash slot moves. */
+const movedError = (hashSlot: number) =>
+  new Error(`An error was signalled by the server: - Moved: ${hashSlot} 127.0.0.1:7001`);
 
-/** GLIDE's error for a server that does not know a script. */
+/** GLIDE's error for a server without the script. */
 function throwAsGlide(error: Error): never {
   throw new Error(`An error was signalled by the server: - ${error.message.replace('NOSCRIPT', 'NoScriptError:')}`);
 }
@@ -17,7 +18,7 @@ function throwAsGlide(error: Error): never {
 /** Runs a script, or replaces its reply. Gets the key of the script. */
 type Reply = (key: string, run: () => Promise<unknown>) => Promise<unknown>;
 
-/** The reply of the node that owns the slot of a key to `CLUSTER NODES`. */
+/** The reply of the node that owns the hash slot of a key to `CLUSTER NODES`. */
 type Nodes = (key: string) => string;
 
 /** A client of a cluster with one node, as the store sees GLIDE's. Its replies are those of a real server, or replaced. */
@@ -42,14 +43,14 @@ function createLimiter(reply: Reply, nodes: Nodes = () => '', slots: readonly un
   });
 }
 
-test('a slot whose node is silent does not delay the commands of another slot that moves', async () => {
+test('a hash slot whose node is silent does not delay the commands of another hash slot that moves', async () => {
   let resume!: () => void;
   const silence = new Promise<void>((resolve) => (resume = resolve));
   const sent = new Map<string, number>();
   const limiter = createLimiter(async (key, run) => {
     const times = (sent.get(key) ?? 0) + 1;
     sent.set(key, times);
-    if (times === 1) throw movedError(slotOf(key));
+    if (times === 1) throw movedError(hashSlotOf(key));
     if (key.includes('silent')) await silence;
     return run();
   });
@@ -59,7 +60,7 @@ test('a slot whose node is silent does not delay the commands of another slot th
   expect((await first).allowed).toBe(true);
 });
 
-test('commands of one slot are sent again one after the other', async () => {
+test('commands of one hash slot are sent again one after the other', async () => {
   let sentCount = 0;
   let inFlight = 0;
   let mostInFlight = 0;
@@ -88,13 +89,13 @@ const redirectOnce = (reply: Reply): Reply => {
 const checkAll = (limiter: RateLimiter, count: number) =>
   Promise.allSettled(Array.from({ length: count }, (_, index) => limiter.check(`${index}`)));
 
-test('any number of redirected commands of a slot is sent again', async () => {
+test('any number of redirected commands of a hash slot is sent again', async () => {
   const settled = await checkAll(createLimiter(redirectOnce(async () => '1 0\n4999')), 1500);
   expect(settled.filter(({ status }) => status === 'rejected')).toEqual([]);
 });
 
 test.each(['timed out', 'connection broken'])(
-  'commands behind one without a reply are not sent: %s',
+  'commands that follow one without a reply are not sent: %s',
   async (message) => {
     let sentCount = 0;
     let isSilent = true;
@@ -105,7 +106,7 @@ test.each(['timed out', 'connection broken'])(
         return run();
       }),
     );
-    const settled = await quietly(() => checkAll(limiter, 20));
+    const settled = await withoutOutageWarnings(() => checkAll(limiter, 20));
     expect(settled.filter(({ status }) => status === 'rejected')).toHaveLength(20);
     expect(sentCount).toBe(1);
     isSilent = false;
@@ -113,7 +114,7 @@ test.each(['timed out', 'connection broken'])(
   },
 );
 
-test('commands behind one that the node replied to with an error are sent', async () => {
+test('commands that follow one with an error as its reply are sent', async () => {
   let sentCount = 0;
   const limiter = createLimiter(
     redirectOnce(async () => {
@@ -121,7 +122,7 @@ test('commands behind one that the node replied to with an error are sent', asyn
       return '1 0\n4999';
     }),
   );
-  const settled = await quietly(() => checkAll(limiter, 3));
+  const settled = await withoutOutageWarnings(() => checkAll(limiter, 3));
   expect(settled.map(({ status }) => status)).toEqual(['rejected', 'fulfilled', 'fulfilled']);
 });
 
@@ -136,32 +137,32 @@ test('commands that have waited for long are not sent', async () => {
       return '1 0\n4999';
     }),
   );
-  const settled = await quietly(() => checkAll(limiter, 3));
+  const settled = await withoutOutageWarnings(() => checkAll(limiter, 3));
   clock.mockRestore();
   expect(settled.map(({ status }) => status)).toEqual(['fulfilled', 'rejected', 'rejected']);
   expect(settled[1]).toMatchObject({ reason: { message: expect.stringContaining('slot 1 within 10 s') } });
   expect(sentCount).toBe(1);
 });
 
-/** The line of a node in the reply to `CLUSTER NODES`, with the slot that moves from there. */
+/** The line of a node in the reply to `CLUSTER NODES`, with the hash slot that moves from there. */
 const describeNode = (range: string, moving: number) =>
   `an-id 127.0.0.1:7001@17001 myself,master - 0 0 1 connected ${range} [${moving}->-id]\n`;
 
 test.each([
-  ['of another slot leaves checks together', 1],
-  ['of this slot separates checks', 2],
+  ['of another hash slot leaves checks together', 1],
+  ['of this hash slot separates checks', 2],
 ])('a timeout of GLIDE during a move %s', async (_, scriptCount) => {
-  const slot = slotOf('{ann}');
+  const hashSlot = hashSlotOf('{ann}');
   let sentCount = 0;
   const reply: Reply = async (_key, run) => {
     if (sentCount++ === 0) throw new Error('timed out');
     return run();
   };
-  const moving = scriptCount === 1 ? slot + 1 : slot;
+  const moving = scriptCount === 1 ? hashSlot + 1 : hashSlot;
   const limiter = createLimiter(reply, () => describeNode('0-16383', moving));
   const checkBoth = () => Promise.all([limiter.check('ann'), limiter.check('ann')]);
-  await quietly(() => expect(checkBoth()).rejects.toThrow('requestTimeout'));
-  await checkBoth(); // Now the server knows the script.
+  await withoutOutageWarnings(() => expect(checkBoth()).rejects.toThrow('requestTimeout'));
+  await checkBoth(); // Now the server has the script.
   const before = sentCount;
   await checkBoth();
   expect(sentCount - before).toBe(scriptCount);
@@ -170,8 +171,8 @@ test.each([
 test.each([
   ['is not known', []],
   ['is out of date', [[0, 16383, ['127.0.0.1', 7001]]]],
-])('the move of a slot is seen next to timeouts of other slots if its owner %s', async (_, slots) => {
-  const [still, moving] = [slotOf('{ann}'), slotOf('{bob}')];
+])('the store detects the move of a hash slot among timeouts of others if its owner %s', async (_, slots) => {
+  const [staying, moving] = [hashSlotOf('{ann}'), hashSlotOf('{bob}')];
   const timedOut = new Set<string>();
   const sent: string[] = [];
   const limiter = createLimiter(
@@ -181,12 +182,12 @@ test.each([
       timedOut.add(key);
       throw new Error('timed out');
     },
-    (key) => (slotOf(key) === moving ? describeNode(`${moving}`, moving) : describeNode(`${still}`, 0)),
+    (key) => (hashSlotOf(key) === moving ? describeNode(`${moving}`, moving) : describeNode(`${staying}`, 0)),
     slots,
   );
   const check = (key: string) => Promise.allSettled([limiter.check(key), limiter.check(key)]);
-  await quietly(() => Promise.all([check('ann'), check('bob')]));
-  await check('bob'); // Now the server knows the script.
+  await withoutOutageWarnings(() => Promise.all([check('ann'), check('bob')]));
+  await check('bob'); // Now the server has the script.
   sent.length = 0;
   await check('bob');
   expect(sent).toHaveLength(2);

@@ -33,7 +33,7 @@ class KeyRecorder implements IoredisClient {
 
   async evalsha(_sha: string, keyCount: number, ...keys: string[]): Promise<never> {
     this.seen.push(...keys.slice(0, keyCount));
-    throw new Error('There is no server');
+    throw new Error('No server is running');
   }
 
   eval = this.evalsha;
@@ -74,7 +74,7 @@ async function keyOf({ prefix, name, algorithm, key, asRecord }: State, client: 
 test.each<[string, boolean, ClusterSlot]>([
   ['on one server', false, 'key'],
   ['on a Cluster', true, 'key'],
-  ['on a Cluster, with all keys of a limiter in one slot', true, 'prefix'],
+  ['on a Cluster, with all keys of a limiter in one hash slot', true, 'prefix'],
 ])(
   'different prefixes, names, algorithms and keys have different Redis keys: %s',
   async (_, isCluster, clusterSlot) => {

@@ -87,7 +87,7 @@ describe.each<Break>(['before the script', 'before the reply'])('a connection th
     await limiter.release(decision);
   });
 
-  test('of a partial settlement leaves no slot behind when it is released', async () => {
+  test('of a partial settlement leaves no slot taken after a release', async () => {
     const { limiter, other, decision } = await settleToOneSlot(breaks);
     await limiter.release(decision);
     expect(await other.peek('ann')).toMatchObject({ remaining: 2, resetMs: 0 });

@@ -15,7 +15,7 @@ const clock = { now: () => nowMs };
 describe.each(LOGS)('with the log %s', (log) => {
   const makeStore = () => new RedisStore({ client: redis.connect(), log, clock, denialCache: false });
 
-  test('totals that pass 2^53 are rewritten together, in a script of their own', async () => {
+  test('totals that pass 2^53 are rewritten together, in a separate script', async () => {
     const hits = 3000;
     const cost = Math.floor(2 ** 53 / (1.5 * hits));
     const limits = rollingWindow({ limit: hits * cost, window: '1h' });
@@ -29,9 +29,11 @@ describe.each(LOGS)('with the log %s', (log) => {
     };
     for (let batch = 0; batch < 44; batch++) await checkAll(100);
     for (let batch = 0; batch < 9; batch++) await checkAll(10);
-    expect(await redis.callsOf(() => checkAll(5))).toBe(1);
+    expect(await redis.countScriptCallsOf(() => checkAll(5))).toBe(1);
     // The total of hit 4,501 is the first above 2^53.
-    const commands = await redis.commandsOf(async () => expect(await redis.callsOf(() => checkAll(10))).toBe(2));
+    const commands = await redis.countCommandsOf(async () =>
+      expect(await redis.countScriptCallsOf(() => checkAll(10))).toBe(2),
+    );
     expect(commands).toBeLessThan(300);
     expect((await limiter.peek('ann')).remaining).toBe(0);
     nowMs += 1800 * 1000;
@@ -121,7 +123,7 @@ describe.each(LOGS)('with the log %s', (log) => {
     }
     await limiter.refund(decisions[1]!);
     expect((await limiter.peek('ann')).remaining).toBe(100 - 82);
-    nowMs += 1000 - 42; // The oldest hit is gone.
+    nowMs += 1000 - 42; // The oldest hit has expired.
     expect((await limiter.peek('ann')).remaining).toBe(100 - 81);
   });
 

@@ -15,7 +15,7 @@ silenceOutages();
 const limit = rollingWindow({ limit: 5, window: '1m' });
 const TIME = '1700000000 5';
 
-/** A store whose server, such as a proxy in front of Redis, replies with these values in turn. */
+/** A store whose server, such as a proxy in front of Redis, replies with these values one after the other. */
 function createStore(replies: readonly unknown[], options: Partial<RedisStoreOptions> = {}): RedisStore {
   const waiting = [...replies];
   const client: IoredisClient = {
@@ -102,7 +102,7 @@ test.each([
   ['an error with a number as its message', [`${TIME}\n!`, 5], '5 (number)'],
 ])('fails a check: %s', (_, reply, got) => expectStoreError(createLimiter(limit, reply).check('ann'), got));
 
-test('settles the checks of a batch before a malformed result, and fails it and those behind it', async () => {
+test('settles the checks of a batch before a malformed result, and fails the others', async () => {
   const limiter = createLimiter(limit, `${TIME}\n4\n4 4 4 4\n3`);
   const settled = await Promise.allSettled(['ann', 'bob', 'eve'].map((key) => limiter.check(key)));
   expect(settled.map(({ status }) => status)).toEqual(['fulfilled', 'rejected', 'rejected']);

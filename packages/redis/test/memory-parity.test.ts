@@ -78,10 +78,10 @@ const operation = fc.record({
   /** If defined, the costs of the limits by their index. */
   costs: fc.option(fc.array(fc.oneof(units, fc.constant(0)), { maxLength: 3 }), { nil: undefined }),
   /** Selects the past decision to refund or settle. */
-  pastIndex: fc.nat(),
+  checkIndex: fc.nat(),
 });
 
-const turn = fc.record({
+const batch = fc.record({
   stepMicros: fc.oneof(
     fc.integer({ min: 0, max: 4 }).map((ms) => ms * 1000),
     fc.integer({ min: 0, max: 12_001 }),
@@ -90,7 +90,7 @@ const turn = fc.record({
   operations: fc.array(operation, { minLength: 1, maxLength: 12 }),
 });
 
-const turns = fc.array(turn, { maxLength: 30, size: '+1' });
+const batches = fc.array(batch, { maxLength: 30, size: '+1' });
 const plans = fc.array(plan, { minLength: 1, maxLength: 4 });
 
 type Operation = typeof operation extends fc.Arbitrary<infer One> ? One : never;
@@ -99,7 +99,7 @@ type Operation = typeof operation extends fc.Arbitrary<infer One> ? One : never;
 class LimiterPair {
   readonly #memory: RateLimiter;
   readonly #redis: RateLimiter;
-  readonly #past: { ofMemory: Decision; ofRedis: Decision }[] = [];
+  readonly #pastDecisions: { ofMemory: Decision; ofRedis: Decision }[] = [];
 
   constructor(limits: Limits, memory: MemoryStore, ofRedis: RedisStore) {
     const prefix = freshPrefix();
@@ -107,25 +107,25 @@ class LimiterPair {
     this.#redis = new RateLimiter({ limits, store: ofRedis, prefix, timeout: '30s' });
   }
 
-  /** Runs all operations in one turn, and expects the same results from both limiters. */
+  /** Runs all operations in one batch, and expects the same results from both limiters. */
   async run(operations: readonly Operation[], plans: readonly Limits[]): Promise<void> {
     const pairs = operations.map((one) => this.#start(one, plans[one.plan % plans.length]!));
     const ofRedis = await Promise.all(pairs.map(([, ofRedis]) => ofRedis));
     const ofMemory = await Promise.all(pairs.map(([ofMemory]) => ofMemory));
     expect(ofRedis).toEqual(ofMemory);
     for (const [index, { kind }] of operations.entries()) {
-      if (kind === 'check') this.#past.push({ ofMemory: ofMemory[index]!, ofRedis: ofRedis[index]! });
+      if (kind === 'check') this.#pastDecisions.push({ ofMemory: ofMemory[index]!, ofRedis: ofRedis[index]! });
     }
   }
 
-  #start({ kind, key, otherKey, cost, costs, pastIndex }: Operation, limits: Limits) {
+  #start({ kind, key, otherKey, cost, costs, checkIndex }: Operation, limits: Limits) {
     const both = <Result>(operate: (limiter: RateLimiter) => Promise<Result>) =>
       [operate(this.#memory), operate(this.#redis)] as [Promise<Decision>, Promise<Decision>];
     if (kind === 'refund' || kind === 'settle') {
-      const past = this.#past[pastIndex % this.#past.length];
+      const pastDecisions = this.#pastDecisions[checkIndex % this.#pastDecisions.length];
       return both(async (limiter) => {
-        if (past === undefined) return;
-        const decision = limiter === this.#memory ? past.ofMemory : past.ofRedis;
+        if (pastDecisions === undefined) return;
+        const decision = limiter === this.#memory ? pastDecisions.ofMemory : pastDecisions.ofRedis;
         const settled = costOf(Object.keys(decision.limits), cost, costs);
         await (kind === 'refund' ? limiter.refund(decision) : limiter.settle(decision, { cost: settled }));
       });
@@ -145,14 +145,14 @@ function costOf(names: readonly string[], cost: number, costs: readonly number[]
   return Object.fromEntries(names.slice(0, costs.length).map((name, index) => [name, costs[index]!]));
 }
 
-test.each(LOGS)('Redis and memory decide the same for any operations of a turn: %s', async (log) => {
+test.each(LOGS)('Redis and memory decide the same for any operations of a batch: %s', async (log) => {
   await fc.assert(
-    fc.asyncProperty(plans, turns, async (plans, turns) => {
+    fc.asyncProperty(plans, batches, async (plans, batches) => {
       let now = 1e9;
       const clock = { now: () => now };
       const ofRedis = new RedisStore({ client: redis.client, log, clock, denialCache: false });
       const pair = new LimiterPair(plans[0]!, new MemoryStore({ clock }), ofRedis);
-      for (const { stepMicros, operations } of turns) {
+      for (const { stepMicros, operations } of batches) {
         now = Math.round(now * 1000 + stepMicros) / 1000;
         await pair.run(operations, plans);
       }
@@ -163,12 +163,12 @@ test.each(LOGS)('Redis and memory decide the same for any operations of a turn: 
 
 test.each(LOGS)('the denial cache returns what Redis would return: %s', async (log) => {
   await fc.assert(
-    fc.asyncProperty(plans, turns, async (plans, turns) => {
+    fc.asyncProperty(plans, batches, async (plans, batches) => {
       let now = 1e9;
       const clock = { now: () => now };
       const ofRedis = new RedisStore({ client: redis.client, log, clock });
       const pair = new LimiterPair(plans[0]!, new MemoryStore({ clock }), ofRedis);
-      for (const { stepMicros, operations } of turns) {
+      for (const { stepMicros, operations } of batches) {
         now = Math.round(now * 1000 + stepMicros) / 1000;
         for (const one of operations) await pair.run([one], plans);
       }

@@ -19,7 +19,7 @@ const NO_CLIENT: [string, unknown, string][] = [
   ['an ioredis pipeline', lazy.pipeline(), 'an object (object)'],
   ['an ioredis transaction', lazy.multi(), 'an object (object)'],
   ['a node-redis transaction', createClient().multi(), 'an object (object)'],
-  ['a client that is still to come', Promise.resolve(lazy), 'an object (object)'],
+  ['a promise of a client', Promise.resolve(lazy), 'an object (object)'],
 ];
 
 test.each(NO_CLIENT)('rejects as a client %s', (_, client, shown) => {
@@ -57,7 +57,7 @@ test.each([undefined, null, 'redis://localhost', lazy])('rejects a value that is
 test('rejects an unknown algorithm, and lists the known ones', async () => {
   const limit = { ...rollingWindow({ limit: 1, window: 1 }), algorithm: 'constructor' };
   const methods = Object.fromEntries(['create', 'test', 'record', 'refund'].map((name) => [name, () => {}]));
-  const limiter = redis.limiter({ ...limit, ...methods } as unknown as Limit);
+  const limiter = redis.createLimiter({ ...limit, ...methods } as unknown as Limit);
   const names = ['rolling-window', 'fixed-window', 'sliding-window-counter', 'token-bucket', 'leaky-bucket'];
   const known = [...names, 'bucketed-window', 'concurrency'].map((name) => `\`${name}\``).join(', ');
   const message = `Expected a limit whose algorithm is one of ${known}, got \`constructor\`, which RedisStore does not support. Use a MemoryStore for it`;
@@ -67,13 +67,13 @@ test('rejects an unknown algorithm, and lists the known ones', async () => {
 test('rejects a refund of a decision of another store', async () => {
   const limits = rollingWindow({ limit: 1, window: '1m' });
   const ofMemory = await new RateLimiter({ limits, store: new MemoryStore() }).check('ann');
-  await expect(redis.limiter(limits).refund(ofMemory)).rejects.toThrow(
+  await expect(redis.createLimiter(limits).refund(ofMemory)).rejects.toThrow(
     new TypeError('Expected `decision` to be a decision of a RedisStore, got one of another store'),
   );
 });
 
 test('rejects a clock that returns no time, and sends nothing', async () => {
-  const limiter = redis.limiter(rollingWindow({ limit: 1, window: '1m' }), { clock: { now: () => Number.NaN } });
+  const limiter = redis.createLimiter(rollingWindow({ limit: 1, window: '1m' }), { clock: { now: () => Number.NaN } });
   await expect(limiter.check('ann')).rejects.toThrow(
     new RangeError('Expected `clock.now()` to return a finite number of milliseconds below 2^53 / 1000, got NaN'),
   );

@@ -32,7 +32,7 @@ const ODD_KEYS = [
 
 test.each(ODD_KEYS)('is a key without special meaning: %s', async (_, key) => {
   const prefix = freshPrefix();
-  const limiter = redis.limiter(limits, {}, { prefix });
+  const limiter = redis.createLimiter(limits, {}, { prefix });
   for (const other of [`a${key}`, `${key}z`]) expect((await limiter.check(other)).allowed).toBe(true);
   expect((await limiter.check(key)).allowed).toBe(true);
   expect((await limiter.check(key)).allowed).toBe(false);
@@ -43,7 +43,7 @@ test.each(ODD_KEYS)('is a key without special meaning: %s', async (_, key) => {
 });
 
 test('special keys have separate states', async () => {
-  const limiter = redis.limiter(limits);
+  const limiter = redis.createLimiter(limits);
   const all = ODD_KEYS.map(([, key]) => key);
   const first = await Promise.all(all.map((key) => limiter.check(key)));
   expect(first.every(({ allowed }) => allowed)).toBe(true);
@@ -53,7 +53,7 @@ test('special keys have separate states', async () => {
 
 test('a reset of `*` affects only the key `*`', async () => {
   const prefix = freshPrefix();
-  const limiter = redis.limiter(limits, {}, { prefix });
+  const limiter = redis.createLimiter(limits, {}, { prefix });
   for (const key of ['*', 'ann', '**']) await limiter.check(key);
   const before = await redis.keysOf(prefix);
   await limiter.reset('*');
@@ -68,7 +68,7 @@ test.each(['*', '{', '}', '{}', '{a}', '%', ':', 'a:{b}:c', '\0', '\ud800', 'x'.
   async (odd) => {
     const end = freshPrefix();
     const [one, other] = [odd + end, `${odd}.${end}`].map((prefix) =>
-      redis.limiter({ a: limits, b: limits }, {}, { prefix }),
+      redis.createLimiter({ a: limits, b: limits }, {}, { prefix }),
     );
     expect((await one!.check('ann')).allowed).toBe(true);
     expect((await one!.check('ann')).allowed).toBe(false);

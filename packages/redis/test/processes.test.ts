@@ -51,13 +51,13 @@ async function hammer(
   const record = await ScriptRecord.start(server.url);
   const hammers = names.map((name) => new Hammer({ ...options, url: server.url, name, tasks: TASKS }));
   try {
-    const haveAsked = (times: number) =>
-      names.every((name) => (record.lookCounts.get(`single:{${name}}:default`) ?? 0) >= times);
-    await until('all processes are at it', async () => haveAsked(1));
+    const haveRequested = (times: number) =>
+      names.every((name) => (record.readCounts.get(`single:{${name}}:default`) ?? 0) >= times);
+    await until('all processes are at it', async () => haveRequested(1));
     const start = await now();
     await until('all processes have checked their keys', async () => {
       await done();
-      return (await now()) - start > SECONDS && record.scripts.length > SCRIPTS && haveAsked(TIMES_EACH);
+      return (await now()) - start > SECONDS && record.scripts.length > SCRIPTS && haveRequested(TIMES_EACH);
     });
     const reports = await Promise.all(hammers.map((one) => one.stop()));
     await record.complete();
@@ -71,7 +71,7 @@ async function hammer(
 /** Checks each single decision of the server against the naive log's. */
 function replay({ scripts }: ScriptRecord): NaiveReplay {
   const replay = new NaiveReplay(TASKS);
-  expect(scripts.map(({ looks }) => looks)).toEqual(scripts.map((script) => replay.run(script)));
+  expect(scripts.map(({ keyReads }) => keyReads)).toEqual(scripts.map((script) => replay.run(script)));
   for (const { limit, windowMicros, times } of replay.admitted.values()) {
     const tooClose = times.filter((time, index) => time - (times[index - limit] ?? -Infinity) < windowMicros);
     expect(tooClose).toEqual([]);
@@ -103,7 +103,7 @@ test.each([
   for (const [allowed, recorded] of counts(reports, replayed)) expect(allowed).toBe(recorded);
   for (const one of reports) {
     expect(one.rejections.length).toBeGreaterThan(10);
-    expect(replayed.unfounded(one)).toEqual([]);
+    expect(replayed.unjustifiedRejections(one)).toEqual([]);
     expect(one.failed).toBe(0);
   }
 });
@@ -125,7 +125,7 @@ test.each([['packed', 'ioredis', {}], ...effort<Kind[]>([], [['sorted-set', 'nod
     for (const [allowed, recorded] of counts(reports, replayed)) expect(allowed).toBeLessThanOrEqual(recorded);
     for (const one of reports) {
       expect(one.rejections.length).toBeGreaterThan(10);
-      expect(replayed.unfounded(one)).toEqual([]);
+      expect(replayed.unjustifiedRejections(one)).toEqual([]);
     }
   },
 );

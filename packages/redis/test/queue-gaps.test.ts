@@ -7,8 +7,8 @@ test('a queue that is never empty does not collect gaps', async () => {
   const clock = { ms: 1e9, now: () => clock.ms };
   const prefix = freshPrefix();
   const queue = leakyBucket({ capacity: 10, interval: '1s' });
-  const limiter = redis.limiter(queue, { clock, denialCache: false }, { prefix });
-  for (let turn = 0; turn < 30; turn++) {
+  const limiter = redis.createLimiter(queue, { clock, denialCache: false }, { prefix });
+  for (let round = 0; round < 30; round++) {
     const leaves = await limiter.check('queue');
     await limiter.check('queue');
     await limiter.refund(leaves);

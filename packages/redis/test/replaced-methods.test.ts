@@ -161,7 +161,7 @@ test.each(Object.keys(classes))('%s: a copy of the arguments is a copy', async (
     return original(command, stream);
   };
   await expectDecisions(client);
-  await expectDecisions(client); // Of another key, which a change of the arguments would turn into the same one.
+  await expectDecisions(client); // Of another key, which would be the same one after a change of the arguments.
   expect(logged.length).toBeGreaterThan(0);
 });
 
@@ -202,6 +202,6 @@ async function expectDecisions(client: RedisClient): Promise<void> {
     timeout: '30s',
   });
   const allowed = [];
-  for (let turn = 0; turn < 3; turn++) allowed.push((await limiter.check('ann')).allowed);
+  for (let round = 0; round < 3; round++) allowed.push((await limiter.check('ann')).allowed);
   expect(allowed).toEqual([true, true, false]);
 }

@@ -50,10 +50,10 @@ test.each([...effort<Kind[]>([], [['packed', false]]), ['sorted-set', false], ['
     const rejected = { caller: 0, all: 0, both: 0 };
     try {
       // One process at a time decides 1 to 40 lines, so the lines are decided in order.
-      for (let start = 0, turn = 0; start < lines.length; turn++) {
-        const batch = lines.slice(start, start + 1 + ((turn * 7) % 40));
+      for (let start = 0, round = 0; start < lines.length; round++) {
+        const batch = lines.slice(start, start + 1 + ((round * 7) % 40));
         start += batch.length;
-        const decided = await processes[turn % 3]!.decide(batch);
+        const decided = await processes[round % 3]!.decide(batch);
         const expected = batch.map(({ atMs, key }) =>
           naive.decide(redisKeysOf(task, key), atMs * 1000).map((full) => full.slice(full.lastIndexOf(':') + 1)),
         );

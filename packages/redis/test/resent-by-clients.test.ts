@@ -8,7 +8,7 @@ import { Cluster } from 'ioredis';
 import { Redis as Valkey, Cluster as ValkeyCluster } from 'iovalkey';
 import { createClient, createCluster, createSentinel } from 'redis';
 import { createSentinel as createSentinel5 } from 'redis5';
-import { PATIENT } from './support/clients.js';
+import { LONG_TIMEOUT } from './support/clients.js';
 import { ReplyDroppingProxy } from './support/reply-dropping-proxy.js';
 import { Sentinel } from './support/sentinel.js';
 
@@ -51,7 +51,7 @@ interface Opened {
 
 type Ioredis = RedisClient & EventEmitter & { disconnect(): void };
 
-async function ofIoredis(client: Ioredis): Promise<Opened> {
+async function fromIoredis(client: Ioredis): Promise<Opened> {
   client.on('error', () => {}); // The connection is broken.
   await once(client, 'ready');
   return { client, close: () => client.disconnect() };
@@ -59,7 +59,7 @@ async function ofIoredis(client: Ioredis): Promise<Opened> {
 
 type NodeRedis = ReturnType<typeof createClient | typeof createCluster | typeof createSentinel>;
 
-async function ofNodeRedis(client: NodeRedis): Promise<Opened> {
+async function fromNodeRedis(client: NodeRedis): Promise<Opened> {
   client.on('error', () => {});
   await client.connect();
   return { client: client as RedisClient, close: () => client.destroy() };
@@ -78,24 +78,28 @@ const sentinelOptions = () => ({
 type Case = readonly [kind: string, resends: boolean, open: () => Promise<Opened>];
 
 const STANDALONE: Case[] = [
-  ['iovalkey', true, () => ofIoredis(new Valkey(proxy.port))],
-  ['node-redis', false, () => ofNodeRedis(createClient({ socket: node() }) as never)],
-  ['a node-redis 6 sentinel', true, () => ofNodeRedis(createSentinel(sentinelOptions()) as never)],
-  ['a node-redis 5 sentinel', true, () => ofNodeRedis(createSentinel5(sentinelOptions()) as never)],
-  ['Valkey GLIDE', false, async () => ofGlide(await GlideClient.createClient({ addresses: [node()], ...PATIENT }))],
+  ['iovalkey', true, () => fromIoredis(new Valkey(proxy.port))],
+  ['node-redis', false, () => fromNodeRedis(createClient({ socket: node() }) as never)],
+  ['a node-redis 6 sentinel', true, () => fromNodeRedis(createSentinel(sentinelOptions()) as never)],
+  ['a node-redis 5 sentinel', true, () => fromNodeRedis(createSentinel5(sentinelOptions()) as never)],
+  [
+    'Valkey GLIDE',
+    false,
+    async () => ofGlide(await GlideClient.createClient({ addresses: [node()], ...LONG_TIMEOUT })),
+  ],
 ];
 const CLUSTERED: Case[] = [
-  ['an ioredis Cluster', true, () => ofIoredis(new Cluster([clusterNode()]))],
-  ['an iovalkey Cluster', true, () => ofIoredis(new ValkeyCluster([clusterNode()]))],
+  ['an ioredis Cluster', true, () => fromIoredis(new Cluster([clusterNode()]))],
+  ['an iovalkey Cluster', true, () => fromIoredis(new ValkeyCluster([clusterNode()]))],
   [
     'a node-redis cluster',
     false,
-    () => ofNodeRedis(createCluster({ rootNodes: [{ socket: clusterNode() }] }) as never),
+    () => fromNodeRedis(createCluster({ rootNodes: [{ socket: clusterNode() }] }) as never),
   ],
   [
     'a GLIDE cluster client',
     false,
-    async () => ofGlide(await GlideClusterClient.createClient({ addresses: [clusterNode()], ...PATIENT })),
+    async () => ofGlide(await GlideClusterClient.createClient({ addresses: [clusterNode()], ...LONG_TIMEOUT })),
   ],
 ];
 
@@ -107,7 +111,7 @@ async function refundOverBrokenConnection(redis: RedisServer, broken: ReplyDropp
     const limits = fixedWindow({ limit: 50, window: '1000d' });
     const limiter = new RateLimiter({ limits, store, timeout: '30s' });
     const decisions = [await limiter.check('ann', { cost: 2 }), await limiter.check('ann', { cost: 3 })];
-    // The server now knows the script. On a Cluster, the store knows a hash tag for each slot.
+    // Now the server has the script, and on a Cluster the store has a hash tag for each hash slot.
     const others = Array.from({ length: 200 }, (_, index) => `user ${index}`);
     await Promise.all(others.map(async (other) => limiter.refund(await limiter.check(other))));
     const scriptsRun = async () => {

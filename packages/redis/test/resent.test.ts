@@ -50,11 +50,11 @@ test.each(CASES)('a $name that is sent twice runs once: $limitName', async (one)
     await once(client, 'ready');
     const store = new RedisStore({ client, log, denialCache: false });
     const limiter = new RateLimiter({ limits, store, timeout: '30s' });
-    // In one turn, so that they are sent together.
+    // In one batch, so that they are sent together.
     const decisions = await Promise.all([2, 10, 3].map((cost) => limiter.check('ann', { cost })));
-    await limiter.refund(await limiter.check('bob')); // The server now knows the script.
+    await limiter.refund(await limiter.check('bob')); // Now the server has the script.
     const before = await scriptsRun();
-    proxy.delay(200); // Each way, so Redis has executed it without a reply when the connection breaks.
+    proxy.delay(200); // In each direction, so Redis has executed it without a reply when the connection breaks.
     const done = operate(limiter, decisions[1]!);
     await until('it is done', async () => (await scriptsRun()) === before + 1);
     proxy.delay(0);

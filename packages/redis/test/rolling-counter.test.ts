@@ -1,6 +1,6 @@
 import { RollingCounter, StoreError } from '@rollgate/core';
 import { RedisStore } from '@rollgate/redis';
-import { quietly } from './support/quietly.js';
+import { withoutOutageWarnings } from '@rollgate/test-support/silence-outages';
 import { freshPrefix, SomeRedis } from './support/some-redis.js';
 
 const redis = SomeRedis.forThisFile();
@@ -35,7 +35,7 @@ test('a failing store rejects with an error', async () => {
   const counter = new RollingCounter({ store: new RedisStore({ client }), prefix, timeout: '30s' });
   await counter.add('ann');
   await client.quit();
-  await quietly(async () => {
+  await withoutOutageWarnings(async () => {
     await expect(counter.add('ann')).rejects.toThrow(StoreError);
     await expect(counter.count('ann', '1m')).rejects.toThrow(StoreError);
   });

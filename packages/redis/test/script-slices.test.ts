@@ -128,7 +128,7 @@ async function makeInLockstep() {
     eval: (script: string, keyCount: number, ...rest: string[]) => redis.client.eval(script, keyCount, ...rest),
   };
   const limits = rollingWindow({ limit: 1e6, window: '1h' });
-  await redis.limiter(limits, { denialCache: false }).check('ann'); // Loads the script.
+  await redis.createLimiter(limits, { denialCache: false }).check('ann'); // Loads the script.
   const store = new RedisStore({ client, denialCache: false });
   const limiter = new RateLimiter({ limits, store, prefix: freshPrefix(), timeout: '30s' });
   const check32 = () => Array.from({ length: 32 }, () => limiter.check('ann'));

@@ -1,9 +1,9 @@
 import { RateLimiter, rollingWindow } from '@rollgate/core';
 import { type RedisClient, RedisStore } from '@rollgate/redis';
 import { RedisServer, until } from '@rollgate/test-support';
+import { withoutOutageWarnings } from '@rollgate/test-support/silence-outages';
 import { Redis } from 'ioredis';
 import { createSentinel } from 'redis';
-import { quietly } from './support/quietly.js';
 import { Sentinel } from './support/sentinel.js';
 
 interface Opened {
@@ -24,7 +24,7 @@ const clients: Record<string, (sentinel: Sentinel) => Promise<Opened>> = {
       scanInterval: 100,
       // It would keep trying the dead master for a while after the test.
       nodeClientOptions: {
-        socket: { reconnectStrategy: (retries) => (retries < 3 ? 50 : new Error('The master is gone')) },
+        socket: { reconnectStrategy: (retries) => (retries < 3 ? 50 : new Error('The master has ended')) },
       },
     });
     client.on('error', () => {});
@@ -47,7 +47,7 @@ test.each(Object.keys(clients))('a limit survives a failover: %s', async (kind) 
       return mine !== null && mine === (await master.run('DUMP', 'rollgate:{ann}:default'));
     });
     await master.kill();
-    await quietly(() =>
+    await withoutOutageWarnings(() =>
       until('the replica serves', () =>
         limiter.peek('ann').then(
           ({ remaining }) => remaining === 1,

@@ -15,7 +15,7 @@ afterEach(() => {
   jest.restoreAllMocks();
 });
 
-test('a settlement around a restart of Redis gives nothing back twice', async () => {
+test('a settlement around a restart of Redis returns no units twice', async () => {
   const server = await RedisServer.start();
   const client = new Redis(server.url, { retryStrategy: () => 20 }).on('error', () => {});
   const limits = rollingWindow({ limit: 100, window: '1h' });
@@ -34,7 +34,7 @@ test('a settlement around a restart of Redis gives nothing back twice', async ()
     await server.restart(); // It has lost all of its data.
     client.options.enableOfflineQueue = true;
     expect((await throwing.check('ann', { cost: 7 })).remaining).toBe(93);
-    await throwing.settle(lost, { cost: 0 }); // It is spent.
+    await throwing.settle(lost, { cost: 0 }); // A decision is settled once.
     await throwing.settle(lower, { cost: 1 });
     expect((await throwing.peek('ann')).remaining).toBe(93);
     await throwing.settle(higher, { cost: 15 });

@@ -19,7 +19,7 @@ const WITHOUT_LEASES = algorithmNames.filter((name) => name !== 'concurrency');
 class LimiterGroup {
   readonly #clock: TestClock;
   /**
-   * The clock of the store in memory. It is back before Redis answers a peek ahead of time, because an idle sweep at that
+   * The clock of the store in memory. It is set back before Redis replies to a peek at a later time, because an idle sweep at that
    * time would drop keys that a check at the present time still needs.
    */
   readonly #memoryClock = new TestClock();

@@ -77,7 +77,9 @@ describe.each(LOGS)('two stores on one Redis, with the log %s', (log) => {
     );
     expect((await Promise.all(waits)).every(({ allowed }) => allowed)).toBe(true);
     await record.complete();
-    const times = record.scripts.flatMap(({ looks }) => looks.flatMap(({ recordedMicros }) => recordedMicros ?? []));
+    const times = record.scripts.flatMap(({ keyReads }) =>
+      keyReads.flatMap(({ recordedMicros }) => recordedMicros ?? []),
+    );
     expect(times).toHaveLength(12);
     for (let hit = 3; hit < times.length; hit++) {
       expect(times[hit]! - times[hit - 3]!).toBeGreaterThanOrEqual(window * 1000);
@@ -107,7 +109,7 @@ describe('limits that change from call to call', () => {
     expect(await limiter.check('ann')).toMatchObject({ allowed: false, limit: 2, remaining: 0 });
   });
 
-  test('may differ within one turn', async () => {
+  test('may differ within one batch', async () => {
     const limiter = make();
     const strict = { default: rollingWindow({ limit: 2, window: '1h', minDifference: '10m' }) };
     const decisions = await Promise.all([

@@ -24,9 +24,9 @@ function createLimiter(prefix: string, options: object = {}): RateLimiter {
   return new RateLimiter({ limits: rollingWindow({ limit: 50, window: '1h' }), store, prefix, timeout: '30s' });
 }
 
-test('the checks of one turn travel in one HTTP request', async () => {
+test('the checks of one batch are in one HTTP request', async () => {
   const limiter = createLimiter('one request');
-  await limiter.check('ann'); // The server now knows the script.
+  await limiter.check('ann'); // Now the server has the script.
   const before = front.requests();
   await Promise.all(Array.from({ length: 60 }, () => limiter.check('ann')));
   expect(front.requests() - before).toBe(1);
@@ -36,7 +36,7 @@ test('the checks of one turn travel in one HTTP request', async () => {
 test('a refund that the client sends twice, because it got no response, runs once', async () => {
   const limiter = createLimiter('twice', { retry: { retries: 3, backoff: () => 1 } });
   const decisions = await Promise.all([2, 10, 3].map((cost) => limiter.check('ann', { cost })));
-  await limiter.refund(await limiter.check('bob')); // The server now knows the script.
+  await limiter.refund(await limiter.check('bob')); // Now the server has the script.
   const before = front.requests();
   front.dropResponses(1);
   await limiter.refund(decisions[1]!);
@@ -76,7 +76,7 @@ describe('a response that is not from Redis', () => {
       'Expected the result of a script, got "OK" (string). Is the client connected to Redis?',
     ],
     [
-      'a result with another text behind it',
+      'a result followed by another text',
       200,
       pipeline('1700000000 5\n49 OK'),
       'Expected the result of a script, got "1700000000 5\\n49 OK" (string). Is the client connected to Redis?',

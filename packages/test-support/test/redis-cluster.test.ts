@@ -9,26 +9,26 @@ afterAll(() => cluster.stop());
 
 const KEYS = Array.from({ length: 25 }, (_, index) => `{ann}:${index}`);
 
-async function slotOf(key: string): Promise<number> {
+async function hashSlotOf(key: string): Promise<number> {
   return (await cluster.nodes[0]!.run('CLUSTER', 'KEYSLOT', key)) as number;
 }
 
-test('every slot has an owner on which all nodes agree', async () => {
+test('every hash slot has an owner on which all nodes agree', async () => {
   expect(cluster.nodes).toHaveLength(3);
-  for (const [index, slot] of [0, 8000, 16_383].entries()) {
-    expect(cluster.ownerOf(slot)).toBe(cluster.nodes[index]);
+  for (const [index, hashSlot] of [0, 8000, 16_383].entries()) {
+    expect(cluster.ownerOf(hashSlot)).toBe(cluster.nodes[index]);
     for (const node of cluster.nodes) {
       const ranges = (await node.run('CLUSTER', 'SLOTS')) as [number, number, [string, number]][];
       expect(ranges).toHaveLength(3);
-      const [, , owner] = ranges.find(([from, to]) => from <= slot && slot <= to)!;
-      expect(owner[1]).toBe(cluster.ownerOf(slot).port);
+      const [, , owner] = ranges.find(([from, to]) => from <= hashSlot && hashSlot <= to)!;
+      expect(owner[1]).toBe(cluster.ownerOf(hashSlot).port);
     }
   }
 });
 
-test('moves a slot and its keys while a client uses them', async () => {
-  const slot = await slotOf('{ann}');
-  const source = cluster.ownerOf(slot);
+test('moves a hash slot and its keys while a client uses them', async () => {
+  const hashSlot = await hashSlotOf('{ann}');
+  const source = cluster.ownerOf(hashSlot);
   const target = cluster.nodes.find((node) => node !== source)!;
   const client = new Cluster(cluster.nodes.map(({ host, port }) => ({ host, port })));
   try {
@@ -41,17 +41,17 @@ test('moves a slot and its keys while a client uses them', async () => {
       const reply = await source.run('GET', KEYS[0]!).catch((error: Error) => error.message);
       if (String(reply).startsWith('ASK')) redirected += 1;
     };
-    await cluster.moveSlot(slot, target, { between });
+    await cluster.moveHashSlot(hashSlot, target, { onKeyMoved: between });
     expect(steps).toBe(KEYS.length + 1);
     expect(redirected).toBeGreaterThan(0);
-    expect(cluster.ownerOf(slot)).toBe(target);
+    expect(cluster.ownerOf(hashSlot)).toBe(target);
     for (const node of cluster.nodes.filter((node) => node !== target)) {
-      await expect(node.run('GET', KEYS[0]!)).rejects.toThrow(`MOVED ${slot} ${target.host}:${target.port}`);
+      await expect(node.run('GET', KEYS[0]!)).rejects.toThrow(`MOVED ${hashSlot} ${target.host}:${target.port}`);
     }
     for (const key of KEYS) expect(await target.run('GET', key)).toBe(String(steps));
     expect(await source.run('DBSIZE')).toBe(0);
-    await cluster.moveSlot(slot, target); // The slot is there already.
-    await cluster.moveSlot(slot, source);
+    await cluster.moveHashSlot(hashSlot, target); // The slot is there already.
+    await cluster.moveHashSlot(hashSlot, source);
     for (const key of KEYS) expect(await client.incr(key)).toBe(steps + 1);
   } finally {
     client.disconnect();
@@ -67,5 +67,5 @@ test('a killed node restarts with the same identity', async () => {
       String(await each!.run('CLUSTER', 'INFO')).includes('cluster_state:ok'),
     );
   }
-  expect(await node!.run('SET', '{06S}', 'value')).toBe('OK'); // A key of slot 0.
+  expect(await node!.run('SET', '{06S}', 'value')).toBe('OK'); // A key of hash slot 0.
 });

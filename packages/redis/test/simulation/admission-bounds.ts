@@ -5,7 +5,7 @@ import { type Admission, assertGuarantee, mostInAnyWindow } from '../../../store
 import type { Execution, StoreCall } from './call-records.js';
 import type { Call } from './caller.js';
 
-/** What one limit allowed for one key between two resets. */
+/** The actions that one limit allowed for one key between two resets. */
 interface Admissions {
   /** The limit's settings, each once. */
   readonly specs: Set<string>;
@@ -14,17 +14,17 @@ interface Admissions {
 }
 
 /**
- * Throws if the applications were allowed more than each limit guarantees, apart from refunds. Does not use the model. What the
- * server has lost may be allowed once more, which only the rolling window can check.
+ * Throws if the applications were allowed more than each limit guarantees, apart from refunds. Does not use the model. Units
+ * that the server has lost may be allowed once more, which only the rolling window can check.
  */
 export function verifyAdmissions(calls: readonly Call[], executions: readonly Execution[]): void {
-  const book = new AdmissionBook(executions);
+  const table = new AdmissionTable(executions);
   for (const { storeCall, decision, isSettled } of calls) {
     if (storeCall?.execution === undefined || storeCall.kind !== 'check' || decision?.degraded !== false) continue;
     const at = storeCall.execution.serverMicros + storeCall.indexInMessage;
     for (const [index, [name, { delayMs }]] of Object.entries(decision.limits).entries()) {
       const cost = costAt(storeCall.costs, index);
-      const { admitted } = book.page(storeCall, storeCall.execution, name);
+      const { admitted } = table.entry(storeCall, storeCall.execution, name);
       const delay = Math.round(delayMs * 1000);
       if (cost > 0 && decision.allowed && !isSettled) admitted.push({ at, cost, delay });
     }
@@ -33,19 +33,19 @@ export function verifyAdmissions(calls: readonly Call[], executions: readonly Ex
   for (const execution of executions) {
     for (const call of execution.calls) {
       for (const [index, name] of Object.keys(call.subject.specs).entries()) {
-        book.page(call, execution, name).lostUnits += execution.isLost ? costAt(call.costs, index) : 0;
+        table.entry(call, execution, name).lostUnits += execution.isLost ? costAt(call.costs, index) : 0;
       }
     }
   }
-  for (const { specs, admitted, lostUnits } of book.pages.values()) {
+  for (const { specs, admitted, lostUnits } of table.entries.values()) {
     const [spec, ...others] = [...specs].map((text): LimitSpec => JSON.parse(text));
     admitted.sort((one, other) => one.at - other.at);
     if (others.length === 0) verify(spec!, admitted, lostUnits);
   }
 }
 
-class AdmissionBook {
-  readonly pages = new Map<string, Admissions>();
+class AdmissionTable {
+  readonly entries = new Map<string, Admissions>();
   /** The resets of each key, by their number among all operations. */
   readonly #resets = new Map<string, number[]>();
 
@@ -61,18 +61,18 @@ class AdmissionBook {
     }
   }
 
-  page(call: StoreCall, { calls, results }: Execution, name: string): Admissions {
+  entry(call: StoreCall, { calls, results }: Execution, name: string): Admissions {
     const { count } = results[calls.indexOf(call)]!;
     const stateId = stateIdOf(call, name);
     const resetCount = (this.#resets.get(stateId) ?? []).filter((reset) => reset < count).length;
     const id = `${stateId} ${resetCount}`;
-    let page = this.pages.get(id);
-    if (page === undefined) {
-      page = { specs: new Set(), admitted: [], lostUnits: 0 };
-      this.pages.set(id, page);
+    let entry = this.entries.get(id);
+    if (entry === undefined) {
+      entry = { specs: new Set(), admitted: [], lostUnits: 0 };
+      this.entries.set(id, entry);
     }
-    page.specs.add(JSON.stringify(call.subject.specs[name]));
-    return page;
+    entry.specs.add(JSON.stringify(call.subject.specs[name]));
+    return entry;
   }
 }
 

@@ -2,7 +2,7 @@ import type { Decision } from '@rollgate/core';
 import type { Costs, SettledCosts } from '@rollgate/core/store';
 import type { LimitSpecs, ModelReceipt } from '../../../store-conformance/src/reference-model.js';
 
-/** The limits of a call with their keys, by the names that the model uses, too. */
+/** The limits of a call with their keys, by the names of the limits. */
 export interface Subject {
   readonly specs: LimitSpecs;
   readonly keys: Readonly<Record<string, string>>;
@@ -28,8 +28,8 @@ export interface Execution {
   results: readonly Result[];
   /** Whether the server has lost what it wrote. */
   isLost: boolean;
-  /** Whether the documentation leaves its results open. */
-  isVague: boolean;
+  /** Whether the documentation leaves its results undefined. */
+  hasOpenResults: boolean;
 }
 
 /** One call of a store's method by a limiter. */
@@ -38,10 +38,10 @@ export interface StoreCall {
   readonly costs: Costs;
   /** How many Redis keys it has. */
   readonly keyCount: number;
-  /** What the model needs to know. */
+  /** The limits and keys, for the model. */
   readonly subject: Subject;
   /** The check that a refund or settlement changes. */
-  readonly settled: StoreCall | undefined;
+  readonly settledCheck: StoreCall | undefined;
   /** What a settlement sets. */
   readonly settledCosts: SettledCosts;
   readonly startedMicros: number;

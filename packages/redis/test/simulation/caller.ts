@@ -10,7 +10,7 @@ import type { VirtualTime } from './virtual-time.js';
 
 /** A timer may be early or late by a millisecond, and is set again when it was early. */
 const TIMER_SLACK_MICROS = 3000;
-/** The time that a process gets to catch up after a pause, with the timers that it then sets. */
+/** The time that a process has to catch up after a pause, including the timers that it then sets. */
 const GRACE_MICROS = 30_000;
 
 /** A call of a limiter by the application. */
@@ -20,12 +20,12 @@ export interface Call {
   readonly startedMicros: number;
   /** The call of the store that the limiter made at once, if any: memory refunds without one. */
   storeCall: StoreCall | undefined;
-  wasDown: boolean;
+  isDownAtStart: boolean;
   pauses: { readonly micros: number; readonly count: number };
   settledMicros: number | undefined;
   decision: Decision | undefined;
   error: unknown;
-  /** Whether the caller refunded or settled its decision. */
+  /** Whether the caller has refunded or settled its decision. */
   isSettled: boolean;
 }
 
@@ -48,12 +48,12 @@ export class Caller {
 
   decide(kind: 'check' | 'peek' | 'charge', limiter: ProcessLimiter, names: Names, cost: Cost): Call {
     return this.#call(kind, limiter, () =>
-      limiter.limiter[kind](keysOf(limiter, names), { cost: costOf(limiter, cost) }),
+      limiter.limiter[kind](toKeys(limiter, names), { cost: toCost(limiter, cost) }),
     );
   }
 
   reset(limiter: ProcessLimiter, names: Names): void {
-    const keys = keysOf(limiter, names);
+    const keys = toKeys(limiter, names);
     this.process.memory.reset({ specs: limiter.specs, keys });
     this.#call('reset', limiter, () => limiter.limiter.reset(keys));
   }
@@ -70,14 +70,16 @@ export class Caller {
 
   /** Settles one of the newest checks, whether or not it was settled before. */
   settle(back: number, settled: Cost): void {
-    const costFor = (limiter: ProcessLimiter) => costOf(limiter, settled);
-    this.#change('settle', back, costFor, (one, decision) => one.limiter.settle(decision, { cost: costFor(one) }));
+    const toSettledCosts = (limiter: ProcessLimiter) => toCost(limiter, settled);
+    this.#change('settle', back, toSettledCosts, (one, decision) =>
+      one.limiter.settle(decision, { cost: toSettledCosts(one) }),
+    );
   }
 
   #change(
     kind: 'refund' | 'settle',
     back: number,
-    costFor: (limiter: ProcessLimiter) => SettledCosts,
+    toSettledCosts: (limiter: ProcessLimiter) => SettledCosts,
     run: (limiter: ProcessLimiter, decision: Decision) => Promise<void>,
   ): void {
     const checks = this.calls.filter(({ kind, decision }) => kind === 'check' && decision !== undefined);
@@ -85,8 +87,8 @@ export class Caller {
     if (check === undefined) return;
     const { limiter, isSettled } = check;
     const decision = check.decision!;
-    this.process.store.settling = check.storeCall;
-    if (!isSettled && decision.allowed) this.process.memory.settle(decision, costFor(limiter));
+    this.process.store.checkToSettle = check.storeCall;
+    if (!isSettled && decision.allowed) this.process.memory.settle(decision, toSettledCosts(limiter));
     const call = this.#call(kind, limiter, () => run(limiter, decision));
     assert(!isSettled || call.storeCall === undefined, 'Expected the store to settle a check once');
     check.isSettled = true;
@@ -99,7 +101,7 @@ export class Caller {
       limiter,
       startedMicros: this.#time.micros,
       storeCall: undefined,
-      wasDown: process.health.isDownFor(limiter.spec.timeoutMs),
+      isDownAtStart: process.health.isDownFor(limiter.spec.timeoutMs),
       pauses: { ...process.pauses },
       settledMicros: undefined,
       decision: undefined,
@@ -122,42 +124,45 @@ export class Caller {
     try {
       this.#verifyTime(call);
       verify();
-      const { storeCall, kind, wasDown } = call;
-      const isDecision = returnsDecision(kind);
+      const { storeCall, kind, isDownAtStart } = call;
+      const isDecision = hasDecision(kind);
       const isLate = storeCall !== undefined && storeCall.settledMicros === undefined;
-      if (isLate && !(isDecision && wasDown)) this.process.health.recordTimeout(call.limiter.spec.timeoutMs);
+      if (isLate && !(isDecision && isDownAtStart)) this.process.health.recordTimeout(call.limiter.spec.timeoutMs);
       const isFailure = isLate || storeCall?.error !== undefined;
-      if (isFailure && !(isDecision && wasDown)) this.process.lastFailureMicros = call.settledMicros;
+      if (isFailure && !(isDecision && isDownAtStart)) this.process.lastFailureMicros = call.settledMicros;
     } catch (error) {
       this.#onViolation(error);
     }
   }
 
-  /** Expects that the call settled by its deadline, without the pauses of the process. */
+  /** Expects that the call settled by its deadline. The pauses of the process do not count. */
   #verifyTime(call: Call): void {
     const { pauses } = this.process;
     const pausedMicros = pauses.micros - call.pauses.micros + (pauses.count - call.pauses.count) * GRACE_MICROS;
     const tookMicros = call.settledMicros! - call.startedMicros;
     const timeoutMicros = call.limiter.spec.timeoutMs * 1000;
-    const most = timeoutMicros + TIMER_SLACK_MICROS + pausedMicros;
-    assert(tookMicros <= most, `Expected ${what(call)} to be settled in ${timeoutMicros} µs, took ${tookMicros} µs`);
+    const maxMicros = timeoutMicros + TIMER_SLACK_MICROS + pausedMicros;
+    assert(
+      tookMicros <= maxMicros,
+      `Expected ${describeCall(call)} to be settled in ${timeoutMicros} µs, took ${tookMicros} µs`,
+    );
   }
 
   #verifyResult(call: Call, decision: Decision | undefined): void {
     const { storeCall, limiter, kind } = call;
     call.decision = decision;
-    if (kind === 'settle' && limiter.spec.onStoreError !== 'throw') return; // It may be lost.
-    if (!returnsDecision(kind)) {
+    if (kind === 'settle' && limiter.spec.onStoreError !== 'throw') return; // The settlement may be lost.
+    if (!hasDecision(kind)) {
       const isDone = storeCall === undefined || (storeCall.settledMicros !== undefined && !storeCall.error);
-      assert(isDone, `Expected ${what(call)} to be done`);
+      assert(isDone, `Expected ${describeCall(call)} to be done`);
     } else if (decision!.degraded === false) {
-      assert.equal(decision, storeCall?.decision, `Expected ${what(call)} to be decided by the store`);
-      assert(!call.wasDown, `Expected no waiting for a store that is down: ${what(call)}`);
+      assert.equal(decision, storeCall?.decision, `Expected ${describeCall(call)} to be decided by the store`);
+      assert(!call.isDownAtStart, `Expected no waiting for a store that is down: ${describeCall(call)}`);
     } else {
       assert.equal(decision!.degraded, limiter.spec.onStoreError);
       this.#verifyReason(call);
       if (decision!.degraded === 'fallback')
-        assert(this.process.memory.made(decision!), 'Expected the memory to decide');
+        assert(this.process.memory.hasDecided(decision!), 'Expected the memory to decide');
       else assert.equal(decision!.allowed, decision!.degraded === 'allow');
     }
   }
@@ -165,40 +170,46 @@ export class Caller {
   #verifyError(call: Call, error: unknown): void {
     const { limiter, kind } = call;
     call.error = error;
-    assert(error instanceof StoreError, `Expected ${what(call)} to reject with a StoreError, got ${error}`);
+    assert(error instanceof StoreError, `Expected ${describeCall(call)} to reject with a StoreError, got ${error}`);
     assert(limiter.spec.onStoreError === 'throw' || kind === 'refund' || kind === 'reset', 'Expected no error');
     this.#verifyReason(call);
   }
 
   /** Expects that the store failed, used up the timeout, or was known to be silent. */
   #verifyReason(call: Call): void {
-    const { storeCall, startedMicros, settledMicros, limiter, kind, wasDown } = call;
-    const isDown = wasDown && returnsDecision(kind);
+    const { storeCall, startedMicros, settledMicros, limiter, kind, isDownAtStart } = call;
+    const isDown = isDownAtStart && hasDecision(kind);
     if (isDown) {
-      assert.equal(settledMicros, startedMicros, `Expected no waiting for a store that is down: ${what(call)}`);
+      assert.equal(settledMicros, startedMicros, `Expected no waiting for a store that is down: ${describeCall(call)}`);
     } else if (storeCall!.settledMicros === undefined) {
-      const hadMicros = settledMicros! - startedMicros;
-      assert(hadMicros >= limiter.spec.timeoutMs * 1000 - 1, `Timed out after ${hadMicros} µs: ${what(call)}`);
+      const waitedMicros = settledMicros! - startedMicros;
+      assert(
+        waitedMicros >= limiter.spec.timeoutMs * 1000 - 1,
+        `Timed out after ${waitedMicros} µs: ${describeCall(call)}`,
+      );
     } else {
-      assert(storeCall!.error !== undefined, `Expected ${what(call)} to be decided by the store, which responded`);
+      assert(
+        storeCall!.error !== undefined,
+        `Expected ${describeCall(call)} to be decided by the store, which responded`,
+      );
     }
   }
 }
 
-function returnsDecision(kind: Call['kind']): boolean {
+function hasDecision(kind: Call['kind']): boolean {
   return kind === 'check' || kind === 'peek' || kind === 'charge';
 }
 
 /** The cost as a limiter takes it. */
-function costOf({ specs }: ProcessLimiter, cost: Cost): number | Record<string, number> {
+function toCost({ specs }: ProcessLimiter, cost: Cost): number | Record<string, number> {
   if (typeof cost === 'number') return cost;
   return Object.fromEntries(Object.keys(specs).map((name, index) => [name, cost[index]!]));
 }
 
-function keysOf({ specs }: ProcessLimiter, names: Names): Record<string, string> {
+function toKeys({ specs }: ProcessLimiter, names: Names): Record<string, string> {
   return Object.fromEntries(Object.keys(specs).map((name, index) => [name, names[index]!]));
 }
 
-function what({ kind, startedMicros, limiter }: Call): string {
+function describeCall({ kind, startedMicros, limiter }: Call): string {
   return `the ${kind} of ${startedMicros} µs (${JSON.stringify(limiter.spec)})`;
 }

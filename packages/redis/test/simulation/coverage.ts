@@ -2,23 +2,23 @@ import type { Execution, StoreCall } from './call-records.js';
 import type { Call, Caller } from './caller.js';
 import type { SimulatedServer } from './simulated-server.js';
 
-/** How often each event happened that the schedules must cover. */
+/** The number of each event that the schedules must cover. */
 export type Coverage = ReturnType<typeof coverageOf>;
 
-export function coverageOf(server: SimulatedServer, callers: readonly Caller[], isVague: boolean) {
+export function coverageOf(server: SimulatedServer, callers: readonly Caller[], hasOpenResults: boolean) {
   const executions = [...server.executions, ...server.lost];
   return {
-    ...ofCalls(callers.flatMap(({ calls }) => calls)),
-    ...ofExecutions(executions.flatMap(({ calls }) => calls)),
+    ...coverageOfCalls(callers.flatMap(({ calls }) => calls)),
+    ...coverageOfExecutions(executions.flatMap(({ calls }) => calls)),
     lost: server.lost.length,
     'left for the next script': executions.filter(isPartial).length,
-    'without a known script': server.unknownCount,
+    'without a known script': server.unknownScriptCount,
     recovered: callers.filter(({ process }) => process.health.recoveredCount > 0).length,
-    'without a model': Number(isVague),
+    'without a model': Number(hasOpenResults),
   };
 }
 
-function ofCalls(calls: readonly Call[]) {
+function coverageOfCalls(calls: readonly Call[]) {
   const late = calls.filter(({ storeCall, settledMicros }) => {
     return storeCall !== undefined && (storeCall.settledMicros ?? Infinity) > settledMicros!;
   });
@@ -35,14 +35,14 @@ function ofCalls(calls: readonly Call[]) {
   };
 }
 
-/** The calls in the order of their execution, each as often as it was executed. */
-function ofExecutions(executed: readonly StoreCall[]) {
-  const twice = executed.filter((call, index) => executed.indexOf(call) < index);
+/** Counts events of the executed calls. A call that was executed twice appears twice. */
+function coverageOfExecutions(executed: readonly StoreCall[]) {
+  const repeated = executed.filter((call, index) => executed.indexOf(call) < index);
   return {
-    'executed twice': twice.length,
-    'settled twice': twice.filter(({ kind }) => kind === 'refund' || kind === 'settle').length,
-    'charged twice': twice.filter(({ kind }) => kind === 'charge').length,
-    'settled after a reset': executed.filter(({ kind, settled }, index) => {
+    'executed twice': repeated.length,
+    'settled twice': repeated.filter(({ kind }) => kind === 'refund' || kind === 'settle').length,
+    'charged twice': repeated.filter(({ kind }) => kind === 'charge').length,
+    'settled after a reset': executed.filter(({ kind, settledCheck: settled }, index) => {
       const since = executed.slice(executed.indexOf(settled!), index);
       return (
         settled !== undefined &&

@@ -3,7 +3,7 @@ import type { LimitDecision } from '@rollgate/core';
 import { assertSame } from '../../../store-conformance/src/assert-same.js';
 import { combineDecisions, toPlainDecision } from '../../../store-conformance/src/expected-decision.js';
 import type { StoreCall } from './call-records.js';
-import { describe, type Reference } from './reference.js';
+import { describeStoreCall, type Reference } from './reference.js';
 
 /**
  * Throws if the denial cache returned an invalid decision. A valid one repeats a rejection that this process got for the same
@@ -17,7 +17,7 @@ export function verifyDenial(
 ): void {
   let failure: unknown;
   for (const source of earlier.toReversed()) {
-    if (!isSameQuestion(source, denial)) continue;
+    if (!isRejectionOfSameCheck(source, denial)) continue;
     try {
       verifySource(source, denial, earlier, maxAgeMs, reference);
       return;
@@ -25,7 +25,7 @@ export function verifyDenial(
       failure ??= error;
     }
   }
-  throw failure ?? new Error(`Expected a rejection behind the denial cache's ${describe(denial)}`);
+  throw failure ?? new Error(`Expected an earlier rejection for the denial cache's ${describeStoreCall(denial)}`);
 }
 
 function verifySource(
@@ -36,21 +36,24 @@ function verifySource(
   reference: Reference,
 ): void {
   const passedMicros = denial.startedMicros - source.settledMicros!;
-  assert(passedMicros < maxAgeMs * 1000, `Older than \`maxAge\`: ${describe(denial)}`);
+  assert(passedMicros < maxAgeMs * 1000, `Older than \`maxAge\`: ${describeStoreCall(denial)}`);
   const later = earlier.slice(earlier.indexOf(source) + 1);
   const change =
-    later.find((call) => call.kind !== 'check' && call.kind !== 'peek' && sharesKey(call, source)) ??
+    later.find((call) => call.kind !== 'check' && call.kind !== 'peek' && hasSharedKey(call, source)) ??
     earlier.find((call) => hasRecordedSince(call, source, reference));
-  assert(change === undefined, `Served by the denial cache after a ${change && describe(change)}: ${describe(denial)}`);
-  const expected = reference.peekUnchanged(source, passedMicros) ?? runDown(source, passedMicros);
+  assert(
+    change === undefined,
+    `Served by the denial cache after a ${change && describeStoreCall(change)}: ${describeStoreCall(denial)}`,
+  );
+  const expected = reference.peekIfUnchanged(source, passedMicros) ?? toDecisionAfter(source, passedMicros);
   assertSame(
     toPlainDecision(denial.decision!),
     expected,
-    () => `Expected the rejection with its waits run down: ${describe(denial)}`,
+    () => `Expected the rejection with its waits run down: ${describeStoreCall(denial)}`,
   );
 }
 
-function isSameQuestion(call: StoreCall, { subject, costs }: StoreCall): boolean {
+function isRejectionOfSameCheck(call: StoreCall, { subject, costs }: StoreCall): boolean {
   return (
     call.kind === 'check' &&
     call.execution !== undefined &&
@@ -60,21 +63,21 @@ function isSameQuestion(call: StoreCall, { subject, costs }: StoreCall): boolean
   );
 }
 
-/** Whether the process knows that the call recorded in one of the keys after the rejection. */
+/** Whether the process got a reply that the call recorded in one of the keys after the rejection. */
 function hasRecordedSince(call: StoreCall, source: StoreCall, reference: Reference): boolean {
-  if (call.kind !== 'check' || call.execution === undefined || !sharesKey(call, source)) return false;
+  if (call.kind !== 'check' || call.execution === undefined || !hasSharedKey(call, source)) return false;
   const { receipt, count } = reference.resultOf(call);
   return receipt.length > 0 && count > reference.resultOf(source).count;
 }
 
-function sharesKey(one: StoreCall, other: StoreCall): boolean {
+function hasSharedKey(one: StoreCall, other: StoreCall): boolean {
   return Object.entries(one.subject.keys).some(
     ([name, key]) =>
       other.subject.keys[name] === key && other.subject.specs[name]!.algorithm === one.subject.specs[name]!.algorithm,
   );
 }
 
-function runDown({ decision }: StoreCall, passedMicros: number) {
+function toDecisionAfter({ decision }: StoreCall, passedMicros: number) {
   const left = (ms: number) => Math.max(0, Math.round(ms * 1000) - passedMicros) / 1000;
   const limits = Object.entries(toPlainDecision(decision!).limits).map(([name, limit]): [string, LimitDecision] => [
     name,

@@ -41,7 +41,7 @@ export class FallbackMemory {
     fallback.charge = decide('charge');
   }
 
-  /** Expects the memory to settle what it recorded with this decision, if anything. */
+  /** Expects the memory to settle what it recorded for this decision. */
   settle({ limits }: Decision, costs: SettledCosts): void {
     this.#model.settle(this.#receipts.get(limits) ?? [], costs, nowMicros());
   }
@@ -52,7 +52,7 @@ export class FallbackMemory {
   }
 
   /** Whether it made this decision. */
-  made({ limits }: Decision): boolean {
+  hasDecided({ limits }: Decision): boolean {
     return this.#receipts.has(limits);
   }
 }

@@ -1,6 +1,6 @@
 /** A model of a store's health: whether it counts as silent. */
 export class HealthModel {
-  /** How long a call waited in vain. 0 after a response that took less time. */
+  /** The longest timeout of a call without a response. 0 after a response that took less time. */
   #silentForMs = 0;
   /** How often the store was silent and then responded. */
   recoveredCount = 0;

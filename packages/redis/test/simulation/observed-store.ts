@@ -10,7 +10,7 @@ interface Receipt {
   readonly hits: readonly { readonly index: number; readonly cost: number }[];
 }
 
-/** What an observed store is given. */
+/** The options of {@link ObservedStore}. */
 export interface ObservedStoreOptions {
   readonly time: VirtualTime;
   readonly inner: Store;
@@ -28,7 +28,7 @@ type DecisionCall = { kind: 'check' | 'peek' | 'charge'; plan: Plan; keys: Keys;
 /** Passes all calls to a store, and records them. */
 export class ObservedStore implements Store {
   /** The check that the next refund or settlement changes. */
-  settling: StoreCall | undefined;
+  checkToSettle: StoreCall | undefined;
   readonly #options: ObservedStoreOptions;
 
   constructor(options: ObservedStoreOptions) {
@@ -75,15 +75,22 @@ export class ObservedStore implements Store {
     costs: SettledCosts,
     run: () => Awaitable<void>,
   ): Awaitable<void> {
-    const { subject, costs: recorded } = this.settling!;
+    const { subject, costs: recorded } = this.checkToSettle!;
     const { rules } = receipt.encodedPlan.plan;
     const changed = receipt.hits.filter(({ index, cost }) => (settledCost(costs, rules[index]!) ?? cost) !== cost);
     const keyCount = changed.length === 0 ? 0 : changed.length + this.#markCount;
-    const call = this.#begin({ kind, subject, costs: recorded, keyCount, settled: this.settling, settledCosts: costs });
+    const call = this.#begin({
+      kind,
+      subject,
+      costs: recorded,
+      keyCount,
+      settledCheck: this.checkToSettle,
+      settledCosts: costs,
+    });
     return this.#watch(call, run());
   }
 
-  /** How many keys an operation that must not run twice has in addition. */
+  /** The number of additional keys of an operation that must not run twice. */
   get #markCount(): number {
     return this.#options.resends ? 1 : 0;
   }
@@ -94,10 +101,10 @@ export class ObservedStore implements Store {
     return this.#watch(call, this.#options.inner[kind]!(plan, keys, costs));
   }
 
-  #begin(what: Pick<StoreCall, 'kind' | 'subject' | 'keyCount'> & Partial<StoreCall>): StoreCall {
+  #begin(fields: Pick<StoreCall, 'kind' | 'subject' | 'keyCount'> & Partial<StoreCall>): StoreCall {
     const call: StoreCall = {
       costs: 0,
-      settled: undefined,
+      settledCheck: undefined,
       settledCosts: 0,
       startedMicros: this.#options.time.micros,
       settledMicros: undefined,
@@ -106,7 +113,7 @@ export class ObservedStore implements Store {
       isFromCache: false,
       indexInMessage: -1,
       execution: undefined,
-      ...what,
+      ...fields,
     };
     this.#options.onCall(call);
     return call;

@@ -5,10 +5,10 @@ import type { StoreFailure, StoreRecovery } from '@rollgate/core';
 /** The outages that are published: every one begins before it ends, and ends. */
 export class OutageLog {
   readonly #failing = new Set<object>();
-  readonly #verifyRecovery: (store: object, wasFailing: boolean) => void;
+  readonly #verifyRecovery: (store: object, isOutagePublished: boolean) => void;
 
   /** Calls `verifyRecovery` for each recovery, with whether an outage was published before it. */
-  constructor(verifyRecovery: (store: object, wasFailing: boolean) => void) {
+  constructor(verifyRecovery: (store: object, isOutagePublished: boolean) => void) {
     this.#verifyRecovery = verifyRecovery;
     subscribe('rollgate:store:failure', this.#onFailure);
     subscribe('rollgate:store:recovery', this.#onRecovery);
@@ -19,7 +19,7 @@ export class OutageLog {
     unsubscribe('rollgate:store:recovery', this.#onRecovery);
   }
 
-  verifyOver(): void {
+  verifyNoOutage(): void {
     assert.equal(this.#failing.size, 0, 'Expected every outage to be followed by a published recovery');
   }
 

@@ -6,15 +6,15 @@ import type { SimulatedServer } from './simulated-server.js';
 /** The outcome of a schedule without a violation. */
 export interface Outcome {
   readonly coverage: Coverage;
-  /** All that the server did and the limiters returned, with times. The same schedule yields the same history. */
+  /** All executions of the server and results of the limiters, with times. A schedule always yields the same trace. */
   readonly trace: string;
 }
 
-export function outcomeOf(server: SimulatedServer, callers: readonly Caller[], isVague: boolean): Outcome {
+export function outcomeOf(server: SimulatedServer, callers: readonly Caller[], hasOpenResults: boolean): Outcome {
   const calls = callers.flatMap(({ calls }) => calls);
   const executions = [...server.executions, ...server.lost];
   return {
-    coverage: coverageOf(server, callers, isVague),
+    coverage: coverageOf(server, callers, hasOpenResults),
     trace: [...executions.map(toLine), ...calls.map(toCallLine)].join('\n'),
   };
 }

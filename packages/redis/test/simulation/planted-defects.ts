@@ -46,7 +46,7 @@ export const plantedDefects: readonly PlantedDefect[] = [
     symptom: /^Expected (the decision of the model|.* to expire when it decides nothing)/,
     plant: () =>
       patch(lua as Record<string, string>, 'settlements.lua', (text) =>
-        replaced(text, 'return was_done', () => 'return false'),
+        replacePart(text, 'return was_done', () => 'return false'),
       ),
   },
   {
@@ -57,7 +57,7 @@ export const plantedDefects: readonly PlantedDefect[] = [
   },
 ];
 
-function replaced(text: string, part: string, make: (part: string) => string): string {
+function replacePart(text: string, part: string, make: (part: string) => string): string {
   if (!text.includes(part)) throw new Error(`Expected the script to contain ${part}`);
   return text.replace(part, make);
 }

@@ -18,7 +18,7 @@ process.hrtime = Object.assign(
   { bigint: () => (readMicros === undefined ? realHrtime.bigint() : BigInt(readMicros()) * 1000n) },
 );
 
-/** Makes the process's clocks show this time, or the machine's again. */
-export function showTime(read: (() => number) | undefined): void {
+/** Makes the process's clocks show this time, or the machine's time if it is `undefined`. */
+export function setSimulatedTime(read: (() => number) | undefined): void {
   readMicros = read;
 }

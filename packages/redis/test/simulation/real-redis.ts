@@ -2,8 +2,8 @@ import { RedisServer } from '@rollgate/test-support';
 import { Redis } from 'ioredis';
 import { wrapScript } from './simulated-lua.js';
 
-/** What a script returned, and the keys that had expired when it started. */
-export interface Ran {
+/** The value that a script returned, and the keys that had expired when it started. */
+export interface ScriptResult {
   readonly value: unknown;
   readonly expired: readonly string[];
 }
@@ -46,7 +46,12 @@ export class RealRedis {
   }
 
   /** Runs a loaded script. */
-  async run(sha: string, keys: readonly string[], values: readonly string[], serverMicros: number): Promise<Ran> {
+  async run(
+    sha: string,
+    keys: readonly string[],
+    values: readonly string[],
+    serverMicros: number,
+  ): Promise<ScriptResult> {
     const reply = await this.#client.evalsha(sha, keys.length, ...keys, ...values, String(serverMicros));
     const [value, expired] = reply as [unknown, string[]];
     if (value instanceof Error) throw value;

@@ -13,7 +13,7 @@ const ROUND_MICROS = 250_000;
 /** A probe is due every eight seconds at least. */
 const ROUNDS = 34;
 /** A store has recovered when it responds after a second without a failure. */
-const QUIET_MICROS = 1_100_000;
+const RECOVERY_MICROS = 1_100_000;
 
 /** Calls all limiters until the store decides for each, and once more when the outage must be over. */
 export async function awaitRecovery(
@@ -30,12 +30,12 @@ export async function awaitRecovery(
     await runUntil(time.micros + ROUND_MICROS);
     degraded = degraded.filter((_, index) => calls[index]!.decision?.degraded !== false);
   }
-  await runUntil(time.micros + QUIET_MICROS);
+  await runUntil(time.micros + RECOVERY_MICROS);
   startPeeks(all, time, ['bob', 'ann']);
   await runUntil(time.micros + ROUND_MICROS);
 }
 
-/** Starts one peek for each, which is sent when the time advances. */
+/** Starts one peek for each limiter. The peeks are sent when the time advances. */
 function startPeeks(limiters: readonly CallerLimiter[], time: VirtualTime, names: Names): Call[] {
   const calls: Call[] = [];
   for (const { caller, limiter } of limiters) {

@@ -9,8 +9,8 @@ import type { Execution, Result, StoreCall, Subject } from './call-records.js';
  * at the server's times.
  */
 export class Reference {
-  /** Why the model makes no more statements: something happened whose result the documentation leaves open. */
-  isVague: string | undefined;
+  /** An event whose result the documentation leaves undefined. After it, the model expects nothing. */
+  openResultReason: string | undefined;
   #model = new ReferenceModel();
   /** The limit and key that each Redis key belongs to. */
   readonly #subjects = new Map<string, Subject>();
@@ -20,7 +20,7 @@ export class Reference {
   readonly #done = new Set<StoreCall>();
   #count = 0;
 
-  /** Repeats what the server did. */
+  /** Executes the same operations in the model. */
   execute(execution: Execution): void {
     const { message, calls, serverMicros, expired } = execution;
     for (const key of expired) if (!key.endsWith(':#done')) this.#expire(key, serverMicros);
@@ -38,22 +38,22 @@ export class Reference {
     this.#model = new ReferenceModel();
     this.#done.clear();
     for (const execution of executions) this.execute(execution);
-    this.changeAll();
+    this.markAllChanged();
   }
 
-  /** Another clock may make any state implausible, which even a rejection then drops. */
-  changeAll(): void {
+  /** Marks all keys as changed, because a rejection may drop a state that another clock makes implausible. */
+  markAllChanged(): void {
     for (const key of this.#subjects.keys()) this.#changes.set(key, ++this.#count);
   }
 
   /** Throws unless the store's decision is the one that the model made when the server executed it. */
   verify(call: StoreCall): void {
-    if (call.execution!.isVague) return;
+    if (call.execution!.hasOpenResults) return;
     const { decision: expected } = this.resultOf(call);
     assertSame(
       toPlainDecision(call.decision!),
       expected,
-      () => `Expected the decision of the model for ${describe(call)}`,
+      () => `Expected the decision of the model for ${describeStoreCall(call)}`,
     );
   }
 
@@ -62,11 +62,11 @@ export class Reference {
   }
 
   /** The decision of a peek now, if only time has changed since the operation. Otherwise `undefined`. */
-  peekUnchanged(call: StoreCall, passedMicros: number): Result['decision'] {
+  peekIfUnchanged(call: StoreCall, passedMicros: number): Result['decision'] {
     const { count } = this.resultOf(call);
     const { message, serverMicros } = call.execution!;
     const isChanged = message.keys.some((key) => (this.#changes.get(key) ?? 0) > count);
-    if (isChanged || this.isVague !== undefined) return undefined;
+    if (isChanged || this.openResultReason !== undefined) return undefined;
     const { specs, keys } = call.subject;
     const nowMicros = serverMicros + call.indexInMessage + passedMicros;
     return this.#model.check(specs, keys, call.costs, nowMicros, false).decision;
@@ -80,7 +80,7 @@ export class Reference {
     else if (kind === 'reset') this.#model.reset(subject.specs, subject.keys);
     else {
       Object.keys(subject.specs).forEach((name, index) => {
-        this.#subjects.set(keys[index]!, only(subject, name));
+        this.#subjects.set(keys[index]!, subjectOfLimit(subject, name));
       });
       result =
         kind === 'charge'
@@ -100,13 +100,13 @@ export class Reference {
   }
 
   #settle(call: StoreCall, nowMicros: number): void {
-    const { execution } = call.settled!;
+    const { execution } = call.settledCheck!;
     const algorithms = Object.values(call.subject.specs).map(({ algorithm }) => algorithm);
     const isRolling = algorithms.every((algorithm) => algorithm === 'rollingWindow');
-    if (!isRolling && execution!.isLost) this.isVague ??= 'a refund of what the server has lost';
-    if (this.#done.has(call)) return; // The script notices that the client has sent it twice.
+    if (!isRolling && execution!.isLost) this.openResultReason ??= 'a refund of what the server has lost';
+    if (this.#done.has(call)) return; // The script detects that the client has sent it twice.
     this.#done.add(call);
-    this.#model.settle(this.resultOf(call.settled!).receipt, call.settledCosts, nowMicros);
+    this.#model.settle(this.resultOf(call.settledCheck!).receipt, call.settledCosts, nowMicros);
   }
 
   /** Expects that an expired key would not affect a decision. */
@@ -115,18 +115,18 @@ export class Reference {
     const peek = () => this.#model.check(specs, keys, 1, nowMicros, false).decision;
     const before = peek();
     this.#model.reset(specs, keys);
-    if (this.isVague === undefined)
+    if (this.openResultReason === undefined)
       assertSame(before, peek(), () => `Expected ${key} to expire when it decides nothing`);
     this.#changes.set(key, ++this.#count);
   }
 }
 
-function only({ specs, keys }: Subject, name: string): Subject {
+function subjectOfLimit({ specs, keys }: Subject, name: string): Subject {
   return { specs: { [name]: specs[name]! }, keys: { [name]: keys[name]! } };
 }
 
-/** The call in an error's message. */
-export function describe({ kind, subject, costs, startedMicros, execution }: StoreCall): string {
+/** Describes the call for an error's message. */
+export function describeStoreCall({ kind, subject, costs, startedMicros, execution }: StoreCall): string {
   const executed = execution === undefined ? '' : `, executed at ${execution.serverMicros} µs of the server`;
   return `${kind} of ${costs} for ${JSON.stringify(subject.keys)} under ${JSON.stringify(subject.specs)}, called at ${startedMicros} µs${executed}`;
 }

@@ -3,7 +3,7 @@ import type { LimitSpecs } from '../../../store-conformance/src/reference-model.
 import type { Log } from '../support/some-redis.js';
 
 export interface LimiterSpec {
-  /** Its index in the plans of the schedule. */
+  /** The index of its plan in the schedule. */
   readonly plan: number;
   readonly timeoutMs: number;
   readonly onStoreError: OnStoreError;
@@ -44,7 +44,7 @@ export type CallStep =
 
 /** What goes wrong. */
 export type FaultStep =
-  /** The connection closes. The first `arriving` messages under way still reach the server. */
+  /** The connection closes. The first `arriving` messages in flight still reach the server. */
   | { readonly kind: 'cut'; readonly process: number; readonly arriving: number; readonly reconnectMs: number }
   /** The connection closes when the server has executed the next message and before the reply arrives. */
   | { readonly kind: 'loseReply'; readonly process: number; readonly reconnectMs: number }
@@ -60,14 +60,14 @@ export type FaultStep =
   | { readonly kind: 'fail'; readonly forMs: number }
   /** The server's clock is set forward or back. */
   | { readonly kind: 'clock'; readonly byMs: number }
-  /** The server forgets its scripts. */
+  /** The server loses its scripts. */
   | { readonly kind: 'flush' }
   /** The server, or another one with another clock, starts without the last operations and without scripts. */
   | { readonly kind: 'restart'; readonly lost: number; readonly downMs: number; readonly clockMs: number };
 
 export type Step = (CallStep | FaultStep) & { readonly afterMicros: number };
 
-/** Everything that happens, as data. The same schedule always takes the same course. */
+/** Everything that happens, as data. The same schedule always has the same outcome. */
 export interface Schedule {
   readonly log: Log;
   /** Whether a script runs only a few operations, and leaves the others to the next one. */
@@ -75,6 +75,6 @@ export interface Schedule {
   readonly plans: readonly LimitSpecs[];
   readonly processes: readonly ProcessSpec[];
   readonly steps: readonly Step[];
-  /** The network's draws, in order. After them, every draw is 0. */
+  /** The network's random numbers, in order. After them, every number is 0. */
   readonly draws: readonly number[];
 }

@@ -3,7 +3,7 @@ import type { LimitSpec } from '../../../store-conformance/src/algorithms.js';
 import type { LimitSpecs } from '../../../store-conformance/src/reference-model.js';
 import type { CallStep, FaultStep, LimiterSpec, ProcessSpec, Schedule, Step } from './schedule.js';
 
-/** A record that prints as it is written. */
+/** A record whose values print as source code. */
 const record = <Model extends object>(model: { [Key in keyof Model]: fc.Arbitrary<Model[Key]> }): fc.Arbitrary<Model> =>
   fc.record(model, { noNullPrototype: true }) as fc.Arbitrary<Model>;
 

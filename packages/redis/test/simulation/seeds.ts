@@ -5,7 +5,7 @@ import type { Schedule } from './schedule.js';
 import { schedules } from './schedules.js';
 import { Simulation } from './simulation.js';
 
-/** Why a seed failed, and how to see it fail again. */
+/** The failure of a seed, with the command that replays it. */
 export class SeedError extends Error {
   constructor(
     seed: number,
@@ -13,9 +13,9 @@ export class SeedError extends Error {
     readonly schedule: Schedule,
     cause: unknown,
   ) {
-    const why = (cause as Error).message; // May be from another realm, so `instanceof` does not work.
-    const how = `ROLLGATE_SEED=${seed} npx jest packages/redis/test/simulation.test.ts`;
-    super(`${why}\nTo replay: ${how}\nSmallest schedule: ${JSON.stringify(schedule)}`, { cause });
+    const reason = (cause as Error).message; // May be from another realm, so `instanceof` does not work.
+    const command = `ROLLGATE_SEED=${seed} npx jest packages/redis/test/simulation.test.ts`;
+    super(`${reason}\nTo replay: ${command}\nSmallest schedule: ${JSON.stringify(schedule)}`, { cause });
     this.name = 'SeedError';
   }
 }

@@ -2,18 +2,18 @@ import type { Message } from './call-records.js';
 import type { Reply, SimulatedServer } from './simulated-server.js';
 import type { Owner, VirtualTime } from './virtual-time.js';
 
-/** What a connection is given. */
+/** The options of {@link SimulatedConnection}. */
 export interface ConnectionOptions {
   readonly time: VirtualTime;
   readonly server: SimulatedServer;
   /** The process at the client's end. */
   readonly owner: Owner;
-  /** How long the next message or reply is under way. */
+  /** Returns the latency of the next message or reply. */
   readonly latency: () => number;
   readonly onReply: (message: Message, reply: Reply) => void;
 }
 
-/** A TCP connection. While it is open, it delivers in order, both ways. */
+/** A TCP connection. While it is open, it delivers in order, in both directions. */
 export class SimulatedConnection {
   isOpen = true;
   isSilent = false;
@@ -22,8 +22,8 @@ export class SimulatedConnection {
   readonly #options: ConnectionOptions;
   /** Messages without a reply, in the order in which they were sent. */
   #pending: Message[] = [];
-  /** One function for each message that the server has not received. It loses the message. */
-  #underWay: (() => void)[] = [];
+  /** For each message that the server has not received, a function that drops it. */
+  #inFlight: (() => void)[] = [];
   #lastArrivalMicros = 0;
   #lastReplyMicros = 0;
 
@@ -36,22 +36,22 @@ export class SimulatedConnection {
     if (this.isSilent) return;
     const { time, server, latency } = this.#options;
     this.#lastArrivalMicros = Math.max(this.#lastArrivalMicros + 1, time.micros + latency());
-    const lose = time.at(this.#lastArrivalMicros, 'socket', arrive, NETWORK);
-    this.#underWay.push(lose);
+    const drop = time.at(this.#lastArrivalMicros, 'socket', deliver, NETWORK);
+    this.#inFlight.push(drop);
     const reply = (reply: Reply) => this.#reply(message, reply);
-    const received = () => this.#underWay.shift();
+    const markReceived = () => this.#inFlight.shift();
 
-    function arrive(): Promise<void> {
-      received();
+    function deliver(): Promise<void> {
+      markReceived();
       return server.receive(message, reply);
     }
   }
 
-  /** Closes the connection, and loses all messages under way but the first `arrivingCount`. Returns those without a reply. */
+  /** Closes the connection, and loses all messages in flight but the first `arrivingCount`. Returns those without a reply. */
   close(arrivingCount: number): Message[] {
     this.isOpen = false;
-    for (const lose of this.#underWay.slice(arrivingCount)) lose();
-    this.#underWay.length = Math.min(this.#underWay.length, arrivingCount);
+    for (const drop of this.#inFlight.slice(arrivingCount)) drop();
+    this.#inFlight.length = Math.min(this.#inFlight.length, arrivingCount);
     return this.#pending.splice(0);
   }
 
@@ -63,14 +63,14 @@ export class SimulatedConnection {
     }
     const { time, owner, latency } = this.#options;
     this.#lastReplyMicros = Math.max(this.#lastReplyMicros + 1, time.micros + latency());
-    const arrive = () => {
+    const deliver = () => {
       if (!this.isOpen || this.isSilent) return;
       this.#pending.shift();
       this.#options.onReply(message, reply);
     };
-    time.at(this.#lastReplyMicros, 'socket', arrive, owner);
+    time.at(this.#lastReplyMicros, 'socket', deliver, owner);
   }
 }
 
-/** The owner of what the network and the server do, which no process can pause. */
+/** The owner of the tasks of the network and the server, which no process can pause. */
 const NETWORK: Owner = { pausedUntilMicros: 0 };

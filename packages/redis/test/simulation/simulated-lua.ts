@@ -38,7 +38,7 @@ function simulated.SET(key, value, option, ms)
   real_call('HDEL', EXPIRIES, key)
   if option == 'PX' then simulated.PEXPIRE(key, ms)
   elseif option == 'PXAT' then simulated.PEXPIREAT(key, ms)
-  elseif option then error('The simulation knows no SET with ' .. option) end
+  elseif option then error('The simulation does not support SET with ' .. option) end
   return reply
 end
 function simulated.UNLINK(key)
@@ -67,7 +67,7 @@ end
 return { script(), expired }
 `;
 
-/** The script as the real server runs it. With `isSliced`, it leaves all but a few operations to the next one. */
+/** The script as the real server runs it. With `isSliced`, it leaves all but a few operations to the next script. */
 export function wrapScript(text: string, isSliced: boolean): string {
   return `${BEFORE}${isSliced ? withMaxSteps(text, 25) : text}${AFTER}`;
 }

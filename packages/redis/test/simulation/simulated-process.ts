@@ -12,7 +12,7 @@ import { SimulatedClient } from './simulated-client.js';
 import type { SimulatedServer } from './simulated-server.js';
 import type { Owner, VirtualTime } from './virtual-time.js';
 
-/** What a process is given. */
+/** The options of {@link SimulatedProcess}. */
 export interface ProcessOptions {
   readonly time: VirtualTime;
   readonly server: SimulatedServer;
@@ -24,7 +24,7 @@ export interface ProcessOptions {
   readonly onViolation: (error: unknown) => void;
 }
 
-/** A limiter of the process, and what is known of it. */
+/** A limiter of the process with its settings. */
 export interface ProcessLimiter {
   readonly spec: LimiterSpec;
   readonly specs: LimitSpecs;
@@ -45,11 +45,11 @@ export class SimulatedProcess implements Owner {
   readonly memory: FallbackMemory;
   /** All calls of the store. */
   readonly calls: StoreCall[] = [];
-  /** The calls for Redis that were not sent yet. */
+  /** The calls for Redis that are not sent yet. */
   readonly #unsent: StoreCall[] = [];
   /** The call of the store that the last call of a limiter made. */
   lastCall: StoreCall | undefined;
-  /** The limits, as they are known to the model. */
+  /** The spec of each limit, for the model. */
   readonly #specs = new Map<Limit, LimitSpec>();
   readonly spec: ProcessSpec;
 
@@ -80,7 +80,7 @@ export class SimulatedProcess implements Owner {
     this.limiters = spec.limiters.map((one) => this.#makeLimiter(one, schedule));
   }
 
-  /** Blocks the process for a while. What is due in that time runs afterwards. */
+  /** Blocks the process for a while. Its tasks run afterwards. */
   pause(nowMicros: number, forMicros: number): void {
     this.pausedUntilMicros = Math.max(this.pausedUntilMicros, nowMicros + forMicros);
     this.pauses.micros += forMicros;
@@ -100,7 +100,7 @@ export class SimulatedProcess implements Owner {
     return { spec, specs, limiter: new RateLimiter({ limits, store: this.store, timeout, onStoreError }) };
   }
 
-  /** The calls of the next message: the oldest ones that together have so many keys. */
+  /** The calls of the next message: the oldest ones that together have this many keys. */
   #takeCalls(keyCount: number): readonly StoreCall[] {
     const calls: StoreCall[] = [];
     for (let count = 0; count < keyCount; count += calls.at(-1)!.keyCount) {

@@ -1,13 +1,13 @@
 import { createHash } from 'node:crypto';
 import type { Execution, Message } from './call-records.js';
-import type { Ran, RealRedis } from './real-redis.js';
+import type { RealRedis, ScriptResult } from './real-redis.js';
 import type { Reference } from './reference.js';
 import type { VirtualTime } from './virtual-time.js';
 
 /** The server's clock at the beginning, in microseconds. */
 const EPOCH_MICROS = 2_000_000_000_000_000;
 
-/** What a server is given. */
+/** The options of {@link SimulatedServer}. */
 export interface ServerOptions {
   readonly time: VirtualTime;
   readonly redis: RealRedis;
@@ -24,37 +24,37 @@ export type Reply =
 /** A server with a simulated clock. It runs scripts in order, and it can fail in many ways. */
 export class SimulatedServer {
   isUp = true;
-  /** Everything that ran and was not lost. */
+  /** All executions that are not lost. */
   executions: Execution[] = [];
   readonly lost: Execution[] = [];
   /** Whether its clock was never set. */
-  isClockUntouched = true;
-  /** How often a client requested a script that the server did not know. */
-  unknownCount = 0;
+  hasOriginalClock = true;
+  /** The number of requests for a script that the server did not have. */
+  unknownScriptCount = 0;
   readonly #options: ServerOptions;
   readonly #time: VirtualTime;
-  /** The scripts by their SHA: those that this server knows now, and those that any client ever sent. */
-  readonly #known = new Set<string>();
+  /** The scripts by their SHA: those that this server has now, and all that clients have sent. */
+  readonly #knownShas = new Set<string>();
   readonly #texts = new Map<string, string>();
   #clockMicros = EPOCH_MICROS;
   #busyUntilMicros = 0;
   #failsUntilMicros = 0;
-  /** What has arrived, in order. */
+  /** The messages that have arrived, in order. */
   #inbox: { readonly message: Message; readonly reply: (reply: Reply) => void }[] = [];
-  #isAwaited = false;
+  #isProcessingScheduled = false;
 
   constructor(options: ServerOptions) {
     this.#options = options;
     this.#time = options.time;
   }
 
-  /** Replies to the message when it is its turn. */
+  /** Replies to the message after the earlier ones. */
   receive(message: Message, reply: (reply: Reply) => void): Promise<void> {
     this.#inbox.push({ message, reply });
-    return this.#work();
+    return this.#processInbox();
   }
 
-  /** Stops work for a while. What arrives waits. */
+  /** Pauses for a while. Messages that arrive wait. */
   stall(forMicros: number): void {
     this.#busyUntilMicros = Math.max(this.#busyUntilMicros, this.#time.micros + forMicros);
   }
@@ -65,11 +65,11 @@ export class SimulatedServer {
   }
 
   /** Ends {@link stall} and {@link fail}. */
-  calm(): void {
+  endFaults(): void {
     this.#busyUntilMicros = this.#failsUntilMicros = this.#time.micros;
   }
 
-  /** Ends the server and loses what has arrived. */
+  /** Ends the server and loses the messages that have arrived. */
   crash(): void {
     this.isUp = false;
     this.#inbox = [];
@@ -78,12 +78,12 @@ export class SimulatedServer {
   /** Sets the clock forward or back. */
   setClock(byMicros: number): void {
     this.#clockMicros += byMicros;
-    this.isClockUntouched &&= byMicros === 0;
-    this.#options.reference.changeAll();
+    this.hasOriginalClock &&= byMicros === 0;
+    this.#options.reference.markAllChanged();
   }
 
   forgetScripts(): void {
-    this.#known.clear();
+    this.#knownShas.clear();
   }
 
   /** Starts after a crash, without the newest operations and without scripts, with a clock that is set forward or back. */
@@ -94,12 +94,12 @@ export class SimulatedServer {
       this.lost.push(execution);
     }
     this.setClock(clockMicros);
-    this.#known.clear();
-    this.calm();
+    this.#knownShas.clear();
+    this.endFaults();
     const { redis, reference } = this.#options;
     await redis.clear();
     const runs = this.executions.map(({ message: { keys, values, sha }, serverMicros }) =>
-      this.#runReal(sha, keys, values, serverMicros),
+      this.#runScript(sha, keys, values, serverMicros),
     );
     await Promise.all(runs);
     reference.restart(this.executions);
@@ -110,57 +110,62 @@ export class SimulatedServer {
     return this.#clockMicros + this.#time.micros;
   }
 
-  async #work(): Promise<void> {
+  async #processInbox(): Promise<void> {
     while (this.#inbox.length > 0) {
       const { micros } = this.#time;
-      if (micros < this.#busyUntilMicros) return this.#workLater();
+      if (micros < this.#busyUntilMicros) return this.#processInboxLater();
       const { message, reply } = this.#inbox.shift()!;
       const isFailing = micros < this.#failsUntilMicros;
       reply(isFailing ? failure('LOADING Redis is loading the dataset in memory') : await this.#run(message));
     }
   }
 
-  #workLater(): void {
-    if (this.#isAwaited) return;
-    this.#isAwaited = true;
+  #processInboxLater(): void {
+    if (this.#isProcessingScheduled) return;
+    this.#isProcessingScheduled = true;
     this.#time.at(this.#busyUntilMicros, 'socket', () => {
-      this.#isAwaited = false;
-      return this.#work();
+      this.#isProcessingScheduled = false;
+      return this.#processInbox();
     });
   }
 
   async #run(message: Message): Promise<Reply> {
     const { keys, values, calls } = message;
-    const sha = message.sha || this.#learn(message.text!);
-    if (!this.#known.has(sha)) {
-      this.unknownCount += 1;
+    const sha = message.sha || this.#register(message.text!);
+    if (!this.#knownShas.has(sha)) {
+      this.unknownScriptCount += 1;
       return failure('NOSCRIPT No matching script. Please use EVAL.');
     }
     const { serverMicros } = this;
-    const { value, expired } = await this.#runReal(sha, keys, values, serverMicros);
+    const { value, expired } = await this.#runScript(sha, keys, values, serverMicros);
     const [text] = typeof value === 'string' ? [value] : (value as [string]);
     const doneCount = text.split('\n').length - 1;
     // Each operation has its own microsecond.
     this.#busyUntilMicros = this.#time.micros + calls.length + 1;
     const run = { message: { ...message, sha }, calls: calls.slice(0, doneCount), serverMicros, expired };
-    const execution: Execution = { ...run, value, results: [], isLost: false, isVague: false };
+    const execution: Execution = { ...run, value, results: [], isLost: false, hasOpenResults: false };
     const { reference } = this.#options;
     reference.execute(execution);
-    execution.isVague = reference.isVague !== undefined;
+    execution.hasOpenResults = reference.openResultReason !== undefined;
     this.executions.push(execution);
     return { value, execution };
   }
 
-  async #runReal(sha: string, keys: readonly string[], values: readonly string[], serverMicros: number): Promise<Ran> {
+  async #runScript(
+    sha: string,
+    keys: readonly string[],
+    values: readonly string[],
+    serverMicros: number,
+  ): Promise<ScriptResult> {
     const { redis, isSliced } = this.#options;
     const real = await redis.load(this.#texts.get(sha)!, isSliced);
     return redis.run(real, keys, values, serverMicros);
   }
 
-  #learn(text: string): string {
+  #register(text: string): string {
     const sha = shaOf(text);
     this.#texts.set(sha, text);
-    this.#known.add(sha);
+    this.#knownShas.add(sha);
     return sha;
   }
 }

@@ -25,8 +25,8 @@ export class Simulation {
   readonly #callers: readonly Caller[];
   readonly #violations: unknown[] = [];
   readonly #outages: OutageLog;
-  #drawn = 0;
-  #isCalm = false;
+  #drawCount = 0;
+  #haveFaultsEnded = false;
 
   private constructor(schedule: Schedule, redis: RealRedis) {
     this.#schedule = schedule;
@@ -34,7 +34,7 @@ export class Simulation {
     const { isSliced } = schedule;
     const server = new SimulatedServer({ time, redis, reference: this.#reference, isSliced });
     this.#server = server;
-    const draw = () => (this.#isCalm ? 0 : (schedule.draws[this.#drawn++] ?? 0));
+    const draw = () => (this.#haveFaultsEnded ? 0 : (schedule.draws[this.#drawCount++] ?? 0));
     const onViolation = (error: unknown) => this.#violations.push(error);
     this.#outages = new OutageLog((...given) => this.#verifyRecovery(...given));
     const onSettled = (process: SimulatedProcess, call: StoreCall) => this.#onSettled(process, call);
@@ -63,15 +63,16 @@ export class Simulation {
       this.#at(atMicros, step);
     }
     await this.#runUntil(atMicros);
-    await this.#calmDown();
+    await this.#endFaults();
     await awaitRecovery(this.#callers, this.#time, (micros) => this.#runUntil(micros));
-    this.#outages.verifyOver();
+    this.#outages.verifyNoOutage();
     const calls = this.#callers.flatMap(({ calls }) => calls);
     const open = calls.find(({ settledMicros }) => settledMicros === undefined);
     if (open !== undefined) throw new Error(`Never settled: the ${open.kind} of ${open.startedMicros} µs`);
-    const { isClockUntouched, executions, lost } = this.#server;
-    if (isClockUntouched && this.#reference.isVague === undefined) verifyAdmissions(calls, [...executions, ...lost]);
-    return outcomeOf(this.#server, this.#callers, this.#reference.isVague !== undefined);
+    const { hasOriginalClock, executions, lost } = this.#server;
+    if (hasOriginalClock && this.#reference.openResultReason === undefined)
+      verifyAdmissions(calls, [...executions, ...lost]);
+    return outcomeOf(this.#server, this.#callers, this.#reference.openResultReason !== undefined);
   }
 
   #at(atMicros: number, step: CallStep | FaultStep): void {
@@ -83,21 +84,21 @@ export class Simulation {
   }
 
   /** Ends all faults, even those that begin while the others end. */
-  async #calmDown(): Promise<void> {
-    this.#isCalm = true;
+  async #endFaults(): Promise<void> {
+    this.#haveFaultsEnded = true;
     for (let time = 0; time < 2; time++) {
-      this.#server.calm();
-      for (const { client } of this.#processes) client.calm();
+      this.#server.endFaults();
+      for (const { client } of this.#processes) client.endFaults();
       await this.#runUntil(this.#time.micros + 4 * SECOND);
     }
   }
 
   /** A published outage is over when the store has responded for a second. */
-  #verifyRecovery(store: object, wasFailing: boolean): void {
+  #verifyRecovery(store: object, isOutagePublished: boolean): void {
     const process = this.#processes.find((one) => one.store === store)!;
-    const quietMicros = this.#time.micros - process.lastFailureMicros;
-    if (wasFailing && quietMicros >= SECOND) return;
-    this.#violations.push(new Error(`A recovery was published ${quietMicros} µs after the last failure`));
+    const sinceFailureMicros = this.#time.micros - process.lastFailureMicros;
+    if (isOutagePublished && sinceFailureMicros >= SECOND) return;
+    this.#violations.push(new Error(`A recovery was published ${sinceFailureMicros} µs after the last failure`));
   }
 
   #onSettled(process: SimulatedProcess, call: StoreCall): void {

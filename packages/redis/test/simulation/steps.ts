@@ -6,8 +6,8 @@ import type { VirtualTime } from './virtual-time.js';
 
 const MS = 1000;
 
-/** What a fault can affect. */
-export interface World {
+/** The objects that a fault can affect. */
+export interface FaultContext {
   readonly time: VirtualTime;
   readonly server: SimulatedServer;
   readonly processes: readonly SimulatedProcess[];
@@ -33,14 +33,16 @@ export function performCall(step: CallStep, caller: Caller): void {
   else for (let time = 0; time < step.times; time++) caller.decide(step.kind, limiter, step.names, step.cost);
 }
 
-type Faults = { [Kind in FaultStep['kind']]: (step: Extract<FaultStep, { kind: Kind }>, world: World) => void };
+type Faults = {
+  [Kind in FaultStep['kind']]: (step: Extract<FaultStep, { kind: Kind }>, context: FaultContext) => void;
+};
 
 const faults: Faults = {
   cut: ({ arriving, reconnectMs }, { process }) => process.client.cut(arriving, reconnectMs * MS),
   loseReply: ({ reconnectMs }, { process }) => process.client.loseReply(reconnectMs * MS),
   silence: ({ forMs, reconnectMs }, { process }) => process.client.silence(forMs * MS, reconnectMs * MS),
   slow({ byMs }, { process }) {
-    process.client.slowByMicros = byMs * MS;
+    process.client.extraLatencyMicros = byMs * MS;
   },
   pause: ({ forMs }, { time, process }) => process.pause(time.micros, forMs * MS),
   stall: ({ forMs }, { server }) => server.stall(forMs * MS),
@@ -56,7 +58,7 @@ const faults: Faults = {
 
 export function performFault<Kind extends FaultStep['kind']>(
   step: Extract<FaultStep, { kind: Kind }>,
-  world: World,
+  context: FaultContext,
 ): void {
-  (faults[step.kind as Kind] as (step: FaultStep, world: World) => void)(step, world);
+  (faults[step.kind as Kind] as (step: FaultStep, context: FaultContext) => void)(step, context);
 }

@@ -1,4 +1,4 @@
-import { showTime } from './process-clocks.js';
+import { setSimulatedTime } from './process-clocks.js';
 import { VirtualTimer } from './virtual-timer.js';
 
 /** The owner of a task. A paused process runs its tasks when it continues. */
@@ -6,7 +6,7 @@ export interface Owner {
   pausedUntilMicros: number;
 }
 
-/** The order in which an event loop runs what is due: timers, then sockets, then immediates. */
+/** The order in which an event loop runs due tasks: timers, then sockets, then immediates. */
 const RANKS = { timer: 0, socket: 1, immediate: 2 } as const;
 type Kind = keyof typeof RANKS;
 
@@ -18,25 +18,25 @@ interface Task {
   readonly run: () => unknown;
 }
 
-const real = { setTimeout, setImmediate, clearTimeout };
-/** The one that is installed. */
-let current: VirtualTime | undefined;
+const realTimers = { setTimeout, setImmediate, clearTimeout };
+/** The installed time, if any. */
+let installed: VirtualTime | undefined;
 
-type Run = (...given: unknown[]) => void;
+type Run = (...args: unknown[]) => void;
 
-// Replaced once for all: Jest keeps every value that a global ever had.
-globalThis.setTimeout = ((run: Run, ms?: number, ...given: unknown[]) =>
-  current === undefined
-    ? real.setTimeout(run, ms, ...given)
-    : new VirtualTimer(current, () => run(...given), ms)) as typeof setTimeout;
+// Replaced only once, because Jest keeps every value that a global ever had.
+globalThis.setTimeout = ((run: Run, ms?: number, ...args: unknown[]) =>
+  installed === undefined
+    ? realTimers.setTimeout(run, ms, ...args)
+    : new VirtualTimer(installed, () => run(...args), ms)) as typeof setTimeout;
 globalThis.clearTimeout = (timer) => {
   if (timer instanceof VirtualTimer) timer.close();
-  else real.clearTimeout(timer);
+  else realTimers.clearTimeout(timer);
 };
-globalThis.setImmediate = ((run: Run, ...given: unknown[]) =>
-  current === undefined
-    ? real.setImmediate(run, ...given)
-    : current.afterTurn(() => run(...given))) as typeof setImmediate;
+globalThis.setImmediate = ((run: Run, ...args: unknown[]) =>
+  installed === undefined
+    ? realTimers.setImmediate(run, ...args)
+    : installed.scheduleImmediate(() => run(...args))) as typeof setImmediate;
 
 /**
  * The time and the event loop of all simulated processes. While it is installed, timers, immediates and the
@@ -51,17 +51,17 @@ export class VirtualTime {
   #order = 0;
 
   install(): void {
-    current = this;
-    showTime(() => this.micros);
+    installed = this;
+    setSimulatedTime(() => this.micros);
   }
 
   uninstall(): void {
-    current = undefined;
-    showTime(undefined);
+    installed = undefined;
+    setSimulatedTime(undefined);
   }
 
-  /** Runs `run` when all that is due has run. */
-  afterTurn(run: () => void): void {
+  /** Runs `run` after all due tasks. */
+  scheduleImmediate(run: () => void): void {
     this.#immediates.push(this.#task('immediate', this.micros, run));
   }
 
@@ -75,17 +75,17 @@ export class VirtualTime {
     };
   }
 
-  /** Runs everything that is due until then, with `afterTurn` after each turn of the event loop. */
-  async runUntil(endMicros: number, afterTurn: () => void): Promise<void> {
+  /** Runs all tasks that are due until then, with `onTurn` after each turn of the event loop. */
+  async runUntil(endMicros: number, onTurn: () => void): Promise<void> {
     for (let next = this.#tasks[0]; next !== undefined && next.atMicros <= endMicros; next = this.#tasks[0]) {
       this.micros = Math.max(this.micros, next.atMicros);
-      await this.#turn();
-      afterTurn();
+      await this.#runTurn();
+      onTurn();
     }
     this.micros = Math.max(this.micros, endMicros);
   }
 
-  async #turn(): Promise<void> {
+  async #runTurn(): Promise<void> {
     while (this.#tasks.length > 0 && this.#tasks[0]!.atMicros <= this.micros) await this.#run(this.#tasks.shift()!);
     while (this.#immediates.length > 0) {
       const immediates = this.#immediates;
@@ -104,7 +104,7 @@ export class VirtualTime {
     }
     this.#owner = task.owner;
     await task.run();
-    await new Promise((resolve) => real.setImmediate(resolve));
+    await new Promise((resolve) => realTimers.setImmediate(resolve));
     this.#owner = undefined;
   }
 
@@ -121,9 +121,9 @@ export class VirtualTime {
 }
 
 function isBefore(one: Task, other: Task): boolean {
-  return one.atMicros - other.atMicros < 0 || (one.atMicros === other.atMicros && comesFirst(one, other));
+  return one.atMicros - other.atMicros < 0 || (one.atMicros === other.atMicros && isRankedBefore(one, other));
 }
 
-function comesFirst(one: Task, other: Task): boolean {
+function isRankedBefore(one: Task, other: Task): boolean {
   return one.rank - other.rank < 0 || (one.rank === other.rank && one.order < other.order);
 }

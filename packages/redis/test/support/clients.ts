@@ -8,7 +8,7 @@ import { Redis as Valkey } from 'iovalkey';
 import { createClient } from 'redis';
 import { createClient as createClient5 } from 'redis5';
 
-Logger.setLoggerConfig('off'); // It prints each script that the server does not know.
+Logger.setLoggerConfig('off'); // It logs each script that the server does not have.
 
 /** A connected client and a function that closes it. */
 export interface OpenClient {
@@ -17,16 +17,16 @@ export interface OpenClient {
 }
 
 /** GLIDE's timeout, which is 250 ms by default, is too short for a busy machine. */
-export const PATIENT = { requestTimeout: 30_000 };
+export const LONG_TIMEOUT = { requestTimeout: 30_000 };
 
-function ofIoredis(client: Redis | Redis5 | Valkey): OpenClient {
+function fromIoredis(client: Redis | Redis5 | Valkey): OpenClient {
   return { client, close: () => client.disconnect() };
 }
 
-/** How each kind of client is opened. */
+/** Opens a client of each kind. */
 export const clients = {
-  'ioredis 6': async (url: string) => ofIoredis(new Redis(url)),
-  'ioredis 5': async (url: string) => ofIoredis(new Redis5(url)),
+  'ioredis 6': async (url: string) => fromIoredis(new Redis(url)),
+  'ioredis 5': async (url: string) => fromIoredis(new Redis5(url)),
   'node-redis 6': async (url: string): Promise<OpenClient> => {
     const client = await createClient({ url }).connect();
     return { client, close: () => client.destroy() };
@@ -35,10 +35,10 @@ export const clients = {
     const client = await createClient5({ url }).connect();
     return { client, close: () => client.destroy() };
   },
-  iovalkey: async (url: string) => ofIoredis(new Valkey(url)),
+  iovalkey: async (url: string) => fromIoredis(new Valkey(url)),
   'Valkey GLIDE': async (url: string): Promise<OpenClient> => {
     const { hostname: host, port } = new URL(url);
-    const client = await GlideClient.createClient({ addresses: [{ host, port: Number(port) }], ...PATIENT });
+    const client = await GlideClient.createClient({ addresses: [{ host, port: Number(port) }], ...LONG_TIMEOUT });
     return { client, close: () => client.close() };
   },
   '@upstash/redis': async (url: string): Promise<OpenClient> => {

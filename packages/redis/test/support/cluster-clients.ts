@@ -7,37 +7,37 @@ import { Cluster as Cluster5 } from 'ioredis5';
 import { Cluster as ValkeyCluster } from 'iovalkey';
 import { createCluster } from 'redis';
 import { createCluster as createCluster5 } from 'redis5';
-import { PATIENT } from './clients.js';
+import { LONG_TIMEOUT } from './clients.js';
 
 export interface OpenCluster {
   readonly client: RedisClient;
   close(): void;
 }
 
-const SOON = { retryDelayOnTryAgain: 10 };
+const FAST_RETRY = { retryDelayOnTryAgain: 10 };
 
 const addressesOf = ({ nodes }: RedisCluster) => nodes.map(({ host, port }) => ({ host, port }));
 const rootNodesOf = ({ nodes }: RedisCluster) => nodes.map(({ url }) => ({ url }));
 
-function ofIoredis(client: Cluster | Cluster5 | ValkeyCluster): OpenCluster {
+function fromIoredis(client: Cluster | Cluster5 | ValkeyCluster): OpenCluster {
   (client as EventEmitter).on('error', () => {}); // A test may stop a node.
   return { client, close: () => client.disconnect() };
 }
 
 /** Opens a client of Valkey GLIDE. */
-export async function openGlide(cluster: RedisCluster, options = PATIENT): Promise<OpenCluster> {
+export async function openGlide(cluster: RedisCluster, options = LONG_TIMEOUT): Promise<OpenCluster> {
   const client = await GlideClusterClient.createClient({ addresses: addressesOf(cluster), ...options });
   return { client, close: () => client.close() };
 }
 
-/** How each kind of client of a Cluster is opened. */
+/** Opens a client of each kind for a Cluster. */
 export const clusterClients = {
-  'ioredis 6': async (cluster: RedisCluster) => ofIoredis(new Cluster(addressesOf(cluster), SOON)),
-  'ioredis 5': async (cluster: RedisCluster) => ofIoredis(new Cluster5(addressesOf(cluster), SOON)),
+  'ioredis 6': async (cluster: RedisCluster) => fromIoredis(new Cluster(addressesOf(cluster), FAST_RETRY)),
+  'ioredis 5': async (cluster: RedisCluster) => fromIoredis(new Cluster5(addressesOf(cluster), FAST_RETRY)),
   'ioredis 6 with auto-pipelining': async (cluster: RedisCluster) =>
-    ofIoredis(new Cluster(addressesOf(cluster), { enableAutoPipelining: true })),
+    fromIoredis(new Cluster(addressesOf(cluster), { enableAutoPipelining: true })),
   'ioredis 6 with a prefix': async (cluster: RedisCluster) =>
-    ofIoredis(new Cluster(addressesOf(cluster), { ...SOON, keyPrefix: 'app:' })),
+    fromIoredis(new Cluster(addressesOf(cluster), { ...FAST_RETRY, keyPrefix: 'app:' })),
   'node-redis 6': async (cluster: RedisCluster): Promise<OpenCluster> => {
     const client = createCluster({ rootNodes: rootNodesOf(cluster) }).on('error', () => {});
     await client.connect();
@@ -54,6 +54,6 @@ export const clusterClients = {
     return { client, close: () => client.destroy() };
   },
   iovalkey: async (cluster: RedisCluster) =>
-    ofIoredis(new ValkeyCluster(addressesOf(cluster), { ...SOON, maxRedirections: 4 })),
+    fromIoredis(new ValkeyCluster(addressesOf(cluster), { ...FAST_RETRY, maxRedirections: 4 })),
   'Valkey GLIDE': (cluster: RedisCluster) => openGlide(cluster),
 };

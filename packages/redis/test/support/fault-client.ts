@@ -18,17 +18,17 @@ export type ClientKind = 'ioredis 6' | 'ioredis 5' | 'node-redis 6' | 'node-redi
 type Opened = Omit<AppClient, 'kind'>;
 
 const OPEN: Readonly<Record<ClientKind, (url: string) => Opened>> = {
-  'ioredis 6': (url) => ofIoredis(new Redis(url)),
-  'ioredis 5': (url) => ofIoredis(new Redis5(url)),
-  'node-redis 6': (url) => ofNodeRedis(createClient({ url })),
-  'node-redis 5': (url) => ofNodeRedis(createClient5({ url })),
+  'ioredis 6': (url) => fromIoredis(new Redis(url)),
+  'ioredis 5': (url) => fromIoredis(new Redis5(url)),
+  'node-redis 6': (url) => fromNodeRedis(createClient({ url })),
+  'node-redis 5': (url) => fromNodeRedis(createClient5({ url })),
 };
 
 export function openClient(kind: ClientKind, port: number, password = ''): AppClient {
   return { kind, ...OPEN[kind](`redis://${password === '' ? '' : `:${password}@`}127.0.0.1:${port}`) };
 }
 
-/** How many listeners a client has, by event. */
+/** Returns the number of a client's listeners, by event. */
 export function listenersOf({ client }: AppClient): Record<string, number> {
   const emitter = client as unknown as Partial<Pick<EventEmitter, 'eventNames'>> & EventEmitter;
   return Object.fromEntries(
@@ -36,12 +36,12 @@ export function listenersOf({ client }: AppClient): Record<string, number> {
   );
 }
 
-function ofIoredis(client: Redis | Redis5): Opened {
+function fromIoredis(client: Redis | Redis5): Opened {
   client.on('error', () => {}); // Otherwise the error is written to the console.
   return { client, end: () => client.disconnect() };
 }
 
-function ofNodeRedis(client: ReturnType<typeof createClient> | ReturnType<typeof createClient5>): Opened {
+function fromNodeRedis(client: ReturnType<typeof createClient> | ReturnType<typeof createClient5>): Opened {
   client.on('error', () => {}); // Otherwise the error ends the process.
   client.connect().catch(() => {}); // It retries, or the test has closed it.
   return { client: client as RedisClient, end: () => client.isOpen && client.destroy() };

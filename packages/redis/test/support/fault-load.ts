@@ -2,9 +2,9 @@ import { setTimeout as delay } from 'node:timers/promises';
 import type { Decision, RateLimiter } from '@rollgate/core';
 import { ProcessTime } from './process-time.js';
 
-/** How a call was settled. */
+/** The outcome of a call. */
 export interface Outcome {
-  /** Without the time in which this process was blocked: see {@link ProcessTime}. */
+  /** Excludes the time in which this process was blocked: see {@link ProcessTime}. */
   readonly tookMs: number;
   readonly decision?: Decision;
   readonly error?: unknown;
@@ -16,39 +16,39 @@ export class Load {
   readonly #limiter: RateLimiter;
   readonly #callers: Promise<void>[];
   readonly #time = new ProcessTime();
-  #isOver = false;
+  #isStopped = false;
 
   constructor(limiter: RateLimiter, inFlight: number, keyOf = (caller: number) => `user:${caller % 7}`) {
     this.#limiter = limiter;
     this.#callers = Array.from({ length: inFlight }, (_, caller) => this.#call(keyOf(caller)));
   }
 
-  /** How many actions Redis allowed, and how many the policy. */
+  /** The number of actions that Redis allowed, and that the policy allowed. */
   get admitted(): { readonly byRedis: number; readonly byPolicy: number } {
     const allowed = this.outcomes.filter(({ decision }) => decision?.allowed);
     const byRedis = allowed.filter(({ decision }) => decision?.degraded === false).length;
     return { byRedis, byPolicy: allowed.length - byRedis };
   }
 
-  /** How many of the last calls in a row came from the store. */
-  get servedLately(): number {
+  /** The number of the last consecutive calls that the store decided. */
+  get consecutiveServedCount(): number {
     const last = this.outcomes.findLastIndex(({ decision }) => decision?.degraded !== false);
     return this.outcomes.length - 1 - last;
   }
 
-  /** How many calls did not come from the store. */
-  get failed(): number {
+  /** The number of calls that the store did not decide. */
+  get failedCount(): number {
     return this.outcomes.filter(({ decision }) => decision?.degraded !== false).length;
   }
 
   async stop(): Promise<void> {
-    this.#isOver = true;
+    this.#isStopped = true;
     await Promise.all(this.#callers);
     this.#time.stop();
   }
 
   async #call(key: string): Promise<void> {
-    while (!this.#isOver) {
+    while (!this.#isStopped) {
       const startMs = this.#time.runningMs;
       const [settled] = await Promise.allSettled([this.#limiter.check(key)]);
       const tookMs = this.#time.runningMs - startMs;

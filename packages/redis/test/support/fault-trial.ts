@@ -8,10 +8,10 @@ import { ProcessTime } from './process-time.js';
 
 /** The default of `timeout`. */
 export const TIMEOUT_MS = 500;
-/** How much later than its deadline a call may be settled, by {@link ProcessTime}. */
+/** How long after its deadline a call may settle, by {@link ProcessTime}. */
 export const SLACK_MS = 250;
 /** A timeout that a busy machine does not exceed. */
-export const PATIENT_MS = 30_000;
+export const LONG_TIMEOUT_MS = 30_000;
 
 const POLICIES: readonly OnStoreError[] = ['fallback', 'allow', 'deny', 'throw'];
 const IN_FLIGHT = 12;
@@ -34,38 +34,38 @@ export class Trial {
   readonly #timeoutMs: number;
   #listeners: readonly Record<string, number>[] | undefined;
 
-  /** @param timeoutMs The apps' `timeout`. Where no call is to fail, it must be long enough for a busy machine. */
+  /** @param timeoutMs The apps' `timeout`. If no call may fail, it must be long enough for a busy machine. */
   constructor(clients: readonly AppClient[], timeoutMs = TIMEOUT_MS) {
     this.#clients = clients;
     this.#timeoutMs = timeoutMs;
-    this.#apps = clients.flatMap((client) => POLICIES.map((policy) => toApp(client, policy, timeoutMs)));
+    this.#apps = clients.flatMap((client) => POLICIES.map((policy) => createApp(client, policy, timeoutMs)));
   }
 
-  /** How many calls waited in vain, divided by the number of calls at once. */
-  get waitedEach(): number {
+  /** The number of calls that waited without a decision by the store, per concurrent call. */
+  get waitedPerCaller(): number {
     const waited = this.#outcomes.filter(
       ({ tookMs, decision }) => decision?.degraded !== false && tookMs > this.#timeoutMs / 2,
     );
     return waited.length / (this.#clients.length * IN_FLIGHT);
   }
 
-  /** How many calls Redis did not decide before their deadline. */
-  get failed(): number {
-    return this.#apps.reduce((sum, { load }) => sum + load.failed, 0);
+  /** The number of calls that Redis did not decide before their deadline. */
+  get failedCount(): number {
+    return this.#apps.reduce((sum, { load }) => sum + load.failedCount, 0);
   }
 
   /** The errors of the calls with `'throw'`. */
-  get reasons(): string {
+  get errorMessages(): string {
     const messages = this.#outcomes.flatMap(({ error }) => (error instanceof StoreError ? [error.message] : []));
     return [...new Set(messages)].join('\n');
   }
 
   /** Resolves when Redis has served thirty new calls of every app in a row, with the time that this took. */
-  async served(): Promise<number> {
+  async untilServed(): Promise<number> {
     const time = new ProcessTime();
     const settled = new Map(this.#apps.map(({ load }) => [load, load.outcomes.length]));
-    await this.#all('calls are served', ({ load }) => {
-      return Math.min(load.servedLately, load.outcomes.length - settled.get(load)!) >= 30;
+    await this.#untilAll('calls are served', ({ load }) => {
+      return Math.min(load.consecutiveServedCount, load.outcomes.length - settled.get(load)!) >= 30;
     });
     this.#listeners ??= this.#clients.map(listenersOf);
     time.stop();
@@ -73,14 +73,14 @@ export class Trial {
   }
 
   /** Resolves when the policy has decided fifty calls of every app. */
-  async failing(): Promise<void> {
-    await this.#all('calls fail', ({ load }) => load.failed >= 50);
+  async untilFailing(): Promise<void> {
+    await this.#untilAll('calls fail', ({ load }) => load.failedCount >= 50);
   }
 
   /** Ends the load and the clients after a recovery from every failure, and verifies each call. */
   async finish(outages?: number): Promise<void> {
     try {
-      await this.#all(
+      await this.#untilAll(
         'a recovery from every failure',
         ({ log }) => log.summary.length === 0 || log.summary.at(-1) === 'recovery',
       );
@@ -89,7 +89,7 @@ export class Trial {
       await this.stop();
     }
     for (const { name, policy, log, load } of this.#apps) {
-      expect([name, ...load.outcomes.filter((outcome) => !isRight(policy, outcome))]).toEqual([name]);
+      expect([name, ...load.outcomes.filter((outcome) => !isExpected(policy, outcome))]).toEqual([name]);
       expect([name, log.summary.join(' ')]).toEqual([name, expect.stringMatching(VALID_SUMMARY)]);
       if (outages !== undefined) expect([name, log.recoveries.length]).toEqual([name, outages]);
     }
@@ -107,12 +107,12 @@ export class Trial {
     return this.#apps.flatMap(({ load }) => load.outcomes);
   }
 
-  async #all(what: string, isTrue: (app: App) => boolean): Promise<void> {
+  async #untilAll(what: string, isTrue: (app: App) => boolean): Promise<void> {
     await until(what, async () => this.#apps.every(isTrue));
   }
 }
 
-function toApp({ kind, client }: AppClient, policy: OnStoreError, timeout: number): App {
+function createApp({ kind, client }: AppClient, policy: OnStoreError, timeout: number): App {
   const store = new RedisStore({ client });
   const limits = rollingWindow({ limit: 1_000_000, window: '1h' });
   const limiter = new RateLimiter({ limits, store, timeout, onStoreError: policy });
@@ -121,7 +121,7 @@ function toApp({ kind, client }: AppClient, policy: OnStoreError, timeout: numbe
 }
 
 /** Whether Redis or the app's policy decided. */
-function isRight(policy: OnStoreError, { decision, error }: Outcome): boolean {
+function isExpected(policy: OnStoreError, { decision, error }: Outcome): boolean {
   if (decision === undefined) return policy === 'throw' && error instanceof StoreError;
   return decision.degraded === false || decision.degraded === policy;
 }

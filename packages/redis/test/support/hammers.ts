@@ -9,11 +9,11 @@ export interface Task {
 
 /** The results of a process. */
 export interface ProcessReport {
-  /** How often each key of each task was allowed. */
+  /** The number of allowed checks of each key of each task. */
   readonly allowed: readonly (readonly number[])[];
   /** The rejected checks, each with the interval in milliseconds by this machine's clock. */
   readonly rejections: readonly (readonly [task: number, key: number, startMs: number, endMs: number])[];
-  /** How many checks got no decision. */
+  /** The number of checks without a decision. */
   readonly failed: number;
 }
 

@@ -1,7 +1,7 @@
 import type { ProcessReport, Task } from './hammers.js';
-import type { Look, RanScript } from './script-record.js';
+import type { KeyRead, ScriptRun } from './script-record.js';
 
-/** What a limit has admitted for a key: the time of each action, in microseconds, by the server's clock. */
+/** The actions that a limit has admitted for a key: their times in microseconds, by the server's clock. */
 export interface Admitted {
   readonly limit: number;
   readonly windowMicros: number;
@@ -24,7 +24,7 @@ function isFull({ limit, windowMicros, times }: Admitted, atMicros: number): boo
   return false;
 }
 
-/** Replays what a server did with a naive model, which keeps every action that was ever admitted. */
+/** Replays a server's scripts with a naive model, which keeps every admitted action. */
 export class NaiveReplay {
   readonly #tasks: readonly Task[];
   readonly #admitted = new Map<string, Admitted>();
@@ -47,19 +47,19 @@ export class NaiveReplay {
     return this.#admitted;
   }
 
-  /** Returns what the script should have done: the keys that it reads and the times that it records. */
-  run({ requestedMicros, looks }: RanScript): Look[] {
-    const checks: [Look, ...Look[]][] = [];
-    for (let start = 0; start < looks.length; start += checks.at(-1)!.length) {
-      const task = this.#tasks.find(({ prefix }) => looks[start]!.key.startsWith(`${prefix}:`))!;
-      checks.push(looks.slice(start, start + Object.keys(task.limits).length) as [Look]);
+  /** Returns the expected reads of the script, with the times that it should have recorded. */
+  run({ requestedMicros, keyReads }: ScriptRun): KeyRead[] {
+    const checks: [KeyRead, ...KeyRead[]][] = [];
+    for (let start = 0; start < keyReads.length; start += checks.at(-1)!.length) {
+      const task = this.#tasks.find(({ prefix }) => keyReads[start]!.key.startsWith(`${prefix}:`))!;
+      checks.push(keyReads.slice(start, start + Object.keys(task.limits).length) as [KeyRead]);
     }
-    // A script reads the clock once, and each check is a microsecond after the one before. When it recorded nothing,
+    // A script reads the clock once, and each check is a microsecond after the one before. If it recorded nothing,
     // its time is known only to a few microseconds.
     const [known] = checks.flatMap(([{ recordedMicros }], index) => (recordedMicros ? recordedMicros - index : []));
-    return checks.flatMap((looks, index) => {
+    return checks.flatMap((keyReads, index) => {
       const nowMicros = (known ?? requestedMicros) + index;
-      const keys = looks.map(({ key }) => key);
+      const keys = keyReads.map(({ key }) => key);
       const isAllowed = this.decide(keys, nowMicros).length === 0;
       return keys.map((key) => (isAllowed ? { key, recordedMicros: nowMicros } : { key }));
     });
@@ -74,7 +74,7 @@ export class NaiveReplay {
   }
 
   /** The rejections during which no limit was full at any moment between the check and its result. */
-  unfounded({ rejections }: ProcessReport): ProcessReport['rejections'] {
+  unjustifiedRejections({ rejections }: ProcessReport): ProcessReport['rejections'] {
     return rejections.filter(([taskIndex, keyIndex, startMs, endMs]) => {
       const task = this.#tasks[taskIndex]!;
       return !redisKeysOf(task, task.keys[keyIndex]!).some((key) => {

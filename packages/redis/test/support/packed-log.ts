@@ -2,7 +2,7 @@ const END_SIZE = 32;
 const HAS_TOTALS = 1;
 const HAS_MIN_DIFFERENCE = 2;
 
-/** What the string of a packed log contains, as `lua/hit-log-packed.lua` describes it. */
+/** The contents of the string of a packed log, as `lua/hit-log-packed.lua` describes it. */
 export interface PackedLog {
   /** The times of the hits that are kept, in microseconds, oldest first. */
   readonly times: readonly number[];
@@ -20,8 +20,8 @@ export function readPackedLog(text: Buffer): PackedLog {
   const totalsEnd = text.length - END_SIZE - ((form & HAS_MIN_DIFFERENCE) === 0 ? 0 : 7);
   const plainCount = hasTotals ? text.readUInt32BE(totalsEnd - 13) : Infinity;
   const times = Array.from({ length: size }, (_, index) => {
-    const place = droppedHits + index;
-    return readInt56(text, 7 * place + 7 * Math.max(0, place - plainCount));
+    const position = droppedHits + index;
+    return readInt56(text, 7 * position + 7 * Math.max(0, position - plainCount));
   });
   return { times, droppedHits };
 }

@@ -32,28 +32,28 @@ export class PrivateRedis {
     this.#closing.push(close);
   }
 
-  /** How many requests to run a script the server got. */
-  async calls(): Promise<number> {
+  /** Returns the number of requests to run a script. */
+  async countScriptCalls(): Promise<number> {
     const info = (await this.server.run('INFO', 'commandstats')) as string;
     const count = (command: string) => Number(new RegExp(`cmdstat_${command}:calls=(\\d+)`).exec(info)?.[1] ?? 0);
     return count('evalsha') + count('eval');
   }
 
-  /** How many requests to run a script `work` caused. */
-  async callsOf(work: () => Promise<unknown>): Promise<number> {
-    const before = await this.calls();
+  /** Returns the number of requests to run a script that `work` caused. */
+  async countScriptCallsOf(work: () => Promise<unknown>): Promise<number> {
+    const before = await this.countScriptCalls();
     await work();
-    return (await this.calls()) - before;
+    return (await this.countScriptCalls()) - before;
   }
 
-  /** How many commands `work` caused, in scripts or outside of them. Requests to run a script do not count. */
-  async commandsOf(work: () => Promise<unknown>): Promise<number> {
-    const before = await this.#commands();
+  /** Returns the number of commands that `work` caused, even within scripts. Requests to run a script do not count. */
+  async countCommandsOf(work: () => Promise<unknown>): Promise<number> {
+    const before = await this.#countCommands();
     await work();
-    return (await this.#commands()) - before;
+    return (await this.#countCommands()) - before;
   }
 
-  async #commands(): Promise<number> {
+  async #countCommands(): Promise<number> {
     const info = (await this.server.run('INFO', 'commandstats')) as string;
     const counts = [...info.matchAll(/cmdstat_(\w+):calls=(\d+)/g)];
     return counts.filter(([, name]) => !/eval|info/.test(name!)).reduce((sum, [, , calls]) => sum + Number(calls), 0);

@@ -1,12 +1,12 @@
 const EVERY_MS = 10;
 
 /**
- * A clock that counts the turns of this process's timers. While a busy machine gives the process no time, it stands still,
- * as all deadlines of the process do. It runs slower than real time, never faster.
+ * A clock that counts the ticks of a timer in this process. It stands still while a busy machine runs other processes, as
+ * all deadlines of this process do. It never runs faster than real time.
  */
 export class ProcessTime {
   #timer: NodeJS.Timeout | undefined;
-  #beats = 0;
+  #ticks = 0;
 
   constructor() {
     this.#schedule();
@@ -14,7 +14,7 @@ export class ProcessTime {
 
   /** Milliseconds since the start, without the time in which this process was blocked. */
   get runningMs(): number {
-    return this.#beats * EVERY_MS;
+    return this.#ticks * EVERY_MS;
   }
 
   stop(): void {
@@ -23,7 +23,7 @@ export class ProcessTime {
 
   #schedule(): void {
     this.#timer = setTimeout(() => {
-      this.#beats += 1;
+      this.#ticks += 1;
       this.#schedule();
     }, EVERY_MS);
   }

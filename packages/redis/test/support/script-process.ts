@@ -9,7 +9,7 @@ export class ScriptProcess {
   constructor(script: string, options: object) {
     this.#child = fork(`${__dirname}/${script}`, [JSON.stringify(options)], { execArgv: ['--no-warnings'] });
     this.#ended = once(this.#child, 'exit').then(([code, signal]) => {
-      throw new Error(`${script} ended by itself: ${code ?? signal}`);
+      throw new Error(`${script} ended unexpectedly: ${code ?? signal}`);
     });
     this.#ended.catch(() => {}); // `request` rejects with the error.
   }

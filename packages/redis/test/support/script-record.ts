@@ -3,33 +3,33 @@ import { Redis } from 'ioredis';
 import { newestTimeOf } from './packed-log.js';
 
 /** A key that a script read, and the time that it recorded there, if any. */
-export interface Look {
+export interface KeyRead {
   readonly key: string;
   recordedMicros?: number;
 }
 
 /** A script that the server ran. */
-export interface RanScript {
+export interface ScriptRun {
   /** When the request arrived, by the server's clock in microseconds. The script's time is slightly later. */
   readonly requestedMicros: number;
   /** The keys in order, one for each limit of each check. */
-  readonly looks: Look[];
+  readonly keyReads: KeyRead[];
 }
 
 /**
  * Records all scripts that a server runs, in order. The command MONITOR reports each of their commands.
  */
 export class ScriptRecord {
-  readonly scripts: RanScript[] = [];
-  /** How often the scripts looked at each key. */
-  readonly lookCounts = new Map<string, number>();
+  readonly scripts: ScriptRun[] = [];
+  /** The number of times that the scripts read each key. */
+  readonly readCounts = new Map<string, number>();
   readonly #client: Redis;
   readonly #monitor: Redis;
-  /** Requested, but perhaps unknown to the server. */
-  #requested: RanScript | undefined;
-  #running: RanScript | undefined;
+  /** A requested script that the server may not have. */
+  #requested: ScriptRun | undefined;
+  #running: ScriptRun | undefined;
   #lastEcho = '';
-  readonly #usualLooks = new WeakSet<Look>();
+  readonly #plainWindowReads = new WeakSet<KeyRead>();
 
   private constructor(client: Redis, monitor: Redis) {
     this.#client = client;
@@ -61,7 +61,7 @@ export class ScriptRecord {
     this.#requested = this.#running = undefined;
     if (command === 'ECHO') this.#lastEcho = first!;
     if (command !== 'EVALSHA' && command !== 'EVAL') return;
-    this.#requested = { requestedMicros, looks: [] };
+    this.#requested = { requestedMicros, keyReads: [] };
   }
 
   #read(command: string, args: string[]): void {
@@ -71,34 +71,36 @@ export class ScriptRecord {
       this.#requested = undefined;
       this.scripts.push(this.#running);
     }
-    const { looks } = this.#running!;
-    const isUsual = command === 'GETRANGE' && USUAL_READS.includes(first!);
+    const { keyReads } = this.#running!;
+    const isPlainWindowCheck = command === 'GETRANGE' && PLAIN_WINDOW_READS.includes(first!);
     const isGeneral = command === 'GETRANGE' && first === GENERAL_READ;
-    if (isGeneral) this.#dropUsualLooks(key!);
-    if (command === 'ZCARD' || isUsual || isGeneral) {
-      const look = { key: key! };
-      if (isUsual) this.#usualLooks.add(look);
-      looks.push(look);
-      this.lookCounts.set(key!, (this.lookCounts.get(key!) ?? 0) + 1);
+    if (isGeneral) this.#dropPlainWindowReads(key!);
+    if (command === 'ZCARD' || isPlainWindowCheck || isGeneral) {
+      const keyRead = { key: key! };
+      if (isPlainWindowCheck) this.#plainWindowReads.add(keyRead);
+      keyReads.push(keyRead);
+      this.readCounts.set(key!, (this.readCounts.get(key!) ?? 0) + 1);
     }
     const recordedMicros = recordedTime(command, args);
-    if (recordedMicros !== undefined) looks.findLast((look) => look.key === key)!.recordedMicros = recordedMicros;
+    if (recordedMicros !== undefined)
+      keyReads.findLast((keyRead) => keyRead.key === key)!.recordedMicros = recordedMicros;
   }
 
-  /** Drops the looks of a usual check that left its decision to the general one, which begins with this key. */
-  #dropUsualLooks(key: string): void {
-    const { looks } = this.#running!;
-    const index = looks.findLastIndex((look) => look.key === key);
-    const look = looks[index];
-    if (look !== undefined && this.#usualLooks.has(look) && look.recordedMicros === undefined) looks.length = index;
+  /** Drops the reads of a plain window check that left its decision to the general check, which begins with this key. */
+  #dropPlainWindowReads(key: string): void {
+    const { keyReads } = this.#running!;
+    const index = keyReads.findLastIndex((keyRead) => keyRead.key === key);
+    const keyRead = keyReads[index];
+    if (keyRead !== undefined && this.#plainWindowReads.has(keyRead) && keyRead.recordedMicros === undefined)
+      keyReads.length = index;
   }
 }
 
-/** How many bytes a check reads. The usual check and the general one read different numbers of them. */
-const USUAL_READS = ['-144', '-269'];
+/** The ranges that a plain window check reads first, and the one that the general check reads first. */
+const PLAIN_WINDOW_READS = ['-144', '-269'];
 const GENERAL_READ = '-160';
 
-/** A sorted set gets a score in front of a member, and a packed log bytes. */
+/** Returns the time that a command records. A sorted set gets a score and a member, a packed log gets bytes. */
 function recordedTime(command: string, [, ...args]: string[]): number | undefined {
   if (command === 'ZADD') return Number.parseInt(args[0]!, 10);
   if (command === 'SET') return newestTimeOf(toBytes(args[0]!));

@@ -7,10 +7,10 @@ import { type RedisServer, redisServerBinary, until } from '@rollgate/test-suppo
 import { freePort } from '@rollgate/test-support/free-port';
 import { Redis } from 'ioredis';
 
-// It ends with its input, so with this process, even when that is killed.
+// The shell ends with its input, so it ends with this process even if that is killed.
 const SCRIPT = '"$1" "$2" --sentinel & sentinel=$!; cat > /dev/null; kill -9 $sentinel';
 
-/** A Sentinel that watches a server, and promotes its replica when the server is gone. */
+/** A Sentinel that watches a server, and promotes its replica when the server has ended. */
 export class Sentinel {
   static readonly masterName = 'the-master';
   readonly host = '127.0.0.1';
@@ -24,7 +24,7 @@ export class Sentinel {
     this.#shell = shell;
   }
 
-  /** Resolves when the Sentinel knows the server and its replicas. */
+  /** Resolves when the Sentinel has found the server and its replicas. */
   static async start(master: RedisServer, { replicaCount = 1 } = {}): Promise<Sentinel> {
     const folder = mkdtempSync(join(tmpdir(), 'rollgate-sentinel-'));
     const port = await freePort();
@@ -57,9 +57,9 @@ export class Sentinel {
 
   async #waitUntil(isReady: (client: Redis) => Promise<boolean>): Promise<void> {
     const client = new Redis({ port: this.port, retryStrategy: () => 20 });
-    client.on('error', () => {}); // It starts.
+    client.on('error', () => {}); // The Sentinel is still starting.
     try {
-      await until('the Sentinel knows the replica', () => isReady(client).catch(() => false));
+      await until('the Sentinel has found the replica', () => isReady(client).catch(() => false));
     } finally {
       client.disconnect();
     }

@@ -1,20 +1,20 @@
 import { readFileSync } from 'node:fs';
 
-/** What the log of one process shows. See `slot-holder.mjs`. */
+/** The log of one process. See `slot-process.mjs`. */
 export interface SlotLog {
-  /** When the process was in use of each of its slots, in microseconds of the system's monotonic clock. */
+  /** When the process used each of its slots, in microseconds of the system's monotonic clock. */
   readonly uses: readonly SlotUse[];
-  /** How many of its slots were lost, or were held when it was killed. */
+  /** The number of its slots that were lost, or still in use when it was killed. */
   readonly unreleased: number;
 }
 
-/** A slot is in use from one time on, until just before the other. */
+/** A slot is in use from `from` until just before `to`. */
 interface SlotUse {
   readonly from: number;
   readonly to: number;
 }
 
-/** Reads the log of a process. If it was killed, it was in use of its last slots as long as its log shows that it ran. */
+/** Reads the log of a process. If it was killed, its last slots count as in use for as long as its log shows that it ran. */
 export function readSlotLog(file: string): SlotLog {
   const open = new Map<string, number>();
   const uses: SlotUse[] = [];
@@ -23,7 +23,7 @@ export function readSlotLog(file: string): SlotLog {
     const [event, text, slot = ''] = line.split(' ');
     const micros = Number(text);
     if (event === 'alive') lastMicros = micros;
-    else if (event === 'got') open.set(slot, micros);
+    else if (event === 'start') open.set(slot, micros);
     else if (event === 'end') {
       uses.push({ from: open.get(slot)!, to: micros });
       open.delete(slot);

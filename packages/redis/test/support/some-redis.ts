@@ -30,16 +30,16 @@ export class SomeRedis {
   }
 
   /** Creates a limiter with unique keys. Its timeout is long enough for a slow machine. */
-  limiter<Given extends Limits>(
+  createLimiter<Given extends Limits>(
     limits: Given,
     store: Omit<RedisStoreOptions, 'client'> = {},
     options: Omit<RateLimiterOptions, 'limits' | 'store'> = {},
   ): RateLimiter<Given> {
-    const ofRedis = new RedisStore({ client: this.client, ...store });
-    return new RateLimiter({ limits, store: ofRedis, prefix: freshPrefix(), timeout: '30s', ...options });
+    const redisStore = new RedisStore({ client: this.client, ...store });
+    return new RateLimiter({ limits, store: redisStore, prefix: freshPrefix(), timeout: '30s', ...options });
   }
 
-  /** The names of all keys with state of a limiter with this prefix. Leaves out the marks of operations that are done. */
+  /** The names of all keys with state of a limiter with this prefix. Leaves out the marks of finished operations. */
   async keysOf(prefix: string): Promise<string[]> {
     const found = new Set<string>();
     for await (const keys of this.client.scanStream({ match: `${prefix}:*`, count: 1000 })) {

@@ -1,12 +1,12 @@
 // Takes and releases slots with a `RateLimiter` until it is killed. Appends to a log file when each slot is in use:
-// "got" after its check, and "end" before its release or when its lease is lost. "alive" is that the process runs.
+// "start" after its check, and "end" before its release or when its lease is lost. "alive" shows that the process runs.
 import { openSync, writeSync } from 'node:fs';
 import { setTimeout as delay } from 'node:timers/promises';
 import { concurrency, RateLimiter } from '@rollgate/core';
 import { RedisStore } from '@rollgate/redis';
 import { Redis } from 'ioredis';
 
-const { url, name, file, limit, leaseMs, callers, holdMs } = JSON.parse(process.argv[2]);
+const { url, name, file, limit, leaseMs, callers, useMs } = JSON.parse(process.argv[2]);
 const TICK_MS = 10;
 
 /** Microseconds of the system's monotonic clock, which all processes of a machine share. */
@@ -41,13 +41,13 @@ const limiter = new RateLimiter({
   onLeaseLost: ({ decision }) => end(decision, aliveMicros),
 });
 
-async function hold(slot) {
+async function useSlot(slot) {
   const decision = await limiter.check('all');
   if (!decision.allowed) return delay(10 + Math.random() * 40);
   slots.set(decision, slot);
-  log('got', now(), slot);
+  log('start', now(), slot);
   const isLong = Math.random() < 0.05; // Longer than a lease, so it takes renewals.
-  await delay(isLong ? leaseMs * (1 + Math.random()) : Math.random() * holdMs);
+  await delay(isLong ? leaseMs * (1 + Math.random()) : Math.random() * useMs);
   const endMicros = now();
   const released = limiter.release(decision); // Reports a lease that has ended. Nothing is sent before `end` has run.
   end(decision, endMicros);
@@ -58,6 +58,6 @@ process.on('disconnect', () => process.exit());
 let count = 0;
 for (let caller = 0; caller < callers; caller++) {
   (async () => {
-    for (;;) await hold(`${name}.${count++}`).catch(() => delay(20));
+    for (;;) await useSlot(`${name}.${count++}`).catch(() => delay(20));
   })();
 }

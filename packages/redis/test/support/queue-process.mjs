@@ -1,4 +1,4 @@
-// Joins one queue in bursts until the parent process sends a message, then sends its slots.
+// Joins one queue in bursts until the parent process sends a message, then sends its starts.
 // Imports the built packages, as an app does.
 import { setTimeout as delay } from 'node:timers/promises';
 import { leakyBucket, RateLimiter } from '@rollgate/core';
@@ -11,13 +11,13 @@ const store = new RedisStore({ client });
 const limiter = new RateLimiter({ limits: leakyBucket({ capacity, interval }), store, prefix, timeout: '100s' });
 
 /** The time before and after each allowed check, by this machine's clock, and its delay, in milliseconds. */
-const slots = [];
+const starts = [];
 let rejected = 0;
 
-async function join() {
+async function enqueue() {
   const startMs = Date.now();
   const { allowed, delayMs } = await limiter.check('all');
-  if (allowed) slots.push([startMs, Date.now(), delayMs]);
+  if (allowed) starts.push([startMs, Date.now(), delayMs]);
   else rejected += 1;
 }
 
@@ -28,7 +28,7 @@ process.on('message', () => {
 process.on('disconnect', () => process.exit()); // The parent has ended or needs no more.
 
 while (!isOver) {
-  await Promise.all(Array.from({ length: 1 + Math.floor(Math.random() * 6) }, join));
+  await Promise.all(Array.from({ length: 1 + Math.floor(Math.random() * 6) }, enqueue));
   await delay(Math.random() * 20);
 }
-process.send({ slots, rejected });
+process.send({ starts, rejected });
