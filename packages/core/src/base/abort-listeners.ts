@@ -1,3 +1,5 @@
+import { getOrInsert } from './get-or-insert.js';
+
 /** The callbacks of one signal, as its listener. */
 class Callbacks extends Set<() => void> {
   handleEvent(): void {
@@ -12,8 +14,7 @@ const ofSignals = new WeakMap<AbortSignal, Callbacks>();
  * listener, because Node warns about a leak when a signal has more than ten. The signal must not have aborted yet.
  */
 export function onAbort(signal: AbortSignal, callback: () => void): () => void {
-  const callbacks = ofSignals.get(signal) ?? new Callbacks();
-  ofSignals.set(signal, callbacks.add(callback));
+  const callbacks = getOrInsert(ofSignals, signal, () => new Callbacks()).add(callback);
   signal.addEventListener('abort', callbacks);
   return () => {
     callbacks.delete(callback);

@@ -9,7 +9,7 @@ import { StoreHealth } from './store-health.js';
 import type { TimedCall } from './timed-call.js';
 
 /** What becomes of a call that a store does not settle in time. */
-export interface FailureHandler<Call, Result> {
+export interface FailureHandler<Result, Call = unknown> {
   /** Returns or throws what takes the place of the result, because the call failed, timed out or was not sent. */
   onFailure(error: StoreError, call: Call): Result;
   /** Takes a result that comes after the timeout. It must not throw. */
@@ -17,14 +17,14 @@ export interface FailureHandler<Call, Result> {
 }
 
 /** For calls whose failure the caller gets. */
-export const RETHROW: FailureHandler<unknown, never> = {
+export const RETHROW: FailureHandler<never> = {
   onFailure(error) {
     throw error;
   },
 };
 
 /** How a guard sends calls of one kind, and what it does without their results. */
-export interface CallKind<Call, Result> extends FailureHandler<Call, Result> {
+export interface CallKind<Call, Result> extends FailureHandler<Result, Call> {
   /** Returns the name of the part of the store that the call needs. A store without parts has no such method. */
   readonly partOf: ((call: Call) => string) | undefined;
   send(call: Call): Awaitable<Result>;
@@ -65,7 +65,7 @@ export class CallGuard<Call, Result> {
   }
 
   /** Guards a call that was sent to this part of the store, even if the part is down. */
-  guard<Other>(sent: Awaitable<Other>, partName: string, handler: FailureHandler<undefined, Other>): Awaitable<Other> {
+  guard<Other>(sent: Awaitable<Other>, partName: string, handler: FailureHandler<Other>): Awaitable<Other> {
     if (!isThenable(sent)) return sent;
     const part = this.#onlyPart ?? this.health.ofPart(partName);
     return new GuardedCall(sent, undefined, handler, part, this.#deadlines).promise;
@@ -95,7 +95,7 @@ class GuardedCall<Call, Result> implements TimedCall, ResultListener<Result> {
   constructor(
     sent: PromiseLike<Result>,
     private readonly call: Call,
-    private readonly handler: FailureHandler<Call, Result>,
+    private readonly handler: FailureHandler<Result, Call>,
     private readonly part: PartHealth,
     private readonly deadlines: Deadlines,
   ) {

@@ -22,7 +22,7 @@ class GuardedStore implements Store {
   readonly #store: Store;
   readonly #decisions: CallGuard<DecidingCall, Decision>;
   /** Whether a settlement or a release that is lost is an error. */
-  readonly #onLost: FailureHandler<undefined, void>;
+  readonly #onLost: FailureHandler<void>;
   readonly backend: object;
   readonly clock: Clock | undefined;
   /** Renews leases of one part of the store. Those in the fallback memory never expire. */
@@ -109,11 +109,7 @@ class GuardedStore implements Store {
   }
 
   /** Guards a call that changes what the check with this receipt recorded. */
-  #guard<Result>(
-    sent: Awaitable<Result>,
-    receipt: unknown,
-    handler: FailureHandler<undefined, Result>,
-  ): Awaitable<Result> {
+  #guard<Result>(sent: Awaitable<Result>, receipt: unknown, handler: FailureHandler<Result>): Awaitable<Result> {
     return this.#decisions.guard(sent, this.partOfReceipt(receipt), handler);
   }
 
@@ -121,8 +117,7 @@ class GuardedStore implements Store {
   #releaseLate(decision: Decision): void {
     const receipt = decision.allowed ? takeReceipt(decision) : undefined;
     if (receipt === undefined) return;
-    try {
-      Promise.resolve(this.#store.release?.(receipt)).catch(() => {}); // They are free after one lease in any case.
-    } catch {}
+    // If that fails, they are free after one lease.
+    new Promise((resolve) => resolve(this.#store.release?.(receipt))).catch(() => {});
   }
 }

@@ -50,11 +50,9 @@ export class WaitQueue {
       return await work();
     } finally {
       const { ahead, behind } = caller;
-      if (behind !== undefined) behind.follow(ahead);
-      else {
-        if (ahead !== undefined) ahead.behind = undefined;
-        this.#last = ahead;
-      }
+      if (ahead !== undefined) ahead.behind = behind;
+      if (behind === undefined) this.#last = ahead;
+      else behind.follow(ahead);
     }
   }
 

@@ -60,23 +60,19 @@ async function waitUntilAllowed(call: WaitCall, cancellation: Cancellation): Pro
       const decision = await attempt(call, cancellation, sentMs);
       const repliedMs = timers.replyMs(sentMs);
       if (decision.allowed) return { decision, sentMs, repliedMs };
-      const { retryAfterMs } = decision;
+      const { retryAfterMs, violated, limits } = decision;
       if (retryAfterMs === Infinity) {
         const message = 'This call can never succeed: its `cost` exceeds a limit';
         throw withCode('ERR_ROLLGATE_NEVER_ALLOWED', new RangeError(message));
       }
       // A slot may be released at any time, so the wait may be shorter.
-      if (!isEstimate(decision)) cancellation.throwIfTooLong(retryAfterMs, repliedMs);
+      const isEstimate = violated.some((limit) => limits[limit]?.retryIsEstimate);
+      if (!isEstimate) cancellation.throwIfTooLong(retryAfterMs, repliedMs);
       await cancellation.sleep(retryAfterMs, repliedMs, woken);
     } finally {
       stopWatching();
     }
   }
-}
-
-/** Whether the wait of a rejection is only advice. */
-function isEstimate({ limits, violated }: Decision): boolean {
-  return violated.some((name) => limits[name]?.retryIsEstimate === true);
 }
 
 /** Creates the error of a `wait` whose limiter is closed. */
