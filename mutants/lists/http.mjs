@@ -33,7 +33,7 @@ export const http = [
     ['seconds are rounded down', 'Math.ceil(ms / 1000)', 'Math.floor(ms / 1000)'],
   ]),
   ...of('http/src/node/withdraw-rejection', HEADERS, [
-    ['Retry-After stays when the request continues', "framework.removeHeader(response, 'Retry-After');", ''],
+    ['Retry-After stays when the request continues', "headers.removeHeader(response, 'Retry-After');", ''],
   ]),
   ...of('http/src/headers/rate-limit-headers', HEADERS, [
     [
@@ -41,7 +41,7 @@ export const http = [
       'Number(before) <= decision.remaining',
       'Number(before) >= decision.remaining',
     ],
-    ['a rejection has no Retry-After', 'if (!decision.allowed) this.#writeRejection(response, decision);', ''],
+    ['a rejection has no Retry-After', 'if (!decision.allowed) this.#writeRejection(target, decision);', ''],
     ['a rejection may be cached', "'no-store'", "'no-cache'"],
     ['an epoch reset is a delta', "this.#resetUnit === 'epoch' ? Date.now() : 0", '0'],
     [
@@ -57,14 +57,10 @@ export const http = [
   ...of('http/src/refunds/refund-rules', REFUNDS, [
     [
       'successes and failures are mixed up',
-      'isSuccess ? rules.skipSuccessful : rules.skipFailed',
-      'isSuccess ? rules.skipFailed : rules.skipSuccessful',
+      'isSuccess ? skipSuccessfulRequests : skipFailedRequests',
+      'isSuccess ? skipFailedRequests : skipSuccessfulRequests',
     ],
-    [
-      'an aborted request is always refunded',
-      'rules.skipAborted ? refundInBackground(limiter, decision) : undefined',
-      'refundInBackground(limiter, decision)',
-    ],
+    ['an aborted request is always refunded', 'skipAbortedRequests ? refund() : undefined', 'refund()'],
     ['a status of 400 is a success', 'status < 400', 'status <= 400'],
   ]),
   ...of('http/src/client/client-key', LISTS, [
@@ -80,27 +76,82 @@ export const http = [
     ['networks of IPv6 have IPv4 addresses', 'isIPv4(address) === isOfIPv4 &&', 'true &&'],
     ['no address is on the list', 'return parsed !== undefined && networks', 'return parsed === undefined && networks'],
   ]),
-  ...of('http/src/node/decision-applier', LIMITER, [
-    ['the decision is not attached', 'this.#adapter.attachDecision(request, decision);', ''],
+  ...of(
+    'http/src/gate/gate',
+    [...names('http', 'outcomes'), ...LIMITER],
     [
-      'a dry run rejects',
-      'if (this.#options.dryRun) next();\n    else',
-      'if (this.#options.statusCode === 0) next();\n    else',
+      ['the decision is not attached', 'this.#host.attachDecision?.(request, decision);', ''],
+      ['a dry run rejects', 'if (dryRun) return this.#allow(decision);', ''],
+      [
+        'a message fails although a handler responds',
+        'host.hasHandler ? { ...resolved, message: {} } : resolved',
+        'resolved',
+      ],
+      [
+        'a request that other code has answered is published',
+        'known !== undefined && this.#hasResponded(response)',
+        'known === null',
+      ],
+      [
+        'a rejection that other code has answered has a message',
+        'if (this.#hasResponded(response)) return RESPONDED;',
+        '',
+      ],
     ],
-    ['a dry run waits in the queue', 'decision.delayMs === 0 || this.#options.dryRun', 'decision.delayMs === 0'],
+  ),
+  ...of(
+    'http/src/node/http-limiter',
+    [...LIMITER, ...names('http', 'abandoned-slots-in-express')],
+    [
+      ['a dry run waits in the queue', 'if (decision.delayMs > 0 && !isDryRun)', 'if (decision.delayMs > 0)'],
+      ['an answered request keeps its start', 'if (outcome.decision.delayMs > 0)', 'if (outcome.decision.delayMs < 0)'],
+    ],
+  ),
+  ...of('http/src/node/http-limiter', names('http', 'failing-functions-in-express'), [
+    ['other code answers, and the request fails', '? toAnswered(outcome) : outcome', '? outcome : outcome'],
+  ]),
+  ...of('http/src/node/http-limiter', HEADERS, [
+    [
+      'the status stays when the request continues',
+      'if (nodeResponse.statusCode === this.statusCode) nodeResponse.statusCode = 200;',
+      '',
+    ],
+  ]),
+  ...of('http/src/node/http-limiter', OF_FASTIFY, [
+    [
+      'a failing handler is a rejection',
+      'onFailure(error, this.withdrawRejection(response, error));',
+      'onFailure(error, false);',
+    ],
   ]),
   ...of(
-    'http/src/gate/request-decider',
+    'http/src/gate/request-checker',
     [...LIMITER, ...LISTS],
     [
       [
         'skipped requests count, and the others do not',
-        "validateBoolean('skip(request)', isSkipped) ? undefined : this.#decideCounted(request)",
-        "validateBoolean('skip(request)', isSkipped) ? this.#decideCounted(request) : undefined",
+        "validateBoolean('skip(request)', isSkipped) ? undefined : this.#count(request)",
+        "validateBoolean('skip(request)', isSkipped) ? this.#count(request) : undefined",
       ],
       ['the allow list is not consulted', 'if (isOnAllowList !== undefined) {', 'if (isOnAllowList === null) {'],
     ],
   ),
+  ...of(
+    'http/src/options/option-parsers',
+    [...HEADERS, ...LIMITER],
+    [
+      ['a status below 400 is a rejection', '400, 599)', '100, 599)'],
+      ['flags are set by default', 'value: unknown = false)', 'value: unknown = true)'],
+    ],
+  ),
+  ...of('http/src/rejection/render-rejection', names('http', 'render-rejection'), [
+    ['every client gets text', 'return prefersText(accept)', 'return true'],
+    [
+      'another status has the body of the last one',
+      'status !== lastStatus || message !== lastMessage',
+      'message !== lastMessage',
+    ],
+  ]),
   ...of('http/src/rejection/rejection', HEADERS, [
     ['one second is plural', "seconds === 1 ? '' : 's'", "'s'"],
     ['the violated policies are not named', "'violated-policies': decision.violated", "'violated-policies': []"],
@@ -123,21 +174,9 @@ export const http = [
       'object = null) {\n        if (values',
     ],
   ]),
-  ...of('express/src/rate-limit', HEADERS, [
-    ['a rejection is a 200', 'response.statusCode = httpLimiter.statusCode;', ''],
+  ...of('http/src/node/send-rejection', HEADERS, [
+    ['a rejection is a 200', 'response.statusCode = rejection.status;', ''],
   ]),
-  ...of(
-    'express/src/send-rejection',
-    [...HEADERS, ...names('http', 'failing-functions-in-express')],
-    [
-      [
-        'the status stays when the request continues',
-        'response.statusCode === httpLimiter.statusCode) response.statusCode = 200',
-        'response.statusCode === 0) response.statusCode = 200',
-      ],
-      ['every client gets text', "return request.accepts(['json', 'text']) === 'text';", 'return true;'],
-    ],
-  ),
   ...of('fastify/src/plugin', OF_FASTIFY, [
     [
       'a route cannot be excluded',
@@ -160,19 +199,25 @@ export const http = [
   ...of('hono/src/rate-limit', names('hono', 'inner-apps'), [
     ['a rejection has policies twice', 'nodeHeadersOf(c)?.copied();', ''],
   ]),
-  ...of('http/src/web/web-result', names('hono', 'headers-on-node'), [
-    ['exposed headers of a response to Node are missing', 'return gate.options.exposeHeaders ?', 'return false ?'],
+  ...of('http/src/web/allowed-result', names('hono', 'headers-on-node'), [
+    ['exposed headers of a response to Node are missing', 'return headers.areExposed ?', 'return false ?'],
   ]),
-  ...of('http/src/web/web-result', names('hono', 'slots'), [
+  ...of('http/src/web/allowed-result', names('hono', 'slots'), [
     [
       'what settles a dropped response keeps it alive',
-      '(settle<Call>).bind(undefined, gate, this.decision, onEnd)',
-      '(...ended: [number?, Call?, Response?]) => settle(gate, this.decision, onEnd, ...ended)',
+      '(settle<Call>).bind(undefined, gate, outcome, onSettled)',
+      '(...ended: [number?, Call?, Response?]) => settle(gate, outcome, onSettled, ...ended)',
     ],
   ]),
-  ...of('http/src/web/web-result', names('web', 'responses'), [
-    ['a worker ends before its request is settled', 'Promise.all([released, refunded])', 'Promise.resolve()'],
-    ['a worker ends before its failed request is settled', 'Promise.all(settled)', 'Promise.resolve()'],
+  ...of('http/src/web/allowed-result', names('web', 'responses'), [
+    [
+      'a worker ends before its request is settled',
+      'onSettled(gate.settle(outcome',
+      'onSettled(Promise.resolve()); void (gate.settle(outcome',
+    ],
+  ]),
+  ...of('http/src/gate/gate', names('web', 'responses'), [
+    ['a worker ends before its slots are released', 'Promise.all([released, refunded])', 'Promise.resolve()'],
   ]),
   ...of('http/src/web/web-response-end', names('hono', 'slots'), [
     ['the next part of a dropped response keeps it alive', 'highWaterMark: 0', 'highWaterMark: 1'],
@@ -200,8 +245,5 @@ export const http = [
     ['a method that the app has replaced misses headers', 'reply.header !== known.header || ', ''],
     ['a replaced method is taken for that of Fastify', "!String(header).includes('set-cookie')", 'false'],
     ['a header of Node is overlooked', 'value === undefined ? reply.raw.getHeader(name) : value', 'value'],
-  ]),
-  ...of('fastify/src/rate-limit-hook', OF_FASTIFY, [
-    ['a failing handler is a rejection', 'reply.code(500); // The failure', '// The failure'],
   ]),
 ];

@@ -21,15 +21,15 @@ export function createAttachDecision(name: string): (request: object, decision: 
   properties.set(name, property);
 
   return function attachDecision(request, decision) {
-    const isInherited = addAccessor(name, property, Object.getPrototypeOf(request)) && !Object.hasOwn(request, name);
-    if (isInherited) property.values.set(request, decision);
+    const prototype: object = Object.getPrototypeOf(request);
+    const isInherited = property.prototypes.has(prototype) || addAccessor(name, property, prototype);
+    if (isInherited && !Object.hasOwn(request, name)) property.values.set(request, decision);
     else Object.assign(request, { [name]: decision });
   };
 }
 
 /** Adds the property to this prototype of requests. Returns `false` if it is not one of an app, or if the name is taken. */
 function addAccessor(name: string, { values, prototypes }: RequestProperty, prototype: object): boolean {
-  if (prototypes.has(prototype)) return true;
   const owner = findSharedPrototype(prototype);
   if (owner === undefined) return false;
   if (!prototypes.has(owner)) {

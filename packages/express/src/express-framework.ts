@@ -11,12 +11,7 @@ export const EXPRESS: Framework<Request, Response> = {
   getProxyTrust,
   rememberDecision: rememberInMap, // Express gives each request its own class by replacing its prototype.
   isDisconnected: (request) => request.socket.destroyed,
-  isResponseSent: (response) => response.writableEnded,
   getNodeResponse: (response) => response,
-  lowercaseHeaders: false,
-  setHeader: (response, name, value) => response.setHeader(name, value),
-  getHeader: (response, name) => response.getHeader(name),
-  removeHeader: (response, name) => response.removeHeader(name),
 };
 
 function getProxyTrust({ app }: Request): ProxyTrust {

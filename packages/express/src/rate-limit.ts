@@ -2,11 +2,10 @@ import { IncomingMessage } from 'node:http';
 import { Socket } from 'node:net';
 import type { Decision, Limits, NameOf, RateLimiter } from '@rollgate/core';
 import { invalidOption, validateOptionalFunction, validateString } from '@rollgate/core/store';
-import { type Awaitable, HttpLimiter, type HttpOptions, toError } from '@rollgate/http';
+import { type Awaitable, HttpLimiter, type HttpOptions, sendRejection, toError } from '@rollgate/http';
 import type { NextFunction, Request, RequestHandler, Response } from 'express';
 import { createAttachDecision } from './attach-decision.js';
 import { EXPRESS } from './express-framework.js';
-import { sendRejection, withdrawRejection } from './send-rejection.js';
 
 declare global {
   namespace Express {
@@ -50,11 +49,11 @@ const isReservedProperty = (name: string) => name in nodeRequest || EXPRESS_PROP
  * Creates a middleware for Express 4 and 5. It puts the decision on `request.rateLimit` and sets the `X-RateLimit-*`
  * headers. An allowed request continues. A rejected one gets a 429 response with an exact `Retry-After`.
  *
- * With a queue such as `leakyBucket`, the middleware delays a request until its slot. If the client disconnects before, it
- * drops the request and frees the slot.
+ * With a queue such as `leakyBucket`, the middleware delays a request until its start. If the client disconnects before, it
+ * drops the request and refunds it.
  *
  * Note: over HTTP/1, Node cannot detect a disconnect while more than about 64 kB of the request's body are unread. Such a
- * request continues at its slot. Mount the limiter after the body parser to avoid this.
+ * request continues at its start. Mount the limiter after the body parser to avoid this.
  *
  * @throws TypeError, RangeError with the name of the invalid option.
  * @example
@@ -76,10 +75,13 @@ export function rateLimit<Given extends Limits>(options: RateLimitOptions<Given>
 
   const httpLimiter = new HttpLimiter(EXPRESS, options as unknown as RateLimitOptions, {
     attachDecision: createAttachDecision(requestPropertyName),
-    sendRejection(request, response, next, decision) {
-      response.statusCode = httpLimiter.statusCode;
-      if (handler === undefined) sendRejection(request, response, next, httpLimiter, decision);
-      else callHandler(handler, request, response, next as NextFunction, httpLimiter, decision);
+    hasHandler: handler !== undefined,
+    sendRejection(request, response, next, decision, rejection) {
+      if (handler === undefined) sendRejection(response, request.headers.accept, rejection, next);
+      else {
+        response.statusCode = rejection.status;
+        callHandler(handler, request, response, next as NextFunction, httpLimiter, decision);
+      }
     },
   });
 
@@ -103,7 +105,7 @@ function callHandler(
   decision: Decision,
 ): void {
   const withdrawAndContinue = (...args: unknown[]) => {
-    withdrawRejection(httpLimiter, response, args[0]);
+    httpLimiter.withdrawRejection(response, args[0]);
     (next as (...args: unknown[]) => void)(...args);
   };
   new Promise((resolve) => resolve(handler(request, response, withdrawAndContinue as NextFunction, decision))).catch(

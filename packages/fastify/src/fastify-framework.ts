@@ -15,12 +15,14 @@ export const FASTIFY: Framework<FastifyRequest, FastifyReply> = {
   logErrorAfterStart: (reply, err) =>
     reply.log.error({ err }, 'The rate limiter failed after the response had started'),
   getNodeResponse: (reply) => reply.raw,
-  lowercaseHeaders: true,
-  setHeader,
-  getHeader,
-  getHeadersObject,
-  removeHeader: (reply, name) => {
-    reply.removeHeader(name);
+  headers: {
+    lowercaseHeaders: true,
+    setHeader,
+    getHeader,
+    getHeadersObject,
+    removeHeader: (reply, name) => {
+      reply.removeHeader(name);
+    },
   },
 };
 

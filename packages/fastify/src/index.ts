@@ -2,14 +2,8 @@ import { rateLimit } from './plugin.js';
 
 // Includes the core's API, so that an app installs and imports one package.
 export * from '@rollgate/core';
-export {
-  createClientKey,
-  RateLimitError,
-  type RequestEvent,
-  type SettleRequestOptions,
-  settle,
-  type WarningCode,
-} from '@rollgate/http';
+export type { RequestEvent, SettleRequestOptions, WarningCode } from '@rollgate/http';
+export { createClientKey, RateLimitError, settle } from '@rollgate/http';
 export type {
   AppRateLimiter,
   RateLimitHookFunction,

@@ -1,5 +1,5 @@
 import type { Decision, Limits, RateLimiter } from '@rollgate/core';
-import type { Awaitable, CommonOptions, ForRequest, HttpOptions, WindowOptions } from '@rollgate/http';
+import type { Awaitable, HttpOptions, PartialOptions } from '@rollgate/http';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 
 /** The hooks in which the limiter can run, in Fastify's order. */
@@ -26,6 +26,9 @@ export interface OwnOptions {
 export type RateLimitOptions<Given extends Limits = Limits> = HttpOptions<FastifyRequest, Given, FastifyReply> &
   OwnOptions;
 
+/** The options of a limit that inherits those of the plugin. */
+type RouteOptions<Given extends Limits> = PartialOptions<FastifyRequest, Given, FastifyReply> & OwnOptions;
+
 /** The options of the plugin. */
 export type RateLimitPluginOptions<Given extends Limits = Limits> =
   | (RateLimitOptions<Given> & {
@@ -36,13 +39,13 @@ export type RateLimitPluginOptions<Given extends Limits = Limits> =
        */
       global?: boolean | undefined;
     })
-  | (PartialOptions<Given> & {
+  | (RouteOptions<Given> & {
       /** Limits only routes with their own `config.rateLimit`, so the plugin needs no limit. */
       global: false;
     });
 
 /** The options of a route's `config.rateLimit`. They inherit the plugin's options. */
-export type RateLimitRouteOptions<Given extends Limits = Limits> = PartialOptions<Given> & {
+export type RateLimitRouteOptions<Given extends Limits = Limits> = RouteOptions<Given> & {
   /**
    * Routes with the same `groupId` share one count, even if their limits differ. Without it, each route has its own count.
    * There are two exceptions:
@@ -52,11 +55,6 @@ export type RateLimitRouteOptions<Given extends Limits = Limits> = PartialOption
    */
   groupId?: string | undefined;
 };
-
-type PartialOptions<Given extends Limits> = CommonOptions<FastifyRequest, Given, FastifyReply> &
-  OwnOptions & {
-    [Option in keyof WindowOptions<FastifyRequest>]?: WindowOptions<FastifyRequest>[Option] | undefined;
-  } & { limits?: ForRequest<FastifyRequest, Given> | undefined };
 
 /** A hook of one route or of the handler for unknown ones, with its limiter to peek or reset a key. */
 export type RateLimitHookFunction<Given extends Limits = Limits> = HookFunction & {

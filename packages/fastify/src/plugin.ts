@@ -61,11 +61,11 @@ const nearestRegistration = Symbol('nearest rate limit');
  * with status 429 and the code `RATE_LIMIT_EXCEEDED`, which the app's error handler gets. The limiter runs as a hook, after
  * the hooks that were added before the plugin and before later ones.
  *
- * With a queue such as `leakyBucket`, the hook delays a request until its slot. If the client disconnects before, it drops
- * the request and frees the slot.
+ * With a queue such as `leakyBucket`, the hook delays a request until its start. If the client disconnects before, it drops
+ * the request and refunds it.
  *
  * Note: over HTTP/1, Node cannot detect a disconnect while more than about 64 kB of the request's body are unread. Such a
- * request continues at its slot. The hooks `'preValidation'` and `'preHandler'` run after the body is read and avoid this.
+ * request continues at its start. The hooks `'preValidation'` and `'preHandler'` run after the body is read and avoid this.
  *
  * @throws TypeError, RangeError with the name of the invalid option, when the plugin is registered.
  * @example
@@ -102,7 +102,7 @@ async function rateLimitPlugin(app: FastifyInstance, options: RateLimitPluginOpt
   Object.assign(app, { [nearestRegistration]: registration });
 
   addDecorators(app);
-  addHook(app, hook, createPluginHook(registration));
+  app.addHook(hook as 'onRequest', toHookFunction(hook, createPluginHook(registration)));
   app.addHook('onRoute', function (route) {
     const routeOptions = route.config?.rateLimit;
     if (routeOptions === undefined || routeOptions === false || findRegistration(this) !== registration) return;
@@ -170,20 +170,19 @@ function findRegistration(app: FastifyInstance): Registration | undefined {
   return (app as { [nearestRegistration]?: Registration })[nearestRegistration];
 }
 
-function addHook(app: FastifyInstance, hook: Hook, run: RateLimitHook['run']): void {
-  if (hook === 'preParsing') app.addHook(hook, withoutPayload(run));
-  else app.addHook(hook as 'onRequest', run);
-}
-
 /** Adds a hook before the route's other hooks. Fastify copies them to the HEAD route of a GET route, so it adds it once. */
 function addRouteHook(route: RouteOptions, routeHook: RateLimitHook): void {
   const { hook, run } = routeHook;
   const present = [route[hook] ?? []].flat() as object[];
-  const added = addedToRoutes.get(routeHook) ?? (hook === 'preParsing' ? withoutPayload(run) : run);
+  const added = addedToRoutes.get(routeHook) ?? toHookFunction(hook, run);
   addedToRoutes.set(routeHook, added);
   if (!present.includes(added)) Object.assign(route, { [hook]: [added, ...present] });
 }
 
-function withoutPayload(run: RateLimitHook['run']) {
-  return (request: FastifyRequest, reply: FastifyReply, _payload: unknown, done: Done) => run(request, reply, done);
+/** Returns the function that Fastify calls in this hook. `preParsing` passes the payload before the callback. */
+function toHookFunction(hook: Hook, run: RateLimitHook['run']): RateLimitHook['run'] {
+  if (hook !== 'preParsing') return run;
+  const withPayload = (request: FastifyRequest, reply: FastifyReply, _payload: unknown, done: Done) =>
+    run(request, reply, done);
+  return withPayload as never;
 }

@@ -4,7 +4,7 @@ import { HttpLimiter } from '@rollgate/http';
 import type { FastifyReply, FastifyRequest } from 'fastify';
 import { FASTIFY } from './fastify-framework.js';
 import { HOOKS, type Hook, type RateLimitOptions } from './options.js';
-import { passError, sendRejection } from './send-rejection.js';
+import { sendRejection } from './send-rejection.js';
 
 export type Done = (error?: Error) => void;
 
@@ -27,11 +27,16 @@ export function createHook(options: RateLimitOptions): RateLimitHook {
     attachDecision(request, decision) {
       request.rateLimit = decision;
     },
-    sendRejection(request, reply, done, decision) {
-      if (handler === undefined) sendRejection(request, reply, done, httpLimiter, decision);
+    hasHandler: handler !== undefined,
+    sendRejection(request, reply, done, decision, rejection) {
+      if (handler === undefined) sendRejection(request, reply, done, decision, rejection);
       else {
-        reply.code(httpLimiter.statusCode);
-        callHandler(handler, request, reply, done, httpLimiter, decision);
+        reply.code(rejection.status);
+        httpLimiter.callHandler(
+          reply,
+          () => callHandler(handler, request, reply, decision),
+          (error) => done(error),
+        );
       }
     },
   });
@@ -45,26 +50,14 @@ export function createHook(options: RateLimitOptions): RateLimitHook {
 }
 
 /** Lets the app's handler send the response, or sends what it returns. */
-function callHandler(
+async function callHandler(
   handler: NonNullable<RateLimitOptions['handler']>,
   request: FastifyRequest,
   reply: FastifyReply,
-  done: Done,
-  httpLimiter: HttpLimiter<FastifyRequest, FastifyReply>,
   decision: Decision,
-): void {
-  let isAsync = false;
-  new Promise((resolve) => {
-    const result = handler(request, reply, decision);
-    isAsync = isThenable(result);
-    resolve(result);
-  })
-    .then((body) => {
-      // The same rules as for a route's handler: without a promise, `undefined` means that the handler sends later.
-      if ((body !== undefined || isAsync) && body !== reply && !reply.sent) reply.send(body);
-    })
-    .catch((thrown) => {
-      reply.code(500); // The failure is not a rejection. An error with its own status keeps that status.
-      passError(httpLimiter, reply, done, thrown);
-    });
+): Promise<void> {
+  const result = handler(request, reply, decision);
+  const body = await result;
+  // The same rules as for a route's handler: without a promise, `undefined` means that the handler sends later.
+  if ((body !== undefined || isThenable(result)) && body !== reply && !reply.sent) reply.send(body);
 }

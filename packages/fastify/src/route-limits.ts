@@ -1,6 +1,6 @@
 import type { Store } from '@rollgate/core';
-import { invalidOption, isMemoryStore, validateString, withCode } from '@rollgate/core/store';
-import { mergeOptions, type WarningCode } from '@rollgate/http';
+import { invalidOption, isMemoryStore, validateString } from '@rollgate/core/store';
+import { mergeOptions, optionError, type WarningCode } from '@rollgate/http';
 import type { RateLimitOptions, RateLimitRouteOptions } from './options.js';
 import { createHook, type RateLimitHook } from './rate-limit-hook.js';
 
@@ -108,8 +108,7 @@ export class RouteHooks {
   }
 }
 
-function missingNameError(): Error {
-  const message =
-    'Expected `groupId` or `prefix` in the options of `app.rateLimit()`, got neither. Its keys in a store on a network need a name that all processes share';
-  return withCode('ERR_ROLLGATE_INVALID_OPTION', new TypeError(message));
-}
+const missingNameError = () =>
+  optionError(
+    'Expected `groupId` or `prefix` in the options of `app.rateLimit()`, got neither. Its keys in a store on a network need a name that all processes share',
+  );

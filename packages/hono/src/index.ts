@@ -1,13 +1,7 @@
 // Includes the core's API, so that an app installs and imports one package.
 export * from '@rollgate/core';
-export {
-  createClientKey,
-  type ForwardedAddressOptions,
-  type RequestEvent,
-  type SettleRequestOptions,
-  settle,
-  type WarningCode,
-} from '@rollgate/http';
+export type { ForwardedAddressOptions, RequestEvent, SettleRequestOptions, WarningCode } from '@rollgate/http';
+export { createClientKey, settle } from '@rollgate/http';
 export {
   bunAddress,
   cloudflareAddress,

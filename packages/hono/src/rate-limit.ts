@@ -1,5 +1,5 @@
 import type { Decision, Limits, RateLimiter } from '@rollgate/core';
-import { isThenable, validateOptionalFunction, withCode } from '@rollgate/core/store';
+import { isThenable } from '@rollgate/core/store';
 import { type HttpOptions, type RateLimitResult, type WebHost, WebLimiter } from '@rollgate/http';
 import type { Context, MiddlewareHandler, Next } from 'hono';
 import { hasNodeResponseStarted, nodeHeadersOf, onNodeResponseEnd } from './node-headers.js';
@@ -51,7 +51,7 @@ const readHost = (address: RateLimitOptions['address']): WebHost<Context> => ({
  * Creates a middleware for Hono 4, on every platform that Hono supports. It sets the variable `rateLimit` to the decision
  * and adds the `X-RateLimit-*` headers. A rejected request gets a 429 response with an exact `Retry-After`.
  *
- * With a queue such as `leakyBucket`, the middleware delays a request until its slot.
+ * With a queue such as `leakyBucket`, the middleware delays a request until its start.
  *
  * @throws TypeError, RangeError with the name of the invalid option.
  * @example
@@ -64,10 +64,8 @@ const readHost = (address: RateLimitOptions['address']): WebHost<Context> => ({
  * ```
  */
 export function rateLimit<Given extends Limits>(options: RateLimitOptions<Given>): RateLimitMiddleware<Given> {
-  const { address, key, allowList, ...httpOptions } = (options ?? {}) as RateLimitOptions;
-  validateOptionalFunction('address', address);
-  if (address === undefined && (key === undefined || allowList)) throw missingAddressOption();
-  const limiter = new WebLimiter(readHost(address), { ...httpOptions, key, allowList } as RateLimitOptions);
+  const { address } = (options ?? {}) as RateLimitOptions;
+  const limiter = new WebLimiter(readHost(address), options as RateLimitOptions);
 
   const middleware: MiddlewareHandler = (c, next) => {
     try {
@@ -115,10 +113,4 @@ function withResponse(error: Error & { getResponse?: () => Response }, response:
   const { status } = response;
   if (Object.isExtensible(error)) error.getResponse ??= () => new Response(error.message, { status });
   return error;
-}
-
-function missingAddressOption(): Error {
-  const message =
-    "Expected `address` or `key`, got neither. Hono has no common way to get the client's address, so choose the function of your platform, such as `nodeAddress`. An `allowList` needs it, too";
-  return withCode('ERR_ROLLGATE_INVALID_OPTION', new TypeError(message));
 }

@@ -10,15 +10,8 @@ export const KOA: Framework<Context, Context> = {
   getRequestHeader: (ctx, name) => ctx.req.headers[name],
   getProxyTrust,
   isDisconnected: (ctx) => ctx.req.socket.destroyed,
-  isResponseSent: (ctx) => ctx.res.writableEnded,
   getSettledRequest: (ctx) => ctx.req,
   getNodeResponse: (ctx) => ctx.res,
-  lowercaseHeaders: false,
-  setHeader: (ctx, name, value) => {
-    ctx.res.setHeader(name, value);
-  },
-  getHeader: (ctx, name) => ctx.res.getHeader(name),
-  removeHeader: (ctx, name) => ctx.res.removeHeader(name),
 };
 
 /** With `proxy`, Koa reads `X-Forwarded-For`: the last `maxIpsCount` entries, or all of them. */

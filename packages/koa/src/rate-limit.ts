@@ -1,6 +1,6 @@
 import type { Decision, Limits, NameOf, RateLimiter } from '@rollgate/core';
-import { isThenable, validateOptionalFunction } from '@rollgate/core/store';
-import { type Awaitable, HttpLimiter, type HttpOptions, prefersText, type Rejection, toError } from '@rollgate/http';
+import { validateOptionalFunction } from '@rollgate/core/store';
+import { type Awaitable, HttpLimiter, type HttpOptions, renderRejection } from '@rollgate/http';
 import type { Context, Middleware, Next } from 'koa';
 import { keepDecisionHeaders, keepRejectionHeaders } from './keep-headers.js';
 import { KOA } from './koa-framework.js';
@@ -34,8 +34,8 @@ type Conclude = (error?: Error, rejection?: Promise<void>) => void;
  * Creates a middleware for Koa 2 and 3. It puts the decision on `ctx.rateLimit` and sets the `X-RateLimit-*` headers. A
  * rejected request gets a 429 response with an exact `Retry-After`.
  *
- * With a queue such as `leakyBucket`, the middleware delays a request until its slot. If the client disconnects before the
- * decision or the slot, it drops the request and frees the slot.
+ * With a queue such as `leakyBucket`, the middleware delays a request until its start. If the client disconnects before the
+ * decision or the start, it drops the request and refunds it.
  *
  * @throws TypeError, RangeError with the name of the invalid option.
  * @example
@@ -56,36 +56,31 @@ export function rateLimit<Given extends Limits>(options: RateLimitOptions<Given>
       ctx.rateLimit = decision;
       ctx.onerror = keepDecisionHeaders;
     },
-    sendRejection(ctx, _response, conclude: Conclude, decision) {
-      ctx.status = httpLimiter.statusCode;
-      conclude(
-        undefined,
-        respond(ctx, handler === undefined ? sendDefault(ctx, decision) : () => handler(ctx, decision)),
-      );
+    hasHandler: handler !== undefined,
+    sendRejection(ctx, _response, conclude: Conclude, decision, rejection) {
+      ctx.status = rejection.status;
+      if (handler !== undefined) {
+        const onFailure = (error: Error, isWithdrawn: boolean) => {
+          if (isWithdrawn)
+            ctx.status = 404; // Koa's status before anything responds.
+          else ctx.onerror = keepRejectionHeaders;
+          throw error;
+        };
+        conclude(
+          undefined,
+          httpLimiter.callHandler(ctx, () => handler(ctx, decision), onFailure),
+        );
+      } else if ('error' in rejection) {
+        ctx.onerror = keepRejectionHeaders;
+        conclude(rejection.error);
+      } else {
+        const { type, body } = renderRejection(rejection, ctx.req.headers.accept);
+        ctx.set('Content-Type', type);
+        ctx.body = body;
+        conclude(undefined, Promise.resolve());
+      }
     },
   });
-
-  const sendDefault = (ctx: Context, decision: Decision) => () => {
-    const send = (rejection: Rejection) => {
-      if (!httpLimiter.endIfStarted(ctx)) sendRejection(ctx, rejection, httpLimiter.serializeBody);
-    };
-    const rejection = httpLimiter.createRejection(ctx, decision);
-    return isThenable(rejection) ? Promise.resolve(rejection).then(send) : send(rejection);
-  };
-
-  /** Runs what sends a rejection. If it fails, the request is not rejected, and Koa's error handling gets the error. */
-  const respond = async (ctx: Context, send: () => Awaitable<void>): Promise<void> => {
-    try {
-      await send();
-    } catch (thrown) {
-      if (httpLimiter.endIfStarted(ctx)) return;
-      const error = toError(thrown);
-      if (httpLimiter.withdrawRejection(ctx, error))
-        ctx.status = 404; // Koa's status before anything responds.
-      else ctx.onerror = keepRejectionHeaders;
-      throw error;
-    }
-  };
 
   function rateLimitMiddleware(ctx: Context, next: Next): Promise<void> {
     let outcome: Promise<void> | undefined;
@@ -119,17 +114,4 @@ export function rateLimit<Given extends Limits>(options: RateLimitOptions<Given>
 
 function conclude(next: Next, error: Error | undefined, rejection: Promise<void> | undefined): Promise<void> {
   return error === undefined ? (rejection ?? Promise.resolve(next())) : Promise.reject(error);
-}
-
-/** @throws The error of a `message` that is an error. */
-function sendRejection(ctx: Context, rejection: Rejection, serializeBody: (message: string) => string): void {
-  if ('error' in rejection) throw rejection.error;
-  if ('json' in rejection) setBody(ctx, rejection.type, rejection.json);
-  else if (prefersText(ctx.req.headers.accept)) setBody(ctx, 'text/plain; charset=utf-8', `${rejection.text}\n`);
-  else setBody(ctx, 'application/json; charset=utf-8', serializeBody(rejection.text));
-}
-
-function setBody(ctx: Context, type: string, body: string): void {
-  ctx.set('Content-Type', type);
-  ctx.body = body;
 }

@@ -1,12 +1,7 @@
 // Includes the core's API, so that an app installs and imports one package.
 export * from '@rollgate/core';
-export {
-  createClientKey,
-  type RequestEvent,
-  type SettleRequestOptions,
-  settle,
-  type WarningCode,
-} from '@rollgate/http';
+export type { RequestEvent, SettleRequestOptions, WarningCode } from '@rollgate/http';
+export { createClientKey, settle } from '@rollgate/http';
 export { RateLimit, SkipRateLimit } from './decorators.js';
 export type { NestResponse, RateLimitModuleOptions, RateLimitOptions } from './options.js';
 export { RateLimitException } from './rate-limit-exception.js';

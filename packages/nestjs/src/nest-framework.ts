@@ -64,6 +64,12 @@ interface HeaderMethods {
   removeHeader(name: string): void;
 }
 
+/** Sets a header of the response of Express, or of the reply of Fastify. */
+export function setHeader(response: NestResponse, name: string, value: string): void {
+  if (response.raw === undefined) writer(response).setHeader(name, value);
+  else writer(response).header(name, value);
+}
+
 /** How the limiter reads Nest's requests and changes its responses, over Express and Fastify. */
 export const createNestFramework = (
   address: RateLimitOptions['address'],
@@ -79,13 +85,12 @@ export const createNestFramework = (
   isDisconnected: (context) => requestOf(context).socket?.destroyed ?? false,
   isResponseSent: (response) => response.sent ?? (response as ServerResponse).writableEnded,
   getNodeResponse: nodeResponse,
-  lowercaseHeaders: true,
-  setHeader: (response, name, value) => {
-    if (response.raw === undefined) writer(response).setHeader(name, value);
-    else writer(response).header(name, value);
+  headers: {
+    lowercaseHeaders: true,
+    setHeader,
+    getHeader: (response, name) => writer(response).getHeader(name),
+    removeHeader: (response, name) => writer(response).removeHeader(name),
   },
-  getHeader: (response, name) => writer(response).getHeader(name),
-  removeHeader: (response, name) => writer(response).removeHeader(name),
 });
 
 function getClientAddress(context: ExecutionContext): string | undefined {

@@ -1,16 +1,8 @@
 import type { ExecutionContext } from '@nestjs/common';
-import type { Decision, RateLimiter } from '@rollgate/core';
-import { isThenable, scheduleAfter, withCode } from '@rollgate/core/store';
-import {
-  type Awaitable,
-  HttpLimiter,
-  type Next,
-  REJECTION_CODE,
-  type Rejection,
-  rejectionBody,
-  toError,
-} from '@rollgate/http';
-import { createNestFramework, requestOf, responseOf } from './nest-framework.js';
+import type { Awaitable, Decision, RateLimiter } from '@rollgate/core';
+import { scheduleAfter, withCode } from '@rollgate/core/store';
+import { HttpLimiter, optionError, REJECTION_CODE, type Rejection, renderRejection } from '@rollgate/http';
+import { createNestFramework, requestOf, responseOf, setHeader } from './nest-framework.js';
 import type { NestResponse, RateLimitOptions } from './options.js';
 import { RateLimitException } from './rate-limit-exception.js';
 
@@ -21,15 +13,18 @@ type CountedContext = { [COUNTED_BY]?: NestLimiter };
 
 /** Limits the requests of one route, or of all routes without a limit of their own. */
 export class NestLimiter {
-  readonly #framework: ReturnType<typeof createNestFramework>;
   readonly #httpLimiter: HttpLimiter<ExecutionContext, NestResponse>;
 
   /** @throws TypeError, RangeError with the name of the invalid option. */
   constructor({ address, ...options }: RateLimitOptions) {
-    this.#framework = createNestFramework(address);
-    this.#httpLimiter = new HttpLimiter(this.#framework, options as never, {
+    this.#httpLimiter = new HttpLimiter(createNestFramework(address), options as never, {
       attachDecision,
-      sendRejection: (context, response, next, decision) => this.#reject(context, response, next, decision),
+      sendRejection(context, response, next, decision, rejection) {
+        if ('json' in rejection && context.getType() === 'http') {
+          setHeader(response, 'content-type', rejection.type);
+        }
+        next(createException(context, rejection, decision));
+      },
     });
   }
 
@@ -68,52 +63,29 @@ export class NestLimiter {
     if (context.getType() === 'rpc') throw rpcError();
     const { gate } = this.#httpLimiter;
     const outcome = await gate.judge(context);
-    if (outcome.kind === 'exempt') return true;
-    const { decision } = outcome;
-    attachDecision(context, decision);
-    if (outcome.kind === 'rejected') throw this.#createException(context, outcome.rejection, decision);
-    if (gate.hasSlots(decision)) {
-      await this.limiter.release(decision);
+    if (outcome.kind === 'rejected') throw createException(context, outcome.rejection, outcome.decision);
+    if (outcome.kind === 'failed' || (outcome.kind === 'disconnected' && !gate.options.dryRun)) throw outcome.error;
+    if (outcome.kind !== 'allowed') return true;
+    const released = gate.release(outcome);
+    if (released !== undefined) {
+      await released;
       throw slotsError();
     }
-    if (decision.delayMs > 0 && !outcome.isDryRun) {
-      await new Promise<void>((resolve) => scheduleAfter(decision.delayMs, resolve, this.limiter.clock));
+    const { delayMs } = outcome.decision;
+    if (delayMs > 0 && !outcome.isDryRun) {
+      await new Promise<void>((resolve) => scheduleAfter(delayMs, resolve, this.limiter.clock));
     }
     return true;
   }
+}
 
-  #reject(context: ExecutionContext, response: NestResponse, next: Next, decision: Decision): void {
-    const fail = (thrown: unknown) => {
-      if (this.#httpLimiter.endIfStarted(response)) return;
-      const error = toError(thrown);
-      this.#httpLimiter.withdrawRejection(response, error);
-      next(error);
-    };
-    const reject = (rejection: Rejection) => {
-      if (this.#httpLimiter.endIfStarted(response)) return;
-      if ('json' in rejection && context.getType() === 'http') {
-        this.#framework.setHeader(response, 'content-type', rejection.type);
-      }
-      next(this.#createException(context, rejection, decision));
-    };
-    try {
-      const rejection = this.#httpLimiter.createRejection(context, decision);
-      if (isThenable(rejection)) Promise.resolve(rejection).then(reject).catch(fail);
-      else reject(rejection);
-    } catch (thrown) {
-      fail(thrown);
-    }
-  }
-
-  #createException(context: ExecutionContext, rejection: Rejection, decision: Decision): Error {
-    const { statusCode } = this.#httpLimiter;
-    if ('error' in rejection) return rejection.error;
-    const body = 'json' in rejection ? JSON.parse(rejection.json) : rejectionBody(statusCode, rejection.text);
-    const exception = RateLimitException.create(body, statusCode, decision);
-    const type = context.getType<string>();
-    if (type === 'graphql') return toGraphqlException(exception);
-    return type === 'ws' ? toWsException(exception) : exception;
-  }
+function createException(context: ExecutionContext, rejection: Rejection, decision: Decision): Error {
+  if ('error' in rejection) return rejection.error;
+  const { status, body } = renderRejection(rejection);
+  const exception = RateLimitException.create(JSON.parse(body), status, decision);
+  const type = context.getType<string>();
+  if (type === 'graphql') return toGraphqlException(exception);
+  return type === 'ws' ? toWsException(exception) : exception;
 }
 
 function attachDecision(context: ExecutionContext, decision: Decision): void {
@@ -136,11 +108,10 @@ function toWsException(exception: RateLimitException): Error {
   return new WsException(exception.getResponse());
 }
 
-function slotsError(): Error {
-  const message =
-    'Expected limits without `concurrency` for messages, because a guard cannot see when a handler ends. Call `check` and `release` of a RateLimiter in the handler instead';
-  return withCode('ERR_ROLLGATE_INVALID_OPTION', new TypeError(message));
-}
+const slotsError = () =>
+  optionError(
+    'Expected limits without `concurrency` for messages, because a guard cannot see when a handler ends. Call `check` and `release` of a RateLimiter in the handler instead',
+  );
 
 function rpcError(): Error {
   const message =

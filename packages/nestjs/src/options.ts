@@ -1,6 +1,6 @@
 import type { ExecutionContext } from '@nestjs/common';
 import type { Limits } from '@rollgate/core';
-import type { CommonOptions, ForRequest, NodeResponse, WindowOptions } from '@rollgate/http';
+import type { NodeResponse, PartialOptions } from '@rollgate/http';
 
 /** The response of Express, or the reply of Fastify. */
 export interface NestResponse {
@@ -21,13 +21,8 @@ interface OwnOptions {
 }
 
 /** The options of {@link RateLimit}. They inherit those of the module. */
-export type RateLimitOptions<Given extends Limits = Limits> = CommonOptions<ExecutionContext, Given, NestResponse> &
-  OwnOptions & {
-    [Option in keyof WindowOptions<ExecutionContext>]?: WindowOptions<ExecutionContext>[Option] | undefined;
-  } & {
-    /** One limit of any algorithm, a record of named limits that decide together, or a function of the context. */
-    limits?: ForRequest<ExecutionContext, Given> | undefined;
-  };
+export type RateLimitOptions<Given extends Limits = Limits> = PartialOptions<ExecutionContext, Given, NestResponse> &
+  OwnOptions;
 
 /**
  * The options of the module. `limit` and `window`, or `limits`, apply to all routes without their own `@RateLimit`, which

@@ -1,13 +1,7 @@
 // Includes the core's API, so that an app installs and imports one package.
 export * from '@rollgate/core';
-export {
-  createClientKey,
-  type ForwardedAddressOptions,
-  type RequestEvent,
-  type SettleRequestOptions,
-  settle,
-  type WarningCode,
-} from '@rollgate/http';
+export type { ForwardedAddressOptions, RequestEvent, SettleRequestOptions, WarningCode } from '@rollgate/http';
+export { createClientKey, settle } from '@rollgate/http';
 export { forwardedAddress } from './forwarded-address.js';
 export type { Handler, RateLimitOptions, Request, Response } from './options.js';
 export { type RateLimit, rateLimit } from './rate-limit.js';

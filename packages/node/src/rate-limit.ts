@@ -1,9 +1,8 @@
 import type { Limits, RateLimiter } from '@rollgate/core';
 import { validateOptionalFunction } from '@rollgate/core/store';
-import { type Framework, HttpLimiter, toError } from '@rollgate/http';
+import { type Framework, HttpLimiter, sendRejection, toError } from '@rollgate/http';
 import type { Handler, RateLimitOptions, Request, Response } from './options.js';
 import { respondToError } from './respond-to-error.js';
-import { sendRejection } from './send-rejection.js';
 
 /** Wraps a listener, or is a middleware by itself. */
 export interface RateLimit<Given extends Limits = Limits> {
@@ -23,22 +22,15 @@ const readFramework = (address: RateLimitOptions['address']): Framework<Request,
   getRequestHeader: (request, name) => request.headers[name],
   getProxyTrust: () => (address === undefined ? 'none' : 'some'),
   isDisconnected: (request) => request.socket.destroyed,
-  isResponseSent: (response) => response.writableEnded,
   getNodeResponse: (response) => response,
-  lowercaseHeaders: false,
-  setHeader: (response, name, value) => {
-    response.setHeader(name, value);
-  },
-  getHeader: (response, name) => response.getHeader(name),
-  removeHeader: (response, name) => response.removeHeader(name),
 });
 
 /**
  * Creates a limiter for servers of `node:http` and `node:http2`. It puts the decision on `request.rateLimit` and sets the
  * `X-RateLimit-*` headers. A rejected request gets a 429 response with an exact `Retry-After`.
  *
- * With a queue such as `leakyBucket`, it delays a request until its slot. If the client disconnects before, it drops the
- * request and frees the slot.
+ * With a queue such as `leakyBucket`, it delays a request until its start. If the client disconnects before, it drops the
+ * request and refunds it.
  *
  * @throws TypeError, RangeError with the name of the invalid option.
  * @example
@@ -61,9 +53,17 @@ export function rateLimit<Given extends Limits>(options: RateLimitOptions<Given>
       attachDecision(request, decision) {
         request.rateLimit = decision;
       },
-      sendRejection(request, response, next, decision) {
-        response.statusCode = httpLimiter.statusCode;
-        sendRejection(httpLimiter, handler, request, response, next, decision);
+      hasHandler: handler !== undefined,
+      sendRejection(request, response, next, decision, rejection) {
+        if (handler === undefined) sendRejection(response, request.headers.accept, rejection, next);
+        else {
+          response.statusCode = rejection.status;
+          httpLimiter.callHandler(
+            response,
+            () => handler(request, response, decision),
+            (error) => next(error),
+          );
+        }
       },
     },
   );

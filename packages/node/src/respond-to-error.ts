@@ -1,5 +1,5 @@
-import { type ServerResponse, STATUS_CODES } from 'node:http';
-import { type HttpError, statusOf } from '@rollgate/http';
+import { STATUS_CODES } from 'node:http';
+import { endResponse, type HttpError, statusOf } from '@rollgate/http';
 import type { Request, Response } from './options.js';
 
 /** Headers that describe a body, or how to send or cache it. They belong to the response that the handler gave up. */
@@ -33,7 +33,5 @@ export function respondToError(error: HttpError, _request: Request, response: Re
   for (const name of HEADERS_OF_BODY) response.removeHeader(name);
   response.statusCode = status;
   response.setHeader('Cache-Control', 'no-store');
-  response.setHeader('Content-Type', 'text/plain; charset=utf-8');
-  response.setHeader('Content-Length', Buffer.byteLength(body));
-  (response as ServerResponse).end(body);
+  endResponse(response, 'text/plain; charset=utf-8', body);
 }

@@ -33,29 +33,14 @@ export type RateLimitOptions<
 /** `Omit` for each member of a union. */
 type OmitEach<Union, Name extends PropertyKey> = Union extends unknown ? Omit<Union, Name> : never;
 
-/** The options that may be functions of the request. */
-const REQUEST_FUNCTIONS = [
-  'key',
-  'cost',
-  'skip',
-  'onLimited',
-  'message',
-  'limit',
-  'window',
-  'limits',
-  'requestWasSuccessful',
-] as const;
-
-/** Converts functions of the request to functions of the call. */
+/** Converts functions of the request to functions of the call. All options that are functions take the request. */
 export function toCallOptions(options: RateLimitOptions): HttpOptions<WebCall, Limits, Response> {
-  const converted: Record<string, unknown> = { ...options };
-  for (const name of REQUEST_FUNCTIONS) {
-    const option = converted[name];
-    if (typeof option !== 'function') continue;
-    converted[name] =
-      name === 'key'
-        ? ({ request, info }: WebCall) => option(request, info)
-        : ({ request }: WebCall, ...rest: unknown[]) => option(request, ...rest);
-  }
-  return converted as unknown as HttpOptions<WebCall, Limits, Response>;
+  const converted = Object.entries(options).map(([name, option]) => {
+    if (typeof option !== 'function') return [name, option];
+    const ofRequest = option as (request: Request, ...rest: unknown[]) => unknown;
+    return name === 'key'
+      ? [name, ({ request, info }: WebCall) => ofRequest(request, info)]
+      : [name, ({ request }: WebCall, ...rest: unknown[]) => ofRequest(request, ...rest)];
+  });
+  return Object.fromEntries(converted);
 }

@@ -1,5 +1,4 @@
 import type { Limits, RateLimiter } from '@rollgate/core';
-import { validateOptionalFunction, withCode } from '@rollgate/core/store';
 import { type Awaitable, type RateLimitResult, type WebHost, WebLimiter } from '@rollgate/http';
 import { type RateLimitOptions, toCallOptions, type WebCall } from './options.js';
 
@@ -30,7 +29,7 @@ export interface RateLimit<Info, Given extends Limits = Limits> {
     handler: Handler<Info, Req, Res>,
   ): (request: Req, ...platform: PlatformArguments<Info>) => Promise<Response | Exclude<Res, Response>>;
   /**
-   * Decides a request. With a queue, it resolves at the request's slot.
+   * Decides a request. With a queue, it resolves at the request's start.
    *
    * @throws The error of an option function. An `AbortError` if the client has disconnected. The promise rejects with it.
    */
@@ -57,7 +56,7 @@ const readHost = (address: RateLimitOptions['address']): WebHost<WebCall> => ({
  * handlers, and so do Next.js and SvelteKit.
  *
  * The responses carry the `X-RateLimit-*` headers. A rejected request gets a 429 response with an exact `Retry-After`. With
- * a queue such as `leakyBucket`, a request is delayed until its slot.
+ * a queue such as `leakyBucket`, it delays a request until its start.
  *
  * @throws TypeError, RangeError with the name of the invalid option.
  * @example
@@ -75,10 +74,8 @@ export function rateLimit<
   Info = any,
   Given extends Limits = Limits,
 >(options: RateLimitOptions<Info, Given>): RateLimit<Info, Given> {
-  const { address, key, allowList } = (options ?? {}) as RateLimitOptions;
-  validateOptionalFunction('address', address);
-  if (address === undefined && (key === undefined || allowList)) throw missingAddressOption();
-  const limiter = new WebLimiter(readHost(address), toCallOptions(options as RateLimitOptions));
+  const given = (options ?? {}) as RateLimitOptions;
+  const limiter = new WebLimiter(readHost(given.address), toCallOptions(given));
 
   const wrap =
     (handler: Handler<Info | undefined, Request, Response | undefined>) =>
@@ -106,10 +103,4 @@ interface EventContext {
 /** Whether an argument is the context of Cloudflare and others, whose `waitUntil` keeps the code running. */
 function hasWaitUntil(argument: unknown): argument is EventContext {
   return typeof (argument as Partial<EventContext> | null | undefined)?.waitUntil === 'function';
-}
-
-function missingAddressOption(): Error {
-  const message =
-    "Expected `address` or `key`, got neither. There is no standard for the client's address, so choose the function of your platform, such as `denoAddress`. An `allowList` needs it, too";
-  return withCode('ERR_ROLLGATE_INVALID_OPTION', new TypeError(message));
 }

@@ -52,8 +52,20 @@ export interface HeaderWriter<Response> {
   readonly getHeadersObject?: (response: Response) => Record<string, unknown> | undefined;
 }
 
-/** What the gate has to know about a host: how to read a request, and how to write headers. */
-export interface Host<Request, Response> extends RequestReader<Request>, HeaderWriter<Response> {}
+/**
+ * What the gate has to know about a host: how to read a request, and how to write headers.
+ *
+ * @typeParam Response The response that other code may send, if the host has one before it responds.
+ * @typeParam Target What the host writes headers to.
+ */
+export interface Host<Request, Response, Target = Response> extends RequestReader<Request>, HeaderWriter<Target> {
+  /** Puts the decision on the request, where the app's handlers can read it. */
+  readonly attachDecision?: (request: Request, decision: Decision) => void;
+  /** Whether other code may have responded to the request while the limiter waited. By default, no code can. */
+  readonly isResponseSent?: (response: Response) => boolean;
+  /** Whether the app's own handler responds to rejected requests, so that they need no `message`. */
+  readonly hasHandler?: boolean;
+}
 
 /** Returns the request that the app knows. */
 export function originalRequest<Request>(reader: RequestReader<Request>, request: Request): object {

@@ -1,74 +1,58 @@
 import type { Awaitable, Decision, Limits, RateLimiter } from '@rollgate/core';
-import { holdsSlots, isThenable, mapAwaitable } from '@rollgate/core/store';
-import { type Host, originalRequest } from '../base/host.js';
+import { holdsSlots, isThenable } from '@rollgate/core/store';
+import type { Host } from '../base/host.js';
 import { limitsByName } from '../base/limits-by-name.js';
 import { toError } from '../base/to-error.js';
 import { mapWithTimeout } from '../base/with-timeout.js';
+import { CLIENT_DISCONNECTED } from '../client/client-address.js';
 import { RateLimitHeaders } from '../headers/rate-limit-headers.js';
 import type { HttpOptions } from '../options/options.js';
 import { type ResolvedOptions, resolveOptions } from '../options/resolve-options.js';
+import { mayRefund, refundByRules } from '../refunds/refund-rules.js';
+import { releaseInBackground } from '../refunds/release-in-background.js';
 import { rememberDecision } from '../refunds/settle.js';
-import { resolveMessage, toRejection } from '../rejection/message-option.js';
-import { createBodySerializer, type Rejection } from '../rejection/rejection.js';
-import { CLIENT_DISCONNECTED, RequestDecider } from './request-decider.js';
-import { publishRequest } from './request-event.js';
-
-/** What to do with a request. */
-export type Outcome =
-  /** Continue. `allowList` or `skip` exempts the request. */
-  | {
-      /** The request is exempt. */
-      readonly kind: 'exempt';
-    }
-  /** Continue, after the decision's `delayMs` unless this is a dry run. A dry run continues with rejected requests, too. */
-  | {
-      /** The request continues. */
-      readonly kind: 'allowed';
-      /** The decision, which the handler can read. */
-      readonly decision: Decision;
-      /** Whether the option `dryRun` lets the request continue without headers and delays. */
-      readonly isDryRun: boolean;
-    }
-  /** Respond with the rejection. */
-  | {
-      /** The request ends here. */
-      readonly kind: 'rejected';
-      /** The decision, with the wait and the violated limits. */
-      readonly decision: Decision;
-      /** The body to send. */
-      readonly rejection: Rejection;
-    };
+import { type ResolvedMessage, resolveMessage, toRejection } from '../rejection/message-option.js';
+import type { AllowedOutcome, Outcome, RejectedOutcome } from './outcome.js';
+import { RequestChecker } from './request-checker.js';
+import { publishRequest, requestChannel } from './request-event.js';
 
 const EXEMPT: Outcome = { kind: 'exempt' };
+const RESPONDED: Outcome = { kind: 'responded', allowed: undefined };
 
 /**
- * Decides requests by the options of an adapter: from the request to the decision, its headers and its rejection. It
- * touches no response, so it is the same for every host. The adapter applies the outcome.
+ * Judges requests by the options of an adapter. It touches no response, so it is the same for every host. The adapter
+ * applies the outcome.
  *
  * @typeParam Target What the host writes headers to.
  */
 export class Gate<Request, Response, Target = Response> {
-  readonly #host: Host<Request, Target>;
-  readonly #decider: RequestDecider<Request>;
-  readonly #headers: RateLimitHeaders<Target>;
+  readonly #host: Host<Request, Response, Target>;
+  readonly #checker: RequestChecker<Request>;
+  readonly #getSettledRequest: Host<Request, Response, Target>['getSettledRequest'];
+  readonly #rememberDecision: typeof rememberDecision;
   readonly #usesAddress: boolean;
+  readonly #fixedLimits: Limits | undefined;
   readonly #hasFixedSlots: boolean;
+  readonly #mayRefund: boolean;
   /** The validated options, with their defaults. */
   readonly options: ResolvedOptions<Request, Response>;
-  /** Returns the default body of a rejection, as JSON with this message. */
-  readonly serializeBody: (message: string) => string;
+  /** Writes the headers of an outcome. */
+  readonly headers: RateLimitHeaders<Target>;
 
   /** @throws TypeError, RangeError with the name of the invalid option. */
-  constructor(host: Host<Request, Target>, options: HttpOptions<Request, Limits, Response>) {
-    const resolved = resolveOptions(host.name, options, host.ownOptions, host.resetUnit);
-    const { headers, resetUnit, exposeHeaders, key, isOnAllowList } = resolved;
+  constructor(host: Host<Request, Response, Target>, options: HttpOptions<Request, Limits, Response>) {
+    const resolved = resolveOptions(host, options);
+    const { headers, resetUnit, exposeHeaders, key, allowList, limits } = resolved;
     this.#host = host;
-    this.options = resolved;
-    this.serializeBody = createBodySerializer(resolved.statusCode);
-    this.#usesAddress = key === undefined || isOnAllowList !== undefined;
-    this.#hasFixedSlots = resolved.limits.fixed !== undefined && hasSlots(resolved.limits.fixed);
-    this.#headers = new RateLimitHeaders(host, headers, resetUnit, exposeHeaders);
-    this.#decider = new RequestDecider<Request>(host, resolved);
+    this.options = host.hasHandler ? { ...resolved, message: {} } : resolved;
+    this.headers = new RateLimitHeaders(host, headers, resetUnit, exposeHeaders);
+    this.#checker = new RequestChecker<Request>(host, resolved);
+    this.#getSettledRequest = host.getSettledRequest ?? host.getOriginalRequest;
+    this.#rememberDecision = host.rememberDecision ?? rememberDecision;
+    this.#usesAddress = key === undefined || allowList !== undefined;
+    this.#fixedLimits = limits.fixed;
+    this.#hasFixedSlots = limits.fixed !== undefined && hasSlots(limits.fixed);
+    this.#mayRefund = mayRefund(resolved);
   }
 
   /** The limiter that decides the requests. */
@@ -76,113 +60,124 @@ export class Gate<Request, Response, Target = Response> {
     return this.options.limiter;
   }
 
-  /** The status of a rejection. */
-  get statusCode(): number {
-    return this.options.statusCode;
-  }
-
   /**
-   * Decides a request.
+   * Decides a request, publishes the decision, calls `onLimited` and creates the rejection:
    *
-   * @returns The decision; `undefined` for a request that `allowList` or `skip` exempts.
-   * @throws The error of an option function, or `CLIENT_DISCONNECTED`. A promise rejects with them.
+   * | situation                                                     | outcome                                          |
+   * | ------------------------------------------------------------- | ------------------------------------------------ |
+   * | `allowList` or `skip` exempts the request                     | `exempt`                                         |
+   * | the limiter allows it                                         | `allowed`                                        |
+   * | the limiter rejects it                                        | `rejected`, after `onLimited` and `message`      |
+   * | the limiter rejects it in a dry run                           | `allowed`, after `onLimited`                     |
+   * | other code responds while the store or `onLimited` takes time | `responded`, without an event                     |
+   * | an option function or the store fails                         | `failed`; in a dry run, a warning and `exempt`   |
+   * | the client has disconnected and has no address any more       | `disconnected`                                   |
+   *
+   * @param response What other code may send until then, on hosts with `isResponseSent`.
+   * @returns The outcome, synchronously if the store and the option functions return at once. A promise never rejects.
    */
-  decide(request: Request): Awaitable<Decision | undefined> {
-    this.options.usageChecks.inspectRequest(this.#host, request, this.#usesAddress);
-    return this.#decider.decide(request);
-  }
-
-  /** Publishes the decision about a request, if there is a subscriber, and remembers it for `settle`. */
-  publish(request: Request, decision: Decision): void {
-    const { dryRun, limiter } = this.options;
-    publishRequest(limiter, originalRequest(this.#host, request), decision, dryRun);
-    if (decision.allowed || dryRun) this.#remember(request, decision);
-  }
-
-  /** Whether the decision holds slots of a `concurrency` limit, which the response's end has to release. */
-  hasSlots(decision: Decision): boolean {
-    if (!decision.allowed) return false;
-    return this.options.limits.fixed === undefined ? hasSlots(this.#decider.getLimits(decision)) : this.#hasFixedSlots;
-  }
-
-  /** Remembers a request that `allowList` or `skip` exempts, so that it can be settled, too. */
-  exempt(request: Request): void {
-    this.#remember(request, undefined);
-  }
-
-  #remember(request: Request, decision: Decision | undefined): void {
-    const settled = this.#host.getSettledRequest?.(request) ?? originalRequest(this.#host, request);
-    (this.#host.rememberDecision ?? rememberDecision)(settled, this.limiter, decision);
-  }
-
-  /**
-   * Decides a request, publishes the decision, calls `onLimited` and creates the rejection. For hosts that wait for the
-   * outcome before anything else can respond.
-   *
-   * In a dry run, it warns about a failure and continues.
-   *
-   * @throws The error of an option function, or an `AbortError` if the client has disconnected and has no address any more.
-   * A promise rejects with it.
-   */
-  judge(request: Request): Awaitable<Outcome> {
+  judge(request: Request, response?: Response): Awaitable<Outcome> {
+    let decision: Awaitable<Decision | undefined>;
     try {
-      const outcome = mapAwaitable(this.decide(request), (decision) => this.#toOutcome(request, decision));
+      const { usageChecks } = this.options;
+      if (usageChecks.isInspecting) usageChecks.inspectRequest(this.#host, request, this.#usesAddress);
+      decision = this.#checker.check(request);
+    } catch (thrown) {
+      return this.#fail(thrown);
+    }
+    if (!isThenable(decision)) return this.#toOutcome(decision, request, response);
+    return Promise.resolve(decision).then(
+      (known) =>
+        known !== undefined && this.#hasResponded(response)
+          ? { kind: 'responded', allowed: known.allowed ? this.#allow(known) : undefined }
+          : this.#toOutcome(known, request, response),
+      (thrown) => this.#fail(thrown),
+    );
+  }
+
+  /**
+   * Settles an allowed request whose response has ended: releases its slots, and refunds it if the options say so.
+   *
+   * @param status The status of the whole response; `undefined` if the client disconnected before its end. Then it needs
+   * neither the request nor the response.
+   * @param response `undefined` if the request failed without one.
+   * @returns A promise that resolves when it has succeeded or failed.
+   */
+  settle(outcome: AllowedOutcome, status?: number, request?: Request, response?: Response): Promise<unknown> {
+    const released = this.release(outcome);
+    const refunded = refundByRules(this.options, outcome.decision, status, request, response);
+    return Promise.all([released, refunded]);
+  }
+
+  /**
+   * Releases the slots of an allowed request, if its decision holds any.
+   *
+   * @returns A promise that resolves when it has succeeded or failed; `undefined` without slots.
+   */
+  release({ decision, holdsSlots }: AllowedOutcome): Promise<void> | undefined {
+    return holdsSlots ? releaseInBackground(this.limiter, decision) : undefined;
+  }
+
+  #toOutcome(decision: Decision | undefined, request: Request, response: Response | undefined): Awaitable<Outcome> {
+    try {
+      const { dryRun, limiter } = this.options;
+      if (decision === undefined || decision.allowed || dryRun) {
+        // For `settle`, which can also settle an exempt request.
+        const settled = this.#getSettledRequest === undefined ? (request as object) : this.#getSettledRequest(request);
+        this.#rememberDecision(settled, limiter, decision);
+      }
+      if (decision === undefined) return EXEMPT;
+      this.#host.attachDecision?.(request, decision);
+      if (requestChannel.hasSubscribers) publishRequest(this.#host, request, limiter, decision, dryRun);
+      if (decision.allowed) return this.#allow(decision);
+      const outcome = this.#reject(decision, request, response);
       return isThenable(outcome) ? Promise.resolve(outcome).catch((thrown) => this.#fail(thrown)) : outcome;
     } catch (thrown) {
       return this.#fail(thrown);
     }
   }
 
-  #toOutcome(request: Request, decision: Decision | undefined): Awaitable<Outcome> {
-    if (decision === undefined) {
-      this.exempt(request);
-      return EXEMPT;
-    }
-    this.publish(request, decision);
-    const { dryRun, onLimited, timeoutMs } = this.options;
-    if (decision.allowed) return { kind: 'allowed', decision, isDryRun: dryRun };
-    const called = onLimited?.(request, decision);
-    return mapWithTimeout('onLimited', timeoutMs, called, () =>
-      dryRun
-        ? { kind: 'allowed', decision, isDryRun: true }
-        : mapAwaitable(this.createRejection(request, decision), (rejection): Outcome => {
-            return { kind: 'rejected', decision, rejection };
-          }),
+  #allow(decision: Decision): AllowedOutcome {
+    const limits = this.#fixedLimits ?? this.#checker.limitsOf(decision);
+    const holdsSlots = decision.allowed && (limits === this.#fixedLimits ? this.#hasFixedSlots : hasSlots(limits));
+    const needsSettlement = holdsSlots || (decision.allowed && this.#mayRefund);
+    return { kind: 'allowed', decision, limits, isDryRun: this.options.dryRun, holdsSlots, needsSettlement };
+  }
+
+  #reject(decision: Decision, request: Request, response: Response | undefined): Awaitable<Outcome> {
+    const { onLimited, timeout } = this.options;
+    if (onLimited === undefined) return this.#toRejection(decision, request, response);
+    return mapWithTimeout('onLimited', timeout, onLimited(request, decision), () =>
+      this.#toRejection(decision, request, response),
     );
+  }
+
+  #toRejection(decision: Decision, request: Request, response: Response | undefined): Awaitable<Outcome> {
+    const { dryRun, message, timeout } = this.options;
+    if (dryRun) return this.#allow(decision);
+    if (this.#hasResponded(response)) return RESPONDED;
+    if (message.forRequest === undefined) return this.#rejectWith(message, decision);
+    return mapWithTimeout('message', timeout, message.forRequest(request, decision), (resolved) =>
+      this.#rejectWith(resolveMessage(resolved), decision),
+    );
+  }
+
+  #rejectWith(message: ResolvedMessage, decision: Decision): RejectedOutcome {
+    const limits = this.#fixedLimits ?? this.#checker.limitsOf(decision);
+    const rejection = toRejection(message, decision, this.options.statusCode, this.options.problem);
+    return { kind: 'rejected', decision, limits, rejection };
   }
 
   #fail(thrown: unknown): Outcome {
-    const isDisconnected = thrown === CLIENT_DISCONNECTED;
-    if (!this.options.dryRun) {
-      throw isDisconnected ? AbortSignal.abort().reason : toError(thrown);
-    }
-    if (!isDisconnected) this.options.usageChecks.reportFailure('ROLLGATE_DRY_RUN_FAILED', thrown);
+    const { dryRun, usageChecks } = this.options;
+    if (thrown === CLIENT_DISCONNECTED) return { kind: 'disconnected', error: AbortSignal.abort().reason };
+    if (!dryRun) return { kind: 'failed', error: toError(thrown) };
+    usageChecks.reportFailure('ROLLGATE_DRY_RUN_FAILED', thrown);
     return EXEMPT;
   }
 
-  /** Writes the headers of a decision. `isEarly` leaves out the names of exposed headers, which need the response. */
-  writeHeaders(target: Target, decision: Decision, isEarly?: boolean): void {
-    this.#headers.write(target, decision, this.#decider.getLimits(decision));
-    if (!isEarly) this.exposeHeaders(target);
-  }
-
-  /** With the option `exposeHeaders`, adds the names of the headers to those that the response exposes. */
-  exposeHeaders(target: Target): void {
-    this.#headers.expose(target);
-  }
-
-  /**
-   * Creates the rejection of a request by the options `message` and `problem`.
-   *
-   * @throws The error of the `message` function, or a TypeError if it returns neither a string nor an object.
-   */
-  createRejection(request: Request, decision: Decision): Awaitable<Rejection> {
-    const { message, problem, statusCode, timeoutMs } = this.options;
-    if (message.forRequest === undefined) return toRejection(message, decision, statusCode, problem);
-    const value = message.forRequest(request, decision);
-    return mapWithTimeout('message', timeoutMs, value, (resolved) =>
-      toRejection(resolveMessage(resolved), decision, statusCode, problem),
-    );
+  #hasResponded(response: Response | undefined): boolean {
+    return response !== undefined && this.#host.isResponseSent?.(response) === true;
   }
 }
 

@@ -1,5 +1,6 @@
 import type { Decision, RateLimiter } from '@rollgate/core';
 import { channel } from '@rollgate/core/store';
+import { originalRequest, type RequestReader } from '../base/host.js';
 
 /** The event on the channel `rollgate:request`. Each limiter of an adapter publishes one for every request that it decides. */
 export interface RequestEvent {
@@ -13,11 +14,17 @@ export interface RequestEvent {
   readonly dryRun: boolean;
 }
 
-const requestChannel = channel('rollgate:request');
+/** Check `hasSubscribers` before {@link publishRequest}. */
+export const requestChannel: ReturnType<typeof channel> = channel('rollgate:request');
 
-/** Publishes a {@link RequestEvent}. Builds it only if the channel has a subscriber. */
-export function publishRequest(limiter: RateLimiter, request: object, decision: Decision, dryRun: boolean): void {
-  if (!requestChannel.hasSubscribers) return;
-  const event: RequestEvent = { limiter, request, decision, dryRun };
+/** Publishes a {@link RequestEvent}. */
+export function publishRequest<Request>(
+  reader: RequestReader<Request>,
+  request: Request,
+  limiter: RateLimiter,
+  decision: Decision,
+  dryRun: boolean,
+): void {
+  const event: RequestEvent = { limiter, request: originalRequest(reader, request), decision, dryRun };
   requestChannel.publish(event);
 }

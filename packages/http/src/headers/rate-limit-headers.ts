@@ -1,113 +1,106 @@
 import type { Decision, Limits } from '@rollgate/core';
-import type { GetHeader, HeaderWriter, ResetUnit, SetHeader } from '../base/host.js';
+import type { HeaderWriter, ResetUnit } from '../base/host.js';
 import { ceilSeconds, toRetryAfterSeconds } from '../base/seconds.js';
 import { toPolicyValue, toRateLimitValue } from './draft-headers.js';
 import type { Headers } from './header-options.js';
 
-const HEADER_NAMES = {
-  limit: 'X-RateLimit-Limit',
-  remaining: 'X-RateLimit-Remaining',
-  reset: 'X-RateLimit-Reset',
-  policy: 'RateLimit-Policy',
-  rateLimit: 'RateLimit',
-  retryAfter: 'Retry-After',
-  cacheControl: 'Cache-Control',
-  expose: 'Access-Control-Expose-Headers',
-} as const;
-type Header = keyof typeof HEADER_NAMES;
-
 /**
- * For a framework that would convert each name of each response. V8 finds a property faster by a name from the source than
- * by one that `toLowerCase` has returned.
+ * The names as they are sent, and in lowercase for a framework that would convert each name of each response. V8 finds a
+ * property faster by a name from the source than by one that `toLowerCase` has returned.
  */
-const LOWERCASE_NAMES: { readonly [Name in Header]: Lowercase<(typeof HEADER_NAMES)[Name]> } = {
-  limit: 'x-ratelimit-limit',
-  remaining: 'x-ratelimit-remaining',
-  reset: 'x-ratelimit-reset',
-  policy: 'ratelimit-policy',
-  rateLimit: 'ratelimit',
-  retryAfter: 'retry-after',
-  cacheControl: 'cache-control',
-  expose: 'access-control-expose-headers',
-};
+const HEADER_NAMES = {
+  limit: ['X-RateLimit-Limit', 'x-ratelimit-limit'],
+  remaining: ['X-RateLimit-Remaining', 'x-ratelimit-remaining'],
+  reset: ['X-RateLimit-Reset', 'x-ratelimit-reset'],
+  policy: ['RateLimit-Policy', 'ratelimit-policy'],
+  rateLimit: ['RateLimit', 'ratelimit'],
+  retryAfter: ['Retry-After', 'retry-after'],
+  cacheControl: ['Cache-Control', 'cache-control'],
+  expose: ['Access-Control-Expose-Headers', 'access-control-expose-headers'],
+} as const;
+
+type HeaderNames = Readonly<Record<keyof typeof HEADER_NAMES, string>>;
+
+function selectNames(isLowercase: boolean): HeaderNames {
+  const names = Object.entries(HEADER_NAMES).map(([header, [name, lowercase]]) => [
+    header,
+    isLowercase ? lowercase : name,
+  ]);
+  return Object.fromEntries(names);
+}
 
 /** Writes the headers that describe a decision. */
-export class RateLimitHeaders<Response> {
-  readonly #setHeader: SetHeader<Response>;
-  readonly #getHeader: GetHeader<Response>;
-  readonly #getHeadersObject: HeaderWriter<Response>['getHeadersObject'];
-  readonly #names: Readonly<Record<Header, string>>;
+export class RateLimitHeaders<Target> {
+  readonly #writer: HeaderWriter<Target>;
+  readonly #names: HeaderNames;
   readonly #hasXRateLimit: boolean;
   readonly #hasDraft: boolean;
   readonly #resetUnit: ResetUnit;
+  /** Empty unless the option `exposeHeaders` is set. */
   readonly #exposedNames: readonly string[];
 
-  constructor(
-    { setHeader, getHeader, getHeadersObject, lowercaseHeaders }: HeaderWriter<Response>,
-    headers: Headers,
-    resetUnit: ResetUnit,
-    exposeHeaders: boolean,
-  ) {
-    this.#setHeader = setHeader;
-    this.#getHeader = getHeader;
-    this.#getHeadersObject = getHeadersObject;
-    this.#names = lowercaseHeaders ? LOWERCASE_NAMES : HEADER_NAMES;
+  constructor(writer: HeaderWriter<Target>, headers: Headers, resetUnit: ResetUnit, exposeHeaders: boolean) {
+    this.#writer = writer;
+    this.#names = selectNames(writer.lowercaseHeaders);
     this.#hasXRateLimit = headers === 'x-ratelimit' || headers === 'all';
     this.#hasDraft = headers === 'draft-11' || headers === 'all';
     this.#resetUnit = resetUnit;
-    this.#exposedNames = !exposeHeaders
-      ? []
-      : [
-          ...(this.#hasXRateLimit ? [HEADER_NAMES.limit, HEADER_NAMES.remaining, HEADER_NAMES.reset] : []),
-          ...(this.#hasDraft ? [HEADER_NAMES.policy, HEADER_NAMES.rateLimit] : []),
-          HEADER_NAMES.retryAfter,
-        ];
+    const { limit, remaining, reset, policy, rateLimit, retryAfter } = selectNames(false);
+    const xRateLimit = this.#hasXRateLimit ? [limit, remaining, reset] : [];
+    const exposed = [...xRateLimit, ...(this.#hasDraft ? [policy, rateLimit] : []), retryAfter];
+    this.#exposedNames = exposeHeaders ? exposed : [];
   }
 
   /**
-   * Writes the headers of a decision. {@link expose} completes them.
+   * Writes the headers of a decision.
    *
    * @param limits The limits that made the decision.
+   * @param isEarly Whether {@link expose} adds the exposed names later, when there is a response.
    */
-  write(response: Response, decision: Decision, limits: Limits): void {
+  write(target: Target, decision: Decision, limits: Limits, isEarly = false): void {
     // The policies 'allow' and 'deny' decide without the limits, so there are no figures to report.
     const hasFigures = decision.degraded !== 'allow' && decision.degraded !== 'deny';
-    if (this.#hasXRateLimit && hasFigures) this.#writeXRateLimit(response, decision);
+    if (this.#hasXRateLimit && hasFigures) this.#writeXRateLimit(target, decision);
     if (this.#hasDraft && hasFigures) {
-      this.#append(response, this.#names.policy, toPolicyValue(limits));
-      this.#append(response, this.#names.rateLimit, toRateLimitValue(decision));
+      this.#append(target, this.#names.policy, toPolicyValue(limits));
+      this.#append(target, this.#names.rateLimit, toRateLimitValue(decision));
     }
-    if (!decision.allowed) this.#writeRejection(response, decision);
+    if (!decision.allowed) this.#writeRejection(target, decision);
+    if (this.#exposedNames.length > 0 && !isEarly) this.expose(target);
   }
 
-  /** If the limiter exposes its headers, adds the names that other code has not exposed already. */
-  expose(response: Response): void {
-    if (this.#exposedNames.length === 0) return;
-    const before = String(this.#getHeader(response, this.#names.expose) ?? '')
+  /** Whether the option `exposeHeaders` is set. */
+  get areExposed(): boolean {
+    return this.#exposedNames.length > 0;
+  }
+
+  /** Adds the names of the headers to those that the response exposes already. */
+  expose(target: Target): void {
+    const before = String(this.#writer.getHeader(target, this.#names.expose) ?? '')
       .toLowerCase()
       .split(/[\s,]+/);
     const missing = this.#exposedNames.filter((name) => !before.includes(name.toLowerCase()));
-    if (missing.length > 0) this.#append(response, this.#names.expose, missing.join(', '));
+    if (missing.length > 0) this.#append(target, this.#names.expose, missing.join(', '));
   }
 
-  #writeXRateLimit(response: Response, decision: Decision): void {
+  #writeXRateLimit(target: Target, decision: Decision): void {
+    const { setHeader, getHeader, getHeadersObject } = this.#writer;
+    const names = this.#names;
     // Of several limiters, the one with the least remaining is reported. The header itself keeps the smallest value so
     // far, because a property on each response would cost ten times as much.
     if (decision.allowed) {
-      const before = this.#getHeader(response, this.#names.remaining);
+      const before = getHeader(target, names.remaining);
       if (before !== undefined && Number(before) <= decision.remaining) return;
     }
-    const names = this.#names;
     const limit = String(decision.limit);
     const remaining = String(decision.remaining);
     const sinceMs = this.#resetUnit === 'epoch' ? Date.now() : 0;
     const reset = String(ceilSeconds(sinceMs + decision.resetMs));
-    const headers = this.#getHeadersObject?.(response);
+    const headers = getHeadersObject?.(target);
     if (headers === undefined) {
-      const setHeader = this.#setHeader;
-      setHeader(response, names.limit, limit);
-      setHeader(response, names.remaining, remaining);
-      setHeader(response, names.reset, reset);
+      setHeader(target, names.limit, limit);
+      setHeader(target, names.remaining, remaining);
+      setHeader(target, names.reset, reset);
     } else {
       headers[names.limit] = limit;
       headers[names.remaining] = remaining;
@@ -116,15 +109,15 @@ export class RateLimitHeaders<Response> {
   }
 
   /** Writes `Retry-After` (RFC 9110, section 10.2.3) unless no retry can succeed, and forbids caching of the response. */
-  #writeRejection(response: Response, { retryAfterMs }: Decision): void {
+  #writeRejection(target: Target, { retryAfterMs }: Decision): void {
     const seconds = toRetryAfterSeconds(retryAfterMs);
-    if (seconds !== undefined) this.#setHeader(response, this.#names.retryAfter, String(seconds));
-    this.#setHeader(response, this.#names.cacheControl, 'no-store');
+    if (seconds !== undefined) this.#writer.setHeader(target, this.#names.retryAfter, String(seconds));
+    this.#writer.setHeader(target, this.#names.cacheControl, 'no-store');
   }
 
   /** Appends to the value that another limiter or other code has set. */
-  #append(response: Response, name: string, value: string): void {
-    const before = this.#getHeader(response, name);
-    this.#setHeader(response, name, before === undefined || before === '' ? value : `${before}, ${value}`);
+  #append(target: Target, name: string, value: string): void {
+    const before = this.#writer.getHeader(target, name);
+    this.#writer.setHeader(target, name, before === undefined || before === '' ? value : `${before}, ${value}`);
   }
 }

@@ -1,15 +1,14 @@
 import type { Decision, RateLimiter } from '@rollgate/core';
 import { refundInBackground, scheduleAfter } from '@rollgate/core/store';
-import type { NodeResponse } from './framework.js';
+import type { NodeResponse } from './adapter.js';
 import { onDisconnect } from './response-lifecycle.js';
 
 /**
- * Delays an accepted request until its slot in a queue. It calls `proceed` once after the decision's `delayMs`, in the
- * caller's async context. If the client disconnects or other code, such as a timeout, responds before, it refunds the slot
- * instead.
+ * Delays an accepted request until its start. It calls `proceed` once after the decision's `delayMs`, in the caller's async
+ * context. If the client disconnects or other code, such as a timeout, responds before, it refunds the request instead.
  *
  * Over HTTP/1, Node stops reading once about 64 kB of a request's body are unread. It then cannot detect a disconnect, so
- * such a request proceeds at its slot.
+ * such a request proceeds at its start.
  *
  * A closing server waits for delayed requests as for any others.
  */
@@ -27,10 +26,10 @@ export function delayRequest(
     refund();
   });
   if (stopWatching === undefined) return;
-  const onSlot = () => {
+  const onStart = () => {
     stopWatching();
     if (isResponseSent()) refund();
     else proceed();
   };
-  cancel = scheduleAfter(decision.delayMs, onSlot, limiter.clock);
+  cancel = scheduleAfter(decision.delayMs, onStart, limiter.clock);
 }

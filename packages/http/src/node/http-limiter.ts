@@ -1,14 +1,18 @@
-import type { Awaitable, Decision, Limits, RateLimiter } from '@rollgate/core';
-import { isThenable } from '@rollgate/core/store';
+import type { Limits, RateLimiter } from '@rollgate/core';
+import { isThenable, refundInBackground } from '@rollgate/core/store';
+import { toError } from '../base/to-error.js';
 import { Gate } from '../gate/gate.js';
+import type { AllowedOutcome, Outcome, RejectedOutcome } from '../gate/outcome.js';
 import type { HttpOptions } from '../options/options.js';
-import { isRejectionError, type Rejection } from '../rejection/rejection.js';
-import type { Adapter, Next } from './decision-actions.js';
-import { DecisionApplier } from './decision-applier.js';
-import { FailureHandler } from './failure-handler.js';
-import type { Framework } from './framework.js';
-import { endIfStarted } from './response-lifecycle.js';
-import { withdrawRejection } from './withdraw-rejection.js';
+import { isRejectionError } from '../rejection/http-error.js';
+import type { Adapter, Framework, HeaderEditor, Next, NodeResponse } from './adapter.js';
+import { delayRequest } from './delay-request.js';
+import { NODE_HEADERS } from './node-headers.js';
+import { endIfStarted, onResponseFinished } from './response-lifecycle.js';
+import { rememberCacheControl, withdrawRejection } from './withdraw-rejection.js';
+
+/** Where a framework keeps the headers of a response: in its own object, or in Node's. */
+type HeaderTarget<Response> = Response | NodeResponse;
 
 /**
  * Limits the requests of one adapter's middleware or hook, on a host with Node's responses.
@@ -18,10 +22,12 @@ import { withdrawRejection } from './withdraw-rejection.js';
  */
 export class HttpLimiter<Request, Response> {
   readonly #framework: Framework<Request, Response>;
-  /** Decides the requests. */
-  readonly gate: Gate<Request, Response>;
-  readonly #applier: DecisionApplier<Request, Response>;
-  readonly #failures: FailureHandler<Response>;
+  readonly #adapter: Adapter<Request, Response>;
+  readonly #headers: HeaderEditor<HeaderTarget<Response>>;
+  readonly #hasOwnHeaders: boolean;
+  readonly #isResponseSent: (response: Response) => boolean;
+  /** Judges the requests. */
+  readonly gate: Gate<Request, Response, HeaderTarget<Response>>;
 
   /** @throws TypeError, RangeError with the name of the invalid option. */
   constructor(
@@ -29,10 +35,16 @@ export class HttpLimiter<Request, Response> {
     options: HttpOptions<Request, Limits, Response>,
     adapter: Adapter<Request, Response>,
   ) {
+    const { headers = NODE_HEADERS, getNodeResponse } = framework;
+    const isResponseSent = framework.isResponseSent ?? ((response) => getNodeResponse(response).writableEnded);
     this.#framework = framework;
-    this.gate = new Gate<Request, Response>(framework, options);
-    this.#failures = new FailureHandler<Response>(framework, this.gate.options);
-    this.#applier = new DecisionApplier(framework, adapter, this.gate, this.#failures);
+    this.#adapter = adapter;
+    this.#headers = headers as HeaderEditor<HeaderTarget<Response>>;
+    this.#hasOwnHeaders = headers !== NODE_HEADERS;
+    this.#isResponseSent = isResponseSent;
+    const attachDecision = adapter.attachDecision.bind(adapter);
+    const hasHandler = adapter.hasHandler ?? false;
+    this.gate = new Gate({ ...framework, ...this.#headers, attachDecision, isResponseSent, hasHandler }, options);
   }
 
   /** The limiter that decides the requests. */
@@ -42,41 +54,51 @@ export class HttpLimiter<Request, Response> {
 
   /** The status of a rejection. */
   get statusCode(): number {
-    return this.gate.statusCode;
-  }
-
-  /** Returns the default body of a rejection, as JSON with this message. */
-  get serializeBody(): (message: string) => string {
-    return this.gate.serializeBody;
+    return this.gate.options.statusCode;
   }
 
   /**
-   * Decides a request. Then it calls `next`, or the adapter's `sendRejection`. A failure calls `next` with the error, once.
+   * Judges a request. Then it calls `next`, or the adapter's `sendRejection`. A failure calls `next` with the error, once.
    * Neither is called if other code has responded before, or if the client of a delayed request disconnects.
    */
   run(request: Request, response: Response, next: Next): void {
-    let decision: Awaitable<Decision | undefined>;
-    try {
-      decision = this.gate.decide(request);
-    } catch (thrown) {
-      this.#failures.handle(response, next, thrown);
-      return;
-    }
-    if (isThenable(decision)) this.#applyLater(decision, request, response, next);
-    else this.#applier.apply(decision, request, response, next);
+    const outcome = this.gate.judge(request, response);
+    if (isThenable(outcome)) this.#applyLater(outcome, request, response, next);
+    else this.#apply(outcome, request, response, next);
   }
 
   /**
-   * Removes the headers of a rejection, because the app's code continues with the request after all or fails. Keeps them if
-   * `error` is a rejection itself, and if the response has started.
+   * Removes the headers and the status of a rejection, because the app's handler continues with the request after all or
+   * fails. Keeps them if `error` is a rejection itself, and if the response has started.
    *
    * @returns Whether it removed them.
    */
   withdrawRejection(response: Response, error?: unknown): boolean {
-    const hasStarted = this.#framework.getNodeResponse(response).headersSent;
-    if (hasStarted || isRejectionError(error, this.statusCode)) return false;
-    withdrawRejection(this.#framework, response);
+    const nodeResponse = this.#framework.getNodeResponse(response);
+    if (nodeResponse.headersSent || isRejectionError(error, this.statusCode)) return false;
+    withdrawRejection(this.#headers, this.#hasOwnHeaders ? response : nodeResponse);
+    if (nodeResponse.statusCode === this.statusCode) nodeResponse.statusCode = 200;
     return true;
+  }
+
+  /**
+   * Calls the app's own handler for a rejected request. If it fails, this withdraws the rejection and passes the error on.
+   * A response that the handler has started ends instead.
+   *
+   * @param onFailure Called with the error, and with whether the rejection was withdrawn. What it throws rejects the promise.
+   */
+  async callHandler(
+    response: Response,
+    handler: () => unknown,
+    onFailure: (error: Error, isWithdrawn: boolean) => void,
+  ): Promise<void> {
+    try {
+      await handler();
+    } catch (thrown) {
+      if (this.endIfStarted(response)) return;
+      const error = toError(thrown);
+      onFailure(error, this.withdrawRejection(response, error));
+    }
   }
 
   /**
@@ -88,21 +110,91 @@ export class HttpLimiter<Request, Response> {
     return endIfStarted(this.#framework.getNodeResponse(response));
   }
 
-  /**
-   * Creates the rejection of a request by the options `message` and `problem`.
-   *
-   * @throws The error of the `message` function, or a TypeError if it returns neither a string nor an object.
-   */
-  createRejection(request: Request, decision: Decision): Awaitable<Rejection> {
-    return this.gate.createRejection(request, decision);
+  #applyLater(later: PromiseLike<Outcome>, request: Request, response: Response, next: Next): void {
+    Promise.resolve(later)
+      .then((outcome) => {
+        const known = this.#isResponseSent(response) ? toAnswered(outcome) : outcome;
+        this.#apply(known, request, response, next);
+      })
+      .catch((thrown) => {
+        if (!this.#isResponseSent(response)) this.#fail(toError(thrown), response, next);
+      });
   }
 
-  #applyLater(decision: PromiseLike<Decision | undefined>, request: Request, response: Response, next: Next): void {
-    Promise.resolve(decision)
-      .then((decided) => {
-        if (this.#framework.isResponseSent(response)) this.#applier.applyAfterResponse(decided, request, response);
-        else this.#applier.apply(decided, request, response, next);
-      })
-      .catch((thrown) => this.#failures.handleUnlessSent(response, next, thrown));
+  #apply(outcome: Outcome, request: Request, response: Response, next: Next): void {
+    switch (outcome.kind) {
+      case 'exempt':
+        next();
+        break;
+      case 'allowed':
+        this.#allow(outcome, request, response, next);
+        break;
+      case 'rejected':
+        this.#reject(outcome, request, response, next);
+        break;
+      case 'responded':
+        if (outcome.allowed !== undefined) this.#free(outcome.allowed, request, response);
+        break;
+      case 'failed':
+        this.#fail(outcome.error, response, next);
+        break;
+      case 'disconnected': // No response can reach the client.
+    }
   }
+
+  #allow(outcome: AllowedOutcome, request: Request, response: Response, next: Next): void {
+    const { decision, limits, isDryRun } = outcome;
+    const nodeResponse = this.#framework.getNodeResponse(response);
+    if (!isDryRun && !nodeResponse.headersSent) {
+      this.gate.headers.write(this.#hasOwnHeaders ? response : nodeResponse, decision, limits);
+    }
+    if (decision.delayMs > 0 && !isDryRun) this.#delay(outcome, request, response, next);
+    else {
+      if (outcome.needsSettlement) this.#settleLater(outcome, request, response);
+      next();
+    }
+  }
+
+  /** Separate from its caller, because the variables that functions share cost memory, even without a delay. */
+  #delay(outcome: AllowedOutcome, request: Request, response: Response, next: Next): void {
+    const isSent = () => this.#isResponseSent(response);
+    delayRequest(this.limiter, this.#framework.getNodeResponse(response), outcome.decision, isSent, () => {
+      if (outcome.needsSettlement) this.#settleLater(outcome, request, response);
+      next();
+    });
+  }
+
+  #settleLater(outcome: AllowedOutcome, request: Request, response: Response): void {
+    const nodeResponse = this.#framework.getNodeResponse(response);
+    onResponseFinished(nodeResponse, (isComplete) => {
+      this.gate.settle(outcome, isComplete ? nodeResponse.statusCode : undefined, request, response);
+    });
+  }
+
+  /** Frees what an allowed request has taken that does not continue: its start and its slots, but not its units. */
+  #free(outcome: AllowedOutcome, request: Request, response: Response): void {
+    if (outcome.decision.delayMs > 0) refundInBackground(this.limiter, outcome.decision);
+    else if (outcome.needsSettlement) this.#settleLater(outcome, request, response);
+  }
+
+  #reject({ decision, limits, rejection }: RejectedOutcome, request: Request, response: Response, next: Next): void {
+    const nodeResponse = this.#framework.getNodeResponse(response);
+    if (endIfStarted(nodeResponse)) return;
+    const target = this.#hasOwnHeaders ? response : nodeResponse;
+    rememberCacheControl(this.#headers, target);
+    this.gate.headers.write(target, decision, limits);
+    this.#adapter.sendRejection(request, response, next, decision, rejection);
+  }
+
+  #fail(error: Error, response: Response, next: Next): void {
+    const { logErrorAfterStart } = this.#framework;
+    if (logErrorAfterStart !== undefined && this.endIfStarted(response)) logErrorAfterStart(response, error);
+    else next(error);
+  }
+}
+
+/** Returns the outcome of a request to which other code has responded after the gate had judged it. */
+function toAnswered(outcome: Outcome): Outcome {
+  if (outcome.kind === 'responded') return outcome;
+  return { kind: 'responded', allowed: outcome.kind === 'allowed' ? outcome : undefined };
 }

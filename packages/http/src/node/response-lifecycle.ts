@@ -1,6 +1,6 @@
 import type { ServerResponse } from 'node:http';
 import type { Http2ServerResponse } from 'node:http2';
-import type { NodeResponse } from './framework.js';
+import type { NodeResponse } from './adapter.js';
 import { onEvent } from './shared-listener.js';
 
 /** The code of an HTTP/2 stream that closed without an error (RFC 9113, section 7). */
@@ -59,46 +59,25 @@ function isBodyEndCertain(response: ServerResponse): boolean {
  * disconnects before. Calls it at once if that has already happened.
  */
 export function onResponseFinished(response: NodeResponse, listener: (isComplete: boolean) => void): void {
-  if (isHttp2(response)) {
-    onStreamFinished(response, listener);
-    return;
-  }
-  if (response.writableFinished) {
-    listener(true);
-    return;
-  }
-  let removeFinish = () => {};
-  const stopWatching = onDisconnect(response, () => {
-    removeFinish();
-    listener(false);
-  });
-  if (stopWatching === undefined) return;
-  removeFinish = onEvent(response, 'finish', () => {
-    removeFinish();
-    stopWatching();
-    // Node emits `finish` even when the connection closes and drops the rest of the response.
-    listener(!response.req.socket.destroyed);
-  });
-}
-
-/** An HTTP/2 stream also finishes when it is reset. That of a HEAD request finishes before there is a response. */
-function onStreamFinished(response: Http2ServerResponse, listener: (isComplete: boolean) => void): void {
-  const { stream } = response;
-  const isHead = response.req.method === 'HEAD';
-  if (!isHead && stream.writableFinished) {
-    listener(!stream.aborted);
+  const stream = isHttp2(response) ? response.stream : undefined;
+  const emitter = stream ?? (response as ServerResponse);
+  // The stream of a HEAD request finishes before there is a response, so its end counts.
+  const endsWithStream = stream !== undefined && response.req.method === 'HEAD';
+  if (emitter.writableFinished && !endsWithStream) {
+    listener(!stream?.aborted);
     return;
   }
   let removeFinish = () => {};
   const stopWatching = onDisconnect(response, () => {
     removeFinish();
-    listener(isHead && response.headersSent && stream.rstCode === NGHTTP2_NO_ERROR);
+    listener(endsWithStream && response.headersSent && stream.rstCode === NGHTTP2_NO_ERROR);
   });
-  if (stopWatching === undefined || isHead) return;
-  removeFinish = onEvent(stream, 'finish', () => {
+  if (stopWatching === undefined || endsWithStream) return;
+  removeFinish = onEvent(emitter, 'finish', () => {
     removeFinish();
     stopWatching();
-    listener(!stream.aborted);
+    // A response also finishes when its connection closes and drops the rest, and a stream when it is reset.
+    listener(stream === undefined ? !response.req.socket.destroyed : !stream.aborted);
   });
 }
 

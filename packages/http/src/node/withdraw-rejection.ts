@@ -1,18 +1,20 @@
-import type { Framework } from './framework.js';
+import type { HeaderEditor } from './adapter.js';
 
 /** On a response, the value of `Cache-Control` from before the rejection. */
 const previousCacheControl = Symbol('previous Cache-Control');
 
+type WithPrevious = { [previousCacheControl]?: unknown };
+
 /** Call it before the headers of a rejection are written, because these replace `Cache-Control`. */
-export function rememberCacheControl<Response>({ getHeader }: Framework<never, Response>, response: Response): void {
+export function rememberCacheControl<Response>({ getHeader }: HeaderEditor<Response>, response: Response): void {
   const before = getHeader(response, 'cache-control'); // No framework has to convert lowercase.
-  if (before !== undefined) (response as { [previousCacheControl]?: unknown })[previousCacheControl] = before;
+  if (before !== undefined) (response as WithPrevious)[previousCacheControl] = before;
 }
 
 /** Removes the headers of a rejection, because the request continues after all or has failed. */
-export function withdrawRejection<Response>(framework: Framework<never, Response>, response: Response): void {
-  const before = (response as { [previousCacheControl]?: unknown })[previousCacheControl];
-  framework.removeHeader(response, 'Retry-After');
-  if (before === undefined) framework.removeHeader(response, 'Cache-Control');
-  else framework.setHeader(response, 'Cache-Control', String(before));
+export function withdrawRejection<Response>(headers: HeaderEditor<Response>, response: Response): void {
+  const before = (response as WithPrevious)[previousCacheControl];
+  headers.removeHeader(response, 'Retry-After');
+  if (before === undefined) headers.removeHeader(response, 'Cache-Control');
+  else headers.setHeader(response, 'Cache-Control', String(before));
 }

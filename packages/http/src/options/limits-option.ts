@@ -1,25 +1,19 @@
-import {
-  type Awaitable,
-  type Duration,
-  type Limits,
-  type RollingWindow,
-  type RollingWindowOptions,
-  rollingWindow,
-} from '@rollgate/core';
-import { invalidOption, isThenable, mapAwaitable, ROLLING_WINDOW_OPTIONS, withCode } from '@rollgate/core/store';
+import { type Awaitable, type Duration, type Limits, type RollingWindow, rollingWindow } from '@rollgate/core';
+import { invalidOption, isThenable, mapAwaitable, ROLLING_WINDOW_OPTIONS } from '@rollgate/core/store';
+import { optionError } from '../base/option-error.js';
 import type { ForRequest, LimitOptions, WindowOptions } from './options.js';
 
 /** The limits of every request, or a function that returns those of one request. */
-export type ResolvedLimits<Request> =
-  | { readonly fixed: Limits; readonly sample: Limits; readonly forRequest?: undefined }
-  | {
-      readonly fixed?: undefined;
-      /** Limits with the names and algorithms that `forRequest` returns, if those are always the same. */
-      readonly sample: Limits | undefined;
-      /** The options that are functions, for errors. */
-      readonly optionName: string;
-      readonly forRequest: (request: Request) => Awaitable<Limits>;
-    };
+export interface ResolvedLimits<Request> {
+  /** `undefined` if they differ between requests. */
+  readonly fixed: Limits | undefined;
+  /** Limits with the names and algorithms of those of every request, if these are always the same. */
+  readonly sample: Limits | undefined;
+  /** Returns the limits of a request. */
+  readonly forRequest: (request: Request) => Awaitable<Limits>;
+  /** The options that are functions, for errors of `forRequest`. */
+  readonly optionName: string;
+}
 
 /** Returns the error for a value of `limits` that contains no limits. */
 export const invalidLimitsError = (value: unknown): TypeError =>
@@ -34,42 +28,37 @@ export function resolveLimits<Request>(options: LimitOptions<Request>): Resolved
   const { limits } = options;
   if (limits === undefined) return resolveWindow(options as WindowOptions<Request>);
   if (windowOptions.length > 0) {
-    throw withCode(
-      'ERR_ROLLGATE_INVALID_OPTION',
-      new TypeError(
-        `Expected either \`limits\` or the settings of one rolling window, got \`limits\` and \`${windowOptions.join('`, `')}\`. Remove one of them`,
-      ),
+    throw optionError(
+      `Expected either \`limits\` or the settings of one rolling window, got \`limits\` and \`${windowOptions.join('`, `')}\`. Remove one of them`,
     );
   }
   if (typeof limits === 'function') {
-    return { sample: undefined, optionName: 'limits', forRequest: limits as (request: Request) => Awaitable<Limits> };
+    const forRequest = limits as (request: Request) => Awaitable<Limits>;
+    return { fixed: undefined, sample: undefined, forRequest, optionName: 'limits' };
   }
   if (limits === null) throw invalidLimitsError(limits);
-  return { fixed: limits, sample: limits };
+  return fixedLimits(limits);
 }
 
-type CreateWindow = (settings: Pick<RollingWindowOptions, 'limit' | 'window'>) => RollingWindow;
+function fixedLimits(fixed: Limits): ResolvedLimits<unknown> {
+  return { fixed, sample: fixed, forRequest: () => fixed, optionName: 'limits' };
+}
+
+type CreateWindow = (limit: number, window: Duration) => RollingWindow;
 
 function resolveWindow<Request>(options: WindowOptions<Request>): ResolvedLimits<Request> {
   const { limit, window, minDifference, countRejected } = options;
-  const createWindow: CreateWindow = (settings) => rollingWindow({ ...settings, minDifference, countRejected });
-  if (typeof limit !== 'function' && typeof window !== 'function') {
-    const fixed = createWindow({ limit, window });
-    return { fixed, sample: fixed };
-  }
+  const createWindow: CreateWindow = (units, duration) =>
+    rollingWindow({ limit: units, window: duration, minDifference, countRejected });
+  if (typeof limit !== 'function' && typeof window !== 'function') return fixedLimits(createWindow(limit, window));
   // Validates the options that are values now instead of at the first request.
-  const sample = createWindow({
-    limit: typeof limit === 'function' ? 1 : limit,
-    window: typeof window === 'function' ? '1s' : window,
-  });
-  const optionName = Object.entries({ limit, window })
-    .filter(([, value]) => typeof value === 'function')
-    .map(([name]) => name)
-    .join('` or `');
+  const sample = createWindow(typeof limit === 'function' ? 1 : limit, typeof window === 'function' ? '1s' : window);
+  const functions = Object.entries({ limit, window }).filter(([, value]) => typeof value === 'function');
   const getWindow = cacheWindows(createWindow);
   return {
+    fixed: undefined,
     sample,
-    optionName,
+    optionName: functions.map(([name]) => name).join('` or `'),
     forRequest(request) {
       const units = resolveForRequest(limit, request);
       if (!isThenable(units)) {
@@ -77,20 +66,18 @@ function resolveWindow<Request>(options: WindowOptions<Request>): ResolvedLimits
       }
       // Inside a promise, because an error of `window` would otherwise leave a rejection of `limit` unhandled.
       const duration = new Promise<Duration>((resolve) => resolve(resolveForRequest(window, request)));
-      return Promise.all([units, duration]).then(([resolvedUnits, resolvedDuration]) =>
-        getWindow(resolvedUnits, resolvedDuration),
-      );
+      return Promise.all([units, duration]).then((resolved) => getWindow(...resolved));
     },
   };
 }
 
-function cacheWindows(createWindow: CreateWindow): (limit: number, window: Duration) => RollingWindow {
+function cacheWindows(createWindow: CreateWindow): CreateWindow {
   const cache = new Map<string, RollingWindow>();
   return function getWindow(limit, window) {
     const id = `${typeof limit} ${limit} ${typeof window} ${window}`;
     let cached = cache.get(id);
     if (cached === undefined) {
-      cached = createWindow({ limit, window });
+      cached = createWindow(limit, window);
       if (cache.size === MAX_CACHED_WINDOWS) cache.clear();
       cache.set(id, cached);
     }

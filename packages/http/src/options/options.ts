@@ -179,3 +179,15 @@ export type HttpOptions<Request, Given extends Limits = Limits, Response = never
   Response
 > &
   LimitOptions<Request, Given>;
+
+/** All options, none of them required, for routes that inherit those of an app. */
+export type PartialOptions<Request, Given extends Limits = Limits, Response = never> = CommonOptions<
+  Request,
+  Given,
+  Response
+> & {
+  [Option in keyof WindowOptions<Request>]?: WindowOptions<Request>[Option] | undefined;
+} & {
+  /** One limit of any algorithm, a record of named limits that decide together, or a function of the request. */
+  limits?: ForRequest<Request, Given> | undefined;
+};

@@ -1,5 +1,6 @@
 import type { Cost, Decision, RateLimiter } from '@rollgate/core';
-import { formatValue, withCode } from '@rollgate/core/store';
+import { formatValue } from '@rollgate/core/store';
+import { optionError } from '../base/option-error.js';
 
 /** What one limiter did with a request: its decision, or `undefined` for an exempt request. */
 interface Decided {
@@ -93,8 +94,9 @@ function throwIfUnknown(names: readonly string[], all: readonly Decided[]): void
   const known = all.flatMap(({ decision }) => (hasLimits(decision) ? Object.keys(decision.limits) : []));
   const unknown = names.find((name) => !known.includes(name));
   if (unknown === undefined || !all.every(({ decision }) => hasLimits(decision)) || all.length === 0) return;
-  const message = `Expected the limits in \`cost\` to be among \`${known.join('`, `')}\`, got ${formatValue(unknown)}`;
-  throw withCode('ERR_ROLLGATE_INVALID_OPTION', new TypeError(message));
+  throw optionError(
+    `Expected the limits in \`cost\` to be among \`${known.join('`, `')}\`, got ${formatValue(unknown)}`,
+  );
 }
 
 function hasLimits(decision: Decision | undefined): decision is Decision {

@@ -1,7 +1,9 @@
 import type { Awaitable, Decision } from '@rollgate/core';
-import { invalidOption, withCode } from '@rollgate/core/store';
+import { invalidOption } from '@rollgate/core/store';
+import { optionError } from '../base/option-error.js';
 import { isNativeError } from '../base/platform.js';
-import { describeRejection, type HttpError, jsonRejection, problemRejection, type Rejection } from './rejection.js';
+import type { HttpError } from './http-error.js';
+import { describeRejection, JSON_TYPE, problemRejection, type Rejection } from './rejection.js';
 
 /** A `message` that is not a function: a text, an object's members and their JSON, or an error. Empty for the default. */
 export interface ResolvedMessage {
@@ -12,18 +14,18 @@ export interface ResolvedMessage {
 }
 
 /** The option `message`, as a value or as a function of the request. */
-export type MessageOption<Request> = ResolvedMessage & {
-  readonly forRequest?: ((request: Request, decision: Decision) => Awaitable<string | object>) | undefined;
-};
+export interface MessageOption extends ResolvedMessage {
+  readonly forRequest?: (request: unknown, decision: Decision) => Awaitable<string | object>;
+}
 
 /**
  * Resolves the option `message` once, so that a rejection does not have to serialize an object.
  *
  * @throws TypeError when it is neither a string, a function nor an object that JSON can represent.
  */
-export function resolveMessageOption<Request>(message: unknown): MessageOption<Request> {
+export function resolveMessageOption(message: unknown): MessageOption {
   if (message === undefined) return {};
-  if (typeof message === 'function') return { forRequest: message as MessageOption<Request>['forRequest'] };
+  if (typeof message === 'function') return { forRequest: message as NonNullable<MessageOption['forRequest']> };
   return resolveMessage(message);
 }
 
@@ -37,10 +39,7 @@ export function resolveMessage(message: unknown): ResolvedMessage {
   try {
     return { members: message, json: JSON.stringify(message) };
   } catch (cause) {
-    throw withCode(
-      'ERR_ROLLGATE_INVALID_OPTION',
-      new TypeError(`Expected \`message\` to be an object that JSON can represent, got ${String(cause)}`, { cause }),
-    );
+    throw optionError(`Expected \`message\` to be an object that JSON can represent, got ${String(cause)}`, { cause });
   }
 }
 
@@ -48,13 +47,13 @@ export function resolveMessage(message: unknown): ResolvedMessage {
 export function toRejection(
   message: ResolvedMessage,
   decision: Decision,
-  statusCode: number,
+  status: number,
   isProblem: boolean,
 ): Rejection {
-  if (message.error !== undefined) return { error: withStatus(message.error, statusCode) };
+  if (message.error !== undefined) return { status, error: withStatus(message.error, status) };
   const text = message.text ?? describeRejection(decision);
-  if (isProblem) return problemRejection(statusCode, decision, text, message.members);
-  return message.json === undefined ? { text } : jsonRejection(message.json);
+  if (isProblem) return problemRejection(status, decision, text, message.members);
+  return message.json === undefined ? { status, text } : { status, json: message.json, type: JSON_TYPE };
 }
 
 /** Gives an error without a status that of the rejection, where error handlers look for it. Its message is for the client. */

@@ -5,13 +5,19 @@ import { toRetryAfterSeconds } from '../base/seconds.js';
 /** The `code` of every rejection, for programs to compare with. */
 export const REJECTION_CODE = 'RATE_LIMIT_EXCEEDED';
 
+/** The `Content-Type` of a rejection as JSON. */
+export const JSON_TYPE = 'application/json; charset=utf-8';
+
 /**
- * The body of a rejection. The adapter sends `text` in its framework's usual format and `json` as it is, and passes `error`
- * to the framework's error handling.
+ * What a rejected client gets. `renderRejection` turns it into the body of a response. A host with its own error handling
+ * passes `error` to it instead.
  */
-export type Rejection =
+export type Rejection = {
+  /** The status of the response. */
+  readonly status: number;
+} & (
   | {
-      /** The message, to send in the framework's usual format. */
+      /** The message, as text or in the framework's usual format. */
       readonly text: string;
     }
   | {
@@ -23,7 +29,8 @@ export type Rejection =
   | {
       /** The app's own error, for the framework's error handler. */
       readonly error: Error;
-    };
+    }
+);
 
 /** The JSON body of a rejection, with the same members as Fastify's errors. */
 export interface RejectionBody {
@@ -56,20 +63,6 @@ export function rejectionBody(statusCode: number, message: string): RejectionBod
   return { statusCode, code: REJECTION_CODE, error: STATUS_CODES[statusCode] ?? 'Error', message };
 }
 
-/** Creates the function that returns {@link rejectionBody} as JSON. Many rejections in a row have the same message. */
-export function createBodySerializer(statusCode: number): (message: string) => string {
-  let lastMessage: string | undefined;
-  let json = '';
-  return (message) => {
-    if (message !== lastMessage) json = JSON.stringify(rejectionBody(statusCode, message));
-    lastMessage = message;
-    return json;
-  };
-}
-
-/** Returns a rejection whose body is `json` as it is. */
-export const jsonRejection = (json: string): Rejection => ({ json, type: 'application/json; charset=utf-8' });
-
 /**
  * Returns problem details (RFC 9457) of the type that the draft of the RateLimit headers registers.
  *
@@ -84,28 +77,5 @@ export function problemRejection(statusCode: number, decision: Decision, detail:
     'violated-policies': decision.violated,
     ...members,
   };
-  return { json: JSON.stringify(problem), type: 'application/problem+json' };
-}
-
-/** An error in the style of `http-errors`. */
-export type HttpError = Error & {
-  /** The status of the response. */
-  readonly status?: unknown;
-  /** The same. Some frameworks read only one of them. */
-  readonly statusCode?: unknown;
-  /** Whether the client may read the message. */
-  readonly expose?: unknown;
-};
-
-/** Returns the status of an error, if it is one of an error. */
-export function statusOf(error: unknown): number | undefined {
-  if (typeof error !== 'object' || error === null) return undefined;
-  const { status, statusCode = status } = error as HttpError;
-  return typeof statusCode === 'number' && statusCode >= 400 && statusCode < 600 ? Math.trunc(statusCode) : undefined;
-}
-
-/** Whether the status of an app's error asks the client to retry later, so that the error is a rejection itself. */
-export function isRejectionError(error: unknown, statusCode: number): boolean {
-  const status = statusOf(error);
-  return status !== undefined && [statusCode, 429, 503].includes(status);
+  return { status: statusCode, json: JSON.stringify(problem), type: 'application/problem+json' };
 }

@@ -21,13 +21,15 @@ let isServing = false;
 
 /** Detects common mistakes in the use of one limiter, and warns about each once. */
 export class UsageChecks {
-  readonly #isSilenced: (code: WarningCode) => boolean;
+  /** Whether to inspect requests and keys. */
+  isInspecting = true;
+  readonly #silence: readonly WarningCode[];
   #inspectionsLeft = INSPECTED_REQUESTS;
   readonly #seenRequests = new WeakSet<object>();
   #mayBeSingleUse: boolean;
 
   constructor(silence: readonly WarningCode[]) {
-    this.#isSilenced = (code) => silence.includes(code);
+    this.#silence = silence;
     this.#mayBeSingleUse = isServing && !silence.includes('ROLLGATE_LIMITER_PER_REQUEST');
   }
 
@@ -40,39 +42,28 @@ export class UsageChecks {
     const namespaces = Object.entries(limitsByName(limits)).map(
       ([name, { algorithm }]) => `${prefix}:${name}:${algorithm}`,
     );
-    if (namespaces.some((namespace) => known.has(namespace))) {
-      this.#warn('ROLLGATE_SHARED_KEYS', prefix);
-    }
+    if (namespaces.some((namespace) => known.has(namespace))) this.#warn('ROLLGATE_SHARED_KEYS', prefix);
     for (const namespace of namespaces) known.add(namespace);
   }
 
   /** Inspects a request. `isByAddress` is whether the limiter uses the client's address. */
   inspectRequest<Request>(reader: RequestReader<Request>, request: Request, isByAddress: boolean): void {
-    if (this.#inspectionsLeft > 0) this.#inspect(reader, request, isByAddress);
-  }
-
-  #inspect<Request>(reader: RequestReader<Request>, request: Request, isByAddress: boolean): void {
     if (this.#inspectionsLeft === INSPECTED_REQUESTS) this.#startServing();
     else if (this.#mayBeSingleUse) this.#markAsReused();
     this.#inspectionsLeft -= 1;
+    this.isInspecting = this.#inspectionsLeft > 0;
     if (!reader.countsRepeatedly) this.#inspectRepetition(originalRequest(reader, request));
     if (isByAddress && reader.getRequestHeader(request, 'x-forwarded-for') != null) {
-      this.#inspectProxyTrust(reader, request);
+      const trust = reader.getProxyTrust(request);
+      if (trust === 'none') this.#warn('ROLLGATE_UNTRUSTED_PROXY');
+      else if (trust === 'every') this.#warn('ROLLGATE_TRUSTS_EVERY_PROXY');
     }
   }
 
   /** Inspects a key that the option `key` returned. */
   inspectKey(key: unknown): void {
-    if (this.#inspectionsLeft === 0) return;
     const keys = typeof key === 'object' && key !== null ? Object.values(key) : [key];
-    if (!keys.some(isFullIPv6Address)) return;
-    this.#warn('ROLLGATE_IPV6_KEY');
-  }
-
-  #inspectProxyTrust<Request>(reader: RequestReader<Request>, request: Request): void {
-    const trust = reader.getProxyTrust(request);
-    if (trust === 'none') this.#warn('ROLLGATE_UNTRUSTED_PROXY');
-    else if (trust === 'every') this.#warn('ROLLGATE_TRUSTS_EVERY_PROXY');
+    if (keys.some(isFullIPv6Address)) this.#warn('ROLLGATE_IPV6_KEY');
   }
 
   #inspectRepetition(request: object): void {
@@ -84,8 +75,9 @@ export class UsageChecks {
     isServing = true;
     if (!this.#mayBeSingleUse) return;
     singleUseLimiters += 1;
-    if (singleUseLimiters < TOO_MANY_SINGLE_USE_LIMITERS) return;
-    this.#warn('ROLLGATE_LIMITER_PER_REQUEST', String(TOO_MANY_SINGLE_USE_LIMITERS));
+    if (singleUseLimiters >= TOO_MANY_SINGLE_USE_LIMITERS) {
+      this.#warn('ROLLGATE_LIMITER_PER_REQUEST', String(TOO_MANY_SINGLE_USE_LIMITERS));
+    }
   }
 
   #markAsReused(): void {
@@ -99,7 +91,7 @@ export class UsageChecks {
   }
 
   #warn(code: WarningCode, detail?: string): void {
-    if (!this.#isSilenced(code)) warnOnce(code, detail);
+    if (!this.#silence.includes(code)) warnOnce(code, detail);
   }
 }
 

@@ -1,5 +1,14 @@
+import type { HeaderWriter } from '../base/host.js';
+
 /** The part of `Headers` that the limiter uses. */
 export type WebHeaders = Pick<Headers, 'get' | 'set'>;
+
+/** How to write the headers of a response of the Fetch standard. */
+export const WEB_HEADERS: HeaderWriter<WebHeaders> = {
+  lowercaseHeaders: true,
+  setHeader: (headers, name, value) => headers.set(name, value),
+  getHeader: (headers, name) => headers.get(name) ?? undefined,
+};
 
 /** Headers that are sent with those of the response, which replace the ones of the same names. */
 export interface EarlyHeaders extends WebHeaders {

@@ -1,29 +1,26 @@
-import type { Awaitable, Decision, Limits, RateLimiter } from '@rollgate/core';
-import { mapAwaitable, refundInBackground, scheduleAfter } from '@rollgate/core/store';
-import type { Host } from '../base/host.js';
-import { Gate, type Outcome } from '../gate/gate.js';
+import type { Awaitable, Limits, RateLimiter } from '@rollgate/core';
+import { mapAwaitable } from '@rollgate/core/store';
+import { Gate } from '../gate/gate.js';
+import type { AllowedOutcome, Outcome } from '../gate/outcome.js';
 import type { HttpOptions } from '../options/options.js';
-import type { WebHeaders } from './web-headers.js';
+import { validateAddressOption } from './address-option.js';
+import { Allowed, EXEMPT, type WebGate } from './allowed-result.js';
+import type { RateLimitResult } from './rate-limit-result.js';
+import { createRejectedResult } from './rejected-result.js';
+import { waitForStart } from './wait-for-start.js';
+import { WEB_HEADERS } from './web-headers.js';
 import type { WebHost } from './web-host.js';
-import { Allowed, Exempt, type RateLimitResult, Rejected } from './web-result.js';
-
-const HEADER_WRITER: Pick<Host<never, WebHeaders>, 'setHeader' | 'getHeader' | 'lowercaseHeaders'> = {
-  lowercaseHeaders: true,
-  setHeader: (headers, name, value) => headers.set(name, value),
-  getHeader: (headers, name) => headers.get(name) ?? undefined,
-};
-
-type AllowedOutcome = Extract<Outcome, { readonly kind: 'allowed' }>;
 
 /** Limits requests on a host whose responses are values. */
 export class WebLimiter<Call> {
   readonly #host: WebHost<Call>;
-  readonly #gate: Gate<Call, Response, WebHeaders>;
+  readonly #gate: WebGate<Call>;
 
   /** @throws TypeError, RangeError with the name of the invalid option. */
   constructor(host: WebHost<Call>, options: HttpOptions<Call, Limits, Response>) {
     this.#host = host;
-    this.#gate = new Gate<Call, Response, WebHeaders>({ ...host, ...HEADER_WRITER }, options);
+    this.#gate = new Gate({ ...host, ...WEB_HEADERS }, options);
+    if (host.ownOptions.includes('address')) validateAddressOption(options);
   }
 
   /** The limiter that decides the requests. */
@@ -32,53 +29,45 @@ export class WebLimiter<Call> {
   }
 
   /**
-   * Decides a request. With a queue, it resolves at the request's slot. It returns a promise only when it has to wait for
+   * Decides a request. With a queue, it resolves at the request's start. It returns a promise only when it has to wait for
    * something, because each promise costs as much as the decision.
    *
-   * @throws The error of an option function. If the client disconnects before the slot, the reason of the request's signal. If
-   * it has disconnected before and has no address any more, an `AbortError`. A promise rejects with them.
+   * @throws The error of an option function. If the client disconnects before the start, the reason of the request's signal.
+   * If it has disconnected before and has no address any more, an `AbortError`. A promise rejects with them.
    */
   check(call: Call): Awaitable<RateLimitResult> {
-    return mapAwaitable(this.#gate.judge(call), (outcome) => this.#toResult(call, outcome));
+    return mapAwaitable(this.#gate.judge(call), (outcome) => this.#apply(outcome, call));
   }
 
-  #toResult(call: Call, outcome: Outcome): Awaitable<RateLimitResult> {
-    if (outcome.kind === 'exempt') return new Exempt();
-    const { decision } = outcome;
-    const request = this.#host.getRequest(call);
-    if (outcome.kind === 'rejected') {
-      return new Rejected(this.#gate, decision, request, outcome.rejection, this.#host.getEarlyHeaders?.(call));
+  #apply(outcome: Outcome, call: Call): Awaitable<RateLimitResult> {
+    const [host, gate] = [this.#host, this.#gate];
+    switch (outcome.kind) {
+      case 'allowed':
+        return this.#allow(outcome, call);
+      case 'rejected':
+        return createRejectedResult(outcome, host.getRequest(call), gate.headers, host.getEarlyHeaders?.(call));
+      case 'failed':
+        throw outcome.error;
+      case 'disconnected':
+        if (!gate.options.dryRun) throw outcome.error;
     }
-    if (outcome.isDryRun || decision.delayMs === 0) return this.#allow(call, request, outcome);
-    const slot = waitForSlot(this.limiter, decision, request.signal);
+    return EXEMPT;
+  }
+
+  #allow(outcome: AllowedOutcome, call: Call): Awaitable<RateLimitResult> {
+    if (outcome.isDryRun) return new Allowed(this.#gate, this.#host, call, outcome, undefined);
+    if (outcome.decision.delayMs === 0) return this.#start(outcome, call);
+    const started = waitForStart(this.limiter, outcome.decision, this.#host.getRequest(call).signal);
     this.#host.keepAlive?.(
       call,
-      slot.catch(() => {}),
+      started.catch(() => {}),
     );
-    return slot.then(() => this.#allow(call, request, outcome));
+    return started.then(() => this.#start(outcome, call));
   }
 
-  #allow(call: Call, request: Request, { decision, isDryRun }: AllowedOutcome): RateLimitResult {
-    const earlyHeaders = isDryRun ? undefined : this.#host.getEarlyHeaders?.(call);
-    if (earlyHeaders) this.#gate.writeHeaders(earlyHeaders, decision, true);
-    return new Allowed(this.#gate, decision, call, request, isDryRun, earlyHeaders, this.#host);
+  #start(outcome: AllowedOutcome, call: Call): RateLimitResult {
+    const earlyHeaders = this.#host.getEarlyHeaders?.(call);
+    if (earlyHeaders) this.#gate.headers.write(earlyHeaders, outcome.decision, outcome.limits, true);
+    return new Allowed(this.#gate, this.#host, call, outcome, earlyHeaders);
   }
-}
-
-/** Waits for a request's slot in a queue. If the client disconnects before, it refunds the slot and rejects. */
-function waitForSlot(limiter: RateLimiter, decision: Decision, signal: AbortSignal | undefined): Promise<void> {
-  return new Promise((resolve, reject) => {
-    const onAbort = () => {
-      cancel();
-      // Until it rejects, the platform keeps this code running.
-      refundInBackground(limiter, decision).then(() => reject(signal!.reason));
-    };
-    const onSlot = () => {
-      signal?.removeEventListener('abort', onAbort);
-      resolve();
-    };
-    const cancel = scheduleAfter(decision.delayMs, onSlot, limiter.clock);
-    if (signal?.aborted) onAbort();
-    else signal?.addEventListener('abort', onAbort);
-  });
 }

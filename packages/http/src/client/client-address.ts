@@ -1,0 +1,39 @@
+import { invalidOption, withCode } from '@rollgate/core/store';
+import type { RequestReader } from '../base/host.js';
+import { createClientKey } from './client-key.js';
+
+/** Thrown for a request without an address whose client has already disconnected. The gate catches it. */
+export const CLIENT_DISCONNECTED = Symbol('the client has disconnected');
+
+/** Returns the address of a request's client, if it has one. */
+export function readAddress<Request>(reader: RequestReader<Request>, request: Request): string | undefined {
+  const address = reader.getClientAddress(request);
+  // Only the option `address` may return something else, for example a promise.
+  if (address && typeof address !== 'string') throw invalidOption('address(request)', 'a string', address);
+  return address;
+}
+
+/**
+ * Creates the function that returns the key of a request by its client's address.
+ *
+ * @returns A function that throws an error without an address, or {@link CLIENT_DISCONNECTED}.
+ */
+export function createAddressKey<Request>(
+  reader: RequestReader<Request>,
+  ipv6Prefix: number,
+): (request: Request) => string {
+  const toClientKey = createClientKey(ipv6Prefix);
+  return function addressKey(request) {
+    const address = readAddress(reader, request);
+    if (address) return toClientKey(address);
+    throw reader.isDisconnected(request) ? CLIENT_DISCONNECTED : missingAddressError(reader.ownOptions);
+  };
+}
+
+function missingAddressError(ownOptions: readonly string[]): Error {
+  const advice = ownOptions.includes('address')
+    ? 'Set the `address` option to a function that returns it on your platform, or the `key` option'
+    : 'Is the server listening on a Unix socket? Set the `key` option';
+  const message = `Cannot determine the client's IP address. ${advice} to identify clients another way`;
+  return withCode('ERR_ROLLGATE_NO_CLIENT_ADDRESS', new Error(message));
+}

@@ -1,0 +1,47 @@
+import type { ServerResponse } from 'node:http';
+import type { Http2ServerResponse } from 'node:http2';
+import type { Decision } from '@rollgate/core';
+import type { HeaderWriter, RequestReader } from '../base/host.js';
+import type { Rejection } from '../rejection/rejection.js';
+
+// What an adapter implements for a framework with Node's responses: how to use the framework, and what to do there.
+
+/** Node's response object, which every framework wraps or extends. */
+export type NodeResponse = ServerResponse | Http2ServerResponse;
+
+/** How to write and remove the headers of responses. */
+export interface HeaderEditor<Response> extends HeaderWriter<Response> {
+  /** Removes a header of the response. */
+  readonly removeHeader: (response: Response, name: string) => void;
+}
+
+/** A framework whose responses are Node's: how to read its requests, and how to inspect and change its responses. */
+export interface Framework<Request, Response> extends RequestReader<Request> {
+  /** Returns Node's response object behind the framework's. */
+  readonly getNodeResponse: (response: Response) => NodeResponse;
+  /** How to write headers, if the framework keeps them elsewhere than in Node's response object. */
+  readonly headers?: HeaderEditor<Response>;
+  /**
+   * Whether the whole response was handed over, or other code has taken it over. False if the response has only started. By
+   * default, Node's response object determines it.
+   */
+  readonly isResponseSent?: (response: Response) => boolean;
+  /** Logs an error after the response has started. For frameworks whose error handling cannot end such a response. */
+  readonly logErrorAfterStart?: (response: Response, error: Error) => void;
+}
+
+/** Continues with the request, or passes an error to the framework's error handling. Called once. */
+export type Next = (error?: Error) => void;
+
+/** What an adapter does with a decision. */
+export interface Adapter<Request, Response> {
+  /** Puts the decision on the request, where the app's handlers can read it. */
+  attachDecision(request: Request, decision: Decision): void;
+  /** Whether the app's own handler responds to rejected requests, so that the option `message` is not needed. */
+  readonly hasHandler?: boolean;
+  /**
+   * Sends the response to a rejected request. Its headers are already set. An adapter passes the `error` of a rejection to
+   * `next`, and sends what `renderRejection` makes of any other.
+   */
+  sendRejection(request: Request, response: Response, next: Next, decision: Decision, rejection: Rejection): void;
+}

@@ -1,0 +1,32 @@
+import type { ServerResponse } from 'node:http';
+import type { Rejection } from '../rejection/rejection.js';
+import { renderRejection } from '../rejection/render-rejection.js';
+import type { Next, NodeResponse } from './adapter.js';
+
+/**
+ * Sends a rejection with Node's response object, and passes an error to `next`. For adapters whose framework has no better
+ * way to send a body. Express's `send` would add an `ETag`, which costs time and is useless in a response that is not cached.
+ *
+ * @param accept The request's header `Accept`.
+ */
+export function sendRejection(
+  response: NodeResponse,
+  accept: string | undefined,
+  rejection: Rejection,
+  next: Next,
+): void {
+  response.statusCode = rejection.status;
+  if ('error' in rejection) {
+    next(rejection.error);
+    return;
+  }
+  const { type, body } = renderRejection(rejection, accept);
+  endResponse(response, type, body);
+}
+
+/** Ends a response that has no body yet. */
+export function endResponse(response: NodeResponse, type: string, body: string): void {
+  response.setHeader('Content-Type', type);
+  response.setHeader('Content-Length', Buffer.byteLength(body));
+  (response as ServerResponse).end(body);
+}

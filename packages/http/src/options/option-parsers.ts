@@ -1,0 +1,78 @@
+import type { Limits, OnStoreError, Store } from '@rollgate/core';
+import {
+  invalidOption,
+  parseDuration,
+  ROLLING_WINDOW_OPTIONS,
+  validateBoolean,
+  validateIntegerBetween,
+  validateOneOf,
+  validateOptionalFunction,
+} from '@rollgate/core/store';
+import { createAllowList } from '../client/allow-list.js';
+import { HEADERS } from '../headers/header-options.js';
+import { resolveMessageOption } from '../rejection/message-option.js';
+import { WARNING_CODES, type WarningCode } from '../warnings/warning-codes.js';
+import type { CommonOptions } from './options.js';
+
+/** Validates the value of an option, and returns what the limiter uses: the value, its default, or what it describes. */
+type Parser = (name: string, value?: never) => unknown;
+
+const parseFlag = (name: string, value: unknown = false) => validateBoolean(name, value);
+
+/** Returns `unknown`, because the function's type depends on the host. See {@link ParsedOptions}. */
+function parseFunction(name: string, value: unknown): unknown {
+  validateOptionalFunction(name, value);
+  return value;
+}
+
+function parseSilence(name: string, value: unknown = []): readonly WarningCode[] {
+  if (!Array.isArray(value)) throw invalidOption(name, 'an array of warning codes', value);
+  return value.map((code, index) => validateOneOf(`${name}[${index}]`, code, WARNING_CODES));
+}
+
+/** The parser of each common option. `resolveOptions` applies the rules between several of them. */
+const PARSERS = {
+  key: parseFunction,
+  ipv6Prefix: (name, value: unknown = 56) => validateIntegerBetween(name, value, 1, 128),
+  cost: (_name, value: unknown = 1) => value, // `validateCost` needs the limits.
+  skip: parseFunction,
+  allowList: (_name, value: readonly string[] | false = false) =>
+    value === false ? undefined : createAllowList(value),
+  skipSuccessfulRequests: parseFlag,
+  skipFailedRequests: parseFlag,
+  skipAbortedRequests: parseFlag,
+  requestWasSuccessful: parseFunction,
+  onLimited: parseFunction,
+  dryRun: parseFlag,
+  store: (_name, value?: Store) => value, // The `RateLimiter` validates the store, the prefix and the policy.
+  prefix: (_name, value: string = 'rollgate') => value,
+  timeout: (name, value: unknown = 500) => parseDuration(name, value),
+  onStoreError: (_name, value: OnStoreError = 'fallback') => value,
+  headers: (name, value: unknown = 'x-ratelimit') => validateOneOf(name, value, HEADERS),
+  resetUnit: (name, value: unknown) => validateOneOf(name, value, ['epoch', 'delta']),
+  exposeHeaders: parseFlag,
+  statusCode: (name, value: unknown = 429) => validateIntegerBetween(name, value, 400, 599),
+  message: (_name, value: unknown) => resolveMessageOption(value),
+  problem: parseFlag,
+  silence: parseSilence,
+} satisfies { readonly [Name in keyof CommonOptions<never>]-?: Parser };
+
+type Parsers = typeof PARSERS;
+
+/** The names of all options that adapters have in common. */
+export const OPTION_NAMES: readonly string[] = [...ROLLING_WINDOW_OPTIONS, 'limits', ...Object.keys(PARSERS)];
+
+/** The validated options, with their defaults. */
+export type ParsedOptions<Request, Response> = {
+  readonly [Name in keyof Parsers]: unknown extends ReturnType<Parsers[Name]>
+    ? CommonOptions<Request, Limits, Response>[Name]
+    : ReturnType<Parsers[Name]>;
+};
+
+/** @throws TypeError, RangeError with the name of the invalid option. */
+export function parseOptions<Request, Response>(
+  options: CommonOptions<Request, Limits, Response>,
+): ParsedOptions<Request, Response> {
+  const parsed = Object.entries<Parser>(PARSERS).map(([name, parse]) => [name, parse(name, options[name as never])]);
+  return Object.fromEntries(parsed);
+}

@@ -1,0 +1,18 @@
+import { validateOptionalFunction } from '@rollgate/core/store';
+import { optionError } from '../base/option-error.js';
+
+/** The options that determine whether a limiter needs the client's address. */
+interface AddressOptions {
+  readonly address?: unknown;
+  readonly key?: unknown;
+  readonly allowList?: readonly string[] | false | undefined;
+}
+
+/** @throws TypeError if `address` is not a function, or if it is absent although the limiter needs the address. */
+export function validateAddressOption({ address, key, allowList }: AddressOptions): void {
+  validateOptionalFunction('address', address);
+  if (address !== undefined || (key !== undefined && !allowList)) return;
+  throw optionError(
+    "Expected `address` or `key`, got neither. There is no standard for the client's address, so choose the function of your platform, such as `denoAddress`. An `allowList` needs it, too",
+  );
+}

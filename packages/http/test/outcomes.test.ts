@@ -1,0 +1,142 @@
+import { subscribe, unsubscribe } from 'node:diagnostics_channel';
+import { MemoryStore, type Store } from '@rollgate/core';
+import { Gate, type Host, type Outcome, WARNING_CODES } from '@rollgate/http';
+
+interface TestRequest {
+  readonly address?: string;
+  readonly isGone?: boolean;
+}
+interface TestResponse {
+  isSent: boolean;
+}
+type Options = Record<string, unknown>;
+
+const HOST: Host<TestRequest, TestResponse> = {
+  name: 'rateLimit',
+  ownOptions: [],
+  resetUnit: 'delta',
+  getClientAddress: ({ address }) => address,
+  getRequestHeader: () => undefined,
+  getProxyTrust: () => 'none',
+  isDisconnected: ({ isGone = false }) => isGone,
+  isResponseSent: ({ isSent }) => isSent,
+  setHeader: () => {},
+  getHeader: () => undefined,
+  lowercaseHeaders: true,
+};
+
+const createGate = (options: Options = {}, host: Partial<typeof HOST> = {}) =>
+  new Gate<TestRequest, TestResponse>({ ...HOST, ...host }, {
+    limit: 1,
+    window: '1h',
+    silence: WARNING_CODES,
+    ...options,
+  } as never);
+
+const request = { address: '192.0.2.1' };
+const later = (): Store => {
+  const memory = new MemoryStore();
+  return {
+    check: async (...question) => memory.check(...question),
+    peek: async (...question) => memory.peek(...question),
+    refund: async (receipt) => memory.refund(receipt),
+    reset: async (...keys) => memory.reset(...keys),
+  };
+};
+const fails = () => {
+  throw new Error('The function failed');
+};
+const stores = [
+  ['at once', () => new MemoryStore()],
+  ['later', later],
+] as const;
+
+/** The events of the channel `rollgate:request`. */
+const published: unknown[] = [];
+const onRequest = (event: unknown) => void published.push(event);
+beforeEach(() => {
+  published.length = 0;
+  subscribe('rollgate:request', onRequest);
+});
+afterEach(() => unsubscribe('rollgate:request', onRequest));
+
+describe.each(stores)('with a store that responds %s', (_, createStore) => {
+  const judge = async (gate: ReturnType<typeof createGate>, count = 1): Promise<Outcome> => {
+    let outcome!: Outcome;
+    for (let turn = 0; turn < count; turn++) outcome = await gate.judge({ ...request }, { isSent: false });
+    return outcome;
+  };
+  const gateWith = (options: Options = {}, host: Partial<typeof HOST> = {}) =>
+    createGate({ store: createStore(), ...options }, host);
+
+  test('a request is allowed, and then rejected with what to respond', async () => {
+    const gate = gateWith();
+    expect(await judge(gate)).toMatchObject({ kind: 'allowed', isDryRun: false, needsSettlement: false });
+    expect(await judge(gate)).toMatchObject({
+      kind: 'rejected',
+      decision: { allowed: false },
+      rejection: { status: 429, text: expect.stringMatching(/^Rate limit exceeded: try again in \d+ seconds$/) },
+    });
+    expect(published).toHaveLength(2);
+  });
+
+  test.each([{ skip: () => true }, { allowList: ['192.0.2.0/24'] }])('a request is exempt: %o', async (options) => {
+    expect(await judge(gateWith(options))).toEqual({ kind: 'exempt' });
+    expect(published).toEqual([]);
+  });
+
+  test('a dry run allows a rejected request after `onLimited`', async () => {
+    const onLimited = jest.fn();
+    const outcome = await judge(gateWith({ dryRun: true, onLimited }), 2);
+    expect(outcome).toMatchObject({ kind: 'allowed', isDryRun: true, decision: { allowed: false } });
+    expect(onLimited).toHaveBeenCalledTimes(1);
+  });
+
+  test.each(['key', 'skip', 'cost', 'onLimited', 'message'])('a failure of `%s` fails the request', async (name) => {
+    expect(await judge(gateWith({ [name]: fails }), 2)).toMatchObject({
+      kind: 'failed',
+      error: { message: 'The function failed' },
+    });
+  });
+
+  test.each(['key', 'skip', 'cost', 'onLimited'])(
+    'a failure of `%s` exempts the request in a dry run',
+    async (name) => {
+      expect(await judge(gateWith({ [name]: fails, dryRun: true }), 2)).toEqual({ kind: 'exempt' });
+    },
+  );
+
+  test('a handler of the app needs no `message`', async () => {
+    const outcome = await judge(gateWith({ message: fails }, { hasHandler: true }), 2);
+    expect(outcome).toMatchObject({ kind: 'rejected', rejection: { status: 429 } });
+  });
+});
+
+test('a request whose client has disconnected without an address', () => {
+  const outcome = createGate().judge({ isGone: true });
+  expect(outcome).toMatchObject({ kind: 'disconnected', error: { name: 'AbortError' } });
+});
+
+test.each([
+  ['a store', { store: later() }],
+  ['a key', { key: async () => 'ann' }],
+])('a request that other code answers while %s takes time is not published', async (_, options) => {
+  const response = { isSent: false };
+  const attachDecision = jest.fn();
+  const outcome = createGate(options, { attachDecision }).judge({ ...request }, response);
+  response.isSent = true;
+  expect(await outcome).toMatchObject({ kind: 'responded', allowed: { kind: 'allowed', decision: { allowed: true } } });
+  expect(attachDecision).not.toHaveBeenCalled();
+  expect(published).toEqual([]);
+});
+
+test('a request that other code answers while `onLimited` takes time needs no `message`', async () => {
+  const response = { isSent: false };
+  const message = jest.fn(() => 'Slow down');
+  const gate = createGate({ onLimited: async () => {}, message });
+  await gate.judge({ ...request }, response);
+  const outcome = gate.judge({ ...request }, response);
+  response.isSent = true;
+  expect(await outcome).toEqual({ kind: 'responded', allowed: undefined });
+  expect(message).not.toHaveBeenCalled();
+});
