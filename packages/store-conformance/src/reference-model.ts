@@ -53,6 +53,8 @@ export class ReferenceModel {
     for (const one of limits) this.#dropImplausible(one, now);
     const allowedByLimit = limits.map((one) => one.cost === 0 || this.#allows(one, now));
     const allowed = allowedByLimit.every(Boolean);
+    // Before anything is recorded, because a recorded attempt may fill the window.
+    const reasons = limits.map((one, index) => (allowedByLimit[index] ? undefined : this.#reason(one, now)));
     const delays = limits.map(({ oracle, stateId, cost }) =>
       allowed && cost > 0 ? oracle.delay(this.#read(oracle, stateId, now), now) : 0,
     );
@@ -69,7 +71,7 @@ export class ReferenceModel {
         retryAfterMs:
           allowed || one.cost === 0 || (allowedByLimit[index] && hasSlots(one)) ? 0 : this.#wait(one, now) / MS,
         delayMs: delays[index]! / MS,
-        ...(allowedByLimit[index]! ? {} : { reason: this.#reason(one, now) }),
+        ...(allowedByLimit[index]! ? {} : { reason: reasons[index]! }),
         ...(!allowedByLimit[index] && hasEstimatedWait(one) ? { retryIsEstimate: true } : {}),
       },
     ]);

@@ -108,7 +108,8 @@ export interface Limit extends StateLifecycle {
   test(state: State, nowMicros: number, cost: number, verdict: Verdict): void;
   /**
    * Records the action. `verdict` is that of `test` at the same time, and becomes the verdict on the new state. Its wait
-   * only counts for a limit with `countRejected`, because the others record nothing but allowed actions.
+   * only counts for a limit with `countRejected`, because the others record nothing but allowed actions. A rejected action
+   * keeps its reason.
    *
    * A store also records usage that exceeds what is free, an overdraft. The verdict then has no meaning.
    */

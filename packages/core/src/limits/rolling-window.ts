@@ -110,7 +110,7 @@ export class RollingWindow implements Limit {
   }
 
   record(log: State, nowMicros: number, cost: number, verdict: Verdict): void {
-    const { atMicros } = verdict;
+    const { atMicros, waitMicros, reason } = verdict;
     const startMicros = atMicros - this.windowMicros;
     this.#keepAsLongAs(log);
     dropBefore(log, firstAfter(log, atMicros - retentionOf(log)));
@@ -120,6 +120,8 @@ export class RollingWindow implements Limit {
       keepNewest(log, this.limit - units);
       append(log, atMicros, units, this.limit, startMicros);
       this.test(log, nowMicros, cost, verdict);
+      // What rejected the attempt stays its reason, even if the attempt has filled the window.
+      if (waitMicros > 0) verdict.reason = reason;
     } else {
       append(log, atMicros, cost, this.limit, startMicros);
       verdict.remaining -= cost; // Negative only after an overdraft, whose verdict has no meaning.

@@ -48,7 +48,7 @@ function expectedDecisionOf(
   { scenarioLimits, stateIndexes }: PreparedCall,
   index: number,
   cost: number,
-  { allowedByLimit, allowed, delays }: OracleVerdict,
+  { allowedByLimit, allowed, delays, rejectingStates }: OracleVerdict,
 ): LimitDecision {
   const scenarioLimit = scenarioLimits[index]!;
   const stateIndex = stateIndexes[index]!;
@@ -76,10 +76,7 @@ function expectedDecisionOf(
     delayMs: delays[index]! / MS,
   };
   if (allowedByLimit[index]) return figures;
-  return {
-    ...figures,
-    reason: findReason(scenarioLimit, oracles.read(scenarioLimit, stateIndex, now), now, cost, retryAfterMs),
-  };
+  return { ...figures, reason: findReason(scenarioLimit, rejectingStates[index], now, cost, retryAfterMs) };
 }
 
 function expectedSlotDecision(

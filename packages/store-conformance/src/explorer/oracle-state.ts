@@ -47,11 +47,15 @@ function hasSlots({ scenarioLimit }: Pick<Part, 'scenarioLimit'>): boolean {
   return scenarioLimit.oracle.retryAfterMicros !== undefined;
 }
 
-/** What the oracles expect of one check: whether each limit allows it, whether all do, and the delay of each. */
+/**
+ * What the oracles expect of one check: whether each limit allows it, whether all do, and the delay of each. Of a limit that
+ * rejects, its state before the check, because a recorded attempt may change the rule that rejects the next one.
+ */
 export interface OracleVerdict {
   readonly allowedByLimit: readonly boolean[];
   readonly allowed: boolean;
   readonly delays: readonly number[];
+  readonly rejectingStates: readonly unknown[];
 }
 
 /**
@@ -164,6 +168,7 @@ export class OracleState {
   #decide({ scenarioLimits, stateIndexes }: PreparedCall, cost: number, shouldRecord: boolean): OracleVerdict {
     const now = this.nowMicros;
     const allowedByLimit: boolean[] = [];
+    const rejectingStates: unknown[] = [];
     let allowed = true;
     for (let index = 0; index < scenarioLimits.length; index++) {
       const [scenarioLimit, stateIndex] = [scenarioLimits[index]!, stateIndexes[index]!];
@@ -172,6 +177,7 @@ export class OracleState {
         this.#setLife(stateIndex, undefined);
       allowedByLimit.push(this.allows(scenarioLimit, stateIndex, now, cost));
       allowed &&= allowedByLimit[index]!;
+      rejectingStates.push(allowedByLimit[index] ? undefined : this.read(scenarioLimit, stateIndex, now));
     }
     const delays: number[] = [];
     const parts: Part[] = [];
@@ -185,7 +191,7 @@ export class OracleState {
       parts.push(this.#record(scenarioLimit, stateIndex, cost, admission));
     }
     if (parts.length > 0) this.receipts = [...this.receipts, allowed ? parts : []];
-    return { allowedByLimit, allowed, delays };
+    return { allowedByLimit, allowed, delays, rejectingStates };
   }
 
   #charge({ scenarioLimits, stateIndexes }: PreparedCall, cost: number): void {

@@ -329,6 +329,28 @@ export const rollingWindowVectors: readonly Vector<'rollingWindow'>[] = [
     ],
   },
   {
+    title: 'an attempt that fills the window was rejected by the minimal difference',
+    limit: {
+      algorithm: 'rollingWindow',
+      options: { limit: 3, window: 10, minDifference: 2, countRejected: true },
+    },
+    steps: [
+      { at: 0, cost: 1, allowed: true, remaining: 2, retryAfterMs: 0, resetMs: 10, delayMs: 0 },
+      { at: 4, cost: 1, allowed: true, remaining: 1, retryAfterMs: 0, resetMs: 10, delayMs: 0 },
+      {
+        at: 5,
+        cost: 1,
+        allowed: false,
+        remaining: 0,
+        retryAfterMs: 5,
+        resetMs: 10,
+        delayMs: 0,
+        reason: 'minDifference',
+      },
+      { at: 8, cost: 1, allowed: false, remaining: 0, retryAfterMs: 6, resetMs: 10, delayMs: 0 },
+    ],
+  },
+  {
     title: 'with countRejected, a rejected attempt counts, too',
     limit: { algorithm: 'rollingWindow', options: { limit: 2, window: 1000, countRejected: true } },
     steps: [

@@ -138,7 +138,10 @@ function rolling_window.record(rule, hits, now, cost, verdict, stamp)
   if units > 0 then log.append(hits, at, units)
   else log.rewrite_from(hits, hits.size - 1, log.entries(hits, hits.size - 1)) end -- Saves the recorder without a new hit.
   if rule.counts_rejected then
+    local rejection = verdict
     verdict = rolling_window.test(rule, hits, now, cost)
+    -- What rejected the attempt stays its reason, even if the attempt has filled the window.
+    if rejection.wait > 0 then verdict.by_min_difference = rejection.by_min_difference end
   else
     verdict.remaining = math.max(0, verdict.remaining - cost)
     verdict.reset = at + rule.window - now
