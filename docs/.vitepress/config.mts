@@ -14,6 +14,7 @@ export default defineConfig({
   ignoreDeadLinks: false,
   srcExclude: [
     'node_modules/**',
+    'internals/**',
     'scripts/**',
     'test/**',
     'api-reference/**',

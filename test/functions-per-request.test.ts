@@ -1,0 +1,30 @@
+import { execFile } from 'node:child_process';
+import { join } from 'node:path';
+import { promisify } from 'node:util';
+import { startRedis } from '@rollgate/test-support';
+
+const run = promisify(execFile);
+
+/** Counts in a process of its own, on the built packages. */
+async function countFunctions(...args: string[]): Promise<number> {
+  const { stdout } = await run(process.execPath, [join(__dirname, 'support/count-functions.mjs'), ...args]);
+  return Number(stdout);
+}
+
+// Each function is a place that a reader of a request's path has to visit, and V8 can inline only so many of them.
+test('a request to Express calls at most 45 functions with a MemoryStore', async () => {
+  const count = await countFunctions();
+  expect(count).toBeGreaterThan(10);
+  expect(count).toBeLessThanOrEqual(45);
+});
+
+test('a request to Express calls at most 105 functions with a RedisStore', async () => {
+  const redis = await startRedis();
+  try {
+    const count = await countFunctions(redis.url);
+    expect(count).toBeGreaterThan(30);
+    expect(count).toBeLessThanOrEqual(105);
+  } finally {
+    await redis.stop();
+  }
+});

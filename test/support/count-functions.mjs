@@ -1,0 +1,47 @@
+// Prints how many functions of Rollgate one warm request to an Express app calls. With the address of a Redis server, the
+// limiter uses a RedisStore.
+import { once } from 'node:events';
+import { Agent, get } from 'node:http';
+import { Session } from 'node:inspector/promises';
+import { MemoryStore, rateLimit } from '@rollgate/express';
+import { RedisStore } from '@rollgate/redis';
+import express from 'express';
+import { Redis } from 'ioredis';
+
+/** Option functions, warnings and reports end with a limiter's first requests. */
+const WARM_UP_REQUESTS = 300;
+
+const [, , redisUrl] = process.argv;
+const client = redisUrl === undefined ? undefined : new Redis(redisUrl);
+const store = client === undefined ? new MemoryStore() : new RedisStore({ client });
+
+const app = express();
+app.use(rateLimit({ limit: 1_000_000, window: '1m', store }));
+app.get('/', (_request, response) => response.end());
+const server = app.listen(0, '127.0.0.1');
+await once(server, 'listening');
+
+const agent = new Agent({ keepAlive: true, maxSockets: 1 });
+async function request() {
+  const [response] = await once(get({ port: server.address().port, agent }), 'response');
+  await once(response.resume(), 'end');
+}
+
+for (let i = 0; i < WARM_UP_REQUESTS; i++) await request();
+const session = new Session();
+session.connect();
+await session.post('Profiler.enable');
+await session.post('Profiler.startPreciseCoverage', { callCount: true, detailed: false });
+await session.post('Profiler.takePreciseCoverage'); // Starts to count.
+await request();
+const { result } = await session.post('Profiler.takePreciseCoverage');
+
+const called = result
+  .filter(({ url }) => /\/packages\/\w+\/dist\//.test(url))
+  .flatMap(({ functions }) => functions)
+  .filter(({ ranges }) => ranges[0].count > 0);
+console.log(called.length);
+
+server.close();
+agent.destroy();
+client?.disconnect();
