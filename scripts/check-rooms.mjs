@@ -7,11 +7,11 @@ import { importsIn } from './imports.mjs';
 /** The rooms of each package, which are folders of its `src`, in their order. */
 const ROOMS = {
   core: [
-    ...['base', 'validation', 'time', 'limits', 'plan', 'decision', 'store'],
+    ...['base', 'validation', 'time', 'limits', 'plan', 'decision', 'store', 'engine'],
     ...['memory', 'failure', 'custom', 'events', 'slots', 'waiting', 'limiter'],
   ],
   http: ['base', 'client', 'warnings', 'headers', 'rejection', 'refunds', 'options', 'gate', 'node', 'web'],
-  redis: ['base', 'operations', 'script', 'clients', 'sending', 'denials', 'changes', 'store'],
+  redis: ['base', 'operations', 'script', 'clients', 'sending', 'denials', 'changes', 'store', 'engine'],
 };
 /** The entry points of a package. They import from every room, and no room imports them. */
 const ENTRIES = ['index.ts', 'index.mts', 'store-api.ts', 'store-api.mts'];

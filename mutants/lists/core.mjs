@@ -37,21 +37,29 @@ const of = (name, tests, mutants) =>
   });
 
 export const core = [
-  ...of('memory/memory-store', STORE, [
-    ['countRejected is ignored by a single limit', 'if (!allowed && !limit.countRejected)', 'if (!allowed)'],
-    ["another store's decision is settled", ' && receipt.table === this.#keys', ''],
-  ]),
-  ...of('memory/memory-operations', STORE, [
-    ['a refunded key stays', 'this.#keys.markRefunded(entry, rule.limit);', ''],
-    ['a check evicts an entry that it has read', 'this.#keys.restore(entry);', ''],
+  ...of('engine/decide', STORE, [
+    ['countRejected is ignored by a single limit', 'if (allowed || limit.countRejected) {', 'if (allowed) {'],
+    ['a rejected check is recorded', '(allowed || rule.limit.countRejected) && cost > 0', 'cost > 0'],
     [
-      'an overdraft is not queued',
-      'recordOverdraft(limit, entry, nowMicros, units);\n      this.#keys.markRecorded(entry, limit);',
-      'recordOverdraft(limit, entry, nowMicros, units);',
+      'a cost of 0 is recorded',
+      '(allowed || rule.limit.countRejected) && cost > 0',
+      'allowed || rule.limit.countRejected',
     ],
-    ['a limit without a name in a settlement is refunded', '?? hit.cost;', '?? 0;'],
-    ['a settlement records all of the actual cost', 'units: cost - hit.cost', 'units: cost'],
-    ['a charge is recorded for a limit with cost 0', 'return units === 0 ||', 'return units < 0 ||'],
+    [
+      'one limit that allows is enough',
+      'const allowed = checks.every(hasPassed);',
+      'const allowed = checks.some(hasPassed);',
+    ],
+    ['an overdraft is not saved', 'states.save(all[index]!, limit);', ''],
+  ]),
+  ...of('engine/engine', STORE, [
+    ["another store's decision is settled", ' && receipt.owner === this.#port', ''],
+    ['a limit without a name in a settlement is refunded', '?? hit.cost);', '?? 0);'],
+    ['a settlement records all of the actual cost', 'units: toCost(hit) - hit.cost', 'units: toCost(hit)'],
+  ]),
+  ...of('engine/recorded-hit', STORE, [['a refund is not saved', 'states.save(state, rule.limit);', '']]),
+  ...of('engine/rule-check', STORE, [
+    ['a cost of 0 is judged', 'if (cost === 0) this.#verdict', 'if (cost < 0) this.#verdict'],
   ]),
   ...of('memory/plain-window-check', STORE, [
     [
@@ -94,11 +102,7 @@ export const core = [
       '',
     ],
   ]),
-  ...of('decision/evaluate', STORE, [
-    ['a rejected check is recorded', '(allowed || limit.countRejected) && cost', 'cost'],
-    ['a cost of 0 is recorded', ' && costAt(costs, index) > 0 ?', ' ?'],
-    ['a cost of 0 is judged', 'if (cost === 0) verdict', 'if (cost < 0) verdict'],
-    ['one limit that allows is enough', 'passed.every(Boolean)', 'passed.some(Boolean)'],
+  ...of('engine/evaluate', STORE, [
     [
       'a rejected check reports a delay',
       'delayMs: allowed ? verdict.delayMicros / 1000 : 0',
@@ -127,22 +131,18 @@ export const core = [
   ...of('memory/key-table', STORE, [
     [
       'an expired key is found at its expiry',
-      'if (expiresMicros <= nowMicros) return',
-      'if (expiresMicros < nowMicros) return',
+      'if (expiresMicros <= this.nowMicros) return',
+      'if (expiresMicros < this.nowMicros) return',
     ],
     ['an implausible state stays', 'this.#namespaces.remove(entry); // Otherwise the state', '// Otherwise the state'],
-    ['one key more than maxKeys is kept', 'this.size >= this.#maxKeys', 'this.size > this.#maxKeys'],
-    [
-      'the queue keeps the later expiry of a key',
-      'else if (expiresMicros < entry.expiresMicros) this.#moveEarlier(entry, expiresMicros);',
-      '',
-    ],
+    ['a check evicts an entry that it has read', 'this.#close(this.#entries[this.#opened]!);', ''],
+    ['the queue keeps the later expiry of a key', 'this.#namespaces.move(entry, expiresMicros);', ''],
     [
       'a namespace with a longer grace keeps its place in the queue',
       '      namespace.lifecycle = limit;\n      this.#namespaces.requeue(namespace);\n',
       '      namespace.lifecycle = limit;\n',
     ],
-    ['a receipt of an earlier life is refunded', '.life === life ? entry : undefined', '.life > 0 ? entry : undefined'],
+    ['a receipt of an earlier life is refunded', 'if (entry.life !== life) return undefined;', ''],
   ]),
   ...of('memory/reclaimer', STORE, [
     [
@@ -153,7 +153,8 @@ export const core = [
     ['keys that were hit again are evicted', 'if (expiresMicros <= queue.microsAt(0)) return entry;', 'return entry;'],
     ['an eviction takes any number of steps', 'step < MOST_DEFERRALS', 'step < Infinity'],
     ['the last deferred key is evicted, not the first to expire', 'if (expiresMicros < firstMicros) {', 'if (true) {'],
-    ['a check does not recognize its own entries', 'other?.address === entry.address', 'false'],
+    ['a check does not recognize its own entries', 'other.address === entry.address', 'false'],
+    ['one key more than maxKeys is kept', 'size >= this.#maxKeys', 'size > this.#maxKeys'],
     ['implausible keys are evicted last', 'this.#findImplausible(namespace, nowMicros) ?? ', ''],
     [
       'plausible keys are evicted first',

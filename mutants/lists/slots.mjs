@@ -109,9 +109,19 @@ export const slots = [
   ]),
   ...of('core/src/custom/create-store.ts', STATES, [
     ['a lease that was taken again cannot be released', 'Object.assign(hit, held[index]);', ''],
-    ['a settled lease takes all of its units again', 'hit.wantedCost = Math.min(hit.wantedCost, cost);', 'void hit;'],
-    ['a renewal takes back slots that were released', 'if (hit.wantedCost === 0) return hit;', ''],
-    ['a moved lease is not found before its renewal ends', 'hit.moved !== undefined && ', 'false && '],
+  ]),
+  ...of('core/src/engine/engine.ts', STATES, [
+    [
+      'a settled lease takes all of its units again',
+      'hit.wantedCost = Math.min(hit.wantedCost, toCost(hit));',
+      'void hit;',
+    ],
+  ]),
+  ...of('core/src/custom/renew-lease.ts', STATES, [
+    ['a renewal takes back slots that were released', 'if (cost === 0) return { life, atMicros };', ''],
+  ]),
+  ...of('core/src/engine/recorded-hit.ts', STATES, [
+    ['a moved lease is not found before its renewal ends', 'found ?? (moved && ', 'found ?? (false && '],
   ]),
   ...of('core/src/custom/transactions.ts', STATES, [
     ['a driver hides misuse', 'if (misuse !== undefined) throw misuse.error;', ''],

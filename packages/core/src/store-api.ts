@@ -6,7 +6,6 @@ export { channel, emitWarning } from './base/platform.js';
 export { createStore } from './custom/create-store.js';
 export type { CreateStoreOptions, Update } from './custom/create-store-options.js';
 export type { StoredNumbers } from './custom/stored-state.js';
-export { foreignDecision } from './decision/foreign-decision-error.js';
 export { toDecision } from './decision/to-decision.js';
 export { guardStore } from './failure/guarded-store.js';
 export {
@@ -32,6 +31,7 @@ export {
 } from './plan/plan.js';
 export type { SlotLimit } from './slots/slot-keeper.js';
 export { refundInBackground } from './store/background-refund.js';
+export { foreignDecision } from './store/foreign-decision.js';
 export type { StoreConnection, StoreGuard } from './store/store.js';
 export { hashKey, MAX_KEY_LENGTH } from './store/stored-key.js';
 export { readMicros } from './time/clock.js';

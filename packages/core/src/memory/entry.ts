@@ -1,15 +1,17 @@
-import type { State } from '../limits/limit.js';
+import type { KeyState } from '../engine/states.js';
 import { HEAD, LIFE, QUEUE, UNQUEUED } from './block-head.js';
 import type { Namespace } from './namespace.js';
 import { offsetOf, roundUp, type Slab } from './slab.js';
 
 const NO_NUMBERS = new Float64Array(0);
+/** No block has this address. */
+const CLOSED = -1;
 
 /** The most numbers that a loop copies in less time than `set`, which needs another array. */
 const MOST_LOOPED = 16;
 
 /** A view of one key's block, for the time of one operation. */
-export class Entry implements State {
+export class Entry implements KeyState {
   numbers: Float64Array = NO_NUMBERS;
   start = 0;
   size = 0;
@@ -19,7 +21,7 @@ export class Entry implements State {
   expiresMicros = 0.5; // A fraction makes V8 reserve room for any number.
   namespace!: Namespace;
   key = '';
-  address = 0;
+  address = CLOSED;
   readonly #slab: Slab;
 
   get diesWithProcess(): boolean {
@@ -60,6 +62,12 @@ export class Entry implements State {
 
   release(): void {
     this.#slab.release(this.address);
+    this.close();
+  }
+
+  /** Turns away from the block, which may have moved by the next operation. */
+  close(): void {
+    this.address = CLOSED;
   }
 
   resize(size: number): void {

@@ -1,20 +1,15 @@
 import type { Decision } from '../decision/decision.js';
-import { evaluate, toResult } from '../decision/evaluate.js';
-import { foreignDecision } from '../decision/foreign-decision-error.js';
-import { SingleDecision } from '../decision/single-decision.js';
-import { createVerdict } from '../limits/limit.js';
+import { decide } from '../engine/decide.js';
+import { Engine } from '../engine/engine.js';
 import type { CounterAlgorithm } from '../limits/rolling-counter-algorithm.js';
-import { type Costs, type Keys, keyAt, type Plan, type Rule, type SettledCosts } from '../plan/plan.js';
+import type { Costs, Keys, Plan, SettledCosts } from '../plan/plan.js';
 import type { CountingStore, Store } from '../store/store.js';
-import { isStoredAsIs, toStoredKey, toStoredKeys } from '../store/stored-key.js';
+import { isStoredAsIs, toStoredKeys } from '../store/stored-key.js';
 import { type Clock, monotonicClock, readMicros } from '../time/clock.js';
 import { hasMethods, invalidOption, validateOptionNames, validatePositiveInteger } from '../validation/validate.js';
-import type { Entry } from './entry.js';
 import { KeyTable } from './key-table.js';
-import { MemoryOperations } from './memory-operations.js';
 import { checkPlainWindow } from './plain-window-check.js';
 import { PlainWindowRules } from './plain-window-rules.js';
-import { RecordedHit } from './recorded-hit.js';
 
 /** The options of {@link MemoryStore}. */
 export interface MemoryStoreOptions {
@@ -83,11 +78,8 @@ export class MemoryStore implements Store, CountingStore {
   /** The clock by which the store decides. */
   readonly clock: Clock;
   readonly #keys: KeyTable;
-  readonly #operations: MemoryOperations;
+  readonly #engine: Engine;
   readonly #plainWindows: PlainWindowRules;
-  /** Reused for all plans of one rule, which saves two objects per check. */
-  readonly #entry: Entry;
-  readonly #verdict = createVerdict();
 
   constructor(options: MemoryStoreOptions = {}) {
     validateOptionNames('MemoryStore', options, ['clock', 'maxKeys']);
@@ -95,9 +87,8 @@ export class MemoryStore implements Store, CountingStore {
     if (!hasMethods(clock, ['now'])) throw invalidOption('clock', 'an object with a method `now`', clock);
     this.clock = clock;
     this.#keys = new KeyTable(clock, validatePositiveInteger('maxKeys', maxKeys));
-    this.#operations = new MemoryOperations(this.#keys);
+    this.#engine = new Engine(this.#keys);
     this.#plainWindows = new PlainWindowRules(this.#keys);
-    this.#entry = this.#keys.createEntry();
   }
 
   /** Identifies a `MemoryStore` of any installed version of this package. */
@@ -118,68 +109,52 @@ export class MemoryStore implements Store, CountingStore {
       const decision = rule === undefined ? undefined : checkPlainWindow(rule, keys, nowMicros);
       if (decision !== undefined) return decision;
     }
-    return this.#checkAny(plan.rules, toStoredKeys(keys), nowMicros, costs);
+    return this.#checkAny(plan, keys, costs, nowMicros);
   }
 
   /** Like {@link Store.peek}, but synchronous. */
-  peek({ rules }: Plan, keys: Keys, costs: Costs): Decision {
-    return this.#operations.peek(rules, toStoredKeys(keys), readMicros(this.clock), costs);
+  peek(plan: Plan, keys: Keys, costs: Costs): Decision {
+    return this.#engine.peek(plan, keys, costs) as Decision;
   }
 
   /** Like {@link Store.settle}, but synchronous. */
   settle(receipt: unknown, costs: SettledCosts): void {
-    this.#operations.settle(this.#hitOf(receipt), costs, readMicros(this.clock));
+    this.#engine.settle(receipt, costs);
   }
 
   /** Like {@link Store.charge}, but synchronous. */
-  charge({ rules }: Plan, keys: Keys, costs: Costs): Decision {
-    return this.#operations.charge(rules, toStoredKeys(keys), readMicros(this.clock), costs);
+  charge(plan: Plan, keys: Keys, costs: Costs): Decision {
+    return this.#engine.charge(plan, keys, costs) as Decision;
   }
 
   /** Like {@link Store.release}, but synchronous. */
   release(receipt: unknown): void {
-    this.#operations.release(this.#hitOf(receipt), readMicros(this.clock));
+    this.#engine.release(receipt);
   }
 
   /** Like {@link Store.refund}, but synchronous. */
   refund(receipt: unknown): void {
-    this.settle(receipt, 0);
+    this.#engine.refund(receipt);
   }
 
   /** Like {@link Store.reset}, but synchronous. */
   reset(plan: Plan, keys: Keys): void {
-    const stored = toStoredKeys(keys);
-    plan.rules.forEach((rule, index) => {
-      this.#keys.remove(rule, keyAt(stored, index));
-    });
+    this.#engine.reset(plan, keys);
   }
 
   /** Implements {@link Store.namesOf}. */
-  namesOf({ rules }: Plan, keys: Keys): string[] {
-    const stored = toStoredKeys(keys);
-    return rules.map(({ namespace }, index) => nameOf(namespace, keyAt(stored, index)));
+  namesOf(plan: Plan, keys: Keys): string[] {
+    return this.#engine.namesOf(plan, keys);
   }
 
   /** Implements {@link Store.namesOfReceipt}. */
   namesOfReceipt(receipt: unknown): string[] {
-    const names: string[] = [];
-    for (let hit: RecordedHit | undefined = this.#hitOf(receipt); hit !== undefined; hit = hit.next) {
-      names.push(nameOf(hit.rule.namespace, hit.key));
-    }
-    return names;
+    return this.#engine.namesOfReceipt(receipt);
   }
 
   /** Like {@link CountingStore.addCount}, but synchronous. */
   addCount(counter: CounterAlgorithm, subject: string, units: number, intervalMicros: number): number {
-    const nowMicros = readMicros(this.clock);
-    const location = { namespace: counter.namespace, limit: counter };
-    const key = toStoredKey(subject);
-    const found = this.#keys.find(location, key, nowMicros, this.#entry);
-    if (units === 0) return found === undefined ? 0 : counter.count(found, nowMicros, intervalMicros);
-    const entry = found ?? this.#keys.create(location, key, nowMicros, this.#entry);
-    counter.add(entry, nowMicros, units);
-    this.#keys.markRecorded(entry, counter);
-    return counter.count(entry, nowMicros, intervalMicros);
+    return this.#engine.addCount(counter, subject, units, intervalMicros) as number;
   }
 
   /** Drops all keys and stops the timer. The store can be used again. */
@@ -195,38 +170,14 @@ export class MemoryStore implements Store, CountingStore {
     return this.#keys.toJSON();
   }
 
-  /** @throws TypeError if the receipt is that of another store. */
-  #hitOf(receipt: unknown): RecordedHit {
-    if (receipt instanceof RecordedHit && receipt.table === this.#keys) return receipt;
-    throw foreignDecision();
-  }
-
   /** A separate method, so that V8 can inline `check`. */
-  #checkAny(rules: readonly Rule[], keys: Keys, nowMicros: number, costs: Costs): Decision {
-    return rules.length === 1 && typeof costs === 'number' && costs > 0
-      ? this.#checkOne(rules[0]!, keyAt(keys, 0), nowMicros, costs)
-      : this.#operations.check(rules, keys, nowMicros, costs);
-  }
-
-  /** Like `MemoryOperations.check`, for a plan of one rule. It is measurably faster without arrays. */
-  #checkOne(rule: Rule, key: string, nowMicros: number, cost: number): Decision {
-    const { name, limit } = rule;
-    const verdict = this.#verdict;
-    const found = this.#keys.find(rule, key, nowMicros, this.#entry);
-    evaluate(limit, found, nowMicros, cost, verdict);
-    const allowed = verdict.waitMicros === 0;
-    if (!allowed && !limit.countRejected) {
-      return new SingleDecision(name, toResult(limit, false, verdict, false), undefined);
+  #checkAny({ rules }: Plan, keys: Keys, costs: Costs, nowMicros: number): Decision {
+    const stored = toStoredKeys(keys);
+    this.#keys.begin(nowMicros);
+    try {
+      return decide(this.#keys, rules, stored, costs, this.#keys);
+    } finally {
+      this.#keys.end();
     }
-    const { atMicros } = verdict;
-    const entry = found ?? this.#keys.create(rule, key, nowMicros, this.#entry);
-    limit.record(entry, nowMicros, cost, verdict);
-    this.#keys.markRecorded(entry, limit);
-    const receipt = new RecordedHit(this.#keys, rule, entry.key, entry.life, atMicros, nowMicros, cost, undefined);
-    return new SingleDecision(name, toResult(limit, allowed, verdict, allowed), receipt);
   }
-}
-
-function nameOf(namespace: string, key: string): string {
-  return `${namespace}\n${key}`;
 }

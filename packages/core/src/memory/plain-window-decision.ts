@@ -1,8 +1,8 @@
 import type { Decision, LimitDecision } from '../decision/decision.js';
 import { INSPECT, NO_LIMITS, toLimitDecision, toPlainDecision } from '../decision/decision-figures.js';
 import { NO_DECISION, TAKE_RECEIPT } from '../decision/take-receipt.js';
+import { Receipt, RecordedHit } from '../engine/recorded-hit.js';
 import { PlainWindowRule } from './plain-window-rule.js';
-import { RecordedHit } from './recorded-hit.js';
 
 /**
  * The decision of a check of a plain window that was allowed. It contains what describes its hit, and creates the receipt when a
@@ -74,7 +74,7 @@ export class PlainWindowDecision implements Decision {
     const receipt = this.#receipt;
     this.#receipt = left;
     if (!(receipt instanceof PlainWindowRule)) return receipt;
-    const { table, rule } = receipt;
-    return new RecordedHit(table, rule, this.#key, this.#life, this.#atMicros, this.#atMicros, 1, undefined);
+    const hit = new RecordedHit(receipt.rule, this.#key, this.#life, this.#atMicros, this.#atMicros, 1);
+    return new Receipt(receipt.table, [hit]);
   }
 }

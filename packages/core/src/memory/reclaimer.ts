@@ -1,3 +1,5 @@
+import { emitWarning } from '../base/platform.js';
+import { describeFullStore } from '../validation/warning-texts.js';
 import { Entry } from './entry.js';
 import type { Namespace } from './namespace.js';
 import type { Namespaces } from './namespaces.js';
@@ -9,21 +11,24 @@ const MOST_DEFERRALS = 16;
 /** How many keys an eviction looks at to find an implausible one. */
 const PLAUSIBILITY_TESTS = 16;
 
-/** The entries of the running check. Their keys leave the queue instead of being dropped. */
-export type Kept = readonly (Entry | undefined)[];
-
-/** Drops expired keys, and evicts others from a full store. Each call takes a bounded number of steps. */
+/**
+ * Drops expired keys, and evicts others from a full store. Each call takes a bounded number of steps. `kept` are the entries of
+ * the running operation. Their keys leave the queue instead of being dropped.
+ */
 export class Reclaimer {
   readonly #namespaces: Namespaces;
+  readonly #maxKeys: number;
   readonly #entry: Entry;
+  #hasWarned = false;
 
-  constructor(namespaces: Namespaces, slab: Slab) {
+  constructor(namespaces: Namespaces, slab: Slab, maxKeys: number) {
     this.#namespaces = namespaces;
+    this.#maxKeys = maxKeys;
     this.#entry = new Entry(slab);
   }
 
   /** Drops keys whose grace is over, in at most `steps` steps. Returns whether any may be left. */
-  sweep(nowMicros: number, steps: number, kept: Kept): boolean {
+  sweep(nowMicros: number, steps: number, kept: readonly Entry[] = []): boolean {
     for (let step = 0; step < steps; step++) {
       const namespace = this.#namespaces.first;
       if (namespace === undefined || namespace.priority > nowMicros) return false;
@@ -35,19 +40,29 @@ export class Reclaimer {
     return true;
   }
 
+  /** Evicts keys until there is room for one of this namespace, or only keys of the running operation are left. */
+  makeRoom(namespace: Namespace, nowMicros: number, kept: readonly Entry[]): void {
+    while (this.#namespaces.size >= this.#maxKeys) {
+      const source = this.#namespaces.findEvictionSource(namespace, this.#maxKeys);
+      if (source === undefined) return;
+      this.#evict(source, nowMicros, kept);
+      this.#warnOnce();
+    }
+  }
+
   /**
    * Evicts a key of this namespace, whose queue is not empty.
    *
    * An implausible key goes first, because its expiry is far away and it limits nothing. Then goes the key that expires
    * first. If many keys have been hit since they were queued, it is the first to expire of some of them.
    */
-  evict(namespace: Namespace, nowMicros: number, kept: Kept): void {
+  #evict(namespace: Namespace, nowMicros: number, kept: readonly Entry[]): void {
     const entry = this.#findImplausible(namespace, nowMicros) ?? this.#findFirst(namespace);
     this.#drop(entry, kept);
   }
 
-  #drop(entry: Entry, kept: Kept): void {
-    const keptEntry = kept.find((other) => other?.address === entry.address);
+  #drop(entry: Entry, kept: readonly Entry[]): void {
+    const keptEntry = kept.find((other) => other.address === entry.address);
     if (keptEntry === undefined) {
       this.#namespaces.remove(entry);
       return;
@@ -89,5 +104,11 @@ export class Reclaimer {
   #open(namespace: Namespace, index: number): Entry {
     const { queue } = namespace;
     return this.#entry.open(namespace, queue.keyAt(index), queue.addressAt(index));
+  }
+
+  #warnOnce(): void {
+    if (this.#hasWarned) return;
+    this.#hasWarned = true;
+    emitWarning(describeFullStore(this.#maxKeys), { type: 'RollgateWarning', code: 'ROLLGATE_KEYS_EVICTED' });
   }
 }

@@ -1,0 +1,109 @@
+import type { Awaitable } from '../base/awaitable.js';
+import type { Decision } from '../decision/decision.js';
+import { holdsSlots } from '../limits/limit.js';
+import type { CounterAlgorithm } from '../limits/rolling-counter-algorithm.js';
+import { type Costs, costAt, type Keys, type Plan, type SettledCosts, settledCost } from '../plan/plan.js';
+import { foreignDecision } from '../store/foreign-decision.js';
+import type { CountingStore, Store } from '../store/store.js';
+import { toStoredKey, toStoredKeys } from '../store/stored-key.js';
+import { decide, peek, recordOverdrafts } from './decide.js';
+import { Receipt, type RecordedHit } from './recorded-hit.js';
+import { type Place, type StatePort, toPlaces } from './states.js';
+
+/** The operations of a store that keeps states as numbers. Each is one atomic step of its port. */
+export class Engine implements Store, CountingStore {
+  readonly #port: StatePort;
+
+  constructor(port: StatePort) {
+    this.#port = port;
+  }
+
+  check({ rules }: Plan, keys: Keys, costs: Costs): Awaitable<Decision> {
+    const stored = toStoredKeys(keys);
+    return this.#port.run(toPlaces(rules, stored), (states) => decide(states, rules, stored, costs, this.#port));
+  }
+
+  peek({ rules }: Plan, keys: Keys, costs: Costs): Awaitable<Decision> {
+    const stored = toStoredKeys(keys);
+    return this.#port.run(toPlaces(rules, stored), (states) => peek(states, rules, stored, costs));
+  }
+
+  charge({ rules }: Plan, keys: Keys, costs: Costs): Awaitable<Decision> {
+    const stored = toStoredKeys(keys);
+    const places = toPlaces(rules, stored);
+    const overdrafts = places
+      .map((place, index) => ({ ...place, units: costAt(costs, index) }))
+      .filter(({ rule, units }) => units > 0 && !holdsSlots(rule.limit));
+    return this.#port.run(places, (states) => {
+      recordOverdrafts(states, overdrafts);
+      return peek(states, rules, stored, 1);
+    });
+  }
+
+  settle(receipt: unknown, costs: SettledCosts): Awaitable<void> {
+    return this.#settle(receipt, (hit) => settledCost(costs, hit.rule) ?? hit.cost);
+  }
+
+  refund(receipt: unknown): Awaitable<void> {
+    return this.#settle(receipt, () => 0);
+  }
+
+  release(receipt: unknown): Awaitable<void> {
+    return this.#settle(receipt, (hit) => (holdsSlots(hit.rule.limit) ? 0 : hit.cost));
+  }
+
+  reset({ rules }: Plan, keys: Keys): Awaitable<void> {
+    const places = toPlaces(rules, toStoredKeys(keys));
+    return this.#port.run(places, (states) => {
+      for (const { rule, key } of places) states.remove(rule, key);
+    });
+  }
+
+  namesOf({ rules }: Plan, keys: Keys): string[] {
+    return toPlaces(rules, toStoredKeys(keys)).map(nameOf);
+  }
+
+  namesOfReceipt(receipt: unknown): string[] {
+    return this.hitsOf(receipt).map(nameOf);
+  }
+
+  addCount(counter: CounterAlgorithm, subject: string, units: number, intervalMicros: number): Awaitable<number> {
+    const rule = { namespace: counter.namespace, limit: counter };
+    const key = toStoredKey(subject);
+    return this.#port.run([{ rule, key }], (states) => {
+      let state = states.find(rule, key);
+      if (units > 0) {
+        state ??= states.create(rule, key);
+        counter.add(state, states.nowMicros, units);
+        states.save(state, counter);
+      }
+      return state === undefined ? 0 : counter.count(state, states.nowMicros, intervalMicros);
+    });
+  }
+
+  /** @throws TypeError if the receipt is that of another store. */
+  protected hitsOf(receipt: unknown): readonly RecordedHit[] {
+    if (receipt instanceof Receipt && receipt.owner === this.#port) return receipt.hits;
+    throw foreignDecision();
+  }
+
+  /** Replaces the cost of each hit. Only a check takes slots, so a lease gets no further units. */
+  #settle(receipt: unknown, toCost: (hit: RecordedHit) => number): Awaitable<void> {
+    const hits = this.hitsOf(receipt);
+    const refunds = hits.filter((hit) => toCost(hit) < hit.cost);
+    const overdrafts = hits
+      .map((hit) => ({ rule: hit.rule, key: hit.key, units: toCost(hit) - hit.cost }))
+      .filter(({ rule, units }) => units > 0 && !holdsSlots(rule.limit));
+    if (refunds.length + overdrafts.length === 0) return undefined;
+    for (const hit of refunds) hit.wantedCost = Math.min(hit.wantedCost, toCost(hit));
+    return this.#port.run([...refunds, ...overdrafts], (states) => {
+      for (const hit of refunds) hit.refund(states, toCost(hit));
+      recordOverdrafts(states, overdrafts);
+    });
+  }
+}
+
+/** The name of a state, by which callers wait for it. */
+function nameOf({ rule, key }: Place): string {
+  return `${rule.namespace}\n${key}`;
+}

@@ -1,0 +1,54 @@
+import type { Hit } from '../limits/limit.js';
+import type { Rule } from '../plan/plan.js';
+import type { Place, States } from './states.js';
+
+/** No key has this life. */
+const NO_LIFE = -1;
+
+/** The hit that a check recorded for one rule. */
+export class RecordedHit implements Hit, Place {
+  /** Of a lease, the units that a renewal takes back. A settlement or a release lowers them before it runs. */
+  wantedCost: number;
+  /** Where a renewal that runs has moved a lease, unless the renewal fails. */
+  moved: Pick<RecordedHit, 'life' | 'atMicros'> | undefined;
+
+  constructor(
+    readonly rule: Rule,
+    readonly key: string,
+    /** The life of the key that has the hit. A lease may move to a later one, and may get another id there. */
+    public life: number,
+    public atMicros: number,
+    readonly recordedMicros: number,
+    readonly cost: number,
+  ) {
+    this.wantedCost = cost;
+    this.moved = undefined;
+  }
+
+  /** A place in the receipt for a rule that recorded nothing, because the action costs it nothing. */
+  static none(rule: Rule, key: string, nowMicros: number): RecordedHit {
+    return new RecordedHit(rule, key, NO_LIFE, nowMicros, nowMicros, 0);
+  }
+
+  /** Refunds all but the first `kept` units, if the key is still in the life that has the hit. */
+  refund(states: States, kept: number): void {
+    const { rule, key, life, moved } = this;
+    const found = states.findLife(rule, key, life);
+    const state = found ?? (moved && states.findLife(rule, key, moved.life));
+    if (state === undefined) return;
+    rule.limit.refund(state, states.nowMicros, found === undefined ? { ...this, ...moved } : this, kept);
+    states.save(state, rule.limit);
+  }
+}
+
+/** What a decision needs for its settlement: the hit of each rule, also of one without a cost. */
+export class Receipt {
+  /** Keeps compiled code, like `SingleDecision.examples`. */
+  static readonly example = new Receipt({}, [RecordedHit.none(undefined as never, '', 0.5)]);
+
+  constructor(
+    /** The port of the store that decided. */
+    readonly owner: object,
+    readonly hits: readonly RecordedHit[],
+  ) {}
+}

@@ -1,0 +1,57 @@
+import type { Awaitable } from '../base/awaitable.js';
+import type { State, StateLifecycle } from '../limits/limit.js';
+import { type Keys, keyAt } from '../plan/plan.js';
+
+/** Whose states they are: those of a rule, or of a rolling counter. */
+export interface StateOwner {
+  readonly namespace: string;
+  readonly limit: StateLifecycle;
+}
+
+/** Where a store keeps the state of one key. */
+export interface Place {
+  readonly rule: StateOwner;
+  /** The key as stores keep it, which is the hash of a long one. */
+  readonly key: string;
+}
+
+/** A state that a store has found or created. It is valid until the end of its operation. */
+export interface KeyState extends State {
+  /** Identifies this life of the key, from its first record to its reset or expiry. No other life has the same number. */
+  readonly life: number;
+  /** When the state expires, as of the lookup. */
+  readonly expiresMicros: number;
+}
+
+/** The states of one operation. The engine calls nothing else of a store while the operation runs. */
+export interface States {
+  /** The only time of the operation. */
+  readonly nowMicros: number;
+  /** Returns the state of a key, unless it has none or it has expired. Removes an implausible state. */
+  find(rule: StateOwner, key: string): KeyState | undefined;
+  /** Returns the state of a key that is still in this life, even if the state has expired. */
+  findLife(rule: StateOwner, key: string, life: number): KeyState | undefined;
+  /** Starts a new life of a key whose state `find` has not found. Makes room only by states that the operation has not found. */
+  create(rule: StateOwner, key: string): KeyState;
+  /** Keeps a state that has changed. Removes a state that is like new. */
+  save(state: KeyState, limit: StateLifecycle): void;
+  /** Removes the state of a key, if it has one. */
+  remove(rule: StateOwner, key: string): void;
+}
+
+/** What a store gives to the engine: a `MemoryStore` on its own memory, and `createStore` on a database. */
+export interface StatePort {
+  /**
+   * Runs an operation on the states of these places, in one atomic step. Places may be equal. The operation may run again, for
+   * example after a conflict in a database. Only its last run counts, and starts from the states as they are then.
+   */
+  run<Result>(places: readonly Place[], operate: (states: States) => Result): Awaitable<Result>;
+}
+
+/** Returns the place of each rule's state. */
+export function toPlaces<Owner extends StateOwner>(
+  rules: readonly Owner[],
+  keys: Keys,
+): { rule: Owner; key: string }[] {
+  return rules.map((rule, index) => ({ rule, key: keyAt(keys, index) }));
+}
