@@ -1,7 +1,16 @@
 import { execFile } from 'node:child_process';
 import { setTimeout as delay } from 'node:timers/promises';
 import { promisify } from 'node:util';
-import { type Awaitable, type OnStoreError, RateLimiter, rollingWindow, StoreError } from '@rollgate/core';
+import {
+  type Awaitable,
+  MemoryStore,
+  manualClock,
+  type OnStoreError,
+  RateLimiter,
+  rollingWindow,
+  type Store,
+  StoreError,
+} from '@rollgate/core';
 import { flushPromises } from '@rollgate/test-support/flush-promises';
 import { isSettledBefore } from './is-settled-before.js';
 import { PuppetStore } from './puppet-store.js';
@@ -52,6 +61,38 @@ describe('a store that is silent', () => {
     expect((await limiter.check('ann')).degraded).toBe('fallback');
     await until(() => isBack(limiter));
     expect(await limiter.check('ann')).toMatchObject({ remaining: 1, degraded: false });
+  });
+
+  test('is probed again soon after a late response, however rare probes have become', async () => {
+    const clock = manualClock();
+    const replies: (() => void)[] = [];
+    let probes = 0;
+    const memory = new MemoryStore({ clock });
+    const silent: Store = {
+      clock,
+      check: (...args) => new Promise((resolve) => replies.push(() => resolve(memory.check(...args)))),
+      peek() {
+        probes += 1;
+        return new Promise(() => {});
+      },
+      refund() {},
+      reset() {},
+    };
+    const limiter = new RateLimiter({ limits, store: silent, timeout: '1s', onStoreError: 'allow' });
+    const countProbes = async (passedMs: number) => {
+      clock.advance(passedMs);
+      probes = 0;
+      await limiter.check('ann');
+      return probes;
+    };
+    const late = limiter.check('ann');
+    expect(await countProbes(1000)).toBe(1);
+    for (let probe = 0; probe < 6; probe++) expect(await countProbes(8000)).toBe(1);
+    await late;
+    replies[0]!();
+    await flushPromises();
+    expect(await countProbes(249)).toBe(0);
+    expect(await countProbes(1)).toBe(1);
   });
 
   test('is used again after a late response, which is dropped', async () => {
