@@ -157,7 +157,7 @@ export const http = [
     ['the violated policies are not named', "'violated-policies': decision.violated", "'violated-policies': []"],
   ]),
   ...of('http/src/node/delay-request', REFUNDS, [
-    ['a client that leaves keeps its slot', '    cancel();\n    refund();', '    cancel();'],
+    ['a client that leaves keeps its start', '    cancel();\n    refund();', '    cancel();'],
   ]),
   ...of('express/src/attach-decision', names('express', 'request-property'), [
     [

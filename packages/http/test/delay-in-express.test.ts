@@ -155,7 +155,7 @@ describe.each([
     ['at once', atOnce],
     ['later', later],
   ])(
-    'drops a request whose client disconnects, and frees the last slot, with a store that responds %s',
+    'drops a request whose client disconnects, and frees the last start, with a store that responds %s',
     async (_, store) => {
       const { came, passed, ask, open, delayMs } = await serve({ limits: slowQueue, store: store() });
       await ask('first');
@@ -173,7 +173,7 @@ describe.each([
     },
   );
 
-  test('keeps the slots of requests behind a disconnected one', async () => {
+  test('keeps the starts of requests behind a disconnected one', async () => {
     const { came, passed, ask, open } = await serve({ limits: queue, store: atOnce() });
     await ask(0);
     const leaving = open();
@@ -187,7 +187,7 @@ describe.each([
     expect(passed[1]!.atMs - came[2]!.atMs).toBeGreaterThanOrEqual(2 * INTERVAL_MS - 0.001);
   });
 
-  test('frees every slot of a pipeline whose client disconnects', async () => {
+  test('frees every start of a pipeline whose client disconnects', async () => {
     const { came, passed, limit, open, delayMs } = await serve({ limits: slowQueue, store: atOnce() });
     const socket = open();
     socket.write(raw(0) + raw(1) + raw(2) + raw(3));
@@ -253,7 +253,7 @@ describe.each([
     expect(passed).toEqual([]);
   });
 
-  test('drops a request at once when other code responds, and frees its slot', async () => {
+  test('drops a request at once when other code responds, and frees its start', async () => {
     const { came, passed, ask, delayMs } = await serve({ limits: slowQueue, store: atOnce() });
     await ask('first');
     const held = ask('held');
@@ -305,7 +305,7 @@ describe.each([
       expect(passed.map(({ who }) => who)).toEqual(['first']);
     });
 
-    test('does not detect one behind a larger body, and keeps the slot', async () => {
+    test('does not detect one behind a larger body, and keeps the start', async () => {
       const { came, open, delayMs } = await leave(100_000);
       const other = open();
       other.write(raw('other'));
@@ -315,7 +315,7 @@ describe.each([
       expect(came[1]!.socket.destroyed).toBe(false);
     });
 
-    test('continues the request with a larger body at its slot', async () => {
+    test('continues the request with a larger body at its start', async () => {
       const { came, passed, ask, open } = await serve({ limits: queue, store: atOnce() });
       await ask(0);
       const leaving = open();

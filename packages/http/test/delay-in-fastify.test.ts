@@ -143,7 +143,7 @@ describe.each([
   test.each([
     ['at once', atOnce],
     ['later', later],
-  ])('frees every slot of a pipeline whose client disconnects, with a store that responds %s', async (_, store) => {
+  ])('frees every start of a pipeline whose client disconnects, with a store that responds %s', async (_, store) => {
     const { app, came, passed, delayMs } = await create({ limits: slowQueue, store: store() });
     await listen(app);
     const socket = open(app);
@@ -204,7 +204,7 @@ describe.each([
     session.destroy();
   });
 
-  test('frees every slot of an HTTP/2 connection that is lost', async () => {
+  test('frees every start of an HTTP/2 connection that is lost', async () => {
     const { app, came, passed, delayMs } = await create({ limits: slowQueue }, { http2: true } as never);
     const address = await listen(app);
     const socket = open(app);
@@ -217,7 +217,7 @@ describe.each([
     expect(passed.map(({ who }) => who)).toEqual(['0']);
   });
 
-  test('drops a request at once when other code responds, and frees its slot', async () => {
+  test('drops a request at once when other code responds, and frees its start', async () => {
     const { app, came, passed, delayMs } = await create({ limits: slowQueue });
     const address = await listen(app);
     await fetch(`${address}/first`);
@@ -229,7 +229,7 @@ describe.each([
     expect(passed.map(({ who }) => who)).toEqual(['first']);
   });
 
-  test('frees the slot of a request with a response during the decision', async () => {
+  test('frees the start of a request with a response during the decision', async () => {
     const memory = atOnce();
     const answers: (() => void)[] = [];
     const check = (...question: Parameters<Store['check']>) => {

@@ -41,7 +41,7 @@ describe('a gateway', () => {
     other.terminate();
   });
 
-  test('delays messages in a queue until their slot', async () => {
+  test('delays messages in a queue until their start', async () => {
     const received = on(socket, 'message');
     send('queued');
     send('queued');
