@@ -4,8 +4,18 @@ const test = (name) => `packages/redis/test/${name}.test.ts`;
 
 const CONFORMANCE = ['vectors', 'memory-parity', 'algorithms', 'log-state'].map(test);
 const REFUNDS = ['vectors', 'memory-parity', 'resent', 'far-refunds', 'algorithms', 'log-state'].map(test);
-const PACKED = [test('usual-check'), ...REFUNDS, ...['log-totals', 'long-logs', 'faults-out-of-memory'].map(test)];
-const USUAL = [test('usual-check'), test('denial-cache'), test('long-logs'), ...REFUNDS, test('faults-out-of-memory')];
+const PACKED = [
+  test('plain-window-check'),
+  ...REFUNDS,
+  ...['log-totals', 'long-logs', 'faults-out-of-memory'].map(test),
+];
+const PLAIN_WINDOWS = [
+  test('plain-window-check'),
+  test('denial-cache'),
+  test('long-logs'),
+  ...REFUNDS,
+  test('faults-out-of-memory'),
+];
 const FRAME = ['script-slices', 'error-messages', 'batching', 'resent', 'memory-parity', 'algorithms', 'log-state'].map(
   test,
 );
@@ -20,28 +30,29 @@ export const lua = [
   ...of('program/main', FRAME, [
     [
       'the checks of a batch record at one microsecond',
-      'local stamp, line, message = server_time + done_count, nil, nil',
-      'local stamp, line, message = server_time, nil, nil',
+      'stamp, first_key = server_time + done_count,',
+      'stamp, first_key = server_time,',
     ],
     [
       'a script takes any number of steps',
       'while position < #ARGV and step_count < MAX_STEPS do',
       'while position < #ARGV do',
     ],
-    ['a run of equal checks takes any number of steps', 'if step_count >= MAX_STEPS then break end', ''],
+    [
+      'a run of equal checks takes any number of steps',
+      'done_count < last and step_count < MAX_STEPS',
+      'done_count < last',
+    ],
     [
       'an error has the message of the first failure',
-      "messages[#messages + 1], line = message, '!'",
-      "messages[1], line = message, '!'",
+      'messages[#messages + 1], lines[done_count]',
+      'messages[1], lines[done_count]',
     ],
   ]),
   ...of(
-    'program/main',
-    [test('usual-check')],
-    [
-      ['a check that fails is repeated', 'if not line and not message then', 'if not line then'],
-      ['costs of limits are read one place off', '2 * key_count + index])', '2 * key_count + index - 1])'],
-    ],
+    'program/plain-window-check',
+    [test('plain-window-check')],
+    [['costs of limits are read one place off', 'ARGV[costs + index])', 'ARGV[costs + index - 1])']],
   ),
   ...of('program/decisions', FRAME, [
     ['the last limit decides alone', 'allowed = allowed and verdict.wait == 0', 'allowed = verdict.wait == 0'],
@@ -80,8 +91,8 @@ export const lua = [
     ],
   ),
   ...of('program/operations', FRAME, [
-    ['a usual check costs one unit', 'rule, usual.cost', 'rule, 1'],
-    ['a usual check takes the time of the server', '{ 0, injected_now or false }', '{ 0, false }'],
+    ['a check of plain windows costs one unit', 'rule, plain.cost', 'rule, 1'],
+    ['a check of plain windows takes the time of the server', '{ 0, injected_now or false }', '{ 0, false }'],
   ]),
   ...of(
     'program/decisions',
@@ -95,73 +106,50 @@ export const lua = [
       ['a log that is too long fails a rejected check', 'if ensure_fits and records then', 'if ensure_fits then'],
     ],
   ),
-  ...of('program/usual-check', USUAL, [
-    [
-      'a hit counts at the end of its window',
-      'until not is_usual or oldest > start',
-      'until not is_usual or oldest >= start',
-    ],
-    [
-      'one hit too many is allowed',
-      'elseif count >= limit then allowed = false end',
-      'elseif count > limit then allowed = false end',
-    ],
-    [
-      'the last limit decides alone',
-      'elseif count >= limit then allowed = false end',
-      'else allowed = count < limit end',
-    ],
-    ['the units of one limit count for the next', 'cost, total, dropped_units = rule', 'cost = rule'],
-    ['the units of a check count for the next', 'if total or rule.total then', 'if total then'],
-    ['a limit with totals reports its hits', 'total and total - dropped_units or count)', 'count)'],
-    ['a hit with a total has no room', 'rule.total and 59 or 39', '39'],
+  ...of('program/plain-window-check', PLAIN_WINDOWS, [
+    ['a hit counts at the end of its window', 'until oldest > start', 'until oldest >= start'],
+    ['one hit too many is allowed', 'return free > 0', 'return free >= 0'],
+    ['the last limit decides alone', 'allowed = allowed and has_room', 'allowed = has_room'],
     ['a log of another window is read', 'keep ~= window or ', ''],
     ['the room after a refund is read as hits', 'or room > 0 or', 'or'],
-    ['plain hits in front of others are read as those with totals', 'if plain > 0 or gaps', 'if gaps'],
-    ['a hit with a cost follows plain ones', 'if not last_total then is_usual = false break end', ''],
-    ['one unit too many is allowed', 'dropped_units + cost > limit or', 'dropped_units + cost > limit + 1 or'],
+    ['plain hits in front of others are read as those with totals', 'if plain_count > 0 or gaps', 'if gaps'],
+    ['a hit with a cost follows plain ones', 'if total and not last_total then return nil end', ''],
+    ['one unit too many is allowed', 'return free >= cost and', 'return free >= cost - 1 and'],
     ['dropped units count', "dropped_units = unpack_at('>I7', bytes, from + 14 * left - 6)", 'local _'],
-    ['totals lose their exactness', ' or total + cost >= 2 ^ 53', ''],
-    ['a hit with a cost begins a plain log', 'if cost ~= 1 then total, dropped_units = 0, 0 end', ''],
+    ['totals lose their exactness', ' and total + cost < 2 ^ 53 or nil', ' or nil'],
+    ['a hit with a cost begins a plain log', 'cost ~= 1 and 0 or nil, 0', 'nil, 0'],
     ['a clock that steps back records out of order', ' or last > now', ''],
-    ['hits of a larger limit make the units negative', ' or hits > limit then is_usual', ' then is_usual'],
+    ['hits of a larger limit make the units negative', ' or hits > limit then return', ' then return'],
     ['a log continues at its expiry', 'if last > start then', 'if last >= start then'],
-    ['dropped hits count', 'dropped_hits, count = dropped + left, count - left', 'dropped_hits = dropped + left'],
-    ['a long log drops no bytes', ' or (dropped_hits > 16 and dropped_hits * 4 > count + 1)', ''],
+    ['dropped hits count', 'dropped, count = dropped + left, count - left', 'dropped = dropped + left'],
+    ['a long log drops no bytes', ' or (dropped > 16 and dropped * 4 > count + 1)', ''],
     [
       'the rewritten log contains dropped hits',
-      "format('%d', first_byte), format('%d', next_byte - 1)",
-      "'0', format('%d', next_byte - 1)",
+      "format('%d', first), format('%d', first + hit_size",
+      "'0', format('%d', first + hit_size",
     ],
+    ['the TTL is never written again', 'newest and not injected_now and newest - newest % half == start', 'newest'],
     [
-      'the TTL is never written again',
-      'newest and not injected_now and newest - newest % half == present_start',
-      'newest',
+      'a half window keeps the TTL of another',
+      'if not keeps_ttl and half_start ~= start then',
+      'if not half_start then',
     ],
-    ['a half window keeps the TTL of another', 'and half_start ~= present_start then', 'and not half_start then'],
+    ['a key expires half a window early', '(start + half + window + 999)', '(start + window + 999)'],
     [
-      'a window keeps the TTL of another',
-      'half_start, expiry, remaining, remaining_text =',
-      '_, _, remaining, remaining_text =',
+      'a long log never expires',
+      "if not keeps_ttl then call(injected_now and 'PEXPIRE'",
+      "if false then call(injected_now and 'PEXPIRE'",
     ],
-    ['a key expires half a window early', '(half_start + half + window + 999)', '(half_start + window + 999)'],
-    ['a long log never expires', "if type(reply) == 'number' and not keeps_ttl then", 'if false then'],
     ['a short log loses its TTL', "bytes, 'KEEPTTL')", 'bytes)'],
-    ['the remaining units are those of another check', 'if remaining ~= left then', 'if not remaining then'],
+    ['the remaining units are those of another check', 'if remaining ~= free - cost then', 'if not remaining then'],
     ['a rejection waits until the reset', "format('-%d %d', oldest + window", "format('-%d %d', newest + window"],
-    ['a limit that allows is reported full', 'elseif count >= limit then result', 'else result'],
-    ['a check is recorded in the logs before one that is too long', 'has_long_log and allowed', 'false and allowed'],
-    [
-      'values of one limit decide another',
-      'key, limit, window, tail, newest = keys[next_key + index], rule.limit, rule.window,',
-      'key, tail, newest = keys[next_key + index],',
-    ],
+    ['a limit that allows is reported full', 'if free < cost then return format', 'if true then return format'],
+    ['a check is recorded in the logs before one that is too long', 'if not is_alone then', 'if false then'],
     [
       'a key of an injected clock expires before another half window ends',
       '(window + half) / 1000 + 60000',
       'window / 1000 + 60000',
     ],
-    ['an error of Redis is lost', "if type(reply) == 'table' and reply.err then message = reply.err break end", ''],
   ]),
   ...of(
     'limits/rolling-window',
@@ -212,7 +200,7 @@ export const lua = [
   ),
   ...of(
     'limits/rolling-window',
-    [test('usual-check')],
+    [test('plain-window-check')],
     [['a key of an injected clock expires before another half window ends', 'return keep + keep / 2', 'return keep']],
   ),
   ...of('limits/rolling-window', DENIALS, [

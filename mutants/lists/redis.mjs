@@ -19,8 +19,8 @@ export const redis = [
     ['all of a large batch goes into one script', 'const MAX_ITEMS = 100;', 'const MAX_ITEMS = 1_000_000;'],
     [
       'an item overtakes the half that waits',
-      'const items = this.#takeWaiting();',
-      'const items = this.#isHolding ? this.#waiting.splice(-1) : this.#takeWaiting();',
+      'this.#sendFirst(isHalved ? count >> 1 : count);',
+      'this.#waiting.unshift(...this.#waiting.splice(-1));\n    this.#sendFirst(isHalved ? count >> 1 : count);',
     ],
     ['batches are never halved', 'this.#lockstepCount > MIN_LOCKSTEPS', 'this.#lockstepCount > Infinity'],
     ['half a batch waits for a silent server', 'setTimeout(this.#stopHolding, MAX_HOLD_MS)', 'undefined'],
@@ -59,103 +59,73 @@ export const redis = [
     ['a failed operation gets a result', 'if (error !== undefined) operation.reject(error);\n  else if', 'if'],
   ]),
   ...of(
-    'script/script-request',
-    [test('usual-check'), ...RECEIPTS],
+    'script/script-arguments',
+    [test('plain-window-check'), ...RECEIPTS],
     [
       ['checks of different costs are sent as one', 'areSameCosts(one.costs, other.costs) &&', ''],
-      ['a refund names the previous rule', 'input.push(index + 1, atMicros', 'input.push(index, atMicros'],
-      ['repeated usual checks are counted as one', "values.push('usual', String(times),", "values.push('usual', '1',"],
-      ['a usual check has the time of the server', "String(clockMicros ?? '')", "''"],
+      ['a refund names the previous rule', '=> [index + 1, atMicros', '=> [index, atMicros'],
+      ['repeated checks are counted as one', "values.push('plain', String(times),", "values.push('plain', '1',"],
+      ['a check of plain windows has the time of the server', "String(clockMicros ?? '')", "''"],
       ['a higher cost counts as one', "typeof costs === 'number' ? costs : 0)", "typeof costs === 'number' ? 1 : 0)"],
       ['a limit without a cost records', '(cost) => cost > 0', '() => true'],
       [
         'a peek records',
-        "if (hasUsualCheck && operation.kind === 'check') {",
-        "if (hasUsualCheck && (operation.kind === 'check' || operation.kind === 'peek')) {",
+        "operation.kind !== 'check' ||",
+        "(operation.kind !== 'check' && operation.kind !== 'peek') ||",
       ],
-      ['a refund always has the time of the server', '[number, clockMicros ?? false,', '[number, false,'],
+      ['a refund always has the time of the server', '[number, clockMicros ?? false, stamp', '[number, false, stamp'],
     ],
   ),
   ...of(
     'operations/algorithm-registry',
     [...BATCHES, test('conformance')],
     [
-      ['a limit with a minDifference is usual', ' && (limit as RollingWindow).minDifferenceMicros === 0', ''],
-      ['a limit with countRejected is usual', '!limit.countRejected && ', ''],
+      ['a limit with a minDifference is a plain window', ' && minDifferenceMicros === 0', ''],
+      ['a limit with countRejected is a plain window', ' && !countRejected', ''],
     ],
   ),
-  ...of('operations/operations', RECEIPTS, [
-    ['a receipt omits how far ahead its hit is', 'this.recordedMicros + this.#aheadMicros', 'this.recordedMicros'],
-    ['a receipt omits its cost', 'atMicros, cost: this.#cost', 'atMicros, cost: 1'],
-  ]),
-  ...of('operations/operations', ['lease-settlements', 'concurrency'].map(test), [
-    ['a receipt forgets what a settlement changed', 'this.#hits = [{ key: this.#hits,', 'return [{ key: this.#hits,'],
-  ]),
-  ...of('script/script-reply', RECEIPTS, [
-    [
-      'all operations of a batch have one stamp',
-      'return this.#serverMicros + this.#index - 1;',
-      'return this.#serverMicros;',
-    ],
-    [
-      'receipts of several limits omit how far ahead a hit is',
-      'hasRecorded ? nowMicros + last : 0',
-      'hasRecorded ? nowMicros : 0',
-    ],
-    ['the reason is always the limit', "delay === MIN_DIFFERENCE ? 'minDifference' : 'limit'", "'limit'"],
+  ...of('script/check-result', RECEIPTS, [
+    ['a receipt omits how far ahead its hit is', 'hasRecorded ? nowMicros + last : 0', 'hasRecorded ? nowMicros : 0'],
+    ['a receipt omits its cost', ' : 0, cost });', ' : 0, cost: 1 });'],
+    ['the reason is always the limit', "delay === TOO_SOON ? 'minDifference' : 'limit'", "'limit'"],
     ['"never" is a wait below 0', 'return micros < 0 ? Infinity : micros;', 'return micros;'],
   ]),
+  ...of('script/script-reply', RECEIPTS, [['all operations of a batch have one stamp', '    this.#stamp += 1;\n', '']]),
   ...of(
     'script/script-reply',
     [test('malformed-replies')],
     [
       ['a reply may have more results than operations', 'if (this.length > operationCount)', 'if (false)'],
       ['only the first line is validated', '[-\\d ,]*))+$/', '[-\\d ,]*))+/'],
-      ['text after a number is ignored', 'this.#codes[this.#position]! === LINE_BREAK && ', ''],
-      ['a short result may be inexact', 'end - start <= MAX_DIGITS ? number : Infinity', 'number'],
+      ['an amount may be negative', 'figures.remaining < 0 || ', ''],
+      ['a number may be inexact', '!Number.isSafeInteger(number) || ', ''],
     ],
   ),
-  ...of(
-    'script/script-numbers',
-    [test('malformed-replies')],
-    [
-      ['any text is a number', '!Number.isFinite(number)', 'false'],
-      ['an amount may be negative', '!DIGITS.test(text) || ', ''],
-      ['an amount may be inexact', ' || !Number.isSafeInteger(number)', ''],
-    ],
-  ),
-  ...of('denials/cached-denial', DENIALS, [
+  ...of('denials/denial', DENIALS, [
     ['a rejection outlives its stable time', 'sinceSent < stableMicros && nowMicros', 'nowMicros'],
     ['a rejection outlives its greatest age', ' && nowMs < expiresMs;', ';'],
     [
       'waits run down too fast',
-      '{ limitDecisions, receivedMicros }: CachedDenial',
-      '{ limitDecisions, sentMicros: receivedMicros }: CachedDenial',
+      '{ limitDecisions, receivedMicros }: Denial',
+      '{ limitDecisions, sentMicros: receivedMicros }: Denial',
     ],
   ]),
   ...of(
-    'denials/key-change-tracker',
-    [test('key-change-tracker'), ...DENIALS],
-    [
-      [
-        'a check of another plan changes nothing',
-        '      tracked.planText = planText;\n      tracked.version += 1;',
-        '      tracked.planText = planText;',
-      ],
-      ['keys of dropped rejections are kept', 'if (tracked.useCount === 0) this.#tracked.delete(key);', ''],
-    ],
+    'denials/denial-groups',
+    [test('denial-groups'), ...DENIALS],
+    [['keys of dropped rejections are kept', 'if (groups?.size === 0) this.#groupsOfKeys.delete(key);', '']],
   ),
   ...of('denials/denial-cache', DENIALS, [
     [
       'a rejection outlives a change of its keys',
-      'trackedKeys.every(({ version }, index) => version === versions[index])',
-      'versions.length > 0 && notes.length > 0',
+      'for (const group of this.#groups.ofKeys(keys)) this.#dropGroup(group);',
+      '',
     ],
     ['rejections of limits that count them are kept', '!encodedPlan.isCacheable || receivedMicros', 'receivedMicros'],
     [
       'one rejection more than maxKeys is kept',
-      'this.#denials.size >= this.#maxKeys',
-      'this.#denials.size > this.#maxKeys',
+      'if (this.#denials.size < this.#maxKeys) return;',
+      'if (this.#denials.size <= this.#maxKeys) return;',
     ],
     ['a full cache drops all', 'Math.ceil(this.#maxKeys / DENIALS_PER_DROP)', 'this.#maxKeys'],
     ['a full cache drops half', 'const DENIALS_PER_DROP = 500', 'const DENIALS_PER_DROP = 2'],
@@ -177,7 +147,7 @@ export const redis = [
       'return knownCost > limit;',
     ],
   ]),
-  ...of('store/check-decisions', DENIALS, [
+  ...of('denials/denial-cache', DENIALS, [
     [
       'a rejection is served after a local record',
       "check.kind === 'check' ? result.receipt !== undefined : allowed",
@@ -185,19 +155,19 @@ export const redis = [
     ],
     [
       'a rejection of a check that was sent before a reset is cached after it',
-      "check.kind !== 'check' || check.changeCount !== this.#changes.count",
+      "check.kind !== 'check' || check.changeCount !== this.changeCount",
       "check.kind !== 'check'",
     ],
   ]),
-  ...of('changes/state-changes', DENIALS, [
+  ...of('denials/denial-cache', DENIALS, [
     [
       'a reset leaves the rejections',
-      '    this.#count += 1;\n    this.#denials?.invalidate(keys);',
-      '    this.#count += 1;',
+      '    this.changeCount += 1;\n    this.invalidate(keys);',
+      '    this.changeCount += 1;',
     ],
-    ['a clock that steps back leaves the rejections', '    this.#denials?.clear();\n', ''],
+    ['a clock that steps back leaves the rejections', '    this.#denials.clear();\n    this.#groups.clear();\n', ''],
   ]),
-  ...of('operations/plan-encoding', DENIALS, [
+  ...of('operations/plan-encoder', DENIALS, [
     ['a limit that counts rejected attempts is cached', '!limit.countRejected && ', ''],
   ]),
   ...of(

@@ -1,5 +1,7 @@
 import { holdsSlots, type LeasingLimit } from '@rollgate/core/store';
-import type { Receipt, RecordedHit, RenewedLease, RenewOperation, SettleOperation } from '../operations/operations.js';
+import { groupBy } from '../base/group-by.js';
+import type { RenewedLease, RenewOperation, SettleOperation } from '../operations/operations.js';
+import type { Receipt, RecordedHit } from '../operations/receipt.js';
 import { hashTagOf } from '../operations/redis-keys.js';
 
 /**
@@ -113,15 +115,4 @@ function settlementOf(
 function groupLeases(leases: readonly OwnedLease[], isCluster: boolean): Iterable<readonly OwnedLease[]> {
   const byKey = [...groupBy(leases, ({ hit }) => hit.key).values()].flat();
   return isCluster ? groupBy(byKey, ({ hit }) => hashTagOf(hit.key)).values() : [byKey];
-}
-
-function groupBy<Item>(items: readonly Item[], toName: (item: Item) => string): Map<string, Item[]> {
-  const groups = new Map<string, Item[]>();
-  for (const item of items) {
-    const name = toName(item);
-    const group = groups.get(name);
-    if (group === undefined) groups.set(name, [item]);
-    else group.push(item);
-  }
-  return groups;
 }

@@ -8,7 +8,7 @@ const SLOTS = 16_384;
 const MAX_TRIES = 1000;
 
 /** The number of an operation, and the Redis key that marks it as done. */
-export interface OperationNumber {
+export interface ResendNumber {
   readonly key: string;
   readonly number: number;
 }
@@ -17,7 +17,7 @@ export interface OperationNumber {
  * Numbers the operations of a store that must not run twice. A client resends a command without a reply after a broken
  * connection, even if Redis executed it. The script then finds the number marked as done.
  */
-export class OperationNumbers {
+export class ResendNumbers {
   readonly #storeId = randomId();
   readonly #isCluster: boolean;
   /** How many operations have a number, by the slot of a Cluster. */
@@ -32,7 +32,7 @@ export class OperationNumbers {
    * Returns the next number. On a Cluster, its key is in the slot of `neighbor`, a Redis key of the operation. All client keys
    * of a slot share it, because each of them would leave its own otherwise.
    */
-  next(neighbor: string): OperationNumber {
+  next(neighbor: string): ResendNumber {
     const slot = this.#isCluster ? slotOf(neighbor) : 0;
     const count = this.#counts[slot]!++;
     const number = count % NUMBERS_PER_KEY;

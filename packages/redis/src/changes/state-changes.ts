@@ -1,36 +1,26 @@
 import { holdsSlots, type SettledCosts, settledCost } from '@rollgate/core/store';
 import type { DenialCache } from '../denials/denial-cache.js';
-import type { CheckInput, CheckResult, Operation, Receipt, SettledHit } from '../operations/operations.js';
+import type { CheckInput, CheckResult, Operation, SettledHit } from '../operations/operations.js';
+import type { EncodedPlan } from '../operations/plan-encoder.js';
+import type { Receipt } from '../operations/receipt.js';
 import type { OperationSender } from '../sending/operation-sender.js';
 import { confirmSettlement, leasesOf, possibleHits, renewLeases } from './lease-renewal.js';
-import type { OperationNumbers } from './resend-numbers.js';
+import type { ResendNumbers } from './resend-numbers.js';
 
-/** Sends the operations that change states other than by a check, and voids the denials that they affect. */
+/** Sends the operations that change states other than by a check, and ends the denials that they affect. */
 export class StateChanges {
   readonly #sender: OperationSender;
   readonly #denials: DenialCache | undefined;
   /** `undefined` if the client never resends a command. */
-  readonly #numbers: OperationNumbers | undefined;
-  #count = 0;
+  readonly #numbers: ResendNumbers | undefined;
 
-  constructor(sender: OperationSender, denials: DenialCache | undefined, numbers: OperationNumbers | undefined) {
+  constructor(sender: OperationSender, denials: DenialCache | undefined, numbers: ResendNumbers | undefined) {
     this.#sender = sender;
     this.#denials = denials;
     this.#numbers = numbers;
   }
 
-  /** How many changes started or ended. The cache ignores a rejection if one did since its check was sent. */
-  get count(): number {
-    return this.#count;
-  }
-
-  /** Clears the denial cache when the clock steps back, because an earlier state may apply again. */
-  noteClockStep(): void {
-    this.#count += 1;
-    this.#denials?.clear();
-  }
-
-  reset({ encodedPlan, keys }: CheckInput): Promise<void> {
+  reset(encodedPlan: EncodedPlan, keys: readonly string[]): Promise<void> {
     return this.#run(keys, (resolve, reject) => ({ kind: 'reset', encodedPlan, keys, resolve, reject }));
   }
 
@@ -78,11 +68,10 @@ export class StateChanges {
   }
 
   /** Records without deciding. Returns the result of a peek with a cost of 1. */
-  charge({ encodedPlan, keys, costs }: CheckInput, clockMicros: number | undefined): Promise<CheckResult> {
+  charge(input: CheckInput): Promise<CheckResult> {
+    const { keys } = input;
     const numbered = this.#number(keys);
-    return this.#run(keys, (resolve, reject) => {
-      return { kind: 'charge', ...numbered, encodedPlan, costs, clockMicros, resolve, reject };
-    });
+    return this.#run(keys, (resolve, reject) => ({ kind: 'charge', ...input, ...numbered, resolve, reject }));
   }
 
   /** The keys of an operation that must not run twice, with its number. */
@@ -91,23 +80,18 @@ export class StateChanges {
     return next === undefined ? { keys, number: false } : { keys: [...keys, next.key], number: next.number };
   }
 
-  /** Voids the denials of the keys before the operation and after it. */
+  /** Ends the denials of the keys before the operation and after it. */
   #run<Result>(
     keys: readonly string[],
     toOperation: (resolve: (result: Result) => void, reject: (error: unknown) => void) => Operation,
   ): Promise<Result> {
-    this.#note(keys);
+    this.#denials?.noteChange(keys);
     return new Promise((resolve, reject) => {
       const onDone = (result: Result) => {
-        this.#note(keys);
+        this.#denials?.noteChange(keys);
         resolve(result);
       };
       this.#sender.add(toOperation(onDone, reject));
     });
-  }
-
-  #note(keys: readonly string[]): void {
-    this.#count += 1;
-    this.#denials?.invalidate(keys);
   }
 }

@@ -1,4 +1,4 @@
-import { FlatArguments, findEvalShaClass } from './ioredis-command-class.js';
+import { findEvalShaClass } from './ioredis-command-class.js';
 import type { IoredisClient } from './redis-clients.js';
 
 type EvalSha = (sha: string, keys: readonly string[], values: readonly string[]) => Promise<unknown>;
@@ -22,8 +22,8 @@ export function createEvalSha(client: IoredisClient): EvalSha {
     }
     // `concat`, because V8 would allocate a literal with all of them in the old generation once many have survived. There it
     // would keep the keys until a full collection.
-    const args = new FlatArguments([sha, String(keys.length)].concat(keys, values));
-    const command = new Command('evalsha', args, { keyPrefix, replyEncoding: 'utf8' });
+    const args = [sha, String(keys.length)].concat(keys, values);
+    const command = new Command('evalsha', { flat: () => args }, { keyPrefix, replyEncoding: 'utf8' });
     return (client as CommandSender).sendCommand(command);
   };
 }

@@ -1,17 +1,10 @@
-import type { Decision } from '@rollgate/core';
+import type { Decision, LimitDecision } from '@rollgate/core';
 import { type Costs, toDecision } from '@rollgate/core/store';
 import { performance } from '../base/platform.js';
 import type { CheckInput, CheckResult } from '../operations/operations.js';
-import {
-  type CachedDenial,
-  type CheckTimes,
-  type DenialCost,
-  type DenialGroup,
-  isValid,
-  limitDecisionsAt,
-} from './cached-denial.js';
+import { type Denial, type DenialCost, type DenialGroup, isValid, limitDecisionsAt } from './denial.js';
 import { estimateDenial } from './denial-estimate.js';
-import { KeyChangeTracker } from './key-change-tracker.js';
+import { DenialGroups } from './denial-groups.js';
 
 /** Options of {@link DenialCache}. */
 export interface DenialCacheOptions {
@@ -19,6 +12,13 @@ export interface DenialCacheOptions {
   readonly maxAgeMs: number;
   /** How many denials the cache keeps at most. */
   readonly maxKeys: number;
+}
+
+/** A check or a peek that was sent. */
+export interface SentCheck extends CheckInput {
+  readonly kind: 'check' | 'peek';
+  /** The cache's `changeCount` when it was sent. */
+  readonly changeCount: number;
 }
 
 /**
@@ -37,7 +37,7 @@ const DENIALS_PER_DROP = 500;
  * Keeps rejections by Redis, called denials, and rejects the same check from memory while they are valid. A rejected action
  * stays rejected until its wait is over, whatever other processes record.
  *
- * A denial is void when this process records in, resets or refunds one of its keys. It is valid only until something other
+ * A denial ends when this process records in, resets or refunds one of its keys. It is valid only until something other
  * than its waits could change. So within one process, the cache returns what Redis would return.
  *
  * There are two exceptions. A denial may be outdated by up to `maxAgeMs` when another process changes its keys. After
@@ -45,14 +45,15 @@ const DENIALS_PER_DROP = 500;
  * instead of `'minDifference'`.
  */
 export class DenialCache {
+  /** How many changes of states by anything but a check have started or ended. */
+  changeCount = 0;
   readonly #maxAgeMs: number;
   readonly #maxKeys: number;
   /** How many costs of a group must be known before the cache estimates further ones. */
   readonly #minCostsForEstimate: number;
   /** In insertion order, so that the oldest is dropped first. */
-  readonly #denials = new Set<CachedDenial>();
-  readonly #groups = new Map<string, DenialGroup>();
-  readonly #keyChanges = new KeyChangeTracker();
+  readonly #denials = new Set<Denial>();
+  readonly #groups = new DenialGroups();
 
   constructor({ maxAgeMs, maxKeys }: DenialCacheOptions) {
     this.#maxAgeMs = maxAgeMs;
@@ -60,101 +61,92 @@ export class DenialCache {
     this.#minCostsForEstimate = Math.min(MAX_COSTS, maxKeys);
   }
 
-  get isEmpty(): boolean {
-    return this.#denials.size === 0;
+  /** The rejection of this check, if a valid denial is known. */
+  find(input: CheckInput): Decision | undefined {
+    const group = this.#denials.size === 0 ? undefined : this.#groups.find(input);
+    if (group === undefined) return undefined;
+    const { encodedPlan, costs } = input;
+    const nowMs = performance.now();
+    const nowMicros = input.clockMicros ?? toMicros(nowMs);
+    const limitDecisions = this.#limitDecisionsOf(group, costs, nowMicros, nowMs);
+    return limitDecisions && toDecision(encodedPlan.plan.rules, limitDecisions, undefined, costs);
   }
 
-  /** The rejection of this check, if a valid denial is known. */
-  find(input: CheckInput, nowMicros: number): Decision | undefined {
-    if (!this.#keyChanges.has(input.keys.at(-1)!)) return undefined;
-    const group = this.#groups.get(groupId(input));
-    if (group === undefined || this.#dropIfVoid(group)) return undefined;
-    const nowMs = performance.now();
-    const { costs } = input;
+  /** Keeps the result of a check or a peek if it is a denial, or drops the denials that it has ended. */
+  update(check: SentCheck, result: CheckResult, allowed: boolean, sentMs: number): void {
+    // A check that recorded has changed the state. An allowed peek shows that another process may have reset the keys.
+    const mayHaveChanged = check.kind === 'check' ? result.receipt !== undefined : allowed;
+    if (mayHaveChanged) this.invalidate(check.keys);
+    else this.#add(check, result, sentMs);
+  }
+
+  /** Drops all denials that use one of these keys. */
+  invalidate(keys: readonly string[]): void {
+    if (this.#denials.size === 0) return;
+    for (const group of this.#groups.ofKeys(keys)) this.#dropGroup(group);
+  }
+
+  /** Notes that a change of these keys by anything but a check starts or has ended. */
+  noteChange(keys: readonly string[]): void {
+    this.changeCount += 1;
+    this.invalidate(keys);
+  }
+
+  /** Notes that the clock has stepped back, so an earlier state may apply again. */
+  noteClockStep(): void {
+    this.changeCount += 1;
+    this.#denials.clear();
+    this.#groups.clear();
+  }
+
+  #limitDecisionsOf(group: DenialGroup, costs: Costs, nowMicros: number, nowMs: number): LimitDecision[] | undefined {
     const denial = group.denials.get(denialCostOf(costs));
     if (denial === undefined) {
-      return typeof costs === 'number' ? this.#estimate(group, costs, nowMicros, nowMs) : undefined;
+      const canEstimate = typeof costs === 'number' && group.denials.size >= this.#minCostsForEstimate;
+      return canEstimate ? estimateDenial(group, costs, nowMicros, nowMs) : undefined;
     }
-    if (isValid(denial, nowMicros, nowMs)) {
-      return toDecision(input.encodedPlan.plan.rules, limitDecisionsAt(denial, nowMicros), undefined, costs);
-    }
+    if (isValid(denial, nowMicros, nowMs)) return limitDecisionsAt(denial, nowMicros);
     this.#drop(denial);
     return undefined;
   }
 
-  /** Drops the group if one of its keys has changed, and returns whether it did. */
-  #dropIfVoid(group: DenialGroup): boolean {
-    const { trackedKeys, versions, denials } = group;
-    if (trackedKeys.every(({ version }, index) => version === versions[index])) return false;
-    for (const denial of denials.values()) this.#drop(denial);
-    return true;
-  }
-
-  /** Estimates the denial of an unknown cost from the next known cost above or below it. */
-  #estimate(group: DenialGroup, cost: number, nowMicros: number, nowMs: number): Decision | undefined {
-    const { denials, encodedPlan } = group;
-    if (cost === 0 || denials.size < this.#minCostsForEstimate) return undefined; // No limit rejects a cost of 0.
-    let [below, above] = [-Infinity, Infinity];
-    for (const denial of denials.values()) {
-      const known = denial.cost;
-      if (typeof known === 'string' || !isValid(denial, nowMicros, nowMs)) continue;
-      if (known > cost) above = Math.min(above, known);
-      else below = Math.max(below, known);
+  /** Keeps the denial of a check that recorded nothing, unless its plan allows none. */
+  #add(check: SentCheck, { limitDecisions, stableMicros }: CheckResult, sentMs: number): void {
+    const { encodedPlan, clockMicros } = check;
+    // Its limits may have ruled out the state, and dropped it.
+    for (const group of this.#groups.ofKeys(check.keys)) {
+      if (group.encodedPlan.text !== encodedPlan.text) this.#dropGroup(group);
     }
-    const { rules } = encodedPlan.plan;
-    for (const known of [above, below]) {
-      const denial = denials.get(known);
-      const estimated = denial && estimateDenial(rules, limitDecisionsAt(denial, nowMicros), known, cost);
-      if (estimated !== undefined) return toDecision(rules, estimated, undefined);
-    }
-    return undefined;
-  }
-
-  /** Notes a check or peek in Redis that recorded nothing. It may still have dropped a state that its limits rule out. */
-  noteCheck({ encodedPlan, keys }: CheckInput): void {
-    if (!this.#keyChanges.isEmpty) this.#keyChanges.noteCheck(keys, encodedPlan.text);
-  }
-
-  /** Keeps a denial, unless its plan allows none. */
-  add(input: CheckInput, result: CheckResult, { sentMicros, receivedMicros }: CheckTimes): void {
-    const { encodedPlan } = input;
-    const cost = denialCostOf(input.costs);
-    const { stableMicros } = result;
+    if (check.kind !== 'check' || check.changeCount !== this.changeCount) return;
+    const nowMs = performance.now();
+    const sentMicros = clockMicros ?? sentMs * 1000;
+    const receivedMicros = clockMicros ?? toMicros(nowMs);
     if (!encodedPlan.isCacheable || receivedMicros - sentMicros >= stableMicros) return;
-    this.#makeRoom(input);
-    const group = this.#groupOf(input);
-    const expiresMs = performance.now() + this.#maxAgeMs;
-    const expiresMicros = receivedMicros + this.#maxAgeMs * 1000;
-    // Copies, because the caller's decision contains the originals.
-    const limitDecisions = result.limitDecisions.map((decision) => ({ ...decision }));
-    const denial = { cost, group, limitDecisions, stableMicros, sentMicros, receivedMicros, expiresMicros, expiresMs };
+    const cost = denialCostOf(check.costs);
+    this.#makeRoom(this.#groups.find(check), cost);
+    const group = this.#groups.find(check) ?? this.#groups.add(check);
+    const denial: Denial = {
+      cost,
+      group,
+      // Copies, because the caller's decision contains the originals.
+      limitDecisions: limitDecisions.map((decision) => ({ ...decision })),
+      stableMicros,
+      sentMicros,
+      receivedMicros,
+      expiresMicros: receivedMicros + this.#maxAgeMs * 1000,
+      expiresMs: nowMs + this.#maxAgeMs,
+    };
     group.denials.set(cost, denial);
     this.#denials.add(denial);
   }
 
-  /** Makes all denials void that use one of these keys. */
-  invalidate(keys: readonly string[]): void {
-    if (!this.#keyChanges.isEmpty) this.#keyChanges.noteChange(keys);
-  }
-
-  clear(): void {
-    this.#denials.clear();
-    this.#groups.clear();
-    this.#keyChanges.clear();
-  }
-
-  #makeRoom(input: CheckInput): void {
-    const group = this.#groups.get(groupId(input));
-    if (group !== undefined && !this.#dropIfVoid(group)) {
+  #makeRoom(group: DenialGroup | undefined, cost: DenialCost): void {
+    if (group !== undefined) {
       const { denials } = group;
-      const replaced =
-        denials.get(denialCostOf(input.costs)) ?? (denials.size >= MAX_COSTS ? first(denials.values()) : undefined);
+      const replaced = denials.get(cost) ?? (denials.size >= MAX_COSTS ? first(denials.values()) : undefined);
       if (replaced !== undefined) this.#drop(replaced);
     }
-    if (this.#denials.size >= this.#maxKeys) this.#dropOldest();
-  }
-
-  #dropOldest(): void {
+    if (this.#denials.size < this.#maxKeys) return;
     const leftCount = this.#maxKeys - Math.ceil(this.#maxKeys / DENIALS_PER_DROP);
     for (const denial of this.#denials) {
       if (this.#denials.size === leftCount) return;
@@ -162,26 +154,15 @@ export class DenialCache {
     }
   }
 
-  #groupOf(input: CheckInput): DenialGroup {
-    const id = groupId(input);
-    let group = this.#groups.get(id);
-    if (group === undefined) {
-      const { encodedPlan, keys } = input;
-      const trackedKeys = this.#keyChanges.track(keys, encodedPlan.text);
-      const versions = trackedKeys.map(({ version }) => version);
-      group = { id, encodedPlan, keys, denials: new Map(), trackedKeys, versions };
-      this.#groups.set(id, group);
-    }
-    return group;
+  #dropGroup({ denials }: DenialGroup): void {
+    for (const denial of denials.values()) this.#drop(denial);
   }
 
-  #drop(denial: CachedDenial): void {
+  #drop(denial: Denial): void {
     const { group, cost } = denial;
     this.#denials.delete(denial);
     group.denials.delete(cost);
-    if (group.denials.size > 0) return;
-    this.#groups.delete(group.id);
-    this.#keyChanges.release(group.keys);
+    if (group.denials.size === 0) this.#groups.delete(group);
   }
 }
 
@@ -189,9 +170,9 @@ function denialCostOf(costs: Costs): DenialCost {
   return typeof costs === 'number' ? costs : costs.join();
 }
 
-/** The same for all costs of a plan and keys. Redis keys contain no control characters, so the line breaks are unambiguous. */
-function groupId({ encodedPlan, keys }: CheckInput): string {
-  return `${encodedPlan.text}\n${keys.length === 1 ? keys[0] : keys.join('\n')}`;
+/** Whole microseconds, because waits are whole microseconds as well. */
+function toMicros(ms: number): number {
+  return Math.floor(ms * 1000);
 }
 
 function first<Item>(items: Iterable<Item>): Item | undefined {

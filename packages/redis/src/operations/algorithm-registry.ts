@@ -93,17 +93,17 @@ export function keySuffixOf({ algorithm }: Limit): string {
 }
 
 /**
- * The limit and the window of each rule if `lua/usual-check.lua` can decide them: rolling windows that have no minDifference and
- * count no rejected attempts.
+ * The limit and the window of each rule if all of them are plain windows: rolling windows that have no minDifference and
+ * count no rejected attempts. `plain-window-check.lua` decides those.
  */
-export function encodeUsualLimits(limits: readonly Limit[]): readonly string[] | undefined {
-  const isUsual = limits.every((limit) => {
-    return (
-      limit.algorithm === 'rolling-window' && !limit.countRejected && (limit as RollingWindow).minDifferenceMicros === 0
-    );
-  });
-  if (!isUsual) return undefined;
-  return limits.flatMap((limit) => [String(limit.limit), String((limit as RollingWindow).windowMicros)]);
+export function encodePlainWindows(limits: readonly Limit[]): readonly string[] | undefined {
+  if (!limits.every(isPlainWindow)) return undefined;
+  return limits.flatMap(({ limit, windowMicros }) => [String(limit), String(windowMicros)]);
+}
+
+function isPlainWindow(limit: Limit): boolean {
+  const { algorithm, countRejected, minDifferenceMicros } = limit as RollingWindow;
+  return algorithm === 'rolling-window' && !countRejected && minDifferenceMicros === 0;
 }
 
 /**

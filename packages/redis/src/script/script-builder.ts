@@ -13,8 +13,8 @@ const LOG_FILES: Readonly<Record<Log, readonly string[]>> = {
   'sorted-set': ['hit-log-sorted-set'],
 };
 
-/** The line of `lua/main.lua` that `lua/usual-check.lua` replaces. */
-const USUAL_CHECK_LINE = '    -- include usual-check.lua\n';
+/** The line of `lua/program/main.lua` that `lua/program/plain-window-check.lua` replaces. */
+const PLAIN_WINDOW_CHECK_LINE = '-- include plain-window-check.lua\n';
 
 /** The steps after which a script leaves its remaining operations to the next script. A step takes about a microsecond. */
 export const MAX_STEPS = 4000;
@@ -29,16 +29,16 @@ export interface Script {
  * Builds the scripts of a store from the files in `lua/`, one for each set of parts that an operation needs.
  *
  * Each run of a script creates all of its functions again. So a script contains only the parts that it needs, and creates most
- * of them only when an operation is not a usual check.
+ * of them only when `plain-window-check.lua` does not decide an operation.
  */
 export class ScriptBuilder {
-  /** Whether the scripts of rolling windows have the usual check. */
-  readonly hasUsualCheck: boolean;
+  /** Whether the scripts of rolling windows have `plain-window-check.lua`. */
+  readonly hasPlainWindowCheck: boolean;
   readonly #log: Log;
   readonly #scripts = new Map<ScriptParts, Script>();
 
   constructor(log: Log) {
-    this.hasUsualCheck = log === 'packed';
+    this.hasPlainWindowCheck = log === 'packed';
     this.#log = log;
   }
 
@@ -56,14 +56,14 @@ export class ScriptBuilder {
     const algorithms = names.flatMap((name) => (name === 'log' ? LOG_FILES[this.#log] : [name]));
     const settlements = parts & SETTLEMENTS_PART ? ['settlements'] : [];
     const operations = ['common', ...algorithms, 'decisions', ...settlements, 'operations'];
-    const usualCheck = this.hasUsualCheck && names.includes('log') ? readLua('usual-check') : '';
+    const plainWindowCheck = this.hasPlainWindowCheck && names.includes('log') ? readLua('plain-window-check') : '';
     const text = [
       maxStepsLine(MAX_STEPS),
       'local step_count = 0 -- The steps of this script so far.',
       'local function load_operations()',
       ...operations.map(readLua),
       'end',
-      readLua('main').replace(USUAL_CHECK_LINE, () => usualCheck),
+      readLua('main').replace(PLAIN_WINDOW_CHECK_LINE, () => plainWindowCheck),
     ].join('\n');
     return { text, sha: sha1(text) };
   }

@@ -1,194 +1,136 @@
-import type { Limit, LimitDecision } from '@rollgate/core';
-import { costAt, type Rule } from '@rollgate/core/store';
-import {
-  type CheckResult,
-  type DecisionOperation,
-  Receipt,
-  type RecordedHit,
-  type RenewOperation,
-} from '../operations/operations.js';
-import { type Figures, toFigures, toNumber, unexpectedReply } from './script-numbers.js';
+import type { Limit } from '@rollgate/core';
+import { formatValue } from '@rollgate/core/store';
+import type { CheckResult, DecisionOperation, RenewOperation } from '../operations/operations.js';
+import { type Figures, REJECTED, toCheckResult } from './check-result.js';
 
-/** The server's time, then a line for each operation. Without this check, any text that follows a result could be a number. */
+/** The server's time, then a line for each operation. The text of another program thus settles no operation of a batch. */
 const REPLY = /^\d+ \d+(?:\n(?:!|[-\d ,]*))+$/;
 
 const encoder = new TextEncoder();
 
-/** Larger numbers take the general way, which verifies that a number can represent them exactly. */
-const MAX_DIGITS = 15;
 const LINE_BREAK = 10;
 const SPACE = 32;
 const EXCLAMATION_MARK = 33;
+const COMMA = 44;
 const MINUS = 45;
 const ZERO = 48;
 
 /**
- * The return value of a script, as `lua/main.lua` describes it, read one operation after the other.
+ * The return value of a script, as `lua/program/main.lua` describes it, read one operation after the other.
  *
  * All that follows throws a TypeError if no script of this package returned the value, but for example a proxy in front of
  * Redis.
  */
 export class ScriptReply {
-  readonly #serverMicros: number;
   readonly #text: string;
   /** The codes of the text, because methods of strings are slow in a process that has loaded ioredis 6. */
   readonly #codes: Uint8Array;
-  readonly #messages: readonly unknown[];
+  /** The messages of the operations that failed, in order. */
+  readonly #messages: Iterator<unknown>;
   /** How many operations the script ran. It leaves the others when it reaches its step limit. */
   readonly length: number;
-  /** Where the text continues that is not read yet. */
+  /** The server's time of the current operation, which is also the stamp of what it recorded. */
+  #stamp: number;
+  /** Where the line of the current operation starts, and where the rest of the text that is not read yet starts. */
+  #lineStart = 0;
   #position = 0;
-  #index = 0;
-  #messageIndex = 0;
 
   constructor(value: unknown, operationCount: number) {
     const [text, ...messages] = Array.isArray(value) ? (value as unknown[]) : [value];
     if (typeof text !== 'string' || !REPLY.test(text)) throw unexpectedReply(text);
     this.#text = `${text}\n`;
     this.#codes = encoder.encode(this.#text);
-    this.#messages = messages;
+    this.#messages = messages.values();
     this.length = countLines(this.#codes) - 1;
     if (this.length > operationCount) throw unexpectedReply(text);
-    const [seconds, micros] = this.#readLine().split(' ');
-    this.#serverMicros = Number(seconds) * 1e6 + Number(micros);
+    const seconds = this.#readNumber();
+    this.#expect(SPACE);
+    this.#stamp = seconds * 1e6 + this.#readNumber() - 1;
+    this.#expect(LINE_BREAK);
   }
 
   /** Moves on to the next operation, and reads its error if it failed. */
   nextError(): Error | undefined {
-    this.#index += 1;
-    if (this.#codes[this.#position]! !== EXCLAMATION_MARK) return undefined;
-    this.#readLine();
-    const message = this.#messages[this.#messageIndex++];
+    this.#stamp += 1;
+    this.#lineStart = this.#position;
+    if (this.#codes[this.#position] !== EXCLAMATION_MARK) return undefined;
+    this.#position += 2;
+    const message: unknown = this.#messages.next().value;
     if (typeof message !== 'string') throw unexpectedReply(message);
     return new Error(message);
   }
 
   /** Reads the result of the current operation. */
   readResult(operation: DecisionOperation): CheckResult {
-    const { rules } = operation.encodedPlan.plan;
-    const result = rules.length === 1 ? this.#readShortResult(operation, rules[0]!.limit) : undefined;
-    if (result !== undefined) return result;
-    const line = this.#readLine();
-    const parts = line.split(',');
-    if (parts.length !== rules.length) throw unexpectedReply(line);
-    return this.#result(
-      operation,
-      rules,
-      parts.map((part, index) => toFigures(part, rules[index]!.limit)),
-    );
+    const figures: Figures[] = [];
+    for (const { limit } of operation.encodedPlan.plan.rules) {
+      if (figures.length > 0) this.#expect(COMMA);
+      figures.push(this.#readFigures(limit));
+    }
+    this.#expect(LINE_BREAK);
+    return toCheckResult(operation, figures, this.#stamp);
   }
 
   /** Reads the lost leases of the current operation, by their indices. */
   readLostIndices({ leases }: RenewOperation): number[] {
-    const line = this.#readLine();
-    const indices = line === '' ? [] : line.split(' ').map(toNumber);
-    if (indices.some((index) => leases[index] === undefined)) throw unexpectedReply(line);
+    const indices: number[] = [];
+    while (this.#codes[this.#position] !== LINE_BREAK) {
+      if (indices.length > 0) this.#expect(SPACE);
+      indices.push(this.#readNumber());
+    }
+    this.#expect(LINE_BREAK);
+    if (indices.some((index) => leases[index] === undefined)) throw this.#unexpectedLine();
     return indices;
   }
 
   /** Reads the count of the current operation. */
   readCount(): number {
-    return toNumber(this.#readLine());
+    const count = this.#readNumber();
+    this.#expect(LINE_BREAK);
+    return count;
   }
 
   /** Reads the current operation, which has no result. */
   readNoResult(): void {
-    const line = this.#readLine();
-    if (line !== '') throw unexpectedReply(line);
+    this.#expect(LINE_BREAK);
   }
 
-  /**
-   * Does the same as {@link #result} for a check of one rule that recorded, or that found no units left. The texts and
-   * lists would take several times as long. Reads nothing and returns `undefined` if the line is longer.
-   */
-  #readShortResult(operation: DecisionOperation, limit: Limit): CheckResult | undefined {
-    const start = this.#position;
-    const isRejected = this.#codes[start]! === MINUS;
-    if (isRejected) this.#position += 1;
-    const first = this.#readNumber();
-    const second = this.#readNextNumber();
-    const third = this.#readNextNumber();
-    const isShort = this.#codes[this.#position]! === LINE_BREAK && first + second + third < Infinity;
-    if (!isShort || first < 0 || (isRejected && (second < 0 || third >= 0))) {
-      this.#position = start;
-      return undefined;
+  /** Reads the numbers of a rule. */
+  #readFigures({ windowMicros }: Limit): Figures {
+    const numbers = [this.#readNumber()];
+    while (this.#codes[this.#position] === SPACE) {
+      this.#position += 1;
+      numbers.push(this.#readNumber());
     }
-    this.#position += 1;
-    return isRejected
-      ? rejectedResult(limit, first, second)
-      : this.#recordedResult(operation, limit, first, second < 0 ? limit.windowMicros : second, Math.max(third, 0));
+    const figures = toFigures(numbers, windowMicros);
+    if (figures === undefined || figures.remaining < 0 || figures.reset < 0) throw this.#unexpectedLine();
+    return figures;
   }
 
-  #recordedResult(
-    { encodedPlan, costs, keys, clockMicros }: DecisionOperation,
-    limit: Limit,
-    remaining: number,
-    resetMicros: number,
-    aheadMicros: number,
-  ): CheckResult {
-    const stamp = this.#stamp();
-    const nowMicros = clockMicros ?? stamp;
-    const limitDecision = toLimitDecision(limit, 0, 0, remaining, resetMicros);
-    const receipt = new Receipt(stamp, nowMicros, encodedPlan, keys[0]!, aheadMicros, costAt(costs, 0));
-    return { limitDecisions: [limitDecision], receipt, stableMicros: 0 };
-  }
-
-  #result(
-    { encodedPlan, costs, keys, kind, clockMicros }: DecisionOperation,
-    rules: readonly Rule[],
-    figures: readonly Figures[],
-  ): CheckResult {
-    const allowed = figures.every(([delay]) => !isRejection(delay));
-    const nowMicros = clockMicros ?? this.#stamp();
-    const hits: RecordedHit[] = [];
-    let stableMicros = Infinity;
-    const limitDecisions = rules.map(({ limit }, index): LimitDecision => {
-      const [delay, wait, remaining, reset, last] = figures[index]!;
-      const cost = costAt(costs, index);
-      const hasRecorded = kind === 'check' && cost > 0 && (allowed || limit.countRejected);
-      if (!hasRecorded) {
-        stableMicros = Math.min(stableMicros, orInfinity(last), isRejection(delay) ? orInfinity(wait) : Infinity);
-      }
-      if (hasRecorded || (kind === 'check' && allowed)) {
-        hits.push({ key: keys[index]!, index, atMicros: hasRecorded ? nowMicros + last : 0, cost });
-      }
-      return toLimitDecision(limit, delay, wait, remaining, reset);
-    });
-    const receipt = hits.length === 0 ? undefined : new Receipt(this.#stamp(), nowMicros, encodedPlan, hits, 0, 0);
-    return { limitDecisions, receipt, stableMicros };
-  }
-
-  /** Reads a space and the number after it. Returns -1 and reads nothing if no number follows. */
-  #readNextNumber(): number {
-    if (this.#codes[this.#position]! !== SPACE || this.#codes[this.#position + 1]! < ZERO) return -1;
-    this.#position += 1;
-    return this.#readNumber();
-  }
-
-  /** Reads digits. Returns -1 if there are none, and `Infinity` if there are many. */
+  /** Reads a whole number that is exact. */
   #readNumber(): number {
-    const start = this.#position;
-    let end = start;
+    const codes = this.#codes;
+    const isNegative = codes[this.#position] === MINUS;
+    const start = isNegative ? this.#position + 1 : this.#position;
+    let position = start;
     let number = 0;
-    for (let code = this.#codes[end]!; code >= ZERO; code = this.#codes[end]!) {
-      number = number * 10 + code - ZERO;
-      end += 1;
+    for (let code = codes[position]!; code >= ZERO; code = codes[position]!) {
+      number = number * 10 + (code - ZERO); // In this order, the largest exact number stays exact.
+      position += 1;
     }
-    this.#position = end;
-    if (end === start) return -1;
-    return end - start <= MAX_DIGITS ? number : Infinity;
+    this.#position = position;
+    if (position === start || !Number.isSafeInteger(number) || (isNegative && number === 0))
+      throw this.#unexpectedLine();
+    return isNegative ? -number : number;
   }
 
-  #readLine(): string {
-    const end = this.#text.indexOf('\n', this.#position);
-    const line = this.#text.slice(this.#position, end);
-    this.#position = end + 1;
-    return line;
+  #expect(code: number): void {
+    if (this.#codes[this.#position] !== code) throw this.#unexpectedLine();
+    this.#position += 1;
   }
 
-  /** The server's time of the current operation, which is also the stamp of what it recorded. */
-  #stamp(): number {
-    return this.#serverMicros + this.#index - 1;
+  #unexpectedLine(): TypeError {
+    return unexpectedReply(this.#text.slice(this.#lineStart, this.#text.indexOf('\n', this.#lineStart)));
   }
 }
 
@@ -198,37 +140,25 @@ function countLines(codes: Uint8Array): number {
   return count;
 }
 
-/** The result of a usual check that found no units left. */
-function rejectedResult(limit: Limit, wait: number, reset: number): CheckResult {
-  const limitDecision = toLimitDecision(limit, -1, wait, 0, reset);
-  return { limitDecisions: [limitDecision], receipt: undefined, stableMicros: wait };
-}
-
-function toLimitDecision(
-  { limit, holdsSlots = false }: Limit,
-  delay: number,
-  wait: number,
-  remaining: number,
-  reset: number,
-): LimitDecision {
-  const retryAfterMs = orInfinity(wait) / 1000;
-  const resetMs = reset / 1000;
-  if (!isRejection(delay)) {
-    return { allowed: true, limit, remaining, retryAfterMs, resetMs, delayMs: delay / 1000 };
+/** What the numbers of a rule mean, as `lua/program/main.lua` describes them. */
+function toFigures(numbers: readonly number[], windowMicros: number): Figures | undefined {
+  const first = numbers[0]!;
+  switch (numbers.length) {
+    case 1:
+      return { delay: 0, wait: 0, remaining: first, reset: windowMicros, last: 0 };
+    case 2:
+      if (first < 0) return { delay: REJECTED, wait: -first, remaining: 0, reset: numbers[1]!, last: -first };
+      return { delay: 0, wait: 0, remaining: first, reset: numbers[1]!, last: 0 };
+    case 3:
+      return { delay: 0, wait: 0, remaining: first, reset: numbers[1]!, last: numbers[2]! };
+    case 5:
+      return { delay: first, wait: numbers[1]!, remaining: numbers[2]!, reset: numbers[3]!, last: numbers[4]! };
+    default:
+      return undefined;
   }
-  const reason = delay === MIN_DIFFERENCE ? 'minDifference' : 'limit';
-  const rejection = { allowed: false, limit, remaining, retryAfterMs, resetMs, delayMs: 0, reason } as const;
-  return holdsSlots && retryAfterMs !== Infinity ? { ...rejection, retryIsEstimate: true } : rejection;
 }
 
-/** This delay means that the rule's `minDifference` rejects. Any other delay below 0 means that its limit does. */
-const MIN_DIFFERENCE = -2;
-
-function isRejection(delay: number): boolean {
-  return delay < 0;
-}
-
-/** The script returns a number below 0 for an infinite time. */
-function orInfinity(micros: number): number {
-  return micros < 0 ? Infinity : micros;
+function unexpectedReply(value: unknown): TypeError {
+  const got = formatValue(value);
+  return new TypeError(`Expected the result of a script, got ${got}. Is the client connected to Redis?`);
 }

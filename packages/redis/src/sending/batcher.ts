@@ -22,8 +22,7 @@ type Send<Item> = (items: Item[], onReply: () => void) => Promise<void>;
 export class Batcher<Item> {
   readonly #send: Send<Item>;
   #waiting: Item[] = [];
-  /** Whether half of a batch waits for the reply to the other. */
-  #isHolding = false;
+  /** Runs while half of a batch waits for the reply to the other. */
   #holdTimer: ReturnType<typeof setTimeout> | undefined;
   #isScheduled = false;
   #inFlightCount = 0;
@@ -49,18 +48,15 @@ export class Batcher<Item> {
   /** A property, so that `#schedule` allocates no context, because it usually returns at once. */
   readonly #flush = (): void => {
     this.#isScheduled = false;
-    const items = this.#takeWaiting();
+    const count = this.#waiting.length;
     const isInLockstep =
-      REQUESTS_SHARE_CONNECTIONS && this.#hasReplied && this.#inFlightCount === 0 && items.length >= MIN_HALVED;
+      REQUESTS_SHARE_CONNECTIONS && this.#hasReplied && this.#inFlightCount === 0 && count >= MIN_HALVED;
     if (isInLockstep) this.#lockstepCount += 1;
     else if (!this.#hasReplied) this.#lockstepCount = 0;
     this.#hasReplied = false;
-    if (isInLockstep && this.#lockstepCount > MIN_LOCKSTEPS) {
-      this.#waiting = items.splice(items.length >> 1);
-      this.#isHolding = true;
-      this.#holdTimer = setTimeout(this.#stopHolding, MAX_HOLD_MS);
-    }
-    this.#sendAll(items);
+    const isHalved = isInLockstep && this.#lockstepCount > MIN_LOCKSTEPS;
+    this.#sendFirst(isHalved ? count >> 1 : count);
+    if (isHalved) this.#holdTimer = setTimeout(this.#stopHolding, MAX_HOLD_MS);
   };
 
   /** Keeps a slow or silent server from delaying a half by two round trips, or one for another server by its own. */
@@ -71,20 +67,17 @@ export class Batcher<Item> {
 
   /** Sends the half that waits. An item that arrived since then goes with it, so that the order stays. */
   readonly #release = (): void => {
-    if (this.#isHolding) this.#sendAll(this.#takeWaiting());
+    if (this.#holdTimer !== undefined) this.#sendFirst(this.#waiting.length);
   };
 
-  #takeWaiting(): Item[] {
-    const items = this.#waiting;
-    this.#waiting = [];
-    this.#isHolding = false;
+  /** Sends the first items of those that wait. */
+  #sendFirst(count: number): void {
     clearTimeout(this.#holdTimer);
-    return items;
-  }
-
-  #sendAll(items: Item[]): void {
-    for (let start = 0; start < items.length; start += MAX_ITEMS) {
-      this.#sendBatch(items.length <= MAX_ITEMS ? items : items.slice(start, start + MAX_ITEMS));
+    this.#holdTimer = undefined;
+    const items = this.#waiting;
+    this.#waiting = items.splice(count);
+    for (let start = 0; start < count; start += MAX_ITEMS) {
+      this.#sendBatch(count <= MAX_ITEMS ? items : items.slice(start, start + MAX_ITEMS));
     }
   }
 

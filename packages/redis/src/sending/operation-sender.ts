@@ -1,23 +1,20 @@
+import { groupBy } from '../base/group-by.js';
 import { performance } from '../base/platform.js';
 import { type RedisConnection, runScript } from '../clients/redis-connection.js';
-import { isDecisionOperation, type Operation } from '../operations/operations.js';
+import type { Operation } from '../operations/operations.js';
 import { hashTagOf } from '../operations/redis-keys.js';
+import { toScriptArguments } from '../script/script-arguments.js';
 import type { ScriptBuilder } from '../script/script-builder.js';
 import { ScriptReply } from '../script/script-reply.js';
-import { toScriptRequest } from '../script/script-request.js';
 import { Batcher } from './batcher.js';
-
-/** For how long operations on a slot of a Cluster are sent separately after the slot was seen to move. */
-const MOVING_FOR_MS = 10_000;
-const MAX_MOVING_TAGS = 1000;
+import { isRedirection, MovingHashSlots } from './moving-hash-slots.js';
 
 /** Sends operations to Redis, those of one turn of the event loop together, and settles each with its result. */
 export class OperationSender {
   readonly #connection: RedisConnection;
   readonly #scripts: ScriptBuilder;
   readonly #batcher: Batcher<Operation>;
-  /** The hash tags of keys whose slot was seen to move, each with the time until which it counts as moving. */
-  readonly #movingUntilMs = new Map<string, number>();
+  readonly #moving = new MovingHashSlots();
 
   constructor(connection: RedisConnection, scripts: ScriptBuilder) {
     this.#connection = connection;
@@ -41,20 +38,14 @@ export class OperationSender {
   /**
    * Sends the operations of each hash tag in a script of their own.
    *
-   * A Cluster rejects a script with keys of several slots. While a slot moves, it also rejects a script if some of its keys
-   * have moved.
+   * A Cluster rejects a script with keys of several hash slots. While a hash slot moves, it also rejects a script if some of
+   * its keys have moved.
    */
   async #sendByHashTag(operations: readonly Operation[], onReply: () => void): Promise<void> {
-    const groups = new Map<string, Operation[]>();
-    for (const operation of operations) {
-      const tag = hashTagOf(operation.keys[0]!);
-      const group = groups.get(tag);
-      if (group === undefined) groups.set(tag, [operation]);
-      else group.push(operation);
-    }
+    const groups = groupBy(operations, ({ keys }) => hashTagOf(keys[0]!));
     await Promise.all(
-      Array.from(groups, ([tag, group]) =>
-        this.#isMoving(tag) ? this.#sendEach(group, onReply) : this.#send(group, onReply, tag),
+      Array.from(groups, ([hashTag, group]) =>
+        this.#moving.has(hashTag) ? this.#sendEach(group, onReply) : this.#send(group, onReply, hashTag),
       ),
     );
   }
@@ -67,11 +58,11 @@ export class OperationSender {
    * Never rejects. An error rejects the operations that are not settled yet, because each may be settled once.
    * `onReply` may be called several times.
    */
-  async #send(operations: readonly Operation[], onReply: () => void, tag = ''): Promise<void> {
+  async #send(operations: readonly Operation[], onReply: () => void, hashTag = ''): Promise<void> {
     let doneCount = operations.length;
     let settledCount = 0;
     try {
-      const { keys, values, parts } = toScriptRequest(operations, this.#scripts.hasUsualCheck);
+      const { keys, values, parts } = toScriptArguments(operations, this.#scripts.hasPlainWindowCheck);
       const sentMs = performance.now();
       const reply = new ScriptReply(
         await runScript(this.#connection, this.#scripts.get(parts), keys, values),
@@ -81,51 +72,31 @@ export class OperationSender {
       if (doneCount === operations.length) onReply(); // Otherwise the rest goes first.
       for (; settledCount < doneCount; settledCount++) settle(operations[settledCount]!, reply, sentMs);
     } catch (error) {
-      const isRedirected = isRedirection(error);
-      if (operations.length > 1 && isRedirected) {
-        this.#noteMove(tag);
+      if (operations.length > 1 && isRedirection(error)) {
+        this.#moving.note(hashTag);
         await this.#sendEach(operations, onReply);
       } else {
-        if (operations.length > 1) this.#noteHiddenMove(tag, error, operations[0]!.keys[0]!);
+        if (operations.length > 1) this.#noteHiddenMove(hashTag, error, operations[0]!.keys[0]!);
         onReply();
         for (const operation of operations.slice(settledCount)) operation.reject(error);
       }
       return;
     }
-    if (doneCount < operations.length) await this.#send(operations.slice(doneCount), onReply, tag);
+    if (doneCount < operations.length) await this.#send(operations.slice(doneCount), onReply, hashTag);
   }
 
-  #noteMove(tag: string): void {
-    if (this.#movingUntilMs.size >= MAX_MOVING_TAGS) this.#movingUntilMs.clear();
-    this.#movingUntilMs.set(tag, performance.now() + MOVING_FOR_MS);
-  }
-
-  async #noteHiddenMove(tag: string, error: unknown, key: string): Promise<void> {
-    if (await this.#connection.hidesMove?.(error, key)) this.#noteMove(tag);
-  }
-
-  #isMoving(tag: string): boolean {
-    const untilMs = this.#movingUntilMs.get(tag);
-    if (untilMs === undefined) return false;
-    if (performance.now() < untilMs) return true;
-    this.#movingUntilMs.delete(tag);
-    return false;
+  async #noteHiddenMove(hashTag: string, error: unknown, key: string): Promise<void> {
+    if (await this.#connection.hidesMove?.(error, key)) this.#moving.note(hashTag);
   }
 }
 
 function settle(operation: Operation, reply: ScriptReply, sentMs: number): void {
   const error = reply.nextError();
   if (error !== undefined) operation.reject(error);
-  else if (isDecisionOperation(operation)) operation.resolve(reply.readResult(operation), sentMs);
   else if (operation.kind === 'count') operation.resolve(reply.readCount());
   else if (operation.kind === 'renew') operation.resolve(reply.readLostIndices(operation));
-  else {
+  else if (operation.kind === 'settle' || operation.kind === 'reset') {
     reply.readNoResult();
     operation.resolve();
-  }
-}
-
-/** Whether a Cluster redirected the script because a slot moves, or its client gave up after too many redirections. */
-function isRedirection(error: unknown): boolean {
-  return error instanceof Error && /^(TRYAGAIN|ASK|MOVED|Too many Cluster redirections)/.test(error.message);
+  } else operation.resolve(reply.readResult(operation), sentMs);
 }

@@ -1,33 +1,37 @@
 import type { Decision } from '@rollgate/core';
-import { type Costs, PendingResult } from '@rollgate/core/store';
+import { type Costs, PendingResult, toDecision } from '@rollgate/core/store';
+import type { DenialCache, SentCheck } from '../denials/denial-cache.js';
 import type { CheckInput, CheckOperation, CheckResult } from '../operations/operations.js';
-import type { EncodedPlan } from '../operations/plan-encoding.js';
-import type { CheckDecisions, SentCheck } from './check-decisions.js';
+import type { EncodedPlan } from '../operations/plan-encoder.js';
 
-/** A check or a peek on its way. */
+/** A check or a peek on its way, and its decision. */
 export class PendingCheck implements CheckOperation, SentCheck {
   readonly decision: PendingResult<Decision> = new PendingResult();
   readonly encodedPlan: EncodedPlan;
   readonly keys: readonly string[];
   readonly costs: Costs;
+  readonly clockMicros: number | undefined;
   readonly changeCount: number;
-  readonly #decisions: CheckDecisions;
+  readonly #denials: DenialCache | undefined;
 
   constructor(
     readonly kind: CheckOperation['kind'],
-    { encodedPlan, keys, costs }: CheckInput,
-    readonly clockMicros: number | undefined,
-    decisions: CheckDecisions,
+    { encodedPlan, keys, costs, clockMicros }: CheckInput,
+    denials: DenialCache | undefined,
   ) {
     this.encodedPlan = encodedPlan;
     this.keys = keys;
     this.costs = costs;
-    this.changeCount = decisions.changeCount;
-    this.#decisions = decisions;
+    this.clockMicros = clockMicros;
+    this.changeCount = denials?.changeCount ?? 0;
+    this.#denials = denials;
   }
 
   resolve(result: CheckResult, sentMs: number): void {
-    this.decision.succeed(this.#decisions.decide(this, result, sentMs));
+    const { rules } = this.encodedPlan.plan;
+    const decision = toDecision(rules, result.limitDecisions, result.receipt, this.costs);
+    this.#denials?.update(this, result, decision.allowed, sentMs);
+    this.decision.succeed(decision);
   }
 
   reject(error: unknown): void {

@@ -11,17 +11,17 @@ import {
   type StoreConnection,
   toDecision,
 } from '@rollgate/core/store';
-import slotOf from 'cluster-key-slot';
-import { OperationNumbers } from '../changes/resend-numbers.js';
+import hashSlotOf from 'cluster-key-slot';
+import { ResendNumbers } from '../changes/resend-numbers.js';
 import { StateChanges } from '../changes/state-changes.js';
 import type { RedisClient } from '../clients/redis-clients.js';
 import type { RedisConnection } from '../clients/redis-connection.js';
 import type { DenialCache } from '../denials/denial-cache.js';
-import { CheckInputs } from '../operations/operation-inputs.js';
-import { type CheckInput, type CheckOperation, Receipt } from '../operations/operations.js';
+import type { CheckInput, CheckOperation } from '../operations/operations.js';
+import { PlanEncoder } from '../operations/plan-encoder.js';
+import { Receipt } from '../operations/receipt.js';
 import { counterKey } from '../operations/redis-keys.js';
 import { OperationSender } from '../sending/operation-sender.js';
-import { CheckDecisions, localMicros } from './check-decisions.js';
 import { PendingCheck } from './pending-check.js';
 import { type RedisStoreOptions, resolveOptions } from './redis-store-options.js';
 
@@ -59,14 +59,13 @@ export class RedisStore implements Store, CountingStore {
   declare readonly partOfSubject?: (counter: CounterAlgorithm, subject: string) => string;
   /** Applies the limiter's `timeout` and `onStoreError`. */
   readonly guard = guardStore;
-  readonly #inputs: CheckInputs;
+  readonly #plans: PlanEncoder;
   readonly #connection: RedisConnection;
   readonly #sender: OperationSender;
   /** The injected clock. */
   readonly clock: Clock | undefined;
   readonly #denials: DenialCache | undefined;
   readonly #changes: StateChanges;
-  readonly #decisions: CheckDecisions;
   #lastMicros = -Infinity;
 
   constructor(options: RedisStoreOptions) {
@@ -74,31 +73,27 @@ export class RedisStore implements Store, CountingStore {
     this.backend = client;
     this.#connection = connection;
     this.#sender = new OperationSender(connection, scripts);
-    this.#inputs = new CheckInputs(clusterSlot);
+    this.#plans = new PlanEncoder(clusterSlot);
     this.clock = clock;
     this.#denials = denials;
     const { isCluster, mayResend } = connection;
-    this.#changes = new StateChanges(this.#sender, denials, mayResend ? new OperationNumbers(isCluster) : undefined);
-    this.#decisions = new CheckDecisions(denials, this.#changes);
+    this.#changes = new StateChanges(this.#sender, denials, mayResend ? new ResendNumbers(isCluster) : undefined);
     if (!isCluster) return;
-    const nodeOf = (key: string) => connection.nodeOf(slotOf(key));
-    this.partOf = (plan, keys) => nodeOf(this.#inputs.firstKey(plan, keys));
+    const nodeOf = (key: string) => connection.nodeOf(hashSlotOf(key));
+    this.partOf = (plan, keys) => nodeOf(this.#plans.encode(plan).buildKeys(keys)[0]!);
     this.partOfReceipt = (receipt) => (receipt instanceof Receipt ? nodeOf(receipt.hits[0]!.key) : '');
     this.partOfSubject = (counter, subject) => nodeOf(counterKey(counter, subject));
   }
 
   /** Implements {@link Store.check}. Returns at once if the denial cache knows that the check is rejected. */
   check(plan: Plan, keys: Keys, costs: Costs): Awaitable<Decision> {
-    const input = this.#inputs.create(plan, keys, costs);
-    const clockMicros = this.#clockMicros();
-    const denials = this.#denials;
-    if (denials === undefined || denials.isEmpty) return this.#send('check', input, clockMicros);
-    return denials.find(input, clockMicros ?? localMicros()) ?? this.#send('check', input, clockMicros);
+    const input = this.#toInput(plan, keys, costs);
+    return this.#denials?.find(input) ?? this.#send('check', input);
   }
 
   /** Implements {@link Store.peek}. */
   peek(plan: Plan, keys: Keys, costs: Costs): PromiseLike<Decision> {
-    return this.#send('peek', this.#inputs.create(plan, keys, costs), this.#clockMicros());
+    return this.#send('peek', this.#toInput(plan, keys, costs));
   }
 
   /** Implements {@link Store.settle}, even for a decision by another `RedisStore` on the same Redis. */
@@ -121,8 +116,7 @@ export class RedisStore implements Store, CountingStore {
 
   /** Implements {@link Store.charge}. */
   async charge(plan: Plan, keys: Keys, costs: Costs): Promise<Decision> {
-    const input = this.#inputs.create(plan, keys, costs);
-    const { limitDecisions } = await this.#changes.charge(input, this.#clockMicros());
+    const { limitDecisions } = await this.#changes.charge(this.#toInput(plan, keys, costs));
     return toDecision(plan.rules, limitDecisions, undefined);
   }
 
@@ -133,12 +127,13 @@ export class RedisStore implements Store, CountingStore {
 
   /** Implements {@link Store.reset}. */
   reset(plan: Plan, keys: Keys): Promise<void> {
-    return this.#changes.reset(this.#inputs.create(plan, keys, 0));
+    const encodedPlan = this.#plans.encode(plan);
+    return this.#changes.reset(encodedPlan, encodedPlan.buildKeys(keys));
   }
 
   /** Implements {@link Store.namesOf}. */
   namesOf(plan: Plan, keys: Keys): readonly string[] {
-    return this.#inputs.create(plan, keys, 0).keys;
+    return this.#plans.encode(plan).buildKeys(keys);
   }
 
   /** Implements {@link Store.namesOfReceipt}. */
@@ -160,17 +155,22 @@ export class RedisStore implements Store, CountingStore {
     });
   }
 
-  #send(kind: CheckOperation['kind'], input: CheckInput, clockMicros: number | undefined): PromiseLike<Decision> {
-    const check = new PendingCheck(kind, input, clockMicros, this.#decisions);
+  #toInput(plan: Plan, keys: Keys, costs: Costs): CheckInput {
+    const encodedPlan = this.#plans.encode(plan);
+    return { encodedPlan, keys: encodedPlan.buildKeys(keys), costs, clockMicros: this.#clockMicros() };
+  }
+
+  #send(kind: CheckOperation['kind'], input: CheckInput): PromiseLike<Decision> {
+    const check = new PendingCheck(kind, input, this.#denials);
     this.#sender.add(check);
     return check.decision;
   }
 
-  /** The injected clock's time. A step back clears the denial cache, because an earlier state may apply again. */
+  /** The injected clock's time. */
   #clockMicros(): number | undefined {
     if (this.clock === undefined) return undefined;
     const nowMicros = readMicros(this.clock);
-    if (nowMicros < this.#lastMicros) this.#changes.noteClockStep();
+    if (nowMicros < this.#lastMicros) this.#denials?.noteClockStep();
     this.#lastMicros = nowMicros;
     return nowMicros;
   }

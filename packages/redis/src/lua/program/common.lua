@@ -2,7 +2,7 @@
 -- files that they depend on (see ../algorithm-registry.ts), decisions.lua, settlements.lua if it is needed, and operations.lua.
 --
 -- All times are whole microseconds, because differences of whole numbers below 2^53 are exact. Redis runs a script for every
--- check, so a script computes what the usual check does not need only on demand.
+-- check, so a script computes what that of plain windows does not need only on demand.
 
 local NEVER = math.huge
 -- Sums of units above this are not exact.
@@ -54,7 +54,7 @@ end
 local function count_steps(steps) step_count = step_count + steps end
 
 -- Calls `define` to add more functions to a module when a missing one is first used. Each run of a script creates its
--- functions again, and the usual check needs few of them.
+-- functions again, and the check of plain windows needs few of them.
 local function define_lazily(module, define)
   local before = getmetatable(module)
   setmetatable(module, {

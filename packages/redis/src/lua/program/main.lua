@@ -2,8 +2,8 @@
 --
 -- KEYS     for each operation, the keys of its rules in the order of the rules
 -- ARGV     one run after the other. A run consists of operations that differ only in their keys. It has its kind, its length and
---            "usual"  now, the cost, the number of rules, and for each rule its limit and window: for checks that
---                     usual-check.lua describes. `now` is empty for the server's time. If the rules have different costs, the
+--            "plain"  now, the cost, the number of rules, and for each rule its limit and window: for checks that
+--                     plain-window-check.lua decides. `now` is empty for the server's time. If the rules have different costs, the
 --                     cost is 0 and the cost of each rule follows the windows
 --            others   a plan and an input: see operations.lua. Settlements of a run have one input each
 -- returns  one text, because clients read it much faster than many numbers. If operations failed, an array of the text and their
@@ -26,58 +26,45 @@
 --          The time and the stamp of an operation are the server's time plus the number of operations before it. So no two
 --          checks record at the same microsecond.
 --
--- This file has no functions, and all but the usual check are in `load_operations`, because each run of a script creates its
--- functions again. A variable that a function captures costs as much as a function.
+-- Each run of a script creates its functions again, and a variable that a function captures costs as much as a function. So
+-- `load_operations` creates those that plain-window-check.lua does not need.
 
-local call, pack, unpack_at, format, type, keys = redis.pcall, struct.pack, struct.unpack, string.format, type, KEYS
-local time = redis.call('TIME')
+local call, pack, unpack_at, format, keys = redis.call, struct.pack, struct.unpack, string.format, KEYS
+local time = call('TIME')
 local server_time = time[1] * 1000000 + time[2]
 local lines, done_count, next_key, position = {}, 0, 0, 1
-local messages, read_only_message, prepare, prepare_usual
+local messages, read_only_message, operations, prepare_plain
 
--- After MAX_STEPS the remaining operations wait for the next script, so that other clients get their turn.
+-- include plain-window-check.lua
+
+-- Runs operations up to the number `last`, or until one fails. After MAX_STEPS the rest waits for the next script, so that other
+-- clients get their turn.
+local function run_operations(run, plan, input, key_count, last)
+  while done_count < last and step_count < MAX_STEPS do
+    local stamp, first_key = server_time + done_count, next_key
+    done_count, next_key, step_count = done_count + 1, next_key + key_count, step_count + 10 * key_count
+    lines[done_count] = run(plan, input, stamp, first_key)
+  end
+end
+
 while position < #ARGV and step_count < MAX_STEPS do
-  local run, plan, input, key_count, injected_now, cost, usual_rules, limit, window
-  local half_start, expiry, remaining, remaining_text -- Of the last usual check, because often the next one has the same.
-  local kind, times = ARGV[position], tonumber(ARGV[position + 1])
-  if kind == 'usual' then
-    injected_now, cost, key_count = tonumber(ARGV[position + 2]), tonumber(ARGV[position + 3]), tonumber(ARGV[position + 4])
-    if key_count == 1 then limit, window = tonumber(ARGV[position + 5]), tonumber(ARGV[position + 6])
-    else
-      usual_rules = {}
-      for index = 1, key_count do
-        local place = position + 3 + 2 * index
-        local own_cost = cost > 0 and cost or tonumber(ARGV[position + 4 + 2 * key_count + index])
-        usual_rules[index] = { limit = tonumber(ARGV[place]), window = tonumber(ARGV[place + 1]), cost = own_cost }
-      end
-    end
-    position = position + 5 + (cost > 0 and 2 or 3) * key_count
+  local kind, last = ARGV[position], done_count + ARGV[position + 1]
+  local run, plan, input, key_count
+  if kind == 'plain' then run, plan, input, key_count, position = prepare_plain(position + 2)
   else
-    if not prepare then prepare, prepare_usual = load_operations() end
-    run, plan, input, key_count = prepare(kind, ARGV[position + 2], ARGV[position + 3], times)
+    operations = operations or load_operations()
+    run, plan, input, key_count = operations.prepare(kind, ARGV[position + 2], ARGV[position + 3], last - done_count)
     position = position + 4
   end
-  for _ = 1, times do
-    local stamp, line, message = server_time + done_count, nil, nil
-    -- include usual-check.lua
-    if not line and not message then
-      if not run then
-        if not prepare then prepare, prepare_usual = load_operations() end
-        run, plan, input = prepare_usual(usual_rules or { { limit = limit, window = window, cost = cost } }, injected_now)
-      end
-      local succeeded
-      succeeded, line = pcall(run, plan, input, stamp, next_key)
-      if not succeeded then message = type(line) == 'table' and line.err or tostring(line) end
-    end
-    if message then
+  repeat
+    local succeeded, failure = pcall(run_operations, run, plan, input, key_count, last)
+    if not succeeded then
+      local message = type(failure) == 'table' and failure.err or tostring(failure)
       if string.find(message, 'READONLY', 1, true) then read_only_message = message end
       messages = messages or {}
-      messages[#messages + 1], line = message, '!' -- Separate from the text, because a message may contain anything.
+      messages[#messages + 1], lines[done_count] = message, '!' -- Separate from the text, because a message may contain anything.
     end
-    done_count, next_key, step_count = done_count + 1, next_key + key_count, step_count + 10 * key_count
-    lines[done_count] = line
-    if step_count >= MAX_STEPS then break end
-  end
+  until succeeded
 end
 
 -- Clients detect a failover by an error of the whole call. A read-only server has written nothing.

@@ -1,5 +1,6 @@
 -- How to run operations in their general form. main.lua runs them, and this file returns how to prepare a run: `prepare` for the
--- operations of a run of ARGV, and `prepare_usual` for the usual checks that usual-check.lua leaves to it.
+-- operations of a run of ARGV, and `check_plain_windows` for the checks that
+-- plain-window-check.lua leaves to it.
 --
 -- A plan is a flat JSON list, because Redis takes twice as long to read nested lists: for each rule its algorithm, 1 if it counts
 -- rejected attempts, the number of its settings, and the settings. The input of an operation is a JSON list, too:
@@ -49,15 +50,18 @@ local function prepare(kind, plan_text, input_text, times)
   return kinds[kind], plan, input, key_count
 end
 
--- Does the same for usual checks, which have another form.
-local function prepare_usual(usual_rules, injected_now)
-  local plan, input = {}, { 0, injected_now or false }
-  for index, usual in ipairs(usual_rules) do
-    local rule = algorithms['rolling-window'].rule(usual.limit, usual.window, 0)
-    rule.algorithm = algorithms['rolling-window']
-    plan[index], input[index + 2] = rule, usual.cost
+-- Decides a check of plain windows that plain-window-check.lua leaves to the general one.
+local function check_plain_windows(windows, injected_now, stamp, first_key)
+  if not windows.plan then
+    local plan, input = {}, { 0, injected_now or false }
+    for index, plain in ipairs(windows) do
+      local rule = algorithms['rolling-window'].rule(plain.limit, plain.window, 0)
+      rule.algorithm = algorithms['rolling-window']
+      plan[index], input[index + 2] = rule, plain.cost
+    end
+    windows.plan, windows.input = plan, input
   end
-  return kinds.check, plan, input
+  return kinds.check(windows.plan, windows.input, stamp, first_key)
 end
 
-return prepare, prepare_usual
+return { prepare = prepare, check_plain_windows = check_plain_windows }

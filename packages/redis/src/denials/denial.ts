@@ -1,39 +1,32 @@
 import type { LimitDecision } from '@rollgate/core';
 import type { CheckInput, CheckResult } from '../operations/operations.js';
-import type { TrackedKey } from './key-change-tracker.js';
-
-/** When a check was sent and its result received, by the clock on which its waits run down. */
-export interface CheckTimes {
-  readonly sentMicros: number;
-  readonly receivedMicros: number;
-}
 
 /** The cost of all rules, or the costs of the rules as text. */
 export type DenialCost = number | string;
 
 /** A rejection by Redis. */
-export interface CachedDenial extends CheckTimes, Pick<CheckResult, 'limitDecisions' | 'stableMicros'> {
+export interface Denial extends Pick<CheckResult, 'limitDecisions' | 'stableMicros'> {
   readonly cost: DenialCost;
   readonly group: DenialGroup;
+  /** When the check was sent and its result received, by the clock on which its waits run down. */
+  readonly sentMicros: number;
+  readonly receivedMicros: number;
   /** By the clock that decides, which may be faster. */
   readonly expiresMicros: number;
   /** By this process's monotonic clock, even when another clock is injected. */
   readonly expiresMs: number;
 }
 
-/** The denials of one plan and its keys. All of them are void once one of the keys has changed. */
+/** The denials of one plan and its keys. All of them end when one of the keys changes. */
 export interface DenialGroup extends Pick<CheckInput, 'encodedPlan' | 'keys'> {
   readonly id: string;
   /** By cost, oldest first. */
-  readonly denials: Map<DenialCost, CachedDenial>;
-  readonly trackedKeys: readonly TrackedKey[];
-  /** The versions of the tracked keys when the group was created. */
-  readonly versions: readonly number[];
+  readonly denials: Map<DenialCost, Denial>;
 }
 
 /** Whether the denial is valid. Redis decided at some time after the check was sent, so the denial is valid from then on. */
 export function isValid(
-  { sentMicros, stableMicros, expiresMicros, expiresMs }: CachedDenial,
+  { sentMicros, stableMicros, expiresMicros, expiresMs }: Denial,
   nowMicros: number,
   nowMs: number,
 ): boolean {
@@ -46,7 +39,7 @@ export function isValid(
  *
  * The waits run down from the time at which the result arrived, so they are never too short.
  */
-export function limitDecisionsAt({ limitDecisions, receivedMicros }: CachedDenial, nowMicros: number): LimitDecision[] {
+export function limitDecisionsAt({ limitDecisions, receivedMicros }: Denial, nowMicros: number): LimitDecision[] {
   const passedMicros = Math.max(0, nowMicros - receivedMicros);
   const left = (ms: number) => Math.max(0, Math.round(ms * 1000) - passedMicros) / 1000;
   return limitDecisions.map((decision) => ({

@@ -1,0 +1,50 @@
+import { holdsSlots, type Plan } from '@rollgate/core/store';
+import { encodeLimit, encodePlainWindows, type ScriptParts, scriptPartOf } from './algorithm-registry.js';
+import { type ClusterSlot, createKeyBuilder, type KeyBuilder } from './redis-keys.js';
+
+/** A plan in the form that the scripts read, and its Redis keys. */
+export interface EncodedPlan {
+  readonly plan: Plan;
+  /** A JSON list. Plans with equal rules have equal texts. */
+  readonly text: string;
+  /** The limit and the window of each rule if all of them are plain windows. */
+  readonly plainWindows: readonly string[] | undefined;
+  /** The optional parts of the script that the plan needs. */
+  readonly parts: ScriptParts;
+  /** Whether a denial may be kept. A limit that counts rejected attempts changes it, and a release may end it at any time. */
+  readonly isCacheable: boolean;
+  readonly buildKeys: KeyBuilder;
+}
+
+/** Encodes plans, each of them once. */
+export class PlanEncoder {
+  /** `undefined` without a Cluster. */
+  readonly #clusterSlot: ClusterSlot | undefined;
+  readonly #encoded = new WeakMap<Plan, EncodedPlan>();
+
+  constructor(clusterSlot: ClusterSlot | undefined) {
+    this.#clusterSlot = clusterSlot;
+  }
+
+  /** @throws TypeError if no script implements the algorithm of one of the limits. */
+  encode(plan: Plan): EncodedPlan {
+    let encoded = this.#encoded.get(plan);
+    if (encoded === undefined) {
+      encoded = encodePlan(plan, this.#clusterSlot);
+      this.#encoded.set(plan, encoded);
+    }
+    return encoded;
+  }
+}
+
+function encodePlan(plan: Plan, clusterSlot: ClusterSlot | undefined): EncodedPlan {
+  const { rules } = plan;
+  return {
+    plan,
+    text: JSON.stringify(rules.flatMap(({ limit }) => encodeLimit(limit))),
+    plainWindows: encodePlainWindows(rules.map(({ limit }) => limit)),
+    parts: rules.reduce((parts, { limit }) => parts | scriptPartOf(limit), 0),
+    isCacheable: rules.every(({ limit }) => !limit.countRejected && !holdsSlots(limit)),
+    buildKeys: createKeyBuilder(plan, clusterSlot),
+  };
+}

@@ -1,0 +1,28 @@
+import type { EncodedPlan } from './plan-encoder.js';
+
+/** What a check recorded for one rule. */
+export interface RecordedHit {
+  /** The Redis key. */
+  readonly key: string;
+  /** The index of the rule in its plan. */
+  readonly index: number;
+  /** The time that identifies the hit. Has no meaning if the cost is 0. */
+  readonly atMicros: number;
+  /** 0 if the check recorded nothing for the rule. Of a lease, the units that it still has. */
+  cost: number;
+  /** The units that a lease had before its settlement, and may still have until Redis confirms the settlement. */
+  formerCost?: number | undefined;
+}
+
+/** Identifies what a check recorded, so that a settlement can find it. */
+export class Receipt {
+  constructor(
+    /** A number that only grows: the server's time in microseconds, plus the index of the check in its batch. */
+    readonly stamp: number,
+    /** The time of the check by the clock that decided it. */
+    readonly recordedMicros: number,
+    readonly encodedPlan: EncodedPlan,
+    /** One for each rule if the check was allowed. Always the same objects, because settlements change them. */
+    readonly hits: readonly RecordedHit[],
+  ) {}
+}

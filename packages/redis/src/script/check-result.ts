@@ -1,0 +1,61 @@
+import type { Limit, LimitDecision } from '@rollgate/core';
+import { costAt } from '@rollgate/core/store';
+import type { CheckResult, DecisionOperation } from '../operations/operations.js';
+import { Receipt, type RecordedHit } from '../operations/receipt.js';
+
+/** What the script returns for one rule, in microseconds. */
+export interface Figures {
+  /** The delay of an allowed action; {@link REJECTED} or {@link TOO_SOON} if the rule rejects it. */
+  readonly delay: number;
+  /** Below 0 if it is infinite, like `last`. */
+  readonly wait: number;
+  readonly remaining: number;
+  readonly reset: number;
+  /** How far ahead of now the hit was recorded. If nothing was recorded, for how long the other figures are stable. */
+  readonly last: number;
+}
+
+/** The delay of a rule whose limit rejects. */
+export const REJECTED = -1;
+/** The delay of a rule whose `minDifference` rejects. */
+const TOO_SOON = -2;
+
+/** Converts what the script returned for each rule of the operation. `stamp` is the server's time of the operation. */
+export function toCheckResult(
+  { kind, encodedPlan, keys, costs, clockMicros }: DecisionOperation,
+  figures: readonly Figures[],
+  stamp: number,
+): CheckResult {
+  const { rules } = encodedPlan.plan;
+  const nowMicros = clockMicros ?? stamp;
+  const allowed = figures.every(({ delay }) => delay >= 0);
+  const limitDecisions: LimitDecision[] = [];
+  const hits: RecordedHit[] = [];
+  let stableMicros = Infinity;
+  for (let index = 0; index < figures.length; index++) {
+    const { delay, wait, last } = figures[index]!;
+    const { limit } = rules[index]!;
+    const cost = costAt(costs, index);
+    limitDecisions.push(toLimitDecision(limit, figures[index]!));
+    const hasRecorded = kind === 'check' && cost > 0 && (allowed || limit.countRejected);
+    if (!hasRecorded) stableMicros = Math.min(stableMicros, orInfinity(last), delay < 0 ? orInfinity(wait) : Infinity);
+    if (hasRecorded || (kind === 'check' && allowed)) {
+      hits.push({ key: keys[index]!, index, atMicros: hasRecorded ? nowMicros + last : 0, cost });
+    }
+  }
+  const receipt = hits.length === 0 ? undefined : new Receipt(stamp, nowMicros, encodedPlan, hits);
+  return { limitDecisions, receipt, stableMicros };
+}
+
+function toLimitDecision({ limit, holdsSlots }: Limit, { delay, wait, remaining, reset }: Figures): LimitDecision {
+  const retryAfterMs = orInfinity(wait) / 1000;
+  const resetMs = reset / 1000;
+  if (delay >= 0) return { allowed: true, limit, remaining, retryAfterMs, resetMs, delayMs: delay / 1000 };
+  const reason = delay === TOO_SOON ? 'minDifference' : 'limit';
+  const rejection = { allowed: false, limit, remaining, retryAfterMs, resetMs, delayMs: 0, reason } as const;
+  return holdsSlots && retryAfterMs !== Infinity ? { ...rejection, retryIsEstimate: true } : rejection;
+}
+
+function orInfinity(micros: number): number {
+  return micros < 0 ? Infinity : micros;
+}
