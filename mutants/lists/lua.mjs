@@ -191,6 +191,17 @@ export const lua = [
   ),
   ...of(
     'limits/rolling-window',
+    [test('lifetimes')],
+    [
+      [
+        'a settlement removes the TTL of a sorted set with one hit',
+        '  return expiry_of(hits.newest, hits.recorder.keep), longest_life(hits.recorder.keep)\n',
+        '',
+      ],
+    ],
+  ),
+  ...of(
+    'limits/rolling-window',
     [test('log-totals'), test('far-refunds')],
     [
       ['units outside the window make totals inexact', 'overflows and rule.window or keep', 'keep'],

@@ -3,10 +3,11 @@ import { type CheckOptions, checks, type MakeStore } from '@rollgate/store-confo
 import { RedisCluster, startRedis } from '@rollgate/test-support';
 import { effort, seed } from '@rollgate/test-support/effort';
 import { silenceOutages } from '@rollgate/test-support/silence-outages';
-import { Cluster } from 'ioredis';
+import { Cluster, Redis } from 'ioredis';
 import { createCluster } from 'redis';
 import { clients, type OpenClient } from './support/clients.js';
 import { clusterClients } from './support/cluster-clients.js';
+import { createExpiryClient } from './support/expiry-client.js';
 
 silenceOutages();
 
@@ -20,6 +21,10 @@ afterAll(() => Promise.all([server.stop(), cluster.stop()]));
 /** Opens a client of each kind, for one server or for a Cluster. */
 const openers = {
   ...clients,
+  'ioredis 6 with inspected TTLs': async (url: string): Promise<OpenClient> => {
+    const client = new Redis(url);
+    return { client: createExpiryClient(client), close: () => client.disconnect() };
+  },
   'an ioredis Cluster': async (): Promise<OpenClient> => {
     const client = new Cluster(cluster.nodes.map(({ port }) => ({ host: '127.0.0.1', port })));
     return { client, close: () => client.disconnect() };
@@ -56,7 +61,11 @@ function describeRedisStore(kind: keyof typeof openers, options: StoreOptions, a
   });
 }
 
-describeRedisStore('ioredis 6', { log: 'packed' }, { runs: effort(8, 1000), longRun: effort(200, 50_000) });
+describeRedisStore(
+  'ioredis 6 with inspected TTLs',
+  { log: 'packed' },
+  { runs: effort(8, 1000), longRun: effort(200, 50_000) },
+);
 describeRedisStore(
   'ioredis 6',
   { log: 'packed', denialCache: false },
@@ -64,7 +73,7 @@ describeRedisStore(
 );
 // Only a rolling window has a log.
 describeRedisStore(
-  'ioredis 6',
+  'ioredis 6 with inspected TTLs',
   { log: 'sorted-set' },
   { runs: effort(8, 600), longRun: effort(200, 15_000), algorithms: effort(['rollingWindow'], undefined) },
 );

@@ -3,19 +3,22 @@ import { RedisStore } from '@rollgate/redis';
 import { randomRuns } from '@rollgate/test-support/effort';
 import fc from 'fast-check';
 import { PrivateRedis } from './support/private-redis.js';
-import { createScriptEditingClient } from './support/script-editing-client.js';
+import { createScriptEditingClient, replaceParts } from './support/script-editing-client.js';
 import { freshPrefix, LOGS } from './support/some-redis.js';
 
 const redis = PrivateRedis.forThisFile();
 
 /** Its scripts regard two newer hits, three gaps and 170 units as many, so that short logs behave like long ones. */
 const createShortLogClient = () =>
-  createScriptEditingClient(redis.connect(), [
-    ['local NEAR = 32', 'local NEAR = 2'],
-    ['local NEAR_PART = 512', 'local NEAR_PART = 6'],
-    ['local MAX_GAPS = 64', 'local MAX_GAPS = 3'],
-    ['local MAX_UNITS = 2 ^ 53 - 1', 'local MAX_UNITS = 170'],
-  ]);
+  createScriptEditingClient(
+    redis.connect(),
+    replaceParts(
+      ['local NEAR = 32', 'local NEAR = 2'],
+      ['local NEAR_PART = 512', 'local NEAR_PART = 6'],
+      ['local MAX_GAPS = 64', 'local MAX_GAPS = 3'],
+      ['local MAX_UNITS = 2 ^ 53 - 1', 'local MAX_UNITS = 170'],
+    ),
+  );
 
 const step = fc.oneof(
   { weight: 3, arbitrary: fc.record({ cost: fc.constantFrom(1, 1, 1, 2, 5, 17), afterMs: fc.constantFrom(0, 1, 5, 30) }) },

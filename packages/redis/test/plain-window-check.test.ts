@@ -5,7 +5,7 @@ import { silenceOutages } from '@rollgate/test-support/silence-outages';
 import fc from 'fast-check';
 import { expiryOf } from './support/expiry.js';
 import { PrivateRedis } from './support/private-redis.js';
-import { createScriptEditingClient } from './support/script-editing-client.js';
+import { createScriptEditingClient, replaceParts } from './support/script-editing-client.js';
 import { freshPrefix } from './support/some-redis.js';
 
 silenceOutages();
@@ -14,7 +14,7 @@ const redis = PrivateRedis.forThisFile();
 
 /** Its scripts decide every check in the general form. */
 const createGeneralClient = () => {
-  return createScriptEditingClient(redis.connect(), [['if has_room == nil then', 'if true then']]);
+  return createScriptEditingClient(redis.connect(), replaceParts(['if has_room == nil then', 'if true then']));
 };
 
 const PLANS = [

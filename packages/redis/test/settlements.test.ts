@@ -8,6 +8,7 @@ import { limits } from '../../store-conformance/src/arbitraries/limits.js';
 import { toPlainDecision } from '../../store-conformance/src/expected-decision.js';
 import { ModelComparison } from '../../store-conformance/src/model-comparison.js';
 import { TestClock } from '../../store-conformance/src/test-clock.js';
+import { createExpiryClient } from './support/expiry-client.js';
 import { freshPrefix, SomeRedis } from './support/some-redis.js';
 
 const redis = SomeRedis.forThisFile();
@@ -28,7 +29,7 @@ class LimiterGroup {
   readonly #decisions = new WeakMap<Decision, readonly Decision[]>();
 
   constructor(clock: TestClock) {
-    const { client } = redis;
+    const client = createExpiryClient(redis.client);
     this.#clock = clock;
     const stores = [
       new MemoryStore({ clock: this.#memoryClock }),

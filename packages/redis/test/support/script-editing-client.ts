@@ -5,11 +5,8 @@ import type { Redis } from 'ioredis';
 
 const sha1 = (text: string) => createHash('sha1').update(text).digest('hex');
 
-/** Creates a client that replaces parts of each script before it sends it. */
-export function createScriptEditingClient(
-  client: Redis,
-  replacements: readonly (readonly [part: string, replacement: string])[],
-): IoredisClient {
+/** Creates a client that sends each script as `edit` returns it. */
+export function createScriptEditingClient(client: Redis, edit: (script: string) => string): IoredisClient {
   const editedShas = new Map<string, string>();
   return {
     status: 'ready',
@@ -19,12 +16,20 @@ export function createScriptEditingClient(
       return client.evalsha(editedShas.get(sha)!, ...rest);
     },
     eval: (script: string, ...rest: [number, ...string[]]) => {
-      const edited = replacements.reduce((text, [part, replacement]) => {
-        assert(text.includes(part), `Expected the script to contain ${part}`);
-        return text.replaceAll(part, replacement);
-      }, script);
+      const edited = edit(script);
       editedShas.set(sha1(script), sha1(edited));
       return client.eval(edited, ...rest);
     },
   };
+}
+
+/** Replaces parts that each script must contain. */
+export function replaceParts(
+  ...replacements: readonly (readonly [part: string, replacement: string])[]
+): (script: string) => string {
+  return (script) =>
+    replacements.reduce((text, [part, replacement]) => {
+      assert(text.includes(part), `Expected the script to contain ${part}`);
+      return text.replaceAll(part, replacement);
+    }, script);
 }

@@ -68,15 +68,12 @@ define_lazily(log, function()
     for _, entry in ipairs(entries) do log.append(hits, entry.time, entry.units) end
   end
 
-  -- Refunds up to `cost` of the units that were recorded at `time`. Returns true if all hits are still there.
+  -- Refunds up to `cost` of the units that were recorded at `time`.
   function log.refund(hits, time, cost)
     if log.remove(hits, time, cost) then return end
     local from, last = log.range_of(hits, time)
     local is_part = from == last and log.total_before(hits, from + 1) - log.total_before(hits, from) > cost
-    if is_part and hits.size - from <= NEAR_PART then
-      log.lower(hits, from, cost)
-      return true
-    end
+    if is_part and hits.size - from <= NEAR_PART then return log.lower(hits, from, cost) end
     if hits.size - from > NEAR then return log.refund_far(hits, time, cost, last) end
     -- Starts one hit earlier, because the newest remaining hit must be written last, with the data of the key.
     local index = math.max(0, from - 1)

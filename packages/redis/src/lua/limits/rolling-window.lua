@@ -153,7 +153,8 @@ end
 function rolling_window.refund(_, key, stamp, _, at, cost, kept)
   local hits = log.open(key)
   if hits.size == 0 or log.created(hits) > stamp then return nil end
-  local keeps_hits = log.refund(hits, at, cost - kept)
-  if keeps_hits or hits.size == 0 then return nil end
+  log.refund(hits, at, cost - kept)
+  if hits.size == 0 then return nil end
+  -- Returns them even if all hits are still there, because a sorted set loses its TTL when its only member is replaced.
   return expiry_of(hits.newest, hits.recorder.keep), longest_life(hits.recorder.keep)
 end
