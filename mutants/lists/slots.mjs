@@ -8,7 +8,7 @@ const STATES = [
   ...['custom-store', 'custom-store-slots'].map((name) => `packages/store-conformance/test/${name}.test.ts`),
 ];
 const CLOCK = ['packages/core/test/manual-clock.test.ts', 'packages/core/test/wait.test.ts'];
-const REDIS = ['concurrency', 'lease-settlements', 'vectors', 'conformance'].map(
+const REDIS = ['concurrency', 'lease-counts', 'lease-settlements', 'vectors', 'conformance'].map(
   (name) => `packages/redis/test/${name}.test.ts`,
 );
 
@@ -134,15 +134,26 @@ export const slots = [
     ['a callback in the past never runs', 'if (atMs <= nowMs) queueMicrotask(() => runUntil(nowMs));', ''],
   ]),
   ...of('redis/src/lua/limits/concurrency.lua', REDIS, [
-    ['a lease counts at its end', "local from = '(' .. format_integer(now)", 'local from = format_integer(now)'],
+    ['a lease counts at its end', "'(' .. now_text", 'now_text'],
     [
       'a lease of several units counts once',
-      "used = used + (string.match(member, ':%d+:(%d+)$') or 1)",
-      'used = used + 1',
+      "extra = extra + (string.match(member, '^%d+:%d+:(%d+)$') or 1) - 1",
+      'extra = extra',
     ],
+    ['the extra units of expired leases count', 'extra - extra_of(expired)', 'extra'],
+    ['an expired lease leaves its extra units', '(state.live_extra or 0) + cost - 1)', '(state.live_extra or 0))'],
+    ['a release leaves the extra units', 'extra - (cost - 1) + math.max(0, kept - 1))', 'extra)'],
+    ['a settlement leaves no extra units', '+ math.max(0, kept - 1))', ')'],
+    [
+      'the mark outlives the last lease of several units',
+      'if before and mark ~= before then',
+      'if mark and before and mark ~= before then',
+    ],
+    ['an older mark counts as a lease', 'if older_ends and older_ends > now then used = used - 1 end', ''],
+    ['rejections read all expired leases each time', 'mark = set_extra(key, mark, live_extra)\n', '\n'],
     ['one unit above the limit is allowed', 'elseif cost > free then wait', 'elseif cost > free + 1 then wait'],
     ['a lease that expired is renewed without a free slot', 'is_held = used + units <= limit', 'is_held = true'],
-    ['a renewal does not count the slots that it has just taken', 'if is_held then used = used + units end', ''],
+    ['a renewal does not count the slots that it has just taken', '        used = used + units\n', ''],
     [
       'a renewal treats all keys as one',
       'while last < count and KEYS[first_key + last + 1] == key do',
@@ -150,21 +161,25 @@ export const slots = [
     ],
     [
       'a renewal of several units does not count them',
-      'if units > 1 then weighted_end = math.max(weighted_end or now, now + lease) end',
+      'if not scores[place] then total_extra = total_extra + units - 1 end',
       '',
     ],
     [
       'a renewal keeps the lease of a broken clock',
-      "    redis.call('UNLINK', key) -- All have ended, even if the clock steps back. Or a broken clock wrote it.\n    latest, scores = nil, {}",
-      '    latest, scores = nil, {}',
+      "    redis.call('UNLINK', key) -- All have ended, even if the clock steps back. Or a broken clock wrote it.\n",
+      '',
     ],
-    ['a settlement frees all units', 'local expires = kept > 0 and', 'local expires = false and'],
+    ['a settlement frees all units', 'if kept > 0 then redis.call', 'if false then redis.call'],
     [
       'a lease one lease ahead is implausible',
-      "  if latest and latest - now > 2 * length then\n    redis.call('UNLINK', key) -- A broken clock wrote it.\n    latest = nil",
-      "  if latest and latest - now > length then\n    redis.call('UNLINK', key) -- A broken clock wrote it.\n    latest = nil",
+      "  if latest and latest - now > 2 * length then\n    redis.call('UNLINK', key) -- A broken clock wrote it.",
+      "  if latest and latest - now > length then\n    redis.call('UNLINK', key) -- A broken clock wrote it.",
     ],
-    ['expired leases stay in Redis', "  redis.call('ZREMRANGEBYSCORE', key, '-inf', format_integer(now))\n", ''],
+    [
+      'expired leases stay in Redis',
+      "now + rule.lease\n  redis.call('ZREMRANGEBYSCORE', key, '-inf', format_integer(now))\n",
+      'now + rule.lease\n',
+    ],
   ]),
   ...of('redis/src/changes/lease-renewal.ts', REDIS, [
     ['a lost lease is not reported', 'for (const receipt of lostReceipts) lost.add(receipt);', ''],

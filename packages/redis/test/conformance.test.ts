@@ -8,6 +8,7 @@ import { createCluster } from 'redis';
 import { clients, type OpenClient } from './support/clients.js';
 import { clusterClients } from './support/cluster-clients.js';
 import { createExpiryClient } from './support/expiry-client.js';
+import { createOlderLeaseClient } from './support/older-lease-client.js';
 
 silenceOutages();
 
@@ -24,6 +25,10 @@ const openers = {
   'ioredis 6 with inspected TTLs': async (url: string): Promise<OpenClient> => {
     const client = new Redis(url);
     return { client: createExpiryClient(client), close: () => client.disconnect() };
+  },
+  'ioredis 6 that finds leases in their older form': async (url: string): Promise<OpenClient> => {
+    const client = new Redis(url);
+    return { client: createOlderLeaseClient(client), close: () => client.disconnect() };
   },
   'an ioredis Cluster': async (): Promise<OpenClient> => {
     const client = new Cluster(cluster.nodes.map(({ port }) => ({ host: '127.0.0.1', port })));
@@ -90,6 +95,7 @@ describeRedisStore('node-redis 5', { log: 'packed' }, few('fixedWindow', 'bucket
 describeRedisStore('iovalkey', { log: 'packed' }, few('rollingWindow'));
 describeRedisStore('Valkey GLIDE', { log: 'packed' }, few('rollingWindow', 'tokenBucket'));
 describeRedisStore('@upstash/redis', { log: 'packed' }, few('rollingWindow'));
+describeRedisStore('ioredis 6 that finds leases in their older form', { log: 'packed' }, few('concurrency'));
 const onCluster = { clusterSlot: 'prefix' } as const;
 describeRedisStore('an ioredis Cluster', { log: 'packed', ...onCluster }, few('rollingWindow', 'leakyBucket'));
 describeRedisStore('a node-redis cluster', { log: 'sorted-set', ...onCluster }, few('rollingWindow', 'tokenBucket'));

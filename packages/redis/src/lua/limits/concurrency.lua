@@ -1,11 +1,18 @@
 -- Actions in flight: at no instant do more than `limit` units have a slot. The counterpart of concurrency.ts.
 --
 -- The key is a sorted set of leases. The score of a lease is when it expires. Its member is "id:lease", where `lease` is
--- its length in microseconds, and ":units" follows unless it has one unit. While a lease has more units, the key has a
--- member "*", whose score is not below that of any such lease. Without it, the number of leases is the number of units.
+-- its length in microseconds, and ":units" follows unless it has one unit. A lease with more has extra units. While the set
+-- contains such leases, expired or not, it has a mark: a member "+extra" with an infinite score, where `extra` is the sum of
+-- their extra units. So a check counts the units of all leases without reading them.
+--
+-- Older versions marked such a set with "*", which has a finite score and contains no sum. The next record, refund or renewal
+-- replaces that mark.
 
 local concurrency = {}
 algorithms.concurrency = concurrency
+
+-- A check that finds more expired leases than this removes them even if it records nothing, so that none is read often.
+local MAX_EXPIRED = 100
 
 function concurrency.rule(limit, lease, retry_after)
   return { limit = limit, lease = lease, retry_after = retry_after }
@@ -15,50 +22,72 @@ local function member_of(id, lease, units)
   return units == 1 and string.format('%d:%d', id, lease) or string.format('%d:%d:%d', id, lease, units)
 end
 
--- When the last lease expires, and its length. Nothing without a lease.
+-- The extra units of these members.
+local function extra_of(members)
+  local extra = 0
+  for _, member in ipairs(members) do extra = extra + (string.match(member, '^%d+:%d+:(%d+)$') or 1) - 1 end
+  count_steps(#members / 2)
+  return extra
+end
+
+-- The mark of a set with these last members, its number of extra units, and the score of an older mark.
+local function read_mark(key, found)
+  local mark, extra = string.match(found[#found - 1], '^(%+(%d+))$')
+  if mark then return mark, tonumber(extra) end
+  return '*', extra_of(redis.call('ZRANGE', key, '0', '-1')), tonumber(redis.call('ZSCORE', key, '*'))
+end
+
+-- When the last lease expires, its length, and what `read_mark` returns if the key has a mark.
 function concurrency.read(key)
   local found = redis.call('ZRANGE', key, '-2', '-1', 'WITHSCORES')
-  local last = #found - 1
-  if found[last] == '*' then last = last - 2 end
+  local last, mark, extra, older_ends = #found - 1, nil, nil, nil
   if last < 1 then return end
+  if found[last + 1] == 'inf' or redis.call('ZSCORE', key, '*') then
+    mark, extra, older_ends = read_mark(key, found)
+    if found[last] == mark then last = last - 2 end
+    if last < 1 then return nil, nil, mark, extra, older_ends end
+  end
   local length = string.match(found[last], '^%d+:(%d+)')
   if not length then error('Expected leases in ' .. key .. ', got another value. Delete the key or change the prefix', 0) end
-  return tonumber(found[last + 1]), tonumber(length)
+  return tonumber(found[last + 1]), tonumber(length), mark, extra, older_ends
 end
 
--- The units of all leases that have not expired.
-local function used_units(key, now)
-  local from = '(' .. format_integer(now)
-  local weighted_until = redis.call('ZSCORE', key, '*')
-  if not weighted_until or tonumber(weighted_until) <= now then return redis.call('ZCOUNT', key, from, '+inf') end
-  local used, members = 0, redis.call('ZRANGEBYSCORE', key, from, '+inf')
-  for _, member in ipairs(members) do
-    if member ~= '*' then used = used + (string.match(member, ':%d+:(%d+)$') or 1) end
-  end
-  count_steps(#members / 2)
-  return used
+-- Replaces the mark `before` by one with so many extra units, and returns that. Without any, the mark goes.
+local function set_extra(key, before, extra)
+  local mark = extra > 0 and string.format('+%d', extra) or nil
+  if mark and mark ~= before then redis.call('ZADD', key, 'inf', mark) end
+  if before and mark ~= before then redis.call('ZREM', key, before) end
+  return mark
 end
 
--- Adds leases or extends them. `ends` is a list of when each expires and its member, and `weighted_end` is the latest of those
--- with more than one unit, or nil. An injected clock may have times below 0.
-local function put(key, ends, weighted_end)
-  if #ends > 0 then redis.call('ZADD', key, unpack(ends)) end
-  if not weighted_end then return end
-  local before = redis.call('ZSCORE', key, '*')
-  if not before or tonumber(before) < weighted_end then redis.call('ZADD', key, format_integer(weighted_end), '*') end
-end
-
-local function put_one(key, member, units, expires)
-  put(key, { format_integer(expires), member }, units > 1 and expires or nil)
+-- The units of the leases that have not expired. If there is a mark, how many of them are extra units, and the number of the
+-- leases that have expired.
+local function count_units(key, now, mark, extra, older_ends)
+  local now_text = format_integer(now)
+  local used = redis.call('ZCOUNT', key, '(' .. now_text, '(inf')
+  if not mark then return used end
+  if older_ends and older_ends > now then used = used - 1 end
+  local expired = redis.call('ZRANGEBYSCORE', key, '-inf', now_text)
+  local live_extra = extra - extra_of(expired)
+  return used + live_extra, live_extra, #expired
 end
 
 function concurrency.find(_, key, now, stamp)
-  local latest, length = concurrency.read(key)
+  local latest, length, mark, extra, older_ends = concurrency.read(key)
   if latest and latest - now > 2 * length then
     redis.call('UNLINK', key) -- A broken clock wrote it.
-    latest = nil
+    latest, mark = nil, nil
   end
-  return { key = key, stamp = stamp, latest = latest, used = latest and latest > now and used_units(key, now) or 0 }
+  local used, live_extra, expired_count = 0, 0, 0
+  if latest and latest > now then used, live_extra, expired_count = count_units(key, now, mark, extra, older_ends) end
+  local state = { key = key, stamp = stamp, latest = latest, used = used }
+  if not mark then return state end -- A table would grow even for fields that are nil.
+  -- A read-only server keeps expired leases.
+  if expired_count > MAX_EXPIRED and type(redis.pcall('ZREMRANGEBYSCORE', key, '-inf', format_integer(now))) == 'number' then
+    mark = set_extra(key, mark, live_extra)
+  end
+  state.mark, state.live_extra = mark, live_extra
+  return state
 end
 
 function concurrency.test(rule, state, now, cost)
@@ -78,7 +107,8 @@ end
 function concurrency.record(rule, state, now, cost, verdict)
   local key, expires = state.key, now + rule.lease
   redis.call('ZREMRANGEBYSCORE', key, '-inf', format_integer(now))
-  put_one(key, member_of(verdict.at, rule.lease, cost), cost, expires)
+  redis.call('ZADD', key, format_integer(expires), member_of(verdict.at, rule.lease, cost))
+  if state.mark or cost > 1 then set_extra(key, state.mark, (state.live_extra or 0) + cost - 1) end
   state.used = state.used + cost
   verdict.remaining, verdict.reset = math.max(0, rule.limit - state.used), rule.retry_after
   verdict.expires = math.max(expires, state.latest or 0)
@@ -89,9 +119,12 @@ end
 -- Frees all but the first `kept` units of the lease `id`.
 function concurrency.refund(rule, key, _, _, id, cost, kept)
   local member = member_of(id, rule.lease, cost)
-  local expires = kept > 0 and redis.call('ZSCORE', key, member)
+  local expires, mark, extra = cost > 1 and redis.call('ZSCORE', key, member), nil, nil
+  if expires then _, _, mark, extra = concurrency.read(key) end
   redis.call('ZREM', key, member)
-  if expires then put_one(key, member_of(id, rule.lease, kept), kept, tonumber(expires)) end
+  if not expires then return end
+  if kept > 0 then redis.call('ZADD', key, expires, member_of(id, rule.lease, kept)) end
+  set_extra(key, mark, extra - (cost - 1) + math.max(0, kept - 1)) -- Last, because an empty set would lose its TTL.
 end
 
 -- The members of the leases from `first` to `last` of a renewal's input.
@@ -107,7 +140,7 @@ end
 -- Extends the leases from `first` to `last` of a renewal's input, which have this key, or takes their slots again if they are
 -- free. Adds the indices of the others to `lost`. Returns when the last lease of the key expires, if it has extended any.
 function concurrency.renew(key, input, first, last, now, lost)
-  local is_ours, latest, length = pcall(concurrency.read, key)
+  local is_ours, latest, length, mark, extra, older_ends = pcall(concurrency.read, key)
   if not is_ours then
     -- If another program has written the key, its leases are lost, but not those of other keys.
     local message = type(latest) == 'table' and latest.err or latest
@@ -115,29 +148,34 @@ function concurrency.renew(key, input, first, last, now, lost)
     if not is_foreign then error(message, 0) end
     latest = nil
   end
-  local members, ends, weighted_end, renewed_end, used = members_of(input, first, last), {}, nil, nil, nil
+  local members, ends, renewed_end, used = members_of(input, first, last), {}, nil, nil
   local scores = is_ours and redis.call('ZMSCORE', key, unpack(members)) or {}
   if latest and (latest <= now or latest - now > 2 * length) then
     redis.call('UNLINK', key) -- All have ended, even if the clock steps back. Or a broken clock wrote it.
-    latest, scores = nil, {}
+    latest, mark, extra, scores = nil, nil, nil, {}
   end
+  local total_extra = extra or 0
   for index = first, last do
     local limit, lease, units = unpack(input, 4 * index - 2, 4 * index)
     local place = index - first + 1
     local is_held = scores[place] and tonumber(scores[place]) > now
     if is_ours and not is_held then
-      used = used or used_units(key, now)
+      used = used or count_units(key, now, mark, extra, older_ends)
       is_held = used + units <= limit
-      if is_held then used = used + units end
+      if is_held then
+        used = used + units
+        if not scores[place] then total_extra = total_extra + units - 1 end
+      end
     end
     if is_held then
       ends[#ends + 1], ends[#ends + 2] = format_integer(now + lease), members[place]
-      if units > 1 then weighted_end = math.max(weighted_end or now, now + lease) end
       renewed_end = math.max(renewed_end or now, now + lease)
     else lost[#lost + 1] = index - 1 end
   end
-  put(key, ends, weighted_end)
-  return renewed_end and math.max(renewed_end, latest or renewed_end)
+  if not renewed_end then return nil end
+  redis.call('ZADD', key, unpack(ends))
+  set_extra(key, mark, total_extra)
+  return math.max(renewed_end, latest or renewed_end)
 end
 
 function kinds.renew(_, input, stamp, first_key)
