@@ -93,8 +93,8 @@ export function keySuffixOf({ algorithm }: Limit): string {
 }
 
 /**
- * The limit and the window of each rule if all of them are plain windows: rolling windows that have no minDifference and
- * count no rejected attempts. `plain-window-check.lua` decides those.
+ * The limit and the window of each rule if all of them are plain windows. These are rolling windows that have no minDifference
+ * and count no rejected attempts. `plain-window-check.lua` decides them.
  */
 export function encodePlainWindows(limits: readonly Limit[]): readonly string[] | undefined {
   if (!limits.every(isPlainWindow)) return undefined;
