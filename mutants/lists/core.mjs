@@ -131,8 +131,8 @@ export const core = [
   ...of('memory/key-table', STORE, [
     [
       'an expired key is found at its expiry',
-      'if (expiresMicros <= this.nowMicros) return',
-      'if (expiresMicros < this.nowMicros) return',
+      'if (expiresMicros <= this.nowMicros) {',
+      'if (expiresMicros < this.nowMicros) {',
     ],
     ['an implausible state stays', 'this.#namespaces.remove(entry); // Otherwise the state', '// Otherwise the state'],
     ['a check evicts an entry that it has read', 'this.#close(this.#entries[this.#opened]!);', ''],
@@ -142,7 +142,8 @@ export const core = [
       '      namespace.lifecycle = limit;\n      this.#namespaces.requeue(namespace);\n',
       '      namespace.lifecycle = limit;\n',
     ],
-    ['a receipt of an earlier life is refunded', 'if (entry.life !== life) return undefined;', ''],
+    ['a receipt of an earlier life is refunded', 'if (entry.life !== life) {', 'if (false) {'],
+    ['a key that was only looked at stays', '      entry.close(); // A later operation', '      // A later operation'],
   ]),
   ...of('memory/reclaimer', STORE, [
     [

@@ -1,6 +1,6 @@
 import { execFile } from 'node:child_process';
 import { promisify } from 'node:util';
-import { MemoryStore, RateLimiter, rollingWindow, slidingWindowCounter } from '@rollgate/core';
+import { type Decision, MemoryStore, RateLimiter, rollingWindow, slidingWindowCounter } from '@rollgate/core';
 import { randomRuns } from '@rollgate/test-support/effort';
 import fc from 'fast-check';
 
@@ -242,6 +242,22 @@ test('a key in use is kept, and is dropped two windows after its last hit', asyn
   now += 2000;
   for (let key = 0; key < 10; key++) await limiter.check(`last ${key}`);
   expect(keys(store)).not.toContain('ann');
+});
+
+test.each([
+  ['that a peek has found', (limiter: RateLimiter) => limiter.peek('ann')],
+  ['whose earlier life a refund has missed', async (limiter: RateLimiter, first: Decision) => limiter.refund(first)],
+])('an expired key %s is dropped after its grace', async (_, touch) => {
+  const store = new MemoryStore({ clock });
+  const limiter = new RateLimiter({ limits: rollingWindow({ limit: 1, window: 1000 }), store });
+  const first = await limiter.check('ann');
+  await limiter.reset('ann');
+  await limiter.check('ann');
+  now += 1500;
+  await touch(limiter, first);
+  now += 1000;
+  await limiter.check('bob');
+  expect(keys(store)).toEqual(['bob']);
 });
 
 test('a sliding window counter ignores the refund of a hit that another window length counts now', async () => {

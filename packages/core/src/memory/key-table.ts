@@ -72,7 +72,10 @@ export class KeyTable implements StatePort, States {
     const entry = this.#nextEntry().open(namespace, key, address);
     const expiresMicros = limit.expiresMicros(entry);
     entry.expiresMicros = expiresMicros;
-    if (expiresMicros <= this.nowMicros) return undefined;
+    if (expiresMicros <= this.nowMicros) {
+      entry.close(); // A later operation could otherwise take the key for one of its own.
+      return undefined;
+    }
     if (!limit.isPlausible(entry, this.nowMicros)) {
       this.#namespaces.remove(entry); // Otherwise the state of a broken clock would count again once time gets there.
       return undefined;
@@ -86,7 +89,10 @@ export class KeyTable implements StatePort, States {
     const address = namespace?.addresses.get(key);
     if (namespace === undefined || address === undefined) return undefined;
     const entry = this.#nextEntry().open(namespace, key, address);
-    if (entry.life !== life) return undefined;
+    if (entry.life !== life) {
+      entry.close();
+      return undefined;
+    }
     entry.expiresMicros = limit.expiresMicros(entry);
     this.#opened += 1;
     return entry;
