@@ -88,6 +88,17 @@ test('watch does not follow a missing or a compressed file', async () => {
   });
 });
 
+test('watch closes a file that it does not follow', async () => {
+  // Node warns when the garbage collector finds an open file.
+  const collect = "data:text/javascript,process.once('beforeExit',()=>{gc();setImmediate(()=>{})})";
+  const nodeOptions = ['--expose-gc', '--import', collect];
+  expect(await rollgate(['watch', 'packed.log', ...LIMIT], { nodeOptions })).toEqual({
+    code: 1,
+    stdout: '',
+    stderr: 'rollgate: Cannot watch packed.log: it is compressed or not in UTF-8\n',
+  });
+});
+
 test('watch reads a pipe by its name until its end', async () => {
   const command = 'printf %s "$0" | "$@"';
   const child = spawn('sh', ['-c', command, hits(0, 1, 2), process.execPath, MAIN, 'watch', '/dev/stdin', ...LIMIT]);

@@ -16,7 +16,7 @@ const CHUNK_BYTES = 256 * 1024;
 
 /**
  * Reads a file and everything that is added to it, like `tail -F`. When another file gets its name, the rest of the old one
- * comes first. A missing file may appear again.
+ * comes first. A missing file may appear again. A caller that stops reading closes the file.
  *
  * @throws LogError when the file cannot be read at first.
  */
@@ -25,24 +25,28 @@ export async function* followFile(path: string): AsyncGenerator<FileEvent> {
     throw new LogError(`Cannot read ${path}: ${reasonOf(error)}`);
   });
   let position = 0;
-  for (;;) {
-    for await (const bytes of readFrom(file, position)) {
-      position += bytes.length;
-      yield { kind: 'bytes', bytes };
-    }
-    yield { kind: 'idle' };
-    await wait(POLL_MS);
-    if ((await file.stat()).size < position) {
+  try {
+    for (;;) {
+      for await (const bytes of readFrom(file, position)) {
+        position += bytes.length;
+        yield { kind: 'bytes', bytes };
+      }
+      yield { kind: 'idle' };
+      await wait(POLL_MS);
+      if ((await file.stat()).size < position) {
+        position = 0;
+        yield { kind: 'restart', reason: 'truncated' };
+      }
+      const next = await openReplacement(path, file);
+      if (next === undefined) continue;
+      for await (const bytes of readFrom(file, position)) yield { kind: 'bytes', bytes };
+      await file.close();
+      file = next;
       position = 0;
-      yield { kind: 'restart', reason: 'truncated' };
+      yield { kind: 'restart', reason: 'replaced' };
     }
-    const next = await openReplacement(path, file);
-    if (next === undefined) continue;
-    for await (const bytes of readFrom(file, position)) yield { kind: 'bytes', bytes };
+  } finally {
     await file.close();
-    file = next;
-    position = 0;
-    yield { kind: 'restart', reason: 'replaced' };
   }
 }
 
