@@ -22,6 +22,8 @@ const TEXT = fc.oneof(
         `${start.join(':')}${separator}${dotted}`,
         `::ffff:${dotted}`,
         `64:ff9b::${dotted}`,
+        `::ffff:0:${dotted}`,
+        `0:0:0:0:0:0:${dotted}`,
       ),
     ),
   fc.string({ unit: fc.constantFrom(...'0:1fF.%/[]@#\n\t ') }),
@@ -34,7 +36,9 @@ function expectedKey(text: string, prefix: number): string | undefined {
   if (parsed.kind() === 'ipv4') return parsed.toString();
   if (parsed.range() === 'linkLocal') return parsed.toString();
   const bytes = parsed.toByteArray();
-  if (parsed.range() === 'rfc6052' && bytes[5] === 0) return new ipaddr.IPv4(bytes.slice(-4)).toString();
+  const isCompatible = bytes.slice(0, 12).every((byte) => byte === 0) && bytes[12] !== 0;
+  const isTranslated = parsed.range() === 'rfc6145' || (parsed.range() === 'rfc6052' && bytes[5] === 0);
+  if (isCompatible || isTranslated) return new ipaddr.IPv4(bytes.slice(-4)).toString();
   return `${ipaddr.IPv6.networkAddressFromCIDR(`${text.split('%')[0]}/${prefix}`)}/${prefix}`;
 }
 

@@ -1,6 +1,6 @@
 import { copyString, validateIntegerBetween } from '@rollgate/core/store';
 import { cacheByAddress, MAX_UNPARSED_LENGTH } from './cache-by-address.js';
-import { cutAddress, formatIPv4, formatIPv6, hasPrefix, isIPv4, parseAddress } from './ip-address.js';
+import { cutAddress, formatIPv4, formatIPv6, hasPrefix, type IPAddress, parseAddress } from './ip-address.js';
 
 /** The prefix with which Node writes IPv4 addresses on a socket for both families. */
 const MAPPED_PREFIX = '::ffff:';
@@ -8,7 +8,8 @@ const MAPPED_PREFIX = '::ffff:';
 /**
  * Creates the function that turns a client's address into its key:
  *
- * - IPv4 as it is, even if it is written as IPv6 (`::ffff:0:0/96`) or translated by NAT64 (`64:ff9b::/96`).
+ * - IPv4 as it is, even if an IPv6 address contains it: mapped (`::ffff:192.0.2.1`), compatible (`::192.0.2.1`), translated
+ *   (`::ffff:0:192.0.2.1`) or by NAT64 (`64:ff9b::192.0.2.1`).
  * - IPv6 cut to its first `ipv6Prefix` bits. One household or server commonly has all addresses of a /56 or /64, and could
  *   use another one for each request. This includes unique local (`fc00::/7`), 6to4 and Teredo addresses.
  * - Link-local addresses (`fe80::/10`) in full, with their zone, because all of them share one prefix.
@@ -39,16 +40,27 @@ export function stripPort(address: string): string {
 }
 
 const LINK_LOCAL = [0xfe80];
-/** The prefix of NAT64 that defines where the IPv4 address is. In 64:ff9b:1::/48 the operator chooses. */
-const NAT64 = [0x64, 0xff9b];
+
+/** The prefixes of 96 bits that an IPv4 address follows. */
+const IPV4_PREFIXES: readonly IPAddress[] = [
+  [0, 0, 0, 0, 0, 0xffff], // Mapped (RFC 4291, section 2.5.5.2).
+  [], // Compatible (RFC 4291, section 2.5.5.1), which is deprecated.
+  [0, 0, 0, 0, 0xffff, 0], // Translated (RFC 2765, section 2.1).
+  [0x64, 0xff9b], // NAT64 (RFC 6052, section 2.1). In 64:ff9b:1::/48, the operator chooses the place of the IPv4 address.
+];
 
 function parseKey(text: string, prefix: number): string {
   const bare = stripPort(text);
   const address = bare.includes(':') ? parseAddress(bare) : undefined;
   if (address === undefined) return bare.slice(0, MAX_UNPARSED_LENGTH);
-  if (isIPv4(address) || hasPrefix(address, NAT64, 96)) return formatIPv4(address);
+  if (containsIPv4(address)) return formatIPv4(address);
   if (hasPrefix(address, LINK_LOCAL, 10)) return (formatIPv6(address) + zoneOf(bare)).slice(0, MAX_UNPARSED_LENGTH);
   return `${formatIPv6(cutAddress(address, prefix))}/${prefix}`;
+}
+
+/** `::`, `::1` and the other addresses of ::/104 contain none, because no host has an IPv4 address that starts with 0. */
+function containsIPv4(address: IPAddress): boolean {
+  return IPV4_PREFIXES.some((prefix) => hasPrefix(address, prefix, 96)) && !hasPrefix(address, [], 104);
 }
 
 function zoneOf(text: string): string {
