@@ -65,6 +65,15 @@ export const http = [
   ]),
   ...of('http/src/client/client-key', LISTS, [
     ['each IPv6 address counts as a separate client', 'return keyOf(address);', 'return address;'],
+    ['compatible addresses share one key', '  [], // Compatible', '  // Compatible'],
+    ['the loopback address is an IPv4 address', ' && !hasPrefix(address, [], 104)', ''],
+  ]),
+  ...of('http/src/warnings/proxy-mistakes', names('http', 'warnings'), [
+    [
+      'a proxy that sends both headers causes a warning',
+      "if (reader.getRequestHeader(request, 'x-forwarded-for') != null) {",
+      'if (false) {',
+    ],
   ]),
   ...of('http/src/client/allow-list', LISTS, [
     [

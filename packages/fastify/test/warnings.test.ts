@@ -3,6 +3,7 @@ import { promisify } from 'node:util';
 
 const UNTRUSTED = 'ROLLGATE_UNTRUSTED_PROXY';
 const EVERY = 'ROLLGATE_TRUSTS_EVERY_PROXY';
+const UNREAD = 'ROLLGATE_UNREAD_FORWARDED';
 const SHARED = 'ROLLGATE_SHARED_KEYS';
 const PER_REQUEST = 'ROLLGATE_LIMITER_PER_REQUEST';
 
@@ -23,7 +24,12 @@ const FORWARDED: Scenario[] = [
   ['true, but silent of another one', { trustProxy: true, options: { silence: [UNTRUSTED] } }, [EVERY]],
 ];
 
+const headers = { forwarded: 'for=198.51.100.7' };
+
 const OTHERS: Scenario[] = [
+  ['Forwarded, which Fastify does not read', { headers }, [UNREAD]],
+  ['Forwarded, without `trustProxy`', { trustProxy: false, headers }, [UNREAD]],
+  ['Forwarded, with a key', { byKey: true, headers }, []],
   ['two registrations on one store', { isTwice: true, isShared: true }, [SHARED]],
   ['two on one store, silent', { isTwice: true, isShared: true, options: { silence: [SHARED] } }, []],
   ['two with stores of their own', { isTwice: true }, []],

@@ -34,7 +34,7 @@ const readHost = (address: RateLimitOptions['address']): WebHost<Context> => ({
   getClientAddress: (c) => address?.(c),
   getSettledRequest: (c) => c.req,
   getRequestHeader: (c, name) => c.req.header(name),
-  getProxyTrust: () => 'some', // The app has chosen where the address comes from.
+  getProxyTrust: () => 'custom',
   isDisconnected: (c) => c.req.raw.signal?.aborted ?? false,
   keepAlive(c, promise) {
     try {

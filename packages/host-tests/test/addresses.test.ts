@@ -98,6 +98,16 @@ describe.each([1, 2])('forwardedAddress behind %d proxies', (trustedProxies) => 
   });
 });
 
+test.each([
+  ['Hono', (address: () => string) => new Hono().use(hono.rateLimit({ limit: 9, window: '1m', address })).fetch],
+  ['handlers', (address: () => string) => web.rateLimit({ limit: 9, window: '1m', address })(() => new Response())],
+])('the address function of %s may read Forwarded, so no warning is emitted', async (_, createHandler) => {
+  const emitWarning = jest.spyOn(process, 'emitWarning').mockImplementation(() => {});
+  await createHandler(() => CLIENT)(createRequest({ Forwarded: `for=${CLIENT}` }), {});
+  expect(emitWarning).not.toHaveBeenCalled();
+  emitWarning.mockRestore();
+});
+
 test('a request without an address fails, because it must not share the limit of others', async () => {
   const limit = web.rateLimit({ limit: 1, window: '1m', address: web.cloudflareAddress });
   await expect(limit.check(createRequest({ 'X-Forwarded-For': FORGED }))).rejects.toThrow(

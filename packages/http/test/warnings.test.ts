@@ -7,6 +7,7 @@ import type { Express, RequestHandler } from 'express';
 
 const usual = { limit: 1000, window: '1m' };
 const forwarded = { 'x-forwarded-for': '203.0.113.7' };
+const standardized = { forwarded: 'for=203.0.113.7' };
 
 let warnings: { code: string; message: string; detail: string }[] = [];
 beforeEach(() => {
@@ -55,6 +56,11 @@ const MISTAKES: Record<WarningCode, (express: ExpressVersion, make: Make, more: 
     const set = (app: Express) => void app.set('trust proxy', true);
     const { statuses } = await serve(express, [make(more), make(more)], { set });
     expect(await statuses(2, '/', forwarded)).toEqual([200, 200]);
+  },
+  async ROLLGATE_UNREAD_FORWARDED(express, make, more) {
+    const set = (app: Express) => void app.set('trust proxy', 1);
+    const { statuses } = await serve(express, [make(more), make(more)], { set });
+    expect(await statuses(2, '/', standardized)).toEqual([200, 200]);
   },
   async ROLLGATE_SHARED_KEYS(_express, make, more) {
     const store = memory();
@@ -188,6 +194,13 @@ describe.each(EXPRESSES)('in Express %s', (_, express) => {
     expect(codes()).toEqual(['ROLLGATE_SHARED_KEYS']);
   });
 
+  test.each([false, true])('with `trust proxy` %p, no address is read from Forwarded', async (trusted) => {
+    const set = (app: Express) => void app.set('trust proxy', trusted);
+    const { statuses, passed } = await serve(express, [inNewProcess().make()], { set });
+    await statuses(1, '/', standardized);
+    expect([codes(), passed[0]!.ip]).toEqual([['ROLLGATE_UNREAD_FORWARDED'], expect.stringContaining('127.0.0.1')]);
+  });
+
   test('an allow list uses the address even if the key does not', async () => {
     const { make } = inNewProcess();
     const options = { key: () => 'ann', allowList: ['203.0.113.7'] };
@@ -204,7 +217,7 @@ describe.each(EXPRESSES)('in Express %s', (_, express) => {
       async (trusted) => {
         const set = (app: Express) => void app.set('trust proxy', trusted);
         const { statuses, passed } = await serve(express, [inNewProcess().make()], { set });
-        await statuses(3, '/', forwarded);
+        await statuses(3, '/', { ...forwarded, ...standardized });
         expect(passed[0]!.ip).toBe('203.0.113.7');
       },
     );
@@ -226,6 +239,7 @@ describe.each(EXPRESSES)('in Express %s', (_, express) => {
       const set = (app: Express) => void app.set('trust proxy', trusted);
       const { statuses } = await serve(express, [inNewProcess().make({ key: () => 'ann' })], { set });
       await statuses(3, '/', forwarded);
+      await statuses(3, '/', standardized);
     });
 
     test('with separate stores, or one store and different prefixes, names or algorithms', () => {

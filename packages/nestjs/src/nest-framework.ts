@@ -81,7 +81,7 @@ export const createNestFramework = (
   getOriginalRequest: originalRequest,
   countsRepeatedly: true, // The guard counts each call of a handler once. A GraphQL operation may call several.
   getRequestHeader: (context, name) => requestOf(context).headers?.[name],
-  getProxyTrust: (context) => (address === undefined ? getProxyTrust(context) : 'some'),
+  getProxyTrust: (context) => (address === undefined ? getProxyTrust(context) : 'custom'),
   isDisconnected: (context) => requestOf(context).socket?.destroyed ?? false,
   isResponseSent: (response) => response.sent ?? (response as ServerResponse).writableEnded,
   getNodeResponse: nodeResponse,

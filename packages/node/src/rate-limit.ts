@@ -20,7 +20,7 @@ const readFramework = (address: RateLimitOptions['address']): Framework<Request,
   resetUnit: 'epoch',
   getClientAddress: address ?? ((request) => request.socket.remoteAddress),
   getRequestHeader: (request, name) => request.headers[name],
-  getProxyTrust: () => (address === undefined ? 'none' : 'some'),
+  getProxyTrust: () => (address === undefined ? 'none' : 'custom'),
   isDisconnected: (request) => request.socket.destroyed,
   getNodeResponse: (response) => response,
 });

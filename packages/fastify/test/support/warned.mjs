@@ -19,6 +19,7 @@ function loadAgain() {
 }
 
 async function serve({ proxies, byKey, isShared, isLate, isTwice, isPerRequest, routes = 1, options, ...scenario }) {
+  const { headers = { 'x-forwarded-for': '198.51.100.7' } } = scenario;
   const { MemoryStore, rateLimit } = loadAgain();
   const trustProxy = proxies === undefined ? scenario.trustProxy : (address) => proxies.includes(address);
   const app = fastify({ ...(trustProxy === undefined ? {} : { trustProxy }), forceCloseConnections: true });
@@ -37,7 +38,7 @@ async function serve({ proxies, byKey, isShared, isLate, isTwice, isPerRequest, 
   const statuses = new Set();
   for (let turn = 0; turn < (isPerRequest ? 120 : routes); turn++) {
     const path = isPerRequest ? '/made' : `/${turn}`;
-    statuses.add((await fetch(address + path, { headers: { 'x-forwarded-for': '198.51.100.7' } })).status);
+    statuses.add((await fetch(address + path, { headers })).status);
   }
   await app.close();
   return [...statuses];

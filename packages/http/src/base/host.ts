@@ -8,8 +8,8 @@ export type GetHeader<Response> = (response: Response, name: string) => unknown;
 /** What `X-RateLimit-Reset` counts: the seconds since 1970 at the reset, or the seconds left until it. */
 export type ResetUnit = 'epoch' | 'delta';
 
-/** Which proxies an app trusts to report the client's address. */
-export type ProxyTrust = 'none' | 'some' | 'every';
+/** Which proxies an app trusts to report the client's address. `'custom'` if the app's own function returns the address. */
+export type ProxyTrust = 'none' | 'some' | 'every' | 'custom';
 
 /** How to read the requests of a host, which is a framework or a platform. */
 export interface RequestReader<Request> {

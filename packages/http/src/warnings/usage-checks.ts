@@ -3,6 +3,7 @@ import { formatValue } from '@rollgate/core/store';
 import { originalRequest, type RequestReader } from '../base/host.js';
 import { limitsByName } from '../base/limits-by-name.js';
 import { parseAddress } from '../client/ip-address.js';
+import { findProxyMistake } from './proxy-mistakes.js';
 import type { WarningCode } from './warning-codes.js';
 import { warnOnce } from './warnings.js';
 
@@ -53,11 +54,8 @@ export class UsageChecks {
     this.#inspectionsLeft -= 1;
     this.isInspecting = this.#inspectionsLeft > 0;
     if (!reader.countsRepeatedly) this.#inspectRepetition(originalRequest(reader, request));
-    if (isByAddress && reader.getRequestHeader(request, 'x-forwarded-for') != null) {
-      const trust = reader.getProxyTrust(request);
-      if (trust === 'none') this.#warn('ROLLGATE_UNTRUSTED_PROXY');
-      else if (trust === 'every') this.#warn('ROLLGATE_TRUSTS_EVERY_PROXY');
-    }
+    const proxyMistake = isByAddress ? findProxyMistake(reader, request) : undefined;
+    if (proxyMistake !== undefined) this.#warn(proxyMistake);
   }
 
   /** Inspects a key that the option `key` returned. */
