@@ -124,9 +124,16 @@ export const slots = [
     ['a moved lease is not found before its renewal ends', 'found ?? (moved && ', 'found ?? (false && '],
   ]),
   ...of('core/src/custom/transactions.ts', STATES, [
-    ['a driver hides misuse', 'if (misuse !== undefined) throw misuse.error;', ''],
+    ['a driver hides misuse', 'if (transaction.misuse !== undefined) throw transaction.misuse.error;', ''],
+    ['a transaction that only reads deletes nothing', 'transaction.needsWrite ?', 'false ?'],
     ['a failure that is thrown at once counts as misuse', 'return Promise.reject(error);', 'throw error;'],
     ['a recovery goes unnoticed', 'this.#hasFailed ? Promise.resolve(result) : result', 'result'],
+  ]),
+  ...of('core/src/custom/transaction.ts', STATES, [
+    ['a transaction that only reads writes', 'if (!this.isReadOnly) return changes;', 'return changes;'],
+  ]),
+  ...of('core/src/base/pending-result.ts', STATES, [
+    ['no call is abandoned', 'this.listener?.isSettled === true', 'false'],
   ]),
   ...of('core/src/time/manual-clock.ts', CLOCK, [
     ['callbacks of one time run in reverse order', 'other.atMs > atMs', 'other.atMs >= atMs'],

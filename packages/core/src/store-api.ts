@@ -4,7 +4,7 @@ export { copyString } from './base/copy-string.js';
 export { PendingResult } from './base/pending-result.js';
 export { channel, emitWarning } from './base/platform.js';
 export { createStore } from './custom/create-store.js';
-export type { CreateStoreOptions, Update } from './custom/create-store-options.js';
+export type { CreateStoreOptions, Operation, Update } from './custom/create-store-options.js';
 export type { StoredNumbers } from './custom/stored-state.js';
 export { toDecision } from './decision/to-decision.js';
 export { guardStore } from './failure/guarded-store.js';

@@ -1,6 +1,6 @@
 import { subscribe, unsubscribe } from 'node:diagnostics_channel';
 import { manualClock, RateLimiter, rollingWindow } from '@rollgate/core';
-import { type CreateStoreOptions, createStore } from '@rollgate/core/store';
+import { type CreateStoreOptions, createStore, type Operation } from '@rollgate/core/store';
 import { checks, describeStore } from '@rollgate/store-conformance';
 import { effort, seed } from '@rollgate/test-support/effort';
 import { flushPromises } from '@rollgate/test-support/flush-promises';
@@ -134,4 +134,152 @@ test('algorithms that do not exist are rejected', () => {
   const make = (algorithms: string[]) => () => checks((clock) => createMapStore(clock), { algorithms } as never);
   expect(make([])).toThrow('got none');
   expect(make(['slidingWindow'])).toThrow('got slidingWindow');
+});
+
+describe("with `clock: 'database'`", () => {
+  const limits = rollingWindow({ limit: 1, window: '1m' });
+
+  test('the time of the transaction decides', async () => {
+    const rows: Rows = new Map();
+    let nowMicros = 1_700_000_000_000_000;
+    const store = createStore({
+      clock: 'database',
+      transact: async (keys, update) => updateRows(rows, keys, (states) => update(states, nowMicros)),
+    });
+    expect(store.clock).toBeUndefined();
+    const limiter = new RateLimiter({ limits, store });
+    await limiter.check('ann');
+    nowMicros += 59_999_999;
+    expect(await limiter.check('ann')).toMatchObject({ allowed: false, retryAfterMs: 0.001 });
+    nowMicros += 1;
+    expect((await limiter.check('ann')).allowed).toBe(true);
+  });
+
+  test.each([undefined, 0.5, Number.NaN, '1'])('a time of %p is misuse', (nowMicros) => {
+    const store = createStore({
+      clock: 'database',
+      transact: (keys, update) =>
+        void update(
+          keys.map(() => undefined),
+          nowMicros as number,
+        ),
+    });
+    const limiter = new RateLimiter({ limits, store, onStoreError: 'allow' });
+    expect(() => limiter.decide('ann')).toThrow('Expected `nowMicros` of `update` to be whole microseconds, got ');
+  });
+});
+
+describe('an operation', () => {
+  const limits = rollingWindow({ limit: 2, window: '1m' });
+
+  test('says whether it only reads and whether it may free quota', async () => {
+    const rows: Rows = new Map();
+    const operations: string[] = [];
+    const store = createStore({
+      transact: async (keys, update, { isReadOnly, freesQuota }) => {
+        operations.push(isReadOnly ? 'reads' : freesQuota ? 'frees' : 'records');
+        updateRows(rows, keys, update);
+      },
+    });
+    const limiter = new RateLimiter({ limits, store });
+    const decision = await limiter.check('ann', { cost: 2 });
+    await limiter.peek('ann');
+    await limiter.charge('ann');
+    await limiter.settle(decision, { cost: 1 });
+    await limiter.reset('ann');
+    expect(operations).toEqual(['records', 'reads', 'records', 'frees', 'frees']);
+  });
+
+  test('that only reads runs again to delete the state of a broken clock', async () => {
+    const rows: Rows = new Map();
+    let nowMs = Date.UTC(2030);
+    const reads: boolean[] = [];
+    const store = createStore({
+      clock: { now: () => nowMs },
+      transact: (keys, update, { isReadOnly }) => {
+        reads.push(isReadOnly);
+        updateRows(rows, keys, update);
+      },
+    });
+    const limiter = new RateLimiter({ limits, store });
+    await limiter.check('ann');
+    nowMs = Date.UTC(2026);
+    expect(await limiter.peek('ann')).toMatchObject({ allowed: true, remaining: 2 });
+    expect([rows.size, reads]).toEqual([0, [false, true, false]]);
+  });
+
+  test('is abandoned when its caller has timed out', async () => {
+    const clock = manualClock();
+    let reply = () => {};
+    let lastOperation: Operation | undefined;
+    const rows: Rows = new Map();
+    const store = createStore({
+      clock,
+      transact: async (keys, update, operation) => {
+        lastOperation = operation;
+        await new Promise<void>((resolve) => {
+          reply = resolve;
+        });
+        if (!operation.isAbandoned) updateRows(rows, keys, update);
+      },
+    });
+    const limiter = new RateLimiter({ limits, store, timeout: '1s', onStoreError: 'allow' });
+    const checked = limiter.check('ann');
+    expect(lastOperation!.isAbandoned).toBe(false);
+    clock.advance('1s');
+    expect(await checked).toMatchObject({ degraded: 'allow' });
+    expect(lastOperation!.isAbandoned).toBe(true);
+    reply();
+    await flushPromises();
+    expect(rows.size).toBe(0);
+  });
+});
+
+test('`subscribe` wakes callers of `wait` when another process has freed quota', async () => {
+  const rows: Rows = new Map();
+  const clock = manualClock();
+  let wake: ((keys: readonly string[]) => void) | undefined;
+  const create = () =>
+    createStore({
+      clock,
+      transact: async (keys, update, { freesQuota }) => {
+        updateRows(rows, keys, update);
+        if (freesQuota) wake!(keys);
+      },
+      subscribe: (onFreed) => {
+        wake ??= onFreed; // Only the first process listens.
+      },
+    });
+  const limits = rollingWindow({ limit: 1, window: '1h' });
+  const [one, other] = [create(), create()].map((store) => new RateLimiter({ limits, store }));
+  const decision = await other!.check('ann');
+  const waited = one!.wait('ann');
+  await flushPromises();
+  await other!.refund(decision);
+  expect((await waited).allowed).toBe(true);
+});
+
+test('`backend`, `connectionTo` and `close` reach the limiter', async () => {
+  const backend = () => {};
+  let isOpen = true;
+  const store = createStore({
+    transact: async () => {
+      throw new Error('no route to host');
+    },
+    backend,
+    connectionTo: () => ({ state: 'reconnecting', lastError: new Error('ECONNREFUSED') }),
+    close: () => {
+      isOpen = false;
+    },
+  });
+  expect(store.backend).toBe(backend);
+  const limiter = new RateLimiter({ limits: rollingWindow({ limit: 1, window: '1h' }), store });
+  await expect(limiter.check('ann')).rejects.toThrow(
+    'no route to host. Its client is reconnecting, last error: ECONNREFUSED',
+  );
+  await store.close!();
+  expect(isOpen).toBe(false);
+  for (const [name, value] of Object.entries({ backend: 'db', connectionTo: 1, subscribe: 'all', close: true })) {
+    expect(() => createStore({ transact() {}, [name]: value } as never)).toThrow(`Expected \`${name}\` to be `);
+  }
 });

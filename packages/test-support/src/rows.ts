@@ -1,14 +1,14 @@
 /** What a store of `createStore` keeps for its keys, in a `Map`. */
-export type Rows = Map<string, readonly number[]>;
+export type Rows = Map<string, Float64Array>;
 
 /** What a transaction writes to a row: its numbers, or null to delete it. It leaves a row without a change as it is. */
-type Change = { readonly numbers: readonly number[] } | null | undefined;
+type Change = { readonly numbers: Float64Array } | null | undefined;
 
 /** Runs one transaction of `createStore`: reads the rows of these keys, and writes what `update` changes. */
 export function updateRows(
   rows: Rows,
   keys: readonly string[],
-  update: (states: (readonly number[] | undefined)[]) => readonly Change[],
+  update: (states: (Float64Array | undefined)[]) => readonly Change[],
 ): void {
   writeRows(rows, keys, update(keys.map((key) => rows.get(key))));
 }

@@ -2,6 +2,8 @@
 export interface ResultListener<Result> {
   succeed(result: Result): void;
   fail(thrown: unknown): void;
+  /** Whether it no longer waits for the outcome. */
+  readonly isSettled?: boolean;
 }
 
 /**
@@ -12,6 +14,11 @@ export class PendingResult<Result> implements PromiseLike<Result> {
   // Without initial values, so that creating one runs no code.
   private listener?: ResultListener<Result>;
   private promise?: Promise<Result>;
+
+  /** Whether a limiter has listened, and no longer waits because the call's deadline has passed. */
+  get isAbandoned(): boolean {
+    return this.listener?.isSettled === true;
+  }
 
   /**
    * Passes the outcome to `listener`, in the owner's call. If you also await this result, do that before you listen.

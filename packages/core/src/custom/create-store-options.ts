@@ -1,14 +1,31 @@
 import type { Awaitable } from '../base/awaitable.js';
+import type { StoreConnection } from '../store/store.js';
 import type { Clock } from '../time/clock.js';
 import type { StoredNumbers } from './stored-state.js';
 
 /**
  * Updates the states of some keys. `states` are the numbers that the store has for each of them, or `undefined`. Returns a
  * change for each key, in the same order: numbers to write, `null` to delete the key, or `undefined` to leave it.
+ *
+ * With `clock: 'database'`, `nowMicros` is the time of the transaction in whole microseconds. Read it after the locks.
  */
 export type Update = (
   states: readonly (ArrayLike<number> | null | undefined)[],
+  nowMicros?: number,
 ) => readonly (StoredNumbers | null | undefined)[];
+
+/** What a transaction is for. A store may ignore it. */
+export interface Operation {
+  /** Whether `update` returns no change. It then needs no lock, only a consistent read of all its keys. */
+  readonly isReadOnly: boolean;
+  /** Whether the changes may free quota. A store with `subscribe` notifies other processes of their keys. */
+  readonly freesQuota: boolean;
+  /**
+   * Whether the caller no longer waits, because its timeout has passed. Look at it before you begin the transaction, and drop
+   * a call that is abandoned.
+   */
+  readonly isAbandoned: boolean;
+}
 
 /** The options of {@link createStore}. */
 export interface CreateStoreOptions {
@@ -17,11 +34,27 @@ export interface CreateStoreOptions {
    * operation reads or writes these keys in between. It may call `update` again, for example when an optimistic
    * transaction failed. The last call counts.
    */
-  transact(keys: readonly string[], update: Update): Awaitable<void>;
+  transact(keys: readonly string[], update: Update, operation: Operation): Awaitable<void>;
   /**
-   * The clock by which the store decides. Processes that share data need clocks that agree.
+   * The clock by which the store decides. Processes that share data need clocks that agree. With `'database'`, `transact`
+   * passes the time of each transaction to `update`.
    *
    * @defaultValue the default clock of `MemoryStore`
    */
-  clock?: Clock | undefined;
+  clock?: Clock | 'database' | undefined;
+  /**
+   * Identifies the data, such as the client. Stores with the same `backend` share their keys.
+   *
+   * @defaultValue the store
+   */
+  backend?: object | undefined;
+  /** Returns the state of the connection to the database. Error messages contain it. */
+  connectionTo?: (() => StoreConnection) | undefined;
+  /**
+   * Called once, at construction. Call `wake` when another process has freed quota of these keys, so that callers of
+   * `wait` try again. Without it, they try again when the time that they were given has passed.
+   */
+  subscribe?: ((wake: (keys: readonly string[]) => void) => void) | undefined;
+  /** Closes what the store has opened. */
+  close?: (() => Awaitable<void>) | undefined;
 }

@@ -1,13 +1,27 @@
 import { type Awaitable, mapAwaitable } from '../base/awaitable.js';
 import { Engine } from '../engine/engine.js';
+import { toPlaces } from '../engine/states.js';
 import { guardStore } from '../failure/guarded-store.js';
 import { holdsSlots } from '../limits/limit.js';
-import type { CountingStore, Store } from '../store/store.js';
-import { type Clock, monotonicClock } from '../time/clock.js';
-import { hasMethods, invalidOption, validateOptionNames } from '../validation/validate.js';
+import type { Keys, Plan } from '../plan/plan.js';
+import { wakeWaiters } from '../store/quota-waiters.js';
+import type { CountingStore, Store, StoreConnection } from '../store/store.js';
+import { toStoredKeys } from '../store/stored-key.js';
+import { type Clock, monotonicClock, readMicros } from '../time/clock.js';
+import { withCode } from '../validation/error-codes.js';
+import {
+  formatValue,
+  hasMethods,
+  invalidOption,
+  validateOptionalFunction,
+  validateOptionNames,
+} from '../validation/validate.js';
 import type { CreateStoreOptions } from './create-store-options.js';
 import { renewLease } from './renew-lease.js';
+import { toStorageKey } from './transaction-states.js';
 import { Transactions } from './transactions.js';
+
+const OPTIONS = ['transact', 'clock', 'backend', 'connectionTo', 'subscribe', 'close'] as const;
 
 /**
  * Creates a store from one function that reads and writes numbers. The store has all algorithms, checks of several
@@ -16,24 +30,45 @@ import { Transactions } from './transactions.js';
  * @throws TypeError, RangeError naming the invalid option.
  */
 export function createStore(options: CreateStoreOptions): Store & CountingStore {
-  validateOptionNames('createStore', options, ['transact', 'clock']);
-  const { clock = monotonicClock } = options;
+  validateOptionNames('createStore', options, OPTIONS);
+  const { clock = monotonicClock, backend } = options;
   if (!hasMethods(options, ['transact'])) throw invalidOption('transact', 'a function', options.transact);
-  if (!hasMethods(clock, ['now'])) throw invalidOption('clock', 'an object with a method `now`', clock);
-  return new TransactionalStore(new Transactions((keys, update) => options.transact(keys, update), clock), clock);
+  if (clock !== 'database' && !hasMethods(clock, ['now'])) {
+    throw invalidOption('clock', "an object with a method `now` or 'database'", clock);
+  }
+  if (backend !== undefined && backend !== Object(backend)) throw invalidOption('backend', 'an object', backend);
+  for (const name of ['connectionTo', 'subscribe', 'close'] as const) validateOptionalFunction(name, options[name]);
+  return new TransactionalStore(options, clock);
 }
 
 /** A store that several processes use, so that it renews leases. */
 class TransactionalStore extends Engine {
   readonly guard = guardStore;
+  readonly clock: Clock | undefined;
+  readonly backend: object;
+  declare readonly connectionTo?: () => StoreConnection;
+  declare readonly close?: () => Awaitable<void>;
   readonly #transactions: Transactions;
 
-  constructor(
-    transactions: Transactions,
-    readonly clock: Clock,
-  ) {
+  constructor(options: CreateStoreOptions, clock: Clock | 'database') {
+    const toNowMicros = clock === 'database' ? validateDatabaseTime : () => readMicros(clock);
+    const transactions = new Transactions((...call) => options.transact(...call), toNowMicros);
     super(transactions);
     this.#transactions = transactions;
+    this.clock = clock === 'database' ? undefined : clock;
+    this.backend = options.backend ?? this;
+    if (options.connectionTo !== undefined) this.connectionTo = () => options.connectionTo!();
+    if (options.close !== undefined) this.close = () => options.close!();
+    options.subscribe?.((keys) => wakeWaiters(this, () => keys));
+  }
+
+  /** A state has the name that it has in the database, because `subscribe` names states so. */
+  override namesOf({ rules }: Plan, keys: Keys): string[] {
+    return toPlaces(rules, toStoredKeys(keys)).map(({ rule, key }) => toStorageKey(rule, key));
+  }
+
+  override namesOfReceipt(receipt: unknown): string[] {
+    return this.hitsOf(receipt).map(({ rule, key }) => toStorageKey(rule, key));
   }
 
   renew(receipts: readonly unknown[]): Awaitable<readonly unknown[]> {
@@ -45,7 +80,7 @@ class TransactionalStore extends Engine {
     );
     if (leases.length === 0) return [];
     const places = leases.map(({ hit }) => hit);
-    const renewed = this.#transactions.run(places, (states) =>
+    const renewed = this.#transactions.run(places, 'records', (states) =>
       leases.map(({ hit, limit }) => renewLease(states, hit, limit)),
     );
     // Only now, because `transact` may call `update` again.
@@ -57,4 +92,11 @@ class TransactionalStore extends Engine {
       return [...new Set(lost)];
     });
   }
+}
+
+/** @throws TypeError unless the time that `transact` has passed to `update` is whole microseconds. */
+function validateDatabaseTime(nowMicros: unknown): number {
+  if (Number.isSafeInteger(nowMicros)) return nowMicros as number;
+  const message = `Expected \`nowMicros\` of \`update\` to be whole microseconds, got ${formatValue(nowMicros)}. With \`clock: 'database'\`, pass the time of the transaction`;
+  throw withCode('ERR_ROLLGATE_INVALID_CLOCK', new TypeError(message));
 }

@@ -5,10 +5,13 @@ import type { StateLifecycle } from '../limits/limit.js';
 /** A clock that steps back by less than a minute finds the same state, so stores keep an expired one that long. */
 const GRACE_MICROS = 60_000_000;
 
-/** The state of a key as a store keeps it. All numbers are finite, so JSON can hold them. */
+/** The state of a key as a store keeps it. */
 export interface StoredNumbers {
-  /** The state, for `update` to read again. */
-  readonly numbers: readonly number[];
+  /**
+   * The state, for `update` to read again. Rollgate never changes this array. All numbers are finite, so JSON can hold
+   * them: `JSON.stringify([...numbers])`.
+   */
+  readonly numbers: Float64Array;
   /** When the store may drop the state, in milliseconds of its clock. */
   readonly dropAtMs: number;
 }
@@ -25,7 +28,7 @@ export class StoredState implements KeyState {
   change: StoredNumbers | null | undefined;
 
   constructor(numbers: ArrayLike<number> | undefined) {
-    this.numbers = Float64Array.from(numbers ?? []);
+    this.numbers = new Float64Array(numbers ?? []);
   }
 
   /** `NaN` while the key has no state. It equals no life. */
@@ -64,8 +67,6 @@ export class StoredState implements KeyState {
     const expiresMicros = lifecycle.expiresMicros(this);
     const graceMicros = Math.min(lifecycle.keepMicros, GRACE_MICROS);
     this.change =
-      expiresMicros === -Infinity
-        ? null
-        : { numbers: Array.from(this.numbers), dropAtMs: (expiresMicros + graceMicros) / 1000 };
+      expiresMicros === -Infinity ? null : { numbers: this.numbers, dropAtMs: (expiresMicros + graceMicros) / 1000 };
   }
 }

@@ -20,12 +20,14 @@ export class Engine implements Store, CountingStore {
 
   check({ rules }: Plan, keys: Keys, costs: Costs): Awaitable<Decision> {
     const stored = toStoredKeys(keys);
-    return this.#port.run(toPlaces(rules, stored), (states) => decide(states, rules, stored, costs, this.#port));
+    return this.#port.run(toPlaces(rules, stored), 'records', (states) =>
+      decide(states, rules, stored, costs, this.#port),
+    );
   }
 
   peek({ rules }: Plan, keys: Keys, costs: Costs): Awaitable<Decision> {
     const stored = toStoredKeys(keys);
-    return this.#port.run(toPlaces(rules, stored), (states) => peek(states, rules, stored, costs));
+    return this.#port.run(toPlaces(rules, stored), 'none', (states) => peek(states, rules, stored, costs));
   }
 
   charge({ rules }: Plan, keys: Keys, costs: Costs): Awaitable<Decision> {
@@ -34,7 +36,7 @@ export class Engine implements Store, CountingStore {
     const overdrafts = places
       .map((place, index) => ({ ...place, units: costAt(costs, index) }))
       .filter(({ rule, units }) => units > 0 && !holdsSlots(rule.limit));
-    return this.#port.run(places, (states) => {
+    return this.#port.run(places, 'records', (states) => {
       recordOverdrafts(states, overdrafts);
       return peek(states, rules, stored, 1);
     });
@@ -54,7 +56,7 @@ export class Engine implements Store, CountingStore {
 
   reset({ rules }: Plan, keys: Keys): Awaitable<void> {
     const places = toPlaces(rules, toStoredKeys(keys));
-    return this.#port.run(places, (states) => {
+    return this.#port.run(places, 'frees', (states) => {
       for (const { rule, key } of places) states.remove(rule, key);
     });
   }
@@ -70,7 +72,7 @@ export class Engine implements Store, CountingStore {
   addCount(counter: CounterAlgorithm, subject: string, units: number, intervalMicros: number): Awaitable<number> {
     const rule = { namespace: counter.namespace, limit: counter };
     const key = toStoredKey(subject);
-    return this.#port.run([{ rule, key }], (states) => {
+    return this.#port.run([{ rule, key }], units > 0 ? 'records' : 'none', (states) => {
       let state = states.find(rule, key);
       if (units > 0) {
         state ??= states.create(rule, key);
@@ -96,7 +98,8 @@ export class Engine implements Store, CountingStore {
       .filter(({ rule, units }) => units > 0 && !holdsSlots(rule.limit));
     if (refunds.length + overdrafts.length === 0) return undefined;
     for (const hit of refunds) hit.wantedCost = Math.min(hit.wantedCost, toCost(hit));
-    return this.#port.run([...refunds, ...overdrafts], (states) => {
+    const effect = refunds.length > 0 ? 'frees' : 'records';
+    return this.#port.run([...refunds, ...overdrafts], effect, (states) => {
       for (const hit of refunds) hit.refund(states, toCost(hit));
       recordOverdrafts(states, overdrafts);
     });

@@ -39,13 +39,16 @@ export interface States {
   remove(rule: StateOwner, key: string): void;
 }
 
+/** What an operation does to states: nothing, it records units, or it may free quota that callers wait for. */
+export type Effect = 'none' | 'records' | 'frees';
+
 /** What a store gives to the engine: a `MemoryStore` on its own memory, and `createStore` on a database. */
 export interface StatePort {
   /**
    * Runs an operation on the states of these places, in one atomic step. Places may be equal. The operation may run again, for
    * example after a conflict in a database. Only its last run counts, and starts from the states as they are then.
    */
-  run<Result>(places: readonly Place[], operate: (states: States) => Result): Awaitable<Result>;
+  run<Result>(places: readonly Place[], effect: Effect, operate: (states: States) => Result): Awaitable<Result>;
 }
 
 /** Returns the place of each rule's state. */

@@ -1,5 +1,5 @@
 import { copyString } from '../base/copy-string.js';
-import type { Place, StateOwner, StatePort, States } from '../engine/states.js';
+import type { Effect, Place, StateOwner, StatePort, States } from '../engine/states.js';
 import type { StateLifecycle } from '../limits/limit.js';
 import { type Clock, readMicros } from '../time/clock.js';
 import { UNQUEUED } from './block-head.js';
@@ -44,7 +44,7 @@ export class KeyTable implements StatePort, States {
     return this.#namespaces.size;
   }
 
-  run<Result>(_places: readonly Place[], operate: (states: States) => Result): Result {
+  run<Result>(_places: readonly Place[], _effect: Effect, operate: (states: States) => Result): Result {
     this.begin(readMicros(this.#clock));
     try {
       return operate(this);

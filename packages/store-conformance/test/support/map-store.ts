@@ -19,7 +19,7 @@ export function createMapStore(clock: Clock = monotonicClock): Store & CountingS
       for (const [index, key] of keys.entries()) {
         const change = changes[index];
         if (change === null) rows.delete(key);
-        else if (change !== undefined) rows.set(key, JSON.stringify(change.numbers));
+        else if (change !== undefined) rows.set(key, JSON.stringify([...change.numbers]));
       }
     },
   });

@@ -1,0 +1,48 @@
+import type { StateOwner, States } from '../engine/states.js';
+import type { StoredState } from './stored-state.js';
+
+/** Increase it when the numbers of an algorithm change their meaning. Versions then have separate keys. */
+const LAYOUT_VERSION = 1;
+
+/** The states of one transaction. */
+export class TransactionStates implements States {
+  readonly #states: ReadonlyMap<string, StoredState>;
+
+  constructor(
+    keys: readonly string[],
+    states: readonly StoredState[],
+    readonly nowMicros: number,
+  ) {
+    this.#states = new Map(keys.map((key, index) => [key, states[index]!]));
+  }
+
+  find(rule: StateOwner, key: string): StoredState | undefined {
+    return this.#stateOf(rule, key).find(rule.limit, this.nowMicros);
+  }
+
+  findLife(rule: StateOwner, key: string, life: number): StoredState | undefined {
+    const state = this.#stateOf(rule, key);
+    return state.life === life ? state : undefined;
+  }
+
+  create(rule: StateOwner, key: string): StoredState {
+    return this.#stateOf(rule, key).create(rule.limit);
+  }
+
+  save(state: StoredState, limit: StateOwner['limit']): void {
+    state.write(limit);
+  }
+
+  remove(rule: StateOwner, key: string): void {
+    this.#stateOf(rule, key).change = null;
+  }
+
+  #stateOf(rule: StateOwner, key: string): StoredState {
+    return this.#states.get(toStorageKey(rule, key))!;
+  }
+}
+
+/** Returns the key under which a database keeps a state. JSON keeps the parts apart, whatever characters they contain. */
+export function toStorageKey({ namespace }: StateOwner, key: string): string {
+  return JSON.stringify([LAYOUT_VERSION, namespace, key]);
+}

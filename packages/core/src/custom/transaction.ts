@@ -1,0 +1,57 @@
+import { PendingResult } from '../base/pending-result.js';
+import type { Effect, States } from '../engine/states.js';
+import { withCode } from '../validation/error-codes.js';
+import type { Operation, Update } from './create-store-options.js';
+import { StoredState } from './stored-state.js';
+import { TransactionStates } from './transaction-states.js';
+
+/** One operation of the engine, as the transaction of a database. Its result is pending while the database works. */
+export class Transaction<Result> extends PendingResult<Result> implements Operation {
+  /** What a wrong clock has thrown, which is misuse and not a failure of the database. */
+  misuse: { readonly error: unknown } | undefined;
+  #last: { readonly result: Result } | undefined;
+  #needsWrite = false;
+
+  constructor(
+    readonly keys: readonly string[],
+    readonly effect: Effect,
+    private readonly operate: (states: States) => Result,
+    private readonly toNowMicros: (ofDatabase: number | undefined) => number,
+  ) {
+    super();
+  }
+
+  get isReadOnly(): boolean {
+    return this.effect === 'none';
+  }
+
+  get freesQuota(): boolean {
+    return this.effect === 'frees';
+  }
+
+  /** Whether a transaction that only reads has found a state to delete. It must run again, and write. */
+  get needsWrite(): boolean {
+    return this.#needsWrite;
+  }
+
+  /** The result of the last attempt. @throws TypeError if there was none. */
+  get result(): Result {
+    if (this.#last !== undefined) return this.#last.result;
+    const message = 'Expected `transact` to call `update`, but it did not';
+    throw withCode('ERR_ROLLGATE_INVALID_OPTION', new TypeError(message));
+  }
+
+  readonly update: Update = (stored, nowMicros) => {
+    const states = this.keys.map((_, index) => new StoredState(stored[index] ?? undefined));
+    try {
+      this.#last = { result: this.operate(new TransactionStates(this.keys, states, this.toNowMicros(nowMicros))) };
+    } catch (error) {
+      this.misuse = { error };
+      throw error;
+    }
+    const changes = states.map(({ change }) => change);
+    if (!this.isReadOnly) return changes;
+    this.#needsWrite = changes.some((change) => change !== undefined);
+    return changes.map(() => undefined);
+  };
+}
