@@ -56,8 +56,20 @@ export const redis = [
       'if (doneCount < operations.length) await',
       'if (doneCount < 0) await',
     ],
-    ['a failed operation gets a result', 'if (error !== undefined) operation.reject(error);\n  else if', 'if'],
+    ['a failed operation gets a result', 'if (error === undefined) settle', 'if (true) settle'],
   ]),
+  ...of(
+    'sending/operation-sender',
+    [test('faults-read-only')],
+    [
+      ['what a read-only server rejects is not sent again', 'isReadOnly(error) &&', 'false &&'],
+      [
+        'all of a batch that a read-only server rejects is sent again',
+        '#send(readOnly, onReply',
+        '#send(operations, onReply',
+      ],
+    ],
+  ),
   ...of(
     'script/script-arguments',
     [test('plain-window-check'), ...RECEIPTS],

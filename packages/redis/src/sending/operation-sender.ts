@@ -61,6 +61,7 @@ export class OperationSender {
   async #send(operations: readonly Operation[], onReply: () => void, hashTag = ''): Promise<void> {
     let doneCount = operations.length;
     let settledCount = 0;
+    const readOnly: Operation[] = [];
     try {
       const { keys, values, parts } = toScriptArguments(operations, this.#scripts.hasPlainWindowCheck);
       const sentMs = performance.now();
@@ -70,7 +71,13 @@ export class OperationSender {
       );
       doneCount = reply.length;
       if (doneCount === operations.length) onReply(); // Otherwise the rest goes first.
-      for (; settledCount < doneCount; settledCount++) settle(operations[settledCount]!, reply, sentMs);
+      for (; settledCount < doneCount; settledCount++) {
+        const operation = operations[settledCount]!;
+        const error = reply.nextError();
+        if (error === undefined) settle(operation, reply, sentMs);
+        else if (isReadOnly(error) && operations.length > 1) readOnly.push(operation);
+        else operation.reject(error);
+      }
     } catch (error) {
       if (operations.length > 1 && isRedirection(error)) {
         this.#moving.note(hashTag);
@@ -78,11 +85,13 @@ export class OperationSender {
       } else {
         if (operations.length > 1) this.#noteHiddenMove(hashTag, error, operations[0]!.keys[0]!);
         onReply();
-        for (const operation of operations.slice(settledCount)) operation.reject(error);
+        for (const operation of [...readOnly, ...operations.slice(settledCount)]) operation.reject(error);
       }
       return;
     }
     if (doneCount < operations.length) await this.#send(operations.slice(doneCount), onReply, hashTag);
+    // Without the others, the whole call fails, by which a client detects a failover.
+    if (readOnly.length > 0) await this.#send(readOnly, onReply, hashTag);
   }
 
   async #noteHiddenMove(hashTag: string, error: unknown, key: string): Promise<void> {
@@ -90,10 +99,14 @@ export class OperationSender {
   }
 }
 
+/** Whether the server rejected an operation because it accepts no writes. It has changed nothing then. */
+function isReadOnly({ message }: Error): boolean {
+  return message.includes('READONLY');
+}
+
+/** Settles an operation that has not failed. */
 function settle(operation: Operation, reply: ScriptReply, sentMs: number): void {
-  const error = reply.nextError();
-  if (error !== undefined) operation.reject(error);
-  else if (operation.kind === 'count') operation.resolve(reply.readCount());
+  if (operation.kind === 'count') operation.resolve(reply.readCount());
   else if (operation.kind === 'renew') operation.resolve(reply.readLostIndices(operation));
   else if (operation.kind === 'settle' || operation.kind === 'reset') {
     reply.readNoResult();

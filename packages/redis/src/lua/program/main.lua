@@ -7,7 +7,7 @@
 --                     cost is 0 and the cost of each rule follows the windows
 --            others   a plan and an input: see operations.lua. Settlements of a run have one input each
 -- returns  one text, because clients read it much faster than many numbers. If operations failed, an array of the text and their
---          messages, in order. The first line of the text has the server's time in seconds and microseconds. A line follows for
+--          messages, in order. If the server is read-only and rejected all operations of the call, an error. The first line of the text has the server's time in seconds and microseconds. A line follows for
 --          each operation that ran, which is at least the first one:
 --            "!" for an operation that failed
 --            nothing for a settle or reset
@@ -34,6 +34,7 @@ local time = call('TIME')
 local server_time = time[1] * 1000000 + time[2]
 local lines, done_count, next_key, position = {}, 0, 0, 1
 local messages, read_only_message, operations, prepare_plain
+local read_only_count = 0
 
 -- include plain-window-check.lua
 
@@ -60,15 +61,16 @@ while position < #ARGV and step_count < MAX_STEPS do
     local succeeded, failure = pcall(run_operations, run, plan, input, key_count, last)
     if not succeeded then
       local message = type(failure) == 'table' and failure.err or tostring(failure)
-      if string.find(message, 'READONLY', 1, true) then read_only_message = message end
+      if string.find(message, 'READONLY', 1, true) then read_only_message, read_only_count = message, read_only_count + 1 end
       messages = messages or {}
       messages[#messages + 1], lines[done_count] = message, '!' -- Separate from the text, because a message may contain anything.
     end
   until succeeded
 end
 
--- Clients detect a failover by an error of the whole call. A read-only server has written nothing.
-if read_only_message then return redis.error_reply(read_only_message) end
+-- Clients detect a failover by an error of the whole call. Other results must not get lost, so the store sends the operations
+-- that failed again, without those that need no write.
+if read_only_count == done_count and next_key == #keys then return redis.error_reply(read_only_message) end
 local text = time[1] .. ' ' .. time[2] .. '\n' .. table.concat(lines, '\n')
 if messages then return { text, unpack(messages) } end
 return text
