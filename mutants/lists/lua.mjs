@@ -74,6 +74,26 @@ export const lua = [
     ['keys never expire', "  redis.call('PEXPIREAT', key, last_expires_text)\n", ''],
   ]),
   ...of(
+    'program/main',
+    [test('faults-read-only')],
+    [
+      [
+        'one operation that cannot write fails the call',
+        'if read_only_count == done_count and',
+        'if read_only_count > 0 and',
+      ],
+      ['a script that has not run all operations fails the call', ' and next_key == #keys then return', ' then return'],
+    ],
+  ),
+  ...of(
+    'program/common',
+    [test('faults-out-of-memory'), test('resent')],
+    [
+      ['a refund needs memory', "string.find(message_of(failure), 'OOM', 1, true)", 'false'],
+      ['the checks behind a refund get its memory', '        step_count = MAX_STEPS\n', ''],
+    ],
+  ),
+  ...of(
     'program/settlements',
     [...FRAME, test('settlements')],
     [

@@ -1,4 +1,4 @@
-import { RateLimiter, rollingWindow, StoreError } from '@rollgate/core';
+import { concurrency, fixedWindow, manualClock, RateLimiter, rollingWindow, StoreError } from '@rollgate/core';
 import { type Log, RedisStore } from '@rollgate/redis';
 import { RedisServer } from '@rollgate/test-support';
 import { silenceOutages } from '@rollgate/test-support/silence-outages';
@@ -121,6 +121,32 @@ describe.each(LOGS)('on a server that is full, with the log ‘%s’', (log) => 
     expect(sizes.reduce((sum, hits) => sum + hits, 0)).toBe(allowed);
     expect(await Promise.all((await client.keys('*')).map((key) => client.pttl(key)))).not.toContain(-1);
   });
+});
+
+test('leases are renewed on a full server', async () => {
+  const clock = manualClock(1e12);
+  const store = new RedisStore({ client, clock, denialCache: false });
+  const onLeaseLost = jest.fn();
+  const holder = { limits: concurrency({ limit: 5, lease: '30s' }), store, timeout: '30s', onLeaseLost } as const;
+  const limiter = new RateLimiter(holder);
+  await limiter.check('ann', { cost: 3 });
+  await nothingFits();
+  for (let elapsed = 0; elapsed < 4; elapsed++) {
+    clock.advance('10s');
+    expect((await limiter.peek('ann')).remaining).toBe(2); // Its reply follows that of the renewal.
+  }
+  expect(onLeaseLost).not.toHaveBeenCalled();
+  await limiter.close();
+});
+
+test('a check behind a refund gets no memory of a full server', async () => {
+  const limits = fixedWindow({ limit: 50, window: '1000d' });
+  const limiter = new RateLimiter({ limits, store: new RedisStore({ client }), timeout: '30s' });
+  const decision = await limiter.check('ann', { cost: 7 });
+  await nothingFits();
+  const [refunded, checked] = await Promise.allSettled([limiter.refund(decision), limiter.check('bob')]);
+  expect([refunded.status, checked.status]).toEqual(['fulfilled', 'rejected']);
+  expect((await limiter.peek('ann')).remaining).toBe(50);
 });
 
 describe.each(LOGS)('a key of another program, with the log ‘%s’', (log) => {

@@ -34,6 +34,8 @@ const CASES = OPERATIONS.flatMap(([name, remaining, operate], operation) =>
   ),
 );
 
+const LOWER_COST = CASES.find(({ name, limitName }) => name.includes('lower cost') && limitName === 'fixed window')!;
+
 /** How often a script has been run. */
 async function scriptsRun(): Promise<number> {
   const info = (await server.run('INFO', 'commandstats')) as string;
@@ -41,8 +43,12 @@ async function scriptsRun(): Promise<number> {
 }
 
 // After a broken connection, ioredis resends commands without a reply, even if Redis executed them.
-test.each(CASES)('a $name that is sent twice runs once: $limitName', async (one) => {
-  const { limits, log, operate, remaining } = one;
+test.each(CASES)('a $name that is sent twice runs once: $limitName', (one) => expectOneRun(one, 0));
+
+test('a settlement that is sent twice runs once on a full server', () => expectOneRun(LOWER_COST, 1));
+
+/** Loses the reply to an operation on a server with this `maxmemory`, so that the client sends it again. */
+async function expectOneRun({ limits, log, operate, remaining }: (typeof CASES)[number], maxMemory: number) {
   await server.run('FLUSHALL');
   const proxy = await FaultyProxy.start(server.port);
   const client = new Redis(proxy.port);
@@ -53,6 +59,7 @@ test.each(CASES)('a $name that is sent twice runs once: $limitName', async (one)
     // In one batch, so that they are sent together.
     const decisions = await Promise.all([2, 10, 3].map((cost) => limiter.check('ann', { cost })));
     await limiter.refund(await limiter.check('bob')); // Now the server has the script.
+    await server.run('CONFIG', 'SET', 'maxmemory', maxMemory);
     const before = await scriptsRun();
     proxy.delay(200); // In each direction, so Redis has executed it without a reply when the connection breaks.
     const done = operate(limiter, decisions[1]!);
@@ -63,7 +70,8 @@ test.each(CASES)('a $name that is sent twice runs once: $limitName', async (one)
     expect(await scriptsRun()).toBe(before + 2);
     expect((await limiter.peek('ann')).remaining).toBe(remaining);
   } finally {
+    await server.run('CONFIG', 'SET', 'maxmemory', 0);
     client.disconnect();
     await proxy.stop();
   }
-});
+}

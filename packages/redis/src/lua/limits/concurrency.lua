@@ -143,7 +143,7 @@ function concurrency.renew(key, input, first, last, now, lost)
   local is_ours, latest, length, mark, extra, older_ends = pcall(concurrency.read, key)
   if not is_ours then
     -- If another program has written the key, its leases are lost, but not those of other keys.
-    local message = type(latest) == 'table' and latest.err or latest
+    local message = message_of(latest)
     local is_foreign = string.find(message, 'WRONGTYPE', 1, true) or string.find(message, 'Expected leases', 1, true)
     if not is_foreign then error(message, 0) end
     latest = nil
@@ -178,9 +178,9 @@ function concurrency.renew(key, input, first, last, now, lost)
   return math.max(renewed_end, latest or renewed_end)
 end
 
-function kinds.renew(_, input, stamp, first_key)
-  local injected_now, lost = input[1], {}
-  local now, count, first = injected_now or stamp, (#input - 1) / 4, 1
+local function renew_all(input, stamp, first_key, count)
+  local injected_now, lost, first = input[1], {}, 1
+  local now = injected_now or stamp
   while first <= count do
     -- The client sends the leases of a key in a row, because the calls for a key take most of the time.
     local key, last = KEYS[first_key + first], first
@@ -190,4 +190,9 @@ function kinds.renew(_, input, stamp, first_key)
     first = last + 1
   end
   return table.concat(lost, ' ')
+end
+
+function kinds.renew(_, input, stamp, first_key)
+  local count = (#input - 1) / 4
+  return change_without_memory(first_key, count, renew_all, input, stamp, first_key, count)
 end

@@ -66,6 +66,30 @@ local function define_lazily(module, define)
   })
 end
 
+-- The message of what `pcall` caught. Redis 6 raises texts, and later versions raise tables.
+local function message_of(failure)
+  return type(failure) == 'table' and failure.err or tostring(failure)
+end
+
+-- Makes a change that needs no more memory than it frees, which must work on a full server, too. Such a server rejects the first
+-- write of a script if the command may need memory, and none after that. So if the change fails, this writes a TTL again
+-- before it repeats the change. The script then ends, so that the checks behind this operation still get no memory.
+local function change_without_memory(first_key, key_count, change, ...)
+  local succeeded, failure = pcall(change, ...)
+  if succeeded then return failure end
+  if string.find(message_of(failure), 'OOM', 1, true) then
+    for index = first_key + 1, first_key + key_count do
+      local ttl = redis.call('PTTL', KEYS[index])
+      if ttl > 0 then
+        redis.call('PEXPIRE', KEYS[index], ttl)
+        step_count = MAX_STEPS
+        return change(...)
+      end
+    end
+  end
+  error(failure, 0)
+end
+
 -- Rounds up, because a key must not expire before its state does. An injected clock may stand still, so a key then lives for
 -- its keep and a minute by the server's clock.
 local function expire(key, expires, keep, injected_now)

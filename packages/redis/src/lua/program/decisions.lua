@@ -65,10 +65,14 @@ function kinds.peek(plan, input, stamp, first_key)
   return decide(plan, input[1], input[2], false, stamp, first_key, #input > 2 and input)
 end
 
-function kinds.reset(plan, _, stamp, first_key)
+local function reset(plan, stamp, first_key)
   for index = 1, #plan do
     local key, reset_key = KEYS[first_key + index], plan[index].algorithm.reset
     if reset_key then reset_key(key, stamp) else redis.call('UNLINK', key) end
   end
   return ''
+end
+
+function kinds.reset(plan, _, stamp, first_key)
+  return change_without_memory(first_key, #plan, reset, plan, stamp, first_key)
 end

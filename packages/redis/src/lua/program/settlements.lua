@@ -13,8 +13,8 @@ local function overdraw(rule, state, key, units, injected_now, stamp)
   expire(key, verdict.expires, verdict.keep, injected_now)
 end
 
--- Whether an operation with this number has run before, because a client sent it twice. Marks it as done. A full server
--- cannot mark it, but a refund must work there, too.
+-- Whether an operation with this number has run before, because a client sent it twice. Marks it as done. A full server rejects
+-- the mark, but must not reject a refund. It is marked when `change_without_memory` repeats it.
 local function is_done(key, number)
   local reply = redis.pcall('SETBIT', key, number, 1)
   if type(reply) == 'table' then
@@ -48,11 +48,10 @@ local function settled_hit(plan, input, start, index)
   return plan[number], at, cost, settled
 end
 
-function kinds.settle(plan, input, stamp, first_key)
-  local start = input.next
-  input.next = start + input.size -- The next operation of the run starts there, even if this one fails.
+-- Settles the `count` keys of an operation whose input follows `start`.
+local function settle(plan, input, stamp, first_key, start, count)
   local number, injected_now, recorded_stamp, recorded_at = unpack(input, start + 1, start + 4)
-  local now, count = injected_now or stamp, (input.size - 4) / 4
+  local now = injected_now or stamp
   if number and is_done(KEYS[first_key + count + 1], number) then return '' end
   -- Reads all keys before the first write, so that an error changes nothing.
   for index = 1, count do
@@ -73,4 +72,14 @@ function kinds.settle(plan, input, stamp, first_key)
     end
   end
   return ''
+end
+
+function kinds.settle(plan, input, stamp, first_key)
+  local start, count = input.next, (input.size - 4) / 4
+  input.next = start + input.size -- The next operation of the run starts there, even if this one fails.
+  for index = 1, count do
+    local _, _, cost, settled = settled_hit(plan, input, start, index)
+    if settled > cost then return settle(plan, input, stamp, first_key, start, count) end
+  end
+  return change_without_memory(first_key, count, settle, plan, input, stamp, first_key, start, count)
 end
