@@ -1,6 +1,6 @@
 import { RedisStore, type RedisStoreOptions } from '@rollgate/redis';
 import { type CheckOptions, checks, type MakeStore } from '@rollgate/store-conformance';
-import { RedisCluster, startRedis } from '@rollgate/test-support';
+import { RedisCluster, RedisServer, startRedis } from '@rollgate/test-support';
 import { effort, seed } from '@rollgate/test-support/effort';
 import { silenceOutages } from '@rollgate/test-support/silence-outages';
 import { Cluster, Redis } from 'ioredis';
@@ -14,10 +14,19 @@ silenceOutages();
 
 let server: Awaited<ReturnType<typeof startRedis>>;
 let cluster: RedisCluster;
+/** For the tests that change what a server accepts. */
+let impaired: RedisServer;
 beforeAll(async () => {
-  [server, cluster] = await Promise.all([startRedis(), RedisCluster.start(3)]);
+  [server, cluster, impaired] = await Promise.all([startRedis(), RedisCluster.start(3), RedisServer.start()]);
 });
-afterAll(() => Promise.all([server.stop(), cluster.stop()]));
+afterAll(() => Promise.all([server.stop(), cluster.stop(), impaired.stop()]));
+
+/** Has the checks of an impaired storage run, with all others of the same suite, on that server. */
+const impairment: Pick<CheckOptions, 'setReadOnly' | 'setFull'> = {
+  // A replica rejects all writes, even if its primary does not exist.
+  setReadOnly: (isReadOnly) => impaired.run('REPLICAOF', ...(isReadOnly ? [impaired.host, 1] : ['NO', 'ONE'])),
+  setFull: (isFull) => impaired.run('CONFIG', 'SET', 'maxmemory', isFull ? 1 : 0),
+};
 
 /** Opens a client of each kind, for one server or for a Cluster. */
 const openers = {
@@ -44,7 +53,7 @@ const openers = {
 };
 
 type StoreOptions = Omit<RedisStoreOptions, 'client'>;
-type Amount = Pick<CheckOptions, 'runs' | 'longRun' | 'algorithms'>;
+type Amount = Pick<CheckOptions, 'runs' | 'longRun' | 'algorithms' | 'setReadOnly' | 'setFull'>;
 
 /** Runs the suite with stores on two clients of this kind. Two stores of one test never share a client. */
 function describeRedisStore(kind: keyof typeof openers, options: StoreOptions, amount: Amount): void {
@@ -52,7 +61,8 @@ function describeRedisStore(kind: keyof typeof openers, options: StoreOptions, a
     let pool: OpenClient[];
     let openedCount = 0;
     beforeAll(async () => {
-      pool = [await openers[kind](server.url), await openers[kind](server.url)];
+      const { url } = amount.setFull === undefined ? server : impaired;
+      pool = [await openers[kind](url), await openers[kind](url)];
     });
     afterAll(() => {
       for (const { close } of pool) close();
@@ -74,13 +84,18 @@ describeRedisStore(
 describeRedisStore(
   'ioredis 6',
   { log: 'packed', denialCache: false },
-  { runs: effort(5, 500), longRun: effort(100, 15_000) },
+  { runs: effort(5, 500), longRun: effort(100, 15_000), ...impairment },
 );
 // Only a rolling window has a log.
 describeRedisStore(
   'ioredis 6 with inspected TTLs',
-  { log: 'sorted-set' },
-  { runs: effort(8, 600), longRun: effort(200, 15_000), algorithms: effort(['rollingWindow'], undefined) },
+  { log: 'sorted-set', denialCache: false },
+  {
+    runs: effort(8, 600),
+    longRun: effort(200, 15_000),
+    algorithms: effort(['rollingWindow'], undefined),
+    ...impairment,
+  },
 );
 
 /** The scripts do not depend on the client. So `npm test` runs only some algorithms on each of the other clients, and each algorithm on at least one of them. */

@@ -95,6 +95,41 @@ test.each([
   await expect(all.find((check) => check.name.startsWith(name))!.run()).rejects.toThrow();
 });
 
+const WITHOUT_WRITES = 'a rejection needs no write';
+const WITHOUT_MEMORY = 'refunds, lower settlements, releases and resets';
+
+test.each([
+  ['fails every transaction', () => true, WITHOUT_WRITES, 'setReadOnly', false],
+  [
+    'fails transactions that write',
+    (_, changes) => changes.some((change) => change !== undefined),
+    WITHOUT_WRITES,
+    'setReadOnly',
+    true,
+  ],
+  [
+    'fails transactions that write',
+    (_, changes) => changes.some((change) => change !== undefined),
+    WITHOUT_MEMORY,
+    'setFull',
+    false,
+  ],
+  [
+    'fails new rows',
+    (states, changes) => changes.some((row, at) => row && !states[at]),
+    WITHOUT_MEMORY,
+    'setFull',
+    true,
+  ],
+] satisfies [string, Parameters<typeof databases.createImpairable>[0], string, 'setReadOnly' | 'setFull', boolean][])(
+  'an impaired database that %s: %#',
+  async (_, fails, name, option, passes) => {
+    const { make, setImpaired } = databases.createImpairable(fails);
+    const { run } = checks(make, { runs: 1, [option]: setImpaired }).find((check) => check.name.startsWith(name))!;
+    await (passes ? expect(run()).resolves.toBeUndefined() : expect(run()).rejects.toThrow());
+  },
+);
+
 test('the error for a store without `addCount` names the option that skips its tests', async () => {
   const options = { ...OPTIONS, rollingCounter: true };
   await expect(find(broken.Wrapper, 'RollingCounter', options).run()).rejects.toThrow('rollingCounter: false');
@@ -119,6 +154,8 @@ test('skipped checks state the reason', () => {
   const leftOut = checks((clock) => new broken.Wrapper(clock), OPTIONS).filter(({ leftOut }) => leftOut !== undefined);
   expect(leftOut.map(({ leftOut }) => leftOut).sort()).toEqual([
     ...Array(4).fill('`rollingCounter` is false'),
+    '`setFull` is not set',
+    '`setReadOnly` is not set',
     ...Array(10).fill('`shared` is false'),
   ]);
 });

@@ -46,6 +46,18 @@ export interface CheckOptions {
    */
   readonly rollingCounter?: boolean | undefined;
   /**
+   * Makes the storage reject all writes, as a read-only replica does, or accept them again.
+   *
+   * @defaultValue none, so the checks of a read-only storage are left out
+   */
+  readonly setReadOnly?: ((isReadOnly: boolean) => Awaitable<unknown>) | undefined;
+  /**
+   * Makes the storage reject writes that need memory, or accept them again.
+   *
+   * @defaultValue none, so the checks of a full storage are left out
+   */
+  readonly setFull?: ((isFull: boolean) => Awaitable<unknown>) | undefined;
+  /**
    * Closes a store that `makeStore` created.
    *
    * @defaultValue calls the store's `close`
@@ -72,6 +84,9 @@ export interface CheckContext {
   readonly longRun: number;
   /** The algorithms that the store supports. */
   readonly algorithms: readonly AlgorithmName[];
+  /** The options of the same names. They do nothing if the store's tests do not pass them. */
+  readonly setReadOnly: NonNullable<CheckOptions['setReadOnly']>;
+  readonly setFull: NonNullable<CheckOptions['setFull']>;
   /** Creates another store with the same clock. */
   openStore(): Promise<Store>;
 }
@@ -79,8 +94,8 @@ export interface CheckContext {
 /** A check that is not yet bound to a store. */
 export interface Requirement {
   readonly name: string;
-  /** The options that must be `true`. */
-  readonly needs?: readonly ('shared' | 'rollingCounter')[];
+  /** The options that must be set. */
+  readonly needs?: readonly ('shared' | 'rollingCounter' | 'setReadOnly' | 'setFull')[];
   /** The store must support one of these algorithms. Without it, any will do. */
   readonly among?: readonly AlgorithmName[];
   readonly verify: (context: CheckContext) => Promise<void>;
@@ -106,12 +121,14 @@ export function createLimiter<Given extends Limits>(
 /** Binds the requirement to the stores that `makeStore` creates. */
 export function toCheck(requirement: Requirement, makeStore: MakeStore, options: CheckOptions): Check {
   const { runs = 2000, longRun = 20_000, seed, shared = false, rollingCounter = true } = options;
+  const { algorithms = algorithmNames, setReadOnly, setFull } = options;
   const random = { numRuns: runs, ...(seed !== undefined && { seed }) };
-  const { algorithms = algorithmNames } = options;
+  const own = { random, longRun, algorithms, setReadOnly: setReadOnly ?? (() => {}), setFull: setFull ?? (() => {}) };
   const { name, needs = [], among = algorithmNames, verify } = requirement;
-  const run = () => withContext(makeStore, options, (context) => verify({ ...context, random, longRun, algorithms }));
-  const missing = needs.find((option) => !{ shared, rollingCounter }[option]);
-  if (missing !== undefined) return { name, run, leftOut: `\`${missing}\` is false` };
+  const run = () => withContext(makeStore, options, (context) => verify({ ...context, ...own }));
+  const given = { shared, rollingCounter, setReadOnly, setFull };
+  const missing = needs.find((option) => given[option] === undefined || given[option] === false);
+  if (missing !== undefined) return { name, run, leftOut: `\`${missing}\` is ${given[missing] ?? 'not set'}` };
   if (!among.some((algorithm) => algorithms.includes(algorithm))) {
     return { name, run, leftOut: `\`algorithms\` does not include ${among.join(' or ')}` };
   }
@@ -130,7 +147,7 @@ export function checkAlgorithms({ algorithms = algorithmNames }: CheckOptions): 
 async function withContext(
   makeStore: MakeStore,
   { closeStore = (store) => store.close?.() }: CheckOptions,
-  use: (context: Omit<CheckContext, 'random' | 'longRun' | 'algorithms'>) => Promise<void>,
+  use: (context: Pick<CheckContext, 'clock' | 'store' | 'openStore'>) => Promise<void>,
 ): Promise<void> {
   const clock = new TestClock();
   const opened: Store[] = [];

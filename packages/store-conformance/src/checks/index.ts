@@ -3,6 +3,7 @@ import { changingSettings } from './changing-settings.js';
 import { type Check, type CheckOptions, checkAlgorithms, type MakeStore, toCheck } from './check.js';
 import { clockSteps } from './clock-steps.js';
 import { decisions } from './decisions.js';
+import { impairedStorage } from './impaired-storage.js';
 import { separateKeys } from './keys.js';
 import { longRunRequirements } from './long-run.js';
 import { parallelChanges } from './parallel-changes.js';
@@ -25,6 +26,7 @@ const requirements = [
   ...clockSteps,
   ...sharing,
   ...rollingCounter,
+  ...impairedStorage,
 ];
 
 /** Returns all checks as functions for any test runner. `describeStore` registers them with Jest or Vitest. */

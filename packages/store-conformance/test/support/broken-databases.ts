@@ -26,6 +26,29 @@ export const trimsKeys = createStoreOfColumn((key) => key.replace(/ +(?="\]$)/, 
 export const cutsKeys = createStoreOfColumn((key) => key.slice(0, 255));
 export const hasNoEmojis = createStoreOfColumn((key) => key.replace(/\p{So}/gu, '?'));
 
+/** What a transaction reads and writes. */
+type Changed = (states: Parameters<Update>[0], changes: ReturnType<Update>) => boolean;
+
+/** A database whose transactions fail while it is impaired, if `fails` is true for them. */
+export function createImpairable(fails: Changed) {
+  let isImpaired = false;
+  const rows: Rows = new Map();
+  const make: MakeBroken = (clock) =>
+    createStore({
+      clock,
+      async transact(keys, update) {
+        const states = keys.map((key) => rows.get(key));
+        const changes = update(states);
+        if (isImpaired && fails(states, changes)) throw new Error('The database is impaired');
+        writeRows(rows, keys, changes);
+      },
+    });
+  const setImpaired = (is: boolean) => {
+    isImpaired = is;
+  };
+  return { make, setImpaired };
+}
+
 /** Its methods of these names read and write without a lock, so other methods run in between. */
 export const withoutLock =
   (...methods: readonly (keyof Store)[]): MakeBroken =>
