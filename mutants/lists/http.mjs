@@ -36,11 +36,9 @@ export const http = [
     ['Retry-After stays when the request continues', "headers.removeHeader(response, 'Retry-After');", ''],
   ]),
   ...of('http/src/headers/rate-limit-headers', HEADERS, [
-    [
-      'the limiter with the most remaining is reported',
-      'Number(before) <= decision.remaining',
-      'Number(before) >= decision.remaining',
-    ],
+    ['the limiter with the most left is reported', 'limit }, figures) <= 0', 'limit }, figures) >= 0'],
+    ['slots hide other limiters', 'if (responsesWithSlots.delete(target as object)) return false;', ''],
+    ['slots replace other limiters', '(isOfSlots || this.#keepsEarlier', '(this.#keepsEarlier'],
     ['a rejection has no Retry-After', 'if (!decision.allowed) this.#writeRejection(target, decision);', ''],
     ['a rejection may be cached', "'no-store'", "'no-cache'"],
     ['an epoch reset is a delta', "this.#resetUnit === 'epoch' ? Date.now() : 0", '0'],
@@ -49,6 +47,15 @@ export const http = [
       "before === undefined || before === '' ? value",
       'true ? value',
     ],
+  ]),
+  ...of('http/src/headers/scarcest-limit', HEADERS, [
+    [
+      'the units that are left are compared',
+      'other.limit - other.remaining * one.limit',
+      'one.limit - other.remaining * other.limit',
+    ],
+    ['slots are reported', 'if (holdsSlots(limit) || cost', 'if (cost'],
+    ['limits that the cost leaves out are reported', ' || cost?.[name] === 0', ''],
   ]),
   ...of('http/src/headers/draft-headers', HEADERS, [
     ['windows are in milliseconds', 'w=${ceilSeconds(windowMicros / 1000)}', 'w=${windowMicros / 1000}'],

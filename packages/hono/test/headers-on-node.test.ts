@@ -135,7 +135,7 @@ const pairs = [
   ['exposing', 'exposing'],
 ] as const;
 
-test.each(pairs)('several limiters report the least remaining: %s, %s', async (first, second) => {
+test.each(pairs)('several limiters report the least share left: %s, %s', async (first, second) => {
   for (const [limits, least] of [
     [[3, 9], '2'],
     [[9, 3], '2'],
@@ -151,7 +151,7 @@ test.each(pairs)('several limiters report the least remaining: %s, %s', async (f
   }
 });
 
-test('limiters before and after a middleware that replaces the request report the least remaining', async () => {
+test('limiters before and after a middleware that replaces the request report the least share left', async () => {
   const app = new Hono<NodeEnv>();
   app.use(limitOf(3));
   app.use((c, next) => {

@@ -10,7 +10,7 @@ const passers = {
 } satisfies Record<string, (outer: Hono<NodeEnv>, inner: Hono<NodeEnv>) => unknown>;
 
 test.each(Object.entries(passers))(
-  'limiters of the inner and the outer app report the least remaining: %s',
+  'limiters of the inner and the outer app report the least share left: %s',
   async (_, pass) => {
     // biome-ignore format: a table
     for (const [outerLimits, innerLimit, least] of [[[3, 9], 100, '3'], [[100, 90], 3, '3'], [[9, 3], 100, '3']] as const) {
@@ -37,6 +37,17 @@ test('a rejection by an inner app has its own figures, and the policies of both 
   expect(rejected!.status).toBe(429);
   expect(valuesOf(rejected!, 'limit', 'remaining')).toEqual(['1', '0']);
   expect(rejected!.headers.get('ratelimit-policy')).toMatch(/q=1;.*q=9;/);
+});
+
+test('a rejection by an inner app keeps its figures even if less is left of the outer limit', async () => {
+  const [outer, inner] = [new Hono<NodeEnv>(), new Hono<NodeEnv>()];
+  outer.use(limitOf(9, { cost: 4 }));
+  inner.use(limitOf(3, { cost: 2 }));
+  inner.get('/', (c) => c.text('inner'));
+  passers.mount(outer, inner);
+  const [, rejected] = await request(outer, '/', '/');
+  expect(rejected!.status).toBe(429);
+  expect(valuesOf(rejected!, 'limit', 'remaining')).toEqual(['3', '1']);
 });
 
 test('a rejection after a request inside a middleware has each policy once', async () => {

@@ -112,6 +112,24 @@ export const cases: Readonly<Record<string, Case>> = {
     expect((await ask(host, 'several', as('eve'))).status).toBe(200);
     expect((await ask(host, 'several', as('dan'))).headers['x-ratelimit-limit']).toBe('3');
   },
+  async 'the headers describe the limit with the least share left'(host) {
+    const shown = async (tokens: number) => {
+      const { headers } = await ask(host, 'shares', { headers: { 'x-cost': String(tokens) } });
+      await untilRemaining(host, 'shares', 1); // The slot is free again.
+      return [headers['x-ratelimit-limit'], headers['x-ratelimit-remaining']];
+    };
+    expect(await shown(10)).toEqual(['5', '4']);
+    expect(await shown(800)).toEqual(['1000', '190']);
+    // A request that takes none of a limit does not show it.
+    expect(await shown(0)).toEqual(['5', '2']);
+    const streaming = host.client.open('/shares', {
+      headers: { 'x-client': host.id, 'x-cost': '1', 'x-behavior': 'endless' },
+    });
+    await streaming.firstPart;
+    const rejected = await ask(host, 'shares', { headers: { 'x-cost': '1' } });
+    expect(rejected.headers).toMatchObject({ 'x-ratelimit-limit': '1', 'x-ratelimit-remaining': '0' });
+    streaming.abort();
+  },
   async 'a request takes its cost, and one above the limit has no Retry-After'(host) {
     const costing = (cost: number): Question => ({ headers: { 'x-cost': String(cost) } });
     expect((await ask(host, 'cost', costing(3))).headers['x-ratelimit-remaining']).toBe('2');

@@ -33,6 +33,15 @@ export function createScenarios<Request>(read: ReadHeader<Request>): Record<stri
       limits: { all: rollingWindow({ limit: 3, window: '1h' }), user: rollingWindow({ limit: 1, window: '1h' }) },
       key: (request: Request) => ({ all: read(request, 'x-group') ?? 'all', user: client(request) }),
     },
+    shares: {
+      limits: {
+        requests: rollingWindow({ limit: 5, window: '1h' }),
+        tokens: rollingWindow({ limit: 1000, window: '1h' }),
+        streams: concurrency({ limit: 1, lease: '1h' }),
+      },
+      key: client,
+      cost: (request: Request) => ({ tokens: Number(read(request, 'x-cost')) }),
+    },
     cost: { ...window, limit: 5, cost: (request: Request) => Number(read(request, 'x-cost') ?? 1) },
     skip: { ...window, limit: 1, skip: async (request: Request) => read(request, 'x-skip') === 'yes' },
     'allow-list': { limit: 1, window: '1h', allowList: ['127.0.0.0/8', '::1'] },

@@ -85,6 +85,24 @@ describe.each(EXPRESSES)('in Express %s', (_, express) => {
     for (const [, { t }] of limit) expect(Number.isInteger(t)).toBe(true);
   });
 
+  test.each([
+    ['of requests', [{ tokens: 10 }], '5'],
+    ['of tokens', [{ tokens: 900 }], '1000'],
+    ['of the limits that it takes', [{ requests: 4 }, { requests: 0, tokens: 10 }], '1000'],
+    ['of the longest reset if shares are equal', [{ tokens: 200 }], '1000'],
+  ])('X-RateLimit describes the least share: a request that leaves the least %s', async (_of, costs, shown) => {
+    const limits = {
+      requests: rollingWindow({ limit: 5, window: '1m' }),
+      streams: concurrency({ limit: 1, lease: '1h' }),
+      tokens: rollingWindow({ limit: 1000, window: '1h' }),
+    };
+    const left = [...costs];
+    const { ask } = await serve(express, [limitWith({ limits, cost: () => left.shift()! })]);
+    let reply!: Response;
+    for (const _ of costs) reply = await ask();
+    expect(reply.headers.get('x-ratelimit-limit')).toBe(shown);
+  });
+
   test('contain the limits of the request', async () => {
     const plans = {
       free: { free: rollingWindow({ limit: 1, window: '1h' }) },
@@ -138,7 +156,7 @@ describe.each(EXPRESSES)('in Express %s', (_, express) => {
       ['first', [limiter('narrow', 2, '1h'), limiter('wide', 9, '1m')]],
       ['last', [limiter('wide', 9, '1m'), limiter('narrow', 2, '1h')]],
     ])(
-      'each appends its items, and X-RateLimit describes the one with the least remaining, which comes %s',
+      'each appends its items, and X-RateLimit describes the one with the least share left, which comes %s',
       async (_place, limits) => {
         const { ask } = await serve(express, limits);
         const reply = await ask();
@@ -160,6 +178,22 @@ describe.each(EXPRESSES)('in Express %s', (_, express) => {
         expect(inSeconds).toBeGreaterThan(3400);
       },
     );
+
+    const slots = limitWith({ limits: { streams: concurrency({ limit: 1, lease: '1h' }) } });
+    test.each([
+      ['slots first', () => [slots, limiter('requests', 5, '1h')], '5'],
+      ['slots last', () => [limiter('requests', 5, '1h'), slots], '5'],
+      ['nothing but slots', () => [slots], '1'],
+      [
+        'the least share first',
+        () => [limiter('tokens', 100, '1h', { cost: 60 }), limiter('requests', 5, '1h')],
+        '100',
+      ],
+      ['the least share last', () => [limiter('requests', 5, '1h'), limiter('tokens', 100, '1h', { cost: 60 })], '100'],
+    ])('X-RateLimit describes the least share, and slots only alone: %s', async (_order, limits, shown) => {
+      const { ask } = await serve(express, limits());
+      expect((await ask()).headers.get('x-ratelimit-limit')).toBe(shown);
+    });
 
     test('X-RateLimit describes the limiter that rejects', async () => {
       const { ask, statuses } = await serve(express, [

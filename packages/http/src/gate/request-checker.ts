@@ -3,6 +3,7 @@ import { mapAwaitable, validateBoolean } from '@rollgate/core/store';
 import type { RequestReader } from '../base/host.js';
 import { mapWithTimeout } from '../base/with-timeout.js';
 import { createAddressKey, readAddress } from '../client/client-address.js';
+import { rememberPartialCost } from '../headers/scarcest-limit.js';
 import { validateCost } from '../options/cost-option.js';
 import { invalidLimitsError } from '../options/limits-option.js';
 import type { ResolvedOptions } from '../options/resolve-options.js';
@@ -64,7 +65,10 @@ export class RequestChecker<Request> {
       const requestCost = typeof cost === 'function' ? cost(request) : cost;
       return mapWithTimeout('cost', timeout, requestCost, (units) => {
         const options = { cost: validateCost(units, limits.fixed) };
-        if (hasFixedLimits) return limiter.decide(resolvedKey as string, options);
+        if (hasFixedLimits) {
+          const decision = limiter.decide(resolvedKey as string, options);
+          return mapAwaitable(decision, (made) => rememberPartialCost(made, options.cost));
+        }
         return mapWithTimeout(limits.optionName, timeout, limits.forRequest(request), (requestLimits) =>
           this.#countWithLimits(requestLimits, resolvedKey as string, options.cost),
         );
@@ -76,7 +80,7 @@ export class RequestChecker<Request> {
     if (limits === undefined) throw invalidLimitsError(limits);
     return mapAwaitable(this.#options.limiter.decide(key, { cost, limits }), (decision) => {
       this.#limitsOf.set(decision, limits);
-      return decision;
+      return rememberPartialCost(decision, cost);
     });
   }
 }

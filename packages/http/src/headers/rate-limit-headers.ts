@@ -3,6 +3,7 @@ import type { HeaderWriter, ResetUnit } from '../base/host.js';
 import { ceilSeconds, toRetryAfterSeconds } from '../base/seconds.js';
 import { toPolicyValue, toRateLimitValue } from './draft-headers.js';
 import type { Headers } from './header-options.js';
+import { compareShares, findScarcestLimit } from './scarcest-limit.js';
 
 /**
  * The names as they are sent, and in lowercase for a framework that would convert each name of each response. V8 finds a
@@ -29,6 +30,18 @@ function selectNames(isLowercase: boolean): HeaderNames {
   return Object.fromEntries(names);
 }
 
+/** What the headers describe: the outcome of an allowed or a rejected request. */
+export interface DescribedOutcome {
+  readonly decision: Decision;
+  /** The limits that made the decision. */
+  readonly limits: Limits;
+  /** Whether the decision holds slots. */
+  readonly holdsSlots?: boolean;
+}
+
+/** The responses whose `X-RateLimit-*` describe slots. Any other limiter replaces those. */
+const responsesWithSlots = new WeakSet<object>();
+
 /** Writes the headers that describe a decision. */
 export class RateLimitHeaders<Target> {
   readonly #writer: HeaderWriter<Target>;
@@ -52,15 +65,15 @@ export class RateLimitHeaders<Target> {
   }
 
   /**
-   * Writes the headers of a decision.
+   * Writes the headers of an outcome.
    *
-   * @param limits The limits that made the decision.
    * @param isEarly Whether {@link expose} adds the exposed names later, when there is a response.
    */
-  write(target: Target, decision: Decision, limits: Limits, isEarly = false): void {
+  write(target: Target, outcome: DescribedOutcome, isEarly = false): void {
+    const { decision, limits } = outcome;
     // The policies 'allow' and 'deny' decide without the limits, so there are no figures to report.
     const hasFigures = decision.degraded !== 'allow' && decision.degraded !== 'deny';
-    if (this.#hasXRateLimit && hasFigures) this.#writeXRateLimit(target, decision);
+    if (this.#hasXRateLimit && hasFigures) this.#writeXRateLimit(target, outcome);
     if (this.#hasDraft && hasFigures) {
       this.#append(target, this.#names.policy, toPolicyValue(limits));
       this.#append(target, this.#names.rateLimit, toRateLimitValue(decision));
@@ -83,19 +96,22 @@ export class RateLimitHeaders<Target> {
     if (missing.length > 0) this.#append(target, this.#names.expose, missing.join(', '));
   }
 
-  #writeXRateLimit(target: Target, decision: Decision): void {
+  #writeXRateLimit(target: Target, { decision, limits, holdsSlots }: DescribedOutcome): void {
     const { setHeader, getHeader, getHeadersObject } = this.#writer;
     const names = this.#names;
-    // Of several limiters, the one with the least remaining is reported. The header itself keeps the smallest value so
-    // far, because a property on each response would cost ten times as much.
+    let figures: Pick<Decision, 'limit' | 'remaining' | 'resetMs'> = decision;
     if (decision.allowed) {
+      // The decision on one limit has a getter instead, and is the limit's own figures.
+      if (Object.hasOwn(decision, 'limits')) figures = findScarcestLimit(decision, limits);
+      const isOfSlots = holdsSlots === true && figures === decision;
       const before = getHeader(target, names.remaining);
-      if (before !== undefined && Number(before) <= decision.remaining) return;
+      if (before !== undefined && (isOfSlots || this.#keepsEarlier(target, before, figures))) return;
+      if (isOfSlots) responsesWithSlots.add(target as object);
     }
-    const limit = String(decision.limit);
-    const remaining = String(decision.remaining);
+    const limit = String(figures.limit);
+    const remaining = String(figures.remaining);
     const sinceMs = this.#resetUnit === 'epoch' ? Date.now() : 0;
-    const reset = String(ceilSeconds(sinceMs + decision.resetMs));
+    const reset = String(ceilSeconds(sinceMs + figures.resetMs));
     const headers = getHeadersObject?.(target);
     if (headers === undefined) {
       setHeader(target, names.limit, limit);
@@ -106,6 +122,18 @@ export class RateLimitHeaders<Target> {
       headers[names.remaining] = remaining;
       headers[names.reset] = reset;
     }
+  }
+
+  /**
+   * Whether the figures of an earlier limiter stay: those of a rejection, and those of a limit with at most the same share
+   * left. They are read from the headers, because a property on each response would cost ten times as much.
+   */
+  #keepsEarlier(target: Target, remaining: unknown, figures: Pick<Decision, 'limit' | 'remaining'>): boolean {
+    const { getHeader } = this.#writer;
+    if (responsesWithSlots.delete(target as object)) return false;
+    if (getHeader(target, this.#names.retryAfter) !== undefined) return true;
+    const limit = Number(getHeader(target, this.#names.limit));
+    return compareShares({ remaining: Number(remaining), limit }, figures) <= 0;
   }
 
   /** Writes `Retry-After` (RFC 9110, section 10.2.3) unless no retry can succeed, and forbids caching of the response. */

@@ -143,10 +143,10 @@ export class HttpLimiter<Request, Response> {
   }
 
   #allow(outcome: AllowedOutcome, request: Request, response: Response, next: Next): void {
-    const { decision, limits, isDryRun } = outcome;
+    const { decision, isDryRun } = outcome;
     const nodeResponse = this.#framework.getNodeResponse(response);
     if (!isDryRun && !nodeResponse.headersSent) {
-      this.gate.headers.write(this.#hasOwnHeaders ? response : nodeResponse, decision, limits);
+      this.gate.headers.write(this.#hasOwnHeaders ? response : nodeResponse, outcome);
     }
     if (decision.delayMs > 0 && !isDryRun) this.#delay(outcome, request, response, next);
     else {
@@ -177,13 +177,13 @@ export class HttpLimiter<Request, Response> {
     else if (outcome.needsSettlement) this.#settleLater(outcome, request, response);
   }
 
-  #reject({ decision, limits, rejection }: RejectedOutcome, request: Request, response: Response, next: Next): void {
+  #reject(outcome: RejectedOutcome, request: Request, response: Response, next: Next): void {
     const nodeResponse = this.#framework.getNodeResponse(response);
     if (endIfStarted(nodeResponse)) return;
     const target = this.#hasOwnHeaders ? response : nodeResponse;
     rememberCacheControl(this.#headers, target);
-    this.gate.headers.write(target, decision, limits);
-    this.#adapter.sendRejection(request, response, next, decision, rejection);
+    this.gate.headers.write(target, outcome);
+    this.#adapter.sendRejection(request, response, next, outcome.decision, outcome.rejection);
   }
 
   #fail(error: Error, response: Response, next: Next): void {

@@ -68,9 +68,8 @@ export class Allowed<Call> implements AllowedResult {
 
   #addHeaders(response: Response): Response {
     const { headers } = this.#gate;
-    const { decision, limits } = this.#outcome;
     if (this.#earlyHeaders === undefined || this.#earlyHeaders.isReplacedBy(response)) {
-      return editHeaders(response, (target) => headers.write(target, decision, limits));
+      return editHeaders(response, (target) => headers.write(target, this.#outcome));
     }
     // The names are added to those that the response exposes.
     return headers.areExposed ? editHeaders(response, (target) => headers.expose(target)) : response;

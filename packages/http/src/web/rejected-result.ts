@@ -11,12 +11,13 @@ import { PlainHeaders, type WebHeaders } from './web-headers.js';
  * @param earlyHeaders Those that limiters before this one have written, on platforms that have them.
  */
 export function createRejectedResult(
-  { decision, limits, rejection }: RejectedOutcome,
+  outcome: RejectedOutcome,
   request: Request,
   headers: RateLimitHeaders<WebHeaders>,
   earlyHeaders: WebHeaders | undefined,
 ): RejectedResult {
-  const write = (target: WebHeaders) => headers.write(target, decision, limits);
+  const { decision, rejection } = outcome;
+  const write = (target: WebHeaders) => headers.write(target, outcome);
   const withHeaders = (response: Response | undefined) => response && editHeaders(response, write);
   return {
     allowed: false,
