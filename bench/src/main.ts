@@ -5,6 +5,7 @@ import { measureAccuracy } from './accuracy.js';
 import { measureAlgorithms } from './algorithms.js';
 import { measureBytes } from './bytes.js';
 import { FULL, QUICK } from './effort.js';
+import { measureFastWays } from './fast-ways.js';
 import { measureHttp } from './http.js';
 import { measureLogReplay } from './log-replay.js';
 import { describeMachine, machineLines } from './machine.js';
@@ -36,6 +37,7 @@ const PARTS: Readonly<Record<string, () => Promise<Report>>> = {
   'redis-socket': () => measureRedisLoad('Unix socket', effort.redis.load),
   'redis-state': () => measureRedisState(effort.redis.growth),
   'open-work': () => measureOpenWorkCosts(effort.openWork),
+  'fast-ways': () => measureFastWays(effort.fastWays),
   algorithms: () => measureAlgorithms(effort),
   accuracy: () => measureAccuracy(logPath),
   logs: () => measureLogReplay(effort.logs),

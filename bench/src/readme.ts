@@ -8,10 +8,11 @@ export interface Results extends Report {
   readonly machine: Machine;
 }
 
-/** Returns `README.md` with the summary, and with the table of the algorithms, which no other page shows. */
+/** Returns `README.md` with the summary, and with the tables that no other page shows. */
 export function renderReadme(readme: string, read: (part: string) => Results): string {
   const withSummary = replaceMarked(readme, 'summary', summarize(read));
-  return replaceMarked(withSummary, 'algorithms', renderPart(read('algorithms')));
+  const parts = ['fast-ways', 'algorithms'];
+  return parts.reduce((page, part) => replaceMarked(page, part, renderPart(read(part))), withSummary);
 }
 
 function renderPart({ machine: { date, node, cpu, cores }, ...report }: Results): string {

@@ -22,13 +22,16 @@ export const redis = [
       'this.#sendFirst(isHalved ? count >> 1 : count);',
       'this.#waiting.unshift(...this.#waiting.splice(-1));\n    this.#sendFirst(isHalved ? count >> 1 : count);',
     ],
-    ['batches are never halved', 'this.#lockstepCount > MIN_LOCKSTEPS', 'this.#lockstepCount > Infinity'],
     ['half a batch waits for a silent server', 'setTimeout(this.#stopHolding, MAX_HOLD_MS)', 'undefined'],
     [
       'batches are halved although replies are slow',
-      '    this.#lockstepCount = 0;\n    this.#release();',
+      '    this.#lockstep.reset();\n    this.#release();',
       '    this.#release();',
     ],
+  ]),
+  ...of('sending/lockstep', BATCHES, [
+    ['batches are never halved', 'this.#count > MIN_LOCKSTEPS', 'this.#count > Infinity'],
+    ['small batches are halved', ' && itemCount >= MIN_HALVED', ''],
   ]),
   ...of('clients/ioredis-command-class', ['replaced-methods', 'client-options'].map(test), [
     ['a method that was replaced before misses scripts', 'String(evalsha) !== String(client.evalsha)', 'false'],

@@ -102,14 +102,22 @@ test('checks of a queue with the most gaps take more scripts', async () => {
   expect(await limiter.peek('ann')).toEqual(await limiter.peek('bob'));
 });
 
-test('checks that each follow the replies to all earlier ones are sent in two halves', async () => {
+/** Calls of a script by this many callers that check at the same time, one check after another. */
+async function countScriptsOf(callers: number, rounds: number): Promise<number> {
   const { counted, limiter } = makeCounted(rollingWindow({ limit: 1e6, window: '1h' }));
-  const rounds = 40;
-  const client = async () => {
+  const call = async () => {
     for (let round = 0; round < rounds; round++) await limiter.check('ann');
   };
-  await Promise.all(Array.from({ length: 64 }, client));
-  expect(counted.scriptCount).toBeGreaterThan(rounds);
+  await Promise.all(Array.from({ length: callers }, call));
+  return counted.scriptCount;
+}
+
+test('checks that each follow the replies to all earlier ones are sent in two halves', async () => {
+  expect(await countScriptsOf(64, 40)).toBeGreaterThan(40);
+});
+
+test('few checks are sent together, because halves would cost more than they save', async () => {
+  expect(await countScriptsOf(47, 40)).toBe(40);
 });
 
 /** A limiter whose replies wait for `reply`. Each of its batches has only followed the reply to the one before. */
@@ -131,32 +139,32 @@ async function makeInLockstep() {
   await redis.createLimiter(limits, { denialCache: false }).check('ann'); // Loads the script.
   const store = new RedisStore({ client, denialCache: false });
   const limiter = new RateLimiter({ limits, store, prefix: freshPrefix(), timeout: '30s' });
-  const check32 = () => Array.from({ length: 32 }, () => limiter.check('ann'));
+  const check64 = () => Array.from({ length: 64 }, () => limiter.check('ann'));
   const reply = () => until('a reply has arrived', async () => replies.splice(0, 1).map((resolve) => resolve()).length > 0); // biome-ignore format: short
   for (let round = 0; round < 17; round++) {
-    const checks = check32();
+    const checks = check64();
     await reply();
     await Promise.all(checks);
   }
   events.length = 0;
-  return { events, limiter, check32, reply };
+  return { events, limiter, check64, reply };
 }
 
 test('half a batch waits for the reply to the other half, and is sent before that reply is read', async () => {
-  const { events, check32, reply } = await makeInLockstep();
-  const checks = check32();
+  const { events, check64, reply } = await makeInLockstep();
+  const checks = check64();
   checks[0]!.then(() => events.push('the first check settles'));
   await reply();
   await checks[0];
-  expect(events).toEqual(['send 16', 'send 16', 'the first check settles']);
+  expect(events).toEqual(['send 32', 'send 32', 'the first check settles']);
   await reply();
   const remaining = (await Promise.all(checks)).map((decision) => decision.remaining);
   expect(remaining).toEqual(remaining.map((_, index) => remaining[0]! - index));
 });
 
 test('a check that arrives while half a batch waits is decided after it', async () => {
-  const { limiter, check32, reply } = await makeInLockstep();
-  const checks = check32();
+  const { limiter, check64, reply } = await makeInLockstep();
+  const checks = check64();
   await flushPromises();
   checks.push(limiter.check('ann'));
   await reply();
@@ -166,14 +174,14 @@ test('a check that arrives while half a batch waits is decided after it', async 
 });
 
 test('half a batch does not wait for a slow reply, and the next batches are whole', async () => {
-  const { events, check32, reply } = await makeInLockstep();
-  const checks = check32();
+  const { events, check64, reply } = await makeInLockstep();
+  const checks = check64();
   await until('both halves are sent', async () => events.length === 2);
   await reply();
   await reply();
   await Promise.all(checks);
-  const later = check32();
+  const later = check64();
   await reply();
   await Promise.all(later);
-  expect(events).toEqual(['send 16', 'send 16', 'send 32']);
+  expect(events).toEqual(['send 32', 'send 32', 'send 64']);
 });

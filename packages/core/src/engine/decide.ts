@@ -44,7 +44,8 @@ export function recordOverdrafts(states: States, overdrafts: readonly Overdraft[
   });
 }
 
-function decideAll(states: States, rules: readonly Rule[], keys: Keys, costs: Costs, owner: object): Decision {
+/** Decides for any number of rules, and also for one. `decide` uses it where {@link decideOne} does not apply. */
+export function decideAll(states: States, rules: readonly Rule[], keys: Keys, costs: Costs, owner: object): Decision {
   const checks = testAll(states, rules, keys, costs);
   const allowed = checks.every(hasPassed);
   const recording = checks.filter(({ rule, cost }) => (allowed || rule.limit.countRejected) && cost > 0);
@@ -61,7 +62,7 @@ function decideAll(states: States, rules: readonly Rule[], keys: Keys, costs: Co
 /** One verdict serves all checks of one rule, and all overdrafts, whose verdicts have no meaning. */
 const verdict = createVerdict();
 
-/** Does the same for one rule. Without lists, a check takes a quarter less time. */
+/** Does the same for one rule. Without lists, a check takes a third less time: `npm run bench -- fast-ways`. */
 function decideOne(states: States, rule: Rule, key: string, cost: number, owner: object): Decision {
   const { limit } = rule;
   const found = states.find(rule, key);

@@ -1,11 +1,8 @@
-import { afterTurn, REQUESTS_SHARE_CONNECTIONS } from '../base/platform.js';
+import { afterTurn } from '../base/platform.js';
+import { Lockstep } from './lockstep.js';
 
 /** The most items of one batch. A script blocks the server, so a larger batch would delay other clients. */
 const MAX_ITEMS = 100;
-/** The smallest number of items that is worth sending in two halves. */
-const MIN_HALVED = 16;
-/** After so many batches that only waited for a reply, and none that came without one, the batcher halves one. */
-const MIN_LOCKSTEPS = 16;
 /** How long half of a batch waits at most. If replies take longer, the wait between them is not worth avoiding. */
 const MAX_HOLD_MS = 5;
 
@@ -15,9 +12,9 @@ type Send<Item> = (items: Item[], onReply: () => void) => Promise<void>;
 /**
  * Collects the items of one turn of the event loop. When the turn ends, it sends them in order, in batches of at most 100.
  *
- * If the items only arrive after a reply, and all at once, Redis and this process wait for each other by turns. Then half
- * of a batch waits for the reply to the other half, and is sent before this process reads that reply. From then on, Redis
- * works on one half while this process works on the other. The half waits for 5 ms at most.
+ * {@link Lockstep} detects that Redis and this process wait for each other. Then half of a batch waits for the reply to the
+ * other half, and is sent before this process reads that reply. From then on, Redis works on one half while this process
+ * works on the other. The half waits for 5 ms at most.
  */
 export class Batcher<Item> {
   readonly #send: Send<Item>;
@@ -26,8 +23,7 @@ export class Batcher<Item> {
   #holdTimer: ReturnType<typeof setTimeout> | undefined;
   #isScheduled = false;
   #inFlightCount = 0;
-  #hasReplied = false;
-  #lockstepCount = 0;
+  readonly #lockstep = new Lockstep();
 
   /** @param send Never rejects, and resolves when the reply has arrived. */
   constructor(send: Send<Item>) {
@@ -49,19 +45,14 @@ export class Batcher<Item> {
   readonly #flush = (): void => {
     this.#isScheduled = false;
     const count = this.#waiting.length;
-    const isInLockstep =
-      REQUESTS_SHARE_CONNECTIONS && this.#hasReplied && this.#inFlightCount === 0 && count >= MIN_HALVED;
-    if (isInLockstep) this.#lockstepCount += 1;
-    else if (!this.#hasReplied) this.#lockstepCount = 0;
-    this.#hasReplied = false;
-    const isHalved = isInLockstep && this.#lockstepCount > MIN_LOCKSTEPS;
+    const isHalved = this.#lockstep.detect(count, this.#inFlightCount);
     this.#sendFirst(isHalved ? count >> 1 : count);
     if (isHalved) this.#holdTimer = setTimeout(this.#stopHolding, MAX_HOLD_MS);
   };
 
   /** Keeps a slow or silent server from delaying a half by two round trips, or one for another server by its own. */
   readonly #stopHolding = (): void => {
-    this.#lockstepCount = 0;
+    this.#lockstep.reset();
     this.#release();
   };
 
@@ -85,7 +76,7 @@ export class Batcher<Item> {
     this.#inFlightCount += 1;
     await this.#send(items, this.#release);
     this.#inFlightCount -= 1;
-    this.#hasReplied = true;
+    this.#lockstep.noteReply();
     this.#schedule(); // This turn contains the checks that the reply triggers.
   }
 }
