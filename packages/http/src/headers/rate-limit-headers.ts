@@ -126,13 +126,14 @@ export class RateLimitHeaders<Target> {
 
   /**
    * Whether the figures of an earlier limiter stay: those of a rejection, and those of a limit with at most the same share
-   * left. They are read from the headers, because a property on each response would cost ten times as much.
+   * left. They are read from the headers, because a property on each response would cost ten times as much. Other code may
+   * have set only the remaining units.
    */
   #keepsEarlier(target: Target, remaining: unknown, figures: Pick<Decision, 'limit' | 'remaining'>): boolean {
     const { getHeader } = this.#writer;
     if (responsesWithSlots.delete(target as object)) return false;
     if (getHeader(target, this.#names.retryAfter) !== undefined) return true;
-    const limit = Number(getHeader(target, this.#names.limit));
+    const limit = Number(getHeader(target, this.#names.limit) ?? figures.limit);
     return compareShares({ remaining: Number(remaining), limit }, figures) <= 0;
   }
 
