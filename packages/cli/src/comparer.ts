@@ -1,20 +1,22 @@
+import { startMicros } from '@rollgate/core/store';
 import { ALGORITHMS, type Algorithm, makeLimit, type Quota } from './algorithms.js';
+import { DelayedStarts } from './delayed-starts.js';
 import type { Caller, Entry } from './log/entry.js';
 import { Replay, ReplayClock, WindowCounter } from './replay.js';
 import { type Timeline, TimelineCounter } from './timeline.js';
 import { Totals } from './totals.js';
 
-/** The decisions of one algorithm, compared with an exact window over the requests that it allowed itself. */
+/** The decisions of one algorithm, compared with an exact window over the starts of the requests that it allowed itself. */
 export interface Row {
   readonly algorithm: Algorithm;
   readonly allowedRequests: number;
   readonly rejectedRequests: number;
   readonly rejectedCallers: number;
-  /** Requests allowed although the last window was full. */
+  /** Requests that started although the last window was full. */
   readonly overAdmitted: number;
   /** Requests rejected although the last window had room. */
   readonly underAdmitted: number;
-  /** The most units of one caller allowed in any window. */
+  /** The most units of one caller that started in any window. */
   readonly mostInWindow: number;
 }
 
@@ -37,6 +39,8 @@ class AlgorithmReplay {
   /** The rejected units. Most callers have none. */
   readonly #rejected: WindowCounter;
   readonly #rejectedCallers = new Set<Caller>();
+  /** Only a queue delays requests. */
+  readonly #starts: DelayedStarts | undefined;
   #allowedRequests = 0;
   #rejectedRequests = 0;
   #over = 0;
@@ -46,40 +50,51 @@ class AlgorithmReplay {
   constructor(algorithm: Algorithm, quota: Quota) {
     this.#algorithm = algorithm;
     this.#limit = quota.limit;
-    this.#replay = new Replay(makeLimit(algorithm, quota), this.#clock);
+    const limit = makeLimit(algorithm, quota);
+    this.#replay = new Replay(limit, this.#clock);
+    if (limit.canDelay) this.#starts = new DelayedStarts(quota.windowMs, (inWindow) => this.#countStart(inWindow));
     this.#rejected = new WindowCounter(quota.windowMs, this.#clock);
   }
 
   /**
    * Decides a request and returns whether it is allowed. `requested` counts the units that the caller requested in the last
-   * window, including this request. Those that were not rejected were allowed.
+   * window, including this request. Without delays, those that were not rejected have started.
    */
-  decide({ micros, caller, cost }: Entry, requested: number): boolean {
+  decide(entry: Entry, requested: number): boolean {
+    const { micros, caller, cost } = entry;
     this.#clock.micros = micros;
-    const { allowed } = this.#replay.decide(caller.key, cost);
-    if (allowed) {
-      const rejected = this.#rejectedCallers.has(caller) ? this.#rejected.count(caller.key) : 0;
-      this.#countAllowed(requested - rejected);
-    } else {
+    const { allowed, delayMs } = this.#replay.decide(caller.key, cost);
+    if (allowed) this.#allowedRequests += 1;
+    else {
+      this.#rejectedRequests += 1;
       this.#rejectedCallers.add(caller);
-      this.#countRejected(requested - this.#rejected.add(caller.key, cost) + cost);
     }
+    if (this.#starts !== undefined) this.#countDelayed(this.#starts, entry, allowed, delayMs);
+    else if (allowed) {
+      const rejected = this.#rejectedCallers.has(caller) ? this.#rejected.count(caller.key) : 0;
+      this.#countStart(requested - rejected);
+    } else this.#countRejected(requested - this.#rejected.add(caller.key, cost) + cost);
     return allowed;
   }
 
-  #countAllowed(inWindow: number): void {
-    this.#allowedRequests += 1;
+  #countDelayed(starts: DelayedStarts, { micros, caller, cost }: Entry, isAllowed: boolean, delayMs: number): void {
+    if (isAllowed) starts.add({ micros: startMicros(micros / 1000, delayMs), key: caller.key, cost }, micros);
+    else this.#countRejected(starts.count(caller.key, micros) + cost);
+  }
+
+  #countStart(inWindow: number): void {
     if (inWindow > this.#limit) this.#over += 1;
     if (inWindow > this.#most) this.#most = inWindow;
   }
 
-  /** @param wouldBe The units in the window if the request had been allowed. */
+  /** @param wouldBe The units in the window if the request had been allowed without a delay. */
   #countRejected(wouldBe: number): void {
-    this.#rejectedRequests += 1;
     if (wouldBe <= this.#limit) this.#under += 1;
   }
 
+  /** Call it once, after all entries. */
   result(): Row {
+    this.#starts?.startUntil(Infinity);
     return {
       algorithm: this.#algorithm,
       allowedRequests: this.#allowedRequests,

@@ -20,11 +20,12 @@ const HITS = busyHits(4_000, 3);
 
 beforeAll(() => write('busy.log', toLog(HITS)));
 
-/** Each request held against an array of all that this algorithm allowed before. */
+/** Each request held against an array of all that this algorithm has started. */
 function judge(limits: Limit) {
   let nowMs = 0;
   const limiter = new RateLimiter({ limits, store: new MemoryStore({ clock: { now: () => nowMs } }) });
-  const allowedRequests = new Map<string, number[]>();
+  /** By caller: when its allowed requests start, in microseconds. */
+  const startsOf = new Map<string, number[]>();
   const hit = new Set<string>();
   const row = {
     allowedRequests: 0,
@@ -36,18 +37,20 @@ function judge(limits: Limit) {
   };
   for (const { ms, ip } of inOrder(HITS)) {
     nowMs = ms;
-    const times = allowedRequests.get(ip) ?? [];
-    allowedRequests.set(ip, times);
-    const inWindow = times.filter((time) => time > ms - WINDOW_MS).length;
-    if ((limiter.decide(ip) as Decision).allowed) {
-      times.push(ms);
+    const starts = startsOf.get(ip) ?? [];
+    startsOf.set(ip, starts);
+    const inWindow = (end: number) => starts.filter((at) => at > end - WINDOW_MS * 1000 && at <= end).length;
+    const { allowed, delayMs } = limiter.decide(ip) as Decision;
+    if (allowed) {
+      const start = Math.round(ms * 1000) + Math.round(delayMs * 1000);
+      starts.push(start);
       row.allowedRequests += 1;
-      if (inWindow >= LIMIT) row.overAdmitted += 1;
-      row.mostInWindow = Math.max(row.mostInWindow, inWindow + 1);
+      if (inWindow(start) > LIMIT) row.overAdmitted += 1;
+      row.mostInWindow = Math.max(row.mostInWindow, inWindow(start));
     } else {
       hit.add(ip);
       row.rejectedRequests += 1;
-      if (inWindow < LIMIT) row.underAdmitted += 1;
+      if (inWindow(ms * 1000) < LIMIT) row.underAdmitted += 1;
     }
   }
   return { ...row, rejectedCallers: hit.size };
@@ -71,6 +74,9 @@ test('the counts of each algorithm match a naive log of the requests that it all
   // The log is one on which the others differ.
   expect(algorithms[1]!.overAdmitted).toBeGreaterThan(0);
   expect(algorithms[5]!.underAdmitted).toBeGreaterThan(0);
+  // A queue that starts one request per window ÷ limit delays and rejects bursts, and never exceeds the limit.
+  expect(algorithms[4]).toMatchObject({ overAdmitted: 0, mostInWindow: LIMIT });
+  expect(algorithms[4]!.underAdmitted).toBeGreaterThan(0);
 });
 
 test('the text report has a row for each algorithm', async () => {

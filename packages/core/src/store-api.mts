@@ -26,6 +26,7 @@ export {
   refundInBackground,
   scheduleAfter,
   settledCost,
+  startMicros,
   toDecision,
   validateBoolean,
   validateIntegerBetween,

@@ -6,6 +6,7 @@ export { channel, emitWarning } from './base/platform.js';
 export { createStore } from './custom/create-store.js';
 export type { CreateStoreOptions, Operation, Update } from './custom/create-store-options.js';
 export type { StoredNumbers } from './custom/stored-state.js';
+export { startMicros } from './decision/start-micros.js';
 export { toDecision } from './decision/to-decision.js';
 export { guardStore } from './failure/guarded-store.js';
 export {

@@ -14,9 +14,9 @@ export function describeComparison(quota: Quota, found: Comparison): Report {
     tables: [algorithmsTable(quota, found)],
     charts: [{ ...timeChart('Rejected', found.timeline, algorithms), style: 'panels' }],
     notes: [
-      'over: allowed although the last window was full. under: rejected although it had room.',
-      'The window is an exact one over the requests that the algorithm itself allowed.',
-      'A request that leaky delays counts from the moment it enters the queue.',
+      'over: started although the last window was full. under: rejected although it had room.',
+      'The window is an exact one over the requests that the algorithm itself allowed. Each counts when it starts.',
+      `fixed: its windows follow the clock. Those of express-rate-limit start with a request, and allow ${formatInteger(2 * quota.limit - 1)} in a window at most.`,
       ...leakyNotes([quota]),
     ],
   };
