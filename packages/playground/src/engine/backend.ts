@@ -1,4 +1,6 @@
-import { type Clock, MemoryStore, monotonicClock, type Store } from '@rollgate/core';
+import { type Decision, MemoryStore, monotonicClock, type Store } from '@rollgate/core';
+import type { Costs, Keys, Plan } from '@rollgate/core/store';
+import { DecisionClock } from './decision-clock.js';
 import type { SharedEvent } from './records.js';
 
 /** Keeps the limiters' state, and passes events between the engines that share it. */
@@ -7,7 +9,7 @@ export interface Backend {
   readonly name: string;
   readonly store: Store;
   /** The time that `store` decides by. */
-  readonly clock: Clock;
+  readonly clock: DecisionClock;
   /** Moves the clock forward. Absent if others share the clock. */
   skip?(ms: number): void;
   /** Passes the events so far to `onEvent`, then those of all engines, in the same order for all. */
@@ -17,17 +19,30 @@ export interface Backend {
   close(): Promise<void>;
 }
 
+class TimedMemoryStore extends MemoryStore {
+  readonly #clock: DecisionClock;
+
+  constructor(clock: DecisionClock) {
+    super({ clock });
+    this.#clock = clock;
+  }
+
+  override check(plan: Plan, keys: Keys, costs: Costs): Decision {
+    return this.#clock.check(() => super.check(plan, keys, costs)) as Decision;
+  }
+}
+
 /** A backend for a single process or page. */
 export class MemoryBackend implements Backend {
   readonly name = 'in memory';
   readonly store: MemoryStore;
-  readonly clock: Clock;
+  readonly clock: DecisionClock;
   #aheadMs = 0;
   #onEvent: (event: SharedEvent) => void = () => {};
 
   constructor(clock = monotonicClock) {
-    this.clock = { now: () => clock.now() + this.#aheadMs };
-    this.store = new MemoryStore({ clock: this.clock });
+    this.clock = new DecisionClock({ now: () => clock.now() + this.#aheadMs });
+    this.store = new TimedMemoryStore(this.clock);
   }
 
   skip(ms: number): void {

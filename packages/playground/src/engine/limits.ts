@@ -8,7 +8,7 @@ import {
   tokenBucket,
 } from '@rollgate/core';
 import { validateIntegerBetween, validateOneOf, validateOptionNames } from '@rollgate/core/store';
-import { ALGORITHM_NAMES, type Algorithm, BOUNDS, type Settings } from '../shared/settings.js';
+import { ALGORITHM_NAMES, type Algorithm, BOUNDS, leakyIntervalMs, type Settings } from '../shared/settings.js';
 
 /** Few enough that the difference to the rolling window is visible. */
 const BUCKETS = 10;
@@ -28,7 +28,8 @@ export function toSettings(given: unknown): Settings {
 }
 
 /** The limits of all algorithms by these settings. Each has the full quota again after the window. */
-export function toLimits({ limit, windowMs, minDifferenceMs }: Settings): Readonly<Record<Algorithm, Limit>> {
+export function toLimits(settings: Settings): Readonly<Record<Algorithm, Limit>> {
+  const { limit, windowMs, minDifferenceMs } = settings;
   const minDifference = minDifferenceMs === 0 ? undefined : minDifferenceMs;
   const window = `${windowMs}ms`;
   const options = { limit, window, minDifference };
@@ -38,6 +39,6 @@ export function toLimits({ limit, windowMs, minDifferenceMs }: Settings): Readon
     counter: slidingWindowCounter(options),
     fixed: fixedWindow(options),
     token: tokenBucket({ capacity: limit, refill: limit, every: window, minDifference }),
-    leaky: leakyBucket({ capacity: limit, interval: `${Math.round(windowMs / limit)}ms` }),
+    leaky: leakyBucket({ capacity: limit, interval: `${leakyIntervalMs(settings)}ms` }),
   };
 }

@@ -1,6 +1,6 @@
 import { type Decision, type Limit, RateLimiter } from '@rollgate/core';
 import type { Attempt, Delays, Next } from '../shared/protocol.js';
-import { ALGORITHM_NAMES, type Algorithm, DEFAULT_SETTINGS, type Settings } from '../shared/settings.js';
+import { ALGORITHM_NAMES, type Algorithm, DEFAULT_SETTINGS, type RowName, type Settings } from '../shared/settings.js';
 import type { Backend } from './backend.js';
 import { toLimits } from './limits.js';
 import { RecordBook } from './records.js';
@@ -34,7 +34,7 @@ export class Playground {
   /** Created again only when the settings change. */
   #limits = toLimits(DEFAULT_SETTINGS);
   /** Part of each ID, so that several engines on one store never use the same one. */
-  readonly #name = Math.random().toString(36).slice(2, 10);
+  readonly name = Math.random().toString(36).slice(2, 10);
   #attempts = 0;
 
   constructor(backend: Backend) {
@@ -84,27 +84,27 @@ export class Playground {
     return this.#limiter.check(SHARED_KEY, { limits: this.limit });
   }
 
-  /** Returns when each algorithm would allow the next request. */
-  async next(): Promise<Readonly<Record<Algorithm, Next>>> {
+  /** Returns when each row would allow the next request. */
+  async next(): Promise<Readonly<Record<RowName, Next>>> {
     const decisions = await this.#forAll((limits) => this.#limiter.peek(SHARED_KEY, { limits }));
     const nowMs = this.now(); // The time after the response, so that no client retries too early.
     const toNext = ({ retryAfterMs, delayMs }: Decision): Next => ({
       allowedAtMs: nowMs + retryAfterMs,
       startsAtMs: nowMs + retryAfterMs + delayMs,
     });
-    return mapValues(decisions, toNext);
+    return { ...mapValues(decisions, toNext), ...(await this.book.next(nowMs)) };
   }
 
   /**
-   * Records a request about which the limit has decided. The other algorithms decide about it now.
+   * Records a request about which the limit has decided. The other algorithms decide about it by the same time.
    *
    * @param run The run of a scenario that sent it.
    * @returns A function to call if the request is aborted before its start.
    */
   record(decision: Decision, run: string | undefined): () => void {
     this.#attempts += 1;
-    const id = `${this.#name}-${this.#attempts}`;
-    const recorded = this.#record(id, decision, this.now(), run);
+    const id = `${this.name}-${this.#attempts}`;
+    const recorded = this.#record(id, decision, run);
     return () => {
       recorded.then((decisions) => {
         // A refund that fails, or that the middleware has made, does nothing. The request then expires with its window.
@@ -159,16 +159,20 @@ export class Playground {
     if (failure !== undefined) throw new ResetError(failure.reason as Error);
   }
 
-  async #record(id: string, decision: Decision, atMs: number, run: string | undefined): Promise<Decisions> {
+  async #record(id: string, decision: Decision, run: string | undefined): Promise<Decisions> {
     const { settings, countedFromMs } = this.book.state;
-    const { algorithm, windowMs, limit } = settings;
-    const decisions = await this.#forAll((limits, name) =>
-      name === algorithm ? Promise.resolve(decision) : this.#limiter.check(SHARED_KEY, { limits }),
+    const { algorithm, limit, windowMs, minDifferenceMs } = settings;
+    const { clock } = this.#backend;
+    const atMs = clock.timeOf(decision);
+    const decisions = await clock.standAt(atMs, () =>
+      this.#forAll((limits, name) =>
+        name === algorithm ? Promise.resolve(decision) : this.#limiter.check(SHARED_KEY, { limits }),
+      ),
     );
     const { allowed, delayMs, remaining, degraded } = decision;
-    const delays: Delays = mapValues(decisions, (made) => (made.allowed ? made.delayMs : null));
-    const attempt: Attempt = {
-      ...{ id, run, atMs, delayMs, allowed, delays, limit, windowMs, countedFromMs },
+    const delays: Delays<Algorithm> = mapValues(decisions, (made) => (made.allowed ? made.delayMs : null));
+    const attempt: Attempt<Algorithm> = {
+      ...{ id, run, atMs, delayMs, allowed, delays, limit, windowMs, minDifferenceMs, countedFromMs },
       ...{ remaining, degraded: degraded !== false },
     };
     await this.#backend.publish({ kind: 'attempt', attempt });

@@ -1,9 +1,11 @@
-import type { Attempt, Records, State, Totals } from '../shared/protocol.js';
+import type { Attempt, Next, Records, State, Totals } from '../shared/protocol.js';
 import { isRetained, LONGEST_SHOWN_MS, MAX_ATTEMPTS } from '../shared/retention.js';
+import type { Algorithm, RowName } from '../shared/settings.js';
+import { FirstRequestRow } from './first-request-row.js';
 
-/** An event that all engines on one store share. */
-export type SharedEvent =
-  | { readonly kind: 'attempt'; readonly attempt: Attempt }
+/** An event that all engines on one store share. Each of them adds the rows that no store decides. */
+export type SharedEvent<Name extends RowName = Algorithm> =
+  | { readonly kind: 'attempt'; readonly attempt: Attempt<Name> }
   /** A delayed request was aborted before its start. */
   | { readonly kind: 'aborted'; readonly id: string }
   /** The totals so far, including attempts that no engine keeps. */
@@ -19,7 +21,8 @@ export class RecordBook {
   #totals: Totals = NONE;
   readonly #kept = new Map<string, Attempt>();
   readonly #rejected = new Map<string, Attempt>();
-  readonly #subscribers = new Set<(event: SharedEvent) => void>();
+  readonly #subscribers = new Set<(event: SharedEvent<RowName>) => void>();
+  readonly #firstRequestRow = new FirstRequestRow();
   #lastMs = -Infinity;
 
   constructor(state: State) {
@@ -49,18 +52,35 @@ export class RecordBook {
     return { state: this.#state, ...this.#totals, attempts };
   }
 
+  /** Returns when each row that no store decides would allow the next request. */
+  async next(nowMs: number): Promise<Readonly<Record<Exclude<RowName, Algorithm>, Next>>> {
+    return { first: await this.#firstRequestRow.next(this.#state, nowMs) };
+  }
+
   /** Calls `subscriber` after each event. */
-  subscribe(subscriber: (event: SharedEvent) => void): void {
+  subscribe(subscriber: (event: SharedEvent<RowName>) => void): void {
     this.#subscribers.add(subscriber);
   }
 
   /** Records an event. A repeated event counts once. */
   record(event: SharedEvent): void {
+    if (event.kind !== 'attempt') this.#apply(event);
+    else if (this.#kept.has(event.attempt.id) || this.#rejected.has(event.attempt.id)) return;
+    else {
+      const attempt = this.#firstRequestRow.decide(event.attempt);
+      this.#add(attempt);
+      this.#publish({ kind: 'attempt', attempt });
+    }
+  }
+
+  #apply(event: Exclude<SharedEvent, { kind: 'attempt' }>): void {
     if (event.kind === 'state') this.#change(event.state, event.clears);
     else if (event.kind === 'totals') this.#totals = event.totals;
-    else if (event.kind === 'aborted') this.#removeAborted(event.id);
-    else if (this.#kept.has(event.attempt.id) || this.#rejected.has(event.attempt.id)) return;
-    else this.#add(event.attempt);
+    else this.#removeAborted(event.id);
+    this.#publish(event);
+  }
+
+  #publish(event: SharedEvent<RowName>): void {
     for (const subscriber of this.#subscribers) subscriber(event);
   }
 
@@ -84,6 +104,7 @@ export class RecordBook {
     const attempt = this.#kept.get(id);
     if (attempt === undefined) return;
     this.#kept.delete(id);
+    this.#firstRequestRow.refund(attempt);
     this.#count(attempt, -1);
   }
 

@@ -48,6 +48,23 @@ const boundary: Steps = async ({ settings, now, hit, pause, plan }, earliestMs) 
   await Promise.all(halves.map((atMs) => pause(atMs - now()).then(() => times(limit, hit))));
 };
 
+/**
+ * One request, which starts a window, then the rest of the limit just before that window ends, and the limit again just
+ * after. The window of express-rate-limit starts like that, and its worst burst is `2 * limit - 1`.
+ */
+const first: Steps = async ({ settings, now, hit, pause, plan }, earliestMs) => {
+  const { limit, windowMs } = settings;
+  const marginMs = boundaryMargin(windowMs);
+  const startMs = Math.max(earliestMs, now() + LEAD_MS);
+  const steps = [
+    { atMs: startMs, count: 1 },
+    { atMs: startMs + windowMs - marginMs, count: limit - 1 },
+    { atMs: startMs + windowMs + marginMs, count: limit },
+  ];
+  plan(steps);
+  await Promise.all(steps.map(({ atMs, count }) => pause(atMs - now()).then(() => times(count, hit))));
+};
+
 const burst: Steps = async ({ settings, hit }) => {
   await times(settings.limit + EXTRA, hit);
 };
@@ -86,4 +103,7 @@ const hammer: Steps = async ({ now, hit, pause, plan }) => {
 };
 
 /** The steps of each scenario. `earliestMs` is when the first request may leave. */
-export const STEPS: Readonly<Record<Scenario, Steps>> = { boundary, burst, steady, hammer };
+export const STEPS: Readonly<Record<Scenario, Steps>> = { boundary, first, burst, steady, hammer };
+
+/** Whether the scenario's result is clear only if no earlier request counts. */
+export const isAttack = (scenario: Scenario): boolean => scenario === 'boundary' || scenario === 'first';

@@ -2,6 +2,7 @@ import type { LastResponse, Outcomes, RunState } from '../shared/protocol.js';
 import type { Scenario } from '../shared/settings.js';
 import type { Playground } from './playground.js';
 import { ScenarioRun, type Send } from './scenario-run.js';
+import { isAttack } from './scenarios.js';
 
 /** The time until an automatic attack on an empty record reaches its boundary. A visitor understands it within 5 s. */
 const SOON_MS = 2200;
@@ -30,7 +31,7 @@ export class Traffic {
     return this.#current?.state;
   }
 
-  /** The response to the last request that was sent here. */
+  /** The response to the last request that was sent here since the current run began. */
   get response(): LastResponse | undefined {
     return this.#response;
   }
@@ -67,8 +68,8 @@ export class Traffic {
     const { windowMs } = playground.settings;
     if (isAuto) playground.bringBoundaryNear(SOON_MS);
     let earliestMs = playground.now();
-    if (scenario === 'boundary') {
-      // The attack is clear only while no earlier request counts. An automatic one waits for that.
+    if (isAttack(scenario)) {
+      // An attack is clear only while no earlier request counts. An automatic one waits for that.
       const freeMs = playground.book.lastMs + windowMs;
       if (isAuto) earliestMs = Math.max(earliestMs, freeMs);
       else if (freeMs > earliestMs) await playground.startOver(false);
@@ -78,13 +79,14 @@ export class Traffic {
 
   #begin(scenario: Scenario, isAuto: boolean, earliestMs: number): void {
     this.#runs += 1;
-    const run = new ScenarioRun(`${scenario}-${this.#runs}`, scenario, isAuto, {
+    const run = new ScenarioRun(`${scenario}-${this.#playground.name}-${this.#runs}`, scenario, isAuto, {
       settings: () => this.#playground.settings,
       now: () => this.#playground.now(),
       hit: (id, signal) => this.#hit(id, signal),
       onChange: () => this.#publish(),
     });
     this.#current = run;
+    this.#response = undefined;
     const running = run.start(earliestMs).finally(() => {
       if (this.#running === running) this.#running = undefined;
     });
@@ -120,12 +122,15 @@ export class Traffic {
   }
 
   async #hit(run: string | undefined, signal: AbortSignal): Promise<keyof Outcomes> {
+    const current = this.#current;
     const sent = this.#send(run, signal);
     this.#pending.add(sent);
     const response = await sent.finally(() => this.#pending.delete(sent));
     if (typeof response === 'string') return response;
-    this.#response = response;
-    this.#publish();
+    if (current === this.#current) {
+      this.#response = response;
+      this.#publish();
+    }
     return response.outcome;
   }
 

@@ -1,6 +1,6 @@
 import type { Attempt, Next, Update } from '../shared/protocol.js';
 import { LONGEST_SHOWN_MS } from '../shared/retention.js';
-import type { Algorithm } from '../shared/settings.js';
+import type { RowName } from '../shared/settings.js';
 import type { Playground } from './playground.js';
 import type { Traffic } from './traffic.js';
 
@@ -23,7 +23,7 @@ export class UpdateFeed {
   #unsent: Attempt[] = [];
   /** Whether the next update replaces everything that the pages have. */
   #isWhole = false;
-  #next: Readonly<Record<Algorithm, Next>> | undefined;
+  #next: Readonly<Record<RowName, Next>> | undefined;
   #timer: ReturnType<typeof setTimeout> | undefined;
   #sentMs = 0;
 

@@ -4,7 +4,7 @@ import { seconds, secondsUp } from './words.js';
 /** Half the height of an arrow's head. */
 const HEAD = 4;
 
-/** A bracket over each excess of a row, such as "20 within 0.8 s". */
+/** A bracket over each excess of a row, such as "20 within 0.8 s". None is of an earlier scenario. */
 export function paintExcesses(scene: Scene, row: RowBox): void {
   const { context, theme, view, model, width } = scene;
   const y = row.topPx + TITLE + BRACKET - 5;
@@ -13,7 +13,8 @@ export function paintExcesses(scene: Scene, row: RowBox): void {
   const present = Math.min(xOf(scene, view.nowMs), width) - 2; // To the right is the text of the wait.
   let freePx = Infinity;
   // The newest first, because there may be no room for all texts.
-  for (const { fromMs, toMs, count } of [...model.row(row.algorithm).excesses].reverse()) {
+  for (const { run, fromMs, toMs, count } of [...model.row(row.name).excesses].reverse()) {
+    if (run !== undefined && run !== model.describedRun) continue;
     if (toMs < view.fromMs || fromMs > view.toMs) continue;
     const [left, right] = [xOf(scene, fromMs) - 7, xOf(scene, toMs) + 7];
     context.strokeStyle = theme.beyond;
@@ -38,7 +39,7 @@ export function paintExcesses(scene: Scene, row: RowBox): void {
 /** The wait until the next request is allowed, as a distance from now. */
 export function paintWait(scene: Scene, row: RowBox): void {
   const { context, theme, view, model, width } = scene;
-  const next = model.next?.[row.algorithm];
+  const next = model.next?.[row.name];
   if (next === undefined || next.allowedAtMs <= view.nowMs) return;
   const left = xOf(scene, view.nowMs);
   const end = xOf(scene, next.allowedAtMs);

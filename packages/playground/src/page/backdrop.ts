@@ -70,7 +70,7 @@ function toTime(ms: number): string {
 /** The moments at which the fixed window's counter restarts, in its row. */
 function paintBoundaries(scene: Scene): void {
   const { context, theme, view, settings, rows } = scene;
-  const row = rows.find(({ algorithm }) => algorithm === 'fixed');
+  const row = rows.find(({ name }) => name === 'fixed');
   if (row === undefined) return;
   const { windowMs } = settings;
   context.font = `12px ${theme.font}`;

@@ -1,4 +1,4 @@
-import { ALGORITHM_NAMES, type Algorithm, type Settings } from '../shared/settings.js';
+import { ROW_NAMES, type RowName, type Settings } from '../shared/settings.js';
 import { paintExcesses, paintNow, paintWait } from './annotations.js';
 import { paintBackdrop } from './backdrop.js';
 import { element } from './elements.js';
@@ -14,11 +14,11 @@ import type { Viewport } from './viewport.js';
 
 /** Rows of less than this height have smaller marks. */
 const LOW_ROW = 176;
-/** The least height of a row if all six are shown. */
+/** The least height of a row if all are shown. */
 const LEAST_ROW = 96;
 
 /** What a frame showed, by row. */
-export type Drawn = Readonly<Partial<Record<Algorithm, Shown>>>;
+export type Drawn = Readonly<Partial<Record<RowName, Shown>>>;
 
 /** The chart. Time runs from right to left, and each algorithm has a row. */
 export class Chart {
@@ -33,7 +33,7 @@ export class Chart {
   #showsAll = false;
   #scene: Scene | undefined;
   #cellMs = 1;
-  readonly #stacks = new Map<Algorithm, { key: string; history: RowHistory; stacks: readonly Stack[] }>();
+  readonly #stacks = new Map<RowName, { key: string; history: RowHistory; stacks: readonly Stack[] }>();
 
   constructor(model: Model, viewport: Viewport) {
     this.#model = model;
@@ -60,10 +60,10 @@ export class Chart {
     return this.#sprites?.size ?? 10;
   }
 
-  /** Shows all algorithms, or the rolling and the fixed window and the real limit. */
+  /** Shows all rows, or the rolling and the fixed window, the real limit, and the one that a scenario attacks. */
   showAll(showsAll: boolean): void {
     this.#showsAll = showsAll;
-    this.#root.style.minHeight = showsAll ? `${ALGORITHM_NAMES.length * LEAST_ROW + AXIS}px` : '';
+    this.#root.style.minHeight = showsAll ? `${ROW_NAMES.length * LEAST_ROW + AXIS}px` : '';
   }
 
   /** Draws the state at this moment. */
@@ -78,9 +78,9 @@ export class Chart {
     context.setTransform(ratio, 0, 0, ratio, 0, 0);
     this.#cellMs = cellLength(settings.windowMs, (sprites.size * (view.toMs - view.fromMs)) / this.#size.width);
     paintBackdrop(scene);
-    const drawn: Partial<Record<Algorithm, Shown>> = {};
+    const drawn: Partial<Record<RowName, Shown>> = {};
     for (const row of scene.rows) {
-      drawn[row.algorithm] = paintMarks(scene, sprites, row, this.#stacksOf(row.algorithm), this.#cellMs);
+      drawn[row.name] = paintMarks(scene, sprites, row, this.#stacksOf(row.name), this.#cellMs);
       paintExcesses(scene, row);
       paintWait(scene, row);
     }
@@ -92,24 +92,25 @@ export class Chart {
 
   #toScene(view: View, settings: Settings): Scene {
     const { width, height } = this.#size;
-    const rows = layOut(this.#algorithms(settings.algorithm), height);
+    const rows = layOut(this.#rowNames(settings.algorithm), height);
     const context = this.canvas.getContext('2d')!;
     return { context, theme: this.#theme, model: this.#model, settings, view, width, height, rows };
   }
 
-  #algorithms(real: Algorithm): readonly Algorithm[] {
-    if (this.#showsAll) return ALGORITHM_NAMES;
-    return ALGORITHM_NAMES.filter((name) => name === 'rolling' || name === 'fixed' || name === real);
+  #rowNames(real: RowName): readonly RowName[] {
+    if (this.#showsAll) return ROW_NAMES;
+    const attacked = this.#model.run?.scenario === 'first' ? 'first' : 'fixed';
+    return ROW_NAMES.filter((name) => ['rolling', 'fixed', attacked, real].includes(name));
   }
 
-  #stacksOf(algorithm: Algorithm): readonly Stack[] {
-    const history = this.#model.row(algorithm);
+  #stacksOf(name: RowName): readonly Stack[] {
+    const history = this.#model.row(name);
     const { countedFromMs } = this.#model.state;
     const key = `${this.#cellMs} ${countedFromMs}`;
-    const last = this.#stacks.get(algorithm);
+    const last = this.#stacks.get(name);
     if (last?.history === history && last.key === key) return last.stacks;
     const stacks = toStacks(history, this.#cellMs, countedFromMs);
-    this.#stacks.set(algorithm, { key, history, stacks });
+    this.#stacks.set(name, { key, history, stacks });
     return stacks;
   }
 

@@ -1,4 +1,4 @@
-import { ALGORITHMS, type Algorithm, BOUNDS, type Settings } from '../shared/settings.js';
+import { ALGORITHM_NAMES, type Algorithm, BOUNDS, ROWS, type Settings } from '../shared/settings.js';
 import { element, setText } from './elements.js';
 import type { Host } from './host.js';
 import { toSnippet } from './snippet.js';
@@ -34,7 +34,7 @@ export class Controls {
   /** @param onUse Called when the user changes a setting. */
   constructor(host: Host, onUse: () => void) {
     this.#host = host;
-    algorithm.append(...Object.entries(ALGORITHMS).map(([value, text]) => new Option(text, value)));
+    algorithm.append(...ALGORITHM_NAMES.map((name) => new Option(ROWS[name], name)));
     for (const name of NAMES) {
       slider(name).min = String(BOUNDS[name].least);
       slider(name).max = String(BOUNDS[name].most);

@@ -1,42 +1,44 @@
 import type { Attempt } from '../shared/protocol.js';
-import { type Algorithm, fixedStart } from '../shared/settings.js';
-import type { Mark, RowHistory } from './row-history.js';
+import { fixedStart, leakyIntervalMs, type RowName } from '../shared/settings.js';
+import type { RowHistory } from './row-history.js';
+import type { Mark } from './row-marks.js';
 import { seconds, timesTheLimit } from './words.js';
 
 /** Explains why a request was allowed or rejected in a row. */
-export function explain(row: RowHistory, mark: Mark, minDifferenceMs: number): string {
+export function explain(row: RowHistory, mark: Mark): string {
   const { state, attempt, count } = mark;
-  if (state === 'rejected') return `Rejected: ${whyRejected(row, mark, minDifferenceMs)}.`;
-  const delay = attempt.delays[row.algorithm] ?? 0;
+  if (state === 'rejected') return `Rejected: ${whyRejected(row, mark)}.`;
+  const delay = attempt.delays[row.name] ?? 0;
   if (delay > 0) return `Allowed: it waited ${seconds(delay)} in the queue for its start.`;
   if (state === 'allowed') return `Allowed: number ${count} of ${attempt.limit} in ${seconds(attempt.windowMs)}.`;
   const span = seconds(mark.momentMs - mark.firstMs);
   const times = timesTheLimit(count, attempt.limit);
-  return `Allowed beyond the limit: number ${count} within ${span}, ${times}. ${whyBeyond(row.algorithm, mark)}`;
+  return `Allowed beyond the limit: number ${count} within ${span}, ${times}. ${whyBeyond(row.name, mark)}`;
 }
 
-const BEYOND: Readonly<Record<Algorithm, string>> = {
+const BEYOND: Readonly<Record<RowName, string>> = {
   rolling: '',
   bucketed: '',
   counter: 'Its estimate was too low.',
   fixed: '',
+  first: 'The counter had restarted in between, with the first request after its window.',
   token: 'Tokens had refilled since the burst.',
   leaky: '',
 };
 
-function whyBeyond(algorithm: Algorithm, { momentMs, attempt }: Mark): string {
-  if (algorithm !== 'fixed') return BEYOND[algorithm];
+function whyBeyond(name: RowName, { momentMs, attempt }: Mark): string {
+  if (name !== 'fixed') return BEYOND[name];
   return `The counter had restarted ${seconds(momentMs - fixedStart(momentMs, attempt.windowMs))} before.`;
 }
 
-function whyRejected(row: RowHistory, mark: Mark, minDifferenceMs: number): string {
+function whyRejected(row: RowHistory, mark: Mark): string {
   const { attempt, momentMs, count, firstMs } = mark;
-  const { limit, windowMs } = attempt;
-  const before = row.algorithm === 'leaky' ? undefined : lastAllowed(row, attempt);
+  const { limit, windowMs, minDifferenceMs } = attempt;
+  const before = row.name === 'leaky' ? undefined : lastAllowed(row, attempt);
   if (before !== undefined && momentMs - before < minDifferenceMs && count < limit) {
     return `only ${seconds(momentMs - before)} after the last one, and the minimum distance is ${seconds(minDifferenceMs)}`;
   }
-  switch (row.algorithm) {
+  switch (row.name) {
     case 'rolling':
     case 'bucketed':
       return `${count} in the ${seconds(windowMs)} before. The oldest expires ${seconds(firstMs + windowMs - momentMs)} later`;
@@ -44,12 +46,14 @@ function whyRejected(row: RowHistory, mark: Mark, minDifferenceMs: number): stri
       const leftMs = fixedStart(momentMs, windowMs) + windowMs - momentMs;
       return `the counter was at ${limit}. It restarts ${seconds(leftMs)} later`;
     }
+    case 'first':
+      return `the counter was at ${limit}. It restarts with the first request after its window`;
     case 'counter':
       return `its estimate of the last ${seconds(windowMs)}, from two counters, was at ${limit}`;
     case 'token':
       return `no token was left. One more comes every ${seconds(windowMs / limit)}`;
     case 'leaky':
-      return `the queue was full. One request leaves it every ${seconds(windowMs / limit)}`;
+      return `the queue was full. One request leaves it every ${seconds(leakyIntervalMs(attempt))}`;
   }
 }
 

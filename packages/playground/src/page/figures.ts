@@ -1,4 +1,4 @@
-import { ALGORITHMS } from '../shared/settings.js';
+import { ROWS } from '../shared/settings.js';
 import { element, setText } from './elements.js';
 import type { Model } from './model.js';
 import type { RowHistory } from './row-history.js';
@@ -52,9 +52,10 @@ export class Figures {
   words(nowMs: number): string {
     const { settings, countedFromMs } = this.#model.state;
     const { limit, windowMs } = settings;
+    const nowMicros = Math.round(nowMs * 1000);
     const texts = COMPARED.map((name) => {
-      const allowed = this.#model.row(name).allowedBetween(nowMs - windowMs, nowMs, countedFromMs);
-      return `${ALGORITHMS[name]}: ${allowed} allowed in the last ${seconds(windowMs)}.`;
+      const allowed = this.#model.row(name).startedBetween(nowMicros - windowMs * 1000, nowMicros, countedFromMs);
+      return `${ROWS[name]}: ${allowed} allowed in the last ${seconds(windowMs)}.`;
     });
     const { allowed, rejected } = this.#model;
     return `${texts.join(' ')} Limit ${limit}. In all ${allowed} allowed, ${rejected} rejected.`;

@@ -1,12 +1,12 @@
 import type { Attempt, LastResponse, Next, RunState, State, Update } from '../shared/protocol.js';
 import { isRetained, LONGEST_SHOWN_MS, MAX_ATTEMPTS } from '../shared/retention.js';
-import { type Algorithm, DEFAULT_SETTINGS } from '../shared/settings.js';
+import { DEFAULT_SETTINGS, type RowName } from '../shared/settings.js';
 import { RowHistory } from './row-history.js';
 
 /** The engine's last state, and the attempts that are still visible. */
 export class Model {
   state: State = { settings: DEFAULT_SETTINGS, countedFromMs: 0, changedMs: 0 };
-  next: Readonly<Record<Algorithm, Next>> | undefined;
+  next: Readonly<Record<RowName, Next>> | undefined;
   run: RunState | undefined;
   response: LastResponse | undefined;
   isTaken = false;
@@ -14,7 +14,12 @@ export class Model {
   rejected = 0;
   /** Sorted by time. */
   attempts: Attempt[] = [];
-  readonly #rows = new Map<Algorithm, RowHistory>();
+  /**
+   * The run that brackets describe: the one that is running, or the one that sent the newest request. That of another
+   * server is known only by its requests.
+   */
+  describedRun: string | undefined;
+  readonly #rows = new Map<RowName, RowHistory>();
 
   apply({ attempts, isWhole, nowMs, ...rest }: Update): void {
     Object.assign(this, { next: undefined, run: undefined, response: undefined }, rest);
@@ -24,6 +29,8 @@ export class Model {
     if (firstSeen > 0) this.attempts = this.attempts.slice(firstSeen);
     this.#dropRejected(this.attempts.length - MAX_ATTEMPTS);
     if (isWhole || attempts.length > 0 || firstSeen > 0) this.#rows.clear();
+    const lastOfRun = this.attempts.findLast(({ run }) => run !== undefined);
+    this.describedRun = this.run?.status === 'running' ? this.run.id : lastOfRun?.run;
   }
 
   /** Whether there are attempts that no longer count. */
@@ -32,12 +39,12 @@ export class Model {
     return oldest !== undefined && oldest.countedFromMs < this.state.countedFromMs;
   }
 
-  /** What an algorithm decided, computed once per update. */
-  row(algorithm: Algorithm): RowHistory {
-    let row = this.#rows.get(algorithm);
+  /** What a row decided, computed once per update. */
+  row(name: RowName): RowHistory {
+    let row = this.#rows.get(name);
     if (row === undefined) {
-      row = new RowHistory(algorithm, this.attempts);
-      this.#rows.set(algorithm, row);
+      row = new RowHistory(name, this.attempts);
+      this.#rows.set(name, row);
     }
     return row;
   }

@@ -3,7 +3,7 @@ import { element } from './elements.js';
 import { explain } from './explain.js';
 import { capacityOf, LABEL } from './marks.js';
 import type { Model } from './model.js';
-import type { Mark } from './row-history.js';
+import type { Mark } from './row-marks.js';
 import { momentAt, type RowBox, type Scene, xOf } from './scene.js';
 import { fit, marksOfStack } from './stacks.js';
 import type { Viewport } from './viewport.js';
@@ -134,7 +134,7 @@ export class Pointer {
     const cell = Math.floor(momentAt(scene, x) / this.#chart.cellMs);
     // A single mark is at its exact moment, which may be at the edge of its cell.
     for (const near of [cell, cell - 1, cell + 1]) {
-      const marks = marksOfStack(this.#model.row(row.algorithm), near, this.#chart.cellMs);
+      const marks = marksOfStack(this.#model.row(row.name), near, this.#chart.cellMs);
       const found = this.#pick(scene, row, marks, near, x, y);
       if (found !== undefined) return found;
     }
@@ -161,7 +161,7 @@ export class Pointer {
             ? marks[tally.allowed + tally.beyond + rejected]
             : undefined;
     if (mark === undefined) return undefined;
-    const text = explain(this.#model.row(row.algorithm), mark, scene.settings.minDifferenceMs);
+    const text = explain(this.#model.row(row.name), mark);
     return { text, x: middle, y: row.floorPx - (level + 1) * size };
   }
 }

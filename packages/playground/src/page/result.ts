@@ -1,14 +1,15 @@
 import type { RunState } from '../shared/protocol.js';
-import { ALGORITHMS, type Algorithm, SCENARIOS } from '../shared/settings.js';
-import type { Mark, RowHistory } from './row-history.js';
+import { ROWS, type RowName, SCENARIOS } from '../shared/settings.js';
+import type { Excess } from './excesses.js';
+import type { RowHistory } from './row-history.js';
 import { count, seconds, timesTheLimit } from './words.js';
 
-/** What one algorithm did with the requests of a run. */
+/** What one row did with the requests of a run. */
 interface RowResult {
   readonly allowed: number;
   readonly rejected: number;
-  /** The most requests that it allowed in a window, of which the last one is of this run. */
-  readonly most: Mark | undefined;
+  /** The largest excess of this run, without the requests of earlier ones. */
+  readonly excess: Excess | undefined;
 }
 
 /** Describes the requests that a running scenario sends. */
@@ -20,6 +21,10 @@ export function describePlan({ scenario, settings, planned }: RunState): string 
       const distance = ((planned[1]?.atMs ?? 0) - (planned[0]?.atMs ?? 0)) / 2;
       const first = `${count(limit, 'request')} ${seconds(distance)} before the fixed window's counter restarts`;
       return `${name}: ${first}, and ${limit} more the same time after.`;
+    }
+    case 'first': {
+      const [before, after] = planned.slice(1).map(({ atMs }) => seconds(atMs - planned[0]!.atMs));
+      return `${name}: 1 request, ${limit - 1} more ${before} later, and ${limit} more ${after} after the first one.`;
     }
     case 'burst':
       return `${name}: more requests at once than the limit.`;
@@ -39,50 +44,55 @@ export function describeOutcomes({ status, isOutdated, outcomes }: RunState): st
   return `${status === 'stopped' ? 'Stopped' : 'Done'}: ${parts.join(', ')}.${why}`;
 }
 
-/** Describes what the rolling and the fixed window did with the requests of a run, and why they differ. */
-export function describeResult(run: RunState, row: (algorithm: Algorithm) => RowHistory): string {
-  const { algorithm, limit, windowMs } = run.settings;
+/** Describes what the rolling and the attacked window did with the requests of a run, and why they differ. */
+export function describeResult(run: RunState, row: (name: RowName) => RowHistory): string {
+  const { algorithm } = run.settings;
+  const attacked = run.scenario === 'first' ? 'first' : 'fixed';
   const rolling = resultOf(run, row('rolling'));
-  const fixed = resultOf(run, row('fixed'));
-  const sent = rolling.allowed + rolling.rejected;
-  if (sent === 0) return '';
-  const sentences = [compare(rolling, fixed, sent, limit, windowMs)];
-  if (algorithm !== 'rolling' && algorithm !== 'fixed') {
-    const { allowed, most } = resultOf(run, row(algorithm));
-    const isBeyond = most !== undefined && most.count > limit;
-    const did = isBeyond ? `${most.count} within ${seconds(most.momentMs - most.firstMs)}` : allowed;
-    sentences.push(`The ${ALGORITHMS[algorithm].toLowerCase()} allowed ${did}.`);
+  if (rolling.allowed + rolling.rejected === 0) return '';
+  const sentences = [compare(run, rolling, attacked, resultOf(run, row(attacked)))];
+  if (algorithm !== 'rolling' && algorithm !== attacked) {
+    const { allowed, excess } = resultOf(run, row(algorithm));
+    sentences.push(`The ${nameOf(algorithm)} allowed ${excess === undefined ? allowed : within(excess)}.`);
   }
   return sentences.join(' ');
 }
 
-function compare(rolling: RowResult, fixed: RowResult, sent: number, limit: number, windowMs: number): string {
-  const window = seconds(windowMs);
-  const ofRolling = `The rolling window allowed ${rolling.allowed} of ${count(sent, 'request')}`;
-  const { most } = fixed;
-  if (most !== undefined && most.count > limit) {
-    const span = seconds(most.momentMs - most.firstMs);
+function compare(
+  { settings }: RunState,
+  rolling: RowResult,
+  attacked: RowName,
+  { allowed, excess }: RowResult,
+): string {
+  const window = seconds(settings.windowMs);
+  const sent = count(rolling.allowed + rolling.rejected, 'request');
+  const ofRolling = `The rolling window allowed ${rolling.allowed} of ${sent}`;
+  if (excess !== undefined) {
     return (
       `${ofRolling}, because it always counts the last ${window}. ` +
-      `The fixed window allowed ${most.count} within ${span}, ${timesTheLimit(most.count, limit)}, ` +
+      `The ${nameOf(attacked)} allowed ${within(excess)}, ${timesTheLimit(excess.count, settings.limit)}, ` +
       'because its counter restarted between them.'
     );
   }
-  if (rolling.allowed === fixed.allowed) {
-    return `${ofRolling}, and so did the fixed window. They differ only around the moment at which its counter restarts.`;
+  if (rolling.allowed === allowed) {
+    return `${ofRolling}, and so did the ${nameOf(attacked)}. They differ only around the moment at which its counter restarts.`;
   }
   return (
-    `${ofRolling}, as many as the last ${window} had room for. The fixed window allowed ${fixed.allowed}: ` +
+    `${ofRolling}, as many as the last ${window} had room for. The ${nameOf(attacked)} allowed ${allowed}: ` +
     'it counts only since its counter restarted.'
   );
 }
 
-function resultOf({ id }: RunState, { marks }: RowHistory): RowResult {
+const nameOf = (name: RowName): string => ROWS[name].toLowerCase();
+const within = ({ count: units, fromMs, toMs }: Excess): string => `${units} within ${seconds(toMs - fromMs)}`;
+
+function resultOf({ id }: RunState, { marks, excesses }: RowHistory): RowResult {
   const own = marks.filter(({ attempt }) => attempt.run === id);
-  const allowed = own.filter(({ state }) => state !== 'rejected');
-  const most = allowed.reduce<Mark | undefined>(
-    (best, mark) => (mark.count > (best?.count ?? 0) ? mark : best),
+  const allowed = own.filter(({ state }) => state !== 'rejected').length;
+  const ofRun = excesses.filter(({ run }) => run === id);
+  const excess = ofRun.reduce<Excess | undefined>(
+    (most, one) => (one.count > (most?.count ?? 0) ? one : most),
     undefined,
   );
-  return { allowed: allowed.length, rejected: own.length - allowed.length, most };
+  return { allowed, rejected: own.length - allowed, excess };
 }

@@ -1,4 +1,4 @@
-import { ALGORITHMS, fixedStart } from '../shared/settings.js';
+import { ROWS } from '../shared/settings.js';
 import { setText } from './elements.js';
 import type { RowBox, Scene } from './scene.js';
 import { seconds } from './words.js';
@@ -16,20 +16,19 @@ export class RowTitles {
     const layout = JSON.stringify([scene.rows, scene.settings.algorithm]);
     if (layout !== this.#shown) {
       this.#shown = layout;
-      this.#root.replaceChildren(
-        ...scene.rows.map((row) => createTitle(row, row.algorithm === scene.settings.algorithm)),
-      );
+      this.#root.replaceChildren(...scene.rows.map((row) => createTitle(row, row.name === scene.settings.algorithm)));
     }
     for (const [index, row] of scene.rows.entries())
       this.#update(this.#root.children[index] as HTMLElement, scene, row);
   }
 
-  #update(title: HTMLElement, { model, view, settings }: Scene, { algorithm }: RowBox): void {
+  #update(title: HTMLElement, { model, view, settings }: Scene, { name }: RowBox): void {
     const { windowMs, limit } = settings;
     const { countedFromMs } = model.state;
     const { cursorMs } = view;
-    const row = model.row(algorithm);
-    const allowed = row.allowedBetween(cursorMs - windowMs, cursorMs, countedFromMs);
+    const row = model.row(name);
+    const [toMicros, windowMicros] = [Math.round(cursorMs * 1000), windowMs * 1000];
+    const allowed = row.startedBetween(toMicros - windowMicros, toMicros, countedFromMs);
     const [count, note] = [title.querySelector<HTMLElement>('.count')!, title.querySelector<HTMLElement>('.more')!];
     setText(count, `${allowed} of ${limit}`);
     count.classList.toggle('above', allowed > limit);
@@ -39,17 +38,19 @@ export class RowTitles {
       : cursorMs === view.nowMs
         ? `in the last ${seconds(windowMs)}`
         : `in the ${seconds(windowMs)} before`;
-    const own = row.allowedBetween(fixedStart(cursorMs, windowMs) - 0.001, cursorMs, countedFromMs);
-    setText(note, algorithm === 'fixed' ? `${when}, its counter is at ${own}` : when);
+    const ownMicros = toMicros % windowMicros; // The counter includes a request at the restart.
+    const own = row.startedBetween(toMicros - ownMicros - 1, toMicros, countedFromMs);
+    const more = { fixed: `, its counter is at ${own}`, first: ', counted as by express-rate-limit' };
+    setText(note, `${when}${name === 'fixed' || name === 'first' ? more[name] : ''}`);
   }
 }
 
-function createTitle({ algorithm, topPx }: RowBox, isReal: boolean): HTMLElement {
+function createTitle({ name: row, topPx }: RowBox, isReal: boolean): HTMLElement {
   const title = document.createElement('p');
-  title.dataset.row = algorithm;
+  title.dataset.row = row;
   title.style.top = `${topPx}px`;
   const name = document.createElement('b');
-  name.textContent = ALGORITHMS[algorithm];
+  name.textContent = ROWS[row];
   const count = document.createElement('span');
   count.className = 'count';
   const more = document.createElement('span');

@@ -1,4 +1,4 @@
-import type { Algorithm, Settings } from '../shared/settings.js';
+import type { RowName, Settings } from '../shared/settings.js';
 import type { Model } from './model.js';
 import type { Theme } from './theme.js';
 
@@ -13,7 +13,7 @@ export const AXIS = 34;
 
 /** One row of the chart, in CSS pixels. */
 export interface RowBox {
-  readonly algorithm: Algorithm;
+  readonly name: RowName;
   readonly topPx: number;
   readonly bottomPx: number;
   /** Marks are below `marksPx` and above `floorPx`. */
@@ -51,15 +51,15 @@ export function momentAt({ view, width }: Pick<Scene, 'view' | 'width'>, x: numb
 }
 
 /** Where the rows are, below each other. */
-export function layOut(algorithms: readonly Algorithm[], height: number): readonly RowBox[] {
-  const each = (height - AXIS) / algorithms.length;
+export function layOut(names: readonly RowName[], height: number): readonly RowBox[] {
+  const each = (height - AXIS) / names.length;
   // A low row has room for marks only.
   const hasStrip = each >= 110;
-  return algorithms.map((algorithm, index) => {
+  return names.map((name, index) => {
     const topPx = index * each;
     const bottomPx = topPx + each - 3;
-    const floorPx = bottomPx - (algorithm === 'fixed' && hasStrip ? STRIP : 0);
-    return { algorithm, topPx, bottomPx, floorPx, marksPx: topPx + TITLE + BRACKET };
+    const floorPx = bottomPx - (name === 'fixed' && hasStrip ? STRIP : 0);
+    return { name, topPx, bottomPx, floorPx, marksPx: topPx + TITLE + BRACKET };
   });
 }
 

@@ -71,12 +71,9 @@ export class Sending {
     const isRunning = run.status === 'running';
     if (!isRunning && document.activeElement === stop) element(`[data-scenario="${run.scenario}"]`).focus();
     stop.disabled = !isRunning;
-    setText(traffic, isRunning ? describePlan(run) : describeOutcomes(run));
-    if (!isRunning)
-      setText(
-        result,
-        describeResult(run, (algorithm) => this.#model.row(algorithm)),
-      );
+    setText(traffic, isRunning ? '' : describeOutcomes(run));
+    // Until it has ended, the last result is that of an earlier scenario.
+    setText(result, isRunning ? describePlan(run) : describeResult(run, (name) => this.#model.row(name)));
   }
 
   #showSingle(): void {
@@ -85,7 +82,7 @@ export class Sending {
     const { id, allowed } = this.#model.attempts.at(-1)!;
     const mark = row.marks.findLast(({ attempt }) => attempt.id === id);
     setText(traffic, allowed ? 'The last request was allowed.' : 'The last request was rejected.');
-    if (mark !== undefined) setText(result, explain(row, mark, settings.minDifferenceMs));
+    if (mark !== undefined) setText(result, explain(row, mark));
   }
 
   #showNothing(): void {

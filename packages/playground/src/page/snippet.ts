@@ -1,4 +1,4 @@
-import type { Settings } from '../shared/settings.js';
+import { leakyIntervalMs, type Settings } from '../shared/settings.js';
 
 /** Formats a duration for the options of Rollgate, such as `'10s'`. */
 function duration(ms: number): string {
@@ -18,7 +18,8 @@ export function toSnippet(settings: Settings): string {
   );
 }
 
-function toCode({ algorithm, limit, windowMs, minDifferenceMs }: Settings): { factory?: string; options: string[] } {
+function toCode(settings: Settings): { factory?: string; options: string[] } {
+  const { algorithm, limit, windowMs, minDifferenceMs } = settings;
   const window = duration(windowMs);
   const distance = minDifferenceMs === 0 ? [] : [`minDifference: ${duration(minDifferenceMs)}`];
   const windowOptions = [`limit: ${limit}`, `window: ${window}`];
@@ -39,7 +40,7 @@ function toCode({ algorithm, limit, windowMs, minDifferenceMs }: Settings): { fa
     case 'leaky':
       return {
         factory: 'leakyBucket',
-        options: [`capacity: ${limit}`, `interval: ${duration(Math.round(windowMs / limit))}`],
+        options: [`capacity: ${limit}`, `interval: ${duration(leakyIntervalMs(settings))}`],
       };
   }
 }

@@ -1,4 +1,5 @@
-import type { Mark, RowHistory } from './row-history.js';
+import type { RowHistory } from './row-history.js';
+import type { Mark } from './row-marks.js';
 
 /** How many marks there are of each state. */
 export interface Tally {

@@ -1,7 +1,10 @@
 import { setTimeout as delay } from 'node:timers/promises';
-import { RedisStore } from '@rollgate/redis';
+import type { Awaitable, Decision } from '@rollgate/core';
+import type { Costs, Keys, Plan } from '@rollgate/core/store';
+import { type RedisClient, RedisStore } from '@rollgate/redis';
 import { type ChainableCommander, Redis } from 'ioredis';
 import type { Backend } from '../engine/backend.js';
+import { DecisionClock } from '../engine/decision-clock.js';
 import type { SharedEvent } from '../engine/records.js';
 import { isRetained, MAX_ATTEMPTS } from '../shared/retention.js';
 import { RedisClock } from './redis-clock.js';
@@ -27,6 +30,19 @@ const OPTIONS = {
 type Entries = [id: string, fields: string[]][];
 type Strings = Readonly<Record<string, string>>;
 
+class TimedRedisStore extends RedisStore {
+  readonly #clock: DecisionClock;
+
+  constructor(client: RedisClient, clock: DecisionClock) {
+    super({ client, clock });
+    this.#clock = clock;
+  }
+
+  override check(plan: Plan, keys: Keys, costs: Costs): Awaitable<Decision> {
+    return this.#clock.check(() => super.check(plan, keys, costs));
+  }
+}
+
 /**
  * A backend for all servers on one Redis. It uses a stream instead of publish and subscribe. So a server that starts late
  * or reconnects gets the events that it missed, in the same order as the others.
@@ -34,7 +50,8 @@ type Strings = Readonly<Record<string, string>>;
 export class RedisBackend implements Backend {
   readonly name: string;
   readonly store: RedisStore;
-  readonly clock: RedisClock;
+  readonly clock: DecisionClock;
+  readonly #redisClock: RedisClock;
   readonly #client: Redis;
   readonly #reader: Redis;
   #onEvent: (event: SharedEvent) => void = () => {};
@@ -55,14 +72,15 @@ export class RedisBackend implements Backend {
         this.#lastError = error; // The calls fail, but their errors do not contain the cause.
       });
     }
-    this.store = new RedisStore({ client: this.#client });
-    this.clock = new RedisClock(this.#client);
+    this.#redisClock = new RedisClock(this.#client);
+    this.clock = new DecisionClock(this.#redisClock);
+    this.store = new TimedRedisStore(this.#client, this.clock);
   }
 
   async open(onEvent: (event: SharedEvent) => void): Promise<void> {
     this.#onEvent = onEvent;
     try {
-      await this.clock.start();
+      await this.#redisClock.start();
       await this.#readAll();
     } catch (cause) {
       await this.close();
@@ -97,7 +115,7 @@ export class RedisBackend implements Backend {
 
   async close(): Promise<void> {
     this.#isOpen = false;
-    this.clock.stop();
+    this.#redisClock.stop();
     this.#client.disconnect();
     this.#reader.disconnect();
   }
@@ -113,7 +131,9 @@ export class RedisBackend implements Backend {
       Strings,
     ];
     if (state !== null) this.#onEvent(JSON.parse(state) as SharedEvent);
-    for (const [, [, text]] of kept) this.#onEvent(JSON.parse(text!) as SharedEvent);
+    const recentTexts = new Set(recent.map(([, [, text]]) => text));
+    // In the order in which they happened: first those that the stream has dropped.
+    for (const [, [, text]] of kept) if (!recentTexts.has(text)) this.#onEvent(JSON.parse(text!) as SharedEvent);
     for (const [id, [, text]] of recent) this.#read(id, text!);
     const { allowed = 0, rejected = 0 } = totals;
     this.#onEvent({ kind: 'totals', totals: { allowed: Number(allowed), rejected: Number(rejected) } });

@@ -1,13 +1,13 @@
 // What the engine sends to the page. All times are those of the engine, and on Redis those of its clock, so that several
 // servers agree.
 
-import type { Algorithm, Scenario, Settings } from './settings.js';
+import type { RowName, Scenario, Settings } from './settings.js';
 
-/** By algorithm: the delay of an allowed request until it starts, in milliseconds, or `null` if it was rejected. */
-export type Delays = Readonly<Record<Algorithm, number | null>>;
+/** By row: the delay of an allowed request until it starts, in milliseconds, or `null` if it was rejected. */
+export type Delays<Name extends RowName = RowName> = Readonly<Record<Name, number | null>>;
 
 /** One request with its decisions. */
-export interface Attempt {
+export interface Attempt<Name extends RowName = RowName> {
   readonly id: string;
   /** The run of a scenario that sent it. Absent for any other request. */
   readonly run?: string | undefined;
@@ -16,10 +16,11 @@ export interface Attempt {
   /** The delay of an allowed request until its start. 0 for all algorithms except the leaky bucket. */
   readonly delayMs: number;
   readonly allowed: boolean;
-  /** What each algorithm decided, including that of the real limit. */
-  readonly delays: Delays;
+  /** What each row decided, including that of the real limit. */
+  readonly delays: Delays<Name>;
   readonly limit: number;
   readonly windowMs: number;
+  readonly minDifferenceMs: number;
   /** When all limits had last started over. */
   readonly countedFromMs: number;
   readonly remaining: number;
@@ -93,7 +94,7 @@ export interface LastResponse {
 export interface Update extends Totals {
   readonly nowMs: number;
   readonly state: State;
-  readonly next: Readonly<Record<Algorithm, Next>> | undefined;
+  readonly next: Readonly<Record<RowName, Next>> | undefined;
   readonly run: RunState | undefined;
   readonly response: LastResponse | undefined;
   /** Whether a user has sent requests or changed something, so that no page starts a scenario by itself. */

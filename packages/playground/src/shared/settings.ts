@@ -1,16 +1,21 @@
 // The settings, for the server's validation and for the page's controls.
 
-/** The algorithms of @rollgate/core that have a window, with their names on the page. */
-export const ALGORITHMS = {
+/** What the chart compares, with the names on the page. */
+export const ROWS = {
   rolling: 'Rolling window',
   bucketed: 'Bucketed window',
   counter: 'Sliding window counter',
   fixed: 'Fixed window',
+  first: 'Fixed window from the first request',
   token: 'Token bucket',
   leaky: 'Leaky bucket',
 } as const;
-export type Algorithm = keyof typeof ALGORITHMS;
-export const ALGORITHM_NAMES = Object.keys(ALGORITHMS) as Algorithm[];
+export type RowName = keyof typeof ROWS;
+export const ROW_NAMES = Object.keys(ROWS) as RowName[];
+
+/** The algorithms of @rollgate/core that have a window. `first` is not one of them. The playground only simulates it. */
+export type Algorithm = Exclude<RowName, 'first'>;
+export const ALGORITHM_NAMES = ROW_NAMES.filter((name) => name !== 'first');
 
 /** The settings of the limit, which all users share. */
 export interface Settings {
@@ -34,6 +39,7 @@ export const DEFAULT_SETTINGS: Settings = { algorithm: 'rolling', limit: 10, win
 /** The scenarios, with the names of their buttons. */
 export const SCENARIOS = {
   boundary: 'Boundary attack',
+  first: 'First-request attack',
   burst: 'Burst',
   steady: 'Steady',
   hammer: 'Hammer',
@@ -48,3 +54,10 @@ export const WINDOWS_SHOWN = 2.5;
 
 /** When the fixed window at this moment started. Fixed windows follow each other by the clock. */
 export const fixedStart = (momentMs: number, windowMs: number): number => Math.floor(momentMs / windowMs) * windowMs;
+
+/**
+ * The time between two starts of the leaky bucket, in whole milliseconds. It is rounded up, so that no window has more
+ * than `limit` starts.
+ */
+export const leakyIntervalMs = ({ limit, windowMs }: Pick<Settings, 'limit' | 'windowMs'>): number =>
+  Math.ceil(windowMs / limit);

@@ -84,7 +84,7 @@ test('the page follows the system from light to dark, the chart too', async () =
 test('everything is reached by the keyboard, in the order of the page', async () => {
   const { page } = await openPage(server.url);
   const reached: string[] = [];
-  for (let tab = 0; tab < 13; tab++) {
+  for (let tab = 0; tab < 14; tab++) {
     await page.keyboard.press('Tab');
     const focused = page.locator(':focus');
     reached.push((await focused.getAttribute('data-scenario')) ?? (await focused.getAttribute('id')) ?? '?');
@@ -94,7 +94,7 @@ test('everything is reached by the keyboard, in the order of the page', async ()
   }
   // "Stop" has nothing to stop.
   expect(reached).toEqual([
-    ...['look-back', 'all-rows', 'boundary', 'send', 'burst', 'steady', 'hammer', 'reset'],
+    ...['look-back', 'all-rows', 'boundary', 'send', 'first', 'burst', 'steady', 'hammer', 'reset'],
     ...['algorithm', 'limit', 'windowMs', 'minDifferenceMs', 'copy'],
   ]);
 });

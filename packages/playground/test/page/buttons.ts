@@ -11,6 +11,8 @@ beforeAll(async () => {
 
 const allowed = (attempts: readonly Attempt[]) => attempts.filter(({ allowed }) => allowed);
 
+const NO_RESPONSE = 'None yet. This panel shows what a client gets.';
+
 /** By hand: no more than `limit` of these moments lie inside any window. */
 function staysWithin(moments: readonly number[], limit: number, windowMs: number): boolean {
   return moments.every((moment, index) => (moments[index + limit] ?? Infinity) - moment > windowMs - 1);
@@ -34,7 +36,7 @@ test('"Send a request" sends one, and shows the headers of its response', async 
   expect(Number(await fields.locator('dd').first().textContent())).toBeGreaterThan(50);
   expect(await server.attempts()).toHaveLength(2);
   await page.press('Delete everything');
-  await page.shows('#status', 'None yet. This panel shows what a client gets.');
+  await page.shows('#status', NO_RESPONSE);
   expect(await fields.locator('dt').count()).toBe(0);
 });
 
@@ -63,7 +65,7 @@ test('"Boundary attack": the fixed window allows twice the limit within a moment
   await server.skip(60_000 - ((await server.now()) % 60_000) - 6000);
   await page.press('Boundary attack');
   await page.shows(
-    '#traffic',
+    '#result',
     "Boundary attack: 5 requests 1 s before the fixed window's counter restarts, and 5 more the same time after.",
   );
   const left = async () => Number(/in (\d+\.\d) s/.exec(await page.text('#begins'))?.[1]);
@@ -81,8 +83,34 @@ test('"Boundary attack": the fixed window allows twice the limit within a moment
   await page.shows('#verdict', 'Most in any 60 s: rolling window 5 ✓, fixed window 10 ✗ (2 × the limit)');
   await page.shows(
     '#result',
-    /^The rolling window allowed 5 of 10 requests, because .* The fixed window allowed 10 within 2(\.\d)? s, 2 × the limit, because its counter restarted between them\.$/,
+    /^The rolling window allowed 5 of 10 requests, because .* The fixed window allowed 10 within [12](\.\d)? s, 2 × the limit, because its counter restarted between them\.$/,
   );
+  expect(await page.text('#status')).toMatch(/ (OK, allowed|Requests, rejected)$/);
+  expect(await page.brackets()).toEqual([expect.stringMatching(/^10 within [12](\.\d)? s$/)]);
+
+  // The next boundary is most of a minute away, so the next attack waits.
+  await page.press('Boundary attack');
+  await page.shows('#status', NO_RESPONSE);
+  await page.shows('#result', /^Boundary attack: 5 requests 1 s before/);
+  expect(await page.text('#traffic')).toBe('');
+  expect(await page.brackets()).toEqual([]);
+  await page.press('Stop');
+  await page.done('Stopped');
+});
+
+test('"First-request attack": a window that starts with the first request allows twice the limit less one', async () => {
+  const page = await showPage(server, { limit: 5, windowMs: 2000 });
+  await page.press('First-request attack');
+  await page.shows(
+    '#result',
+    'First-request attack: 1 request, 4 more 1.6 s later, and 5 more 2.4 s after the first one.',
+  );
+  await page.done();
+  await page.shows(
+    '#result',
+    /^The rolling window allowed \d of 10 requests, because .* The fixed window from the first request allowed 9 within \d(\.\d)? s, 1\.8 × the limit, because/,
+  );
+  expect((await page.rows()).first).toMatchObject({ beyond: 4, rejected: 0 });
 });
 
 test('an attack on a used limit starts over, so that its result is clear, and the earlier requests stay visible', async () => {

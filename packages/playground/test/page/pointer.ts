@@ -46,7 +46,7 @@ test('the space bar sends as long as it is held, but on a control it does what t
   await keyboard.down('Space');
   await until('several are sent', async () => (await sent()) >= 3);
   await keyboard.up('Space');
-  const checkbox = page.page.getByRole('checkbox', { name: 'All six algorithms' });
+  const checkbox = page.page.getByRole('checkbox', { name: 'All algorithms' });
   const before = ordersOf(page);
   await checkbox.focus();
   await keyboard.press('Space');

@@ -62,6 +62,7 @@ test('playgrounds on one Redis show one window and its settings, also one that s
 
   const again = await startLater();
   expect((await again.records()).state.settings).toMatchObject({ limit: 8, windowMs: 60_000, algorithm: 'bucketed' });
+  expect(await again.attempts()).toEqual(await one.attempts());
   const late = await openPage(again.url, 'next');
   await late.draws(all);
   await late.press('Delete everything');

@@ -2,7 +2,7 @@ import { chromiumBinary } from '@rollgate/test-support';
 import { type Browser, type BrowserContext, type BrowserContextOptions, chromium, type Page } from 'playwright-core';
 import type { Shown } from '../../src/page/stacks.js';
 import type { Attempt } from '../../src/shared/protocol.js';
-import type { Algorithm, Settings } from '../../src/shared/settings.js';
+import type { RowName, Settings } from '../../src/shared/settings.js';
 import type { Server } from './server.js';
 
 // With fewer processes, the browser takes a third less memory.
@@ -176,8 +176,31 @@ export class PlaygroundPage {
   }
 
   /** What the chart has drawn in each row. */
-  rows(): Promise<Partial<Record<Algorithm, Shown>>> {
+  rows(): Promise<Partial<Record<RowName, Shown>>> {
     return this.page.evaluate('JSON.parse(document.querySelector("#chart").dataset.drawn)');
+  }
+
+  /** The texts of the brackets that a frame shows, such as "20 within 0.8 s". */
+  brackets(): Promise<string[]> {
+    return this.page.evaluate(`new Promise((resolve) => {
+      const context = document.querySelector('#chart canvas').getContext('2d');
+      const { clearRect, fillText } = context;
+      let texts;
+      context.clearRect = (x, y, ...size) => {
+        if (x === 0 && y === 0) {
+          if (texts !== undefined) {
+            Object.assign(context, { clearRect, fillText });
+            resolve(texts);
+          }
+          texts = [];
+        }
+        clearRect.call(context, x, y, ...size);
+      };
+      context.fillText = (text, ...at) => {
+        if (/ within /.test(text)) texts?.push(text);
+        fillText.call(context, text, ...at);
+      };
+    })`);
   }
 
   /** Waits until the chart shows just so many marks. */

@@ -11,19 +11,20 @@ const clock = { now: () => stillMs ?? monotonicClock.now() + aheadMs };
 
 const backend = new MemoryBackend(clock);
 let published = 0;
+/** When the limits of the made-up attempts started over. */
+let countedFromMs;
 
-/** Publishes made-up attempts, first the allowed ones. */
+/** Publishes made-up attempts under a limit of 50 a minute, first the allowed ones. */
 function publish({ allowed, rejected }) {
+  countedFromMs ??= clock.now();
+  const rules = { limit: 50, windowMs: 60_000, minDifferenceMs: 0, countedFromMs };
   for (let index = 0; index < allowed + rejected; index++) {
     const isAllowed = index < allowed;
     const delay = isAllowed ? 0 : null;
     const delays = { rolling: delay, bucketed: delay, counter: delay, fixed: delay, token: delay, leaky: delay };
-    const limits = { limit: allowed, windowMs: 60_000, countedFromMs: clock.now(), remaining: 0, degraded: false };
+    const decided = { delayMs: 0, allowed: isAllowed, delays, remaining: 0, degraded: false };
     const id = `published-${published++}`;
-    backend.publish({
-      kind: 'attempt',
-      attempt: { id, atMs: clock.now(), delayMs: 0, allowed: isAllowed, delays, ...limits },
-    });
+    backend.publish({ kind: 'attempt', attempt: { id, atMs: clock.now(), ...decided, ...rules } });
   }
 }
 
