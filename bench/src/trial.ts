@@ -1,4 +1,5 @@
 import { type Decision, type Limit, MemoryStore, RateLimiter } from '@rollgate/core';
+import { startMicros } from '@rollgate/core/store';
 
 /** A limiter in memory with one key, whose clock shows the time of each request. */
 export class Trial {
@@ -14,7 +15,7 @@ export class Trial {
   startTime(micros: number): number | undefined {
     this.#micros = micros;
     const { allowed, delayMs } = this.#limiter.decide('key') as Decision;
-    return allowed ? micros + Math.round(delayMs * 1000) : undefined;
+    return allowed ? startMicros(micros / 1000, delayMs) : undefined;
   }
 
   /** Releases the state. */

@@ -1,5 +1,6 @@
-import { ALGORITHMS, type Algorithm, perMinute, WINDOW_MICROS } from '../limits.js';
+import { WINDOW_MICROS } from '../limits.js';
 import { inWindowOfEach, startTimesOf } from '../trial.js';
+import { ROWS } from './rows.js';
 import { END_SECONDS, LIMIT, TRAFFIC, type Traffic } from './traffic.js';
 
 export const BIN_SECONDS = 4;
@@ -9,7 +10,7 @@ export const SHOWN = ['asked for', 'let through', 'let through beyond 60 in a mi
 
 /** Requests in one bin of one cell of the picture. */
 export interface Bar {
-  readonly algorithm: Algorithm;
+  readonly row: string;
   readonly traffic: string;
   readonly shown: (typeof SHOWN)[number];
   readonly from: number;
@@ -17,45 +18,45 @@ export interface Bar {
   readonly requests: number;
 }
 
-/** The result of one algorithm for one traffic. */
+/** The result of one row for one traffic. */
 export interface Cell {
-  readonly algorithm: Algorithm;
+  readonly row: string;
   readonly traffic: string;
   /** The most requests that started in any rolling minute. */
   readonly most: number;
 }
 
-/** Runs every algorithm on every traffic. */
+/** Runs every row on every traffic. */
 export function runAll(): { bars: Bar[]; cells: Cell[] } {
   const bars: Bar[] = [];
   const cells: Cell[] = [];
-  for (const algorithm of ALGORITHMS) {
+  for (const { name: row, limit } of ROWS) {
     for (const traffic of TRAFFIC) {
-      const startTimes = startTimesOf(perMinute(algorithm, LIMIT), traffic.times);
+      const startTimes = startTimesOf(limit, traffic.times);
       const inMinute = inWindowOfEach(startTimes, WINDOW_MICROS);
       const [asked, within, beyond] = SHOWN;
       bars.push(
-        ...toBars(algorithm, traffic, asked, traffic.times),
+        ...toBars(row, traffic, asked, traffic.times),
         ...toBars(
-          algorithm,
+          row,
           traffic,
           within,
           startTimes.filter((_, index) => inMinute[index]! <= LIMIT),
         ),
         ...toBars(
-          algorithm,
+          row,
           traffic,
           beyond,
           startTimes.filter((_, index) => inMinute[index]! > LIMIT),
         ),
       );
-      cells.push({ algorithm, traffic: traffic.title, most: Math.max(0, ...inMinute) });
+      cells.push({ row, traffic: traffic.title, most: Math.max(0, ...inMinute) });
     }
   }
   return { bars, cells };
 }
 
-function toBars(algorithm: Algorithm, { title }: Traffic, shown: Bar['shown'], micros: readonly number[]): Bar[] {
+function toBars(row: string, { title }: Traffic, shown: Bar['shown'], micros: readonly number[]): Bar[] {
   const counts = new Map<number, number>();
   for (const time of micros) {
     const bin = Math.floor(time / 1e6 / BIN_SECONDS);
@@ -63,7 +64,7 @@ function toBars(algorithm: Algorithm, { title }: Traffic, shown: Bar['shown'], m
   }
   return [...counts]
     .map(([bin, requests]) => ({
-      algorithm,
+      row,
       traffic: title,
       shown,
       from: bin * BIN_SECONDS,

@@ -1,37 +1,28 @@
 import type { TopLevelSpec } from 'vega-lite';
-import { ALGORITHMS, type Algorithm } from '../limits.js';
 import { type Bar, BIN_SECONDS, type Cell, SHOWN } from './cells.js';
+import { ROWS } from './rows.js';
 import { COLOURS, CONFIG, FAINT, INK, WRONG } from './style.js';
 import { END_SECONDS, LIMIT, TRAFFIC } from './traffic.js';
-
-/** What matters for the choice of an algorithm. */
-const NOTES: Readonly<Record<Algorithm, string>> = {
-  rollingWindow: 'exact, for it keeps the time of every request',
-  bucketedWindow: 'never above the limit; frees room up to a second late',
-  slidingWindowCounter: 'an estimate by two counters, as if requests came evenly',
-  fixedWindow: 'one counter, which starts from 0 at every full minute',
-  tokenBucket: '60 at once after a pause, and one more each second',
-  leakyBucket: 'a queue of 60, of which one leaves each second',
-};
 
 const PIXELS_PER_BAR = 4; // A fraction would blur the bars.
 const LABEL = 'label';
 
-/** Creates the picture's specification for vega-lite: a column for each traffic, a row for each algorithm. */
+/** Creates the picture's specification for vega-lite: a column for each traffic, and the rows. */
 export function toSpec(bars: readonly Bar[], cells: readonly Cell[]): TopLevelSpec {
   const heads = Object.fromEntries(TRAFFIC.map(({ title, note }) => [title, [title, note]]));
-  const labels = cells.map((cell) => ({ ...cell, shown: LABEL, note: NOTES[cell.algorithm] }));
+  const notes = new Map(ROWS.map(({ name, note }) => [name, note]));
+  const labels = cells.map((cell) => ({ ...cell, shown: LABEL, note: notes.get(cell.row) }));
   return {
     title: {
-      text: `Six ways to say “${LIMIT} a minute”`,
+      text: `Seven ways to say “${LIMIT} a minute”`,
       subtitle: [
-        `Requests in each ${BIN_SECONDS} seconds, those of the leaky bucket as they leave its queue.`,
-        'Above them the most that was let through in any rolling minute. Real runs of Rollgate.',
+        `Requests in each ${BIN_SECONDS} seconds. Those of the leaky bucket count when they start, after their delay.`,
+        'Above them the most that started in any rolling minute. Real runs of Rollgate.',
       ],
     },
     data: { values: [...bars, ...labels] },
     facet: {
-      row: { field: 'algorithm', sort: ALGORITHMS, title: null, header: { labels: false } },
+      row: { field: 'row', sort: ROWS.map(({ name }) => name), title: null, header: { labels: false } },
       column: {
         field: 'traffic',
         sort: TRAFFIC.map(({ title }) => title),
@@ -46,7 +37,7 @@ export function toSpec(bars: readonly Bar[], cells: readonly Cell[]): TopLevelSp
         barsOf(SHOWN.slice(0, 1)),
         barsOf(SHOWN.slice(1)),
         mostOfEach(),
-        rowHead(0, 'algorithm', INK, 'rowName'),
+        rowHead(0, 'row', INK, 'rowName'),
         rowHead(1, 'note', FAINT, 'rowNote'),
       ],
     },
