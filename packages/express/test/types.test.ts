@@ -1,5 +1,5 @@
 import { type Decision, rollingWindow } from '@rollgate/core';
-import { type RateLimitOptions, rateLimit } from '@rollgate/express';
+import { type RateLimitOptions, rateLimit, settle } from '@rollgate/express';
 import type { Request } from 'express';
 
 const limit = rollingWindow({ limit: 2, window: '1m' });
@@ -51,6 +51,18 @@ test('the middleware’s limiter knows the names of its limits', async () => {
   expect([names, decision.limits.burst.remaining]).toEqual([[], 1]);
   // @ts-expect-error a key for `daily` is missing
   await expect(limiter.reset({ burst: 'ann' })).rejects.toThrow(TypeError);
+});
+
+test('a settlement knows the names of the limits of its limiter', async () => {
+  const limiter = rateLimit({ limits });
+  const request = {} as Request;
+  await settle(request, { limiter, cost: { burst: 5 } });
+  await settle(request, { limiter: limiter.limiter, cost: 5 });
+  await settle(request, { cost: { 'of any limiter': 5 } });
+  // @ts-expect-error there is no limit `hourly`
+  await settle(request, { limiter, cost: { hourly: 5 } });
+  // @ts-expect-error a request has no limits of its own
+  await expect(settle(request, { limiter: request, cost: 5 })).rejects.toThrow('limiter');
 });
 
 test('option functions get a request and return the type of their option', () => {

@@ -64,5 +64,5 @@ export type RateLimitHookFunction<Given extends Limits = Limits> = HookFunction 
 /** A function that fits every hook, because the types of request and reply differ between servers, such as for HTTP/2. */
 export type HookFunction = (request: unknown, reply: unknown, ...payloadAndDone: unknown[]) => void;
 
-/** The methods of an app's limiter that its users may call. */
-export type AppRateLimiter = Pick<RateLimiter, 'check' | 'peek' | 'refund' | 'reset'>;
+/** The limiter of an app's routes without their own limit. */
+export type AppRateLimiter = RateLimiter;

@@ -3,6 +3,7 @@ import rateLimit, {
   type AppRateLimiter,
   type RateLimitPluginOptions,
   type RateLimitRouteOptions,
+  settle,
 } from '@rollgate/fastify';
 import Fastify from 'fastify';
 
@@ -45,6 +46,10 @@ test('a hook that the app creates, its limiter and its decisions know the names 
   const { limiter } = app.rateLimit({ limits, key: ({ ip }) => ({ burst: ip, daily: ip }) });
   const typed: RateLimiter<typeof limits> = limiter;
   expect((await typed.check({ burst: 'ann', daily: 'ann' })).limits.daily.remaining).toBe(1);
+  const hook = app.rateLimit({ limits });
+  await settle({}, { limiter: hook, cost: { burst: 5 } });
+  // @ts-expect-error there is no such limit
+  await settle({}, { limiter: hook, cost: { hourly: 5 } });
   // @ts-expect-error there is no such limit
   await expect(limiter.check({ burst: 'ann', daily: 'ann', hourly: 'ann' })).rejects.toThrow('hourly');
   // @ts-expect-error a key for `daily` is missing
@@ -61,6 +66,7 @@ test('the properties of requests, apps and routes are typed', async () => {
   expect(limiter).toBeDefined();
   // @ts-expect-error it can be missing
   await app.rateLimiter.reset('ann');
+  await settle({}, { limiter: app.rateLimiter!, cost: 0 });
   // @ts-expect-error it is read-only
   const write = () => (app.rateLimiter = undefined);
   expect(write).toThrow(TypeError);

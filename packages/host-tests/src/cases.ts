@@ -265,6 +265,16 @@ export const cases: Readonly<Record<string, Case>> = {
       limits: { requests: { remaining: 3 }, tokens: { remaining: 48 } },
     });
   },
+  async 'a request is settled at one limiter only'(host) {
+    expect((await ask(host, 'settle', withBehavior('settle-other'))).status).toBe(200);
+    expect(await peek(host, 'settle')).toMatchObject({
+      limits: { requests: { remaining: 4 }, tokens: { remaining: 90 } },
+    });
+    expect((await ask(host, 'settle', withBehavior('settle-own'))).status).toBe(200);
+    expect(await peek(host, 'settle')).toMatchObject({
+      limits: { requests: { remaining: 2 }, tokens: { remaining: 85 } },
+    });
+  },
   async 'parallel requests are counted exactly'(host) {
     const replies = await Promise.all(Array.from({ length: 50 }, () => ask(host, 'ten')));
     expect(replies.filter(({ status }) => status === 200)).toHaveLength(10);

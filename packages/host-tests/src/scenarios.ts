@@ -1,4 +1,5 @@
-import { concurrency, leakyBucket, type RateLimiter, rollingWindow } from '@rollgate/core';
+import { concurrency, leakyBucket, RateLimiter, rollingWindow } from '@rollgate/core';
+import type { SettleRequestOptions } from '@rollgate/http';
 
 /** The interval of the scenario `queue`, in milliseconds. */
 export const QUEUE_INTERVAL_MS = 50;
@@ -116,13 +117,23 @@ function collectGarbage(): void {
 }
 
 /** How a handler responds, by the header `x-behavior`. */
-export type Behavior = 'hello' | 'dropped' | 'missing' | 'throw' | 'stream' | 'endless' | 'settle' | 'settle-unknown';
+export type Behavior = 'hello' | 'dropped' | 'missing' | 'throw' | 'stream' | 'endless' | keyof typeof SETTLED;
 
 export const toBehavior = (header: string | null | undefined): Behavior => (header ?? 'hello') as Behavior;
 
+/** A limiter that counts no request. */
+const otherLimiter = new RateLimiter({ limits: rollingWindow({ limit: 1, window: '1h' }) });
+
 /** What a handler settles before it responds, by its behavior. */
-export const toSettled = (behavior: Behavior): { cost: Record<string, number> } | undefined =>
-  behavior === 'settle' ? { cost: { tokens: 42 } } : behavior === 'settle-unknown' ? { cost: { calls: 1 } } : undefined;
+const SETTLED = {
+  settle: () => ({ cost: { tokens: 42 } }),
+  'settle-unknown': () => ({ cost: { calls: 1 } }),
+  'settle-own': (limiters) => ({ limiter: limiters.settle!, cost: { requests: 2, tokens: 5 } }),
+  'settle-other': () => ({ limiter: { limiter: otherLimiter }, cost: 0 }),
+} satisfies Record<string, (limiters: Limiters) => SettleRequestOptions>;
+
+export const toSettled = (behavior: Behavior, limiters: Limiters): SettleRequestOptions | undefined =>
+  behavior in SETTLED ? SETTLED[behavior as keyof typeof SETTLED](limiters) : undefined;
 
 /** The handlers' body, in two parts for the behaviors that stream. */
 export const PARTS = ['hel', 'lo'] as const;

@@ -25,7 +25,7 @@ export function createKoa(): Server {
         startResponse(ctx.req, ctx.res);
       }
       await limits[name]!(ctx, async () => {
-        const settled = toSettled(toBehavior(ctx.get('x-behavior') || undefined));
+        const settled = toSettled(toBehavior(ctx.get('x-behavior') || undefined), limiters);
         if (settled !== undefined) await settle(ctx, settled);
         handle(ctx);
       });

@@ -1,5 +1,5 @@
-import type { Cost, Decision, RateLimiter } from '@rollgate/core';
-import { formatValue } from '@rollgate/core/store';
+import type { Cost, Decision, Limits, NameOf, RateLimiter } from '@rollgate/core';
+import { formatValue, hasMethods, invalidOption, validateOptionNames } from '@rollgate/core/store';
 import { optionError } from '../base/option-error.js';
 
 /** What one limiter did with a request: its decision, or `undefined` for an exempt request. */
@@ -54,26 +54,39 @@ function allDecided(request: object): Decided[] {
 }
 
 /** What a request really cost. */
-export interface SettleRequestOptions {
+export interface SettleRequestOptions<Given extends Limits = Limits> {
   /** The units for all limits, or a record of units by limit name. Limits that it omits keep what they have. */
-  cost: Cost;
+  cost: NoInfer<Cost<NameOf<Given>>>;
+  /**
+   * The limiter to settle, or what has it as the property `limiter`, such as a middleware. The others keep what they have.
+   *
+   * @defaultValue all limiters that have counted the request
+   */
+  limiter?: RateLimiter<Given> | { readonly limiter: RateLimiter<Given> } | undefined;
 }
 
 /**
  * Replaces the cost that the limiters of a request have recorded with its actual cost. If that is lower, the difference is
  * refunded. If it is higher, the difference is recorded now, even if the limit has no room for it.
  *
- * Each limiter takes the names that it has. A request can be settled once. Settling a request that is exempt, or that
- * no limiter has counted, does nothing.
+ * Without `limiter`, each limiter takes the names that it has. A limiter can settle a request once. Settling a request that
+ * is exempt, or that the limiter has not counted, does nothing.
  *
  * @param request The request that the app knows, such as that of Express. For Koa, `ctx`, `ctx.request` or `ctx.req`. For
  * Hono, `c` or `c.req`, but not the standard request `c.req.raw`. In NestJS over a WebSocket, it is the GraphQL context of an
  * operation.
- * @throws TypeError, RangeError for an invalid cost, or a name that no limit of the request has. `StoreError` if a store
+ * @throws TypeError, RangeError for an invalid option, or a name that no limit of the request has. `StoreError` if a store
  * fails and `onStoreError` is `'throw'`. The promise rejects with it.
  */
-export async function settle(request: object, { cost }: SettleRequestOptions): Promise<void> {
-  const all = findDecided(request);
+export async function settle<Given extends Limits = Limits>(
+  request: object,
+  options: SettleRequestOptions<Given>,
+): Promise<void> {
+  validateOptionNames('settle', options, ['cost', 'limiter']);
+  const cost: Cost = options.cost;
+  const limiterToSettle = options.limiter === undefined ? undefined : resolveLimiter(options.limiter);
+  const decided = findDecided(request);
+  const all = limiterToSettle === undefined ? decided : decided.filter(({ limiter }) => limiter === limiterToSettle);
   const isRecord = typeof cost === 'object' && cost !== null;
   if (isRecord) throwIfUnknown(Object.keys(cost), all);
   await Promise.all(
@@ -83,6 +96,13 @@ export async function settle(request: object, { cost }: SettleRequestOptions): P
       return limiter.settle(decision, { cost: own });
     }),
   );
+}
+
+/** @throws TypeError if it neither is nor has a limiter. */
+function resolveLimiter(option: unknown): unknown {
+  const limiter = (option as { readonly limiter?: unknown } | null)?.limiter ?? option;
+  if (hasMethods(limiter, ['settle'])) return limiter;
+  throw invalidOption('limiter', 'a limiter, or a middleware or hook that has one', option);
 }
 
 function pick(cost: Exclude<Cost, number>, names: readonly string[]): Cost {
