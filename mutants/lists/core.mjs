@@ -13,6 +13,7 @@ const STORE = [
   'packages/core/test/memory-store.test.ts',
   'packages/core/test/long-keys.test.ts',
 ];
+const MISUSE = ['packages/core/test/misuse-of-clocks.test.ts'];
 const WAIT = [
   'packages/core/test/wait.test.ts',
   'packages/core/test/wait-signal.test.ts',
@@ -294,11 +295,17 @@ export const core = [
     [['any text is a policy', "validateOneOf('onStoreError', onStoreError, ON_STORE_ERROR)", 'onStoreError']],
   ),
   ...of('limiter/settlement', WAIT, [
-    [
-      'a refund or a settlement wakes no caller',
-      'mapAwaitable(use(receipt), () =>\n      wakeWaiters(',
-      'mapAwaitable(use(receipt), () =>\n      void (',
-    ],
+    ['a refund or a settlement wakes no caller', 'const onUsed = () => wakeWaiters(', 'const onUsed = () => void ('],
+  ]),
+  ...of('limiter/settlement', MISUSE, [
+    ['misuse spends a receipt', 'if (isMisuse(error)) onMisuse(error);', ''],
+    ['misuse settles slots', 'if (held !== undefined) held.isSettled = false;', ''],
+  ]),
+  ...of('failure/call-guard', MISUSE, [
+    ['a policy decides after misuse', 'if (isMisuse(thrown)) this.reject(thrown);\n    else ', ''],
+  ]),
+  ...of('time/clock', MISUSE, [
+    ['a clock that throws is a failure of the store', 'throw invalidTime(`it threw', 'throw cause; void (`it threw'],
   ]),
   ...of('store/quota-waiters', WAIT, [
     [

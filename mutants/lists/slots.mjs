@@ -7,6 +7,7 @@ const STATES = [
   ...LEASES,
   ...['custom-store', 'custom-store-slots'].map((name) => `packages/store-conformance/test/${name}.test.ts`),
 ];
+const MISUSE = ['packages/core/test/misuse-of-clocks.test.ts'];
 const CLOCK = ['packages/core/test/manual-clock.test.ts', 'packages/core/test/wait.test.ts'];
 const REDIS = ['concurrency', 'lease-counts', 'lease-settlements', 'vectors', 'conformance'].map(
   (name) => `packages/redis/test/${name}.test.ts`,
@@ -77,6 +78,12 @@ export const slots = [
     ],
     ['a renewal sends all keys at once', 'const MAX_KEYS = 100;', 'const MAX_KEYS = Infinity;'],
     ['a released lease is renewed', 'part.filter((holder) => this.#open.has(holder))', 'part'],
+    [
+      'a part that hangs delays the others',
+      'this.timers.inBackground(this.leaseMs / 30, () => this.#renewParts(parts, renewal))',
+      '() => {}',
+    ],
+    ['a late reply undoes a later renewal', 'if (holder.extendedMs > sentMs) continue;', ''],
     ['a renewal counts from its reply', 'holder.extendedMs = sentMs;', 'holder.extendedMs = this.timers.clock.now();'],
     ['a renewal that found no slot is not reported', 'else if (this.#open.has(holder)) this.#lose(holder);', ''],
     [
@@ -128,6 +135,27 @@ export const slots = [
     ['a transaction that only reads deletes nothing', 'transaction.needsWrite ?', 'false ?'],
     ['a failure that is thrown at once counts as misuse', 'return Promise.reject(error);', 'throw error;'],
     ['a recovery goes unnoticed', 'this.#hasFailed ? Promise.resolve(result) : result', 'result'],
+  ]),
+  ...of('core/src/custom/transactions.ts', MISUSE, [
+    ['a driver hides misuse in a promise', 'transaction.misuse === undefined ? error :', 'true ? error :'],
+  ]),
+  ...of('core/src/custom/transaction.ts', MISUSE, [
+    ['misuse outlives a second attempt', 'this.misuse = undefined;\n', ''],
+    ['a driver swallows misuse', 'if (this.misuse !== undefined) throw this.misuse.error;', ''],
+  ]),
+  ...of('core/src/failure/call-guard.ts', LEASES, [
+    [
+      'a renewal that fails goes unnoticed',
+      'part.recordFailure(storeFailedError(thrown, part.connection), 0);\n      throw',
+      'throw',
+    ],
+  ]),
+  ...of('core/src/failure/guarded-store.ts', LEASES, [
+    [
+      'a slow renewal marks the store as down',
+      'this.#decisions.watch(renewed, this.partOfReceipt(receipts[0]))',
+      'this.#guard(renewed, receipts[0], RETHROW)',
+    ],
   ]),
   ...of('core/src/custom/transaction.ts', STATES, [
     ['a transaction that only reads writes', 'if (!this.isReadOnly) return changes;', 'return changes;'],

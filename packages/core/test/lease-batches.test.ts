@@ -1,14 +1,15 @@
 import { concurrency, type Decision, manualClock, RateLimiter } from '@rollgate/core';
 import { createStore } from '@rollgate/core/store';
 import { flushPromises } from '@rollgate/test-support/flush-promises';
+import { recordEvents } from '@rollgate/test-support/record-events';
 import { type Rows, updateRows } from '@rollgate/test-support/rows';
 
-/** A store whose transactions take 3 ms per key. It notes the keys of each, and fails for some. */
+/** A store whose transactions take 3 ms per key once it is slow. It notes the keys of each, and fails for some. */
 function openSlowStore() {
   const clock = manualClock();
   const rows: Rows = new Map();
   const transactions: (readonly string[])[] = [];
-  const slow = { isSlow: false, running: 0, mostRunning: 0, failingKey: '' };
+  const slow = { isSlow: false, msPerKey: 3, running: 0, mostRunning: 0, failingKey: '', hangingKey: '' };
   const store = createStore({
     clock,
     async transact(keys, update) {
@@ -16,9 +17,13 @@ function openSlowStore() {
       slow.running += 1;
       slow.mostRunning = Math.max(slow.mostRunning, slow.running);
       if (slow.isSlow)
-        await new Promise<void>((resolve) => void clock.schedule(clock.now() + 3 * keys.length, resolve));
+        await new Promise<void>((resolve) => {
+          clock.schedule(clock.now() + slow.msPerKey * keys.length, resolve);
+        });
       slow.running -= 1;
-      if (keys.some((key) => key.includes(`"${slow.failingKey}"`))) throw new Error('this row is locked');
+      const has = (name: string) => keys.some((key) => key.includes(`"${name}"`));
+      if (has(slow.hangingKey)) await new Promise(() => {});
+      if (has(slow.failingKey)) throw new Error('this row is locked');
       updateRows(rows, keys, update);
     },
   });
@@ -62,6 +67,33 @@ test('the slots of many keys are renewed in parts, each within the timeout', asy
   expect(lost).toEqual([]);
   slow.isSlow = false;
   expect((await limiter.peek('user 249')).remaining).toBe(299);
+});
+
+test('a renewal that takes longer than the timeout extends the leases, and the store stays up', async () => {
+  const { limiter, slow, lost, advance } = openSlowStore();
+  const failures = recordEvents('rollgate:store:failure');
+  const keys = Array.from({ length: 150 }, (_, index) => `user ${index}`);
+  await Promise.all(keys.map((key) => limiter.check(key)));
+  Object.assign(slow, { isSlow: true, msPerKey: 8 }); // 800 ms for the first part, and 8 ms for a check.
+  await advance(10_600);
+  const checked = limiter.check('ann');
+  await advance(50);
+  expect((await checked).remaining).toBe(299);
+  await advance(90_000);
+  expect(lost).toEqual([]);
+  expect(failures.events).toEqual([]);
+  failures.stop();
+});
+
+test('a part whose renewal hangs does not delay the others', async () => {
+  const { limiter, slow, transactions, lost, advance } = openSlowStore();
+  const keys = Array.from({ length: 250 }, (_, index) => `user ${index}`);
+  for (const key of keys) await limiter.check(key);
+  transactions.length = 0;
+  slow.hangingKey = 'user 0';
+  await advance(60_000);
+  expect(lost).toEqual(keys.slice(0, 100));
+  await limiter.close();
 });
 
 test('the slots of one key are renewed together', async () => {

@@ -1,6 +1,7 @@
 import { type Awaitable, type Clock, concurrency, type Decision, manualClock, RateLimiter, type Store } from '@rollgate/core'; // biome-ignore format: short
 import { createStore } from '@rollgate/core/store';
 import { flushPromises } from '@rollgate/test-support/flush-promises';
+import { recordEvents } from '@rollgate/test-support/record-events';
 import { type Rows, updateRows } from '@rollgate/test-support/rows';
 
 const inFlight = concurrency({ limit: 2, lease: '30s' });
@@ -8,7 +9,10 @@ const inFlight = concurrency({ limit: 2, lease: '30s' });
 interface Options {
   readonly clock?: Clock;
   readonly onLeaseLost?: () => void;
-  readonly renew?: (renewed: Awaitable<readonly unknown[]>) => Awaitable<readonly unknown[]>;
+  readonly renew?: (
+    renewed: Awaitable<readonly unknown[]>,
+    receipts: readonly unknown[],
+  ) => Awaitable<readonly unknown[]>;
   readonly partOfReceipt?: (receipt: unknown) => string;
 }
 
@@ -30,7 +34,7 @@ function open({ clock = manualClock(), onLeaseLost, renew = (renewed) => renewed
     release: (receipt) => inner.release!(receipt),
     renew(receipts) {
       renewals.push(receipts.length);
-      return renew(inner.renew!(receipts));
+      return renew(inner.renew!(receipts), receipts);
     },
     reset: (...args) => inner.reset(...args),
     ...(partOfReceipt && { partOf: () => 'a', partOfReceipt }),
@@ -52,10 +56,11 @@ beforeEach(() => void jest.spyOn(process, 'emitWarning').mockImplementation(() =
 afterEach(() => jest.restoreAllMocks());
 
 test.each([
-  ['fails', () => Promise.reject(new Error('no route'))],
-  ['does not respond', () => new Promise<never>(() => {})],
-  ['throws', () => { throw new Error('no connection'); }], // biome-ignore format: short
-])('while the store %s, a lease is lost when it ends by the own clock', async (_, renew) => {
+  ['fails', () => Promise.reject(new Error('no route')), 1],
+  ['does not respond', () => new Promise<never>(() => {}), 0],
+  ['throws', () => { throw new Error('no connection'); }, 0], // biome-ignore format: short
+])('while the store %s, a lease is lost when it ends by the own clock', async (_, renew, failureCount) => {
+  const failures = recordEvents('rollgate:store:failure');
   const clock = manualClock();
   const { limiter, lost, renewals } = open({ clock, renew });
   const first = await limiter.check('ann');
@@ -71,6 +76,31 @@ test.each([
   clock.advance('1h');
   expect(lost).toHaveLength(2);
   expect(renewals).toHaveLength(sent);
+  await flushPromises();
+  expect(failures.events).toHaveLength(failureCount);
+  failures.stop();
+});
+
+test('a reply that comes after that of a later renewal changes nothing', async () => {
+  const clock = manualClock();
+  let replyLate = () => {};
+  const first = (lostReceipts: readonly unknown[]) =>
+    new Promise<readonly unknown[]>((resolve) => {
+      replyLate = () => resolve(lostReceipts);
+    });
+  const later = async () => [];
+  const renews = [first, later];
+  const { limiter, lost } = open({ clock, renew: (_, receipts) => (renews.shift() ?? later)(receipts) });
+  await limiter.check('ann');
+  clock.advance('10s');
+  await flushPromises();
+  clock.advance('10s');
+  await flushPromises();
+  replyLate();
+  await flushPromises();
+  clock.advance('29s');
+  expect(lost).toEqual([]);
+  await limiter.close();
 });
 
 test('a renewal that succeeds after failures counts from when it was sent', async () => {

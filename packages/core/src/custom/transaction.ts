@@ -34,8 +34,9 @@ export class Transaction<Result> extends PendingResult<Result> implements Operat
     return this.#needsWrite;
   }
 
-  /** The result of the last attempt. @throws TypeError if there was none. */
+  /** The result of the last attempt. @throws what it has thrown, or a TypeError if there was none. */
   get result(): Result {
+    if (this.misuse !== undefined) throw this.misuse.error;
     if (this.#last !== undefined) return this.#last.result;
     const message = 'Expected `transact` to call `update`, but it did not';
     throw withCode('ERR_ROLLGATE_INVALID_OPTION', new TypeError(message));
@@ -43,6 +44,7 @@ export class Transaction<Result> extends PendingResult<Result> implements Operat
 
   readonly update: Update = (stored, nowMicros) => {
     const states = this.keys.map((_, index) => new StoredState(stored[index] ?? undefined));
+    this.misuse = undefined;
     try {
       this.#last = { result: this.operate(new TransactionStates(this.keys, states, this.toNowMicros(nowMicros))) };
     } catch (error) {

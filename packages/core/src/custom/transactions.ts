@@ -35,7 +35,7 @@ export class Transactions implements StatePort {
         .then(toResult)
         .then(
           (result) => transaction.succeed(result),
-          (error) => transaction.fail(error),
+          (error) => transaction.fail(transaction.misuse === undefined ? error : transaction.misuse.error),
         );
       return transaction;
     }

@@ -2,6 +2,7 @@ import { type Awaitable, isThenable } from '../base/awaitable.js';
 import { PendingResult, type ResultListener } from '../base/pending-result.js';
 import type { CountingStore, Store } from '../store/store.js';
 import { timersOf } from '../time/clock-timers.js';
+import { isMisuse } from '../validation/error-codes.js';
 import { Deadlines } from './deadlines.js';
 import type { PartHealth } from './part-health.js';
 import { type StoreError, storeDownError, storeFailedError, storeTimeoutError } from './store-error.js';
@@ -35,7 +36,7 @@ export interface CallKind<Call, Result> extends FailureHandler<Result, Call> {
 /**
  * Guards the calls of one store with one timeout. A part of the store that is down gets no calls but probes. Each call of
  * another part settles by its result, its failure or its deadline, whichever comes first. Synchronous results and errors
- * pass unchanged, because a synchronous error is misuse.
+ * pass unchanged, because a synchronous error is misuse. So do other errors of misuse.
  */
 export class CallGuard<Call, Result> {
   /** The health of the store, and its fallback memory. */
@@ -69,6 +70,23 @@ export class CallGuard<Call, Result> {
     if (!isThenable(sent)) return sent;
     const part = this.#onlyPart ?? this.health.ofPart(partName);
     return new GuardedCall(sent, undefined, handler, part, this.#deadlines).promise;
+  }
+
+  /**
+   * Records whether a call without a deadline fails. No caller waits for it, and it may take long in a store that responds to
+   * others.
+   */
+  async watch<Other>(sent: PromiseLike<Other>, partName: string): Promise<Other> {
+    const part = this.#onlyPart ?? this.health.ofPart(partName);
+    const sentMs = part.clock.now();
+    try {
+      const result = await sent;
+      part.recordSuccess(sentMs);
+      return result;
+    } catch (thrown) {
+      if (!isMisuse(thrown)) part.recordFailure(storeFailedError(thrown, part.connection), 0);
+      throw thrown;
+    }
   }
 
   /** Finds out whether the part is back, without waiting for the reply. Does nothing until a probe is due. */
@@ -116,7 +134,9 @@ class GuardedCall<Call, Result> implements TimedCall, ResultListener<Result> {
   }
 
   fail(thrown: unknown): void {
-    if (this.deadlines.settle(this)) this.#handleFailure(storeFailedError(thrown, this.part.connection), 0);
+    if (!this.deadlines.settle(this)) return;
+    if (isMisuse(thrown)) this.reject(thrown);
+    else this.#handleFailure(storeFailedError(thrown, this.part.connection), 0);
   }
 
   onTimeout(): void {

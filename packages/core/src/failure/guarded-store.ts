@@ -1,4 +1,4 @@
-import type { Awaitable } from '../base/awaitable.js';
+import { type Awaitable, isThenable } from '../base/awaitable.js';
 import type { Decision } from '../decision/decision.js';
 import { takeReceipt } from '../decision/take-receipt.js';
 import type { MemoryStore } from '../memory/memory-store.js';
@@ -25,7 +25,10 @@ class GuardedStore implements Store {
   readonly #onLost: FailureHandler<void>;
   readonly backend: object;
   readonly clock: Clock | undefined;
-  /** Renews leases of one part of the store. Those in the fallback memory never expire. */
+  /**
+   * Renews leases of one part of the store. Those in the fallback memory never expire. A renewal has no deadline, because it
+   * still extends the leases when it is late.
+   */
   declare readonly renew?: NonNullable<Store['renew']>;
 
   constructor(store: Store, timeoutMs: number, policy: OnStoreError) {
@@ -43,7 +46,10 @@ class GuardedStore implements Store {
     });
     this.#onLost = policy === 'throw' ? RETHROW : { onFailure() {} };
     if (store.renew !== undefined) {
-      this.renew = (receipts) => this.#guard(store.renew!(receipts), receipts[0], RETHROW);
+      this.renew = (receipts) => {
+        const renewed = store.renew!(receipts);
+        return isThenable(renewed) ? this.#decisions.watch(renewed, this.partOfReceipt(receipts[0])) : renewed;
+      };
     }
   }
 

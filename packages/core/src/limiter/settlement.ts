@@ -1,4 +1,4 @@
-import { type Awaitable, mapAwaitable } from '../base/awaitable.js';
+import { type Awaitable, isThenable } from '../base/awaitable.js';
 import type { Decision } from '../decision/decision.js';
 import { NO_DECISION, takeReceipt } from '../decision/take-receipt.js';
 import type { SettledCosts } from '../plan/plan.js';
@@ -6,7 +6,7 @@ import { readCostRecord, unitsFromZero } from '../plan/resolve-costs.js';
 import { wakeWaiters } from '../store/quota-waiters.js';
 import { SlotReceipt } from '../store/slot-receipt.js';
 import type { Store } from '../store/store.js';
-import { withCode } from '../validation/error-codes.js';
+import { isMisuse, withCode } from '../validation/error-codes.js';
 import { unsupported } from '../validation/unsupported.js';
 import { invalidOption, validateOptionNames } from '../validation/validate.js';
 
@@ -43,8 +43,8 @@ export function releaseSlots(store: Store, decision: Decision): Awaitable<void> 
 
 /**
  * Takes the receipt out of a decision for `use`, so that later calls find none. Then wakes the callers that wait for the
- * quota that the check took. If `use` throws, which only misuse does, the decision stays as it was. The receipt of slots
- * stays in any case, because they can still be released.
+ * quota that the check took. After misuse, the decision stays as it was. The receipt of slots stays in any case, because they
+ * can still be released.
  *
  * @throws TypeError if `decision` does not come from a limiter.
  */
@@ -54,15 +54,22 @@ function spendReceipt(store: Store, decision: Decision, use: (receipt: unknown) 
   if (held !== undefined) takeReceipt(decision, held);
   // A rejected attempt may have replaced an older hit. Removing it, too, would allow one action too many.
   if (receipt === undefined || !decision.allowed || held?.isSettled) return;
-  try {
-    const used = mapAwaitable(use(receipt), () =>
-      wakeWaiters(store, () => store.namesOfReceipt?.(held === undefined ? receipt : held.receipt)),
-    );
-    if (held !== undefined) held.isSettled = true;
-    return used;
-  } catch (misuse) {
+  const onUsed = () => wakeWaiters(store, () => store.namesOfReceipt?.(held === undefined ? receipt : held.receipt));
+  const onMisuse = (misuse: unknown): never => {
+    if (held !== undefined) held.isSettled = false;
     takeReceipt(decision, receipt);
     throw misuse;
+  };
+  try {
+    const used = use(receipt);
+    if (held !== undefined) held.isSettled = true;
+    if (!isThenable(used)) return onUsed();
+    return used.then(onUsed, (error) => {
+      if (isMisuse(error)) onMisuse(error);
+      throw error;
+    });
+  } catch (misuse) {
+    return onMisuse(misuse);
   }
 }
 

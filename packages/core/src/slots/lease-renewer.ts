@@ -6,10 +6,7 @@ import type { Timers } from '../time/clock-timers.js';
 /** A timer may fire this much early, and cannot be set to less. So a lease that ends sooner has ended. */
 const TIMER_MS = 1;
 
-/**
- * The most keys of one call of `renew`. With more, a store that needs several round trips per key would exceed the timeout
- * of the call, and all leases would seem lost.
- */
+/** The most keys of one call of `renew`, so that no call of a store that needs several round trips per key takes long. */
 const MAX_KEYS = 100;
 
 /** Something that holds a lease in a store. */
@@ -118,7 +115,10 @@ export class LeaseRenewer<Holder extends LeaseHolder> {
     return parts;
   }
 
-  /** Sends the parts one after the other, so that a renewal takes only one connection. */
+  /**
+   * Sends the parts one after the other, so that a renewal takes only one connection. A part that takes longer than a tenth of
+   * the time between two renewals does not delay the others.
+   */
   #renewParts(parts: Holder[][], renewal: number): void {
     for (let part = parts.shift(); part !== undefined && renewal === this.#renewals; part = parts.shift()) {
       const holders = part.filter((holder) => this.#open.has(holder));
@@ -131,11 +131,13 @@ export class LeaseRenewer<Holder extends LeaseHolder> {
           this.#finishRenewal(holders, lost, sentMs);
           continue;
         }
+        const cancel = this.timers.inBackground(this.leaseMs / 30, () => this.#renewParts(parts, renewal));
         lost
           .then(
             (receipts) => this.#finishRenewal(holders, receipts, sentMs),
             () => {},
           )
+          .then(cancel)
           .then(() => this.#renewParts(parts, renewal));
         return;
       } catch {}
@@ -145,6 +147,7 @@ export class LeaseRenewer<Holder extends LeaseHolder> {
   #finishRenewal(holders: readonly Holder[], lostReceipts: readonly unknown[], sentMs: number): void {
     const lost = new Set(lostReceipts);
     for (const holder of holders) {
+      if (holder.extendedMs > sentMs) continue; // A later renewal has been faster.
       if (!lost.has(holder.receipt)) holder.extendedMs = sentMs;
       else if (this.#open.has(holder)) this.#lose(holder);
     }

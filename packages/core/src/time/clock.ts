@@ -1,5 +1,6 @@
 import { monotonicMicros } from '../base/platform.js';
 import { withCode } from '../validation/error-codes.js';
+import { messageOf } from '../validation/validate.js';
 
 /**
  * Returns the time by which a store decides. Replace it in tests.
@@ -34,18 +35,25 @@ export const monotonicClock: Clock = {
  * Reads a clock in whole microseconds, the unit of every algorithm. Sums and differences of whole numbers are exact, so
  * waits are exact to the microsecond.
  *
- * @throws RangeError if the clock returns anything but a finite number of milliseconds below 2^53 / 1000.
+ * @throws RangeError if the clock throws or returns anything but a finite number of milliseconds below 2^53 / 1000.
  */
 export function readMicros(clock: Clock): number {
-  return clock === monotonicClock ? monotonicMicros() : toMicros(clock.now());
+  return clock === monotonicClock ? monotonicMicros() : toMicros(clock);
 }
 
-function toMicros(ms: number): number {
+function toMicros(clock: Clock): number {
+  let ms: number;
+  try {
+    ms = clock.now();
+  } catch (cause) {
+    throw invalidTime(`it threw: ${messageOf(cause)}`, { cause });
+  }
   const micros = Math.round(ms * 1000);
-  return Number.isSafeInteger(micros) ? micros : throwInvalidTime(micros);
+  if (Number.isSafeInteger(micros)) return micros;
+  throw invalidTime(`got ${micros / 1000}`);
 }
 
-function throwInvalidTime(micros: number): never {
-  const message = `Expected \`clock.now()\` to return a finite number of milliseconds below 2^53 / 1000, got ${micros / 1000}`;
-  throw withCode('ERR_ROLLGATE_INVALID_CLOCK', new RangeError(message));
+function invalidTime(but: string, options?: ErrorOptions): Error {
+  const message = `Expected \`clock.now()\` to return a finite number of milliseconds below 2^53 / 1000, ${but}`;
+  return withCode('ERR_ROLLGATE_INVALID_CLOCK', new RangeError(message, options));
 }

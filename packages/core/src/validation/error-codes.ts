@@ -33,3 +33,9 @@ export function withCode<Thrown extends Error>(code: ErrorCode, error: Thrown): 
     writable: true,
   }) as Thrown & Coded;
 }
+
+/** Whether an error of a store's call is the caller's mistake, such as a wrong clock. Then no policy decides instead. */
+export function isMisuse(thrown: unknown): boolean {
+  const code: unknown = (thrown as Partial<Coded> | null | undefined)?.code;
+  return typeof code === 'string' && code.startsWith('ERR_ROLLGATE_') && code !== 'ERR_ROLLGATE_STORE_FAILED';
+}
