@@ -261,7 +261,7 @@ export const core = [
       '',
     ],
     ['a caller that stops waiting starts the next one', 'behind.follow(ahead);', 'behind.follow(undefined);'],
-    ['callers that stop waiting stay in the queue', 'this.#last = ahead;', ''],
+    ['callers that stop waiting stay in the queue', 'this.#last = ahead;', ';'],
     ['a caller overtakes one whose decision was read late', 'isBehind && latestMs < this.#startMs', 'false'],
     ['a caller overtakes one whose start has passed', 'this.#starting > 0 && latestMs >= this.#earliestMs', 'false'],
     ['a caller waits for one with a later start', ' && latestMs >= this.#earliestMs', ''],

@@ -30,13 +30,13 @@ export const lua = [
   ...of('program/main', FRAME, [
     [
       'the checks of a batch record at one microsecond',
-      'stamp, first_key = server_time + done_count,',
-      'stamp, first_key = server_time,',
+      'run(plan, input, server_time + before, first_key)',
+      'run(plan, input, server_time, first_key)',
     ],
     [
       'a script takes any number of steps',
-      'while position < #ARGV and step_count < MAX_STEPS do',
-      'while position < #ARGV do',
+      'while done_count < last and step_count < MAX_STEPS do',
+      'while done_count < last do',
     ],
     [
       'a run of equal checks takes any number of steps',
@@ -133,7 +133,7 @@ export const lua = [
     ['a log of another window is read', 'keep ~= window or ', ''],
     ['the room after a refund is read as hits', 'or room > 0 or', 'or'],
     ['plain hits in front of others are read as those with totals', 'if plain_count > 0 or gaps', 'if gaps'],
-    ['a hit with a cost follows plain ones', 'if total and not last_total then return nil end', ''],
+    ['a hit with a cost follows plain ones', 'if cost ~= 1 and not last_total then return nil end', ''],
     ['one unit too many is allowed', 'return free >= cost and', 'return free >= cost - 1 and'],
     ['dropped units count', "dropped_units = unpack_at('>I7', bytes, from + 14 * left - 6)", 'local _'],
     ['totals lose their exactness', ' and total + cost < 2 ^ 53 or nil', ' or nil'],

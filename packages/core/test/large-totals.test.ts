@@ -1,4 +1,4 @@
-import { MemoryStore, RateLimiter, rollingWindow } from '@rollgate/core';
+import { MemoryStore, RateLimiter, rollingWindow, slidingWindowCounter } from '@rollgate/core';
 
 function make<Given extends ConstructorParameters<typeof RateLimiter>[0]['limits']>(limits: Given) {
   const clock = { ms: 0, now: () => clock.ms };
@@ -32,4 +32,11 @@ test('units stay exact while hits are kept longer than the window', () => {
     expect(plain.decide('ann', { cost: largest - 2 - round })).toMatchObject({ allowed: true, remaining: 2 + round });
     expect(plain.decide('ann')).toMatchObject({ allowed: true, remaining: 1 + round });
   }
+});
+
+test('a sliding window counter rounds no whole weight of large counts', async () => {
+  const { clock, limiter } = make(slidingWindowCounter({ limit: 2 ** 52, window: 1000 }));
+  await limiter.check('ann', { cost: 2 ** 50 });
+  clock.ms = 1500;
+  expect((await limiter.peek('ann')).remaining).toBe(2 ** 52 - 2 ** 49);
 });

@@ -36,3 +36,22 @@ test('`wait` rejects after `close`, and `check` still decides', async () => {
   await expect(limiter.wait('ann')).rejects.toMatchObject(CLOSED);
   expect((await limiter.check('ann')).allowed).toBe(true);
 });
+
+test('no timer is left of a `wait` that has ended before its timeout', async () => {
+  const clock = manualClock();
+  const scheduled = new Set<() => void>();
+  const schedule = (atMs: number, callback: () => void) => {
+    const cancel = clock.schedule(atMs, callback);
+    scheduled.add(cancel);
+    return () => {
+      scheduled.delete(cancel);
+      cancel();
+    };
+  };
+  const store = new MemoryStore({ clock: { now: clock.now, schedule } });
+  const limiter = new RateLimiter({ limits: rollingWindow({ limit: 1, window: '1m' }), store });
+  const waiting = limiter.wait('ann', { timeout: '1h' });
+  expect(scheduled.size).toBe(1);
+  await waiting;
+  expect(scheduled.size).toBe(0);
+});

@@ -42,9 +42,9 @@ local read_only_count = 0
 -- clients get their turn.
 local function run_operations(run, plan, input, key_count, last)
   while done_count < last and step_count < MAX_STEPS do
-    local stamp, first_key = server_time + done_count, next_key
-    done_count, next_key, step_count = done_count + 1, next_key + key_count, step_count + 10 * key_count
-    lines[done_count] = run(plan, input, stamp, first_key)
+    local before, first_key = done_count, next_key
+    done_count, next_key, step_count = before + 1, first_key + key_count, step_count + 10 * key_count
+    lines[before + 1] = run(plan, input, server_time + before, first_key)
   end
 end
 

@@ -24,6 +24,7 @@ local SAFE_LENGTH = 2 ^ 20 - 100
 -- Creates the functions of a window. They share variables instead of a table, which would make a check a tenth longer.
 local function create_window(limit, window, cost, is_alone)
   local tail, newest, oldest, created, dropped, count, total, dropped_units, free
+  local tail_start = cost == 1 and '-144' or '-269' -- The tail is the whole of a log of up to 16 hits.
   local half_start, expiry, remaining, remaining_text -- Of the last check, because the next one often has the same.
 
   -- Finds the oldest hit in the window, among the first hits. Returns false if more hits have left.
@@ -48,13 +49,12 @@ local function create_window(limit, window, cost, is_alone)
   -- Returns whether there is room for the cost, or nil if the general check must decide.
   local function read(key, now, stamp)
     local start = now - window
-    tail = call('GETRANGE', key, cost == 1 and '-144' or '-269', '-1') -- The whole of a log of up to 16 hits.
-    local size = #tail
-    newest, oldest, created, dropped, count, total, dropped_units = nil, now, stamp, 0, 0, cost ~= 1 and 0 or nil, 0
+    tail = call('GETRANGE', key, tail_start, '-1')
+    local size, last = #tail, start
     if size > 0 then
       if size < HIT + END then return nil end
-      local last, first, birth, keep, dropped_before, hits, room, form = unpack_at('>i7i7i7I7I4I4I2B', tail, size - 38)
-      local last_total, units_before = nil, 0
+      local first, birth, keep, dropped_before, hits, room, form, last_total, units_before
+      last, first, birth, keep, dropped_before, hits, room, form = unpack_at('>i7i7i7I7I4I4I2B', tail, size - 38)
       if form ~= PLAIN then
         if form ~= WITH_TOTALS or size < HIT_WITH_TOTAL + END_WITH_TOTALS then return nil end
         local plain_count, gaps_size
@@ -63,11 +63,12 @@ local function create_window(limit, window, cost, is_alone)
       end
       if keep ~= window or room > 0 or last > now or hits > limit then return nil end
       if last > start then
-        if total and not last_total then return nil end
+        if cost ~= 1 and not last_total then return nil end
         newest, oldest, created, dropped, count, total, dropped_units = last, first, birth, dropped_before, hits, last_total, units_before
-        if oldest <= start and not drop(key, start) then return nil end
+        if first <= start and not drop(key, start) then return nil end
       end
     end
+    if last <= start then newest, oldest, created, dropped, count, total, dropped_units = nil, now, stamp, 0, 0, cost ~= 1 and 0 or nil, 0 end
     if not is_alone then
       -- Redis would reject a write that makes this log too long, after those to other keys. GETBIT has the same bound as SETRANGE.
       local length = HIT_WITH_TOTAL * (dropped + count + 1) + END_WITH_TOTALS
@@ -129,14 +130,25 @@ local function create_window(limit, window, cost, is_alone)
   return { limit = limit, window = window, cost = cost, read = read, record = record, reject = reject }
 end
 
-local function check(windows, injected_now, stamp, first_key)
+local function check_generally(windows, injected_now, stamp, first_key)
+  operations = operations or load_operations()
+  return operations.check_plain_windows(windows, injected_now, stamp, first_key)
+end
+
+-- Does the same as `check_all`. Without the loops, a check takes 4 percent fewer instructions.
+local function check_one(windows, injected_now, stamp, first_key)
+  local window, now, key = windows[1], injected_now or stamp, keys[first_key + 1]
+  local has_room = window.read(key, now, stamp)
+  if has_room then return window.record(key, now, injected_now) end
+  if has_room == false then return window.reject(now) end
+  return check_generally(windows, injected_now, stamp, first_key)
+end
+
+local function check_all(windows, injected_now, stamp, first_key)
   local now, allowed, line = injected_now or stamp, true, nil
   for index = 1, #windows do
     local has_room = windows[index].read(keys[first_key + index], now, stamp)
-    if has_room == nil then
-      operations = operations or load_operations()
-      return operations.check_plain_windows(windows, injected_now, stamp, first_key)
-    end
+    if has_room == nil then return check_generally(windows, injected_now, stamp, first_key) end
     allowed = allowed and has_room
   end
   for index = 1, #windows do
@@ -156,5 +168,5 @@ function prepare_plain(position)
     local own_cost = cost > 0 and cost or tonumber(ARGV[costs + index])
     windows[index] = create_window(tonumber(ARGV[place]), tonumber(ARGV[place + 1]), own_cost, key_count == 1)
   end
-  return check, windows, injected_now, key_count, costs + (cost > 0 and 1 or key_count + 1)
+  return key_count == 1 and check_one or check_all, windows, injected_now, key_count, costs + (cost > 0 and 1 or key_count + 1)
 end
