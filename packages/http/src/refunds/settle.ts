@@ -62,7 +62,13 @@ export interface SettleRequestOptions<Given extends Limits = Limits> {
    *
    * @defaultValue all limiters that have counted the request
    */
-  limiter?: RateLimiter<Given> | { readonly limiter: RateLimiter<Given> } | undefined;
+  limiter?:
+    | RateLimiter<Given>
+    | {
+        /** Its limiter. */
+        readonly limiter: RateLimiter<Given>;
+      }
+    | undefined;
 }
 
 /**

@@ -39,7 +39,7 @@ export async function readRedis(client: Redis): Promise<RedisState[]> {
     const isString = (await client.type(key)) === 'string';
     const value = isString
       ? (await client.getBuffer(key))!.toString('hex')
-      : await client.zrange(key, 0, -1, 'WITHSCORES');
+      : await client.zrange(key, '0', '-1', 'WITHSCORES');
     states.push([key, value]);
   }
   return states;
