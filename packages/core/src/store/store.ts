@@ -14,7 +14,8 @@ export type StoreGuard = (store: Store, timeoutMs: number, policy: OnStoreError)
  * methods may return a value or a promise, and the limiter returns the same to its caller.
  *
  * An error that a method throws synchronously is misuse, and the caller gets it. A promise that rejects is a failure of
- * the store, so the limiter's `onStoreError` decides, unless the error has a code of Rollgate, as that of `readMicros` has.
+ * the store, so the limiter's `onStoreError` decides. An error with a code of Rollgate, such as that of `readMicros`, is
+ * misuse here, too.
  *
  * Rules that every store must follow, in addition to the comments of `Limit`:
  *
