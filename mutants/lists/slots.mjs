@@ -80,7 +80,7 @@ export const slots = [
     ['a released lease is renewed', 'part.filter((holder) => this.#open.has(holder))', 'part'],
     [
       'a part that hangs delays the others',
-      'this.timers.inBackground(this.leaseMs / 30, () => this.#renewParts(parts, renewal))',
+      'this.timers.inBackground(this.#periodMs / 10, () => this.#renewParts(parts, renewal))',
       '() => {}',
     ],
     ['a late reply undoes a later renewal', 'if (holder.extendedMs > sentMs) continue;', ''],
@@ -91,7 +91,7 @@ export const slots = [
       'if (holder.extendedMs + this.leaseMs - this.timers.clock.now() < TIMER_MS) this.onLost(holder);',
       '',
     ],
-    ['leases are renewed once', 'this.#renewalMs = nowMs + this.leaseMs / 3;\n', 'this.#renewalMs = Infinity;\n'],
+    ['leases are renewed once', 'this.#renewalMs = nowMs + this.#periodMs;\n', 'this.#renewalMs = Infinity;\n'],
     [
       'the end of a lease sets no timer',
       'const atMs = Math.min(this.#renewalMs, this.#firstEndMs);',

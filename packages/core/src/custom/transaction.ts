@@ -7,10 +7,11 @@ import { TransactionStates } from './transaction-states.js';
 
 /** One operation of the engine, as the transaction of a database. Its result is pending while the database works. */
 export class Transaction<Result> extends PendingResult<Result> implements Operation {
-  /** What a wrong clock has thrown, which is misuse and not a failure of the database. */
+  /** What the last attempt has thrown, such as the error of a wrong clock. It is misuse, not a failure of the database. */
   misuse: { readonly error: unknown } | undefined;
+  /** Whether a transaction that only reads has found a state to delete. It must run again, and write. */
+  needsWrite = false;
   #last: { readonly result: Result } | undefined;
-  #needsWrite = false;
 
   constructor(
     readonly keys: readonly string[],
@@ -27,11 +28,6 @@ export class Transaction<Result> extends PendingResult<Result> implements Operat
 
   get freesQuota(): boolean {
     return this.effect === 'frees';
-  }
-
-  /** Whether a transaction that only reads has found a state to delete. It must run again, and write. */
-  get needsWrite(): boolean {
-    return this.#needsWrite;
   }
 
   /** The result of the last attempt. @throws what it has thrown, or a TypeError if there was none. */
@@ -53,7 +49,7 @@ export class Transaction<Result> extends PendingResult<Result> implements Operat
     }
     const changes = states.map(({ change }) => change);
     if (!this.isReadOnly) return changes;
-    this.#needsWrite = changes.some((change) => change !== undefined);
+    this.needsWrite = changes.some((change) => change !== undefined);
     return changes.map(() => undefined);
   };
 }

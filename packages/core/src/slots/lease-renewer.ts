@@ -40,9 +40,14 @@ export class LeaseRenewer<Holder extends LeaseHolder> {
     private readonly onLost: (holder: Holder) => void,
   ) {}
 
+  /** The time between two renewals. */
+  get #periodMs(): number {
+    return this.leaseMs / 3;
+  }
+
   add(holder: Holder): void {
     this.#open.add(holder);
-    this.#renewalMs = Math.min(this.#renewalMs, this.timers.clock.now() + this.leaseMs / 3);
+    this.#renewalMs = Math.min(this.#renewalMs, this.timers.clock.now() + this.#periodMs);
     this.#firstEndMs = Math.min(this.#firstEndMs, holder.extendedMs + this.leaseMs);
     this.#setTimer();
   }
@@ -81,7 +86,7 @@ export class LeaseRenewer<Holder extends LeaseHolder> {
     const nowMs = this.timers.clock.now();
     if (this.#firstEndMs - nowMs < TIMER_MS) this.#loseEnded(nowMs);
     if (this.#open.size > 0 && nowMs >= this.#renewalMs) {
-      this.#renewalMs = nowMs + this.leaseMs / 3;
+      this.#renewalMs = nowMs + this.#periodMs;
       this.#renewals += 1;
       this.#renewParts(this.#toParts(), this.#renewals);
     }
@@ -131,7 +136,7 @@ export class LeaseRenewer<Holder extends LeaseHolder> {
           this.#finishRenewal(holders, lost, sentMs);
           continue;
         }
-        const cancel = this.timers.inBackground(this.leaseMs / 30, () => this.#renewParts(parts, renewal));
+        const cancel = this.timers.inBackground(this.#periodMs / 10, () => this.#renewParts(parts, renewal));
         lost
           .then(
             (receipts) => this.#finishRenewal(holders, receipts, sentMs),

@@ -7,8 +7,9 @@
 --                     cost is 0 and the cost of each rule follows the windows
 --            others   a plan and an input: see operations.lua. Settlements of a run have one input each
 -- returns  one text, because clients read it much faster than many numbers. If operations failed, an array of the text and their
---          messages, in order. If the server is read-only and rejected all operations of the call, an error. The first line of the text has the server's time in seconds and microseconds. A line follows for
---          each operation that ran, which is at least the first one:
+--          messages, in order. If the server is read-only and rejected all operations of the call, an error. The first line of
+--          the text has the server's time in seconds and microseconds. A line follows for each operation that ran, which is at
+--          least the first one:
 --            "!" for an operation that failed
 --            nothing for a settle or reset
 --            the count for a "count"
