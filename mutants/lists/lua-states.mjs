@@ -104,6 +104,15 @@ export const luaStates = [
     ['a refund removes more units than the bucket has', 'local taken = math.min(held, units)', 'local taken = units'],
     ['buckets change to the coarser width', 'math.min(buckets.width, width) or width', 'width or width'],
   ]),
+  ...of(
+    'limits/bucket-counts',
+    [test('script-slices')],
+    [
+      ['a refund takes no steps', 'count_steps(index / 10)', ''],
+      ['a change of the width takes no steps', 'count_steps(buckets.size / 2)', ''],
+      ['a long text takes no steps', 'count_steps(#body / 125)', ''],
+    ],
+  ),
   ...of('limits/min-difference', REFUNDS, [
     [
       'an expired state is found at its expiry',

@@ -1,4 +1,12 @@
-import { bucketedWindow, type Decision, type Limits, leakyBucket, RateLimiter, rollingWindow } from '@rollgate/core';
+import {
+  bucketedWindow,
+  type Decision,
+  type Limits,
+  leakyBucket,
+  RateLimiter,
+  RollingCounter,
+  rollingWindow,
+} from '@rollgate/core';
 import { RedisStore } from '@rollgate/redis';
 import { until } from '@rollgate/test-support';
 import { flushPromises } from '@rollgate/test-support/flush-promises';
@@ -67,22 +75,74 @@ function makeCounted(limits: Limits) {
   };
   const store = new RedisStore({ client, clock: { now: () => counted.nowMs }, denialCache: false });
   const limiter = new RateLimiter({ limits, store, prefix: freshPrefix(), timeout: '30s' });
-  return { counted, limiter };
+  return { counted, limiter, store };
 }
 
+/** A limiter whose keys hold the oldest and the newest bucket of an hour, with the empty ones between them. */
+function makeCountedBuckets(limits = bucketedWindow({ limit: 1000, window: '1h', buckets: 3600 })) {
+  const { counted, limiter } = makeCounted(limits);
+  const fillOldest = (key: string) => {
+    counted.nowMs = 1e9;
+    return limiter.check(key);
+  };
+  const fillNewest = (key: string, units: number) => {
+    counted.nowMs = 1e9 + 3_599_000;
+    return Promise.all(Array.from({ length: units }, () => limiter.check(key)));
+  };
+  return { counted, limiter, fillOldest, fillNewest };
+}
+
+const MANY = Array.from({ length: 50 }, (_, index) => `key ${index}`);
+
 test('rejections that read thousands of buckets take several scripts', async () => {
-  const { counted, limiter } = makeCounted(bucketedWindow({ limit: 2000, window: '1h', buckets: 3600 }));
-  for (let second = 0; second < 2000; second += 1) {
-    counted.nowMs += 1000;
-    limiter.decide('ann');
-    if (second % 50 === 49) await limiter.peek('ann');
-  }
+  const { counted, limiter, fillOldest, fillNewest } = makeCountedBuckets();
+  await fillOldest('ann');
+  await fillNewest('ann', 1);
   counted.scriptCount = 0;
-  const decisions = await Promise.all(Array.from({ length: 50 }, () => limiter.check('ann', { cost: 2000 })));
+  const decisions = await Promise.all(MANY.map(() => limiter.check('ann', { cost: 1000 })));
   expect(decisions.map(({ allowed, retryAfterMs }) => [allowed, retryAfterMs])).toEqual(
-    decisions.map(() => [false, decisions[0]!.retryAfterMs]),
+    MANY.map(() => [false, 3_601_000]),
   );
+  expect(counted.scriptCount).toBeGreaterThan(5);
+});
+
+test('checks and refunds that write thousands of buckets take several scripts', async () => {
+  const { counted, limiter, fillOldest, fillNewest } = makeCountedBuckets();
+  await fillOldest('ann');
+  const decisions = await fillNewest('ann', 300);
   expect(counted.scriptCount).toBeGreaterThan(3);
+  counted.scriptCount = 0;
+  await Promise.all(decisions.map((decision) => limiter.refund(decision)));
+  expect(counted.scriptCount).toBeGreaterThan(20);
+  expect((await limiter.peek('ann')).remaining).toBe(999);
+});
+
+test('checks that change the width of thousands of buckets take several scripts', async () => {
+  const { counted, limiter, fillOldest, fillNewest } = makeCountedBuckets(
+    bucketedWindow({ limit: 1000, window: '1h', buckets: 3000 }),
+  );
+  for (const key of MANY) await fillOldest(key);
+  for (const key of MANY) await fillNewest(key, 1);
+  counted.scriptCount = 0;
+  const limits = bucketedWindow({ limit: 1000, window: '1h', buckets: 3600 });
+  const decisions = await Promise.all(MANY.map((key) => limiter.check(key, { limits })));
+  expect(decisions.map(({ remaining }) => remaining)).toEqual(MANY.map(() => 997));
+  expect(counted.scriptCount).toBeGreaterThan(10);
+});
+
+test('counts and additions of thousands of buckets take several scripts', async () => {
+  const { counted, store } = makeCounted(rollingWindow({ limit: 1, window: '1h' }));
+  const counter = new RollingCounter({ store, prefix: freshPrefix(), bucketInterval: '1s', bucketSpan: '1h', subjectExpiry: '1h', timeout: '30s' }); // biome-ignore format: short
+  await counter.add('ann');
+  counted.nowMs += 3_599_000;
+  counted.scriptCount = 0;
+  await Promise.all(Array.from({ length: 300 }, () => counter.add('ann')));
+  expect(counted.scriptCount).toBeGreaterThan(3);
+  expect(counted.scriptCount).toBeLessThan(10); // An addition sums up nothing.
+  counted.scriptCount = 0;
+  const counts = await Promise.all(MANY.map(() => counter.count('ann', '1m')));
+  expect(counts).toEqual(MANY.map(() => 300));
+  expect(counted.scriptCount).toBeGreaterThan(5);
 });
 
 test('checks of a queue with the most gaps take more scripts', async () => {

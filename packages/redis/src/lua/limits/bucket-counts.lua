@@ -12,20 +12,26 @@ end
 -- More buckets than a limit may have (see bucket-counts.ts). A larger value is not ours, and would take too long to read.
 local MAX_SIZE = 3602
 
--- Parses the text. Returns nil if it is not valid.
-function bucket_counts.read(text)
+-- The digits of the largest exact integer.
+local MAX_DIGITS = 16
+
+-- Parses the text from `head` on. Returns nil if it is not valid.
+function bucket_counts.read(text, head)
   -- Parses the head only, because parsing all counts would take longer than the rest of the check.
-  local units, first, size, width, start = string.match(text, '^(%d+):(%-?%d+):(%d+):(%d+);()')
+  local units, first, size, width, start = string.match(text, '^(%d+):(%-?%d+):(%d+):(%d+);()', head)
   if not units or tonumber(size) > MAX_SIZE or tonumber(width) == 0 then return nil end
+  count_steps(#text / 500)
   return {
     units = tonumber(units), first = tonumber(first), size = tonumber(size), width = tonumber(width),
     body = text, start = start, -- where the first count starts in `body`
   }
 end
 
-function bucket_counts.format(buckets)
+-- The text of the buckets, behind `head`.
+function bucket_counts.format(head, buckets)
   local body = string.sub(buckets.body, buckets.start)
-  return string.format('%d:%d:%d:%d;', buckets.units, buckets.first, buckets.size, buckets.width) .. body
+  count_steps(#body / 125) -- For all copies that a change has created.
+  return head .. string.format('%d:%d:%d:%d;', buckets.units, buckets.first, buckets.size, buckets.width) .. body
 end
 
 -- The end of the newest bucket with units; -NEVER if there is none.
@@ -92,9 +98,9 @@ function bucket_counts.add(buckets, micros, units)
   if buckets.size == 0 then
     buckets.first, buckets.size, buckets.body, buckets.start = bucket, 1, format_integer(units), 1
   elseif bucket == buckets.first + buckets.size - 1 then
-    local before = string.match(buckets.body, '^.*,', buckets.start) or ''
-    local newest = string.sub(buckets.body, buckets.start + #before)
-    buckets.body, buckets.start = before .. string.format('%d', newest + units), 1
+    -- Searches the end only, because the whole text may have thousands of counts.
+    local newest = string.match(string.sub(buckets.body, -MAX_DIGITS), '%d+$')
+    buckets.body = string.sub(buckets.body, 1, -#newest - 1) .. string.format('%d', newest + units)
   else
     local gap = bucket - (buckets.first + buckets.size - 1)
     buckets.body = buckets.body .. string.rep(',', gap) .. format_integer(units)
@@ -118,6 +124,7 @@ define_lazily(bucket_counts, function()
         end
         sum = sum + units
       end
+      count_steps(buckets.size / 2)
       parts[#parts + 1] = format_integer(sum)
       buckets.body, buckets.start = table.concat(parts), 1
       buckets.first, buckets.size = first, newest - first + 1
@@ -129,17 +136,19 @@ define_lazily(bucket_counts, function()
   function bucket_counts.take(buckets, ends, units)
     local index = math.floor((ends - 1) / buckets.width) - buckets.first
     if index < 0 or index >= buckets.size then return end
-    local start, next_start, held = buckets.start, buckets.start, nil
-    for _ = 0, index do
-      start = next_start
-      held, next_start = count_at(buckets.body, start)
-    end
+    local body, start, find = buckets.body, buckets.start, string.find
+    for _ = 1, index do start = find(body, ',', start, true) + 1 end
+    count_steps(index / 10)
+    local held, next_start = count_at(body, start)
     local taken = math.min(held, units)
     local left = held > taken and format_integer(held - taken) or ''
-    local body = string.sub(buckets.body, buckets.start, start - 1) .. left .. string.sub(buckets.body, next_start - 1)
-    -- Drops empty buckets at the end, so that the last count is above 0.
-    buckets.body, buckets.start = string.match(body, '^.*%d') or '', 1
-    buckets.size = buckets.body == '' and 0 or buckets.size - (#body - #buckets.body)
+    body = string.sub(body, buckets.start, start - 1) .. left .. string.sub(body, next_start - 1)
+    buckets.body, buckets.start = body, 1
+    if left == '' and index + 1 == buckets.size then
+      -- Drops the empty buckets at the end, so that the last count is above 0.
+      buckets.body = string.match(body, '^.*%d') or ''
+      buckets.size = buckets.body == '' and 0 or buckets.size - (#body - #buckets.body)
+    end
     buckets.units = buckets.units - taken
   end
 end)

@@ -15,9 +15,8 @@ local function read(key)
   local text = redis.call('GET', key)
   local state = { key = key, window = 0, buckets = bucket_counts.empty(), expires = NEVER }
   if not text then return state, false end
-  count_steps(#text / 500)
-  local window, created, newest, longest_difference, buckets = string.match(text, '^(%d+):(%d+):?(%-?%d*):?(%d*)/(.*)$')
-  state.buckets = window and bucket_counts.read(buckets)
+  local window, created, newest, longest_difference, head = string.match(text, '^(%d+):(%d+):?(%-?%d*):?(%d*)/()')
+  state.buckets = window and bucket_counts.read(text, head)
   if not state.buckets then string_state.raise_foreign(key) end
   state.window, state.created = window * 1000, tonumber(created)
   min_difference_state.read(state, newest, longest_difference, bucket_counts.newest_end(state.buckets) + state.window)
@@ -26,7 +25,7 @@ end
 
 local function format_state(state)
   local head = string.format('%d:%d', state.window / 1000, state.created) .. min_difference_state.format(state)
-  return head .. '/' .. bucket_counts.format(state.buckets)
+  return bucket_counts.format(head .. '/', state.buckets)
 end
 
 bucketed_window.read = read

@@ -10,8 +10,8 @@ function rolling_counter.add(key, width, span, expiry, units, interval, now)
   local text = redis.call('GET', key)
   local buckets = bucket_counts.empty()
   if text then
-    local expires, rest = string.match(text, '^(%-?%d+)/(.*)$')
-    local known = expires and bucket_counts.read(rest)
+    local expires, head = string.match(text, '^(%-?%d+)/()')
+    local known = expires and bucket_counts.read(text, head)
     if not known then error('Expected counts in ' .. key .. ', got another value. Delete the key or change the prefix', 0) end
     if bucket_counts.newest_start(known) - now > expiry then redis.call('UNLINK', key) -- A broken clock wrote it.
     elseif tonumber(expires) > now then buckets = known end
@@ -23,8 +23,9 @@ function rolling_counter.add(key, width, span, expiry, units, interval, now)
     bucket_counts.resize(buckets, bucket_counts.width_for(buckets, width, span), latest)
     bucket_counts.add(buckets, latest, units)
     expires = latest + expiry
-    redis.call('SET', key, string.format('%d/', expires) .. bucket_counts.format(buckets))
+    redis.call('SET', key, bucket_counts.format(string.format('%d/', expires), buckets))
   end
+  if interval == 0 then return 0, expires end -- Nobody needs the sum.
   -- Drops again by `interval`, because finer buckets may start earlier.
   bucket_counts.drop(buckets, math.max(now, bucket_counts.newest_start(buckets)) - interval)
   return buckets.units, expires
