@@ -30,7 +30,7 @@ const WAITING = [
 
 /** Files that compute for several seconds. */
 const LONG = [
-  /redis.test.conformance/,
+  /(redis|postgres).test.conformance/,
   /store-conformance.test.custom-store/,
   /http.test.warnings/,
   /test-support.test.process-end/,

@@ -1,4 +1,4 @@
-import { startRedis } from '@rollgate/test-support';
+import { PostgresServer, startRedis } from '@rollgate/test-support';
 import { type RestFront, startRestFront } from '@rollgate/test-support/rest-front';
 import { type Example, examplesIn, linesOf, nameOf, pages, SOURCES } from './support/page-examples.js';
 import {
@@ -22,19 +22,23 @@ const runExamples = wholeExamples.filter(({ note }) => note === '');
 /** A Redis server for the examples that need one, and its HTTP front for edge runtimes. */
 let redis: Awaited<ReturnType<typeof startRedis>>;
 let front: RestFront;
+let postgres: PostgresServer;
 
 beforeAll(async () => {
   redis = await startRedis();
   front = await startRestFront(redis.url);
+  postgres = await PostgresServer.start({ fsync: 'off' });
 });
 
 afterAll(async () => {
   removePrograms();
   await front.stop();
   await redis.stop();
+  await postgres.stop();
 });
 
 const variables = () => ({
+  DATABASE_URL: postgres.url,
   REDIS_URL: redis.url,
   UPSTASH_REDIS_REST_URL: front.url,
   UPSTASH_REDIS_REST_TOKEN: front.token,

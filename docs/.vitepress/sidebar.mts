@@ -26,6 +26,7 @@ export function createSidebar(): Entry[] {
       'other-hosts',
       'plain-code',
       'redis',
+      'postgres',
     ]),
     group('Concepts', ['decisions', 'algorithms', 'keys', 'headers', 'store-failures']),
     group('Guides', [

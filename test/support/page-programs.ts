@@ -21,7 +21,7 @@ const MODULES = [
   ...['examples', 'packages/host-tests', 'packages/store-conformance', 'packages/redis', 'packages/express', '.'],
 ].map((folder) => join(ROOT, folder, 'node_modules'));
 
-const TYPE_PACKAGES = ['@types/express', '@types/koa', '@types/supertest', '@types/ws'];
+const TYPE_PACKAGES = ['@types/pg', '@types/express', '@types/koa', '@types/supertest', '@types/ws'];
 
 /** Outside of the workspace, code finds only what its folder has installed. */
 const temporary = realpathSync(mkdtempSync(join(tmpdir(), 'rollgate-docs-')));

@@ -27,6 +27,8 @@ export {
   scheduleAfter,
   settledCost,
   startMicros,
+  TransactionalStore,
+  TransactionQueue,
   toDecision,
   validateBoolean,
   validateIntegerBetween,

@@ -11,6 +11,8 @@ export interface RequiredProgram {
   readonly name: string;
   /** Possible names of the program, the best first. */
   readonly programs: readonly string[];
+  /** Returns folders to search after the PATH. */
+  readonly folders?: () => readonly string[];
   /** An environment variable with the path of the program, which has precedence over the PATH. */
   readonly variable?: string;
   /** How to install it by hand. */
@@ -62,7 +64,7 @@ export async function findOrInstall(required: RequiredProgram): Promise<string> 
 
 /** The prefix of commands that run as root; `undefined` if there is no way to run them, or no apt-get. */
 async function commandPrefix(): Promise<readonly string[] | undefined> {
-  if (findOnPath(['apt-get']) === undefined) return undefined;
+  if (findIn(pathFolders(), ['apt-get']) === undefined) return undefined;
   if (process.getuid?.() === 0) return [];
   return run('sudo', ['-n', 'true']).then(
     () => ['sudo', '-n'],
@@ -88,15 +90,19 @@ async function aptInstall(missing: readonly RequiredProgram[], prefix: readonly 
   }
 }
 
-function find({ programs, variable }: RequiredProgram): string | undefined {
+function find({ programs, folders, variable }: RequiredProgram): string | undefined {
   const chosen = variable === undefined ? undefined : process.env[variable];
-  if (chosen === undefined || chosen === '') return findOnPath(programs);
+  if (chosen === undefined || chosen === '')
+    return findIn(pathFolders(), programs) ?? findIn(folders?.() ?? [], programs);
   if (!isExecutable(chosen)) throw new Error(`Expected ${variable} to be the path of a program, got '${chosen}'`);
   return chosen;
 }
 
-function findOnPath(names: readonly string[]): string | undefined {
-  const folders = (process.env.PATH ?? '').split(delimiter).filter((folder) => folder !== '');
+function pathFolders(): string[] {
+  return (process.env.PATH ?? '').split(delimiter).filter((folder) => folder !== '');
+}
+
+function findIn(folders: readonly string[], names: readonly string[]): string | undefined {
   return names.flatMap((name) => folders.map((folder) => join(folder, name))).find(isExecutable);
 }
 

@@ -6,13 +6,14 @@ export class StartError extends Error {
   readonly portTaken: boolean;
 
   constructor(output: string) {
-    super(`Expected the Redis server to start, got an exit. Its output:\n${output}`);
+    super(`Expected the server to start, got an exit. Its output:\n${output}`);
     this.name = 'StartError';
     this.portTaken = output.includes('Address already in use');
   }
 }
 
-const READY = 'Ready to accept connections';
+/** What Redis and PostgreSQL print. */
+const READY = /ready to accept connections/i;
 
 /** One run of a server, from its start to its exit. */
 export class ServerProcess {
@@ -49,9 +50,9 @@ export class ServerProcess {
     let output = '';
     await new Promise<void>((resolve, reject) => {
       const read = (chunk: Buffer) => {
-        if (output.includes(READY)) return; // Still reads the output, so that the pipe does not fill.
+        if (READY.test(output)) return; // Still reads the output, so that the pipe does not fill.
         output += chunk;
-        if (output.includes(READY)) resolve();
+        if (READY.test(output)) resolve();
       };
       child.stdout!.on('data', read);
       child.stderr!.on('data', read);

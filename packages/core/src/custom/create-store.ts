@@ -38,11 +38,11 @@ export function createStore(options: CreateStoreOptions): Store & CountingStore 
   }
   if (backend !== undefined && backend !== Object(backend)) throw invalidOption('backend', 'an object', backend);
   for (const name of ['connectionTo', 'subscribe', 'close'] as const) validateOptionalFunction(name, options[name]);
-  return new TransactionalStore(options, clock);
+  return new TransactionalStore(options);
 }
 
-/** A store that several processes use, so that it renews leases. */
-class TransactionalStore extends Engine {
+/** The store of {@link createStore}, for packages whose stores add methods. Several processes may use it, so it renews leases. */
+export class TransactionalStore extends Engine implements Store {
   readonly guard = guardStore;
   readonly clock: Clock | undefined;
   readonly backend: object;
@@ -50,7 +50,8 @@ class TransactionalStore extends Engine {
   declare readonly close?: () => Awaitable<void>;
   readonly #transactions: Transactions;
 
-  constructor(options: CreateStoreOptions, clock: Clock | 'database') {
+  constructor(options: CreateStoreOptions) {
+    const { clock = monotonicClock } = options;
     const toNowMicros = clock === 'database' ? validateDatabaseTime : () => readMicros(clock);
     const transactions = new Transactions((...call) => options.transact(...call), toNowMicros);
     super(transactions);

@@ -1,0 +1,81 @@
+import type { Operation, Update } from './create-store-options.js';
+import type { StoredNumbers } from './stored-state.js';
+
+/** A call of `transact` that waits for its transaction. */
+export interface QueuedTransaction {
+  readonly keys: readonly string[];
+  readonly update: Update;
+  readonly operation: Operation;
+  resolve(): void;
+  reject(error: unknown): void;
+}
+
+/** The states of some keys: what a database has, and what it must write. */
+export type BatchStates = Map<string, ArrayLike<number> | undefined>;
+
+/** The changes of some keys. `null` deletes a key. */
+export type BatchChanges = ReadonlyMap<string, StoredNumbers | null>;
+
+/**
+ * Calls of `transact` that a database runs as one transaction. Each sees what the ones before it have changed. A call whose
+ * `update` throws fails alone, and changes nothing.
+ */
+export class TransactionBatch {
+  /** All keys, each once. They are sorted, so that transactions that lock them in this order never wait for each other. */
+  readonly keys: readonly string[];
+  /** Whether no call changes anything. */
+  readonly isReadOnly: boolean;
+  readonly #calls: readonly QueuedTransaction[];
+  /** The calls that failed in the last attempt. */
+  #failures = new Map<QueuedTransaction, unknown>();
+
+  constructor(calls: readonly QueuedTransaction[]) {
+    this.#calls = calls;
+    this.keys = [...new Set(calls.flatMap(({ keys }) => keys))].sort();
+    this.isReadOnly = calls.every(({ operation }) => operation.isReadOnly);
+  }
+
+  /**
+   * Updates the states that the database has, and returns what it must write. May run again, with new states.
+   *
+   * @param nowMicros The time of the transaction, with `clock: 'database'`.
+   */
+  update(states: BatchStates, nowMicros?: number): BatchChanges {
+    const changes = new Map<string, StoredNumbers | null>();
+    this.#failures = new Map();
+    for (const call of this.#calls) {
+      try {
+        const changed = call.update(
+          call.keys.map((key) => states.get(key)),
+          nowMicros,
+        );
+        for (const [index, change] of changed.entries()) {
+          if (change === undefined) continue;
+          changes.set(call.keys[index]!, change);
+          states.set(call.keys[index]!, change?.numbers);
+        }
+      } catch (error) {
+        this.#failures.set(call, error);
+      }
+    }
+    return changes;
+  }
+
+  /** The keys in which a call may have freed quota. */
+  get freedKeys(): readonly string[] {
+    return [...new Set(this.#calls.filter(({ operation }) => operation.freesQuota).flatMap(({ keys }) => keys))];
+  }
+
+  /** Settles all calls after the transaction. */
+  succeed(): void {
+    for (const call of this.#calls) {
+      if (this.#failures.has(call)) call.reject(this.#failures.get(call));
+      else call.resolve();
+    }
+  }
+
+  /** Rejects all calls, because the transaction has failed. */
+  fail(error: unknown): void {
+    for (const call of this.#calls) call.reject(this.#failures.get(call) ?? error);
+  }
+}

@@ -1,0 +1,21 @@
+/** A connection that a store has for the time of one transaction. */
+export interface Connection {
+  /**
+   * Runs one or more statements as one text, without parameters. So a pooler such as PgBouncer in transaction mode needs no
+   * prepared statements. Returns the rows of each statement, as text. A client may leave out statements without rows.
+   */
+  run(text: string): Promise<readonly (readonly (readonly (string | null)[])[])[]>;
+  /** Returns the connection. If it is broken, the client closes it instead. */
+  release(isBroken: boolean): void;
+}
+
+/** What the store does with a client. */
+export interface Connector {
+  /** Waits for a free connection. */
+  connect(): Promise<Connection>;
+  /** The client's name for its state. */
+  readonly state: string;
+}
+
+/** Listens to a channel, and returns when the server has confirmed it. */
+export type Listen = (channel: string, onMessage: (payload: string) => void) => Promise<unknown>;

@@ -1,0 +1,32 @@
+import type { PgPool } from './clients.js';
+import type { Connector } from './connector.js';
+
+interface PgResult {
+  readonly rows: (string | null)[][];
+}
+
+export function fromPg(pool: PgPool): Connector {
+  return {
+    get state() {
+      return pool.ending === true ? 'closed' : 'open';
+    },
+    async connect() {
+      const client = await pool.connect();
+      // The pool listens only while a connection is idle. Without a listener, a lost connection would end the process.
+      client.on('error', ignore);
+      return {
+        async run(text) {
+          const result = (await client.query({ text, rowMode: 'array' })) as PgResult | PgResult[];
+          return Array.isArray(result) ? result.map(({ rows }) => rows) : [result.rows];
+        },
+        release(isBroken) {
+          client.release(isBroken);
+          if (!isBroken) client.removeListener('error', ignore);
+        },
+      };
+    },
+  };
+}
+
+/** The query that waits for the connection rejects with the error, too. */
+function ignore(): void {}

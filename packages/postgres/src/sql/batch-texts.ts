@@ -1,0 +1,72 @@
+import type { BatchChanges } from '@rollgate/core/store';
+import { changedPages, pageCount, pageOf, toHex } from '../states/pages.js';
+import { quoteText } from './quote.js';
+
+/** The time of the server in whole microseconds. */
+export const TIME_TEXT = 'SELECT (extract(epoch FROM clock_timestamp()) * 1000000)::int8::text';
+
+/**
+ * Locks the rows of these keys, in their order, and inserts those that are missing. `WHERE false` writes no new version of a
+ * row that exists.
+ */
+export function lockText(table: string, keys: readonly string[]): string {
+  const rows = keys.map((key) => `(${quoteText(key)},0)`).join(',');
+  return `INSERT INTO ${table} (key, page) VALUES ${rows} ON CONFLICT (key, page) DO UPDATE SET drop_at_ms = 0 WHERE false`;
+}
+
+/**
+ * Reads each key's version and rows: key, version, page, state. A state whose version this process knows has one row without
+ * a page. The statement has its own snapshot, so it reads what the holder of the lock before has written.
+ */
+export function readText(
+  table: string,
+  keys: readonly string[],
+  versionOf: (key: string) => string | undefined,
+): string {
+  const known = keys.map((key) => `(${quoteText(key)},${versionOf(key) ?? 'NULL'}::int8)`).join(',');
+  return (
+    `SELECT head.key, head.version::text, part.page::text, encode(part.state, 'hex') FROM (VALUES ${known}) known (key, version) ` +
+    `CROSS JOIN LATERAL (SELECT key, version FROM ${table} row WHERE row.key = known.key AND row.page = 0) head ` +
+    `LEFT JOIN LATERAL (SELECT page, state FROM ${table} row WHERE row.key = known.key ` +
+    'AND (head.version IS NULL OR head.version IS DISTINCT FROM known.version)) part ON true ORDER BY 1, part.page'
+  );
+}
+
+/** A state that a transaction writes. */
+export interface WrittenState {
+  readonly before: Float64Array | undefined;
+  /** The version of a state of several rows. */
+  readonly version: string | undefined;
+}
+
+/** Writes the rows that have changed, and deletes those that are no longer needed. */
+export function writeTexts(table: string, changes: BatchChanges, written: ReadonlyMap<string, WrittenState>): string[] {
+  const rows: string[] = [];
+  const deleted: string[] = [];
+  const texts: string[] = [];
+  for (const key of [...changes.keys()].sort()) {
+    const change = changes.get(key)!;
+    if (change === null) {
+      deleted.push(quoteText(key));
+      continue;
+    }
+    const { before, version = 'NULL' } = written.get(key)!;
+    for (const page of changedPages(before, change.numbers)) {
+      const state = toHex(pageOf(change.numbers, page));
+      const head = page === 0 ? `${version},${change.dropAtMs}` : 'NULL,0';
+      rows.push(`(${quoteText(key)},${page},${head}, E'\\\\x${state}')`);
+    }
+    const pages = pageCount(change.numbers.length);
+    if (pageCount(before?.length ?? 0) > pages) {
+      texts.push(`DELETE FROM ${table} WHERE key = ${quoteText(key)} AND page >= ${pages}`);
+    }
+  }
+  if (rows.length > 0) {
+    texts.push(
+      `INSERT INTO ${table} (key, page, version, drop_at_ms, state) VALUES ${rows.join(',')} ON CONFLICT (key, page) ` +
+        'DO UPDATE SET version = excluded.version, drop_at_ms = excluded.drop_at_ms, state = excluded.state',
+    );
+  }
+  if (deleted.length > 0) texts.push(`DELETE FROM ${table} WHERE key IN (${deleted.join(',')})`);
+  return texts;
+}

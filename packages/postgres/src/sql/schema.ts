@@ -1,0 +1,38 @@
+import { quoteTable } from './quote.js';
+
+/** Identifies the lock that two processes take before they create the table. */
+const SCHEMA_LOCK = 1380927820;
+
+/**
+ * Returns the statements that create the table of a {@link PostgresStore}, for a migration. They change nothing if the table
+ * exists.
+ *
+ * - Half of each page stays free, so that an update of a row needs no entry in an index. For the same reason, no index
+ *   contains a column that changes.
+ * - A row is at most 1 kB and mostly random, so PostgreSQL neither compresses it nor moves it elsewhere.
+ *
+ * @throws TypeError if the name is invalid.
+ */
+export function postgresSchema({ table = 'rollgate' }: { readonly table?: string | undefined } = {}): string {
+  const name = quoteTable(table);
+  return `CREATE TABLE IF NOT EXISTS ${name} (
+  key text COLLATE "C" NOT NULL,
+  page int2 NOT NULL,
+  version int8,
+  drop_at_ms float8 NOT NULL DEFAULT 0,
+  state bytea,
+  PRIMARY KEY (key, page)
+) WITH (
+  fillfactor = 50,
+  autovacuum_vacuum_scale_factor = 0,
+  autovacuum_vacuum_threshold = 10000,
+  autovacuum_vacuum_cost_delay = 0
+);
+ALTER TABLE ${name} ALTER COLUMN state SET STORAGE PLAIN;
+`;
+}
+
+/** Returns one transaction that creates the table. Without the lock, it would fail if another process did the same. */
+export function createTableText(table: string): string {
+  return `SELECT pg_advisory_xact_lock(${SCHEMA_LOCK}, 0);${postgresSchema({ table })}`;
+}

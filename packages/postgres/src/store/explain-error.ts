@@ -1,0 +1,13 @@
+/** Returns an error that says how to fix a missing table or missing rights. Returns any other error unchanged. */
+export function explainError(error: unknown, table: string): unknown {
+  const code = (error as { code?: unknown } | null)?.code;
+  if (code === '42P01') {
+    const fix = 'Call `await store.createTable()` once, or run the statements of `postgresSchema()` in a migration';
+    return new Error(`Expected the table ${table} in PostgreSQL, got none. ${fix}`, { cause: error });
+  }
+  if (code === '42501') {
+    const fix = `Run \`GRANT SELECT, INSERT, UPDATE, DELETE ON ${table} TO …\`, or connect as the owner of the table`;
+    return new Error(`Expected the right to read and write the table ${table} in PostgreSQL. ${fix}`, { cause: error });
+  }
+  return error;
+}

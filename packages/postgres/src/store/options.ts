@@ -1,0 +1,76 @@
+import type { Clock, Duration } from '@rollgate/core';
+import { hasMethods, invalidOption, parseDuration, validateBoolean, validateOptionNames } from '@rollgate/core/store';
+import type { PostgresClient, PostgresListener } from '../clients/clients.js';
+import type { Connector } from '../clients/connector.js';
+import { createConnector, createListen } from '../clients/create-connector.js';
+import { quoteTable } from '../sql/quote.js';
+import { Notifications } from './notifications.js';
+
+/** Options of {@link PostgresStore}. */
+export interface PostgresStoreOptions {
+  /**
+   * A `Pool` of `pg`, the function `sql` of Postgres.js, or a database of PGlite. With Prisma or Drizzle, pass the pool below
+   * them. The store uses one connection at a time for checks, and never closes the client.
+   */
+  client: PostgresClient;
+  /** The table, which may begin with its schema. @defaultValue `'rollgate'` */
+  table?: string | undefined;
+  /**
+   * Whether a check waits until its record is on disk. With `false`, a crash of the server may lose the records of
+   * the last 0.6 seconds, which is three times `wal_writer_delay`.
+   *
+   * @defaultValue `true`
+   */
+  synchronousCommit?: boolean | undefined;
+  /**
+   * How often the store deletes expired rows of 64 pages of the table, as a duration. It does so after a check. `false` never
+   * deletes any.
+   *
+   * @defaultValue `'5s'`
+   */
+  sweep?: Duration | false | undefined;
+  /**
+   * A connection that receives notifications. With it, callers of `wait` continue as soon as another process frees quota. It is
+   * a connected `Client` of `pg`, the function of Postgres.js or a database of PGlite. It must not go through PgBouncer in
+   * transaction mode. Set it in all processes, because each notifies the others only if it is set.
+   *
+   * @defaultValue none: they try again when the time that they were given has passed
+   */
+  listener?: PostgresListener | undefined;
+  /** A clock for tests. @defaultValue the time of the server */
+  clock?: Clock | undefined;
+}
+
+/** The validated options. */
+export interface ResolvedOptions {
+  readonly connector: Connector;
+  readonly client: PostgresClient;
+  readonly tableName: string;
+  /** The quoted name. */
+  readonly table: string;
+  readonly synchronousCommit: boolean;
+  readonly sweepMs: number | undefined;
+  readonly notifications: Notifications | undefined;
+  readonly clock: Clock | undefined;
+}
+
+const OPTIONS = ['client', 'table', 'synchronousCommit', 'sweep', 'listener', 'clock'];
+
+/** @throws TypeError or RangeError for an invalid option, with its name. */
+export function resolveOptions(options: PostgresStoreOptions): ResolvedOptions {
+  validateOptionNames('PostgresStore', options, OPTIONS);
+  const { client, table = 'rollgate', synchronousCommit = true, sweep = '5s', listener, clock } = options;
+  if (clock !== undefined && !hasMethods(clock, ['now'])) {
+    throw invalidOption('clock', 'an object with a method `now`', clock);
+  }
+  return {
+    connector: createConnector(client),
+    client,
+    tableName: table,
+    table: quoteTable(table),
+    synchronousCommit: validateBoolean('synchronousCommit', synchronousCommit),
+    sweepMs: sweep === false ? undefined : parseDuration('sweep', sweep),
+    notifications: listener === undefined ? undefined : new Notifications(table, createListen(listener)),
+    clock,
+  };
+}

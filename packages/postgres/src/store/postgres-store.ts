@@ -1,0 +1,72 @@
+import { guardStore, type StoreGuard, TransactionalStore, TransactionQueue } from '@rollgate/core/store';
+import { createTableText } from '../sql/schema.js';
+import { BatchRunner } from './batch-runner.js';
+import { explainError } from './explain-error.js';
+import { type PostgresStoreOptions, type ResolvedOptions, resolveOptions } from './options.js';
+import { Sweeper } from './sweeper.js';
+import { withConnection } from './with-connection.js';
+
+/** The most checks in one transaction. */
+const MOST_CHECKS = 128;
+
+/**
+ * Keeps limits in a table of PostgreSQL 14 or newer. All processes that use the table decide as one, by the server's clock.
+ *
+ * All checks that wait form one transaction of two round trips. It locks its rows in one order, so two processes never wait
+ * for each other.
+ *
+ * @throws TypeError, RangeError naming the invalid option.
+ */
+export class PostgresStore extends TransactionalStore {
+  /** Also keeps the waits for locks below the timeout of each limiter. */
+  override readonly guard: StoreGuard;
+  readonly #options: ResolvedOptions;
+
+  constructor(options: PostgresStoreOptions) {
+    const resolved = resolveOptions(options);
+    const { connector, table, notifications, clock, client, sweepMs } = resolved;
+    const runner = new BatchRunner({
+      ...resolved,
+      usesServerTime: clock === undefined,
+      notify: (keys) => notifications?.textsFor(keys) ?? [],
+    });
+    const sweeper = sweepMs === undefined ? undefined : new Sweeper(connector, table, sweepMs);
+    let lastError: Error | undefined;
+    const queue = new TransactionQueue(async (batch) => {
+      try {
+        await runner.run(batch);
+        lastError = undefined;
+        sweeper?.afterBatch();
+      } catch (error) {
+        const explained = explainError(error, table);
+        lastError = explained instanceof Error ? explained : undefined;
+        throw explained;
+      }
+    }, MOST_CHECKS);
+    super({
+      transact: queue.transact,
+      clock: clock ?? 'database',
+      backend: client,
+      connectionTo: () => ({ state: connector.state, lastError }),
+      subscribe: notifications && ((wake) => notifications.subscribe(wake)),
+    });
+    this.#options = resolved;
+    this.guard = (store, timeoutMs, policy) => {
+      runner.lockTimeoutMs = Math.max(1, Math.min(runner.lockTimeoutMs, Math.floor(0.8 * timeoutMs)));
+      return guardStore(store, timeoutMs, policy);
+    };
+  }
+
+  /**
+   * Creates the table if it does not exist. Several processes may call it at the same time. It needs the right to create a
+   * table, which a migration with {@link postgresSchema} does not need at run time.
+   *
+   * @throws Error of the database.
+   */
+  async createTable(): Promise<void> {
+    const { connector, tableName } = this.#options;
+    await withConnection(connector, async (connection) => {
+      await connection.run(createTableText(tableName));
+    });
+  }
+}

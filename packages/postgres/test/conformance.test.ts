@@ -1,0 +1,57 @@
+import { execFile } from 'node:child_process';
+import { join } from 'node:path';
+import { promisify } from 'node:util';
+import { PostgresStore } from '@rollgate/postgres';
+import { type AlgorithmName, checks, vectors } from '@rollgate/store-conformance';
+import { PostgresServer } from '@rollgate/test-support';
+import { effort, seed } from '@rollgate/test-support/effort';
+import { silenceOutages } from '@rollgate/test-support/silence-outages';
+import { clients, type OpenClient } from './support/clients.js';
+
+silenceOutages();
+
+/** Enough for a first look. Each run takes several transactions. */
+const amount = { runs: effort(1, 200), longRun: effort(30, 5000), seed };
+
+const algorithmNames = Object.keys(vectors) as AlgorithmName[];
+
+let server: PostgresServer;
+beforeAll(async () => {
+  server = await PostgresServer.start({ fsync: 'off' });
+});
+afterAll(() => server.stop());
+
+/** What the store decides does not depend on the client, so `npm test` runs only some algorithms on all but one. */
+const algorithmsWith: Record<keyof typeof clients | 'PGlite', readonly AlgorithmName[]> = {
+  'a Pool of pg': algorithmNames,
+  'Postgres.js': effort(['rollingWindow'], algorithmNames),
+  PGlite: effort(['fixedWindow'], algorithmNames),
+};
+
+describe.each(Object.keys(clients) as (keyof typeof clients)[])('PostgresStore on %s', (kind) => {
+  let opened: OpenClient;
+  beforeAll(async () => {
+    opened = await clients[kind](server.url);
+    await new PostgresStore({ client: opened.client }).createTable();
+  });
+  afterAll(() => opened.close());
+
+  // The clock of the suite runs back by days, so rows must not expire by it.
+  const all = checks((clock) => new PostgresStore({ client: opened.client, clock, sweep: false }), {
+    shared: true,
+    algorithms: algorithmsWith[kind],
+    ...amount,
+  });
+  for (const { name, leftOut, run } of all) if (leftOut === undefined) test(name, run);
+});
+
+test('PostgresStore on PGlite passes the suite', async () => {
+  const program = join(__dirname, 'support/pglite-conformance.mjs');
+  const options = JSON.stringify({ shared: true, algorithms: algorithmsWith.PGlite, ...amount });
+  // Optimizing the WebAssembly takes longer than a few checks.
+  const flags = effort(['--liftoff-only'], []);
+  const { stdout } = await promisify(execFile)(process.execPath, [...flags, program, options]);
+  const { passed, failed } = JSON.parse(stdout) as { passed: number; failed: string[] };
+  expect(failed).toEqual([]);
+  expect(passed).toBeGreaterThan(effort(20, 90));
+});

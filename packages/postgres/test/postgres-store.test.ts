@@ -1,0 +1,183 @@
+import { RateLimiter, rollingWindow, type StoreError } from '@rollgate/core';
+import { PostgresStore, postgresSchema } from '@rollgate/postgres';
+import { PostgresServer, until } from '@rollgate/test-support';
+import { silenceOutages } from '@rollgate/test-support/silence-outages';
+import { Client, Pool } from 'pg';
+
+silenceOutages();
+
+let server: PostgresServer;
+const pools: Pool[] = [];
+
+/** Opens the client of one process. */
+function openPool(url = server.url): Pool {
+  const pool = new Pool({ connectionString: url, max: 3 });
+  pool.on('error', () => {}); // Tests end connections.
+  pools.push(pool);
+  return pool;
+}
+
+let pool: Pool;
+beforeAll(async () => {
+  server = await PostgresServer.start();
+  pool = openPool();
+  await new PostgresStore({ client: pool }).createTable();
+});
+afterAll(async () => {
+  await Promise.all(pools.map((one) => one.end().catch(() => {})));
+  await server.stop();
+});
+
+let prefixes = 0;
+/** Creates a limiter with its own keys. */
+const limiterOn = (store: PostgresStore, limit: number, prefix = `test ${prefixes++}`) =>
+  new RateLimiter({ limits: rollingWindow({ limit, window: '1h' }), store, prefix, timeout: '10s' });
+
+test('processes that share the table admit exactly the limit, whatever the order of their keys', async () => {
+  const limits = { user: rollingWindow({ limit: 50, window: '1h' }), all: rollingWindow({ limit: 90, window: '1h' }) };
+  const limiters = Array.from(
+    { length: 4 },
+    () =>
+      new RateLimiter({ limits, store: new PostgresStore({ client: openPool() }), prefix: 'exact', timeout: '30s' }),
+  );
+  const checks = limiters.flatMap((limiter, process) =>
+    Array.from({ length: 60 }, (_, index) =>
+      limiter.check((index + process) % 2 === 0 ? { user: 'ann', all: 'zoe' } : { user: 'zoe', all: 'zoe' }),
+    ),
+  );
+  const decisions = await Promise.all(checks);
+  expect(decisions.filter(({ allowed }) => allowed)).toHaveLength(90);
+});
+
+test('a missing table is an error that names both remedies', async () => {
+  const limiter = limiterOn(new PostgresStore({ client: pool, table: 'missing' }), 1);
+  const error: StoreError = await limiter.check('ann').catch((thrown) => thrown);
+  expect(error.message).toBe(
+    'The store failed: Expected the table "missing" in PostgreSQL, got none. Call `await store.createTable()` once, or run the statements of `postgresSchema()` in a migration',
+  );
+});
+
+test('missing rights are an error that names the grant', async () => {
+  await pool.query('CREATE ROLE reader LOGIN');
+  const reader = openPool(server.url.replace('rollgate@', 'reader@'));
+  const limiter = limiterOn(new PostgresStore({ client: reader }), 1);
+  await expect(limiter.check('ann')).rejects.toThrow('GRANT SELECT, INSERT, UPDATE, DELETE ON "rollgate"');
+});
+
+test('createTable and the schema of a migration may run in several processes at once', async () => {
+  const stores = Array.from({ length: 4 }, () => new PostgresStore({ client: openPool(), table: 'public.made' }));
+  await Promise.all(stores.map((store) => store.createTable()));
+  await pool.query(postgresSchema({ table: 'public.made' }));
+  expect((await limiterOn(stores[0]!, 1).check('ann')).allowed).toBe(true);
+});
+
+test('a log of several rows is read, continued and shortened by all processes', async () => {
+  const [one, other] = [new PostgresStore({ client: pool }), new PostgresStore({ client: openPool() })].map((store) =>
+    limiterOn(store, 1000, 'long'),
+  );
+  for (let round = 0; round < 5; round++) {
+    await Promise.all(Array.from({ length: 60 }, () => one!.check('ann')));
+    await Promise.all(Array.from({ length: 60 }, () => other!.check('ann')));
+  }
+  expect(await one!.peek('ann')).toMatchObject({ remaining: 400 });
+  const rows = async () =>
+    (await pool.query("SELECT count(*)::int FROM rollgate WHERE key LIKE '%long%'")).rows[0].count;
+  expect(await rows()).toBeGreaterThan(4);
+  await other!.reset('ann');
+  expect(await rows()).toBe(0);
+  expect(await one!.check('ann')).toMatchObject({ remaining: 999 });
+});
+
+test('no hit that was reported is lost when the server is killed', async () => {
+  const limiter = limiterOn(new PostgresStore({ client: pool }), 10_000, 'killed');
+  let reported = 0;
+  let isKilled = false;
+  const load = Array.from({ length: 8 }, async () => {
+    while (!isKilled)
+      await limiter.check('ann').then(
+        () => reported++,
+        () => {},
+      );
+  });
+  await until('hits are reported', async () => reported > 50);
+  await server.kill();
+  isKilled = true;
+  await Promise.all(load);
+  await server.restart();
+  const { remaining } = await new RateLimiter({
+    limits: rollingWindow({ limit: 10_000, window: '1h' }),
+    store: new PostgresStore({ client: openPool() }),
+    prefix: 'killed',
+    timeout: '30s',
+  }).peek('ann');
+  // A transaction may have committed just before its reply was lost, so more may be recorded.
+  expect(10_000 - remaining).toBeGreaterThanOrEqual(reported);
+});
+
+test('the store works again after the server has ended its connections', async () => {
+  const limiter = limiterOn(new PostgresStore({ client: openPool() }), 100);
+  await limiter.check('ann');
+  await pool.query(
+    'SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE pid <> pg_backend_pid() AND datname IS NOT NULL',
+  );
+  await limiter.check('ann').catch(() => {});
+  await until('a check succeeds', async () => (await limiter.check('ann').catch(() => undefined))?.allowed === true);
+});
+
+test('a check waits for a lock less long than its timeout', async () => {
+  const limits = rollingWindow({ limit: 100, window: '1h' });
+  const store = new PostgresStore({ client: pool });
+  const limiter = new RateLimiter({ limits, store, prefix: 'locked', timeout: 1000, onStoreError: 'throw' });
+  await limiter.check('ann');
+  const holder = await openPool().connect();
+  await holder.query('BEGIN');
+  await holder.query("SELECT * FROM rollgate WHERE key LIKE '%locked%' FOR UPDATE");
+  await expect(limiter.check('ann')).rejects.toThrow('lock timeout');
+  expect((await limiter.peek('ann')).remaining).toBe(99); // A peek needs no lock.
+  await holder.query('ROLLBACK');
+  holder.release();
+  expect((await limiter.check('ann')).remaining).toBe(98);
+});
+
+test('a notification wakes callers of wait in another process', async () => {
+  const listener = new Client({ connectionString: server.url });
+  await listener.connect();
+  const [one, other] = [pool, openPool()].map((client) =>
+    limiterOn(new PostgresStore({ client, listener }), 1, 'notified'),
+  );
+  const decision = await one!.check('ann');
+  const waited = other!.wait('ann', { timeout: '1h' });
+  await other!.peek('ann'); // Its first check has been sent before.
+  await one!.refund(decision);
+  expect((await waited).allowed).toBe(true);
+  await listener.end();
+});
+
+test('expired rows are deleted after checks, without those that still count', async () => {
+  const store = new PostgresStore({ client: pool, table: 'swept', sweep: '1ms' });
+  await store.createTable();
+  await pool.query(
+    "INSERT INTO swept (key, page, drop_at_ms) SELECT 'old ' || n, page, 1 FROM generate_series(1, 300) n, generate_series(0, 1) page",
+  );
+  const limiter = limiterOn(store, 10_000);
+  await until('only the live row is left', async () => {
+    await limiter.check('ann');
+    return (await pool.query('SELECT count(*)::int FROM swept')).rows[0].count === 1;
+  });
+  expect((await limiter.peek('ann')).remaining).toBeLessThan(10_000);
+});
+
+test.each([
+  [
+    { client: {} },
+    'Expected `client` to be a `Pool` of pg, the function of Postgres.js or a database of PGlite, got an object',
+  ],
+  [{ table: 'a"; DROP' }, 'Expected `table` to be a name of lower-case letters, digits and underscores'],
+  [{ synchronousCommit: 1 }, 'Expected `synchronousCommit` to be a boolean, got 1 (number)'],
+  [{ sweep: 'often' }, '`sweep`'],
+  [{ listener: {} }, 'Expected `listener` to be a connected `Client` of pg'],
+  [{ clock: 5 }, 'Expected `clock`'],
+  [{ tabel: 'x' }, 'Unknown option `tabel` for PostgresStore'],
+])('the options %p are rejected', (options, message) => {
+  expect(() => new PostgresStore({ client: pool, ...options } as never)).toThrow(message);
+});
