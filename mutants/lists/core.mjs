@@ -262,9 +262,19 @@ export const core = [
     ],
     ['a caller that stops waiting starts the next one', 'behind.follow(ahead);', 'behind.follow(undefined);'],
     ['callers that stop waiting stay in the queue', 'this.#last = ahead;', ';'],
-    ['a caller overtakes one whose decision was read late', 'isBehind && latestMs < this.#startMs', 'false'],
-    ['a caller overtakes one whose start has passed', 'this.#starting > 0 && latestMs >= this.#earliestMs', 'false'],
-    ['a caller waits for one with a later start', ' && latestMs >= this.#earliestMs', ''],
+    ['a caller overtakes one whose decision was read late', 'last.startMs + ROUNDING_MS', '-Infinity'],
+    [
+      'a caller overtakes one whose start has passed',
+      'if (delayMs === 0 && last === undefined) return;',
+      'if (delayMs === 0) return;',
+    ],
+    ['a caller waits for one of another limit', '.some((state) => states.includes(state))', '.length > 0'],
+    [
+      'a caller overtakes the others after a reset',
+      'startMs < last.earliestMs ? last : undefined',
+      'false ? last : undefined',
+    ],
+    ['callers that have started hold up the others', 'this.#starts.splice(this.#starts.indexOf(start), 1);', ''],
   ]),
   ...of('waiting/wait-attempt', WAIT, [
     ['a waiting caller counts as an attempt', 'limit.countRejected || limit.canDelay', 'limit.canDelay'],
@@ -272,6 +282,11 @@ export const core = [
     ['a rejected attempt is published', 'decision.allowed && hasSubscribers()', 'hasSubscribers()'],
     ['a caller that gives up during its check is charged', 'if (late.allowed) refundInBackground(limiter, late);', ''],
     ['a caller that gave up is charged', '  cancellation.throwIfCanceled();\n', ''],
+    [
+      'a timeout ignores the callers ahead',
+      'cancellation.throwIfTooLong(overtaken.startMs - repliedMs, repliedMs);',
+      '',
+    ],
   ]),
   ...of('waiting/cancellation', WAIT, [
     ['a canceled caller waits on', 'this.#reject(this.#canceled.reason);', ''],

@@ -1,32 +1,21 @@
 import { type Awaitable, isThenable, mapAwaitable } from '../base/awaitable.js';
 import type { Decision } from '../decision/decision.js';
 import { hasSubscribers, publishDecision } from '../events/publish-decision.js';
-import type { Key } from '../plan/create-plan.js';
-import type { Costs, Keys, Plan } from '../plan/plan.js';
-import type { Cost } from '../plan/resolve-costs.js';
-import type { SlotKeeper } from '../slots/slot-keeper.js';
-import { type Refunder, refundInBackground } from '../store/background-refund.js';
-import type { Store } from '../store/store.js';
+import { refundInBackground } from '../store/background-refund.js';
 import type { Cancellation } from './cancellation.js';
+import type { WaitCall } from './wait-call.js';
+import type { WaitQueue } from './wait-queue.js';
 
-/** A call of `RateLimiter.wait`. */
-export interface WaitCall {
-  readonly limiter: Refunder;
-  readonly store: Store;
-  /** Keeps the slots that the call takes, if its plan has any. */
-  readonly slotKeeper: SlotKeeper | undefined;
-  readonly plan: Plan;
-  readonly keys: Keys;
-  readonly costs: Costs;
-  /** The key and the cost as the caller passed them. */
-  readonly key: Key;
-  readonly cost: Cost | undefined;
-  readonly signal: AbortSignal | undefined;
-  readonly timeoutMs: number;
-}
-
-/** Checks once for a waiting caller, whose attempt begins at `sentMs`. A rejected attempt leaves no trace. */
-export async function attempt(call: WaitCall, cancellation: Cancellation, sentMs: number): Promise<Decision> {
+/**
+ * Checks once for a waiting caller, whose attempt begins at `sentMs`. A rejected attempt leaves no trace. If the action would
+ * start before that of an earlier caller, waits for that one instead, and resolves to `undefined`.
+ */
+export async function attempt(
+  call: WaitCall,
+  queue: WaitQueue,
+  cancellation: Cancellation,
+  sentMs: number,
+): Promise<Decision | undefined> {
   const { store, plan, keys, costs } = call;
   const leavesTrace = plan.rules.some(({ limit }) => limit.countRejected || limit.canDelay);
   if (!leavesTrace) {
@@ -36,7 +25,13 @@ export async function attempt(call: WaitCall, cancellation: Cancellation, sentMs
     if (decision.allowed || isThenable(checked)) return decision;
   }
   const peeked = await cancellation.unlessCanceled(Promise.resolve(store.peek(plan, keys, costs)));
-  return peeked.allowed ? check(call, cancellation, peeked.delayMs, sentMs) : peeked;
+  if (!peeked.allowed) return peeked;
+  const repliedMs = cancellation.timers.replyMs(sentMs);
+  const overtaken = queue.findOvertaken(call, repliedMs + peeked.delayMs);
+  if (overtaken === undefined) return check(call, cancellation, peeked.delayMs, sentMs);
+  cancellation.throwIfTooLong(overtaken.startMs - repliedMs, repliedMs);
+  await cancellation.unlessCanceled(overtaken.end);
+  return undefined;
 }
 
 /** Checks, and refunds what the check records if the wait is canceled before the reply. */

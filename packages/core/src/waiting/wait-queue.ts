@@ -1,6 +1,9 @@
 import { createDeferred } from '../base/deferred.js';
 import type { Decision } from '../decision/decision.js';
+import { costAt } from '../plan/plan.js';
+import { namesOf } from '../store/quota-waiters.js';
 import type { Cancellation } from './cancellation.js';
+import type { WaitCall } from './wait-call.js';
 
 /** A decision, which the store has made between these times. */
 export interface Reply {
@@ -22,6 +25,17 @@ class Caller {
   }
 }
 
+/** The start for which an allowed caller waits. */
+interface Start {
+  /** The states of the queues that delay it. */
+  readonly states: readonly string[];
+  /** When the caller starts, and before which time its decision forbids that. */
+  readonly startMs: number;
+  readonly earliestMs: number;
+  /** Resolves when the caller has started or has stopped waiting. */
+  readonly end: Promise<void>;
+}
+
 /** Timers round to microseconds, so callers whose times are this far apart start in order. */
 const ROUNDING_MS = 0.002;
 
@@ -31,11 +45,8 @@ export class WaitQueue {
   readonly open = new Set<Cancellation>();
   /** The last caller. The callers are a linked list, so one that stops waiting leaves nothing behind. */
   #last: Caller | undefined;
-  /** How many allowed callers wait for the start of their action. */
-  #starting = 0;
-  /** When the last of them starts, and before which time its decision forbids that. */
-  #startMs = 0;
-  #earliestMs = 0;
+  /** Those of the allowed callers that wait, in the order of the calls. */
+  readonly #starts: Start[] = [];
 
   /**
    * Runs `work` when all earlier callers are done with theirs or have stopped waiting. So no caller overtakes another one,
@@ -57,25 +68,48 @@ export class WaitQueue {
   }
 
   /**
+   * The last start that the action of this call would overtake at `startMs`. The store has then lost the queue in between, for
+   * example because of a reset.
+   */
+  findOvertaken(call: WaitCall, startMs: number): Start | undefined {
+    const last = this.#lastStart(call);
+    return last !== undefined && startMs < last.earliestMs ? last : undefined;
+  }
+
+  /**
    * Resolves when the action of an allowed caller starts.
    *
    * A decision reports how far the start is from the time of the decision. A busy process may read it much later. A caller
    * then starts late, and must not be overtaken by the next one, whose decision the process reads in time.
    */
-  async waitForStart({ decision, sentMs, repliedMs }: Reply, cancellation: Cancellation): Promise<void> {
+  async waitForStart(call: WaitCall, reply: Reply, cancellation: Cancellation): Promise<void> {
+    const { decision, sentMs, repliedMs } = reply;
     const { delayMs } = decision;
-    const latestMs = repliedMs + delayMs;
-    // Otherwise the start is before that of the last caller, which waits for another limit of the plan.
-    const isBehind = this.#starting > 0 && latestMs >= this.#earliestMs;
-    if (delayMs === 0 && !isBehind) return;
+    const last = this.#lastStart(call);
+    if (delayMs === 0 && last === undefined) return;
     cancellation.throwIfTooLong(delayMs, repliedMs);
-    this.#startMs = isBehind && latestMs < this.#startMs ? this.#startMs + ROUNDING_MS : latestMs;
-    this.#earliestMs = sentMs + delayMs;
-    this.#starting += 1;
+    const { promise: end, resolve: finish } = createDeferred();
+    const startMs = Math.max(repliedMs + delayMs, last === undefined ? -Infinity : last.startMs + ROUNDING_MS);
+    const start: Start = { states: queuesOf(call), startMs, earliestMs: sentMs + delayMs, end };
+    this.#starts.push(start);
     try {
-      await cancellation.sleep(this.#startMs - repliedMs, repliedMs);
+      await cancellation.sleep(startMs - repliedMs, repliedMs);
     } finally {
-      this.#starting -= 1;
+      this.#starts.splice(this.#starts.indexOf(start), 1);
+      finish();
     }
   }
+
+  /** The last start in a queue of this call. */
+  #lastStart(call: WaitCall): Start | undefined {
+    if (this.#starts.length === 0) return undefined;
+    const states = queuesOf(call);
+    return this.#starts.findLast((start) => start.states.some((state) => states.includes(state)));
+  }
+}
+
+/** The states of the queues that may delay this call. */
+function queuesOf({ store, plan, keys, costs }: WaitCall): string[] {
+  const { rules } = plan;
+  return namesOf(store, plan, keys).filter((_, index) => rules[index]!.limit.canDelay && costAt(costs, index) > 0);
 }

@@ -6,7 +6,8 @@ import { namesOf, watchQuota } from '../store/quota-waiters.js';
 import { timersOf } from '../time/clock-timers.js';
 import { withCode } from '../validation/error-codes.js';
 import { Cancellation } from './cancellation.js';
-import { attempt, type WaitCall } from './wait-attempt.js';
+import { attempt } from './wait-attempt.js';
+import type { WaitCall } from './wait-call.js';
 import { type Reply, WaitQueue } from './wait-queue.js';
 
 /** The callers that wait at one limiter. */
@@ -23,9 +24,9 @@ export class WaitingCallers {
     const queue = getOrInsert(this.#queues, name, () => new WaitQueue());
     queue.open.add(cancellation);
     try {
-      const reply = await queue.takeTurn(cancellation, () => waitUntilAllowed(call, cancellation));
+      const reply = await queue.takeTurn(cancellation, () => waitUntilAllowed(call, queue, cancellation));
       // The next callers can take their starts during the delay of this one.
-      await queue.waitForStart(reply, cancellation).catch((error: unknown) => {
+      await queue.waitForStart(call, reply, cancellation).catch((error: unknown) => {
         refundInBackground(call.limiter, reply.decision);
         throw error;
       });
@@ -47,7 +48,7 @@ export class WaitingCallers {
 }
 
 /** Attempts to check until a check is allowed. */
-async function waitUntilAllowed(call: WaitCall, cancellation: Cancellation): Promise<Reply> {
+async function waitUntilAllowed(call: WaitCall, queue: WaitQueue, cancellation: Cancellation): Promise<Reply> {
   const { timers } = cancellation;
   const names = namesOf(call.store, call.plan, call.keys);
   for (;;) {
@@ -57,7 +58,8 @@ async function waitUntilAllowed(call: WaitCall, cancellation: Cancellation): Pro
     const stopWatching = watchQuota(call.store, names, woken.resolve);
     try {
       const sentMs = timers.clock.now();
-      const decision = await attempt(call, cancellation, sentMs);
+      const decision = await attempt(call, queue, cancellation, sentMs);
+      if (decision === undefined) continue;
       const repliedMs = timers.replyMs(sentMs);
       if (decision.allowed) return { decision, sentMs, repliedMs };
       const { retryAfterMs, violated, limits } = decision;
