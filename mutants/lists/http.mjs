@@ -129,14 +129,14 @@ export const http = [
   ...of('http/src/node/http-limiter', HEADERS, [
     [
       'the status stays when the request continues',
-      'if (nodeResponse.statusCode === this.statusCode) nodeResponse.statusCode = 200;',
+      'if (nodeResponse.statusCode === status) nodeResponse.statusCode = 200;',
       '',
     ],
   ]),
   ...of('http/src/node/http-limiter', OF_FASTIFY, [
     [
       'a failing handler is a rejection',
-      'onFailure(error, this.withdrawRejection(response, error));',
+      'onFailure(error, this.withdrawRejection(response, rejection, error));',
       'onFailure(error, false);',
     ],
   ]),
@@ -155,13 +155,23 @@ export const http = [
   ...of(
     'http/src/options/option-parsers',
     [...HEADERS, ...LIMITER],
-    [
-      ['a status below 400 is a rejection', '400, 599)', '100, 599)'],
-      ['flags are set by default', 'value: unknown = false)', 'value: unknown = true)'],
-    ],
+    [['flags are set by default', 'value: unknown = false)', 'value: unknown = true)']],
   ),
+  ...of(
+    'http/src/rejection/status-option',
+    [...HEADERS, ...LIMITER],
+    [['a status below 400 is a rejection', '400, 599)', '100, 599)']],
+  ),
+  ...of('http/src/rejection/message-option', names('http', 'problem-details').concat(names('express', 'rate-limit')), [
+    ['a body with other members is a format', 'names.every((name)', 'names.some((name)'],
+    ['problem details hide a page', 'if (type === HTML_TYPE) return', 'if (type === HTML_TYPE && !isProblem) return'],
+  ]),
+  ...of('http/src/rejection/negotiate', names('http', 'render-rejection'), [
+    ['a less specific range wins', 'specificity > best[1]', 'specificity < best[1]'],
+    ['the last type wins a tie', 'specificity > best[1]', 'specificity >= best[1]'],
+  ]),
   ...of('http/src/rejection/render-rejection', names('http', 'render-rejection'), [
-    ['every client gets text', 'return prefersText(accept)', 'return true'],
+    ['every client gets text', 'negotiate(accept, DEFAULT_TYPES)', "negotiate('text/plain', DEFAULT_TYPES)"],
     [
       'another status has the body of the last one',
       'status !== lastStatus || message !== lastMessage',

@@ -2,7 +2,7 @@ import { IncomingMessage } from 'node:http';
 import { Socket } from 'node:net';
 import type { Decision, Limits, NameOf, RateLimiter } from '@rollgate/core';
 import { invalidOption, validateOptionalFunction, validateString } from '@rollgate/core/store';
-import { type Awaitable, HttpLimiter, type HttpOptions, sendRejection, toError } from '@rollgate/http';
+import { type Awaitable, HttpLimiter, type HttpOptions, type Rejection, sendRejection, toError } from '@rollgate/http';
 import type { NextFunction, Request, RequestHandler, Response } from 'express';
 import { createAttachDecision } from './attach-decision.js';
 import { EXPRESS } from './express-framework.js';
@@ -80,7 +80,7 @@ export function rateLimit<Given extends Limits>(options: RateLimitOptions<Given>
       if (handler === undefined) sendRejection(response, request.headers.accept, rejection, next);
       else {
         response.statusCode = rejection.status;
-        callHandler(handler, request, response, next as NextFunction, httpLimiter, decision);
+        callHandler(handler, request, response, next as NextFunction, httpLimiter, decision, rejection);
       }
     },
   });
@@ -103,9 +103,10 @@ function callHandler(
   next: NextFunction,
   httpLimiter: HttpLimiter<Request, Response>,
   decision: Decision,
+  rejection: Rejection,
 ): void {
   const withdrawAndContinue = (...args: unknown[]) => {
-    httpLimiter.withdrawRejection(response, args[0]);
+    httpLimiter.withdrawRejection(response, rejection, args[0]);
     (next as (...args: unknown[]) => void)(...args);
   };
   new Promise((resolve) => resolve(handler(request, response, withdrawAndContinue as NextFunction, decision))).catch(

@@ -218,18 +218,21 @@ describe.each([
     [undefined, 'text/plain', 'text/plain'],
     [undefined, 'text/plain, application/json;q=0.5', 'text/plain'],
     [undefined, 'image/png', 'application/json'],
-    ['Slow down', 'text/plain', 'text/plain'],
-    ['Slow down', '*/*', 'application/json'],
+    [{ text: 'Slow down' }, '*/*', 'application/json'],
     [{ oh: 'no' }, 'text/plain', 'application/json'],
+    [{ text: 'Slow down', oh: 'no' }, 'text/plain', 'application/json'],
+    [{ json: { text: 'Slow down' } }, 'text/plain', 'application/json'],
   ])('a rejection with message %p, to a client that accepts %s, is %s', async (message, accept, type) => {
     const server = await listen(createApp({ limit: 1, window: '1m', message }).app);
     await request(server).get('/');
     const rejected = await request(server).get('/').set('Accept', accept).expect(429);
     expect(rejected.headers['content-type']).toBe(`${type}; charset=utf-8`);
-    const expectedText = message ?? 'Rate limit exceeded: try again in 60 seconds';
-    if (type === 'text/plain') expect(rejected.text).toBe(`${expectedText}\n`);
-    else
-      expect(rejected.body).toMatchObject(typeof expectedText === 'string' ? { message: expectedText } : expectedText);
+    const usual = 'Rate limit exceeded: try again in 60 seconds';
+    if (type === 'text/plain') expect(rejected.text).toBe(`${usual}\n`);
+    else if (message === undefined) expect(rejected.body).toMatchObject({ message: usual });
+    else if ('json' in message) expect(rejected.body).toEqual(message.json);
+    else if ('oh' in message) expect(rejected.body).toEqual(message);
+    else expect(rejected.body).toMatchObject({ statusCode: 429, code: 'RATE_LIMIT_EXCEEDED', message: 'Slow down' });
   });
 
   test('the response to a rejected HEAD request has the headers and no body', async () => {
@@ -490,6 +493,11 @@ describe('options', () => {
     ],
     [{ limit: 5, window: '1m', resetUnit: 'ms' }, "Expected `resetUnit` to be one of 'epoch', 'delta'"],
     [{ limit: 5, window: '1m', statusCode: 200 }, 'Expected `statusCode` to be an integer from 400 to 599'],
+    [{ limit: 5, window: '1m', statusCode: '429' }, 'Expected `statusCode` to be an integer from 400 to 599'],
+    [{ limit: 5, window: '1m', message: { html: 5 } }, 'Expected `message.html` to be a string, got 5 (number)'],
+    [{ limit: 5, window: '1m', message: { text: null } }, 'Expected `message.text` to be a string, got null'],
+    [{ limit: 5, window: '1m', message: { json: 'no' } }, 'Expected `message.json` to be an object, got "no" (string)'],
+    [{ limit: 5, window: '1m', message: { json: { n: 1n } } }, 'Expected `message.json` to be an object that JSON can'],
     [{ limit: 5, window: '1m', ipv6Prefix: 129 }, 'Expected `ipv6Prefix` to be an integer from 1 to 128'],
     [{ limit: 5, window: '1m', message: { big: 1n } }, 'Expected `message` to be an object that JSON can represent'],
     [

@@ -38,6 +38,7 @@ describe.each([
       limits: given,
       onLimited: (_request, decision) => void getNames(decision),
       message: (_request, decision) => ({ names: getNames(decision) }),
+      statusCode: async (_request, decision) => (getNames(decision).length > 1 ? 503 : 429),
       handler: (_request, response, _next, decision) => void response.json(getNames(decision)),
     });
     expect(middleware).toBeInstanceOf(Function);

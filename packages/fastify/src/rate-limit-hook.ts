@@ -34,6 +34,7 @@ export function createHook(options: RateLimitOptions): RateLimitHook {
         reply.code(rejection.status);
         httpLimiter.callHandler(
           reply,
+          rejection,
           () => callHandler(handler, request, reply, decision),
           (error) => done(error),
         );

@@ -5,8 +5,8 @@ import type { FastifyReply, FastifyRequest } from 'fastify';
 import { isErrorObserved } from './error-observers.js';
 
 /**
- * Sends JSON as it is. Passes text, as a `RateLimitError`, and errors to the app's error handler. If the app has nothing
- * that would see the error, it sends Fastify's response to such an error directly.
+ * Sends a body as it is. Passes the default one, as a `RateLimitError`, and errors to the app's error handler. If the app has
+ * nothing that would see the error, it sends Fastify's response to such an error directly.
  */
 export function sendRejection(
   request: FastifyRequest,

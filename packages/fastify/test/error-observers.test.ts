@@ -22,7 +22,7 @@ describe.each(VERSIONS)('a rejection in Fastify %s', (_, fastify) => {
   test.each([
     ['GET', {}],
     ['HEAD', {}],
-    ['GET', { statusCode: 503, message: 'Slow "down" – é' }],
+    ['GET', { statusCode: 503, message: { text: 'Slow "down" – é' } }],
     ['GET', { statusCode: 499 }],
     ['GET', { headers: 'all', exposeHeaders: true }],
   ] as const)('has the same response to %s with %p whether or not a hook sees its error', async (method, options) => {

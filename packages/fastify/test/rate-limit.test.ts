@@ -295,7 +295,7 @@ describe.each([
   );
 
   test('the app’s error handler gets a rejection as an error with a code', async () => {
-    const app = await limited({ limit: 1, window: '1m', message: 'Slow down' });
+    const app = await limited({ limit: 1, window: '1m', message: { text: 'Slow down' } });
     const errors: unknown[] = [];
     app.setErrorHandler((error: Error & { statusCode?: number; code?: string }, _request, reply) => {
       errors.push(error);

@@ -1,6 +1,12 @@
 // Includes the core's API, so that an app installs and imports one package.
 export * from '@rollgate/core';
-export type { ForwardedAddressOptions, RequestEvent, SettleRequestOptions, WarningCode } from '@rollgate/http';
+export type {
+  ForwardedAddressOptions,
+  MessageFormats,
+  RequestEvent,
+  SettleRequestOptions,
+  WarningCode,
+} from '@rollgate/http';
 export { createClientKey, settle } from '@rollgate/http';
 export {
   bunAddress,

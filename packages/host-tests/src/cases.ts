@@ -33,6 +33,9 @@ const untilRemaining = (host: Host, scenario: string, remaining: number) =>
 
 const withBehavior = (behavior: string): Question => ({ headers: { 'x-behavior': behavior } });
 
+/** What browsers accept when they open a page. */
+const BROWSER = 'text/html,application/xhtml+xml,application/xml;q=0.9,image/webp,*/*;q=0.8';
+
 /** The cases that every host passes. */
 export const cases: Readonly<Record<string, Case>> = {
   async 'every response has the headers of the limit'(host) {
@@ -178,10 +181,49 @@ export const cases: Readonly<Record<string, Case>> = {
     expect(await statuses(host, 'failing-cost', 1)).toEqual([500]);
     expect(await statuses(host, 'failing-message', 2)).toEqual([200, 500]);
   },
-  async 'a message replaces the text of a rejection'(host) {
+  async 'a message that is a string is the body of a rejection'(host) {
     await ask(host, 'text');
-    const json = await ask(host, 'text');
-    expect(JSON.parse(json.body)).toMatchObject({ statusCode: 429, message: 'Slow down' });
+    for (const accept of ['*/*', 'application/json', BROWSER]) {
+      const { status, headers, body } = await ask(host, 'text', { headers: { accept } });
+      expect([status, headers['content-type'], body]).toEqual([429, 'text/plain; charset=utf-8', 'Slow down']);
+      expect(Number(headers['retry-after'])).toBeGreaterThan(3500);
+    }
+  },
+  async 'a message in several formats is negotiated'(host) {
+    await ask(host, 'formats');
+    for (const [accept, type, expected] of [
+      ['*/*', 'application/json; charset=utf-8', '{"slow":"down"}'],
+      ['text/*;q=0.5, application/json', 'application/json; charset=utf-8', '{"slow":"down"}'],
+      ['text/plain', 'text/plain; charset=utf-8', 'Slow down'],
+      [BROWSER, 'text/html; charset=utf-8', '<p>Slow down</p>'],
+    ]) {
+      const { status, headers, body } = await ask(host, 'formats', { headers: { accept: accept! } });
+      expect([status, headers['content-type'], body]).toEqual([429, type, expected]);
+      expect(headers['cache-control']).toBe('no-store');
+    }
+  },
+  async 'a page for browsers leaves other clients the default body'(host) {
+    await ask(host, 'page');
+    const page = await ask(host, 'page', { headers: { accept: BROWSER } });
+    expect([page.status, page.headers['content-type'], page.body]).toEqual([
+      429,
+      'text/html; charset=utf-8',
+      '<p>Später</p>',
+    ]);
+    const head = await ask(host, 'page', { method: 'HEAD', headers: { accept: BROWSER } });
+    expect([head.status, head.headers['content-type'], head.body]).toEqual([429, 'text/html; charset=utf-8', '']);
+    const { headers, body } = await ask(host, 'page');
+    expect(headers['content-type']).toMatch(/^application\/json/);
+    expect(JSON.parse(body)).toMatchObject({ statusCode: 429, code: 'RATE_LIMIT_EXCEEDED' });
+  },
+  async 'the status of a rejection may depend on the decision'(host) {
+    const costing = async (cost: number) => {
+      const { status, body } = await ask(host, 'status', { headers: { 'x-cost': String(cost) } });
+      return [status, status === 200 ? body : JSON.parse(body).error];
+    };
+    expect(await costing(2)).toEqual([200, 'hello']);
+    expect(await costing(1)).toEqual([503, 'Service Unavailable']);
+    expect(await costing(3)).toEqual([413, 'Payload Too Large']);
   },
   async 'a message that is an object is the body of a rejection'(host) {
     await ask(host, 'object');
@@ -197,10 +239,10 @@ export const cases: Readonly<Record<string, Case>> = {
     expect(body).toContain('Used up');
   },
   async 'a rejection is plain text for clients that prefer it'(host) {
-    await ask(host, 'text');
-    const plain = await ask(host, 'text', { headers: { accept: 'text/plain' } });
+    await statuses(host, 'window', 2);
+    const plain = await ask(host, 'window', { headers: { accept: 'text/plain' } });
     expect(plain.headers['content-type']).toMatch(/^text\/plain/);
-    expect(plain.body).toBe('Slow down\n');
+    expect(plain.body).toMatch(/^Rate limit exceeded: try again in \d+ seconds\n$/);
   },
   async 'onLimited is called once for each rejection'(host) {
     await statuses(host, 'on-limited', 3);

@@ -1,4 +1,4 @@
-import { concurrency, leakyBucket, RateLimiter, rollingWindow } from '@rollgate/core';
+import { concurrency, type Decision, leakyBucket, RateLimiter, rollingWindow } from '@rollgate/core';
 import type { SettleRequestOptions } from '@rollgate/http';
 
 /** The interval of the scenario `queue`, in milliseconds. */
@@ -68,6 +68,17 @@ export function createScenarios<Request>(read: ReadHeader<Request>): Record<stri
     'error-message': { ...window, limit: 1, message: () => new Error('Used up') },
     text: { ...window, limit: 1, message: 'Slow down' },
     object: { ...window, limit: 1, message: { oh: 'no' } },
+    formats: {
+      ...window,
+      limit: 1,
+      message: async () => ({ html: '<p>Slow down</p>', text: 'Slow down', json: { slow: 'down' } }),
+    },
+    page: { ...window, limit: 1, message: { html: '<p>Später</p>' } },
+    status: {
+      ...window,
+      cost: (request: Request) => Number(read(request, 'x-cost')),
+      statusCode: async (_request: Request, { retryAfterMs }: Decision) => (retryAfterMs === Infinity ? 413 : 503),
+    },
     'on-limited': {
       ...window,
       limit: 1,

@@ -31,6 +31,7 @@ export type {
 } from './options/options.js';
 export { rememberInMap, type SettleRequestOptions, settle } from './refunds/settle.js';
 export { type HttpError, statusOf } from './rejection/http-error.js';
+export type { MessageFormats } from './rejection/message-formats.js';
 export { RateLimitError } from './rejection/rate-limit-error.js';
 export { REJECTION_CODE, type Rejection, type RejectionBody, rejectionBody } from './rejection/rejection.js';
 export { type RenderedRejection, renderRejection } from './rejection/render-rejection.js';

@@ -21,7 +21,8 @@ const DECIDING: [string, object, unknown[]][] = [
 /** The functions that run for a rejection only. Rollgate ignores what `onLimited` returns. */
 const REJECTING: [string, object, unknown[]][] = [
   ['onLimited', usual, []],
-  ['message', usual, [undefined, null, 5, true, () => 'no', { big: 1n }]],
+  ['statusCode', usual, [undefined, null, '429', 200, 600, 429.5, Number.NaN]],
+  ['message', usual, [undefined, null, 5, true, () => 'no', { big: 1n }, { html: 5 }]],
 ];
 
 const thrown = new Error('no session');

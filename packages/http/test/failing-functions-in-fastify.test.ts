@@ -40,6 +40,7 @@ const BEFORE: Record<string, [unknown, string][]> = {
   ],
 };
 const AT_REJECTION: Record<string, [unknown, string][]> = {
+  statusCode: [[200, 'Expected `statusCode(request, decision)` to be an integer from 400 to 599, got 200 (number)']],
   message: [
     [5, 'Expected `message` to be a string, an object or a function that returns one, got 5 (number)'],
     [undefined, 'Expected `message` to be a string, an object or a function that returns one, got undefined'],

@@ -35,6 +35,11 @@ describe.each(EXPRESSES)('problem details in Express %s', (_, express) => {
     ['a function’s text', { message: ({ path }: Request) => `No ${path}` }, { ...usual, detail: 'No /' }],
     ['a function’s object', { message: async () => ({ balance: 5 }) }, { ...usual, balance: 5 }],
     ['another status', { statusCode: 503 }, { ...usual, status: 503 }],
+    [
+      'formats',
+      { message: { text: 'Not so fast', html: '<p>', json: { balance: 5 } } },
+      { ...usual, detail: 'Not so fast', balance: 5 },
+    ],
   ])('describe a rejection, with %s', async (_what, options, body) => {
     expect(await reject(options)).toEqual({ status: body.status, body });
   });
@@ -45,6 +50,16 @@ describe.each(EXPRESSES)('problem details in Express %s', (_, express) => {
       expect((await reject({ message: 'Not so fast' }, accept)).body.type).toBe(TYPE);
     },
   );
+
+  test('are not sent to a client that prefers the HTML of a message', async () => {
+    const message = { html: '<p>Slow down</p>' };
+    const { ask } = await serve(express, [limitWith({ limit: 1, window: '1m', problem: true, message })]);
+    await ask();
+    const page = await ask('/', { headers: { accept: 'text/html, */*;q=0.1' } });
+    expect([page.headers.get('content-type'), await page.text()]).toEqual(['text/html; charset=utf-8', message.html]);
+    const plain = await ask('/', { headers: { accept: 'text/plain' } });
+    expect(plain.headers.get('content-type')).toBe('application/problem+json');
+  });
 
   test('name the violated limits', async () => {
     const limits = Object.fromEntries(

@@ -33,8 +33,8 @@ test.each([['text/plain'], ['text/plain, application/json;q=0.5'], ['text/plain,
   },
 );
 
-test('JSON stays as it is', () => {
-  const rejection: Rejection = { status: 503, json: '{"oh":"no"}', type: 'application/problem+json' };
+test('a body stays as it is', () => {
+  const rejection: Rejection = { status: 503, body: '{"oh":"no"}', type: 'application/problem+json' };
   expect(renderRejection(rejection, 'text/plain')).toEqual({
     status: 503,
     type: 'application/problem+json',

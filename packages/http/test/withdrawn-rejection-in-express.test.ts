@@ -6,13 +6,15 @@ const withStatus = (status: number) => Object.assign(new Error('own'), { status 
 
 describe.each(EXPRESSES)('a withdrawn rejection in Express %s', (_, express) => {
   /** Returns the response to a rejected request that its handler passed on, after a middleware that sets a header. */
-  async function handedOn(reason: unknown, own: Record<string, string> = {}) {
+  async function handedOn(reason: unknown, own: Record<string, string> = {}, statusCode: unknown = 429) {
     const setFields: RequestHandler = (_request, response, next) => {
       for (const [name, value] of Object.entries(own)) response.setHeader(name, value);
       next();
     };
     const handler = (_request: unknown, _response: unknown, next: (reason?: unknown) => void) => next(reason);
-    const { ask, passed } = await serve(express, [limitWith({ ...usual, handler })], { before: [setFields] });
+    const { ask, passed } = await serve(express, [limitWith({ ...usual, handler, statusCode })], {
+      before: [setFields],
+    });
     await ask();
     const { status, headers } = await ask();
     return { status, retryAfter: headers.get('retry-after'), cache: headers.get('cache-control'), passed };
@@ -20,6 +22,10 @@ describe.each(EXPRESSES)('a withdrawn rejection in Express %s', (_, express) => 
 
   test.each([429, 503])('an error with the status %d is a rejection, too, and keeps Retry-After', async (status) => {
     expect(await handedOn(withStatus(status))).toMatchObject({ retryAfter: '60', cache: 'no-store' });
+  });
+
+  test('an error with the status that a function returned is a rejection, too', async () => {
+    expect(await handedOn(withStatus(413), {}, () => 413)).toMatchObject({ retryAfter: '60', cache: 'no-store' });
   });
 
   test.each([
@@ -31,9 +37,11 @@ describe.each(EXPRESSES)('a withdrawn rejection in Express %s', (_, express) => 
   });
 
   test('a request that continues gets a response without any trace of the rejection', async () => {
-    const { passed, ...reply } = await handedOn(undefined);
-    expect(reply).toEqual({ status: 200, retryAfter: null, cache: null });
-    expect(passed).toHaveLength(2);
+    for (const statusCode of [429, async () => 413]) {
+      const { passed, ...reply } = await handedOn(undefined, {}, statusCode);
+      expect(reply).toEqual({ status: 200, retryAfter: null, cache: null });
+      expect(passed).toHaveLength(2);
+    }
   });
 
   test.each([[undefined], [new Error('own')]])('Cache-Control has its earlier value after %p', async (reason) => {

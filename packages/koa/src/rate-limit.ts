@@ -68,7 +68,7 @@ export function rateLimit<Given extends Limits>(options: RateLimitOptions<Given>
         };
         conclude(
           undefined,
-          httpLimiter.callHandler(ctx, () => handler(ctx, decision), onFailure),
+          httpLimiter.callHandler(ctx, rejection, () => handler(ctx, decision), onFailure),
         );
       } else if ('error' in rejection) {
         ctx.onerror = keepRejectionHeaders;

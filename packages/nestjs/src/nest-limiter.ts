@@ -1,10 +1,11 @@
 import type { ExecutionContext } from '@nestjs/common';
 import type { Awaitable, Decision, RateLimiter } from '@rollgate/core';
 import { scheduleAfter, withCode } from '@rollgate/core/store';
-import { HttpLimiter, optionError, REJECTION_CODE, type Rejection, renderRejection } from '@rollgate/http';
+import { HttpLimiter, optionError, REJECTION_CODE, type Rejection, rejectionBody } from '@rollgate/http';
 import { createNestFramework, requestOf, responseOf, setHeader } from './nest-framework.js';
 import type { NestResponse, RateLimitOptions } from './options.js';
 import { RateLimitException } from './rate-limit-exception.js';
+import { TextBody } from './text-body.js';
 
 /** On a context, the limiter that has counted it. Nest creates a context for each call of a handler. */
 const COUNTED_BY = Symbol('Rollgate limiter');
@@ -20,7 +21,7 @@ export class NestLimiter {
     this.#httpLimiter = new HttpLimiter(createNestFramework(address), options as never, {
       attachDecision,
       sendRejection(context, response, next, decision, rejection) {
-        if ('json' in rejection && context.getType() === 'http') {
+        if ('body' in rejection && context.getType() === 'http') {
           setHeader(response, 'content-type', rejection.type);
         }
         next(createException(context, rejection, decision));
@@ -81,11 +82,19 @@ export class NestLimiter {
 
 function createException(context: ExecutionContext, rejection: Rejection, decision: Decision): Error {
   if ('error' in rejection) return rejection.error;
-  const { status, body } = renderRejection(rejection);
-  const exception = RateLimitException.create(JSON.parse(body), status, decision);
   const type = context.getType<string>();
+  const exception = RateLimitException.create(toBody(rejection, type === 'http'), rejection.status, decision);
   if (type === 'graphql') return toGraphqlException(exception);
   return type === 'ws' ? toWsException(exception) : exception;
+}
+
+/** Returns the body for Nest's exception filters. Only HTTP has content types, so it is always an object elsewhere. */
+function toBody(rejection: Exclude<Rejection, { readonly error: Error }>, isHttp: boolean): object {
+  const { status } = rejection;
+  if ('text' in rejection) return rejectionBody(status, rejection.text);
+  const { type, body } = rejection;
+  if (/json/.test(type)) return JSON.parse(body);
+  return isHttp ? new TextBody(body, type) : rejectionBody(status, body);
 }
 
 function attachDecision(context: ExecutionContext, decision: Decision): void {

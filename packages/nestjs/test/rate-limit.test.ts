@@ -116,6 +116,17 @@ describe('a GraphQL operation', () => {
     ]);
   });
 
+  test('has a text of the option `message` as its message', async () => {
+    await query('hal', '{ texted }');
+    const { body } = await query('hal', '{ texted }');
+    expect(body.errors).toEqual([
+      expect.objectContaining({
+        message: 'Slow down',
+        extensions: expect.objectContaining({ code: 'RATE_LIMIT_EXCEEDED', statusCode: 429 }),
+      }),
+    ]);
+  });
+
   test('can be settled', async () => {
     for (let turn = 0; turn < 2; turn++) {
       expect((await query('fay', '{ free }')).body).toEqual({ data: { free: 'refunded' } });
@@ -185,6 +196,16 @@ describe('a route', () => {
     expect(await status('v1/users/unique')).toBe(200);
     expect(await used('rollgate:UsersController.unique')).toBe(1);
   });
+});
+
+test('an exception filter of the app gets a rejection with a message as an exception', async () => {
+  const get = () => fetch(`http://127.0.0.1:${hosts.ports.routes}/filtered`);
+  await get();
+  const rejected = await get();
+  expect([rejected.status, await rejected.json()]).toEqual([
+    503,
+    { response: 'Slow down', message: 'Slow down', violated: ['default'] },
+  ]);
 });
 
 test('a message of a microservice fails with a clear error, and its payload stays as it is', async () => {

@@ -60,6 +60,7 @@ export function rateLimit<Given extends Limits>(options: RateLimitOptions<Given>
           response.statusCode = rejection.status;
           httpLimiter.callHandler(
             response,
+            rejection,
             () => handler(request, response, decision),
             (error) => next(error),
           );

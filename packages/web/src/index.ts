@@ -2,6 +2,7 @@
 export * from '@rollgate/core';
 export type {
   ForwardedAddressOptions,
+  MessageFormats,
   RateLimitResult,
   RequestEvent,
   SettleRequestOptions,

@@ -22,6 +22,9 @@ class BookResolver {
   problem(): string {
     return 'a book';
   }
+  texted(): string {
+    return 'a book';
+  }
   async free({ req }: GraphqlRequest): Promise<string> {
     await settle(req, { cost: 0 });
     return 'refunded';
@@ -52,6 +55,7 @@ const key = (context: ExecutionContext) => {
 };
 decorate(BookResolver, 'book', [Query(() => String)]);
 decorate(BookResolver, 'problem', [Query(() => String), RateLimit({ limit: 1, problem: true })]);
+decorate(BookResolver, 'texted', [Query(() => String), RateLimit({ limit: 1, message: 'Slow down' })]);
 decorate(BookResolver, 'free', [Query(() => String), RateLimit({ limit: 1 })]);
 decorate(BookResolver, 'refunded', [Query(() => String), RateLimit({ limit: 99, skipFailedRequests: true })]);
 decorate(BookResolver, 'settled', [Query(() => String), RateLimit({ limit: 1 })]);

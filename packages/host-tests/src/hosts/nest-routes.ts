@@ -1,10 +1,11 @@
 import 'reflect-metadata';
 import type { Server } from 'node:http';
-import { Controller, Get, Inject, Module, Param, type Type } from '@nestjs/common';
+import { Controller, type ExceptionFilter, Get, Inject, Module, Param, type Type, UseFilters } from '@nestjs/common';
 import { APP_GUARD, ExternalContextCreator, NestFactory } from '@nestjs/core';
 import {
   MemoryStore,
   RateLimit,
+  type RateLimitException,
   RateLimiter,
   RateLimitGuard,
   RateLimitModule,
@@ -53,6 +54,26 @@ function createUsersController(path: string): Type {
   return UsersController;
 }
 
+/** A filter as an app may have it, which sends the exception's response as JSON. */
+const JSON_FILTER: ExceptionFilter<RateLimitException> = {
+  catch(exception, host) {
+    const { message, decision } = exception;
+    const body = { response: exception.getResponse(), message, violated: decision.violated };
+    host.switchToHttp().getResponse().status(exception.getStatus()).json(body);
+  },
+};
+class FilteredController {
+  filtered(): string {
+    return 'allowed';
+  }
+}
+decorate(FilteredController, 'filtered', [
+  Get('filtered'),
+  RateLimit({ message: 'Slow down', statusCode: () => 503 }),
+  UseFilters(JSON_FILTER),
+]);
+Controller()(FilteredController);
+
 class ControlController {
   readonly #contexts: ExternalContextCreator;
   constructor(contexts: ExternalContextCreator) {
@@ -95,6 +116,7 @@ Module({
   imports: [RateLimitModule.forRoot({ limit: 1, window: '1h', key: () => 'all', store })],
   controllers: [
     WrappedController,
+    FilteredController,
     createUsersController('v1/users'),
     createUsersController('v2/users'),
     ControlController,

@@ -6,6 +6,7 @@ export const STATUS_CODES: Readonly<Record<number, string>> = {
   402: 'Payment Required',
   403: 'Forbidden',
   404: 'Not Found',
+  413: 'Payload Too Large',
   429: 'Too Many Requests',
   500: 'Internal Server Error',
   503: 'Service Unavailable',

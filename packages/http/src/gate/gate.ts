@@ -12,6 +12,7 @@ import { mayRefund, refundByRules } from '../refunds/refund-rules.js';
 import { releaseInBackground } from '../refunds/release-in-background.js';
 import { rememberDecision } from '../refunds/settle.js';
 import { type ResolvedMessage, resolveMessage, toRejection } from '../rejection/message-option.js';
+import { validateStatus } from '../rejection/status-option.js';
 import type { AllowedOutcome, Outcome, RejectedOutcome } from './outcome.js';
 import { RequestChecker } from './request-checker.js';
 import { publishRequest, requestChannel } from './request-event.js';
@@ -153,18 +154,27 @@ export class Gate<Request, Response, Target = Response> {
   }
 
   #toRejection(decision: Decision, request: Request, response: Response | undefined): Awaitable<Outcome> {
-    const { dryRun, message, timeout } = this.options;
+    const { dryRun, statusCode, timeout } = this.options;
     if (dryRun) return this.#allow(decision);
     if (this.#hasResponded(response)) return RESPONDED;
-    if (message.forRequest === undefined) return this.#rejectWith(message, decision);
-    return mapWithTimeout('message', timeout, message.forRequest(request, decision), (resolved) =>
-      this.#rejectWith(resolveMessage(resolved), decision),
+    if (typeof statusCode === 'number') return this.#addMessage(statusCode, decision, request);
+    return mapWithTimeout('statusCode', timeout, statusCode(request, decision), (status) =>
+      this.#addMessage(validateStatus('statusCode(request, decision)', status), decision, request),
     );
   }
 
-  #rejectWith(message: ResolvedMessage, decision: Decision): RejectedOutcome {
+  #addMessage(status: number, decision: Decision, request: Request): Awaitable<Outcome> {
+    const { message, timeout } = this.options;
+    if (message.forRequest === undefined) return this.#rejectWith(message, status, decision, request);
+    return mapWithTimeout('message', timeout, message.forRequest(request, decision), (resolved) =>
+      this.#rejectWith(resolveMessage(resolved), status, decision, request),
+    );
+  }
+
+  #rejectWith(message: ResolvedMessage, status: number, decision: Decision, request: Request): RejectedOutcome {
     const limits = this.#fixedLimits ?? this.#checker.limitsOf(decision);
-    const rejection = toRejection(message, decision, this.options.statusCode, this.options.problem);
+    const accept = message.types && this.#host.getRequestHeader(request, 'accept');
+    const rejection = toRejection(message, decision, status, this.options.problem, accept);
     return { kind: 'rejected', decision, limits, rejection };
   }
 

@@ -5,6 +5,7 @@ import { Gate } from '../gate/gate.js';
 import type { AllowedOutcome, Outcome, RejectedOutcome } from '../gate/outcome.js';
 import type { HttpOptions } from '../options/options.js';
 import { isRejectionError } from '../rejection/http-error.js';
+import type { Rejection } from '../rejection/rejection.js';
 import type { Adapter, Framework, HeaderEditor, Next, NodeResponse } from './adapter.js';
 import { delayRequest } from './delay-request.js';
 import { NODE_HEADERS } from './node-headers.js';
@@ -52,11 +53,6 @@ export class HttpLimiter<Request, Response> {
     return this.gate.limiter;
   }
 
-  /** The status of a rejection. */
-  get statusCode(): number {
-    return this.gate.options.statusCode;
-  }
-
   /**
    * Judges a request. Then it calls `next`, or the adapter's `sendRejection`. A failure calls `next` with the error, once.
    * Neither is called if other code has responded before, or if the client of a delayed request disconnects.
@@ -73,11 +69,11 @@ export class HttpLimiter<Request, Response> {
    *
    * @returns Whether it removed them.
    */
-  withdrawRejection(response: Response, error?: unknown): boolean {
+  withdrawRejection(response: Response, { status }: Rejection, error?: unknown): boolean {
     const nodeResponse = this.#framework.getNodeResponse(response);
-    if (nodeResponse.headersSent || isRejectionError(error, this.statusCode)) return false;
+    if (nodeResponse.headersSent || isRejectionError(error, status)) return false;
     withdrawRejection(this.#headers, this.#hasOwnHeaders ? response : nodeResponse);
-    if (nodeResponse.statusCode === this.statusCode) nodeResponse.statusCode = 200;
+    if (nodeResponse.statusCode === status) nodeResponse.statusCode = 200;
     return true;
   }
 
@@ -89,6 +85,7 @@ export class HttpLimiter<Request, Response> {
    */
   async callHandler(
     response: Response,
+    rejection: Rejection,
     handler: () => unknown,
     onFailure: (error: Error, isWithdrawn: boolean) => void,
   ): Promise<void> {
@@ -97,7 +94,7 @@ export class HttpLimiter<Request, Response> {
     } catch (thrown) {
       if (this.endIfStarted(response)) return;
       const error = toError(thrown);
-      onFailure(error, this.withdrawRejection(response, error));
+      onFailure(error, this.withdrawRejection(response, rejection, error));
     }
   }
 

@@ -11,6 +11,7 @@ import {
 import { createAllowList } from '../client/allow-list.js';
 import { HEADERS } from '../headers/header-options.js';
 import { resolveMessageOption } from '../rejection/message-option.js';
+import { resolveStatusOption } from '../rejection/status-option.js';
 import { WARNING_CODES, type WarningCode } from '../warnings/warning-codes.js';
 import type { CommonOptions } from './options.js';
 
@@ -51,7 +52,7 @@ const PARSERS = {
   headers: (name, value: unknown = 'x-ratelimit') => validateOneOf(name, value, HEADERS),
   resetUnit: (name, value: unknown) => validateOneOf(name, value, ['epoch', 'delta']),
   exposeHeaders: parseFlag,
-  statusCode: (name, value: unknown = 429) => validateIntegerBetween(name, value, 400, 599),
+  statusCode: (_name, value: unknown = 429) => resolveStatusOption(value),
   message: (_name, value: unknown) => resolveMessageOption(value),
   problem: parseFlag,
   silence: parseSilence,

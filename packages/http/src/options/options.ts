@@ -12,6 +12,7 @@ import type {
 } from '@rollgate/core';
 import type { ResetUnit } from '../base/host.js';
 import type { Headers } from '../headers/header-options.js';
+import type { MessageFormats } from '../rejection/message-formats.js';
 import type { WarningCode } from '../warnings/warning-codes.js';
 
 /** A value, or a function that returns the value for a request. */
@@ -126,13 +127,14 @@ export interface CommonOptions<Request, Given extends Limits = Limits, Response 
    */
   exposeHeaders?: boolean | undefined;
   /**
-   * The status of a rejection, 400 to 599.
+   * The status of a rejection, 400 to 599, or a function that returns it.
    *
    * @defaultValue 429
    */
-  statusCode?: number | undefined;
+  statusCode?: number | ((request: Request, decision: Decision<NameOf<Given>>) => Awaitable<number>) | undefined;
   /**
-   * The body of a rejected response instead of the default text. An object is sent as JSON, as it is.
+   * The body of a rejected response. A string is sent as plain text, and an object as JSON, as they are. An object whose only
+   * members are `html`, `text` and `json` has a body for each kind of client, which the header `Accept` selects.
    *
    * An `Error` goes to the framework's error handler, which sends `statusCode` unless the error has its own status. Rollgate
    * adds `status`, `statusCode` and `expose: true` to an error without a status. `@rollgate/web` has no error handler, so its
@@ -140,11 +142,13 @@ export interface CommonOptions<Request, Given extends Limits = Limits, Response 
    */
   message?:
     | string
+    | MessageFormats
     | object
-    | ((request: Request, decision: Decision<NameOf<Given>>) => Awaitable<string | object>)
+    | ((request: Request, decision: Decision<NameOf<Given>>) => Awaitable<string | MessageFormats | object>)
     | undefined;
   /**
-   * Whether a rejected response contains problem details (RFC 9457). A `message` that is an object adds its members.
+   * Whether a rejected response contains problem details (RFC 9457). A `message` that is an object adds its members, and one
+   * that is a string is their `detail`. Clients that prefer HTML still get the `html` of a `message`.
    *
    * @defaultValue `false`
    */

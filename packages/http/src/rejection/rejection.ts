@@ -5,8 +5,10 @@ import { toRetryAfterSeconds } from '../base/seconds.js';
 /** The `code` of every rejection, for programs to compare with. */
 export const REJECTION_CODE = 'RATE_LIMIT_EXCEEDED';
 
-/** The `Content-Type` of a rejection as JSON. */
+/** The values of `Content-Type` that a rejection may have. */
 export const JSON_TYPE = 'application/json; charset=utf-8';
+export const TEXT_TYPE = 'text/plain; charset=utf-8';
+export const HTML_TYPE = 'text/html; charset=utf-8';
 
 /**
  * What a rejected client gets. `renderRejection` turns it into the body of a response. A host with its own error handling
@@ -17,12 +19,12 @@ export type Rejection = {
   readonly status: number;
 } & (
   | {
-      /** The message, as text or in the framework's usual format. */
+      /** The sentence of the default body, as text or in the framework's usual format. */
       readonly text: string;
     }
   | {
       /** The whole body. */
-      readonly json: string;
+      readonly body: string;
       /** The body's `Content-Type`. */
       readonly type: string;
     }
@@ -77,5 +79,5 @@ export function problemRejection(statusCode: number, decision: Decision, detail:
     'violated-policies': decision.violated,
     ...members,
   };
-  return { status: statusCode, json: JSON.stringify(problem), type: 'application/problem+json' };
+  return { status: statusCode, body: JSON.stringify(problem), type: 'application/problem+json' };
 }

@@ -1,6 +1,8 @@
 import { statusOf } from './http-error.js';
-import { prefersText } from './prefers-text.js';
-import { JSON_TYPE, type Rejection, rejectionBody } from './rejection.js';
+import { negotiate } from './negotiate.js';
+import { JSON_TYPE, type Rejection, rejectionBody, TEXT_TYPE } from './rejection.js';
+
+const DEFAULT_TYPES = [JSON_TYPE, TEXT_TYPE];
 
 /** The response to a rejected request, apart from the headers of the limiter. */
 export interface RenderedRejection {
@@ -13,19 +15,18 @@ export interface RenderedRejection {
 }
 
 /**
- * Renders a rejection: JSON as it is, and text as JSON or, for clients that prefer it, as plain text. An error is rendered
- * with its own status and its message, for hosts without error handling.
+ * Renders a rejection. A body stays as it is. The sentence of the default body becomes JSON or, for clients that prefer it,
+ * plain text. An error is rendered with its own status and its message, for hosts without error handling.
  *
  * @param accept The request's header `Accept`. A host that always sends JSON passes none.
  */
 export function renderRejection(rejection: Rejection, accept?: string | null): RenderedRejection {
-  if ('json' in rejection) return { status: rejection.status, type: rejection.type, body: rejection.json };
+  if ('body' in rejection) return rejection;
   const isError = 'error' in rejection;
   const status = (isError ? statusOf(rejection.error) : undefined) ?? rejection.status;
   const text = isError ? rejection.error.message : rejection.text;
-  return prefersText(accept)
-    ? { status, type: 'text/plain; charset=utf-8', body: `${text}\n` }
-    : { status, type: JSON_TYPE, body: serializeBody(status, text) };
+  const type = negotiate(accept, DEFAULT_TYPES);
+  return { status, type, body: type === TEXT_TYPE ? `${text}\n` : serializeBody(status, text) };
 }
 
 /** Those of the last rejection. Many rejections in a row have the same message. */
