@@ -79,20 +79,20 @@ function describeRedisStore(kind: keyof typeof openers, options: StoreOptions, a
 describeRedisStore(
   'ioredis 6 with inspected TTLs',
   { log: 'packed' },
-  { runs: effort(8, 1000), longRun: effort(200, 50_000) },
+  { runs: effort(5, 1000), longRun: effort(100, 50_000) },
 );
 describeRedisStore(
   'ioredis 6',
   { log: 'packed', denialCache: false },
-  { runs: effort(5, 500), longRun: effort(100, 15_000), ...impairment },
+  { runs: effort(3, 500), longRun: effort(60, 15_000), ...impairment },
 );
 // Only a rolling window has a log.
 describeRedisStore(
   'ioredis 6 with inspected TTLs',
   { log: 'sorted-set', denialCache: false },
   {
-    runs: effort(8, 600),
-    longRun: effort(200, 15_000),
+    runs: effort(5, 600),
+    longRun: effort(100, 15_000),
     algorithms: effort(['rollingWindow'], undefined),
     ...impairment,
   },

@@ -232,6 +232,8 @@ export class PlaygroundPage {
   shows(selector: string, text: string | RegExp): Promise<void> {
     const content = `(document.querySelector(${JSON.stringify(selector)})?.textContent ?? '').replace(/\\s+/g, ' ').trim()`;
     const expression = typeof text === 'string' ? `${content} === ${JSON.stringify(text)}` : `${text}.test(${content})`;
-    return this.becomes(`${selector} shows ${text}`, expression);
+    return this.becomes(`${selector} shows ${text}`, expression).catch(async (error: Error) => {
+      throw new Error(`${error.message}; it shows ${JSON.stringify(await this.text(selector))}`);
+    });
   }
 }
