@@ -178,6 +178,7 @@ export const limits = [
     ],
   ]),
   ...of('bucket-counts', CONFORMANCE, [
+    ['a full sum counts no later units', 'if (excess > 0) dropOldestUnits(state, excess);', 'if (excess > 0) return;'],
     ['the oldest bucket never expires', 'index >= 0; index--) units', 'index > 0; index--) units'],
     [
       'a bucket counts for a microsecond too long',

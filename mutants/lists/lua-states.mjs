@@ -103,6 +103,11 @@ export const luaStates = [
     ],
     ['a refund removes more units than the bucket has', 'local taken = math.min(held, units)', 'local taken = units'],
     ['buckets change to the coarser width', 'math.min(buckets.width, width) or width', 'width or width'],
+    [
+      'a full sum counts no later units',
+      'if excess > 0 then bucket_counts.drop_units(buckets, excess) end',
+      'if excess > 0 then return end',
+    ],
   ]),
   ...of(
     'limits/bucket-counts',

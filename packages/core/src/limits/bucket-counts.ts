@@ -64,19 +64,21 @@ export function widthFor(state: State, widthMicros: number, windowMicros: number
   return windowMicros > finer * MAX_BUCKETS ? widthMicros : finer;
 }
 
-/** Adds units to the bucket of `micros`, which is not before the newest one. Their sum stays a safe integer. */
+/**
+ * Adds units to the bucket of `micros`, which is not before the newest one. The oldest units make room for them if the sum
+ * would not be a safe integer otherwise.
+ */
 export function addUnits(state: State, micros: number, units: number): void {
-  const held = unitsOf(state);
-  const added = Math.min(units, Number.MAX_SAFE_INTEGER - held);
-  if (added === 0) return;
+  const excess = units - (Number.MAX_SAFE_INTEGER - unitsOf(state));
+  if (excess > 0) dropOldestUnits(state, excess);
   const bucket = Math.floor(micros / widthOf(state));
   const buckets = bucketsOf(state);
   if (buckets === 0) state.numbers[state.start + OLDEST] = bucket;
   const index = bucket - state.numbers[state.start + OLDEST]!;
   if (index >= buckets) appendBuckets(state, index + 1 - buckets);
   const { numbers, start } = state;
-  numbers[start + UNITS] = held + added;
-  numbers[start + COUNTS + index]! += added;
+  numbers[start + UNITS]! += units;
+  numbers[start + COUNTS + index]! += units;
 }
 
 /** Removes up to `units` units from the bucket that contains the microsecond before `endMicros`. */
@@ -150,6 +152,19 @@ function appendBuckets(state: State, count: number): void {
   const { numbers, start } = state;
   numbers.fill(0, start + COUNTS + buckets, start + needed);
   numbers[start + BUCKETS] = buckets + count;
+}
+
+/** Drops the oldest `units` units. There are that many. */
+function dropOldestUnits(state: State, units: number): void {
+  const { numbers, start } = state;
+  let left = units;
+  for (let index = 0; left > 0; index++) {
+    const dropped = Math.min(countAt(state, index), left);
+    numbers[start + COUNTS + index]! -= dropped;
+    left -= dropped;
+  }
+  numbers[start + UNITS]! -= units;
+  dropBuckets(state, 0);
 }
 
 /** Drops the buckets before `index`, and the empty ones behind them. */

@@ -33,15 +33,13 @@ export function indexOfUnit(log: State, from: number, units: number): number {
 
 /**
  * Adds the newest hit. `micros` is not before the newest time. At most `most` hits are expected. If the totals would
- * exceed safe integers otherwise, drops the hits up to `startMicros`, and adds as many units as those after it allow.
+ * exceed safe integers otherwise, drops the hits up to `startMicros`, and as many of the oldest units as needed.
  */
 export function append(log: State, micros: number, cost: number, most: number, startMicros: number): void {
   if (totalBefore(log, hitsOf(log)) + cost > Number.MAX_SAFE_INTEGER) {
     if (unitsFrom(log, 0) + cost > Number.MAX_SAFE_INTEGER) dropBefore(log, firstAfter(log, startMicros));
+    keepNewest(log, Number.MAX_SAFE_INTEGER - cost);
     if (hasTotals(log)) restartTotals(log);
-    const units = Math.min(cost, Number.MAX_SAFE_INTEGER - unitsFrom(log, 0));
-    if (units > 0) addHit(log, micros, units, most);
-    return;
   }
   addHit(log, micros, cost, most);
 }

@@ -29,6 +29,20 @@ const clampToNewest = (subject: Subject, now: number) => Math.max(now, newestSta
 const within = ({ additions, width }: Subject, at: number, length: number) =>
   additions.filter(({ bucket }) => (bucket + 1) * width > at - length);
 
+/** The newest of these units, because their sum with an addition must stay exact. */
+function keepNewest(additions: readonly Addition[], most: number): Addition[] {
+  let left = most;
+  return additions
+    .toReversed()
+    .map(({ bucket, units }) => {
+      const kept = Math.min(units, left);
+      left -= kept;
+      return { bucket, units: kept };
+    })
+    .filter(({ units }) => units > 0)
+    .toReversed();
+}
+
 /**
  * Counts by a list of all additions. Each addition drops those that no interval reaches any more. Counters with
  * different settings may count for the same subject. Times are whole microseconds, intervals milliseconds.
@@ -48,8 +62,7 @@ export class CounterModel {
       bucket: width === subject.width ? bucket : bucketBefore((bucket + 1) * subject.width, width, newest),
       units,
     }));
-    const added = Math.min(units, Number.MAX_SAFE_INTEGER - unitsOf(left));
-    const additions = added > 0 ? [...moved, { bucket: newest, units: added }] : moved;
+    const additions = [...keepNewest(moved, Number.MAX_SAFE_INTEGER - units), { bucket: newest, units }];
     this.#subjects.set(name, { width, additions, expires: at + settings.subjectExpiry * MS });
   }
 

@@ -347,4 +347,32 @@ export const bucketedWindowVectors: readonly Vector<'bucketedWindow'>[] = [
       { at: 500, peek: true, cost: 1, allowed: true, remaining: 3, retryAfterMs: 0, resetMs: 600, delayMs: 0 },
     ],
   },
+  {
+    title: 'units beyond 2^53 - 1 replace the oldest ones',
+    limit: { algorithm: 'bucketedWindow', options: { limit: 10, window: 1000, buckets: 10 } },
+    steps: [
+      { at: 0, cost: 3, allowed: true, remaining: 7, retryAfterMs: 0, resetMs: 1100, delayMs: 0 },
+      {
+        at: 100,
+        charge: 9007199254740991,
+        allowed: false,
+        remaining: 0,
+        retryAfterMs: 1100,
+        resetMs: 1100,
+        delayMs: 0,
+      },
+      { at: 200, charge: 5, allowed: false, remaining: 0, retryAfterMs: 1000, resetMs: 1100, delayMs: 0 },
+      { at: 1200, cost: 6, allowed: false, remaining: 5, retryAfterMs: 100, resetMs: 100, delayMs: 0 },
+      { at: 1300, cost: 10, allowed: true, remaining: 0, retryAfterMs: 0, resetMs: 1100, delayMs: 0 },
+      {
+        at: 1400,
+        charge: 9007199254740991,
+        allowed: false,
+        remaining: 0,
+        retryAfterMs: 1100,
+        resetMs: 1100,
+        delayMs: 0,
+      },
+    ],
+  },
 ];

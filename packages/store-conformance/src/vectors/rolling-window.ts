@@ -442,12 +442,23 @@ export const rollingWindowVectors: readonly Vector<'rollingWindow'>[] = [
     ],
   },
   {
-    title: 'units that exceed 2^53 - 1 are not counted',
+    title: 'units beyond 2^53 - 1 replace the oldest ones',
     limit: { algorithm: 'rollingWindow', options: { limit: 10, window: 1000 } },
     steps: [
       { at: 0, charge: 9007199254740991, allowed: false, remaining: 0, retryAfterMs: 1000, resetMs: 1000, delayMs: 0 },
-      { at: 1, charge: 5, allowed: false, remaining: 0, retryAfterMs: 999, resetMs: 999, delayMs: 0 },
-      { at: 1000, cost: 10, allowed: true, remaining: 0, retryAfterMs: 0, resetMs: 1000, delayMs: 0 },
+      { at: 1, charge: 5, allowed: false, remaining: 0, retryAfterMs: 999, resetMs: 1000, delayMs: 0 },
+      { at: 1000, cost: 6, allowed: false, remaining: 5, retryAfterMs: 1, resetMs: 1, delayMs: 0 },
+      { at: 1001, cost: 10, allowed: true, remaining: 0, retryAfterMs: 0, resetMs: 1000, delayMs: 0 },
+      {
+        at: 1001,
+        charge: 9007199254740991,
+        allowed: false,
+        remaining: 0,
+        retryAfterMs: 1000,
+        resetMs: 1000,
+        delayMs: 0,
+      },
+      { at: 2001, cost: 10, allowed: true, remaining: 0, retryAfterMs: 0, resetMs: 1000, delayMs: 0 },
     ],
   },
 ];

@@ -90,11 +90,11 @@ function bucket_counts.width_for(buckets, width, window)
   return window > finer * 3600 and width or finer
 end
 
--- Adds units to the bucket of `micros`, which is not before the newest one. The sum never exceeds the exact integers.
+-- Adds units to the bucket of `micros`, which is not before the newest one. The oldest units make room for them if the sum
+-- would not be exact otherwise.
 function bucket_counts.add(buckets, micros, units)
-  local bucket = math.floor(micros / buckets.width)
-  units = math.min(units, MAX_UNITS - buckets.units)
-  if units == 0 then return end
+  local bucket, excess = math.floor(micros / buckets.width), units - (MAX_UNITS - buckets.units)
+  if excess > 0 then bucket_counts.drop_units(buckets, excess) end
   if buckets.size == 0 then
     buckets.first, buckets.size, buckets.body, buckets.start = bucket, 1, format_integer(units), 1
   elseif bucket == buckets.first + buckets.size - 1 then
@@ -130,6 +130,23 @@ define_lazily(bucket_counts, function()
       buckets.first, buckets.size = first, newest - first + 1
     end
     buckets.width = width
+  end
+
+  -- Drops the oldest `units` units. There are that many.
+  function bucket_counts.drop_units(buckets, units)
+    local left, count, next_start = units, nil, nil
+    buckets.units = buckets.units - units
+    count_steps(buckets.size / 2)
+    while left > 0 do
+      count, next_start = count_at(buckets.body, buckets.start)
+      if count > left then
+        buckets.body = format_integer(count - left) .. string.sub(buckets.body, next_start - 1)
+        buckets.start = 1
+        return
+      end
+      left, buckets.start = left - count, next_start
+      buckets.first, buckets.size = buckets.first + 1, buckets.size - 1
+    end
   end
 
   -- Subtracts up to `units` from the bucket of the microsecond before `ends`.

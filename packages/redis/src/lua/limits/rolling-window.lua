@@ -100,11 +100,9 @@ end
 
 function rolling_window.record(rule, hits, now, cost, verdict, stamp)
   local at = verdict.at
-  local units = rule.counts_rejected and math.min(cost, rule.limit) or cost
-  -- An overdraft must not make the units of the window inexact.
-  if hits.size > 0 and not rule.counts_rejected and units > MAX_UNITS - hits.total + hits.dropped then
-    units = math.min(units, MAX_UNITS - hits.total + log.total_before(hits, log.first_after(hits, at - rule.window)))
-  end
+  -- Only the newest `limit` units affect decisions with countRejected. An overdraft must not make the units inexact.
+  local most = rule.counts_rejected and rule.limit or MAX_UNITS
+  local units = math.min(cost, most)
   if hits.is_expired then redis.call('UNLINK', hits.key) end
   if hits.recorder ~= rule then
     local last, recorder = hits.recorder, next_recorder(hits.recorder, rule)
@@ -121,13 +119,10 @@ function rolling_window.record(rule, hits, now, cost, verdict, stamp)
     first = log.first_after(hits, at - span)
     dropped = log.total_before(hits, first)
   end
-  if rule.counts_rejected then
-    -- Only the newest `limit` units affect decisions, so older hits can be dropped.
-    local excess = hits.total - dropped - (rule.limit - units)
-    if excess > 0 then
-      dropped = dropped + excess
-      first = dropped == hits.total and hits.size or log.index_of_unit(hits, 0, dropped - hits.dropped + 1)
-    end
+  local excess = hits.total - dropped - (most - units)
+  if excess > 0 then
+    dropped = dropped + excess
+    first = dropped == hits.total and hits.size or log.index_of_unit(hits, 0, dropped - hits.dropped + 1)
   end
   if first > MAX_DROPPED and first < hits.size and not overflows then
     first, dropped = MAX_DROPPED, log.total_before(hits, MAX_DROPPED)
@@ -135,8 +130,7 @@ function rolling_window.record(rule, hits, now, cost, verdict, stamp)
   count_steps(first / 10)
   if first > 0 or dropped > hits.dropped then log.drop(hits, first, dropped) end
   if overflows and hits.size > 0 then log.restart(hits) end
-  if units > 0 then log.append(hits, at, units)
-  else log.rewrite_from(hits, hits.size - 1, log.entries(hits, hits.size - 1)) end -- Saves the recorder without a new hit.
+  log.append(hits, at, units)
   if rule.counts_rejected then
     local rejection = verdict
     verdict = rolling_window.test(rule, hits, now, cost)
