@@ -152,6 +152,14 @@ export const http = [
       ['the allow list is not consulted', 'if (isOnAllowList !== undefined) {', 'if (isOnAllowList === null) {'],
     ],
   ),
+  ...of('http/src/gate/request-checker', names('http', 'request-options-in-express'), [
+    ['a key of a limit that the plan lacks fails', 'pickNames(key, byName)', 'key'],
+    ['a cost of a limit that the plan lacks fails', 'pickNames(cost, byName)', 'cost'],
+    ['unknown names of the same window are ignored', 'resolved.sample === undefined ?', 'true ?'],
+  ]),
+  ...of('http/src/refunds/settle', names('http', 'request-options-in-express'), [
+    ['a settlement fails for a plan with fewer limits', 'limitersOfPlans.add(limiter);', ''],
+  ]),
   ...of(
     'http/src/options/option-parsers',
     [...HEADERS, ...LIMITER],

@@ -1,5 +1,5 @@
 export type { Awaitable } from './base/awaitable.js';
-export type { Decision, LimitDecision } from './decision/decision.js';
+export type { Decision, LimitDecision, LimitDecisions } from './decision/decision.js';
 export type { StoreFailure, StoreRecovery } from './failure/part-health.js';
 export { StoreError } from './failure/store-error.js';
 export { type DecisionEvent, type LeaseLossEvent, RateLimiter } from './limiter/rate-limiter.js';
@@ -17,7 +17,7 @@ export {
 } from './limits/sliding-window-counter.js';
 export { type TokenBucket, type TokenBucketOptions, tokenBucket } from './limits/token-bucket.js';
 export { MemoryStore, type MemoryStoreOptions } from './memory/memory-store.js';
-export type { Key, Limits, NameOf } from './plan/create-plan.js';
+export type { Key, Limits, MissingNameOf, NameOf } from './plan/create-plan.js';
 export type { Cost } from './plan/resolve-costs.js';
 export { type Concurrency, type ConcurrencyOptions, concurrency } from './slots/concurrency.js';
 export type { RefundFailure } from './store/background-refund.js';

@@ -29,6 +29,28 @@ test('limits of a call define the names of its keys', async () => {
   await expect(limiter.check({ burst: 'ann' }, { limits: { pro: limit } })).rejects.toThrow(TypeError);
 });
 
+test('limits that not all plans have may be missing from a decision', async () => {
+  const plans = { free: { minute: limit }, pro: { minute: limit, day: limit } };
+  const limiter = new RateLimiter({ limits: null });
+  const check = async (plan: keyof typeof plans) => {
+    const decision = await limiter.check('ann', { limits: plans[plan] });
+    const names: readonly ('minute' | 'day')[] = decision.violated;
+    expect(names).toEqual([]);
+    // @ts-expect-error it may be missing
+    expect([1, undefined]).toContain(decision.limits.day.remaining);
+    await limiter.settle(decision, { cost: { minute: 2 } });
+    const untyped: Decision = decision;
+    await limiter.refund(untyped);
+    return [decision.limits.minute.limit, decision.limits.day?.limit];
+  };
+  await expect(check('free')).rejects.toThrow(TypeError);
+  expect(await check('pro')).toEqual([2, 2]);
+  const one = await limiter.peek('ann', { limits: [limit, plans.pro][1]! });
+  // @ts-expect-error a single limit has the name `default`
+  expect(one.limits.minute.limit).toBe(2);
+  expect(one.limits.default?.limit).toBeUndefined();
+});
+
 test('a single limit is named default', async () => {
   const limiter = new RateLimiter({ limits: limit });
   const decision: Decision<'default'> = await limiter.check('ann');

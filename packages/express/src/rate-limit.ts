@@ -1,6 +1,6 @@
 import { IncomingMessage } from 'node:http';
 import { Socket } from 'node:net';
-import type { Decision, Limits, NameOf, RateLimiter } from '@rollgate/core';
+import type { Decision, Limits, MissingNameOf, NameOf, RateLimiter } from '@rollgate/core';
 import { invalidOption, validateOptionalFunction, validateString } from '@rollgate/core/store';
 import { type Awaitable, HttpLimiter, type HttpOptions, type Rejection, sendRejection, toError } from '@rollgate/http';
 import type { NextFunction, Request, RequestHandler, Response } from 'express';
@@ -23,7 +23,12 @@ export type RateLimitOptions<Given extends Limits = Limits> = HttpOptions<Reques
    * called when the response has started before the limiter ran, because Rollgate then ends it.
    */
   handler?:
-    | ((request: Request, response: Response, next: NextFunction, decision: Decision<NameOf<Given>>) => Awaitable<void>)
+    | ((
+        request: Request,
+        response: Response,
+        next: NextFunction,
+        decision: Decision<NameOf<Given>, MissingNameOf<Given>>,
+      ) => Awaitable<void>)
     | undefined;
   /**
    * The property of the request that contains the decision.

@@ -45,6 +45,25 @@ describe.each([
   });
 });
 
+test('limits that not all plans have may be missing from a decision', () => {
+  const limits = ({ path }: Request) => (path === '/' ? { burst: limit } : { burst: limit, daily: limit });
+  const middleware = rateLimit({
+    limits,
+    key: () => ({ burst: 'ann', daily: 'ann' }),
+    cost: { daily: 5 },
+    message: (_request, decision) => ({ left: [decision.limits.burst.remaining, decision.limits.daily?.remaining] }),
+    // @ts-expect-error a plan lacks `daily`
+    onLimited: (_request, decision) => void decision.limits.daily.remaining,
+    handler: (_request, response, _next, decision) => {
+      const names: Names = decision.violated;
+      response.json(names);
+    },
+  });
+  expect(middleware).toBeInstanceOf(Function);
+  // @ts-expect-error a plan that has `daily` needs its key
+  expect(rateLimit({ limits, key: () => ({ burst: 'ann' }) })).toBeInstanceOf(Function);
+});
+
 test('the middleware’s limiter knows the names of its limits', async () => {
   const { limiter } = rateLimit({ limits });
   const decision = await limiter.check({ burst: 'ann', daily: 'ann' });

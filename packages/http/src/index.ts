@@ -23,6 +23,7 @@ export { endResponse, sendRejection } from './node/send-rejection.js';
 export { mergeOptions } from './options/merge-options.js';
 export type {
   CommonOptions,
+  ForRejection,
   ForRequest,
   HttpOptions,
   LimitOptions,

@@ -1,6 +1,7 @@
 import { type Decision, fixedWindow, leakyBucket, rollingWindow } from '@rollgate/core';
 import { clock, EXPRESSES, limitWith, serve, syncAndAsync } from '@rollgate/host-tests/express-servers';
-import type { Request } from 'express';
+import { settle } from '@rollgate/http';
+import type { Request, RequestHandler } from 'express';
 
 const free = { burst: rollingWindow({ limit: 1, window: '1s' }), hourly: rollingWindow({ limit: 2, window: '1h' }) };
 const pro = { hourly: rollingWindow({ limit: 3, window: '1h' }) };
@@ -96,6 +97,55 @@ describe.each(EXPRESSES)('in Express %s', (_, express) => {
       expect(await statuses(2, '/?user=eve&tenant=there')).toEqual([200, 429]);
     },
   );
+
+  describe('if the plans have limits of different names', () => {
+    const limits = (request: Request) => (plan(request) === 'pro' ? pro : free);
+    const [keys, cost] = [
+      { burst: 'ann', hourly: 'ann' },
+      { burst: 1, hourly: 2 },
+    ];
+
+    test.each(syncAndAsync(() => keys))(
+      'keys of limits that a plan lacks are ignored, returned %s',
+      async (_told, key) => {
+        const { statuses, passed } = await serve(express, [limitWith({ limits, key })]);
+        expect(await statuses(3, '/?plan=pro')).toEqual([200, 200, 200]);
+        expect(await statuses(1)).toEqual([429]);
+        expect(Object.keys(passed[0]!.rateLimit!.limits)).toEqual(['hourly']);
+      },
+    );
+
+    test.each([['given', cost] as const, ...syncAndAsync(() => cost)])(
+      'costs of limits that a plan lacks are ignored, %s',
+      async (_told, units) => {
+        const { statuses } = await serve(express, [limitWith({ limits, key: () => 'ann', cost: units })]);
+        expect(await statuses(2, '/?plan=pro')).toEqual([200, 429]);
+        expect(await statuses(1)).toEqual([429]);
+      },
+    );
+
+    test('a settlement ignores limits that a plan lacks', async () => {
+      const limit = limitWith({ limits, key: () => 'ann' });
+      const answer: RequestHandler = async (request, response) => {
+        await settle(request, { cost });
+        response.end();
+      };
+      const { statuses } = await serve(express, [limit], { answer });
+      expect(await statuses(1, '/?plan=pro')).toEqual([200]);
+      expect((await limit.limiter.peek('ann', { limits: pro })).remaining).toBe(1);
+    });
+
+    test.each([
+      ['a key of a limit that the plan has is missing', { limits, key: () => ({ burst: 'ann' }) }, 'key.hourly'],
+      ['a cost is invalid', { limits, cost: () => ({ burst: -1 }) }, 'cost.burst'],
+      ['all plans have the same limits', { limits: pro, key: () => keys }, 'Unknown limit `burst`'],
+      ['all plans have the same window', { limit: () => 2, window: '1s', cost: () => cost }, 'Unknown limit `burst`'],
+    ])('it remains an error if %s', async (_what, options, message) => {
+      const { statuses, errors } = await serve(express, [limitWith(options)]);
+      expect(await statuses(1, '/?plan=pro')).toEqual([500]);
+      expect(errors[0]!.message).toContain(message);
+    });
+  });
 
   describe.each([
     ['text', (path: string) => `Not so fast at ${path}`, 'Not so fast at /here'],

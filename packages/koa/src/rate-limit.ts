@@ -1,4 +1,4 @@
-import type { Decision, Limits, NameOf, RateLimiter } from '@rollgate/core';
+import type { Decision, Limits, MissingNameOf, NameOf, RateLimiter } from '@rollgate/core';
 import { validateOptionalFunction } from '@rollgate/core/store';
 import { type Awaitable, HttpLimiter, type HttpOptions, renderRejection } from '@rollgate/http';
 import type { Context, Middleware, Next } from 'koa';
@@ -18,7 +18,7 @@ export type RateLimitOptions<Given extends Limits = Limits> = HttpOptions<Contex
    * Sends the response to a rejected request instead of the default 429. The status and the headers are already set. Not
    * called when the response has started before the limiter ran, because Rollgate then ends it.
    */
-  handler?: ((ctx: Context, decision: Decision<NameOf<Given>>) => Awaitable<void>) | undefined;
+  handler?: ((ctx: Context, decision: Decision<NameOf<Given>, MissingNameOf<Given>>) => Awaitable<void>) | undefined;
 };
 
 /** The middleware, with its limiter to peek or reset a key. */

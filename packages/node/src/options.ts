@@ -1,6 +1,6 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Http2ServerRequest, Http2ServerResponse } from 'node:http2';
-import type { Decision, Limits, NameOf } from '@rollgate/core';
+import type { Decision, Limits, MissingNameOf, NameOf } from '@rollgate/core';
 import type { Awaitable, HttpOptions } from '@rollgate/http';
 
 /** A request of `node:http` or `node:http2`. */
@@ -29,7 +29,13 @@ export type RateLimitOptions<Given extends Limits = Limits> = HttpOptions<Reques
    * Sends the response to a rejected request instead of the default 429. The status and the headers are already set. Not
    * called when the response has started before the limiter ran, because Rollgate then ends it.
    */
-  handler?: ((request: Request, response: Response, decision: Decision<NameOf<Given>>) => Awaitable<void>) | undefined;
+  handler?:
+    | ((
+        request: Request,
+        response: Response,
+        decision: Decision<NameOf<Given>, MissingNameOf<Given>>,
+      ) => Awaitable<void>)
+    | undefined;
   /**
    * Handles the failure of an option function or the store, and of a wrapped handler, and a `message` that is an error.
    *

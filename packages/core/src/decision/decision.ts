@@ -30,8 +30,11 @@ export interface LimitDecision {
  * `limit`, `remaining`, `resetMs` and `reason` describe one limit, the reported limit. When the action is allowed, it
  * is the limit with the least remaining. Otherwise it is the violated limit with the longest wait. Ties go to the
  * longest reset.
+ *
+ * @typeParam Name The names of the limits.
+ * @typeParam Missing The names of those that some plans lack, so `limits` may lack them.
  */
-export interface Decision<Name extends string = string> {
+export interface Decision<Name extends string = string, Missing extends string = never> {
   /** Whether the action is allowed. */
   readonly allowed: boolean;
   /** The reported limit's quota in units. */
@@ -62,7 +65,7 @@ export interface Decision<Name extends string = string> {
    * and deep comparisons leave it out then. The decision on several limits, or of a store error policy, has it as an
    * ordinary property.
    */
-  readonly limits: Readonly<Record<Name, LimitDecision>>;
+  readonly limits: LimitDecisions<Name, Missing>;
   /**
    * `false`, or the policy that decided because the store failed. With `'fallback'`, the same limits decided in this
    * process's memory. With `'allow'` and `'deny'`, the other figures have no meaning.
@@ -76,3 +79,8 @@ export interface Decision<Name extends string = string> {
   /** Whether the wait of the reported limit is an estimate, as in {@link LimitDecision.retryIsEstimate}. */
   readonly retryIsEstimate?: boolean | undefined;
 }
+
+/** The result of each limit by its name. The condition keeps the type of plans with the same names short. */
+export type LimitDecisions<Name extends string, Missing extends string> = [Missing] extends [never]
+  ? Readonly<Record<Name, LimitDecision>>
+  : Readonly<Record<Exclude<Name, Missing>, LimitDecision> & Partial<Record<Missing & Name, LimitDecision>>>;

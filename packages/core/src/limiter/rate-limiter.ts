@@ -4,7 +4,7 @@ import { type DecisionEventOf, hasSubscribers, publishDecision } from '../events
 import type { StoreError } from '../failure/store-error.js';
 import { holdsSlots } from '../limits/limit.js';
 import type { MemoryStore } from '../memory/memory-store.js';
-import { type Key, type Limits, type NameOf, resolveKeys } from '../plan/create-plan.js';
+import { type Key, type Limits, type MissingNameOf, type NameOf, resolveKeys } from '../plan/create-plan.js';
 import type { Plan } from '../plan/plan.js';
 import type { Plans } from '../plan/plans.js';
 import { resolveCosts } from '../plan/resolve-costs.js';
@@ -26,7 +26,7 @@ export type DecisionEvent = DecisionEventOf<RateLimiter>;
 
 // TypeScript infers the names from the limits alone, not from the key or the expected decision.
 type KeyOn<Own extends Limits> = NoInfer<Key<NameOf<Own>>>;
-type DecisionOn<Own extends Limits> = NoInfer<Decision<NameOf<Own>>>;
+type DecisionOn<Own extends Limits> = NoInfer<Decision<NameOf<Own>, MissingNameOf<Own>>>;
 
 /** Published on the channel `rollgate:lease:lost` when slots of a `concurrency` limit may belong to another process. */
 export type LeaseLossEvent = LeaseLoss<RateLimiter>;
@@ -138,7 +138,10 @@ export class RateLimiter<Given extends Limits = Limits> {
    * @throws TypeError if `decision` does not come from a limiter. TypeError or RangeError for an invalid cost. A
    * {@link StoreError} if the store fails and `onStoreError` is `'throw'`. The promise rejects with it.
    */
-  async settle<Name extends string>(decision: Decision<Name>, options: SettleOptions<NoInfer<Name>>): Promise<void> {
+  async settle<Name extends string>(
+    decision: Decision<Name, Name>,
+    options: SettleOptions<NoInfer<Name>>,
+  ): Promise<void> {
     await settleDecision(this.#store, decision, options);
   }
 

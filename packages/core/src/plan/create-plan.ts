@@ -10,6 +10,15 @@ export type Limits<Name extends string = string> = Limit | Readonly<Record<Name,
 /** The names of the limits: the record's keys, or `default`. */
 export type NameOf<Given extends Limits> = Given extends Limit ? 'default' : keyof Given & string;
 
+/** The names of limits that some plans lack, if `Given` is the union of several plans. */
+export type MissingNameOf<Given extends Limits> =
+  string extends NameOf<Given> ? never : MissingIn<Given, NameOf<Given>>;
+
+/** In a union of literals, TypeScript adds the names that one of them lacks as optional ones. */
+type MissingIn<Plan extends Limits, Name extends string> = Plan extends Limit
+  ? Exclude<Name, 'default'>
+  : Exclude<Name, { [Own in keyof Plan]: undefined extends Plan[Own] ? never : Own }[keyof Plan]>;
+
 /** One key for all limits, or one key per limit name. */
 export type Key<Name extends string = string> = string | Readonly<Record<Name, string>>;
 

@@ -4,3 +4,9 @@ import type { Limit, Limits } from '@rollgate/core';
 export function limitsByName(limits: Limits): Readonly<Record<string, Limit>> {
   return 'test' in limits && typeof limits.test === 'function' ? { default: limits as Limit } : (limits as never);
 }
+
+/** Returns the entries of a record whose names `byName` has. Returns any other value as it is. */
+export function pickNames<Value>(value: Value, byName: object): Value {
+  if (typeof value !== 'object' || value === null) return value;
+  return Object.fromEntries(Object.entries(value).filter(([name]) => Object.hasOwn(byName, name))) as Value;
+}

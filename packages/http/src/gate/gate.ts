@@ -10,7 +10,7 @@ import type { HttpOptions } from '../options/options.js';
 import { type ResolvedOptions, resolveOptions } from '../options/resolve-options.js';
 import { mayRefund, refundByRules } from '../refunds/refund-rules.js';
 import { releaseInBackground } from '../refunds/release-in-background.js';
-import { rememberDecision } from '../refunds/settle.js';
+import { expectOtherNames, rememberDecision } from '../refunds/settle.js';
 import { type ResolvedMessage, resolveMessage, toRejection } from '../rejection/message-option.js';
 import { validateStatus } from '../rejection/status-option.js';
 import type { AllowedOutcome, Outcome, RejectedOutcome } from './outcome.js';
@@ -54,6 +54,7 @@ export class Gate<Request, Response, Target = Response> {
     this.#fixedLimits = limits.fixed;
     this.#hasFixedSlots = limits.fixed !== undefined && hasSlots(limits.fixed);
     this.#mayRefund = mayRefund(resolved);
+    if (limits.sample === undefined) expectOtherNames(resolved.limiter);
   }
 
   /** The limiter that decides the requests. */

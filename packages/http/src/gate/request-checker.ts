@@ -1,6 +1,7 @@
-import type { Awaitable, Cost, Decision, Limits } from '@rollgate/core';
+import type { Awaitable, Cost, Decision, Key, Limits } from '@rollgate/core';
 import { mapAwaitable, validateBoolean } from '@rollgate/core/store';
 import type { RequestReader } from '../base/host.js';
+import { limitsByName, pickNames } from '../base/limits-by-name.js';
 import { mapWithTimeout } from '../base/with-timeout.js';
 import { createAddressKey, readAddress } from '../client/client-address.js';
 import { rememberPartialCost } from '../headers/scarcest-limit.js';
@@ -70,17 +71,22 @@ export class RequestChecker<Request> {
           return mapAwaitable(decision, (made) => rememberPartialCost(made, options.cost));
         }
         return mapWithTimeout(limits.optionName, timeout, limits.forRequest(request), (requestLimits) =>
-          this.#countWithLimits(requestLimits, resolvedKey as string, options.cost),
+          this.#countWithLimits(requestLimits, resolvedKey, options.cost),
         );
       });
     });
   }
 
-  #countWithLimits(limits: Limits, key: string, cost: Cost): Awaitable<Decision> {
-    if (limits === undefined) throw invalidLimitsError(limits);
-    return mapAwaitable(this.#options.limiter.decide(key, { cost, limits }), (decision) => {
+  #countWithLimits(limits: Limits, key: Key, cost: Cost): Awaitable<Decision> {
+    if (typeof limits !== 'object' || limits === null) throw invalidLimitsError(limits);
+    const { limiter, limits: resolved } = this.#options;
+    // A plan may lack limits of other plans, while `key` and `cost` return those for all plans.
+    const byName = resolved.sample === undefined ? limitsByName(limits) : undefined;
+    const ownKey = byName === undefined ? key : pickNames(key, byName);
+    const ownCost = byName === undefined ? cost : pickNames(cost, byName);
+    return mapAwaitable(limiter.decide(ownKey, { cost: ownCost, limits }), (decision) => {
       this.#limitsOf.set(decision, limits);
-      return rememberPartialCost(decision, cost);
+      return rememberPartialCost(decision, ownCost);
     });
   }
 }

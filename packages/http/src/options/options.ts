@@ -5,6 +5,7 @@ import type {
   Duration,
   Key,
   Limits,
+  MissingNameOf,
   NameOf,
   OnStoreError,
   RollingWindowOptions,
@@ -17,6 +18,12 @@ import type { WarningCode } from '../warnings/warning-codes.js';
 
 /** A value, or a function that returns the value for a request. */
 export type ForRequest<Request, Value> = Value | ((request: Request) => Awaitable<Value>);
+
+/** A function of a rejected request and its decision. */
+export type ForRejection<Request, Given extends Limits, Value> = (
+  request: Request,
+  decision: Decision<NameOf<Given>, MissingNameOf<Given>>,
+) => Awaitable<Value>;
 
 /**
  * The options of every adapter, without its limits. `Request` and `Response` are the framework's types.
@@ -38,7 +45,8 @@ export interface CommonOptions<Request, Given extends Limits = Limits, Response 
   ipv6Prefix?: number | undefined;
   /**
    * The units that a request takes: a positive safe integer for all limits, or a record of safe integers by limit name. A
-   * limit that the record omits has cost 1. With cost 0 in a record, the limit neither decides nor records.
+   * limit that the record omits has cost 1. With cost 0 in a record, the limit neither decides nor records. If `limits` is a
+   * function, the limiter ignores the costs and keys of limits that the request's plan lacks.
    *
    * @defaultValue 1
    */
@@ -75,7 +83,7 @@ export interface CommonOptions<Request, Given extends Limits = Limits, Response 
   /** Returns whether a response is a success. By default, a response with a status below 400 is. */
   requestWasSuccessful?: ((request: Request, response: Response) => Awaitable<boolean>) | undefined;
   /** Called for each rejected request before the response, even with `dryRun`. */
-  onLimited?: ((request: Request, decision: Decision<NameOf<Given>>) => Awaitable<void>) | undefined;
+  onLimited?: ForRejection<Request, Given, void> | undefined;
   /**
    * Decides, counts and publishes, but does not reject, delay or write headers. Shows what a limit would do.
    *
@@ -131,7 +139,7 @@ export interface CommonOptions<Request, Given extends Limits = Limits, Response 
    *
    * @defaultValue 429
    */
-  statusCode?: number | ((request: Request, decision: Decision<NameOf<Given>>) => Awaitable<number>) | undefined;
+  statusCode?: number | ForRejection<Request, Given, number> | undefined;
   /**
    * The body of a rejected response. A string is sent as plain text, and an object as JSON, as they are. An object whose only
    * members are `html`, `text` and `json` has a body for each kind of client, which the header `Accept` selects.
@@ -144,7 +152,7 @@ export interface CommonOptions<Request, Given extends Limits = Limits, Response 
     | string
     | MessageFormats
     | object
-    | ((request: Request, decision: Decision<NameOf<Given>>) => Awaitable<string | MessageFormats | object>)
+    | ForRejection<Request, Given, string | MessageFormats | object>
     | undefined;
   /**
    * Whether a rejected response contains problem details (RFC 9457). A `message` that is an object adds its members, and one

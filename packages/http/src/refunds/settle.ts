@@ -1,5 +1,6 @@
 import type { Cost, Decision, Limits, NameOf, RateLimiter } from '@rollgate/core';
 import { formatValue, hasMethods, invalidOption, validateOptionNames } from '@rollgate/core/store';
+import { pickNames } from '../base/limits-by-name.js';
 import { optionError } from '../base/option-error.js';
 
 /** What one limiter did with a request: its decision, or `undefined` for an exempt request. */
@@ -53,6 +54,14 @@ function allDecided(request: object): Decided[] {
   return all;
 }
 
+/** The limiters whose limits differ between requests. */
+const limitersOfPlans = new WeakSet<RateLimiter>();
+
+/** Lets {@link settle} ignore the names that the limits of a request lack, because other requests have them. */
+export function expectOtherNames(limiter: RateLimiter): void {
+  limitersOfPlans.add(limiter);
+}
+
 /** What a request really cost. */
 export interface SettleRequestOptions<Given extends Limits = Limits> {
   /** The units for all limits, or a record of units by limit name. Limits that it omits keep what they have. */
@@ -98,8 +107,7 @@ export async function settle<Given extends Limits = Limits>(
   await Promise.all(
     all.map(({ limiter, decision }) => {
       if (decision === undefined) return undefined;
-      const own = isRecord ? pick(cost, Object.keys(decision.limits)) : cost;
-      return limiter.settle(decision, { cost: own });
+      return limiter.settle(decision, { cost: pickNames(cost, decision.limits) });
     }),
   );
 }
@@ -111,15 +119,15 @@ function resolveLimiter(option: unknown): unknown {
   throw invalidOption('limiter', 'a limiter, or a middleware or hook that has one', option);
 }
 
-function pick(cost: Exclude<Cost, number>, names: readonly string[]): Cost {
-  return Object.fromEntries(Object.entries(cost).filter(([name]) => names.includes(name)));
-}
-
-/** A limiter that decided without its limits, because the request was exempt or the store failed, may have any names. */
+/**
+ * A limiter may have any names if its limits differ between requests. The same holds if it decided without its limits, because
+ * the request was exempt or the store failed.
+ */
 function throwIfUnknown(names: readonly string[], all: readonly Decided[]): void {
   const known = all.flatMap(({ decision }) => (hasLimits(decision) ? Object.keys(decision.limits) : []));
   const unknown = names.find((name) => !known.includes(name));
-  if (unknown === undefined || !all.every(({ decision }) => hasLimits(decision)) || all.length === 0) return;
+  if (unknown === undefined || all.length === 0) return;
+  if (!all.every(({ limiter, decision }) => hasLimits(decision) && !limitersOfPlans.has(limiter))) return;
   throw optionError(
     `Expected the limits in \`cost\` to be among \`${known.join('`, `')}\`, got ${formatValue(unknown)}`,
   );
