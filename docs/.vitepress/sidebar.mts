@@ -48,7 +48,7 @@ export function createSidebar(): Entry[] {
     {
       text: 'Reference',
       items: [
-        ...pages(['options', 'errors', 'warnings', 'events', 'cli', 'guarantees', 'benchmarks']),
+        ...pages(['options', 'errors', 'warnings', 'events', 'cli', 'guarantees', 'stability', 'benchmarks']),
         { text: 'API', link: '/api/', collapsed: true, items: apiPages() },
         {
           text: 'Migration',
