@@ -316,6 +316,16 @@ export const core = [
     ['misuse spends a receipt', 'if (isMisuse(error)) onMisuse(error);', ''],
     ['misuse settles slots', 'if (held !== undefined) held.isSettled = false;', ''],
   ]),
+  ...of(
+    'failure/decide-by-policy',
+    ['packages/core/test/fallback-limits.test.ts'],
+    [['an outage ignores `fallbackLimits`', 'plan.fallback ?? plan', 'plan']],
+  ),
+  ...of(
+    'failure/fallback-plan',
+    ['packages/core/test/fallback-limits.test.ts'],
+    [['a fallback may have another algorithm', ' && limit.algorithm === rule.limit.algorithm', '']],
+  ),
   ...of('failure/call-guard', MISUSE, [
     ['a policy decides after misuse', 'if (isMisuse(thrown)) this.reject(thrown);\n    else ', ''],
   ]),

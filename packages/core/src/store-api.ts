@@ -35,7 +35,7 @@ export {
 export type { SlotLimit } from './slots/slot-keeper.js';
 export { refundInBackground } from './store/background-refund.js';
 export { foreignDecision } from './store/foreign-decision.js';
-export type { StoreConnection, StoreGuard } from './store/store.js';
+export type { GuardedStore, StoreConnection, StoreGuard } from './store/store.js';
 export { hashKey, MAX_KEY_LENGTH } from './store/stored-key.js';
 export { readMicros } from './time/clock.js';
 export { scheduleAfter } from './time/clock-timers.js';

@@ -1,5 +1,5 @@
-import { type Decision, fixedWindow, leakyBucket, rollingWindow } from '@rollgate/core';
-import { clock, EXPRESSES, limitWith, serve, syncAndAsync } from '@rollgate/host-tests/express-servers';
+import { type Decision, fixedWindow, leakyBucket, type RollingWindow, rollingWindow } from '@rollgate/core';
+import { clock, EXPRESSES, limitWith, serve, storeWith, syncAndAsync } from '@rollgate/host-tests/express-servers';
 import { settle } from '@rollgate/http';
 import type { Request, RequestHandler } from 'express';
 
@@ -17,6 +17,25 @@ describe.each(EXPRESSES)('in Express %s', (_, express) => {
       expect(reply.headers.get('x-ratelimit-limit')).toBe('3');
       expect(reply.headers.get('retry-after')).toBe('60');
     });
+  });
+
+  test('fallbackLimits derive what this process may allow alone from the limit of each request', async () => {
+    const check = () => Promise.reject(new Error('no connection'));
+    const { ask, statuses } = await serve(express, [
+      limitWith({
+        limit: (request: Request) => (plan(request) === 'pro' ? 12 : 4),
+        window: '1m',
+        fallbackLimits: ({ limit }: RollingWindow) => rollingWindow({ limit: limit / 4, window: '1m' }),
+        store: storeWith({ check }),
+        headers: 'all',
+        key: plan,
+      }),
+    ]);
+    expect(await statuses(4, '/?plan=pro')).toEqual([200, 200, 200, 429]);
+    const { headers } = await ask('/?plan=free');
+    expect(['x-ratelimit-limit', 'x-ratelimit-remaining'].map((name) => headers.get(name))).toEqual(['1', '0']);
+    expect(headers.get('ratelimit-policy')).toBe('"default";q=4;w=60');
+    expect(await statuses(1, '/?plan=free')).toEqual([429]);
   });
 
   test.each(syncAndAsync((request) => (plan(request) === 'pro' ? 1000 : '1m')))(

@@ -32,6 +32,19 @@ describe.each(VERSIONS)('option functions in Fastify %s', (_, fastify) => {
     return ['limit', 'remaining', 'reset'].map((name) => Number(headers.get(`x-ratelimit-${name}`)));
   }
 
+  test('a route with its own limit does not inherit fallbackLimits', async () => {
+    const check = () => Promise.reject(new Error('no connection'));
+    const fallbackLimits = rollingWindow({ limit: 3, window: '1m' });
+    const app = await limited({ limit: 12, window: '1m', fallbackLimits, store: storeWith({ check }) });
+    app.get('/', async () => 'the limit of all');
+    app.get('/login', { config: { rateLimit: { limit: 2 } } }, async () => 'its own');
+    app.get('/search', { config: { rateLimit: { cost: 2 } } }, async () => 'another cost');
+    const get = await serve(app);
+    expect(await statuses(get, '/', '/', '/', '/')).toEqual([200, 200, 200, 429]);
+    expect(await statuses(get, '/login', '/login', '/login')).toEqual([200, 200, 429]);
+    expect(await statuses(get, '/search', '/search')).toEqual([200, 429]);
+  });
+
   test.each(bothWays((request) => numberOf(request, 'limit')))('a limit, %s', async (_, limit) => {
     const get = await served({ limit, window: '1m' });
     expect(await fieldsOf(get, '/?limit=3')).toEqual([3, 2, 60]);

@@ -34,7 +34,11 @@ export function decideByPolicy(
 ): Decision {
   if (policy === 'throw') throw error;
   if (policy !== 'fallback') return decideUniformly(policy, plan);
-  return degrade(memory()[operation](plan, keys, costs), 'fallback', (receipt) => new FallbackReceipt(receipt));
+  return degrade(
+    memory()[operation](plan.fallback ?? plan, keys, costs),
+    'fallback',
+    (receipt) => new FallbackReceipt(receipt),
+  );
 }
 
 /** Decides the same for all keys: as if all of the quota were free, or none of it. */

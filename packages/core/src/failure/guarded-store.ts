@@ -2,14 +2,17 @@ import { type Awaitable, isThenable } from '../base/awaitable.js';
 import type { Decision } from '../decision/decision.js';
 import { takeReceipt } from '../decision/take-receipt.js';
 import type { MemoryStore } from '../memory/memory-store.js';
+import type { Limits, LimitsFrom } from '../plan/create-plan.js';
 import type { Costs, Keys, Plan, SettledCosts } from '../plan/plan.js';
 import type { OnStoreError } from '../store/on-store-error.js';
 import { namesOf } from '../store/quota-waiters.js';
-import type { Store, StoreGuard } from '../store/store.js';
+import type { GuardedStore as Guarded, Store, StoreGuard } from '../store/store.js';
 import type { Clock } from '../time/clock.js';
 import { unsupported } from '../validation/unsupported.js';
+import { invalidOption } from '../validation/validate.js';
 import { CallGuard, type FailureHandler, RETHROW } from './call-guard.js';
 import { type DecidingCall, decideByPolicy, FallbackReceipt } from './decide-by-policy.js';
+import { withFallbackPlan } from './fallback-plan.js';
 
 /** The `guard` of every store that may fail. */
 export const guardStore: StoreGuard = (store, timeoutMs, policy) => new GuardedStore(store, timeoutMs, policy);
@@ -18,8 +21,9 @@ export const guardStore: StoreGuard = (store, timeoutMs, policy) => new GuardedS
  * Wraps a store, so that each call settles by its deadline. If the store fails, exceeds the timeout or is known to be
  * down, the policy decides.
  */
-class GuardedStore implements Store {
+class GuardedStore implements Guarded {
   readonly #store: Store;
+  readonly #policy: OnStoreError;
   readonly #decisions: CallGuard<DecidingCall, Decision>;
   /** Whether a settlement or a release that is lost is an error. */
   readonly #onLost: FailureHandler<void>;
@@ -33,6 +37,7 @@ class GuardedStore implements Store {
 
   constructor(store: Store, timeoutMs: number, policy: OnStoreError) {
     this.#store = store;
+    this.#policy = policy;
     this.backend = store.backend ?? store;
     this.clock = store.clock;
     this.#decisions = new CallGuard(store, timeoutMs, {
@@ -64,6 +69,11 @@ class GuardedStore implements Store {
   charge(plan: Plan, keys: Keys, costs: Costs): Awaitable<Decision> {
     if (this.#store.charge === undefined) throw unsupported('charge');
     return this.#decisions.run({ operation: 'charge', plan, keys, costs });
+  }
+
+  withFallback(plan: Plan, limits: Limits, fallbackLimits: LimitsFrom<Limits>): Plan {
+    if (this.#policy === 'fallback') return withFallbackPlan(plan, limits, fallbackLimits);
+    throw invalidOption('onStoreError', "'fallback' with `fallbackLimits`", this.#policy);
   }
 
   /** See `partOf` of {@link Store}. */

@@ -1,4 +1,4 @@
-import type { Limits } from '../plan/create-plan.js';
+import type { Limits, LimitsFrom } from '../plan/create-plan.js';
 import type { Cost, CostOn } from '../plan/resolve-costs.js';
 import type { LeaseLoss } from '../slots/report-lease-loss.js';
 import type { OnStoreError } from '../store/on-store-error.js';
@@ -38,6 +38,14 @@ export interface RateLimiterOptions<Given extends Limits = Limits> {
    * @defaultValue `'throw'`
    */
   onStoreError?: OnStoreError | undefined;
+  /**
+   * What this process may allow alone while the policy `'fallback'` decides, because then each process decides for itself.
+   * Limits with the names and algorithms of `limits`, or a function that derives them from `limits`. A function also
+   * derives them from the limits that a call passes. A `MemoryStore` does not need them.
+   *
+   * @defaultValue the same limits
+   */
+  fallbackLimits?: LimitsFrom<NoInfer<Given>> | undefined;
   /**
    * Called when slots of a `concurrency` limit may belong to another process, because this one could not renew its lease in
    * time.

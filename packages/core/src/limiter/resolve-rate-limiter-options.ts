@@ -3,7 +3,7 @@ import { DEFAULT_TIMEOUT_MS, parseTimeout } from '../failure/parse-timeout.js';
 import { isMemoryStore, MemoryStore } from '../memory/memory-store.js';
 import { Plans } from '../plan/plans.js';
 import { ON_STORE_ERROR } from '../store/on-store-error.js';
-import type { Store } from '../store/store.js';
+import type { GuardedStore, Store } from '../store/store.js';
 import {
   hasMethods,
   invalidOption,
@@ -27,16 +27,28 @@ export interface ResolvedRateLimiterOptions {
  * @throws TypeError, RangeError naming the invalid option.
  */
 export function resolveRateLimiterOptions(options: RateLimiterOptions): ResolvedRateLimiterOptions {
-  validateOptionNames('RateLimiter', options, ['limits', 'store', 'prefix', 'timeout', 'onStoreError', 'onLeaseLost']);
-  const { store, prefix = 'rollgate', timeout = DEFAULT_TIMEOUT_MS, onStoreError = 'throw' } = options;
+  validateOptionNames('RateLimiter', options, [
+    'limits',
+    'store',
+    'prefix',
+    'timeout',
+    'onStoreError',
+    'fallbackLimits',
+    'onLeaseLost',
+  ]);
+  const { store, prefix = 'rollgate', timeout = DEFAULT_TIMEOUT_MS, onStoreError = 'throw', fallbackLimits } = options;
   if (store !== undefined && !hasMethods(store, ['check', 'peek', 'refund', 'reset'])) {
     throw invalidOption('store', 'a store such as `new MemoryStore()`', store);
   }
-  const plans = new Plans(validateString('prefix', prefix), options.limits);
   const timeoutMs = parseTimeout(timeout);
   const policy = validateOneOf('onStoreError', onStoreError, ON_STORE_ERROR);
   const isInMemory = store === undefined || isMemoryStore(store); // It never fails, so it needs no timeout.
-  const used = isInMemory ? (store ?? new MemoryStore()) : (store.guard ?? defaultGuard)(store, timeoutMs, policy);
+  const used: GuardedStore = isInMemory
+    ? (store ?? new MemoryStore())
+    : (store.guard ?? defaultGuard)(store, timeoutMs, policy);
+  const plans = new Plans(validateString('prefix', prefix), options.limits, (plan, limits) =>
+    fallbackLimits === undefined ? plan : (used.withFallback?.(plan, limits, fallbackLimits) ?? plan),
+  );
   validateOptionalFunction('onLeaseLost', options.onLeaseLost);
   return { plans, store: used };
 }

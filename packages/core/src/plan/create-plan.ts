@@ -22,7 +22,15 @@ type MissingIn<Plan extends Limits, Name extends string> = Plan extends Limit
 /** One key for all limits, or one key per limit name. */
 export type Key<Name extends string = string> = string | Readonly<Record<Name, string>>;
 
-const isLimit = (value: unknown): value is Limit => hasMethods(value, ['create', 'test', 'record', 'refund']);
+/** Limits, or a function that derives them from others. */
+export type LimitsFrom<Given extends Limits> = Given | Derivation<Given>['derive'];
+
+/** A method, because its parameter is bivariant: options with known limits are also options with any limits. */
+interface Derivation<Given extends Limits> {
+  derive(limits: Given): Given;
+}
+
+export const isLimit = (value: unknown): value is Limit => hasMethods(value, ['create', 'test', 'record', 'refund']);
 
 /**
  * Creates the plan that decides by these limits.

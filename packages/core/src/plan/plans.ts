@@ -1,18 +1,22 @@
+import { getOrInsert } from '../base/get-or-insert.js';
 import { withCode } from '../validation/error-codes.js';
 import { createPlan, type Limits } from './create-plan.js';
 import type { Plan } from './plan.js';
 
 /** The plan of a limiter's limits, and those of limits that callers pass. */
 export class Plans {
-  readonly #prefix: string;
+  readonly #create: (limits: Limits) => Plan;
   readonly #own: Plan | undefined;
   /** An application passes few limits and uses each often. */
   readonly #passed = new WeakMap<object, Plan>();
 
-  /** @throws TypeError if `limits` is neither a limit, a record of at least one, nor `null`. */
-  constructor(prefix: string, limits: unknown) {
-    this.#prefix = prefix;
-    this.#own = limits === null ? undefined : createPlan(prefix, limits);
+  /**
+   * @param complete Adds what else decides by limits to their plan.
+   * @throws TypeError if `limits` is neither a limit, a record of at least one, nor `null`.
+   */
+  constructor(prefix: string, limits: Limits | null, complete: (plan: Plan, limits: Limits) => Plan) {
+    this.#create = (given) => complete(createPlan(prefix, given), given);
+    this.#own = limits === null ? undefined : this.#create(limits);
   }
 
   /**
@@ -29,12 +33,6 @@ export class Plans {
 
   /** Returns the plan of these limits, or the limiter's own one without any. */
   of(limits: Limits | undefined): Plan {
-    if (limits === undefined) return this.own;
-    let plan = this.#passed.get(limits);
-    if (plan === undefined) {
-      plan = createPlan(this.#prefix, limits);
-      this.#passed.set(limits, plan);
-    }
-    return plan;
+    return limits === undefined ? this.own : getOrInsert(this.#passed, limits, () => this.#create(limits));
   }
 }

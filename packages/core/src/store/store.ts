@@ -1,12 +1,23 @@
 import type { Awaitable } from '../base/awaitable.js';
 import type { Decision } from '../decision/decision.js';
 import type { CounterAlgorithm } from '../limits/rolling-counter-algorithm.js';
+import type { Limits, LimitsFrom } from '../plan/create-plan.js';
 import type { Costs, Keys, Plan, SettledCosts } from '../plan/plan.js';
 import type { Clock } from '../time/clock.js';
 import type { OnStoreError } from './on-store-error.js';
 
 /** Wraps a store, so that each of its calls settles within `timeoutMs`. If it fails, `policy` decides. */
-export type StoreGuard = (store: Store, timeoutMs: number, policy: OnStoreError) => Store;
+export type StoreGuard = (store: Store, timeoutMs: number, policy: OnStoreError) => GuardedStore;
+
+/** A store in its guard. */
+export interface GuardedStore extends Store {
+  /**
+   * Adds the limits that decide during an outage to a plan.
+   *
+   * @throws TypeError if they do not match `limits`, or if the policy does not use them.
+   */
+  withFallback?(plan: Plan, limits: Limits, fallbackLimits: LimitsFrom<Limits>): Plan;
+}
 
 /**
  * Keeps the state of keys. `createStore` of `@rollgate/core/store` creates one from a function that reads and writes

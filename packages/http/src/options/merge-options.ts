@@ -2,14 +2,17 @@ import { ROLLING_WINDOW_OPTIONS } from '@rollgate/core/store';
 
 /**
  * Overrides the options of an app with those of one of its routes. A route with `limits` inherits no window settings, and
- * vice versa.
+ * vice versa. A route with either does not inherit the limits of an outage.
  */
 export function mergeOptions<Merged>(app: object, route: object): Merged {
-  const inherited: { [name: string]: unknown; limits?: unknown; ipv6Prefix?: unknown } = { ...app };
+  const inherited: { [name: string]: unknown } = { ...app };
   const given = Object.entries(route).filter(([, value]) => value !== undefined);
   const names = given.map(([name]) => name);
-  if (names.includes('limits')) for (const name of ROLLING_WINDOW_OPTIONS) delete inherited[name];
-  if (ROLLING_WINDOW_OPTIONS.some((name) => names.includes(name))) delete inherited.limits;
-  if (names.includes('key')) delete inherited.ipv6Prefix;
+  const drop = (...dropped: string[]) => {
+    for (const name of dropped) delete inherited[name];
+  };
+  if (names.includes('limits')) drop(...ROLLING_WINDOW_OPTIONS, 'fallbackLimits');
+  if (ROLLING_WINDOW_OPTIONS.some((name) => names.includes(name))) drop('limits', 'fallbackLimits');
+  if (names.includes('key')) drop('ipv6Prefix');
   return { ...inherited, ...Object.fromEntries(given) } as Merged;
 }

@@ -61,7 +61,12 @@ const PARSERS = {
 type Parsers = typeof PARSERS;
 
 /** The names of all options that adapters have in common. */
-export const OPTION_NAMES: readonly string[] = [...ROLLING_WINDOW_OPTIONS, 'limits', ...Object.keys(PARSERS)];
+export const OPTION_NAMES: readonly string[] = [
+  ...ROLLING_WINDOW_OPTIONS,
+  'limits',
+  'fallbackLimits',
+  ...Object.keys(PARSERS),
+];
 
 /** The validated options, with their defaults. */
 export type ParsedOptions<Request, Response> = {

@@ -5,9 +5,11 @@ import type {
   Duration,
   Key,
   Limits,
+  LimitsFrom,
   MissingNameOf,
   NameOf,
   OnStoreError,
+  RollingWindow,
   RollingWindowOptions,
   Store,
 } from '@rollgate/core';
@@ -171,6 +173,13 @@ export interface WindowOptions<Request> extends Omit<RollingWindowOptions, 'limi
   limit: ForRequest<Request, number>;
   /** Milliseconds, or text such as `'1m'`. */
   window: ForRequest<Request, Duration>;
+  /**
+   * What this process may allow alone while the policy `'fallback'` decides, because then each process decides for itself. A
+   * rolling window, or a function that derives it from the window of a request.
+   *
+   * @defaultValue the same window
+   */
+  fallbackLimits?: LimitsFrom<RollingWindow> | undefined;
 }
 
 /** The settings of one rolling window, or `limits` of any kind. A function of the request gives each plan its own. */
@@ -182,6 +191,13 @@ export type LimitOptions<Request, Given extends Limits = Limits> =
   | ({
       /** One limit of any algorithm, a record of named limits that decide together, or a function of the request. */
       limits: ForRequest<Request, Given>;
+      /**
+       * What this process may allow alone while the policy `'fallback'` decides, because then each process decides for itself.
+       * Limits with the names and algorithms of `limits`, or a function that derives them from the limits of a request.
+       *
+       * @defaultValue the same limits
+       */
+      fallbackLimits?: LimitsFrom<NoInfer<Given>> | undefined;
     } & { [Option in keyof RollingWindowOptions]?: undefined });
 
 /** All options that adapters have in common. */
@@ -198,8 +214,10 @@ export type PartialOptions<Request, Given extends Limits = Limits, Response = ne
   Given,
   Response
 > & {
-  [Option in keyof WindowOptions<Request>]?: WindowOptions<Request>[Option] | undefined;
+  [Option in Exclude<keyof WindowOptions<Request>, 'fallbackLimits'>]?: WindowOptions<Request>[Option] | undefined;
 } & {
   /** One limit of any algorithm, a record of named limits that decide together, or a function of the request. */
   limits?: ForRequest<Request, Given> | undefined;
+  /** Like `fallbackLimits` of {@link LimitOptions}. A route with its own limits does not inherit it. */
+  fallbackLimits?: LimitsFrom<NoInfer<Given>> | LimitsFrom<RollingWindow> | undefined;
 };

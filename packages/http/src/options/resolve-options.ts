@@ -1,4 +1,4 @@
-import { type Limits, RateLimiter } from '@rollgate/core';
+import { type Limits, type LimitsFrom, RateLimiter } from '@rollgate/core';
 import { validateOptionNames } from '@rollgate/core/store';
 import type { RequestReader } from '../base/host.js';
 import { optionError } from '../base/option-error.js';
@@ -34,7 +34,15 @@ export function resolveOptions<Request, Response>(
   if (requestWasSuccessful !== undefined && !skipSuccessfulRequests && !skipFailedRequests) throw unusedFunctionError();
   const limits = resolveLimits(options);
   if (typeof cost !== 'function') validateCost(cost, limits.fixed);
-  const limiter = new RateLimiter({ limits: limits.fixed ?? null, store, prefix, timeout, onStoreError });
+  const { fallbackLimits } = options as { fallbackLimits?: LimitsFrom<Limits> };
+  const limiter = new RateLimiter({
+    limits: limits.fixed ?? null,
+    store,
+    prefix,
+    timeout,
+    onStoreError,
+    fallbackLimits,
+  });
   const usageChecks = new UsageChecks(silence);
   if (limits.sample !== undefined) usageChecks.inspectKeySharing(store, prefix, limits.sample);
   return { ...parsed, limiter, limits, usageChecks };

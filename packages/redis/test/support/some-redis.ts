@@ -33,7 +33,7 @@ export class SomeRedis {
   createLimiter<Given extends Limits>(
     limits: Given,
     store: Omit<RedisStoreOptions, 'client'> = {},
-    options: Omit<RateLimiterOptions, 'limits' | 'store'> = {},
+    options: Omit<RateLimiterOptions<Given>, 'limits' | 'store'> = {},
   ): RateLimiter<Given> {
     const redisStore = new RedisStore({ client: this.client, ...store });
     return new RateLimiter({ limits, store: redisStore, prefix: freshPrefix(), timeout: '30s', ...options });

@@ -1,0 +1,130 @@
+import {
+  fixedWindow,
+  type Limits,
+  MemoryStore,
+  RateLimiter,
+  type RateLimiterOptions,
+  rollingWindow,
+} from '@rollgate/core';
+import { silenceOutages } from '@rollgate/test-support/silence-outages';
+import { PuppetStore } from './puppet-store.js';
+
+silenceOutages();
+
+const FAILURE = { rejection: new Error('no room') };
+const limits = rollingWindow({ limit: 20, window: '1m' });
+const alone = rollingWindow({ limit: 5, window: '1m' });
+
+let store: PuppetStore;
+beforeEach(() => {
+  store = new PuppetStore();
+});
+
+function create<Given extends Limits>(options: Omit<RateLimiterOptions<Given>, 'onStoreError'>) {
+  return new RateLimiter<Given>({ store, onStoreError: 'fallback', ...options });
+}
+
+test('each process allows what it may allow alone, and all of the limit while the store responds', async () => {
+  const stores = Array.from({ length: 4 }, () => new PuppetStore());
+  const limiters = stores.map((own) => create({ limits, fallbackLimits: alone, store: own }));
+  for (const own of stores) own.mode = FAILURE;
+  const decisions = await Promise.all(limiters.flatMap((one) => Array.from({ length: 20 }, () => one.check('ann'))));
+  expect(decisions.filter(({ allowed }) => allowed)).toHaveLength(20);
+  expect(decisions[0]).toMatchObject({ allowed: true, degraded: 'fallback', limit: 5, remaining: 4 });
+  stores[0]!.mode = 'respond';
+  expect(await limiters[0]!.check('ann')).toMatchObject({ allowed: true, degraded: false, limit: 20, remaining: 19 });
+});
+
+test('several limits have one counterpart each, found by its name', async () => {
+  const own = { burst: limits, day: fixedWindow({ limit: 100, window: '1d' }) };
+  const fallbackLimits = { day: fixedWindow({ limit: 25, window: '1d' }), burst: alone };
+  const limiter = create({ limits: own, fallbackLimits });
+  store.mode = FAILURE;
+  const { limits: decided } = await limiter.check({ burst: 'ann', day: 'all' }, { cost: { burst: 2, day: 1 } });
+  expect(decided).toMatchObject({ burst: { limit: 5, remaining: 3 }, day: { limit: 25, remaining: 24 } });
+  expect(Object.keys(decided)).toEqual(['burst', 'day']);
+});
+
+test('a function derives them from the limits of the limiter and of each call, once for each', async () => {
+  const derived: number[] = [];
+  const limiter = create({
+    limits,
+    fallbackLimits: (given) => {
+      derived.push(given.limit);
+      return rollingWindow({ limit: given.limit / 4, window: '1m' });
+    },
+  });
+  const pro = rollingWindow({ limit: 400, window: '1m' });
+  store.mode = FAILURE;
+  for (let call = 0; call < 2; call++) {
+    expect(await limiter.check('ann')).toMatchObject({ limit: 5 });
+    expect(await limiter.check('bob', { limits: pro })).toMatchObject({ limit: 100 });
+  }
+  expect(derived).toEqual([20, 400]);
+});
+
+test('a reset, a refund, a settlement and a charge change what the fallback has counted', async () => {
+  const limiter = create({ limits, fallbackLimits: alone });
+  store.mode = FAILURE;
+  const decisions = [await limiter.check('ann', { cost: 3 }), await limiter.check('ann', { cost: 2 })];
+  expect(await limiter.check('ann')).toMatchObject({ allowed: false });
+  await limiter.refund(decisions[1]!);
+  expect(await limiter.peek('ann')).toMatchObject({ remaining: 2 });
+  await limiter.settle(decisions[0]!, { cost: 1 });
+  expect(await limiter.peek('ann')).toMatchObject({ remaining: 4 });
+  expect(await limiter.charge('ann', { cost: 4 })).toMatchObject({ remaining: 0 });
+  await limiter.reset('ann').catch(() => {}); // The store fails.
+  expect(await limiter.peek('ann')).toMatchObject({ remaining: 5 });
+});
+
+test('a MemoryStore never uses them', async () => {
+  const limiter = new RateLimiter({
+    limits,
+    fallbackLimits: alone,
+    store: new MemoryStore(),
+    onStoreError: 'fallback',
+  });
+  expect(await limiter.check('ann')).toMatchObject({ limit: 20 });
+});
+
+describe('throws at construction', () => {
+  const CODE = { code: 'ERR_ROLLGATE_INVALID_OPTION' };
+  const both = { burst: limits, day: fixedWindow({ limit: 100, window: '1d' }) };
+
+  test.each<[string, Limits, unknown, string]>([
+    ['a limit of another algorithm', limits, fixedWindow({ limit: 5, window: '1m' }), '`fallbackLimits` to be a limit with the algorithm of its counterpart in `limits`, rolling-window, got an object (object)'], // biome-ignore format: short
+    ['no limits', limits, null, '`fallbackLimits` to be a limit with the algorithm of its counterpart in `limits`, rolling-window, got null'], // biome-ignore format: short
+    ['a function that returns none', limits, () => {}, '`fallbackLimits` to be a limit with the algorithm of its counterpart in `limits`, rolling-window, got undefined'], // biome-ignore format: short
+    ['a missing name', both, { burst: alone }, '`fallbackLimits.day` to be a limit with the algorithm of its counterpart in `limits`, fixed-window, got undefined'], // biome-ignore format: short
+    ['one limit for several', both, alone, '`fallbackLimits.burst` to be a limit with the algorithm of its counterpart in `limits`, rolling-window, got undefined'], // biome-ignore format: short
+  ])('for %s', (_, own, fallbackLimits, message) => {
+    const construct = () => create({ limits: own, fallbackLimits: fallbackLimits as Limits });
+    expect(construct).toThrow(expect.objectContaining({ ...CODE, message: `Expected ${message}` }));
+  });
+
+  test.each(['throw', 'allow', 'deny', undefined] as const)('with the policy %s, which does not use them', (policy) => {
+    const construct = () => new RateLimiter({ limits, fallbackLimits: alone, store, onStoreError: policy });
+    const message = `Expected \`onStoreError\` to be 'fallback' with \`fallbackLimits\`, got "${policy ?? 'throw'}" (string)`;
+    expect(construct).toThrow(expect.objectContaining({ ...CODE, message }));
+  });
+});
+
+test('limits of a call without a counterpart make the call throw while the store responds', async () => {
+  const limiter = create<Limits>({ limits: null, fallbackLimits: alone });
+  expect(await limiter.check('ann', { limits })).toMatchObject({ allowed: true });
+  const other = { burst: limits };
+  await expect(limiter.check('ann', { limits: other })).rejects.toMatchObject({ code: 'ERR_ROLLGATE_INVALID_OPTION' });
+});
+
+test('the types demand the names and the algorithms of the limits', () => {
+  const both = { burst: limits, day: fixedWindow({ limit: 100, window: '1d' }) };
+  expect(() => {
+    // @ts-expect-error `day` is missing.
+    create({ limits: both, fallbackLimits: { burst: alone } });
+  }).toThrow();
+  expect(() => {
+    // @ts-expect-error A fixed window is not a rolling window.
+    create({ limits, fallbackLimits: fixedWindow({ limit: 5, window: '1m' }) });
+  }).toThrow();
+  create({ limits: both, fallbackLimits: ({ burst, day }) => ({ burst, day }) });
+});
