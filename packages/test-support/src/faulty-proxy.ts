@@ -17,12 +17,14 @@ export class FaultyProxy {
   readonly #pairs = new Set<Pair>();
   #delayMs = 0;
   #isFrozen = false;
+  #targetPort: number;
   #stopped: Promise<void> | undefined;
 
   private constructor(server: Server, targetPort: number) {
     this.#server = server;
     this.port = (server.address() as AddressInfo).port;
-    server.on('connection', (client) => this.#serve(client, connect(targetPort, HOST)));
+    this.#targetPort = targetPort;
+    server.on('connection', (client) => this.#serve(client, connect(this.#targetPort, HOST)));
   }
 
   static async start(targetPort: number): Promise<FaultyProxy> {
@@ -48,6 +50,11 @@ export class FaultyProxy {
   thaw(): void {
     this.#isFrozen = false;
     for (const pair of this.#pairs) if (pair.hasDropped) this.#destroy(pair);
+  }
+
+  /** Leads new connections to another port, as a changed address does. */
+  redirect(targetPort: number): void {
+    this.#targetPort = targetPort;
   }
 
   /** Destroys all connections. The proxy still accepts new ones. */

@@ -1,6 +1,7 @@
 export { chromiumBinary } from './chromium-binary.js';
 export { collectGarbage } from './collect-garbage.js';
 export { FaultyProxy } from './faulty-proxy.js';
+export { PgBouncer } from './pgbouncer.js';
 export { PostgresServer } from './postgres-server.js';
 export { type MoveOptions, RedisCluster } from './redis-cluster.js';
 export { startRedis } from './redis-for-tests.js';

@@ -1,4 +1,4 @@
-import { existsSync, readdirSync } from 'node:fs';
+import { existsSync, readdirSync, realpathSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 // Without '.js', because jest-global-setup.ts loads this file too.
 import { findOrInstall, type RequiredProgram } from './required-program';
@@ -31,7 +31,7 @@ let installed: Promise<string> | undefined;
  */
 export function postgresFolder(): Promise<string> {
   installed ??= findOrInstall(POSTGRES)
-    .then(dirname)
+    .then((program) => dirname(realpathSync(program))) // The others may not be on the PATH.
     .catch((error) => {
       installed = undefined;
       throw error;

@@ -9,44 +9,64 @@ import { postgresFolder } from './postgres-binary.js';
 import { ServerProcess, type StartError } from './server-process.js';
 import { until } from './until.js';
 
-const run = promisify(execFile);
+async function runAs(prefix: readonly string[], ...command: readonly string[]): Promise<void> {
+  const [file, ...args] = [...prefix, ...command];
+  await promisify(execFile)(file!, args);
+}
+
+/** Settings of the server, such as `{ fsync: 'off' }`. */
+type Settings = Readonly<Record<string, string | number>>;
 
 /** A private PostgreSQL on 127.0.0.1 with an empty database. It ends with this process. */
 export class PostgresServer {
   readonly port: number;
+  readonly #prefix: readonly string[];
   readonly #command: readonly string[];
   readonly #cleanup: CleanupShell;
   #process: ServerProcess | undefined;
 
-  private constructor(port: number, command: readonly string[], cleanup: CleanupShell) {
+  private constructor(port: number, prefix: readonly string[], command: readonly string[], cleanup: CleanupShell) {
     this.port = port;
-    this.#command = command;
+    this.#prefix = prefix;
+    this.#command = [...prefix, ...command];
     this.#cleanup = cleanup;
   }
 
   /**
    * Resolves when the server accepts connections.
    *
-   * @param settings Further settings of the server, such as `{ fsync: 'off' }`.
    * @throws Error if no server is installed, or if it does not start. The message then contains its output.
    */
-  static async start(settings: Readonly<Record<string, string | number>> = {}): Promise<PostgresServer> {
+  static start(settings: Settings = {}): Promise<PostgresServer> {
+    // Small segments of the log take less time to create.
+    const options = ['-U', 'rollgate', '-A', 'trust', '--no-sync', '--wal-segsize=1'];
+    return PostgresServer.#startWith(settings, 'initdb', options);
+  }
+
+  /** Starts a standby of this server, which has its data and follows its changes. */
+  startStandby(settings: Settings = {}): Promise<PostgresServer> {
+    const options = ['-d', this.url, '--write-recovery-conf', '--checkpoint=fast', '--no-sync'];
+    return PostgresServer.#startWith(settings, 'pg_basebackup', options);
+  }
+
+  /** Starts a server in a new folder, which this program fills. */
+  static async #startWith(settings: Settings, program: string, options: readonly string[]): Promise<PostgresServer> {
     const folder = await postgresFolder();
     const data = mkdtempSync(join(tmpdir(), 'rollgate-postgres-'));
-    const prefix = commandPrefix(data);
-    const as = (...command: string[]) => [...prefix, ...command] as [string, ...string[]];
-    const [initdb, ...initArgs] = as(join(folder, 'initdb'), '-D', data, '-U', 'rollgate', '-A', 'trust', '--no-sync');
-    await run(initdb, initArgs);
+    const prefix = userPrefix(data);
+    await runAs(prefix, join(folder, program), '-D', data, ...options);
     const port = await freePort();
     const all = { listen_addresses: HOST, port, unix_socket_directories: data, shared_buffers: '32MB', ...settings };
-    const options = Object.entries(all).flatMap(([name, value]) => ['-c', `${name}=${value}`]);
-    const server = new PostgresServer(
-      port,
-      as(join(folder, 'postgres'), '-D', data, ...options),
-      new CleanupShell(data),
-    );
+    const flags = Object.entries(all).flatMap(([name, value]) => ['-c', `${name}=${value}`]);
+    const command = [join(folder, 'postgres'), '-D', data, ...flags];
+    const server = new PostgresServer(port, prefix, command, new CleanupShell(data));
     await server.restart();
     return server;
+  }
+
+  /** New connections cannot extend a file beyond so many bytes, as on a full disk. */
+  async limitFileSize(bytes: number | 'unlimited'): Promise<void> {
+    await runAs(this.#prefix, 'prlimit', `--pid=${this.#process!.pid}`, `--fsize=${bytes}:unlimited`);
   }
 
   get url(): string {
@@ -77,8 +97,8 @@ export class PostgresServer {
   }
 }
 
-/** PostgreSQL does not run as root, so root starts it as the user that Debian's package creates. */
-function commandPrefix(folder: string): readonly string[] {
+/** PostgreSQL does not run as root, so root starts it as the user that Debian's package creates. That user gets the folder. */
+export function userPrefix(folder: string): readonly string[] {
   if (userInfo().uid !== 0) return [];
   const idOf = (option: string) => Number(execFileSync('id', [option, 'postgres'], { encoding: 'utf8' }));
   const [uid, gid] = [idOf('-u'), idOf('-g')];

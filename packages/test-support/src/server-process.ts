@@ -12,8 +12,8 @@ export class StartError extends Error {
   }
 }
 
-/** What Redis and PostgreSQL print. */
-const READY = /ready to accept connections/i;
+/** What Redis and PostgreSQL print, or PgBouncer. */
+const READY = /ready to accept (?:read-only )?connections|process up/i;
 
 /** One run of a server, from its start to its exit. */
 export class ServerProcess {

@@ -1,5 +1,6 @@
 import type { BatchChanges } from '@rollgate/core/store';
 import { changedPages, pageCount, pageOf, toHex } from '../states/pages.js';
+import { deleteText, lookUp } from './look-up.js';
 import { quoteText } from './quote.js';
 
 /** The time of the server in whole microseconds. */
@@ -24,11 +25,11 @@ export function readText(
   versionOf: (key: string) => string | undefined,
 ): string {
   const known = keys.map((key) => `(${quoteText(key)},${versionOf(key) ?? 'NULL'}::int8)`).join(',');
+  const isUnknown = '(head.version IS NULL OR head.version IS DISTINCT FROM known.version)';
   return (
     `SELECT head.key, head.version::text, part.page::text, encode(part.state, 'hex') FROM (VALUES ${known}) known (key, version) ` +
-    `CROSS JOIN LATERAL (SELECT key, version FROM ${table} row WHERE row.key = known.key AND row.page = 0) head ` +
-    `LEFT JOIN LATERAL (SELECT page, state FROM ${table} row WHERE row.key = known.key ` +
-    'AND (head.version IS NULL OR head.version IS DISTINCT FROM known.version)) part ON true ORDER BY 1, part.page'
+    `CROSS JOIN ${lookUp(table, 'key, version', `${table}.key = known.key AND page = 0`)} head ` +
+    `LEFT JOIN ${lookUp(table, 'page, state', `${table}.key = known.key AND ${isUnknown}`)} part ON true ORDER BY 1, part.page`
   );
 }
 
@@ -47,7 +48,7 @@ export function writeTexts(table: string, changes: BatchChanges, written: Readon
   for (const key of [...changes.keys()].sort()) {
     const change = changes.get(key)!;
     if (change === null) {
-      deleted.push(quoteText(key));
+      deleted.push(`(${quoteText(key)})`);
       continue;
     }
     const { before, version = 'NULL' } = written.get(key)!;
@@ -67,6 +68,6 @@ export function writeTexts(table: string, changes: BatchChanges, written: Readon
         'DO UPDATE SET version = excluded.version, drop_at_ms = excluded.drop_at_ms, state = excluded.state',
     );
   }
-  if (deleted.length > 0) texts.push(`DELETE FROM ${table} WHERE key IN (${deleted.join(',')})`);
+  if (deleted.length > 0) texts.push(deleteText(table, `(VALUES ${deleted.join(',')})`));
   return texts;
 }

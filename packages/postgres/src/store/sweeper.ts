@@ -1,4 +1,5 @@
 import type { Connector } from '../clients/connector.js';
+import { deleteText } from '../sql/look-up.js';
 import { withConnection } from './with-connection.js';
 
 /** How many pages of the table one sweep reads. With nothing to delete, that takes the server about 2 ms. */
@@ -55,7 +56,7 @@ export class Sweeper {
     return (
       `WITH expired AS MATERIALIZED (SELECT key FROM ${table} WHERE ctid >= '(${from},0)' AND ctid < '(${from + PAGES},0)' ` +
       'AND page = 0 AND drop_at_ms <= extract(epoch FROM clock_timestamp()) * 1000 FOR UPDATE SKIP LOCKED), ' +
-      `deleted AS (DELETE FROM ${table} row USING expired WHERE row.key = expired.key RETURNING row.page) ` +
+      `deleted AS (${deleteText(table, '(SELECT key FROM expired)')} RETURNING page) ` +
       'SELECT count(*)::text FROM deleted WHERE page = 0'
     );
   }

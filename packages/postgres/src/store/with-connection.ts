@@ -3,8 +3,12 @@ import type { Connection, Connector } from '../clients/connector.js';
 /** A connection that does not respond for this long is broken, so that later transactions get another one. */
 const DEADLINE_MS = 10_000;
 
+/** PostgreSQL's code of a write on a read-only server, such as one that has become a standby. */
+const READ_ONLY = '25006';
+
 /**
- * Runs `use` with a connection. If it fails, rolls its transaction back, or closes the connection if that is impossible.
+ * Runs `use` with a connection. If it fails, rolls its transaction back, or closes the connection if that is impossible or the server is
+ * read-only.
  *
  * @throws Error if the server does not respond to a text within 10 seconds.
  */
@@ -17,8 +21,10 @@ export async function withConnection(
   try {
     await use(guarded);
   } catch (error) {
+    // After a switchover, a new connection may lead to another server.
+    const isReadOnly = (error as { code?: string }).code === READ_ONLY;
     const isBroken = await guarded.run('ROLLBACK').then(
-      () => false,
+      () => isReadOnly,
       () => true,
     );
     connection.release(isBroken);
