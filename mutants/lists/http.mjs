@@ -157,6 +157,9 @@ export const http = [
     ['a cost of a limit that the plan lacks fails', 'pickNames(cost, byName)', 'cost'],
     ['unknown names of the same window are ignored', 'resolved.sample === undefined ?', 'true ?'],
   ]),
+  ...of('http/src/gate/request-checker', names('http', 'warnings'), [
+    ['a key that uses the address is not inspected', 'usageChecks.inspectAddress(this.#reader, request)', 'undefined'],
+  ]),
   ...of('http/src/refunds/settle', names('http', 'request-options-in-express'), [
     ['a settlement fails for a plan with fewer limits', 'limitersOfPlans.add(limiter);', ''],
   ]),

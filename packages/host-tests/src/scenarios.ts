@@ -47,6 +47,18 @@ export function createScenarios<Request>(read: ReadHeader<Request>): Record<stri
     skip: { ...window, limit: 1, skip: async (request: Request) => read(request, 'x-skip') === 'yes' },
     'allow-list': { limit: 1, window: '1h', allowList: ['127.0.0.0/8', '::1'] },
     address: { limit: 1, window: '1h', silence: ['ROLLGATE_UNTRUSTED_PROXY', 'ROLLGATE_COUNTED_TWICE'] },
+    'client-key': {
+      limits: {
+        login: rollingWindow({ limit: 1, window: '1h' }),
+        address: rollingWindow({ limit: 2, window: '1h' }),
+      },
+      // The client's key is the last argument. On the Fetch adapter, the platform's second argument precedes it.
+      key(request: Request, ...rest: (() => string)[]) {
+        const clientKey = rest.at(-1)!;
+        return { login: `${clientKey()}:${client(request)}`, address: clientKey() };
+      },
+      silence: ['ROLLGATE_UNTRUSTED_PROXY'],
+    },
     'dry-run': { ...window, limit: 1, dryRun: true },
     'failing-dry-run': { ...window, key: failingKey, dryRun: true, silence: ['ROLLGATE_DRY_RUN_FAILED'] },
     queue: { limits: leakyBucket({ capacity: 2, interval: `${QUEUE_INTERVAL_MS}ms` }), key: client },

@@ -1,7 +1,7 @@
 import { type Decision, fixedWindow, leakyBucket, type RollingWindow, rollingWindow } from '@rollgate/core';
 import { clock, EXPRESSES, limitWith, serve, storeWith, syncAndAsync } from '@rollgate/host-tests/express-servers';
 import { settle } from '@rollgate/http';
-import type { Request, RequestHandler } from 'express';
+import type { Express, Request, RequestHandler } from 'express';
 
 const free = { burst: rollingWindow({ limit: 1, window: '1s' }), hourly: rollingWindow({ limit: 2, window: '1h' }) };
 const pro = { hourly: rollingWindow({ limit: 3, window: '1h' }) };
@@ -116,6 +116,34 @@ describe.each(EXPRESSES)('in Express %s', (_, express) => {
       expect(await statuses(2, '/?user=eve&tenant=there')).toEqual([200, 429]);
     },
   );
+
+  test.each([
+    [undefined, '2001:db8:1:200::/56'],
+    [64, '2001:db8:1:2ff::/64'],
+  ])('with `ipv6Prefix` %p, a key gets %p as the key of the client', async (ipv6Prefix, expected) => {
+    const keys: string[] = [];
+    const key = async (_request: Request, clientKey: () => string) => {
+      keys.push(clientKey());
+      return `${clientKey()} ann`;
+    };
+    const set = (app: Express) => void app.set('trust proxy', 'loopback');
+    const limit = limitWith({ limit: 1, window: '1m', key, ipv6Prefix });
+    const { statuses } = await serve(express, [limit], { set });
+    const clients = ['2001:db8:1:2ff::1', '2001:db8:1:2ff::2'];
+    for (const [turn, client] of clients.entries()) {
+      expect(await statuses(1, '/', { 'x-forwarded-for': client })).toEqual([turn === 0 ? 200 : 429]);
+    }
+    expect(keys).toEqual([expected, expected]);
+    expect((await limit.limiter.peek(`${expected} ann`)).remaining).toBe(0);
+  });
+
+  test('only a key that asks for the key of the client needs an address', async () => {
+    const set = (app: Express) => void Object.defineProperty(app.request, 'ip', { get: () => undefined });
+    const key = ({ path }: Request, clientKey: () => string) => (path === '/' ? 'ann' : clientKey());
+    const { statuses, errors } = await serve(express, [limitWith({ limit: 1, window: '1m', key })], { set });
+    expect([await statuses(1), await statuses(1, '/own')]).toEqual([[200], [500]]);
+    expect(errors).toMatchObject([{ code: 'ERR_ROLLGATE_NO_CLIENT_ADDRESS' }]);
+  });
 
   describe('if the plans have limits of different names', () => {
     const limits = (request: Request) => (plan(request) === 'pro' ? pro : free);

@@ -206,10 +206,17 @@ describe.each(VERSIONS)('a route in Fastify %s', (_, fastify) => {
     },
   );
 
-  test('with its own `key` does not inherit `ipv6Prefix`', async () => {
-    const app = await limited({ limit: 1, window: '1h', ipv6Prefix: 64 });
-    app.get('/own', { config: { rateLimit: { key: () => 'ann' } } }, async () => 'own');
-    expect(await statuses(await serve(app), '/own', '/own')).toEqual([200, 429]);
+  test('with its own `key` inherits `ipv6Prefix`', async () => {
+    const app = await limited({ limit: 1, window: '1h', ipv6Prefix: 48 }, { trustProxy: '127.0.0.1' });
+    const keys: string[] = [];
+    const key = (_request: unknown, clientKey: () => string) => {
+      keys.push(clientKey());
+      return clientKey();
+    };
+    app.get('/own', { config: { rateLimit: { key } } }, async () => 'own');
+    const get = await serve(app);
+    expect((await get('/own', { headers: { 'x-forwarded-for': '2001:db8:1:2::7' } })).status).toBe(200);
+    expect(keys).toEqual(['2001:db8:1::/48']);
   });
 
   test("sends no headers with `onStoreError: 'allow'` while the store fails", async () => {

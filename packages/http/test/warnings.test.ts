@@ -3,7 +3,7 @@ import type { RateLimitMiddleware, RateLimitOptions } from '@rollgate/express';
 import { EXPRESSES, type ExpressVersion, memory, serve, storeWith, until } from '@rollgate/host-tests/express-servers';
 import { createClientKey, WARNING_CODES, type WarningCode } from '@rollgate/http';
 import { flushPromises } from '@rollgate/test-support/flush-promises';
-import type { Express, RequestHandler } from 'express';
+import type { Express, Request, RequestHandler } from 'express';
 
 const usual = { limit: 1000, window: '1m' };
 const forwarded = { 'x-forwarded-for': '203.0.113.7' };
@@ -156,10 +156,6 @@ describe.each(EXPRESSES)('in Express %s', (_, express) => {
     expect([await statuses(1), codes()]).toEqual([[200], []]);
   });
 
-  test('`ipv6Prefix` together with `key` throws', () => {
-    expect(() => inNewProcess().make({ key: () => 'ann', ipv6Prefix: 64 })).toThrow('either `key` or `ipv6Prefix`');
-  });
-
   test.each([
     ['functions of the request', { limit: () => 5, window: async () => '1m' }],
     ['numbers alone', { limit: 5, window: '1m' }],
@@ -205,6 +201,14 @@ describe.each(EXPRESSES)('in Express %s', (_, express) => {
     const { make } = inNewProcess();
     const options = { key: () => 'ann', allowList: ['203.0.113.7'] };
     const { statuses } = await serve(express, [make(options)]);
+    await statuses(1, '/', forwarded);
+    expect(codes()).toEqual(['ROLLGATE_UNTRUSTED_PROXY']);
+  });
+
+  test('a key with the key of the client uses the address', async () => {
+    const { make } = inNewProcess();
+    const key = (_request: Request, clientKey: () => string) => `ann ${clientKey()}`;
+    const { statuses } = await serve(express, [make({ key })]);
     await statuses(1, '/', forwarded);
     expect(codes()).toEqual(['ROLLGATE_UNTRUSTED_PROXY']);
   });

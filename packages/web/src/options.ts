@@ -25,9 +25,10 @@ export type RateLimitOptions<
   address?: ((request: Request, info: Info) => string | undefined) | undefined;
   /**
    * Returns the key that a request counts for, or one key for each limit. By default, the key is the client's address, with
-   * IPv6 addresses cut to their first `ipv6Prefix` bits.
+   * IPv6 addresses cut to their first `ipv6Prefix` bits. `clientKey()` returns that key, to combine it with something else. It
+   * throws for a request without an address, or without the option `address`.
    */
-  key?: ((request: Request, info: Info) => Awaitable<Key<NameOf<Given>>>) | undefined;
+  key?: ((request: Request, info: Info, clientKey: () => string) => Awaitable<Key<NameOf<Given>>>) | undefined;
 };
 
 /** `Omit` for each member of a union. */
@@ -39,7 +40,7 @@ export function toCallOptions(options: RateLimitOptions): HttpOptions<WebCall, L
     if (typeof option !== 'function') return [name, option];
     const ofRequest = option as (request: Request, ...rest: unknown[]) => unknown;
     return name === 'key'
-      ? [name, ({ request, info }: WebCall) => ofRequest(request, info)]
+      ? [name, ({ request, info }: WebCall, clientKey: unknown) => ofRequest(request, info, clientKey)]
       : [name, ({ request }: WebCall, ...rest: unknown[]) => ofRequest(request, ...rest)];
   });
   return Object.fromEntries(converted);

@@ -107,6 +107,15 @@ export const decisions: Readonly<Record<string, Case>> = {
     expect(await statuses(host, 'failing-cost', 1)).toEqual([500]);
     expect(await statuses(host, 'failing-message', 2)).toEqual([200, 500]);
   },
+  async 'a key may combine the key of the client with something else'(host) {
+    const as = async (user: string) => {
+      const headers = { 'x-client': `${host.id} ${user}`, 'x-forwarded-for': '203.0.113.1' };
+      return (await ask(host, 'client-key', { headers })).status;
+    };
+    expect([await as('ann'), await as('ann'), await as('bob'), await as('eve')]).toEqual([200, 429, 200, 429]);
+    const { body } = await host.client.open('/control/peek/client-key/127.0.0.1').reply;
+    expect(JSON.parse(body)).toMatchObject({ limits: { login: { remaining: 1 }, address: { remaining: 0 } } });
+  },
   async 'parallel requests are counted exactly'(host) {
     const replies = await Promise.all(Array.from({ length: 50 }, () => ask(host, 'ten')));
     expect(replies.filter(({ status }) => status === 200)).toHaveLength(10);

@@ -59,7 +59,8 @@ export class RequestChecker<Request> {
   #countByOptions(request: Request): Awaitable<Decision> {
     const { key, cost, limits, limiter, timeout, usageChecks } = this.#options;
     const hasFixedLimits = limits.fixed !== undefined;
-    const requestKey = key === undefined ? this.#addressKey(request) : key(request);
+    const requestKey =
+      key === undefined ? this.#addressKey(request) : key(request, () => this.#inspectedAddressKey(request));
     return mapWithTimeout('key', timeout, requestKey, (resolvedKey) => {
       if (key !== undefined && usageChecks.isInspecting) usageChecks.inspectKey(resolvedKey);
       if (cost === 1 && hasFixedLimits) return limiter.decide(resolvedKey as string);
@@ -75,6 +76,13 @@ export class RequestChecker<Request> {
         );
       });
     });
+  }
+
+  /** The gate inspects the addresses of requests only if it knows that they are used. */
+  #inspectedAddressKey(request: Request): string {
+    const { usageChecks } = this.#options;
+    if (usageChecks.isInspecting) usageChecks.inspectAddress(this.#reader, request);
+    return this.#addressKey(request);
   }
 
   #countWithLimits(limits: Limits, key: Key, cost: Cost): Awaitable<Decision> {

@@ -13,6 +13,5 @@ export function mergeOptions<Merged>(app: object, route: object): Merged {
   };
   if (names.includes('limits')) drop(...ROLLING_WINDOW_OPTIONS, 'fallbackLimits');
   if (ROLLING_WINDOW_OPTIONS.some((name) => names.includes(name))) drop('limits', 'fallbackLimits');
-  if (names.includes('key')) drop('ipv6Prefix');
   return { ...inherited, ...Object.fromEntries(given) } as Merged;
 }

@@ -36,11 +36,12 @@ export type ForRejection<Request, Given extends Limits, Value> = (
 export interface CommonOptions<Request, Given extends Limits = Limits, Response = never> {
   /**
    * Returns the key that a request counts for, or one key for each limit. By default, the key is the client's address as
-   * the framework resolves it, with IPv6 addresses cut to their first `ipv6Prefix` bits.
+   * the framework resolves it, with IPv6 addresses cut to their first `ipv6Prefix` bits. `clientKey()` returns that key, to
+   * combine it with something else. It throws for a request without an address.
    */
-  key?: ((request: Request) => Awaitable<Key<NameOf<Given>>>) | undefined;
+  key?: ((request: Request, clientKey: () => string) => Awaitable<Key<NameOf<Given>>>) | undefined;
   /**
-   * The bits of an IPv6 address that identify one client, 1 to 128. Cannot be combined with `key`.
+   * The bits of an IPv6 address that identify one client, 1 to 128. A `key` that does not call `clientKey` ignores it.
    *
    * @defaultValue 56
    */

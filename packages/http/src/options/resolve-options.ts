@@ -26,7 +26,6 @@ export function resolveOptions<Request, Response>(
   options: HttpOptions<Request, Limits, Response>,
 ): ResolvedOptions<Request, Response> {
   validateOptionNames(host.name, options, [...OPTION_NAMES, ...host.ownOptions]);
-  if (options.key !== undefined && options.ipv6Prefix !== undefined) throw keyAndPrefixError();
   const { resetUnit = host.resetUnit } = options;
   const parsed = parseOptions<Request, Response>({ ...options, resetUnit });
   const { cost, store, prefix, timeout, onStoreError, silence } = parsed;
@@ -47,11 +46,6 @@ export function resolveOptions<Request, Response>(
   if (limits.sample !== undefined) usageChecks.inspectKeySharing(store, prefix, limits.sample);
   return { ...parsed, limiter, limits, usageChecks };
 }
-
-const keyAndPrefixError = () =>
-  optionError(
-    'Expected either `key` or `ipv6Prefix`, got both. `ipv6Prefix` does not apply to your own keys. Cut addresses in `key` with `createClientKey(ipv6Prefix)`',
-  );
 
 const unusedFunctionError = () =>
   optionError(

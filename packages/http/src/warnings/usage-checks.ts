@@ -54,7 +54,12 @@ export class UsageChecks {
     this.#inspectionsLeft -= 1;
     this.isInspecting = this.#inspectionsLeft > 0;
     if (!reader.countsRepeatedly) this.#inspectRepetition(originalRequest(reader, request));
-    const proxyMistake = isByAddress ? findProxyMistake(reader, request) : undefined;
+    if (isByAddress) this.inspectAddress(reader, request);
+  }
+
+  /** Inspects where the address of a request comes from. */
+  inspectAddress<Request>(reader: RequestReader<Request>, request: Request): void {
+    const proxyMistake = findProxyMistake(reader, request);
     if (proxyMistake !== undefined) this.#warn(proxyMistake);
   }
 

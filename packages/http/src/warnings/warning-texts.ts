@@ -16,7 +16,7 @@ const TEXTS: Readonly<Record<WarningCode, string>> = {
   ROLLGATE_REQUEST_WAS_SUCCESSFUL_FAILED: 'An option function of the limiter failed, but its request did not: %s',
   ROLLGATE_DRY_RUN_FAILED: 'An option function of the limiter failed, but its request did not: %s',
   ROLLGATE_IPV6_KEY:
-    '`key` returned a full IPv6 address. One client commonly has billions of them and can use another one for each request. Pass addresses through `createClientKey(56)`',
+    '`key` returned a full IPv6 address. One client commonly has billions of them and can use another one for each request. Return `clientKey()` instead, the last argument of `key`',
 };
 
 /** Returns the message of a warning. `detail` is what differs from case to case. */
