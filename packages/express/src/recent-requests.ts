@@ -1,0 +1,58 @@
+import type { Decision } from '@rollgate/core';
+
+interface Requests {
+  /** The allowed ones, from the oldest on. */
+  readonly allowed: Decision[];
+  /** How many rejected ones express-rate-limit will take back as failures. They are not recorded anywhere. */
+  rejected: number;
+}
+
+/**
+ * The requests of a window that express-rate-limit may take back, by key. It names only the key. A rejected request comes
+ * first, because that frees nothing. Otherwise it is the oldest one, so that the window frees no later one too early.
+ *
+ * Older requests cannot be refunded. They are dropped in two generations of one window each, which needs no timer.
+ */
+export class RecentRequests {
+  readonly #windowMs: number;
+  readonly #takesRejectionsBack: boolean;
+  #newer = new Map<string, Requests>();
+  #older = new Map<string, Requests>();
+  #sinceMs = performance.now();
+
+  /** @param takesRejectionsBack Whether rejected requests count as failures, which are taken back. */
+  constructor(windowMs: number, takesRejectionsBack: boolean) {
+    this.#windowMs = windowMs;
+    this.#takesRejectionsBack = takesRejectionsBack;
+  }
+
+  add(key: string, decision: Decision): void {
+    this.#rotate();
+    let requests = this.#newer.get(key);
+    if (requests === undefined) {
+      requests = { allowed: [], rejected: 0 };
+      this.#newer.set(key, requests);
+    }
+    if (decision.allowed) requests.allowed.push(decision);
+    else if (this.#takesRejectionsBack) requests.rejected += 1;
+  }
+
+  /** Takes a request back. Returns its decision if there is something to refund. */
+  take(key: string): Decision | undefined {
+    this.#rotate();
+    const ofKey = [this.#older.get(key), this.#newer.get(key)].filter((requests) => requests !== undefined);
+    const rejected = ofKey.find((requests) => requests.rejected > 0);
+    if (rejected === undefined) return ofKey.find(({ allowed }) => allowed.length > 0)?.allowed.shift();
+    rejected.rejected -= 1;
+    return undefined;
+  }
+
+  #rotate(): void {
+    const nowMs = performance.now();
+    const ageMs = nowMs - this.#sinceMs;
+    if (ageMs < this.#windowMs) return;
+    this.#older = ageMs < 2 * this.#windowMs ? this.#newer : new Map();
+    this.#newer = new Map();
+    this.#sinceMs = nowMs;
+  }
+}

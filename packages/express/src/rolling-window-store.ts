@@ -1,0 +1,118 @@
+import { type Decision, RateLimiter, type RateLimiterOptions, rollingWindow } from '@rollgate/core';
+import { RecentRequests } from './recent-requests.js';
+
+/** The options of {@link RollingWindowStore}: those of a `RateLimiter`, without its limits. */
+export type RollingWindowStoreOptions = Pick<RateLimiterOptions, 'store' | 'prefix' | 'timeout' | 'onStoreError'>;
+
+/** What the store reads of express-rate-limit's options. */
+export interface ExpressRateLimitOptions {
+  /** The store accepts only a positive integer. */
+  readonly limit: unknown;
+  readonly windowMs: number;
+  readonly skipFailedRequests?: boolean;
+  readonly skipSuccessfulRequests?: boolean;
+}
+
+/** What express-rate-limit learns about a client. */
+export interface ClientInfo {
+  /** The requests in the window. For a rejected request, one more than the limit. */
+  readonly totalHits: number;
+  /** After a rejection, when the next request is allowed. Otherwise, when the whole limit is available again. */
+  readonly resetTime: Date;
+}
+
+/**
+ * A store for express-rate-limit. Its limit then holds in every window, exactly, instead of in windows that start with a
+ * client's first request. `Retry-After` is the time until the next request is allowed. Rejected requests don't count.
+ *
+ * With `requestWasSuccessful`, a rejection must not be a success.
+ *
+ * Each limiter needs an instance. Instances may share a store of Rollgate, each with its own `prefix`.
+ *
+ * @example
+ * ```ts
+ * import { RollingWindowStore } from '@rollgate/express/express-rate-limit';
+ * import express from 'express';
+ * import { rateLimit } from 'express-rate-limit';
+ *
+ * const app = express();
+ * app.use(rateLimit({ windowMs: 60_000, limit: 100, store: new RollingWindowStore() }));
+ * ```
+ */
+export class RollingWindowStore {
+  /** Whether no other process or instance sees the keys. express-rate-limit warns about a key that it counts twice. */
+  readonly localKeys: boolean;
+  /** The prefix of the keys, for the same warning. */
+  readonly prefix: string;
+  readonly #options: RollingWindowStoreOptions;
+  #given: ExpressRateLimitOptions | undefined;
+  #limiter: RateLimiter | undefined;
+  /** Absent if the limiter never calls `decrement`. */
+  #recent: RecentRequests | undefined;
+
+  /** @param options Where the store keeps its state, by default in memory, and what decides if that fails. */
+  constructor(options: RollingWindowStoreOptions = {}) {
+    this.#options = options;
+    this.localKeys = options.store === undefined;
+    this.prefix = options.prefix ?? 'rollgate';
+  }
+
+  /**
+   * Takes the limit and the window from the limiter, which calls it once.
+   *
+   * @throws TypeError if `limit` is a function, or another limiter uses this instance
+   * @throws RangeError if `limit` or `windowMs` is out of range
+   */
+  init(options: ExpressRateLimitOptions): void {
+    if (this.#given !== undefined) throw new TypeError('Expected each limiter to have its own RollingWindowStore');
+    this.#given = options;
+    const { windowMs, skipFailedRequests = false, skipSuccessfulRequests = false } = options;
+    if (skipFailedRequests || skipSuccessfulRequests) this.#recent = new RecentRequests(windowMs, skipFailedRequests);
+    this.#open();
+  }
+
+  /**
+   * Records a request if the window has room for it.
+   *
+   * @throws TypeError | RangeError for the same options as `init`, because express-rate-limit only logs errors of `init`
+   * @throws StoreError if the store of Rollgate fails and `onStoreError` is `'throw'`, which is its default
+   */
+  async increment(key: string): Promise<ClientInfo> {
+    const decision = await this.#open().check(key);
+    this.#recent?.add(key, decision);
+    return toClientInfo(decision);
+  }
+
+  /** Takes a request of a client back, for `skipFailedRequests` and `skipSuccessfulRequests`. */
+  async decrement(key: string): Promise<void> {
+    const decision = this.#recent?.take(key);
+    if (decision !== undefined) await this.#open().refund(decision);
+  }
+
+  /** Returns what express-rate-limit knows about a client, without a request. */
+  async get(key: string): Promise<ClientInfo> {
+    const { limit, remaining, resetMs } = await this.#open().peek(key);
+    return { totalHits: limit - remaining, resetTime: new Date(Date.now() + resetMs) };
+  }
+
+  /** Deletes the requests of a client. */
+  async resetKey(key: string): Promise<void> {
+    await this.#open().reset(key);
+  }
+
+  #open(): RateLimiter {
+    if (this.#limiter !== undefined) return this.#limiter;
+    if (this.#given === undefined) throw new TypeError('Expected express-rate-limit to call `init` first');
+    const { limit, windowMs } = this.#given;
+    const limits = rollingWindow({ limit: limit as number, window: windowMs });
+    this.#limiter = new RateLimiter({ ...this.#options, limits });
+    return this.#limiter;
+  }
+}
+
+function toClientInfo({ allowed, limit, remaining, resetMs, retryAfterMs }: Decision): ClientInfo {
+  return {
+    totalHits: allowed ? limit - remaining : limit + 1,
+    resetTime: new Date(Date.now() + (allowed ? resetMs : retryAfterMs)),
+  };
+}

@@ -1,0 +1,131 @@
+import { MemoryStore, manualClock } from '@rollgate/core';
+import { createStore } from '@rollgate/core/store';
+import { RollingWindowStore } from '@rollgate/express/express-rate-limit';
+import express, { type ErrorRequestHandler } from 'express';
+import { type Options, rateLimit } from 'express-rate-limit';
+import request from 'supertest';
+
+const WINDOW_MS = 60_000;
+
+/** An app with express-rate-limit and this store, whose time stands still until the test moves it. */
+function createApp(options: Partial<Options> = {}, store?: RollingWindowStore) {
+  const clock = manualClock();
+  const app = express();
+  const windowStore = store ?? new RollingWindowStore({ store: new MemoryStore({ clock }) });
+  app.use(rateLimit({ windowMs: WINDOW_MS, limit: 10, validate: false, store: windowStore, ...options }));
+  app.get('/:status', ({ params }, response) => void response.sendStatus(Number(params.status)));
+  app.use(((error, _request, response, _next) => {
+    response.status(500).send(error.message);
+  }) satisfies ErrorRequestHandler);
+  return { app, clock, store: windowStore };
+}
+
+async function send(app: express.Express, count: number, path = '/200'): Promise<number[]> {
+  const statuses: number[] = [];
+  for (let index = 0; index < count; index++) statuses.push((await request(app).get(path)).status);
+  return statuses;
+}
+
+test('no window holds more than the limit, also around the end of a window that starts with the first request', async () => {
+  const { app, clock } = createApp();
+  const allowedAt: number[] = [];
+  for (const [atMs, count] of [
+    [0, 1],
+    [59_000, 9],
+    [60_500, 10],
+    [100_000, 3],
+    [119_000, 10],
+    [121_000, 10],
+  ] as const) {
+    clock.advance(atMs - clock.now());
+    for (const status of await send(app, count)) if (status === 200) allowedAt.push(atMs);
+  }
+  const most = Math.max(...allowedAt.map((end) => allowedAt.filter((at) => at <= end && at > end - WINDOW_MS).length));
+  expect(most).toBe(10);
+  expect(allowedAt.length).toBe(21);
+});
+
+test('a rejection carries the exact wait, and a retry after it is allowed', async () => {
+  const { app, clock } = createApp({ limit: 2 });
+  await send(app, 1);
+  clock.advance(20_000);
+  await send(app, 1);
+  const rejected = await request(app).get('/200');
+  expect(rejected.status).toBe(429);
+  expect(rejected.headers['retry-after']).toBe('40');
+  expect(rejected.headers['x-ratelimit-remaining']).toBe('0');
+  clock.advance(40_000);
+  expect(await send(app, 2)).toEqual([200, 429]);
+});
+
+test('failed requests leave room, and rejected ones, which also failed, leave none', async () => {
+  const { app, clock } = createApp({ limit: 3, skipFailedRequests: true });
+  expect(await send(app, 5, '/404')).toEqual([404, 404, 404, 404, 404]);
+  expect(await send(app, 3)).toEqual([200, 200, 200]);
+  expect(await send(app, 5)).toEqual([429, 429, 429, 429, 429]);
+  clock.advance(WINDOW_MS);
+  expect(await send(app, 4)).toEqual([200, 200, 200, 429]);
+});
+
+test('a window frees nothing early when a later request fails', async () => {
+  const { app, clock } = createApp({ limit: 2, skipFailedRequests: true });
+  await send(app, 1);
+  clock.advance(30_000);
+  await send(app, 1, '/404');
+  clock.advance(30_000);
+  expect(await send(app, 3)).toEqual([200, 429, 429]);
+});
+
+test('with `skipSuccessfulRequests` only failures count', async () => {
+  const { app } = createApp({ limit: 2, skipSuccessfulRequests: true });
+  expect(await send(app, 3)).toEqual([200, 200, 200]);
+  expect(await send(app, 3, '/401')).toEqual([401, 401, 429]);
+  expect(await send(app, 1)).toEqual([429]);
+});
+
+test('getKey and resetKey inspect and reset a client', async () => {
+  const limiter = rateLimit({
+    ...{ windowMs: WINDOW_MS, limit: 2, validate: false, keyGenerator: () => 'ann' },
+    store: new RollingWindowStore(),
+  });
+  const app = express()
+    .use(limiter)
+    .get('/:status', (_request, response) => void response.sendStatus(200));
+  expect(await send(app, 3)).toEqual([200, 200, 429]);
+  expect(await limiter.getKey('ann')).toMatchObject({ totalHits: 2 });
+  await limiter.resetKey('ann');
+  expect(await limiter.getKey('ann')).toMatchObject({ totalHits: 0 });
+  expect(await send(app, 1)).toEqual([200]);
+});
+
+test('limiters share a store, each with its prefix', async () => {
+  const store = new MemoryStore();
+  const one = createApp({ limit: 1 }, new RollingWindowStore({ store, prefix: 'one' }));
+  const other = createApp({ limit: 1 }, new RollingWindowStore({ store, prefix: 'other' }));
+  expect(await send(one.app, 2)).toEqual([200, 429]);
+  expect(await send(other.app, 2)).toEqual([200, 429]);
+  expect(one.store).toMatchObject({ localKeys: false, prefix: 'one' });
+});
+
+test.each([
+  [{ limit: () => 5 }, 'Expected `limit` to be a positive safe integer, got a function'],
+  [{ limit: 0 }, 'Expected `limit` to be a positive safe integer, got 0'],
+])('a limit that the store cannot hold is an error of each request: %p', async (options, message) => {
+  const log = jest.spyOn(console, 'error').mockImplementation(() => {});
+  const { app } = createApp(options);
+  const { status, text } = await request(app).get('/200');
+  expect({ status, text }).toEqual({ status: 500, text: expect.stringContaining(message) });
+  log.mockRestore();
+});
+
+test('a store for two limiters is an error', () => {
+  const { store } = createApp();
+  expect(() => store.init({ limit: 1, windowMs: 1000 })).toThrow('its own RollingWindowStore');
+  expect(() => new RollingWindowStore().increment('ann')).rejects.toThrow('`init` first');
+});
+
+test('an outage follows the policy of Rollgate', async () => {
+  const store = createStore({ transact: () => Promise.reject(new Error('The database is down')) });
+  const { app } = createApp({}, new RollingWindowStore({ store, onStoreError: 'deny' }));
+  expect(await send(app, 1)).toEqual([429]);
+});
