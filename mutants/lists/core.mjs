@@ -65,17 +65,17 @@ export const core = [
   ...of('memory/plain-window-check', STORE, [
     [
       'a hit counts for a microsecond too long',
-      'numbers[ring + first]! <= startMicros',
-      'numbers[ring + first]! < startMicros',
+      'while (oldestMicros <= startMicros) {',
+      'while (oldestMicros < startMicros) {',
     ],
     ['another limit that recorded last is ignored', 'numbers[offset + RETENTION] !== windowMicros || ', ''],
     ['other costs are ignored', ' || numbers[offset + DROPPED] !== -1', ''],
     ['a clock that stepped back is accepted', 'newestMicros > nowMicros || ', ''],
-    ['one action too many is allowed', 'if (left === limit) {', 'if (left === limit + 1) {'],
+    ['one action too many is allowed', 'if (left === limit) return reject', 'if (left === limit + 1) return reject'],
     [
       'the wait is that of the newest hit',
-      'retryAfterMs = (numbers[ring + first]! - startMicros) / 1000;',
-      'retryAfterMs = (newestMicros - startMicros) / 1000;',
+      'nextUnitMs = (oldestMicros - startMicros) / 1000;',
+      'nextUnitMs = (newestMicros - startMicros) / 1000;',
     ],
     ['a hit is written behind the ring', 'place < capacity ? ring + place : ring + place - capacity', 'ring + place'],
     ['the newest time is lost', 'numbers[offset + NEWEST] = nowMicros;', ''],
@@ -117,6 +117,11 @@ export const core = [
     [
       'a reset is later than the expiry of the state',
       'if (verdict.resetMicros > leftMicros) verdict.resetMicros = leftMicros;',
+      '',
+    ],
+    [
+      'the next unit is free later than the expiry of the state',
+      'if (verdict.nextUnitMicros > leftMicros) verdict.nextUnitMicros = leftMicros;',
       '',
     ],
     ['a cost above the limit waits until the state expires', ' && cost <= limit.limit) verdict', ') verdict'],

@@ -70,6 +70,12 @@ export const limits = [
       'keepMicros;',
     ],
     ['an allowed check reports the units that were remaining before it', 'verdict.remaining -= cost;', ''],
+    [
+      'the next unit ignores the new hit',
+      'verdict.nextUnitMicros = this.#waitForUnit(log, nowMicros, firstAfter(log, startMicros), 1);',
+      '',
+    ],
+    ['the next unit of an overdraft is free too early', 'first, Math.max(1, 1 - free));', 'first, 1);'],
     ['the reset ignores the new hit', 'verdict.resetMicros = atMicros + this.windowMicros - nowMicros;', ''],
   ]),
   ...of('hit-log', CONFORMANCE, [

@@ -131,7 +131,7 @@ export const lua = [
     ['one hit too many is allowed', 'return free > 0', 'return free >= 0'],
     ['the last limit decides alone', 'allowed = allowed and has_room', 'allowed = has_room'],
     ['a log of another window is read', 'keep ~= window or ', ''],
-    ['the room after a refund is read as hits', 'or room > 0 or', 'or'],
+    ['the room after a refund is read as hits', 'ending % ONE_HIT', 'ending % 256'],
     ['plain hits in front of others are read as those with totals', 'if plain_count > 0 or gaps', 'if gaps'],
     ['a hit with a cost follows plain ones', 'if cost ~= 1 and not last_total then return nil end', ''],
     ['one unit too many is allowed', 'return free >= cost and', 'return free >= cost - 1 and'],
@@ -148,7 +148,7 @@ export const lua = [
       "format('%d', first), format('%d', first + hit_size",
       "'0', format('%d', first + hit_size",
     ],
-    ['the TTL is never written again', 'newest and not injected_now and newest - newest % half == start', 'newest'],
+    ['the TTL is never written again', 'newest and not injected_now and newest >= start', 'newest'],
     [
       'a half window keeps the TTL of another',
       'if not keeps_ttl and half_start ~= start then',
@@ -161,7 +161,8 @@ export const lua = [
       "if false then call(injected_now and 'PEXPIRE'",
     ],
     ['a short log loses its TTL', "bytes, 'KEEPTTL')", 'bytes)'],
-    ['the remaining units are those of another check', 'if remaining ~= free - cost then', 'if not remaining then'],
+    ['the figures are those of another check', 'if figures ~= both then', 'if not figures then'],
+    ['large figures lose their exactness', 'if both >= 2 ^ 53 then', 'if false then'],
     ['a rejection waits until the reset', "format('-%d %d', oldest + window", "format('-%d %d', newest + window"],
     ['a limit that allows is reported full', 'if free < cost then return format', 'if true then return format'],
     ['a check is recorded in the logs before one that is too long', 'if not is_alone then', 'if false then'],
@@ -237,8 +238,8 @@ export const lua = [
   ...of('limits/rolling-window', DENIALS, [
     [
       'a rejection is stable for too long',
-      'if first == 0 then stable = hits.oldest + window - now',
-      'if first == 0 then stable = left',
+      'local next_unit = free < limit and until_next_unit(hits, first, free, window, now) or 0',
+      'local next_unit = left',
     ],
   ]),
   ...of('hit-log/hit-log-packed', PACKED, [

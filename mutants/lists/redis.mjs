@@ -100,7 +100,7 @@ export const redis = [
     ],
   ),
   ...of('script/check-result', RECEIPTS, [
-    ['a receipt omits how far ahead its hit is', 'hasRecorded ? nowMicros + last : 0', 'hasRecorded ? nowMicros : 0'],
+    ['a receipt omits how far ahead its hit is', 'hasRecorded ? nowMicros + ahead : 0', 'hasRecorded ? nowMicros : 0'],
     ['a receipt omits its cost', ' : 0, cost });', ' : 0, cost: 1 });'],
     ['the reason is always the limit', "delay === TOO_SOON ? 'minDifference' : 'limit'", "'limit'"],
     ['"never" is a wait below 0', 'return micros < 0 ? Infinity : micros;', 'return micros;'],
@@ -111,8 +111,9 @@ export const redis = [
     [test('malformed-replies')],
     [
       ['a reply may have more results than operations', 'if (this.length > operationCount)', 'if (false)'],
-      ['only the first line is validated', '[-\\d ,]*))+$/', '[-\\d ,]*))+/'],
+      ['only the first line is validated', ')*))+$/', ')*))+/'],
       ['an amount may be negative', 'figures.remaining < 0 || ', ''],
+      ['a unit may be free after the reset', ' || figures.nextUnit > figures.reset', ''],
       ['a number may be inexact', '!Number.isSafeInteger(number) || ', ''],
     ],
   ),

@@ -143,9 +143,20 @@ test('later checks do not change a decision', async () => {
     remaining: 1,
     retryAfterMs: 0,
     resetMs: 60_000,
+    nextUnitMs: 60_000,
     delayMs: 0,
     violated: [],
-    limits: { default: { allowed: true, limit: 2, remaining: 1, retryAfterMs: 0, resetMs: 60_000, delayMs: 0 } },
+    limits: {
+      default: {
+        allowed: true,
+        limit: 2,
+        remaining: 1,
+        retryAfterMs: 0,
+        resetMs: 60_000,
+        nextUnitMs: 60_000,
+        delayMs: 0,
+      },
+    },
     degraded: false,
   });
 });

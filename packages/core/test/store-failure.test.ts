@@ -139,9 +139,9 @@ describe('a call', () => {
 
 describe('the policy', () => {
   const one = { limit: 2, delayMs: 0 };
-  const free = { ...one, allowed: true, remaining: 2, retryAfterMs: 0, resetMs: 0 };
-  const full = { ...one, allowed: false, remaining: 0, retryAfterMs: 1000, resetMs: 1000 };
-  const used = { ...one, allowed: true, remaining: 1, retryAfterMs: 0, resetMs: 60_000 };
+  const free = { ...one, allowed: true, remaining: 2, retryAfterMs: 0, resetMs: 0, nextUnitMs: 0 };
+  const full = { ...one, allowed: false, remaining: 0, retryAfterMs: 1000, resetMs: 1000, nextUnitMs: 1000 };
+  const used = { ...one, allowed: true, remaining: 1, retryAfterMs: 0, resetMs: 60_000, nextUnitMs: 60_000 };
 
   test.each(['late', 'rejected'])('returns the same figures for every key, except `fallback`: %s', async (how) => {
     store.mode = how === 'late' ? 'silence' : FAILURE;

@@ -14,6 +14,7 @@ silenceOutages();
 
 const limit = rollingWindow({ limit: 5, window: '1m' });
 const TIME = '1700000000 5';
+const RESULT = '4 60000000';
 
 /** A store whose server, such as a proxy in front of Redis, replies with these values one after the other. */
 function createStore(replies: readonly unknown[], options: Partial<RedisStoreOptions> = {}): RedisStore {
@@ -41,29 +42,46 @@ async function expectStoreError(call: Promise<unknown>, got: string): Promise<vo
 const shown = (text: string) => `${JSON.stringify(text)} (string)`;
 
 test.each([
-  ['4', '4'],
-  ['4 60000000', '4 60000000'],
-])('a result is accepted: %s', async (_, line) => {
-  expect(await createLimiter(limit, `${TIME}\n${line}`).check('ann')).toMatchObject({ remaining: 4, resetMs: 60_000 });
+  ['4 60000000', 60_000],
+  ['>bLWO:', 60_000],
+  ['4 60000000:YL<::', 600],
+])('a result is accepted: %s', async (line, nextUnitMs) => {
+  const decision = await createLimiter(limit, `${TIME}\n${line}`).check('ann');
+  expect(decision).toMatchObject({ remaining: 4, resetMs: 60_000, nextUnitMs });
 });
 
 const malformedTexts = [
   'OK',
   '',
   TIME,
-  `${TIME}\n4\n`,
-  `${TIME}\n4\n4`,
-  `${TIME}\n4garbage`,
-  `${TIME}\n4\n<html>`,
+  `${TIME}\n${RESULT}\n`,
+  `${TIME}\n${RESULT}\n${RESULT}`,
+  `${TIME}\n${RESULT} OK`,
+  `${TIME}\n${RESULT}\n<html>`,
   `${TIME}\n0x4`,
-  '1700000000\n4',
-  'x 5\n4',
+  `1700000000\n${RESULT}`,
+  `x 5\n${RESULT}`,
 ];
 test.each(malformedTexts)('fails a check as a whole: %j', (text) =>
   expectStoreError(createLimiter(limit, text).check('ann'), shown(text)),
 );
 
-const malformedLines = ['', ' ', '4 ', ' 4', '4 6 ', '4-4', '4,4', '1 2 3 4', '0 0 4 60 0 0', '0 0 4 60 ', '0 0 4 -'];
+const malformedNumbers = [
+  '',
+  ' ',
+  '4',
+  '4 ',
+  ' 4',
+  '4 6 ',
+  '4-4',
+  '4,4',
+  '1 2 3 4',
+  '0 0 4 60 0 0',
+  '0 0 4 60 ',
+  '0 0 4 -',
+];
+const malformedLetters = ['4garbage', '4 6 garbage', 'garbage4', 'yyyyyyyyy', 'yyyyyy', '-4 6garbage'];
+const malformedLines = [...malformedNumbers, ...malformedLetters];
 test.each(malformedLines)('fails a check of one limit: %j', async (line) => {
   await expect(createLimiter(limit, `${TIME}\n${line}`).check('ann')).rejects.toThrow(
     /^The store failed: Expected the result of a script, got ".*" \(string\)/,
@@ -71,17 +89,24 @@ test.each(malformedLines)('fails a check of one limit: %j', async (line) => {
 });
 
 const impossible = ['-5', '-0', '9'.repeat(400), '9007199254740993', '4 -60000000', `4 60000000 ${'9'.repeat(400)}`];
-const impossibleFigures = ['-5 6 7', '0 0 -1 60000000 -1', '0 0 4 -1 -1', '-1 5 9007199254740993 5 5', '0 0 -0 5 5'];
+const impossibleFigures = [
+  '-5 6 7',
+  '0 0 -1 60000000 0',
+  '0 0 4 -1 0',
+  '0 0 4 5 -1',
+  '-1 5 9007199254740993 5 5',
+  '0 0 -0 5 5',
+];
 test.each([...impossible, ...impossibleFigures])('fails a check with an impossible amount: %j', async (line) => {
   for (const [limits, result] of [
     [limit, line],
-    [{ one: limit, two: limit }, `4,${line}`],
+    [{ one: limit, two: limit }, `${RESULT},${line}`],
   ] as const) {
     await expect(createLimiter(limits, `${TIME}\n${result}`).check('ann')).rejects.toThrow(/got ".*" \(string\)/);
   }
 });
 
-test.each(['-1 -1 4 60000000 -1', '-2 5 4 60000000 5'])(
+test.each(['-1 -1 4 60000000 0', '-2 5 4 60000000 5'])(
   'accepts the negative numbers of a rejection: %j',
   async (line) => {
     const decision = await createLimiter(limit, `${TIME}\n${line}`).check('ann');
@@ -89,7 +114,8 @@ test.each(['-1 -1 4 60000000 -1', '-2 5 4 60000000 5'])(
   },
 );
 
-test.each(['4', '4,', ',4', '4,4,4', '4,0 0 4 60'])('fails a check of two limits: %j', async (line) => {
+const malformedResults = [RESULT, `${RESULT},`, `,${RESULT}`, `${RESULT},${RESULT},${RESULT}`, `${RESULT},0 0 4 60`];
+test.each(malformedResults)('fails a check of two limits: %j', async (line) => {
   const limiter = createLimiter({ one: limit, two: limit }, `${TIME}\n${line}`);
   await expect(limiter.check('ann')).rejects.toThrow(/^The store failed: Expected the result of a script, got ".*"/);
 });
@@ -103,7 +129,7 @@ test.each([
 ])('fails a check: %s', (_, reply, got) => expectStoreError(createLimiter(limit, reply).check('ann'), got));
 
 test('settles the checks of a batch before a malformed result, and fails the others', async () => {
-  const limiter = createLimiter(limit, `${TIME}\n4\n4 4 4 4\n3`);
+  const limiter = createLimiter(limit, `${TIME}\n${RESULT}\n4 4 4 4\n${RESULT}`);
   const settled = await Promise.allSettled(['ann', 'bob', 'eve'].map((key) => limiter.check(key)));
   expect(settled.map(({ status }) => status)).toEqual(['fulfilled', 'rejected', 'rejected']);
   expect(settled[0]).toMatchObject({ value: { remaining: 4 } });
@@ -115,10 +141,10 @@ test.each(['', '4 4', '-'])('fails a counter: %j', async (line) => {
 });
 
 test('fails a refund or a reset that returns a result', async () => {
-  const limiter = createLimiter(limit, `${TIME}\n4`, `${TIME}\n4`, `${TIME}\n4`);
+  const limiter = createLimiter(limit, `${TIME}\n${RESULT}`, `${TIME}\n${RESULT}`, `${TIME}\n${RESULT}`);
   const decision = await limiter.check('ann');
-  await expectStoreError(limiter.refund(decision), shown('4'));
-  await expectStoreError(limiter.reset('ann'), shown('4'));
+  await expectStoreError(limiter.refund(decision), shown(RESULT));
+  await expectStoreError(limiter.reset('ann'), shown(RESULT));
 });
 
 test.each(['1', '-1', '0 0-', '0,0'])('fails a renewal of one lease: %j', async (line) => {

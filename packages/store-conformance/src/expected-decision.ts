@@ -27,6 +27,7 @@ export function combineDecisions(
     remaining: reported.remaining,
     retryAfterMs: Math.max(...all.map(({ retryAfterMs }) => retryAfterMs)),
     resetMs: reported.resetMs,
+    nextUnitMs: reported.nextUnitMs,
     delayMs: Math.max(...all.map(({ delayMs }) => delayMs)),
     violated,
     limits,

@@ -151,11 +151,18 @@ export class ReferenceModel {
     return oracle.allowsUnits(state, allowedAt - 1, cost) ? 'minDifference' : 'limit';
   }
 
-  #figures({ oracle, stateId }: LimitOnKey, now: number): Pick<LimitDecision, 'limit' | 'remaining' | 'resetMs'> {
+  #figures(
+    { oracle, stateId }: LimitOnKey,
+    now: number,
+  ): Pick<LimitDecision, 'limit' | 'remaining' | 'resetMs' | 'nextUnitMs'> {
+    const { quota, retryAfterMicros } = oracle;
     const free = (at: number) => oracle.free(this.#read(oracle, stateId, at), at);
-    const fullAt = findFirstTime(now, (at) => free(at) >= oracle.quota);
-    const resetMicros = fullAt === now ? 0 : (oracle.retryAfterMicros ?? fullAt - now);
-    return { limit: oracle.quota, remaining: Math.max(0, free(now)), resetMs: resetMicros / MS };
+    const remaining = Math.max(0, free(now));
+    const waitFor = (units: number) => findFirstTime(now, (at) => free(at) >= units) - now;
+    const resetMicros = remaining === quota ? 0 : (retryAfterMicros ?? waitFor(quota));
+    const nextUnitMicros = remaining === quota ? 0 : waitFor(remaining + 1);
+    const nextUnitMs = retryAfterMicros === undefined ? nextUnitMicros / MS : undefined;
+    return { limit: quota, remaining, resetMs: resetMicros / MS, nextUnitMs };
   }
 
   #renewOne(recorded: Recorded, now: number): boolean {

@@ -9,6 +9,7 @@ export class CombinedDecision implements Decision {
   readonly remaining: number;
   readonly retryAfterMs: number;
   readonly resetMs: number;
+  readonly nextUnitMs: number | undefined;
   readonly delayMs: number;
   readonly violated: readonly string[];
   readonly limits: Readonly<Record<string, LimitDecision>>;
@@ -18,7 +19,7 @@ export class CombinedDecision implements Decision {
   #receipt: unknown;
 
   constructor(
-    reported: Pick<LimitDecision, 'limit' | 'remaining' | 'resetMs' | 'reason' | 'retryIsEstimate'>,
+    reported: Pick<LimitDecision, 'limit' | 'remaining' | 'resetMs' | 'nextUnitMs' | 'reason' | 'retryIsEstimate'>,
     retryAfterMs: number,
     delayMs: number,
     violated: readonly string[],
@@ -31,6 +32,7 @@ export class CombinedDecision implements Decision {
     this.remaining = reported.remaining;
     this.retryAfterMs = retryAfterMs;
     this.resetMs = reported.resetMs;
+    this.nextUnitMs = reported.nextUnitMs;
     this.delayMs = delayMs;
     this.violated = violated;
     this.limits = limits;

@@ -8,15 +8,16 @@ export const NO_LIMITS: readonly string[] = Object.freeze([]);
 
 /** Returns the result of the only limit of a decision. */
 export function toLimitDecision(decision: Omit<Decision, 'limits'>): LimitDecision {
-  const { allowed, limit, remaining, retryAfterMs, resetMs, delayMs } = decision;
-  return { allowed, limit, remaining, retryAfterMs, resetMs, delayMs, ...reasonOf(decision) };
+  const { allowed, limit, remaining, retryAfterMs, resetMs, nextUnitMs, delayMs } = decision;
+  return { allowed, limit, remaining, retryAfterMs, resetMs, nextUnitMs, delayMs, ...reasonOf(decision) };
 }
 
 /** Returns a copy of a decision as a plain object. */
 export function toPlainDecision(decision: Decision): Decision {
-  const { allowed, limit, remaining, retryAfterMs, resetMs, delayMs, violated, limits, degraded } = decision;
-  const figures = { allowed, limit, remaining, retryAfterMs, resetMs, delayMs, violated, limits, degraded };
-  return { ...figures, ...reasonOf(decision) };
+  const { allowed, limit, remaining, retryAfterMs, resetMs, nextUnitMs, delayMs, violated, limits, degraded } =
+    decision;
+  const waits = { retryAfterMs, resetMs, nextUnitMs, delayMs };
+  return { allowed, limit, remaining, ...waits, violated, limits, degraded, ...reasonOf(decision) };
 }
 
 /** The properties that only some decisions have. */

@@ -12,6 +12,14 @@ export interface LimitDecision {
   readonly retryAfterMs: number;
   /** Milliseconds until the full quota is free if nothing else happens. */
   readonly resetMs: number;
+  /**
+   * Milliseconds until the next unit is free if nothing else happens, so that `remaining` grows. Exact to the microsecond.
+   * 0 while the full quota is free. After an overdraft, it is the time until `remaining` is above 0. A `minDifference` does
+   * not affect it.
+   *
+   * `undefined` for `concurrency`, because nobody knows when a slot will be released. A custom store may omit it, too.
+   */
+  readonly nextUnitMs?: number | undefined;
   /** Milliseconds to delay the action until its start. 0 when the decision is a rejection. */
   readonly delayMs: number;
   /**
@@ -27,9 +35,9 @@ export interface LimitDecision {
  * The result of a check. Each check returns a new object, which Rollgate never changes. A rejection is a value, not an
  * error. Decisions have several classes, so compare them by their properties.
  *
- * `limit`, `remaining`, `resetMs` and `reason` describe one limit, the reported limit. When the action is allowed, it
- * is the limit with the least remaining. Otherwise it is the violated limit with the longest wait. Ties go to the
- * longest reset.
+ * `limit`, `remaining`, `resetMs`, `nextUnitMs` and `reason` describe one limit, the reported limit. When the action is
+ * allowed, it is the limit with the least remaining. Otherwise it is the violated limit with the longest wait. Ties go to
+ * the longest reset.
  *
  * @typeParam Name The names of the limits.
  * @typeParam Missing The names of those that some plans lack, so `limits` may lack them.
@@ -52,6 +60,11 @@ export interface Decision<Name extends string = string, Missing extends string =
   readonly retryAfterMs: number;
   /** Milliseconds until the reported limit's full quota is free if nothing else happens. */
   readonly resetMs: number;
+  /**
+   * Milliseconds until the next unit of the reported limit is free if nothing else happens, as in
+   * {@link LimitDecision.nextUnitMs}. `undefined` if nobody knows it, as for `concurrency`.
+   */
+  readonly nextUnitMs?: number | undefined;
   /**
    * Milliseconds to delay an allowed action until its start, the longest delay of all limits. It is 0 for limits without
    * a queue, and for a rejected action.

@@ -20,7 +20,7 @@ export class SingleDecision implements Decision {
    * box small ones.
    */
   static readonly examples = Array.from({ length: 4 }, () => {
-    const result = { limit: 0, remaining: 0, retryAfterMs: 0.5, resetMs: 0.5, delayMs: 0 };
+    const result = { limit: 0, remaining: 0, retryAfterMs: 0.5, resetMs: 0.5, nextUnitMs: 0.5, delayMs: 0 };
     const rejection: LimitDecision = { ...result, allowed: false, reason: 'limit' };
     return [
       new SingleDecision('', { ...result, allowed: true }, undefined),
@@ -33,6 +33,7 @@ export class SingleDecision implements Decision {
   readonly remaining: number;
   readonly retryAfterMs: number;
   readonly resetMs: number;
+  readonly nextUnitMs: number | undefined;
   readonly delayMs: number;
   readonly violated: readonly string[];
   readonly degraded: Decision['degraded'];
@@ -53,6 +54,7 @@ export class SingleDecision implements Decision {
     this.remaining = unboxNumber(result.remaining);
     this.retryAfterMs = result.retryAfterMs;
     this.resetMs = result.resetMs;
+    this.nextUnitMs = result.nextUnitMs;
     this.delayMs = (allowed && result.delayMs) || 0; // A custom store may omit it.
     this.violated = allowed ? NO_LIMITS : [name];
     this.degraded = false;

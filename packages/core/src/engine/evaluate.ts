@@ -26,6 +26,7 @@ export function evaluate(
   const leftMicros = found.expiresMicros - nowMicros;
   if (verdict.waitMicros > leftMicros && cost <= limit.limit) verdict.waitMicros = leftMicros;
   if (verdict.resetMicros > leftMicros) verdict.resetMicros = leftMicros;
+  if (verdict.nextUnitMicros > leftMicros) verdict.nextUnitMicros = leftMicros;
 }
 
 type Mutable<Value> = { -readonly [Name in keyof Value]: Value[Name] };
@@ -42,6 +43,7 @@ export function toLimitDecision(limit: Limit, passed: boolean, verdict: Verdict,
     remaining: verdict.remaining,
     retryAfterMs: allowed ? 0 : verdict.waitMicros / 1000,
     resetMs: verdict.resetMicros / 1000,
+    nextUnitMs: holdsSlots(limit) ? undefined : verdict.nextUnitMicros / 1000,
     delayMs: allowed ? verdict.delayMicros / 1000 : 0,
   };
   if (passed) return result;

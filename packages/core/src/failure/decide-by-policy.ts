@@ -1,5 +1,6 @@
 import type { Decision, LimitDecision } from '../decision/decision.js';
 import { degrade, toDecision } from '../decision/to-decision.js';
+import { holdsSlots } from '../limits/limit.js';
 import type { MemoryStore } from '../memory/memory-store.js';
 import type { Costs, Keys, Plan } from '../plan/plan.js';
 import type { OnStoreError } from '../store/on-store-error.js';
@@ -46,12 +47,13 @@ function decideUniformly(policy: 'allow' | 'deny', plan: Plan): Decision {
   const allowed = policy === 'allow';
   const waitMs = allowed ? 0 : DENY_RETRY_MS;
   const results = plan.rules.map(
-    ({ limit: { limit } }): LimitDecision => ({
+    ({ limit }): LimitDecision => ({
       allowed,
-      limit,
-      remaining: allowed ? limit : 0,
+      limit: limit.limit,
+      remaining: allowed ? limit.limit : 0,
       retryAfterMs: waitMs,
       resetMs: waitMs,
+      nextUnitMs: holdsSlots(limit) ? undefined : waitMs,
       delayMs: 0,
     }),
   );

@@ -118,11 +118,7 @@ export class BucketedWindow implements Limit {
     const used = unitsAfter(state, latestMicros - windowMicros);
     const free = limit - used;
     const quotaWait =
-      cost > limit
-        ? Infinity
-        : cost > free
-          ? endOfUnit(state, latestMicros - windowMicros, cost - free) + windowMicros - nowMicros
-          : 0;
+      cost > limit ? Infinity : cost > free ? this.#waitForUnit(state, latestMicros, nowMicros, cost - free) : 0;
     const differenceWait = minDifferenceWait(state, this.minDifferenceMicros, nowMicros);
     const widthMicros = used > 0 ? widthFor(state, this.widthMicros, windowMicros) : this.widthMicros;
     verdict.waitMicros = Math.max(quotaWait, differenceWait);
@@ -130,6 +126,7 @@ export class BucketedWindow implements Limit {
     verdict.delayMicros = 0;
     verdict.remaining = Math.max(0, free);
     verdict.resetMicros = used > 0 ? newestEnd(state) + windowMicros - nowMicros : 0;
+    verdict.nextUnitMicros = used > 0 ? this.#waitForUnit(state, latestMicros, nowMicros, Math.max(1, 1 - free)) : 0;
     verdict.atMicros = (Math.floor(latestMicros / widthMicros) + 1) * widthMicros;
   }
 
@@ -145,5 +142,10 @@ export class BucketedWindow implements Limit {
 
   refund(state: State, _nowMicros: number, { atMicros, cost }: Hit, kept: number): void {
     takeUnits(state, atMicros, cost - kept);
+  }
+
+  /** The wait until so many of the units that count at `latestMicros` have left the window. */
+  #waitForUnit(state: State, latestMicros: number, nowMicros: number, units: number): number {
+    return endOfUnit(state, latestMicros - this.windowMicros, units) + this.windowMicros - nowMicros;
   }
 }

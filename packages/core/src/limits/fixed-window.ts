@@ -109,6 +109,7 @@ export class FixedWindow implements Limit {
     verdict.delayMicros = 0;
     verdict.remaining = Math.max(0, this.limit - used);
     verdict.resetMicros = used > 0 ? endMicros - nowMicros : 0;
+    verdict.nextUnitMicros = verdict.resetMicros;
     // All units of one window are interchangeable.
     verdict.atMicros = isRunning ? endMicros : (Math.floor(nowMicros / this.windowMicros) + 1) * this.windowMicros;
   }

@@ -26,6 +26,7 @@ export function unitsFrom(log: State, index: number): number {
 
 /** The index of the hit with the `units`-th unit, counted from the hit at `from`. There are that many units. O(log n). */
 export function indexOfUnit(log: State, from: number, units: number): number {
+  if (units === 1) return from;
   const total = totalBefore(log, from) + units;
   if (!hasTotals(log)) return total - 1;
   return firstWhere(from - 1, hitsOf(log) - 1, (index) => totalBefore(log, index + 1) >= total);

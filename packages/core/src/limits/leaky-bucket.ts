@@ -104,6 +104,7 @@ export class LeakyBucket implements Limit {
     verdict.delayMicros = delayMicros;
     verdict.remaining = Math.max(0, limit - waiting);
     verdict.resetMicros = Math.max(0, delayMicros - intervalMicros);
+    verdict.nextUnitMicros = waiting === 0 ? 0 : delayMicros - Math.min(waiting, limit) * intervalMicros;
     verdict.atMicros = nowMicros + delayMicros;
   }
 

@@ -33,6 +33,8 @@ export interface Verdict {
   remaining: number;
   /** The wait until the full quota is free. */
   resetMicros: number;
+  /** The wait until the next unit is free, so that `remaining` grows. 0 if the full quota is free. No meaning for slots. */
+  nextUnitMicros: number;
   /** The time that identifies the action's hit for a refund. */
   atMicros: number;
 }
@@ -42,7 +44,15 @@ export interface Verdict {
  * in again then allocates nothing.
  */
 export function createVerdict(): Verdict {
-  return { waitMicros: 0.5, reason: 'limit', delayMicros: 0.5, remaining: 0.5, resetMicros: 0.5, atMicros: 0.5 };
+  return {
+    waitMicros: 0.5,
+    reason: 'limit',
+    delayMicros: 0.5,
+    remaining: 0.5,
+    resetMicros: 0.5,
+    nextUnitMicros: 0.5,
+    atMicros: 0.5,
+  };
 }
 
 /** The data about a recorded action that a store keeps for its refund. */

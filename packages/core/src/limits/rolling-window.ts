@@ -106,6 +106,7 @@ export class RollingWindow implements Limit {
     verdict.delayMicros = 0;
     verdict.remaining = Math.max(0, free);
     verdict.resetMicros = Math.max(0, newestMicros + this.windowMicros - nowMicros);
+    verdict.nextUnitMicros = free === this.limit ? 0 : this.#waitForUnit(log, nowMicros, first, Math.max(1, 1 - free));
     verdict.atMicros = atMicros;
   }
 
@@ -126,6 +127,7 @@ export class RollingWindow implements Limit {
       append(log, atMicros, cost, this.limit, startMicros);
       verdict.remaining -= cost; // Negative only after an overdraft, whose verdict has no meaning.
       verdict.resetMicros = atMicros + this.windowMicros - nowMicros;
+      verdict.nextUnitMicros = this.#waitForUnit(log, nowMicros, firstAfter(log, startMicros), 1);
     }
   }
 
@@ -146,7 +148,12 @@ export class RollingWindow implements Limit {
   /** The wait until `cost` units are free, if the hits from `first` on leave only `free`. */
   #quotaWait(log: State, nowMicros: number, cost: number, first: number, free: number): number {
     if (cost > this.limit) return Infinity;
-    return timeOf(log, indexOfUnit(log, first, cost - free)) + this.windowMicros - nowMicros;
+    return this.#waitForUnit(log, nowMicros, first, cost - free);
+  }
+
+  /** The wait until the `units`-th unit, counted from the hit at `first`, has left the window. */
+  #waitForUnit(log: State, nowMicros: number, first: number, units: number): number {
+    return timeOf(log, indexOfUnit(log, first, units)) + this.windowMicros - nowMicros;
   }
 }
 

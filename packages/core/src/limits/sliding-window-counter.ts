@@ -135,6 +135,8 @@ export class SlidingWindowCounter implements Limit {
     verdict.delayMicros = 0;
     verdict.remaining = Math.max(0, free);
     verdict.resetMicros = Math.max(0, countsUntil - nowMicros);
+    verdict.nextUnitMicros =
+      free === this.limit ? 0 : this.#timeOfUnits(state, this.limit - verdict.remaining - 1, isRunning) - nowMicros;
     verdict.atMicros = this.#endOfWindow(endMicros, nowMicros);
   }
 

@@ -135,18 +135,16 @@ export class TokenBucket implements Limit {
     const untilFull = Math.max(0, fullMicros + (parts > 0 ? 1 : 0) - nowMicros);
     // A token that has refilled in part is still missing.
     const missing = untilFull === 0 ? 0 : mulDivUp(fullMicros - nowMicros, this.tokens, this.micros, parts);
-    const mayBeMissing = this.limit - cost;
-    const untilEnough =
-      untilFull === 0
-        ? 0
-        : fullMicros - this.#wholeMicros(mayBeMissing) + (parts > this.#parts(mayBeMissing) ? 1 : 0) - nowMicros;
-    const quotaWait = cost > this.limit ? Infinity : Math.max(0, untilEnough);
+    const remaining = Math.max(0, this.limit - missing);
+    const quotaWait =
+      cost > this.limit ? Infinity : cost > remaining ? this.#timeOfTokens(fullMicros, parts, cost) - nowMicros : 0;
     const differenceWait = minDifferenceWait(state, this.minDifferenceMicros, nowMicros);
     verdict.waitMicros = Math.max(quotaWait, differenceWait);
     verdict.reason = rejectionReason(quotaWait, differenceWait);
     verdict.delayMicros = 0;
-    verdict.remaining = Math.max(0, this.limit - missing);
+    verdict.remaining = remaining;
     verdict.resetMicros = untilFull;
+    verdict.nextUnitMicros = untilFull === 0 ? 0 : this.#timeOfTokens(fullMicros, parts, remaining + 1) - nowMicros;
     // Its tokens refill after those that were missing before.
     verdict.atMicros = Math.max(fullMicros, nowMicros) + numbers[start + REFUNDED]!;
   }
@@ -180,6 +178,12 @@ export class TokenBucket implements Limit {
     if (micros < 0) return;
     this.#setFull(state, numbers[start + FULL]! - micros, this.#partsOf(state) - parts);
     numbers[start + REFUNDED]! += parts > 0 ? micros + 1 : micros;
+  }
+
+  /** The time at which the bucket contains so many tokens, if it is full at `fullMicros` and `parts`. */
+  #timeOfTokens(fullMicros: number, parts: number, tokens: number): number {
+    const mayBeMissing = this.limit - tokens;
+    return fullMicros - this.#wholeMicros(mayBeMissing) + (parts > this.#parts(mayBeMissing) ? 1 : 0);
   }
 
   /** Sets the time at which the bucket is full. `parts` may be negative or exceed a microsecond. */

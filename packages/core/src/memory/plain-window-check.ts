@@ -54,16 +54,15 @@ function checkKnown(rule: PlainWindowRule, address: number, key: string, nowMicr
   let left = hits;
   const ring = offset + RING;
   const capacity = slab.blockSizeAt(address) - RING;
-  while (numbers[ring + first]! <= startMicros) {
+  let oldestMicros = numbers[ring + first]!;
+  while (oldestMicros <= startMicros) {
     if (hits - left === MOST_DROPPED) return undefined;
     left -= 1; // The newest hit is in the window, so one is left.
     first = first + 1 === capacity ? 0 : first + 1;
+    oldestMicros = numbers[ring + first]!;
   }
-  if (left === limit) {
-    const retryAfterMs = (numbers[ring + first]! - startMicros) / 1000;
-    const resetMs = (newestMicros - startMicros) / 1000;
-    return reject(rule, retryAfterMs, resetMs);
-  }
+  const nextUnitMs = (oldestMicros - startMicros) / 1000;
+  if (left === limit) return reject(rule, nextUnitMs, (newestMicros - startMicros) / 1000);
   if (left === capacity) return checkKnown(rule, rule.growLog(key, address), key, nowMicros);
   if (left < hits && 8 * left < capacity) return undefined; // The ring must shrink.
   const place = first + left;
@@ -71,17 +70,34 @@ function checkKnown(rule: PlainWindowRule, address: number, key: string, nowMicr
   numbers[offset + NEWEST] = nowMicros;
   numbers[offset + HITS] = left + 1;
   numbers[offset + FIRST] = first;
-  return allow(rule, limit - left - 1, key, numbers[offset + LIFE_OF_KEY]!, nowMicros);
+  return allow(rule, limit - left - 1, nextUnitMs, key, numbers[offset + LIFE_OF_KEY]!, nowMicros);
 }
 
 // Each function only calls a constructor, so V8 inlines the constructor into it. Inside `checkKnown`, the call may be too rare
 // to be inlined, and then takes 300 instructions.
 
-function allow(rule: PlainWindowRule, remaining: number, key: string, life: number, nowMicros: number): Decision {
-  return new PlainWindowDecision(rule, remaining, key, life, nowMicros);
+function allow(
+  rule: PlainWindowRule,
+  remaining: number,
+  nextUnitMs: number,
+  key: string,
+  life: number,
+  nowMicros: number,
+): Decision {
+  return new PlainWindowDecision(rule, remaining, nextUnitMs, key, life, nowMicros);
 }
 
-function reject({ name, limit }: PlainWindowRule, retryAfterMs: number, resetMs: number): Decision {
-  const result = { allowed: false, limit, remaining: 0, retryAfterMs, resetMs, delayMs: 0, reason: 'limit' } as const;
+/** With a cost of 1, the action is allowed when the next unit is free. */
+function reject({ name, limit }: PlainWindowRule, nextUnitMs: number, resetMs: number): Decision {
+  const result = {
+    allowed: false,
+    limit,
+    remaining: 0,
+    retryAfterMs: nextUnitMs,
+    resetMs,
+    nextUnitMs,
+    delayMs: 0,
+    reason: 'limit',
+  } as const;
   return new SingleDecision(name, result, undefined);
 }

@@ -18,6 +18,7 @@ export class PlainWindowDecision implements Decision {
   static readonly example = new PlainWindowDecision(
     { name: '', limit: 0, windowMs: 0 } as PlainWindowRule,
     0,
+    0.5,
     '',
     0.5,
     0.5,
@@ -28,6 +29,7 @@ export class PlainWindowDecision implements Decision {
   readonly remaining: number;
   readonly retryAfterMs: number;
   readonly resetMs: number;
+  readonly nextUnitMs: number;
   readonly delayMs: number;
   readonly violated: readonly string[];
   readonly degraded: Decision['degraded'];
@@ -40,12 +42,20 @@ export class PlainWindowDecision implements Decision {
   #limits: string | Readonly<Record<string, LimitDecision>>;
 
   /** @param life The life of the key that has the hit. */
-  constructor(rule: PlainWindowRule, remaining: number, key: string, life: number, atMicros: number) {
+  constructor(
+    rule: PlainWindowRule,
+    remaining: number,
+    nextUnitMs: number,
+    key: string,
+    life: number,
+    atMicros: number,
+  ) {
     this.allowed = true;
     this.limit = rule.limit;
     this.remaining = remaining;
     this.retryAfterMs = 0;
     this.resetMs = rule.windowMs;
+    this.nextUnitMs = nextUnitMs;
     this.delayMs = 0;
     this.violated = NO_LIMITS;
     this.degraded = false;

@@ -101,6 +101,7 @@ export class Concurrency implements SlotLimit {
     verdict.delayMicros = 0;
     verdict.remaining = Math.max(0, free);
     verdict.resetMicros = used > 0 ? this.retryAfterMicros : 0;
+    verdict.nextUnitMicros = 0;
     verdict.atMicros = this.unusedId(state, nowMicros);
   }
 

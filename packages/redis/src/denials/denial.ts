@@ -46,5 +46,6 @@ export function limitDecisionsAt({ limitDecisions, receivedMicros }: Denial, now
     ...decision,
     retryAfterMs: left(decision.retryAfterMs),
     resetMs: left(decision.resetMs),
+    nextUnitMs: left(decision.nextUnitMs!), // Only limits on slots have none, and no denial is kept for those.
   }));
 }

@@ -7,12 +7,14 @@ import { Receipt, type RecordedHit } from '../operations/receipt.js';
 export interface Figures {
   /** The delay of an allowed action; {@link REJECTED} or {@link TOO_SOON} if the rule rejects it. */
   readonly delay: number;
-  /** Below 0 if it is infinite, like `last`. */
+  /** Below 0 if it is infinite. */
   readonly wait: number;
   readonly remaining: number;
   readonly reset: number;
-  /** How far ahead of now the hit was recorded. If nothing was recorded, for how long the other figures are stable. */
-  readonly last: number;
+  /** Until then, nothing but the waits changes. 0 if the full quota is free. Has no meaning for slots. */
+  readonly nextUnit: number;
+  /** How far ahead of now the hit was recorded. Has no meaning if nothing was recorded. */
+  readonly ahead: number;
 }
 
 /** The delay of a rule whose limit rejects. */
@@ -33,26 +35,40 @@ export function toCheckResult(
   const hits: RecordedHit[] = [];
   let stableMicros = Infinity;
   for (let index = 0; index < figures.length; index++) {
-    const { delay, wait, last } = figures[index]!;
+    const { delay, wait, nextUnit, ahead } = figures[index]!;
     const { limit } = rules[index]!;
     const cost = costAt(costs, index);
     limitDecisions.push(toLimitDecision(limit, figures[index]!));
     const hasRecorded = kind === 'check' && cost > 0 && (allowed || limit.countRejected);
-    if (!hasRecorded) stableMicros = Math.min(stableMicros, orInfinity(last), delay < 0 ? orInfinity(wait) : Infinity);
+    if (!hasRecorded) {
+      const wholeWait = delay < 0 ? orInfinity(wait) : Infinity;
+      stableMicros = Math.min(stableMicros, wholeWait, nextUnit === 0 ? Infinity : nextUnit);
+    }
     if (hasRecorded || (kind === 'check' && allowed)) {
-      hits.push({ key: keys[index]!, index, atMicros: hasRecorded ? nowMicros + last : 0, cost });
+      hits.push({ key: keys[index]!, index, atMicros: hasRecorded ? nowMicros + ahead : 0, cost });
     }
   }
   const receipt = hits.length === 0 ? undefined : new Receipt(stamp, nowMicros, encodedPlan, hits);
   return { limitDecisions, receipt, stableMicros };
 }
 
-function toLimitDecision({ limit, holdsSlots }: Limit, { delay, wait, remaining, reset }: Figures): LimitDecision {
-  const retryAfterMs = orInfinity(wait) / 1000;
-  const resetMs = reset / 1000;
-  if (delay >= 0) return { allowed: true, limit, remaining, retryAfterMs, resetMs, delayMs: delay / 1000 };
+function toLimitDecision({ limit, holdsSlots }: Limit, figures: Figures): LimitDecision {
+  const { delay, remaining } = figures;
+  const retryAfterMs = orInfinity(figures.wait) / 1000;
+  const resetMs = figures.reset / 1000;
+  const nextUnitMs = holdsSlots ? undefined : figures.nextUnit / 1000;
+  if (delay >= 0) return { allowed: true, limit, remaining, retryAfterMs, resetMs, nextUnitMs, delayMs: delay / 1000 };
   const reason = delay === TOO_SOON ? 'minDifference' : 'limit';
-  const rejection = { allowed: false, limit, remaining, retryAfterMs, resetMs, delayMs: 0, reason } as const;
+  const rejection = {
+    allowed: false,
+    limit,
+    remaining,
+    retryAfterMs,
+    resetMs,
+    nextUnitMs,
+    delayMs: 0,
+    reason,
+  } as const;
   return holdsSlots && retryAfterMs !== Infinity ? { ...rejection, retryIsEstimate: true } : rejection;
 }
 

@@ -60,6 +60,7 @@ export class ScriptBuilder {
     const text = [
       maxStepsLine(MAX_STEPS),
       'local step_count = 0 -- The steps of this script so far.',
+      readLua('letters'),
       'local function load_operations()',
       ...operations.map(readLua),
       'end',

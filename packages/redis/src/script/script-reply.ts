@@ -4,7 +4,7 @@ import type { CheckResult, DecisionOperation, RenewOperation } from '../operatio
 import { type Figures, REJECTED, toCheckResult } from './check-result.js';
 
 /** The server's time, then a line for each operation. The text of another program thus settles no operation of a batch. */
-const REPLY = /^\d+ \d+(?:\n(?:!|[-\d ,]*))+$/;
+const REPLY = /^\d+ \d+(?:\n(?:!|[-\d ]*(?:[:-y]{6,9})?(?:,[-\d ]*(?:[:-y]{6,9})?)*))+$/;
 
 const encoder = new TextEncoder();
 
@@ -14,6 +14,8 @@ const EXCLAMATION_MARK = 33;
 const COMMA = 44;
 const MINUS = 45;
 const ZERO = 48;
+/** The letter that is the digit 0 of a number in letters. The letters follow the decimal digits. */
+const ZERO_LETTER = 58;
 
 /**
  * The return value of a script, as `lua/program/main.lua` describes it, read one operation after the other.
@@ -96,15 +98,42 @@ export class ScriptReply {
   }
 
   /** Reads the numbers of a rule. */
-  #readFigures({ windowMicros }: Limit): Figures {
+  #readFigures({ limit, windowMicros }: Limit): Figures {
+    const figures = this.#startsLetters
+      ? toPlainFigures(this.#readLetters(), limit, windowMicros)
+      : toFigures(this.#readNumbers(), windowMicros, this.#startsLetters ? this.#readLetters() : undefined);
+    if (figures === undefined || figures.remaining < 0 || figures.nextUnit < 0 || figures.nextUnit > figures.reset)
+      throw this.#unexpectedLine();
+    return figures;
+  }
+
+  get #startsLetters(): boolean {
+    return this.#codes[this.#position]! >= ZERO_LETTER;
+  }
+
+  #readNumbers(): number[] {
     const numbers = [this.#readNumber()];
     while (this.#codes[this.#position] === SPACE) {
       this.#position += 1;
       numbers.push(this.#readNumber());
     }
-    const figures = toFigures(numbers, windowMicros);
-    if (figures === undefined || figures.remaining < 0 || figures.reset < 0) throw this.#unexpectedLine();
-    return figures;
+    return numbers;
+  }
+
+  /** Reads a number in letters, as `lua/program/letters.lua` describes it. */
+  #readLetters(): number {
+    const codes = this.#codes;
+    let position = this.#position;
+    let number = 0;
+    let unit = 1;
+    for (let code = codes[position]!; code >= ZERO_LETTER; code = codes[position]!) {
+      number += (code - ZERO_LETTER) * unit;
+      unit *= 64;
+      position += 1;
+    }
+    this.#position = position;
+    if (!Number.isSafeInteger(number)) throw this.#unexpectedLine();
+    return number;
   }
 
   /** Reads a whole number that is exact. */
@@ -114,7 +143,7 @@ export class ScriptReply {
     const start = isNegative ? this.#position + 1 : this.#position;
     let position = start;
     let number = 0;
-    for (let code = codes[position]!; code >= ZERO; code = codes[position]!) {
+    for (let code = codes[position]!; code >= ZERO && code < ZERO_LETTER; code = codes[position]!) {
       number = number * 10 + (code - ZERO); // In this order, the largest exact number stays exact.
       position += 1;
     }
@@ -140,19 +169,27 @@ function countLines(codes: Uint8Array): number {
   return count;
 }
 
-/** What the numbers of a rule mean, as `lua/program/main.lua` describes them. */
-function toFigures(numbers: readonly number[], windowMicros: number): Figures | undefined {
-  const first = numbers[0]!;
+/** What the letters of a plain window that recorded an action mean. */
+function toPlainFigures(both: number, limit: number, windowMicros: number): Figures {
+  const remaining = both % (limit + 1);
+  return { delay: 0, wait: 0, remaining, reset: windowMicros, nextUnit: (both - remaining) / (limit + 1), ahead: 0 };
+}
+
+/** What the numbers of a rule, and the one in letters, mean, as `lua/program/main.lua` describes them. */
+function toFigures(numbers: readonly number[], windowMicros: number, letters: number | undefined): Figures | undefined {
+  const [first, second, third, fourth, last] = numbers as [number, number, number, number, number];
+  const plain = { delay: 0, wait: 0, remaining: first, ahead: 0 };
   switch (numbers.length) {
     case 1:
-      return { delay: 0, wait: 0, remaining: first, reset: windowMicros, last: 0 };
+      return letters === undefined ? undefined : { ...plain, reset: windowMicros, nextUnit: letters };
     case 2:
-      if (first < 0) return { delay: REJECTED, wait: -first, remaining: 0, reset: numbers[1]!, last: -first };
-      return { delay: 0, wait: 0, remaining: first, reset: numbers[1]!, last: 0 };
+      if (first < 0 && letters === undefined)
+        return { ...plain, delay: REJECTED, wait: -first, remaining: 0, reset: second, nextUnit: -first };
+      return { ...plain, reset: second, nextUnit: letters ?? second };
     case 3:
-      return { delay: 0, wait: 0, remaining: first, reset: numbers[1]!, last: numbers[2]! };
+      return { ...plain, reset: second, nextUnit: letters ?? second, ahead: third };
     case 5:
-      return { delay: first, wait: numbers[1]!, remaining: numbers[2]!, reset: numbers[3]!, last: numbers[4]! };
+      return { delay: first, wait: second, remaining: third, reset: fourth, nextUnit: letters ?? last, ahead: last };
     default:
       return undefined;
   }

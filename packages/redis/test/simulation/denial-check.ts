@@ -79,9 +79,9 @@ function hasSharedKey(one: StoreCall, other: StoreCall): boolean {
 
 function toDecisionAfter({ decision }: StoreCall, passedMicros: number) {
   const left = (ms: number) => Math.max(0, Math.round(ms * 1000) - passedMicros) / 1000;
-  const limits = Object.entries(toPlainDecision(decision!).limits).map(([name, limit]): [string, LimitDecision] => [
-    name,
-    { ...limit, retryAfterMs: left(limit.retryAfterMs), resetMs: left(limit.resetMs) },
-  ]);
+  const limits = Object.entries(toPlainDecision(decision!).limits).map(([name, limit]): [string, LimitDecision] => {
+    const [retryAfterMs, resetMs] = [left(limit.retryAfterMs), left(limit.resetMs)];
+    return [name, { ...limit, retryAfterMs, resetMs, nextUnitMs: left(limit.nextUnitMs!) }];
+  });
   return combineDecisions(Object.fromEntries(limits));
 }

@@ -14,9 +14,10 @@ const figuresOf = ({
   remaining,
   retryAfterMs,
   resetMs,
-  delayMs,
+  nextUnitMs,
+  delayMs = 0,
 }: Omit<VectorVerdict, 'reason' | 'retryIsEstimate'>) => {
-  return { allowed, remaining, retryAfterMs, resetMs, delayMs };
+  return { allowed, remaining, retryAfterMs, resetMs, nextUnitMs, delayMs };
 };
 
 /** The expected decision of this step. */

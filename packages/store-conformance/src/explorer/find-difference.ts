@@ -55,24 +55,20 @@ function expectedDecisionOf(
   const now = oracles.nowMicros;
   const { quota } = scenarioLimit.oracle;
   const isAllowed = (at: number) => oracles.allows(scenarioLimit, stateIndex, at, cost);
-  const isFull = (at: number) => oracles.free(scenarioLimit, stateIndex, at) >= quota;
+  const hasFree = (units: number) => (at: number) => oracles.free(scenarioLimit, stateIndex, at) >= units;
+  const remaining = Math.max(0, oracles.free(scenarioLimit, stateIndex, now));
   const { retryAfterMicros } = scenarioLimit.oracle;
   if (retryAfterMicros !== undefined) {
-    return expectedSlotDecision(
-      allowedByLimit[index]!,
-      oracles.free(scenarioLimit, stateIndex, now),
-      quota,
-      cost,
-      retryAfterMicros / MS,
-    );
+    return expectedSlotDecision(allowedByLimit[index]!, remaining, quota, cost, retryAfterMicros / MS);
   }
   const retryAfterMs = allowed ? 0 : cost > quota ? Infinity : findWait(now, actual?.retryAfterMs, isAllowed);
   const figures = {
     allowed: allowedByLimit[index]!,
     limit: quota,
-    remaining: Math.max(0, oracles.free(scenarioLimit, stateIndex, now)),
+    remaining,
     retryAfterMs,
-    resetMs: findWait(now, actual?.resetMs, isFull),
+    resetMs: findWait(now, actual?.resetMs, hasFree(quota)),
+    nextUnitMs: findWait(now, actual?.nextUnitMs, hasFree(Math.min(remaining + 1, quota))),
     delayMs: delays[index]! / MS,
   };
   if (allowedByLimit[index]) return figures;
@@ -81,18 +77,18 @@ function expectedDecisionOf(
 
 function expectedSlotDecision(
   isAllowed: boolean,
-  free: number,
+  remaining: number,
   quota: number,
   cost: number,
   suggestedWaitMs: number,
 ): LimitDecision {
-  const resetMs = free < quota ? suggestedWaitMs : 0;
   const figures = {
     allowed: isAllowed,
     limit: quota,
-    remaining: Math.max(0, free),
+    remaining,
     retryAfterMs: 0,
-    resetMs,
+    resetMs: remaining < quota ? suggestedWaitMs : 0,
+    nextUnitMs: undefined,
     delayMs: 0,
   };
   if (isAllowed) return figures;
@@ -141,6 +137,7 @@ function hasSameFigures(one: Figures, other: Figures): boolean {
     one.remaining === other.remaining &&
     one.retryAfterMs === other.retryAfterMs &&
     one.resetMs === other.resetMs &&
+    one.nextUnitMs === other.nextUnitMs &&
     one.delayMs === other.delayMs &&
     one.reason === other.reason &&
     one.retryIsEstimate === other.retryIsEstimate

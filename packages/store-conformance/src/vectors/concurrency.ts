@@ -2,12 +2,12 @@ import type { Vector, VectorVerdict } from './vector.js';
 
 /** An allowed action after which so many slots are free. */
 const allowed = (remaining: number, limit: number): VectorVerdict => {
-  return { allowed: true, remaining, retryAfterMs: 0, resetMs: remaining < limit ? 1000 : 0, delayMs: 0 };
+  return { allowed: true, remaining, retryAfterMs: 0, resetMs: remaining < limit ? 1000 : 0 };
 };
 
 /** A rejection that suggests to try again after a second. */
 const rejected = (remaining: number): VectorVerdict => {
-  return { allowed: false, remaining, retryAfterMs: 1000, resetMs: 1000, delayMs: 0, retryIsEstimate: true };
+  return { allowed: false, remaining, retryAfterMs: 1000, resetMs: 1000, retryIsEstimate: true };
 };
 
 const options = { limit: 2, lease: 30_000, retryAfter: 1000 };
@@ -35,7 +35,7 @@ export const concurrencyVectors: readonly Vector<'concurrency'>[] = [
     steps: [
       { at: 0, cost: 2, ...allowed(1, 3) },
       { at: 0, cost: 2, ...rejected(1) },
-      { at: 0, cost: 4, allowed: false, remaining: 1, retryAfterMs: Infinity, resetMs: 1000, delayMs: 0 },
+      { at: 0, cost: 4, allowed: false, remaining: 1, retryAfterMs: Infinity, resetMs: 1000 },
       { at: 0, cost: 1, ...allowed(0, 3) },
       { at: 5, release: 0 },
       { at: 5, peek: true, cost: 1, ...allowed(2, 3) },

@@ -10,8 +10,10 @@ export interface VectorVerdict {
   readonly retryAfterMs: number;
   /** Milliseconds until the full quota is free. */
   readonly resetMs: number;
-  /** Milliseconds until the start of an allowed action. */
-  readonly delayMs: number;
+  /** Milliseconds until `remaining` is higher. Absent for slots. */
+  readonly nextUnitMs?: number | undefined;
+  /** Milliseconds until the start of an allowed action. Absent if it starts at once. */
+  readonly delayMs?: number;
   /** The reason of a rejection. Absent if it is `'limit'`. */
   readonly reason?: 'minDifference';
   /** Present if the wait is an estimate. */

@@ -51,19 +51,19 @@ function bucketed_window.test(rule, state, now, cost)
   local width = bucket_counts.width_for(buckets, rule.width, window)
   local used = buckets.units
   local free = limit - used
-  local wait, reset, stable = 0, 0, NEVER
+  local wait, reset, next_unit = 0, 0, 0
   if used > 0 then
     if cost > free and cost <= limit then
       wait = bucket_counts.end_of_unit(buckets, cost - free) + window - now
     end
     reset = state.newest_end + window - now
-    stable = bucket_counts.end_of_unit(buckets, 1) + window - now
+    next_unit = bucket_counts.end_of_unit(buckets, math.max(1, 1 - free)) + window - now
   end
   return min_difference_state.verdict(rule, state, now, cost, {
     wait = wait,
     remaining = math.max(0, free),
     reset = reset,
-    stable = stable,
+    next_unit = next_unit,
     at = (math.floor(state.latest / width) + 1) * width,
   })
 end
@@ -76,6 +76,7 @@ function bucketed_window.record(rule, state, now, cost, verdict, stamp)
   min_difference_state.record(rule, state, now)
   redis.call('SET', state.key, format_state(state))
   verdict.remaining, verdict.reset = math.max(0, rule.limit - buckets.units), verdict.at + rule.window - now
+  verdict.next_unit = bucket_counts.end_of_unit(buckets, 1) + rule.window - now
   verdict.expires = min_difference_state.expires(state, verdict.at + rule.window)
   verdict.keep = min_difference_state.keep(state, rule.window + rule.width)
   return verdict

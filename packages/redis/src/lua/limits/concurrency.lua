@@ -98,7 +98,7 @@ function concurrency.test(rule, state, now, cost)
     while redis.call('ZSCORE', state.key, member_of(id, rule.lease, cost)) do id = id + 1 end
   end
   return {
-    wait = wait, at = id, stable = 0,
+    wait = wait, at = id,
     remaining = math.max(0, free),
     reset = state.used > 0 and rule.retry_after or 0,
   }

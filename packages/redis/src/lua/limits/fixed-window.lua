@@ -52,7 +52,7 @@ function fixed_window.test(rule, state, now, cost)
     wait = cost > limit - used and left or 0,
     remaining = math.max(0, limit - used),
     reset = left,
-    stable = used > 0 and left or NEVER,
+    next_unit = left,
     at = is_running and window_end or (math.floor(now / rule.window) + 1) * rule.window,
   })
 end
@@ -65,6 +65,7 @@ function fixed_window.record(rule, state, now, cost, verdict)
   min_difference_state.record(rule, state, now)
   string_state.write(state, format_state(state))
   verdict.remaining, verdict.reset = math.max(0, rule.limit - state.count), state.window_end - now
+  verdict.next_unit = verdict.reset
   verdict.expires = min_difference_state.expires(state, state.window_end)
   verdict.keep = min_difference_state.keep(state, rule.window)
   return verdict

@@ -74,7 +74,7 @@ function leaky_bucket.test(rule, state, now, cost)
     remaining = math.max(0, limit - waiting),
     reset = math.max(0, delay - interval),
     -- `remaining` grows when the next unit leaves. It takes longer if another limit has let the queue become longer.
-    stable = waiting > 0 and delay - math.min(waiting, limit) * interval or NEVER,
+    next_unit = waiting > 0 and delay - math.min(waiting, limit) * interval or 0,
     at = now + delay,
   }
 end

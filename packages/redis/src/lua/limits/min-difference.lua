@@ -63,6 +63,6 @@ function min_difference_state.verdict(rule, state, now, cost, verdict)
   if cost > rule.limit then verdict.wait, verdict.by_min_difference = NEVER, nil
   elseif verdict.wait > left then verdict.wait = left end
   if verdict.reset > left then verdict.reset = left end
-  if verdict.stable > left then verdict.stable = left end
+  if verdict.next_unit > left then verdict.next_unit = left end
   return verdict
 end

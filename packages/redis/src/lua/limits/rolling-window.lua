@@ -30,6 +30,12 @@ local function longest_life(keep)
   return keep + keep / 2
 end
 
+-- How long until a unit more is free, if the hits from `first` on leave `free`. One of them is in the window.
+local function until_next_unit(hits, first, free, window, now)
+  if free < 0 then first = log.index_of_unit(hits, first, 1 - free) end
+  return (first == 0 and hits.oldest or log.time_of(hits, first)) + window - now
+end
+
 rolling_window.read = log.open
 
 function rolling_window.find(rule, key, now)
@@ -51,7 +57,7 @@ function rolling_window.test(rule, hits, now, cost)
   local wait, by_min_difference = 0, nil
   if hits.size == 0 then
     if cost > limit then wait = NEVER end
-    return { wait = wait, remaining = limit, reset = 0, at = now, stable = NEVER }
+    return { wait = wait, remaining = limit, reset = 0, at = now, next_unit = 0 }
   end
   local newest = hits.newest
   local at = newest > now and newest or now
@@ -73,15 +79,13 @@ function rolling_window.test(rule, hits, now, cost)
   end
   local reset = newest + window - now
   if reset > left then reset = left end
-  local stable = left
-  if first == 0 then stable = hits.oldest + window - now
-  elseif first < hits.size then stable = log.time_of(hits, first) + window - now end
+  local next_unit = free < limit and until_next_unit(hits, first, free, window, now) or 0
   return {
     wait = wait,
     remaining = free > 0 and free or 0,
     reset = reset > 0 and reset or 0,
     at = at,
-    stable = stable < left and stable or left,
+    next_unit = next_unit < left and next_unit or left,
     by_min_difference = by_min_difference,
   }
 end
@@ -139,6 +143,8 @@ function rolling_window.record(rule, hits, now, cost, verdict, stamp)
   else
     verdict.remaining = math.max(0, verdict.remaining - cost)
     verdict.reset = at + rule.window - now
+    first = hits.oldest <= at - rule.window and log.first_after(hits, at - rule.window) or 0
+    verdict.next_unit = until_next_unit(hits, first, 0, rule.window, now)
   end
   verdict.expires, verdict.keep = expiry_of(at, keep), longest_life(keep)
   return verdict

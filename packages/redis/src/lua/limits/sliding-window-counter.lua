@@ -78,7 +78,7 @@ function sliding_window_counter.test(rule, state, now, cost)
     wait = cost > free and cost <= limit and until_free(rule, state, limit - cost, is_running) - now or 0,
     remaining = remaining,
     reset = reset,
-    stable = remaining < limit and until_free(rule, state, limit - remaining - 1, is_running) - now or NEVER,
+    next_unit = remaining < limit and until_free(rule, state, limit - remaining - 1, is_running) - now or 0,
     at = end_of_window(rule, window_end, now),
   })
 end

@@ -83,14 +83,14 @@ end
 
 function token_bucket.test(rule, state, now, cost)
   local limit, full, parts = rule.limit, state.full, parts_of(rule, state)
-  local verdict = { wait = 0, remaining = limit, reset = 0, stable = NEVER, at = math.max(full, now) + state.refunded }
+  local verdict = { wait = 0, remaining = limit, reset = 0, next_unit = 0, at = math.max(full, now) + state.refunded }
   local until_full = full + (parts > 0 and 1 or 0) - now
   if until_full > 0 then
     -- A token that refills at the moment is not available yet.
     verdict.remaining = math.max(0, limit - mul_div_up(full - now, rule.tokens, rule.micros, parts))
     verdict.reset = until_full
     if cost > verdict.remaining and cost <= limit then verdict.wait = until_free(rule, state, now, parts, cost) end
-    verdict.stable = until_free(rule, state, now, parts, verdict.remaining + 1)
+    verdict.next_unit = until_free(rule, state, now, parts, verdict.remaining + 1)
   end
   return min_difference_state.verdict(rule, state, now, cost, verdict)
 end

@@ -31,7 +31,8 @@ local MAX_AHEAD = 3155760000000000
 --   remaining, reset       as in a decision
 --   delay                  how long an allowed action has to wait in the queue
 --   at                     the time by which a refund finds the hit
---   stable                 for how long nothing but the waits changes
+--   next_unit              how long until `remaining` is higher, and nothing but the waits changes until then. 0 if the full
+--                          quota is free, and nil for slots
 --   expires, keep          after a record: when the key expires, and how long it lives after its newest action
 local algorithms = {}
 

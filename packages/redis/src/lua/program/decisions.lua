@@ -3,10 +3,6 @@
 -- The states and verdicts of an operation's rules. They are tables of the script, because creating them takes time.
 local states, verdicts = {}, {}
 
-local function finite(number)
-  return number == NEVER and -1 or number
-end
-
 -- Fails before the first write if a later one would fail, so that a check records in all of its keys or in none.
 local function ensure_all_fit(plan, allowed, costs)
   for index = 1, #plan do
@@ -35,22 +31,25 @@ local function decide(plan, cost, injected_now, records, stamp, first_key, costs
   for index = 1, #plan do
     local rule, verdict = plan[index], verdicts[index]
     local own_cost = costs and costs[2 + index] or cost
-    local is_allowed, delay, last = verdict.wait == 0, verdict.delay or 0, verdict.stable
+    local is_allowed, delay, last = verdict.wait == 0, verdict.delay or 0, verdict.next_unit or 0
     local has_recorded = records and own_cost > 0 and (allowed or rule.counts_rejected)
     if has_recorded then
       last = verdict.at - now
       verdict = rule.algorithm.record(rule, states[index], now, own_cost, verdict, stamp)
       expire(KEYS[first_key + index], verdict.expires, verdict.keep, injected_now)
     end
-    local result
+    local next_unit, result = verdict.next_unit or verdict.reset, nil
     if allowed and has_recorded and delay == 0 then
       if last == 0 then result = string.format('%d %d', verdict.remaining, verdict.reset)
       else result = string.format('%d %d %d', verdict.remaining, verdict.reset, last) end
+      if next_unit ~= verdict.reset then result = result .. to_letters(next_unit) end
     else
-      local wait = allowed and 0 or finite(verdict.wait)
+      local wait = allowed and 0 or verdict.wait
+      if wait == NEVER then wait = -1 end
       local delay_or_reason = allowed and delay or 0
       if not is_allowed then delay_or_reason = verdict.by_min_difference and -2 or -1 end
-      result = string.format('%d %d %d %d %d', delay_or_reason, wait, verdict.remaining, verdict.reset, finite(last))
+      result = string.format('%d %d %d %d %d', delay_or_reason, wait, verdict.remaining, verdict.reset, last)
+      if has_recorded then result = result .. to_letters(next_unit) end
     end
     line = line and line .. ',' .. result or result
   end

@@ -16,21 +16,22 @@
 --            the indices of the leases that are lost, for a "renew"
 --            the results of the rules, with a comma between them, for a check, peek or charge
 --          The result of a rule that recorded an undelayed action is "remaining reset". If the hit was recorded ahead of now,
---          the difference follows. "remaining" alone means that the reset is the window. "-wait reset" means that the limit
---          rejects, has no units left, and stays so for the wait. Any other result has five numbers:
+--          the difference follows. "remaining" alone means that the reset is the window. Then follows how long until more units
+--          remain, in letters (see letters.lua), unless that is the reset. "-wait reset" means that the limit rejects, has no
+--          units left, and has one after the wait. Any other result has five numbers:
 --            the delay of the action; -1 if the limit rejects it, -2 if the minDifference does
 --            the wait; -1 if it is infinite
 --            the remaining units
 --            the reset
---            how far ahead of now the hit was recorded. If nothing was recorded: for how long the verdict is stable, -1 if
---            that is infinite
+--            how long until more units remain, 0 if the full quota is free. If the action was recorded: how far ahead of now,
+--            and the other time follows in letters
 --          The time and the stamp of an operation are the server's time plus the number of operations before it. So no two
 --          checks record at the same microsecond.
 --
 -- Each run of a script creates its functions again, and a variable that a function captures costs as much as a function. So
 -- `load_operations` creates those that plain-window-check.lua does not need.
 
-local call, pack, unpack_at, format, keys = redis.call, struct.pack, struct.unpack, string.format, KEYS
+local call, pack, unpack_at, format, sub, keys = redis.call, struct.pack, struct.unpack, string.format, string.sub, KEYS
 local time = call('TIME')
 local server_time = time[1] * 1000000 + time[2]
 local lines, done_count, next_key, position = {}, 0, 0, 1

@@ -18,6 +18,8 @@
 -- The forms of a log, and the sizes of a hit and of what follows the last one.
 local PLAIN, HIT, END = 0xF8, 7, 32
 local WITH_TOTALS, HIT_WITH_TOTAL, END_WITH_TOTALS = 0xF9, 14, 45
+-- The number of hits, the size of the room and the form are one number here, because each number takes time. There is no room.
+local ONE_HIT = 2 ^ 24
 -- Redis accepts every log of this length, as in rolling-window.lua.
 local SAFE_LENGTH = 2 ^ 20 - 100
 
@@ -25,7 +27,7 @@ local SAFE_LENGTH = 2 ^ 20 - 100
 local function create_window(limit, window, cost, is_alone)
   local tail, newest, oldest, created, dropped, count, total, dropped_units, free
   local tail_start = cost == 1 and '-144' or '-269' -- The tail is the whole of a log of up to 16 hits.
-  local half_start, expiry, remaining, remaining_text -- Of the last check, because the next one often has the same.
+  local half_start, expiry, figures, result -- Of the last check, because the next one often has the same.
 
   -- Finds the oldest hit in the window, among the first hits. Returns false if more hits have left.
   local function drop(key, start)
@@ -53,15 +55,17 @@ local function create_window(limit, window, cost, is_alone)
     local size, last = #tail, start
     if size > 0 then
       if size < HIT + END then return nil end
-      local first, birth, keep, dropped_before, hits, room, form, last_total, units_before
-      last, first, birth, keep, dropped_before, hits, room, form = unpack_at('>i7i7i7I7I4I4I2B', tail, size - 38)
+      local first, birth, keep, dropped_before, ending, last_total, units_before
+      last, first, birth, keep, dropped_before, ending = unpack_at('>i7i7i7I7I4I7', tail, size - 38)
+      local form = ending % ONE_HIT
+      local hits = (ending - form) / ONE_HIT
       if form ~= PLAIN then
         if form ~= WITH_TOTALS or size < HIT_WITH_TOTAL + END_WITH_TOTALS then return nil end
         local plain_count, gaps_size
         last, last_total, plain_count, units_before, gaps_size = unpack_at('>i7I7I4I7I2', tail, size - 58)
         if plain_count > 0 or gaps_size > 0 or last_total - units_before > limit then return nil end
       end
-      if keep ~= window or room > 0 or last > now or hits > limit then return nil end
+      if keep ~= window or last > now or hits > limit then return nil end
       if last > start then
         if cost ~= 1 and not last_total then return nil end
         newest, oldest, created, dropped, count, total, dropped_units = last, first, birth, dropped_before, hits, last_total, units_before
@@ -88,7 +92,7 @@ local function create_window(limit, window, cost, is_alone)
     -- The TTL changes only when a new half of a window has begun, as `expiry_of` in rolling-window.lua describes.
     local half = window / 2
     local start = now - now % half
-    local keeps_ttl = newest and not injected_now and newest - newest % half == start
+    local keeps_ttl = newest and not injected_now and newest >= start
     if not keeps_ttl and half_start ~= start then
       half_start = start
       -- Rounds up, as `expire` in common.lua does.
@@ -98,33 +102,33 @@ local function create_window(limit, window, cost, is_alone)
     local dropped_before, hit_size, end_size, bytes = is_whole and 0 or dropped, HIT, END, nil
     if total then
       hit_size, end_size = HIT_WITH_TOTAL, END_WITH_TOTALS
-      bytes = pack('>i7I7I4I7I2i7i7I7I4I4I2B', now, total + cost, 0, dropped_units, 0, oldest, created, window, dropped_before,
-        count + 1, 0, WITH_TOTALS)
-    else bytes = pack('>i7i7i7I7I4I4I2B', now, oldest, created, window, dropped_before, count + 1, 0, PLAIN) end
+      bytes = pack('>i7I7I4I7I2i7i7I7I4I7', now, total + cost, 0, dropped_units, 0, oldest, created, window, dropped_before,
+        (count + 1) * ONE_HIT + WITH_TOTALS)
+    else bytes = pack('>i7i7i7I7I4I7', now, oldest, created, window, dropped_before, (count + 1) * ONE_HIT + PLAIN) end
     if is_whole then
       local from, first = #tail - end_size - hit_size * count, hit_size * dropped
       if count > 0 and from < 0 then
         bytes = call('GETRANGE', key, format('%d', first), format('%d', first + hit_size * count - 1)) .. bytes
         step_count = step_count + count / 40
-      elseif count > 0 then bytes = string.sub(tail, from + 1, -1 - end_size) .. bytes end
+      elseif count > 0 then bytes = sub(tail, from + 1, -1 - end_size) .. bytes end
       if keeps_ttl then call('SET', key, bytes, 'KEEPTTL')
       else call('SET', key, bytes, injected_now and 'PX' or 'PXAT', expiry) end
     else
       call('SETRANGE', key, format('%d', hit_size * (dropped + count)), bytes)
       if not keeps_ttl then call(injected_now and 'PEXPIRE' or 'PEXPIREAT', key, expiry) end
     end
-    if remaining ~= free - cost then
-      remaining = free - cost
-      remaining_text = format('%d', remaining)
-    end
-    return remaining_text
+    local next_unit = oldest + window - now
+    local both = next_unit * (limit + 1) + free - cost
+    if both >= 2 ^ 53 then return format('%d', free - cost) .. to_letters(next_unit) end
+    if figures ~= both then figures, result = both, to_letters(both) end
+    return result
   end
 
   -- Returns the result of the rule if this window or another one has no room.
   local function reject(now)
     if free < cost then return format('-%d %d', oldest + window - now, newest + window - now) end
     if newest then return format('0 0 %d %d %d', free, newest + window - now, oldest + window - now) end
-    return format('0 0 %d 0 -1', limit)
+    return format('0 0 %d 0 0', limit)
   end
 
   return { limit = limit, window = window, cost = cost, read = read, record = record, reject = reject }
