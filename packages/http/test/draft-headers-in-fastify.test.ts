@@ -33,7 +33,7 @@ describe.each(VERSIONS)('the draft headers in Fastify %s', (_, fastify) => {
     expect(rejected).toEqual({
       status: 429,
       policy: [['default', { q: 2, w: 91 }]],
-      left: [['default', { r: 0, t: 91 }]],
+      left: [['default', { r: 0, t: 61 }]],
     });
     expect(headers.get('retry-after')).toBe('61');
     expect([...headers.keys()].filter((name) => name.startsWith('x-'))).toEqual([]);

@@ -17,7 +17,7 @@ export interface LimitDecision {
    * 0 while the full quota is free. After an overdraft, it is the time until `remaining` is above 0. A `minDifference` does
    * not affect it.
    *
-   * `undefined` for `concurrency`, because nobody knows when a slot will be released. A custom store may omit it, too.
+   * `undefined` for `concurrency`, because the time of the next release is unknown. A custom store may omit it, too.
    */
   readonly nextUnitMs?: number | undefined;
   /** Milliseconds to delay the action until its start. 0 when the decision is a rejection. */
@@ -62,7 +62,7 @@ export interface Decision<Name extends string = string, Missing extends string =
   readonly resetMs: number;
   /**
    * Milliseconds until the next unit of the reported limit is free if nothing else happens, as in
-   * {@link LimitDecision.nextUnitMs}. `undefined` if nobody knows it, as for `concurrency`.
+   * {@link LimitDecision.nextUnitMs}. `undefined` if it is unknown, as for `concurrency`.
    */
   readonly nextUnitMs?: number | undefined;
   /**

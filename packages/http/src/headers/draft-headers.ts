@@ -28,12 +28,17 @@ export function toPolicyValue(limits: Limits): string {
   return value;
 }
 
-/** Returns the value of `RateLimit` (section 4): each limit's remaining units, and the seconds until its reset. */
-export function toRateLimitValue({ limits }: Decision): string {
+/**
+ * Returns the value of `RateLimit` (section 4): each limit's remaining units, and the seconds until a unit more is free. There
+ * are none if the full quota is free, or if the time is unknown. A rejection has only the violated limits, and no time beyond
+ * `Retry-After` (section 6), which a `minDifference` makes shorter.
+ */
+export function toRateLimitValue({ allowed, limits, violated }: Decision): string {
   let value = '';
-  for (const name of Object.keys(limits)) {
-    const { remaining, resetMs } = limits[name]!;
-    value += `${value === '' ? '' : ', '}"${name}";r=${clampInteger(remaining)};t=${ceilSeconds(resetMs)}`;
+  for (const name of allowed ? Object.keys(limits) : violated) {
+    const { remaining, nextUnitMs = 0, retryAfterMs } = limits[name]!;
+    value += `${value === '' ? '' : ', '}"${name}";r=${clampInteger(remaining)}`;
+    if (nextUnitMs > 0) value += `;t=${ceilSeconds(allowed ? nextUnitMs : Math.min(nextUnitMs, retryAfterMs))}`;
   }
   return value;
 }
