@@ -7,6 +7,7 @@ export { createClientKey, RateLimitError, settle } from '@rollgate/http';
 export type {
   AppRateLimiter,
   RateLimitHookFunction,
+  RateLimitHookOptions,
   RateLimitOptions,
   RateLimitPluginOptions,
   RateLimitRouteOptions,

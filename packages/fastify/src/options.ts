@@ -6,14 +6,16 @@ import type { FastifyReply, FastifyRequest } from 'fastify';
 export const HOOKS = ['onRequest', 'preParsing', 'preValidation', 'preHandler'] as const;
 export type Hook = (typeof HOOKS)[number];
 
-/** The options that only this adapter has. */
-export interface OwnOptions {
+interface HookOption {
   /**
    * The hook in which the limiter runs. In a hook after `'preParsing'`, `key` can read the parsed body.
    *
    * @defaultValue `'onRequest'`
    */
   hook?: Hook | undefined;
+}
+
+interface HandlerOption {
   /**
    * Sends the response to a rejected request instead of the 429 error. The headers are already set. Rollgate sends what it
    * returns, unless it has sent a response itself. Not called when the response has started before the limiter ran, because
@@ -24,10 +26,11 @@ export interface OwnOptions {
 
 /** The settings of one rolling window or `limits`, and all other options of a limit. */
 export type RateLimitOptions<Given extends Limits = Limits> = HttpOptions<FastifyRequest, Given, FastifyReply> &
-  OwnOptions;
+  HandlerOption &
+  HookOption;
 
 /** The options of a limit that inherits those of the plugin. */
-type RouteOptions<Given extends Limits> = PartialOptions<FastifyRequest, Given, FastifyReply> & OwnOptions;
+type InheritingOptions<Given extends Limits> = PartialOptions<FastifyRequest, Given, FastifyReply> & HandlerOption;
 
 /** The options of the plugin. */
 export type RateLimitPluginOptions<Given extends Limits = Limits> =
@@ -39,13 +42,13 @@ export type RateLimitPluginOptions<Given extends Limits = Limits> =
        */
       global?: boolean | undefined;
     })
-  | (RouteOptions<Given> & {
-      /** Limits only routes with their own `config.rateLimit`, so the plugin needs no limit. */
-      global: false;
-    });
+  | (InheritingOptions<Given> &
+      HookOption & {
+        /** Limits only routes with their own `config.rateLimit`, so the plugin needs no limit. */
+        global: false;
+      });
 
-/** The options of a route's `config.rateLimit`. They inherit the plugin's options. */
-export type RateLimitRouteOptions<Given extends Limits = Limits> = RouteOptions<Given> & {
+interface GroupOption {
   /**
    * Routes with the same `groupId` share one count, even if their limits differ. Without it, each route has its own count.
    * There are two exceptions:
@@ -54,7 +57,17 @@ export type RateLimitRouteOptions<Given extends Limits = Limits> = RouteOptions<
    * - Routes that share one options object and differ only in their `constraints` share one count.
    */
   groupId?: string | undefined;
-};
+}
+
+/** The options of a route's `config.rateLimit`. They inherit the plugin's options. */
+export type RateLimitRouteOptions<Given extends Limits = Limits> = InheritingOptions<Given> & GroupOption & HookOption;
+
+/** The options of `app.rateLimit()`. They inherit the plugin's options. */
+export type RateLimitHookOptions<Given extends Limits = Limits> = InheritingOptions<Given> &
+  GroupOption & {
+    /** Absent, because you add the hook to a route yourself. */
+    hook?: undefined;
+  };
 
 /** A hook of one route or of the handler for unknown ones, with its limiter to peek or reset a key. */
 export type RateLimitHookFunction<Given extends Limits = Limits> = HookFunction & {

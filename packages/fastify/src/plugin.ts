@@ -9,6 +9,7 @@ import {
   type Hook,
   type HookFunction,
   type RateLimitHookFunction,
+  type RateLimitHookOptions,
   type RateLimitPluginOptions,
   type RateLimitRouteOptions,
 } from './options.js';
@@ -26,7 +27,7 @@ declare module 'fastify' {
      * Creates a hook for one route, or for the handler of unknown ones: `{ preHandler: app.rateLimit({ … }) }`. It inherits
      * the plugin's options. Without a `groupId` or a `prefix`, each hook has its own count.
      */
-    rateLimit<Given extends Limits = Limits>(options?: RateLimitRouteOptions<Given>): RateLimitHookFunction<Given>;
+    rateLimit<Given extends Limits = Limits>(options?: RateLimitHookOptions<Given>): RateLimitHookFunction<Given>;
     /** The limiter of the routes without their own limit, to peek or reset a key; `undefined` with `global: false`. */
     readonly rateLimiter: AppRateLimiter | undefined;
   }
@@ -153,7 +154,7 @@ function latePluginError(hook: Hook): Error {
 function addDecorators(app: FastifyInstance): void {
   if (!app.hasRequestDecorator('rateLimit')) app.decorateRequest('rateLimit', null);
   if (app.hasDecorator('rateLimiter')) return; // From a registration in a context around this one.
-  app.decorate('rateLimit', function rateLimit(this: FastifyInstance, options: RateLimitRouteOptions = {}) {
+  app.decorate('rateLimit', function rateLimit(this: FastifyInstance, options: RateLimitHookOptions = {}) {
     const { run, limiter } = findRegistration(this)!.routeHooks.create(options);
     const hook: HookFunction = (request, reply, ...payloadAndDone) =>
       run(request as FastifyRequest, reply as FastifyReply, payloadAndDone.at(-1) as Done);

@@ -1,7 +1,7 @@
 import type { Store } from '@rollgate/core';
 import { invalidOption, isMemoryStore, validateString } from '@rollgate/core/store';
 import { mergeOptions, optionError, type WarningCode } from '@rollgate/http';
-import type { RateLimitOptions, RateLimitRouteOptions } from './options.js';
+import type { RateLimitHookOptions, RateLimitOptions, RateLimitRouteOptions } from './options.js';
 import { createHook, type RateLimitHook } from './rate-limit-hook.js';
 
 /** Serializes constraints such as `{ host: /^api\./ }`, because JSON would drop the pattern. */
@@ -44,7 +44,7 @@ export class RouteHooks {
    *
    * @throws TypeError, RangeError with the name of the invalid option.
    */
-  create(hookOptions: RateLimitRouteOptions): RateLimitHook {
+  create(hookOptions: RateLimitHookOptions): RateLimitHook {
     if (typeof hookOptions !== 'object' || hookOptions === null) {
       throw invalidOption('rateLimit options', 'an object', hookOptions);
     }

@@ -143,7 +143,7 @@ describe.each(VERSIONS)('a hook that the app creates in Fastify %s', (_, fastify
 
   test('throws for a `hook` in its options', async () => {
     const app = await limited({ limit: 1, window: '1m', hook: 'preHandler' });
-    expect(() => app.rateLimit({ hook: 'preHandler' })).toThrow(
+    expect(() => app.rateLimit({ hook: 'preHandler' as never })).toThrow(
       'Expected `hook` to be left out, because you add the hook to a route yourself, got "preHandler" (string)',
     );
     app.get('/', { config: { rateLimit: false }, onRequest: app.rateLimit() }, hello);

@@ -1,5 +1,5 @@
 import { rollingWindow } from '@rollgate/core';
-import rateLimit, { type RateLimitPluginOptions } from '@rollgate/fastify';
+import rateLimit, { type RateLimitHookOptions, type RateLimitPluginOptions } from '@rollgate/fastify';
 import { appsOf, memory, serve, statuses, VERSIONS } from '@rollgate/host-tests/fastify-apps';
 
 const circular: Record<string, unknown> = {};
@@ -71,7 +71,7 @@ describe.each(VERSIONS)('invalid options in Fastify %s', (_, fastify) => {
     '%p throws for a hook that the app creates',
     async (wrong, expectedMessage) => {
       const app = await limited({ global: false });
-      expect(() => app.rateLimit(complete(wrong))).toThrow(expectedMessage);
+      expect(() => app.rateLimit(complete(wrong) as RateLimitHookOptions)).toThrow(expectedMessage);
     },
   );
 
@@ -80,7 +80,7 @@ describe.each(VERSIONS)('invalid options in Fastify %s', (_, fastify) => {
     const groupId = 5 as never;
     const add = () => app.get('/', { config: { rateLimit: { ...complete({}), groupId } } }, async () => 'hello');
     expect(add).toThrow('Expected `groupId` to be a string, got 5 (number)');
-    expect(() => app.rateLimit({ ...complete({}), groupId })).toThrow(
+    expect(() => app.rateLimit({ ...complete({}), groupId } as RateLimitHookOptions)).toThrow(
       'Expected `groupId` to be a string, got 5 (number)',
     );
     expect(() => app.rateLimit(null as never)).toThrow('Expected `rateLimit options` to be an object, got null');

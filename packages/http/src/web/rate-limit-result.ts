@@ -22,6 +22,11 @@ interface Result {
 export interface AllowedResult extends Result {
   /** Continue with the request. */
   readonly allowed: true;
+  // Without `strict`, TypeScript does not narrow a result by `!result.allowed`, so both kinds have the same members.
+  /** Absent, because the request was not rejected. */
+  readonly error?: undefined;
+  /** Absent, because the request continues. */
+  readonly response?: undefined;
 }
 
 /** The result of a rejected request. */
