@@ -1,4 +1,4 @@
-// Fails unless each source of core, http, postgres and redis is in a room, and imports only from its own room and earlier ones. Biome
+// Fails unless each source of core, http, postgres, redis and sqlite is in a room, and imports only from its own room and earlier ones. Biome
 // detects cycles inside a room. Part of `npm run check`: node scripts/check-rooms.mjs [root].
 import { existsSync, readdirSync } from 'node:fs';
 import { join } from 'node:path/posix';
@@ -13,6 +13,7 @@ const ROOMS = {
   http: ['base', 'client', 'warnings', 'headers', 'rejection', 'refunds', 'options', 'gate', 'node', 'web'],
   postgres: ['clients', 'states', 'sql', 'store'],
   redis: ['base', 'operations', 'script', 'clients', 'sending', 'denials', 'changes', 'store', 'engine'],
+  sqlite: ['database', 'store'],
 };
 /** The entry points of a package. They import from every room, and no room imports them. */
 const ENTRIES = ['index.ts', 'index.mts', 'store-api.ts', 'store-api.mts'];

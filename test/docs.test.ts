@@ -39,6 +39,7 @@ afterAll(async () => {
 
 const variables = () => ({
   DATABASE_URL: postgres.url,
+  LIMITS_FILE: ':memory:',
   REDIS_URL: redis.url,
   UPSTASH_REDIS_REST_URL: front.url,
   UPSTASH_REDIS_REST_TOKEN: front.token,

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 const ROOT = join(__dirname, '..');
 const page = readFileSync(join(ROOT, 'docs/errors.md'), 'utf8');
 
-const sources = ['core', 'http', 'postgres', 'redis', 'express', 'fastify'].flatMap((name) =>
+const sources = ['core', 'http', 'postgres', 'redis', 'sqlite', 'express', 'fastify'].flatMap((name) =>
   readdirSync(join(ROOT, 'packages', name, 'src'), { recursive: true, encoding: 'utf8' })
     .filter((file) => /(?<!\.generated)\.ts$/.test(file))
     .map((file) => [`${name}/src/${file}`, readFileSync(join(ROOT, 'packages', name, 'src', file), 'utf8')] as const),
@@ -15,7 +15,7 @@ const codesIn = (text: string, pattern = CODE) => [...text.matchAll(pattern)].ma
 
 /** Their errors become the cause of a `StoreError`, which has a code. */
 const WITHOUT_CODE = [
-  'core/src/custom/transaction-queue.ts',
+  'core/src/custom/transaction-batch.ts',
   'postgres/src/store/explain-error.ts',
   'postgres/src/store/with-connection.ts',
   'redis/src/clients/glide-redelivery.ts',

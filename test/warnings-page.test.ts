@@ -32,6 +32,7 @@ test('the page documents no unknown code', () => {
     'ROLLGATE_SHORT_INTERVAL',
     'ROLLGATE_REFUND_FAILED',
     'ROLLGATE_RELEASE_FAILED',
+    'ROLLGATE_SQLITE_WITHOUT_WAL',
     'ROLLGATE_STORE_FAILED',
     'ROLLGATE_STORE_RECOVERED',
   ];

@@ -27,6 +27,7 @@ export function createSidebar(): Entry[] {
       'plain-code',
       'redis',
       'postgres',
+      'sqlite',
     ]),
     group('Concepts', ['decisions', 'algorithms', 'keys', 'headers', 'store-failures']),
     group('Guides', [

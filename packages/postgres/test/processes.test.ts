@@ -1,5 +1,6 @@
 import { execFile } from 'node:child_process';
 import { join } from 'node:path';
+import { setTimeout as delay } from 'node:timers/promises';
 import { promisify } from 'node:util';
 import { RateLimiter, rollingWindow } from '@rollgate/core';
 import { PostgresStore } from '@rollgate/postgres';
@@ -10,7 +11,7 @@ import { Pool } from 'pg';
 const run = promisify(execFile);
 
 const PROCESSES = effort(3, 8);
-const CHECKS = effort(150, 125_000);
+const CHECKS = effort(150, 12_500);
 
 let server: PostgresServer;
 let pool: Pool;
@@ -44,7 +45,7 @@ const START_LOCK = 1;
 async function load(options: Load): Promise<Report> {
   const program = join(__dirname, 'support/checking-process.mjs');
   const start = { startUrl: server.url, startLock: START_LOCK };
-  const argument = JSON.stringify({ ...options, ...start, inFlight: 16, sweep: '20ms' });
+  const argument = JSON.stringify({ ...options, ...start, inFlight: 16, sweep: effort('20ms', '1s') });
   const holder = await pool.connect();
   await holder.query(`SELECT pg_advisory_lock(${START_LOCK})`);
   const reports = Array.from({ length: PROCESSES }, () => run(process.execPath, [program, argument]));
@@ -96,7 +97,10 @@ test.each(effort(['directly'], ['directly', 'through PgBouncer in transaction mo
     const loaded = load(options).finally(() => {
       isDone = true;
     });
-    while (!isDone) await pool.query('VACUUM rollgate');
+    while (!isDone) {
+      await pool.query('VACUUM rollgate');
+      await delay(effort(0, 1000));
+    }
     const { kept, failed } = await loaded;
     await bouncer?.stop();
     expect(failed).toBe(0);

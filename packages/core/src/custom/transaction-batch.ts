@@ -13,12 +13,15 @@ export interface QueuedTransaction {
 /** The states of some keys: what a database has, and what it must write. */
 export type BatchStates = Map<string, ArrayLike<number> | undefined>;
 
+/** The error of a call that was dropped. No caller gets it. */
+export const abandonedError = (): Error => new Error('The caller no longer waits');
+
 /** The changes of some keys. `null` deletes a key. */
 export type BatchChanges = ReadonlyMap<string, StoredNumbers | null>;
 
 /**
  * Calls of `transact` that a database runs as one transaction. Each sees what the ones before it have changed. A call whose
- * `update` throws fails alone, and changes nothing.
+ * `update` throws fails alone, and changes nothing. The same holds for one whose caller no longer waits.
  */
 export class TransactionBatch {
   /** All keys, each once. They are sorted, so that transactions that lock them in this order never wait for each other. */
@@ -45,6 +48,8 @@ export class TransactionBatch {
     this.#failures = new Map();
     for (const call of this.#calls) {
       try {
+        // The database may have been locked for long.
+        if (call.operation.isAbandoned) throw abandonedError();
         const changed = call.update(
           call.keys.map((key) => states.get(key)),
           nowMicros,
@@ -59,6 +64,11 @@ export class TransactionBatch {
       }
     }
     return changes;
+  }
+
+  /** Whether no caller waits any more. The transaction is then pointless, so do not try it again. */
+  get isAbandoned(): boolean {
+    return this.#calls.every(({ operation }) => operation.isAbandoned);
   }
 
   /** The keys in which a call may have freed quota. */

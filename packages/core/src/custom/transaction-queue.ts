@@ -1,6 +1,6 @@
 import { afterPoll } from '../base/platform.js';
 import type { CreateStoreOptions } from './create-store-options.js';
-import { type QueuedTransaction, TransactionBatch } from './transaction-batch.js';
+import { abandonedError, type QueuedTransaction, TransactionBatch } from './transaction-batch.js';
 
 /**
  * The `transact` of a database that runs all waiting calls as one transaction, one transaction at a time. Fewer and larger
@@ -50,7 +50,7 @@ export class TransactionQueue {
     const taken: QueuedTransaction[] = [];
     while (taken.length < this.#maxBatch && this.#waiting.length > 0) {
       const call = this.#waiting.shift()!;
-      if (call.operation.isAbandoned) call.reject(new Error('The caller no longer waits'));
+      if (call.operation.isAbandoned) call.reject(abandonedError());
       else taken.push(call);
     }
     return taken;

@@ -1,0 +1,69 @@
+import { setTimeout as delay } from 'node:timers/promises';
+import type { BatchChanges, BatchStates, TransactionBatch } from '@rollgate/core/store';
+import { isBusy, type SqliteDatabase } from '../database/database.js';
+import { StateTable } from '../database/state-table.js';
+
+/** How long to wait at least and at most before another attempt. The rest is random, so that processes take turns. */
+const [LEAST_MS, MOST_MS] = [1, 5];
+
+/** Runs batches of checks as transactions. While another process writes, it waits in a timer. */
+export class BatchRunner {
+  readonly #database: SqliteDatabase;
+  readonly #tableName: string;
+  readonly #usesSystemTime: boolean;
+  #table: StateTable | undefined;
+
+  constructor(database: SqliteDatabase, tableName: string, usesSystemTime: boolean) {
+    this.#database = database;
+    this.#tableName = tableName;
+    this.#usesSystemTime = usesSystemTime;
+  }
+
+  async run(batch: TransactionBatch): Promise<void> {
+    for (;;) {
+      try {
+        this.#runNow(batch);
+        return;
+      } catch (error) {
+        if (!isBusy(error) || batch.isAbandoned) throw error;
+      }
+      await delay(LEAST_MS + (MOST_MS - LEAST_MS) * Math.random());
+    }
+  }
+
+  #runNow(batch: TransactionBatch): void {
+    // Only the first kind gets the lock before it reads, so it cannot find later that its snapshot is old.
+    const writes = !batch.isReadOnly || this.#table === undefined;
+    this.#database.exec(writes ? 'BEGIN IMMEDIATE' : 'BEGIN');
+    try {
+      const table = this.#table ?? new StateTable(this.#database, this.#tableName);
+      const states: BatchStates = new Map(batch.keys.map((key) => [key, table.read(key)]));
+      // After the lock, so that times of transactions do not run back.
+      const nowMs = Date.now();
+      this.#write(table, batch.update(states, this.#usesSystemTime ? nowMs * 1000 : undefined), nowMs);
+      this.#database.exec('COMMIT');
+      this.#table = table;
+    } catch (error) {
+      this.#rollBack();
+      throw error;
+    }
+  }
+
+  #write(table: StateTable, changes: BatchChanges, nowMs: number): void {
+    for (const [key, change] of changes) {
+      if (change === null) table.delete(key);
+      else table.write(key, change.numbers, change.dropAtMs);
+    }
+    // By the clock of a test, rows do not expire.
+    if (changes.size > 0 && this.#usesSystemTime) table.deleteExpired(changes.size, nowMs);
+  }
+
+  /** Some errors, such as that of a full disk, have already ended the transaction. */
+  #rollBack(): void {
+    try {
+      this.#database.exec('ROLLBACK');
+    } catch {
+      // The error that the caller gets explains more.
+    }
+  }
+}

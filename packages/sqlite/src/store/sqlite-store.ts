@@ -1,0 +1,40 @@
+import { emitWarning, TransactionalStore, TransactionQueue } from '@rollgate/core/store';
+import { isOpen, type SqliteDatabase } from '../database/database.js';
+import { BatchRunner } from './batch-runner.js';
+import { resolveOptions, type SqliteStoreOptions } from './options.js';
+
+/** The most checks in one transaction, so that none blocks the event loop for long. */
+const MOST_CHECKS = 128;
+
+/**
+ * Keeps limits in a file of SQLite. All processes of a machine that open the file decide as one, by the system time.
+ *
+ * All checks of a turn of the event loop form one transaction. While another process writes, the store tries again from a timer.
+ *
+ * @throws TypeError, RangeError naming the invalid option.
+ */
+export class SqliteStore extends TransactionalStore {
+  constructor(options: SqliteStoreOptions) {
+    const { database, table, busyTimeoutMs, clock } = resolveOptions(options);
+    database.exec(`PRAGMA busy_timeout = ${busyTimeoutMs}`);
+    warnWithoutWal(database);
+    const runner = new BatchRunner(database, table, clock === undefined);
+    const queue = new TransactionQueue((batch) => runner.run(batch), MOST_CHECKS);
+    super({
+      transact: queue.transact,
+      clock: clock ?? 'database',
+      backend: database,
+      connectionTo: () => ({ state: isOpen(database) ? 'open' : 'closed' }),
+    });
+  }
+}
+
+/** Without a write-ahead log, readers and writers lock each other out, and each transaction waits for the disk. */
+function warnWithoutWal(database: SqliteDatabase): void {
+  const { journal_mode: mode } = database.prepare('PRAGMA journal_mode').get() as { journal_mode: string };
+  if (mode === 'wal' || mode === 'memory') return;
+  emitWarning(
+    `The database of SqliteStore has the journal mode '${mode}', so its processes block each other. Run \`PRAGMA journal_mode = WAL\` once`,
+    { type: 'RollgateWarning', code: 'ROLLGATE_SQLITE_WITHOUT_WAL' },
+  );
+}
