@@ -55,7 +55,7 @@ export const http = [
       'one.limit - other.remaining * other.limit',
     ],
     ['slots are reported', 'if (holdsSlots(limit) || cost', 'if (cost'],
-    ['limits that the cost leaves out are reported', ' || cost?.[name] === 0', ''],
+    ['limits that the cost leaves out are reported', ' || costOf(decision, name) === 0', ''],
   ]),
   ...of('http/src/headers/draft-headers', HEADERS, [
     ['windows are in milliseconds', 'w=${ceilSeconds(windowMicros / 1000)}', 'w=${windowMicros / 1000}'],

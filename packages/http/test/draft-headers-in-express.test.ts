@@ -23,6 +23,7 @@ describe.each(EXPRESSES)('in Express %s', (_, express) => {
   test.each([
     ['x-ratelimit', ['x-ratelimit-limit', 'x-ratelimit-remaining', 'x-ratelimit-reset']],
     ['draft-11', ['ratelimit', 'ratelimit-policy']],
+    ['draft-12', ['ratelimit', 'ratelimit-policy']],
     ['all', ['ratelimit', 'ratelimit-policy', 'x-ratelimit-limit', 'x-ratelimit-remaining', 'x-ratelimit-reset']],
     ['none', []],
   ])('headers %p sets its headers, and Retry-After in any case', async (headers, names) => {
@@ -58,6 +59,35 @@ describe.each(EXPRESSES)('in Express %s', (_, express) => {
       limit: [['default', { r: 0, t: 30 }]],
     });
     expect(rejected.headers.get('retry-after')).toBe('30');
+  });
+
+  test('draft 12 has other names, and the cost of the request', async () => {
+    const limits = {
+      requests: rollingWindow({ limit: 9, window: '1m' }),
+      tokens: rollingWindow({ limit: 100, window: '1h' }),
+    };
+    const costs = [{ tokens: 30 }, 2, 71];
+    const cost = () => costs.shift();
+    const { ask } = await serve(express, [limitWith({ limits, cost, headers: 'draft-12' })]);
+    const replies = [await ask(), await ask(), await ask()].map(parseDraftHeaders);
+    expect(replies.map(({ limit }) => limit)).toEqual([
+      [
+        ['requests', { a: 8, w: 60, c: 1 }],
+        ['tokens', { a: 70, w: 3600, c: 30 }],
+      ],
+      [
+        ['requests', { a: 6, w: 60, c: 2 }],
+        ['tokens', { a: 68, w: 3600, c: 2 }],
+      ],
+      [
+        ['requests', { a: 6, w: 60, c: 71 }],
+        ['tokens', { a: 68, w: 3600, c: 71 }],
+      ],
+    ]);
+    expect(replies[0]!.policy).toEqual([
+      ['requests', { q: 9, w: 60 }],
+      ['tokens', { q: 100, w: 3600 }],
+    ]);
   });
 
   test('contain each of several limits of any kind', async () => {

@@ -1,4 +1,4 @@
-import { rollingWindow } from '@rollgate/core';
+import { concurrency, rollingWindow } from '@rollgate/core';
 import { EXPRESSES, limitWith, serve } from '@rollgate/host-tests/express-servers';
 import type { Request } from 'express';
 
@@ -70,6 +70,25 @@ describe.each(EXPRESSES)('problem details in Express %s', (_, express) => {
     );
     const options = { limits, limit: undefined, window: undefined };
     expect((await reject(options)).body['violated-policies']).toEqual(['burst', 'hourly']);
+  });
+
+  test.each([429, 503])('call slots that are taken a reduced capacity, with status %d', async (statusCode) => {
+    const limits = { rate: rollingWindow({ limit: 9, window: '1m' }), slots: concurrency({ limit: 1, lease: '30s' }) };
+    const limit = limitWith({ limits, problem: true, statusCode, key: () => 'ann' });
+    await limit.limiter.check('ann');
+    const { ask } = await serve(express, [limit]);
+    const reply = await ask();
+    expect([reply.status, await reply.json()]).toEqual([
+      statusCode,
+      {
+        ...usual,
+        type: 'https://iana.org/assignments/http-problem-types#temporary-reduced-capacity',
+        title: 'Request cannot be satisfied due to temporary server capacity constraints',
+        status: statusCode,
+        detail: 'Rate limit exceeded: try again in 1 second',
+        'violated-policies': ['slots'],
+      },
+    ]);
   });
 
   test('are not in the response to an allowed request', async () => {

@@ -4,7 +4,7 @@ import type { RequestReader } from '../base/host.js';
 import { limitsByName, pickNames } from '../base/limits-by-name.js';
 import { mapWithTimeout } from '../base/with-timeout.js';
 import { createAddressKey, readAddress } from '../client/client-address.js';
-import { rememberPartialCost } from '../headers/scarcest-limit.js';
+import { rememberCost, rememberPartialCost } from '../headers/request-costs.js';
 import { validateCost } from '../options/cost-option.js';
 import { invalidLimitsError } from '../options/limits-option.js';
 import type { ResolvedOptions } from '../options/resolve-options.js';
@@ -16,6 +16,7 @@ export class RequestChecker<Request> {
   readonly #addressKey: (request: Request) => string;
   /** Whether no option changes what a request counts for, how much, or by which limits. */
   readonly #countsByAddress: boolean;
+  readonly #rememberCost: typeof rememberCost;
   /** The limits that made a decision, when they differ between requests. */
   readonly #limitsOf = new WeakMap<Decision, Limits>();
 
@@ -23,6 +24,7 @@ export class RequestChecker<Request> {
     this.#reader = reader;
     this.#options = options;
     this.#addressKey = createAddressKey(reader, options.ipv6Prefix);
+    this.#rememberCost = options.headers === 'draft-12' ? rememberCost : rememberPartialCost;
     this.#countsByAddress = options.key === undefined && options.cost === 1 && options.limits.fixed !== undefined;
   }
 
@@ -69,7 +71,7 @@ export class RequestChecker<Request> {
         const options = { cost: validateCost(units, limits.fixed) };
         if (hasFixedLimits) {
           const decision = limiter.decide(resolvedKey as string, options);
-          return mapAwaitable(decision, (made) => rememberPartialCost(made, options.cost));
+          return mapAwaitable(decision, (made) => this.#rememberCost(made, options.cost));
         }
         return mapWithTimeout(limits.optionName, timeout, limits.forRequest(request), (requestLimits) =>
           this.#countWithLimits(requestLimits, resolvedKey, options.cost),
@@ -94,7 +96,7 @@ export class RequestChecker<Request> {
     const ownCost = byName === undefined ? cost : pickNames(cost, byName);
     return mapAwaitable(limiter.decide(ownKey, { cost: ownCost, limits }), (decision) => {
       this.#limitsOf.set(decision, limits);
-      return rememberPartialCost(decision, ownCost);
+      return this.#rememberCost(decision, ownCost);
     });
   }
 }

@@ -1,6 +1,8 @@
 import type { Decision, Limits } from '@rollgate/core';
 import { limitsByName } from '../base/limits-by-name.js';
 import { ceilSeconds } from '../base/seconds.js';
+import type { DraftNames } from './draft-names.js';
+import { costOf } from './request-costs.js';
 
 /** The largest integer of a structured field (RFC 9651, section 3.3.1). */
 const MAX_INTEGER = 999_999_999_999_999;
@@ -33,12 +35,15 @@ export function toPolicyValue(limits: Limits): string {
  * are none if the full quota is free, or if the time is unknown. A rejection has only the violated limits, and no time beyond
  * `Retry-After` (section 6), which a `minDifference` makes shorter.
  */
-export function toRateLimitValue({ allowed, limits, violated }: Decision): string {
+export function toRateLimitValue(decision: Decision, names: DraftNames): string {
+  const { allowed, limits, violated } = decision;
   let value = '';
   for (const name of allowed ? Object.keys(limits) : violated) {
     const { remaining, nextUnitMs = 0, retryAfterMs } = limits[name]!;
-    value += `${value === '' ? '' : ', '}"${name}";r=${clampInteger(remaining)}`;
-    if (nextUnitMs > 0) value += `;t=${ceilSeconds(allowed ? nextUnitMs : Math.min(nextUnitMs, retryAfterMs))}`;
+    value += `${value === '' ? '' : ', '}"${name}";${names.available}=${clampInteger(remaining)}`;
+    if (nextUnitMs > 0)
+      value += `;${names.window}=${ceilSeconds(allowed ? nextUnitMs : Math.min(nextUnitMs, retryAfterMs))}`;
+    if (names.cost) value += `;${names.cost}=${clampInteger(costOf(decision, name))}`;
   }
   return value;
 }

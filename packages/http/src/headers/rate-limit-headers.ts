@@ -2,6 +2,7 @@ import type { Decision, Limits } from '@rollgate/core';
 import type { HeaderWriter, ResetUnit } from '../base/host.js';
 import { ceilSeconds, toRetryAfterSeconds } from '../base/seconds.js';
 import { toPolicyValue, toRateLimitValue } from './draft-headers.js';
+import { DRAFT_NAMES, type DraftNames } from './draft-names.js';
 import type { Headers } from './header-options.js';
 import { compareShares, findScarcestLimit } from './scarcest-limit.js';
 
@@ -47,7 +48,8 @@ export class RateLimitHeaders<Target> {
   readonly #writer: HeaderWriter<Target>;
   readonly #names: HeaderNames;
   readonly #hasXRateLimit: boolean;
-  readonly #hasDraft: boolean;
+  /** `undefined` without the headers of a draft. */
+  readonly #draft: DraftNames | undefined;
   readonly #resetUnit: ResetUnit;
   /** Empty unless the option `exposeHeaders` is set. */
   readonly #exposedNames: readonly string[];
@@ -56,11 +58,11 @@ export class RateLimitHeaders<Target> {
     this.#writer = writer;
     this.#names = selectNames(writer.lowercaseHeaders);
     this.#hasXRateLimit = headers === 'x-ratelimit' || headers === 'all';
-    this.#hasDraft = headers === 'draft-11' || headers === 'all';
+    this.#draft = DRAFT_NAMES[headers === 'all' ? 'draft-11' : (headers as keyof typeof DRAFT_NAMES)];
     this.#resetUnit = resetUnit;
     const { limit, remaining, reset, policy, rateLimit, retryAfter } = selectNames(false);
     const xRateLimit = this.#hasXRateLimit ? [limit, remaining, reset] : [];
-    const exposed = [...xRateLimit, ...(this.#hasDraft ? [policy, rateLimit] : []), retryAfter];
+    const exposed = [...xRateLimit, ...(this.#draft ? [policy, rateLimit] : []), retryAfter];
     this.#exposedNames = exposeHeaders ? exposed : [];
   }
 
@@ -74,9 +76,9 @@ export class RateLimitHeaders<Target> {
     // The policies 'allow' and 'deny' decide without the limits, so there are no figures to report.
     const hasFigures = decision.degraded !== 'allow' && decision.degraded !== 'deny';
     if (this.#hasXRateLimit && hasFigures) this.#writeXRateLimit(target, outcome);
-    if (this.#hasDraft && hasFigures) {
+    if (this.#draft !== undefined && hasFigures) {
       this.#append(target, this.#names.policy, toPolicyValue(limits));
-      this.#append(target, this.#names.rateLimit, toRateLimitValue(decision));
+      this.#append(target, this.#names.rateLimit, toRateLimitValue(decision, this.#draft));
     }
     if (!decision.allowed) this.#writeRejection(target, decision);
     if (this.#exposedNames.length > 0 && !isEarly) this.expose(target);

@@ -122,6 +122,8 @@ export interface CommonOptions<Request, Given extends Limits = Limits, Response 
    * The headers that describe the decision: `'x-ratelimit'`, the `RateLimit` and `RateLimit-Policy` of `'draft-11'`,
    * `'all'` of them or `'none'`. A rejection always has `Retry-After` unless no retry can succeed.
    *
+   * `'draft-12'` is experimental. It sends what the unpublished next draft describes, and changes with it.
+   *
    * @defaultValue `'x-ratelimit'`
    */
   headers?: Headers | undefined;

@@ -71,9 +71,13 @@ export function rejectionBody(statusCode: number, message: string): RejectionBod
  * @param members Added to the object, where they replace members of the same name.
  */
 export function problemRejection(statusCode: number, decision: Decision, detail: string, members?: object): Rejection {
+  // Slots become free when other requests end, so the client has not exceeded a quota of its own time.
+  const isBusy = decision.violated.every((name) => decision.limits[name]!.retryIsEstimate);
   const problem = {
-    type: 'https://iana.org/assignments/http-problem-types#quota-exceeded',
-    title: 'Request cannot be satisfied as assigned quota has been exceeded',
+    type: `https://iana.org/assignments/http-problem-types#${isBusy ? 'temporary-reduced-capacity' : 'quota-exceeded'}`,
+    title: isBusy
+      ? 'Request cannot be satisfied due to temporary server capacity constraints'
+      : 'Request cannot be satisfied as assigned quota has been exceeded',
     status: statusCode,
     detail,
     'violated-policies': decision.violated,
