@@ -4,6 +4,7 @@ export type * from './index.js';
 export {
   createClientKey,
   RateLimit,
+  RateLimitDecision,
   RateLimitException,
   RateLimitGuard,
   RateLimitModule,

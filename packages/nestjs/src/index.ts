@@ -4,6 +4,7 @@ export type { MessageFormats, RequestEvent, SettleRequestOptions, WarningCode } 
 export { createClientKey, settle } from '@rollgate/http';
 export { RateLimit, SkipRateLimit } from './decorators.js';
 export type { NestResponse, RateLimitModuleOptions, RateLimitOptions } from './options.js';
+export { RateLimitDecision } from './rate-limit-decision.js';
 export { RateLimitException } from './rate-limit-exception.js';
 export { RateLimitGuard } from './rate-limit-guard.js';
 export { RateLimitModule } from './rate-limit-module.js';

@@ -2,8 +2,9 @@ import type { ExecutionContext } from '@nestjs/common';
 import type { Awaitable, Decision, RateLimiter } from '@rollgate/core';
 import { scheduleAfter, withCode } from '@rollgate/core/store';
 import { HttpLimiter, optionError, REJECTION_CODE, type Rejection, rejectionBody } from '@rollgate/http';
-import { createNestFramework, requestOf, responseOf, setHeader } from './nest-framework.js';
+import { createNestFramework, responseOf, setHeader } from './nest-framework.js';
 import type { NestResponse, RateLimitOptions } from './options.js';
+import { attachDecision } from './rate-limit-decision.js';
 import { RateLimitException } from './rate-limit-exception.js';
 import { TextBody } from './text-body.js';
 
@@ -95,10 +96,6 @@ function toBody(rejection: Exclude<Rejection, { readonly error: Error }>, isHttp
   const { type, body } = rejection;
   if (/json/.test(type)) return JSON.parse(body);
   return isHttp ? new TextBody(body, type) : rejectionBody(status, body);
-}
-
-function attachDecision(context: ExecutionContext, decision: Decision): void {
-  (requestOf(context) as { rateLimit?: Decision }).rateLimit = decision;
 }
 
 /** Converts the body to the `extensions` of a GraphQL error. As a body, drivers would replace its `code`. */

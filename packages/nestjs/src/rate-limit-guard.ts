@@ -1,8 +1,9 @@
-import { type CanActivate, type ExecutionContext, Inject, Injectable } from '@nestjs/common';
+import { type CanActivate, type ExecutionContext, Inject, Injectable, type Type } from '@nestjs/common';
 import type { RateLimiter } from '@rollgate/core';
 import type { Awaitable } from '@rollgate/http';
 import type { RateLimitModuleOptions } from './options.js';
 import { RouteLimiters } from './route-limiters.js';
+import { type Handler, methodOf } from './route-names.js';
 
 /** The token by which the module provides its options. */
 export const RATE_LIMIT_OPTIONS = Symbol('RATE_LIMIT_OPTIONS');
@@ -23,13 +24,27 @@ export class RateLimitGuard implements CanActivate {
   }
 
   canActivate(context: ExecutionContext): boolean | Promise<boolean> {
-    const result: Awaitable<boolean> = this.#limiters.get(context)?.canActivate(context) ?? true;
+    const limiter = this.#limiters.get(context.getClass(), context.getHandler() as Handler);
+    const result: Awaitable<boolean> = limiter?.canActivate(context) ?? true;
     return result as boolean | Promise<boolean>;
   }
 
   /** Returns the limiter of a request's route, to peek or reset a key; `undefined` for a route without a limit. */
-  limiterOf(context: ExecutionContext): RateLimiter | undefined {
-    return this.#limiters.get(context)?.limiter;
+  limiterOf(context: ExecutionContext): RateLimiter | undefined;
+  /**
+   * Returns the limiter of any route, for example to unlock what another route has locked.
+   *
+   * @param type The class of the route.
+   * @param method The name of its method.
+   * @throws TypeError if the class has no such method.
+   */
+  limiterOf<Instance>(type: Type<Instance>, method: keyof Instance & string): RateLimiter | undefined;
+  limiterOf(route: ExecutionContext | Type, method?: string): RateLimiter | undefined {
+    const limiter =
+      typeof route === 'function'
+        ? this.#limiters.get(route, methodOf(route, method))
+        : this.#limiters.get(route.getClass(), route.getHandler() as Handler);
+    return limiter?.limiter;
   }
 }
 // As decorators do. Nest injects the options.

@@ -1,4 +1,4 @@
-import { ConfigurableModuleBuilder, Global, Inject, Module } from '@nestjs/common';
+import { ConfigurableModuleBuilder, Global, Inject, Module, type OnModuleInit } from '@nestjs/common';
 import { ModulesContainer } from '@nestjs/core';
 import type { RateLimitModuleOptions } from './options.js';
 import { RATE_LIMIT_OPTIONS, RateLimitGuard } from './rate-limit-guard.js';
@@ -16,11 +16,23 @@ const { ConfigurableModuleClass } = new ConfigurableModuleBuilder<RateLimitModul
  *
  * It is a global module, so that guards of all modules get the options.
  */
-export class RateLimitModule extends ConfigurableModuleClass {
-  /** Nest injects the arguments. */
+export class RateLimitModule extends ConfigurableModuleClass implements OnModuleInit {
+  readonly #limiters: RouteLimiters;
+
+  /**
+   * Nest injects the arguments.
+   *
+   * @throws TypeError, RangeError with the name of the invalid option.
+   */
   constructor(options: RateLimitModuleOptions, modules: ModulesContainer) {
     super();
-    RouteLimiters.of(options).useModules(modules);
+    this.#limiters = RouteLimiters.of(options);
+    this.#limiters.useModules(modules);
+  }
+
+  /** @throws TypeError with the name of the class or method whose options are invalid. Then the app does not start. */
+  onModuleInit(): void {
+    this.#limiters.createAll();
   }
 }
 Inject(RATE_LIMIT_OPTIONS)(RateLimitModule, undefined, 0);

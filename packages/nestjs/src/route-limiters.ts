@@ -1,11 +1,11 @@
-import type { ExecutionContext, Type } from '@nestjs/common';
+import type { Type } from '@nestjs/common';
 import type { ModulesContainer } from '@nestjs/core';
 import { MemoryStore } from '@rollgate/core';
 import { ROLLING_WINDOW_OPTIONS } from '@rollgate/core/store';
-import { mergeOptions, type WarningCode } from '@rollgate/http';
+import { mergeOptions, optionError, type WarningCode } from '@rollgate/http';
 import { NestLimiter } from './nest-limiter.js';
 import type { RateLimitModuleOptions, RateLimitOptions } from './options.js';
-import { type Handler, nameCount, readMetadata } from './route-names.js';
+import { type Handler, limitedMethods, nameCount, nameMethod, readMetadata } from './route-names.js';
 
 /** A route's own limiter, that of the module, or `undefined` for a route without a limit. */
 type RouteLimiter = NestLimiter | undefined;
@@ -23,8 +23,7 @@ export class RouteLimiters {
 
   private constructor(options: RateLimitModuleOptions) {
     this.#options = { store: new MemoryStore(), ...options };
-    const isLimited = ['limits', ...ROLLING_WINDOW_OPTIONS].some((name) => name in options);
-    this.#byModule = isLimited ? new NestLimiter(this.#options) : undefined;
+    this.#byModule = hasLimits(options) ? new NestLimiter(this.#options) : undefined;
   }
 
   /**
@@ -44,13 +43,29 @@ export class RouteLimiters {
   }
 
   /**
-   * Returns the limiter of a request's route. The first request of a route creates it.
+   * Creates the limiters of all decorated classes and methods of the app, so that invalid options fail its start.
    *
-   * @throws TypeError, RangeError with the name of the invalid option.
+   * @throws TypeError with the name of the class or method whose options are invalid.
    */
-  get(context: ExecutionContext): RouteLimiter {
-    const method = context.getHandler() as Handler;
-    const type = context.getClass();
+  createAll(): void {
+    for (const { controllers, providers } of this.#modules?.values() ?? []) {
+      for (const { metatype } of [...controllers.values(), ...providers.values()]) {
+        if (typeof metatype !== 'function') continue;
+        const type = metatype as Type;
+        const ofClass = readMetadata(type);
+        // Without limits, the options are for methods with their own.
+        if (ofClass && hasLimits({ ...this.#options, ...ofClass })) this.#ofClass(type, ofClass);
+        for (const method of limitedMethods(type)) this.get(type, method);
+      }
+    }
+  }
+
+  /**
+   * Returns the limiter of a route. The first call for a route creates it.
+   *
+   * @throws TypeError with the name of the class or method whose options are invalid.
+   */
+  get(type: Type, method: Handler): RouteLimiter {
     const found = this.#byMethod.get(method)?.get(type);
     if (found !== undefined) return found.limiter;
     const limiter = this.#create(method, type);
@@ -65,22 +80,36 @@ export class RouteLimiters {
     if (ofMethod === false) return undefined;
     if (ofMethod !== undefined) {
       const options = ofClass ? mergeOptions<RateLimitOptions>(ofClass, ofMethod) : ofMethod;
-      return this.#createWith(options, nameCount(type, method, this.#modules));
+      return this.#createWith(options, type, method);
     }
     if (ofClass === false) return undefined;
-    if (ofClass === undefined) return this.#byModule;
-    if (!this.#byClass.has(type)) {
-      this.#byClass.set(type, this.#createWith(ofClass, nameCount(type, undefined, this.#modules)));
-    }
+    return ofClass === undefined ? this.#byModule : this.#ofClass(type, ofClass);
+  }
+
+  #ofClass(type: Type, options: RateLimitOptions): RouteLimiter {
+    if (!this.#byClass.has(type)) this.#byClass.set(type, this.#createWith(options, type));
     return this.#byClass.get(type);
   }
 
-  #createWith(options: RateLimitOptions, name: string): NestLimiter {
+  #createWith(options: RateLimitOptions, type: Type, method?: Handler): NestLimiter {
+    const name = nameCount(type, method, this.#modules);
     const merged = mergeOptions<RateLimitOptions>(this.#options, options);
     const { prefix = 'rollgate', silence = [] } = merged;
-    // The app has one limiter per route, even though the route's first request creates it.
+    // The app has one limiter per route, even if the first request creates that of a module that was loaded later.
     const added: WarningCode = 'ROLLGATE_LIMITER_PER_REQUEST';
     const ownPrefix = options.prefix ?? `${prefix}:${name}`;
-    return new NestLimiter({ ...merged, prefix: ownPrefix, silence: [...silence, added] });
+    try {
+      return new NestLimiter({
+        ...merged,
+        prefix: ownPrefix,
+        silence: Array.isArray(silence) ? [...silence, added] : silence,
+      });
+    } catch (cause) {
+      const decorated = method === undefined ? type.name : `${type.name}.${nameMethod(type, method)}`;
+      throw optionError(`@RateLimit of ${decorated}: ${(cause as Error).message}`, { cause });
+    }
   }
 }
+
+const hasLimits = (options: RateLimitOptions): boolean =>
+  ['limits', ...ROLLING_WINDOW_OPTIONS].some((name) => name in options);

@@ -1,5 +1,6 @@
 import type { Type } from '@nestjs/common';
 import type { ModulesContainer } from '@nestjs/core';
+import { invalidOption } from '@rollgate/core/store';
 import { RATE_LIMIT } from './decorators.js';
 import type { RateLimitOptions } from './options.js';
 
@@ -31,8 +32,22 @@ export function nameCount(type: Type, method: Handler | undefined, modules: Modu
   return `${type.name}@${[...moduleNames, ...locate(type)].join(' ')}${name}`;
 }
 
+/** @throws TypeError if the class has no method of this name. */
+export function methodOf(type: Type, name: unknown): Handler {
+  const method = methodsOf(type).find(([own]) => own === name)?.[1];
+  if (typeof method === 'function') return method as Handler;
+  throw invalidOption('method', `the name of a method of ${type.name}`, name);
+}
+
+/** Returns the methods of a class with their own limit. */
+export function limitedMethods(type: Type): Handler[] {
+  return methodsOf(type)
+    .map(([, value]) => value as Handler)
+    .filter((value) => typeof value === 'function' && readMetadata(value));
+}
+
 /** A decorator may have replaced the method by a function with another name, so the name is that of the property. */
-function nameMethod(type: Type, method: Handler): string {
+export function nameMethod(type: Type, method: Handler): string {
   const names = methodsOf(type)
     .filter(([, value]) => value === method)
     .map(([name]) => name);
@@ -50,15 +65,15 @@ function nameOwnCounts(type: Type): string[] {
   return [...(ofClass ? [''] : []), ...methods.map(([name]) => `.${name}`)];
 }
 
-/** The properties of a class's prototype and of those that it inherits from, without calling getters. */
+/** The properties of a class's prototype, and those that it inherits and does not override, without calling getters. */
 function methodsOf(type: Type): [name: string, value: unknown][] {
-  const methods: [string, unknown][] = [];
-  for (let prototype = type.prototype; prototype !== null; prototype = Object.getPrototypeOf(prototype)) {
+  const methods = new Map<string, unknown>();
+  for (let prototype = type.prototype; prototype; prototype = Object.getPrototypeOf(prototype)) {
     for (const [name, { value }] of Object.entries(Object.getOwnPropertyDescriptors(prototype))) {
-      methods.push([name, value]);
+      if (name !== 'constructor' && !methods.has(name)) methods.set(name, value);
     }
   }
-  return methods;
+  return [...methods];
 }
 
 /** Returns what `@Controller` has set. */

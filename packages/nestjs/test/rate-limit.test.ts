@@ -79,6 +79,11 @@ describe('a GraphQL operation', () => {
     expect(headers.get('x-ratelimit-remaining')).toBe('1');
   });
 
+  test('passes each of its fields the decision about that field', async () => {
+    const { body } = await query('ivy', '{ a: decided b: decided }');
+    expect(body).toEqual({ data: { a: '1 remain', b: '0 remain' } });
+  });
+
   test('is rejected with an error that has the code and the status', async () => {
     await query('bob', '{ book }');
     await query('bob', '{ book }');
@@ -196,6 +201,41 @@ describe('a route', () => {
     expect(await status('v1/users/unique')).toBe(200);
     expect(await used('rollgate:UsersController.unique')).toBe(1);
   });
+});
+
+describe('an account', () => {
+  const get = async (path: string) => {
+    const response = await fetch(`http://127.0.0.1:${hosts.ports.routes}/account/${path}`);
+    return [response.status, await response.text()];
+  };
+
+  test('is unlocked by another route, and its handlers get the decision', async () => {
+    expect(await get('login')).toEqual([200, '{"remaining":0}']);
+    expect(await get('login')).toEqual([429, expect.any(String)]);
+    expect(await get('unlock')).toEqual([200, '{"hasDecision":false,"isLimited":false}']);
+    expect(await get('login')).toEqual([200, '{"remaining":0}']);
+  });
+
+  test('has no limiter of an unknown method', async () => {
+    // The bundler may have added the underscore.
+    const expected = /^TypeError: Expected `method` to be the name of a method of _?AccountController, got "logout"/;
+    expect(await get('unknown')).toEqual([200, expect.stringMatching(expected)]);
+  });
+});
+
+test('an app with invalid options of a decorator does not start, and the error names the class and the method', async () => {
+  const response = await fetch(`http://127.0.0.1:${hosts.ports.routes}/starts`);
+  expect(await response.json()).toEqual([
+    expect.stringMatching(
+      /^TypeError: @RateLimit of WrongController\.search: Expected `limit` to be .*, got 0 \(number\)/,
+    ),
+    expect.stringMatching(/^TypeError: @RateLimit of WrongController\.search: Expected `key` to be a function/),
+    expect.stringMatching(/^TypeError: @RateLimit of WrongController: Expected `window` to be /),
+    expect.stringMatching(
+      /^TypeError: @RateLimit of WrongController\.search: Expected `limit` to be .*, got undefined/,
+    ),
+    'started',
+  ]);
 });
 
 test('an exception filter of the app gets a rejection with a message as an exception', async () => {

@@ -5,7 +5,15 @@ import { APP_GUARD, NestFactory } from '@nestjs/core';
 import { Context, GraphQLModule, Query, Resolver, Subscription } from '@nestjs/graphql';
 import { MercuriusDriver, type MercuriusDriverConfig } from '@nestjs/mercurius';
 import { FastifyAdapter, type NestFastifyApplication } from '@nestjs/platform-fastify';
-import { type Decision, RateLimit, RateLimitGuard, RateLimitModule, SkipRateLimit, settle } from '@rollgate/nestjs';
+import {
+  type Decision,
+  RateLimit,
+  RateLimitDecision,
+  RateLimitGuard,
+  RateLimitModule,
+  SkipRateLimit,
+  settle,
+} from '@rollgate/nestjs';
 import { decorate } from '../decorate.js';
 
 const warnings: string[] = [];
@@ -18,6 +26,9 @@ interface GraphqlRequest {
 class BookResolver {
   book({ req }: GraphqlRequest): string {
     return `${req.rateLimit?.remaining} remain`;
+  }
+  decided(decision: Decision | undefined): string {
+    return `${decision?.remaining} remain`;
   }
   problem(): string {
     return 'a book';
@@ -54,6 +65,8 @@ const key = (context: ExecutionContext) => {
   return request.headers['x-client'] ?? 'nobody';
 };
 decorate(BookResolver, 'book', [Query(() => String)]);
+decorate(BookResolver, 'decided', [Query(() => String)]);
+RateLimitDecision()(BookResolver.prototype, 'decided', 0);
 decorate(BookResolver, 'problem', [Query(() => String), RateLimit({ limit: 1, problem: true })]);
 decorate(BookResolver, 'texted', [Query(() => String), RateLimit({ limit: 1, message: 'Slow down' })]);
 decorate(BookResolver, 'free', [Query(() => String), RateLimit({ limit: 1 })]);

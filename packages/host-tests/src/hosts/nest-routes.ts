@@ -13,6 +13,7 @@ import {
   SkipRateLimit,
 } from '@rollgate/nestjs';
 import { decorate } from '../decorate.js';
+import { AccountController, startWith } from './nest-account.js';
 
 const store = new MemoryStore();
 const limits = rollingWindow({ limit: 9, window: '1h' });
@@ -84,6 +85,17 @@ class ControlController {
     const { remaining } = await new RateLimiter({ limits, store, prefix }).peek('all');
     return limits.limit - remaining;
   }
+  /** Starts apps with these options, and returns why they fail. */
+  starts(): Promise<string[]> {
+    const right = { limit: 1, window: '1h' };
+    return Promise.all([
+      startWith(undefined, { limit: 0, window: '1h' }),
+      startWith(undefined, { ...right, key: 'ip' }, true),
+      startWith({ limit: 1, window: '1x' }, right),
+      startWith(undefined, { statusCode: 429 }),
+      startWith({ statusCode: 503 }, right),
+    ]);
+  }
   /** Calls a handler as a microservice does, with a text and an object. */
   async message(): Promise<object> {
     const call = this.#contexts.create<never, 'rpc'>(
@@ -108,6 +120,7 @@ class ControlController {
 Inject(ExternalContextCreator)(ControlController, undefined, 0);
 decorate(ControlController, 'used', [Get('used/:prefix'), SkipRateLimit()]);
 Param('prefix')(ControlController.prototype, 'used', 0);
+decorate(ControlController, 'starts', [Get('starts'), SkipRateLimit()]);
 decorate(ControlController, 'message', [Get('message'), SkipRateLimit()]);
 Controller()(ControlController);
 
@@ -117,6 +130,7 @@ Module({
   controllers: [
     WrappedController,
     FilteredController,
+    AccountController,
     createUsersController('v1/users'),
     createUsersController('v2/users'),
     ControlController,
