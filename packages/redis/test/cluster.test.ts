@@ -1,4 +1,4 @@
-import { type Limits, RateLimiter, rollingWindow } from '@rollgate/core';
+import { type Decision, type Limits, RateLimiter, rollingWindow } from '@rollgate/core';
 import { type ClusterSlot, RedisStore } from '@rollgate/redis';
 import { RedisCluster, until } from '@rollgate/test-support';
 import { withoutOutageWarnings } from '@rollgate/test-support/silence-outages';
@@ -6,7 +6,7 @@ import { Cluster, Redis } from 'ioredis';
 import { Cluster as Cluster5 } from 'ioredis5';
 import { clusterClients, openGlide } from './support/cluster-clients.js';
 import { HashSlotMove } from './support/hash-slot-move.js';
-import { freshPrefix } from './support/some-redis.js';
+import { freshPrefix, LOGS } from './support/some-redis.js';
 
 let cluster: RedisCluster;
 beforeAll(async () => {
@@ -46,6 +46,33 @@ async function doneKeys(prefix: string): Promise<string[]> {
   const found = cluster.nodes.map((node) => node.run('KEYS', `*${prefix}*:#done`) as Promise<string[]>);
   return (await Promise.all(found)).flat();
 }
+
+// A script of a node whose hash slot moves cannot create a key, so it must not delete one before it writes it again.
+test.each(LOGS)('a refund keeps the other hits of a key whose hash slot moves: %s', async (log) => {
+  const { client, close } = await clusterClients['ioredis 6'](cluster);
+  try {
+    const store = new RedisStore({ client, log, denialCache: false });
+    const limits = rollingWindow({ limit: 20, window: '1h' });
+    const limiter = new RateLimiter({ limits, store, prefix: freshPrefix(), timeout: '30s' });
+    const move = HashSlotMove.create(cluster, 2);
+    const [key, single] = move.keys as [string, string];
+    const decisions: Decision[] = [];
+    for (let hit = 0; hit < 6; hit++) decisions.push(await limiter.check(key, { cost: 2 }));
+    const only = await limiter.check(single, { cost: 5 });
+    for (let refund = 0; refund < 50; refund++) await limiter.refund(await limiter.check(key)); // Creates the marks.
+    await move.run(async (step) => {
+      if (step > 0) return;
+      await limiter.refund(decisions[1]!);
+      await limiter.refund(decisions[0]!);
+      await limiter.settle(decisions[2]!, { cost: 1 });
+      await limiter.settle(only, { cost: 3 });
+    });
+    expect((await limiter.peek(key)).remaining).toBe(20 - 7);
+    expect((await limiter.peek(single)).remaining).toBe(20 - 3);
+  } finally {
+    close();
+  }
+});
 
 test('all keys of a hash slot share the marks of their refunds', () =>
   withStore('ioredis 6', async (make) => {

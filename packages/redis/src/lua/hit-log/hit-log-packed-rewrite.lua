@@ -8,6 +8,11 @@ define_lazily(log, function()
   -- Deletes the log. A hit that follows starts it again.
   function log.delete(hits)
     redis.call('UNLINK', hits.key)
+    log.clear(hits)
+  end
+
+  -- Empties the log. The hit that must follow overwrites the key.
+  function log.clear(hits)
     hits.stamp = log.created(hits)
     hits.size, hits.dropped_hits, hits.plain_count, hits.dropped, hits.total = 0, 0, nil, 0, 0
     hits.gaps, hits.refunded, hits.length, hits.bytes, hits.from = nil, 0, 0, '', 0

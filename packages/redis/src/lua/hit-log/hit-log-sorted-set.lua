@@ -57,6 +57,13 @@ local function add(hits, time, before, cost, gaps)
   local figures = string.format('%016d:%d', before, cost) .. (gaps or '')
   local member = figures .. signature_of(hits.recorder) .. string.format('%d', log.created(hits))
   redis.call('ZADD', hits.key, format_integer(time), member)
+  if hits.written then hits.written[member] = true end
+  return member
+end
+
+-- Replaces a member. Adds the new one first, because the key must stay (see hit-log.lua).
+local function replace(hits, member, time, before, cost, gaps)
+  if add(hits, time, before, cost, gaps) ~= member then redis.call('ZREM', hits.key, member) end
 end
 
 -- Adds the newest hit.
@@ -89,14 +96,13 @@ define_lazily(log, function()
       hits.dropped, hits.total, hits.gaps, hits.refunded = 0, 0, nil, 0
       return
     end
-    local time, before, cost = read(hits, 0)
+    local time, before, cost, member = read(hits, 0)
     local had_gaps = hits.gaps
     if had_gaps then dropped = dropped + log.drop_gaps_before(hits, before) end
     hits.oldest, hits.dropped = time, dropped
     if dropped > before or had_gaps then
-      redis.call('ZREMRANGEBYRANK', hits.key, 0, 0)
       local first = math.max(before, dropped)
-      add(hits, time, first, before + cost - first, log.gaps_text(hits))
+      replace(hits, member, time, first, before + cost - first, log.gaps_text(hits))
     end
   end
 
@@ -120,6 +126,19 @@ define_lazily(log, function()
     return entries
   end
 
+  -- Empties the log. Returns a function that removes the old members after the new ones are there.
+  function log.clear(hits)
+    local members = redis.call('ZRANGE', hits.key, 0, -1)
+    hits.stamp, hits.written = log.created(hits), {}
+    hits.size, hits.dropped, hits.total, hits.gaps, hits.refunded = 0, 0, 0, nil, 0
+    return function()
+      for _, member in ipairs(members) do
+        if not hits.written[member] then redis.call('ZREM', hits.key, member) end
+      end
+      hits.written = nil
+    end
+  end
+
   -- Drops the hits from `index` on.
   function log.truncate(hits, index)
     if index == 0 then return log.drop(hits, hits.size, 0) end
@@ -138,8 +157,7 @@ define_lazily(log, function()
     local time, before, cost, member = read(hits, 0)
     local gaps = log.gaps_text(hits)
     if (string.match(member, ';[%d,]*') or '') == gaps then return end
-    redis.call('ZREMRANGEBYRANK', hits.key, 0, 0)
-    add(hits, time, before, cost, gaps)
+    replace(hits, member, time, before, cost, gaps)
   end
 
   -- Refunds units of the hit at `index`, which is neither the oldest nor the newest one. `whole` means all of its units.
@@ -176,8 +194,8 @@ define_lazily(log, function()
     if index + 1 < hits.size then log.subtract(hits, index + 1, hits.size - 1, units) end
     local time, _, cost, member = read(hits, index)
     local before, rest = string.match(member, '^(%d+):%d+(.*)$')
-    redis.call('ZREMRANGEBYRANK', hits.key, index, index)
     redis.call('ZADD', hits.key, format_integer(time), before .. string.format(':%d', cost - units) .. rest)
+    redis.call('ZREM', hits.key, member)
     return tonumber(before) + cost
   end
 end)

@@ -62,10 +62,13 @@ define_lazily(log, function()
     return first_where(from - 1, hits.size - 1, function(index) return log.total_before(hits, index + 1) >= total end)
   end
 
-  -- Replaces the hits from `index` on with these entries.
+  -- Replaces the hits from `index` on with these entries. The key must stay, because a script cannot create a key whose hash
+  -- slot moves to another node of a Cluster.
   function log.rewrite_from(hits, index, entries)
-    log.truncate(hits, index)
+    local finish
+    if index == 0 and #entries > 0 then finish = log.clear(hits) else log.truncate(hits, index) end
     for _, entry in ipairs(entries) do log.append(hits, entry.time, entry.units) end
+    if finish then finish() end
   end
 
   -- Refunds up to `cost` of the units that were recorded at `time`.
