@@ -1,0 +1,137 @@
+import { until } from '@rollgate/test-support';
+import { effort, seed } from '@rollgate/test-support/effort';
+import { createHttp1Client, createHttp2Client } from '../src/client.js';
+import { type FaultyRequest, type Random, type Received, sendHttp1, sendHttp2 } from '../src/faulty-client.js';
+import { type HostProcess, startNodeHosts } from '../src/start-hosts.js';
+
+const HOSTS = [
+  'Express 5',
+  'Express 4',
+  'Fastify 5',
+  'Koa 3',
+  'node:http',
+  'node:http2',
+  'Hono on Node',
+  'Nest on Express',
+  'Nest on Fastify',
+];
+/** How many clients each host serves. */
+const CLIENTS = effort(15, 1000);
+const PARALLEL = 5;
+/** Node detects no disconnect behind more than 64 kB that it has not read, and a connection has up to four requests. */
+const LONGEST_BODY = 10_000;
+const BEHAVIORS = ['hello', 'missing', 'throw', 'stream', 'endless'];
+
+/** What the connections of one client have received. */
+interface Totals {
+  readonly sent: number;
+  /** The statuses of requests that the limit allowed, and of those whose responses arrived as a whole. */
+  readonly allowed: readonly number[];
+  readonly whole: readonly number[];
+  readonly rejected: number;
+}
+
+const isSuccess = (status: number) => status < 400;
+
+/** The least and the most units that a client can have used, by what it has received. The rest of its requests is unknown. */
+const SCENARIOS: Readonly<Record<string, { limit: number; bounds(totals: Totals): readonly [number, number] }>> = {
+  ten: {
+    limit: 10,
+    bounds: ({ sent, allowed, rejected }) => [allowed.length, sent - rejected],
+  },
+  'skip-failed': {
+    limit: 2,
+    bounds: ({ sent, allowed, rejected }) => {
+      const failures = allowed.filter((status) => !isSuccess(status)).length;
+      return [allowed.length - failures, sent - rejected - failures];
+    },
+  },
+  'skip-successful': {
+    limit: 2,
+    bounds: ({ sent, allowed, whole, rejected }) => [
+      allowed.filter((status) => !isSuccess(status)).length,
+      sent - rejected - whole.filter(isSuccess).length,
+    ],
+  },
+  'skip-aborted': {
+    limit: 2,
+    bounds: ({ sent, whole, rejected }) => [whole.length, sent - rejected],
+  },
+  slots: { limit: 1, bounds: () => [0, 0] },
+};
+
+/** Numbers from 0 to 1, which the seed determines. */
+function createRandom(from: number): Random {
+  let state = from;
+  return () => {
+    state = (Math.imul(state, 1664525) + 1013904223) >>> 0;
+    return state / 2 ** 32;
+  };
+}
+
+function total(requests: number, connections: readonly Received[]): Totals {
+  const known = (status: number) => status !== 429 && status !== 400;
+  const statuses = connections.flatMap((connection) => connection.statuses);
+  const whole = connections.filter(({ isWhole }) => isWhole).flatMap((connection) => connection.statuses);
+  const rejected = statuses.filter((status) => status === 429).length;
+  return { sent: requests, allowed: statuses.filter(known), whole: whole.filter(known), rejected };
+}
+
+let hosts: HostProcess;
+beforeAll(async () => {
+  hosts = await startNodeHosts();
+});
+afterAll(() => hosts.stop());
+
+test.each(HOSTS)('%s counts each request of slow and leaving clients once', async (host) => {
+  const random = createRandom(seed);
+  const port = hosts.ports[host]!;
+  const isHttp2 = host === 'node:http2';
+  const send = isHttp2 ? sendHttp2 : sendHttp1;
+  const control = isHttp2 ? createHttp2Client(port) : createHttp1Client(port);
+  const used = async (scenario: string, client: string) => {
+    const { body } = await control.open(`/control/peek/${scenario}/${client}`).reply;
+    return SCENARIOS[scenario]!.limit - JSON.parse(body).remaining;
+  };
+  const kinds = { allowed: 0, rejected: 0, unknown: 0 };
+  const runClient = async (number: number) => {
+    const names = Object.keys(SCENARIOS);
+    const scenario = names[number % names.length]!;
+    const client = `${host} ${number}`.replaceAll(/[^a-z0-9]/gi, '-');
+    const createRequest = (): FaultyRequest => {
+      const behavior = BEHAVIORS[Math.floor(random() * BEHAVIORS.length)]!;
+      return {
+        path: `/${scenario}`,
+        headers: { 'x-client': client, 'x-behavior': behavior },
+        bodyLength: random() < 0.3 ? Math.ceil(random() * LONGEST_BODY) : 0,
+        isEndless: behavior === 'endless',
+      };
+    };
+    const connections = Array.from({ length: 1 + Math.floor(random() * 4) }, () =>
+      Array.from({ length: 1 + Math.floor(random() * 4) }, createRequest),
+    );
+    const received = await Promise.all(connections.map((requests) => send(port, requests, random)));
+    const totals = total(connections.flat().length, received);
+    const { limit, bounds } = SCENARIOS[scenario]!;
+    const [least, most] = bounds(totals);
+    const about = `${client} has used ${least} to ${most} of ${limit} in ${scenario}: ${JSON.stringify(totals)}`;
+    // The server notices later that a client has left.
+    await until(about, async () => {
+      const units = await used(scenario, client);
+      return units >= least && units <= most;
+    });
+    if (scenario === 'ten' || scenario === 'skip-failed') expect([about, least <= limit]).toEqual([about, true]);
+    kinds.allowed += totals.allowed.length;
+    kinds.rejected += totals.rejected;
+    kinds.unknown += totals.sent - totals.allowed.length - totals.rejected;
+  };
+  let next = 0;
+  await Promise.all(
+    Array.from({ length: PARALLEL }, async () => {
+      while (next < CLIENTS) await runClient(next++);
+    }),
+  );
+  control.close();
+  if (effort(false, true)) console.info(host, kinds);
+  expect(kinds.allowed).toBeGreaterThan(0);
+});
