@@ -20,12 +20,8 @@ export const limits = [
       'firstAfter(log, atMicros - this.windowMicros)',
       'firstAfter(log, atMicros - this.windowMicros - 1)',
     ],
-    [
-      'the reported wait is a microsecond too long',
-      'cost - free)) + this.windowMicros',
-      'cost - free)) + this.windowMicros + 1',
-    ],
-    ['the reported wait is a microsecond too short', 'cost - free)) +', 'cost - free)) - 1 +'],
+    ['the reported wait is a microsecond too long', 'first, cost - free);', 'first, cost - free) + 1;'],
+    ['the reported wait is a microsecond too short', 'first, cost - free);', 'first, cost - free) - 1;'],
     ['the last unit of the limit is rejected', 'cost <= free ? 0', 'cost < free ? 0'],
     ['a clock that steps back frees the window', 'Math.max(nowMicros, newestMicros);', 'nowMicros;'],
     [
@@ -172,11 +168,7 @@ export const limits = [
       '(Math.floor(latestMicros / widthMicros) + 1) * widthMicros',
       'Math.floor(latestMicros / widthMicros) * widthMicros',
     ],
-    [
-      'the reported wait is a microsecond too short',
-      'cost - free) + windowMicros - nowMicros',
-      'cost - free) + windowMicros - nowMicros - 1',
-    ],
+    ['the reported wait is a microsecond too short', 'nowMicros, cost - free) : 0', 'nowMicros, cost - free) - 1 : 0'],
     [
       'a clock that steps back frees the window',
       'const latestMicros = Math.max(nowMicros, newestStart(state));\n    const used',
