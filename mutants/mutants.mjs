@@ -8,13 +8,14 @@ import { lua } from './lists/lua.mjs';
 import { luaStates } from './lists/lua-states.mjs';
 import { redis } from './lists/redis.mjs';
 import { slots } from './lists/slots.mjs';
+import { sql } from './lists/sql.mjs';
 import { reasons } from './reasons.mjs';
 
 const numbers = new Map();
 const unused = new Set(Object.keys(reasons));
 
 /** @type {readonly { name: string, file: string, description: string, reason: string | undefined, find: string, replace: string, tests: string[] }[]} */
-export const mutants = [...limits, ...buckets, ...core, ...lua, ...luaStates, ...redis, ...http, ...slots].map(
+export const mutants = [...limits, ...buckets, ...core, ...lua, ...luaStates, ...redis, ...http, ...slots, ...sql].map(
   (mutant) => {
     const place = mutant.file
       .replace(/^packages\//, '')

@@ -1,0 +1,51 @@
+// Defects in @rollgate/postgres, @rollgate/sqlite and the transactions that they share.
+
+const postgres = (name) => `packages/postgres/test/${name}.test.ts`;
+const sqlite = (name) => `packages/sqlite/test/${name}.test.ts`;
+
+const of = (file, tests, mutants) =>
+  mutants.map(([description, find, replace]) => ({ file: `packages/${file}.ts`, description, find, replace, tests }));
+
+export const sql = [
+  ...of(
+    'core/src/custom/transaction-batch',
+    [sqlite('sqlite-store')],
+    [
+      [
+        'a check is recorded although its caller no longer waits',
+        'if (call.operation.isAbandoned) throw abandonedError();',
+        '',
+      ],
+    ],
+  ),
+  ...of(
+    'postgres/src/store/with-connection',
+    [postgres('faults')],
+    [['a connection to a read-only server stays open', '() => isReadOnly', '() => false']],
+  ),
+  ...of(
+    'postgres/src/states/pages',
+    [postgres('postgres-store')],
+    [
+      [
+        'a page that has changed is not written',
+        'if (before === undefined || !isEqual(',
+        'if (before === undefined && !isEqual(',
+      ],
+    ],
+  ),
+  ...of(
+    'sqlite/src/store/batch-runner',
+    [sqlite('sqlite-store')],
+    [
+      ['a locked database fails the check', 'if (!isBusy(error) || batch.isAbandoned) throw error', 'throw error'],
+      ['a check reads before it has the lock', "writes ? 'BEGIN IMMEDIATE' : 'BEGIN'", "'BEGIN'"],
+      ['a failed transaction stays open', "this.#database.exec('ROLLBACK')", ''],
+    ],
+  ),
+  ...of(
+    'sqlite/src/database/state-table',
+    [sqlite('sqlite-store')],
+    [['expired rows stay', 'this.#deleteExpired.run(this.#cursor, last, nowMs)', '']],
+  ),
+];
