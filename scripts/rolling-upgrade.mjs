@@ -66,7 +66,9 @@ class Totals {
       const store = storeOf(name, current, client);
       const limiter = new current.core.RateLimiter({ limits: limitsOf(current)[name], store, prefix: name });
       const { remaining } = await limiter.peek(key);
-      if (units + remaining !== LIMIT) wrong.push(`${id}: ${units} kept and ${remaining} free of ${LIMIT}`);
+      // A leaky bucket keeps the place of a start that has passed, even if its units are settled down.
+      const isWrong = name === 'leaky' ? units + remaining > LIMIT : units + remaining !== LIMIT;
+      if (isWrong) wrong.push(`${id}: ${units} kept and ${remaining} free of ${LIMIT}`);
     }
     return wrong;
   }
