@@ -269,7 +269,11 @@ export const http = [
     ['routes share one count', 'else if (routeOptions.prefix === undefined) merged.prefix = `${prefix}:${name}`;', ''],
   ]),
   ...of('http/src/options/merge-options', OF_FASTIFY, [
-    ['the limits of the plugin override the window of a route', 'delete inherited.limits;', ';'],
+    [
+      'the limits of the plugin override the window of a route',
+      "drop('limits', 'fallbackLimits')",
+      "drop('fallbackLimits')",
+    ],
   ]),
   ...of('fastify/src/error-observers', names('fastify', 'error-observers'), [
     ['an onError hook misses rejections', 'context.onError !== null || ', ''],

@@ -114,7 +114,7 @@ export const luaStates = [
     [test('script-slices')],
     [
       ['a refund takes no steps', 'count_steps(index / 10)', ''],
-      ['a change of the width takes no steps', 'count_steps(buckets.size / 2)', ''],
+      ['a change of the width takes no steps', 'count_steps(buckets.size / 2)\n      parts', 'parts'],
       ['a long text takes no steps', 'count_steps(#body / 125)', ''],
     ],
   ),
