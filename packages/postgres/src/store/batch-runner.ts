@@ -11,6 +11,9 @@ const RETRIED = new Set(['40P01', '40001']);
 /** Compiling takes longer than any of these statements. Without statistics, the planner expects more work than there is. */
 const NO_JIT = 'SET LOCAL jit = off';
 
+/** The longest wait for locks without a limiter, or with a very long timeout. */
+const MOST_LOCK_MS = 8000;
+
 /** A process that stops in the middle of a transaction holds its locks this long. */
 const IDLE_MS = 5000;
 
@@ -27,8 +30,8 @@ export interface BatchSettings {
 
 /** Runs batches of checks as transactions of two round trips: one locks and reads, the other one writes and commits. */
 export class BatchRunner {
-  /** How long a transaction waits for the locks of others. */
-  lockTimeoutMs = 400;
+  /** How long a transaction waits for the locks of others. The limiters on the store set it by their timeouts. */
+  lockTimeoutMs = Infinity;
   readonly #settings: BatchSettings;
   readonly #cache = new StateCache();
 
@@ -82,7 +85,7 @@ export class BatchRunner {
   #beginTexts(): string[] {
     const settings = [
       NO_JIT,
-      `SET LOCAL lock_timeout = ${this.lockTimeoutMs}`,
+      `SET LOCAL lock_timeout = ${Math.min(this.lockTimeoutMs, MOST_LOCK_MS)}`,
       `SET LOCAL idle_in_transaction_session_timeout = ${IDLE_MS}`,
       ...(this.#settings.synchronousCommit ? [] : ['SET LOCAL synchronous_commit = off']),
     ];
