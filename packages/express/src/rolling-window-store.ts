@@ -1,4 +1,5 @@
 import { type Decision, RateLimiter, type RateLimiterOptions, rollingWindow } from '@rollgate/core';
+import { invalidOption } from '@rollgate/core/store';
 import { RecentRequests } from './recent-requests.js';
 
 /** The options of {@link RollingWindowStore}: those of a `RateLimiter`, without its limits. */
@@ -64,7 +65,9 @@ export class RollingWindowStore {
    * @throws RangeError if `limit` or `windowMs` is out of range
    */
   init(options: ExpressRateLimitOptions): void {
-    if (this.#given !== undefined) throw new TypeError('Expected each limiter to have its own RollingWindowStore');
+    if (this.#given !== undefined) {
+      throw invalidOption('store', 'a RollingWindowStore that no other limiter uses', this);
+    }
     this.#given = options;
     const { windowMs, skipFailedRequests = false, skipSuccessfulRequests = false } = options;
     if (skipFailedRequests || skipSuccessfulRequests) this.#recent = new RecentRequests(windowMs, skipFailedRequests);
@@ -102,7 +105,7 @@ export class RollingWindowStore {
 
   #open(): RateLimiter {
     if (this.#limiter !== undefined) return this.#limiter;
-    if (this.#given === undefined) throw new TypeError('Expected express-rate-limit to call `init` first');
+    if (this.#given === undefined) throw invalidOption('store', 'part of a limiter of express-rate-limit', this);
     const { limit, windowMs } = this.#given;
     const limits = rollingWindow({ limit: limit as number, window: windowMs });
     this.#limiter = new RateLimiter({ ...this.#options, limits });

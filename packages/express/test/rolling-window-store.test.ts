@@ -118,10 +118,12 @@ test.each([
   log.mockRestore();
 });
 
-test('a store for two limiters is an error', () => {
+test('a store for two limiters, or for none, is an error', async () => {
   const { store } = createApp();
-  expect(() => store.init({ limit: 1, windowMs: 1000 })).toThrow('its own RollingWindowStore');
-  expect(() => new RollingWindowStore().increment('ann')).rejects.toThrow('`init` first');
+  expect(() => store.init({ limit: 1, windowMs: 1000 })).toThrow(
+    'Expected `store` to be a RollingWindowStore that no other limiter uses',
+  );
+  await expect(new RollingWindowStore().increment('ann')).rejects.toThrow('part of a limiter of express-rate-limit');
 });
 
 test('an outage follows the policy of Rollgate', async () => {
