@@ -90,7 +90,7 @@ const checkAll = (limiter: RateLimiter, count: number) =>
   Promise.allSettled(Array.from({ length: count }, (_, index) => limiter.check(`${index}`)));
 
 test('any number of redirected commands of a hash slot is sent again', async () => {
-  const settled = await checkAll(createLimiter(redirectOnce(async () => '1 0\n4999')), 1500);
+  const settled = await checkAll(createLimiter(redirectOnce(async () => '1 0\n4999 3600000000')), 1500);
   expect(settled.filter(({ status }) => status === 'rejected')).toEqual([]);
 });
 
@@ -119,7 +119,7 @@ test('commands that follow one with an error as its reply are sent', async () =>
   const limiter = createLimiter(
     redirectOnce(async () => {
       if (++sentCount === 1) throw new Error('An error was signalled by the server: - ResponseError: OOM');
-      return '1 0\n4999';
+      return '1 0\n4999 3600000000';
     }),
   );
   const settled = await withoutOutageWarnings(() => checkAll(limiter, 3));
@@ -134,7 +134,7 @@ test('commands that have waited for long are not sent', async () => {
     redirectOnce(async () => {
       sentCount += 1;
       clock.mockImplementation(() => now() + 10_001);
-      return '1 0\n4999';
+      return '1 0\n4999 3600000000';
     }),
   );
   const settled = await withoutOutageWarnings(() => checkAll(limiter, 3));
