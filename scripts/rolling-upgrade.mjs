@@ -13,7 +13,7 @@ import { fileURLToPath } from 'node:url';
 
 const root = fileURLToPath(new URL('..', import.meta.url));
 const WORKER = join(root, 'scripts/rolling-upgrade-worker.mjs');
-/** How long each pair of processes runs. There are five: old, both, both, both again and new. */
+/** How long each of the five phases takes: before, between and after the two replacements, and during each of them. */
 const PHASE_MS = 5000;
 const [KEYS, LIMIT] = [200, 400];
 const [revision] = process.argv.slice(2);
@@ -24,7 +24,7 @@ const { Redis } = require('ioredis');
 const { limitsOf, storeOf } = await import('./rolling-upgrade-limits.mjs');
 const current = { core: require('@rollgate/core'), redis: require('@rollgate/redis'), limit: LIMIT };
 
-/** Builds the revision in a folder of its own. */
+/** Builds the revision in its own folder. */
 function build(folder) {
   const run = (command, ...args) =>
     execFileSync(command, args, { cwd: folder, stdio: ['ignore', 'ignore', 'inherit'] });

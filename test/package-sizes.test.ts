@@ -11,7 +11,7 @@ interface Row {
   readonly sizes: Readonly<Record<string, number>>;
 }
 
-/** In a process of its own, because Jest cannot load an ES module without an experimental flag. */
+/** Runs in its own process, because Jest cannot load an ES module without an experimental flag. */
 const MEASURE = `
 const { sizesOf, statedSizes } = await import(${JSON.stringify(SIZES)});
 const rows = [];

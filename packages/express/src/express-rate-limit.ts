@@ -1,2 +1,2 @@
-// A store for express-rate-limit. It is an entry point of its own, so apps that don't use it load nothing of it.
+// The store for express-rate-limit has its own entry point, so that apps that don't use it don't load it.
 export { RollingWindowStore, type RollingWindowStoreOptions } from './rolling-window-store.js';

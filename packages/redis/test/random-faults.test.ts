@@ -133,7 +133,7 @@ async function createClusterStage(): Promise<Stage> {
   };
 }
 
-/** Uses transactions of its own on a client of ioredis or node-redis, and verifies that they contain nothing else. */
+/** Uses its own transactions on a client of ioredis or node-redis, and verifies that they contain nothing else. */
 async function useTransactions(client: RedisClient, key: string, isDone: () => boolean): Promise<number> {
   let count = 0;
   while (!isDone()) {

@@ -19,7 +19,7 @@ const limiterOn = (database: ReturnType<typeof openDatabase>, limit: number, tim
     onStoreError: 'throw',
   });
 
-/** A process of its own that checks a key, and what it has printed. */
+/** A separate process that checks a key, and what it has printed. */
 function startChecks(file: string, limit: number, checks: number): { child: ChildProcess; output: () => string } {
   const options = JSON.stringify({ file, limit, checks });
   const program = join(__dirname, 'support/checking-process.mjs');

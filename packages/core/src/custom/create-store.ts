@@ -31,9 +31,9 @@ const OPTIONS = ['transact', 'clock', 'backend', 'connectionTo', 'subscribe', 'c
  */
 export function createStore(options: CreateStoreOptions): Store & CountingStore {
   validateOptionNames('createStore', options, OPTIONS);
-  const { clock = monotonicClock, backend } = options;
+  const { clock, backend } = options;
   if (!hasMethods(options, ['transact'])) throw invalidOption('transact', 'a function', options.transact);
-  if (clock !== 'database' && !hasMethods(clock, ['now'])) {
+  if (clock !== undefined && clock !== 'database' && !hasMethods(clock, ['now'])) {
     throw invalidOption('clock', "an object with a method `now` or 'database'", clock);
   }
   if (backend !== undefined && backend !== Object(backend)) throw invalidOption('backend', 'an object', backend);

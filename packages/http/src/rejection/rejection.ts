@@ -71,7 +71,7 @@ export function rejectionBody(statusCode: number, message: string): RejectionBod
  * @param members Added to the object, where they replace members of the same name.
  */
 export function problemRejection(statusCode: number, decision: Decision, detail: string, members?: object): Rejection {
-  // Slots become free when other requests end, so the client has not exceeded a quota of its own time.
+  // Slots become free when other requests end, so the client has not exceeded its own quota.
   const isBusy = decision.violated.every((name) => decision.limits[name]!.retryIsEstimate);
   const problem = {
     type: `https://iana.org/assignments/http-problem-types#${isBusy ? 'temporary-reduced-capacity' : 'quota-exceeded'}`,

@@ -1,4 +1,4 @@
-import { formatValue, withCode } from '@rollgate/core/store';
+import { invalidOption } from '@rollgate/core/store';
 
 const IDENTIFIER = /^[a-z_][a-z0-9_]{0,62}$/;
 
@@ -19,8 +19,5 @@ export function quoteTable(table: unknown): string {
     return parts.map((part) => `"${part}"`).join('.');
   }
   const expected = 'a name of lower-case letters, digits and underscores, such as `rollgate` or `app.rollgate`';
-  throw withCode(
-    'ERR_ROLLGATE_INVALID_OPTION',
-    new TypeError(`Expected \`table\` to be ${expected}, got ${formatValue(table)}`),
-  );
+  throw invalidOption('table', expected, table);
 }

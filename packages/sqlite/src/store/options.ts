@@ -1,12 +1,5 @@
 import type { Clock, Duration } from '@rollgate/core';
-import {
-  formatValue,
-  hasMethods,
-  invalidOption,
-  parseDuration,
-  validateOptionNames,
-  withCode,
-} from '@rollgate/core/store';
+import { hasMethods, invalidOption, parseDuration, validateOptionNames } from '@rollgate/core/store';
 import type { SqliteDatabase } from '../database/database.js';
 
 /** Options of {@link SqliteStore}. */
@@ -49,8 +42,7 @@ export function resolveOptions(options: SqliteStoreOptions): ResolvedOptions {
     throw invalidOption('database', 'a database of better-sqlite3 or a `DatabaseSync` of node:sqlite', database);
   }
   if (typeof table !== 'string' || !IDENTIFIER.test(table)) {
-    const message = `Expected \`table\` to be a name of letters, digits and underscores, got ${formatValue(table)}`;
-    throw withCode('ERR_ROLLGATE_INVALID_OPTION', new TypeError(message));
+    throw invalidOption('table', 'a name of letters, digits and underscores', table);
   }
   if (clock !== undefined && !hasMethods(clock, ['now'])) {
     throw invalidOption('clock', 'an object with a method `now`', clock);
