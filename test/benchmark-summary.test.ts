@@ -8,10 +8,24 @@ import type { Report } from '../bench/src/table';
 const BENCH = join(__dirname, '../bench');
 const readResults = (part: string): Report => JSON.parse(readFileSync(join(BENCH, `results/${part}.json`), 'utf8'));
 
-test('the summary and the table equal the result files: `npm --prefix bench run readme` writes them', async () => {
-  const { stdout } = await promisify(execFile)('npm', ['--prefix', BENCH, 'run', '-s', 'readme']);
-  expect(stdout).toBe('README.md unchanged\n');
+const run = async (script: string, ...args: readonly string[]) =>
+  (await promisify(execFile)('npm', ['--prefix', BENCH, 'run', '-s', script, '--', ...args])).stdout;
+
+test('the pages equal the result files: `npm --prefix bench run pages` writes them', async () => {
+  expect(await run('pages')).toBe('All pages unchanged\n');
 });
+
+test('a cell of the comparison comes from the command next to it', async () => {
+  const output = await run('compare', 'most-in-window', 'rollgate', 'rate-limiter-flexible');
+  const { cells } = readResults('comparison').rows.find(({ what }) => what === 'most-in-window')!;
+  for (const library of ['rollgate', 'rate-limiter-flexible']) {
+    const { value } = cells[library] as { value: number };
+    expect(output).toMatch(
+      new RegExp(`\\| ${library} +\\| ${value} +\\| npm run compare -- most-in-window ${library} +\\|`),
+    );
+  }
+  await expect(run('compare', 'most-in-windows')).rejects.toThrow('Expected a probe or a library');
+}, 60_000);
 
 test.each([
   [8, 'less processor time on Express'],

@@ -12,7 +12,7 @@ import { describeMachine, machineLines } from './machine.js';
 import { measureMemory } from './memory.js';
 import { measureOpenWorkCosts } from './open-work.js';
 import { measureRedisLoad, measureRedisState } from './redis.js';
-import { saveResults, updateReadme } from './results.js';
+import { saveResults, updatePages } from './results.js';
 import { measureScaling } from './scaling.js';
 import { type Report, renderTable } from './table.js';
 
@@ -62,4 +62,4 @@ for (const [part, measure] of Object.entries(PARTS)) {
   );
   if (!options.quick) await saveResults(part, machine, report); // A quick run's figures scatter too much to be kept.
 }
-if (!options.quick) await updateReadme();
+if (!options.quick) await updatePages();

@@ -1,11 +1,22 @@
 import { readFileSync } from 'node:fs';
 import { mkdir, readFile, writeFile } from 'node:fs/promises';
+import { renderComparison, renderHome } from './comparison/page.js';
+import { renderCosts, renderLogSizes } from './costs.js';
 import type { Machine } from './machine.js';
-import { type Results, renderReadme } from './readme.js';
+import { type ReadResults, type Results, renderReadme } from './readme.js';
 import type { Report } from './table.js';
 
 const FOLDER = new URL('../results/', import.meta.url);
-const README = new URL('../README.md', import.meta.url);
+const ROOT = new URL('../../', import.meta.url);
+
+/** The pages with generated parts. Each function returns the page with these parts. */
+const PAGES: Readonly<Record<string, (page: string, read: ReadResults) => string>> = {
+  'bench/README.md': renderReadme,
+  'docs/algorithms.md': renderCosts,
+  'docs/comparison.md': renderComparison,
+  'docs/index.md': renderHome,
+  'docs/redis-in-production.md': renderLogSizes,
+};
 
 /** Writes a part's results to `results/<part>.json`, for the documentation. */
 export async function saveResults(part: string, machine: Machine, report: Report): Promise<void> {
@@ -18,10 +29,16 @@ function readResults(part: string): Results {
   return JSON.parse(readFileSync(new URL(`${part}.json`, FOLDER), 'utf8'));
 }
 
-/** Writes the summary and the table of `README.md` from the result files. Returns whether they have changed. */
-export async function updateReadme(): Promise<boolean> {
-  const readme = await readFile(README, 'utf8');
-  const updated = renderReadme(readme, readResults);
-  await writeFile(README, updated);
-  return updated !== readme;
+/** Writes the generated parts of the pages from the result files. Returns the pages that have changed. */
+export async function updatePages(): Promise<string[]> {
+  const changed: string[] = [];
+  for (const [path, render] of Object.entries(PAGES)) {
+    const file = new URL(path, ROOT);
+    const page = await readFile(file, 'utf8');
+    const updated = render(page, readResults);
+    if (updated === page) continue;
+    await writeFile(file, updated);
+    changed.push(path);
+  }
+  return changed;
 }

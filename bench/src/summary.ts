@@ -1,5 +1,6 @@
+import { figureOf, range } from './figures.js';
 import { tenths, whole, wrap } from './format.js';
-import type { Figure, Report } from './table.js';
+import type { Report } from './table.js';
 
 /** Returns the results of a part. */
 type ReadResults = (part: string) => Report;
@@ -88,17 +89,6 @@ function describeGrowth(scaling: Report): string {
     `With 1,000 keys it takes ${ofKeys('1,000')} ns, and with 1,000,000 keys ${ofKeys('1,000,000')} ns.`,
     "Many keys do not fit into the processor's cache.",
   ].join(' ');
-}
-
-function figureOf({ rows }: Report, what: string, column: string): number {
-  const cell = rows.find((row) => row.what === what)?.cells[column];
-  if (typeof cell !== 'object') throw new Error(`Expected a figure of ${column} for "${what}", got ${cell}`);
-  return (cell as Figure).value;
-}
-
-function range(values: readonly number[], write: (value: number) => string): string {
-  const [least, most] = [write(Math.min(...values)), write(Math.max(...values))];
-  return least === most ? least : `${least} to ${most}`;
 }
 
 function listOf(parts: readonly string[]): string {

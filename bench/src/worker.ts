@@ -12,10 +12,9 @@ export interface WorkerOptions {
   readonly flags?: readonly string[];
   /** Pins the worker to this core, if the machine has `taskset` and a second core. */
   readonly core?: number;
+  /** The longest that a task may take, in milliseconds. @defaultValue `120_000` */
+  readonly timeoutMs?: number;
 }
-
-/** The longest that a task may take. */
-const TIMEOUT_MS = 120_000;
 
 const hasTaskset = (process.env.PATH ?? '').split(delimiter).some((folder) => existsSync(join(folder, 'taskset')));
 
@@ -25,14 +24,16 @@ export const canPin = hasTaskset && availableParallelism() > 1;
 /** A separate process that runs one task at a time. */
 export class Worker<Task, Result> {
   readonly #process: ChildProcess;
+  readonly #timeoutMs: number;
 
-  private constructor(process: ChildProcess) {
+  private constructor(process: ChildProcess, timeoutMs: number) {
     this.#process = process;
+    this.#timeoutMs = timeoutMs;
   }
 
   /** Starts `file`, a module that calls {@link handleTasks}, and waits until it is ready. */
   static async start<Task, Result>(file: string, options: WorkerOptions = {}): Promise<Worker<Task, Result>> {
-    const { args = [], flags = [], core } = options;
+    const { args = [], flags = [], core, timeoutMs = 120_000 } = options;
     const path = fileURLToPath(new URL(file, import.meta.url));
     const command = [process.execPath, ...process.execArgv, ...flags, path, ...args];
     const pinned = core !== undefined && canPin ? ['taskset', '-c', String(core), ...command] : command;
@@ -40,7 +41,7 @@ export class Worker<Task, Result> {
       stdio: ['ignore', 'inherit', 'inherit', 'ipc'],
       env: { ...process.env, NODE_ENV: 'production' },
     });
-    const worker = new Worker<Task, Result>(child);
+    const worker = new Worker<Task, Result>(child, timeoutMs);
     await worker.#nextMessage();
     return worker;
   }
@@ -63,7 +64,7 @@ export class Worker<Task, Result> {
     const exit = once(this.#process, 'exit', { signal }).then(([code]) => {
       throw new Error(`Expected a result from a worker of the benchmark, got its exit with code ${code}`);
     });
-    const late = AbortSignal.timeout(TIMEOUT_MS);
+    const late = AbortSignal.timeout(this.#timeoutMs);
     try {
       const message = once(this.#process, 'message', { signal: AbortSignal.any([signal, late]) });
       const [value] = (await Promise.race([message, exit])) as unknown[];

@@ -1,0 +1,87 @@
+import type { LibraryName } from './libraries/index.js';
+
+/**
+ * What no program observes. A person has taken it from the documentation of the compared versions, and has to look again when
+ * the versions change.
+ */
+export interface Facts {
+  /** How many algorithms, and which. */
+  readonly algorithms: string;
+  /** The frameworks that it has code for. */
+  readonly frameworks: string;
+  readonly stores: string;
+  /** Whether it limits on platforms that reach Redis only by HTTP. */
+  readonly edge: string;
+}
+
+export const FACT_TITLES: Readonly<Record<keyof Facts, string>> = {
+  algorithms: 'algorithms',
+  frameworks: 'frameworks',
+  stores: 'stores',
+  edge: 'edge runtimes, Redis by HTTP',
+};
+
+const OWN_CODE = 'your own code';
+
+export const FACTS: Readonly<Record<LibraryName, Facts>> = {
+  rollgate: {
+    algorithms: '7',
+    frameworks: 'Express, Fastify, Hono, Koa, NestJS, `node:http`, Fetch handlers',
+    stores: 'memory, Redis, PostgreSQL, SQLite, one function for any other',
+    edge: 'yes',
+  },
+  'express-rate-limit': {
+    algorithms: '1, fixed window',
+    frameworks: 'Express',
+    stores: 'memory, others by third parties',
+    edge: 'no',
+  },
+  '@fastify/rate-limit': {
+    algorithms: '1, fixed window',
+    frameworks: 'Fastify',
+    stores: 'memory, Redis, your own class',
+    edge: 'no',
+  },
+  'hono-rate-limiter': {
+    algorithms: '1, fixed window',
+    frameworks: 'Hono',
+    stores: 'memory, Redis, unstorage, Cloudflare',
+    edge: 'yes',
+  },
+  '@nestjs/throttler': {
+    algorithms: '1, log with a block',
+    frameworks: 'NestJS',
+    stores: 'memory, others by third parties',
+    edge: 'no',
+  },
+  'rate-limiter-flexible': {
+    algorithms: '1, fixed window, with bursts and a queue',
+    frameworks: OWN_CODE,
+    stores: 'memory, Redis, ten others',
+    edge: 'no',
+  },
+  'rolling-rate-limiter': {
+    algorithms: '1, log',
+    frameworks: OWN_CODE,
+    stores: 'memory, Redis',
+    edge: 'no',
+  },
+  'sliding-window-rate-limiter': {
+    algorithms: '1, log',
+    frameworks: OWN_CODE,
+    stores: 'memory, Redis',
+    edge: 'no',
+  },
+  '@upstash/ratelimit': {
+    algorithms: '3',
+    frameworks: OWN_CODE,
+    stores: 'Redis at Upstash',
+    edge: 'yes',
+  },
+  limiter: {
+    algorithms: '2, token bucket and interval counter',
+    frameworks: OWN_CODE,
+    stores: 'memory',
+    edge: 'no',
+  },
+};

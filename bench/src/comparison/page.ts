@@ -1,0 +1,89 @@
+import { markdownTable } from 'markdown-table';
+import { figureOf, range } from '../figures.js';
+import { whole, wrap } from '../format.js';
+import { replaceMarked } from '../marked.js';
+import type { ReadResults, Results } from '../readme.js';
+import type { Cell } from '../table.js';
+import { FACT_TITLES, FACTS, type Facts } from './facts.js';
+import { LIBRARY_NAMES, type LibraryName } from './libraries/index.js';
+import { PROBES, type ProbeName, TOPICS } from './probes/index.js';
+import { commandOf } from './run.js';
+
+/** Shown instead of a cell if the library has not got what the probe needs. */
+const NO_CELL = '–';
+/** What the home page shows of the comparison. */
+const HOME_PROBES = ['most-in-window', 'requests-at-once', 'two-limits', 'redis-stopped'] as const;
+const HOME_LIBRARIES = ['rollgate', 'express-rate-limit', '@fastify/rate-limit', 'rate-limiter-flexible'] as const;
+
+/** Returns `docs/comparison.md` with its tables, and with the figures of the memory benchmark. */
+export function renderComparison(page: string, read: ReadResults): string {
+  const results = read('comparison');
+  const topics = Object.entries(TOPICS).map(([topic, probes]) =>
+    renderTopic(topic, Object.keys(probes) as ProbeName[], results),
+  );
+  let updated = replaceMarked(page, 'tables', topics.join('\n\n'));
+  updated = replaceMarked(updated, 'facts', renderFacts());
+  updated = replaceMarked(updated, 'versions', renderVersions(results));
+  return replaceMarked(updated, 'memory', renderMemory(read('bytes')));
+}
+
+/** Returns `docs/index.md` with its table. */
+export function renderHome(page: string, read: ReadResults): string {
+  return replaceMarked(page, 'table', renderTable(HOME_LIBRARIES, HOME_PROBES, read('comparison')));
+}
+
+function renderTopic(topic: string, probes: readonly ProbeName[], results: Results): string {
+  const libraries = LIBRARY_NAMES.filter((library) =>
+    probes.some((probe) => cellOf(results, probe, library) !== undefined),
+  );
+  const methods = probes.map((probe) => {
+    const { title, method } = PROBES[probe];
+    return `- **${title}**: \`${commandOf(probe)}\`. ${method}`;
+  });
+  return [`## ${topic}`, renderTable(libraries, probes, results), methods.join('\n')].join('\n\n');
+}
+
+/** A row for each library, and a column for each probe. */
+function renderTable(libraries: readonly LibraryName[], probes: readonly ProbeName[], results: Results): string {
+  const textOf = (cell: Cell | undefined) => (typeof cell === 'object' ? cell.text : (cell ?? NO_CELL));
+  return markdownTable([
+    ['library', ...probes.map((probe) => PROBES[probe].title)],
+    ...libraries.map((library) => [
+      toTitle(library),
+      ...probes.map((probe) => textOf(cellOf(results, probe, library))),
+    ]),
+  ]);
+}
+
+function cellOf({ rows }: Results, probe: ProbeName, library: LibraryName): Cell | undefined {
+  const row = rows.find(({ what }) => what === probe);
+  if (row === undefined) throw new Error(`Expected results of ${probe}. Run \`npm run compare\``);
+  return row.cells[library];
+}
+
+function renderFacts(): string {
+  const columns = Object.keys(FACT_TITLES) as (keyof Facts)[];
+  return markdownTable([
+    ['library', ...columns.map((column) => FACT_TITLES[column])],
+    ...LIBRARY_NAMES.map((library) => [toTitle(library), ...columns.map((column) => FACTS[library][column])]),
+  ]);
+}
+
+function renderVersions({ machine: { date, node, cpu, cores }, headers, method }: Results): string {
+  const run = `- The run took place on ${date}, with Node ${node} on ${cpu} with ${cores} cores.`;
+  return [run, ...method, ...LIBRARY_NAMES.map((library) => `- ${headers[library]}`)].join('\n');
+}
+
+/** The bytes of a key in the limiters that the benchmark measures, which keep either a log or a counter. */
+function renderMemory(bytes: Results): string {
+  const [one, many] = ['bytes per key with 1 hit', 'bytes per key with 100 hits'];
+  const counters = ['express-rate-limit', '@fastify/rate-limit', 'rate-limiter-flexible'];
+  const ofCounters = counters.flatMap((library) => [one, many].map((row) => figureOf(bytes, row, library)));
+  return wrap(
+    `- Memory per key matters most to you. A plain counter takes ${range(ofCounters, whole)} bytes. The exact window takes ${whole(figureOf(bytes, one, 'rollgate'))} bytes with one hit, and ${whole(figureOf(bytes, many, 'rollgate'))} with 100.`,
+  );
+}
+
+function toTitle(library: LibraryName): string {
+  return library === 'rollgate' ? 'Rollgate' : library;
+}

@@ -1,0 +1,16 @@
+import { createTimed, type Probe } from '../probe.js';
+
+const DAY_MS = 86_400_000;
+
+export const longWindow: Probe = {
+  title: '1 in 30 days holds',
+  method:
+    'Allows one request in 30 days, and sends a second one after a minute. A timer of Node that is set to more than 24.8 days ends at once.',
+  async run(library) {
+    const timed = await createTimed(library, { limit: 1, windowMs: 30 * DAY_MS });
+    if (timed === undefined) return undefined;
+    await timed.limiter.check('192.0.2.1');
+    timed.time.moveTo(60_000);
+    return (await timed.limiter.check('192.0.2.1')).allowed ? 'no' : 'yes';
+  },
+};

@@ -1,0 +1,51 @@
+import { ipv4Key } from '../../subjects.js';
+import { toFigure, whole } from '../../table.js';
+import { mostInAnyWindow } from '../../trial.js';
+import { createTimed, type Probe, type TimedLimiter } from '../probe.js';
+
+const LIMIT = 10;
+const WINDOW_MS = 60_000;
+/** Just before and at the end of a window, whether it starts with the clock's minute or with the first request. */
+const MOMENTS = [0, WINDOW_MS - 2, WINDOW_MS - 1, WINDOW_MS, 2 * WINDOW_MS - 2, 2 * WINDOW_MS];
+/** How many requests may come at a moment. The last one stands for as many as the limiter allows. */
+const BURSTS = [0, 1, 3 * LIMIT];
+const MOST_MOMENTS = 3;
+
+export const mostInWindow: Probe = {
+  title: 'most in a window, limit 10',
+  method:
+    'Chooses up to three of six moments around the end of a minute, and sends at each one request, or as many as are allowed. Tries every choice, and counts the most that were allowed within one minute.',
+  async run(library) {
+    const timed = await createTimed(library, { limit: LIMIT, windowMs: WINDOW_MS });
+    if (timed === undefined) return undefined;
+    let most = 0;
+    for (const [index, bursts] of choices().entries()) {
+      most = Math.max(most, mostInAnyWindow(await allowedTimes(timed, ipv4Key(index), bursts), WINDOW_MS));
+    }
+    return toFigure(most, whole);
+  },
+};
+
+/** The bursts at the moments, for every choice. */
+function choices(): number[][] {
+  let all: number[][] = [[]];
+  for (const _ of MOMENTS) all = all.flatMap((bursts) => BURSTS.map((burst) => [...bursts, burst]));
+  return all.filter((bursts) => bursts.filter((burst) => burst > 0).length <= MOST_MOMENTS);
+}
+
+async function allowedTimes(
+  { limiter, time }: TimedLimiter,
+  key: string,
+  bursts: readonly number[],
+): Promise<number[]> {
+  const times: number[] = [];
+  const start = time.ms - (time.ms % WINDOW_MS) + 5 * WINDOW_MS;
+  for (const [index, burst] of bursts.entries()) {
+    time.moveTo(start + MOMENTS[index]!);
+    for (let request = 0; request < burst; request++) {
+      if (!(await limiter.check(key)).allowed) break;
+      times.push(time.ms);
+    }
+  }
+  return times;
+}

@@ -1,0 +1,20 @@
+import { toFigure, whole } from '../../table.js';
+import { PrivateRedis } from '../private-redis.js';
+import { countAllowed, type Probe } from '../probe.js';
+
+const REJECTED = 1000;
+
+export const redisGrowth: Probe = {
+  title: 'bytes of a key after 1,000 rejections',
+  method: `Sends ${whole(REJECTED)} requests more than the limit of 10 to one key, and adds up \`MEMORY USAGE\` of everything in Redis.`,
+  async run({ inRedis }) {
+    if (inRedis === undefined) return undefined;
+    const redis = await PrivateRedis.start();
+    await countAllowed(await inRedis({ limit: 10, windowMs: 3_600_000 }, redis), '192.0.2.1', 10 + REJECTED);
+    let bytes = 0;
+    for (const key of (await redis.run('KEYS', '*')) as string[]) {
+      bytes += (await redis.run('MEMORY', 'USAGE', key, 'SAMPLES', 0)) as number;
+    }
+    return toFigure(bytes, whole);
+  },
+};

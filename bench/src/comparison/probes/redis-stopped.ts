@@ -1,0 +1,8 @@
+import type { Probe } from '../probe.js';
+import { describeOutage } from '../redis-outage.js';
+
+export const redisStopped: Probe = {
+  title: 'Redis stopped',
+  method: 'Ends the Redis server, then sends 15 requests at once with a limit of 10, and waits up to 15 seconds.',
+  run: (library) => describeOutage(library, (redis) => redis.stop()),
+};

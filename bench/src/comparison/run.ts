@@ -1,0 +1,37 @@
+import type { Cell } from '../table.js';
+import { Worker } from '../worker.js';
+import type { CellResult, CellTask } from './cell-worker.js';
+
+/** The longest cells take half a minute on an idle machine. */
+const TIMEOUT_MS = 600_000;
+
+/** The command that produces a cell, or a whole column. */
+export function commandOf(probe: string, library?: string): string {
+  return ['npm run compare --', probe, library].filter(Boolean).join(' ');
+}
+
+/** Runs one cell in its own process. */
+export async function runCell(task: CellTask): Promise<Cell | undefined> {
+  const worker = await Worker.start<CellTask, CellResult>('comparison/cell-worker.ts', { timeoutMs: TIMEOUT_MS });
+  try {
+    return (await worker.run(task)).cell;
+  } catch (error) {
+    throw new Error(`Expected a cell from \`${commandOf(task.probe, task.library)}\``, { cause: error });
+  } finally {
+    await worker.stop();
+  }
+}
+
+/** Runs the functions, so many at a time. Returns their results in the order of the functions. */
+export async function runTogether<Result>(
+  runs: readonly (() => Promise<Result>)[],
+  atATime: number,
+): Promise<Result[]> {
+  const results: Result[] = [];
+  const queue = runs.entries();
+  const runNext = async () => {
+    for (const [index, run] of queue) results[index] = await run();
+  };
+  await Promise.all(Array.from({ length: atATime }, runNext));
+  return results;
+}

@@ -1,0 +1,117 @@
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { FACTS } from '../bench/src/comparison/facts';
+import { ALGORITHMS } from '../bench/src/limits';
+import { algorithmNames } from '../packages/store-conformance/src/algorithms';
+import { scenariosOf } from '../packages/store-conformance/src/explorer/scenarios';
+import { pages } from './support/page-examples.js';
+
+const ROOT = join(__dirname, '..');
+const read = (file: string) => readFileSync(join(ROOT, file), 'utf8');
+const readJson = (file: string) => JSON.parse(read(file));
+/** Every match of the pattern on a page, with its page, so that a failure names the page. */
+const findAll = (pattern: RegExp, files: readonly string[] = pages()) =>
+  files.flatMap((file) => Array.from(read(file).replace(/\s+/g, ' ').matchAll(pattern), (match) => ({ file, match })));
+
+const WORDS = ['zero', 'one', 'two', 'three', 'four', 'five', 'six', 'seven', 'eight', 'nine', 'ten'];
+
+test('the pages count the algorithms right', () => {
+  const [all, withWindow] = [WORDS[algorithmNames.length]!, WORDS[ALGORITHMS.length]!];
+  const known = [
+    `${all} algorithms`,
+    `${withWindow} of the ${all} algorithms`,
+    `${withWindow} algorithms with a window`,
+  ];
+  // What is in quotes is a button of the playground.
+  const counts = findAll(/(?<!"All )\b(?:\w+ of the )?(\w+) algorithms\b(?: with a window)?/gi)
+    .filter(({ match }) => WORDS.includes(match[1]!.toLowerCase()))
+    .map(({ file, match: [text] }) => ({ file, text: text.toLowerCase() }));
+  expect(counts.length).toBeGreaterThan(3);
+  expect(counts.filter(({ text }) => !known.includes(text))).toEqual([]);
+  expect(FACTS.rollgate.algorithms).toBe(String(algorithmNames.length));
+});
+
+test('the page of guarantees counts the scenarios of the explorer', () => {
+  const scenarios = algorithmNames.flatMap(scenariosOf);
+  const slots = scenarios.filter(({ calls }) =>
+    calls.some(({ specs }) => Object.values(specs).some(({ algorithm }) => algorithm === 'concurrency')),
+  ).length;
+  const page = read('docs/guarantees.md');
+  expect(page).toContain(`| explorer, ${scenarios.length - slots} scenarios without slots`);
+  expect(page).toContain(`| explorer, ${slots} scenarios with slots`);
+});
+
+test('only the record of a campaign counts the planted defects, because their lists grow', () => {
+  expect(findAll(/\b[\d,]{2,} (?:planted )?(?:defects|mutants)\b/g)).toEqual([
+    { file: 'docs/guarantees.md', match: expect.arrayContaining(['243 defects']) },
+  ]);
+});
+
+test.each([
+  ['express', 'Express'],
+  ['fastify', 'Fastify'],
+  ['hono', 'Hono'],
+  ['koa', 'Koa'],
+  ['nestjs', 'NestJS'],
+])('every page supports the versions of the manifest of %s', (folder, title) => {
+  const { peerDependencies } = readJson(`packages/${folder}/package.json`);
+  const range: string = peerDependencies[folder === 'nestjs' ? '@nestjs/core' : folder];
+  const majors = Array.from(range.matchAll(/\^(\d+)/g), ([, major]) => major!);
+  const both = findAll(new RegExp(`\\b${title} (\\d+)(?: (?:and|or) (\\d+))?\\b`, 'g'));
+  const others = both.filter(({ match }) =>
+    match.slice(1).some((major) => major !== undefined && !majors.includes(major)),
+  );
+  expect(others.map(({ file, match }) => `${file}: ${match[0]}`)).toEqual([]);
+  const README = both.filter(({ file }) => file === 'README.md').map(({ match }) => match[0]);
+  expect(README).toContain(`${title} ${majors.join(' and ')}`);
+});
+
+test('the migration pages name the versions with which their programs run', () => {
+  for (const library of ['express-rate-limit', '@fastify/rate-limit', 'rolling-rate-limiter']) {
+    const page = `docs/migrating-from-${library.replace('@fastify/', 'fastify-')}.md`;
+    const { version } = readJson(`examples/node_modules/${library}/package.json`);
+    expect(read(page)).toContain(`This page covers ${library} ${version} `);
+  }
+});
+
+test('the pages state the default bound of keys and the default timeout', () => {
+  const [, bound] = /DEFAULT_MAX_KEYS = ([\d_]+)/.exec(read('packages/core/src/memory/memory-store.ts'))!;
+  expect(Number(bound!.replaceAll('_', ''))).toBe(1_000_000);
+  const millions = findAll(/(?:its `maxKeys`, |at most )(?:one|a) million\b/g).map(({ file }) => file);
+  expect(millions).toEqual(expect.arrayContaining(['docs/warnings.md', 'docs/migrating-from-rolling-rate-limiter.md']));
+  expect(read('docs/migrating-from-fastify-rate-limit.md')).toMatch(/`cache` .*MemoryStore.*`1000000`/);
+  const [, timeout] = /timeout: \(name, value: unknown = (\d+)\)/.exec(
+    read('packages/http/src/options/option-parsers.ts'),
+  )!;
+  const timeouts = findAll(/`timeout`,? \(?(?:\| `)?(\d+)`? \(?ms/g);
+  expect(timeouts.length).toBeGreaterThan(2);
+  expect(timeouts.filter(({ match }) => match[1] !== timeout)).toEqual([]);
+});
+
+test('the page of the algorithms has the figures of the replayed log', () => {
+  const page = read('docs/algorithms.md').replace(/\s+/g, ' ');
+  const rowOf = (what: string) => {
+    const [, ...cells] = read('bench/README.md')
+      .split('\n')
+      .find((line) => line.startsWith(`| log moved by 0, 1, … 59 s, 10 a minute: ${what} `))!
+      .split('|')
+      .slice(1)
+      .map((cell) => cell.trim());
+    return cells;
+  };
+  const [, , counterShare, fixedShare] = rowOf('allowed though the window was full').map(
+    (cell) => /([\d.]+) %/.exec(cell)?.[1],
+  );
+  const [, , counterMost] = rowOf('the most in any minute').map((cell) => /^\d+/.exec(cell)?.[0]);
+  expect(page).toContain(`\`slidingWindowCounter\` admitted ${Number(counterShare).toFixed(1)}% of the requests`);
+  expect(page).toContain(
+    `up to ${counterMost} in a minute. \`fixedWindow\` admitted ${Number(fixedShare).toFixed(1)}%`,
+  );
+});
+
+test('the internals of Redis have the measured size of a fixed window', () => {
+  const { rows } = readJson('bench/results/algorithms.json');
+  const bytes = rows.find(({ what }: { what: string }) => what === 'Redis, bytes per key with 100 hits').cells
+    .fixedWindow.text;
+  expect(read('docs/internals/redis.md')).toContain(`It takes ${bytes} bytes`);
+});
