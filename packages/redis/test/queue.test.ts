@@ -1,6 +1,7 @@
 import { RedisServer, until } from '@rollgate/test-support';
 import { effort } from '@rollgate/test-support/effort';
 import { Redis } from 'ioredis';
+import { monitor } from './support/monitor.js';
 import { ScriptProcess } from './support/script-process.js';
 
 const PROCESSES = effort(4, 8);
@@ -24,17 +25,16 @@ afterAll(() => server.stop());
 /** Records when the next action may start, as the server wrote it with each allowed action, in order. */
 async function watchStarts(): Promise<{ freeMicros: number[]; complete(): Promise<void> }> {
   const client = new Redis(server.url);
-  const monitor = await client.monitor();
   const freeMicros: number[] = [];
   let lastEcho = '';
-  monitor.on('monitor', (_: string, [command, , value]: string[], source: string) => {
-    if (source === 'lua' && command === 'SET') freeMicros.push(Number(value!.slice(0, -2))); // The scale comes last.
+  const stopMonitor = await monitor(server.url, ({ command, args: [, value], isInScript }) => {
+    if (isInScript && command === 'SET') freeMicros.push(Number(value!.slice(0, -2))); // The scale comes last.
     if (command === 'echo') lastEcho = 'seen';
   });
   const complete = async () => {
     await client.echo('last');
     await until('the record is complete', async () => lastEcho === 'seen');
-    monitor.disconnect();
+    stopMonitor();
     client.disconnect();
   };
   return { freeMicros, complete };

@@ -1,5 +1,6 @@
 import { until } from '@rollgate/test-support';
 import { Redis } from 'ioredis';
+import { type MonitoredCommand, monitor } from './monitor.js';
 import { newestTimeOf } from './packed-log.js';
 
 /** A key that a script read, and the time that it recorded there, if any. */
@@ -24,25 +25,21 @@ export class ScriptRecord {
   /** The number of times that the scripts read each key. */
   readonly readCounts = new Map<string, number>();
   readonly #client: Redis;
-  readonly #monitor: Redis;
+  #stopMonitor = () => {};
   /** A requested script that the server may not have. */
   #requested: ScriptRun | undefined;
   #running: ScriptRun | undefined;
   #lastEcho = '';
   readonly #plainWindowReads = new WeakSet<KeyRead>();
 
-  private constructor(client: Redis, monitor: Redis) {
+  private constructor(client: Redis) {
     this.#client = client;
-    this.#monitor = monitor;
-    monitor.on('monitor', (time: string, [command, ...args]: string[], source: string) => {
-      if (source === 'lua') this.#read(command!.toUpperCase(), args);
-      else this.#begin(command!.toUpperCase(), args, Math.round(Number(time) * 1e6));
-    });
   }
 
   static async start(url: string): Promise<ScriptRecord> {
-    const client = new Redis(url);
-    return new ScriptRecord(client, await client.monitor());
+    const record = new ScriptRecord(new Redis(url));
+    record.#stopMonitor = await monitor(url, (command) => record.#add(command));
+    return record;
   }
 
   /** Resolves when the record contains everything done so far. */
@@ -53,18 +50,23 @@ export class ScriptRecord {
   }
 
   stop(): void {
-    this.#monitor.disconnect();
+    this.#stopMonitor();
     this.#client.disconnect();
   }
 
-  #begin(command: string, [first]: string[], requestedMicros: number): void {
+  #add({ command, args, timeMicros, isInScript }: MonitoredCommand): void {
+    if (isInScript) this.#read(command.toUpperCase(), args);
+    else this.#begin(command.toUpperCase(), args, timeMicros);
+  }
+
+  #begin(command: string, [first]: readonly string[], requestedMicros: number): void {
     this.#requested = this.#running = undefined;
     if (command === 'ECHO') this.#lastEcho = first!;
     if (command !== 'EVALSHA' && command !== 'EVAL') return;
     this.#requested = { requestedMicros, keyReads: [] };
   }
 
-  #read(command: string, args: string[]): void {
+  #read(command: string, args: readonly string[]): void {
     const [key, first] = args;
     if (this.#requested !== undefined) {
       this.#running = this.#requested;
@@ -101,7 +103,7 @@ const PLAIN_WINDOW_READS = ['-144', '-269'];
 const GENERAL_READ = '-160';
 
 /** Returns the time that a command records. A sorted set gets a score and a member, a packed log gets bytes. */
-function recordedTime(command: string, [, ...args]: string[]): number | undefined {
+function recordedTime(command: string, [, ...args]: readonly string[]): number | undefined {
   if (command === 'ZADD') return Number.parseInt(args[0]!, 10);
   if (command === 'SET') return newestTimeOf(toBytes(args[0]!));
   return command === 'SETRANGE' ? newestTimeOf(toBytes(args[1]!)) : undefined;
@@ -109,7 +111,7 @@ function recordedTime(command: string, [, ...args]: string[]): number | undefine
 
 const ESCAPES: Record<string, string> = { n: '\n', r: '\r', t: '\t', a: '\x07', b: '\b' };
 
-/** The bytes that MONITOR shows in this form. The client has already replaced each `\"`. */
+/** The bytes that the server shows in this form. */
 function toBytes(shown: string): Buffer {
   const text = shown.replace(/\\(?:x([0-9a-f]{2})|(.))/g, (_, hex?: string, char?: string) => {
     return hex === undefined ? (ESCAPES[char!] ?? char!) : String.fromCharCode(Number.parseInt(hex, 16));
