@@ -61,6 +61,15 @@ export const http = [
     ['windows are in milliseconds', 'w=${ceilSeconds(windowMicros / 1000)}', 'w=${windowMicros / 1000}'],
     ['large numbers break the structured field', 'Math.min(value, MAX_INTEGER)', 'value'],
   ]),
+  ...of('http/src/headers/redirects', HEADERS, [
+    ['a redirection has draft headers', 'status >= 300 && status < 400', 'false'],
+    ['only a followed redirection has none', 'status < 400', 'status < 303'],
+    ['an error has no draft headers', 'status < 400', 'status < 500'],
+  ]),
+  ...of('http/src/node/omit-from-redirects', HEADERS, [
+    ['each limiter adds a function', 'omitting[omits] = true;', ''],
+    ['the headers that a framework has copied stay', 'this.removeHeader(name);', ''],
+  ]),
   ...of('http/src/refunds/refund-rules', REFUNDS, [
     [
       'successes and failures are mixed up',

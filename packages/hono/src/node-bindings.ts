@@ -13,6 +13,7 @@ export interface NodeResponse {
   readonly statusCode: number;
   getHeader(name: string): unknown;
   setHeader(name: string, value: string): unknown;
+  removeHeader(name: string): void;
 }
 
 /** Returns Node's request and response. Elsewhere, the object has other contents or is empty. */

@@ -27,6 +27,10 @@ class NodeHeaders implements EarlyHeaders {
     this.response.setHeader(name, value);
   }
 
+  delete(name: string): void {
+    if (!this.response.headersSent) this.response.removeHeader(name);
+  }
+
   isReplacedBy({ headers }: Response): boolean {
     return (
       this.response[hasInnerLimiter] === true && (headers.has('x-ratelimit-remaining') || headers.has('ratelimit'))

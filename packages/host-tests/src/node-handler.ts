@@ -1,5 +1,5 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
-import { type Behavior, PARTS } from './scenarios.js';
+import { type Behavior, PARTS, toBody, toStatus } from './scenarios.js';
 
 /** Sends a handler's response with Node's objects. It throws for the behavior `throw`. */
 export function respond(behavior: Behavior, response: ServerResponse): void {
@@ -8,10 +8,10 @@ export function respond(behavior: Behavior, response: ServerResponse): void {
     response.end(PARTS[1]);
     return;
   }
-  response.statusCode = behavior === 'missing' ? 404 : 200;
+  response.statusCode = toStatus(behavior);
   response.setHeader('Content-Type', 'text/plain');
   if (behavior !== 'stream' && behavior !== 'endless') {
-    response.end(PARTS.join(''));
+    response.end(toBody(behavior) ?? undefined);
     return;
   }
   response.write(PARTS[0]);

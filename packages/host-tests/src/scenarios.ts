@@ -28,6 +28,7 @@ export function createScenarios<Request>(read: ReadHeader<Request>): Record<stri
       headers: 'draft-11',
     },
     exposed: { ...window, headers: 'all', exposeHeaders: true },
+    'all-headers': { ...window, limit: 10, headers: 'all' },
     silent: { ...window, limit: 1, headers: 'none', statusCode: 503 },
     problem: { ...window, limit: 1, problem: true },
     several: {
@@ -140,9 +141,17 @@ function collectGarbage(): void {
 }
 
 /** How a handler responds, by the header `x-behavior`. */
-export type Behavior = 'hello' | 'dropped' | 'missing' | 'throw' | 'stream' | 'endless' | keyof typeof SETTLED;
+export type Behavior = keyof typeof STATUSES | 'dropped' | 'throw' | 'stream' | 'endless' | keyof typeof SETTLED;
 
 export const toBehavior = (header: string | null | undefined): Behavior => (header ?? 'hello') as Behavior;
+
+/** The status of a response by its behavior; 200 for all others. */
+const STATUSES = { hello: 200, missing: 404, redirect: 302, 'not-modified': 304 };
+
+export const toStatus = (behavior: Behavior): number => STATUSES[behavior as keyof typeof STATUSES] ?? 200;
+
+/** The body of a response that does not stream, which some statuses do not have. */
+export const toBody = (behavior: Behavior): string | null => (behavior === 'not-modified' ? null : PARTS.join(''));
 
 /** A limiter that counts no request. */
 const otherLimiter = new RateLimiter({ limits: rollingWindow({ limit: 1, window: '1h' }) });

@@ -1,12 +1,11 @@
-import { type Behavior, PARTS } from './scenarios.js';
+import { type Behavior, PARTS, toBody, toStatus } from './scenarios.js';
 
 /** Creates a handler's response. It throws for the behavior `throw`. */
 export function respond(behavior: Behavior): Response {
   if (behavior === 'throw') throw new Error('The handler failed');
   const headers = { 'content-type': 'text/plain' };
-  if (behavior === 'hello' || behavior === 'dropped' || behavior.startsWith('settle'))
-    return new Response(PARTS.join(''), { headers });
-  if (behavior === 'missing') return new Response(PARTS.join(''), { headers, status: 404 });
+  if (behavior !== 'stream' && behavior !== 'endless')
+    return new Response(toBody(behavior), { headers, status: toStatus(behavior) });
   const encoder = new TextEncoder();
   let part = 0;
   const body = new ReadableStream({

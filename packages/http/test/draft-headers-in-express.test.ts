@@ -1,7 +1,7 @@
 import { concurrency, fixedWindow, leakyBucket, rollingWindow, tokenBucket } from '@rollgate/core';
 import { clock, EXPRESSES, limitWith, serve, storeWith } from '@rollgate/host-tests/express-servers';
 import { silenceOutages } from '@rollgate/test-support/silence-outages';
-import type { RequestHandler } from 'express';
+import type { Response as ExpressResponse, RequestHandler } from 'express';
 import { parseField } from './support/structured-fields';
 
 silenceOutages();
@@ -176,6 +176,32 @@ describe.each(EXPRESSES)('in Express %s', (_, express) => {
       ],
     });
     expect(reply.headers.get('x-ratelimit-remaining')).toBe(String(greatest - 1));
+  });
+
+  test('a redirection has none of them, however it starts and however many limiters wrote them', async () => {
+    const hooks = new Set<unknown>();
+    const limits = [1, 2, 3].flatMap(() => [
+      limitWith({
+        limit: 2,
+        window: '1m',
+        headers: 'all',
+        handler: (_: unknown, r: ExpressResponse) => r.redirect('/slow'),
+      }),
+      (_request, response, next) => {
+        hooks.add(response.writeHead);
+        next();
+      },
+    ]) as RequestHandler[];
+    const before = setting('RateLimit', '"other";r=1');
+    const answer: RequestHandler = (_request, response) => void response.writeHead(303, { Location: '/' }).end();
+    const { ask } = await serve(express, limits, { before: [before], answer });
+    for (const status of [303, 303, 302]) {
+      const reply = await ask('/', { redirect: 'manual' });
+      expect(reply.status).toBe(status);
+      expect([...reply.headers.keys()].filter((name) => name.startsWith('ratelimit'))).toEqual([]);
+      expect(reply.headers.get('x-ratelimit-limit')).toBe('2');
+    }
+    expect(hooks.size).toBe(2); // One function for each response that reached the first handler.
   });
 
   describe('several limiters on one request', () => {

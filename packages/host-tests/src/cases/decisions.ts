@@ -1,6 +1,6 @@
 import type { Question } from '../client.js';
 import { QUEUE_INTERVAL_MS } from '../scenarios.js';
-import { ask, type Case, peek, statuses, untilRemaining } from './case.js';
+import { ask, type Case, peek, statuses, untilRemaining, withBehavior } from './case.js';
 
 /** What a host counts, and the headers that report it. */
 export const decisions: Readonly<Record<string, Case>> = {
@@ -17,6 +17,18 @@ export const decisions: Readonly<Record<string, Case>> = {
     expect(headers['ratelimit-policy']).toBe('"burst";q=2;w=60, "daily";q=9;w=86400');
     expect(headers.ratelimit).toMatch(/^"burst";r=1;t=(60|59), "daily";r=8;t=86(400|399)$/);
     expect(headers).not.toHaveProperty('x-ratelimit-limit');
+  },
+  async 'a redirection has no draft headers, because its client would wait before it follows'(host) {
+    for (const [behavior, status] of [
+      ['redirect', 302],
+      ['not-modified', 304],
+      ['missing', 404],
+    ] as const) {
+      const reply = await ask(host, 'all-headers', withBehavior(behavior));
+      const names = Object.keys(reply.headers).filter((name) => name.startsWith('ratelimit'));
+      expect([reply.status, names.sort()]).toEqual([status, status === 404 ? ['ratelimit', 'ratelimit-policy'] : []]);
+      expect(reply.headers).toMatchObject({ 'x-ratelimit-limit': '10' });
+    }
   },
   async 'headers are exposed to scripts of other origins'(host) {
     const { headers } = await ask(host, 'exposed');

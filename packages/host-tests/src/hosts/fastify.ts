@@ -2,7 +2,7 @@ import type { Server } from 'node:http';
 import rateLimit, { settle } from '@rollgate/fastify';
 import Fastify, { type FastifyRequest } from 'fastify';
 import { respond, startResponse } from '../node-handler.js';
-import { control, createScenarios, type Limiters, toBehavior, toSettled } from '../scenarios.js';
+import { control, createScenarios, type Limiters, toBehavior, toBody, toSettled, toStatus } from '../scenarios.js';
 
 export async function createFastify(): Promise<Server> {
   const app = Fastify();
@@ -22,10 +22,7 @@ export async function createFastify(): Promise<Server> {
         const behavior = toBehavior(request.headers['x-behavior'] as string | undefined);
         const isStarted = reply.raw.headersSent;
         if (!isStarted && behavior !== 'throw' && behavior !== 'stream' && behavior !== 'endless') {
-          return reply
-            .code(behavior === 'missing' ? 404 : 200)
-            .type('text/plain')
-            .send('hello');
+          return reply.code(toStatus(behavior)).type('text/plain').send(toBody(behavior));
         }
         if (behavior !== 'throw') reply.hijack();
         if (behavior !== 'throw' && !isStarted) {

@@ -3,7 +3,16 @@ import { PassThrough } from 'node:stream';
 import { type RateLimitMiddleware, rateLimit, settle } from '@rollgate/koa';
 import Koa, { type Context } from 'koa';
 import { startResponse } from '../node-handler.js';
-import { control, createScenarios, type Limiters, PARTS, toBehavior, toSettled } from '../scenarios.js';
+import {
+  control,
+  createScenarios,
+  type Limiters,
+  PARTS,
+  toBehavior,
+  toBody,
+  toSettled,
+  toStatus,
+} from '../scenarios.js';
 
 export function createKoa(): Server {
   const app = new Koa();
@@ -41,13 +50,13 @@ function handle(ctx: Context): void {
   }
   const behavior = toBehavior(ctx.get('x-behavior') || undefined);
   if (behavior === 'throw') throw new Error('The handler failed');
-  ctx.status = behavior === 'missing' ? 404 : 200;
   ctx.type = 'text/plain';
-  if (behavior !== 'stream' && behavior !== 'endless') ctx.body = PARTS.join('');
+  if (behavior !== 'stream' && behavior !== 'endless') ctx.body = toBody(behavior);
   else {
     const stream = new PassThrough();
     stream.write(PARTS[0]);
     if (behavior === 'stream') stream.end(PARTS[1]);
     ctx.body = stream;
   }
+  ctx.status = toStatus(behavior); // After the body, because `null` sets 204.
 }

@@ -53,6 +53,8 @@ export class RateLimitHeaders<Target> {
   readonly #resetUnit: ResetUnit;
   /** Empty unless the option `exposeHeaders` is set. */
   readonly #exposedNames: readonly string[];
+  /** The headers that redirections must not carry: those of a draft, if the option `headers` selects one. */
+  readonly namesOfDraft: readonly string[];
 
   constructor(writer: HeaderWriter<Target>, headers: Headers, resetUnit: ResetUnit, exposeHeaders: boolean) {
     this.#writer = writer;
@@ -62,21 +64,22 @@ export class RateLimitHeaders<Target> {
     this.#resetUnit = resetUnit;
     const { limit, remaining, reset, policy, rateLimit, retryAfter } = selectNames(false);
     const xRateLimit = this.#hasXRateLimit ? [limit, remaining, reset] : [];
-    const exposed = [...xRateLimit, ...(this.#draft ? [policy, rateLimit] : []), retryAfter];
-    this.#exposedNames = exposeHeaders ? exposed : [];
+    this.namesOfDraft = this.#draft ? [policy, rateLimit] : [];
+    this.#exposedNames = exposeHeaders ? [...xRateLimit, ...this.namesOfDraft, retryAfter] : [];
   }
 
   /**
    * Writes the headers of an outcome.
    *
+   * @param isRedirect Whether the response is a redirection. Where that is known later, the host removes `namesOfDraft` then.
    * @param isEarly Whether {@link expose} adds the exposed names later, when there is a response.
    */
-  write(target: Target, outcome: DescribedOutcome, isEarly = false): void {
+  write(target: Target, outcome: DescribedOutcome, isRedirect = false, isEarly = false): void {
     const { decision, limits } = outcome;
     // The policies 'allow' and 'deny' decide without the limits, so there are no figures to report.
     const hasFigures = decision.degraded !== 'allow' && decision.degraded !== 'deny';
     if (this.#hasXRateLimit && hasFigures) this.#writeXRateLimit(target, outcome);
-    if (this.#draft !== undefined && hasFigures) {
+    if (this.#draft !== undefined && hasFigures && !isRedirect) {
       this.#append(target, this.#names.policy, toPolicyValue(limits));
       this.#append(target, this.#names.rateLimit, toRateLimitValue(decision, this.#draft));
     }

@@ -9,6 +9,7 @@ import type { Rejection } from '../rejection/rejection.js';
 import type { Adapter, Framework, HeaderEditor, Next, NodeResponse } from './adapter.js';
 import { delayRequest } from './delay-request.js';
 import { NODE_HEADERS } from './node-headers.js';
+import { omitFromRedirects } from './omit-from-redirects.js';
 import { endIfStarted, onResponseFinished } from './response-lifecycle.js';
 import { rememberCacheControl, withdrawRejection } from './withdraw-rejection.js';
 
@@ -142,9 +143,7 @@ export class HttpLimiter<Request, Response> {
   #allow(outcome: AllowedOutcome, request: Request, response: Response, next: Next): void {
     const { decision, isDryRun } = outcome;
     const nodeResponse = this.#framework.getNodeResponse(response);
-    if (!isDryRun && !nodeResponse.headersSent) {
-      this.gate.headers.write(this.#hasOwnHeaders ? response : nodeResponse, outcome);
-    }
+    if (!isDryRun && !nodeResponse.headersSent) this.#writeHeaders(outcome, response, nodeResponse);
     if (decision.delayMs > 0 && !isDryRun) this.#delay(outcome, request, response, next);
     else {
       if (outcome.needsSettlement) this.#settleLater(outcome, request, response);
@@ -177,10 +176,17 @@ export class HttpLimiter<Request, Response> {
   #reject(outcome: RejectedOutcome, request: Request, response: Response, next: Next): void {
     const nodeResponse = this.#framework.getNodeResponse(response);
     if (endIfStarted(nodeResponse)) return;
-    const target = this.#hasOwnHeaders ? response : nodeResponse;
-    rememberCacheControl(this.#headers, target);
-    this.gate.headers.write(target, outcome);
+    rememberCacheControl(this.#headers, this.#hasOwnHeaders ? response : nodeResponse);
+    this.#writeHeaders(outcome, response, nodeResponse);
     this.#adapter.sendRejection(request, response, next, outcome.decision, outcome.rejection);
+  }
+
+  #writeHeaders(outcome: AllowedOutcome | RejectedOutcome, response: Response, nodeResponse: NodeResponse): void {
+    const { headers } = this.gate;
+    const target = this.#hasOwnHeaders ? response : nodeResponse;
+    headers.write(target, outcome);
+    const { namesOfDraft } = headers;
+    if (namesOfDraft.length > 0) omitFromRedirects(nodeResponse, this.#headers, target, namesOfDraft);
   }
 
   #fail(error: Error, response: Response, next: Next): void {

@@ -1,6 +1,7 @@
 import type { Decision } from '@rollgate/core';
 import type { Gate } from '../gate/gate.js';
 import type { AllowedOutcome } from '../gate/outcome.js';
+import { isRedirect } from '../headers/redirects.js';
 import { editHeaders } from './edit-headers.js';
 import type { AllowedResult } from './rate-limit-result.js';
 import type { EarlyHeaders, WebHeaders } from './web-headers.js';
@@ -68,8 +69,11 @@ export class Allowed<Call> implements AllowedResult {
 
   #addHeaders(response: Response): Response {
     const { headers } = this.#gate;
-    if (this.#earlyHeaders === undefined || this.#earlyHeaders.isReplacedBy(response)) {
-      return editHeaders(response, (target) => headers.write(target, this.#outcome));
+    const early = this.#earlyHeaders;
+    const isRedirection = isRedirect(response.status);
+    if (early !== undefined && isRedirection) for (const name of headers.namesOfDraft) early.delete(name);
+    if (early === undefined || early.isReplacedBy(response)) {
+      return editHeaders(response, (target) => headers.write(target, this.#outcome, isRedirection));
     }
     // The names are added to those that the response exposes.
     return headers.areExposed ? editHeaders(response, (target) => headers.expose(target)) : response;

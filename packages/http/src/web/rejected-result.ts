@@ -1,5 +1,6 @@
 import type { RejectedOutcome } from '../gate/outcome.js';
 import type { RateLimitHeaders } from '../headers/rate-limit-headers.js';
+import { isRedirect } from '../headers/redirects.js';
 import { renderRejection } from '../rejection/render-rejection.js';
 import { editHeaders } from './edit-headers.js';
 import type { RejectedResult } from './rate-limit-result.js';
@@ -17,8 +18,8 @@ export function createRejectedResult(
   earlyHeaders: WebHeaders | undefined,
 ): RejectedResult {
   const { decision, rejection } = outcome;
-  const write = (target: WebHeaders) => headers.write(target, outcome);
-  const withHeaders = (response: Response | undefined) => response && editHeaders(response, write);
+  const withHeaders = (response: Response | undefined) =>
+    response && editHeaders(response, (target) => headers.write(target, outcome, isRedirect(response.status)));
   return {
     allowed: false,
     decision,
@@ -27,7 +28,7 @@ export function createRejectedResult(
       const { status, type, body } = renderRejection(rejection, request.headers.get('accept'));
       const own = new PlainHeaders(earlyHeaders);
       own.set('content-type', type);
-      write(own);
+      headers.write(own, outcome);
       const isHead = request.method === 'HEAD';
       if (isHead) own.set('content-length', String(new TextEncoder().encode(body).length));
       return new Response(isHead ? null : body, { status, headers: own.all });

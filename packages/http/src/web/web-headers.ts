@@ -12,6 +12,8 @@ export const WEB_HEADERS: HeaderWriter<WebHeaders> = {
 
 /** Headers that are sent with those of the response, which replace the ones of the same names. */
 export interface EarlyHeaders extends WebHeaders {
+  /** Removes a header, because the response turned out to be one that must not carry it. */
+  delete(name: string): void;
   /** Whether headers that another limiter wrote to the response replace these. Then they have to be combined there. */
   isReplacedBy(response: Response): boolean;
 }

@@ -67,7 +67,7 @@ export class WebLimiter<Call> {
 
   #start(outcome: AllowedOutcome, call: Call): RateLimitResult {
     const earlyHeaders = this.#host.getEarlyHeaders?.(call);
-    if (earlyHeaders) this.#gate.headers.write(earlyHeaders, outcome, true);
+    if (earlyHeaders) this.#gate.headers.write(earlyHeaders, outcome, false, true);
     return new Allowed(this.#gate, this.#host, call, outcome, earlyHeaders);
   }
 }
