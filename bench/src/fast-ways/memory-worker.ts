@@ -45,10 +45,14 @@ function leaveOutFastWay(): void {
     const checkPlainWindow: typeof check.checkPlainWindow = () => undefined;
     Object.assign(check, { checkPlainWindow });
   } else {
-    const engine: typeof import('../../../packages/core/src/engine/decide.js') = load(
+    const { decide }: typeof import('../../../packages/core/src/engine/decide.js') = load(
       '../../../packages/core/dist/engine/decide.js',
     );
-    const decide: typeof engine.decide = engine.decideAll;
-    Object.assign(engine, { decide });
+    const engine: typeof import('../../../packages/core/src/engine/decide-one.js') = load(
+      '../../../packages/core/dist/engine/decide-one.js',
+    );
+    const decideOne: typeof engine.decideOne = (states, rule, key, cost, owner) =>
+      decide(states, [{ rule, key }], cost, owner);
+    Object.assign(engine, { decideOne });
   }
 }

@@ -167,6 +167,7 @@ test('a decision shows its limits', () => {
   for (const limiter of [one, two, one, two]) {
     const decision = limiter.decide('ann') as Decision;
     const { limits } = decision;
+    expect(Object.keys(decision)).not.toContain('limits');
     expect(JSON.parse(JSON.stringify(decision))).toEqual({ ...decision, limits });
     expect(inspect(decision, { depth: 0 })).toContain('limits: [Object]');
     expect(Object.values(limits).map(({ reason }) => reason)).toContain(decision.reason);

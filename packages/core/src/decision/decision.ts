@@ -74,9 +74,8 @@ export interface Decision<Name extends string = string, Missing extends string =
   readonly violated: readonly Name[];
   /**
    * The result of each limit, by name. Of a single limit, it repeats the decision's own figures, and Rollgate builds it
-   * when you read it. `JSON.stringify` and `console.log` show it. `{ ...decision }`, `Object.keys`, `structuredClone`
-   * and deep comparisons leave it out then. The decision on several limits, or of a store error policy, has it as an
-   * ordinary property.
+   * when you read it. So it is a getter of the class. `JSON.stringify` and `console.log` show it. `{ ...decision }`,
+   * `Object.keys`, `structuredClone` and deep comparisons leave it out.
    */
   readonly limits: LimitDecisions<Name, Missing>;
   /**

@@ -1,8 +1,6 @@
 import type { Costs, Rule } from '../plan/plan.js';
-import { CombinedDecision } from './combined-decision.js';
 import type { Decision, LimitDecision } from './decision.js';
-import { NO_LIMITS } from './decision-figures.js';
-import { SingleDecision } from './single-decision.js';
+import { DecisionWithReceipt, NO_LIMITS, toSingleDecision } from './decision-with-receipt.js';
 import { takeReceipt } from './take-receipt.js';
 
 /** Copies a decision as that of a store error policy. `toReceipt` converts its receipt. */
@@ -14,7 +12,7 @@ export function degrade(
   const { retryAfterMs, delayMs, violated, limits } = decision;
   const taken = takeReceipt(decision);
   const receipt = taken === undefined ? undefined : toReceipt?.(taken);
-  return new CombinedDecision(decision, retryAfterMs, delayMs, violated, limits, policy, receipt);
+  return new DecisionWithReceipt(decision, retryAfterMs, delayMs, violated, limits, policy, receipt);
 }
 
 /**
@@ -34,17 +32,17 @@ export function toDecision(
   costs: Costs = 1,
 ): Decision {
   return rules.length === 1
-    ? new SingleDecision(rules[0]!.name, results[0]!, receipt)
+    ? toSingleDecision(rules[0]!.name, results[0]!, receipt)
     : combine(rules, results, receipt, costs);
 }
 
-/** Separate, so that V8 can inline the decision of one limit. */
-function combine(
+/** Like {@link toDecision}, also for several rules. */
+export function combine(
   rules: readonly Rule[],
   results: readonly LimitDecision[],
   receipt: unknown,
   costs: Costs,
-): CombinedDecision {
+): DecisionWithReceipt {
   let reported = results[typeof costs === 'number' ? 0 : costs.findIndex((cost) => cost > 0)]!;
   const limits: Record<string, LimitDecision> = {};
   let violated = NO_LIMITS;
@@ -60,7 +58,7 @@ function combine(
     delayMs = Math.max(delayMs, result.delayMs ?? 0);
   });
   if (violated !== NO_LIMITS) delayMs = 0;
-  return new CombinedDecision(reported, retryAfterMs, delayMs, violated, limits, false, receipt);
+  return new DecisionWithReceipt(reported, retryAfterMs, delayMs, violated, limits, false, receipt);
 }
 
 function isReportedBefore(one: LimitDecision, other: LimitDecision): boolean {

@@ -1,4 +1,3 @@
-import type { Awaitable } from '../base/awaitable.js';
 import type { Decision } from '../decision/decision.js';
 import { holdsSlots } from '../limits/limit.js';
 import type { CounterAlgorithm } from '../limits/rolling-counter-algorithm.js';
@@ -6,55 +5,54 @@ import { type Costs, costAt, type Keys, type Plan, type SettledCosts, settledCos
 import { foreignDecision } from '../store/foreign-decision.js';
 import type { CountingStore, Store } from '../store/store.js';
 import { toStoredKey, toStoredKeys } from '../store/stored-key.js';
-import { decide, peek, recordOverdrafts } from './decide.js';
+import { decide, type Overdraft, type RulePlace, recordOverdrafts } from './decide.js';
 import { Receipt, type RecordedHit } from './recorded-hit.js';
-import { type Place, type StatePort, toPlaces } from './states.js';
+import { type Place, type Returned, type StatePort, toPlaces } from './states.js';
 
-/** The operations of a store that keeps states as numbers. Each is one atomic step of its port. */
-export class Engine implements Store, CountingStore {
-  readonly #port: StatePort;
+/**
+ * The operations of a store that keeps states as numbers. Each is one atomic step of its port.
+ *
+ * @typeParam Sync Whether the port returns no promises.
+ */
+export class Engine<Sync extends boolean = false> implements Store, CountingStore {
+  readonly #port: StatePort<Sync>;
 
-  constructor(port: StatePort) {
+  constructor(port: StatePort<Sync>) {
     this.#port = port;
   }
 
-  check({ rules }: Plan, keys: Keys, costs: Costs): Awaitable<Decision> {
-    const stored = toStoredKeys(keys);
-    return this.#port.run(toPlaces(rules, stored), 'records', (states) =>
-      decide(states, rules, stored, costs, this.#port),
-    );
+  check({ rules }: Plan, keys: Keys, costs: Costs): Returned<Sync, Decision> {
+    const places = toPlaces(rules, toStoredKeys(keys));
+    return this.#port.run(places, 'records', (states) => decide(states, places, costs, this.#port));
   }
 
-  peek({ rules }: Plan, keys: Keys, costs: Costs): Awaitable<Decision> {
-    const stored = toStoredKeys(keys);
-    return this.#port.run(toPlaces(rules, stored), 'none', (states) => peek(states, rules, stored, costs));
+  peek({ rules }: Plan, keys: Keys, costs: Costs): Returned<Sync, Decision> {
+    const places = toPlaces(rules, toStoredKeys(keys));
+    return this.#port.run(places, 'none', (states) => decide(states, places, costs));
   }
 
-  charge({ rules }: Plan, keys: Keys, costs: Costs): Awaitable<Decision> {
-    const stored = toStoredKeys(keys);
-    const places = toPlaces(rules, stored);
-    const overdrafts = places
-      .map((place, index) => ({ ...place, units: costAt(costs, index) }))
-      .filter(({ rule, units }) => units > 0 && !holdsSlots(rule.limit));
+  charge({ rules }: Plan, keys: Keys, costs: Costs): Returned<Sync, Decision> {
+    const places = toPlaces(rules, toStoredKeys(keys));
+    const overdrafts = toOverdrafts(places, (_, index) => costAt(costs, index));
     return this.#port.run(places, 'records', (states) => {
       recordOverdrafts(states, overdrafts);
-      return peek(states, rules, stored, 1);
+      return decide(states, places, 1);
     });
   }
 
-  settle(receipt: unknown, costs: SettledCosts): Awaitable<void> {
+  settle(receipt: unknown, costs: SettledCosts): Returned<Sync, void> {
     return this.#settle(receipt, (hit) => settledCost(costs, hit.rule) ?? hit.cost);
   }
 
-  refund(receipt: unknown): Awaitable<void> {
+  refund(receipt: unknown): Returned<Sync, void> {
     return this.#settle(receipt, () => 0);
   }
 
-  release(receipt: unknown): Awaitable<void> {
+  release(receipt: unknown): Returned<Sync, void> {
     return this.#settle(receipt, (hit) => (holdsSlots(hit.rule.limit) ? 0 : hit.cost));
   }
 
-  reset({ rules }: Plan, keys: Keys): Awaitable<void> {
+  reset({ rules }: Plan, keys: Keys): Returned<Sync, void> {
     const places = toPlaces(rules, toStoredKeys(keys));
     return this.#port.run(places, 'frees', (states) => {
       for (const { rule, key } of places) states.remove(rule, key);
@@ -69,7 +67,7 @@ export class Engine implements Store, CountingStore {
     return this.hitsOf(receipt).map(nameOf);
   }
 
-  addCount(counter: CounterAlgorithm, subject: string, units: number, intervalMicros: number): Awaitable<number> {
+  addCount(counter: CounterAlgorithm, subject: string, units: number, intervalMicros: number): Returned<Sync, number> {
     const rule = { namespace: counter.namespace, limit: counter };
     const key = toStoredKey(subject);
     return this.#port.run([{ rule, key }], units > 0 ? 'records' : 'none', (states) => {
@@ -90,13 +88,11 @@ export class Engine implements Store, CountingStore {
   }
 
   /** Replaces the cost of each hit. Only a check takes slots, so a lease gets no further units. */
-  #settle(receipt: unknown, toCost: (hit: RecordedHit) => number): Awaitable<void> {
+  #settle(receipt: unknown, toCost: (hit: RecordedHit) => number): Returned<Sync, void> {
     const hits = this.hitsOf(receipt);
     const refunds = hits.filter((hit) => toCost(hit) < hit.cost);
-    const overdrafts = hits
-      .map((hit) => ({ rule: hit.rule, key: hit.key, units: toCost(hit) - hit.cost }))
-      .filter(({ rule, units }) => units > 0 && !holdsSlots(rule.limit));
-    if (refunds.length + overdrafts.length === 0) return undefined;
+    const overdrafts = toOverdrafts(hits, (hit) => toCost(hit) - hit.cost);
+    if (refunds.length + overdrafts.length === 0) return undefined as Returned<Sync, void>;
     for (const hit of refunds) hit.wantedCost = Math.min(hit.wantedCost, toCost(hit));
     const effect = refunds.length > 0 ? 'frees' : 'records';
     return this.#port.run([...refunds, ...overdrafts], effect, (states) => {
@@ -109,4 +105,14 @@ export class Engine implements Store, CountingStore {
 /** The name of a state, by which callers wait for it. */
 function nameOf({ rule, key }: Place): string {
   return `${rule.namespace}\n${key}`;
+}
+
+/** Returns what to record at these places. Only a check takes slots, so a charge or a settlement adds none. */
+function toOverdrafts<At extends RulePlace>(
+  places: readonly At[],
+  toUnits: (place: At, index: number) => number,
+): Overdraft[] {
+  return places
+    .map((place, index) => ({ rule: place.rule, key: place.key, units: toUnits(place, index) }))
+    .filter(({ rule, units }) => units > 0 && !holdsSlots(rule.limit));
 }

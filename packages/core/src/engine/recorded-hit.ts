@@ -43,9 +43,6 @@ export class RecordedHit implements Hit, Place {
 
 /** What a decision needs for its settlement: the hit of each rule, also of one without a cost. */
 export class Receipt {
-  /** Keeps compiled code, like `SingleDecision.examples`. */
-  static readonly example = new Receipt({}, [RecordedHit.none(undefined as never, '', 0.5)]);
-
   constructor(
     /** The port of the store that decided. */
     readonly owner: object,

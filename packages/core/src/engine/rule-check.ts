@@ -1,15 +1,14 @@
-import type { LimitDecision } from '../decision/decision.js';
-import { createVerdict, type Verdict } from '../limits/limit.js';
+import { createVerdict } from '../limits/limit.js';
 import type { Rule } from '../plan/plan.js';
-import { evaluate, toLimitDecision } from './evaluate.js';
+import { evaluate } from './evaluate.js';
 import { RecordedHit } from './recorded-hit.js';
 import type { KeyState, States } from './states.js';
 
 /** The check of one rule: its state and its verdict. A rule with cost 0 only reports. */
 export class RuleCheck {
+  readonly verdict = createVerdict();
   readonly passed: boolean;
-  readonly #verdict = createVerdict();
-  #state: KeyState | undefined;
+  state: KeyState | undefined;
 
   /** Tests the rule, and changes nothing. */
   constructor(
@@ -18,40 +17,24 @@ export class RuleCheck {
     readonly key: string,
     readonly cost: number,
   ) {
-    this.#state = states.find(rule, key);
-    evaluate(rule.limit, this.#state, states.nowMicros, cost === 0 ? 1 : cost, this.#verdict);
-    if (cost === 0) this.#verdict.waitMicros = this.#verdict.delayMicros = 0;
-    this.passed = this.#verdict.waitMicros === 0;
-  }
-
-  /** Creates the state, unless it was found. */
-  create(states: States): void {
-    this.#state ??= states.create(this.rule, this.key);
-  }
-
-  record(states: States): RecordedHit {
-    return recordHit(states, this.rule, this.key, this.cost, this.#state!, this.#verdict);
-  }
-
-  /** @param allowed Whether all rules allowed the action. */
-  toLimitDecision(allowed: boolean): LimitDecision {
-    return toLimitDecision(this.rule.limit, this.passed, this.#verdict, allowed);
+    const { verdict } = this;
+    this.state = states.find(rule, key);
+    evaluate(rule.limit, this.state, states.nowMicros, cost === 0 ? 1 : cost, verdict);
+    if (cost === 0) verdict.waitMicros = verdict.delayMicros = 0;
+    this.passed = verdict.waitMicros === 0;
   }
 }
 
-/** Records an action in a state by the verdict on it, which becomes the verdict on the new state. */
-export function recordHit(
-  states: States,
-  rule: Rule,
-  key: string,
-  cost: number,
-  state: KeyState,
-  verdict: Verdict,
-): RecordedHit {
-  const { limit } = rule;
-  const { life } = state;
-  const { atMicros } = verdict;
-  limit.record(state, states.nowMicros, cost, verdict);
-  states.save(state, limit);
-  return new RecordedHit(rule, key, life, atMicros, states.nowMicros, cost);
+/** Records the actions of these checks. Each verdict becomes that on the new state. */
+export function recordAll(states: States, checks: readonly RuleCheck[]): RecordedHit[] {
+  // All states exist before the first one changes, so that a store can make room for them first.
+  for (const check of checks) if (check.cost > 0) check.state ??= states.create(check.rule, check.key);
+  return checks.map(({ rule, key, cost, state, verdict }) => {
+    if (cost === 0) return RecordedHit.none(rule, key, states.nowMicros);
+    const { life } = state!;
+    const { atMicros } = verdict;
+    rule.limit.record(state!, states.nowMicros, cost, verdict);
+    states.save(state!, rule.limit);
+    return new RecordedHit(rule, key, life, atMicros, states.nowMicros, cost);
+  });
 }

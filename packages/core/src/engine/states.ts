@@ -42,13 +42,16 @@ export interface States {
 /** What an operation does to states: nothing, it records units, or it may free quota that callers wait for. */
 export type Effect = 'none' | 'records' | 'frees';
 
+/** What an operation returns: the result, or maybe a promise of it if it need not be synchronous. */
+export type Returned<Sync extends boolean, Result> = Sync extends true ? Result : Awaitable<Result>;
+
 /** What a store gives to the engine: a `MemoryStore` on its own memory, and `createStore` on a database. */
-export interface StatePort {
+export interface StatePort<Sync extends boolean = false> {
   /**
    * Runs an operation on the states of these places, in one atomic step. Places may be equal. The operation may run again, for
    * example after a conflict in a database. Only its last run counts, and starts from the states as they are then.
    */
-  run<Result>(places: readonly Place[], effect: Effect, operate: (states: States) => Result): Awaitable<Result>;
+  run<Result>(places: readonly Place[], effect: Effect, operate: (states: States) => Result): Returned<Sync, Result>;
 }
 
 /** Returns the place of each rule's state. */

@@ -1,8 +1,13 @@
 import type { Limit, Limits } from '@rollgate/core';
 
+/** Whether the limits are a single one without a name. */
+export function isLimit(limits: Limits): limits is Limit {
+  return 'test' in limits && typeof limits.test === 'function';
+}
+
 /** Returns the limits as a record. A single limit has the name `default`. */
 export function limitsByName(limits: Limits): Readonly<Record<string, Limit>> {
-  return 'test' in limits && typeof limits.test === 'function' ? { default: limits as Limit } : (limits as never);
+  return isLimit(limits) ? { default: limits } : (limits as never);
 }
 
 /** Returns the entries of a record whose names `byName` has. Returns any other value as it is. */

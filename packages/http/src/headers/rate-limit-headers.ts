@@ -1,5 +1,6 @@
 import type { Decision, Limits } from '@rollgate/core';
 import type { HeaderWriter, ResetUnit } from '../base/host.js';
+import { isLimit } from '../base/limits-by-name.js';
 import { ceilSeconds, toRetryAfterSeconds } from '../base/seconds.js';
 import { toPolicyValue, toRateLimitValue } from './draft-headers.js';
 import { DRAFT_NAMES, type DraftNames } from './draft-names.js';
@@ -106,8 +107,8 @@ export class RateLimitHeaders<Target> {
     const names = this.#names;
     let figures: Pick<Decision, 'limit' | 'remaining' | 'resetMs'> = decision;
     if (decision.allowed) {
-      // The decision on one limit has a getter instead, and is the limit's own figures.
-      if (Object.hasOwn(decision, 'limits')) figures = findScarcestLimit(decision, limits);
+      // The decision on one limit has that limit's figures.
+      if (!isLimit(limits)) figures = findScarcestLimit(decision, limits);
       const isOfSlots = holdsSlots === true && figures === decision;
       const before = getHeader(target, names.remaining);
       if (before !== undefined && (isOfSlots || this.#keepsEarlier(target, before, figures))) return;

@@ -37,7 +37,7 @@ export function findDifference(
     return [name, expectedDecisionOf(actual.limits[name], oracles, call, index, cost, verdict)];
   });
   const expected = combineDecisions(Object.fromEntries(limits));
-  const field = findDifferentField(actual, expected, '');
+  const field = findDifferentField({ ...actual, limits: actual.limits }, expected, '');
   return field === undefined ? undefined : { field, expected };
 }
 
