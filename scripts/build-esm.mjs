@@ -17,7 +17,7 @@ for (const name of PACKAGES) {
   await build({
     entryPoints: files
       .filter((file) => !replaced.has(file))
-      .map((file) => ({ in: join(source, file), out: file.replace(/(\.neutral)?\.ts$/, '') })),
+      .map((file) => ({ in: join(source, file), out: nameOf(file, files) })),
     outdir: target,
     format: 'esm',
     platform: 'neutral',
@@ -26,4 +26,10 @@ for (const name of PACKAGES) {
   });
   // Bundlers read both from the nearest package.json.
   writeFileSync(join(target, 'package.json'), '{ "type": "module", "sideEffects": false }\n');
+}
+
+/** The name of a built file, without `.js`. A file that only this build has keeps `.neutral`, as in the imports of it. */
+function nameOf(file, files) {
+  const counterpart = file.replace(NEUTRAL, '.ts');
+  return (files.includes(counterpart) ? counterpart : file).replace(/\.ts$/, '');
 }

@@ -17,7 +17,7 @@ const HEAVY_LATER = [
   /redis.test.cluster\.test/,
   /examples.test.migration/,
   /\btest.docs\.test/,
-  /core.test.memory-store/,
+  /core.test.memory-store-processes/,
   /cli.test.html/,
 ];
 

@@ -1,6 +1,6 @@
 // Defects in the store in memory, in decisions, in waiting and in what happens when a store fails.
 
-// The last two are slow, because they start processes.
+// The last one is slow, because it starts processes.
 const STORE = [
   'packages/core/test/large-totals.test.ts',
   'packages/core/test/slab.test.ts',
@@ -12,6 +12,12 @@ const STORE = [
   'packages/store-conformance/test/explorer.test.ts',
   'packages/core/test/memory-store.test.ts',
   'packages/core/test/long-keys.test.ts',
+  'packages/core/test/memory-store-processes.test.ts',
+];
+/** On the implementation of the build for bundles. */
+const BUNDLES = [
+  'packages/core/test/memory-in-bundles.test.ts',
+  'packages/store-conformance/test/memory-in-bundles.test.ts',
 ];
 const MISUSE = ['packages/core/test/misuse-of-clocks.test.ts'];
 const WAIT = [
@@ -39,28 +45,24 @@ const of = (name, tests, mutants) =>
 
 export const core = [
   ...of('engine/decide', STORE, [
+    ['a rejected check is recorded', 'allowed || (rule.limit.countRejected && cost > 0)', 'true'],
+    ['a peek records', 'owner === undefined ? [] : ', ''],
+    ['one limit that allows is enough', 'checks.every(({ passed })', 'checks.some(({ passed })'],
+  ]),
+  ...of('engine/decide-one', STORE, [
     ['countRejected is ignored by a single limit', 'if (allowed || limit.countRejected) {', 'if (allowed) {'],
-    ['a rejected check is recorded', '(allowed || rule.limit.countRejected) && cost > 0', 'cost > 0'],
-    [
-      'a cost of 0 is recorded',
-      '(allowed || rule.limit.countRejected) && cost > 0',
-      'allowed || rule.limit.countRejected',
-    ],
-    [
-      'one limit that allows is enough',
-      'const allowed = checks.every(hasPassed);',
-      'const allowed = checks.some(hasPassed);',
-    ],
-    ['an overdraft is not saved', 'states.save(all[index]!, limit);', ''],
+    ['the hit of a single limit is not saved', 'states.save(state, limit);', ''],
   ]),
   ...of('engine/engine', STORE, [
     ["another store's decision is settled", ' && receipt.owner === this.#port', ''],
     ['a limit without a name in a settlement is refunded', '?? hit.cost);', '?? 0);'],
-    ['a settlement records all of the actual cost', 'units: toCost(hit) - hit.cost', 'units: toCost(hit)'],
+    ['a settlement records all of the actual cost', 'toCost(hit) - hit.cost', 'toCost(hit)'],
   ]),
   ...of('engine/recorded-hit', STORE, [['a refund is not saved', 'states.save(state, rule.limit);', '']]),
   ...of('engine/rule-check', STORE, [
-    ['a cost of 0 is judged', 'if (cost === 0) this.#verdict', 'if (cost < 0) this.#verdict'],
+    ['a cost of 0 is judged', 'if (cost === 0) verdict', 'if (cost < 0) verdict'],
+    ['a cost of 0 is recorded', 'if (cost === 0) return RecordedHit.none', 'if (cost < 0) return RecordedHit.none'],
+    ['a hit is not saved', 'states.save(state!, rule.limit);', ''],
   ]),
   ...of('memory/plain-window-check', STORE, [
     [
@@ -161,16 +163,14 @@ export const core = [
     ['an eviction takes any number of steps', 'step < MOST_DEFERRALS', 'step < Infinity'],
     ['the last deferred key is evicted, not the first to expire', 'if (expiresMicros < firstMicros) {', 'if (true) {'],
     ['a check does not recognize its own entries', 'other.address === entry.address', 'false'],
-    ['one key more than maxKeys is kept', 'size >= this.#maxKeys', 'size > this.#maxKeys'],
-    ['implausible keys are evicted last', 'this.#findImplausible(namespace, nowMicros) ?? ', ''],
-    [
-      'plausible keys are evicted first',
-      'if (!lifecycle.isPlausible(entry, nowMicros)) return entry;',
-      'return entry;',
-    ],
+    ['implausible keys are evicted last', 'implausible ?? ', ''],
+  ]),
+  ...of('memory/namespace', STORE, [
+    ['plausible keys are evicted first', ' && !this.lifecycle.isPlausible(state, nowMicros)', ''],
+    ['each search looks at the same keys', 'this.#lastTested = (this.#lastTested + 1)', 'this.#lastTested = 1'],
   ]),
   ...of('memory/entry', STORE, [
-    ['the key keeps its old address', '    this.namespace.addresses.set(this.key, this.address);\n', ''],
+    ['the key keeps its old address', '    this.namespace.places.set(this.key, this.address);\n', ''],
     [
       'the queue keeps the old address',
       'if (this.queueIndex !== UNQUEUED) this.namespace.queue.setAddress',
@@ -207,21 +207,43 @@ export const core = [
   ...of('memory/namespaces', STORE, [
     [
       'a small limit evicts its own keys in a flood of another',
-      'namespace.addresses.size >= share ? namespace',
-      'namespace.addresses.size > 0 ? namespace',
+      'namespace.places.size >= share ? namespace',
+      'namespace.places.size > 0 ? namespace',
     ],
     [
       'a limit that has grown is not found as the largest',
-      '    this.#sizes.set(namespace.sizeMember, -namespace.addresses.size);\n    if',
-      '    if (namespace.sizeMember.queueIndex < 0) this.#sizes.set(namespace.sizeMember, -namespace.addresses.size);\n    if',
+      '    this.#sizes.set(namespace.sizeMember, -namespace.places.size);\n    if',
+      '    if (namespace.sizeMember.queueIndex < 0) this.#sizes.set(namespace.sizeMember, -namespace.places.size);\n    if',
     ],
     [
       'a limit that has shrunk stays the largest',
-      '      this.#sizes.set(namespace.sizeMember, -namespace.addresses.size);\n      return;',
+      '      this.#sizes.set(namespace.sizeMember, -namespace.places.size);\n      return;',
       '      return;',
     ],
     ['the order of the namespaces ignores their grace', ' + namespace.graceMicros', ''],
     ['the count of entries never falls', '    this.#size -= 1;\n', ''],
+    ['one key more than maxKeys is kept', 'size >= this.#maxKeys', 'size > this.#maxKeys'],
+    ['each eviction emits a warning', 'this.#hasWarned = true;', ''],
+  ]),
+  ...of('memory/map-table.neutral', BUNDLES, [
+    [
+      'an expired key is found at its expiry',
+      'entry.expiresMicros <= this.nowMicros',
+      'entry.expiresMicros < this.nowMicros',
+    ],
+    ['an implausible state stays', 'this.#drop(entry); // Otherwise', '// Otherwise'],
+    ['a receipt of an earlier life is refunded', 'entry?.life === life ?', 'entry !== undefined ?'],
+    ['a key whose life has ended is added again', 'this.#entryOf(rule, key) ?? this.#add', 'this.#add'],
+    ['the grace of a longer window is ignored', 'limit.keepMicros > entry', '0 > entry'],
+    ['all lives of a key are one', '    this.#lives += 1;\n', ''],
+    ['a state that is like new stays', 'if (entry.expiresMicros === -Infinity) this', 'if (0) this'],
+    ['a check evicts an entry that it has read', 'this.#dequeue(entry); // So that', '// So that'],
+    ['keys of the last operation are never evicted', 'for (const entry of this.#used) this.#enqueue(entry);', ''],
+    ['a dropped key is queued again', 'if (namespace.places.get(key) !== entry) return;', ''],
+    ['implausible keys are evicted last', 'source.findImplausible(this.nowMicros, (index) => queue.at(index)) ?? ', ''],
+    ['keys are swept before their grace is over', 'first.priority > nowMicros', 'first.queue.firstMicros! > nowMicros'],
+    ['an unused store keeps its expired keys', '    this.#idleSweep.start();\n', ''],
+    ['a key keeps the whole header that it was cut out of', 'copyString(key)', 'key'],
   ]),
   ...of('decision/to-decision', STORE, [
     [
@@ -241,15 +263,14 @@ export const core = [
     ],
     ['a rejection has a delay', '  if (violated !== NO_LIMITS) delayMs = 0;\n', ''],
   ]),
-  ...of('decision/combined-decision', STORE, [
-    ['a decision of two limits can be refunded twice', '    this.#receipt = left;\n', ''],
-  ]),
-  ...of('decision/decision-figures', STORE, [
-    ['the result of the limit has no reason', 'delayMs, ...reasonOf(decision) };', 'delayMs };'],
-  ]),
-  ...of('decision/single-decision', STORE, [
-    ['a rejection has a delay', '(allowed && result.delayMs) || 0', 'result.delayMs'],
+  ...of('decision/decision-with-receipt', STORE, [
+    ['a rejection has a delay', '(allowed && delayMs) || 0', 'delayMs'],
     ['a decision can be refunded twice', '    this.#receipt = left;\n', ''],
+    [
+      'the result of the limit has no reason',
+      '{ violated, degraded, ...result }',
+      '{ violated, degraded, reason, ...result }',
+    ],
   ]),
   ...of(
     'validation/duration',

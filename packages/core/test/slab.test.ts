@@ -1,7 +1,7 @@
 import { rollingWindow } from '@rollgate/core';
 import { HEAD } from '../src/memory/block-head.js';
+import { BlockNamespace } from '../src/memory/block-namespace.js';
 import { Entry } from '../src/memory/entry.js';
-import { Namespace } from '../src/memory/namespace.js';
 import { Slab } from '../src/memory/slab.js';
 
 let slab: Slab;
@@ -23,7 +23,7 @@ test('a chunk of memory serves any size once it is empty', () => {
 });
 
 test('an entry that grows releases its old block', () => {
-  const namespace = new Namespace('limit', rollingWindow({ limit: 9, window: '1m' }), slab);
+  const namespace = new BlockNamespace('limit', rollingWindow({ limit: 9, window: '1m' }), slab);
   const entry = new Entry(slab).allocate(namespace, 'ann', 1);
   const { address } = entry;
   entry.resize(30);

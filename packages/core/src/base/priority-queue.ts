@@ -20,6 +20,14 @@ export class PriorityQueue<Member extends QueueMember> {
     return this.#heap[0];
   }
 
+  get size(): number {
+    return this.#heap.length;
+  }
+
+  at(index: number): Member | undefined {
+    return this.#heap[index];
+  }
+
   /** Adds the member, or moves it if the queue has it. */
   set(member: Member, priority: number): void {
     member.priority = priority;
@@ -37,11 +45,6 @@ export class PriorityQueue<Member extends QueueMember> {
       this.set(last, last.priority);
     }
     member.queueIndex = -1;
-  }
-
-  clear(): void {
-    for (const member of this.#heap) member.queueIndex = -1;
-    this.#heap.length = 0;
   }
 
   #setAt(member: Member, index: number): void {

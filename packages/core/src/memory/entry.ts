@@ -1,6 +1,6 @@
 import type { KeyState } from '../engine/states.js';
 import { HEAD, LIFE, QUEUE, UNQUEUED } from './block-head.js';
-import type { Namespace } from './namespace.js';
+import type { BlockNamespace } from './block-namespace.js';
 import { offsetOf, roundUp, type Slab } from './slab.js';
 
 const NO_NUMBERS = new Float64Array(0);
@@ -19,7 +19,7 @@ export class Entry implements KeyState {
   head = 0;
   /** When the state expires, as of the lookup. */
   expiresMicros = 0.5; // A fraction makes V8 reserve room for any number.
-  namespace!: Namespace;
+  namespace!: BlockNamespace;
   key = '';
   address = CLOSED;
   readonly #slab: Slab;
@@ -46,7 +46,7 @@ export class Entry implements KeyState {
   }
 
   /** Turns to the block at this address. */
-  open(namespace: Namespace, key: string, address: number): this {
+  open(namespace: BlockNamespace, key: string, address: number): this {
     this.namespace = namespace;
     this.key = key;
     this.#moveTo(address);
@@ -54,7 +54,7 @@ export class Entry implements KeyState {
   }
 
   /** Allocates a block for a new key, which is not in its namespace yet. */
-  allocate(namespace: Namespace, key: string, size: number): this {
+  allocate(namespace: BlockNamespace, key: string, size: number): this {
     this.open(namespace, key, this.#slab.allocate(HEAD + size));
     this.numbers[this.head + QUEUE] = UNQUEUED;
     return this;
@@ -78,7 +78,7 @@ export class Entry implements KeyState {
     if (kept > MOST_LOOPED) this.numbers.set(numbers.subarray(head, head + kept), this.head);
     else for (let index = 0; index < kept; index++) this.numbers[this.head + index] = numbers[head + index]!;
     this.#slab.release(address);
-    this.namespace.addresses.set(this.key, this.address);
+    this.namespace.places.set(this.key, this.address);
     if (this.queueIndex !== UNQUEUED) this.namespace.queue.setAddress(this.queueIndex, this.address);
   }
 

@@ -23,6 +23,10 @@ export class ExpiryQueue {
     return this.#keys.length;
   }
 
+  get firstMicros(): number | undefined {
+    return this.#micros[0];
+  }
+
   /** The time for which the member at `index` is queued. The first member, at 0, has the earliest time. */
   microsAt(index: number): number {
     return this.#micros[index]!;
@@ -56,12 +60,6 @@ export class ExpiryQueue {
     const key = this.#keys.pop()!;
     const address = this.#addresses.pop()!;
     if (index < this.size) this.#place(index, micros, key, address);
-  }
-
-  clear(): void {
-    this.#micros.length = 0;
-    this.#keys.length = 0;
-    this.#addresses.length = 0;
   }
 
   /** Puts a member at `index`, or nearer to the front before later ones, or farther back behind earlier ones. */

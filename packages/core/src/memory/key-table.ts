@@ -3,15 +3,13 @@ import type { Effect, Place, StateOwner, StatePort, States } from '../engine/sta
 import type { StateLifecycle } from '../limits/limit.js';
 import { type Clock, readMicros } from '../time/clock.js';
 import { UNQUEUED } from './block-head.js';
+import { BlockNamespace } from './block-namespace.js';
+import { BlockNamespaces } from './block-namespaces.js';
 import { Entry } from './entry.js';
-import { IdleSweep } from './idle-sweep.js';
-import { Namespace } from './namespace.js';
-import { Namespaces } from './namespaces.js';
+import { IdleSweep, type SweptKeys } from './idle-sweep.js';
+import { SWEEPS_PER_NEW_KEY } from './namespace.js';
 import { Reclaimer } from './reclaimer.js';
 import { Slab } from './slab.js';
-
-/** More than one per new key, so that expired keys are dropped faster than new ones are added. */
-const SWEEPS_PER_NEW_KEY = 2;
 
 const NO_ADDRESSES: ReadonlyMap<string, number> = new Map();
 
@@ -19,11 +17,11 @@ const NO_ADDRESSES: ReadonlyMap<string, number> = new Map();
  * The states of a `MemoryStore`, at most `maxKeys`. `block-head.ts` describes their memory. Each new key drops a few expired
  * ones, and one timer drops the rest.
  */
-export class KeyTable implements StatePort, States {
+export class KeyTable implements StatePort<true>, States, SweptKeys {
   nowMicros = 0.5; // A fraction makes V8 reserve room for any number.
   readonly slab = new Slab();
   readonly #clock: Clock;
-  readonly #namespaces = new Namespaces();
+  readonly #namespaces: BlockNamespaces;
   readonly #reclaimer: Reclaimer;
   readonly #idleSweep: IdleSweep;
   /** The views of the running operation are the first ones. The next operation uses them again. */
@@ -36,8 +34,9 @@ export class KeyTable implements StatePort, States {
 
   constructor(clock: Clock, maxKeys: number) {
     this.#clock = clock;
-    this.#reclaimer = new Reclaimer(this.#namespaces, this.slab, maxKeys);
-    this.#idleSweep = new IdleSweep(clock, this.#namespaces, this.#reclaimer);
+    this.#namespaces = new BlockNamespaces(maxKeys);
+    this.#reclaimer = new Reclaimer(this.#namespaces, this.slab);
+    this.#idleSweep = new IdleSweep(clock, this);
   }
 
   get size(): number {
@@ -67,7 +66,7 @@ export class KeyTable implements StatePort, States {
 
   find({ namespace: name, limit }: StateOwner, key: string): Entry | undefined {
     const namespace = this.#namespaces.get(name);
-    const address = namespace?.addresses.get(key);
+    const address = namespace?.places.get(key);
     if (namespace === undefined || address === undefined) return undefined;
     const entry = this.#nextEntry().open(namespace, key, address);
     const expiresMicros = limit.expiresMicros(entry);
@@ -86,7 +85,7 @@ export class KeyTable implements StatePort, States {
 
   findLife({ namespace: name, limit }: StateOwner, key: string, life: number): Entry | undefined {
     const namespace = this.#namespaces.get(name);
-    const address = namespace?.addresses.get(key);
+    const address = namespace?.places.get(key);
     if (namespace === undefined || address === undefined) return undefined;
     const entry = this.#nextEntry().open(namespace, key, address);
     if (entry.life !== life) {
@@ -101,7 +100,7 @@ export class KeyTable implements StatePort, States {
   /** Reuses the entry of an expired life. Evicts keys from a full store, but none of the running operation. */
   create({ namespace: name, limit }: StateOwner, key: string): Entry {
     const found = this.#namespaces.get(name);
-    const address = found?.addresses.get(key);
+    const address = found?.places.get(key);
     const entry = this.#nextEntry();
     if (found !== undefined && address !== undefined) {
       // Much cheaper than removing and adding it. The key stays queued for its old time, which is before the new expiry. A
@@ -109,8 +108,8 @@ export class KeyTable implements StatePort, States {
       entry.open(found, key, address).resize(limit.stateSize);
     } else {
       this.#reclaimer.sweep(this.nowMicros, SWEEPS_PER_NEW_KEY, this.#entries);
-      const namespace = this.#namespaces.get(name) ?? new Namespace(name, limit, this.slab);
-      this.#reclaimer.makeRoom(namespace, this.nowMicros, this.#entries);
+      const namespace = this.#namespaces.get(name) ?? new BlockNamespace(name, limit, this.slab);
+      this.#namespaces.makeRoom(namespace, (source) => this.#reclaimer.evict(source, this.nowMicros, this.#entries));
       this.#namespaces.add(entry.allocate(namespace, copyString(key), limit.stateSize));
     }
     this.#opened += 1;
@@ -142,7 +141,7 @@ export class KeyTable implements StatePort, States {
 
   remove({ namespace: name }: StateOwner, key: string): void {
     const namespace = this.#namespaces.get(name);
-    const address = namespace?.addresses.get(key);
+    const address = namespace?.places.get(key);
     if (namespace !== undefined && address !== undefined) {
       this.#namespaces.remove(this.#entry.open(namespace, key, address));
     }
@@ -161,7 +160,11 @@ export class KeyTable implements StatePort, States {
    * map is empty, and its next key may get another map.
    */
   addressesOf(name: string): ReadonlyMap<string, number> {
-    return this.#namespaces.get(name)?.addresses ?? NO_ADDRESSES;
+    return this.#namespaces.get(name)?.places ?? NO_ADDRESSES;
+  }
+
+  sweep(nowMicros: number, steps: number): boolean {
+    return this.#reclaimer.sweep(nowMicros, steps);
   }
 
   clear(): void {
@@ -182,7 +185,7 @@ export class KeyTable implements StatePort, States {
     state: unknown;
   }[] {
     return [...this.#namespaces].flatMap((namespace) =>
-      [...namespace.addresses].map(([key, address]) => ({
+      [...namespace.places].map(([key, address]) => ({
         namespace: namespace.name,
         key,
         algorithm: namespace.lifecycle.algorithm,
@@ -199,7 +202,7 @@ export class KeyTable implements StatePort, States {
   /** Queues an entry again that the operation took from the queue instead of evicting it. */
   #close(entry: Entry): void {
     const { namespace, key, address } = entry;
-    if (entry.queueIndex === UNQUEUED && namespace.addresses.get(key) === address) {
+    if (entry.queueIndex === UNQUEUED && namespace.places.get(key) === address) {
       this.#enqueue(entry, entry.expiresMicros);
     }
     entry.close();

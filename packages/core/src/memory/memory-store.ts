@@ -1,15 +1,7 @@
-import type { Decision } from '../decision/decision.js';
-import { decide } from '../engine/decide.js';
-import { Engine } from '../engine/engine.js';
-import type { CounterAlgorithm } from '../limits/rolling-counter-algorithm.js';
-import type { Costs, Keys, Plan, SettledCosts } from '../plan/plan.js';
 import type { CountingStore, Store } from '../store/store.js';
-import { isStoredAsIs, toStoredKeys } from '../store/stored-key.js';
-import { type Clock, monotonicClock, readMicros } from '../time/clock.js';
+import { type Clock, monotonicClock } from '../time/clock.js';
 import { hasMethods, invalidOption, validateOptionNames, validatePositiveInteger } from '../validation/validate.js';
-import { KeyTable } from './key-table.js';
-import { checkPlainWindow } from './plain-window-check.js';
-import { PlainWindowRules } from './plain-window-rules.js';
+import { MemoryEngine } from './memory-engine.js';
 
 /** The options of {@link MemoryStore}. */
 export interface MemoryStoreOptions {
@@ -56,6 +48,9 @@ export function isMemoryStore(store: unknown): store is MemoryStore {
  * 200 UTF-16 code units. The store reuses the memory of a dropped key for keys of the same size. Once no key is left in a
  * chunk of 64 KiB, the store reuses the chunk for other sizes or returns it to the system.
  *
+ * The build for bundles, such as those of Cloudflare Workers, keeps each state as an object on the heap. It is smaller, and
+ * decides alike.
+ *
  * Each new key drops a few expired ones, and a timer drops the rest. The timer does not keep the process alive and stops
  * when the store is empty.
  *
@@ -74,110 +69,16 @@ export function isMemoryStore(store: unknown): store is MemoryStore {
  * (await limiter.check('ann')).allowed; // => true
  * ```
  */
-export class MemoryStore implements Store, CountingStore {
-  /** The clock by which the store decides. */
-  readonly clock: Clock;
-  readonly #keys: KeyTable;
-  readonly #engine: Engine;
-  readonly #plainWindows: PlainWindowRules;
-
+export class MemoryStore extends MemoryEngine implements Store, CountingStore {
   constructor(options: MemoryStoreOptions = {}) {
     validateOptionNames('MemoryStore', options, ['clock', 'maxKeys']);
     const { clock = monotonicClock, maxKeys = DEFAULT_MAX_KEYS } = options;
     if (!hasMethods(clock, ['now'])) throw invalidOption('clock', 'an object with a method `now`', clock);
-    this.clock = clock;
-    this.#keys = new KeyTable(clock, validatePositiveInteger('maxKeys', maxKeys));
-    this.#engine = new Engine(this.#keys);
-    this.#plainWindows = new PlainWindowRules(this.#keys);
+    super(clock, validatePositiveInteger('maxKeys', maxKeys));
   }
 
   /** Identifies a `MemoryStore` of any installed version of this package. */
   get [MEMORY_STORE](): true {
     return true;
-  }
-
-  /** The number of keys of all limits, including expired ones that the store has not dropped yet. */
-  get size(): number {
-    return this.#keys.size;
-  }
-
-  /** Like {@link Store.check}, but synchronous. */
-  check(plan: Plan, keys: Keys, costs: Costs): Decision {
-    const nowMicros = readMicros(this.clock);
-    if (costs === 1 && typeof keys === 'string' && isStoredAsIs(keys)) {
-      const rule = this.#plainWindows.of(plan);
-      const decision = rule === undefined ? undefined : checkPlainWindow(rule, keys, nowMicros);
-      if (decision !== undefined) return decision;
-    }
-    return this.#checkAny(plan, keys, costs, nowMicros);
-  }
-
-  /** Like {@link Store.peek}, but synchronous. */
-  peek(plan: Plan, keys: Keys, costs: Costs): Decision {
-    return this.#engine.peek(plan, keys, costs) as Decision;
-  }
-
-  /** Like {@link Store.settle}, but synchronous. */
-  settle(receipt: unknown, costs: SettledCosts): void {
-    this.#engine.settle(receipt, costs);
-  }
-
-  /** Like {@link Store.charge}, but synchronous. */
-  charge(plan: Plan, keys: Keys, costs: Costs): Decision {
-    return this.#engine.charge(plan, keys, costs) as Decision;
-  }
-
-  /** Like {@link Store.release}, but synchronous. */
-  release(receipt: unknown): void {
-    this.#engine.release(receipt);
-  }
-
-  /** Like {@link Store.refund}, but synchronous. */
-  refund(receipt: unknown): void {
-    this.#engine.refund(receipt);
-  }
-
-  /** Like {@link Store.reset}, but synchronous. */
-  reset(plan: Plan, keys: Keys): void {
-    this.#engine.reset(plan, keys);
-  }
-
-  /** Implements {@link Store.namesOf}. */
-  namesOf(plan: Plan, keys: Keys): string[] {
-    return this.#engine.namesOf(plan, keys);
-  }
-
-  /** Implements {@link Store.namesOfReceipt}. */
-  namesOfReceipt(receipt: unknown): string[] {
-    return this.#engine.namesOfReceipt(receipt);
-  }
-
-  /** Like {@link CountingStore.addCount}, but synchronous. */
-  addCount(counter: CounterAlgorithm, subject: string, units: number, intervalMicros: number): number {
-    return this.#engine.addCount(counter, subject, units, intervalMicros) as number;
-  }
-
-  /** Drops all keys and stops the timer. The store can be used again. */
-  close(): void {
-    this.#keys.clear();
-  }
-
-  /**
-   * Returns a copy of all entries for debugging: namespace, key, algorithm and state. A key of more than 200 UTF-16
-   * code units appears as `%#` and its SHA-256.
-   */
-  toJSON(): ReturnType<KeyTable['toJSON']> {
-    return this.#keys.toJSON();
-  }
-
-  /** A separate method, so that V8 can inline `check`. */
-  #checkAny({ rules }: Plan, keys: Keys, costs: Costs, nowMicros: number): Decision {
-    const stored = toStoredKeys(keys);
-    this.#keys.begin(nowMicros);
-    try {
-      return decide(this.#keys, rules, stored, costs, this.#keys);
-    } finally {
-      this.#keys.end();
-    }
   }
 }

@@ -1,22 +1,25 @@
+import { emitWarning } from '../base/platform.js';
 import { PriorityQueue } from '../base/priority-queue.js';
-import { UNQUEUED } from './block-head.js';
-import type { Entry } from './entry.js';
+import { describeFullStore } from '../validation/warning-texts.js';
 import type { Namespace, SizeMember } from './namespace.js';
 
 /**
- * All keys, by namespace. Each namespace queues its keys by expiry, so that it can evict the one that expires first. One
- * queue has the namespaces by the time at which their first key may be dropped. Another one has them by size.
- *
- * Each key is queued for its expiry or earlier. So a hit, which only postpones the expiry, does not touch the queue. Each
- * method takes O(log keys + log namespaces).
+ * All namespaces. One queue has them by the time at which their first key may be dropped. Another one has them by size. Each
+ * method takes O(log namespaces).
  */
-export class Namespaces {
-  readonly #byName = new Map<string, Namespace>();
-  readonly #queue = new PriorityQueue<Namespace>();
-  readonly #sizes = new PriorityQueue<SizeMember>();
+export class Namespaces<Member extends Namespace> {
+  readonly #maxKeys: number;
+  readonly #byName = new Map<string, Member>();
+  #queue = new PriorityQueue<Member>();
+  #sizes = new PriorityQueue<SizeMember>();
   /** The namespace of the last lookup. Most stores have only one. */
-  #last: Namespace | undefined;
+  #last: Member | undefined;
   #size = 0;
+  #hasWarned = false;
+
+  constructor(maxKeys: number) {
+    this.#maxKeys = maxKeys;
+  }
 
   /** The number of keys. */
   get size(): number {
@@ -24,34 +27,29 @@ export class Namespaces {
   }
 
   /** The namespace whose first key may be dropped first. Its `priority` is that time. */
-  get first(): Namespace | undefined {
+  get first(): Member | undefined {
     return this.#queue.first;
   }
 
-  get(name: string): Namespace | undefined {
+  get(name: string): Member | undefined {
     if (this.#last?.name !== name) this.#last = this.#byName.get(name);
     return this.#last;
   }
 
-  /** Adds the key of a new entry, which is not queued yet. */
-  add({ namespace, key, address }: Entry): void {
-    namespace.addresses.set(key, address);
+  /** Call it when a namespace has got a key. */
+  onAdded(namespace: Member): void {
     this.#size += 1;
-    this.#sizes.set(namespace.sizeMember, -namespace.addresses.size);
-    if (namespace.addresses.size > 1) return;
+    this.#sizes.set(namespace.sizeMember, -namespace.places.size);
+    if (namespace.places.size > 1) return;
     this.#byName.set(namespace.name, namespace);
     this.#last = namespace;
   }
 
-  /** Removes the key and releases its block. */
-  remove(entry: Entry): void {
-    const { namespace } = entry;
-    if (entry.queueIndex !== UNQUEUED) this.dequeue(entry);
-    namespace.addresses.delete(entry.key);
-    entry.release();
+  /** Call it when a namespace has lost a key. */
+  onRemoved(namespace: Member): void {
     this.#size -= 1;
-    if (namespace.addresses.size > 0) {
-      this.#sizes.set(namespace.sizeMember, -namespace.addresses.size);
+    if (namespace.places.size > 0) {
+      this.#sizes.set(namespace.sizeMember, -namespace.places.size);
       return;
     }
     this.#byName.delete(namespace.name);
@@ -59,41 +57,40 @@ export class Namespaces {
     this.#sizes.remove(namespace.sizeMember);
   }
 
-  /** Queues a key that is not queued. `entry.key` is the table's copy. */
-  enqueue({ namespace, key, address }: Entry, micros: number): void {
-    namespace.queue.add(micros, key, address);
-    this.requeue(namespace);
-  }
-
-  /** Queues a queued key for another time. */
-  move({ namespace, queueIndex }: Entry, micros: number): void {
-    namespace.queue.move(queueIndex, micros);
-    this.requeue(namespace);
-  }
-
-  /** Takes a queued key out of the queue of its namespace. */
-  dequeue({ namespace, queueIndex }: Entry): void {
-    namespace.queue.remove(queueIndex);
-    this.requeue(namespace);
-  }
-
   /** Corrects the namespace's position. Call it when its first key or its grace has changed. */
-  requeue(namespace: Namespace): void {
-    const { queue } = namespace;
-    if (queue.size === 0) this.#queue.remove(namespace);
-    else this.#queue.set(namespace, queue.microsAt(0) + namespace.graceMicros);
+  requeue(namespace: Member): void {
+    const { firstMicros } = namespace.queue;
+    if (firstMicros === undefined) this.#queue.remove(namespace);
+    else this.#queue.set(namespace, firstMicros + namespace.graceMicros);
   }
 
   clear(): void {
-    for (const namespace of this.#byName.values()) {
-      namespace.addresses.clear();
-      namespace.queue.clear();
-    }
+    for (const { places } of this.#byName.values()) places.clear(); // A rule may still refer to them.
     this.#byName.clear();
     this.#last = undefined;
-    this.#queue.clear();
-    this.#sizes.clear();
+    this.#queue = new PriorityQueue();
+    this.#sizes = new PriorityQueue();
     this.#size = 0;
+  }
+
+  /**
+   * Evicts keys until there is room for one of this namespace, or only keys of the running operation are left.
+   *
+   * @param evict Evicts a key of a namespace whose queue is not empty, or takes a key of the running operation out of it.
+   */
+  makeRoom(namespace: Member, evict: (source: Member) => void): void {
+    while (this.#size >= this.#maxKeys) {
+      const source = this.#findEvictionSource(namespace);
+      if (source === undefined) return;
+      evict(source);
+      if (this.#hasWarned) continue;
+      this.#hasWarned = true;
+      emitWarning(describeFullStore(this.#maxKeys), { type: 'RollgateWarning', code: 'ROLLGATE_KEYS_EVICTED' });
+    }
+  }
+
+  [Symbol.iterator](): Iterator<Member> {
+    return this.#byName.values();
   }
 
   /**
@@ -105,14 +102,10 @@ export class Namespaces {
    * less than its share, all others together have more than their shares. So the largest has more than its share, and
    * has at least that share after the eviction. If its only key is not queued, each share is below one key.
    */
-  findEvictionSource(namespace: Namespace, maxKeys: number): Namespace | undefined {
-    const isNew = namespace.addresses.size === 0;
-    const share = maxKeys / (this.#byName.size + (isNew ? 1 : 0));
-    const source = namespace.addresses.size >= share ? namespace : this.#sizes.first?.namespace;
-    return source !== undefined && source.queue.size > 0 ? source : this.first;
-  }
-
-  *[Symbol.iterator](): Iterator<Namespace> {
-    yield* this.#byName.values();
+  #findEvictionSource(namespace: Member): Member | undefined {
+    const isNew = namespace.places.size === 0;
+    const share = this.#maxKeys / (this.#byName.size + (isNew ? 1 : 0));
+    const source = namespace.places.size >= share ? namespace : this.#sizes.first?.namespace;
+    return source !== undefined && source.queue.size > 0 ? (source as Member) : this.first;
   }
 }

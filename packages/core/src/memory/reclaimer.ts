@@ -1,29 +1,21 @@
-import { emitWarning } from '../base/platform.js';
-import { describeFullStore } from '../validation/warning-texts.js';
+import type { BlockNamespace } from './block-namespace.js';
+import type { BlockNamespaces } from './block-namespaces.js';
 import { Entry } from './entry.js';
-import type { Namespace } from './namespace.js';
-import type { Namespaces } from './namespaces.js';
 import type { Slab } from './slab.js';
 
 /** How many keys an eviction queues for their true expiry. A check must not wait for all that have been hit again. */
 const MOST_DEFERRALS = 16;
-
-/** How many keys an eviction looks at to find an implausible one. */
-const PLAUSIBILITY_TESTS = 16;
 
 /**
  * Drops expired keys, and evicts others from a full store. Each call takes a bounded number of steps. `kept` are the entries of
  * the running operation. Their keys leave the queue instead of being dropped.
  */
 export class Reclaimer {
-  readonly #namespaces: Namespaces;
-  readonly #maxKeys: number;
+  readonly #namespaces: BlockNamespaces;
   readonly #entry: Entry;
-  #hasWarned = false;
 
-  constructor(namespaces: Namespaces, slab: Slab, maxKeys: number) {
+  constructor(namespaces: BlockNamespaces, slab: Slab) {
     this.#namespaces = namespaces;
-    this.#maxKeys = maxKeys;
     this.#entry = new Entry(slab);
   }
 
@@ -40,25 +32,18 @@ export class Reclaimer {
     return true;
   }
 
-  /** Evicts keys until there is room for one of this namespace, or only keys of the running operation are left. */
-  makeRoom(namespace: Namespace, nowMicros: number, kept: readonly Entry[]): void {
-    while (this.#namespaces.size >= this.#maxKeys) {
-      const source = this.#namespaces.findEvictionSource(namespace, this.#maxKeys);
-      if (source === undefined) return;
-      this.#evict(source, nowMicros, kept);
-      this.#warnOnce();
-    }
-  }
-
   /**
    * Evicts a key of this namespace, whose queue is not empty.
    *
    * An implausible key goes first, because its expiry is far away and it limits nothing. Then goes the key that expires
    * first. If many keys have been hit since they were queued, it is the first to expire of some of them.
    */
-  #evict(namespace: Namespace, nowMicros: number, kept: readonly Entry[]): void {
-    const entry = this.#findImplausible(namespace, nowMicros) ?? this.#findFirst(namespace);
-    this.#drop(entry, kept);
+  evict(namespace: BlockNamespace, nowMicros: number, kept: readonly Entry[]): void {
+    const latestMicros = nowMicros + namespace.lifecycle.keepMicros;
+    const implausible = namespace.findImplausible(nowMicros, (index) =>
+      namespace.queue.microsAt(index) > latestMicros ? this.#open(namespace, index) : undefined,
+    );
+    this.#drop(implausible ?? this.#findFirst(namespace), kept);
   }
 
   #drop(entry: Entry, kept: readonly Entry[]): void {
@@ -71,21 +56,7 @@ export class Reclaimer {
     this.#namespaces.dequeue(entry);
   }
 
-  /** Looks at some keys, and at others the next time. So it finds implausible keys while they are many. */
-  #findImplausible(namespace: Namespace, nowMicros: number): Entry | undefined {
-    const { queue, lifecycle } = namespace;
-    const latestMicros = nowMicros + lifecycle.keepMicros;
-    const tests = Math.min(PLAUSIBILITY_TESTS, queue.size);
-    for (let test = 0; test < tests; test++) {
-      namespace.lastTested = (namespace.lastTested + 1) % queue.size;
-      if (queue.microsAt(namespace.lastTested) <= latestMicros) continue;
-      const entry = this.#open(namespace, namespace.lastTested);
-      if (!lifecycle.isPlausible(entry, nowMicros)) return entry;
-    }
-    return undefined;
-  }
-
-  #findFirst(namespace: Namespace): Entry {
+  #findFirst(namespace: BlockNamespace): Entry {
     const { queue, lifecycle } = namespace;
     let firstMicros = Infinity;
     let [firstKey, firstAddress] = [queue.keyAt(0), queue.addressAt(0)];
@@ -101,14 +72,8 @@ export class Reclaimer {
     return this.#entry.open(namespace, firstKey, firstAddress);
   }
 
-  #open(namespace: Namespace, index: number): Entry {
+  #open(namespace: BlockNamespace, index: number): Entry {
     const { queue } = namespace;
     return this.#entry.open(namespace, queue.keyAt(index), queue.addressAt(index));
-  }
-
-  #warnOnce(): void {
-    if (this.#hasWarned) return;
-    this.#hasWarned = true;
-    emitWarning(describeFullStore(this.#maxKeys), { type: 'RollgateWarning', code: 'ROLLGATE_KEYS_EVICTED' });
   }
 }
