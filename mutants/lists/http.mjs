@@ -61,15 +61,24 @@ export const http = [
     ['windows are in milliseconds', 'w=${ceilSeconds(windowMicros / 1000)}', 'w=${windowMicros / 1000}'],
     ['large numbers break the structured field', 'Math.min(value, MAX_INTEGER)', 'value'],
   ]),
+  ...of('http/src/headers/partition-option', HEADERS, [
+    ['dimensions may break the structured field', "typeof dimension === 'string' && DIMENSION.test(dimension)", 'true'],
+    ['limits without dimensions are listed', '.filter(({ dimensions }) => dimensions !== undefined)', ''],
+    ['a partition has no effect in silence', "partition === undefined || headers === 'draft-12'", 'true'],
+  ]),
   ...of('http/src/headers/redirects', HEADERS, [
     ['a redirection has draft headers', 'status >= 300 && status < 400', 'false'],
     ['only a followed redirection has none', 'status < 400', 'status < 303'],
     ['an error has no draft headers', 'status < 400', 'status < 500'],
   ]),
-  ...of('http/src/node/omit-from-redirects', HEADERS, [
-    ['each limiter adds a function', 'omitting[omits] = true;', ''],
-    ['the headers that a framework has copied stay', 'this.removeHeader(name);', ''],
-  ]),
+  ...of(
+    'http/src/node/omit-from-redirects',
+    [...names('http', 'draft-headers-in-fastify'), ...HEADERS],
+    [
+      ['each limiter adds a function', 'omitting[omits] = true;', ''],
+      ['the headers that a framework has copied stay', 'this.removeHeader(name);', ''],
+    ],
+  ),
   ...of('http/src/refunds/refund-rules', REFUNDS, [
     [
       'successes and failures are mixed up',

@@ -90,6 +90,46 @@ describe.each(EXPRESSES)('in Express %s', (_, express) => {
     ]);
   });
 
+  test.each([
+    ['of all limits', ['user_id', 'method'], '"user";user_id;method, "all";user_id;method'],
+    ['of one limit', { user: ['user_id'] }, '"user";user_id'],
+    ['of another limit', { nobody: ['user_id'] }, null],
+  ])('draft 12 lists the dimensions of the keys %s, but no key', async (_of, partition, value) => {
+    const limits = {
+      user: rollingWindow({ limit: 1, window: '1m' }),
+      all: rollingWindow({ limit: 9, window: '1m' }),
+    };
+    const key = () => ({ user: 'ann', all: 'everyone' });
+    const options = { limits, key, partition, headers: 'draft-12', exposeHeaders: true };
+    const { ask } = await serve(express, [limitWith(options)]);
+    for (const status of [200, 429]) {
+      const { status: received, headers } = await ask();
+      expect([received, headers.get('ratelimit-partition')]).toEqual([status, value]);
+      expect(headers.get('access-control-expose-headers')).toContain('RateLimit-Partition');
+      expect(JSON.stringify([...headers])).not.toMatch(/ann|everyone/);
+      expect(parseField(headers.get('ratelimit-partition')).every(([, of]) => Object.values(of).every(Boolean))).toBe(
+        true,
+      );
+    }
+  });
+
+  test.each([
+    ['user_id', 'Expected `partition` to be an array such as'],
+    [[], 'Expected `partition` to be an array such as'],
+    [{ all: 'user_id' }, 'Expected `partition.all` to be an array such as'],
+    [{ all: ['user_id', 'User'] }, 'Expected `partition.all[1]` to be a name of lowercase letters'],
+    [['a;b'], 'Expected `partition[0]` to be a name of lowercase letters'],
+  ])('partition %j is an error', (partition, message) => {
+    expect(() => limitWith({ limit: 1, window: '1m', headers: 'draft-12', partition })).toThrow(message);
+  });
+
+  test('partition without draft 12 is an error', () => {
+    const partition = ['user_id'];
+    expect(() => limitWith({ limit: 1, window: '1m', ...draft, partition })).toThrow(
+      "with `partition`, got 'draft-11'",
+    );
+  });
+
   test('contain each of several limits of any kind', async () => {
     const limits = {
       burst: tokenBucket({ capacity: 5, refill: 1, every: '2s' }),

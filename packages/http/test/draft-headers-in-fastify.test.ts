@@ -1,5 +1,6 @@
 import { once } from 'node:events';
 import { connect as connectHttp2 } from 'node:http2';
+import { Readable } from 'node:stream';
 import { text } from 'node:stream/consumers';
 import { fixedWindow, rollingWindow, tokenBucket } from '@rollgate/core';
 import { appsOf, clock, type Get, listen, serve, VERSIONS } from '@rollgate/host-tests/fastify-apps';
@@ -95,6 +96,18 @@ describe.each(VERSIONS)('the draft headers in Fastify %s', (_, fastify) => {
     expect(policy.map(([name]) => name)).toEqual(['gateway', 'default']);
     expect(left.map(([name]) => name)).toEqual(['gateway', 'default']);
     expect(headers.get('access-control-expose-headers')).toBe('X-Request-Id, RateLimit-Policy, RateLimit, Retry-After');
+  });
+
+  test.each([
+    ['a body', () => 'hello'],
+    ['a stream', () => Readable.from(['hello'])],
+  ])('are left out of a redirection with %s', async (_what, body) => {
+    const app = await limited({ limit: 5, window: '1m', headers: 'all' });
+    app.get('/', async (_request, reply) => reply.code(302).header('Location', '/').send(body()));
+    const get = await serve(app);
+    const { headers } = await get('/', { redirect: 'manual' });
+    expect([...headers.keys()].filter((name) => name.startsWith('ratelimit'))).toEqual([]);
+    expect(headers.get('x-ratelimit-remaining')).toBe('4');
   });
 
   test('are sent over HTTP/2', async () => {

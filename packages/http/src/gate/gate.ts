@@ -43,10 +43,10 @@ export class Gate<Request, Response, Target = Response> {
   /** @throws TypeError, RangeError with the name of the invalid option. */
   constructor(host: Host<Request, Response, Target>, options: HttpOptions<Request, Limits, Response>) {
     const resolved = resolveOptions(host, options);
-    const { headers, resetUnit, exposeHeaders, key, allowList, limits } = resolved;
+    const { key, allowList, limits } = resolved;
     this.#host = host;
     this.options = host.hasHandler ? { ...resolved, message: {} } : resolved;
-    this.headers = new RateLimitHeaders(host, headers, resetUnit, exposeHeaders);
+    this.headers = new RateLimitHeaders(host, resolved);
     this.#checker = new RequestChecker<Request>(host, resolved);
     this.#getSettledRequest = host.getSettledRequest ?? host.getOriginalRequest;
     this.#rememberDecision = host.rememberDecision ?? rememberDecision;

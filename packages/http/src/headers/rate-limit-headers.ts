@@ -5,6 +5,7 @@ import { ceilSeconds, toRetryAfterSeconds } from '../base/seconds.js';
 import { toPolicyValue, toRateLimitValue } from './draft-headers.js';
 import { DRAFT_NAMES, type DraftNames } from './draft-names.js';
 import type { Headers } from './header-options.js';
+import { type Partition, toPartitionValue } from './partition-option.js';
 import { compareShares, findScarcestLimit } from './scarcest-limit.js';
 
 /**
@@ -17,6 +18,7 @@ const HEADER_NAMES = {
   reset: ['X-RateLimit-Reset', 'x-ratelimit-reset'],
   policy: ['RateLimit-Policy', 'ratelimit-policy'],
   rateLimit: ['RateLimit', 'ratelimit'],
+  partition: ['RateLimit-Partition', 'ratelimit-partition'],
   retryAfter: ['Retry-After', 'retry-after'],
   cacheControl: ['Cache-Control', 'cache-control'],
   expose: ['Access-Control-Expose-Headers', 'access-control-expose-headers'],
@@ -41,6 +43,14 @@ export interface DescribedOutcome {
   readonly holdsSlots?: boolean;
 }
 
+/** The validated options that determine the headers. */
+export interface HeaderOptions {
+  readonly headers: Headers;
+  readonly resetUnit: ResetUnit;
+  readonly exposeHeaders: boolean;
+  readonly partition: Partition | undefined;
+}
+
 /** The responses whose `X-RateLimit-*` describe slots. Any other limiter replaces those. */
 const responsesWithSlots = new WeakSet<object>();
 
@@ -51,21 +61,25 @@ export class RateLimitHeaders<Target> {
   readonly #hasXRateLimit: boolean;
   /** `undefined` without the headers of a draft. */
   readonly #draft: DraftNames | undefined;
+  readonly #partition: Partition | undefined;
   readonly #resetUnit: ResetUnit;
   /** Empty unless the option `exposeHeaders` is set. */
   readonly #exposedNames: readonly string[];
   /** The headers that redirections must not carry: those of a draft, if the option `headers` selects one. */
   readonly namesOfDraft: readonly string[];
 
-  constructor(writer: HeaderWriter<Target>, headers: Headers, resetUnit: ResetUnit, exposeHeaders: boolean) {
+  constructor(writer: HeaderWriter<Target>, options: HeaderOptions) {
+    const { headers, resetUnit, exposeHeaders, partition: dimensions } = options;
     this.#writer = writer;
+    this.#partition = dimensions;
     this.#names = selectNames(writer.lowercaseHeaders);
     this.#hasXRateLimit = headers === 'x-ratelimit' || headers === 'all';
     this.#draft = DRAFT_NAMES[headers === 'all' ? 'draft-11' : (headers as keyof typeof DRAFT_NAMES)];
     this.#resetUnit = resetUnit;
-    const { limit, remaining, reset, policy, rateLimit, retryAfter } = selectNames(false);
+    const { limit, remaining, reset, policy, rateLimit, partition, retryAfter } = selectNames(false);
     const xRateLimit = this.#hasXRateLimit ? [limit, remaining, reset] : [];
-    this.namesOfDraft = this.#draft ? [policy, rateLimit] : [];
+    const ofPartition = dimensions ? [partition] : [];
+    this.namesOfDraft = this.#draft ? [policy, rateLimit, ...ofPartition] : [];
     this.#exposedNames = exposeHeaders ? [...xRateLimit, ...this.namesOfDraft, retryAfter] : [];
   }
 
@@ -83,6 +97,8 @@ export class RateLimitHeaders<Target> {
     if (this.#draft !== undefined && hasFigures && !isRedirect) {
       this.#append(target, this.#names.policy, toPolicyValue(limits));
       this.#append(target, this.#names.rateLimit, toRateLimitValue(decision, this.#draft));
+      const partition = this.#partition && toPartitionValue(limits, this.#partition);
+      if (partition) this.#append(target, this.#names.partition, partition);
     }
     if (!decision.allowed) this.#writeRejection(target, decision);
     if (this.#exposedNames.length > 0 && !isEarly) this.expose(target);

@@ -140,6 +140,14 @@ export interface CommonOptions<Request, Given extends Limits = Limits, Response 
    */
   exposeHeaders?: boolean | undefined;
   /**
+   * What parts of a request make up the keys of all limits, or of each limit by its name, such as `['user_id', 'method']`. The
+   * header `RateLimit-Partition` lists them, so that clients know which requests share a quota. It never contains the keys.
+   * Rollgate cannot derive it from `key`, so make sure that both agree.
+   *
+   * Experimental, because it needs `headers: 'draft-12'`. Names of limits that the limiter lacks have no effect.
+   */
+  partition?: readonly string[] | { readonly [Name in NameOf<Given>]?: readonly string[] } | undefined;
+  /**
    * The status of a rejection, 400 to 599, or a function that returns it.
    *
    * @defaultValue 429

@@ -2,6 +2,7 @@ import { type Limits, type LimitsFrom, RateLimiter } from '@rollgate/core';
 import { validateOptionNames } from '@rollgate/core/store';
 import type { RequestReader } from '../base/host.js';
 import { optionError } from '../base/option-error.js';
+import { validatePartitionHeaders } from '../headers/partition-option.js';
 import { UsageChecks } from '../warnings/usage-checks.js';
 import { validateCost } from './cost-option.js';
 import { type ResolvedLimits, resolveLimits } from './limits-option.js';
@@ -31,6 +32,7 @@ export function resolveOptions<Request, Response>(
   const { cost, store, prefix, timeout, onStoreError, silence } = parsed;
   const { requestWasSuccessful, skipSuccessfulRequests, skipFailedRequests } = parsed;
   if (requestWasSuccessful !== undefined && !skipSuccessfulRequests && !skipFailedRequests) throw unusedFunctionError();
+  validatePartitionHeaders(parsed.partition, parsed.headers);
   const limits = resolveLimits(options);
   if (typeof cost !== 'function') validateCost(cost, limits.fixed);
   const { fallbackLimits } = options as { fallbackLimits?: LimitsFrom<Limits> };

@@ -1,0 +1,48 @@
+import type { Limits } from '@rollgate/core';
+import { invalidOption } from '@rollgate/core/store';
+import { limitsByName } from '../base/limits-by-name.js';
+import { optionError } from '../base/option-error.js';
+import type { Headers } from './header-options.js';
+
+/** What parts of a request make up the keys of all limits, or of each limit by its name. */
+export type Partition = readonly string[] | Readonly<Record<string, readonly string[]>>;
+
+/** A key of a structured field (RFC 9651, section 3.1.2). */
+const DIMENSION = /^[a-z*][a-z0-9_.*-]*$/;
+
+/** @throws TypeError if it contains anything but names of dimensions. */
+export function parsePartition(name: string, value: unknown): Partition | undefined {
+  if (value === undefined) return undefined;
+  if (typeof value !== 'object' || value === null) {
+    throw invalidOption(name, "an array such as ['user_id'], or one for each limit", value);
+  }
+  const lists = Array.isArray(value)
+    ? [[name, value]]
+    : Object.entries(value).map(([key, of]) => [`${name}.${key}`, of]);
+  for (const [place, list] of lists) {
+    if (!Array.isArray(list) || list.length === 0) throw invalidOption(place, "an array such as ['user_id']", list);
+    for (const [index, dimension] of list.entries()) {
+      if (typeof dimension === 'string' && DIMENSION.test(dimension)) continue;
+      throw invalidOption(`${place}[${index}]`, "a name of lowercase letters, digits, '_', '-' or '.'", dimension);
+    }
+  }
+  return value as Partition;
+}
+
+/** @throws Error if the headers do not include the partition. */
+export function validatePartitionHeaders(partition: Partition | undefined, headers: Headers): void {
+  if (partition === undefined || headers === 'draft-12') return;
+  throw optionError(`Expected \`headers: 'draft-12'\` with \`partition\`, got '${headers}'. It has no effect alone`);
+}
+
+/**
+ * Returns the value of `RateLimit-Partition` (the editor's copy of draft 12, section 4): each limit's name, and the dimensions
+ * that make up its keys. It contains no key, so it discloses nothing about the client. Empty without such a limit.
+ */
+export function toPartitionValue(limits: Limits, partition: Partition): string {
+  return Object.keys(limitsByName(limits))
+    .map((name) => ({ name, dimensions: Array.isArray(partition) ? partition : (partition as never)[name] }))
+    .filter(({ dimensions }) => dimensions !== undefined)
+    .map(({ name, dimensions }) => `"${name}";${(dimensions as readonly string[]).join(';')}`)
+    .join(', ');
+}
