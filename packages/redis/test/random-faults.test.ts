@@ -12,7 +12,7 @@ import {
 } from '@rollgate/core';
 import { type RedisClient, RedisStore } from '@rollgate/redis';
 import { FaultyProxy, RedisCluster, RedisServer, until } from '@rollgate/test-support';
-import { effort, seed } from '@rollgate/test-support/effort';
+import { effort, faultsMs, seed } from '@rollgate/test-support/effort';
 import { silenceOutages } from '@rollgate/test-support/silence-outages';
 import hashSlotOf from 'cluster-key-slot';
 import { Redis } from 'ioredis';
@@ -24,7 +24,7 @@ import { mostWithin, UnitLedger } from './support/unit-ledger.js';
 
 silenceOutages();
 
-const FAULTS_MS = effort(1500, 120_000);
+const FAULTS_MS = faultsMs(1500, 120_000);
 const TIMEOUT_MS = 300;
 const CHECKS = 40;
 const LIMIT = 20;

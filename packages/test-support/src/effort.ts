@@ -7,7 +7,7 @@ export function effort<Amount>(quick: Amount, thorough: Amount): Amount {
 }
 
 /** The seed in `ROLLGATE_SEED`, which replays a failure. */
-export const givenSeed: number | undefined = seedOf(process.env.ROLLGATE_SEED);
+export const givenSeed: number | undefined = numberOf('ROLLGATE_SEED', 'Copy the seed that the failed run printed');
 
 /**
  * The seed of all random histories. `npm test` always takes the same one, so that only a change makes it fail.
@@ -15,17 +15,23 @@ export const givenSeed: number | undefined = seedOf(process.env.ROLLGATE_SEED);
  */
 export const seed: number = givenSeed ?? 1;
 
+const givenMinutes = numberOf('ROLLGATE_FAULT_MINUTES', 'For example, set 10');
+
+/** How many milliseconds random faults last: `ROLLGATE_FAULT_MINUTES`, or `quick` or `thorough` as in `effort`. */
+export function faultsMs(quick: number, thorough: number): number {
+  return givenMinutes === undefined ? effort(quick, thorough) : givenMinutes * 60_000;
+}
+
 /** fast-check's options for the number of runs, and the seed. */
 export function randomRuns(quick: number, thorough: number): { numRuns: number; seed: number } {
   return { numRuns: effort(quick, thorough), seed };
 }
 
-function seedOf(text: string | undefined): number | undefined {
+function numberOf(variable: string, fix: string): number | undefined {
+  const text = process.env[variable];
   if (text === undefined || text === '') return undefined;
-  const seed = Number(text);
-  if (!Number.isSafeInteger(seed))
-    throw new TypeError(
-      `Expected ROLLGATE_SEED to be an integer, got ${JSON.stringify(text)}. Copy the seed that the failed run printed`,
-    );
-  return seed;
+  const number = Number(text);
+  if (!Number.isSafeInteger(number))
+    throw new TypeError(`Expected ${variable} to be an integer, got ${JSON.stringify(text)}. ${fix}`);
+  return number;
 }
