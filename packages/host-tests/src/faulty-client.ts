@@ -29,19 +29,33 @@ const LONGEST_PAUSE_MS = 5;
 
 /** Sends the requests over one connection of HTTP/1.1 without waiting for responses. */
 export async function sendHttp1(port: number, requests: readonly FaultyRequest[], random: Random): Promise<Received> {
+  const text = requests.map((request, index) => toText(request, index === requests.length - 1)).join('');
+  const isEndless = requests.some((request) => request.isEndless);
+  const { received, isWhole } = await sendText(port, text, isEndless, random);
+  return { statuses: Array.from(received.matchAll(/HTTP\/1\.1 (\d{3}) /g), ([, status]) => Number(status)), isWhole };
+}
+
+/**
+ * Sends a text of Latin-1 over one connection as a slow or leaving client.
+ *
+ * @param isEndless Whether the server waits until the client leaves.
+ */
+export async function sendText(
+  port: number,
+  text: string,
+  isEndless: boolean,
+  random: Random,
+): Promise<{ readonly received: string; readonly isWhole: boolean }> {
   const how = HOW[Math.floor(random() * HOW.length)]!;
   const leavesBetween = random() < 0.5;
-  const parts = split(
-    requests.map((request, index) => toText(request, index === requests.length - 1)).join(''),
-    random,
-  );
+  const parts = split(text, random);
   const socket = connect({ port, host: '127.0.0.1', allowHalfOpen: true }).on('error', () => {});
-  let text = '';
+  let received = '';
   let isWhole = false;
   const closed = new Promise((resolve) => socket.once('close', resolve));
-  const received = new Promise((resolve) => socket.once('data', resolve));
+  const responded = new Promise((resolve) => socket.once('data', resolve));
   if (how === 'read late') socket.pause();
-  socket.setEncoding('latin1').on('data', (chunk) => (text += chunk));
+  socket.setEncoding('latin1').on('data', (chunk) => (received += chunk));
   socket.on('end', () => {
     isWhole = true;
     socket.end();
@@ -54,12 +68,11 @@ export async function sendHttp1(port: number, requests: readonly FaultyRequest[]
     if (isSlow) await delay(random() * LONGEST_PAUSE_MS);
   }
   if (how === 'leave while sending') leave();
-  if (how === 'leave at the first byte') await Promise.race([received, delay(LONGEST_PAUSE_MS)]).then(leave);
+  if (how === 'leave at the first byte') await Promise.race([responded, delay(LONGEST_PAUSE_MS)]).then(leave);
   if (how === 'read late') await delay(random() * LONGEST_PAUSE_MS).then(() => socket.resume());
-  if (requests.some(({ isEndless }) => isEndless)) await Promise.race([closed, delay(ENDLESS_MS)]).then(leave);
+  if (isEndless) await Promise.race([closed, delay(ENDLESS_MS)]).then(leave);
   await closed;
-  const statuses = Array.from(text.matchAll(/HTTP\/1\.1 (\d{3}) /g), ([, status]) => Number(status));
-  return { statuses, isWhole };
+  return { received, isWhole };
 }
 
 /** Sends each request over a stream of one session of HTTP/2, and resets some of them. */

@@ -1,10 +1,16 @@
 import { once } from 'node:events';
+import { createNestCountedMessages } from './hosts/nest-counted-messages.js';
 import { createNestGateway } from './hosts/nest-gateway.js';
 import { createNestGraphql } from './hosts/nest-graphql.js';
 import { createNestRoutes } from './hosts/nest-routes.js';
 
 const ports: Record<string, number> = {};
-const servers = { gateway: createNestGateway(), graphql: createNestGraphql(), routes: createNestRoutes() };
+const servers = {
+  gateway: createNestGateway(),
+  'Nest over WebSockets': createNestCountedMessages(),
+  graphql: createNestGraphql(),
+  routes: createNestRoutes(),
+};
 for (const [name, starting] of Object.entries(servers)) {
   const server = (await starting).listen(0, '127.0.0.1');
   await once(server, 'listening');

@@ -1,22 +1,42 @@
 import { until } from '@rollgate/test-support';
-import { effort, seed } from '@rollgate/test-support/effort';
+import { effort, faultsMs, seed } from '@rollgate/test-support/effort';
 import { createHttp1Client, createHttp2Client } from '../src/client.js';
 import { type FaultyRequest, type Random, type Received, sendHttp1, sendHttp2 } from '../src/faulty-client.js';
-import { type HostProcess, startNodeHosts } from '../src/start-hosts.js';
+import { sendWebSocket } from '../src/faulty-websocket.js';
+import {
+  type HostProcess,
+  startBunHosts,
+  startDenoHosts,
+  startNestHosts,
+  startNodeHosts,
+  startWorkerdHosts,
+} from '../src/start-hosts.js';
 
-const HOSTS = [
-  'Express 5',
-  'Express 4',
-  'Fastify 5',
-  'Koa 3',
-  'node:http',
-  'node:http2',
-  'Hono on Node',
-  'Nest on Express',
-  'Nest on Fastify',
+/** The hosts of each process. */
+const PROCESSES: readonly [name: string, start: () => Promise<HostProcess>, hosts: readonly string[]][] = [
+  [
+    'Node',
+    startNodeHosts,
+    [
+      'Express 5',
+      'Express 4',
+      'Fastify 5',
+      'Koa 3',
+      'node:http',
+      'node:http2',
+      'Hono on Node',
+      'Nest on Express',
+      'Nest on Fastify',
+    ],
+  ],
+  ['Nest', startNestHosts, ['Nest over WebSockets']],
+  ['Bun', startBunHosts, ['Fetch on Bun', 'Hono on Bun']],
+  ['Deno', startDenoHosts, ['Fetch on Deno', 'Hono on Deno']],
+  ['workerd', startWorkerdHosts, ['Fetch on workerd', 'Hono on workerd']],
 ];
-/** How many clients each host serves. */
-const CLIENTS = effort(15, 1000);
+/** How long each process serves clients, and at least how many on each of its hosts. */
+const FAULTS_MS = faultsMs(0, 60_000);
+const CLIENTS = 15;
 const PARALLEL = 5;
 /** Node detects no disconnect behind more than 64 kB that it has not read, and a connection has up to four requests. */
 const LONGEST_BODY = 10_000;
@@ -77,29 +97,29 @@ function total(requests: number, connections: readonly Received[]): Totals {
   return { sent: requests, allowed: statuses.filter(known), whole: whole.filter(known), rejected };
 }
 
-let hosts: HostProcess;
-beforeAll(async () => {
-  hosts = await startNodeHosts();
-});
-afterAll(() => hosts.stop());
+/** How clients send requests to a host, and the scenarios and behaviors that it has. */
+function openHost(host: string, port: number) {
+  const [scenarios, behaviors] = [Object.keys(SCENARIOS), BEHAVIORS];
+  if (host === 'node:http2') return { send: sendHttp2, control: createHttp2Client(port), scenarios, behaviors };
+  const control = createHttp1Client(port);
+  if (host !== 'Nest over WebSockets') return { send: sendHttp1, control, scenarios, behaviors };
+  return { send: sendWebSocket, control, scenarios: ['ten'], behaviors: ['hello', 'throw'] };
+}
 
-test.each(HOSTS)('%s counts each request of slow and leaving clients once', async (host) => {
+/** Serves hostile clients until a time, and returns how many requests were allowed, rejected and without a response. */
+async function attack(host: string, port: number, endMs: number): Promise<Record<string, number>> {
   const random = createRandom(seed);
-  const port = hosts.ports[host]!;
-  const isHttp2 = host === 'node:http2';
-  const send = isHttp2 ? sendHttp2 : sendHttp1;
-  const control = isHttp2 ? createHttp2Client(port) : createHttp1Client(port);
+  const { send, control, scenarios, behaviors } = openHost(host, port);
   const used = async (scenario: string, client: string) => {
     const { body } = await control.open(`/control/peek/${scenario}/${client}`).reply;
     return SCENARIOS[scenario]!.limit - JSON.parse(body).remaining;
   };
-  const kinds = { allowed: 0, rejected: 0, unknown: 0 };
+  const kinds = { clients: 0, allowed: 0, rejected: 0, unknown: 0 };
   const runClient = async (number: number) => {
-    const names = Object.keys(SCENARIOS);
-    const scenario = names[number % names.length]!;
+    const scenario = scenarios[number % scenarios.length]!;
     const client = `${host} ${number}`.replaceAll(/[^a-z0-9]/gi, '-');
     const createRequest = (): FaultyRequest => {
-      const behavior = BEHAVIORS[Math.floor(random() * BEHAVIORS.length)]!;
+      const behavior = behaviors[Math.floor(random() * behaviors.length)]!;
       return {
         path: `/${scenario}`,
         headers: { 'x-client': client, 'x-behavior': behavior },
@@ -121,6 +141,7 @@ test.each(HOSTS)('%s counts each request of slow and leaving clients once', asyn
       return units >= least && units <= most;
     });
     if (scenario === 'ten' || scenario === 'skip-failed') expect([about, least <= limit]).toEqual([about, true]);
+    kinds.clients += 1;
     kinds.allowed += totals.allowed.length;
     kinds.rejected += totals.rejected;
     kinds.unknown += totals.sent - totals.allowed.length - totals.rejected;
@@ -128,10 +149,22 @@ test.each(HOSTS)('%s counts each request of slow and leaving clients once', asyn
   let next = 0;
   await Promise.all(
     Array.from({ length: PARALLEL }, async () => {
-      while (next < CLIENTS) await runClient(next++);
+      while (next < CLIENTS || performance.now() < endMs) await runClient(next++);
     }),
   );
   control.close();
-  if (effort(false, true)) console.info(host, kinds);
-  expect(kinds.allowed).toBeGreaterThan(0);
+  return kinds;
+}
+
+test.each(PROCESSES)('the hosts of %s count each request of slow and leaving clients once', async (_, start, hosts) => {
+  const serving = await start();
+  try {
+    const endMs = performance.now() + FAULTS_MS;
+    const attacks = hosts.map(async (host) => [host, await attack(host, serving.ports[host]!, endMs)] as const);
+    const counts = Object.fromEntries(await Promise.all(attacks));
+    if (effort(false, true)) console.info(counts);
+    for (const [host, { allowed }] of Object.entries(counts)) expect([host, allowed! > 0]).toEqual([host, true]);
+  } finally {
+    await serving.stop();
+  }
 });
