@@ -300,6 +300,14 @@ export const lua = [
     ['the units before a kept hit are not dropped', 'local first = math.max(before, dropped)', 'local first = before'],
   ]),
   ...of(
+    'hit-log/hit-log-sorted-set',
+    [test('cluster')],
+    [
+      ['the key goes while all members are replaced', '      finish = hold(hits)\n', ''],
+      ['the key goes while all figures change', 'local finish = first == 0 and hold(hits)', 'local finish'],
+    ],
+  ),
+  ...of(
     'hit-log/hit-log',
     [...REFUNDS, test('conformance')],
     [

@@ -212,8 +212,8 @@ export const slots = [
     ],
     [
       'expired leases stay in Redis',
-      "now + rule.lease\n  redis.call('ZREMRANGEBYSCORE', key, '-inf', format_integer(now))\n",
-      'now + rule.lease\n',
+      "rule.lease, cost))\n  redis.call('ZREMRANGEBYSCORE', key, '-inf', format_integer(now))\n",
+      'rule.lease, cost))\n',
     ],
   ]),
   ...of('redis/src/changes/lease-renewal.ts', REDIS, [

@@ -1,4 +1,12 @@
-import { type Decision, type Limits, RateLimiter, rollingWindow } from '@rollgate/core';
+import {
+  concurrency,
+  type Decision,
+  type Limit,
+  type Limits,
+  manualClock,
+  RateLimiter,
+  rollingWindow,
+} from '@rollgate/core';
 import { type ClusterSlot, RedisStore } from '@rollgate/redis';
 import { RedisCluster, until } from '@rollgate/test-support';
 import { withoutOutageWarnings } from '@rollgate/test-support/silence-outages';
@@ -72,6 +80,82 @@ test.each(LOGS)('a refund keeps the other hits of a key whose hash slot moves: %
   } finally {
     close();
   }
+});
+
+const HOUR_MS = 3_600_000;
+const most = Number.MAX_SAFE_INTEGER;
+/** Limits, what happens to a key before its hash slot moves, what happens while it moves, and what remains. */
+const REPLACED: Record<
+  string,
+  { limits: Limit; before(key: Used): Promise<unknown>; during(key: Used): Promise<unknown>; remaining: number }
+> = {
+  'an attempt that takes the place of all others': {
+    limits: rollingWindow({ limit: 5, window: '1h', countRejected: true }),
+    before: ({ check }) => Promise.all([check(), check(), check(), check(), check()]),
+    during: ({ check }) => check(5),
+    remaining: 0,
+  },
+  'the first hit after all others have expired': {
+    limits: rollingWindow({ limit: 5, window: '1h', minDifference: '1ms' }),
+    async before({ check, advance }) {
+      await Promise.all([check(), check()]);
+      advance(2 * HOUR_MS);
+    },
+    during: ({ check }) => check(2),
+    remaining: 3,
+  },
+  'a hit that makes the sums too large': {
+    limits: rollingWindow({ limit: most, window: '1h' }),
+    async before({ check, advance }) {
+      await check(2 ** 52, rollingWindow({ limit: most, window: '1h', minDifference: '3h' })); // Its hits stay for three hours.
+      advance(HOUR_MS - 1);
+      await check(5);
+      advance(1);
+    },
+    during: ({ check }) => check(2 ** 52),
+    remaining: most - 2 ** 52 - 5,
+  },
+  'the first lease after all others have expired': {
+    limits: concurrency({ limit: 5, lease: '1h' }),
+    async before({ check, advance }) {
+      await Promise.all([check(), check()]);
+      advance(2 * HOUR_MS);
+    },
+    during: ({ check }) => check(2),
+    remaining: 3,
+  },
+};
+
+/** How a case uses the key of its hash slot. */
+interface Used {
+  check(cost?: number, limits?: Limit): Promise<unknown>;
+  advance(ms: number): void;
+}
+
+describe.each(LOGS)('a key stays while its hash slot moves: %s', (log) => {
+  test.each(Object.entries(REPLACED))('%s', async (_, { limits, before, during, remaining }) => {
+    const { client, close } = await clusterClients['ioredis 6'](cluster);
+    try {
+      const clock = manualClock(1e12);
+      const store = new RedisStore({ client, log, clock, denialCache: false });
+      const options = { store, prefix: freshPrefix(), timeout: '30s', onStoreError: 'throw' } as const;
+      const limiter = new RateLimiter({ ...options, limits });
+      const move = HashSlotMove.create(cluster, 1);
+      const [key] = move.keys as [string];
+      const used: Used = {
+        check: (cost, other = limits) => new RateLimiter({ ...options, limits: other }).check(key, { cost }),
+        advance: (ms) => clock.advance(ms),
+      };
+      await before(used);
+      await move.run(async (step) => {
+        if (step === 0) await during(used);
+      });
+      expect((await limiter.peek(key)).remaining).toBe(remaining);
+      await limiter.reset(key); // Other cases move the same hash slot.
+    } finally {
+      close();
+    }
+  });
 });
 
 test('all keys of a hash slot share the marks of their refunds', () =>

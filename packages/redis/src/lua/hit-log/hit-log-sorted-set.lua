@@ -8,6 +8,9 @@
 
 local log = {}
 
+-- A log with more hits is deleted at once, because removing its members would take too long.
+local MAX_REMOVED = 10000
+
 -- The time of the hit at `index`, the units before it and its own, and its member.
 local function read(hits, index)
   local found = redis.call('ZRANGE', hits.key, index, index, 'WITHSCORES')
@@ -57,7 +60,6 @@ local function add(hits, time, before, cost, gaps)
   local figures = string.format('%016d:%d', before, cost) .. (gaps or '')
   local member = figures .. signature_of(hits.recorder) .. string.format('%d', log.created(hits))
   redis.call('ZADD', hits.key, format_integer(time), member)
-  if hits.written then hits.written[member] = true end
   return member
 end
 
@@ -74,6 +76,12 @@ function log.append(hits, time, cost)
 end
 
 define_lazily(log, function()
+  -- Keeps the key while all of its members are replaced (see hit-log.lua), until the returned function is called.
+  local function hold(hits)
+    redis.call('ZADD', hits.key, '+inf', '')
+    return function() redis.call('ZREM', hits.key, '') end
+  end
+
   function log.time_of(hits, index)
     if index == 0 then return hits.oldest end
     return (read(hits, index))
@@ -126,17 +134,17 @@ define_lazily(log, function()
     return entries
   end
 
-  -- Empties the log. Returns a function that removes the old members after the new ones are there.
+  -- Empties the log. A hit must follow. Returns what must be called then.
   function log.clear(hits)
-    local members = redis.call('ZRANGE', hits.key, 0, -1)
-    hits.stamp, hits.written = log.created(hits), {}
-    hits.size, hits.dropped, hits.total, hits.gaps, hits.refunded = 0, 0, 0, nil, 0
-    return function()
-      for _, member in ipairs(members) do
-        if not hits.written[member] then redis.call('ZREM', hits.key, member) end
-      end
-      hits.written = nil
+    local finish
+    if hits.size > MAX_REMOVED then redis.call('UNLINK', hits.key)
+    else
+      finish = hold(hits)
+      redis.call('ZREMRANGEBYRANK', hits.key, 0, -2)
     end
+    hits.stamp = log.created(hits)
+    hits.size, hits.dropped, hits.total, hits.gaps, hits.refunded = 0, 0, 0, nil, 0
+    return finish
   end
 
   -- Drops the hits from `index` on.
@@ -176,6 +184,7 @@ define_lazily(log, function()
 
   -- Subtracts units from the figures of the members from `first` to `last`.
   function log.subtract(hits, first, last, units)
+    local finish = first == 0 and hold(hits)
     for start = first, last, 500 do -- Lua can pass only some thousand values at once.
       local stop = math.min(last, start + 499)
       local found = redis.call('ZRANGE', hits.key, start, stop, 'WITHSCORES')
@@ -187,6 +196,7 @@ define_lazily(log, function()
       redis.call('ZREMRANGEBYRANK', hits.key, start, stop)
       redis.call('ZADD', hits.key, unpack(members))
     end
+    if finish then finish() end
   end
 
   -- Lowers the units of the hit at `index`, and the figures of the later ones. Returns the position from which gaps belong to these.

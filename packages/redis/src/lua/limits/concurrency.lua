@@ -106,8 +106,9 @@ end
 
 function concurrency.record(rule, state, now, cost, verdict)
   local key, expires = state.key, now + rule.lease
-  redis.call('ZREMRANGEBYSCORE', key, '-inf', format_integer(now))
+  -- In this order, because a script cannot create a key whose hash slot moves to another node of a Cluster.
   redis.call('ZADD', key, format_integer(expires), member_of(verdict.at, rule.lease, cost))
+  redis.call('ZREMRANGEBYSCORE', key, '-inf', format_integer(now))
   if state.mark or cost > 1 then set_extra(key, state.mark, (state.live_extra or 0) + cost - 1) end
   state.used = state.used + cost
   verdict.remaining, verdict.reset = math.max(0, rule.limit - state.used), rule.retry_after

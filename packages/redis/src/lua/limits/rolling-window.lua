@@ -48,7 +48,7 @@ function rolling_window.find(rule, key, now)
   end
   if newest + hits.recorder.keep > now then return hits end
   local empty = log.empty(key)
-  empty.is_expired = true
+  empty.expired = hits
   return empty
 end
 
@@ -107,7 +107,7 @@ function rolling_window.record(rule, hits, now, cost, verdict, stamp)
   -- Only the newest `limit` units affect decisions with countRejected. An overdraft must not make the units inexact.
   local most = rule.counts_rejected and rule.limit or MAX_UNITS
   local units = math.min(cost, most)
-  if hits.is_expired then redis.call('UNLINK', hits.key) end
+  local finish = hits.expired and log.clear(hits.expired)
   if hits.recorder ~= rule then
     local last, recorder = hits.recorder, next_recorder(hits.recorder, rule)
     if not last or last.keep ~= recorder.keep or last.min_difference ~= recorder.min_difference then
@@ -132,9 +132,11 @@ function rolling_window.record(rule, hits, now, cost, verdict, stamp)
     first, dropped = MAX_DROPPED, log.total_before(hits, MAX_DROPPED)
   end
   count_steps(first / 10)
-  if first > 0 or dropped > hits.dropped then log.drop(hits, first, dropped) end
+  if first > 0 and first == hits.size then finish = log.clear(hits)
+  elseif first > 0 or dropped > hits.dropped then log.drop(hits, first, dropped) end
   if overflows and hits.size > 0 then log.restart(hits) end
   log.append(hits, at, units)
+  if finish then finish() end
   if rule.counts_rejected then
     local rejection = verdict
     verdict = rolling_window.test(rule, hits, now, cost)
