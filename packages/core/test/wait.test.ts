@@ -1,5 +1,5 @@
 import { getEventListeners } from 'node:events';
-import { leakyBucket, MemoryStore, RateLimiter, rollingWindow, type Store } from '@rollgate/core';
+import { leakyBucket, MemoryStore, manualClock, RateLimiter, rollingWindow, type Store } from '@rollgate/core';
 import { flushPromises } from '@rollgate/test-support/flush-promises';
 import { silenceOutages } from '@rollgate/test-support/silence-outages';
 
@@ -180,7 +180,8 @@ describe('wait on a queue', () => {
   });
 
   test('keeps the order of the others when one caller aborts', async () => {
-    const limiter = new RateLimiter({ limits: queue });
+    const clock = manualClock();
+    const limiter = new RateLimiter({ limits: queue, store: new MemoryStore({ clock }) });
     const controller = new AbortController();
     const order: number[] = [];
     const all = [0, 1, 2, 3].map(async (caller) => {
@@ -191,6 +192,7 @@ describe('wait on a queue', () => {
     await flushPromises();
     controller.abort('bored');
     await expect(all[2]).rejects.toBe('bored');
+    clock.advance(3 * INTERVAL_MS);
     await Promise.all([all[1], all[3]]);
     expect(order).toEqual([0, 1, 3]);
   });
