@@ -308,6 +308,16 @@ export const lua = [
     ],
   ),
   ...of(
+    'hit-log/hit-log-sorted-set',
+    [test('script-slices')],
+    [['a search of a sorted set takes no steps', '  count_steps(5)\n', '']],
+  ),
+  ...of(
+    'hit-log/hit-log-packed',
+    [test('script-slices')],
+    [['a search of a packed log takes no steps', '    count_steps(5)\n', '']],
+  ),
+  ...of(
     'hit-log/hit-log',
     [...REFUNDS, test('conformance')],
     [

@@ -11,7 +11,7 @@ import { RedisStore } from '@rollgate/redis';
 import { until } from '@rollgate/test-support';
 import { flushPromises } from '@rollgate/test-support/flush-promises';
 import { withMaxSteps } from './support/max-steps.js';
-import { freshPrefix, SomeRedis } from './support/some-redis.js';
+import { freshPrefix, LOGS, type Log, SomeRedis } from './support/some-redis.js';
 
 const redis = SomeRedis.forThisFile();
 
@@ -62,7 +62,7 @@ test('expensive refunds that arrive together take several scripts', async () => 
 });
 
 /** A limiter with a clock that the test sets, and the number of scripts that it has sent. */
-function makeCounted(limits: Limits) {
+function makeCounted(limits: Limits, log: Log = 'packed') {
   const counted = { nowMs: 1e9, scriptCount: 0 };
   const client = {
     status: 'ready',
@@ -73,7 +73,7 @@ function makeCounted(limits: Limits) {
     },
     eval: (script: string, keyCount: number, ...rest: string[]) => redis.client.eval(script, keyCount, ...rest),
   };
-  const store = new RedisStore({ client, clock: { now: () => counted.nowMs }, denialCache: false });
+  const store = new RedisStore({ client, log, clock: { now: () => counted.nowMs }, denialCache: false });
   const limiter = new RateLimiter({ limits, store, prefix: freshPrefix(), timeout: '30s' });
   return { counted, limiter, store };
 }
@@ -143,6 +143,16 @@ test('counts and additions of thousands of buckets take several scripts', async 
   const counts = await Promise.all(MANY.map(() => counter.count('ann', '1m')));
   expect(counts).toEqual(MANY.map(() => 300));
   expect(counted.scriptCount).toBeGreaterThan(5);
+});
+
+test.each(LOGS)('attempts that search a long log take several scripts: %s', async (log) => {
+  const { counted, limiter } = makeCounted(rollingWindow({ limit: 1000, window: '1h', countRejected: true }), log);
+  const attempt = (count: number) =>
+    Promise.all(Array.from({ length: count }, (_, index) => limiter.check('ann', { cost: 1 + (index % 2) })));
+  await attempt(900);
+  counted.scriptCount = 0;
+  expect((await attempt(100)).map(({ allowed }) => allowed)).toEqual(Array.from({ length: 100 }, () => false));
+  expect(counted.scriptCount).toBeGreaterThan(2);
 });
 
 test('checks of a queue with the most gaps take more scripts', async () => {

@@ -61,6 +61,7 @@ local function read(hits, index)
     local from, stop = start - 140, start + 153
     if hits.length - start < NEAR_END then from, stop = math.min(from, hits.length - NEAR_END), hits.length end
     hits.from = math.max(0, from)
+    count_steps(5)
     hits.bytes = redis.call('GETRANGE', hits.key, string.format('%d', hits.from), string.format('%d', stop))
   end
   local position = start - hits.from + 1

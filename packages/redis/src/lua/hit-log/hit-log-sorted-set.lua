@@ -13,6 +13,7 @@ local MAX_REMOVED = 10000
 
 -- The time of the hit at `index`, the units before it and its own, and its member.
 local function read(hits, index)
+  count_steps(5)
   local found = redis.call('ZRANGE', hits.key, index, index, 'WITHSCORES')
   local before, cost = string.match(found[1], '^(%d+):(%d+)')
   return tonumber(found[2]), tonumber(before), tonumber(cost), found[1]
