@@ -10,7 +10,7 @@ export interface Facts {
   /** The frameworks that it has code for. */
   readonly frameworks: string;
   readonly stores: string;
-  /** Whether it limits on platforms that reach Redis only by HTTP. */
+  /** Whether it limits on platforms that reach Redis only over HTTP. */
   readonly edge: string;
 }
 
@@ -18,7 +18,7 @@ export const FACT_TITLES: Readonly<Record<keyof Facts, string>> = {
   algorithms: 'algorithms',
   frameworks: 'frameworks',
   stores: 'stores',
-  edge: 'edge runtimes, Redis by HTTP',
+  edge: 'edge runtimes, Redis over HTTP',
 };
 
 const OWN_CODE = 'your own code';
@@ -27,13 +27,13 @@ export const FACTS: Readonly<Record<LibraryName, Facts>> = {
   rollgate: {
     algorithms: '7',
     frameworks: 'Express, Fastify, Hono, Koa, NestJS, `node:http`, Fetch handlers',
-    stores: 'memory, Redis, PostgreSQL, SQLite, one function for any other',
+    stores: 'memory, Redis, PostgreSQL, SQLite, any other with one function',
     edge: 'yes',
   },
   'express-rate-limit': {
     algorithms: '1, fixed window',
     frameworks: 'Express',
-    stores: 'memory, others by third parties',
+    stores: 'memory, others from third parties',
     edge: 'no',
   },
   '@fastify/rate-limit': {
@@ -51,7 +51,7 @@ export const FACTS: Readonly<Record<LibraryName, Facts>> = {
   '@nestjs/throttler': {
     algorithms: '1, log with a block',
     frameworks: 'NestJS',
-    stores: 'memory, others by third parties',
+    stores: 'memory, others from third parties',
     edge: 'no',
   },
   'rate-limiter-flexible': {
@@ -75,7 +75,7 @@ export const FACTS: Readonly<Record<LibraryName, Facts>> = {
   '@upstash/ratelimit': {
     algorithms: '3',
     frameworks: OWN_CODE,
-    stores: 'Redis at Upstash',
+    stores: 'Upstash Redis',
     edge: 'yes',
   },
   limiter: {

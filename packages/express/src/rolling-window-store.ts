@@ -26,7 +26,7 @@ export interface ClientInfo {
  * A store for express-rate-limit. Its limit then holds in every window, exactly, instead of in windows that start with a
  * client's first request. `Retry-After` is the time until the next request is allowed. Rejected requests don't count.
  *
- * With `requestWasSuccessful`, a rejection must not be a success.
+ * `requestWasSuccessful` must not return `true` for a rejection.
  *
  * Each limiter needs an instance. Instances may share a store of Rollgate, each with its own `prefix`.
  *
@@ -86,7 +86,7 @@ export class RollingWindowStore {
     return toClientInfo(decision);
   }
 
-  /** Takes a request of a client back, for `skipFailedRequests` and `skipSuccessfulRequests`. */
+  /** Takes back a client's request, for `skipFailedRequests` and `skipSuccessfulRequests`. */
   async decrement(key: string): Promise<void> {
     const decision = this.#recent?.take(key);
     if (decision !== undefined) await this.#open().refund(decision);

@@ -12,7 +12,7 @@ export const RATE_LIMIT = 'rollgate:rate-limit';
  * By default, the prefix of a count is that of the module, and the names of the class and the method. Controllers of the same
  * name also have their module and path in it. Resolvers and gateways of the same name need their own `prefix`.
  *
- * @throws TypeError if the options are not an object. Invalid values fail the start of the app.
+ * @throws TypeError if the options are not an object. With invalid values, the app does not start.
  */
 export function RateLimit(options: RateLimitOptions): CustomDecorator {
   if (typeof options !== 'object' || options === null) throw invalidOption('@RateLimit', 'an object', options);

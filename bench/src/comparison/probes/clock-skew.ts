@@ -7,9 +7,9 @@ const LIMIT = 10;
 const WINDOW_MS = 60_000;
 
 export const clockSkew: Probe = {
-  title: 'most with a clock 2 minutes ahead, limit 10',
+  title: 'allowed with a clock 2 minutes ahead, limit 10',
   method:
-    'Two clients send 30 requests each at the same time. The clock of the second one is two minutes ahead, and the limit is 10 a minute.',
+    'Sends 30 requests to each of two limiters that share one Redis. The clock of the second limiter is two minutes ahead, and the limit is 10 a minute.',
   async run({ inRedis }) {
     if (inRedis === undefined) return undefined;
     const redis = await PrivateRedis.start();

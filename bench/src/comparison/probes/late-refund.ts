@@ -7,7 +7,7 @@ const WINDOW_MS = 1000;
 
 export const lateRefund: Probe = {
   title: 'allowed after 5 late refunds, limit 10',
-  method: 'Allows five requests, refunds them after the window has ended, and then sends 30.',
+  method: 'Sends five requests, refunds them after the window has ended, and then sends 30 more.',
   async run({ inRedis }) {
     if (inRedis === undefined) return undefined;
     const limiter = await inRedis({ limit: 10, windowMs: WINDOW_MS }, await PrivateRedis.start());

@@ -3,9 +3,9 @@ import { createTimed, type Probe } from '../probe.js';
 const DAY_MS = 86_400_000;
 
 export const longWindow: Probe = {
-  title: '1 in 30 days holds',
+  title: 'enforces 1 in 30 days',
   method:
-    'Allows one request in 30 days, and sends a second one after a minute. A timer of Node that is set to more than 24.8 days ends at once.',
+    'Allows one request in 30 days, and sends a second one after a minute. A Node timer that is set to more than 24.8 days fires at once.',
   async run(library) {
     const timed = await createTimed(library, { limit: 1, windowMs: 30 * DAY_MS });
     if (timed === undefined) return undefined;

@@ -12,9 +12,9 @@ const BURSTS = [0, 1, 3 * LIMIT];
 const MOST_MOMENTS = 3;
 
 export const mostInWindow: Probe = {
-  title: 'most in a window, limit 10',
+  title: 'most allowed in a window, limit 10',
   method:
-    'Chooses up to three of six moments around the end of a minute, and sends at each one request, or as many as are allowed. Tries every choice, and counts the most that were allowed within one minute.',
+    'Picks up to three of six moments around the end of a minute. Sends one request, or as many as are allowed, at each of them. Tries every combination, and reports the most requests allowed within one minute.',
   async run(library) {
     const timed = await createTimed(library, { limit: LIMIT, windowMs: WINDOW_MS });
     if (timed === undefined) return undefined;

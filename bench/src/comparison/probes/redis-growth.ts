@@ -5,8 +5,8 @@ import { countAllowed, type Probe } from '../probe.js';
 const REJECTED = 1000;
 
 export const redisGrowth: Probe = {
-  title: 'bytes of a key after 1,000 rejections',
-  method: `Sends ${whole(REJECTED)} requests more than the limit of 10 to one key, and adds up \`MEMORY USAGE\` of everything in Redis.`,
+  title: 'bytes per key after 1,000 rejections',
+  method: `Sends ${whole(REJECTED)} requests beyond the limit of 10 for one key, and adds up the \`MEMORY USAGE\` of everything in Redis.`,
   async run({ inRedis }) {
     if (inRedis === undefined) return undefined;
     const redis = await PrivateRedis.start();

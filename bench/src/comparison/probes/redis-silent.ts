@@ -3,6 +3,6 @@ import { describeOutage } from '../redis-outage.js';
 
 export const redisSilent: Probe = {
   title: 'Redis silent',
-  method: 'The same, with a server that stays connected and replies to nothing.',
+  method: 'Does the same with a server that stays connected but never replies.',
   run: (library) => describeOutage(library, (redis) => redis.pause()),
 };

@@ -8,9 +8,9 @@ const REQUESTS = 10;
 const RULE = { limit: 5, windowMs: 60_000 };
 
 export const requestsAtOnce: Probe = {
-  title: 'allowed of ten at once, limit 5',
+  title: 'allowed out of 10 at once, limit 5',
   method:
-    'Sends ten requests in one packet to a server on loopback. Without a server, starts ten checks without waiting for the one before.',
+    'Sends ten requests in one packet to a server on the same machine. For a library without middleware, starts ten checks at once.',
   async run(library) {
     const allowed =
       library.serve === undefined ? await callAtOnce(library) : await sendAtOnce(await library.serve(RULE));

@@ -2,8 +2,8 @@ import { PrivateRedis } from '../private-redis.js';
 import { countAllowed, type Probe } from '../probe.js';
 
 export const resetPattern: Probe = {
-  title: 'reset of `*` resets',
-  method: 'Uses up the limit of a key, and resets the key `*`, which may come from a client.',
+  title: 'a reset of `*` clears',
+  method: 'Uses up the limit of a key, and then resets the key `*`, which a client can choose.',
   async run({ inRedis }) {
     if (inRedis === undefined) return undefined;
     const redis = await PrivateRedis.start();

@@ -5,7 +5,7 @@ import type { Probe } from '../probe.js';
 const WINDOW_MS = 500;
 
 export const shortWindow: Probe = {
-  title: '1 in 500 ms, after 2 s',
+  title: 'second request after 2 s, limit 1 in 500 ms',
   method: 'Allows one request in 500 ms, and sends a second one after two seconds.',
   async run({ inRedis }) {
     if (inRedis === undefined) return undefined;

@@ -7,7 +7,7 @@ const KEYS = 1000;
 
 export const timers: Probe = {
   title: 'timers for 1,000 keys',
-  method: `Checks ${whole(KEYS)} keys in memory, and counts the timers that run.`,
+  method: `Checks ${whole(KEYS)} keys in memory, and counts the active timers.`,
   async run(library) {
     if (library.inMemory === undefined || library.hasKeys === false) return undefined;
     const time = FakeTime.start();

@@ -7,7 +7,7 @@ import type { StoredNumbers } from './stored-state.js';
  * Updates the states of some keys. `states` are the numbers that the store has for each of them, or `undefined`. Returns a
  * change for each key, in the same order: numbers to write, `null` to delete the key, or `undefined` to leave it.
  *
- * With `clock: 'database'`, `nowMicros` is the time of the transaction in whole microseconds. Read it after the locks.
+ * With `clock: 'database'`, `nowMicros` is the time of the transaction in whole microseconds. Read it after you take the locks.
  */
 export type Update = (
   states: readonly (ArrayLike<number> | null | undefined)[],
@@ -16,13 +16,13 @@ export type Update = (
 
 /** What a transaction is for. A store may ignore it. */
 export interface Operation {
-  /** Whether `update` returns no change. It then needs no lock, only a consistent read of all its keys. */
+  /** Whether `update` returns no change. The transaction then needs no lock, only a consistent read of all keys. */
   readonly isReadOnly: boolean;
-  /** Whether the changes may free quota. A store with `subscribe` notifies other processes of their keys. */
+  /** Whether the changes may free quota. A store with `subscribe` notifies other processes of the keys. */
   readonly freesQuota: boolean;
   /**
-   * Whether the caller no longer waits, because its timeout has passed. Look at it before you begin the transaction, and drop
-   * a call that is abandoned.
+   * Whether the caller no longer waits, because its timeout has passed. Check it before you begin the transaction, and drop
+   * an abandoned call.
    */
   readonly isAbandoned: boolean;
 }
@@ -52,7 +52,7 @@ export interface CreateStoreOptions {
   connectionTo?: (() => StoreConnection) | undefined;
   /**
    * Called once, at construction. Call `wake` when another process has freed quota of these keys, so that callers of
-   * `wait` try again. Without it, they try again when the time that they were given has passed.
+   * `wait` try again. Without it, they try again at the end of the wait that the store reported.
    */
   subscribe?: ((wake: (keys: readonly string[]) => void) => void) | undefined;
   /** Closes what the store has opened. */

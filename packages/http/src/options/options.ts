@@ -122,7 +122,7 @@ export interface CommonOptions<Request, Given extends Limits = Limits, Response 
    * The headers that describe the decision: `'x-ratelimit'`, the `RateLimit` and `RateLimit-Policy` of `'draft-11'`,
    * `'all'` of them or `'none'`. A rejection always has `Retry-After` unless no retry can succeed.
    *
-   * `'draft-12'` is experimental. It sends what the unpublished next draft describes, and changes with it.
+   * `'draft-12'` is experimental. It sends what the unpublished next draft describes, and will change with it.
    *
    * @defaultValue `'x-ratelimit'`
    */
@@ -168,8 +168,8 @@ export interface CommonOptions<Request, Given extends Limits = Limits, Response 
     | ForRejection<Request, Given, string | MessageFormats | object>
     | undefined;
   /**
-   * Whether a rejected response contains problem details (RFC 9457). A `message` that is an object adds its members, and one
-   * that is a string is their `detail`. Clients that prefer HTML still get the `html` of a `message`.
+   * Whether a rejected response contains problem details (RFC 9457). A `message` that is an object adds its members, and a
+   * string becomes the `detail`. Clients that prefer HTML still get the `html` of a `message`.
    *
    * @defaultValue `false`
    */

@@ -67,7 +67,7 @@ export interface SettleRequestOptions<Given extends Limits = Limits> {
   /** The units for all limits, or a record of units by limit name. Limits that it omits keep what they have. */
   cost: NoInfer<Cost<NameOf<Given>>>;
   /**
-   * The limiter to settle, or what has it as the property `limiter`, such as a middleware. The others keep what they have.
+   * The limiter to settle, or an object with the property `limiter`, such as a middleware. The others keep their counts.
    *
    * @defaultValue all limiters that have counted the request
    */

@@ -1,6 +1,6 @@
 /**
- * Bodies of a rejection in several formats. The request's header `Accept` selects one. An object with other members is a body
- * itself.
+ * Bodies of a rejection in several formats. The request's header `Accept` selects one. An object with other members is itself
+ * the body.
  */
 export interface MessageFormats {
   /** The page for clients that prefer HTML, such as browsers. Escape what you insert. */

@@ -9,22 +9,22 @@ import { Notifications } from './notifications.js';
 /** Options of {@link PostgresStore}. */
 export interface PostgresStoreOptions {
   /**
-   * A `Pool` of `pg`, the function `sql` of Postgres.js, or a database of PGlite. With Prisma or Drizzle, pass the pool below
-   * them. The store uses one connection at a time for checks, and never closes the client.
+   * A `Pool` of `pg`, the function `sql` of Postgres.js, or a database of PGlite. With Prisma or Drizzle, pass the pool
+   * that they use. The store uses one connection at a time for checks, and never closes the client.
    */
   client: PostgresClient;
-  /** The table, which may begin with its schema. @defaultValue `'rollgate'` */
+  /** The name of the table, with or without its schema. @defaultValue `'rollgate'` */
   table?: string | undefined;
   /**
    * Whether a check waits until its record is on disk. With `false`, a crash of the server may lose the records of
-   * the last 0.6 seconds, which is three times `wal_writer_delay`.
+   * the last 0.6 seconds, which is three times the default `wal_writer_delay`.
    *
    * @defaultValue `true`
    */
   synchronousCommit?: boolean | undefined;
   /**
-   * How often the store deletes expired rows of 64 pages of the table, as a duration. It does so after a check. `false` never
-   * deletes any.
+   * How often the store searches 64 pages of the table for expired rows and deletes them, as a duration. It does so after a
+   * check. `false` turns this off.
    *
    * @defaultValue `'5s'`
    */
@@ -34,7 +34,7 @@ export interface PostgresStoreOptions {
    * a connected `Client` of `pg`, the function of Postgres.js or a database of PGlite. It must not go through PgBouncer in
    * transaction mode. Set it in all processes, because each notifies the others only if it is set.
    *
-   * @defaultValue none: they try again when the time that they were given has passed
+   * @defaultValue none: they try again at the end of the wait that the store last reported
    */
   listener?: PostgresListener | undefined;
   /** A clock for tests. @defaultValue the time of the server */

@@ -12,7 +12,7 @@ const MOST_CHECKS = 128;
 /**
  * Keeps limits in a table of PostgreSQL 14 or newer. All processes that use the table decide as one, by the server's clock.
  *
- * All checks that wait form one transaction of two round trips. It locks its rows in one order, so two processes never wait
+ * All checks that wait form one transaction of two round trips. All lock rows in the same order, so two processes never wait
  * for each other.
  *
  * @throws TypeError, RangeError naming the invalid option.
@@ -58,8 +58,8 @@ export class PostgresStore extends TransactionalStore {
   }
 
   /**
-   * Creates the table if it does not exist. Several processes may call it at the same time. It needs the right to create a
-   * table, which a migration with {@link postgresSchema} does not need at run time.
+   * Creates the table if it does not exist. Several processes may call it at the same time. It needs the privilege to
+   * create tables. If the app lacks it, run {@link postgresSchema} in a migration instead.
    *
    * @throws Error of the database.
    */
