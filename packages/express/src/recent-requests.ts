@@ -1,8 +1,13 @@
 import type { Decision } from '@rollgate/core';
 
+interface Recorded {
+  readonly decision: Decision;
+  readonly atMs: number;
+}
+
 interface Requests {
   /** The allowed ones, from the oldest on. */
-  readonly allowed: Decision[];
+  readonly allowed: Recorded[];
   /** How many rejected ones express-rate-limit will take back as failures. They are not recorded anywhere. */
   rejected: number;
 }
@@ -15,44 +20,65 @@ interface Requests {
  */
 export class RecentRequests {
   readonly #windowMs: number;
+  readonly #now: () => number;
   readonly #takesRejectionsBack: boolean;
   #newer = new Map<string, Requests>();
   #older = new Map<string, Requests>();
-  #sinceMs = performance.now();
+  #sinceMs: number;
 
-  /** @param takesRejectionsBack Whether rejected requests count as failures, which are taken back. */
-  constructor(windowMs: number, takesRejectionsBack: boolean) {
+  /**
+   * @param now Returns the time in milliseconds.
+   * @param takesRejectionsBack Whether rejected requests count as failures, which are taken back.
+   */
+  constructor(windowMs: number, now: () => number, takesRejectionsBack: boolean) {
     this.#windowMs = windowMs;
+    this.#now = now;
+    this.#sinceMs = now();
     this.#takesRejectionsBack = takesRejectionsBack;
   }
 
   add(key: string, decision: Decision): void {
-    this.#rotate();
+    const atMs = this.#rotate();
     let requests = this.#newer.get(key);
     if (requests === undefined) {
       requests = { allowed: [], rejected: 0 };
       this.#newer.set(key, requests);
     }
-    if (decision.allowed) requests.allowed.push(decision);
+    if (decision.allowed) requests.allowed.push({ decision, atMs });
     else if (this.#takesRejectionsBack) requests.rejected += 1;
   }
 
   /** Takes a request back. Returns its decision if there is something to refund. */
   take(key: string): Decision | undefined {
-    this.#rotate();
+    const nowMs = this.#rotate();
     const ofKey = [this.#older.get(key), this.#newer.get(key)].filter((requests) => requests !== undefined);
     const rejected = ofKey.find((requests) => requests.rejected > 0);
-    if (rejected === undefined) return ofKey.find(({ allowed }) => allowed.length > 0)?.allowed.shift();
-    rejected.rejected -= 1;
+    if (rejected !== undefined) {
+      rejected.rejected -= 1;
+      return undefined;
+    }
+    for (const { allowed } of ofKey) {
+      // A refund of a request that has left the window would free nothing.
+      while (allowed.length > 0 && nowMs - allowed[0]!.atMs >= this.#windowMs) allowed.shift();
+      if (allowed.length > 0) return allowed.shift()!.decision;
+    }
     return undefined;
   }
 
-  #rotate(): void {
-    const nowMs = performance.now();
+  /** Forgets the requests of a key, whose state was deleted. */
+  forget(key: string): void {
+    this.#older.delete(key);
+    this.#newer.delete(key);
+  }
+
+  /** Returns the time. */
+  #rotate(): number {
+    const nowMs = this.#now();
     const ageMs = nowMs - this.#sinceMs;
-    if (ageMs < this.#windowMs) return;
+    if (ageMs < this.#windowMs) return nowMs;
     this.#older = ageMs < 2 * this.#windowMs ? this.#newer : new Map();
     this.#newer = new Map();
     this.#sinceMs = nowMs;
+    return nowMs;
   }
 }

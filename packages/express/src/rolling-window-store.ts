@@ -70,8 +70,10 @@ export class RollingWindowStore {
     }
     this.#given = options;
     const { windowMs, skipFailedRequests = false, skipSuccessfulRequests = false } = options;
-    if (skipFailedRequests || skipSuccessfulRequests) this.#recent = new RecentRequests(windowMs, skipFailedRequests);
-    this.#open();
+    const { clock = performance } = this.#open();
+    if (skipFailedRequests || skipSuccessfulRequests) {
+      this.#recent = new RecentRequests(windowMs, () => clock.now(), skipFailedRequests);
+    }
   }
 
   /**
@@ -100,6 +102,7 @@ export class RollingWindowStore {
 
   /** Deletes the requests of a client. */
   async resetKey(key: string): Promise<void> {
+    this.#recent?.forget(key);
     await this.#open().reset(key);
   }
 
@@ -115,7 +118,8 @@ export class RollingWindowStore {
 
 function toClientInfo({ allowed, limit, remaining, resetMs, retryAfterMs }: Decision): ClientInfo {
   return {
-    totalHits: allowed ? limit - remaining : limit + 1,
+    // Without a store, a policy may allow a request that nothing has counted. express-rate-limit expects at least one.
+    totalHits: allowed ? Math.max(1, limit - remaining) : limit + 1,
     resetTime: new Date(Date.now() + (allowed ? resetMs : retryAfterMs)),
   };
 }

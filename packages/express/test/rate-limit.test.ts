@@ -327,11 +327,11 @@ describe.each([
       const memory = new MemoryStore({ clock });
       const state = { isDown: false };
       const store: Store = {
-        check: async (...question) => {
+        check: async (...args) => {
           if (state.isDown) throw new Error('connection refused');
-          return memory.check(...question);
+          return memory.check(...args);
         },
-        peek: async (...question) => memory.peek(...question),
+        peek: async (...args) => memory.peek(...args),
         refund: (receipt) => memory.refund(receipt),
         reset: (...keys) => memory.reset(...keys),
       };

@@ -131,3 +131,19 @@ test('an outage follows the policy of Rollgate', async () => {
   const { app } = createApp({}, new RollingWindowStore({ store, onStoreError: 'deny' }));
   expect(await send(app, 1)).toEqual([429]);
 });
+
+test('a failure is taken back although earlier successes have left the window', async () => {
+  const { app, clock } = createApp({ limit: 5, skipFailedRequests: true });
+  expect(await send(app, 5)).toEqual(Array(5).fill(200));
+  clock.advance(WINDOW_MS);
+  await send(app, 10, '/500');
+  expect(await send(app, 6)).toEqual([...Array(5).fill(200), 429]);
+});
+
+test('a failure is taken back although earlier successes were reset', async () => {
+  const { app, store } = createApp({ limit: 5, skipFailedRequests: true, keyGenerator: () => 'ann' });
+  await send(app, 5);
+  await store.resetKey('ann');
+  await send(app, 8, '/500');
+  expect(await send(app, 6)).toEqual([...Array(5).fill(200), 429]);
+});
