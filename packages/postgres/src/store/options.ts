@@ -24,7 +24,7 @@ export interface PostgresStoreOptions {
   synchronousCommit?: boolean | undefined;
   /**
    * How often the store searches 64 pages of the table for expired rows and deletes them, as a duration. It does so after a
-   * check. `false` turns this off.
+   * check, and continues at once where it finds many. `false` and a `clock` turn this off.
    *
    * @defaultValue `'5s'`
    */

@@ -30,7 +30,8 @@ export class PostgresStore extends TransactionalStore {
       usesServerTime: clock === undefined,
       notify: (keys) => notifications?.textsFor(keys) ?? [],
     });
-    const sweeper = sweepMs === undefined ? undefined : new Sweeper(connector, table, sweepMs);
+    // A sweep compares with the server's time, so it would delete what an injected clock still needs.
+    const sweeper = sweepMs === undefined || clock !== undefined ? undefined : new Sweeper(connector, table, sweepMs);
     let lastError: Error | undefined;
     const queue = new TransactionQueue(async (batch) => {
       try {

@@ -1,8 +1,5 @@
 import type { SqliteDatabase, SqliteStatement } from './database.js';
 
-/** The most rows that one transaction visits in search of expired ones. */
-const MOST_VISITS = 64;
-
 /** The table with the states, one row for each key. */
 export class StateTable {
   readonly #select: SqliteStatement;
@@ -49,7 +46,7 @@ export class StateTable {
    * most half as many writes as it has rows. An index on the expiry would make every write slower.
    */
   deleteExpired(written: number, nowMs: number): void {
-    const visits = Math.min(2 * written, MOST_VISITS);
+    const visits = 2 * written;
     const { last, count } = this.#next.get(this.#cursor, visits) as { last: number | null; count: number };
     if (last !== null) this.#deleteExpired.run(this.#cursor, last, nowMs);
     this.#cursor = last === null || count < visits ? 0 : last;
