@@ -32,6 +32,7 @@ export const sql = [
         'if (before === undefined || !isEqual(',
         'if (before === undefined && !isEqual(',
       ],
+      ['rows are so long that their old versions fill a page', 'PAGE_LENGTH = 32', 'PAGE_LENGTH = 128'],
     ],
   ),
   ...of(

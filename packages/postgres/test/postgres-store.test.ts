@@ -1,4 +1,4 @@
-import { RateLimiter, rollingWindow, type StoreError } from '@rollgate/core';
+import { manualClock, RateLimiter, rollingWindow, type StoreError } from '@rollgate/core';
 import { PostgresStore, postgresSchema } from '@rollgate/postgres';
 import { PostgresServer, until } from '@rollgate/test-support';
 import { effort } from '@rollgate/test-support/effort';
@@ -89,6 +89,24 @@ test('a log of several rows is read, continued and shortened by all processes', 
   expect(await one!.check('ann')).toMatchObject({ remaining: 999 });
 });
 
+test('a row stays in its page while another transaction keeps its old versions', async () => {
+  const store = new PostgresStore({ client: pool, table: 'kept', sweep: false });
+  await store.createTable();
+  const limiter = limiterOn(store, 1000);
+  await Promise.all(Array.from({ length: 110 }, () => limiter.check('ann')));
+  await pool.query('VACUUM FULL kept'); // Leaves half of the page free.
+  const pageOf = async () =>
+    (await pool.query('SELECT ctid::text FROM kept WHERE page = 0')).rows[0].ctid.split(',')[0];
+  const before = await pageOf();
+  const reader = await openPool().connect();
+  await reader.query('BEGIN ISOLATION LEVEL REPEATABLE READ');
+  await reader.query('SELECT 1 FROM kept');
+  for (let checks = 0; checks < 8; checks++) await limiter.check('ann');
+  expect(await pageOf()).toBe(before);
+  await reader.query('ROLLBACK');
+  reader.release();
+});
+
 test('no hit that was reported is lost when the server is killed', async () => {
   const limiter = limiterOn(new PostgresStore({ client: pool }), 10_000, 'killed');
   let reported = 0;
@@ -155,12 +173,12 @@ test('a notification wakes callers of wait in another process', async () => {
   await listener.end();
 });
 
-test('expired rows are deleted after checks, without those that still count', async () => {
-  const store = new PostgresStore({ client: pool, table: 'swept', sweep: '1ms' });
+test('expired rows are deleted after checks, also faster than the interval, without those that still count', async () => {
+  const store = new PostgresStore({ client: pool, table: 'swept', sweep: '1h' });
   await store.createTable();
   await pool.query(
     "INSERT INTO swept (key, page, drop_at_ms) SELECT 'old ' || n, page, 1 FROM generate_series(1, $1) n, generate_series(0, 1) page",
-    [effort(300, 100_000)],
+    [effort(20_000, 100_000)],
   );
   const limiter = limiterOn(store, 10_000);
   await until('only the live row is left', async () => {
@@ -168,6 +186,14 @@ test('expired rows are deleted after checks, without those that still count', as
     return (await pool.query('SELECT count(*)::int FROM swept')).rows[0].count === 1;
   });
   expect((await limiter.peek('ann')).remaining).toBeLessThan(10_000);
+});
+
+test('an injected clock, which the server does not know, keeps all rows', async () => {
+  const store = new PostgresStore({ client: pool, table: 'clocked', clock: manualClock(), sweep: '1ms' });
+  await store.createTable();
+  const limiter = limiterOn(store, 1);
+  await limiter.check('ann');
+  for (let checks = 0; checks < 20; checks++) expect((await limiter.check('ann')).allowed).toBe(false);
 });
 
 test.each([

@@ -9,7 +9,7 @@ const SCHEMA_LOCK = 1380927820;
  *
  * - Half of each page stays free, so that an update of a row needs no entry in an index. For the same reason, no index
  *   contains a column that changes.
- * - A row is at most 1 kB and mostly random, so PostgreSQL neither compresses it nor moves it elsewhere.
+ * - A row with a short key takes at most 400 bytes. PostgreSQL neither compresses the numbers nor moves them elsewhere.
  *
  * @throws TypeError if the name is invalid.
  */

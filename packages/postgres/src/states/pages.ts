@@ -1,5 +1,8 @@
-/** The numbers in one row. A row of 1 kB is about what PostgreSQL must log to change one number. */
-export const PAGE_LENGTH = 128;
+/**
+ * The numbers in one row. While other transactions run, PostgreSQL keeps all old versions of a row. As long as they fit into its
+ * page of 8 kB, an update changes no index.
+ */
+export const PAGE_LENGTH = 32;
 
 /** How many rows a state of this length has. */
 export function pageCount(length: number): number {
