@@ -1,51 +1,11 @@
 import type { Admission } from '../guarantees.js';
+import { type Life, NO_NEWEST, withNewest } from './key-life.js';
+import { hasSlots, type Part } from './recorded-part.js';
 import { type PreparedCall, type PreparedScenario, type ScenarioLimit, STEP_BACK_MICROS } from './scenario.js';
 import type { Step } from './steps.js';
 
 /** A time near today, so that moments are far greater than any duration or count. */
 export const APPROXIMATE_START_MICROS = 2 ** 50;
-
-/** The life of one key: from its first record until a reset, or until its state has expired. */
-export interface Life {
-  readonly id: number;
-  /** Immutable, like each state of an oracle. */
-  readonly state: unknown;
-  /** The limit that recorded last, and so decides when the state expires. */
-  readonly recorder: ScenarioLimit;
-  /**
-   * When each limit with a `minDifference` recorded last, by its index. Empty after a refund, which may have undone
-   * that.
-   */
-  readonly newest: readonly (number | undefined)[];
-}
-
-const NONE: readonly undefined[] = [];
-
-function withNewest(
-  newest: Life['newest'],
-  { index, minDifferenceMicros }: ScenarioLimit,
-  now: number,
-): Life['newest'] {
-  if (minDifferenceMicros === 0) return newest;
-  const changed = newest.slice();
-  changed[index] = Math.max(now, newest[index] ?? now);
-  return changed;
-}
-
-/** What one limit recorded of a check. */
-export interface Part {
-  readonly scenarioLimit: ScenarioLimit;
-  readonly stateIndex: number;
-  readonly life: number;
-  readonly receipt: unknown;
-  readonly cost: number;
-  /** Its entry in `OracleState.admitted`, if it has one. */
-  readonly admission: Admission | undefined;
-}
-
-function hasSlots({ scenarioLimit }: Pick<Part, 'scenarioLimit'>): boolean {
-  return scenarioLimit.oracle.retryAfterMicros !== undefined;
-}
 
 /**
  * What the oracles expect of one check: whether each limit allows it, whether all do, and the delay of each. Of a limit that
@@ -206,9 +166,7 @@ export class OracleState {
     const now = this.nowMicros;
     const state = scenarioLimit.oracle.renew!(this.read(scenarioLimit, stateIndex, now), receipt, now, cost);
     if (state === undefined) return part;
-    const { id, newest } = this.#isLive(stateIndex, now)
-      ? this.lives[stateIndex]!
-      : { id: this.lifeCount++, newest: NONE };
+    const { id, newest } = this.#currentLife(stateIndex);
     this.#setLife(stateIndex, { id, state, recorder: scenarioLimit, newest });
     return { ...part, life: id };
   }
@@ -228,9 +186,7 @@ export class OracleState {
     const now = this.nowMicros;
     const { oracle } = scenarioLimit;
     const [state, receipt] = oracle.record(this.read(scenarioLimit, stateIndex, now), now, cost);
-    const { id, newest } = this.#isLive(stateIndex, now)
-      ? this.lives[stateIndex]!
-      : { id: this.lifeCount++, newest: NONE };
+    const { id, newest } = this.#currentLife(stateIndex);
     this.#setLife(stateIndex, { id, state, recorder: scenarioLimit, newest: withNewest(newest, scenarioLimit, now) });
     return { scenarioLimit, stateIndex, life: id, receipt, cost, admission };
   }
@@ -244,13 +200,19 @@ export class OracleState {
       const left = this.admitted[stateIndex]!.flatMap((one) => (one === admission ? kept : [one]));
       this.admitted = this.admitted.with(stateIndex, left);
       const state = scenarioLimit.oracle.refund(current.state, receipt, this.nowMicros, settled);
-      this.#setLife(stateIndex, { ...current, newest: NONE, state });
+      this.#setLife(stateIndex, { ...current, newest: NO_NEWEST, state });
     }
   }
 
   #admit(stateIndex: number, admission: Admission, fromMicros: number): void {
     const recent = this.admitted[stateIndex]!.filter(({ at }) => at > fromMicros);
     this.admitted = this.admitted.with(stateIndex, [...recent, admission]);
+  }
+
+  /** The life that an action at this time continues, or a new one. */
+  #currentLife(stateIndex: number): Pick<Life, 'id' | 'newest'> {
+    if (this.#isLive(stateIndex, this.nowMicros)) return this.lives[stateIndex]!;
+    return { id: this.lifeCount++, newest: NO_NEWEST };
   }
 
   #setLife(stateIndex: number, life: Life | undefined): void {

@@ -1,5 +1,6 @@
 import { Hasher } from './hasher.js';
-import { APPROXIMATE_START_MICROS, type OracleState, type Part } from './oracle-state.js';
+import { APPROXIMATE_START_MICROS, type OracleState } from './oracle-state.js';
+import type { Part } from './recorded-part.js';
 import type { PreparedScenario } from './scenario.js';
 import type { KeptState, Refundable } from './store-under-test.js';
 

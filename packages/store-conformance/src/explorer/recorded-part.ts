@@ -1,0 +1,18 @@
+import type { Admission } from '../guarantees.js';
+import type { ScenarioLimit } from './scenario.js';
+
+/** What one limit recorded of a check. */
+export interface Part {
+  readonly scenarioLimit: ScenarioLimit;
+  readonly stateIndex: number;
+  readonly life: number;
+  readonly receipt: unknown;
+  readonly cost: number;
+  /** Its entry in `OracleState.admitted`, if it has one. */
+  readonly admission: Admission | undefined;
+}
+
+/** Whether the limit takes slots, which a release frees. */
+export function hasSlots({ scenarioLimit }: Pick<Part, 'scenarioLimit'>): boolean {
+  return scenarioLimit.oracle.retryAfterMicros !== undefined;
+}
