@@ -11,7 +11,7 @@ const EXPECTED = (() => {
 })();
 const LOG = toLog(HITS);
 
-const ask = (args: string[], input?: (string | Buffer)[]) => simulate([...args, ...LIMIT], { input });
+const simulateLimit = (args: string[], input?: (string | Buffer)[]) => simulate([...args, ...LIMIT], { input });
 
 const toJson = (toRecord: (hit: Hit) => object) => toLog(HITS, (hit) => JSON.stringify(toRecord(hit)));
 
@@ -62,7 +62,7 @@ describe.each<[string, string | Buffer, string[]]>([
 ])('a log in this format: %s', (_, log, args) => {
   test('is read from a file', async () => {
     write('a.log', log);
-    expect(await ask(['a.log', ...args])).toMatchObject(EXPECTED);
+    expect(await simulateLimit(['a.log', ...args])).toMatchObject(EXPECTED);
   });
 
   test('is read from standard input in chunks of any size', async () => {
@@ -70,8 +70,8 @@ describe.each<[string, string | Buffer, string[]]>([
     const chunks = Array.from({ length: Math.ceil(bytes.length / 997) }, (_unused, index) =>
       bytes.subarray(index * 997, (index + 1) * 997),
     );
-    expect(await ask(args, [bytes.subarray(0, 1), bytes.subarray(1)])).toMatchObject(EXPECTED);
-    expect(await ask(['-', ...args], chunks)).toMatchObject(EXPECTED);
+    expect(await simulateLimit(args, [bytes.subarray(0, 1), bytes.subarray(1)])).toMatchObject(EXPECTED);
+    expect(await simulateLimit(['-', ...args], chunks)).toMatchObject(EXPECTED);
   });
 });
 
@@ -80,9 +80,9 @@ describe('several files are merged', () => {
     const half = LOG.slice(0, LOG.indexOf('\n', LOG.length / 2) + 1);
     write('older.log.gz', gzipSync(half));
     write('newer.log', LOG.slice(half.length));
-    expect(await ask(['older.log.gz', 'newer.log'])).toMatchObject(EXPECTED);
-    expect(await ask(['newer.log', 'older.log.gz'])).toMatchObject(EXPECTED);
-    expect(await ask(['-', 'older.log.gz'], [LOG.slice(half.length)])).toMatchObject(EXPECTED);
+    expect(await simulateLimit(['older.log.gz', 'newer.log'])).toMatchObject(EXPECTED);
+    expect(await simulateLimit(['newer.log', 'older.log.gz'])).toMatchObject(EXPECTED);
+    expect(await simulateLimit(['-', 'older.log.gz'], [LOG.slice(half.length)])).toMatchObject(EXPECTED);
   });
 
   test('from servers that ran in parallel, in two formats', async () => {
@@ -92,6 +92,6 @@ describe('several files are merged', () => {
       'other.log',
       toLog(others, ({ ms, ip }) => JSON.stringify({ time: ms, ip })),
     );
-    expect(await ask(['one.log', 'other.log'])).toMatchObject(EXPECTED);
+    expect(await simulateLimit(['one.log', 'other.log'])).toMatchObject(EXPECTED);
   });
 });

@@ -24,7 +24,7 @@ function rejections({ windowMs, hits }: SuggestionRequest, limit: number) {
 }
 
 /** Steps that often end exactly where a window does. */
-const question: fc.Arbitrary<SuggestionRequest> = fc
+const suggestionRequest: fc.Arbitrary<SuggestionRequest> = fc
   .record({
     windowMs: fc.integer({ min: 1, max: 20 }),
     share: fc.constantFrom(0, 0.01, 0.1, 0.25, 0.5, 0.99),
@@ -44,11 +44,11 @@ const question: fc.Arbitrary<SuggestionRequest> = fc
 
 test('the curve matches the rejections of a RateLimiter at each limit', async () => {
   await fc.assert(
-    fc.asyncProperty(question, async (asked) => {
-      const { curve, forAll } = await suggestion(asked);
-      expect(curve).toEqual(curve.map(({ limit }) => rejections(asked, limit)));
+    fc.asyncProperty(suggestionRequest, async (request) => {
+      const { curve, forAll } = await suggestion(request);
+      expect(curve).toEqual(curve.map(({ limit }) => rejections(request, limit)));
       expect(forAll).toEqual({ limit: forAll.limit, rejectedRequests: 0, rejectedCallers: 0 });
-      if (forAll.limit > 1) expect(rejections(asked, forAll.limit - 1).rejectedRequests).toBeGreaterThan(0);
+      if (forAll.limit > 1) expect(rejections(request, forAll.limit - 1).rejectedRequests).toBeGreaterThan(0);
     }),
     randomRuns(300, 3000),
   );
@@ -56,16 +56,16 @@ test('the curve matches the rejections of a RateLimiter at each limit', async ()
 
 test('each suggestion is the smallest limit within the share', async () => {
   await fc.assert(
-    fc.asyncProperty(question, async (asked) => {
-      const { forRequests, forCallers } = await suggestion(asked);
-      const callers = new Set(asked.hits.map(([, caller]) => caller)).size;
+    fc.asyncProperty(suggestionRequest, async (request) => {
+      const { forRequests, forCallers } = await suggestion(request);
+      const callers = new Set(request.hits.map(([, caller]) => caller)).size;
       for (const [suggestion, most, of] of [
-        [forRequests, asked.share * asked.hits.length, 'rejectedRequests'],
-        [forCallers, asked.share * callers, 'rejectedCallers'],
+        [forRequests, request.share * request.hits.length, 'rejectedRequests'],
+        [forCallers, request.share * callers, 'rejectedCallers'],
       ] as const) {
-        expect(suggestion).toEqual(rejections(asked, suggestion.limit));
+        expect(suggestion).toEqual(rejections(request, suggestion.limit));
         expect(suggestion[of]).toBeLessThanOrEqual(most);
-        if (suggestion.limit > 1) expect(rejections(asked, suggestion.limit - 1)[of]).toBeGreaterThan(most);
+        if (suggestion.limit > 1) expect(rejections(request, suggestion.limit - 1)[of]).toBeGreaterThan(most);
       }
     }),
     randomRuns(300, 3000),

@@ -64,13 +64,13 @@ describe.each(VERSIONS)('groups in Fastify %s', (_, fastify) => {
       app.get('/', { constraints: { host }, ...limitedBy({}) }, hello);
     }
     const address = await listen(app);
-    const ask = async (host: string) => {
+    const send = async (host: string) => {
       const [reply] = (await once(get(address, { headers: { host } }), 'response')) as [IncomingMessage];
       reply.resume();
       return reply.statusCode;
     };
-    for (const host of ['a', 'b', 'c', 'e']) expect(await ask(`${host}.example`)).toBe(200);
-    for (const host of ['a', 'b', 'd', 'f']) expect(await ask(`${host}.example`)).toBe(429);
+    for (const host of ['a', 'b', 'c', 'e']) expect(await send(`${host}.example`)).toBe(200);
+    for (const host of ['a', 'b', 'd', 'f']) expect(await send(`${host}.example`)).toBe(429);
   });
 
   test('HEAD counts with its GET route, in a group and without', async () => {

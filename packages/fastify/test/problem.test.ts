@@ -50,17 +50,17 @@ describe.each(VERSIONS)('a rejection in Fastify %s', (_, fastify) => {
     const app = await limited({ limit: 1, window: '1m', problem: true, statusCode: 503 }, { http2: true } as never);
     app.get('/', async () => 'hello');
     const session = connectHttp2(await listen(app));
-    const ask = async (method: string): Promise<[IncomingHttpHeaders, string]> => {
+    const send = async (method: string): Promise<[IncomingHttpHeaders, string]> => {
       const stream = session.request({ ':path': '/', ':method': method });
       const [headers] = await once(stream, 'response');
       return [headers, await text(stream)];
     };
-    await ask('GET');
-    const [headers, body] = await ask('GET');
+    await send('GET');
+    const [headers, body] = await send('GET');
     expect(headers).toMatchObject({ ':status': 503, 'retry-after': '60', 'cache-control': 'no-store' });
     expect(headers['content-type']).toMatch(/^application\/problem\+json/);
     expect(JSON.parse(body)).toMatchObject({ type: TYPE, status: 503, 'violated-policies': ['default'] });
-    const [ofHead, nothing] = await ask('HEAD');
+    const [ofHead, nothing] = await send('HEAD');
     expect([ofHead[':status'], nothing]).toEqual([503, '']);
     expect(ofHead['content-type']).toMatch(/^application\/problem\+json/);
     session.close();

@@ -3,7 +3,7 @@ import { type ClientHttp2Session, connect } from 'node:http2';
 import type { Readable } from 'node:stream';
 
 /** A request to a host. */
-export interface Question {
+export interface RequestOptions {
   readonly method?: string;
   readonly headers?: Record<string, string>;
 }
@@ -26,7 +26,7 @@ export interface Exchange {
 
 /** Sends requests to one host, each over its own connection or stream. */
 export interface Client {
-  open(path: string, question?: Question): Exchange;
+  open(path: string, options?: RequestOptions): Exchange;
   close(): void;
 }
 

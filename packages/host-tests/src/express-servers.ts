@@ -36,8 +36,8 @@ export const memory = () => new MemoryStore({ clock });
 
 /** A store that is not this process's memory, so it may fail and has a timeout. */
 export const storeWith = (methods: Partial<Store>, inner = memory()): Store => ({
-  check: async (...question) => inner.check(...question),
-  peek: async (...question) => inner.peek(...question),
+  check: async (...args) => inner.check(...args),
+  peek: async (...args) => inner.peek(...args),
   refund: async (receipt) => inner.refund(receipt),
   reset: async (...keys) => inner.reset(...keys),
   ...methods,
@@ -85,7 +85,7 @@ export async function serve(express: ExpressVersion, limits: RequestHandler[], a
     port,
     passed,
     errors,
-    ask: (path = '/', init: RequestInit = {}) => fetch(`http://127.0.0.1:${port}${path}`, init),
+    send: (path = '/', init: RequestInit = {}) => fetch(`http://127.0.0.1:${port}${path}`, init),
     /** Sends this number of requests, one after the other, and returns their statuses. */
     async statuses(count: number, path = '/', headers: Record<string, string> = {}): Promise<number[]> {
       const all: number[] = [];

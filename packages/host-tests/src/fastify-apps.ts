@@ -20,8 +20,8 @@ export const memory = () => new MemoryStore({ clock });
 
 /** A store that is not this process's memory. It responds later and may fail. */
 export const storeWith = (methods: Partial<Store>, inner = memory()): Store => ({
-  check: async (...question) => inner.check(...question),
-  peek: async (...question) => inner.peek(...question),
+  check: async (...args) => inner.check(...args),
+  peek: async (...args) => inner.peek(...args),
   refund: async (receipt) => inner.refund(receipt),
   reset: async (...keys) => inner.reset(...keys),
   ...methods,

@@ -121,11 +121,11 @@ export type Limiters = Record<string, RateLimiter>;
 
 /** Responds to the paths below `/control`, by which the tests see the state of a host. */
 export async function control(url: string, limiters: Limiters): Promise<object> {
-  const [, , question, scenario = '', key = ''] = new URL(url, 'http://host').pathname
+  const [, , command, scenario = '', key = ''] = new URL(url, 'http://host').pathname
     .split('/')
     .map(decodeURIComponent);
-  if (question === 'limited') return { calls: limitedCalls.get(scenario) ?? 0 };
-  if (question === 'collect-garbage') {
+  if (command === 'limited') return { calls: limitedCalls.get(scenario) ?? 0 };
+  if (command === 'collect-garbage') {
     collectGarbage();
     return {};
   }

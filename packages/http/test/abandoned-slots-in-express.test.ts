@@ -13,7 +13,7 @@ describe.each(EXPRESSES)('delayed requests in Express %s', (_, express) => {
     const limit = limitWith({ limits, store, key: () => 'everybody' });
     const served = await serve(express, [limit]);
     const peek = () => limit.limiter.peek('everybody');
-    await served.ask();
+    await served.send();
     return { ...served, peek, untilHeld: () => until(async () => (await peek()).remaining === 0) };
   }
 

@@ -34,9 +34,9 @@ describe.each(EXPRESSES)('allowList in Express %s', (_, express) => {
     ['10.0.0.0/8', 'nobody', false],
   ])('entry %s, address %s, allowed: %p', async (entry, address, isAllowed) => {
     const allowList = ['192.0.2.1', '2001:db8:aaaa::/48', entry];
-    const { ask, passed, statuses } = await serve(express, [limitWith({ limit: 1, window, allowList })], trusting);
+    const { send, passed, statuses } = await serve(express, [limitWith({ limit: 1, window, allowList })], trusting);
     const headers = { 'x-forwarded-for': address };
-    const reply = await ask('/', { headers });
+    const reply = await send('/', { headers });
     expect(reply.headers.has('x-ratelimit-limit')).toBe(!isAllowed);
     expect(passed[0]!.rateLimit === undefined).toBe(isAllowed);
     expect(await statuses(2, '/', headers)).toEqual(isAllowed ? [200, 200] : [429, 429]);

@@ -35,25 +35,25 @@ const atOnce = () => new MemoryStore({ clock });
 
 const later = (methods: Partial<Store> = {}, memory = atOnce()) => storeWith(methods, memory);
 
-const raw = (who: string | number, fields = '') => `GET /${who} HTTP/1.1\r\nHost: here\r\n${fields}\r\n`;
+const raw = (name: string | number, fields = '') => `GET /${name} HTTP/1.1\r\nHost: here\r\n${fields}\r\n`;
 
 /** A store that decides at once, and responds when the test releases it. */
 function slow() {
   const memory = atOnce();
-  const answers: (() => void)[] = [];
-  const check = (...question: Parameters<Store['check']>) => {
-    const decision = memory.check(...question);
-    return new Promise<Decision>((resolve) => answers.push(() => resolve(decision)));
+  const replies: (() => void)[] = [];
+  const check = (...args: Parameters<Store['check']>) => {
+    const decision = memory.check(...args);
+    return new Promise<Decision>((resolve) => replies.push(() => resolve(decision)));
   };
-  return { store: later({ check }, memory), answers };
+  return { store: later({ check }, memory), replies };
 }
 
 /** Rejects the fifth request even when the process was busy for so long that the queue has room again. */
 const four = rollingWindow({ limit: 4, window: '1h' });
 
 /** A request whose body has been sent as far as the server's system accepts it. */
-async function post(socket: Socket, who: string, bytes: number): Promise<void> {
-  socket.write(`POST /${who} HTTP/1.1\r\nHost: here\r\nContent-Length: ${bytes}\r\n\r\n`);
+async function post(socket: Socket, name: string, bytes: number): Promise<void> {
+  socket.write(`POST /${name} HTTP/1.1\r\nHost: here\r\nContent-Length: ${bytes}\r\n\r\n`);
   await new Promise((resolve) => socket.write(Buffer.alloc(bytes), resolve));
 }
 
@@ -72,33 +72,33 @@ describe.each([
 ])('a queue in Express %s', (_, express) => {
   /** A server that records which requests arrived and which continued, and when. */
   async function serve({ before, ...options }: Options) {
-    const came: { who: string; atMs: number; response: Response; socket: Socket }[] = [];
-    const passed: { who: string; atMs: number; delayMs: number | undefined; context: string | undefined }[] = [];
+    const arrivals: { name: string; atMs: number; response: Response; socket: Socket }[] = [];
+    const passed: { name: string; atMs: number; delayMs: number | undefined; context: string | undefined }[] = [];
     const context = new AsyncLocalStorage<string>();
     const limit: RateLimitMiddleware = rateLimit({ key: () => 'everybody', ...options });
     const app = express();
     app.use((request, response, next) => {
-      const who = request.path.slice(1);
-      came.push({ who, atMs: performance.now(), response, socket: request.socket });
-      context.run(who, next);
+      const name = request.path.slice(1);
+      arrivals.push({ name, atMs: performance.now(), response, socket: request.socket });
+      context.run(name, next);
     });
     if (before !== undefined) app.use(before);
     app.use(limit);
     app.use((request, response) => {
-      const who = request.path.slice(1);
-      passed.push({ who, atMs: performance.now(), delayMs: request.rateLimit?.delayMs, context: context.getStore() });
-      if (response.headersSent) response.end(`, ${who}`);
-      else response.send(who);
+      const name = request.path.slice(1);
+      passed.push({ name, atMs: performance.now(), delayMs: request.rateLimit?.delayMs, context: context.getStore() });
+      if (response.headersSent) response.end(`, ${name}`);
+      else response.send(name);
     });
     const server = createServer(app);
     servers.push(server);
     await once(server.listen(0, '127.0.0.1'), 'listening');
     const { port } = server.address() as AddressInfo;
-    const ask = (who: string | number) => fetch(`http://127.0.0.1:${port}/${who}`);
+    const send = (name: string | number) => fetch(`http://127.0.0.1:${port}/${name}`);
     const open = () => connect(port, '127.0.0.1').on('error', () => {});
     /** Returns how long the next request would be delayed. */
     const delayMs = async () => (await limit.limiter.peek('everybody')).delayMs;
-    return { server, port, came, passed, limit, ask, open, delayMs };
+    return { server, port, arrivals, passed, limit, send, open, delayMs };
   }
 
   test.each([
@@ -107,17 +107,17 @@ describe.each([
   ])(
     'continues one request per interval, in order, and rejects requests when it is full, with a store that responds %s',
     async (_, store) => {
-      const { came, passed, ask } = await serve({ limits: queue, store: store() });
-      const replies = await Promise.all([0, 1, 2, 3, 4].map(ask));
-      const order = came.map(({ who }) => who);
+      const { arrivals, passed, send } = await serve({ limits: queue, store: store() });
+      const replies = await Promise.all([0, 1, 2, 3, 4].map(send));
+      const order = arrivals.map(({ name }) => name);
       passed.sort((one, other) => one.delayMs! - other.delayMs!); // Timers that are due at once run in any order.
-      expect(passed.map(({ who }) => who)).toEqual(order.slice(0, 4));
+      expect(passed.map(({ name }) => name)).toEqual(order.slice(0, 4));
       for (const [index, { atMs }] of passed.entries()) {
-        expect(atMs - came[index]!.atMs).toBeGreaterThanOrEqual(index * INTERVAL_MS - 0.001);
+        expect(atMs - arrivals[index]!.atMs).toBeGreaterThanOrEqual(index * INTERVAL_MS - 0.001);
       }
       expect(passed.map(({ delayMs }) => delayMs)).toEqual([0, 1, 2, 3].map((turn) => turn * INTERVAL_MS));
-      expect(order.map((who) => replies[Number(who)]!.status)).toEqual([200, 200, 200, 200, 429]);
-      expect(order.map((who) => replies[Number(who)]!.headers.get('x-ratelimit-remaining'))).toEqual([
+      expect(order.map((name) => replies[Number(name)]!.status)).toEqual([200, 200, 200, 200, 429]);
+      expect(order.map((name) => replies[Number(name)]!.headers.get('x-ratelimit-remaining'))).toEqual([
         '3',
         '2',
         '1',
@@ -126,29 +126,29 @@ describe.each([
       ]);
       expect(replies[Number(order[4])]!.headers.get('retry-after')).toBe('1');
       now += INTERVAL_MS - 0.001;
-      expect((await ask(5)).status).toBe(429);
+      expect((await send(5)).status).toBe(429);
       now += 0.001;
-      expect((await ask(6)).status).toBe(200);
+      expect((await send(6)).status).toBe(200);
     },
   );
 
   test('delays by real time, even in a pipeline', async () => {
-    const { came, passed, open } = await serve({ limits: { queue, four } });
+    const { arrivals, passed, open } = await serve({ limits: { queue, four } });
     const socket = open();
     socket.write(raw(0) + raw(1) + raw(2) + raw(3) + raw(4, 'Connection: close\r\n'));
     const answer = await text(socket);
     expect(answer.match(/HTTP\/1\.1 \d+/g)).toEqual([200, 200, 200, 200, 429].map((status) => `HTTP/1.1 ${status}`));
     // After a pause of the process, several timers are due at once, in any order.
-    expect(passed.map(({ who }) => who).sort()).toEqual(['0', '1', '2', '3']);
-    for (const { who, atMs } of passed) {
-      expect(atMs - came[0]!.atMs).toBeGreaterThanOrEqual(Number(who) * INTERVAL_MS - 0.001);
+    expect(passed.map(({ name }) => name).sort()).toEqual(['0', '1', '2', '3']);
+    for (const { name, atMs } of passed) {
+      expect(atMs - arrivals[0]!.atMs).toBeGreaterThanOrEqual(Number(name) * INTERVAL_MS - 0.001);
     }
   });
 
   test('continues each request in its own async context', async () => {
-    const { passed, ask } = await serve({ limits: queue, store: later() });
-    await Promise.all([0, 1, 2, 3].map(ask));
-    expect(passed.map(({ context }) => context)).toEqual(passed.map(({ who }) => who));
+    const { passed, send } = await serve({ limits: queue, store: later() });
+    await Promise.all([0, 1, 2, 3].map(send));
+    expect(passed.map(({ context }) => context)).toEqual(passed.map(({ name }) => name));
   });
 
   test.each([
@@ -157,8 +157,8 @@ describe.each([
   ])(
     'drops a request whose client disconnects, and frees the last start, with a store that responds %s',
     async (_, store) => {
-      const { came, passed, ask, open, delayMs } = await serve({ limits: slowQueue, store: store() });
-      await ask('first');
+      const { arrivals, passed, send, open, delayMs } = await serve({ limits: slowQueue, store: store() });
+      await send('first');
       const [leaving, alsoLeaving] = [open(), open()];
       leaving.write(raw('leaving'));
       await until(async () => (await delayMs()) === 2 * HOUR_MS);
@@ -168,68 +168,71 @@ describe.each([
       await until(async () => (await delayMs()) === 2 * HOUR_MS);
       leaving.destroy();
       await until(async () => (await delayMs()) === HOUR_MS);
-      expect(came).toHaveLength(3);
-      expect(passed.map(({ who }) => who)).toEqual(['first']);
+      expect(arrivals).toHaveLength(3);
+      expect(passed.map(({ name }) => name)).toEqual(['first']);
     },
   );
 
   test('keeps the starts of requests behind a disconnected one', async () => {
-    const { came, passed, ask, open } = await serve({ limits: queue, store: atOnce() });
-    await ask(0);
+    const { arrivals, passed, send, open } = await serve({ limits: queue, store: atOnce() });
+    await send(0);
     const leaving = open();
     leaving.write(raw('leaving'));
-    await until(() => came.length === 2);
-    const behind = ask(2);
-    await until(() => came.length === 3);
+    await until(() => arrivals.length === 2);
+    const behind = send(2);
+    await until(() => arrivals.length === 3);
     leaving.destroy();
     expect((await behind).status).toBe(200);
-    expect(passed.map(({ who }) => who)).toEqual(['0', '2']);
-    expect(passed[1]!.atMs - came[2]!.atMs).toBeGreaterThanOrEqual(2 * INTERVAL_MS - 0.001);
+    expect(passed.map(({ name }) => name)).toEqual(['0', '2']);
+    expect(passed[1]!.atMs - arrivals[2]!.atMs).toBeGreaterThanOrEqual(2 * INTERVAL_MS - 0.001);
   });
 
   test('frees every start of a pipeline whose client disconnects', async () => {
-    const { came, passed, limit, open, delayMs } = await serve({ limits: slowQueue, store: atOnce() });
+    const { arrivals, passed, limit, open, delayMs } = await serve({ limits: slowQueue, store: atOnce() });
     const socket = open();
     socket.write(raw(0) + raw(1) + raw(2) + raw(3));
-    await until(() => came.length === 4);
+    await until(() => arrivals.length === 4);
     expect((await limit.limiter.peek('everybody')).remaining).toBe(0);
     socket.destroy();
     await until(async () => (await delayMs()) === HOUR_MS);
-    expect(passed.map(({ who }) => who)).toEqual(['0']);
+    expect(passed.map(({ name }) => name)).toEqual(['0']);
   });
 
   test('adds one listener to a socket for all its delayed requests, and removes it', async () => {
     const limits = leakyBucket({ capacity: 30, interval: 1 });
-    const { came, passed, open } = await serve({ limits, store: atOnce() });
+    const { arrivals, passed, open } = await serve({ limits, store: atOnce() });
     const socket = open();
     socket.write(raw('first'));
     await until(() => passed.length === 1);
-    const before = came[0]!.socket.listenerCount('close');
-    socket.write(Array.from({ length: 20 }, (_, who) => raw(who)).join(''));
-    await until(() => came.length === 21);
+    const before = arrivals[0]!.socket.listenerCount('close');
+    socket.write(Array.from({ length: 20 }, (_, name) => raw(name)).join(''));
+    await until(() => arrivals.length === 21);
     // In addition to Node's own for the response that is being sent.
-    expect(came[0]!.socket.listenerCount('close')).toBeLessThanOrEqual(before + 2);
+    expect(arrivals[0]!.socket.listenerCount('close')).toBeLessThanOrEqual(before + 2);
     await until(() => passed.length === 21);
-    await until(() => came[20]!.response.writableFinished);
+    await until(() => arrivals[20]!.response.writableFinished);
     await flushPromises();
-    expect(came[0]!.socket.listenerCount('close')).toBe(before);
-    for (const { response } of came)
-      expect(response.listenerCount('close')).toBe(came[0]!.response.listenerCount('close'));
+    expect(arrivals[0]!.socket.listenerCount('close')).toBe(before);
+    for (const { response } of arrivals)
+      expect(response.listenerCount('close')).toBe(arrivals[0]!.response.listenerCount('close'));
     socket.destroy();
   });
 
   test('leaves no listener on a keep-alive connection', async () => {
-    const { came, passed, port } = await serve({ limits: leakyBucket({ capacity: 30, interval: 1 }), store: atOnce() });
+    const { arrivals, passed, port } = await serve({
+      limits: leakyBucket({ capacity: 30, interval: 1 }),
+      store: atOnce(),
+    });
     const agent = new Agent({ keepAlive: true, maxSockets: 1 });
     const counts = new Set<number>();
     for (let turn = 0; turn < 15; turn++) {
       const clientRequest = get({ port, agent, path: `/${turn}` });
       const [reply] = (await once(clientRequest, 'response')) as [IncomingMessage];
       await text(reply);
-      counts.add(came[turn]!.socket.listenerCount('close'));
+      counts.add(arrivals[turn]!.socket.listenerCount('close'));
     }
     agent.destroy();
-    expect(new Set(came.map(({ socket }) => socket)).size).toBe(1);
+    expect(new Set(arrivals.map(({ socket }) => socket)).size).toBe(1);
     expect(passed.at(-1)!.delayMs).toBe(14);
     expect(counts.size).toBe(1);
   });
@@ -240,13 +243,13 @@ describe.each([
       new Promise<string>((resolve) => {
         answer = resolve;
       });
-    const { came, passed, limit, open, delayMs } = await serve({ limits: slowQueue, store: atOnce(), key });
+    const { arrivals, passed, limit, open, delayMs } = await serve({ limits: slowQueue, store: atOnce(), key });
     await limit.limiter.check('everybody');
     const socket = open();
     socket.write(raw('leaving'));
-    await until(() => came.length === 1);
+    await until(() => arrivals.length === 1);
     socket.destroy();
-    await until(() => came[0]!.socket.destroyed);
+    await until(() => arrivals[0]!.socket.destroyed);
     answer('everybody');
     await flushPromises();
     expect(await delayMs()).toBe(HOUR_MS);
@@ -254,43 +257,43 @@ describe.each([
   });
 
   test('drops a request at once when other code responds, and frees its start', async () => {
-    const { came, passed, ask, delayMs } = await serve({ limits: slowQueue, store: atOnce() });
-    await ask('first');
-    const held = ask('held');
+    const { arrivals, passed, send, delayMs } = await serve({ limits: slowQueue, store: atOnce() });
+    await send('first');
+    const held = send('held');
     await until(async () => (await delayMs()) === 2 * HOUR_MS);
-    came[1]!.response.status(503).send('too slow');
+    arrivals[1]!.response.status(503).send('too slow');
     expect((await held).status).toBe(503);
     await until(async () => (await delayMs()) === HOUR_MS);
-    expect(passed.map(({ who }) => who)).toEqual(['first']);
+    expect(passed.map(({ name }) => name)).toEqual(['first']);
   });
 
   test.each([
     ['the place in a queue is given back', slowQueue, 3, 3],
     ['what a limit without one counted stays', rollingWindow({ limit: 3, window: '1h' }), 2, 1],
   ])('after a response during the decision, %s', async (_, limits, before, after) => {
-    const { store, answers } = slow();
-    const { came, passed, limit, ask } = await serve({ limits, store, timeout: '1h' });
+    const { store, replies } = slow();
+    const { arrivals, passed, limit, send } = await serve({ limits, store, timeout: '1h' });
     const remaining = async () => (await limit.limiter.peek('everybody')).remaining;
-    const first = ask('first');
-    await until(() => answers.length === 1);
-    answers[0]!();
+    const first = send('first');
+    await until(() => replies.length === 1);
+    replies[0]!();
     await first;
     expect(await remaining()).toBe(before);
-    const late = ask('late');
-    await until(() => answers.length === 2);
+    const late = send('late');
+    await until(() => replies.length === 2);
     expect(await remaining()).toBe(before - 1);
-    came[1]!.response.status(503).send('too slow');
+    arrivals[1]!.response.status(503).send('too slow');
     expect((await late).status).toBe(503);
-    answers[1]!();
+    replies[1]!();
     await flushPromises();
     expect(await remaining()).toBe(after);
-    expect(passed.map(({ who }) => who)).toEqual(['first']);
+    expect(passed.map(({ name }) => name)).toEqual(['first']);
   });
 
   describe('of a client that disconnects before its body is read', () => {
     async function leave(bytes: number, options: Partial<Options> = {}) {
       const served = await serve({ limits: slowQueue, store: atOnce(), ...options });
-      await served.ask('first');
+      await served.send('first');
       const leaving = served.open();
       await post(leaving, 'leaving', bytes);
       await until(async () => (await served.delayMs()) === 2 * HOUR_MS);
@@ -302,52 +305,52 @@ describe.each([
     test('detects a disconnect behind a body that Node buffers', async () => {
       const { delayMs, passed } = await leave(60_000);
       await until(async () => (await delayMs()) === HOUR_MS);
-      expect(passed.map(({ who }) => who)).toEqual(['first']);
+      expect(passed.map(({ name }) => name)).toEqual(['first']);
     });
 
     test('does not detect one behind a larger body, and keeps the start', async () => {
-      const { came, open, delayMs } = await leave(100_000);
+      const { arrivals, open, delayMs } = await leave(100_000);
       const other = open();
       other.write(raw('other'));
-      await until(() => came.length === 3);
+      await until(() => arrivals.length === 3);
       other.destroy();
-      await until(async () => came[2]!.socket.destroyed && (await delayMs()) === 2 * HOUR_MS);
-      expect(came[1]!.socket.destroyed).toBe(false);
+      await until(async () => arrivals[2]!.socket.destroyed && (await delayMs()) === 2 * HOUR_MS);
+      expect(arrivals[1]!.socket.destroyed).toBe(false);
     });
 
     test('continues the request with a larger body at its start', async () => {
-      const { came, passed, ask, open } = await serve({ limits: queue, store: atOnce() });
-      await ask(0);
+      const { arrivals, passed, send, open } = await serve({ limits: queue, store: atOnce() });
+      await send(0);
       const leaving = open();
       await post(leaving, 'leaving', 100_000);
-      await until(() => came.length === 2);
+      await until(() => arrivals.length === 2);
       leaving.destroy();
-      expect((await ask(2)).status).toBe(200);
-      expect(passed.map(({ who }) => who)).toEqual(['0', 'leaving', '2']);
-      expect(passed[2]!.atMs - came[2]!.atMs).toBeGreaterThanOrEqual(2 * INTERVAL_MS - 0.001);
+      expect((await send(2)).status).toBe(200);
+      expect(passed.map(({ name }) => name)).toEqual(['0', 'leaving', '2']);
+      expect(passed[2]!.atMs - arrivals[2]!.atMs).toBeGreaterThanOrEqual(2 * INTERVAL_MS - 0.001);
     });
 
     test('detects any disconnect after a body parser', async () => {
       const { delayMs, passed } = await leave(100_000, { before: express.raw({ type: () => true, limit: '1mb' }) });
       await until(async () => (await delayMs()) === HOUR_MS);
-      expect(passed.map(({ who }) => who)).toEqual(['first']);
+      expect(passed.map(({ name }) => name)).toEqual(['first']);
     });
   });
 
   test('continues a request whose response started during its delay, without headers', async () => {
-    const { came, passed, ask } = await serve({ limits: queue, store: atOnce() });
-    await ask(0);
-    const started = ask(1);
-    await until(() => came.length === 2);
-    came[1]!.response.write('one moment');
+    const { arrivals, passed, send } = await serve({ limits: queue, store: atOnce() });
+    await send(0);
+    const started = send(1);
+    await until(() => arrivals.length === 2);
+    arrivals[1]!.response.write('one moment');
     expect(await (await started).text()).toBe('one moment, 1');
-    expect(passed.map(({ who }) => who)).toEqual(['0', '1']);
+    expect(passed.map(({ name }) => name)).toEqual(['0', '1']);
   });
 
   test('continues delayed requests while the server closes', async () => {
-    const { server, came, passed, ask } = await serve({ limits: queue, store: atOnce() });
-    const replies = [0, 1, 2].map(ask);
-    await until(() => came.length === 3);
+    const { server, arrivals, passed, send } = await serve({ limits: queue, store: atOnce() });
+    const replies = [0, 1, 2].map(send);
+    await until(() => arrivals.length === 3);
     const closed = once(server, 'close');
     server.close();
     expect((await Promise.all(replies)).map(({ status }) => status)).toEqual([200, 200, 200]);
@@ -365,15 +368,15 @@ describe.each([
         failed.push(receipt);
         throw new Error('no connection');
       };
-      const { passed, ask, open, delayMs } = await serve({ limits: slowQueue, store: later({ refund }) });
-      await ask('first');
+      const { passed, send, open, delayMs } = await serve({ limits: slowQueue, store: later({ refund }) });
+      await send('first');
       const leaving = open();
       leaving.write(raw('leaving'));
       await until(async () => (await delayMs()) === 2 * HOUR_MS);
       leaving.destroy();
       await until(() => failed.length === 1);
       await flushPromises();
-      expect(passed.map(({ who }) => who)).toEqual(['first']);
+      expect(passed.map(({ name }) => name)).toEqual(['first']);
     });
   });
 });

@@ -40,7 +40,7 @@ test.each(['fastify', 'fastify50'])(
     const { stdout } = await promisify(execFile)(process.execPath, [script, module]);
     const { passed, ...rest } = JSON.parse(stdout) as { passed: [string, number][] };
     expect(rest).toEqual({ statuses: [200, 200, 200, 200, 429], before: 0, ended: 'aborted', after: 1 });
-    expect(passed.map(([who]) => who)).toEqual(['0', '1', '2', '3']);
+    expect(passed.map(([name]) => name)).toEqual(['0', '1', '2', '3']);
     for (const [turn, [, atMs]] of passed.entries()) expect(atMs).toBeGreaterThanOrEqual(turn * 50 - 0.001);
   },
 );
@@ -51,20 +51,20 @@ describe.each([
 ])('a queue in Fastify %s', (_, fastify) => {
   /** An app that records which requests arrived and which continued, and when. */
   async function create(options: Partial<RateLimitPluginOptions>, serverOptions: FastifyServerOptions = {}) {
-    const came: { who: string; atMs: number; reply: FastifyReply }[] = [];
-    const passed: { who: string; atMs: number; delayMs: number | undefined }[] = [];
+    const arrivals: { name: string; atMs: number; reply: FastifyReply }[] = [];
+    const passed: { name: string; atMs: number; delayMs: number | undefined }[] = [];
     const app = fastify({ forceCloseConnections: true, ...serverOptions });
     apps.push(app);
     app.addHook('onRequest', (request, reply, done) => {
-      came.push({ who: request.url.slice(1), atMs: performance.now(), reply });
+      arrivals.push({ name: request.url.slice(1), atMs: performance.now(), reply });
       done();
     });
     const store = options.store ?? atOnce();
     await app.register(rateLimit, { key: () => 'everybody', ...options, store } as RateLimitPluginOptions);
-    app.all('/:who', async (request) => {
-      const who = request.url.slice(1);
-      passed.push({ who, atMs: performance.now(), delayMs: request.rateLimit?.delayMs });
-      return who;
+    app.all('/:name', async (request) => {
+      const name = request.url.slice(1);
+      passed.push({ name, atMs: performance.now(), delayMs: request.rateLimit?.delayMs });
+      return name;
     });
     /** Returns how long the next request would be delayed, by the same check as the plugin's. */
     const delayMs = async () => {
@@ -75,12 +75,12 @@ describe.each([
       };
       return (await store.peek({ prefix: 'rollgate', rules: [rule] }, 'everybody', 1)).delayMs;
     };
-    return { app, came, passed, delayMs };
+    return { app, arrivals, passed, delayMs };
   }
 
   const listen = (app: FastifyInstance) => app.listen({ port: 0, host: '127.0.0.1' });
 
-  const raw = (who: string | number, fields = '') => `GET /${who} HTTP/1.1\r\nHost: here\r\n${fields}\r\n`;
+  const raw = (name: string | number, fields = '') => `GET /${name} HTTP/1.1\r\nHost: here\r\n${fields}\r\n`;
   const open = (app: FastifyInstance) =>
     connect((app.server.address() as AddressInfo).port, '127.0.0.1').on('error', () => {});
 
@@ -90,17 +90,17 @@ describe.each([
   ])(
     'continues one request per interval, in order, and rejects requests when it is full, with a store that responds %s',
     async (_, store) => {
-      const { app, came, passed } = await create({ limits: queue, store: store() });
+      const { app, arrivals, passed } = await create({ limits: queue, store: store() });
       const address = await listen(app);
-      const replies = await Promise.all([0, 1, 2, 3, 4].map((who) => fetch(`${address}/${who}`)));
-      const order = came.map(({ who }) => who);
+      const replies = await Promise.all([0, 1, 2, 3, 4].map((name) => fetch(`${address}/${name}`)));
+      const order = arrivals.map(({ name }) => name);
       passed.sort((one, other) => one.delayMs! - other.delayMs!); // Timers that are due at once run in any order.
-      expect(passed.map(({ who }) => who)).toEqual(order.slice(0, 4));
+      expect(passed.map(({ name }) => name)).toEqual(order.slice(0, 4));
       for (const [turn, { atMs }] of passed.entries()) {
-        expect(atMs - came[turn]!.atMs).toBeGreaterThanOrEqual(turn * INTERVAL_MS - 0.001);
+        expect(atMs - arrivals[turn]!.atMs).toBeGreaterThanOrEqual(turn * INTERVAL_MS - 0.001);
       }
       expect(passed.map(({ delayMs }) => delayMs)).toEqual([0, 1, 2, 3].map((turn) => turn * INTERVAL_MS));
-      expect(order.map((who) => replies[Number(who)]!.status)).toEqual([200, 200, 200, 200, 429]);
+      expect(order.map((name) => replies[Number(name)]!.status)).toEqual([200, 200, 200, 200, 429]);
       expect(replies[Number(order[4])]!.headers.get('retry-after')).toBe('1');
       now += INTERVAL_MS - 0.001;
       expect((await fetch(`${address}/5`)).status).toBe(429);
@@ -110,16 +110,16 @@ describe.each([
   );
 
   test('delays by real time, even in a pipeline', async () => {
-    const { app, came, passed } = await create({ limits: { queue, four }, store: new MemoryStore() });
+    const { app, arrivals, passed } = await create({ limits: { queue, four }, store: new MemoryStore() });
     await listen(app);
     const socket = open(app);
     socket.write(raw(0) + raw(1) + raw(2) + raw(3) + raw(4, 'Connection: close\r\n'));
     const answer = await text(socket);
     expect(answer.match(/HTTP\/1\.1 \d+/g)).toEqual([200, 200, 200, 200, 429].map((status) => `HTTP/1.1 ${status}`));
     // After a pause of the process, several timers are due at once, in any order.
-    expect(passed.map(({ who }) => who).sort()).toEqual(['0', '1', '2', '3']);
-    for (const { who, atMs } of passed) {
-      expect(atMs - came[0]!.atMs).toBeGreaterThanOrEqual(Number(who) * INTERVAL_MS - 0.001);
+    expect(passed.map(({ name }) => name).sort()).toEqual(['0', '1', '2', '3']);
+    for (const { name, atMs } of passed) {
+      expect(atMs - arrivals[0]!.atMs).toBeGreaterThanOrEqual(Number(name) * INTERVAL_MS - 0.001);
     }
   });
 
@@ -128,15 +128,19 @@ describe.each([
     async (hook) => {
       const { app, passed, delayMs } = await create({ limits: slowQueue, hook });
       const address = await listen(app);
-      const ask = { method: 'POST', body: JSON.stringify('hello'), headers: { 'content-type': 'application/json' } };
-      expect((await fetch(`${address}/first`, ask)).status).toBe(200);
+      const options = {
+        method: 'POST',
+        body: JSON.stringify('hello'),
+        headers: { 'content-type': 'application/json' },
+      };
+      expect((await fetch(`${address}/first`, options)).status).toBe(200);
       const controller = new AbortController();
-      const held = fetch(`${address}/held`, { ...ask, signal: controller.signal });
+      const held = fetch(`${address}/held`, { ...options, signal: controller.signal });
       await until(async () => (await delayMs()) === 2 * HOUR_MS);
       controller.abort('bored');
       await expect(held).rejects.toBe('bored');
       await until(async () => (await delayMs()) === HOUR_MS);
-      expect(passed.map(({ who }) => who)).toEqual(['first']);
+      expect(passed.map(({ name }) => name)).toEqual(['first']);
     },
   );
 
@@ -144,42 +148,42 @@ describe.each([
     ['at once', atOnce],
     ['later', later],
   ])('frees every start of a pipeline whose client disconnects, with a store that responds %s', async (_, store) => {
-    const { app, came, passed, delayMs } = await create({ limits: slowQueue, store: store() });
+    const { app, arrivals, passed, delayMs } = await create({ limits: slowQueue, store: store() });
     await listen(app);
     const socket = open(app);
     socket.write(raw(0) + raw(1) + raw(2));
-    await until(async () => came.length === 3 && (await delayMs()) === 3 * HOUR_MS);
+    await until(async () => arrivals.length === 3 && (await delayMs()) === 3 * HOUR_MS);
     await flushPromises();
     socket.destroy();
     await until(async () => (await delayMs()) === HOUR_MS);
-    expect(passed.map(({ who }) => who)).toEqual(['0']);
+    expect(passed.map(({ name }) => name)).toEqual(['0']);
   });
 
   test('leaves no listener on a keep-alive connection', async () => {
-    const { app, came, passed } = await create({ limits: leakyBucket({ capacity: 30, interval: 1 }) });
+    const { app, arrivals, passed } = await create({ limits: leakyBucket({ capacity: 30, interval: 1 }) });
     await listen(app);
     const socket = open(app);
     const counts = new Set<number>();
     for (let turn = 0; turn < 15; turn++) {
       socket.write(raw(turn));
       await once(socket, 'data');
-      counts.add(came[turn]!.reply.raw.req.socket.listenerCount('close'));
+      counts.add(arrivals[turn]!.reply.raw.req.socket.listenerCount('close'));
     }
     expect(passed.at(-1)!.delayMs).toBe(14);
     expect(counts.size).toBe(1);
   });
 
   test('delays HTTP/2 requests, and drops those that the client cancels, even HEAD', async () => {
-    const { app, came, passed, delayMs } = await create({ limits: queue }, { http2: true } as never);
+    const { app, arrivals, passed, delayMs } = await create({ limits: queue }, { http2: true } as never);
     const session = connectHttp2(await listen(app));
-    const ask = (who: string, method = 'GET') => session.request({ ':path': `/${who}`, ':method': method });
-    const answers = ['0', '1', '2'].map((who) => text(ask(who)));
-    expect(await Promise.all(answers)).toEqual(['0', '1', '2']);
+    const send = (name: string, method = 'GET') => session.request({ ':path': `/${name}`, ':method': method });
+    const replies = ['0', '1', '2'].map((name) => text(send(name)));
+    expect(await Promise.all(replies)).toEqual(['0', '1', '2']);
     for (const [turn, { atMs }] of passed.entries()) {
-      expect(atMs - came[turn]!.atMs).toBeGreaterThanOrEqual(turn * INTERVAL_MS - 0.001);
+      expect(atMs - arrivals[turn]!.atMs).toBeGreaterThanOrEqual(turn * INTERVAL_MS - 0.001);
     }
     for (const method of ['GET', 'HEAD']) {
-      const cancelled = ask('canceled', method);
+      const cancelled = send('canceled', method);
       await until(async () => (await delayMs()) === 0); // Full.
       cancelled.close(8);
       await until(async () => (await delayMs()) === 3 * INTERVAL_MS);
@@ -200,57 +204,57 @@ describe.each([
     if (how === 'canceled') leaving.close(8);
     else socket.destroy();
     await until(async () => (await delayMs()) === HOUR_MS);
-    expect(passed.map(({ who }) => who)).toEqual(['first']);
+    expect(passed.map(({ name }) => name)).toEqual(['first']);
     session.destroy();
   });
 
   test('frees every start of an HTTP/2 connection that is lost', async () => {
-    const { app, came, passed, delayMs } = await create({ limits: slowQueue }, { http2: true } as never);
+    const { app, arrivals, passed, delayMs } = await create({ limits: slowQueue }, { http2: true } as never);
     const address = await listen(app);
     const socket = open(app);
     const session = connectHttp2(address, { createConnection: () => socket }).on('error', () => {});
-    const streams = ['0', '1', '2', '3'].map((who) => session.request({ ':path': `/${who}` }).on('error', () => {}));
+    const streams = ['0', '1', '2', '3'].map((name) => session.request({ ':path': `/${name}` }).on('error', () => {}));
     await text(streams[0]!);
-    await until(() => came.length === 4);
+    await until(() => arrivals.length === 4);
     socket.destroy();
     await until(async () => (await delayMs()) === HOUR_MS);
-    expect(passed.map(({ who }) => who)).toEqual(['0']);
+    expect(passed.map(({ name }) => name)).toEqual(['0']);
   });
 
   test('drops a request at once when other code responds, and frees its start', async () => {
-    const { app, came, passed, delayMs } = await create({ limits: slowQueue });
+    const { app, arrivals, passed, delayMs } = await create({ limits: slowQueue });
     const address = await listen(app);
     await fetch(`${address}/first`);
     const held = fetch(`${address}/held`);
-    await until(() => came.length === 2);
-    came[1]!.reply.code(503).send('too slow');
+    await until(() => arrivals.length === 2);
+    arrivals[1]!.reply.code(503).send('too slow');
     expect((await held).status).toBe(503);
     await until(async () => (await delayMs()) === HOUR_MS);
-    expect(passed.map(({ who }) => who)).toEqual(['first']);
+    expect(passed.map(({ name }) => name)).toEqual(['first']);
   });
 
   test('frees the start of a request with a response during the decision', async () => {
     const memory = atOnce();
-    const answers: (() => void)[] = [];
-    const check = (...question: Parameters<Store['check']>) => {
-      const decision = memory.check(...question);
-      return new Promise<Decision>((resolve) => answers.push(() => resolve(decision)));
+    const replies: (() => void)[] = [];
+    const check = (...args: Parameters<Store['check']>) => {
+      const decision = memory.check(...args);
+      return new Promise<Decision>((resolve) => replies.push(() => resolve(decision)));
     };
     const store = later({ check }, memory);
-    const { app, came, passed, delayMs } = await create({ limits: slowQueue, store, timeout: '1h' });
+    const { app, arrivals, passed, delayMs } = await create({ limits: slowQueue, store, timeout: '1h' });
     const address = await listen(app);
     const first = fetch(`${address}/first`);
-    await until(() => answers.length === 1);
-    answers[0]!();
+    await until(() => replies.length === 1);
+    replies[0]!();
     await first;
     const late = fetch(`${address}/late`);
-    await until(() => answers.length === 2);
+    await until(() => replies.length === 2);
     expect(await delayMs()).toBe(2 * HOUR_MS);
-    came[1]!.reply.code(503).send('too slow');
+    arrivals[1]!.reply.code(503).send('too slow');
     expect((await late).status).toBe(503);
-    answers[1]!();
+    replies[1]!();
     await until(async () => (await delayMs()) === HOUR_MS);
-    expect(passed.map(({ who }) => who)).toEqual(['first']);
+    expect(passed.map(({ name }) => name)).toEqual(['first']);
   });
 
   test.each([
@@ -261,7 +265,7 @@ describe.each([
     ['preHandler', 100_000, true],
   ] as const)('in the hook %s, that a client has left behind a body of %d bytes is noticed: %p', async (...given) => {
     const [hook, bytes, isNoticed] = given;
-    const { app, came, passed, delayMs } = await create({ limits: slowQueue, hook });
+    const { app, arrivals, passed, delayMs } = await create({ limits: slowQueue, hook });
     await fetch(`${await listen(app)}/first`);
     const [leaving, other] = [open(app), open(app)];
     const type = 'Content-Type: text/plain\r\n';
@@ -272,25 +276,25 @@ describe.each([
     await once(leaving, 'close');
     if (isNoticed) await until(async () => (await delayMs()) === HOUR_MS);
     other.write(raw('other'));
-    await until(() => came.length === 3);
+    await until(() => arrivals.length === 3);
     other.destroy();
-    await until(() => came[2]!.reply.raw.req.socket.destroyed);
+    await until(() => arrivals[2]!.reply.raw.req.socket.destroyed);
     await until(async () => (await delayMs()) === (isNoticed ? HOUR_MS : 2 * HOUR_MS));
-    expect(came[1]!.reply.raw.req.socket.destroyed).toBe(isNoticed);
-    expect(passed.map(({ who }) => who)).toEqual(['first']);
+    expect(arrivals[1]!.reply.raw.req.socket.destroyed).toBe(isNoticed);
+    expect(passed.map(({ name }) => name)).toEqual(['first']);
   });
 
   test('continues delayed requests while the app closes', async () => {
-    const { app, came, passed } = await create({ limits: queue }, { forceCloseConnections: 'idle' });
+    const { app, arrivals, passed } = await create({ limits: queue }, { forceCloseConnections: 'idle' });
     await listen(app);
-    const answers = [0, 1, 2].map((who) => {
+    const replies = [0, 1, 2].map((name) => {
       const socket = open(app);
-      socket.write(raw(who, 'Connection: close\r\n'));
+      socket.write(raw(name, 'Connection: close\r\n'));
       return text(socket);
     });
-    await until(() => came.length === 3);
+    await until(() => arrivals.length === 3);
     await app.close();
-    for (const answer of await Promise.all(answers)) expect(answer).toMatch(/^HTTP\/1\.1 200/);
+    for (const answer of await Promise.all(replies)) expect(answer).toMatch(/^HTTP\/1\.1 200/);
     expect(passed).toHaveLength(3);
   });
 });

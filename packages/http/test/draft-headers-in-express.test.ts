@@ -27,9 +27,9 @@ describe.each(EXPRESSES)('in Express %s', (_, express) => {
     ['all', ['ratelimit', 'ratelimit-policy', 'x-ratelimit-limit', 'x-ratelimit-remaining', 'x-ratelimit-reset']],
     ['none', []],
   ])('headers %p sets its headers, and Retry-After in any case', async (headers, names) => {
-    const { ask } = await serve(express, [limitWith({ limit: 1, window: '1m', headers })]);
+    const { send } = await serve(express, [limitWith({ limit: 1, window: '1m', headers })]);
     for (const status of [200, 429]) {
-      const reply = await ask();
+      const reply = await send();
       expect(reply.status).toBe(status);
       expect([...reply.headers.keys()].filter((name) => name.includes('ratelimit')).sort()).toEqual(names);
       expect(reply.headers.get('retry-after')).toBe(status === 429 ? '60' : null);
@@ -37,23 +37,23 @@ describe.each(EXPRESSES)('in Express %s', (_, express) => {
   });
 
   test('a limit on work in flight has a unit instead of a window', async () => {
-    const { ask } = await serve(express, [limitWith({ limits: concurrency({ limit: 2, lease: '30s' }), ...draft })]);
-    expect(parseDraftHeaders(await ask())).toEqual({
+    const { send } = await serve(express, [limitWith({ limits: concurrency({ limit: 2, lease: '30s' }), ...draft })]);
+    expect(parseDraftHeaders(await send())).toEqual({
       policy: [['default', { q: 2, qu: 'concurrent-requests' }]],
       limit: [['default', { r: 1 }]], // Nobody knows when a slot will be free.
     });
   });
 
   test('sets the policy and the remaining units', async () => {
-    const { ask } = await serve(express, [limitWith({ limit: 2, window: '1m', ...draft })]);
-    expect(parseDraftHeaders(await ask())).toEqual({
+    const { send } = await serve(express, [limitWith({ limit: 2, window: '1m', ...draft })]);
+    expect(parseDraftHeaders(await send())).toEqual({
       policy: [['default', { q: 2, w: 60 }]],
       limit: [['default', { r: 1, t: 60 }]],
     });
     clock.ms += 10_000;
-    expect(parseDraftHeaders(await ask()).limit).toEqual([['default', { r: 0, t: 50 }]]);
+    expect(parseDraftHeaders(await send()).limit).toEqual([['default', { r: 0, t: 50 }]]);
     clock.ms += 20_001;
-    const rejected = await ask();
+    const rejected = await send();
     expect(parseDraftHeaders(rejected)).toEqual({
       policy: [['default', { q: 2, w: 60 }]],
       limit: [['default', { r: 0, t: 30 }]],
@@ -68,8 +68,8 @@ describe.each(EXPRESSES)('in Express %s', (_, express) => {
     };
     const costs = [{ tokens: 30 }, 2, 71];
     const cost = () => costs.shift();
-    const { ask } = await serve(express, [limitWith({ limits, cost, headers: 'draft-12' })]);
-    const replies = [await ask(), await ask(), await ask()].map(parseDraftHeaders);
+    const { send } = await serve(express, [limitWith({ limits, cost, headers: 'draft-12' })]);
+    const replies = [await send(), await send(), await send()].map(parseDraftHeaders);
     expect(replies.map(({ limit }) => limit)).toEqual([
       [
         ['requests', { a: 8, w: 60, c: 1 }],
@@ -101,9 +101,9 @@ describe.each(EXPRESSES)('in Express %s', (_, express) => {
     };
     const key = () => ({ user: 'ann', all: 'everyone' });
     const options = { limits, key, partition, headers: 'draft-12', exposeHeaders: true };
-    const { ask } = await serve(express, [limitWith(options)]);
+    const { send } = await serve(express, [limitWith(options)]);
     for (const status of [200, 429]) {
-      const { status: received, headers } = await ask();
+      const { status: received, headers } = await send();
       expect([received, headers.get('ratelimit-partition')]).toEqual([status, value]);
       expect(headers.get('access-control-expose-headers')).toContain('RateLimit-Partition');
       expect(JSON.stringify([...headers])).not.toMatch(/ann|everyone/);
@@ -137,8 +137,8 @@ describe.each(EXPRESSES)('in Express %s', (_, express) => {
       today_2: fixedWindow({ limit: 100, window: '1d' }),
       queue: leakyBucket({ capacity: 7, interval: '1s' }),
     };
-    const { ask } = await serve(express, [limitWith({ limits, cost: 2, ...draft })]);
-    const { policy, limit } = parseDraftHeaders(await ask());
+    const { send } = await serve(express, [limitWith({ limits, cost: 2, ...draft })]);
+    const { policy, limit } = parseDraftHeaders(await send());
     expect(policy.map(([name, { q }]) => [name, q])).toEqual([
       ['burst', 5],
       ['per.minute', 10],
@@ -167,9 +167,9 @@ describe.each(EXPRESSES)('in Express %s', (_, express) => {
       tokens: rollingWindow({ limit: 1000, window: '1h' }),
     };
     const left = [...costs];
-    const { ask } = await serve(express, [limitWith({ limits, cost: () => left.shift()! })]);
+    const { send } = await serve(express, [limitWith({ limits, cost: () => left.shift()! })]);
     let reply!: Response;
-    for (const _ of costs) reply = await ask();
+    for (const _ of costs) reply = await send();
     expect(reply.headers.get('x-ratelimit-limit')).toBe(shown);
   });
 
@@ -179,19 +179,19 @@ describe.each(EXPRESSES)('in Express %s', (_, express) => {
       pro: rollingWindow({ limit: 9, window: '1h' }),
     };
     const limits = ({ query }: { query: Record<string, unknown> }) => plans[query.plan as keyof typeof plans];
-    const { ask } = await serve(express, [limitWith({ limits, ...draft })]);
-    expect(parseDraftHeaders(await ask('/?plan=free')).policy).toEqual([['free', { q: 1, w: 3600 }]]);
-    expect(parseDraftHeaders(await ask('/?plan=pro')).policy).toEqual([['default', { q: 9, w: 3600 }]]);
+    const { send } = await serve(express, [limitWith({ limits, ...draft })]);
+    expect(parseDraftHeaders(await send('/?plan=free')).policy).toEqual([['free', { q: 1, w: 3600 }]]);
+    expect(parseDraftHeaders(await send('/?plan=pro')).policy).toEqual([['default', { q: 9, w: 3600 }]]);
     const byNumbers = await serve(express, [limitWith({ limit: async () => 5, window: () => '1s', ...draft })]);
-    expect(parseDraftHeaders(await byNumbers.ask())).toEqual({
+    expect(parseDraftHeaders(await byNumbers.send())).toEqual({
       policy: [['default', { q: 5, w: 1 }]],
       limit: [['default', { r: 4, t: 1 }]],
     });
   });
 
   test('a window below a second is rounded up to one', async () => {
-    const { ask } = await serve(express, [limitWith({ limit: 2, window: 250, ...draft })]);
-    expect(parseDraftHeaders(await ask())).toEqual({
+    const { send } = await serve(express, [limitWith({ limit: 2, window: 250, ...draft })]);
+    expect(parseDraftHeaders(await send())).toEqual({
       policy: [['default', { q: 2, w: 1 }]],
       limit: [['default', { r: 1, t: 1 }]],
     });
@@ -203,8 +203,8 @@ describe.each(EXPRESSES)('in Express %s', (_, express) => {
       huge: rollingWindow({ limit: Number.MAX_SAFE_INTEGER, window: '100y' }),
       large: rollingWindow({ limit: greatest, window: '100y' }),
     };
-    const { ask } = await serve(express, [limitWith({ limits, headers: 'all' })]);
-    const reply = await ask();
+    const { send } = await serve(express, [limitWith({ limits, headers: 'all' })]);
+    const reply = await send();
     expect(parseDraftHeaders(reply)).toEqual({
       policy: [
         ['huge', { q: greatest, w: 3_155_760_000 }],
@@ -234,9 +234,9 @@ describe.each(EXPRESSES)('in Express %s', (_, express) => {
     ]) as RequestHandler[];
     const before = setting('RateLimit', '"other";r=1');
     const answer: RequestHandler = (_request, response) => void response.writeHead(303, { Location: '/' }).end();
-    const { ask } = await serve(express, limits, { before: [before], answer });
+    const { send } = await serve(express, limits, { before: [before], answer });
     for (const status of [303, 303, 302]) {
-      const reply = await ask('/', { redirect: 'manual' });
+      const reply = await send('/', { redirect: 'manual' });
       expect(reply.status).toBe(status);
       expect([...reply.headers.keys()].filter((name) => name.startsWith('ratelimit'))).toEqual([]);
       expect(reply.headers.get('x-ratelimit-limit')).toBe('2');
@@ -254,8 +254,8 @@ describe.each(EXPRESSES)('in Express %s', (_, express) => {
     ])(
       'each appends its items, and X-RateLimit describes the one with the least share left, which comes %s',
       async (_place, limits) => {
-        const { ask } = await serve(express, limits);
-        const reply = await ask();
+        const { send } = await serve(express, limits);
+        const reply = await send();
         expect(new Map(parseDraftHeaders(reply).policy)).toEqual(
           new Map([
             ['narrow', { q: 2, w: 3600 }],
@@ -287,38 +287,38 @@ describe.each(EXPRESSES)('in Express %s', (_, express) => {
       ],
       ['the least share last', () => [limiter('requests', 5, '1h'), limiter('tokens', 100, '1h', { cost: 60 })], '100'],
     ])('X-RateLimit describes the least share, and slots only alone: %s', async (_order, limits, shown) => {
-      const { ask } = await serve(express, limits());
-      expect((await ask()).headers.get('x-ratelimit-limit')).toBe(shown);
+      const { send } = await serve(express, limits());
+      expect((await send()).headers.get('x-ratelimit-limit')).toBe(shown);
     });
 
     test('X-RateLimit describes the limiter that rejects', async () => {
-      const { ask, statuses } = await serve(express, [
+      const { send, statuses } = await serve(express, [
         limiter('narrow', 2, '1m'),
         limiter('wide', 1, '1h', { cost: 1 }),
       ]);
       await statuses(1);
-      const rejected = await ask();
+      const rejected = await send();
       expect(rejected.status).toBe(429);
       expect(rejected.headers.get('x-ratelimit-limit')).toBe('1');
       expect(rejected.headers.get('retry-after')).toBe('3600');
     });
 
     test('a limiter with fewer headers keeps those of the others', async () => {
-      const { ask } = await serve(express, [
+      const { send } = await serve(express, [
         limiter('first', 9, '1m', { headers: 'x-ratelimit' }),
         limiter('second', 5, '1m', { headers: 'draft-11' }),
         limiter('third', 1, '1m', { headers: 'none' }),
         limiter('fourth', 1, '1m', { dryRun: true }),
       ]);
-      const reply = await ask();
+      const reply = await send();
       expect(reply.headers.get('x-ratelimit-limit')).toBe('9');
       expect(parseDraftHeaders(reply).policy.map(([name]) => name)).toEqual(['second']);
     });
 
     test('a limiter that runs twice repeats its policy', async () => {
       const twice = limiter('twice', 9, '1m');
-      const { ask } = await serve(express, [twice, twice]);
-      const reply = await ask();
+      const { send } = await serve(express, [twice, twice]);
+      const reply = await send();
       const policy = ['twice', { q: 9, w: 60 }];
       expect(parseDraftHeaders(reply).policy).toEqual([policy, policy]);
       expect(reply.headers.get('x-ratelimit-remaining')).toBe('7');
@@ -330,8 +330,8 @@ describe.each(EXPRESSES)('in Express %s', (_, express) => {
       setting('RateLimit-Policy', '"gateway";q=1000;w=60'),
       setting('RateLimit', ['"gateway";r=5;t=9', '"cdn";r=1;t=1']),
     ];
-    const { ask } = await serve(express, [limitWith({ limit: 2, window: '1m', ...draft })], { before });
-    const { policy, limit } = parseDraftHeaders(await ask());
+    const { send } = await serve(express, [limitWith({ limit: 2, window: '1m', ...draft })], { before });
+    const { policy, limit } = parseDraftHeaders(await send());
     expect(policy.map(([name]) => name)).toEqual(['gateway', 'default']);
     expect(limit.map(([name]) => name)).toEqual(['gateway', 'cdn', 'default']);
   });
@@ -341,9 +341,9 @@ describe.each(EXPRESSES)('in Express %s', (_, express) => {
     ['draft-11', 'RateLimit-Policy, RateLimit, Retry-After'],
     ['none', 'Retry-After'],
   ])('exposeHeaders exposes the headers of %s in every response', async (headers, names) => {
-    const { ask } = await serve(express, [limitWith({ limit: 1, window: '1m', exposeHeaders: true, headers })]);
+    const { send } = await serve(express, [limitWith({ limit: 1, window: '1m', exposeHeaders: true, headers })]);
     for (const status of [200, 429]) {
-      const reply = await ask();
+      const reply = await send();
       expect(reply.status).toBe(status);
       expect(reply.headers.get('access-control-expose-headers')).toBe(names);
     }
@@ -358,15 +358,15 @@ describe.each(EXPRESSES)('in Express %s', (_, express) => {
   ])('exposeHeaders adds the missing names to %p', async (value, names) => {
     const before = [setting('Access-Control-Expose-Headers', value)];
     const limits = [limitWith({ limit: 9, window: '1m', exposeHeaders: true, ...draft })];
-    const { ask } = await serve(express, [...limits, ...limits], { before });
-    expect((await ask()).headers.get('access-control-expose-headers')).toBe(names);
+    const { send } = await serve(express, [...limits, ...limits], { before });
+    expect((await send()).headers.get('access-control-expose-headers')).toBe(names);
   });
 
   test('a policy without figures sets Retry-After only', async () => {
     const store = storeWith({ check: () => Promise.reject(new Error('down')) });
     const options = { limit: 1, window: '1m', headers: 'all', store, onStoreError: 'deny' };
-    const { ask } = await serve(express, [limitWith(options)]);
-    const reply = await ask();
+    const { send } = await serve(express, [limitWith(options)]);
+    const reply = await send();
     expect(reply.status).toBe(429);
     expect(reply.headers.get('retry-after')).toBe('1');
     expect([...reply.headers.keys()].filter((name) => name.includes('ratelimit'))).toEqual([]);

@@ -28,11 +28,11 @@ async function recordDuring(limiter: RateLimiter, work: () => Promise<unknown>) 
 describe.each(EXPRESSES)('in Express %s', (_, express) => {
   describe('a dry run', () => {
     test('counts, but rejects no request and sets no header', async () => {
-      const { ask, passed } = await serve(express, [limitWith({ ...once, headers: 'all', exposeHeaders: true })]);
+      const { send, passed } = await serve(express, [limitWith({ ...once, headers: 'all', exposeHeaders: true })]);
       const bare = await serve(express, []);
-      const usual = [...(await bare.ask()).headers.keys()].sort();
+      const usual = [...(await bare.send()).headers.keys()].sort();
       for (let turn = 0; turn < 3; turn++) {
-        const reply = await ask();
+        const reply = await send();
         expect(reply.status).toBe(200);
         expect([...reply.headers.keys()].sort()).toEqual(usual);
       }
@@ -101,8 +101,8 @@ describe.each(EXPRESSES)('in Express %s', (_, express) => {
         [limitWith(once), real],
         [limitWith({ limit: 5, window: '1m' }), limitWith(once)],
       ]) {
-        const { ask } = await serve(express, limits);
-        const [first, second, third] = [await ask(), await ask(), await ask()];
+        const { send } = await serve(express, limits);
+        const [first, second, third] = [await send(), await send(), await send()];
         expect([first.status, second.status]).toEqual([200, 200]);
         expect(first.headers.get('x-ratelimit-limit')).toBe(limits.includes(real) ? '2' : '5');
         expect(third.status).toBe(limits.includes(real) ? 429 : 200);
@@ -118,10 +118,10 @@ describe.each(EXPRESSES)('in Express %s', (_, express) => {
         routes.push(request.path);
         response.send('hello');
       };
-      const { ask } = await serve(express, [limit], { answer: ending });
+      const { send } = await serve(express, [limit], { answer: ending });
       const { requests, decisions, rejections } = await recordDuring(limit.limiter, async () => {
-        await ask('/first');
-        await ask('/second');
+        await send('/first');
+        await send('/second');
       });
       expect(requests.map((event) => ({ ...event, request: (event.request as Request).path }))).toEqual([
         { limiter: limit.limiter, request: '/first', decision: expect.objectContaining({ allowed: true }), dryRun },

@@ -41,10 +41,10 @@ describe.each(EXPRESSES)('in Express %s', (_, express) => {
 
   /** Sends a request, after a first one if only rejections matter, and checks what must hold after any failure. */
   async function fail(name: string, options: object) {
-    const { ask, errors, passed } = await serveWith(options);
+    const { send, errors, passed } = await serveWith(options);
     const isRejecting = REJECTING.some(([rejecting]) => rejecting === name);
-    if (isRejecting) await ask();
-    const reply = await ask();
+    if (isRejecting) await send();
+    const reply = await send();
     expect(reply.status).toBe(500);
     for (const field of ['retry-after', 'cache-control']) expect(reply.headers.get(field)).toBeNull();
     expect(passed).toHaveLength(isRejecting ? 1 : 0);
@@ -84,9 +84,9 @@ describe.each(EXPRESSES)('in Express %s', (_, express) => {
           settles.push(settles.length === 0 ? () => resolve('late') : () => reject(thrown)),
         );
       for (const _turn of [1, 2]) {
-        const { ask, errors, passed } = await serveWith({ ...otherOptions, [name]: bad });
-        if (REJECTING.some(([rejecting]) => rejecting === name)) await ask();
-        expect((await ask()).status).toBe(500);
+        const { send, errors, passed } = await serveWith({ ...otherOptions, [name]: bad });
+        if (REJECTING.some(([rejecting]) => rejecting === name)) await send();
+        expect((await send()).status).toBe(500);
         const before = passed.length;
         settles.at(-1)!();
         await flushPromises();
@@ -134,8 +134,8 @@ describe.each(EXPRESSES)('in Express %s', (_, express) => {
 
   test('a failure of onLimited in a dry run affects no request', async () => {
     const options = { ...usual, dryRun: true, silence: ['ROLLGATE_DRY_RUN_FAILED'] } as const;
-    const { ask, errors } = await serveWith({ ...options, onLimited: () => Promise.reject(thrown) });
-    expect([(await ask()).status, (await ask()).status]).toEqual([200, 200]);
+    const { send, errors } = await serveWith({ ...options, onLimited: () => Promise.reject(thrown) });
+    expect([(await send()).status, (await send()).status]).toEqual([200, 200]);
     expect(errors).toEqual([]);
   });
 
@@ -182,8 +182,8 @@ describe.each(EXPRESSES)('in Express %s', (_, express) => {
   describe('a handler', () => {
     const rejectWith = async (handler: unknown) => {
       const served = await serveWith({ ...usual, handler });
-      await served.ask();
-      return { ...served, reply: await served.ask() };
+      await served.send();
+      return { ...served, reply: await served.send() };
     };
 
     test.each([

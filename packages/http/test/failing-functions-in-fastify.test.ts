@@ -130,10 +130,10 @@ describe.each(VERSIONS)('a failing option function in Fastify %s', (_, fastify) 
     const answers: ((value: string) => void)[] = [];
     const message = () => new Promise<string>((resolve) => answers.push(resolve));
     const app = await limited({ global: false, limit: 1, window: '1m', timeout: '1h', message });
-    const came: FastifyReply[] = [];
+    const arrivals: FastifyReply[] = [];
     let sent = 0;
     app.addHook('onRequest', async (_request, reply) => {
-      came.push(reply);
+      arrivals.push(reply);
     });
     app.addHook('onSend', async () => {
       sent += 1;
@@ -143,7 +143,7 @@ describe.each(VERSIONS)('a failing option function in Fastify %s', (_, fastify) 
     expect((await get()).status).toBe(200);
     const rejected = get();
     await until(() => answers.length === 1);
-    came[1]!.code(503).send('too slow');
+    arrivals[1]!.code(503).send('too slow');
     expect((await rejected).status).toBe(503);
     answers[0]!('late');
     await app.close();

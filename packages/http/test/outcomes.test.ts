@@ -37,8 +37,8 @@ const request = { address: '192.0.2.1' };
 const later = (): Store => {
   const memory = new MemoryStore();
   return {
-    check: async (...question) => memory.check(...question),
-    peek: async (...question) => memory.peek(...question),
+    check: async (...args) => memory.check(...args),
+    peek: async (...args) => memory.peek(...args),
     refund: async (receipt) => memory.refund(receipt),
     reset: async (...keys) => memory.reset(...keys),
   };

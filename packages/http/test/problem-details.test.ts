@@ -15,9 +15,9 @@ const usual = {
 describe.each(EXPRESSES)('problem details in Express %s', (_, express) => {
   const reject = async (options: object, accept = '*/*') => {
     const limit = limitWith({ limit: 1, window: '1m', problem: true, ...options });
-    const { ask } = await serve(express, [limit]);
-    await ask();
-    const reply = await ask('/', { headers: { accept } });
+    const { send } = await serve(express, [limit]);
+    await send();
+    const reply = await send('/', { headers: { accept } });
     expect(reply.headers.get('content-type')).toBe('application/problem+json');
     expect(reply.headers.get('retry-after')).toBe('60');
     return { status: reply.status, body: (await reply.json()) as Record<string, unknown> };
@@ -53,11 +53,11 @@ describe.each(EXPRESSES)('problem details in Express %s', (_, express) => {
 
   test('are not sent to a client that prefers the HTML of a message', async () => {
     const message = { html: '<p>Slow down</p>' };
-    const { ask } = await serve(express, [limitWith({ limit: 1, window: '1m', problem: true, message })]);
-    await ask();
-    const page = await ask('/', { headers: { accept: 'text/html, */*;q=0.1' } });
+    const { send } = await serve(express, [limitWith({ limit: 1, window: '1m', problem: true, message })]);
+    await send();
+    const page = await send('/', { headers: { accept: 'text/html, */*;q=0.1' } });
     expect([page.headers.get('content-type'), await page.text()]).toEqual(['text/html; charset=utf-8', message.html]);
-    const plain = await ask('/', { headers: { accept: 'text/plain' } });
+    const plain = await send('/', { headers: { accept: 'text/plain' } });
     expect(plain.headers.get('content-type')).toBe('application/problem+json');
   });
 
@@ -76,8 +76,8 @@ describe.each(EXPRESSES)('problem details in Express %s', (_, express) => {
     const limits = { rate: rollingWindow({ limit: 9, window: '1m' }), slots: concurrency({ limit: 1, lease: '30s' }) };
     const limit = limitWith({ limits, problem: true, statusCode, key: () => 'ann' });
     await limit.limiter.check('ann');
-    const { ask } = await serve(express, [limit]);
-    const reply = await ask();
+    const { send } = await serve(express, [limit]);
+    const reply = await send();
     expect([reply.status, await reply.json()]).toEqual([
       statusCode,
       {
@@ -92,8 +92,8 @@ describe.each(EXPRESSES)('problem details in Express %s', (_, express) => {
   });
 
   test('are not in the response to an allowed request', async () => {
-    const { ask } = await serve(express, [limitWith({ limit: 1, window: '1m', problem: true })]);
-    const reply = await ask();
+    const { send } = await serve(express, [limitWith({ limit: 1, window: '1m', problem: true })]);
+    const reply = await send();
     expect([reply.status, await reply.text()]).toEqual([200, 'hello']);
   });
 });

@@ -15,10 +15,10 @@ const raw = (path: string, fields = '') => `GET ${path} HTTP/1.1\r\nHost: here\r
 const free = async ({ limiter }: RateLimitMiddleware) => (await limiter.peek('ann')).remaining;
 
 /** Responds with the status in the path. */
-const byPath: RequestHandler = (request, response) => void response.sendStatus(Number(request.path.slice(1)));
+const respondByPath: RequestHandler = (request, response) => void response.sendStatus(Number(request.path.slice(1)));
 
 describe.each(EXPRESSES)('in Express %s', (_, express) => {
-  const serveRefunding = async (options: object, answer: RequestHandler = byPath) => {
+  const serveRefunding = async (options: object, answer: RequestHandler = respondByPath) => {
     const limit = limitWith({ limit: 10, window, key, ...options });
     return { limit, ...(await serve(express, [limit], { answer })) };
   };
@@ -28,8 +28,8 @@ describe.each(EXPRESSES)('in Express %s', (_, express) => {
     ['skipFailedRequests', { 200: 9, 204: 9, 304: 9, 399: 9, 400: 10, 404: 10, 500: 10 }],
   ])('%s refunds by the status', async (option, left) => {
     for (const [status, remaining] of Object.entries(left)) {
-      const { ask, limit } = await serveRefunding({ [option]: true });
-      const reply = await ask(`/${status}`);
+      const { send, limit } = await serveRefunding({ [option]: true });
+      const reply = await send(`/${status}`);
       expect(reply.headers.get('x-ratelimit-remaining')).toBe('9');
       await until(async () => (await free(limit)) === remaining);
     }
@@ -77,11 +77,11 @@ describe.each(EXPRESSES)('in Express %s', (_, express) => {
       return was(response);
     };
     const options = { skipSuccessfulRequests: true, requestWasSuccessful };
-    const { ask, limit } = await serveRefunding(options, (request, response) => {
+    const { send, limit } = await serveRefunding(options, (request, response) => {
       response.set('X-Kind', request.path === '/cached' ? 'cached' : 'fresh').send('hello');
     });
-    await ask('/fresh');
-    await ask('/cached');
+    await send('/fresh');
+    await send('/cached');
     await until(async () => evaluated.length === 2 && (await free(limit)) === 9);
     expect(evaluated).toEqual(['/fresh', '/cached']);
   });
@@ -95,15 +95,15 @@ describe.each(EXPRESSES)('in Express %s', (_, express) => {
       skipFailedRequests: true,
       store: memory(),
     });
-    const { ask } = await serve(express, [limit], { answer: byPath });
+    const { send } = await serve(express, [limit], { answer: respondByPath });
     const left = async (burst: string) => {
       const limits = (await limit.limiter.peek({ burst, hourly: 'all' })).limits;
       return [limits.burst.remaining, limits.hourly.remaining];
     };
-    await ask('/200?units=2&who=ann');
+    await send('/200?units=2&who=ann');
     clock.ms += 1000;
-    await ask('/200?units=3&who=bob');
-    await ask('/500?units=5&who=ann');
+    await send('/200?units=3&who=bob');
+    await send('/500?units=5&who=ann');
     await until(async () => (await left('ann'))[1] === 15);
     expect(await left('ann')).toEqual([8, 15]);
     expect(await left('bob')).toEqual([7, 15]);
@@ -147,18 +147,18 @@ describe.each(EXPRESSES)('in Express %s', (_, express) => {
     ['skipSuccessfulRequests', 9],
     ['skipAbortedRequests', 10],
   ])('a client that disconnects before the response, with %s', async (option, remaining) => {
-    const gone: Promise<unknown>[] = [];
+    const disconnections: Promise<unknown>[] = [];
     const { limit, open, passed } = await serveRefunding({ [option]: true }, (request, response) => {
       if (request.path === '/200') response.send('hello');
-      else gone.push(once(response, 'close').then(() => response.send('too late')));
+      else disconnections.push(once(response, 'close').then(() => response.send('too late')));
     });
     const socket = open();
     socket.write(raw('/leaving'));
     await until(() => passed.length === 1);
     expect(await free(limit)).toBe(9);
     socket.destroy();
-    await until(() => gone.length === 1);
-    await gone[0];
+    await until(() => disconnections.length === 1);
+    await disconnections[0];
     await flushPromises();
     expect(await free(limit)).toBe(remaining);
   });
@@ -206,11 +206,11 @@ describe.each(EXPRESSES)('in Express %s', (_, express) => {
 
   test('a response is evaluated once all of it is sent', async () => {
     const answers: Response[] = [];
-    const { ask, limit } = await serveRefunding({ skipSuccessfulRequests: true }, (_request, response) => {
+    const { send, limit } = await serveRefunding({ skipSuccessfulRequests: true }, (_request, response) => {
       answers.push(response);
       response.write('half');
     });
-    const reply = await ask();
+    const reply = await send();
     expect(await free(limit)).toBe(9);
     answers[0]!.end(' and half');
     expect(await reply.text()).toBe('half and half');
@@ -265,9 +265,9 @@ describe.each(EXPRESSES)('in Express %s', (_, express) => {
     const inner = memory();
     const store = storeWith(
       {
-        check: async (...question) => {
+        check: async (...args) => {
           await answered;
-          return inner.check(...question);
+          return inner.check(...args);
         },
       },
       inner,

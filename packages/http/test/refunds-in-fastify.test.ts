@@ -16,9 +16,9 @@ function counting(isLater: boolean) {
   const refunded = { times: 0 };
   const answer = <Value>(value: Value) => (isLater ? Promise.resolve(value) : value);
   const store: Store = {
-    check: (...question) => answer(memory.check(...question)),
-    peek: (...question) => answer(memory.peek(...question)),
-    reset: (...question) => answer(memory.reset(...question)),
+    check: (...args) => answer(memory.check(...args)),
+    peek: (...args) => answer(memory.peek(...args)),
+    reset: (...args) => answer(memory.reset(...args)),
     refund: (receipt) => {
       refunded.times += 1;
       return answer(memory.refund(receipt));
@@ -74,7 +74,7 @@ describe.each(VERSIONS)('refunds in Fastify %s', (_, fastify) => {
   const open = (app: FastifyInstance) =>
     connect((app.server.address() as AddressInfo).port, '127.0.0.1').on('error', () => {});
 
-  async function ask2(session: ClientHttp2Session, path: string, method = 'GET') {
+  async function sendHttp2(session: ClientHttp2Session, path: string, method = 'GET') {
     const stream = session.request({ ':path': path, ':method': method });
     const [headers] = await once(stream, 'response');
     await text(stream);
@@ -98,7 +98,7 @@ describe.each(VERSIONS)('refunds in Fastify %s', (_, fastify) => {
         const get = isHttp2 ? undefined : await serve(app);
         for (const method of ['GET', 'HEAD']) {
           for (const path of [...givenBack, ...counted]) {
-            if (session !== undefined) await ask2(session, path, method);
+            if (session !== undefined) await sendHttp2(session, path, method);
             await (await get?.(path, { method, redirect: 'manual' }))?.text();
           }
         }
@@ -146,7 +146,7 @@ describe.each(VERSIONS)('refunds in Fastify %s', (_, fastify) => {
       reset!.close(8);
       await becomes(1);
       expect(refunded.times).toBe(1);
-      expect(await ask2(session, '/200', method)).toBe(200);
+      expect(await sendHttp2(session, '/200', method)).toBe(200);
       expect(refunded.times).toBe(1);
       other!.close(8);
       await becomes(1);

@@ -10,10 +10,10 @@ const plan = ({ query }: Request) => query.plan;
 describe.each(EXPRESSES)('in Express %s', (_, express) => {
   describe.each(syncAndAsync((request) => (plan(request) === 'pro' ? 3 : 1)))('a limit returned %s', (_told, limit) => {
     test('applies to the request, with one count for all', async () => {
-      const { ask, statuses } = await serve(express, [limitWith({ limit, window: '1m' })]);
+      const { send, statuses } = await serve(express, [limitWith({ limit, window: '1m' })]);
       expect(await statuses(2)).toEqual([200, 429]);
       expect(await statuses(3, '/?plan=pro')).toEqual([200, 200, 429]);
-      const reply = await ask('/?plan=pro');
+      const reply = await send('/?plan=pro');
       expect(reply.headers.get('x-ratelimit-limit')).toBe('3');
       expect(reply.headers.get('retry-after')).toBe('60');
     });
@@ -21,7 +21,7 @@ describe.each(EXPRESSES)('in Express %s', (_, express) => {
 
   test('fallbackLimits derive what this process may allow alone from the limit of each request', async () => {
     const check = () => Promise.reject(new Error('no connection'));
-    const { ask, statuses } = await serve(express, [
+    const { send, statuses } = await serve(express, [
       limitWith({
         limit: (request: Request) => (plan(request) === 'pro' ? 12 : 4),
         window: '1m',
@@ -32,7 +32,7 @@ describe.each(EXPRESSES)('in Express %s', (_, express) => {
       }),
     ]);
     expect(await statuses(4, '/?plan=pro')).toEqual([200, 200, 200, 429]);
-    const { headers } = await ask('/?plan=free');
+    const { headers } = await send('/?plan=free');
     expect(['x-ratelimit-limit', 'x-ratelimit-remaining'].map((name) => headers.get(name))).toEqual(['1', '0']);
     expect(headers.get('ratelimit-policy')).toBe('"default";q=4;w=60');
     expect(await statuses(1, '/?plan=free')).toEqual([429]);
@@ -41,24 +41,24 @@ describe.each(EXPRESSES)('in Express %s', (_, express) => {
   test.each(syncAndAsync((request) => (plan(request) === 'pro' ? 1000 : '1m')))(
     'a window returned %s applies to the request',
     async (_told, window) => {
-      const { ask } = await serve(express, [limitWith({ limit: 1, window, key: plan })]);
+      const { send } = await serve(express, [limitWith({ limit: 1, window, key: plan })]);
       for (const [path, seconds] of [
         ['/?plan=pro', '1'],
         ['/?plan=free', '60'],
       ] as const) {
-        expect((await ask(path)).status).toBe(200);
-        expect((await ask(path)).headers.get('retry-after')).toBe(seconds);
+        expect((await send(path)).status).toBe(200);
+        expect((await send(path)).headers.get('retry-after')).toBe(seconds);
       }
     },
   );
 
   test('limit and window may be an async and a sync function', async () => {
     const options = { limit: async () => 2, window: () => '10s', minDifference: '1s' };
-    const { ask, statuses } = await serve(express, [limitWith(options)]);
+    const { send, statuses } = await serve(express, [limitWith(options)]);
     expect(await statuses(2)).toEqual([200, 429]);
     clock.ms += 1000;
     expect(await statuses(2)).toEqual([200, 429]);
-    expect((await ask()).headers.get('retry-after')).toBe('9');
+    expect((await send()).headers.get('retry-after')).toBe('9');
   });
 
   test('more plans than the cache holds are all limited', async () => {
@@ -74,7 +74,7 @@ describe.each(EXPRESSES)('in Express %s', (_, express) => {
   test.each(syncAndAsync((request) => (plan(request) === 'pro' ? pro : free)))(
     'limits returned %s apply to the plan, and those of one name and algorithm share a count',
     async (_told, limits) => {
-      const { ask, passed, statuses } = await serve(express, [limitWith({ limits })]);
+      const { send, passed, statuses } = await serve(express, [limitWith({ limits })]);
       expect(await statuses(2)).toEqual([200, 429]);
       expect(await statuses(3, '/?plan=pro')).toEqual([200, 200, 429]);
       expect(passed.map(({ rateLimit }) => Object.keys(rateLimit!.limits))).toEqual([
@@ -83,7 +83,7 @@ describe.each(EXPRESSES)('in Express %s', (_, express) => {
         ['hourly'],
       ]);
       clock.ms += 1000;
-      expect((await ask()).headers.get('retry-after')).toBe('3599');
+      expect((await send()).headers.get('retry-after')).toBe('3599');
     },
   );
 
@@ -93,9 +93,9 @@ describe.each(EXPRESSES)('in Express %s', (_, express) => {
       queue: leakyBucket({ capacity: 1, interval: '1h' }),
     };
     const limits = ({ query }: Request) => kinds[query.kind as keyof typeof kinds];
-    const { ask } = await serve(express, [limitWith({ limits })]);
-    for (const kind of ['fixed', 'queue']) expect((await ask(`/?kind=${kind}`)).status).toBe(200);
-    expect((await ask('/?kind=fixed')).status).toBe(429);
+    const { send } = await serve(express, [limitWith({ limits })]);
+    for (const kind of ['fixed', 'queue']) expect((await send(`/?kind=${kind}`)).status).toBe(200);
+    expect((await send('/?kind=fixed')).status).toBe(429);
   });
 
   test.each(syncAndAsync(({ query }) => Number(query.units)))('a cost returned %s is charged', async (_told, cost) => {
@@ -204,9 +204,9 @@ describe.each(EXPRESSES)('in Express %s', (_, express) => {
         decisions.push(decision);
         return of(request);
       };
-      const { ask } = await serve(express, [limitWith({ limit: 1, window: '1m', message: createMessage })]);
-      await ask();
-      const rejected = await ask('/here');
+      const { send } = await serve(express, [limitWith({ limit: 1, window: '1m', message: createMessage })]);
+      await send();
+      const rejected = await send('/here');
       expect(rejected.status).toBe(429);
       expect(await rejected.text()).toBe(body);
       expect(decisions).toMatchObject([{ allowed: false, retryAfterMs: 60_000 }]);

@@ -22,7 +22,7 @@ describe.each(EXPRESSES)('a response that has started before the limiter, in Exp
   test.each(OPTIONS)('continues when allowed and ends when rejected, with %s', async (_, { isLater, ...options }) => {
     const store = isLater ? storeWith({}) : memory();
     const limit = limitWith({ limit: 1, window, store, ...options });
-    const { ask, errors, passed } = await serve(express, [limit], {
+    const { send, errors, passed } = await serve(express, [limit], {
       before: [
         (_request, response, next) => {
           response.setHeader('Content-Type', 'text/event-stream');
@@ -33,10 +33,10 @@ describe.each(EXPRESSES)('a response that has started before the limiter, in Exp
       ],
       answer: (_request, response) => void response.end('data: allowed\n\n'),
     });
-    const allowed = await ask();
+    const allowed = await send();
     expect(await allowed.text()).toBe('data: hello\n\ndata: allowed\n\n');
     expect(allowed.headers.has('x-ratelimit-limit')).toBe(false);
-    const rejected = await ask();
+    const rejected = await send();
     expect(await rejected.text()).toBe('data: hello\n\n');
     expect(passed).toHaveLength(1);
     expect(errors).toEqual([]);
@@ -46,7 +46,7 @@ describe.each(EXPRESSES)('a response that has started before the limiter, in Exp
     const key = async () => {
       throw new Error('no key');
     };
-    const { ask } = await serve(express, [limitWith({ limit: 1, window, key })], {
+    const { send } = await serve(express, [limitWith({ limit: 1, window, key })], {
       before: [
         (_request, response, next) => {
           response.flushHeaders();
@@ -54,11 +54,11 @@ describe.each(EXPRESSES)('a response that has started before the limiter, in Exp
         },
       ],
     });
-    await expect(ask().then((reply) => reply.text())).rejects.toThrow();
+    await expect(send().then((reply) => reply.text())).rejects.toThrow();
   });
 
   test('is cut off when it has promised a Content-Length', async () => {
-    const { ask } = await serve(express, [limitWith({ limit: 1, window })], {
+    const { send } = await serve(express, [limitWith({ limit: 1, window })], {
       before: [
         (_request, response, next) => {
           response.writeHead(200, { 'Content-Length': 4 }).write('ab');
@@ -67,8 +67,8 @@ describe.each(EXPRESSES)('a response that has started before the limiter, in Exp
       ],
       answer: (_request, response) => void response.end('cd'),
     });
-    expect(await (await ask()).text()).toBe('abcd');
-    await expect(ask().then((reply) => reply.text())).rejects.toThrow();
+    expect(await (await send()).text()).toBe('abcd');
+    await expect(send().then((reply) => reply.text())).rejects.toThrow();
   });
 
   test('contains no bytes of the next response on its connection, with headers from `writeHead` only', async () => {
@@ -122,9 +122,9 @@ describe.each(EXPRESSES)('a `message` that is an Error, in Express %s', (_, expr
     const seen: Error[] = [];
     const limit = limitWith({ limit: 1, window, message });
     const { port, passed } = await serve(express, [limit], { plain: seen });
-    const ask = () => fetch(`http://127.0.0.1:${port}/`);
-    await (await ask()).text();
-    const reply = await ask();
+    const send = () => fetch(`http://127.0.0.1:${port}/`);
+    await (await send()).text();
+    const reply = await send();
     const body = await reply.text();
     expect([reply.status, body.includes('{}')]).toEqual([status, false]);
     expect(reply.headers.get('retry-after')).toBe('3600');

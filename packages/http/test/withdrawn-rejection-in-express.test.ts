@@ -12,11 +12,11 @@ describe.each(EXPRESSES)('a withdrawn rejection in Express %s', (_, express) => 
       next();
     };
     const handler = (_request: unknown, _response: unknown, next: (reason?: unknown) => void) => next(reason);
-    const { ask, passed } = await serve(express, [limitWith({ ...usual, handler, statusCode })], {
+    const { send, passed } = await serve(express, [limitWith({ ...usual, handler, statusCode })], {
       before: [setFields],
     });
-    await ask();
-    const { status, headers } = await ask();
+    await send();
+    const { status, headers } = await send();
     return { status, retryAfter: headers.get('retry-after'), cache: headers.get('cache-control'), passed };
   }
 

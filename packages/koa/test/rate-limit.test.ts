@@ -135,7 +135,7 @@ describe('a client that disconnects', () => {
 });
 
 describe('the response to an error', () => {
-  const ask = (port: number) => createHttp1Client(port).open('/').reply;
+  const send = (port: number) => createHttp1Client(port).open('/').reply;
 
   test('has the headers of the limiter', async () => {
     const handler: Middleware = (ctx) => {
@@ -144,7 +144,7 @@ describe('the response to an error', () => {
       return ctx.throw(401, 'who are you?', { headers: { 'WWW-Authenticate': 'Basic' } });
     };
     await serve([rateLimit({ ...LIMIT, headers: 'all', exposeHeaders: true }), handler], async (port) => {
-      const { status, headers } = await ask(port);
+      const { status, headers } = await send(port);
       expect(status).toBe(401);
       expect(headers).toMatchObject({ 'x-ratelimit-remaining': '0', 'www-authenticate': 'Basic' });
       expect(headers).toHaveProperty('ratelimit-policy');
@@ -161,7 +161,7 @@ describe('the response to an error', () => {
     };
     await serve([rateLimit({ ...LIMIT, limit: 3 }), handler], async (port) => {
       for (const remaining of ['2', '1', '0']) {
-        expect((await ask(port)).headers).toMatchObject({ 'x-ratelimit-remaining': remaining });
+        expect((await send(port)).headers).toMatchObject({ 'x-ratelimit-remaining': remaining });
       }
     });
     expect(error).not.toHaveProperty('headers');
@@ -170,8 +170,8 @@ describe('the response to an error', () => {
   test('has the headers of the rejection, when the option `message` is that error', async () => {
     const message = new Error('Used up');
     await serve([rateLimit({ ...LIMIT, message })], async (port) => {
-      await ask(port);
-      const { status, headers, body } = await ask(port);
+      await send(port);
+      const { status, headers, body } = await send(port);
       expect([status, body]).toEqual([429, 'Used up']);
       expect(headers).toMatchObject({ 'retry-after': '60', 'cache-control': 'no-store', 'x-ratelimit-remaining': '0' });
     });

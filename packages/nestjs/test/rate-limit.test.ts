@@ -17,7 +17,7 @@ describe('a gateway', () => {
   afterAll(() => socket?.terminate());
 
   const send = (event: string) => socket.send(JSON.stringify({ event, data: {} }));
-  async function ask(event: string): Promise<{ event: string; data: Record<string, unknown> }> {
+  async function sendEvent(event: string): Promise<{ event: string; data: Record<string, unknown> }> {
     send(event);
     const [message] = await once(socket, 'message');
     return JSON.parse(String(message));
@@ -26,8 +26,8 @@ describe('a gateway', () => {
   test('counts each message once, even if APP_GUARD and @UseGuards both apply', async () => {
     // `kept`: a connection has any number of messages, so nothing but the last decision may stay on it.
     for (const remaining of [2, 1, 0])
-      expect(await ask('say')).toEqual({ event: 'said', data: { remaining, kept: [] } });
-    const rejected = await ask('say');
+      expect(await sendEvent('say')).toEqual({ event: 'said', data: { remaining, kept: [] } });
+    const rejected = await sendEvent('say');
     expect(rejected.event).toBe('exception');
     expect(JSON.stringify(rejected.data)).toContain('"code":"RATE_LIMIT_EXCEEDED"');
   });
@@ -55,11 +55,11 @@ describe('a gateway', () => {
   });
 
   test('does not accept slots, because no code would release them', async () => {
-    for (let turn = 0; turn < 2; turn++) expect((await ask('slots')).event).toBe('exception');
+    for (let turn = 0; turn < 2; turn++) expect((await sendEvent('slots')).event).toBe('exception');
   });
 
   test('does not warn', async () => {
-    expect((await ask('warnings')).data).toEqual([]);
+    expect((await sendEvent('warnings')).data).toEqual([]);
   });
 });
 

@@ -1,5 +1,5 @@
 import { until } from '@rollgate/test-support';
-import type { Client, Question, Reply } from '../client.js';
+import type { Client, Reply, RequestOptions } from '../client.js';
 
 /** A host under test. */
 export interface Host {
@@ -11,12 +11,20 @@ export interface Host {
 /** A case. The name in its table is its title. */
 export type Case = (host: Host) => Promise<void>;
 
-export const ask = ({ client, id }: Host, scenario: string, { headers, ...question }: Question = {}): Promise<Reply> =>
-  client.open(`/${scenario}`, { ...question, headers: { 'x-client': id, ...headers } }).reply;
+export const send = (
+  { client, id }: Host,
+  scenario: string,
+  { headers, ...options }: RequestOptions = {},
+): Promise<Reply> => client.open(`/${scenario}`, { ...options, headers: { 'x-client': id, ...headers } }).reply;
 
-export async function statuses(host: Host, scenario: string, count: number, question?: Question): Promise<number[]> {
+export async function statuses(
+  host: Host,
+  scenario: string,
+  count: number,
+  options?: RequestOptions,
+): Promise<number[]> {
   const all: number[] = [];
-  for (let turn = 0; turn < count; turn++) all.push((await ask(host, scenario, question)).status);
+  for (let turn = 0; turn < count; turn++) all.push((await send(host, scenario, options)).status);
   return all;
 }
 
@@ -28,4 +36,4 @@ export async function peek(host: Host, scenario: string): Promise<{ remaining: n
 export const untilRemaining = (host: Host, scenario: string, remaining: number) =>
   until(`${remaining} units remain in ${scenario}`, async () => (await peek(host, scenario)).remaining === remaining);
 
-export const withBehavior = (behavior: string): Question => ({ headers: { 'x-behavior': behavior } });
+export const withBehavior = (behavior: string): RequestOptions => ({ headers: { 'x-behavior': behavior } });

@@ -1,19 +1,19 @@
-import type { Question } from '../client.js';
+import type { RequestOptions } from '../client.js';
 import { QUEUE_INTERVAL_MS } from '../scenarios.js';
-import { ask, type Case, peek, statuses, untilRemaining, withBehavior } from './case.js';
+import { type Case, peek, send, statuses, untilRemaining, withBehavior } from './case.js';
 
 /** What a host counts, and the headers that report it. */
 export const decisions: Readonly<Record<string, Case>> = {
   async 'every response has the headers of the limit'(host) {
-    const first = await ask(host, 'window');
+    const first = await send(host, 'window');
     expect(first).toMatchObject({ status: 200, body: 'hello' });
     expect(first.headers).toMatchObject({ 'x-ratelimit-limit': '2', 'x-ratelimit-remaining': '1' });
     expect(Number(first.headers['x-ratelimit-reset'])).toBeGreaterThan(0);
     expect(first.headers).not.toHaveProperty('retry-after');
-    expect((await ask(host, 'window')).headers['x-ratelimit-remaining']).toBe('0');
+    expect((await send(host, 'window')).headers['x-ratelimit-remaining']).toBe('0');
   },
   async 'the draft headers name each limit'(host) {
-    const { headers } = await ask(host, 'draft');
+    const { headers } = await send(host, 'draft');
     expect(headers['ratelimit-policy']).toBe('"burst";q=2;w=60, "daily";q=9;w=86400');
     expect(headers.ratelimit).toMatch(/^"burst";r=1;t=(60|59), "daily";r=8;t=86(400|399)$/);
     expect(headers).not.toHaveProperty('x-ratelimit-limit');
@@ -24,38 +24,40 @@ export const decisions: Readonly<Record<string, Case>> = {
       ['not-modified', 304],
       ['missing', 404],
     ] as const) {
-      const reply = await ask(host, 'all-headers', withBehavior(behavior));
+      const reply = await send(host, 'all-headers', withBehavior(behavior));
       const names = Object.keys(reply.headers).filter((name) => name.startsWith('ratelimit'));
       expect([reply.status, names.sort()]).toEqual([status, status === 404 ? ['ratelimit', 'ratelimit-policy'] : []]);
       expect(reply.headers).toMatchObject({ 'x-ratelimit-limit': '10' });
     }
   },
   async 'headers are exposed to scripts of other origins'(host) {
-    const { headers } = await ask(host, 'exposed');
+    const { headers } = await send(host, 'exposed');
     expect(headers['access-control-expose-headers']?.toLowerCase()).toContain('retry-after');
     expect(headers).toHaveProperty('ratelimit-policy');
     expect(headers).toHaveProperty('x-ratelimit-limit');
   },
   async 'a HEAD request counts, and its rejection has no body'(host) {
     expect(await statuses(host, 'window', 2, { method: 'HEAD' })).toEqual([200, 200]);
-    const rejected = await ask(host, 'window', { method: 'HEAD' });
+    const rejected = await send(host, 'window', { method: 'HEAD' });
     expect(rejected).toMatchObject({ status: 429, body: '' });
     expect(rejected.headers).toHaveProperty('retry-after');
     expect(Number(rejected.headers['content-length'])).toBeGreaterThan(50);
   },
   async 'several limits decide together'(host) {
-    const as = (user: string): Question => ({ headers: { 'x-group': host.id, 'x-client': `${host.id} ${user}` } });
-    expect((await ask(host, 'several', as('ann'))).status).toBe(200);
-    const again = await ask(host, 'several', as('ann'));
+    const as = (user: string): RequestOptions => ({
+      headers: { 'x-group': host.id, 'x-client': `${host.id} ${user}` },
+    });
+    expect((await send(host, 'several', as('ann'))).status).toBe(200);
+    const again = await send(host, 'several', as('ann'));
     expect(again.status).toBe(429);
     expect(again.headers['x-ratelimit-limit']).toBe('1');
-    expect((await ask(host, 'several', as('bob'))).status).toBe(200);
-    expect((await ask(host, 'several', as('eve'))).status).toBe(200);
-    expect((await ask(host, 'several', as('dan'))).headers['x-ratelimit-limit']).toBe('3');
+    expect((await send(host, 'several', as('bob'))).status).toBe(200);
+    expect((await send(host, 'several', as('eve'))).status).toBe(200);
+    expect((await send(host, 'several', as('dan'))).headers['x-ratelimit-limit']).toBe('3');
   },
   async 'the headers describe the limit with the least share left'(host) {
     const shown = async (tokens: number) => {
-      const { headers } = await ask(host, 'shares', { headers: { 'x-cost': String(tokens) } });
+      const { headers } = await send(host, 'shares', { headers: { 'x-cost': String(tokens) } });
       await untilRemaining(host, 'shares', 1); // The slot is free again.
       return [headers['x-ratelimit-limit'], headers['x-ratelimit-remaining']];
     };
@@ -67,20 +69,20 @@ export const decisions: Readonly<Record<string, Case>> = {
       headers: { 'x-client': host.id, 'x-cost': '1', 'x-behavior': 'endless' },
     });
     await streaming.firstPart;
-    const rejected = await ask(host, 'shares', { headers: { 'x-cost': '1' } });
+    const rejected = await send(host, 'shares', { headers: { 'x-cost': '1' } });
     expect(rejected.headers).toMatchObject({ 'x-ratelimit-limit': '1', 'x-ratelimit-remaining': '0' });
     streaming.abort();
   },
   async 'a request takes its cost, and one above the limit has no Retry-After'(host) {
-    const costing = (cost: number): Question => ({ headers: { 'x-cost': String(cost) } });
-    expect((await ask(host, 'cost', costing(3))).headers['x-ratelimit-remaining']).toBe('2');
-    expect((await ask(host, 'cost', costing(3))).status).toBe(429);
-    const never = await ask(host, 'cost', costing(6));
+    const costing = (cost: number): RequestOptions => ({ headers: { 'x-cost': String(cost) } });
+    expect((await send(host, 'cost', costing(3))).headers['x-ratelimit-remaining']).toBe('2');
+    expect((await send(host, 'cost', costing(3))).status).toBe(429);
+    const never = await send(host, 'cost', costing(6));
     expect(never.status).toBe(429);
     expect(never.headers).not.toHaveProperty('retry-after');
   },
   async 'skipped requests are neither counted nor given headers'(host) {
-    const skipped = await ask(host, 'skip', { headers: { 'x-skip': 'yes' } });
+    const skipped = await send(host, 'skip', { headers: { 'x-skip': 'yes' } });
     expect(skipped.status).toBe(200);
     expect(skipped.headers).not.toHaveProperty('x-ratelimit-limit');
     expect(await statuses(host, 'skip', 2)).toEqual([200, 429]);
@@ -90,25 +92,25 @@ export const decisions: Readonly<Record<string, Case>> = {
   },
   async 'a dry run counts, but rejects nothing'(host) {
     expect(await statuses(host, 'dry-run', 2)).toEqual([200, 200]);
-    expect((await ask(host, 'dry-run')).headers).not.toHaveProperty('x-ratelimit-limit');
+    expect((await send(host, 'dry-run')).headers).not.toHaveProperty('x-ratelimit-limit');
     expect((await peek(host, 'dry-run')).remaining).toBe(0);
     expect(await statuses(host, 'failing-dry-run', 2)).toEqual([200, 200]);
   },
   async 'a queue starts one request per interval'(host) {
     const startedMs = performance.now();
-    expect(await Promise.all([1, 2, 3].map(async () => (await ask(host, 'queue')).status))).toEqual([200, 200, 200]);
+    expect(await Promise.all([1, 2, 3].map(async () => (await send(host, 'queue')).status))).toEqual([200, 200, 200]);
     // A busy machine only takes longer. Timers of a host count whole milliseconds.
     expect(performance.now() - startedMs).toBeGreaterThan(2 * QUEUE_INTERVAL_MS - 2);
   },
   async 'a full queue rejects'(host) {
-    expect((await ask(host, 'long-queue')).status).toBe(200);
+    expect((await send(host, 'long-queue')).status).toBe(200);
     const waiting = host.client.open('/long-queue', { headers: { 'x-client': host.id } });
     await untilRemaining(host, 'long-queue', 0);
-    expect((await ask(host, 'long-queue')).status).toBe(429);
+    expect((await send(host, 'long-queue')).status).toBe(429);
     waiting.abort();
   },
   async 'a client that leaves a queue frees its start'(host) {
-    expect((await ask(host, 'long-queue')).status).toBe(200);
+    expect((await send(host, 'long-queue')).status).toBe(200);
     const waiting = host.client.open('/long-queue', { headers: { 'x-client': host.id } });
     await untilRemaining(host, 'long-queue', 0);
     waiting.abort();
@@ -122,20 +124,20 @@ export const decisions: Readonly<Record<string, Case>> = {
   async 'a key may combine the key of the client with something else'(host) {
     const as = async (user: string) => {
       const headers = { 'x-client': `${host.id} ${user}`, 'x-forwarded-for': '203.0.113.1' };
-      return (await ask(host, 'client-key', { headers })).status;
+      return (await send(host, 'client-key', { headers })).status;
     };
     expect([await as('ann'), await as('ann'), await as('bob'), await as('eve')]).toEqual([200, 429, 200, 429]);
     const { body } = await host.client.open('/control/peek/client-key/127.0.0.1').reply;
     expect(JSON.parse(body)).toMatchObject({ limits: { login: { remaining: 1 }, address: { remaining: 0 } } });
   },
   async 'parallel requests are counted exactly'(host) {
-    const replies = await Promise.all(Array.from({ length: 50 }, () => ask(host, 'ten')));
+    const replies = await Promise.all(Array.from({ length: 50 }, () => send(host, 'ten')));
     expect(replies.filter(({ status }) => status === 200)).toHaveLength(10);
     expect(replies.filter(({ status }) => status === 429)).toHaveLength(40);
   },
   async 'a forged X-Forwarded-For does not change the client'(host) {
     const from = (address: string) =>
-      ask(host, 'address', {
+      send(host, 'address', {
         headers: { 'x-forwarded-for': address, 'x-real-ip': address, forwarded: `for=${address}` },
       });
     await from('203.0.113.1');

@@ -36,7 +36,7 @@ function createController(limiters: Limiters): Type {
     Req()(ScenarioController.prototype, name, 0);
     Res()(ScenarioController.prototype, name, 1);
   }
-  decorate(ScenarioController, 'control', [Get(['control/:question/:scenario', 'control/:question/:scenario/:key'])]);
+  decorate(ScenarioController, 'control', [Get(['control/:command/:scenario', 'control/:command/:scenario/:key'])]);
   Req()(ScenarioController.prototype, 'control', 0);
   Controller()(ScenarioController);
   return ScenarioController;
