@@ -261,10 +261,10 @@ export const core = [
       'retryAfterMs = Math.max(retryAfterMs, result.retryAfterMs);',
       'retryAfterMs = reported.retryAfterMs;',
     ],
-    ['a rejection has a delay', '  if (violated !== NO_LIMITS) delayMs = 0;\n', ''],
+    ['a rejection on several limits is allowed', 'allowed: violated === NO_LIMITS', 'allowed: true'],
   ]),
   ...of('decision/decision-with-receipt', STORE, [
-    ['a rejection has a delay', '(allowed && delayMs) || 0', 'delayMs'],
+    ['a rejection has a delay', '(allowed && result.delayMs) || 0', 'result.delayMs ?? 0'],
     ['a decision can be refunded twice', '    this.#receipt = left;\n', ''],
     [
       'the result of the limit has no reason',

@@ -32,32 +32,32 @@ export class DecisionWithReceipt implements Decision {
   #receipt: unknown;
 
   /**
-   * @param reported The figures of the reported limit.
+   * Decisions on one limit pass only the first three arguments. A function between the check and this constructor, or an
+   * argument more, would add a tenth to the instructions of their checks.
+   *
    * @param limits The result of each limit, or the name of the only one.
+   * @param result The figures of the reported limit, with the waits of all.
    * @param receipt The data that the store's `refund` needs, or `undefined` if the check recorded nothing.
    */
   constructor(
-    reported: Pick<LimitDecision, 'limit' | 'remaining' | 'resetMs' | 'nextUnitMs' | 'reason' | 'retryIsEstimate'>,
-    retryAfterMs: number,
-    delayMs: number,
-    violated: readonly string[],
     limits: string | Readonly<Record<string, LimitDecision>>,
-    degraded: Decision['degraded'],
+    result: LimitDecision,
     receipt: unknown,
+    violated: readonly string[] = result.allowed ? NO_LIMITS : [limits as string],
+    degraded: Decision['degraded'] = false,
   ) {
-    const { reason } = reported;
-    const allowed = violated.length === 0;
+    const { allowed, reason } = result;
     this.allowed = allowed;
-    this.limit = reported.limit;
-    this.remaining = unboxNumber(reported.remaining);
-    this.retryAfterMs = retryAfterMs;
-    this.resetMs = reported.resetMs;
-    this.nextUnitMs = reported.nextUnitMs;
-    this.delayMs = delayMs;
+    this.limit = result.limit;
+    this.remaining = unboxNumber(result.remaining);
+    this.retryAfterMs = result.retryAfterMs;
+    this.resetMs = result.resetMs;
+    this.nextUnitMs = result.nextUnitMs;
+    this.delayMs = (allowed && result.delayMs) || 0; // A custom store may omit it.
     this.violated = violated;
     this.degraded = degraded;
     if (!allowed && reason !== undefined) this.reason = reason;
-    if (reported.retryIsEstimate) this.retryIsEstimate = true;
+    if (result.retryIsEstimate) this.retryIsEstimate = true;
     this.#limits = limits;
     this.#receipt = receipt;
   }
@@ -92,12 +92,4 @@ export function toLimitDecision(decision: Omit<Decision, 'limits'>): LimitDecisi
 /** Returns a copy of a decision as a plain object. */
 export function toPlainDecision(decision: Decision): Decision {
   return { ...decision, limits: decision.limits };
-}
-
-/** Converts the result of the only rule of a plan into the decision. */
-export function toSingleDecision(name: string, result: LimitDecision, receipt: unknown): DecisionWithReceipt {
-  const { allowed, retryAfterMs, delayMs } = result;
-  const violated = allowed ? NO_LIMITS : [name];
-  // A custom store may omit `delayMs`.
-  return new DecisionWithReceipt(result, retryAfterMs, (allowed && delayMs) || 0, violated, name, false, receipt);
 }

@@ -1,6 +1,6 @@
 import type { Costs, Rule } from '../plan/plan.js';
 import type { Decision, LimitDecision } from './decision.js';
-import { DecisionWithReceipt, NO_LIMITS, toSingleDecision } from './decision-with-receipt.js';
+import { DecisionWithReceipt, NO_LIMITS } from './decision-with-receipt.js';
 import { takeReceipt } from './take-receipt.js';
 
 /** Copies a decision as that of a store error policy. `toReceipt` converts its receipt. */
@@ -9,10 +9,10 @@ export function degrade(
   policy: Exclude<Decision['degraded'], false>,
   toReceipt?: (receipt: unknown) => unknown,
 ): Decision {
-  const { retryAfterMs, delayMs, violated, limits } = decision;
+  const { violated, limits } = decision;
   const taken = takeReceipt(decision);
   const receipt = taken === undefined ? undefined : toReceipt?.(taken);
-  return new DecisionWithReceipt(decision, retryAfterMs, delayMs, violated, limits, policy, receipt);
+  return new DecisionWithReceipt(limits, decision, receipt, violated, policy);
 }
 
 /**
@@ -32,7 +32,7 @@ export function toDecision(
   costs: Costs = 1,
 ): Decision {
   return rules.length === 1
-    ? toSingleDecision(rules[0]!.name, results[0]!, receipt)
+    ? new DecisionWithReceipt(rules[0]!.name, results[0]!, receipt)
     : combine(rules, results, receipt, costs);
 }
 
@@ -57,8 +57,8 @@ export function combine(
     retryAfterMs = Math.max(retryAfterMs, result.retryAfterMs);
     delayMs = Math.max(delayMs, result.delayMs ?? 0);
   });
-  if (violated !== NO_LIMITS) delayMs = 0;
-  return new DecisionWithReceipt(reported, retryAfterMs, delayMs, violated, limits, false, receipt);
+  const combined = { ...reported, allowed: violated === NO_LIMITS, retryAfterMs, delayMs };
+  return new DecisionWithReceipt(limits, combined, receipt, violated);
 }
 
 function isReportedBefore(one: LimitDecision, other: LimitDecision): boolean {

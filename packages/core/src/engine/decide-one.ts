@@ -1,5 +1,5 @@
 import type { Decision } from '../decision/decision.js';
-import { toSingleDecision } from '../decision/decision-with-receipt.js';
+import { DecisionWithReceipt } from '../decision/decision-with-receipt.js';
 import { createVerdict } from '../limits/limit.js';
 import type { Rule } from '../plan/plan.js';
 import { evaluate, toLimitDecision } from './evaluate.js';
@@ -28,5 +28,5 @@ export function decideOne(states: States, rule: Rule, key: string, cost: number,
     states.save(state, limit);
     receipt = new Receipt(owner, [new RecordedHit(rule, key, life, atMicros, nowMicros, cost)]);
   }
-  return toSingleDecision(rule.name, toLimitDecision(limit, allowed, verdict, allowed), receipt);
+  return new DecisionWithReceipt(rule.name, toLimitDecision(limit, allowed, verdict, allowed), receipt);
 }

@@ -1,5 +1,5 @@
 import type { Decision } from '../decision/decision.js';
-import { toSingleDecision } from '../decision/decision-with-receipt.js';
+import { DecisionWithReceipt } from '../decision/decision-with-receipt.js';
 import * as log from '../limits/hit-ring.js';
 import { HEAD, LIFE } from './block-head.js';
 import { PlainWindowDecision } from './plain-window-decision.js';
@@ -99,5 +99,5 @@ function reject({ name, limit }: PlainWindowRule, nextUnitMs: number, resetMs: n
     delayMs: 0,
     reason: 'limit',
   } as const;
-  return toSingleDecision(name, result, undefined);
+  return new DecisionWithReceipt(name, result, undefined);
 }

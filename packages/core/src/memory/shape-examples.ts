@@ -1,4 +1,4 @@
-import { toSingleDecision } from '../decision/decision-with-receipt.js';
+import { DecisionWithReceipt } from '../decision/decision-with-receipt.js';
 import { Receipt, RecordedHit } from '../engine/recorded-hit.js';
 import type { Rule } from '../plan/plan.js';
 import { PlainWindowDecision } from './plain-window-decision.js';
@@ -17,8 +17,8 @@ export const SHAPE_EXAMPLES: readonly object[] = [
   ...Array.from({ length: 4 }).flatMap(() => {
     const figures = { limit: 0, remaining: 0, retryAfterMs: 0.5, resetMs: 0.5, nextUnitMs: 0.5, delayMs: 0 };
     return [
-      toSingleDecision('', { ...figures, allowed: true }, undefined),
-      toSingleDecision('', { ...figures, allowed: false, reason: 'limit' }, undefined),
+      new DecisionWithReceipt('', { ...figures, allowed: true }, undefined),
+      new DecisionWithReceipt('', { ...figures, allowed: false, reason: 'limit' }, undefined),
     ];
   }),
   new PlainWindowDecision({ name: '', limit: 0, windowMs: 0 } as PlainWindowRule, 0, 0.5, '', 0.5, 0.5),
