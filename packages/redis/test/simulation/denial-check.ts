@@ -39,7 +39,7 @@ function verifySource(
   assert(passedMicros < maxAgeMs * 1000, `Older than \`maxAge\`: ${describeStoreCall(denial)}`);
   const later = earlier.slice(earlier.indexOf(source) + 1);
   const change =
-    later.find((call) => call.kind !== 'check' && call.kind !== 'peek' && hasSharedKey(call, source)) ??
+    later.find((call) => changesKeys(call) && hasSharedKey(call, source)) ??
     earlier.find((call) => hasRecordedSince(call, source, reference));
   assert(
     change === undefined,
@@ -68,6 +68,11 @@ function hasRecordedSince(call: StoreCall, source: StoreCall, reference: Referen
   if (call.kind !== 'check' || call.execution === undefined || !hasSharedKey(call, source)) return false;
   const { receipt, count } = reference.resultOf(call);
   return receipt.length > 0 && count > reference.resultOf(source).count;
+}
+
+/** A settlement at the recorded cost changes nothing, so rejections stay true after it. */
+function changesKeys({ kind, keyCount }: StoreCall): boolean {
+  return kind !== 'check' && kind !== 'peek' && keyCount !== 0;
 }
 
 function hasSharedKey(one: StoreCall, other: StoreCall): boolean {
