@@ -244,6 +244,16 @@ describe.each(EXPRESSES)('in Express %s', (_, express) => {
     expect(hooks.size).toBe(2); // One function for each response that reached the first handler.
   });
 
+  test('a redirection has none of those that only a later limiter wrote', async () => {
+    const later = { limit: 2, window: '1m', headers: 'draft-12', partition: ['user_id'] };
+    const answer: RequestHandler = (_request, response) => response.redirect('/slow');
+    const { send } = await serve(express, [limitWith({ limit: 2, window: '1m', ...draft }), limitWith(later)], {
+      answer,
+    });
+    const { headers } = await send('/', { redirect: 'manual' });
+    expect([...headers.keys()].filter((name) => name.startsWith('ratelimit'))).toEqual([]);
+  });
+
   describe('several limiters on one request', () => {
     const limiter = (name: string, limit: number, window: string, more = {}) =>
       limitWith({ limits: { [name]: rollingWindow({ limit, window }) }, headers: 'all', ...more });

@@ -36,13 +36,23 @@ export function validatePartitionHeaders(partition: Partition | undefined, heade
 }
 
 /**
- * Returns the value of `RateLimit-Partition` (the editor's copy of draft 12, section 4): each limit's name, and the dimensions
- * that make up its keys. It contains no key, so it discloses nothing about the client. Empty without such a limit.
+ * Creates the function that returns the value of `RateLimit-Partition` (the editor's copy of draft 12, section 4). The value has
+ * each limit's name, and the dimensions that make up its keys. It contains no key, so it discloses nothing about the client. It
+ * is empty without such a limit.
  */
-export function toPartitionValue(limits: Limits, partition: Partition): string {
-  return Object.keys(limitsByName(limits))
-    .map((name) => ({ name, dimensions: Array.isArray(partition) ? partition : (partition as never)[name] }))
-    .filter(({ dimensions }) => dimensions !== undefined)
-    .map(({ name, dimensions }) => `"${name}";${(dimensions as readonly string[]).join(';')}`)
-    .join(', ');
+export function createPartitionValue(partition: Partition): (limits: Limits) => string {
+  const dimensionsOf = (name: string): readonly string[] | undefined =>
+    Array.isArray(partition) ? partition : (partition as Readonly<Record<string, readonly string[]>>)[name];
+  const values = new WeakMap<object, string>();
+  return (limits) => {
+    let value = values.get(limits);
+    if (value === undefined) {
+      value = Object.keys(limitsByName(limits))
+        .filter((name) => dimensionsOf(name) !== undefined)
+        .map((name) => [`"${name}"`, ...dimensionsOf(name)!].join(';'))
+        .join(', ');
+      values.set(limits, value);
+    }
+    return value;
+  };
 }

@@ -5,7 +5,7 @@ import { ceilSeconds, toRetryAfterSeconds } from '../base/seconds.js';
 import { toPolicyValue, toRateLimitValue } from './draft-headers.js';
 import { DRAFT_NAMES, type DraftNames } from './draft-names.js';
 import type { Headers } from './header-options.js';
-import { type Partition, toPartitionValue } from './partition-option.js';
+import { createPartitionValue, type Partition } from './partition-option.js';
 import { compareShares, findScarcestLimit } from './scarcest-limit.js';
 
 /**
@@ -61,26 +61,27 @@ export class RateLimitHeaders<Target> {
   readonly #hasXRateLimit: boolean;
   /** `undefined` without the headers of a draft. */
   readonly #draft: DraftNames | undefined;
-  readonly #partition: Partition | undefined;
+  readonly #toPartitionValue: ((limits: Limits) => string) | undefined;
   readonly #resetUnit: ResetUnit;
   /** Empty unless the option `exposeHeaders` is set. */
   readonly #exposedNames: readonly string[];
-  /** The headers that redirections must not carry: those of a draft, if the option `headers` selects one. */
+  /** The headers that redirections must not carry. Empty unless the option `headers` selects a draft. */
   readonly namesOfDraft: readonly string[];
 
   constructor(writer: HeaderWriter<Target>, options: HeaderOptions) {
     const { headers, resetUnit, exposeHeaders, partition: dimensions } = options;
     this.#writer = writer;
-    this.#partition = dimensions;
+    this.#toPartitionValue = dimensions && createPartitionValue(dimensions);
     this.#names = selectNames(writer.lowercaseHeaders);
     this.#hasXRateLimit = headers === 'x-ratelimit' || headers === 'all';
     this.#draft = DRAFT_NAMES[headers === 'all' ? 'draft-11' : (headers as keyof typeof DRAFT_NAMES)];
     this.#resetUnit = resetUnit;
     const { limit, remaining, reset, policy, rateLimit, partition, retryAfter } = selectNames(false);
     const xRateLimit = this.#hasXRateLimit ? [limit, remaining, reset] : [];
-    const ofPartition = dimensions ? [partition] : [];
-    this.namesOfDraft = this.#draft ? [policy, rateLimit, ...ofPartition] : [];
-    this.#exposedNames = exposeHeaders ? [...xRateLimit, ...this.namesOfDraft, retryAfter] : [];
+    const written = [...xRateLimit, ...(this.#draft ? [policy, rateLimit] : []), ...(dimensions ? [partition] : [])];
+    this.#exposedNames = exposeHeaders ? [...written, retryAfter] : [];
+    // All of them, because another limiter of the response may have written those that this one does not.
+    this.namesOfDraft = this.#draft ? [policy, rateLimit, partition] : [];
   }
 
   /**
@@ -97,7 +98,7 @@ export class RateLimitHeaders<Target> {
     if (this.#draft !== undefined && hasFigures && !isRedirect) {
       this.#append(target, this.#names.policy, toPolicyValue(limits));
       this.#append(target, this.#names.rateLimit, toRateLimitValue(decision, this.#draft));
-      const partition = this.#partition && toPartitionValue(limits, this.#partition);
+      const partition = this.#toPartitionValue?.(limits);
       if (partition) this.#append(target, this.#names.partition, partition);
     }
     if (!decision.allowed) this.#writeRejection(target, decision);
