@@ -71,7 +71,7 @@ export class RecentRequests {
     this.#newer.delete(key);
   }
 
-  /** Returns the time. */
+  /** Starts a new generation if it is time. Returns the time. */
   #rotate(): number {
     const nowMs = this.#now();
     const ageMs = nowMs - this.#sinceMs;

@@ -24,6 +24,7 @@ export class PriorityQueue<Member extends QueueMember> {
     return this.#heap.length;
   }
 
+  /** Returns the member at an index of the heap, whose only order is that each is behind its parent. */
   at(index: number): Member | undefined {
     return this.#heap[index];
   }

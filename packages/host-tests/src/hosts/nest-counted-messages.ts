@@ -32,7 +32,7 @@ class ControlController {
     return control(request.url, { ten: this.#guard.limiterOf(CountedGateway, 'ten')! });
   }
 }
-decorate(ControlController, 'control', [Get('control/:question/:scenario/:key')]);
+decorate(ControlController, 'control', [Get('control/:command/:scenario/:key')]);
 Req()(ControlController.prototype, 'control', 0);
 Inject(RateLimitGuard)(ControlController, undefined, 0);
 Controller()(ControlController);

@@ -4,8 +4,6 @@ import { withConnection } from './with-connection.js';
 
 /** How many pages of the table one sweep reads. With nothing to delete, that takes the server about 2 ms. */
 const PAGES = 64;
-/** A sweep that deletes more is followed by another one at once, so that sweeps keep up with any traffic. */
-const FEW = PAGES;
 
 /**
  * Deletes expired rows, some pages of the table at a time. An index on the expiry would make every write slower. Rows that
@@ -31,7 +29,8 @@ export class Sweeper {
     this.#isRunning = true;
     const finish = (deleted: number) => {
       this.#isRunning = false;
-      this.#dueMs = deleted > FEW ? 0 : performance.now() + this.#intervalMs;
+      // Where there is much to delete, the next sweep follows at once. So sweeps keep up with any traffic.
+      this.#dueMs = deleted > PAGES ? 0 : performance.now() + this.#intervalMs;
     };
     this.sweep().then(finish, () => finish(0));
   }
