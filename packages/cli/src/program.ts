@@ -1,5 +1,6 @@
 import { Command } from 'commander';
 import { compareCommand, simulateCommand, suggestCommand } from './commands.js';
+import { migrateCommand } from './migrate-command.js';
 import { VERSION } from './version.js';
 import { watchCommand } from './watch/watch-command.js';
 
@@ -10,8 +11,8 @@ export function createProgram(): Command {
     .version(VERSION)
     .exitOverride()
     .addHelpText('after', EXAMPLES);
-  for (const command of [simulateCommand(), suggestCommand(), compareCommand(), watchCommand()])
-    program.addCommand(command.exitOverride());
+  const commands = [simulateCommand(), suggestCommand(), compareCommand(), watchCommand(), migrateCommand()];
+  for (const command of commands) program.addCommand(command.exitOverride());
   return program;
 }
 

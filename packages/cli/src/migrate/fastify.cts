@@ -1,0 +1,94 @@
+import type { ObjectExpression } from 'jscodeshift';
+
+import options = require('./options.cjs');
+
+type Rules = Parameters<typeof options.translateOptions>[1];
+type Rule = Rules[string];
+type Migration = Parameters<typeof options.translateOptions>[2];
+
+const UNITS: Record<string, string> = {
+  ...{ ms: 'ms', msec: 'ms', millisecond: 'ms', s: 's', sec: 's', second: 's' },
+  ...{ m: 'm', min: 'm', minute: 'm', h: 'h', hr: 'h', hour: 'h', d: 'd', day: 'd' },
+};
+
+const window: Rule = (option, migration) => {
+  if (options.parametersOf(option) !== undefined) return '`window` must not be a function of a key';
+  const value = options.literalOf(option);
+  if (typeof value === 'string' && option.type === 'ObjectProperty') {
+    const [, count, unit = ''] = /^\s*(\d+)\s*([a-z]+)\s*$/i.exec(value) ?? [];
+    const short = UNITS[unit.toLowerCase()] ?? UNITS[unit.toLowerCase().replace(/s$/, '')];
+    if (short === undefined) return `'${value}' is not a duration of Rollgate`;
+    option.value = migration.j.stringLiteral(`${count}${short}`);
+  }
+  return options.rename('window')(option, migration);
+};
+
+const allowList: Rule = (option, migration) => {
+  if (options.parametersOf(option) !== undefined) return options.renameFunction('skip')(option, migration);
+  return option.type === 'ObjectProperty' && option.value.type === 'ArrayExpression'
+    ? [option]
+    : 'it must be an array of addresses, or become `skip`';
+};
+
+const redis: Rule = (option, { j, addImport }) => {
+  if (option.type !== 'ObjectProperty') return 'it must be a client';
+  addImport('RedisStore', '@rollgate/redis');
+  const client = j.objectProperty(j.identifier('client'), option.value as never);
+  const store = j.newExpression(j.identifier('RedisStore'), [j.objectExpression([client])]);
+  return [j.objectProperty(j.identifier('store'), store)];
+};
+
+const draftHeaders: Rule = (option, migration) => {
+  if (options.literalOf(option) === true) {
+    const text = 'Draft 11 replaces `RateLimit-Limit` and its siblings by `RateLimit` and `RateLimit-Policy`';
+    migration.report(option, text);
+  }
+  return options.flag('headers', 'draft-11', undefined)(option, migration);
+};
+
+const RULES: Rules = {
+  global: options.same,
+  max: options.renameValue('limit'),
+  timeWindow: window,
+  hook: options.same,
+  keyGenerator: options.renameFunction('key'),
+  ipv6Subnet: options.rename('ipv6Prefix'),
+  allowList,
+  redis,
+  nameSpace: options.rename('prefix'),
+  skipOnError: options.flag('onStoreError', 'allow', 'throw'),
+  enableDraftSpec: draftHeaders,
+  onExceeded: options.renameFunction('onLimited'),
+  continueExceeding: options.rename('countRejected'),
+  groupId: options.same,
+  cache: options.untranslated('use `store: new MemoryStore({ maxKeys })`'),
+  store: options.untranslated('create a store of Rollgate instead of passing a class'),
+  errorResponseBuilder: options.untranslated('use `message`, which gets the decision and returns the body'),
+  addHeaders: options.untranslated("`headers: 'none'` leaves out all headers but `Retry-After`"),
+  addHeadersOnExceeding: options.untranslated("`headers: 'none'` leaves out all headers but `Retry-After`"),
+  onExceeding: options.untranslated('subscribe to the channel `rollgate:request`'),
+  ban: options.untranslated('`countRejected` rejects a client until it pauses'),
+  onBanReach: options.untranslated('Rollgate has no bans'),
+  exponentialBackoff: options.untranslated('Rollgate has no backoff'),
+};
+
+/** Translates the options of a route, which inherits the others from the plugin. */
+function translateRoute(given: ObjectExpression, migration: Migration): void {
+  options.translateOptions(given, RULES, migration);
+}
+
+/** Translates the options of @fastify/rate-limit, and adds its defaults that Rollgate does not have. */
+function translatePlugin(given: ObjectExpression, migration: Migration): void {
+  options.addDefault(given, ['timeWindow'], 60_000, migration);
+  options.addDefault(given, ['max'], 1000, migration);
+  options.addDefault(given, ['ipv6Subnet', 'keyGenerator'], 64, migration);
+  translateRoute(given, migration);
+}
+
+/** Whether an object contains options of @fastify/rate-limit for a route, and nothing else. */
+function isRoute(given: ObjectExpression): boolean {
+  const hasLimit = options.findOption(given, 'max') ?? options.findOption(given, 'timeWindow');
+  return hasLimit !== undefined && options.knowsAll(RULES, given);
+}
+
+export = { isRoute, translatePlugin, translateRoute };

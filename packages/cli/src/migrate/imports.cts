@@ -1,0 +1,145 @@
+import type { API, ASTNode, ASTPath, CallExpression, Collection, ImportDeclaration } from 'jscodeshift';
+
+interface Reporter {
+  readonly j: API['j'];
+  report(node: ASTNode, text: string): void;
+}
+
+/** What a file calls the function of a package, and the names that Rollgate does not have. */
+interface Uses {
+  readonly names: Set<string>;
+  readonly nodes: Set<ASTNode>;
+  readonly lost: Set<string>;
+}
+
+/** The names under which a package exports its function. */
+const FUNCTION = ['default', 'rateLimit', 'fastifyRateLimit'];
+
+/**
+ * Replaces a package where a file imports or requires it, and reports where it cannot.
+ *
+ * @returns Whether an expression is the function of the package; `undefined` if the file does not use it.
+ */
+function replacePackage(root: Collection, from: string, to: string, { j, report }: Reporter) {
+  const uses: Uses = { names: new Set(), nodes: new Set(), lost: new Set() };
+  const mentions = () => root.find(j.StringLiteral, { value: from });
+  if (mentions().length === 0) return undefined;
+  for (const path of root.find(j.ImportDeclaration, { source: { value: from } }).paths()) {
+    replaceImport(path, to, uses, j);
+  }
+  for (const path of root.find(j.CallExpression).paths()) {
+    const [argument] = path.node.arguments;
+    if (argument?.type !== 'StringLiteral' || argument.value !== from) continue;
+    if (replaceLoad(path, uses, j)) argument.value = to;
+  }
+  for (const { node } of mentions().paths()) report(node, `This use of ${from} was not translated`);
+  return {
+    isFunction: (node: ASTNode | undefined) =>
+      node !== undefined && (uses.nodes.has(node) || (node.type === 'Identifier' && uses.names.has(node.name))),
+    reportLost: () => {
+      for (const { node } of root.find(j.Identifier).paths()) {
+        if (uses.lost.has(node.name)) report(node, `\`${node.name}\` has no counterpart in Rollgate`);
+      }
+    },
+  };
+}
+
+/** Imports the function by its name, because only @rollgate/fastify has it as the default. */
+function replaceImport(path: ASTPath<ImportDeclaration>, to: string, uses: Uses, j: API['j']): void {
+  const { node } = path;
+  const specifiers = node.specifiers ?? [];
+  if (specifiers.some(({ type }) => type === 'ImportNamespaceSpecifier')) return;
+  node.specifiers = specifiers.flatMap((specifier) => {
+    const imported = specifier.type === 'ImportSpecifier' ? String(specifier.imported.name) : 'default';
+    const local = String(specifier.local?.name ?? imported);
+    if (!FUNCTION.includes(imported)) {
+      uses.lost.add(local);
+      return [];
+    }
+    uses.names.add(local);
+    const isDefault = specifier.type === 'ImportDefaultSpecifier' && to === '@rollgate/fastify';
+    return [isDefault ? specifier : j.importSpecifier(j.identifier('rateLimit'), j.identifier(local))];
+  });
+  node.source = j.stringLiteral(to);
+  if (node.specifiers.length === 0 && specifiers.length > 0) path.prune();
+}
+
+/** Translates what a file does with `require(…)` or `await import(…)`. Returns whether it could. */
+function replaceLoad(call: ASTPath<CallExpression>, uses: Uses, j: API['j']): boolean {
+  const isImport = call.node.callee.type === 'Import';
+  if (!isImport && !(call.node.callee.type === 'Identifier' && call.node.callee.name === 'require')) return false;
+  const parent = call.parent as ASTPath;
+  if (isImport && parent.node.type !== 'AwaitExpression') {
+    // Fastify waits for what it registers.
+    uses.nodes.add(call.node);
+    return isRegistered(parent.node);
+  }
+  return replaceLoaded(isImport ? parent : call, uses, j);
+}
+
+const isRegistered = (node: ASTNode) =>
+  node.type === 'CallExpression' &&
+  node.callee.type === 'MemberExpression' &&
+  'name' in node.callee.property &&
+  node.callee.property.name === 'register';
+
+function replaceLoaded(loaded: ASTPath, uses: Uses, j: API['j']): boolean {
+  const { node: parent } = loaded.parent as ASTPath;
+  if (parent.type === 'VariableDeclarator' && parent.id.type === 'Identifier') {
+    uses.names.add(parent.id.name);
+    parent.id = j.objectPattern([bind('rateLimit', parent.id.name, j)]);
+    return true;
+  }
+  if (parent.type === 'VariableDeclarator' && parent.id.type === 'ObjectPattern') {
+    parent.id.properties = parent.id.properties.flatMap((property) => {
+      if (
+        property.type !== 'ObjectProperty' ||
+        property.key.type !== 'Identifier' ||
+        property.value.type !== 'Identifier'
+      ) {
+        return [property];
+      }
+      const isFunction = FUNCTION.includes(property.key.name);
+      (isFunction ? uses.names : uses.lost).add(property.value.name);
+      return isFunction ? [bind('rateLimit', property.value.name, j)] : [];
+    });
+    return true;
+  }
+  if (parent.type === 'MemberExpression') {
+    if (parent.property.type !== 'Identifier' || !FUNCTION.includes(parent.property.name)) return false;
+    parent.property = j.identifier('rateLimit');
+    uses.nodes.add(parent);
+    const { node: outer } = loaded.parent.parent as ASTPath;
+    if (outer.type === 'VariableDeclarator' && outer.id.type === 'Identifier') uses.names.add(outer.id.name);
+    return true;
+  }
+  if (parent.type !== 'CallExpression') return false;
+  const member = j.memberExpression(loaded.node as CallExpression, j.identifier('rateLimit'));
+  uses.nodes.add(member);
+  loaded.replace(member);
+  return true;
+}
+
+function bind(name: string, local: string, j: API['j']) {
+  return Object.assign(j.objectProperty(j.identifier(name), j.identifier(local)), { shorthand: local === name });
+}
+
+/** Adds names to the import of a package, or a new import or `require` next to the first one. */
+function addImports(root: Collection, from: string, names: ReadonlySet<string>, j: API['j']): void {
+  const [existing] = root.find(j.ImportDeclaration, { source: { value: from } }).nodes();
+  const specifiers = [...names].map((name) => j.importSpecifier(j.identifier(name)));
+  if (existing !== undefined) existing.specifiers!.push(...specifiers);
+  else if (root.find(j.ImportDeclaration).length > 0) {
+    root
+      .find(j.ImportDeclaration)
+      .at(-1)
+      .insertAfter(j.importDeclaration(specifiers, j.stringLiteral(from)));
+  } else {
+    const pattern = j.objectPattern([...names].map((name) => bind(name, name, j)));
+    const call = j.callExpression(j.identifier('require'), [j.stringLiteral(from)]);
+    const declaration = j.variableDeclaration('const', [j.variableDeclarator(pattern, call)]);
+    root.find(j.VariableDeclaration).at(0).insertBefore(declaration);
+  }
+}
+
+export = { addImports, replacePackage };

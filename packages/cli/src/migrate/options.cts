@@ -1,0 +1,149 @@
+import type { ASTNode, JSCodeshift, ObjectExpression, ObjectMethod, ObjectProperty } from 'jscodeshift';
+
+/** An option in an object literal, which a method may be. */
+type Option = ObjectProperty | ObjectMethod;
+
+/** What the translation of one file needs. */
+interface Migration {
+  readonly j: JSCodeshift;
+  /** Reports what a person has to translate. */
+  report(node: ASTNode, text: string): void;
+  /** Adds a name to the imports of a package. */
+  addImport(name: string, from: string): void;
+}
+
+/** Returns the options that replace one, or why it stays as it is. */
+type Rule = (option: Option, migration: Migration) => readonly Option[] | string;
+
+type Rules = Readonly<Record<string, Rule>>;
+
+const same: Rule = (option) => [option];
+
+/** Renames an option. */
+const rename =
+  (name: string): Rule =>
+  (option, { j }) => {
+    option.key = j.identifier(name);
+    if (option.type === 'ObjectProperty') option.shorthand = false;
+    return [option];
+  };
+
+/** Renames an option whose functions take the request alone. */
+const renameFunction =
+  (name: string): Rule =>
+  (option, migration) => {
+    if (parametersOf(option) === undefined) return `\`${name}\` must be a function of the request. Check it by hand`;
+    if (!takesAtMost(1, option, migration)) return `\`${name}\` gets other arguments`;
+    return rename(name)(option, migration);
+  };
+
+/** Renames an option that is a value or a function of the request. */
+const renameValue =
+  (name: string): Rule =>
+  (option, migration) =>
+    (parametersOf(option) === undefined ? rename : renameFunction)(name)(option, migration);
+
+/** Keeps an option whose functions take no more than some arguments. */
+const sameWithin =
+  (count: number, reason: string): Rule =>
+  (option, migration) =>
+    parametersOf(option) === undefined || takesAtMost(count, option, migration) ? [option] : reason;
+
+/** Replaces an option that is `true` or `false` by another option. */
+const flag =
+  (name: string, ofTrue: string | undefined, ofFalse: string | undefined): Rule =>
+  (option, { j }) => {
+    const value = literalOf(option);
+    if (typeof value !== 'boolean') return 'its value is not a literal';
+    const text = value ? ofTrue : ofFalse;
+    return text === undefined ? [] : [j.objectProperty(j.identifier(name), j.stringLiteral(text))];
+  };
+
+/** Keeps an option that has no counterpart. */
+const untranslated =
+  (reason: string): Rule =>
+  () =>
+    reason;
+
+/** The value of an option that is a literal; `undefined` for any other. */
+function literalOf(option: Option): unknown {
+  if (option.type !== 'ObjectProperty') return undefined;
+  const { value } = option;
+  if (value.type === 'StringLiteral' || value.type === 'NumericLiteral' || value.type === 'BooleanLiteral') {
+    return value.value;
+  }
+  return undefined;
+}
+
+/** The parameters of an option that is a function; `undefined` for any other. */
+function parametersOf(option: Option): ASTNode[] | undefined {
+  if (option.type === 'ObjectMethod') return option.params;
+  const { value } = option;
+  const isFunction = value.type === 'ArrowFunctionExpression' || value.type === 'FunctionExpression';
+  return isFunction ? value.params : undefined;
+}
+
+/** Drops the unused parameters at the end of a function. Returns whether at most `count` remain. */
+function takesAtMost(count: number, option: Option, { j }: Migration): boolean {
+  const parameters = parametersOf(option)!;
+  const isUnused = (parameter: ASTNode) =>
+    parameter.type === 'Identifier' && j(option).find(j.Identifier, { name: parameter.name }).length === 1;
+  while (parameters.length > count && isUnused(parameters.at(-1)!)) parameters.pop();
+  return parameters.length <= count;
+}
+
+function nameOf({ key, computed }: Option): string | undefined {
+  if (key.type === 'StringLiteral') return key.value;
+  return key.type === 'Identifier' && !computed ? key.name : undefined;
+}
+
+/** Finds an option by its name. */
+function findOption(options: ObjectExpression, name: string): Option | undefined {
+  return options.properties.find((option): option is Option => isOption(option) && nameOf(option) === name);
+}
+
+const isOption = (node: ASTNode): node is Option => node.type === 'ObjectProperty' || node.type === 'ObjectMethod';
+
+/** Whether a table knows all options of an object literal. */
+function knowsAll(rules: Rules, options: ObjectExpression): boolean {
+  return options.properties.every((option) => isOption(option) && Object.hasOwn(rules, nameOf(option) ?? ''));
+}
+
+/** Adds options that Rollgate requires, unless one of these names, or an object that is spread, may set them. */
+function addDefault(options: ObjectExpression, names: readonly string[], value: number, { j }: Migration): void {
+  const isSet = options.properties.some((option) => !isOption(option) || names.includes(nameOf(option) ?? ''));
+  if (!isSet) options.properties.unshift(j.objectProperty(j.identifier(names[0]!), j.numericLiteral(value)));
+}
+
+/** Translates an object literal in place. What it cannot translate stays, so that Rollgate names it at startup. */
+function translateOptions(options: ObjectExpression, rules: Rules, migration: Migration): void {
+  options.properties = options.properties.flatMap((option) => {
+    const name = isOption(option) ? nameOf(option) : undefined;
+    if (!isOption(option) || name === undefined) {
+      migration.report(option, 'Options without a literal name were not translated');
+      return [option];
+    }
+    const rule = Object.hasOwn(rules, name) ? rules[name]! : untranslated('it is not a known option');
+    const translated = rule(option, migration);
+    if (typeof translated !== 'string') return [...translated];
+    migration.report(option, `\`${name}\` was not translated: ${translated}`);
+    return [option];
+  });
+}
+
+export = {
+  addDefault,
+  findOption,
+  flag,
+  knowsAll,
+  literalOf,
+  parametersOf,
+  rename,
+  renameFunction,
+  renameValue,
+  same,
+  sameWithin,
+  takesAtMost,
+  translateOptions,
+  untranslated,
+};
