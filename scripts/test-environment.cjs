@@ -5,6 +5,7 @@ const { getHeapStatistics, setFlagsFromString } = require('node:v8');
 const { runInContext, runInNewContext } = require('node:vm');
 const { TestEnvironment } = require('jest-environment-node');
 const { takeTurn } = require('./heavy-files.cjs');
+require('./compile-once.cjs');
 
 /** V8 would use several hundred megabytes before it collects garbage, because it knows nothing of the other processes. */
 const MAX_HEAP_BYTES = 70e6;

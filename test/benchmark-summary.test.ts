@@ -16,14 +16,13 @@ test('the pages equal the result files: `npm --prefix bench run pages` writes th
 });
 
 test('a cell of the comparison comes from the command next to it', async () => {
-  const output = await run('compare', 'most-in-window', 'rollgate', 'rate-limiter-flexible');
+  const library = 'rate-limiter-flexible';
+  const output = await run('compare', 'most-in-window', library);
   const { cells } = readResults('comparison').rows.find(({ what }) => what === 'most-in-window')!;
-  for (const library of ['rollgate', 'rate-limiter-flexible']) {
-    const { value } = cells[library] as { value: number };
-    expect(output).toMatch(
-      new RegExp(`\\| ${library} +\\| ${value} +\\| npm run compare -- most-in-window ${library} +\\|`),
-    );
-  }
+  const { value } = cells[library] as { value: number };
+  expect(output).toMatch(
+    new RegExp(`\\| ${library} +\\| ${value} +\\| npm run compare -- most-in-window ${library} +\\|`),
+  );
   await expect(run('compare', 'most-in-windows')).rejects.toThrow('Expected a probe or a library');
 }, 60_000);
 

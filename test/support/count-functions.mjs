@@ -10,6 +10,8 @@ import { Redis } from 'ioredis';
 
 /** Option functions, warnings and reports end with a limiter's first requests. */
 const WARM_UP_REQUESTS = 300;
+/** A timer may run during a request, so the request with the fewest functions counts. */
+const COUNTED_REQUESTS = 10;
 
 const [, , redisUrl] = process.argv;
 const client = redisUrl === undefined ? undefined : new Redis(redisUrl);
@@ -32,15 +34,20 @@ const session = new Session();
 session.connect();
 await session.post('Profiler.enable');
 await session.post('Profiler.startPreciseCoverage', { callCount: true, detailed: false });
-await session.post('Profiler.takePreciseCoverage'); // Starts to count.
-await request();
-const { result } = await session.post('Profiler.takePreciseCoverage');
 
-const called = result
-  .filter(({ url }) => /\/packages\/\w+\/dist\//.test(url))
-  .flatMap(({ functions }) => functions)
-  .filter(({ ranges }) => ranges[0].count > 0);
-console.log(called.length);
+async function countCalled() {
+  await session.post('Profiler.takePreciseCoverage'); // Starts to count.
+  await request();
+  const { result } = await session.post('Profiler.takePreciseCoverage');
+  return result
+    .filter(({ url }) => /\/packages\/\w+\/dist\//.test(url))
+    .flatMap(({ functions }) => functions)
+    .filter(({ ranges }) => ranges[0].count > 0).length;
+}
+
+const counts = [];
+for (let i = 0; i < COUNTED_REQUESTS; i++) counts.push(await countCalled());
+console.log(Math.min(...counts));
 
 server.close();
 agent.destroy();
