@@ -16,12 +16,41 @@ export const sql = [
         'if (call.operation.isAbandoned) throw abandonedError();',
         '',
       ],
+      [
+        'a probe prolongs the attempts of others',
+        'filter(({ operation }) => operation.remainingMs !== Infinity)',
+        'filter(() => true)',
+      ],
     ],
   ),
   ...of(
     'postgres/src/store/with-connection',
     [postgres('faults')],
-    [['a connection to a read-only server stays open', '() => isReadOnly', '() => false']],
+    [['a connection to a read-only server stays open', ' || (error as { code?: string }).code === READ_ONLY', '']],
+  ),
+  ...of(
+    'postgres/src/store/with-connection',
+    [postgres('silent-connections')],
+    [
+      ['a silent connection gets another statement', 'error instanceof SilenceError || ', ''],
+      ['a connection returns to its client while a statement runs', 'await last.catch(() => {});', ''],
+    ],
+  ),
+  ...of(
+    'postgres/src/store/batch-runner',
+    [postgres('locks')],
+    [
+      [
+        'the limit on waits for locks holds for each row',
+        'SET LOCAL statement_timeout = ${lockMs',
+        'SET LOCAL lock_timeout = ${lockMs',
+      ],
+      [
+        'a process that freezes holds its locks',
+        '[LEAST_IDLE_MS, MOST_IDLE_MS] = [1000, 5000]',
+        '[LEAST_IDLE_MS, MOST_IDLE_MS] = [5000, 5000]',
+      ],
+    ],
   ),
   ...of(
     'postgres/src/states/pages',

@@ -208,7 +208,7 @@ describe('an operation', () => {
     expect([rows.size, reads]).toEqual([0, [false, true, false]]);
   });
 
-  test('is abandoned when its caller has timed out', async () => {
+  test('is abandoned when its caller has timed out, and knows how long it still waits', async () => {
     const clock = manualClock();
     let reply = () => {};
     let lastOperation: Operation | undefined;
@@ -226,9 +226,11 @@ describe('an operation', () => {
     const limiter = new RateLimiter({ limits, store, timeout: '1s', onStoreError: 'allow' });
     const checked = limiter.check('ann');
     expect(lastOperation!.isAbandoned).toBe(false);
-    clock.advance('1s');
+    clock.advance('400ms');
+    expect(lastOperation!.remainingMs).toBe(600);
+    clock.advance('600ms');
     expect(await checked).toMatchObject({ degraded: 'allow' });
-    expect(lastOperation!.isAbandoned).toBe(true);
+    expect(lastOperation).toMatchObject({ isAbandoned: true, remainingMs: 0 });
     reply();
     await flushPromises();
     expect(rows.size).toBe(0);

@@ -4,6 +4,8 @@ export interface ResultListener<Result> {
   fail(thrown: unknown): void;
   /** Whether it no longer waits for the outcome. */
   readonly isSettled?: boolean;
+  /** How long it still waits. */
+  readonly remainingMs?: number;
 }
 
 /**
@@ -18,6 +20,11 @@ export class PendingResult<Result> implements PromiseLike<Result> {
   /** Whether a limiter has listened, and no longer waits because the call's deadline has passed. */
   get isAbandoned(): boolean {
     return this.listener?.isSettled === true;
+  }
+
+  /** How long a limiter that listens still waits, in milliseconds. `Infinity` without a deadline. */
+  get remainingMs(): number {
+    return this.listener?.remainingMs ?? Infinity;
   }
 
   /**

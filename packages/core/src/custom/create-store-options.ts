@@ -25,6 +25,11 @@ export interface Operation {
    * an abandoned call.
    */
   readonly isAbandoned: boolean;
+  /**
+   * Milliseconds until the caller's timeout, 0 after it. It is `Infinity` for operations without a caller that waits, such as
+   * renewals of slots. Wait for locks no longer than that.
+   */
+  readonly remainingMs: number;
 }
 
 /** The options of {@link createStore}. */

@@ -66,9 +66,21 @@ export class TransactionBatch {
     return changes;
   }
 
+  /** How long the most patient caller still waits, in milliseconds. */
+  get remainingMs(): number {
+    const deadlines = this.#withDeadline.map(({ operation }) => operation.remainingMs);
+    return deadlines.length === 0 ? Infinity : Math.max(...deadlines);
+  }
+
   /** Whether no caller waits any more. The transaction is then pointless, so do not try it again. */
   get isAbandoned(): boolean {
-    return this.#calls.every(({ operation }) => operation.isAbandoned);
+    const calls = this.#withDeadline;
+    return calls.length > 0 && calls.every(({ operation }) => operation.isAbandoned);
+  }
+
+  /** Without a deadline are probes and renewals of slots. They do not prolong the transaction of others. */
+  get #withDeadline(): readonly QueuedTransaction[] {
+    return this.#calls.filter(({ operation }) => operation.remainingMs !== Infinity);
   }
 
   /** The keys in which a call may have freed quota. */

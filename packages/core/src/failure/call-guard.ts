@@ -126,6 +126,10 @@ class GuardedCall<Call, Result> implements TimedCall, ResultListener<Result> {
     else this.#listenTo(sent);
   }
 
+  get remainingMs(): number {
+    return this.isSettled ? 0 : Math.max(0, this.dueMs - this.deadlines.timers.clock.now());
+  }
+
   succeed(result: Result): void {
     const { part, deadlines, handler } = this;
     if (part.failingSinceMs !== undefined) part.recordSuccess(this.dueMs - deadlines.timeoutMs);

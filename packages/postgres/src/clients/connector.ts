@@ -1,12 +1,18 @@
-/** A connection that a store has for the time of one transaction. */
-export interface Connection {
+/** Runs texts on one connection. */
+export interface TextRunner {
   /**
    * Runs one or more statements as one text, without parameters. So a pooler such as PgBouncer in transaction mode needs no
    * prepared statements. Returns the rows of each statement, as text. A client may leave out statements without rows.
    */
   run(text: string): Promise<readonly (readonly (readonly (string | null)[])[])[]>;
-  /** Returns the connection. If it is broken, the client closes it instead. */
-  release(isBroken: boolean): void;
+}
+
+/** A connection that a store has for the time of one transaction. */
+export interface Connection extends TextRunner {
+  /** Returns the connection to the client. */
+  release(): void;
+  /** Closes the connection. Some clients cannot close a single one. */
+  close?(): void;
 }
 
 /** What the store does with a client. */

@@ -19,10 +19,11 @@ export function fromPg(pool: PgPool): Connector {
           const result = (await client.query({ text, rowMode: 'array' })) as PgResult | PgResult[];
           return Array.isArray(result) ? result.map(({ rows }) => rows) : [result.rows];
         },
-        release(isBroken) {
-          client.release(isBroken);
-          if (!isBroken) client.removeListener('error', ignore);
+        release() {
+          client.release();
+          client.removeListener('error', ignore);
         },
+        close: () => client.release(true),
       };
     },
   };

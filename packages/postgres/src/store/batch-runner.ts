@@ -1,5 +1,5 @@
 import type { BatchStates, TransactionBatch } from '@rollgate/core/store';
-import type { Connection, Connector } from '../clients/connector.js';
+import type { Connector, TextRunner } from '../clients/connector.js';
 import { lockText, readText, TIME_TEXT, type WrittenState, writeTexts } from '../sql/batch-texts.js';
 import { fromHex, pageCount } from '../states/pages.js';
 import { StateCache } from '../states/state-cache.js';
@@ -11,11 +11,17 @@ const RETRIED = new Set(['40P01', '40001']);
 /** Compiling takes longer than any of these statements. Without statistics, the planner expects more work than there is. */
 const NO_JIT = 'SET LOCAL jit = off';
 
-/** The longest wait for locks without a limiter, or with a very long timeout. */
+/** The share of the time that callers still wait which a transaction may wait for locks. */
+const LOCK_SHARE = 0.8;
+
+/** The longest wait for locks. */
 const MOST_LOCK_MS = 8000;
 
-/** A process that stops in the middle of a transaction holds its locks this long. */
-const IDLE_MS = 5000;
+/**
+ * A process that stops in the middle of a transaction holds its locks as long as its callers wait, within these bounds. Pauses
+ * below a second are common.
+ */
+const [LEAST_IDLE_MS, MOST_IDLE_MS] = [1000, 5000];
 
 export interface BatchSettings {
   readonly connector: Connector;
@@ -24,14 +30,10 @@ export interface BatchSettings {
   readonly synchronousCommit: boolean;
   /** Whether the server's clock decides. */
   readonly usesServerTime: boolean;
-  /** Returns the statements that notify other processes of these keys. */
-  readonly notify: (keys: readonly string[]) => readonly string[];
 }
 
 /** Runs batches of checks as transactions of two round trips: one locks and reads, the other one writes and commits. */
 export class BatchRunner {
-  /** How long a transaction waits for the locks of others. The limiters on the store set it by their timeouts. */
-  lockTimeoutMs = Infinity;
   readonly #settings: BatchSettings;
   readonly #cache = new StateCache();
 
@@ -54,14 +56,14 @@ export class BatchRunner {
   }
 
   /** One text is one transaction. */
-  async #read(connection: Connection, batch: TransactionBatch): Promise<void> {
+  async #read(connection: TextRunner, batch: TransactionBatch): Promise<void> {
     const results = await connection.run(this.#withTime([NO_JIT, this.#readText(batch)]));
     batch.update(...this.#parse(results));
   }
 
-  async #write(connection: Connection, batch: TransactionBatch): Promise<void> {
-    const { table, notify } = this.#settings;
-    const begin = [...this.#beginTexts(), lockText(table, batch.keys), this.#readText(batch)];
+  async #write(connection: TextRunner, batch: TransactionBatch): Promise<void> {
+    const { table } = this.#settings;
+    const begin = [...this.#beginTexts(batch), ...this.#lockTexts(batch), this.#readText(batch)];
     const [states, nowMicros] = this.#parse(await connection.run(this.#withTime(begin)));
     const before = new Map(states) as ReadonlyMap<string, Float64Array | undefined>;
     const changes = batch.update(states, nowMicros);
@@ -73,7 +75,7 @@ export class BatchRunner {
     for (const [key, change] of changes) {
       if (change !== null) written.set(key, { before: before.get(key), version: newVersion(change.numbers) });
     }
-    const texts = [...writeTexts(table, changes, written), ...notify(batch.freedKeys), 'COMMIT'];
+    const texts = [...writeTexts(table, changes, written), 'COMMIT'];
     await connection.run(texts.join(';'));
     for (const [key, change] of changes) {
       const version = written.get(key)?.version;
@@ -82,15 +84,24 @@ export class BatchRunner {
     }
   }
 
-  #beginTexts(): string[] {
+  #beginTexts(batch: TransactionBatch): string[] {
+    const idleMs = Math.min(Math.max(LEAST_IDLE_MS, lockMs(batch)), MOST_IDLE_MS);
     const settings = [
       NO_JIT,
-      `SET LOCAL lock_timeout = ${Math.min(this.lockTimeoutMs, MOST_LOCK_MS)}`,
-      `SET LOCAL idle_in_transaction_session_timeout = ${IDLE_MS}`,
+      `SET LOCAL idle_in_transaction_session_timeout = ${idleMs}`,
       ...(this.#settings.synchronousCommit ? [] : ['SET LOCAL synchronous_commit = off']),
     ];
     // The level is part of `BEGIN`, because the server's default may be another one.
     return ['BEGIN ISOLATION LEVEL READ COMMITTED', ...settings];
+  }
+
+  /**
+   * The limit holds for the locks of all rows together, which `lock_timeout` does not offer. It must not hold for the commit, whose
+   * wait for a standby it would end.
+   */
+  #lockTexts(batch: TransactionBatch): string[] {
+    const limit = `SET LOCAL statement_timeout = ${lockMs(batch)}`;
+    return [limit, lockText(this.#settings.table, batch.keys), 'SET LOCAL statement_timeout = DEFAULT'];
   }
 
   #readText({ keys }: TransactionBatch): string {
@@ -103,7 +114,7 @@ export class BatchRunner {
   }
 
   /** Counts results from the end, because some clients leave out those of commands without rows. */
-  #parse(results: Awaited<ReturnType<Connection['run']>>): [states: BatchStates, nowMicros: number | undefined] {
+  #parse(results: Awaited<ReturnType<TextRunner['run']>>): [states: BatchStates, nowMicros: number | undefined] {
     const { usesServerTime } = this.#settings;
     const nowMicros = usesServerTime ? Number(results.at(-1)![0]![0]) : undefined;
     const parts = new Map<string, { version: string | null; pages: string[] }>();
@@ -125,6 +136,11 @@ export class BatchRunner {
     }
     return [states, nowMicros];
   }
+}
+
+/** How long a transaction waits for locks. */
+function lockMs({ remainingMs }: TransactionBatch): number {
+  return Math.max(1, Math.floor(Math.min(LOCK_SHARE * remainingMs, MOST_LOCK_MS))); // 0 means without a limit.
 }
 
 /** A state of one row has no version, because reading it again is cheap. */

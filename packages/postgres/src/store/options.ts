@@ -63,14 +63,15 @@ export function resolveOptions(options: PostgresStoreOptions): ResolvedOptions {
   if (clock !== undefined && !hasMethods(clock, ['now'])) {
     throw invalidOption('clock', 'an object with a method `now`', clock);
   }
+  const connector = createConnector(client);
   return {
-    connector: createConnector(client),
+    connector,
     client,
     tableName: table,
     table: quoteTable(table),
     synchronousCommit: validateBoolean('synchronousCommit', synchronousCommit),
     sweepMs: sweep === false ? undefined : parseDuration('sweep', sweep),
-    notifications: listener === undefined ? undefined : new Notifications(table, createListen(listener)),
+    notifications: listener === undefined ? undefined : new Notifications(table, createListen(listener), connector),
     clock,
   };
 }

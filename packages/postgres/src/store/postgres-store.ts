@@ -1,4 +1,4 @@
-import { guardStore, type StoreGuard, TransactionalStore, TransactionQueue } from '@rollgate/core/store';
+import { TransactionalStore, TransactionQueue } from '@rollgate/core/store';
 import { createTableText } from '../sql/schema.js';
 import { BatchRunner } from './batch-runner.js';
 import { explainError } from './explain-error.js';
@@ -18,18 +18,12 @@ const MOST_CHECKS = 128;
  * @throws TypeError, RangeError naming the invalid option.
  */
 export class PostgresStore extends TransactionalStore {
-  /** Also keeps the waits for locks below the timeout of each limiter. */
-  override readonly guard: StoreGuard;
   readonly #options: ResolvedOptions;
 
   constructor(options: PostgresStoreOptions) {
     const resolved = resolveOptions(options);
     const { connector, table, notifications, clock, client, sweepMs } = resolved;
-    const runner = new BatchRunner({
-      ...resolved,
-      usesServerTime: clock === undefined,
-      notify: (keys) => notifications?.textsFor(keys) ?? [],
-    });
+    const runner = new BatchRunner({ ...resolved, usesServerTime: clock === undefined });
     // A sweep compares with the server's time, so it would delete what an injected clock still needs.
     const sweeper = sweepMs === undefined || clock !== undefined ? undefined : new Sweeper(connector, table, sweepMs);
     let lastError: Error | undefined;
@@ -37,6 +31,7 @@ export class PostgresStore extends TransactionalStore {
       try {
         await runner.run(batch);
         lastError = undefined;
+        notifications?.publish(batch.freedKeys);
         sweeper?.afterBatch();
       } catch (error) {
         const explained = explainError(error, table);
@@ -52,10 +47,6 @@ export class PostgresStore extends TransactionalStore {
       subscribe: notifications && ((wake) => notifications.subscribe(wake)),
     });
     this.#options = resolved;
-    this.guard = (store, timeoutMs, policy) => {
-      runner.lockTimeoutMs = Math.max(1, Math.min(runner.lockTimeoutMs, Math.floor(0.8 * timeoutMs)));
-      return guardStore(store, timeoutMs, policy);
-    };
   }
 
   /**

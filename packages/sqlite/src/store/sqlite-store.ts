@@ -15,8 +15,9 @@ const MOST_CHECKS = 128;
  */
 export class SqliteStore extends TransactionalStore {
   constructor(options: SqliteStoreOptions) {
-    const { database, table, busyTimeoutMs, clock } = resolveOptions(options);
-    database.exec(`PRAGMA busy_timeout = ${busyTimeoutMs}`);
+    const { database, table, clock } = resolveOptions(options);
+    // SQLite would sleep in this thread while another process writes.
+    database.exec('PRAGMA busy_timeout = 0');
     warnWithoutWal(database);
     const runner = new BatchRunner(database, table, clock === undefined);
     const queue = new TransactionQueue((batch) => runner.run(batch), MOST_CHECKS);
