@@ -19,8 +19,8 @@ async function startServer(started: Promise<PostgresServer>): Promise<PostgresSe
   return server;
 }
 
-function openPool(url: string): Pool {
-  const pool = new Pool({ connectionString: url, max: 2 });
+function openPool(url: string, max = 2): Pool {
+  const pool = new Pool({ connectionString: url, max });
   pool.on('error', () => {}); // Tests end connections.
   ends.push(() => pool.end().catch(() => {}));
   return pool;
@@ -62,7 +62,8 @@ test('a promoted standby has each hit that was reported, and new connections rep
   await admin.query('SELECT pg_reload_conf()');
   const proxy = await FaultyProxy.start(standby.port);
   ends.push(() => proxy.stop());
-  const limiter = limiterOn(openPool(primary.url.replace(`:${primary.port}`, `:${proxy.port}`)));
+  // With one connection, the next transaction needs another one, or the same.
+  const limiter = limiterOn(openPool(primary.url.replace(`:${primary.port}`, `:${proxy.port}`), 1));
   const synchronous = "SELECT count(*)::int FROM pg_stat_replication WHERE sync_state = 'sync'";
   await until('the standby is synchronous', async () => (await admin.query(synchronous)).rows[0].count === 1);
 

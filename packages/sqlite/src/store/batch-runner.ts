@@ -3,8 +3,8 @@ import type { BatchChanges, BatchStates, TransactionBatch } from '@rollgate/core
 import { isBusy, type SqliteDatabase } from '../database/database.js';
 import { StateTable } from '../database/state-table.js';
 
-/** How long to wait at least and at most before another attempt. The rest is random, so that processes take turns. */
-const [LEAST_MS, MOST_MS] = [1, 5];
+/** The longest wait before another attempt. */
+const MOST_MS = 25;
 
 /** Runs batches of checks as transactions. While another process writes, it waits in a timer. */
 export class BatchRunner {
@@ -20,14 +20,14 @@ export class BatchRunner {
   }
 
   async run(batch: TransactionBatch): Promise<void> {
-    for (;;) {
+    for (let attempt = 0; ; attempt++) {
       try {
         this.#runNow(batch);
         return;
       } catch (error) {
         if (!isBusy(error) || batch.isAbandoned) throw error;
       }
-      await delay(LEAST_MS + (MOST_MS - LEAST_MS) * Math.random());
+      await delay(waitMs(attempt));
     }
   }
 
@@ -66,4 +66,12 @@ export class BatchRunner {
       // The error that the caller gets explains more.
     }
   }
+}
+
+/**
+ * How long to wait before the next attempt. Attempts of several processes take the time of the one that writes, so they become
+ * rarer. The wait is random, so that processes take turns.
+ */
+function waitMs(attempt: number): number {
+  return Math.min(2 ** attempt, MOST_MS) * (0.5 + 0.5 * Math.random());
 }
