@@ -12,6 +12,8 @@ export interface Effort {
   readonly fastWays: { readonly rounds: number; readonly checksPerKey: number; readonly redisChecks: number };
   /** A log of `lines` lines, and one that is `times` times as long. */
   readonly logs: { readonly lines: number; readonly times: number };
+  /** The checks of many keys by rate-limiter-flexible. Other numbers of checks follow from it. */
+  readonly sql: { readonly rounds: number; readonly checks: number };
   readonly redis: {
     readonly load: RedisLoad;
     readonly growth: { readonly rounds: number; readonly checks: number; readonly limits: readonly number[] };
@@ -53,6 +55,7 @@ export const FULL: Effort = {
   openWork: { rounds: 9, checks: 20_000, memoryCalls: 500_000 },
   fastWays: { rounds: 15, checksPerKey: 300, redisChecks: 16_000 },
   logs: { lines: 100_000, times: 50 },
+  sql: { rounds: 5, checks: 20_000 },
   redis: {
     load: { rounds: 9, warmUp: 100_000, keysAlone: 2_000, keysTogether: 10_000, checks: 64_000 },
     growth: { rounds: 5, checks: 2_000, limits: [10, 100, 1_000, 10_000, 100_000] },
@@ -69,6 +72,7 @@ export const QUICK: Effort = {
   openWork: { rounds: 3, checks: 4_000, memoryCalls: 100_000 },
   fastWays: { rounds: 5, checksPerKey: 100, redisChecks: 8_000 },
   logs: { lines: 50_000, times: 10 },
+  sql: { rounds: 3, checks: 4_000 },
   redis: {
     load: { rounds: 3, warmUp: 40_000, keysAlone: 1_000, keysTogether: 4_000, checks: 16_000 },
     growth: { rounds: 3, checks: 1_000, limits: [10, 100, 1_000, 10_000] },

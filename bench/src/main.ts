@@ -14,6 +14,7 @@ import { measureOpenWorkCosts } from './open-work.js';
 import { measureRedisLoad, measureRedisState } from './redis.js';
 import { saveResults, updatePages } from './results.js';
 import { measureScaling } from './scaling.js';
+import { measureSql } from './sql.js';
 import { type Report, renderTable } from './table.js';
 
 const { values: options, positionals: selected } = parseArgs({
@@ -36,6 +37,8 @@ const PARTS: Readonly<Record<string, () => Promise<Report>>> = {
   redis: () => measureRedisLoad('TCP', effort.redis.load),
   'redis-socket': () => measureRedisLoad('Unix socket', effort.redis.load),
   'redis-state': () => measureRedisState(effort.redis.growth),
+  postgres: () => measureSql('postgres', effort.sql),
+  sqlite: () => measureSql('sqlite', effort.sql),
   'open-work': () => measureOpenWorkCosts(effort.openWork),
   'fast-ways': () => measureFastWays(effort.fastWays),
   algorithms: () => measureAlgorithms(effort),
