@@ -19,6 +19,7 @@ const PLAIN_WINDOWS = [
 const FRAME = ['script-slices', 'error-messages', 'batching', 'resent', 'memory-parity', 'algorithms', 'log-state'].map(
   test,
 );
+const NEXT_UNIT = ['plain-window-check', 'vectors', 'memory-parity', 'algorithms', 'conformance'].map(test);
 const DENIALS = [test('denial-cache'), ...CONFORMANCE];
 
 const of = (name, tests, mutants) =>
@@ -54,6 +55,66 @@ export const lua = [
     [test('plain-window-check')],
     [['costs of limits are read one place off', 'ARGV[costs + index])', 'ARGV[costs + index - 1])']],
   ),
+  ...of('program/letters', NEXT_UNIT, [
+    ['numbers above 2^36 lose their highest digits', 'if number < 64 ^ 6 then', 'if true then'],
+    ['numbers above 2^48 lose their highest digit', 'h == number and letters or ', 'letters or '],
+    ['the seventh digit contains the sixth', '(g - f) / 64 ^ 6', '(g - e) / 64 ^ 6'],
+  ]),
+  ...of('program/decisions', NEXT_UNIT, [
+    ['the next unit is free at the reset', 'verdict.next_unit or verdict.reset, nil', 'verdict.reset, nil'],
+    ['a delayed action has no next unit', 'if has_recorded then result = result .. to_letters(next_unit) end', ''],
+    [
+      'the rest of the reply is read as the next unit',
+      'verdict.delay or 0, verdict.next_unit or 0',
+      'verdict.delay or 0, 0',
+    ],
+  ]),
+  ...of('program/plain-window-check', NEXT_UNIT, [
+    [
+      'the next unit is free when the newest hit leaves',
+      'local next_unit = oldest + window',
+      'local next_unit = (newest or now) + window',
+    ],
+    ['the figures leave out the cost', 'next_unit * (limit + 1) + free - cost', 'next_unit * (limit + 1) + free'],
+    [
+      'an unrecorded check has no next unit',
+      'newest + window - now, oldest + window - now) end\n    return',
+      'newest + window - now, 0) end\n    return',
+    ],
+  ]),
+  ...of('limits/rolling-window', NEXT_UNIT, [
+    ['the next unit of an overdraft is free too early', 'if free < 0 then first = log', 'if false then first = log'],
+    ['the next unit is free later than the expiry of the state', 'next_unit < left and next_unit or left', 'next_unit'],
+    [
+      'the next unit ignores the new hit',
+      'verdict.next_unit = until_next_unit(hits, first, 0, rule.window, now)\n',
+      '',
+    ],
+  ]),
+  ...of('limits/bucketed-window', NEXT_UNIT, [
+    ['the next unit of an overdraft is free too early', 'math.max(1, 1 - free)) + window', '1) + window'],
+    [
+      'the next unit ignores the new hit',
+      'verdict.next_unit = bucket_counts.end_of_unit(buckets, 1) + rule.window - now\n',
+      '',
+    ],
+  ]),
+  ...of('limits/sliding-window-counter', NEXT_UNIT, [
+    ['the next unit is free one unit late', 'limit - remaining - 1, is_running', 'limit - remaining - 2, is_running'],
+  ]),
+  ...of('limits/leaky-bucket', NEXT_UNIT, [
+    ['an overdraft of the queue has a place too early', 'math.min(waiting, limit) * interval', 'waiting * interval'],
+  ]),
+  ...of('limits/token-bucket', NEXT_UNIT, [
+    ['the next unit is free one unit late', 'verdict.remaining + 1)', 'verdict.remaining + 2)'],
+  ]),
+  ...of('limits/min-difference', NEXT_UNIT, [
+    [
+      'the next unit is free later than the expiry of the state',
+      '  if verdict.next_unit > left then verdict.next_unit = left end\n',
+      '',
+    ],
+  ]),
   ...of('program/decisions', FRAME, [
     ['the last limit decides alone', 'allowed = allowed and verdict.wait == 0', 'allowed = verdict.wait == 0'],
     ['a rejected check is recorded', 'own_cost > 0 and (allowed or rule.counts_rejected)', 'own_cost > 0'],

@@ -105,6 +105,27 @@ export const redis = [
     ['the reason is always the limit', "delay === TOO_SOON ? 'minDifference' : 'limit'", "'limit'"],
     ['"never" is a wait below 0', 'return micros < 0 ? Infinity : micros;', 'return micros;'],
   ]),
+  ...of('script/check-result', ['vectors', 'algorithms', 'denial-cache'].map(test), [
+    ['slots have a next unit', 'holdsSlots ? undefined : figures.nextUnit / 1000', 'figures.nextUnit / 1000'],
+    ['a rejection is kept beyond the next free unit', ', nextUnit === 0 ? Infinity : nextUnit)', ')'],
+  ]),
+  ...of('script/script-reply', ['plain-window-check', 'vectors', 'memory-parity'].map(test), [
+    [
+      'the next unit has the units that remain',
+      'nextUnit: (both - remaining) / (limit + 1)',
+      'nextUnit: both / (limit + 1)',
+    ],
+    [
+      'the digits are read from the highest one',
+      'number += (code - ZERO_LETTER) * unit',
+      'number = number * 64 + code - ZERO_LETTER',
+    ],
+    [
+      'letters after two numbers are ignored',
+      'reset: second, nextUnit: letters ?? second }',
+      'reset: second, nextUnit: second }',
+    ],
+  ]),
   ...of('script/script-reply', RECEIPTS, [['all operations of a batch have one stamp', '    this.#stamp += 1;\n', '']]),
   ...of(
     'script/script-reply',

@@ -1,24 +1,15 @@
 local char = string.char
 
--- A whole number below 2^53 in six to nine letters from ":" to "y": its digits to the base 64, the lowest one first. A number in
--- decimal digits takes as long, but more bytes.
+-- A whole number below 2^53 in six, eight or nine letters from ":" to "y": its digits to the base 64, the lowest one first. A
+-- number in decimal digits takes as long, but more bytes. A loop, or a concatenation, would take up to twice as long.
 local function to_letters(number)
-  local first = number % 64
-  number = (number - first) / 64
-  local second = number % 64
-  number = (number - second) / 64
-  local third = number % 64
-  number = (number - third) / 64
-  local fourth = number % 64
-  number = (number - fourth) / 64
-  local fifth = number % 64
-  number = (number - fifth) / 64
-  local digit = number % 64
-  local letters = char(first + 58, second + 58, third + 58, fourth + 58, fifth + 58, digit + 58)
-  while number >= 64 do
-    number = (number - digit) / 64
-    digit = number % 64
-    letters = letters .. char(digit + 58)
+  local a, b, c, d, e = number % 64, number % 64 ^ 2, number % 64 ^ 3, number % 64 ^ 4, number % 64 ^ 5
+  if number < 64 ^ 6 then
+    return char(a + 58, (b - a) / 64 + 58, (c - b) / 64 ^ 2 + 58, (d - c) / 64 ^ 3 + 58, (e - d) / 64 ^ 4 + 58,
+      (number - e) / 64 ^ 5 + 58)
   end
-  return letters
+  local f, g, h = number % 64 ^ 6, number % 64 ^ 7, number % 64 ^ 8
+  local letters = char(a + 58, (b - a) / 64 + 58, (c - b) / 64 ^ 2 + 58, (d - c) / 64 ^ 3 + 58, (e - d) / 64 ^ 4 + 58,
+    (f - e) / 64 ^ 5 + 58, (g - f) / 64 ^ 6 + 58, (h - g) / 64 ^ 7 + 58)
+  return h == number and letters or letters .. char((number - h) / 64 ^ 8 + 58)
 end
