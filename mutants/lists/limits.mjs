@@ -99,6 +99,12 @@ export const limits = [
       'copy[hits + index] = totalBefore(log, index + 1);',
       'copy[hits + index] = totalBefore(log, index);',
     ],
+    ['a log that empties again and again doubles', '2 * (hits + 1) <= capacity ? capacity >> 1 : capacity', 'capacity'],
+    [
+      'new totals leave no room for the next hit',
+      '2 * (hits + 1) <= capacity ? capacity >> 1 : capacity',
+      'capacity >> 1',
+    ],
     ['the ring does not wrap around', 'place < capacity ? place : place - capacity', 'place'],
     [
       'the hits lose their order when the ring moves',

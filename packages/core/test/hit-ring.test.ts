@@ -14,3 +14,12 @@ test.each([1, 2])('hits keep their order when their ring grows after it has turn
     expect(limiter.decide('ann', { cost })).toMatchObject({ allowed: true, remaining: 300 - used });
   }
 });
+
+test('a log that empties again and again takes no more memory each time', () => {
+  const limits = rollingWindow({ limit: 3, window: '1h', countRejected: true });
+  const limiter = new RateLimiter({ limits, store: new MemoryStore() });
+  const { arrayBuffers } = process.memoryUsage();
+  // Each check drops all earlier hits, because only the newest three units affect decisions.
+  for (let check = 0; check < 23; check++) limiter.decide('ann', { cost: 3 });
+  expect(process.memoryUsage().arrayBuffers - arrayBuffers).toBeLessThan(10e6); // Doubling 22 times takes 67 MB.
+});

@@ -12,7 +12,8 @@
  *   6  the ring of times, in microseconds
  *      the ring of totals, unless DROPPED is -1: the units of all hits up to and including this one, plus DROPPED
  *
- * The first cost other than 1 adds the totals, and they stay until the log is empty.
+ * The first cost other than 1 adds the totals, and they stay until the log is empty. Then the ring has their room, and the
+ * next totals halve it. Otherwise a log that empties again and again would double each time.
  *
  * Invariant: times never decrease from the oldest hit to the newest. NEWEST repeats the last one, so that a lookup need not
  * read the ring, which is rarely in the processor's cache.
@@ -78,7 +79,7 @@ export function addHit(log: State, micros: number, cost: number, most: number): 
   const needsTotals = cost !== 1 || hasTotals(log);
   const capacity = capacityOf(log);
   if (hits === capacity) grow(log, most, needsTotals);
-  else if (needsTotals && !hasTotals(log)) move(log, capacity, true);
+  else if (needsTotals && !hasTotals(log)) move(log, 2 * (hits + 1) <= capacity ? capacity >> 1 : capacity, true);
   const { numbers, start } = log;
   if (needsTotals) numbers[totalAt(log, hits)] = totalBefore(log, hits) + cost;
   numbers[start + RING + placeOf(log, hits)] = micros;
