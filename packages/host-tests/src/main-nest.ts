@@ -1,11 +1,13 @@
 import { once } from 'node:events';
 import { createNestCountedMessages } from './hosts/nest-counted-messages.js';
+import { createNestFastifyRequests } from './hosts/nest-fastify-requests.js';
 import { createNestGateway } from './hosts/nest-gateway.js';
 import { createNestGraphql } from './hosts/nest-graphql.js';
 import { createNestRoutes } from './hosts/nest-routes.js';
 
 const ports: Record<string, number> = {};
 const servers = {
+  fastify: createNestFastifyRequests(),
   gateway: createNestGateway(),
   'Nest over WebSockets': createNestCountedMessages(),
   graphql: createNestGraphql(),

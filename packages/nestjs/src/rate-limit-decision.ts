@@ -28,5 +28,5 @@ export const RateLimitDecision: () => ParameterDecorator = createParamDecorator(
   (_data: unknown, context: ExecutionContext): Decision | undefined =>
     context.getType<string>() === 'graphql'
       ? decisionsOfFields.get(context.getArgByIndex(3))
-      : (requestOf(context) as { rateLimit?: Decision }).rateLimit,
+      : ((requestOf(context) as { rateLimit?: Decision | null }).rateLimit ?? undefined),
 );

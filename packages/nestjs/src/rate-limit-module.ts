@@ -1,5 +1,6 @@
 import { ConfigurableModuleBuilder, Global, Inject, Module, type OnModuleInit } from '@nestjs/common';
-import { ModulesContainer } from '@nestjs/core';
+import { HttpAdapterHost, ModulesContainer } from '@nestjs/core';
+import { decorateFastifyRequests } from './fastify-decorator.js';
 import type { RateLimitModuleOptions } from './options.js';
 import { RATE_LIMIT_OPTIONS, RateLimitGuard } from './rate-limit-guard.js';
 import { RouteLimiters } from './route-limiters.js';
@@ -18,24 +19,28 @@ const { ConfigurableModuleClass } = new ConfigurableModuleBuilder<RateLimitModul
  */
 export class RateLimitModule extends ConfigurableModuleClass implements OnModuleInit {
   readonly #limiters: RouteLimiters;
+  readonly #adapterHost: HttpAdapterHost;
 
   /**
    * Nest injects the arguments.
    *
    * @throws TypeError, RangeError with the name of the invalid option.
    */
-  constructor(options: RateLimitModuleOptions, modules: ModulesContainer) {
+  constructor(options: RateLimitModuleOptions, modules: ModulesContainer, adapterHost: HttpAdapterHost) {
     super();
     this.#limiters = RouteLimiters.of(options);
     this.#limiters.useModules(modules);
+    this.#adapterHost = adapterHost;
   }
 
   /** @throws TypeError with the name of the class or method whose options are invalid. Then the app does not start. */
   onModuleInit(): void {
     this.#limiters.createAll();
+    decorateFastifyRequests(this.#adapterHost);
   }
 }
 Inject(RATE_LIMIT_OPTIONS)(RateLimitModule, undefined, 0);
 Inject(ModulesContainer)(RateLimitModule, undefined, 1);
+Inject(HttpAdapterHost)(RateLimitModule, undefined, 2);
 Module({ providers: [RateLimitGuard], exports: [RateLimitGuard, RATE_LIMIT_OPTIONS] })(RateLimitModule);
 Global()(RateLimitModule);

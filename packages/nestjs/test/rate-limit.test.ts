@@ -253,3 +253,9 @@ test('a message of a microservice fails with a clear error, and its payload stay
   const expected = expect.stringMatching(/^TypeError: Expected an HTTP request, .* got a message of a microservice/);
   expect(await response.json()).toEqual({ payload: { id: 7 }, errors: [expected, expected] });
 });
+
+test('a request of Fastify has the decision, and null without one', async () => {
+  const get = async (path: string) => (await fetch(`http://127.0.0.1:${hosts.ports.fastify}/${path}`)).json();
+  expect(await get('limited')).toEqual({ rateLimit: 8, decision: 8 });
+  expect(await get('skipped')).toEqual({ rateLimit: null, isUndefined: true });
+});
