@@ -1,7 +1,10 @@
 import { execFile } from 'node:child_process';
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
-import { RedisServer } from '@rollgate/test-support';
+import { PostgresServer, RedisServer } from '@rollgate/test-support';
+import { effort } from '@rollgate/test-support/effort';
 import { compile, FOLDER, start, statuses } from './support/example-server.js';
 
 const run = promisify(execFile);
@@ -46,6 +49,36 @@ test('notifications.ts prints which notifications are allowed', async () => {
   expect(stdout).toContain('  0 min  absences     ✓✓✓✓✓✓✓✓✓✓··   category full for 30 min');
   expect(stdout).toContain(' 10 min  door I       ✓✓✓✓✓✓····     global full for 20 min');
   expect(stdout.match(/✓/g)).toHaveLength(1 + 10 + 4 + 86 + 10 + 2);
+}, 20_000);
+
+// PGlite compiles for seconds.
+test.each(effort(['PostgreSQL'], ['PostgreSQL', 'PGlite']))(
+  'postgres.ts keeps a budget in %s',
+  async (database) => {
+    const server = database === 'PGlite' ? undefined : await PostgresServer.start({ fsync: 'off' });
+    const folder = mkdtempSync(join(tmpdir(), 'rollgate-example-'));
+    const env = { DATABASE_URL: server?.url, TMPDIR: folder };
+    const { url } = await start('postgres.ts', env);
+    const ann = { headers: { 'X-API-Key': 'ann' } };
+    expect(await statuses(url, 3, ann)).toEqual([200, 200, 200]);
+    const other = server === undefined ? url : (await start('postgres.ts', env)).url;
+    expect(await statuses(other, 3, ann)).toEqual([200, 200, 429]);
+    expect(await statuses(other, 1)).toEqual([200]);
+    await server?.stop();
+    rmSync(folder, { recursive: true });
+  },
+  60_000,
+);
+
+test('the workers of sqlite.ts share one limit, which survives a restart', async () => {
+  const folder = mkdtempSync(join(tmpdir(), 'rollgate-example-'));
+  const env = { LIMITS_FILE: join(folder, 'limits.db') };
+  const first = await start('sqlite.ts', env);
+  const responses = await Promise.all(Array.from({ length: 12 }, () => fetch(first.url)));
+  expect(responses.filter(({ status }) => status === 200)).toHaveLength(10);
+  const { url } = await start('sqlite.ts', env);
+  expect(await statuses(url, 1)).toEqual([429]);
+  rmSync(folder, { recursive: true });
 }, 20_000);
 
 describe('on Redis', () => {
