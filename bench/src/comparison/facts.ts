@@ -25,7 +25,7 @@ const OWN_CODE = 'your own code';
 
 export const FACTS: Readonly<Record<LibraryName, Facts>> = {
   rollgate: {
-    algorithms: '7',
+    algorithms: '8',
     frameworks: 'Express, Fastify, Hono, Koa, NestJS, `node:http`, Fetch handlers',
     stores: 'memory, Redis, PostgreSQL, SQLite, any other with one function',
     edge: 'yes',

@@ -12,9 +12,16 @@ export { startMicros } from './decision/start-micros.js';
 export { toDecision } from './decision/to-decision.js';
 export { guardStore } from './failure/guarded-store.js';
 export {
+  type Calendar,
+  CalendarWindow,
+  type CalendarWindowSettings,
+  type Period,
+} from './limits/calendar-window.js';
+export {
   type Hit,
   holdsSlots,
   type LeasingLimit,
+  type PeriodicLimit,
   type State,
   type StateLifecycle,
   type Verdict,

@@ -9,11 +9,13 @@ import {
   slidingWindowCounter,
   tokenBucket,
 } from '@rollgate/core';
+import { CalendarWindow } from '@rollgate/core/store';
 import { bucketedWindowOracle } from './oracles/bucketed-window.js';
+import { type CalendarWindowSettings, calendarWindowOracle, tabledPeriod } from './oracles/calendar-window.js';
 import { concurrencyOracle } from './oracles/concurrency.js';
 import { fixedWindowOracle } from './oracles/fixed-window.js';
 import { leakyBucketOracle } from './oracles/leaky-bucket.js';
-import type { Oracle } from './oracles/oracle.js';
+import { MS, type Oracle } from './oracles/oracle.js';
 import { rollingWindowOracle } from './oracles/rolling-window.js';
 import { slidingWindowCounterOracle } from './oracles/sliding-window-counter.js';
 import { tokenBucketOracle } from './oracles/token-bucket.js';
@@ -26,6 +28,7 @@ const algorithms = {
   tokenBucket: { make: tokenBucket, oracle: tokenBucketOracle },
   leakyBucket: { make: leakyBucket, oracle: leakyBucketOracle },
   bucketedWindow: { make: bucketedWindow, oracle: bucketedWindowOracle },
+  calendarWindow: { make: tabledWindow, oracle: calendarWindowOracle },
   concurrency: { make: concurrency, oracle: concurrencyOracle },
 };
 
@@ -45,6 +48,20 @@ export const algorithmNames = Object.keys(algorithms) as AlgorithmName[];
 /** Creates the limit of this spec. */
 export function limitOf({ algorithm, options }: LimitSpec): Limit {
   return (algorithms[algorithm].make as (options: unknown) => Limit)(withUnits(options));
+}
+
+/** A calendar window whose periods are those of the table. */
+function tabledWindow({ limit, lengths }: CalendarWindowSettings): CalendarWindow {
+  const longestMicros = Math.max(...lengths) * MS;
+  const calendar = {
+    windowMicros: longestMicros,
+    longestMicros,
+    periodAt(micros: number) {
+      const [startMicros, endMicros] = tabledPeriod(lengths, micros);
+      return { startMicros, endMicros };
+    },
+  };
+  return new CalendarWindow({ limit, calendar });
 }
 
 /** Returns the durations as text, because text never warns about short durations. */

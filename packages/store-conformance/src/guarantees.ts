@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import type { AlgorithmName, LimitSpec, OptionsOf } from './algorithms.js';
+import { tabledPeriod } from './oracles/calendar-window.js';
 import { MS, sum } from './oracles/oracle.js';
 
 /** An action that was allowed and not refunded. Times are in microseconds. */
@@ -80,6 +81,12 @@ const guarantees: { [Name in AlgorithmName]: (options: OptionsOf<Name>, admitted
           Array.from({ length: cost }, (_, unit) => startTimes[action]! + unit * intervalMicros),
         );
       assertAtMost(capacity, unitTimes.filter((time) => time > at).length, `waiting at ${at}`);
+    }
+  },
+  calendarWindow({ limit, lengths }, admitted) {
+    for (const start of new Set(admitted.map(({ at }) => tabledPeriod(lengths, at)[0]))) {
+      const hits = admitted.filter(({ at }) => tabledPeriod(lengths, at)[0] === start);
+      assertAtMost(limit, sum(hits.map(costOf)), 'in a period of the calendar');
     }
   },
   // A slot that was not released stays taken for at least one lease.

@@ -125,5 +125,18 @@ export const worstBursts: Readonly<Record<AlgorithmName, readonly WorstBurst[]>>
       ],
     },
   ],
+  calendarWindow: [
+    {
+      limit: { algorithm: 'calendarWindow', options: { limit: 10, lengths: [1000, 2000] } },
+      counted: 'allowed',
+      windowMs: 1000,
+      units: 20,
+      formula: '2 * limit, if no period is shorter than W',
+      traffic: [
+        { at: 999.999, cost: 1, times: 10 },
+        { at: 1000, cost: 1, times: 10 },
+      ],
+    },
+  ],
   concurrency: [],
 };

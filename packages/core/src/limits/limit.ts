@@ -141,6 +141,12 @@ export interface LeasingLimit extends Limit {
   unusedId(state: State, id: number): number;
 }
 
+/** A limit whose periods follow a calendar, which a server does not know. */
+export interface PeriodicLimit extends Limit {
+  /** Returns the start and the end of the period that contains the time, and the end of the next period. */
+  boundariesAt(micros: number): readonly [startMicros: number, endMicros: number, nextEndMicros: number];
+}
+
 /** Whether a check of the limit takes slots, which are leases. */
 export function holdsSlots(limit: Limit): limit is LeasingLimit {
   return limit.holdsSlots === true;

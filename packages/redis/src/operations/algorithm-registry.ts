@@ -7,7 +7,7 @@ import type {
   SlidingWindowCounter,
   TokenBucket,
 } from '@rollgate/core';
-import { type LeasingLimit, withCode } from '@rollgate/core/store';
+import { type CalendarWindow, type LeasingLimit, withCode } from '@rollgate/core/store';
 
 /** What the store needs to know about an algorithm. Its steps are in `lua/<name>.lua`. */
 interface Algorithm {
@@ -15,8 +15,8 @@ interface Algorithm {
   readonly suffix: string;
   /** The files of `lua/` that its steps need, in order. `log` is the hit log that the store uses. */
   readonly dependencies: readonly string[];
-  /** The settings of a limit, in the order of the parameters of the script's `rule`. */
-  readonly settings: (limit: never) => readonly number[];
+  /** The settings of a limit, in the order of the parameters of the script's `rule`. The time determines its periods. */
+  readonly settings: (limit: never, nowMicros: number) => readonly number[];
 }
 
 const ALGORITHMS: Readonly<Record<string, Algorithm>> = {
@@ -49,6 +49,11 @@ const ALGORITHMS: Readonly<Record<string, Algorithm>> = {
     suffix: '/bw',
     dependencies: ['string-state', 'min-difference', 'bucket-counts'],
     settings: (by: BucketedWindow) => [by.limit, by.windowMicros, by.widthMicros, by.minDifferenceMicros],
+  },
+  'calendar-window': {
+    suffix: '/cw',
+    dependencies: ['string-state'],
+    settings: (by: CalendarWindow, nowMicros) => [by.limit, by.keepMicros, by.scale, ...by.boundariesAt(nowMicros)],
   },
   concurrency: {
     suffix: '/c',
@@ -111,13 +116,13 @@ function isPlainWindow(limit: Limit): boolean {
  *
  * @throws TypeError if no script implements the limit's algorithm.
  */
-export function encodeLimit(limit: Limit): readonly (string | number)[] {
+export function encodeLimit(limit: Limit, nowMicros: number): readonly (string | number)[] {
   const { algorithm, countRejected } = limit;
   if (!Object.hasOwn(ALGORITHMS, algorithm)) {
     const known = NAMES.map((name) => `\`${name}\``).join(', ');
     const message = `Expected a limit whose algorithm is one of ${known}, got \`${algorithm}\`, which RedisStore does not support. Use a MemoryStore for it`;
     throw withCode('ERR_ROLLGATE_UNSUPPORTED_ALGORITHM', new TypeError(message));
   }
-  const settings = ALGORITHMS[algorithm]!.settings(limit as never);
+  const settings = ALGORITHMS[algorithm]!.settings(limit as never, nowMicros);
   return [algorithm, countRejected ? 1 : 0, settings.length, ...settings];
 }

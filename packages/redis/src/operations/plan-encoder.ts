@@ -5,8 +5,8 @@ import { type ClusterSlot, createKeyBuilder, type KeyBuilder } from './redis-key
 /** A plan in the form that the scripts read, and its Redis keys. */
 export interface EncodedPlan {
   readonly plan: Plan;
-  /** A JSON list. Plans with equal rules have equal texts. */
-  readonly text: string;
+  /** A JSON list. Plans with equal rules have equal texts. {@link encodePeriods} replaces it. */
+  text: string;
   /** The limit and the window of each rule if all of them are plain windows. */
   readonly plainWindows: readonly string[] | undefined;
   /** The optional parts of the script that the plan needs. */
@@ -26,22 +26,34 @@ export class PlanEncoder {
     this.#clusterSlot = clusterSlot;
   }
 
-  /** @throws TypeError if no script implements the algorithm of one of the limits. */
-  encode(plan: Plan): EncodedPlan {
+  /**
+   * @param clockMicros The injected clock's time, near which the first check will be.
+   * @throws TypeError if no script implements the algorithm of one of the limits.
+   */
+  encode(plan: Plan, clockMicros?: number): EncodedPlan {
     let encoded = this.#encoded.get(plan);
     if (encoded === undefined) {
-      encoded = encodePlan(plan, this.#clusterSlot);
+      encoded = encodePlan(plan, this.#clusterSlot, clockMicros ?? Date.now() * 1000);
       this.#encoded.set(plan, encoded);
     }
     return encoded;
   }
 }
 
-function encodePlan(plan: Plan, clusterSlot: ClusterSlot | undefined): EncodedPlan {
+/** Encodes the periods of this time, because the script has found none that contains it. */
+export function encodePeriods(encoded: EncodedPlan, nowMicros: number): void {
+  encoded.text = toText(encoded.plan, nowMicros);
+}
+
+function toText({ rules }: Plan, nowMicros: number): string {
+  return JSON.stringify(rules.flatMap(({ limit }) => encodeLimit(limit, nowMicros)));
+}
+
+function encodePlan(plan: Plan, clusterSlot: ClusterSlot | undefined, nowMicros: number): EncodedPlan {
   const { rules } = plan;
   return {
     plan,
-    text: JSON.stringify(rules.flatMap(({ limit }) => encodeLimit(limit))),
+    text: toText(plan, nowMicros),
     plainWindows: encodePlainWindows(rules.map(({ limit }) => limit)),
     parts: rules.reduce((parts, { limit }) => parts | scriptPartOf(limit), 0),
     isCacheable: rules.every(({ limit }) => !limit.countRejected && !holdsSlots(limit)),

@@ -7,6 +7,7 @@ import { toScriptArguments } from '../script/script-arguments.js';
 import type { ScriptBuilder } from '../script/script-builder.js';
 import { ScriptReply } from '../script/script-reply.js';
 import { Batcher } from './batcher.js';
+import { takesOtherPeriods } from './missing-period.js';
 import { isRedirection, MovingHashSlots } from './moving-hash-slots.js';
 
 /** Sends operations to Redis, those of one turn of the event loop together, and settles each with its result. */
@@ -56,12 +57,13 @@ export class OperationSender {
 
   /**
    * Never rejects. An error rejects the operations that are not settled yet, because each may be settled once.
-   * `onReply` may be called several times.
+   * `onReply` may be called several times. `attempt` counts how often the periods of a calendar were wrong.
    */
-  async #send(operations: readonly Operation[], onReply: () => void, hashTag = ''): Promise<void> {
+  async #send(operations: readonly Operation[], onReply: () => void, hashTag = '', attempt = 0): Promise<void> {
     let doneCount = operations.length;
     let settledCount = 0;
     const readOnly: Operation[] = [];
+    const inOtherPeriods: Operation[] = [];
     try {
       const { keys, values, parts } = toScriptArguments(operations, this.#scripts.hasPlainWindowCheck);
       const sentMs = performance.now();
@@ -76,6 +78,7 @@ export class OperationSender {
         const error = reply.nextError();
         if (error === undefined) settle(operation, reply, sentMs);
         else if (isReadOnly(error) && operations.length > 1) readOnly.push(operation);
+        else if (takesOtherPeriods(operation, error, attempt)) inOtherPeriods.push(operation);
         else operation.reject(error);
       }
     } catch (error) {
@@ -85,13 +88,15 @@ export class OperationSender {
       } else {
         if (operations.length > 1) this.#noteHiddenMove(hashTag, error, operations[0]!.keys[0]!);
         onReply();
-        for (const operation of [...readOnly, ...operations.slice(settledCount)]) operation.reject(error);
+        const unsettled = [...readOnly, ...inOtherPeriods, ...operations.slice(settledCount)];
+        for (const operation of unsettled) operation.reject(error);
       }
       return;
     }
     if (doneCount < operations.length) await this.#send(operations.slice(doneCount), onReply, hashTag);
     // Without the others, the whole call fails, by which a client detects a failover.
     if (readOnly.length > 0) await this.#send(readOnly, onReply, hashTag);
+    if (inOtherPeriods.length > 0) await this.#send(inOtherPeriods, onReply, hashTag, attempt + 1);
   }
 
   async #noteHiddenMove(hashTag: string, error: unknown, key: string): Promise<void> {

@@ -156,8 +156,9 @@ export class RedisStore implements Store, CountingStore {
   }
 
   #toInput(plan: Plan, keys: Keys, costs: Costs): CheckInput {
-    const encodedPlan = this.#plans.encode(plan);
-    return { encodedPlan, keys: encodedPlan.buildKeys(keys), costs, clockMicros: this.#clockMicros() };
+    const clockMicros = this.#clockMicros();
+    const encodedPlan = this.#plans.encode(plan, clockMicros);
+    return { encodedPlan, keys: encodedPlan.buildKeys(keys), costs, clockMicros };
   }
 
   #send(kind: CheckOperation['kind'], input: CheckInput): PromiseLike<Decision> {

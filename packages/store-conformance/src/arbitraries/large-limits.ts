@@ -40,6 +40,12 @@ export const largeLimits: { [Name in AlgorithmName]: (fractions: TokenFractions)
     { limit: 4, window: 3600, buckets: 10 },
     { limit: 4, window: 3601, buckets: 3600 },
   ],
+  calendarWindow: () => [
+    { limit: 2, lengths: [DAY, DAY + 1, 3] },
+    { limit: 1e6, lengths: [3, 31 * DAY] },
+    { limit: MAX, lengths: [5] },
+    { limit: MAX, lengths: [DAY] },
+  ],
   concurrency: (fractions) => [
     { limit: 2, lease: leases[fractions], retryAfter: DAY },
     { limit: 1e6, lease: leases[fractions], retryAfter: 7 },

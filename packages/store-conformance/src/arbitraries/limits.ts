@@ -26,6 +26,7 @@ const options: { [Name in AlgorithmName]: (fractions: TokenFractions) => fc.Arbi
     const buckets = fc.option(fc.integer({ min: 1, max: 7 }), { nil: undefined, freq: 5 });
     return fc.record({ limit: quota, window: ms, buckets, minDifference });
   },
+  calendarWindow: () => fc.record({ limit: quota, lengths: fc.array(ms, { minLength: 1, maxLength: 3 }) }),
   concurrency: (fractions) => fc.record({ limit: quota, lease: fc.constant(leases[fractions]), retryAfter: ms }),
 };
 

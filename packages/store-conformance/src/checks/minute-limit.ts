@@ -10,6 +10,7 @@ export function minuteLimit(algorithm: AlgorithmName, quota: number): LimitSpec 
     tokenBucket: { algorithm: 'tokenBucket', options: { capacity: quota, refill: 1, every: 60_000 } },
     leakyBucket: { algorithm: 'leakyBucket', options: { capacity: quota, interval: 60_000 } },
     bucketedWindow: { algorithm: 'bucketedWindow', options: limit },
+    calendarWindow: { algorithm: 'calendarWindow', options: { limit: quota, lengths: [600_000] } },
     concurrency: { algorithm: 'concurrency', options: { limit: quota, lease: 60_000, retryAfter: 1000 } },
   };
   return specs[algorithm];

@@ -29,6 +29,12 @@ export const smallSettings: { [Name in AlgorithmName]: readonly OptionsOf<Name>[
     { limit: 3, window: 2, buckets: 1, minDifference: 1 },
     { limit: 2, window: 3, buckets: 2, minDifference: 3 },
   ],
+  calendarWindow: [
+    { limit: 1, lengths: [2, 1] },
+    { limit: 2, lengths: [1, 3] },
+    { limit: 3, lengths: [2] },
+    { limit: 2, lengths: [3, 1, 2] },
+  ],
   concurrency: [
     { limit: 1, lease: 3, retryAfter: 1 },
     { limit: 2, lease: 3, retryAfter: 2 },

@@ -1,5 +1,6 @@
 import type { AlgorithmName } from '../algorithms.js';
 import { bucketedWindowVectors } from './bucketed-window.js';
+import { calendarWindowVectors } from './calendar-window.js';
 import { concurrencyVectors } from './concurrency.js';
 import { fixedWindowVectors } from './fixed-window.js';
 import { leakyBucketVectors } from './leaky-bucket.js';
@@ -16,5 +17,6 @@ export const vectors: { readonly [Name in AlgorithmName]: readonly Vector<Name>[
   tokenBucket: tokenBucketVectors,
   leakyBucket: leakyBucketVectors,
   bucketedWindow: bucketedWindowVectors,
+  calendarWindow: calendarWindowVectors,
   concurrency: concurrencyVectors,
 };

@@ -29,10 +29,11 @@ end
 
 function kinds.charge(plan, input, stamp, first_key)
   local number, injected_now = input[1], input[2]
+  -- First, because an operation that fails here runs again.
+  for index = 1, #plan do
+    states[index] = plan[index].algorithm.find(plan[index], KEYS[first_key + index], injected_now or stamp, stamp)
+  end
   if not (number and is_done(KEYS[first_key + #plan + 1], number)) then
-    for index = 1, #plan do
-      states[index] = plan[index].algorithm.find(plan[index], KEYS[first_key + index], injected_now or stamp, stamp)
-    end
     ensure_all_fit(plan, true, input)
     for index = 1, #plan do
       local units = input[2 + index]
@@ -52,7 +53,6 @@ end
 local function settle(plan, input, stamp, first_key, start, count)
   local number, injected_now, recorded_stamp, recorded_at = unpack(input, start + 1, start + 4)
   local now = injected_now or stamp
-  if number and is_done(KEYS[first_key + count + 1], number) then return '' end
   -- Reads all keys before the first write, so that an error changes nothing.
   for index = 1, count do
     local rule, _, cost, settled = settled_hit(plan, input, start, index)
@@ -62,6 +62,7 @@ local function settle(plan, input, stamp, first_key, start, count)
       if algorithm.ensure_fits then algorithm.ensure_fits(states[index]) end
     elseif count > 1 then algorithm.read(key) end
   end
+  if number and is_done(KEYS[first_key + count + 1], number) then return '' end
   for index = 1, count do
     local rule, at, cost, settled = settled_hit(plan, input, start, index)
     local key = KEYS[first_key + index]

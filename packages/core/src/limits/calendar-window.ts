@@ -1,0 +1,117 @@
+import { validateOptionNames, validatePositiveInteger } from '../validation/validate.js';
+import { isWithinScale, type Scale, scaleOf } from './clock-skew-bound.js';
+import type { Hit, PeriodicLimit, State, Verdict } from './limit.js';
+
+/** One period of a calendar. Both times are whole milliseconds, in microseconds. */
+export interface Period {
+  /** The first time of the period. */
+  readonly startMicros: number;
+  /** The start of the next period. */
+  readonly endMicros: number;
+}
+
+/** Periods that follow each other without gaps. */
+export interface Calendar {
+  /** The usual length of a long period. Headers report it as the window. */
+  readonly windowMicros: number;
+  /** No period is longer. */
+  readonly longestMicros: number;
+  /** Returns the period that contains the time. */
+  periodAt(micros: number): Period;
+}
+
+/** The options of {@link CalendarWindow}. */
+export interface CalendarWindowSettings {
+  /** The most units in each period, a positive safe integer. */
+  limit: number;
+  /** Where its periods begin and end. */
+  calendar: Calendar;
+}
+
+// The numbers of the state.
+/** The end of the current period, or `-Infinity` before the first one. */
+const END = 0;
+const COUNT = 1;
+/** The scale of the largest limit that has recorded in the period. */
+const SCALE = 2;
+
+/**
+ * A counter per period of a calendar. Immutable. `calendarWindow` of `@rollgate/calendar` creates it.
+ *
+ * The state of a key keeps the latest end of all calendars that have recorded in its period. Units count until then, so a
+ * key has one quota in each period of each calendar, whichever calendars its checks use. A rejection records nothing, so
+ * it never prolongs a period.
+ */
+export class CalendarWindow implements PeriodicLimit {
+  readonly algorithm = 'calendar-window';
+  readonly limit: number;
+  readonly countRejected = false;
+  readonly windowMicros: number;
+  readonly keepMicros: number;
+  readonly stateSize = 3;
+  /** The calendar, which determines the periods. */
+  readonly calendar: Calendar;
+  /** How far ahead a period ends at most. */
+  readonly scale: Scale;
+
+  constructor(options: CalendarWindowSettings) {
+    validateOptionNames('CalendarWindow', options, ['limit', 'calendar']);
+    this.limit = validatePositiveInteger('limit', options.limit);
+    this.calendar = options.calendar;
+    this.windowMicros = this.calendar.windowMicros;
+    this.keepMicros = this.calendar.longestMicros;
+    this.scale = scaleOf(this.keepMicros);
+    Object.freeze(this);
+  }
+
+  create({ numbers, start }: State): void {
+    numbers[start + END] = -Infinity;
+    numbers[start + COUNT] = 0;
+    numbers[start + SCALE] = 0;
+  }
+
+  expiresMicros({ numbers, start }: State): number {
+    return numbers[start + COUNT]! > 0 ? numbers[start + END]! : -Infinity;
+  }
+
+  isPlausible({ numbers, start }: State, nowMicros: number): boolean {
+    return isWithinScale(numbers[start + END]! - nowMicros, numbers[start + SCALE]!);
+  }
+
+  describe(state: State): unknown {
+    const [endMicros, count, scale] = state.numbers.subarray(state.start + END);
+    return { endMicros, count, scale };
+  }
+
+  test({ numbers, start }: State, nowMicros: number, cost: number, verdict: Verdict): void {
+    const leftMicros = Math.max(0, numbers[start + END]! - nowMicros);
+    const used = leftMicros > 0 ? numbers[start + COUNT]! : 0;
+    verdict.waitMicros = cost > this.limit ? Infinity : cost > this.limit - used ? leftMicros : 0;
+    verdict.reason = 'limit';
+    verdict.delayMicros = 0;
+    verdict.remaining = Math.max(0, this.limit - used);
+    verdict.resetMicros = used > 0 ? leftMicros : 0;
+    verdict.nextUnitMicros = verdict.resetMicros;
+    verdict.atMicros = nowMicros; // All units of one period are interchangeable.
+  }
+
+  record(state: State, nowMicros: number, cost: number, verdict: Verdict): void {
+    const { numbers, start } = state;
+    if (numbers[start + END]! <= nowMicros) this.create(state);
+    numbers[start + END] = Math.max(numbers[start + END]!, this.calendar.periodAt(nowMicros).endMicros);
+    numbers[start + COUNT] = Math.min(numbers[start + COUNT]! + cost, Number.MAX_SAFE_INTEGER);
+    numbers[start + SCALE] = Math.max(numbers[start + SCALE]!, this.scale);
+    this.test(state, nowMicros, cost, verdict);
+  }
+
+  /** A life of a key is one period, so the hit is of the current one. */
+  refund({ numbers, start }: State, _nowMicros: number, { cost }: Hit, kept: number): void {
+    numbers[start + COUNT] = Math.max(0, numbers[start + COUNT]! + kept - cost);
+  }
+
+  /** Implements {@link PeriodicLimit.boundariesAt}. */
+  boundariesAt(micros: number): [startMicros: number, endMicros: number, nextEndMicros: number] {
+    const { startMicros, endMicros } = this.calendar.periodAt(micros);
+    return [startMicros, endMicros, this.calendar.periodAt(endMicros).endMicros];
+  }
+}

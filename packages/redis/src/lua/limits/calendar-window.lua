@@ -1,0 +1,78 @@
+-- The window of a calendar. The counterpart of calendar-window.ts.
+--
+-- The value has four numbers in a binary form, because Redis keeps up to 28 bytes in little memory: the stamp of the period's
+-- first record, the period's end, the count, and the scale (see clock-skew-bound.ts). Every later record of the period has a
+-- larger stamp, so a refund finds only those.
+--
+-- The script knows no calendar. A rule has the boundaries of two periods, and the client sends others if now is in neither.
+
+local calendar_window = {}
+algorithms['calendar-window'] = calendar_window
+
+function calendar_window.rule(limit, keep, scale, first_start, first_end, second_end)
+  return {
+    limit = limit, keep = keep, scale = scale,
+    first_start = first_start, first_end = first_end, second_end = second_end,
+  }
+end
+
+local FORMAT = '>dddB'
+local SIZE = struct.size(FORMAT)
+
+-- The end of the period that contains now.
+local function period_end(rule, now)
+  if now >= rule.first_start and now < rule.first_end then return rule.first_end end
+  if now >= rule.first_end and now < rule.second_end then return rule.second_end end
+  error(string.format('Expected the period of %d', now), 0) -- The client reads this (see missing-period.ts).
+end
+
+local function read(key)
+  local text = redis.call('GET', key)
+  if not text then return { key = key, ends = -NEVER, count = 0, scale = 0 } end
+  if #text ~= SIZE then string_state.raise_foreign(key) end
+  local first, ends, count, scale = struct.unpack(FORMAT, text)
+  return { key = key, first = first, ends = ends, count = count, scale = scale }
+end
+
+local function pack_state(state)
+  return struct.pack(FORMAT, state.first, state.ends, state.count, state.scale)
+end
+
+calendar_window.read = read
+
+function calendar_window.find(rule, key, now)
+  local state = read(key)
+  if state.ends <= now then state = { key = key, ends = -NEVER, count = 0, scale = 0 }
+  elseif not string_state.is_within_scale(state.ends - now, state.scale) then
+    redis.call('UNLINK', key) -- A broken clock wrote it.
+    state = { key = key, ends = -NEVER, count = 0, scale = 0 }
+  end
+  state.period_end = period_end(rule, now)
+  return state
+end
+
+function calendar_window.test(rule, state, now, cost)
+  local used, left = state.count, state.count > 0 and state.ends - now or 0
+  local wait = 0
+  if cost > rule.limit then wait = NEVER elseif cost > rule.limit - used then wait = left end
+  return { wait = wait, remaining = math.max(0, rule.limit - used), reset = left, next_unit = left, at = now }
+end
+
+function calendar_window.record(rule, state, now, cost, verdict, stamp)
+  state.first = state.first or stamp
+  state.ends = math.max(state.ends, state.period_end)
+  state.scale = math.max(state.scale, rule.scale)
+  state.count = math.min(state.count + cost, MAX_UNITS)
+  redis.call('SET', state.key, pack_state(state))
+  verdict.remaining, verdict.reset = math.max(0, rule.limit - state.count), state.ends - now
+  verdict.next_unit = verdict.reset
+  verdict.expires, verdict.keep = state.ends, rule.keep
+  return verdict
+end
+
+function calendar_window.refund(_, key, stamp, _, _, cost, kept)
+  local state = read(key)
+  if not state.first or state.first > stamp then return end
+  state.count = math.max(0, state.count - (cost - kept))
+  if state.count > 0 then redis.call('SET', key, pack_state(state), 'KEEPTTL') else redis.call('UNLINK', key) end
+end

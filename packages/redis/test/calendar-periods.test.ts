@@ -1,0 +1,87 @@
+import { RateLimiter } from '@rollgate/core';
+import { type Calendar, CalendarWindow } from '@rollgate/core/store';
+import { RedisStore } from '@rollgate/redis';
+import { until } from '@rollgate/test-support';
+import { silenceOutages } from '@rollgate/test-support/silence-outages';
+import { freshPrefix, SomeRedis } from './support/some-redis.js';
+
+silenceOutages();
+
+const redis = SomeRedis.forThisFile();
+const HOUR = 3600e6;
+const YEAR = 365 * 24 * HOUR;
+
+const hours: Calendar = {
+  windowMicros: HOUR,
+  longestMicros: HOUR,
+  periodAt(micros) {
+    const startMicros = Math.floor(micros / HOUR) * HOUR;
+    return { startMicros, endMicros: startMicros + HOUR };
+  },
+};
+
+/** A calendar whose periods begin at these times, and an endless one before and after them. */
+const periodsFrom = (...starts: number[]): Calendar => ({
+  windowMicros: YEAR,
+  longestMicros: YEAR,
+  periodAt(micros) {
+    const startMicros = starts.findLast((start) => start <= micros) ?? starts[0]! - YEAR;
+    return { startMicros, endMicros: starts.find((start) => start > micros) ?? startMicros + YEAR };
+  },
+});
+
+const prefix = freshPrefix();
+const limiterOf = (calendar: Calendar) =>
+  new RateLimiter({
+    limits: new CalendarWindow({ limit: 10, calendar }),
+    store: new RedisStore({ client: redis.client }),
+    prefix,
+    timeout: '30s',
+  });
+
+const serverMicros = async () => {
+  const [seconds, micros] = await redis.client.time();
+  return Number(seconds) * 1e6 + Number(micros);
+};
+
+afterEach(() => jest.restoreAllMocks());
+
+test.each([-YEAR, YEAR])(
+  'the clock of the server decides, and not that of this process (%d µs)',
+  async (difference) => {
+    jest.spyOn(Date, 'now').mockReturnValue((await serverMicros()) / 1000 + difference / 1000);
+    const before = await serverMicros();
+    const { resetMs } = await limiterOf(hours).check(`clock ${difference}`);
+    expect(resetMs * 1000).toBeLessThanOrEqual(HOUR - (before % HOUR));
+    expect(resetMs * 1000).toBeGreaterThan(0);
+  },
+);
+
+test('a charge with the periods of another time is recorded once', async () => {
+  jest.spyOn(Date, 'now').mockReturnValue((await serverMicros()) / 1000 - YEAR / 1000);
+  const limiter = limiterOf(hours);
+  expect((await limiter.charge('charged', { cost: 3 })).remaining).toBe(7);
+  expect((await limiter.peek('charged')).remaining).toBe(7);
+});
+
+test('a settlement two periods later records its overdraft in the period of that time, once', async () => {
+  const now = await serverMicros();
+  const limiter = limiterOf(periodsFrom(now - HOUR, now + 20_000, now + 40_000));
+  const decision = await limiter.check('settled', { cost: 2 });
+  await until('two periods are over', async () => (await serverMicros()) > now + 40_000);
+  await limiter.settle(decision, { cost: 6 });
+  expect((await limiter.peek('settled')).remaining).toBe(6);
+});
+
+test('a calendar that never returns the period of the server fails after some attempts', async () => {
+  const wrong = { ...hours, periodAt: () => ({ startMicros: 0, endMicros: HOUR }) };
+  await expect(limiterOf(wrong).check('wrong')).rejects.toThrow(/Expected the period of \d+/);
+});
+
+test('a key takes at most 120 bytes', async () => {
+  await limiterOf(hours).check('u', { cost: 10 });
+  const key = `${prefix}:{u}:default/cw`;
+  // The key itself takes its length and some bytes. By default, it is as long as `rollgate:{user:42}:default/cw`.
+  const shortened = key.length - 'rollgate:{user:42}:default/cw'.length;
+  expect((await redis.client.memory('USAGE', key))! - shortened).toBeLessThanOrEqual(120);
+});
