@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { build } from 'esbuild';
 
-const PACKAGES = ['core', 'http', 'web', 'hono', 'redis'];
+const PACKAGES = ['core', 'calendar', 'http', 'web', 'hono', 'redis'];
 const NEUTRAL = '.neutral.ts';
 
 for (const name of PACKAGES) {

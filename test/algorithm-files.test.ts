@@ -8,6 +8,7 @@ const NAMES = [
   'token-bucket',
   'leaky-bucket',
   'bucketed-window',
+  'calendar-window',
   'concurrency',
 ];
 

@@ -35,6 +35,7 @@ export function createSidebar(): Entry[] {
       'plans-and-tenants',
       'queues',
       'costs-known-later',
+      'budgets-and-quotas',
       'concurrency',
       'websockets',
       'jobs-and-notifications',

@@ -1,0 +1,35 @@
+import type { Calendar, Period } from '@rollgate/core/store';
+import { toZoned } from './time-zone.js';
+
+const HOUR_MS = 3600e3;
+const HOUR_MICROS = HOUR_MS * 1000;
+
+/** The hours of the clocks in a time zone. An hour also begins when the clocks change. */
+export class HourCalendar implements Calendar {
+  readonly windowMicros = HOUR_MICROS;
+  readonly longestMicros = HOUR_MICROS;
+  readonly #timeZone: string;
+  /** The period of the last call, because most calls are in the same one. */
+  #last: Period | undefined;
+
+  constructor(timeZone: string) {
+    this.#timeZone = timeZone;
+  }
+
+  periodAt(micros: number): Period {
+    const last = this.#last;
+    if (last !== undefined && last.startMicros <= micros && micros < last.endMicros) return last;
+    const ms = Math.floor(micros / 1000);
+    const zoned = toZoned(ms, this.#timeZone);
+    const offsetMs = zoned.offsetNanoseconds / 1e6;
+    const startMs = Math.floor((ms + offsetMs) / HOUR_MS) * HOUR_MS - offsetMs;
+    const next = zoned.getTimeZoneTransition('next')?.epochMilliseconds ?? Infinity;
+    // The previous transition is one before the time, and it may also be at the time.
+    const previous = toZoned(ms + 1, this.#timeZone).getTimeZoneTransition('previous')?.epochMilliseconds ?? -Infinity;
+    this.#last = {
+      startMicros: Math.max(startMs, previous) * 1000,
+      endMicros: Math.min(startMs + HOUR_MS, next) * 1000,
+    };
+    return this.#last;
+  }
+}
